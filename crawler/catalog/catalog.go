@@ -1,0 +1,91 @@
+// Package catalog holds the words of the domain as plain types: what a portal lists, what was fetched, what is kept.
+//
+// It does no I/O and imports nothing of the project, so that harvesters, crawler, archive, API and pages share
+// the words without sharing machinery.
+package catalog
+
+import "time"
+
+// Seed is one URL that should be crawled, with what its source said about it. Only URL is required.
+type Seed struct {
+	URL          string // absolute http, https or ftp URL, as the source spelled it
+	Portal       string // IRI of the portal that lists it
+	Dataset      string // IRI of the dataset it distributes
+	Title        string // of the distribution, or the file's name
+	DatasetTitle string
+	Format       string        // as declared: "CSV", "text/csv", ".csv"
+	MediaType    string        // as declared, where the source has a field of its own for it
+	Size         int64         // declared byte size, 0 = not said
+	Period       time.Duration // declared update period (dct:accrualPeriodicity), 0 = not said
+	Modified     time.Time     // declared last change, zero = not said
+	Priority     float64       // 0 is ordinary, greater is sooner
+	Depth        int           // links from a portal's own list: 0
+}
+
+// Outcome of one fetch. The words stand in reports, triples, API and pages alike.
+type Outcome string
+
+const (
+	Archived     Outcome = "archive"    // a new version was stored
+	Unchanged    Outcome = "unchanged"  // 304, or the same bytes as the latest version
+	NoVersion    Outcome = "no-version" // tried, nothing worth keeping; ErrorClass says why
+	Blocked      Outcome = "blocked"    // a target that must not be fetched
+	RobotsDenied Outcome = "robots-denied"
+	RetryLater   Outcome = "retry-later" // 429 and 503: the host waits
+)
+
+// ErrorClass says why there is no version.
+type ErrorClass string
+
+const (
+	ErrProtocol        ErrorClass = "protocol"
+	ErrTruncated       ErrorClass = "truncated"
+	ErrNetwork         ErrorClass = "network"
+	ErrTimeout         ErrorClass = "timeout"
+	ErrTooLarge        ErrorClass = "too-large"
+	ErrDecode          ErrorClass = "decode"
+	ErrHeaderTooLarge  ErrorClass = "header-too-large"
+	ErrHTTPStatus      ErrorClass = "http-status"
+	ErrTooManyRedirect ErrorClass = "too-many-redirects"
+	ErrBadURL          ErrorClass = "bad-url"
+	ErrForbiddenTarget ErrorClass = "forbidden-target"
+	ErrEmptyBody       ErrorClass = "empty-body"
+	ErrTLS             ErrorClass = "tls"
+	ErrDNS             ErrorClass = "dns"
+	ErrSoft404         ErrorClass = "soft-404"
+)
+
+// Digests of one file's bytes (as they are after content decoding).
+type Digests struct {
+	SHA256 [32]byte
+	MD5    [16]byte
+}
+
+// Version is one kept state of a resource's bytes.
+type Version struct {
+	ID  string // "{resource id}_{N}"
+	URL string // the resource
+	N   int    // from 0
+	Digests
+	Size         int64
+	MediaType    string // detected
+	Charset      string // detected, "" for binary
+	FileName     string
+	At           time.Time // crawl time (UTC)
+	Previous     string    // ID of the version before, "" for the first
+	LastModified time.Time // as the server said, zero = not said
+	ETag         string
+}
+
+// Activity is one fetch, whatever came of it.
+type Activity struct {
+	ID         string
+	URL        string
+	FinalURL   string // after redirects
+	Start, End time.Time
+	Outcome    Outcome
+	ErrorClass ErrorClass
+	Status     int    // HTTP status, 0 = none
+	Why        string // one sentence
+	Version    string // ID of the version it made, or found unchanged
+}

@@ -1,0 +1,105 @@
+package term
+
+// Quad is a statement in terms. G is the empty Key for the default graph.
+type Quad struct{ S, P, O, G Key }
+
+// ID names a term within one store. The four highest bits are its Tag; the other 60 are the payload.
+// Ids of inline tags carry their value and compare in value order within one tag; ids of dictionary tags
+// are arbitrary but stable for the life of the store.
+type ID uint64
+
+// Tag is the class of an ID.
+type Tag byte
+
+const (
+	TagNone     Tag = 0x0 // ID 0 is "no term": a wildcard in a Pattern, unbound in a solution
+	TagGraph    Tag = 0x1 // only DefaultGraph
+	TagIRI      Tag = 0x2 // dictionary
+	TagBlank    Tag = 0x3 // dictionary
+	TagLiteral  Tag = 0x4 // dictionary
+	TagTriple   Tag = 0x5 // dictionary (RDF 1.2 triple terms)
+	TagString   Tag = 0x6 // inline: xsd:string of up to 7 bytes
+	TagBoolean  Tag = 0x7 // inline: canonical "true" / "false"
+	TagInteger  Tag = 0x8 // inline: canonical xsd:integer in 60 bits, offset binary
+	TagDecimal  Tag = 0x9 // inline: canonical xsd:decimal that fits
+	TagDouble   Tag = 0xA // inline: canonical xsd:double that fits
+	TagDateTime Tag = 0xB // inline: xsd:dateTime, milliseconds UTC + time zone + precision as written
+	TagDate     Tag = 0xC // inline: xsd:date + time zone
+	TagGYear    Tag = 0xD // inline: xsd:gYear
+	TagLocal    Tag = 0xF // never stored: values computed by one query (SPARQL's own numbering)
+)
+
+// DefaultGraph is the id of the default graph in IDQuad.G. AnyNamed in Pattern.G means every graph but the
+// default one; AnyGraph (zero) means all of them.
+const (
+	DefaultGraph ID = ID(TagGraph)<<60 | 1
+	AnyNamed     ID = ID(TagGraph)<<60 | 2
+	AnyGraph     ID = 0
+)
+
+// Tag of the id.
+func (id ID) Tag() Tag { return Tag(id >> 60) }
+
+// Payload is the id without its tag.
+func (id ID) Payload() uint64 { return uint64(id) & (1<<60 - 1) }
+
+// Make puts a tag before a payload of at most 60 bits.
+func Make(t Tag, payload uint64) ID { return ID(t)<<60 | ID(payload&(1<<60-1)) }
+
+// Kind of the term the id names.
+func (id ID) Kind() Kind {
+	switch t := id.Tag(); {
+	case t == TagIRI:
+		return KindIRI
+	case t == TagBlank:
+		return KindBlank
+	case t == TagTriple:
+		return KindTriple
+	case t == TagLiteral, t >= TagString && t <= TagGYear:
+		return KindLiteral
+	}
+	return KindNone
+}
+
+// IDQuad is a statement in ids; G is DefaultGraph or a graph's name.
+type IDQuad struct{ S, P, O, G ID }
+
+// Pattern selects quads: each position an id, or zero for any. G may also be DefaultGraph or AnyNamed.
+type Pattern struct{ S, P, O, G ID }
+
+// Order is a sort order of quads: the three letters, then G.
+type Order byte
+
+const (
+	SPO Order = iota
+	POS
+	OSP
+	PSO // derived; a store that does not keep it says so in Orders
+)
+
+func (o Order) String() string { return [...]string{"SPO", "POS", "OSP", "PSO"}[o&3] }
+
+// Cursor hands out matching quads in one order, in batches.
+//
+//	for {
+//		quads, err := c.Next()
+//		if err != nil || len(quads) == 0 { break }
+//		...
+//	}
+//	c.Close()
+//
+// The slice belongs to the cursor and is valid until the next call. An empty slice without an error is the end.
+// SeekGE drops everything before the given quad (in the cursor's order; only forward) and is cheap over long
+// distances. A Cursor belongs to one goroutine; Close may be called twice.
+type Cursor interface {
+	Next() ([]IDQuad, error)
+	SeekGE(IDQuad)
+	Close()
+}
+
+// Estimate is what a store knows about a pattern without scanning it.
+type Estimate struct {
+	Count    float64    // matching quads
+	Exact    bool       // Count is exact
+	Distinct [3]float64 // distinct subjects, predicates, objects among them; 0 = unknown
+}
