@@ -1,0 +1,91 @@
+package ns
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"odarchive/vocab/arc"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseReadsBackWhatMintMade(t *testing.T) {
+	t.Parallel()
+	m, err := New("https://archive.example.org/odarchive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		id := VersionID(ResourceID(rapid.String().Draw(t, "key")), rapid.IntRange(0, 1e6).Draw(t, "n"))
+		url := "http://" + rapid.StringMatching(`[a-z]{1,9}\.example(/[a-z?=&%/#]{0,20})?`).Draw(t, "url")
+		column := rapid.IntRange(1, 5000).Draw(t, "column")
+		for iri, want := range map[string]Ref{
+			m.Version(id):        {Kind: KindVersion, ID: id},
+			m.Column(id, column): {Kind: KindColumn, ID: id, Column: column},
+			m.Activity(id):       {Kind: KindActivity, ID: id},
+			m.Graph(url):         {Kind: KindGraph, URL: url},
+			m.TimeMap(url):       {Kind: KindTimeMap, URL: url},
+			m.TimeMapJSON(url):   {Kind: KindTimeMap, URL: url},
+			m.TimeGate(url):      {Kind: KindTimeGate, URL: url},
+			m.Agent():            {Kind: KindAgent},
+		} {
+			if got, ok := m.Parse(iri); !ok || got != want {
+				t.Fatalf("Parse(%q) = %+v, %v; want %+v", iri, got, ok, want)
+			}
+		}
+	})
+}
+
+func TestParseRefusesWhatWasNotMinted(t *testing.T) {
+	t.Parallel()
+	m := Mint{Base: "http://localhost:8080/"}
+	for _, iri := range []string{
+		"", "http://localhost:8080/", "http://localhost:8081/api/v1/get/file/id/0123456789abcdef01234567_0",
+		"http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567", "http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_-1",
+		"http://localhost:8080/api/v1/get/file/id/0123456789ABCDEF01234567_0", "http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_00",
+		"http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0#0", "http://localhost:8080/timemap/link/",
+	} {
+		if ref, ok := m.Parse(iri); ok {
+			t.Errorf("Parse(%q) = %+v, want a refusal", iri, ref)
+		}
+	}
+}
+
+func TestABaseThatCannotBeMintedFromIsRefusedByName(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"", "localhost:8080", "/archive/", "ftp://x/", "http://x/?q=1"} {
+		if _, err := New(base); err == nil || !strings.Contains(err.Error(), base) {
+			t.Errorf("New(%q) = %v, want an error that names it", base, err)
+		}
+	}
+}
+
+// The constants of vocab/arc and the terms of arc.ttl are one list.
+func TestTheVocabularyDocumentDefinesEveryTermAndNoOther(t *testing.T) {
+	t.Parallel()
+	var inDocument []string
+	for _, m := range regexp.MustCompile(`(?m)^arc:(\w+) a `).FindAllStringSubmatch(Vocabulary, -1) {
+		inDocument = append(inDocument, m[1])
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "../vocab/arc/arc.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inCode []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BasicLit); ok && !strings.Contains(b.Value, arc.NS) {
+			inCode = append(inCode, strings.Trim(b.Value, `"`))
+		}
+		return true
+	})
+	slices.Sort(inDocument)
+	slices.Sort(inCode)
+	if !slices.Equal(inDocument, inCode) {
+		t.Errorf("arc.ttl defines %v\nvocab/arc names   %v", inDocument, inCode)
+	}
+}

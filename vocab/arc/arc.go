@@ -1,0 +1,59 @@
+// Package arc names the archive's own terms: those of the ODArchive paper (ISWC 2020) and our additions.
+//
+// The namespace is the one that the paper's queries use, so that they keep running. What each term means stands
+// in ns/arc.ttl, served at /ns/csvw; a test holds the two lists equal.
+package arc
+
+// NS is the namespace; every other constant is a term in it.
+const NS = "https://archiver.ai.wu.ac.at/ns/csvw#"
+
+// Terms of the paper.
+const (
+	HasPortal = NS + "hasPortal" // dataset or resource -> the portal that lists it
+	Rows      = NS + "rows"      // table -> number of data rows
+	Columns   = NS + "columns"   // table -> number of columns
+)
+
+// Resources and fetches.
+const (
+	Host       = NS + "host"       // resource -> host name it is fetched from
+	Outcome    = NS + "outcome"    // activity -> one of the outcome words
+	ErrorClass = NS + "errorClass" // activity -> one of the error class words
+	Why        = NS + "why"        // activity -> one sentence
+	HTTPStatus = NS + "httpStatus" // activity -> status code
+	FileName   = NS + "fileName"   // version -> the name it is saved under
+	Charset    = NS + "charset"    // version -> detected character encoding
+	ETag       = NS + "etag"       // version -> entity tag as the server sent it
+	FinalURL   = NS + "finalURL"   // activity -> URL after redirects
+	Because    = NS + "detectedBecause"
+)
+
+// Columns of tables.
+const (
+	Distinct  = NS + "distinct"  // column -> number of distinct values (an estimate above a few thousand)
+	Nulls     = NS + "nulls"     // column -> number of empty cells
+	Min       = NS + "min"       // column -> least value, in its datatype
+	Max       = NS + "max"       // column -> greatest value, in its datatype
+	Mean      = NS + "mean"      // numeric column -> arithmetic mean
+	MaxLength = NS + "maxLength" // column -> longest cell in characters
+	UniqueKey = NS + "uniqueKey" // column -> true where no two rows share a value
+	Format    = NS + "format"    // column -> pattern its values follow
+)
+
+// What changed from one version to the next.
+const (
+	ChangeKind     = NS + "changeKind"
+	RowsAdded      = NS + "rowsAdded"
+	RowsRemoved    = NS + "rowsRemoved"
+	RowsChanged    = NS + "rowsChanged"
+	ColumnsAdded   = NS + "columnsAdded"
+	ColumnsRemoved = NS + "columnsRemoved"
+	BytesChanged   = NS + "bytesChanged"
+)
+
+// Harvests.
+const (
+	Harvested = NS + "harvested" // harvest activity -> number of distributions seen
+	Added     = NS + "added"     // harvest activity -> number of URLs not known before
+	Graph     = NS + "graph"     // portal -> the named graph with its catalog as harvested
+)

@@ -1,0 +1,55 @@
+// Package dcterms names the terms of Dublin Core terms that the archive reads or writes, as absolute IRIs.
+//
+// It is a list of constants and does nothing. A class and a property that differ only in the case of their
+// first letter are told apart by the suffix Prop on the property.
+package dcterms
+
+// NS is the namespace; every other constant is a term in it.
+const NS = "http://purl.org/dc/terms/"
+
+const (
+	Title              = NS + "title"
+	Description        = NS + "description"
+	Identifier         = NS + "identifier"
+	Issued             = NS + "issued"
+	Modified           = NS + "modified"
+	Created            = NS + "created"
+	Publisher          = NS + "publisher"
+	Creator            = NS + "creator"
+	Contributor        = NS + "contributor"
+	License            = NS + "license"
+	Rights             = NS + "rights"
+	RightsHolder       = NS + "rightsHolder"
+	AccessRights       = NS + "accessRights"
+	Format             = NS + "format"
+	Type               = NS + "type"
+	Subject            = NS + "subject"
+	Source             = NS + "source"
+	Language           = NS + "language"
+	Spatial            = NS + "spatial"
+	Temporal           = NS + "temporal"
+	AccrualPeriodicity = NS + "accrualPeriodicity"
+	ConformsTo         = NS + "conformsTo"
+	HasVersion         = NS + "hasVersion"
+	IsVersionOf        = NS + "isVersionOf"
+	HasPart            = NS + "hasPart"
+	IsPartOf           = NS + "isPartOf"
+	References         = NS + "references"
+	IsReferencedBy     = NS + "isReferencedBy"
+	Replaces           = NS + "replaces"
+	IsReplacedBy       = NS + "isReplacedBy"
+	Relation           = NS + "relation"
+	Provenance         = NS + "provenance"
+	Extent             = NS + "extent"
+	Available          = NS + "available"
+	Valid              = NS + "valid"
+	Date               = NS + "date"
+	PeriodOfTime       = NS + "PeriodOfTime"
+	Location           = NS + "Location"
+	LicenseDocument    = NS + "LicenseDocument"
+	RightsStatement    = NS + "RightsStatement"
+	MediaType          = NS + "MediaType"
+	MediaTypeOrExtent  = NS + "MediaTypeOrExtent"
+	Frequency          = NS + "Frequency"
+	Standard           = NS + "Standard"
+)

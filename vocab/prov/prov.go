@@ -1,0 +1,32 @@
+// Package prov names the terms of PROV-O that the archive reads or writes, as absolute IRIs.
+//
+// It is a list of constants and does nothing. A class and a property that differ only in the case of their
+// first letter are told apart by the suffix Prop on the property.
+package prov
+
+// NS is the namespace; every other constant is a term in it.
+const NS = "http://www.w3.org/ns/prov#"
+
+const (
+	Entity            = NS + "Entity"
+	Activity          = NS + "Activity"
+	Agent             = NS + "Agent"
+	SoftwareAgent     = NS + "SoftwareAgent"
+	Organization      = NS + "Organization"
+	Person            = NS + "Person"
+	Plan              = NS + "Plan"
+	WasGeneratedBy    = NS + "wasGeneratedBy"
+	WasDerivedFrom    = NS + "wasDerivedFrom"
+	WasRevisionOf     = NS + "wasRevisionOf"
+	WasAttributedTo   = NS + "wasAttributedTo"
+	WasAssociatedWith = NS + "wasAssociatedWith"
+	StartedAtTime     = NS + "startedAtTime"
+	EndedAtTime       = NS + "endedAtTime"
+	GeneratedAtTime   = NS + "generatedAtTime"
+	InvalidatedAtTime = NS + "invalidatedAtTime"
+	Used              = NS + "used"
+	Generated         = NS + "generated"
+	SpecializationOf  = NS + "specializationOf"
+	WasInformedBy     = NS + "wasInformedBy"
+	Value             = NS + "value"
+)

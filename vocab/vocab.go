@@ -1,0 +1,54 @@
+// Package vocab lists the namespaces the archive writes with the prefix each is known by.
+//
+// Prefixes are what writers of Turtle fold IRIs with and what the console offers; the terms themselves stand in
+// one small package per vocabulary below this one.
+package vocab
+
+import (
+	"odarchive/vocab/adms"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/csvw"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/dqv"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/hydra"
+	"odarchive/vocab/ldp"
+	"odarchive/vocab/owl"
+	"odarchive/vocab/prov"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
+	"odarchive/vocab/schema"
+	"odarchive/vocab/sd"
+	"odarchive/vocab/skos"
+	"odarchive/vocab/spdx"
+	"odarchive/vocab/vcard"
+	"odarchive/vocab/void"
+	"odarchive/vocab/xsd"
+)
+
+// Prefixes maps each prefix to its namespace. The map is the caller's own.
+func Prefixes() map[string]string {
+	return map[string]string{
+		"adms":   adms.NS,
+		"arc":    arc.NS,
+		"csvw":   csvw.NS,
+		"dcat":   dcat.NS,
+		"dct":    dcterms.NS,
+		"dqv":    dqv.NS,
+		"foaf":   foaf.NS,
+		"hydra":  hydra.NS,
+		"ldp":    ldp.NS,
+		"owl":    owl.NS,
+		"prov":   prov.NS,
+		"rdf":    rdf.NS,
+		"rdfs":   rdfs.NS,
+		"schema": schema.NS,
+		"sd":     sd.NS,
+		"skos":   skos.NS,
+		"spdx":   spdx.NS,
+		"vcard":  vcard.NS,
+		"void":   void.NS,
+		"xsd":    xsd.NS,
+	}
+}
