@@ -1,0 +1,210 @@
+// Package sampleweb is a small web of open-data hosts on loopback addresses, for the demo and for stories that need
+// a whole web: several hosts, robots.txt, ETags, files that change as time goes by, an error page in disguise.
+//
+// It serves only the files of testdata/demo, which are our own. It is no test double of a misbehaving server:
+// crawler/webtest is that.
+package sampleweb
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/testdata"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Web is the running sample web.
+type Web struct {
+	hosts  map[string]*host
+	server errgroup.Group
+	stop   []func(context.Context) error
+}
+
+type host struct {
+	name   string
+	base   string // http://127.0.0.2:41234/
+	files  map[string][]state
+	robots []byte
+	age    func() int
+}
+
+// state is one state of a file, with the entity tag it is served under.
+type state struct {
+	bytes []byte
+	etag  string
+}
+
+// Options of Start. The zero value serves every file in its first state for ever.
+type Options struct {
+	// Step is how long each state of a file is served before the next one takes its place. The last state stays.
+	Step time.Duration
+	// Handlers are served by the host "portalwatch" below their paths: its SPARQL endpoint, usually.
+	Handlers map[string]http.Handler
+}
+
+// Start serves the web until Close. Every host gets a loopback address of its own where the system has several, and
+// a free port.
+func Start(opts Options) (*Web, error) {
+	w := &Web{hosts: map[string]*host{}}
+	started := time.Now()
+	age := func() int {
+		if opts.Step <= 0 {
+			return 0
+		}
+		return int(time.Since(started) / opts.Step)
+	}
+	names, err := hostNames()
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range append(names, "portalwatch") {
+		h := &host{name: name, age: age, files: map[string][]state{}}
+		if err := h.read(testdata.Demo); err != nil {
+			return nil, fmt.Errorf("sample web: host %s: %w", name, err)
+		}
+		mux := http.NewServeMux()
+		mux.Handle("/", h)
+		if name == "portalwatch" {
+			for p, handler := range opts.Handlers {
+				mux.Handle(p, handler)
+			}
+		}
+		if err := w.listen(h, i+2, mux); err != nil {
+			w.Close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func hostNames() ([]string, error) {
+	entries, err := testdata.Demo.ReadDir("demo")
+	if err != nil {
+		return nil, fmt.Errorf("sample web: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func (w *Web) listen(h *host, lastByte int, handler http.Handler) error {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", lastByte))
+	if err != nil { // a system with a single loopback address: ports tell the hosts apart
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return fmt.Errorf("sample web: host %s: %w", h.name, err)
+	}
+	h.base = "http://" + l.Addr().String() + "/"
+	w.hosts[h.name] = h
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	w.server.Go(func() error { return server.Serve(l) })
+	w.stop = append(w.stop, server.Shutdown)
+	return nil
+}
+
+// Close stops every host and waits for them.
+func (w *Web) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	for _, stop := range w.stop {
+		_ = stop(ctx) // a connection that outlives the grace time is cut by the end of the process
+	}
+	_ = w.server.Wait() // always http.ErrServerClosed
+}
+
+// Base address of a host, with a final '/'.
+func (w *Web) Base(name string) string { return w.hosts[name].base }
+
+// Hosts are the names of the hosts that serve files, sorted.
+func (w *Web) Hosts() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.hosts)), func(n string) bool { return n == "portalwatch" })
+}
+
+// States are the successive bytes of a file such as "city/environment/trees.csv".
+func (w *Web) States(file string) [][]byte {
+	name, p, _ := strings.Cut(file, "/")
+	var all [][]byte
+	for _, s := range w.hosts[name].files["/"+p] {
+		all = append(all, s.bytes)
+	}
+	return all
+}
+
+// Catalog is the TriG document that lists the files of the web as Portal Watch would, with the addresses of this run.
+func (w *Web) Catalog() (string, error) {
+	text, err := testdata.Demo.ReadFile("demo/catalog.trig")
+	if err != nil {
+		return "", fmt.Errorf("sample web: %w", err)
+	}
+	var pairs []string
+	for name, h := range w.hosts {
+		pairs = append(pairs, "{{"+name+"}}", h.base)
+	}
+	return strings.NewReplacer(pairs...).Replace(string(text)), nil
+}
+
+// read takes the host's files from demo/NAME; a host without a folder has none.
+func (h *host) read(fsys fs.FS) error {
+	if robots, err := fs.ReadFile(fsys, "demo/robots-"+h.name+".txt"); err == nil {
+		h.robots = robots
+	}
+	root := path.Join("demo", h.name)
+	if _, err := fs.Stat(fsys, root); err != nil {
+		return nil
+	}
+	return fs.WalkDir(fsys, root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		bytes, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		url := strings.TrimPrefix(name, root)
+		n, err := strconv.Atoi(strings.TrimPrefix(path.Ext(url), "."))
+		url = strings.TrimSuffix(url, path.Ext(url))
+		if err != nil || n != len(h.files[url]) { // WalkDir goes in lexical order: state 0 comes first
+			return fmt.Errorf("%s: states are numbered from 0 without a gap", name)
+		}
+		h.files[url] = append(h.files[url], state{bytes, fmt.Sprintf(`"%x"`, sha256.Sum256(bytes))[:18] + `"`})
+		return nil
+	})
+}
+
+var contentTypes = map[string]string{
+	".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json", ".xml": "application/xml",
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".zip": "application/zip", ".ttl": "text/turtle",
+}
+
+func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/robots.txt" && h.robots != nil {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = w.Write(h.robots) // the client is gone: nobody to tell
+		return
+	}
+	states := h.files[r.URL.Path]
+	if len(states) == 0 {
+		http.NotFound(w, r)
+		return
+	}
+	current := states[min(h.age(), len(states)-1)]
+	w.Header().Set("ETag", current.etag)
+	w.Header().Set("Content-Type", contentTypes[path.Ext(r.URL.Path)])
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(string(current.bytes)))
+}
