@@ -4,7 +4,10 @@
 // the words without sharing machinery.
 package catalog
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Seed is one URL that should be crawled, with what its source said about it. Only URL is required.
 type Seed struct {
@@ -61,27 +64,61 @@ type Digests struct {
 	MD5    [16]byte
 }
 
+// Source is one listing of a resource: a dataset of a portal. Either may be empty.
+type Source struct {
+	Portal       string `json:"portal,omitempty"`
+	Dataset      string `json:"dataset,omitempty"`
+	DatasetTitle string `json:"dataset_title,omitempty"`
+}
+
+// Resource is one URL that is crawled, with what is known of it.
+type Resource struct {
+	ID        string   // 24 hexadecimal digits
+	URL       string   // as it was first spelled; this is what is fetched
+	Host      string   // host name
+	Title     string   // as declared
+	Format    string   // as declared
+	FileName  string   // of the latest version, or from the URL
+	MediaType string   // of the latest version; before the first, as declared where that is a media type
+	Sources   []Source // in the order they were first seen
+	Inserted  time.Time
+
+	Versions    int // number of versions kept
+	Latest      Digests
+	LatestSize  int64
+	FirstCrawl  time.Time // zero = never
+	LastCrawl   time.Time
+	LastOutcome Outcome
+	LastError   ErrorClass
+	Fetches     int
+	Failures    int // failed fetches since the last good one
+}
+
 // Version is one kept state of a resource's bytes.
 type Version struct {
-	ID  string // "{resource id}_{N}"
-	URL string // the resource
-	N   int    // from 0
-	Digests
-	Size         int64
-	MediaType    string // detected
-	Charset      string // detected, "" for binary
-	FileName     string
-	At           time.Time // crawl time (UTC)
-	Previous     string    // ID of the version before, "" for the first
-	LastModified time.Time // as the server said, zero = not said
-	ETag         string
+	ID       string // "{resource id}_{N}"
+	URL      string // the resource
+	N        int    // from 0
+	Digests  Digests
+	Size     int64
+	Type     string // detected media type
+	Charset  string // detected, "" for binary
+	Because  string // one sentence: how the type was recognised
+	FileName string
+	At       time.Time // crawl time (UTC)
+	Activity string    // ID of the fetch that made it
+	Previous string    // ID of the version before, "" for the first
+
+	LastModified string      // as the server said
+	ETag         string      // as the server said
+	Headers      http.Header // of the final response
 }
 
 // Activity is one fetch, whatever came of it.
 type Activity struct {
-	ID         string
+	ID         string // "{resource id}-{start in milliseconds since 1970}"
 	URL        string
-	FinalURL   string // after redirects
+	FinalURL   string // after redirects, "" where it is the same
 	Start, End time.Time
 	Outcome    Outcome
 	ErrorClass ErrorClass
