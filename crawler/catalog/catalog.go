@@ -71,29 +71,6 @@ type Source struct {
 	DatasetTitle string `json:"dataset_title,omitempty"`
 }
 
-// Resource is one URL that is crawled, with what is known of it.
-type Resource struct {
-	ID        string   // 24 hexadecimal digits
-	URL       string   // as it was first spelled; this is what is fetched
-	Host      string   // host name
-	Title     string   // as declared
-	Format    string   // as declared
-	FileName  string   // of the latest version, or from the URL
-	MediaType string   // of the latest version; before the first, as declared where that is a media type
-	Sources   []Source // in the order they were first seen
-	Inserted  time.Time
-
-	Versions    int // number of versions kept
-	Latest      Digests
-	LatestSize  int64
-	FirstCrawl  time.Time // zero = never
-	LastCrawl   time.Time
-	LastOutcome Outcome
-	LastError   ErrorClass
-	Fetches     int
-	Failures    int // failed fetches since the last good one
-}
-
 // Version is one kept state of a resource's bytes.
 type Version struct {
 	ID       string // "{resource id}_{N}"

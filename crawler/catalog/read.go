@@ -9,11 +9,12 @@ import "time"
 type Resource struct {
 	ID           string // the archive's short id; versions are ID_0, ID_1 ...
 	URL          string
-	Host         string // host name (with port where it is not the scheme's own)
-	Title        string // of the distribution, or the file's name
-	Format       string // as declared by the source
-	MediaType    string // of the latest version, as detected; "" while there is none
-	FileName     string // of the latest version
+	Host         string   // host name (with port where it is not the scheme's own)
+	Title        string   // of the distribution, or the file's name
+	Format       string   // as declared by the source
+	MediaType    string   // of the latest version, as detected; "" while there is none
+	FileName     string   // of the latest version
+	Sources      []Source // who lists it, in the order first seen; Portals and Datasets are drawn from it
 	Portals      []string
 	Datasets     []string // IRIs of the datasets it distributes
 	DatasetTitle string   // of the first of them
