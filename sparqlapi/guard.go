@@ -1,0 +1,100 @@
+package sparqlapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"odarchive/sparqlapi/problem"
+)
+
+// Guard knows the token that writing needs. The token is compared in constant time and as a digest, so that neither
+// its text nor its length shows in how long a refusal takes.
+type Guard struct {
+	digest [sha256.Size]byte
+	closed bool // no token: nobody writes
+}
+
+// NewGuard makes a guard; with an empty token every write is refused.
+func NewGuard(token string) *Guard {
+	return &Guard{digest: sha256.Sum256([]byte(token)), closed: token == ""}
+}
+
+// Check tells whether r may write: nil, or a problem of status 401 or 403.
+func (g *Guard) Check(r *http.Request) error {
+	if g.closed {
+		return problem.New(http.StatusForbidden, "Writing is switched off", "this server was started without a token")
+	}
+	given, ok := credentials(r)
+	if !ok {
+		return problem.New(http.StatusUnauthorized, "A token is needed", "send it as: Authorization: Bearer TOKEN")
+	}
+	sum := sha256.Sum256([]byte(given))
+	if subtle.ConstantTimeCompare(sum[:], g.digest[:]) != 1 {
+		return problem.New(http.StatusForbidden, "Wrong token", "the token sent is not this server's")
+	}
+	return nil
+}
+
+// Require lets through only what Check allows.
+func (g *Guard) Require(next http.Handler) http.Handler {
+	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		if err := g.Check(r); err != nil {
+			return err
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+type secretKey struct{}
+
+// credentials are the bearer token, else the paper's ?secret= that hideSecret took out of the address.
+func credentials(r *http.Request) (string, bool) {
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token), true
+	}
+	secret, ok := r.Context().Value(secretKey{}).(string)
+	return secret, ok
+}
+
+// hideSecret takes ?secret= out of the request's address before anything can write that down.
+func hideSecret(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query, secret, found := cutParameter(r.URL.RawQuery, "secret")
+		if !found {
+			next.ServeHTTP(w, r)
+			return
+		}
+		r2 := r.WithContext(context.WithValue(r.Context(), secretKey{}, secret))
+		u := *r.URL
+		u.RawQuery = query
+		r2.URL, r2.RequestURI = &u, u.RequestURI()
+		next.ServeHTTP(w, r2)
+	})
+}
+
+// cutParameter takes one parameter out of a query string and leaves the rest byte for byte as it was, because raw
+// addresses in paths own their query string.
+func cutParameter(query, name string) (rest, value string, found bool) {
+	parts := strings.Split(query, "&")
+	kept := parts[:0]
+	for _, part := range parts {
+		k, v, _ := strings.Cut(part, "=")
+		if k, err := url.QueryUnescape(k); err != nil || k != name {
+			kept = append(kept, part)
+			continue
+		}
+		if plain, err := url.QueryUnescape(v); err == nil {
+			v = plain
+		}
+		value, found = v, true
+	}
+	if !found {
+		return query, "", false
+	}
+	return strings.Join(kept, "&"), value, true
+}

@@ -1,0 +1,99 @@
+package sparqlapi
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"odarchive/sparqlapi/problem"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// Event is one answered request, for metrics.
+type Event struct {
+	Route  string // the pattern, not the address: few values; "" where none matched
+	Method string
+	Status int
+	Took   time.Duration
+	Bytes  int64
+}
+
+// observe gives each request an id, and after the answer writes one access line and reports one event.
+func observe(log *slog.Logger, report func(Event)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			start := time.Now()
+			id := requestID(r)
+			w.Header().Set("X-Request-Id", id)
+			rec := &recorder{ResponseWriter: w}
+			defer func() {
+				status := rec.status
+				if status == 0 {
+					status = problem.StatusClientClosed
+				}
+				e := Event{Route: route(r), Method: r.Method, Status: status, Took: time.Since(start), Bytes: rec.bytes}
+				if report != nil {
+					report(e)
+				}
+				log.LogAttrs(r.Context(), accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
+					slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery), slog.Int("status", status),
+					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("agent", r.UserAgent()))
+			}()
+			next.ServeHTTP(rec, r)
+		})
+	}
+}
+
+// requestID takes over a proxy's id when it is a plain short word, and makes one otherwise.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") != "" {
+		id = rand.Text()
+	}
+	return id
+}
+
+// route is the pattern that matched; chi fills it in while routing, so it is read after the answer.
+func route(r *http.Request) string {
+	if c := chi.RouteContext(r.Context()); c != nil {
+		return c.RoutePattern()
+	}
+	return ""
+}
+
+// accessLevel keeps probes and assets out of an ordinary log.
+func accessLevel(r *http.Request, status int) slog.Level {
+	quiet := r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/assets/")
+	if quiet && status < 500 {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// recoverPanics turns a bug into a 500 for one client. http.ErrAbortHandler goes through: it is how a stream that
+// broke in the middle tells net/http to cut the connection.
+func recoverPanics(log *slog.Logger) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				v := recover()
+				if v == nil {
+					return
+				}
+				if v == http.ErrAbortHandler {
+					panic(v)
+				}
+				log.ErrorContext(r.Context(), "panic in a handler", "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+				if rec, ok := w.(*recorder); ok && rec.status != 0 {
+					panic(http.ErrAbortHandler)
+				}
+				problem.Send(w, r, &problem.Error{Status: http.StatusInternalServerError, Title: "The server could not do this", Detail: "The failure is in the server's log."})
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
