@@ -1,0 +1,46 @@
+package kv
+
+import "fmt"
+
+// Batch collects writes and commits them in pieces whenever enough have come together. It is for bulk work whose
+// parts nobody reads before the whole is done: entries become visible piece by piece, and durable with Flush.
+// It belongs to one goroutine; several batches may run beside each other and beside Update.
+type Batch struct {
+	db  *DB
+	l   layer
+	max int64
+}
+
+// Batch starts a batch.
+func (db *DB) Batch() *Batch { return &Batch{db: db, max: db.maxTxnBytes() / 2} }
+
+// Set writes a value (copied).
+func (b *Batch) Set(space Space, key, val []byte) error {
+	return b.add(space, key, write{val: append(make([]byte, 0, len(val)), val...)})
+}
+
+// Delete removes a key.
+func (b *Batch) Delete(space Space, key []byte) error { return b.add(space, key, write{deleted: true}) }
+
+func (b *Batch) add(space Space, key []byte, w write) error {
+	if err := checkEntry(space, key, w.val); err != nil {
+		return err
+	}
+	b.l.set(string(fullKey(space, key)), w)
+	if b.l.bytes >= b.max || int64(len(b.l.keys)) >= b.db.maxTxnEntries()-1 {
+		return b.Flush()
+	}
+	return nil
+}
+
+// Flush makes everything written so far visible and durable. The batch may be used on.
+func (b *Batch) Flush() error {
+	if err := b.db.checkSpace(); err != nil {
+		return err
+	}
+	if err := b.db.writeLayer(&b.l); err != nil {
+		return fmt.Errorf("kv: batch: %w", err)
+	}
+	b.l = layer{}
+	return nil
+}

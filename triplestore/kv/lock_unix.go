@@ -1,0 +1,37 @@
+//go:build unix
+
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// dirLock is an advisory lock on DIR/OWNER, held while the database is open. The file names the process.
+type dirLock struct{ f *os.File }
+
+func lockDir(dir string) (*dirLock, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "OWNER"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, err
+		}
+		who, _ := io.ReadAll(io.LimitReader(f, 32))
+		return nil, fmt.Errorf("%w: process %s", ErrLocked, strings.TrimSpace(string(who)))
+	}
+	if err := f.Truncate(0); err == nil {
+		fmt.Fprintf(f, "%d\n", os.Getpid())
+	}
+	return &dirLock{f}, nil
+}
+
+func (l *dirLock) release() { l.f.Close() }

@@ -1,0 +1,45 @@
+package kv
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Options of a database. The zero value is a durable database of modest memory use.
+type Options struct {
+	InMemory bool  // nothing on disk; for tests
+	NoSync   bool  // do not fsync commits: survives a kill of the process, not of the machine
+	MemTable int64 // bytes of recent writes held in memory, at most three times; 0 = 32 MiB. A transaction holds at most 15 % of it
+	MinFree  int64 // bytes of free disk below which writes are refused; 0 = 512 MiB, negative = no limit
+	Log      *slog.Logger
+}
+
+const (
+	defaultMemTable = 32 << 20
+	defaultMinFree  = 512 << 20
+)
+
+func (o Options) withDefaults() Options {
+	if o.MemTable <= 0 {
+		o.MemTable = defaultMemTable
+	}
+	o.MemTable = max(o.MemTable, 8<<20) // a transaction must hold the largest value
+	if o.MinFree == 0 {
+		o.MinFree = defaultMinFree
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// badgerLog passes Badger's own messages on, its chatter as debug messages.
+type badgerLog struct{ log *slog.Logger }
+
+func (l badgerLog) Errorf(f string, args ...any)   { l.log.Error("badger", "message", text(f, args)) }
+func (l badgerLog) Warningf(f string, args ...any) { l.log.Warn("badger", "message", text(f, args)) }
+func (l badgerLog) Infof(string, ...any)           {}
+func (l badgerLog) Debugf(string, ...any)          {}
+
+func text(f string, args []any) string { return strings.TrimSpace(fmt.Sprintf(f, args...)) }

@@ -1,0 +1,171 @@
+package kv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	badger "github.com/dgraph-io/badger/v4"
+)
+
+// Snapshot is one unchanging state of the database, for reads that take long. Methods may be called
+// concurrently. It keeps the space of everything deleted since from being reclaimed, so close it.
+type Snapshot struct {
+	txn  *badger.Txn
+	refs atomic.Int64 // the holder, and each call under way
+	once sync.Once
+}
+
+// Snapshot of what has been committed. After the database is closed it must not be used any more.
+func (db *DB) Snapshot() *Snapshot {
+	s := &Snapshot{txn: db.badger.NewTransaction(false)}
+	s.refs.Store(1)
+	return s
+}
+
+// Close gives the snapshot up as soon as the calls under way have returned. It may be called twice.
+func (s *Snapshot) Close() { s.once.Do(s.release) }
+
+func (s *Snapshot) acquire() error {
+	for {
+		n := s.refs.Load()
+		if n <= 0 {
+			return ErrClosed
+		}
+		if s.refs.CompareAndSwap(n, n+1) {
+			return nil
+		}
+	}
+}
+
+func (s *Snapshot) release() {
+	if s.refs.Add(-1) == 0 {
+		s.txn.Discard()
+	}
+}
+
+// Get is Txn.Get.
+func (s *Snapshot) Get(space Space, key []byte) (val []byte, ok bool, err error) {
+	ok, err = s.Read(space, key, func(v []byte) error { val = bytes.Clone(v); return nil })
+	return val, ok, err
+}
+
+// Read is Txn.Read.
+func (s *Snapshot) Read(space Space, key []byte, f func(val []byte) error) (bool, error) {
+	if err := s.acquire(); err != nil {
+		return false, err
+	}
+	defer s.release()
+	return read(s.txn, space, key, f)
+}
+
+// Scan is Txn.Scan.
+func (s *Snapshot) Scan(space Space, prefix, from []byte, f func(key, val []byte) (bool, error)) error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.release()
+	return scan(s.txn, nil, space, prefix, from, f)
+}
+
+// View runs f over the current state.
+func (db *DB) View(f func(*Txn) error) error {
+	if db.closed.Load() {
+		return ErrClosed
+	}
+	txn := db.badger.NewTransaction(false)
+	defer txn.Discard()
+	return f(&Txn{db: db, base: txn})
+}
+
+func fullKey(space Space, key []byte) []byte {
+	k := make([]byte, 1+len(key))
+	k[0] = byte(space)
+	copy(k[1:], key)
+	return k
+}
+
+func read(txn *badger.Txn, space Space, key []byte, f func([]byte) error) (ok bool, err error) {
+	defer recoverDamage("read "+space.String(), &err)
+	item, err := txn.Get(fullKey(space, key))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, readError(space, key, err)
+	}
+	var inner error
+	if err := item.Value(func(v []byte) error { inner = f(v); return nil }); err != nil {
+		return true, readError(space, key, err)
+	}
+	return true, inner
+}
+
+func readError(space Space, key []byte, err error) error {
+	if strings.Contains(err.Error(), "checksum") { // Badger has no error value for it
+		return fmt.Errorf("kv: read %s %x: %w: %w", space, key, ErrDamaged, err)
+	}
+	return fmt.Errorf("kv: read %s %x: %w", space, key, err)
+}
+
+// scan merges what is on disk with the pending writes over it (nil for none), in key order.
+func scan(txn *badger.Txn, over *layers, space Space, prefix, from []byte, f func(key, val []byte) (bool, error)) (err error) {
+	inCallback := false // only Badger's panics mean damage, the callback's are its own
+	defer func() {
+		if r := recover(); r != nil {
+			if inCallback {
+				panic(r)
+			}
+			err = fmt.Errorf("kv: scan %s: %w: %.300v", space, ErrDamaged, r)
+		}
+	}()
+	full := fullKey(space, prefix)
+	start := full
+	if bytes.Compare(from, prefix) > 0 {
+		start = fullKey(space, from)
+	}
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: full})
+	defer it.Close()
+	emit := func(key, val []byte) (bool, error) {
+		inCallback = true
+		more, err := f(key[1:], val)
+		inCallback = false
+		return more, err
+	}
+	pend := over.from(string(start), string(full))
+	for it.Seek(start); ; {
+		var key []byte
+		if it.Valid() {
+			key = it.Item().Key()
+		}
+		next, has := pend.peek()
+		if key == nil && !has {
+			return nil
+		}
+		if has && (key == nil || next.key <= string(key)) {
+			pend.next()
+			if key != nil && next.key == string(key) {
+				it.Next()
+			}
+			if next.deleted {
+				continue
+			}
+			if more, err := emit([]byte(next.key), next.val); err != nil || !more {
+				return err
+			}
+			continue
+		}
+		var more bool
+		var inner error
+		if err := it.Item().Value(func(v []byte) error { more, inner = emit(key, v); return nil }); err != nil {
+			return readError(space, key[1:], err)
+		}
+		if inner != nil || !more {
+			return inner
+		}
+		it.Next()
+	}
+}

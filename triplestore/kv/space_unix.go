@@ -1,0 +1,24 @@
+//go:build linux || darwin || freebsd
+
+package kv
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// checkSpace refuses to write while the disk is nearly full: Badger writes through mapped files, and a full disk
+// is then a SIGBUS that ends the process, again on every opening.
+func (db *DB) checkSpace() error {
+	if db.opts.InMemory || db.opts.MinFree < 0 {
+		return nil
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(db.dir, &fs); err != nil {
+		return fmt.Errorf("kv: free space of %s: %w", db.dir, err)
+	}
+	if free := int64(fs.Bavail) * int64(fs.Bsize); free < db.opts.MinFree {
+		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB wanted", db.dir, ErrDiskFull, free>>20, db.opts.MinFree>>20)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package kv
+
+import (
+	"bytes"
+	"fmt"
+
+	badger "github.com/dgraph-io/badger/v4"
+)
+
+// Txn is a transaction: inside Update it writes, inside View it only reads. It belongs to the goroutine that
+// runs the function and is of no use after it. Reads see the transaction's own writes.
+type Txn struct {
+	db     *DB
+	base   *badger.Txn
+	over   *layers // nil in View
+	commit []func()
+	abort  []func(error)
+}
+
+// Get returns a copy of a value; ok is false where there is none.
+func (t *Txn) Get(space Space, key []byte) (val []byte, ok bool, err error) {
+	ok, err = t.Read(space, key, func(v []byte) error { val = bytes.Clone(v); return nil })
+	return val, ok, err
+}
+
+// Read calls f with a value without copying it: the slice is valid only during the call and must not be changed.
+func (t *Txn) Read(space Space, key []byte, f func(val []byte) error) (ok bool, err error) {
+	if t.over != nil {
+		if w, ok := t.over.get(string(fullKey(space, key))); ok {
+			if w.deleted {
+				return false, nil
+			}
+			return true, f(w.val)
+		}
+	}
+	return read(t.base, space, key, f)
+}
+
+// Set stores a value (copied). ErrTooBig where the key, the value or the whole transaction is.
+func (t *Txn) Set(space Space, key, val []byte) error {
+	return t.write(space, key, write{val: append(make([]byte, 0, len(val)), val...)})
+}
+
+// Delete removes a key; it is no error if there is none.
+func (t *Txn) Delete(space Space, key []byte) error {
+	return t.write(space, key, write{deleted: true})
+}
+
+func (t *Txn) write(space Space, key []byte, w write) error {
+	if t.over == nil {
+		return ErrReadOnly
+	}
+	if err := checkEntry(space, key, w.val); err != nil {
+		return err
+	}
+	own := t.over.own
+	own.set(string(fullKey(space, key)), w)
+	if own.bytes > t.db.maxTxnBytes() || int64(len(own.keys)) > t.db.maxTxnEntries() {
+		return fmt.Errorf("kv: %w: a transaction of %d entries, %d bytes", ErrTooBig, len(own.keys), own.bytes)
+	}
+	return nil
+}
+
+func checkEntry(space Space, key, val []byte) error {
+	if len(key) > MaxKey {
+		return fmt.Errorf("kv: %w: key of %d bytes in %s", ErrTooBig, len(key), space)
+	}
+	if len(val) > MaxValue {
+		return fmt.Errorf("kv: %w: value of %d bytes in %s", ErrTooBig, len(val), space)
+	}
+	return nil
+}
+
+// Scan calls f with every entry whose key begins with prefix and is not before from (nil: from the prefix on),
+// in key order, until f returns false or an error. The key comes without its space. Both slices are valid only
+// during the call. Writes made by f are allowed; the scan need not see them.
+func (t *Txn) Scan(space Space, prefix, from []byte, f func(key, val []byte) (more bool, err error)) error {
+	return scan(t.base, t.over, space, prefix, from, f)
+}
+
+// OnCommit has f called once the transaction is on disk, before Update returns and before the next writer runs.
+func (t *Txn) OnCommit(f func()) { t.commit = append(t.commit, f) }
+
+// OnAbort has f called if the transaction's function failed or its commit did; before the next writer runs.
+func (t *Txn) OnAbort(f func(error)) { t.abort = append(t.abort, f) }
+
+// MaxTxnBytes is roughly how much one transaction may write, keys and values together.
+func (db *DB) MaxTxnBytes() int64 { return db.maxTxnBytes() }
+
+// Badger's own limits, with room for what it adds.
+func (db *DB) maxTxnBytes() int64   { return db.badger.MaxBatchSize() * 9 / 10 }
+func (db *DB) maxTxnEntries() int64 { return db.badger.MaxBatchCount() * 9 / 10 }

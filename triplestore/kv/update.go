@@ -1,0 +1,219 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	badger "github.com/dgraph-io/badger/v4"
+)
+
+// group is one commit in the making: the writes of several callers' functions.
+type group struct {
+	base   *badger.Txn
+	writes layer
+	commit []func()
+	abort  []func(error)
+	done   chan struct{}
+	err    error // valid after done
+}
+
+// Update runs f and makes its writes durable together, or none of them if f fails, panics, or the commit fails.
+//
+// Writers take turns: f runs in the caller's goroutine while no other function does, sees everything that
+// earlier ones wrote, and should therefore be quick. Functions that were waiting while another ran join its
+// commit, so that many callers share one fsync; Update returns when the commit that holds f's writes is on disk.
+// If that shared commit fails, every function in it has failed. A cancelled ctx gives up waiting for the turn;
+// once f has run, Update waits for the outcome. f must not call Update of the same database.
+func (db *DB) Update(ctx context.Context, f func(*Txn) error) error {
+	if !db.turns.take(ctx) {
+		return fmt.Errorf("kv: waiting to write: %w", context.Cause(ctx))
+	}
+	g, err := db.runTurn(ctx, f)
+	if err != nil || g == nil {
+		return err
+	}
+	<-g.done
+	return g.err
+}
+
+// runTurn runs f over the open group, or over a new one. It returns the group only if f wrote into it.
+func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, err error) {
+	defer db.endTurn() // also when f panics or its goroutine exits
+	if db.closed.Load() {
+		return nil, ErrClosed
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("kv: waiting to write: %w", context.Cause(ctx))
+	}
+	if err := db.checkSpace(); err != nil {
+		return nil, err
+	}
+	g := db.turns.open
+	if g == nil {
+		g = &group{base: db.badger.NewTransaction(false), done: make(chan struct{})}
+		db.turns.open = g
+	}
+	t := &Txn{db: db, base: g.base, over: &layers{own: &layer{}, group: &g.writes}}
+	failed := errors.New("kv: the transaction's function did not return")
+	defer func() {
+		if failed != nil {
+			for _, undo := range t.abort {
+				undo(failed)
+			}
+		}
+	}()
+	if err := f(t); err != nil {
+		failed = err
+		return nil, err
+	}
+	own := t.over.own
+	if len(g.writes.keys) > 0 && !db.fits(&g.writes, own) {
+		// Close the group without f and run nothing twice: commit the group, then f's writes as a group of their own.
+		// No writer ran in between, so what f read is still what is stored.
+		db.commit(g)
+		if g.err != nil {
+			failed = fmt.Errorf("kv: the commit before this one failed: %w", g.err)
+			return nil, failed
+		}
+		g = &group{base: db.badger.NewTransaction(false), done: make(chan struct{})}
+		db.turns.open = g
+	}
+	g.writes.merge(own)
+	g.commit = append(g.commit, t.commit...)
+	g.abort = append(g.abort, t.abort...)
+	failed = nil
+	if len(own.keys) == 0 && len(t.commit) == 0 {
+		return nil, nil
+	}
+	return g, nil
+}
+
+func (db *DB) fits(a, b *layer) bool {
+	return a.bytes+b.bytes <= db.maxTxnBytes() && int64(len(a.keys)+len(b.keys)) <= db.maxTxnEntries()
+}
+
+// endTurn passes the turn on. The last writer in the queue commits the group; before that it stays open for the
+// next one, unless it has grown enough to be worth a commit by itself.
+func (db *DB) endTurn() {
+	if g := db.turns.open; g != nil {
+		if g.writes.bytes <= db.maxTxnBytes()/4 && db.turns.pass(false) {
+			return
+		}
+		db.commit(g)
+	}
+	db.turns.pass(true)
+}
+
+// alone runs f while no writer runs and no group is open.
+func (db *DB) alone(f func() error) error {
+	db.turns.take(context.Background())
+	defer db.turns.pass(true)
+	if db.closed.Load() {
+		return ErrClosed
+	}
+	if g := db.turns.open; g != nil {
+		db.commit(g)
+	}
+	return f()
+}
+
+// commit writes the group to disk and tells everyone in it. The caller has the turn.
+func (db *DB) commit(g *group) {
+	db.turns.open = nil
+	g.base.Discard()
+	g.err = db.writeLayer(&g.writes)
+	if g.err != nil {
+		for i := len(g.abort) - 1; i >= 0; i-- {
+			g.abort[i](g.err)
+		}
+	} else {
+		for _, f := range g.commit {
+			f()
+		}
+	}
+	close(g.done)
+}
+
+func (db *DB) writeLayer(l *layer) error {
+	if len(l.keys) == 0 {
+		return nil
+	}
+	db.drop.RLock()
+	defer db.drop.RUnlock()
+	if db.closed.Load() {
+		return ErrClosed
+	}
+	txn := db.badger.NewTransaction(true)
+	defer txn.Discard()
+	for _, k := range l.keys {
+		w := l.writes[k]
+		var err error
+		if w.deleted {
+			err = txn.Delete([]byte(k))
+		} else {
+			err = txn.Set([]byte(k), w.val)
+		}
+		if err != nil {
+			return fmt.Errorf("kv: commit: %w", err)
+		}
+	}
+	if err := txn.Commit(); err != nil {
+		return fmt.Errorf("kv: commit: %w", err)
+	}
+	return nil
+}
+
+// turns hands the right to write from one caller to the next, in order of arrival.
+type turns struct {
+	mu    sync.Mutex // guards taken, queue
+	taken bool
+	queue []chan struct{}
+	open  *group // belongs to whoever has the turn
+}
+
+// take waits for the turn; false if ctx ended first.
+func (q *turns) take(ctx context.Context) bool {
+	q.mu.Lock()
+	if !q.taken {
+		q.taken = true
+		q.mu.Unlock()
+		return true
+	}
+	mine := make(chan struct{})
+	q.queue = append(q.queue, mine)
+	q.mu.Unlock()
+	select {
+	case <-mine:
+		return true
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	for i, c := range q.queue {
+		if c == mine {
+			q.queue = append(q.queue[:i:i], q.queue[i+1:]...)
+			q.mu.Unlock()
+			return false
+		}
+	}
+	q.mu.Unlock()
+	// The turn came at the same moment. Whoever passed it relied on us to go on, so take it; the holder looks at ctx itself.
+	<-mine
+	return true
+}
+
+// pass gives the turn to the next in the queue and says whether there was one; if not, and layDown is set, nobody
+// has it any more.
+func (q *turns) pass(layDown bool) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue) == 0 {
+		q.taken = q.taken && !layDown
+		return false
+	}
+	next := q.queue[0]
+	q.queue = q.queue[1:]
+	close(next)
+	return true
+}
