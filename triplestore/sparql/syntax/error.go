@@ -1,0 +1,80 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error says where a text stopped being SPARQL, and why.
+type Error struct {
+	Line, Col int    // of the offending token, from 1; columns count characters
+	Found     string // the token as written, or what else is there
+	Expected  string // what could stand there; "" where Problem says it all
+	Problem   string // a rule beyond the grammar that was broken
+	Hint      string // what to do about it, "" if nothing is known
+}
+
+// Error is one sentence: place, what was found, what was expected, the hint.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Col)
+	switch {
+	case e.Problem != "":
+		b.WriteString(e.Problem)
+	case e.Expected != "":
+		fmt.Fprintf(&b, "found %s, expected %s", e.Found, e.Expected)
+	default:
+		fmt.Fprintf(&b, "unexpected %s", e.Found)
+	}
+	if e.Hint != "" {
+		b.WriteString("; ")
+		b.WriteString(e.Hint)
+	}
+	return b.String()
+}
+
+// place turns a byte offset into a line and a column, both from 1. Lines end at LF, CR or CRLF.
+func place(src string, at int) (line, col int) {
+	at = min(at, len(src))
+	line, start := 1, 0
+	for i := 0; i < at; i++ {
+		if src[i] == '\n' || src[i] == '\r' && (i+1 >= len(src) || src[i+1] != '\n') {
+			line, start = line+1, i+1
+		}
+	}
+	return line, utf8.RuneCountInString(src[start:at]) + 1
+}
+
+// commonPrefixes are suggested when a query uses one of them without declaring it.
+var commonPrefixes = map[string]string{
+	"rdf":     "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+	"rdfs":    "http://www.w3.org/2000/01/rdf-schema#",
+	"owl":     "http://www.w3.org/2002/07/owl#",
+	"xsd":     "http://www.w3.org/2001/XMLSchema#",
+	"skos":    "http://www.w3.org/2004/02/skos/core#",
+	"foaf":    "http://xmlns.com/foaf/0.1/",
+	"dc":      "http://purl.org/dc/elements/1.1/",
+	"dct":     "http://purl.org/dc/terms/",
+	"dcterms": "http://purl.org/dc/terms/",
+	"dcat":    "http://www.w3.org/ns/dcat#",
+	"prov":    "http://www.w3.org/ns/prov#",
+	"csvw":    "http://www.w3.org/ns/csvw#",
+	"arc":     "https://archiver.ai.wu.ac.at/ns/csvw#",
+	"spdx":    "http://spdx.org/rdf/terms#",
+	"dqv":     "http://www.w3.org/ns/dqv#",
+	"void":    "http://rdfs.org/ns/void#",
+	"sd":      "http://www.w3.org/ns/sparql-service-description#",
+	"schema":  "https://schema.org/",
+	"vcard":   "http://www.w3.org/2006/vcard/ns#",
+	"geo":     "http://www.opengis.net/ont/geosparql#",
+	"wd":      "http://www.wikidata.org/entity/",
+	"wdt":     "http://www.wikidata.org/prop/direct/",
+}
+
+func prefixHint(prefix string) string {
+	if iri, ok := commonPrefixes[prefix]; ok {
+		return fmt.Sprintf("add \"PREFIX %s: <%s>\" at the top", prefix, iri)
+	}
+	return fmt.Sprintf("declare it at the top: PREFIX %s: <...>", prefix)
+}

@@ -1,0 +1,501 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+type kind byte
+
+const (
+	tEOF    kind = iota
+	tIRI         // val: between < and >, escapes decoded, not resolved
+	tName        // prefixed name; val: prefix, local: rest with escapes decoded
+	tBlank       // val: label
+	tVar         // val: name
+	tLang        // val: tag, with --dir
+	tInt         // unsigned numbers; val as written
+	tDec         //
+	tDbl         //
+	tString      // val: decoded
+	tWord        // keyword, 'a', true, false; val as written
+	tPunct       // val: the sign
+	tBad         // val: what is wrong
+)
+
+type token struct {
+	kind       kind
+	val, local string
+	at, end    int // byte offsets in the text
+}
+
+// lexer cuts the text into tokens, one at a time (SPARQL 1.1 §19.8, terminals).
+type lexer struct {
+	src string
+	pos int
+}
+
+// next gives the next token. At the end, and after a tBad, it keeps giving tEOF.
+func (l *lexer) next() token {
+	l.space()
+	t := token{at: l.pos}
+	if l.pos >= len(l.src) {
+		t.end = l.pos
+		return t
+	}
+	l.scan(&t)
+	t.end = l.pos
+	if t.kind == tBad {
+		l.pos = len(l.src)
+	}
+	return t
+}
+
+// space skips white space and comments.
+func (l *lexer) space() {
+	for l.pos < len(l.src) {
+		switch l.src[l.pos] {
+		case ' ', '\t', '\n', '\r':
+			l.pos++
+		case '#':
+			if n := strings.IndexAny(l.src[l.pos:], "\r\n"); n >= 0 {
+				l.pos += n
+			} else {
+				l.pos = len(l.src)
+			}
+		default:
+			return
+		}
+	}
+}
+
+func (l *lexer) scan(t *token) {
+	c := l.src[l.pos]
+	switch {
+	case c == '<':
+		if l.iri(t) {
+			return
+		}
+		l.punct(t, "<<(", "<<", "<=", "<")
+	case c == '?' || c == '$':
+		if n := varName(l.src[l.pos+1:]); n > 0 {
+			t.kind, t.val = tVar, l.src[l.pos+1:l.pos+1+n]
+			l.pos += 1 + n
+			return
+		}
+		l.punct(t, "?")
+	case c == '_':
+		l.blank(t)
+	case c == '"' || c == '\'':
+		l.str(t, c)
+	case c == '@':
+		l.lang(t)
+	case c >= '0' && c <= '9', c == '.' && isDigit(l.at(1)):
+		l.number(t)
+	case c == ':':
+		l.pos++
+		t.kind = tName
+		l.local(t)
+	case c == '|':
+		l.punct(t, "||", "|}", "|")
+	case c == '&':
+		l.punct(t, "&&")
+	case c == '!':
+		l.punct(t, "!=", "!")
+	case c == '>':
+		l.punct(t, ">=", ">>", ">")
+	case c == ')':
+		l.punct(t, ")>>", ")")
+	case c == '^':
+		l.punct(t, "^^", "^")
+	case c == '{':
+		l.punct(t, "{|", "{")
+	case strings.IndexByte("}[](;,.*+-/=~", c) >= 0:
+		l.punct(t, l.src[l.pos:l.pos+1])
+	default:
+		l.word(t)
+	}
+}
+
+// at looks n bytes ahead; 0 at the end.
+func (l *lexer) at(n int) byte {
+	if l.pos+n < len(l.src) {
+		return l.src[l.pos+n]
+	}
+	return 0
+}
+
+// punct takes the first sign that fits.
+func (l *lexer) punct(t *token, signs ...string) {
+	for _, s := range signs {
+		if strings.HasPrefix(l.src[l.pos:], s) {
+			t.kind, t.val = tPunct, s
+			l.pos += len(s)
+			return
+		}
+	}
+	l.bad(t, fmt.Sprintf("%q is no sign of SPARQL", l.src[l.pos:l.pos+1]))
+}
+
+func (l *lexer) bad(t *token, why string) {
+	t.kind, t.val = tBad, why
+}
+
+// iri takes IRIREF; false where what follows '<' is not one, and '<' is an operator then.
+func (l *lexer) iri(t *token) bool {
+	rest := l.src[l.pos+1:]
+	escaped := false
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == '>':
+			t.kind, t.val = tIRI, rest[:i]
+			l.pos += i + 2
+			if escaped {
+				l.unescapeIRI(t)
+			}
+			if !utf8.ValidString(t.val) {
+				l.bad(t, "the IRI is not UTF-8")
+			}
+			return true
+		case c == '\\' && i+1 < len(rest) && (rest[i+1] == 'u' || rest[i+1] == 'U'):
+			escaped = true
+		case c <= ' ', strings.IndexByte("<\"{}|^`\\", c) >= 0:
+			return false
+		}
+	}
+	return false
+}
+
+func (l *lexer) unescapeIRI(t *token) {
+	var b strings.Builder
+	for s := t.val; s != ""; {
+		if s[0] != '\\' {
+			b.WriteByte(s[0])
+			s = s[1:]
+			continue
+		}
+		r, n := codepoint(s)
+		if n == 0 || r <= ' ' || r < utf8.RuneSelf && strings.ContainsRune("<>\"{}|^`\\", r) {
+			l.bad(t, "an escape in the IRI names no character that may stand in one")
+			return
+		}
+		b.WriteRune(r)
+		s = s[n:]
+	}
+	t.val = b.String()
+}
+
+// codepoint reads \uXXXX or \UXXXXXXXX at the start of s; n is 0 where it names no character.
+func codepoint(s string) (r rune, n int) {
+	digits := 4
+	if len(s) > 1 && s[1] == 'U' {
+		digits = 8
+	}
+	if len(s) < 2+digits {
+		return 0, 0
+	}
+	var v uint32
+	for _, c := range []byte(s[2 : 2+digits]) {
+		h, ok := hexVal(c)
+		if !ok {
+			return 0, 0
+		}
+		v = v<<4 | uint32(h)
+	}
+	if v > utf8.MaxRune || v >= 0xD800 && v < 0xE000 {
+		return 0, 0
+	}
+	return rune(v), 2 + digits
+}
+
+func (l *lexer) blank(t *token) {
+	if l.at(1) != ':' {
+		l.bad(t, "a blank node is written _:label")
+		return
+	}
+	rest := l.src[l.pos+2:]
+	n := 0
+	for i, r := range rest {
+		if i == 0 && !isNameStart(r) && !isDigitRune(r) || !isNameChar(r) && r != '.' {
+			break
+		}
+		if r != '.' {
+			n = i + utf8.RuneLen(r)
+		}
+	}
+	if n == 0 {
+		l.bad(t, "a blank node is written _:label")
+		return
+	}
+	t.kind, t.val = tBlank, rest[:n]
+	l.pos += 2 + n
+}
+
+func (l *lexer) str(t *token, q byte) {
+	start := l.pos
+	quote := l.src[l.pos : l.pos+1]
+	long := strings.HasPrefix(l.src[l.pos:], strings.Repeat(quote, 3))
+	if long {
+		quote = strings.Repeat(quote, 3)
+		t.local = "long"
+	}
+	l.pos += len(quote)
+	rest := l.src[l.pos:]
+	var b []byte // decoded so far, nil while nothing was escaped
+	done := 0    // rest[:done] is in b
+	for i := 0; i < len(rest); {
+		switch c := rest[i]; {
+		case c == q && strings.HasPrefix(rest[i:], quote):
+			t.kind = tString
+			if b == nil {
+				t.val = rest[:i]
+			} else {
+				t.val = string(append(b, rest[done:i]...))
+			}
+			l.pos += i + len(quote)
+			if !utf8.ValidString(t.val) {
+				l.bad(t, "the string is not UTF-8")
+			}
+			return
+		case c == '\\':
+			s, n := escape(rest[i:])
+			if n == 0 {
+				t.at = l.pos + i
+				l.bad(t, "unknown escape in a string")
+				return
+			}
+			b = append(append(b, rest[done:i]...), s...)
+			i += n
+			done = i
+		case (c == '\n' || c == '\r') && !long:
+			t.at = start
+			l.bad(t, "the string is not closed on its line")
+			return
+		default:
+			i++
+		}
+	}
+	l.bad(t, "the string is never closed")
+}
+
+// escape reads one escape at the start of s; n is 0 where there is none.
+func escape(s string) (string, int) {
+	if len(s) < 2 {
+		return "", 0
+	}
+	switch s[1] {
+	case 't':
+		return "\t", 2
+	case 'b':
+		return "\b", 2
+	case 'n':
+		return "\n", 2
+	case 'r':
+		return "\r", 2
+	case 'f':
+		return "\f", 2
+	case '\\', '"', '\'':
+		return s[1:2], 2
+	case 'u', 'U':
+		if r, n := codepoint(s); n > 0 {
+			return string(r), n
+		}
+	}
+	return "", 0
+}
+
+// lang takes LANG_DIR, of which LANGTAG is the part without "--".
+func (l *lexer) lang(t *token) {
+	s := l.src[l.pos+1:]
+	n := letters(s, false)
+	for n > 0 && n+1 < len(s) && s[n] == '-' && letters(s[n+1:], true) > 0 {
+		n += 1 + letters(s[n+1:], true)
+	}
+	if n == 0 {
+		l.bad(t, "a language tag is written @en or @de-AT")
+		return
+	}
+	if strings.HasPrefix(s[n:], "--") {
+		d := letters(s[n+2:], false)
+		if dir := s[n+2 : n+2+d]; dir != "ltr" && dir != "rtl" {
+			l.bad(t, "a base direction is --ltr or --rtl")
+			return
+		}
+		n += 2 + d
+	}
+	t.kind, t.val = tLang, s[:n]
+	l.pos += 1 + n
+}
+
+func letters(s string, digits bool) int {
+	i := 0
+	for i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z' || digits && isDigit(s[i])) {
+		i++
+	}
+	return i
+}
+
+func (l *lexer) number(t *token) {
+	s := l.src[l.pos:]
+	digits := func(i int) int {
+		for i < len(s) && isDigit(s[i]) {
+			i++
+		}
+		return i
+	}
+	n := digits(0)
+	t.kind = tInt
+	exp := func(i int) int { // end of an exponent at i, or i
+		if i < len(s) && s[i]|0x20 == 'e' {
+			j := i + 1
+			if j < len(s) && (s[j] == '+' || s[j] == '-') {
+				j++
+			}
+			if k := digits(j); k > j {
+				return k
+			}
+		}
+		return i
+	}
+	if n < len(s) && s[n] == '.' {
+		if f := digits(n + 1); f > n+1 {
+			n, t.kind = f, tDec
+		} else if exp(n+1) > n+1 { // "1.e5"
+			n++
+		}
+	}
+	if e := exp(n); e > n {
+		n, t.kind = e, tDbl
+	}
+	t.val = s[:n]
+	l.pos += n
+}
+
+// word takes a keyword or, where a colon follows, a prefixed name.
+func (l *lexer) word(t *token) {
+	s := l.src[l.pos:]
+	if r, _ := utf8.DecodeRuneInString(s); !isNameStart(r) {
+		if r == utf8.RuneError {
+			l.bad(t, "the text is not UTF-8")
+		} else {
+			l.bad(t, fmt.Sprintf("%q has no meaning here", string(r)))
+		}
+		return
+	}
+	n := 0
+	for i, r := range s {
+		if !isNameChar(r) && r != '.' {
+			break
+		}
+		n = i + utf8.RuneLen(r)
+	}
+	if n < len(s) && s[n] == ':' && s[n-1] != '.' {
+		t.kind, t.val = tName, s[:n]
+		l.pos += n + 1
+		l.local(t)
+		return
+	}
+	n = 0
+	for n < len(s) && (letters(s[n:n+1], true) > 0 || s[n] == '_') {
+		n++
+	}
+	if n == 0 {
+		_, n = utf8.DecodeRuneInString(s)
+	}
+	t.kind, t.val = tWord, s[:n]
+	l.pos += n
+}
+
+// local takes PN_LOCAL, which may be empty.
+func (l *lexer) local(t *token) {
+	s := l.src[l.pos:]
+	n, escaped := 0, false
+	for i := 0; i < len(s); {
+		r, w := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '%':
+			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
+				l.pos += i
+				t.at = l.pos
+				l.bad(t, "% in a name stands before two hexadecimal digits")
+				return
+			}
+			i += 3
+			n = i
+		case r == '\\':
+			if i+1 >= len(s) || strings.IndexByte("_~.-!$&'()*+,;=/?#@%", s[i+1]) < 0 {
+				l.pos += i
+				t.at = l.pos
+				l.bad(t, "unknown escape in a name")
+				return
+			}
+			escaped = true
+			i += 2
+			n = i
+		case r == ':' || r == '.' && i > 0 || isNameChar(r) && (i > 0 || isNameStart(r) || isDigitRune(r)):
+			i += w
+			if r != '.' {
+				n = i
+			}
+		default:
+			i = len(s)
+		}
+	}
+	t.local = s[:n]
+	l.pos += n
+	if escaped {
+		var b strings.Builder
+		for i := 0; i < n; i++ {
+			if s[i] == '\\' {
+				i++
+			}
+			b.WriteByte(s[i])
+		}
+		t.local = b.String()
+	}
+}
+
+// varName is the length of VARNAME at the start of s.
+func varName(s string) int {
+	n := 0
+	for i, r := range s {
+		ok := isNameStart(r) || isDigitRune(r) || i > 0 && (r == 0xB7 || r >= 0x300 && r <= 0x36F || r == 0x203F || r == 0x2040)
+		if !ok {
+			break
+		}
+		n = i + utf8.RuneLen(r)
+	}
+	return n
+}
+
+// isNameStart is PN_CHARS_U.
+func isNameStart(r rune) bool {
+	switch {
+	case r|0x20 >= 'a' && r|0x20 <= 'z' && r < 0x80, r == '_':
+		return true
+	case r < 0xC0 || r == 0xD7 || r == 0xF7 || r == utf8.RuneError:
+		return false
+	}
+	return r <= 0x2FF || r >= 0x370 && r <= 0x1FFF && r != 0x37E || r == 0x200C || r == 0x200D || r >= 0x2070 && r <= 0x218F ||
+		r >= 0x2C00 && r <= 0x2FEF || r >= 0x3001 && r <= 0xD7FF || r >= 0xF900 && r <= 0xFDCF || r >= 0xFDF0 && r <= 0xFFFD || r >= 0x10000 && r <= 0xEFFFF
+}
+
+// isNameChar is PN_CHARS.
+func isNameChar(r rune) bool {
+	return isNameStart(r) || r == '-' || isDigitRune(r) || r == 0xB7 || r >= 0x300 && r <= 0x36F || r == 0x203F || r == 0x2040
+}
+
+func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
+func isDigitRune(r rune) bool { return r >= '0' && r <= '9' }
+func isHex(c byte) bool       { _, ok := hexVal(c); return ok }
+
+func hexVal(c byte) (byte, bool) {
+	switch {
+	case isDigit(c):
+		return c - '0', true
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10, true
+	}
+	return 0, false
+}
