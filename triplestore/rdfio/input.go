@@ -1,0 +1,158 @@
+package rdfio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// input is a window on the bytes being read. What begins at pos is not consumed yet and stays in the window until it is;
+// a token is therefore always contiguous, and as long as Limits.Token at most. Lines and columns are not counted while
+// reading but when bytes leave the window, and once more when somebody asks.
+type input struct {
+	r         io.Reader
+	buf       []byte
+	pos, end  int // buf[pos:end] is unread
+	max       int // longest token
+	line, col int // of buf[0], from 1
+	err       error
+	file      string
+}
+
+const windowSize = 64 << 10
+
+func newInput(r io.Reader, o Options) *input {
+	return &input{r: r, buf: make([]byte, min(windowSize, o.Limits.Token+1)), max: o.Limits.Token, line: 1, col: 1, file: o.File}
+}
+
+// fill gets more bytes behind end; pos may move, what is between pos and end stays the same. It returns false at the end
+// of the input, after a failed read, and where the token has become too long; err says which.
+func (in *input) fill() bool {
+	if in.err != nil {
+		return false
+	}
+	if in.pos > 0 {
+		in.count(in.buf[:in.pos])
+		copy(in.buf, in.buf[in.pos:in.end])
+		in.end -= in.pos
+		in.pos = 0
+	}
+	if in.end == len(in.buf) {
+		if in.end > in.max {
+			in.err = limitError("a token", int64(in.max))
+			return false
+		}
+		grown := make([]byte, min(2*len(in.buf), in.max+1))
+		copy(grown, in.buf)
+		in.buf = grown
+	}
+	for range 100 {
+		n, err := in.r.Read(in.buf[in.end:])
+		in.end += n
+		if err != nil {
+			in.err = err
+		}
+		if n > 0 {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+	in.err = io.ErrNoProgress
+	return false
+}
+
+// count moves the position of the window's start over b.
+func (in *input) count(b []byte) {
+	in.line, in.col = advance(in.line, in.col, b)
+}
+
+func advance(line, col int, b []byte) (int, int) {
+	if n := bytes.Count(b, []byte{'\n'}); n > 0 {
+		line += n
+		col = 1
+		b = b[bytes.LastIndexByte(b, '\n')+1:]
+	}
+	return line, col + utf8.RuneCount(b)
+}
+
+// has makes sure that n bytes stand at pos; false means the input ends before.
+func (in *input) has(n int) bool {
+	for in.end-in.pos < n {
+		if !in.fill() {
+			return false
+		}
+	}
+	return true
+}
+
+// peek is the next byte, 0 at the end of the input. (A NUL byte is nowhere legal outside of a literal.)
+func (in *input) peek() byte {
+	if in.pos < in.end || in.fill() {
+		return in.buf[in.pos]
+	}
+	return 0
+}
+
+// at is the byte n behind the next one, 0 where the input ends before.
+func (in *input) at(n int) byte {
+	if in.pos+n < in.end || in.has(n+1) {
+		return in.buf[in.pos+n]
+	}
+	return 0
+}
+
+// runeAt decodes the character n bytes behind pos; size 0 is the end of the input.
+func (in *input) runeAt(n int) (rune, int) {
+	if !in.has(n + 1) {
+		return 0, 0
+	}
+	if in.buf[in.pos+n] >= utf8.RuneSelf {
+		in.has(n + utf8.UTFMax)
+	}
+	return utf8.DecodeRune(in.buf[in.pos+n : in.end])
+}
+
+// atEnd tells whether everything has been read.
+func (in *input) atEnd() bool { return in.pos == in.end && !in.fill() }
+
+// failure is what keeps the input from going on, where that is not simply its end.
+func (in *input) failure() error {
+	if in.err == nil || in.err == io.EOF {
+		return nil
+	}
+	return in.err
+}
+
+// fail makes the error for a fault n bytes behind pos.
+func (in *input) fail(n int, format string, args ...any) error {
+	e := &Error{File: in.file, Expected: fmt.Sprintf(format, args...)}
+	e.Line, e.Col = advance(in.line, in.col, in.buf[:min(in.pos+n, in.end)])
+	in.has(n + 1)
+	if err := in.failure(); err != nil && (in.pos+n >= in.end || errors.Is(err, ErrLimit)) {
+		e.Err, e.Expected = err, ""
+		if !errors.Is(err, ErrLimit) {
+			return fmt.Errorf("rdfio: reading%s after line %d: %w", orBlank(" ", in.file), e.Line, err)
+		}
+		return e
+	}
+	e.Found = quote(in.buf[min(in.pos+n, in.end):in.end])
+	return e
+}
+
+// failWith is fail with a cause instead of an expectation.
+func (in *input) failWith(n int, err error) error {
+	e := &Error{File: in.file, Err: err}
+	e.Line, e.Col = advance(in.line, in.col, in.buf[:min(in.pos+n, in.end)])
+	return e
+}
+
+func orBlank(sep, s string) string {
+	if s == "" {
+		return ""
+	}
+	return sep + s
+}

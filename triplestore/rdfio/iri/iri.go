@@ -1,0 +1,246 @@
+// Package iri resolves and checks IRIs: RFC 3986 reference resolution, carried over to RFC 3987's characters.
+//
+// IRIs are plain strings here, compared and kept exactly as written. Nothing is normalised: no case folding, no
+// percent-decoding, no punycode; the one thing resolution takes out is dot segments (RFC 3986 §5.2.4).
+package iri
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// parts of a reference (RFC 3986 appendix B). The has-flags tell an empty component from an absent one.
+type parts struct {
+	scheme, authority, path, query, fragment string
+	hasAuthority, hasQuery, hasFragment      bool
+}
+
+func split(s string) parts {
+	var p parts
+	if n := schemeLen(s); n > 0 {
+		p.scheme, s = s[:n], s[n+1:]
+	}
+	if i := strings.IndexByte(s, '#'); i >= 0 {
+		p.fragment, p.hasFragment, s = s[i+1:], true, s[:i]
+	}
+	if i := strings.IndexByte(s, '?'); i >= 0 {
+		p.query, p.hasQuery, s = s[i+1:], true, s[:i]
+	}
+	if strings.HasPrefix(s, "//") {
+		s = s[2:]
+		i := strings.IndexByte(s, '/')
+		if i < 0 {
+			i = len(s)
+		}
+		p.authority, p.hasAuthority, s = s[:i], true, s[i:]
+	}
+	p.path = s
+	return p
+}
+
+// String recomposes the parts (RFC 3986 §5.3).
+func (p parts) String() string {
+	var b strings.Builder
+	b.Grow(len(p.scheme) + len(p.authority) + len(p.path) + len(p.query) + len(p.fragment) + 5)
+	if p.scheme != "" {
+		b.WriteString(p.scheme)
+		b.WriteByte(':')
+	}
+	if p.hasAuthority {
+		b.WriteString("//")
+		b.WriteString(p.authority)
+	}
+	b.WriteString(p.path)
+	if p.hasQuery {
+		b.WriteByte('?')
+		b.WriteString(p.query)
+	}
+	if p.hasFragment {
+		b.WriteByte('#')
+		b.WriteString(p.fragment)
+	}
+	return b.String()
+}
+
+// schemeLen is the length of the scheme before its colon, 0 where there is none (RFC 3986 §3.1).
+func schemeLen[T string | []byte](s T) int {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == ':':
+			return i
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// IsAbsolute tells whether s begins with a scheme. Absolute IRIs in the sense of RDF may carry a fragment.
+func IsAbsolute[T string | []byte](s T) bool { return schemeLen(s) > 0 }
+
+// Base is an absolute IRI taken apart once, to resolve many references against. The zero Base is no base:
+// it resolves absolute references and refuses all others.
+type Base struct {
+	p   parts
+	iri string
+}
+
+// NewBase takes an absolute IRI.
+func NewBase(s string) (Base, error) {
+	if s == "" {
+		return Base{}, nil
+	}
+	if err := Check(s); err != nil {
+		return Base{}, err
+	}
+	return Base{p: split(s), iri: s}, nil
+}
+
+// String is the IRI the base was made from.
+func (b Base) String() string { return b.iri }
+
+// Resolve gives the absolute IRI that ref means under the base (RFC 3986 §5.2.2, strict). It does not check
+// ref's characters.
+func (b Base) Resolve(ref string) (string, error) {
+	if schemeLen(ref) > 0 {
+		if !mayHaveDots(ref) {
+			return ref, nil
+		}
+		r := split(ref)
+		r.path = removeDots(r.path)
+		return r.String(), nil
+	}
+	if b.iri == "" {
+		return "", fmt.Errorf("relative IRI <%s> without a base", ref)
+	}
+	r, t := split(ref), b.p
+	switch {
+	case r.hasAuthority:
+		t.authority, t.hasAuthority = r.authority, true
+		t.path, t.query, t.hasQuery = removeDots(r.path), r.query, r.hasQuery
+	case r.path == "":
+		if r.hasQuery {
+			t.query, t.hasQuery = r.query, true
+		}
+	default:
+		if r.path[0] == '/' {
+			t.path = removeDots(r.path)
+		} else {
+			t.path = removeDots(merge(t, r.path))
+		}
+		t.query, t.hasQuery = r.query, r.hasQuery
+	}
+	t.fragment, t.hasFragment = r.fragment, r.hasFragment
+	if !t.hasAuthority && strings.HasPrefix(t.path, "//") {
+		t.path = "/." + t.path // RFC 3986 §3.3: without an authority a path must not begin with "//"
+	}
+	return t.String(), nil
+}
+
+// Resolve is Base.Resolve for a single reference.
+func Resolve(base, ref string) (string, error) {
+	b, err := NewBase(base)
+	if err != nil {
+		return "", err
+	}
+	return b.Resolve(ref)
+}
+
+// merge is RFC 3986 §5.2.3.
+func merge(base parts, path string) string {
+	if base.hasAuthority && base.path == "" {
+		return "/" + path
+	}
+	return base.path[:strings.LastIndexByte(base.path, '/')+1] + path
+}
+
+// mayHaveDots is a cheap test that finds every path with dot segments and some without.
+func mayHaveDots(s string) bool {
+	for i := 0; i < len(s); {
+		j := strings.Index(s[i:], "/.")
+		if j < 0 {
+			return false
+		}
+		i += j + 2
+		if i == len(s) || s[i] == '.' || s[i] == '/' || s[i] == '?' || s[i] == '#' {
+			return true
+		}
+	}
+	return false
+}
+
+// removeDots is RFC 3986 §5.2.4, in one pass over the segments.
+func removeDots(path string) string {
+	if !strings.Contains(path, ".") {
+		return path
+	}
+	var out []byte
+	in := path
+	for in != "" {
+		switch {
+		case strings.HasPrefix(in, "../"):
+			in = in[3:]
+		case strings.HasPrefix(in, "./"):
+			in = in[2:]
+		case strings.HasPrefix(in, "/./"):
+			in = in[2:]
+		case in == "/.":
+			in = "/"
+		case strings.HasPrefix(in, "/../"):
+			in, out = in[3:], dropSegment(out)
+		case in == "/..":
+			in, out = "/", dropSegment(out)
+		case in == "." || in == "..":
+			in = ""
+		default:
+			i := strings.IndexByte(in[1:], '/') + 1
+			if i == 0 {
+				i = len(in)
+			}
+			out = append(out, in[:i]...)
+			in = in[i:]
+		}
+	}
+	return string(out)
+}
+
+func dropSegment(out []byte) []byte {
+	for i := len(out) - 1; i >= 0; i-- {
+		if out[i] == '/' {
+			return out[:i]
+		}
+	}
+	return out[:0]
+}
+
+// Check tells what keeps s from being an IRI that RDF can hold: it must be valid UTF-8, begin with a scheme, and hold
+// none of the characters that no RDF syntax allows (controls, space, <>"{}|^` and backslash).
+func Check(s string) error {
+	if !IsAbsolute(s) {
+		return fmt.Errorf("<%s> is not an absolute IRI", s)
+	}
+	return CheckChars(s)
+}
+
+// CheckChars is Check for a reference, which may be relative.
+func CheckChars[T string | []byte](s T) error {
+	ascii := true
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= utf8.RuneSelf {
+			ascii = false
+		} else if forbidden(c) {
+			return fmt.Errorf("%q is not allowed in an IRI", rune(c))
+		}
+	}
+	if !ascii && !utf8.ValidString(string(s)) {
+		return fmt.Errorf("invalid UTF-8 in an IRI")
+	}
+	return nil
+}
+
+func forbidden(c byte) bool {
+	return c <= 0x20 || c == '<' || c == '>' || c == '"' || c == '{' || c == '}' || c == '|' || c == '^' || c == '`' || c == '\\'
+}

@@ -1,0 +1,359 @@
+package rdfio
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"odarchive/triplestore/rdfio/iri"
+	"odarchive/triplestore/term"
+)
+
+// lineDecoder reads N-Triples and N-Quads. It works on whole lines inside the input's window, so that a term without
+// escapes is a slice of the input, and the bytes of an IRI or a plain string without the closing mark are its key.
+type lineDecoder struct {
+	in    *input
+	quads bool
+	keys  *keyCache
+	blank blanks
+	buf   []byte
+	line  []byte // rest of the line at in.pos, without its end
+	open  bool   // line holds a line
+}
+
+func decodeNTriples(r io.Reader, _ iri.Base, o Options) decoder { return newLineDecoder(r, o, false) }
+func decodeNQuads(r io.Reader, _ iri.Base, o Options) decoder   { return newLineDecoder(r, o, true) }
+
+func newLineDecoder(r io.Reader, o Options, quads bool) *lineDecoder {
+	return &lineDecoder{in: newInput(r, o), quads: quads, keys: newKeyCache(), blank: blanks{prefix: o.BlankPrefix}}
+}
+
+func (d *lineDecoder) prefixes() map[string]string { return nil }
+
+func (d *lineDecoder) read() (term.Quad, error) {
+	for {
+		if !d.open {
+			if err := d.nextLine(); err != nil {
+				return term.Quad{}, err
+			}
+		}
+		i := space(d.line, 0)
+		if i < len(d.line) && d.line[i] != '\r' && d.line[i] != '#' {
+			return d.statement(i)
+		}
+		d.endStatement(i)
+	}
+}
+
+// nextLine makes d.line the next line. Lines end with LF, CR or both; CR alone is looked for only where the window
+// holds no LF.
+func (d *lineDecoder) nextLine() error {
+	in := d.in
+	if in.line == 1 && in.col == 1 && in.pos == 0 && in.has(3) && string(in.buf[:3]) == "\xEF\xBB\xBF" {
+		in.pos = 3
+	}
+	for from := 0; ; {
+		if n := bytes.IndexByte(in.buf[in.pos+from:in.end], '\n'); n >= 0 {
+			d.line, d.open = in.buf[in.pos:in.pos+from+n], true
+			return nil
+		}
+		from = in.end - in.pos
+		if in.fill() {
+			continue
+		}
+		if n := bytes.LastIndexByte(in.buf[in.pos:in.end], '\r'); n >= 0 && errors.Is(in.err, ErrLimit) {
+			in.err = nil
+			d.line, d.open = in.buf[in.pos:in.pos+n], true
+			return nil
+		}
+		if err := in.failure(); err != nil {
+			return in.fail(in.end-in.pos, "")
+		}
+		if from == 0 {
+			return io.EOF
+		}
+		d.line, d.open = in.buf[in.pos:in.end], true
+		return nil
+	}
+}
+
+// endStatement drops the first n bytes of the line, a comment behind them, and what ends the line.
+func (d *lineDecoder) endStatement(n int) {
+	if cr := bytes.IndexByte(d.line[n:], '\r'); cr >= 0 {
+		d.in.pos += n + cr + 1
+		d.line = d.line[n+cr+1:]
+		return
+	}
+	d.in.pos = min(d.in.pos+len(d.line)+1, d.in.end)
+	d.line, d.open = nil, false
+}
+
+func (d *lineDecoder) skip() bool {
+	if d.in.failure() != nil {
+		return false
+	}
+	if d.open {
+		d.endStatement(0)
+	}
+	return true
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func (d *lineDecoder) statement(i int) (q term.Quad, err error) {
+	if q.S, i, err = d.resource(i, "a subject: an IRI or a blank node"); err != nil {
+		return q, err
+	}
+	i = space(d.line, i)
+	if i == len(d.line) || d.line[i] != '<' {
+		return q, d.in.fail(i, "a predicate: an IRI in < >")
+	}
+	if q.P, i, err = d.iri(i); err != nil {
+		return q, err
+	}
+	i = space(d.line, i)
+	if i < len(d.line) && d.line[i] == '"' {
+		q.O, i, err = d.literal(i)
+	} else {
+		q.O, i, err = d.resource(i, "an object: an IRI, a blank node or a literal")
+	}
+	if err != nil {
+		return q, err
+	}
+	i = space(d.line, i)
+	if d.quads && i < len(d.line) && d.line[i] != '.' {
+		if q.G, i, err = d.resource(i, "a graph's name or '.'"); err != nil {
+			return q, err
+		}
+		i = space(d.line, i)
+	}
+	if i == len(d.line) || d.line[i] != '.' {
+		return q, d.in.fail(i, "'.'")
+	}
+	i = space(d.line, i+1)
+	if i < len(d.line) && d.line[i] != '\r' && d.line[i] != '#' {
+		return q, d.in.fail(i, "the end of the line")
+	}
+	d.endStatement(i)
+	return q, nil
+}
+
+func (d *lineDecoder) resource(i int, expected string) (term.Key, int, error) {
+	if i < len(d.line) {
+		switch d.line[i] {
+		case '<':
+			return d.iri(i)
+		case '_':
+			return d.label(i)
+		}
+	}
+	return "", i, d.in.fail(i, "%s", expected)
+}
+
+// iri reads <...> at i.
+func (d *lineDecoder) iri(i int) (term.Key, int, error) {
+	n := bytes.IndexByte(d.line[i:], '>')
+	if n < 0 {
+		return "", i, d.in.fail(len(d.line), "'>' at the end of an IRI")
+	}
+	raw, next := d.line[i:i+n], i+n+1
+	k, slot := d.keys.find(raw)
+	if k != "" {
+		return k, next, nil
+	}
+	ascii := true
+	for j := 1; j < len(raw); j++ {
+		c := raw[j]
+		if classes[c]&classIRI != 0 {
+			continue
+		}
+		switch {
+		case c == '\\':
+			return d.escapedIRI(i, raw)
+		case c < utf8.RuneSelf:
+			return "", i, d.in.fail(i+j, "a character that may stand in an IRI, or '>'")
+		}
+		ascii = false
+	}
+	if !ascii && !utf8.Valid(raw) {
+		return "", i, d.in.fail(i+invalidAt(raw), "UTF-8")
+	}
+	if !iri.IsAbsolute(raw[1:]) {
+		return "", i, d.in.fail(i, "an absolute IRI")
+	}
+	return put(slot, raw), next, nil
+}
+
+func (d *lineDecoder) escapedIRI(i int, raw []byte) (term.Key, int, error) {
+	d.buf = append(d.buf[:0], '<')
+	for j := 1; j < len(raw); {
+		c := raw[j]
+		if c != '\\' {
+			d.buf = append(d.buf, c)
+			j++
+			continue
+		}
+		r, n := numericEscape(raw[j:])
+		if n == 0 {
+			return "", i, d.in.fail(i+j, `\uXXXX or \UXXXXXXXX with the number of a character`)
+		}
+		d.buf = utf8.AppendRune(d.buf, r)
+		j += n
+	}
+	if err := iri.CheckChars(d.buf[1:]); err != nil {
+		return "", i, d.in.failWith(i, err)
+	}
+	if !iri.IsAbsolute(d.buf[1:]) {
+		return "", i, d.in.fail(i, "an absolute IRI")
+	}
+	return d.keys.key(d.buf), i + len(raw) + 1, nil
+}
+
+// label reads _:x at i. The tests of the W3C refuse colons in labels, as Turtle does, although the grammar of N-Triples 1.1 has them.
+func (d *lineDecoder) label(i int) (term.Key, int, error) {
+	if i+1 >= len(d.line) || d.line[i+1] != ':' {
+		return "", i, d.in.fail(i+1, "':' of a blank node")
+	}
+	b := d.line[i+2:]
+	n, last := 0, 0
+	for n < len(b) {
+		c := b[n]
+		if classes[c]&classPN != 0 && (n > 0 || c != '-') {
+			n++
+			last = n
+			continue
+		}
+		if c == '.' && n > 0 {
+			n++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			break
+		}
+		r, size := utf8.DecodeRune(b[n:])
+		if r == utf8.RuneError && size == 1 || n == 0 && !isPNCharsU(r) || !isPNChars(r) {
+			break
+		}
+		n += size
+		last = n
+	}
+	if last == 0 {
+		return "", i, d.in.fail(i+2, "the label of a blank node")
+	}
+	d.buf = d.blank.appendLabelled(d.buf[:0], b[:last])
+	return d.keys.key(d.buf), i + 2 + last, nil
+}
+
+// literal reads "..." with what follows it at i.
+func (d *lineDecoder) literal(i int) (term.Key, int, error) {
+	n := bytes.IndexByte(d.line[i+1:], '"')
+	if n < 0 {
+		return "", i, d.in.fail(len(d.line), "'\"' at the end of a literal")
+	}
+	raw := d.line[i : i+1+n] // with the opening quote: the key of a plain string
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		end, err := d.unescape(i)
+		if err != nil {
+			return "", i, err
+		}
+		return d.typed(d.buf, end)
+	}
+	next := i + n + 2
+	if next >= len(d.line) || d.line[next] != '@' && d.line[next] != '^' {
+		k, slot := d.keys.find(raw)
+		if k != "" {
+			return k, next, nil
+		}
+		if err := d.checkText(i, raw); err != nil {
+			return "", i, err
+		}
+		return put(slot, raw), next, nil
+	}
+	if err := d.checkText(i, raw); err != nil {
+		return "", i, err
+	}
+	d.buf = append(d.buf[:0], raw...)
+	return d.typed(d.buf, next)
+}
+
+func (d *lineDecoder) checkText(i int, raw []byte) error {
+	if j := bytes.IndexByte(raw, '\r'); j >= 0 {
+		return d.in.fail(i+j, `\r or '"'`)
+	}
+	if !utf8.Valid(raw) {
+		return d.in.fail(i+invalidAt(raw), "UTF-8")
+	}
+	return nil
+}
+
+// unescape writes the literal at i to d.buf, behind a quote, and returns where it ends.
+func (d *lineDecoder) unescape(i int) (next int, err error) {
+	b := d.line
+	d.buf = append(d.buf[:0], '"')
+	for j := i + 1; j < len(b); {
+		stop := bytes.IndexAny(b[j:], "\"\\\r")
+		if stop < 0 {
+			break
+		}
+		if !utf8.Valid(b[j : j+stop]) {
+			return 0, d.in.fail(j+invalidAt(b[j:j+stop]), "UTF-8")
+		}
+		d.buf = append(d.buf, b[j:j+stop]...)
+		j += stop
+		switch b[j] {
+		case '"':
+			return j + 1, nil
+		case '\r':
+			return 0, d.in.fail(j, `\r or '"'`)
+		}
+		r, n := escape(b[j:])
+		if n == 0 {
+			return 0, d.in.fail(j, `an escape sequence (\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX)`)
+		}
+		d.buf = utf8.AppendRune(d.buf, r)
+		j += n
+	}
+	return 0, d.in.fail(len(b), "'\"' at the end of a literal")
+}
+
+// typed makes the key of a literal whose text stands in lex behind a quote, and what follows it at i.
+func (d *lineDecoder) typed(lex []byte, i int) (term.Key, int, error) {
+	b := d.line
+	switch {
+	case i < len(b) && b[i] == '@':
+		n := langLen(b[i+1:])
+		if n == 0 {
+			return "", i, d.in.fail(i+1, "a language tag")
+		}
+		d.buf = appendLang(lex, b[i+1:i+1+n])
+		return d.keys.key(d.buf[len(lex):]), i + 1 + n, nil
+	case i < len(b) && b[i] == '^':
+		if i+2 >= len(b) || b[i+1] != '^' || b[i+2] != '<' {
+			return "", i, d.in.fail(i, "^^ and the IRI of a datatype")
+		}
+		dt, next, err := d.datatype(i+2, &lex)
+		if err != nil {
+			return "", i, err
+		}
+		if dt == "<"+term.XSDString {
+			return d.keys.key(lex), next, nil
+		}
+		d.buf = appendTyped(lex, string(dt[1:]))
+		return d.keys.key(d.buf[len(lex):]), next, nil
+	}
+	return d.keys.key(lex), i, nil
+}
+
+// datatype reads the IRI at i. An IRI with escapes is written to d.buf, where the literal's text stands: then that moves.
+func (d *lineDecoder) datatype(i int, lex *[]byte) (term.Key, int, error) {
+	if n := bytes.IndexByte(d.line[i:], '>'); n >= 0 && bytes.IndexByte(d.line[i:i+n], '\\') >= 0 {
+		*lex = bytes.Clone(*lex)
+	}
+	return d.iri(i)
+}

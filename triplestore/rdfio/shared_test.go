@@ -1,0 +1,79 @@
+package rdfio_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+)
+
+// sharedData finds the folder of test data that is not part of the project; without it the test is skipped.
+func sharedData(t testing.TB, elem ...string) string {
+	t.Helper()
+	root := os.Getenv("ODARCHIVE_SHARED")
+	for dir, err := os.Getwd(); root == "" && err == nil; dir = filepath.Dir(dir) {
+		if candidate := filepath.Join(dir, "shared"); exists(filepath.Join(candidate, "CONTRACT.md")) {
+			root = candidate
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	p := filepath.Join(append([]string{root, "data"}, elem...)...)
+	if root == "" || !exists(p) {
+		t.Skipf("no shared test data (%s); set ODARCHIVE_SHARED to its folder", filepath.Join(elem...))
+	}
+	return p
+}
+
+func exists(p string) bool {
+	_, err := os.Stat(p)
+	return err == nil
+}
+
+func readAll(r *rdfio.Reader) ([]term.Quad, error) {
+	var quads []term.Quad
+	for {
+		q, err := r.Read()
+		if err == io.EOF {
+			return quads, nil
+		}
+		if err != nil {
+			return quads, err
+		}
+		quads = append(quads, q)
+	}
+}
+
+func parse(s rdfio.Syntax, doc string) ([]term.Quad, error) {
+	return readAll(rdfio.NewReader(strings.NewReader(doc), s, rdfio.Options{Base: "http://example.org/base"}))
+}
+
+func readFile(t testing.TB, name string, s rdfio.Syntax, base string) ([]term.Quad, error) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return readAll(rdfio.NewReader(f, s, rdfio.Options{File: filepath.Base(name), Base: base}))
+}
+
+func nquads(t testing.TB, quads []term.Quad) string {
+	t.Helper()
+	var b strings.Builder
+	w := rdfio.NewWriter(&b, rdfio.NQuads(), nil)
+	for _, q := range quads {
+		if err := w.Write(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,156 @@
+package rdfio_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+)
+
+// exceptions are tests of the W3C suites this package answers otherwise, on purpose, by manifest and name. A test that
+// passes although it is listed fails, so that the list stays true.
+var exceptions = map[string]string{}
+
+// manifest is one W3C manifest, read with the package's own Turtle reader.
+type manifest struct {
+	dir, base string
+	props     map[term.Key]map[string][]term.Key // subject -> local name of predicate -> objects
+	entries   []term.Key
+}
+
+func loadManifest(t *testing.T, file, base string) manifest {
+	t.Helper()
+	quads, err := readFile(t, file, rdfio.Turtle(), base+"manifest.ttl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := manifest{dir: filepath.Dir(file), base: base, props: map[term.Key]map[string][]term.Key{}}
+	var heads []term.Key
+	for _, q := range quads {
+		p := q.P.Value()
+		p = p[strings.LastIndexAny(p, "#/")+1:]
+		if m.props[q.S] == nil {
+			m.props[q.S] = map[string][]term.Key{}
+		}
+		m.props[q.S][p] = append(m.props[q.S][p], q.O)
+		if p == "entries" {
+			heads = append(heads, q.O)
+		}
+	}
+	for _, cell := range heads {
+		for m.props[cell] != nil {
+			m.entries = append(m.entries, m.props[cell]["first"][0])
+			cell = m.props[cell]["rest"][0]
+		}
+	}
+	if len(m.entries) == 0 {
+		t.Fatalf("%s: no entries", file)
+	}
+	return m
+}
+
+func (m manifest) one(k term.Key, name string) string {
+	if v := m.props[k][name]; len(v) > 0 {
+		return v[0].Value()
+	}
+	return ""
+}
+
+func (m manifest) file(iri string) string {
+	return filepath.Join(m.dir, strings.TrimPrefix(iri, m.base))
+}
+
+func TestW3CSuitesRDF11(t *testing.T) {
+	t.Parallel()
+	root := sharedData(t, "w3c", "rdf", "rdf11")
+	for _, suite := range []string{"rdf-n-triples", "rdf-n-quads", "rdf-turtle", "rdf-trig"} {
+		t.Run(suite, func(t *testing.T) {
+			t.Parallel()
+			base := "https://w3c.github.io/rdf-tests/rdf/rdf11/" + suite + "/"
+			runManifest(t, suite, loadManifest(t, filepath.Join(root, suite, "manifest.ttl"), base))
+		})
+	}
+}
+
+func runManifest(t *testing.T, suite string, m manifest) {
+	passed := 0
+	for _, e := range m.entries {
+		name := m.one(e, "name")
+		id := suite + "/" + e.Value()[strings.IndexByte(e.Value(), '#')+1:]
+		failure := m.run(t, e)
+		reason, listed := exceptions[id]
+		switch {
+		case failure != "" && !listed:
+			t.Errorf("%s (%s): %s", id, name, failure)
+		case failure == "" && listed:
+			t.Errorf("%s passes and is listed as an exception (%s)", id, reason)
+		case failure == "":
+			passed++
+		}
+	}
+	t.Logf("%s: %d of %d", suite, passed, len(m.entries))
+}
+
+// run runs one test and returns what is wrong.
+func (m manifest) run(t *testing.T, e term.Key) string {
+	kind := m.one(e, "type")
+	kind = kind[strings.LastIndexAny(kind, "#/")+1:]
+	action := m.one(e, "action")
+	s, ok := rdfio.ByExtension(action)
+	if !ok {
+		return "no syntax for " + action
+	}
+	got, err := readFile(t, m.file(action), s, action)
+	switch {
+	case strings.Contains(kind, "Negative"):
+		if err == nil {
+			return "was accepted"
+		}
+		return ""
+	case err != nil:
+		return err.Error()
+	case strings.HasSuffix(kind, "Eval"):
+		result := m.one(e, "result")
+		rs, _ := rdfio.ByExtension(result)
+		want, err := readFile(t, m.file(result), rs, result)
+		if err != nil {
+			return "result: " + err.Error()
+		}
+		if !isomorphic(got, want) {
+			return "got\n" + nquads(t, got) + "want\n" + nquads(t, want)
+		}
+	case !strings.Contains(kind, "Positive"):
+		return "unknown kind of test " + kind
+	}
+	return again(t, got)
+}
+
+// again writes what was read in every syntax and reads it back.
+func again(t *testing.T, quads []term.Quad) string {
+	for _, s := range rdfio.Syntaxes() {
+		if !s.Text || !s.Quads && slices.ContainsFunc(quads, func(q term.Quad) bool { return q.G != "" }) {
+			continue
+		}
+		var b strings.Builder
+		w := rdfio.NewWriter(&b, s, map[string]string{"ex": "http://example/", "": "http://a.example/", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"})
+		for _, q := range quads {
+			if err := w.Write(q); err != nil {
+				return "writing " + s.Name + ": " + err.Error()
+			}
+		}
+		if err := w.Close(); err != nil {
+			return err.Error()
+		}
+		back, err := parse(s, b.String())
+		if err != nil {
+			return "reading back " + s.Name + ": " + err.Error() + "\n" + b.String()
+		}
+		if !isomorphic(quads, back) {
+			return "not the same after " + s.Name + "\n" + b.String()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,64 @@
+package rdfio
+
+import (
+	"unicode/utf8"
+
+	"odarchive/triplestore/rdfio/iri"
+	"odarchive/triplestore/term"
+)
+
+// check tells whether the quad is RDF, so that a document written by this package can always be read again.
+func check(q term.Quad) error {
+	if k := q.S.Kind(); k != term.KindIRI && k != term.KindBlank {
+		return &TermError{q.S, "a subject must be an IRI or a blank node"}
+	}
+	if q.P.Kind() != term.KindIRI {
+		return &TermError{q.P, "a predicate must be an IRI"}
+	}
+	if q.O.Kind() == term.KindNone {
+		return &TermError{q.O, "an object must be a term"}
+	}
+	if k := q.G.Kind(); q.G != "" && k != term.KindIRI && k != term.KindBlank {
+		return &TermError{q.G, "the name of a graph must be an IRI or a blank node"}
+	}
+	for _, k := range [4]term.Key{q.S, q.P, q.O, q.G} {
+		if err := checkTerm(k, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const maxTripleDepth = 64
+
+func checkTerm(k term.Key, depth int) error {
+	switch k.Kind() {
+	case term.KindIRI:
+		if err := iri.Check(k.Value()); err != nil {
+			return &TermError{k, err.Error()}
+		}
+	case term.KindLiteral:
+		if !utf8.ValidString(string(k)) {
+			return &TermError{k, "not UTF-8"}
+		}
+		if k[0] == '^' {
+			if err := iri.Check(k.Datatype()); err != nil {
+				return &TermError{k, err.Error()}
+			}
+		}
+		if k[0] == '@' && langLen([]byte(k.Lang())) != len(k.Lang()) {
+			return &TermError{k, "not a language tag"}
+		}
+	case term.KindTriple:
+		s, p, o, ok := k.Parts()
+		if !ok || depth == maxTripleDepth {
+			return &TermError{k, "a malformed or too deep triple term"}
+		}
+		for _, part := range [3]term.Key{s, p, o} {
+			if err := checkTerm(part, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
