@@ -1,0 +1,470 @@
+package term
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The XSD datatypes that have inline ids.
+const (
+	xsd         = "http://www.w3.org/2001/XMLSchema#"
+	xsdBoolean  = xsd + "boolean"
+	xsdInteger  = xsd + "integer"
+	xsdDecimal  = xsd + "decimal"
+	xsdDouble   = xsd + "double"
+	xsdDateTime = xsd + "dateTime"
+	xsdDate     = xsd + "date"
+	xsdGYear    = xsd + "gYear"
+)
+
+// Payloads of inline ids, highest bits first. Within a tag, ids compare as their values do.
+//
+//	String    7 bytes, zero-padded · 4 bits length
+//	Boolean   0 or 1
+//	Integer   value + 2^59
+//	Decimal   value × 10^6 + 2^59                      canonical with a point: "1.0", "-0.25"
+//	Double    the 60 highest bits of the IEEE 754 number, all inverted if negative, else the sign bit inverted
+//	DateTime  47 bits ms since 0001-01-01T00:00:00Z · 2 bits fraction digits as written · 11 bits zone
+//	Date      49 bits minutes since then · 11 bits zone  (of the first moment of the day)
+//	GYear     likewise, of the year
+//
+// A zone is 0 for none (the moment is then as if in UTC), 1 for "Z", else minutes east + 842.
+const (
+	intBias      = 1 << 59
+	decimalScale = 1_000_000
+	zoneBits     = 11
+	zoneBias     = 842
+	zoneMask     = 1<<zoneBits - 1
+	yearOneMs    = -62135596800000 // 0001-01-01T00:00:00Z in Unix milliseconds
+	maxDateMs    = 1 << 47
+)
+
+// Inline gives the id of a term that is its own dictionary entry: a literal of one of the eight datatypes whose
+// lexical form is canonical and whose value fits in 60 bits. For all other terms ok is false.
+func Inline(k Key) (id ID, ok bool) {
+	if len(k) == 0 || len(k) > 80 { // the longest datatype IRI and lexical form are shorter
+		return 0, false
+	}
+	switch k[0] {
+	case '"':
+		return inlineString(string(k[1:]))
+	case '^':
+	default:
+		return 0, false
+	}
+	rest, ok := strings.CutPrefix(string(k[1:]), xsd)
+	if !ok {
+		return 0, false
+	}
+	name, lex, _ := strings.Cut(rest, "\x00")
+	switch name {
+	case "integer":
+		return inlineInteger(lex)
+	case "dateTime":
+		return inlineDateTime(lex)
+	case "date":
+		return inlineDay(lex, TagDate)
+	case "gYear":
+		return inlineDay(lex, TagGYear)
+	case "decimal":
+		return inlineDecimal(lex)
+	case "double":
+		return inlineDouble(lex)
+	case "boolean":
+		switch lex {
+		case "false":
+			return Make(TagBoolean, 0), true
+		case "true":
+			return Make(TagBoolean, 1), true
+		}
+	}
+	return 0, false
+}
+
+// Inline reports whether the id carries its own value.
+func (id ID) Inline() bool { t := id.Tag(); return t >= TagString && t <= TagGYear }
+
+// Key is the term of an inline id; for every other id ok is false.
+func (id ID) Key() (k Key, ok bool) {
+	var lex string
+	var dt string
+	switch id.Tag() {
+	case TagString:
+		s, ok := id.Str()
+		return String(s), ok
+	case TagBoolean:
+		v, valid := id.Bool()
+		dt, lex, ok = xsdBoolean, strconv.FormatBool(v), valid
+	case TagInteger:
+		v, _ := id.Int()
+		dt, lex, ok = xsdInteger, strconv.FormatInt(v, 10), true
+	case TagDecimal:
+		v, _, _ := id.Decimal()
+		dt, lex, ok = xsdDecimal, decimalLexical(v), true
+	case TagDouble:
+		v, _ := id.Double()
+		dt, lex, ok = xsdDouble, doubleLexical(v), true
+	case TagDateTime:
+		dt = xsdDateTime
+		lex, ok = id.dateTimeLexical()
+	case TagDate:
+		dt = xsdDate
+		lex, ok = id.dayLexical("2006-01-02")
+	case TagGYear:
+		dt = xsdGYear
+		lex, ok = id.dayLexical("2006")
+	}
+	if !ok {
+		return "", false
+	}
+	return Typed(lex, dt), true
+}
+
+func inlineString(s string) (ID, bool) {
+	if len(s) > 7 {
+		return 0, false
+	}
+	var p uint64
+	for i := range len(s) {
+		p |= uint64(s[i]) << (52 - 8*i)
+	}
+	return Make(TagString, p|uint64(len(s))), true
+}
+
+// Str is the text of an inline xsd:string.
+func (id ID) Str() (string, bool) {
+	n := int(id & 15)
+	if id.Tag() != TagString || n > 7 {
+		return "", false
+	}
+	var b [7]byte
+	for i := range n {
+		b[i] = byte(id >> (52 - 8*i))
+	}
+	return string(b[:n]), true
+}
+
+// Bool is the value of an inline xsd:boolean.
+func (id ID) Bool() (v, ok bool) {
+	return id.Payload() == 1, id.Tag() == TagBoolean && id.Payload() <= 1
+}
+
+func inlineInteger(lex string) (ID, bool) {
+	v, ok := canonicalInt(lex)
+	if !ok || v < -intBias || v >= intBias {
+		return 0, false
+	}
+	return Make(TagInteger, uint64(v+intBias)), true
+}
+
+// canonicalInt reads digits with an optional minus, without leading zeros, "-0" or overflow.
+func canonicalInt(lex string) (int64, bool) {
+	digits := strings.TrimPrefix(lex, "-")
+	if digits == "" || len(digits) > 18 || digits[0] == '0' && lex != "0" {
+		return 0, false
+	}
+	var v int64
+	for i := range len(digits) {
+		c := digits[i] - '0'
+		if c > 9 {
+			return 0, false
+		}
+		v = v*10 + int64(c)
+	}
+	if len(digits) != len(lex) {
+		v = -v
+	}
+	return v, true
+}
+
+// Int is the value of an inline xsd:integer.
+func (id ID) Int() (int64, bool) { return int64(id.Payload()) - intBias, id.Tag() == TagInteger }
+
+// IntID is the inline id of an xsd:integer; ok is false for |v| of 2^59 and more.
+func IntID(v int64) (id ID, ok bool) {
+	if v < -intBias || v >= intBias {
+		return 0, false
+	}
+	return Make(TagInteger, uint64(v+intBias)), true
+}
+
+func inlineDecimal(lex string) (ID, bool) {
+	whole, frac, point := strings.Cut(lex, ".")
+	if !point || len(frac) == 0 || len(frac) > 6 || frac[len(frac)-1] == '0' && frac != "0" {
+		return 0, false
+	}
+	negative := strings.HasPrefix(whole, "-")
+	w, ok := canonicalInt(strings.TrimPrefix(whole, "-"))
+	if !ok || strings.HasPrefix(whole, "--") || w >= intBias/decimalScale {
+		return 0, false
+	}
+	v := w * decimalScale
+	unit := int64(decimalScale / 10)
+	for i := range len(frac) {
+		c := frac[i] - '0'
+		if c > 9 {
+			return 0, false
+		}
+		v += int64(c) * unit
+		unit /= 10
+	}
+	if negative {
+		if v == 0 {
+			return 0, false // "-0.0"
+		}
+		v = -v
+	}
+	return Make(TagDecimal, uint64(v+intBias)), true
+}
+
+// Decimal is the value of an inline xsd:decimal as unscaled / 10^scale; scale is always 6.
+func (id ID) Decimal() (unscaled int64, scale int, ok bool) {
+	return int64(id.Payload()) - intBias, 6, id.Tag() == TagDecimal
+}
+
+func decimalLexical(v int64) string {
+	sign := ""
+	if v < 0 {
+		sign, v = "-", -v
+	}
+	frac := strconv.FormatInt(v%decimalScale+decimalScale, 10)[1:]
+	frac = strings.TrimRight(frac, "0")
+	if frac == "" {
+		frac = "0"
+	}
+	return sign + strconv.FormatInt(v/decimalScale, 10) + "." + frac
+}
+
+func inlineDouble(lex string) (ID, bool) {
+	if len(lex) == 0 || lex[0] != '-' && lex[0] != 'I' && (lex[0] < '0' || lex[0] > '9') {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(lex, 64)
+	if err != nil {
+		return 0, false
+	}
+	id, ok := DoubleID(v)
+	if !ok || doubleLexical(v) != lex {
+		return 0, false
+	}
+	return id, true
+}
+
+// DoubleID is the inline id of an xsd:double; ok is false for NaN and where the last four bits are needed.
+func DoubleID(v float64) (id ID, ok bool) {
+	bits := math.Float64bits(v)
+	if bits&15 != 0 || math.IsNaN(v) {
+		return 0, false
+	}
+	if bits>>63 != 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return Make(TagDouble, bits>>4), true
+}
+
+// Double is the value of an inline xsd:double.
+func (id ID) Double() (float64, bool) {
+	bits := uint64(id) << 4
+	if bits>>63 != 0 {
+		bits &^= 1 << 63
+	} else {
+		bits = ^bits &^ 15
+	}
+	return math.Float64frombits(bits), id.Tag() == TagDouble
+}
+
+// doubleLexical is the canonical form of XSD 1.0: "1.5E0", "-1.0E-7", "INF".
+func doubleLexical(v float64) string {
+	switch {
+	case math.IsInf(v, 1):
+		return "INF"
+	case math.IsInf(v, -1):
+		return "-INF"
+	}
+	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(v, 'E', -1, 64), "E")
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	sign := ""
+	if exp[0] == '-' {
+		sign = "-"
+	}
+	exp = strings.TrimLeft(exp[1:], "0")
+	if exp == "" {
+		exp, sign = "0", ""
+	}
+	return mantissa + "E" + sign + exp
+}
+
+// Time is the moment of an inline xsd:dateTime, or the first moment of an xsd:date or xsd:gYear, in the zone it was
+// written with. zoned is false where it had none; the time is then in UTC.
+func (id ID) Time() (t time.Time, zoned, ok bool) {
+	p := id.Payload()
+	switch id.Tag() {
+	case TagDateTime:
+		t = time.UnixMilli(int64(p>>(zoneBits+2)) + yearOneMs)
+	case TagDate, TagGYear:
+		t = time.UnixMilli(int64(p>>zoneBits)*60_000 + yearOneMs)
+	default:
+		return time.Time{}, false, false
+	}
+	switch zone := int(p & zoneMask); zone {
+	case 0:
+		return t.UTC(), false, true
+	case 1:
+		return t.UTC(), true, true
+	default:
+		return t.In(time.FixedZone("", (zone-zoneBias)*60)), true, true
+	}
+}
+
+func inlineDateTime(lex string) (ID, bool) {
+	// YYYY-MM-DDThh:mm:ss
+	if len(lex) < 19 || lex[10] != 'T' || lex[13] != ':' || lex[16] != ':' {
+		return 0, false
+	}
+	days, ok := parseDay(lex[:10])
+	h, m, s := twoDigits(lex[11:]), twoDigits(lex[14:]), twoDigits(lex[17:])
+	if !ok || h > 23 || m > 59 || s > 59 {
+		return 0, false
+	}
+	ms := days*86_400_000 + int64(h*3600+m*60+s)*1000
+	rest := lex[19:]
+	digits := 0
+	if rest != "" && rest[0] == '.' {
+		unit := int64(100)
+		rest = rest[1:]
+		for rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			ms += int64(rest[0]-'0') * unit
+			unit /= 10
+			digits++
+			rest = rest[1:]
+		}
+		if digits == 0 || digits > 3 {
+			return 0, false
+		}
+	}
+	zone, east, ok := parseZone(rest)
+	ms -= int64(east) * 60_000
+	if !ok || ms < 0 || ms >= maxDateMs {
+		return 0, false
+	}
+	return Make(TagDateTime, uint64(ms)<<(zoneBits+2)|uint64(digits)<<zoneBits|zone), true
+}
+
+func (id ID) dateTimeLexical() (string, bool) {
+	t, _, ok := id.Time()
+	if !ok || t.Year() < 1 || t.Year() > 9999 {
+		return "", false
+	}
+	layout := [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04:05.0", "2006-01-02T15:04:05.00", "2006-01-02T15:04:05.000"}[id>>zoneBits&3]
+	zone, ok := zoneLexical(int(id & zoneMask))
+	return t.Format(layout) + zone, ok
+}
+
+// inlineDay reads a date "YYYY-MM-DD" or a year "YYYY", each with an optional zone.
+func inlineDay(lex string, tag Tag) (ID, bool) {
+	n := 10
+	if tag == TagGYear {
+		n = 4
+	}
+	if len(lex) < n {
+		return 0, false
+	}
+	day := lex[:n]
+	if tag == TagGYear {
+		day += "-01-01"
+	}
+	days, ok := parseDay(day)
+	zone, east, zok := parseZone(lex[n:])
+	minutes := days*1440 - int64(east)
+	if !ok || !zok || minutes < 0 {
+		return 0, false
+	}
+	return Make(tag, uint64(minutes)<<zoneBits|zone), true
+}
+
+func (id ID) dayLexical(layout string) (string, bool) {
+	t, _, ok := id.Time()
+	if !ok || t.Year() < 1 || t.Year() > 9999 {
+		return "", false
+	}
+	zone, ok := zoneLexical(int(id & zoneMask))
+	return t.Format(layout) + zone, ok
+}
+
+// parseDay gives the days since 0001-01-01 of a valid "YYYY-MM-DD".
+func parseDay(s string) (days int64, ok bool) {
+	if s[4] != '-' || s[7] != '-' {
+		return 0, false
+	}
+	y1, y2, mo, d := twoDigits(s), twoDigits(s[2:]), twoDigits(s[5:]), twoDigits(s[8:])
+	if y1 > 99 || y2 > 99 || mo < 1 || mo > 12 || d < 1 {
+		return 0, false
+	}
+	y := y1*100 + y2
+	leap := y%4 == 0 && (y%100 != 0 || y%400 == 0)
+	length := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[mo-1]
+	if leap && mo == 2 {
+		length = 29
+	}
+	if y < 1 || d > length {
+		return 0, false
+	}
+	before := [...]int{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}[mo-1]
+	if leap && mo > 2 {
+		before++
+	}
+	p := y - 1
+	return int64(p*365+p/4-p/100+p/400) + int64(before+d-1), true
+}
+
+// twoDigits reads two digits; 100 and more means they are none.
+func twoDigits(s string) int {
+	a, b := s[0]-'0', s[1]-'0'
+	if a > 9 || b > 9 {
+		return 1000
+	}
+	return int(a)*10 + int(b)
+}
+
+func parseZone(s string) (zone uint64, east int, ok bool) {
+	switch {
+	case s == "":
+		return 0, 0, true
+	case s == "Z":
+		return 1, 0, true
+	case len(s) != 6 || s[3] != ':' || s[0] != '+' && s[0] != '-':
+		return 0, 0, false
+	}
+	h, m := twoDigits(s[1:]), twoDigits(s[4:])
+	east = h*60 + m
+	if h > 14 || m > 59 || east > 840 || s == "-00:00" {
+		return 0, 0, false
+	}
+	if s[0] == '-' {
+		east = -east
+	}
+	return uint64(east + zoneBias), east, true
+}
+
+func zoneLexical(zone int) (string, bool) {
+	switch {
+	case zone == 0:
+		return "", true
+	case zone == 1:
+		return "Z", true
+	case zone < zoneBias-840 || zone > zoneBias+840:
+		return "", false
+	}
+	east, sign := zone-zoneBias, byte('+')
+	if east < 0 {
+		east, sign = -east, '-'
+	}
+	b := []byte{sign, '0' + byte(east/600), '0' + byte(east/60%10), ':', '0' + byte(east%60/10), '0' + byte(east%10)}
+	return string(b), true
+}
