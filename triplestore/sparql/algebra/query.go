@@ -48,6 +48,7 @@ type (
 		Delete, Insert    []QuadPattern
 		Using, UsingNamed []string
 		Where             Op
+		Base              string // for IRI() in Where
 	}
 	Load struct {
 		Source, Into string
