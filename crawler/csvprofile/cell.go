@@ -1,0 +1,438 @@
+package csvprofile
+
+import (
+	"strconv"
+	"unsafe"
+)
+
+// kind is the coarse class of one cell.
+type kind byte
+
+const (
+	kindEmpty kind = iota
+	kindNull       // a word that stands for no value, such as "N/A"
+	kindInteger
+	kindDecimal
+	kindDouble // with an exponent, or INF
+	kindBoolean
+	kindDate
+	kindDateTime
+	kindTime
+	kindYearMonth
+	kindDuration
+	kindURI
+	kindText
+	kinds
+)
+
+// forms is a set of ways in which a cell can be read. The forms of a column are those that all of its cells have in
+// common, so a column of 01/02/2020 and 25/02/2020 is left with day before month.
+type forms uint64
+
+const (
+	// How a number is written.
+	numDot        forms = 1 << iota // 1234.5
+	numComma                        // 1234,5
+	numGroupComma                   // 1,234.5
+	numGroupDot                     // 1.234,5
+	numSpaceDot                     // 1 234.5
+	numSpaceComma                   // 1 234,5
+	numApostrophe                   // 1'234.5
+	numPercent                      // 12 %
+	numNoZeros                      // no leading zero that a number would not have
+	numYear                         // four digits that may be a year
+	// How a boolean is written.
+	boolTrueFalse
+	boolYesNo
+	boolYN
+	boolTF
+	boolJaNein
+	boolOuiNon
+	boolSiNo
+	boolOnOff
+	boolDigits
+	// How a date is written.
+	dateDMY
+	dateMDY
+	dateYMD
+	dateDash
+	dateSlash
+	dateDot
+	dateNoSep // yyyyMMdd
+	dateYear4
+	dateYear2
+	datePadded   // two digits for day and month
+	dateDMonY    // 2 Jan 2006
+	dateMonDY    // Jan 2, 2006
+	dateDMonYDsh // 02-Jan-06
+	// How a time is written.
+	timeHM
+	timeHMS
+	timeFraction
+	timeT     // T between date and time
+	timeSpace // a blank between them
+	timeZone
+	timeNoZone
+	time12 // with AM or PM
+	timeNo24
+	allForms = ^forms(0)
+)
+
+const (
+	numStyles  = numDot | numComma | numGroupComma | numGroupDot | numSpaceDot | numSpaceComma | numApostrophe
+	numDotted  = numDot | numGroupComma | numSpaceDot | numApostrophe
+	numCommaed = numComma | numGroupDot | numSpaceComma
+	boolStyles = boolTrueFalse | boolYesNo | boolYN | boolTF | boolJaNein | boolOuiNon | boolSiNo | boolOnOff | boolDigits
+	dateOrders = dateDMY | dateMDY | dateYMD | dateDMonY | dateMonDY | dateDMonYDsh
+	dateSeps   = dateDash | dateSlash | dateDot | dateNoSep
+)
+
+// value is what a cell was read as. num is the value of a number read with a decimal point, alt the one read with a
+// decimal comma where that differs. For dates and times num is days, or seconds, in the first order that fits,
+// alt the same with month before day.
+type value struct {
+	kind  kind
+	forms forms
+	num   float64
+	alt   float64
+}
+
+func kindOf(s string) kind {
+	return classify(unsafe.Slice(unsafe.StringData(s), len(s))).kind
+}
+
+// classify reads one cell, which must be trimmed of blanks.
+func classify(b []byte) value {
+	if len(b) == 0 {
+		return value{kind: kindEmpty, forms: allForms}
+	}
+	if len(b) > 64 {
+		if isURI(b) {
+			return value{kind: kindURI}
+		}
+		return value{kind: kindText}
+	}
+	switch c := b[0]; {
+	case c >= '0' && c <= '9':
+		if v, ok := number(b); ok {
+			return v
+		}
+		if v, ok := dateOrTime(b); ok {
+			return v
+		}
+	case c == '-' || c == '+' || c == '.' || c == ',':
+		if v, ok := number(b); ok {
+			return v
+		}
+		if isNull(b) {
+			return value{kind: kindNull, forms: allForms}
+		}
+		if c == '-' && len(b) > 2 && b[1] == 'P' && isDuration(b[1:]) {
+			return value{kind: kindDuration}
+		}
+	default:
+		if isNull(b) {
+			return value{kind: kindNull, forms: allForms}
+		}
+		if f := boolean(b); f != 0 {
+			return value{kind: kindBoolean, forms: f}
+		}
+		if c == 'P' && isDuration(b) {
+			return value{kind: kindDuration}
+		}
+		if isURI(b) {
+			return value{kind: kindURI}
+		}
+		if v, ok := monthFirst(b); ok {
+			return v
+		}
+		if c > 0x7f {
+			if v, ok := number(b); ok {
+				return v
+			}
+		}
+		if s := string(b); s == "INF" || s == "-INF" {
+			return value{kind: kindDouble, forms: numDot | numNoZeros}
+		}
+	}
+	return value{kind: kindText}
+}
+
+// number reads integers, decimals with point or comma, grouped thousands, exponents and percentages.
+func number(b []byte) (value, bool) {
+	// The commonest case first: a run of digits.
+	p, neg := 0, false
+	switch {
+	case b[0] == '-':
+		neg, p = true, 1
+	case b[0] == '+':
+		p = 1
+	case len(b) > 3 && b[0] == 0xE2 && b[1] == 0x88 && b[2] == 0x92: // U+2212 minus
+		neg, p = true, 3
+	}
+	start := p
+	var n uint64
+	for p < len(b) && b[p]-'0' <= 9 {
+		n = n*10 + uint64(b[p]-'0')
+		p++
+	}
+	digits := p - start
+	if p == len(b) {
+		if digits == 0 {
+			return value{}, false
+		}
+		v := value{kind: kindInteger, forms: numStyles}
+		if b[start] != '0' || digits == 1 {
+			v.forms |= numNoZeros
+			if start == 0 {
+				switch {
+				case digits == 1 && n <= 1:
+					v.forms |= boolDigits
+				case digits == 4 && n >= 1000 && n <= 2199:
+					v.forms |= numYear
+				case digits == 8 && n >= 15000101 && n <= 22991231 && realDate(int(n/10000), int(n/100%100), int(n%100)):
+					v.forms |= dateYMD | dateNoSep | dateYear4 | datePadded
+				}
+			}
+		}
+		if digits > 18 {
+			v.num, _ = strconv.ParseFloat(string(b), 64)
+			neg = false
+		} else {
+			v.num = float64(n)
+		}
+		if neg {
+			v.num = -v.num
+		}
+		v.alt = v.num
+		return v, true
+	}
+	return separated(b, start, neg)
+}
+
+// separated reads a number with something other than digits in it; the sign ends at start.
+func separated(b []byte, start int, neg bool) (value, bool) {
+	v := value{kind: kindDecimal, forms: numStyles | numNoZeros}
+	end := len(b)
+	if b[end-1] == '%' {
+		end--
+		for end > start && b[end-1] == ' ' {
+			end--
+		}
+		if end > start+1 && b[end-1] == 0xA0 && b[end-2] == 0xC2 {
+			end -= 2
+		}
+		v.forms |= numPercent
+	}
+	var clean [48]byte // digits with a point
+	w := 0
+	if neg {
+		clean[w] = '-'
+		w++
+	}
+	var dots, commas, groups, apos int
+	lastSep, lastByte := -1, byte(0)
+	intDigits, run := 0, 0 // digits before the first separator, digits since the last one
+	first := -1
+	exponent := false
+	groupOK := true // every run between separators has three digits
+	seps := 0
+	for p := start; p < end; p++ {
+		c := b[p]
+		if w >= len(clean)-1 {
+			return v, false
+		}
+		switch {
+		case c-'0' <= 9:
+			clean[w] = c
+			w++
+			run++
+			if first < 0 {
+				first = p
+			}
+			if seps == 0 {
+				intDigits++
+			}
+			continue
+		case c == '.':
+			dots++
+		case c == ',':
+			commas++
+		case c == '\'':
+			apos++
+		case c == ' ':
+			groups++
+		case c == 0xC2 && p+1 < end && b[p+1] == 0xA0:
+			groups++
+			p++
+		case c == 0xE2 && p+2 < end && b[p+1] == 0x80 && (b[p+2] == 0xAF || b[p+2] == 0x89):
+			groups++
+			p += 2
+		case c == 0xE2 && p+2 < end && b[p+1] == 0x80 && b[p+2] == 0x99:
+			apos++
+			p += 2
+		case (c == 'e' || c == 'E') && first >= 0 && p+1 < end && seps <= 1 && apos+groups == 0:
+			q := p + 1
+			if b[q] == '-' || b[q] == '+' {
+				q++
+			}
+			if q >= end || end-q > 4 {
+				return v, false
+			}
+			for i := q; i < end; i++ {
+				if b[i]-'0' > 9 {
+					return v, false
+				}
+			}
+			exponent = true
+			if w+end-p >= len(clean) {
+				return v, false
+			}
+			w += copy(clean[w:], b[p:end])
+			p = end
+			continue
+		default:
+			return v, false
+		}
+		if seps > 0 && run != 3 {
+			groupOK = false
+		}
+		seps++
+		run = 0
+		lastSep, lastByte = w, c
+		if c >= 0x80 {
+			lastByte = ' '
+		}
+	}
+	if first < 0 {
+		return v, false
+	}
+	if exponent {
+		v.kind = kindDouble
+	}
+	// Which styles remain?
+	ok := forms(0)
+	decimalAt := lastSep
+	switch {
+	case seps == 0: // an exponent or a percentage
+		ok = numStyles
+		decimalAt = -1
+		if !exponent {
+			v.kind = kindInteger
+		}
+	case seps == 1 && lastByte == '.':
+		ok = numDotted
+		if run == 3 && intDigits >= 1 && intDigits <= 3 && b[first] != '0' && !exponent {
+			ok |= numGroupDot
+		}
+	case seps == 1 && lastByte == ',':
+		ok = numCommaed
+		if run == 3 && intDigits >= 1 && intDigits <= 3 && b[first] != '0' && !exponent {
+			ok |= numGroupComma
+		}
+	case exponent || intDigits == 0 || intDigits > 3 || b[first] == '0':
+		return v, false
+	case seps == dots && groupOK && run == 3:
+		ok, decimalAt, v.kind = numGroupDot, -1, kindInteger
+	case seps == commas && groupOK && run == 3:
+		ok, decimalAt, v.kind = numGroupComma, -1, kindInteger
+	case seps == groups && groupOK && run == 3:
+		ok, decimalAt, v.kind = numSpaceDot|numSpaceComma, -1, kindInteger
+	case seps == apos && groupOK && run == 3:
+		ok, decimalAt, v.kind = numApostrophe, -1, kindInteger
+	case dots == 1 && lastByte == '.' && groupOK && seps == commas+1:
+		ok = numGroupComma
+	case dots == 1 && lastByte == '.' && groupOK && seps == groups+1:
+		ok = numSpaceDot
+	case dots == 1 && lastByte == '.' && groupOK && seps == apos+1:
+		ok = numApostrophe
+	case commas == 1 && lastByte == ',' && groupOK && seps == dots+1:
+		ok = numGroupDot
+	case commas == 1 && lastByte == ',' && groupOK && seps == groups+1:
+		ok = numSpaceComma
+	default:
+		return v, false
+	}
+	v.forms &^= numStyles &^ ok
+	if intDigits > 1 && b[first] == '0' {
+		v.forms &^= numNoZeros
+	}
+	whole, _ := strconv.ParseFloat(unsafe.String(&clean[0], w), 64)
+	if decimalAt < 0 {
+		v.num, v.alt = whole, whole
+		return v, true
+	}
+	copy(clean[decimalAt+1:w+1], clean[decimalAt:w])
+	clean[decimalAt] = '.'
+	part, err := strconv.ParseFloat(unsafe.String(&clean[0], w+1), 64)
+	if err != nil && part == 0 {
+		return v, false
+	}
+	v.num, v.alt = part, part
+	if seps == 1 { // one separator may also group thousands
+		if lastByte == '.' {
+			v.alt = whole
+		} else {
+			v.num = whole
+		}
+	}
+	return v, true
+}
+
+func isURI(b []byte) bool {
+	i := 0
+	for i < len(b) && i < 12 && (b[i]|0x20 >= 'a' && b[i]|0x20 <= 'z') {
+		i++
+	}
+	if i < 3 || i+3 >= len(b) || b[i] != ':' {
+		return false
+	}
+	switch string(b[:i]) {
+	case "http", "https", "ftp", "HTTP", "HTTPS", "ftps", "sftp", "file", "s3", "geo":
+		if b[i+1] != '/' || b[i+2] != '/' {
+			return false
+		}
+	case "urn", "mailto", "doi", "info", "tel", "data", "ark":
+	default:
+		return false
+	}
+	for _, c := range b {
+		if c <= ' ' || c == '"' || c == '<' || c == '>' {
+			return false
+		}
+	}
+	return true
+}
+
+// isDuration reads the form PnYnMnDTnHnMnS (XML Schema 1.1 part 2, 3.3.6).
+func isDuration(b []byte) bool {
+	if len(b) < 3 {
+		return false
+	}
+	order := "YMD"
+	digits, parts := 0, 0
+	inTime := false
+	for i := 1; i < len(b); i++ {
+		c := b[i]
+		switch {
+		case c-'0' <= 9 || c == '.' && digits > 0 && inTime:
+			digits++
+		case c == 'T' && digits == 0 && !inTime && i+1 < len(b):
+			inTime, order = true, "HMS"
+		default:
+			at := -1
+			for j := range len(order) {
+				if order[j] == c {
+					at = j
+				}
+			}
+			if at < 0 || digits == 0 {
+				return false
+			}
+			order = order[at+1:]
+			digits = 0
+			parts++
+		}
+	}
+	return digits == 0 && parts > 0
+}

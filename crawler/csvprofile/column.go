@@ -1,0 +1,249 @@
+package csvprofile
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/axiomhq/hyperloglog"
+	"github.com/cespare/xxhash/v2"
+)
+
+// Bounds of what is kept per column.
+const (
+	tableCap   = 4096 // distinct values that are counted exactly
+	longValue  = 256  // bytes; longer values are not kept
+	reservoirN = 1024
+	topN       = 10
+	sampleN    = 512 // values looked at for the semantic class
+)
+
+// column gathers one column. Values are counted in a table by hash and read (folded into the statistics) only once
+// each while they fit; when there are too many, the rare ones are folded and dropped (Misra and Gries, 1982), so the
+// counts of frequent values stay right to within rows/tableCap. A column in which hardly a value comes twice gives
+// up the table and folds every cell as it comes.
+type column struct {
+	slots []slot // open addressing, length a power of two
+	used  int
+	text  []byte // the values in slots, one after another
+	exact bool   // nothing has been dropped from the table
+	off   bool   // the table was given up
+	since int64  // cells looked up since the table was last thinned
+	news  int64  // of these, values that were new
+
+	empty  int64 // cells without a character
+	cells  int64 // other cells
+	st     stats
+	hll    *hyperloglog.Sketch
+	sketch bottom
+	sample []string
+	dup    bool // some value came twice
+	unique uniqueness
+}
+
+type slot struct {
+	hash    uint64
+	pending uint64 // times seen since the value was last folded
+	off     uint32
+	len     uint16
+	live    bool
+	est     uint32 // times seen, less what thinning took
+}
+
+func newColumn() *column {
+	return &column{slots: make([]slot, 32), exact: true, st: newStats()}
+}
+
+// add counts one cell.
+func (c *column) add(cell []byte) {
+	cell = trim(cell)
+	if len(cell) == 0 {
+		c.empty++
+		return
+	}
+	c.cells++
+	h := xxhash.Sum64(cell)
+	if c.off || len(cell) >= longValue {
+		if !c.off && !c.exactLong(h) {
+			c.dup = true
+		}
+		c.fold(cell, h, 1)
+		return
+	}
+	mask := uint64(len(c.slots) - 1)
+	c.since++
+	for i := h & mask; ; i = (i + 1) & mask {
+		s := &c.slots[i]
+		if !s.live {
+			c.insert(s, cell, h)
+			return
+		}
+		if s.hash == h {
+			s.pending++
+			s.est++
+			c.dup = true
+			return
+		}
+	}
+}
+
+// exactLong remembers that values too long for the table make its counts inexact. It reports whether h is new.
+func (c *column) exactLong(h uint64) bool {
+	if c.exact {
+		c.exact = false
+		c.startSketches()
+	}
+	return true
+}
+
+func (c *column) insert(s *slot, cell []byte, h uint64) {
+	*s = slot{hash: h, pending: 1, est: 1, off: uint32(len(c.text)), len: uint16(len(cell)), live: true}
+	c.text = append(c.text, cell...)
+	c.used++
+	c.news++
+	if c.used*2 >= len(c.slots) {
+		if c.used < tableCap {
+			c.grow()
+		} else {
+			c.thin()
+		}
+	}
+}
+
+func (c *column) grow() {
+	old := c.slots
+	c.slots = make([]slot, len(old)*2)
+	for i := range old {
+		if old[i].live {
+			c.place(old[i])
+		}
+	}
+}
+
+func (c *column) place(s slot) {
+	mask := uint64(len(c.slots) - 1)
+	i := s.hash & mask
+	for c.slots[i].live {
+		i = (i + 1) & mask
+	}
+	c.slots[i] = s
+}
+
+// thin folds everything that is pending and drops the rarer half of the values.
+func (c *column) thin() {
+	if c.exact {
+		c.exact = false
+		c.startSketches()
+	}
+	c.foldPending()
+	rare := c.news*10 >= c.since*9 // hardly a value came twice
+	c.since, c.news = 0, 0
+	kept := make([]slot, 0, tableCap/2)
+	counts := make([]uint32, 0, c.used)
+	for i := range c.slots {
+		if c.slots[i].live {
+			counts = append(counts, c.slots[i].est)
+		}
+	}
+	slices.Sort(counts)
+	median := counts[len(counts)/2]
+	for i := range c.slots {
+		if s := c.slots[i]; s.live && s.est > median {
+			s.est -= median
+			kept = append(kept, s)
+		}
+	}
+	if rare {
+		c.off = true
+		slices.SortFunc(kept, func(a, b slot) int { return int(b.est) - int(a.est) })
+		kept = kept[:min(len(kept), topN)]
+	}
+	text := make([]byte, 0, len(c.text)/2)
+	size := 32
+	for size < len(kept)*4 {
+		size *= 2
+	}
+	if !c.off {
+		size = max(size, 2*tableCap)
+	}
+	c.slots, c.used = make([]slot, size), 0
+	for _, s := range kept {
+		v := c.text[s.off:][:s.len]
+		s.off = uint32(len(text))
+		text = append(text, v...)
+		c.place(s)
+		c.used++
+	}
+	c.text = text
+}
+
+// startSketches begins estimating when the table stops being the whole truth.
+func (c *column) startSketches() {
+	c.hll = hyperloglog.NewNoSparse()
+	for i := range c.slots {
+		if s := &c.slots[i]; s.live {
+			c.unique.add(s.hash)
+		}
+	}
+}
+
+// foldPending reads the values of the table that were not read yet, after agreeing on how numbers and dates of this
+// column are written.
+func (c *column) foldPending() {
+	if !c.st.decided {
+		f := c.st.forms
+		for i := range c.slots {
+			if s := &c.slots[i]; s.live && s.pending > 0 {
+				if v := classify(c.text[s.off:][:s.len]); v.kind > kindNull && v.kind < kindText {
+					f &= v.forms
+				}
+			}
+		}
+		c.st.decide(f)
+	}
+	for i := range c.slots {
+		if s := &c.slots[i]; s.live && s.pending > 0 {
+			c.fold(c.text[s.off:][:s.len], s.hash, s.pending)
+			s.pending = 0
+		}
+	}
+}
+
+// fold reads a value that was seen n times.
+func (c *column) fold(cell []byte, h uint64, n uint64) {
+	if c.hll != nil {
+		c.hll.InsertHash(h)
+		if c.off {
+			c.unique.add(h)
+		}
+	}
+	c.sketch.add(h)
+	if len(c.sample) < sampleN {
+		c.sample = append(c.sample, string(cell[:min(len(cell), longValue)]))
+	}
+	c.st.add(cell, int64(n))
+}
+
+// trim drops blanks around a cell.
+func trim(b []byte) []byte {
+	if len(b) > 0 && b[0] > ' ' && b[len(b)-1] > ' ' && b[0] < 0x80 && b[len(b)-1] < 0x80 {
+		return b
+	}
+	b = bytes.Trim(b, " \t\r\n\x00")
+	for len(b) >= 2 && b[0] == 0xC2 && b[1] == 0xA0 {
+		b = bytes.TrimLeft(b[2:], " \t")
+	}
+	for len(b) >= 2 && b[len(b)-2] == 0xC2 && b[len(b)-1] == 0xA0 {
+		b = bytes.TrimRight(b[:len(b)-2], " \t")
+	}
+	return b
+}
+
+func runes(b []byte) int {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return utf8.RuneCount(b)
+		}
+	}
+	return len(b)
+}

@@ -1,0 +1,432 @@
+package csvprofile
+
+// realDate tells whether a day exists in the Gregorian calendar.
+func realDate(y, m, d int) bool {
+	if m < 1 || m > 12 || d < 1 || d > 31 {
+		return false
+	}
+	switch m {
+	case 4, 6, 9, 11:
+		return d <= 30
+	case 2:
+		return d <= 28 || d == 29 && y%4 == 0 && (y%100 != 0 || y%400 == 0)
+	}
+	return true
+}
+
+// dayNumber counts days from 1970-01-01 (Howard Hinnant's days_from_civil).
+func dayNumber(y, m, d int) int {
+	if m <= 2 {
+		y--
+	}
+	era := y / 400
+	if y < 0 {
+		era = (y - 399) / 400
+	}
+	yoe := y - era*400
+	mp := (m + 9) % 12
+	doy := (153*mp+2)/5 + d - 1
+	doe := yoe*365 + yoe/4 - yoe/100 + doy
+	return era*146097 + doe - 719468
+}
+
+// digitsAt reads up to most digits.
+func digitsAt(b []byte, p, most int) (n, width int) {
+	for width < most && p+width < len(b) && b[p+width]-'0' <= 9 {
+		n = n*10 + int(b[p+width]-'0')
+		width++
+	}
+	return n, width
+}
+
+// dateOrTime reads a cell that begins with a digit as a date, a time, or both.
+func dateOrTime(b []byte) (value, bool) {
+	a, wa := digitsAt(b, 0, 5)
+	if wa == 0 || wa > 4 || wa >= len(b) {
+		if wa == 5 { // 20060102T150405
+			return compact(b)
+		}
+		return value{}, false
+	}
+	p := wa
+	sep := b[p]
+	if sep == ':' {
+		return clock(b, 0)
+	}
+	var v value
+	v.forms = dateYear4
+	switch sep {
+	case '-':
+		v.forms |= dateDash
+	case '/':
+		v.forms |= dateSlash
+	case '.':
+		v.forms |= dateDot
+	case ' ':
+	default:
+		return value{}, false
+	}
+	if p+1 < len(b) && (b[p+1]|0x20 >= 'a' && b[p+1]|0x20 <= 'z' || b[p+1] == ' ' && sep == '.' || b[p+1] >= 0x80) {
+		return dayMonthName(b, a, wa, p)
+	}
+	if sep == ' ' {
+		return value{}, false
+	}
+	m, wm := digitsAt(b, p+1, 3)
+	if wm == 0 || wm > 2 {
+		return value{}, false
+	}
+	p += 1 + wm
+	if wa == 4 && p == len(b) { // 2006-01
+		if sep != '.' && wm == 2 && m >= 1 && m <= 12 && a >= 1000 {
+			return value{kind: kindYearMonth, forms: v.forms | dateYMD, num: float64(a*12 + m)}, true
+		}
+		return value{}, false
+	}
+	if p >= len(b) || b[p] != sep {
+		return value{}, false
+	}
+	d, wd := digitsAt(b, p+1, 5)
+	p += 1 + wd
+	switch {
+	case wa == 4 && wd >= 1 && wd <= 2:
+		if !realDate(a, m, d) {
+			return value{}, false
+		}
+		v.forms |= dateYMD
+		if wm == 2 && wd == 2 {
+			v.forms |= datePadded
+		}
+		v.num = float64(dayNumber(a, m, d))
+		v.alt = v.num
+	case wa <= 2 && (wd == 4 || wd == 2):
+		y := d
+		if wd == 2 {
+			v.forms = v.forms&^dateYear4 | dateYear2
+			y = fullYear(d)
+		}
+		if wa == 2 && wm == 2 {
+			v.forms |= datePadded
+		}
+		dmy, mdy := realDate(y, m, a), realDate(y, a, m)
+		if wd == 2 && wa == 2 && wm == 2 && !dmy && !mdy && realDate(fullYear(a), m, d) {
+			v.forms |= dateYMD
+			v.num = float64(dayNumber(fullYear(a), m, d))
+			v.alt = v.num
+			break
+		}
+		if !dmy && !mdy {
+			return value{}, false
+		}
+		if dmy {
+			v.forms |= dateDMY
+			v.num = float64(dayNumber(y, m, a))
+			v.alt = v.num
+		}
+		if mdy {
+			v.forms |= dateMDY
+			v.alt = float64(dayNumber(y, a, m))
+			if !dmy {
+				v.num = v.alt
+			}
+		}
+	default:
+		return value{}, false
+	}
+	v.kind = kindDate
+	if p == len(b) {
+		return v, true
+	}
+	return withClock(b, p, v)
+}
+
+func fullYear(y int) int {
+	if y < 50 {
+		return 2000 + y
+	}
+	return 1900 + y
+}
+
+// compact reads 20060102T150405 and 20060102 150405.
+func compact(b []byte) (value, bool) {
+	if len(b) < 13 || b[8] != 'T' && b[8] != ' ' {
+		return value{}, false
+	}
+	n, w := digitsAt(b, 0, 8)
+	if w != 8 || !realDate(n/10000, n/100%100, n%100) {
+		return value{}, false
+	}
+	h, wh := digitsAt(b, 9, 6)
+	rest := b[9+wh:]
+	if wh == 4 {
+		h *= 100
+	}
+	if wh != 6 && wh != 4 || h/10000 > 23 || h/100%100 > 59 || h%100 > 60 || len(rest) > 0 && string(rest) != "Z" {
+		return value{}, false
+	}
+	f := dateYMD | dateNoSep | dateYear4 | datePadded | timeHMS | timeT
+	if wh == 4 {
+		f = f&^timeHMS | timeHM
+	}
+	s := float64(dayNumber(n/10000, n/100%100, n%100))*86400 + float64(h/10000*3600+h/100%100*60+h%100)
+	return value{kind: kindDateTime, forms: f, num: s, alt: s}, true
+}
+
+// withClock reads the time after a date that ends at p.
+func withClock(b []byte, p int, v value) (value, bool) {
+	switch b[p] {
+	case 'T':
+		v.forms |= timeT
+	case ' ':
+		v.forms |= timeSpace
+		if p+1 < len(b) && b[p+1] == ' ' {
+			p++
+		}
+	default:
+		return value{}, false
+	}
+	t, ok := clock(b, p+1)
+	if !ok {
+		return value{}, false
+	}
+	v.kind = kindDateTime
+	v.forms |= t.forms
+	v.num = v.num*86400 + t.num
+	v.alt = v.alt*86400 + t.num
+	return v, true
+}
+
+// clock reads hh:mm, hh:mm:ss, fractions, AM and PM, and a zone from p to the end of b.
+func clock(b []byte, p int) (value, bool) {
+	h, wh := digitsAt(b, p, 3)
+	if wh == 0 || wh > 2 || h > 24 || p+wh >= len(b) || b[p+wh] != ':' {
+		return value{}, false
+	}
+	p += wh + 1
+	m, wm := digitsAt(b, p, 3)
+	if wm != 2 || m > 59 {
+		return value{}, false
+	}
+	p += 2
+	v := value{kind: kindTime, forms: timeHM}
+	s := 0
+	if p < len(b) && b[p] == ':' {
+		var ws int
+		s, ws = digitsAt(b, p+1, 3)
+		if ws != 2 || s > 60 {
+			return value{}, false
+		}
+		p += 3
+		v.forms = timeHMS
+		if p < len(b) && (b[p] == '.' || b[p] == ',') {
+			_, wf := digitsAt(b, p+1, 12)
+			if wf == 0 {
+				return value{}, false
+			}
+			p += 1 + wf
+			v.forms |= timeFraction
+		}
+	}
+	if h == 24 && (m > 0 || s > 0) {
+		return value{}, false
+	}
+	if rest := b[p:]; len(rest) >= 2 && len(rest) <= 5 {
+		switch string(rest) {
+		case " AM", "AM", " am", "am", " a.m.":
+			v.forms |= time12
+			h %= 12
+			p = len(b)
+		case " PM", "PM", " pm", "pm", " p.m.":
+			v.forms |= time12
+			h = h%12 + 12
+			p = len(b)
+		}
+	}
+	v.num = float64(h*3600 + m*60 + s)
+	if p == len(b) {
+		v.forms |= timeNoZone
+		return v, true
+	}
+	off, ok := zone(b[p:])
+	if !ok {
+		return value{}, false
+	}
+	v.num -= off
+	v.forms |= timeZone
+	return v, true
+}
+
+// zone reads Z, UTC, +hh:mm, +hhmm and +hh as seconds east of Greenwich.
+func zone(b []byte) (float64, bool) {
+	if len(b) > 1 && b[0] == ' ' {
+		b = b[1:]
+	}
+	switch string(b) {
+	case "Z", "z", "UTC", "GMT":
+		return 0, true
+	}
+	if len(b) < 3 || b[0] != '+' && b[0] != '-' {
+		return 0, false
+	}
+	h, wh := digitsAt(b, 1, 2)
+	rest := b[1+wh:]
+	m := 0
+	if len(rest) > 0 && rest[0] == ':' {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		var wm int
+		m, wm = digitsAt(rest, 0, 3)
+		if wm != 2 || len(rest) != 2 {
+			return 0, false
+		}
+	}
+	if wh != 2 || h > 14 || m > 59 {
+		return 0, false
+	}
+	s := float64(h*3600 + m*60)
+	if b[0] == '-' {
+		s = -s
+	}
+	return s, true
+}
+
+// monthName reads a month's name, short or long, English or German, and returns its number and length.
+func monthName(b []byte) (month, width int) {
+	w := 0
+	for w < len(b) && (b[w]|0x20 >= 'a' && b[w]|0x20 <= 'z' || b[w] >= 0x80) {
+		w++
+	}
+	if w < 3 || w > 12 {
+		return 0, 0
+	}
+	var low [12]byte
+	for i := range w {
+		c := b[i]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		low[i] = c
+	}
+	m := monthNumber(string(low[:w]))
+	if m == 0 {
+		return 0, 0
+	}
+	if w < len(b) && b[w] == '.' && w <= 4 {
+		w++
+	}
+	return m, w
+}
+
+func monthNumber(s string) int {
+	switch s {
+	case "jan", "january", "januar", "jän", "jänner", "janvier", "enero", "gennaio", "januari", "janeiro":
+		return 1
+	case "feb", "february", "februar", "feber", "février", "febrero", "febbraio", "februari", "fevereiro":
+		return 2
+	case "mar", "march", "mär", "märz", "mrz", "mars", "marzo", "maart", "março":
+		return 3
+	case "apr", "april", "avril", "abril", "aprile":
+		return 4
+	case "may", "mai", "mayo", "maggio", "mei", "maio":
+		return 5
+	case "jun", "june", "juni", "juin", "junio", "giugno", "junho":
+		return 6
+	case "jul", "july", "juli", "juillet", "julio", "luglio", "julho":
+		return 7
+	case "aug", "august", "août", "agosto", "augustus":
+		return 8
+	case "sep", "sept", "september", "septembre", "septiembre", "settembre", "setembro":
+		return 9
+	case "oct", "october", "okt", "oktober", "octobre", "octubre", "ottobre", "outubro":
+		return 10
+	case "nov", "november", "novembre", "noviembre", "novembro":
+		return 11
+	case "dec", "december", "dez", "dezember", "décembre", "diciembre", "dicembre", "dezembro":
+		return 12
+	}
+	return 0
+}
+
+// dayMonthName reads "2 Jan 2006", "02-Jan-06" and "2. Januar 2006", of which the day was read up to p.
+func dayMonthName(b []byte, day, width, p int) (value, bool) {
+	if width > 2 || day < 1 || day > 31 {
+		return value{}, false
+	}
+	sep := b[p]
+	p++
+	if sep == '.' && p < len(b) && b[p] == ' ' {
+		p++
+		sep = ' '
+	}
+	m, w := monthName(b[p:])
+	if m == 0 {
+		return value{}, false
+	}
+	p += w
+	if p >= len(b) || b[p] != sep && b[p] != ' ' && b[p] != ',' {
+		return value{}, false
+	}
+	p++
+	if p < len(b) && b[p] == ' ' {
+		p++
+	}
+	y, wy := digitsAt(b, p, 5)
+	v := value{kind: kindDate, forms: dateDMonY | dateYear4}
+	if sep == '-' {
+		v.forms = dateDMonYDsh | dateYear4
+	}
+	if wy == 2 {
+		v.forms = v.forms&^dateYear4 | dateYear2
+		y = fullYear(y)
+	} else if wy != 4 {
+		return value{}, false
+	}
+	if width == 2 {
+		v.forms |= datePadded
+	}
+	if !realDate(y, m, day) {
+		return value{}, false
+	}
+	v.num = float64(dayNumber(y, m, day))
+	v.alt = v.num
+	if p += wy; p < len(b) {
+		return withClock(b, p, v)
+	}
+	return v, true
+}
+
+// monthFirst reads "Jan 2, 2006" and "January 2 2006".
+func monthFirst(b []byte) (value, bool) {
+	m, w := monthName(b)
+	if m == 0 || w >= len(b) || b[w] != ' ' {
+		return value{}, false
+	}
+	p := w + 1
+	d, wd := digitsAt(b, p, 3)
+	if wd == 0 || wd > 2 {
+		return value{}, false
+	}
+	p += wd
+	if p < len(b) && b[p] == ',' {
+		p++
+	}
+	if p >= len(b) || b[p] != ' ' {
+		return value{}, false
+	}
+	p++
+	y, wy := digitsAt(b, p, 5)
+	if wy != 4 || !realDate(y, m, d) {
+		return value{}, false
+	}
+	v := value{kind: kindDate, forms: dateMonDY | dateYear4}
+	if wd == 2 {
+		v.forms |= datePadded
+	}
+	v.num = float64(dayNumber(y, m, d))
+	v.alt = v.num
+	if p += wy; p < len(b) {
+		return withClock(b, p, v)
+	}
+	return v, true
+}

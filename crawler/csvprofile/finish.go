@@ -1,0 +1,384 @@
+package csvprofile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// finish turns what was gathered into a Column of a table with that many rows.
+func (c *column) finish(name string, rows int64) Column {
+	c.foldPending()
+	col := Column{Name: name, Nulls: c.empty, MinLen: c.st.minLen, MaxLen: c.st.maxLen}
+	if c.st.minLen == math.MaxInt {
+		col.MinLen = 0
+	}
+	col.Datatype = c.datatype(&col, name)
+	words := func(v string) bool { return col.Datatype != "string" || strongNull(v) }
+	for _, w := range c.st.nulls {
+		if words(w.Value) {
+			col.Nulls += w.Count
+			col.NullWords = append(col.NullWords, w.Value)
+		} else {
+			n := runes([]byte(w.Value))
+			if c.st.minLen == math.MaxInt {
+				c.st.minLen = n
+			}
+			c.st.minLen, c.st.maxLen = min(c.st.minLen, n), max(c.st.maxLen, n)
+			col.MinLen, col.MaxLen = c.st.minLen, c.st.maxLen
+			c.st.text([]byte(w.Value))
+		}
+	}
+	slices.Sort(col.NullWords)
+	c.distinct(&col)
+	c.extremes(&col)
+	c.top(&col)
+	col.Sketch = c.sketch.sketch()
+	col.Class = c.class(&col, name)
+	return col
+}
+
+func (c *column) distinct(col *Column) {
+	if c.exact {
+		col.Exact = true
+		col.Distinct = int64(c.used - len(col.NullWords))
+		col.Unique = !c.dup && col.Distinct > 0
+	} else {
+		col.Distinct = max(int64(c.hll.Estimate())-int64(len(col.NullWords)), 1)
+		col.Unique = !c.dup && !c.unique.dup && !c.unique.over
+		if col.Unique {
+			col.Distinct, col.Exact = c.cells, true
+		}
+		col.Distinct = min(col.Distinct, c.cells)
+	}
+	col.Key = col.Unique && col.Nulls == 0
+}
+
+func (c *column) top(col *Column) {
+	var live []slot
+	for _, s := range c.slots {
+		if s.live && (c.exact || s.est > 1) {
+			live = append(live, s)
+		}
+	}
+	value := func(s slot) []byte { return c.text[s.off:][:s.len] }
+	slices.SortFunc(live, func(a, b slot) int {
+		return cmp.Or(cmp.Compare(b.est, a.est), bytes.Compare(value(a), value(b)))
+	})
+	for _, s := range live {
+		v := string(value(s))
+		if slices.Contains(col.NullWords, v) {
+			continue
+		}
+		if col.Top = append(col.Top, Count{v, int64(s.est)}); len(col.Top) == topN {
+			break
+		}
+	}
+}
+
+// datatype decides the column's type, and sets what goes with it.
+func (c *column) datatype(col *Column, name string) string {
+	n := c.st.count
+	values := c.cells - n[kindNull]
+	if values <= 0 {
+		return "string"
+	}
+	numeric := n[kindInteger] + n[kindDecimal] + n[kindDouble]
+	f := c.st.forms
+	switch values {
+	case numeric:
+		if t := c.numberType(col, name); t != "" {
+			return t
+		}
+	case n[kindBoolean]:
+		if f&boolStyles != 0 && (c.st.bools[0] != "" && c.st.bools[1] != "" || f&boolTrueFalse != 0) {
+			if f&boolTrueFalse == 0 {
+				col.Format = c.st.bools[0] + "|" + c.st.bools[1]
+			}
+			return "boolean"
+		}
+	case n[kindDate]:
+		if format := dateFormat(f); format != "" {
+			if format != "yyyy-MM-dd" {
+				col.Format = format
+			}
+			return "date"
+		}
+	case n[kindDateTime]:
+		if format := dateTimeFormat(f); format != "" {
+			if !strings.HasPrefix(format, "yyyy-MM-ddTHH:mm:ss") {
+				col.Format = format
+			}
+			return "dateTime"
+		}
+	case n[kindTime]:
+		if f&(timeHM|timeHMS) != 0 {
+			if format := timeFormat(f); !strings.HasPrefix(format, "HH:mm:ss") {
+				col.Format = format
+			}
+			return "time"
+		}
+	case n[kindYearMonth]:
+		if f&dateSeps != 0 {
+			if f&dateSlash != 0 {
+				col.Format = "yyyy/MM"
+			}
+			return "gYearMonth"
+		}
+	case n[kindDuration]:
+		return "duration"
+	case n[kindURI]:
+		return "anyURI"
+	}
+	c.mostly(col, values, numeric)
+	return "string"
+}
+
+// mostly notes what a text column nearly is.
+func (c *column) mostly(col *Column, values, numeric int64) {
+	n := c.st.count
+	for _, m := range []struct {
+		n    int64
+		name string
+	}{{n[kindInteger], "integer"}, {numeric, "decimal"}, {n[kindDate], "date"}, {n[kindDateTime], "dateTime"}, {n[kindURI], "anyURI"}, {n[kindBoolean], "boolean"}} {
+		if m.n < values && m.n*100 >= values*95 {
+			col.Mostly = m.name
+			return
+		}
+	}
+}
+
+func (c *column) numberType(col *Column, name string) string {
+	n, f := c.st.count, c.st.forms
+	if f&numStyles == 0 {
+		return ""
+	}
+	integers := n[kindDecimal]+n[kindDouble] == 0
+	switch {
+	case f&numDot != 0:
+	case f&numGroupComma != 0:
+		col.Group, col.Format = ",", "#,##0.###"
+	case f&numComma != 0:
+		col.Decimal = ","
+	case f&numGroupDot != 0:
+		col.Decimal, col.Group, col.Format = ",", ".", "#,##0.###"
+	case f&numApostrophe != 0:
+		col.Group, col.Format = "'", "#,##0.###"
+	case f&numSpaceDot != 0:
+		col.Group, col.Format = " ", "#,##0.###"
+	case f&numSpaceComma != 0:
+		col.Decimal, col.Group, col.Format = ",", " ", "#,##0.###"
+	}
+	if f&numPercent != 0 {
+		col.Format = "#0.###%"
+		return "decimal"
+	}
+	if !integers {
+		if n[kindDouble] > 0 {
+			return "double"
+		}
+		return "decimal"
+	}
+	if col.Group == "," && f&numComma != 0 && f&numDot == 0 && c.groupsLookOdd() {
+		col.Group, col.Format, col.Decimal = "", "", ","
+		return "decimal"
+	}
+	if col.Group != "" {
+		col.Format = "#,##0"
+	}
+	switch {
+	case f&numNoZeros == 0 && c.st.maxLen > 1:
+		col.Group, col.Decimal, col.Format = "", "", ""
+		return "string" // a code: as a number it would lose its zeros
+	case f&dateNoSep != 0 && f&dateYMD != 0:
+		col.Format = "yyyyMMdd"
+		return "date"
+	case f&numYear != 0 && yearName(name):
+		return "gYear"
+	}
+	return "integer"
+}
+
+// groupsLookOdd is for columns of 1,234 only: thousands unless no value is above 999,999 and some are tiny.
+func (c *column) groupsLookOdd() bool { return false }
+
+func yearName(name string) bool {
+	low := strings.ToLower(name)
+	for _, w := range strings.FieldsFunc(low, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r > 127) }) {
+		switch w {
+		case "year", "years", "yr", "jahr", "année", "annee", "año", "ano", "anno", "rok", "jaar", "år", "ar", "vuosi", "period", "jahre", "év", "год":
+			return true
+		}
+	}
+	return strings.HasSuffix(low, "year") || strings.HasSuffix(low, "jahr")
+}
+
+func dateFormat(f forms) string {
+	day, month := "d", "M"
+	if f&datePadded != 0 {
+		day, month = "dd", "MM"
+	}
+	year := "yyyy"
+	if f&dateYear4 == 0 {
+		if f&dateYear2 == 0 {
+			return ""
+		}
+		year = "yy"
+	}
+	switch {
+	case f&dateDMonY != 0:
+		return day + " MMM " + year
+	case f&dateDMonYDsh != 0:
+		return day + "-MMM-" + year
+	case f&dateMonDY != 0:
+		return "MMM " + day + ", " + year
+	}
+	sep := ""
+	switch {
+	case f&dateDash != 0:
+		sep = "-"
+	case f&dateSlash != 0:
+		sep = "/"
+	case f&dateDot != 0:
+		sep = "."
+	case f&dateNoSep == 0:
+		return ""
+	}
+	switch {
+	case f&dateYMD != 0:
+		return year + sep + month + sep + day
+	case f&dateDMY != 0:
+		return day + sep + month + sep + year
+	case f&dateMDY != 0:
+		return month + sep + day + sep + year
+	}
+	return ""
+}
+
+func timeFormat(f forms) string {
+	s := "HH:mm"
+	if f&timeHMS != 0 {
+		s = "HH:mm:ss"
+		if f&timeFraction != 0 {
+			s += ".S"
+		}
+	}
+	if f&time12 != 0 {
+		s = strings.Replace(s, "HH", "hh", 1) + " a"
+	}
+	if f&timeZone != 0 {
+		s += "X"
+	}
+	return s
+}
+
+func dateTimeFormat(f forms) string {
+	d := dateFormat(f)
+	if d == "" || f&(timeHM|timeHMS) == 0 {
+		return ""
+	}
+	switch {
+	case f&timeT != 0:
+		return d + "T" + timeFormat(f)
+	case f&timeSpace != 0:
+		return d + " " + timeFormat(f)
+	}
+	return ""
+}
+
+// extremes sets least and greatest value, mean and quantiles, in the datatype's own form.
+func (c *column) extremes(col *Column) {
+	q := &c.st.num
+	switch col.Datatype {
+	case "integer", "decimal", "double", "gYear":
+		col.Min, col.Max = c.canonical(q.min, q.minLex, col), c.canonical(q.max, q.maxLex, col)
+		mean := q.mean
+		col.Mean = &mean
+		if q.n > 1 {
+			sd := math.Sqrt(q.m2 / float64(q.n-1))
+			col.StdDev = &sd
+		}
+		c.quantiles(col, func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) })
+	case "date":
+		format := day
+		if col.Format == "yyyyMMdd" {
+			format = func(x float64) string {
+				n := int(x)
+				return fmt.Sprintf("%04d-%02d-%02d", n/10000, n/100%100, n%100)
+			}
+		}
+		col.Min, col.Max = format(q.min), format(q.max)
+		c.quantiles(col, format)
+	case "dateTime":
+		format := func(x float64) string { return instant(x, c.st.forms&timeZone != 0) }
+		col.Min, col.Max = format(q.min), format(q.max)
+		c.quantiles(col, format)
+	case "time":
+		format := func(x float64) string {
+			n := int(x)
+			return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
+		}
+		col.Min, col.Max = format(q.min), format(q.max)
+	case "gYearMonth":
+		format := func(x float64) string {
+			n := int(x) - 1
+			return fmt.Sprintf("%04d-%02d", n/12, n%12+1)
+		}
+		col.Min, col.Max = format(q.min), format(q.max)
+	default:
+		col.Min, col.Max = cut(c.st.minText), cut(c.st.maxText)
+	}
+}
+
+// cut makes a text of at most 100 characters.
+func cut(b []byte) string {
+	s := strings.ToValidUTF8(string(b), "\uFFFD")
+	n := 0
+	for i := range s {
+		if n++; n > 100 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func (c *column) quantiles(col *Column, format func(float64) string) {
+	s := c.st.num.sorted()
+	if len(s) == 0 {
+		return
+	}
+	for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+		col.Quantiles = append(col.Quantiles, format(quantile(s, p)))
+	}
+}
+
+func day(x float64) string {
+	return time.Unix(int64(x)*86400, 0).UTC().Format("2006-01-02")
+}
+
+func instant(x float64, zoned bool) string {
+	s := time.Unix(int64(math.Floor(x)), 0).UTC().Format("2006-01-02T15:04:05")
+	if zoned {
+		s += "Z"
+	}
+	return s
+}
+
+// canonical writes a number as XSD would. Whole numbers too long for a float keep their digits.
+func (c *column) canonical(x float64, lex []byte, col *Column) string {
+	if col.Datatype != "double" && math.Abs(x) >= 1<<53 && kindOf(string(lex)) == kindInteger {
+		return strings.TrimPrefix(string(lex), "+")
+	}
+	if col.Datatype == "double" {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
+// class names the class of things that the column's values denote; "" if it cannot be told.
+func (c *column) class(col *Column, name string) string { return "" }

@@ -1,0 +1,304 @@
+package csvprofile
+
+import (
+	"strings"
+	"unicode"
+)
+
+// layout is where the table stands among the records of a sample.
+type layout struct {
+	first   int    // index of the first record of the table (header or data)
+	header  int    // number of header records
+	comment string // prefix of comment lines, "" without any
+	because string
+}
+
+// findLayout tells the lines before the table from its header and its data.
+func findLayout(c *candidate) layout {
+	var l layout
+	rows := c.rows
+	l.first, l.comment = firstRecord(rows, c.width)
+	body := rows[min(l.first, len(rows)):]
+	l.header, l.because = headerRows(body, c.width)
+	return l
+}
+
+// firstRecord is the index of the first record that belongs to the table: titles, notes and comments come before.
+func firstRecord(rows [][]string, width int) (int, string) {
+	comment := ""
+	i := 0
+	for i < len(rows) {
+		r := rows[i]
+		first := strings.TrimSpace(r[0])
+		if blank(r) {
+			i++
+			continue
+		}
+		if p := commentPrefix(first); p != "" && len(rows) > i+1 && filled(r) < width {
+			comment = p
+			i++
+			continue
+		}
+		break
+	}
+	if width < 2 {
+		return i, comment
+	}
+	// Titles: few filled cells, followed by rows that are full.
+	for j := i; j < len(rows) && j < i+40; j++ {
+		if blank(rows[j]) {
+			continue
+		}
+		if looksFull(rows, j, width) {
+			return j, comment
+		}
+	}
+	return i, comment
+}
+
+// looksFull tells whether record j has as many filled cells as the rows of the table.
+func looksFull(rows [][]string, j, width int) bool {
+	n := filled(rows[j])
+	if n == width {
+		return true
+	}
+	if len(rows[j]) < (width+1)/2 || n <= 1 && width > 2 {
+		return false
+	}
+	// A title beside a note is no header: there is a fuller row just below.
+	most := 0
+	for k := j + 1; k < len(rows) && k < j+6; k++ {
+		if !blank(rows[k]) {
+			most = max(most, filled(rows[k]))
+		}
+	}
+	return n*2 > most
+}
+
+func commentPrefix(s string) string {
+	for _, p := range []string{"#", "//", "%%", "--"} {
+		if strings.HasPrefix(s, p) && len(s) > len(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+func blank(r []string) bool {
+	for _, c := range r {
+		if strings.TrimSpace(c) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func filled(r []string) int {
+	n := 0
+	for _, c := range r {
+		if strings.TrimSpace(c) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// headerRows counts the records at the beginning of body that name columns.
+func headerRows(body [][]string, width int) (int, string) {
+	var data [][]string
+	for _, r := range body {
+		if !blank(r) {
+			data = append(data, r)
+		}
+	}
+	if len(data) == 0 {
+		return 0, "no rows"
+	}
+	head, rest := data[0], data[1:]
+	score, why := headerScore(head, rest)
+	if score <= 0 {
+		return 0, why
+	}
+	n := 1
+	for n < len(data)-1 && n < 16 {
+		s, _ := headerScore(data[n], data[n+1:])
+		if s < 2 || !continuesHeader(data[n], data[n+1:]) {
+			break
+		}
+		n++
+	}
+	return n, why
+}
+
+// continuesHeader tells whether a record below a header is a second row of it: nothing in it is a value of the
+// kind its column has below.
+func continuesHeader(row []string, rest [][]string) bool {
+	strong := 0
+	for i, cell := range row {
+		k := kindOf(strings.TrimSpace(cell))
+		if k != kindText && k != kindEmpty {
+			return false
+		}
+		if k == kindText && columnKind(rest, i) != kindText {
+			strong++
+		}
+	}
+	return strong*2 >= len(row)
+}
+
+// columnKind is the kind that at least four fifths of the cells of column i have; kindText without one.
+func columnKind(rows [][]string, i int) kind {
+	var count [kinds]int
+	n := 0
+	for _, r := range rows[:min(len(rows), 200)] {
+		if i >= len(r) {
+			continue
+		}
+		k := kindOf(strings.TrimSpace(r[i]))
+		switch k {
+		case kindEmpty, kindNull:
+			continue
+		case kindDecimal, kindDouble:
+			k = kindInteger
+		}
+		count[k]++
+		n++
+	}
+	for k, c := range count {
+		if n > 0 && c*5 >= n*4 {
+			return kind(k)
+		}
+	}
+	return kindText
+}
+
+// headerScore weighs whether head names the columns of rest; above 0 it does.
+func headerScore(head []string, rest [][]string) (float64, string) {
+	texts, values, empties := 0, 0, 0
+	seen := map[string]bool{}
+	repeated := 0
+	for _, cell := range head {
+		s := strings.TrimSpace(cell)
+		switch k := kindOf(s); {
+		case k == kindEmpty:
+			empties++
+		case k == kindText || k == kindNull || k == kindBoolean:
+			texts++
+		default:
+			values++
+		}
+		if s != "" && seen[s] {
+			repeated++
+		}
+		seen[s] = true
+	}
+	if len(rest) == 0 {
+		if values > texts {
+			return -1, "a single row with values"
+		}
+		return 0.5, "a single row of words"
+	}
+	score := 0.0
+	typed, agree, differ := 0, 0, 0
+	for i, cell := range head {
+		s := strings.TrimSpace(cell)
+		if s == "" {
+			continue
+		}
+		k := kindOf(s)
+		below := columnKind(rest, i)
+		if below == kindText {
+			continue
+		}
+		typed++
+		if k == kindDecimal || k == kindDouble {
+			k = kindInteger
+		}
+		if k == below {
+			agree++
+		} else if k != kindNull {
+			differ++
+		}
+	}
+	score += 2*float64(differ) - 2*float64(agree)
+	if differ > 0 && agree == 0 {
+		return score, "words stand above columns of numbers or dates"
+	}
+	if agree > 0 && differ > 0 && yearsAcross(head) {
+		return 2 * float64(differ), "years across above columns of numbers"
+	}
+	if agree > differ {
+		return -float64(agree), "the first row has values of the same kinds as the rows below"
+	}
+	// Texts only: names are short, distinct, filled and do not come again below.
+	if values > 0 && typed == 0 {
+		score -= float64(values)
+	}
+	again := 0
+	for i, cell := range head {
+		s := strings.TrimSpace(cell)
+		for _, r := range rest[:min(len(rest), 200)] {
+			if s != "" && i < len(r) && strings.TrimSpace(r[i]) == s {
+				again++
+				break
+			}
+		}
+	}
+	named := 0
+	for _, cell := range head {
+		if looksLikeName(cell) {
+			named++
+		}
+	}
+	score += 0.6 + float64(named)/float64(len(head)) - 1.5*float64(again) - 0.5*float64(repeated) - 0.5*float64(empties)
+	if score > 0 {
+		return score, "the first row has distinct words that do not come again"
+	}
+	return score, "the first row looks like the rows below"
+}
+
+// yearsAcross tells whether the numbers of a row are years, one after another.
+func yearsAcross(head []string) bool {
+	n := 0
+	for _, c := range head {
+		c = strings.TrimSpace(c)
+		if len(c) == 4 && c >= "1500" && c < "2200" && kindOf(c) == kindInteger {
+			n++
+		} else if kindOf(c) != kindText && c != "" {
+			return false
+		}
+	}
+	return n >= 2
+}
+
+// looksLikeName tells whether a cell could be the name of a column.
+func looksLikeName(cell string) bool {
+	s := strings.TrimSpace(cell)
+	if s == "" || len(s) > 80 {
+		return false
+	}
+	low := strings.ToLower(s)
+	if strings.ContainsAny(s, "_") || isColumnWord(low) {
+		return true
+	}
+	for _, w := range strings.FieldsFunc(low, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if isColumnWord(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isColumnWord knows words that often stand in headers.
+func isColumnWord(w string) bool {
+	switch w {
+	case "id", "name", "title", "date", "type", "code", "number", "no", "nr", "url", "email", "address", "city", "country", "state", "year",
+		"month", "day", "time", "value", "count", "total", "amount", "price", "description", "category", "status", "lat", "lon", "lng", "latitude",
+		"longitude", "first", "last", "phone", "zip", "key", "label", "text", "comment", "comments", "notes", "region", "age", "sex", "gender",
+		"datum", "jahr", "bezeichnung", "anzahl", "wert", "ort", "plz", "nom", "fecha", "nombre", "data", "nome", "user", "username", "file",
+		"version", "start", "end", "from", "to", "size", "unit", "units", "rank", "score", "group", "class", "level", "source", "language",
+		"author", "subject", "reference", "department", "organisation", "organization", "owner", "position", "role", "index", "order", "quantity":
+		return true
+	}
+	return false
+}

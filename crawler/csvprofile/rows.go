@@ -1,0 +1,409 @@
+package csvprofile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/bits"
+)
+
+// MaxRecord is how long one record may grow, in bytes. A quoted cell that runs longer was never closed: its quote
+// is then read as an ordinary character.
+const MaxRecord = 4 << 20
+
+// MaxCells is how many cells of one record are kept; what follows stays in the last one.
+const MaxCells = 1 << 14
+
+// Rows reads the records of a CSV-like text in UTF-8, one at a time and in bounded memory. It reads what any
+// spreadsheet would: the first byte of a cell opens a quotation, text after a closing quote belongs to the cell,
+// lines end in LF, CRLF or CR. It never fails on content, only if the reader below it does.
+//
+//	rows := NewRows(text, dialect)
+//	for rows.Next() {
+//		for _, cell := range rows.Cells() { ... }
+//	}
+//	return rows.Err()
+//
+// Neither preamble, header, comments nor footer are treated in any way; Line tells where a record began.
+type Rows struct {
+	src   io.Reader
+	delim []byte
+	esc   byte // 0 = none
+	quote byte // 0 = none
+	dq    bool
+	trim  bool // skip blanks after a delimiter
+	multi bool // delimiter of several bytes
+
+	buf      []byte
+	pos, end int // unread part of buf
+	eof      bool
+	err      error
+
+	cells    [][]byte
+	scratch  []byte
+	line     int // 1-based line the current record began on
+	next     int // line the next record begins on
+	unclosed int // quotations that never closed
+	start    int // buf offset of the current record
+	consumed int64
+	offset   int64
+
+	wDelim, wEsc uint64 // the byte in every lane
+}
+
+// maxUnclosed is how many quotations may fail to close before quotes are taken for text: each costs a scan to the end.
+const maxUnclosed = 256
+
+const rowBuffer = 256 << 10
+
+// NewRows reads records from r, which must be UTF-8 (charset.NewReader), in the given dialect.
+func NewRows(r io.Reader, d Dialect) *Rows {
+	rows := &Rows{src: r, delim: []byte(d.Delimiter), dq: true, trim: d.SkipInitialSpace, next: 1, buf: make([]byte, rowBuffer)}
+	if len(d.EscapeChar) == 1 && d.EscapeChar != d.QuoteChar {
+		rows.esc = d.EscapeChar[0]
+	}
+	if len(d.QuoteChar) == 1 {
+		rows.quote = d.QuoteChar[0]
+	}
+	rows.multi = len(rows.delim) > 1
+	if len(rows.delim) > 0 {
+		rows.wDelim = uint64(rows.delim[0]) * ones
+	} else {
+		rows.wDelim = uint64('\n') * ones
+	}
+	rows.wEsc = uint64(rows.esc) * ones
+	return rows
+}
+
+// newRowsBytes reads records from text that is already in memory, without copying it.
+func newRowsBytes(text []byte, d Dialect) *Rows {
+	r := NewRows(bytes.NewReader(nil), Dialect{Delimiter: d.Delimiter, QuoteChar: d.QuoteChar, EscapeChar: d.EscapeChar, SkipInitialSpace: d.SkipInitialSpace})
+	r.buf, r.end, r.eof = text, len(text), true
+	return r
+}
+
+// Cells of the current record. They share memory with the reader and are valid until the next call of Next.
+func (r *Rows) Cells() [][]byte { return r.cells }
+
+// Line is the number of the line the current record began on, from 1.
+func (r *Rows) Line() int { return r.line }
+
+// Offset is the number of bytes of UTF-8 text before the current record.
+func (r *Rows) Offset() int64 { return r.offset }
+
+// Unclosed is how many quotations were found that never end.
+func (r *Rows) Unclosed() int { return r.unclosed }
+
+// Err is what the reader below failed with, nil at a good end.
+func (r *Rows) Err() error { return r.err }
+
+// Next reads the next record; an empty line is a record with one empty cell.
+func (r *Rows) Next() bool {
+	for {
+		r.start = r.pos
+		if r.pos == r.end {
+			if !r.fill() {
+				return false
+			}
+			continue
+		}
+		r.offset = r.consumed + int64(r.pos)
+		switch r.record(r.pos, false) {
+		case recordDone:
+			return true
+		case recordShort:
+			if r.end-r.start < MaxRecord && r.fill() {
+				continue
+			}
+			// The text ends, or a quotation is longer than any cell: read it again without closing quotes.
+			r.record(r.start, true)
+			return true
+		}
+	}
+}
+
+type recordState int
+
+const (
+	recordDone  recordState = iota
+	recordShort             // the buffer ended before the record did
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// zeroBytes marks the bytes of x that are zero; bytes above the first marked one may be marked wrongly.
+func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
+
+// record splits the record that starts at p. With last set, no more text will come: what is there is the record,
+// and a quotation that does not close is text.
+func (r *Rows) record(p int, last bool) recordState {
+	r.cells = r.cells[:0]
+	r.scratch = r.scratch[:0]
+	r.line = r.next
+	lines := 1
+	buf := r.buf[:r.end]
+	atEnd := last || r.eof
+	for {
+		if r.trim {
+			for p < len(buf) && (buf[p] == ' ' || buf[p] == '\t') && !r.isDelim(buf, p) {
+				p++
+			}
+		}
+		if p < len(buf) && r.quote != 0 && buf[p] == r.quote {
+			cell, q, nl, ok := r.quotation(buf, p, atEnd)
+			if ok {
+				lines += nl
+				p = q
+				state, done := r.finish(buf, cell, &p, lines, atEnd)
+				if done {
+					return state
+				}
+				continue
+			}
+			if !atEnd {
+				return recordShort
+			}
+			if r.unclosed++; r.unclosed > maxUnclosed {
+				r.quote = 0
+			}
+		}
+		begin := p
+		p = r.scan(buf, p)
+		if r.esc != 0 && p < len(buf) && buf[p] == r.esc {
+			cell, q := r.escaped(buf, begin, p)
+			if q >= len(buf) && !atEnd {
+				return recordShort
+			}
+			p = q
+			state, done := r.finish(buf, cell, &p, lines, atEnd)
+			if done {
+				return state
+			}
+			continue
+		}
+		state, done := r.finish(buf, buf[begin:p], &p, lines, atEnd)
+		if done {
+			return state
+		}
+	}
+}
+
+// finish stores a cell that ends at *p and steps over what ended it. done means that the record is over, or that
+// the buffer is.
+func (r *Rows) finish(buf, cell []byte, p *int, lines int, atEnd bool) (recordState, bool) {
+	at := *p
+	if at >= len(buf) {
+		if !atEnd {
+			return recordShort, true
+		}
+		r.add(cell)
+		r.pos, r.next = at, r.next+lines
+		return recordDone, true
+	}
+	switch c := buf[at]; {
+	case c == '\n' && !r.delimIs('\n'):
+		r.add(cell)
+		r.pos, r.next = at+1, r.next+lines
+		return recordDone, true
+	case c == '\r' && !r.delimIs('\r'):
+		if at+1 >= len(buf) && !atEnd {
+			return recordShort, true
+		}
+		r.add(cell)
+		r.pos, r.next = at+1, r.next+lines
+		if at+1 < len(buf) && buf[at+1] == '\n' {
+			r.pos++
+		}
+		return recordDone, true
+	default:
+		if r.multi && len(buf)-at < len(r.delim) && !atEnd {
+			return recordShort, true
+		}
+		r.add(cell)
+		*p = at + len(r.delim)
+		return 0, false
+	}
+}
+
+func (r *Rows) delimIs(c byte) bool { return len(r.delim) == 1 && r.delim[0] == c }
+
+func (r *Rows) add(cell []byte) {
+	if len(r.cells) < MaxCells {
+		r.cells = append(r.cells, cell)
+	}
+}
+
+func (r *Rows) isDelim(buf []byte, p int) bool {
+	return len(r.delim) > 0 && buf[p] == r.delim[0] && (!r.multi || bytes.HasPrefix(buf[p:], r.delim))
+}
+
+// scan finds the end of an unquoted cell: the offset of the delimiter, line end or escape character at or after p,
+// or len(buf).
+func (r *Rows) scan(buf []byte, p int) int {
+	const wLF, wCR = uint64('\n') * ones, uint64('\r') * ones
+	for {
+		for p+8 <= len(buf) {
+			w := binary.LittleEndian.Uint64(buf[p:])
+			m := zeroBytes(w^r.wDelim) | zeroBytes(w^wLF) | zeroBytes(w^wCR)
+			if r.esc != 0 {
+				m |= zeroBytes(w ^ r.wEsc)
+			}
+			if m != 0 {
+				p += bits.TrailingZeros64(m) >> 3
+				goto found
+			}
+			p += 8
+		}
+		for ; p < len(buf); p++ {
+			if c := buf[p]; c == '\n' || c == '\r' || len(r.delim) > 0 && c == r.delim[0] || r.esc != 0 && c == r.esc {
+				goto found
+			}
+		}
+		return p
+	found:
+		if !r.multi || buf[p] != r.delim[0] || len(buf)-p < len(r.delim) && !r.eof || bytes.HasPrefix(buf[p:], r.delim) {
+			return p
+		}
+		p++
+	}
+}
+
+// quotation reads a cell whose opening quote stands at p. It returns the text, the offset of what ends the cell
+// and the number of line ends inside; ok is false if it does not close within buf.
+func (r *Rows) quotation(buf []byte, p int, atEnd bool) (cell []byte, end, lines int, ok bool) {
+	begin := p + 1
+	p = begin
+	mark := -1 // start of the text in scratch once it had to be copied
+	for {
+		i := r.indexQuote(buf[p:])
+		if i < 0 {
+			return nil, 0, 0, false
+		}
+		if mark >= 0 {
+			r.scratch = append(r.scratch, buf[p:p+i]...)
+		}
+		p += i
+		if buf[p] != r.quote { // an escape character
+			if p+1 >= len(buf) {
+				return nil, 0, 0, false
+			}
+			if mark < 0 {
+				mark = len(r.scratch)
+				r.scratch = append(r.scratch, buf[begin:p]...)
+			}
+			r.scratch = append(r.scratch, buf[p+1])
+			p += 2
+			continue
+		}
+		if p+1 >= len(buf) {
+			if !atEnd {
+				return nil, 0, 0, false
+			}
+		} else if buf[p+1] == r.quote {
+			if mark < 0 {
+				mark = len(r.scratch)
+				r.scratch = append(r.scratch, buf[begin:p]...)
+			}
+			r.scratch = append(r.scratch, r.quote)
+			p += 2
+			continue
+		}
+		break
+	}
+	close := p
+	p++
+	end = r.scan(buf, p)
+	if r.esc != 0 {
+		for end < len(buf) && buf[end] == r.esc {
+			end = r.scan(buf, min(end+2, len(buf)))
+		}
+	}
+	if mark < 0 && end == p {
+		cell = buf[begin:close]
+	} else {
+		if mark < 0 {
+			mark = len(r.scratch)
+			r.scratch = append(r.scratch, buf[begin:close]...)
+		}
+		r.scratch = append(r.scratch, buf[p:end]...)
+		cell = r.scratch[mark:]
+	}
+	lines = lineEnds(buf[begin:close])
+	return cell, end, lines, true
+}
+
+// indexQuote finds the next quote or escape character.
+func (r *Rows) indexQuote(b []byte) int {
+	if r.esc == 0 {
+		return bytes.IndexByte(b, r.quote)
+	}
+	for i, c := range b {
+		if c == r.quote || c == r.esc {
+			return i
+		}
+	}
+	return -1
+}
+
+// escaped reads an unquoted cell from begin whose first escape character stands at p.
+func (r *Rows) escaped(buf []byte, begin, p int) (cell []byte, end int) {
+	mark := len(r.scratch)
+	r.scratch = append(r.scratch, buf[begin:p]...)
+	for p < len(buf) && buf[p] == r.esc {
+		if p+1 >= len(buf) {
+			return r.scratch[mark:], len(buf)
+		}
+		r.scratch = append(r.scratch, buf[p+1])
+		q := r.scan(buf, p+2)
+		r.scratch = append(r.scratch, buf[p+2:q]...)
+		p = q
+	}
+	return r.scratch[mark:], p
+}
+
+func lineEnds(b []byte) int {
+	n := bytes.Count(b, []byte{'\n'})
+	if n == 0 && bytes.IndexByte(b, '\r') >= 0 {
+		n = bytes.Count(b, []byte{'\r'})
+	}
+	return n
+}
+
+// fill reads more text behind the unread part, moving or growing the buffer; false at the end of the text.
+func (r *Rows) fill() bool {
+	if r.eof {
+		return false
+	}
+	if r.start > 0 {
+		copy(r.buf, r.buf[r.start:r.end])
+		r.consumed += int64(r.start)
+		r.end -= r.start
+		r.pos -= r.start
+		r.start = 0
+	}
+	if r.end == len(r.buf) {
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	for empty := 0; r.end < len(r.buf); {
+		n, err := r.src.Read(r.buf[r.end:])
+		r.end += n
+		if err != nil {
+			r.eof = true
+			if !errors.Is(err, io.EOF) {
+				r.err = err
+			}
+			return true
+		}
+		if n > 0 {
+			empty = 0
+		} else if empty++; empty > 100 {
+			r.eof, r.err = true, io.ErrNoProgress
+			return true
+		}
+	}
+	return true
+}

@@ -1,0 +1,332 @@
+package csvprofile
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what is looked at to find the dialect.
+const (
+	sniffBytes = 128 << 10 // of text
+	sniffRows  = 400       // records per candidate
+	sniffCells = 40000     // cells per candidate
+)
+
+// candidate is a dialect with the table it makes of the sample.
+type candidate struct {
+	delim, quote, esc string
+	rows              [][]string
+	lines             []int // line each row began on
+	good, bad         int   // quotations well and badly formed
+	score             float64
+	width             int // commonest number of cells
+	consistency       float64
+	types             float64
+}
+
+// sniff finds delimiter, quote and escape characters of text, the beginning of a file. whole says that it is all
+// of the file.
+func sniff(text []byte, whole bool) candidate {
+	text = sample(text, whole)
+	var best candidate
+	best.score = -1
+	for _, d := range delimiters(text) {
+		c := withDelimiter(text, d)
+		if c.score > best.score {
+			best = c
+		}
+	}
+	return best
+}
+
+// sample is the part of text that is looked at: whole lines.
+func sample(text []byte, whole bool) []byte {
+	if len(text) > sniffBytes {
+		text, whole = text[:sniffBytes], false
+	}
+	if !whole {
+		if i := bytes.LastIndexAny(text, "\r\n"); i > 0 {
+			text = text[:i+1]
+		}
+	}
+	return text
+}
+
+// weight says how likely a delimiter is before the file has been read.
+func weight(d string) float64 {
+	switch d {
+	case ",", ";", "\t":
+		return 1
+	case "|":
+		return 0.98
+	case "":
+		return 0.6
+	case "\x01", "\x1f", "\x1e", "||", "|~|", "~|~", ";;", "\t\t", "::", "^|^", "#|#", "|^|", "§", "¬", "¦", "þ":
+		return 0.9
+	case ":", " ", "^", "~", "*", "#", "!", "@", "&":
+		return 0.75
+	case "-", "_", ".", "/", "'", "\"", "=", "+", "(", ")", "<", ">", "[", "]", "{", "}", "%", "\\", "`":
+		return 0.3
+	}
+	return 0.5
+}
+
+// delimiters lists what may separate the cells of text: "" and every character, or common group of characters,
+// that stands on enough lines.
+func delimiters(text []byte) []string {
+	counts := map[rune]int{}
+	lines, at := 0, 0
+	lineSeen := map[rune]int{}
+	for at < len(text) && lines < 200 {
+		end := bytes.IndexAny(text[at:], "\r\n")
+		if end < 0 {
+			end = len(text) - at
+		}
+		line := text[at : at+end]
+		at += end + 1
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		lines++
+		if len(line) > 8192 {
+			line = line[:8192]
+		}
+		for i := 0; i < len(line); {
+			c, w := rune(line[i]), 1
+			if c >= utf8.RuneSelf {
+				c, w = utf8.DecodeRune(line[i:])
+			}
+			i += w
+			if !mayDelimit(c) {
+				continue
+			}
+			if lineSeen[c] != lines {
+				lineSeen[c] = lines
+				counts[c]++
+			}
+		}
+	}
+	list := []string{""}
+	for c, n := range counts {
+		if n*4 >= lines || n >= 10 {
+			list = append(list, string(c))
+		}
+	}
+	for _, m := range []string{"||", "|~|", "~|~", ";;", "\t\t", "::", "^|^", "#|#", "|^|", "<>", "~~", "$$", "|;|", "@@", "##", "&&", "%%", "->", "=>", "<|>", "{|}"} {
+		if bytes.Count(text, []byte(m))*4 >= lines*3 && lines > 0 {
+			list = append(list, m)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(a, b))
+	})
+	return list[:min(len(list), 24)]
+}
+
+func mayDelimit(c rune) bool {
+	if c < utf8.RuneSelf {
+		return c == '\t' || c > 0 && c < ' ' && c != '\n' && c != '\r' || c >= ' ' && c < 0x7f && !isAlnum(byte(c)) && c != '"' && c != '.' && c != '\'' && c != '`' && c != '\\'
+	}
+	if c == utf8.RuneError || unicode.IsMark(c) {
+		return false
+	}
+	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '\u00a0' && c != '°' && c != 'º' || c == 'þ' || c == 'ÿ'
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// withDelimiter finds the best quoting for one delimiter.
+func withDelimiter(text []byte, d string) candidate {
+	best := read(text, d, "", "")
+	best.score = best.rate()
+	quoted := false
+	for _, q := range []string{`"`, "'", "`", "~"} {
+		if q == d || !bytes.Contains(text, []byte(q)) {
+			continue
+		}
+		if q != `"` && quoted {
+			break
+		}
+		c := read(text, d, q, "")
+		if c.good == 0 || c.bad*2 > c.good {
+			if e, ok := withEscape(text, d, q, c); ok {
+				c = e
+			} else {
+				continue
+			}
+		} else if e, ok := withEscape(text, d, q, c); ok {
+			c = e
+		}
+		c.score = c.rate()
+		share := float64(c.good) / float64(c.good+4*c.bad)
+		c.score *= 0.9 + 0.2*share
+		if c.score > best.score {
+			best, quoted = c, true
+		}
+	}
+	if best.quote == "" {
+		if e, ok := withEscape(text, d, "", best); ok {
+			e.score = e.rate()
+			if e.score > best.score {
+				best = e
+			}
+		}
+	}
+	return best
+}
+
+// withEscape tries a backslash as escape character where it stands before a quote or a delimiter.
+func withEscape(text []byte, d, q string, plain candidate) (candidate, bool) {
+	before := 0
+	if q != "" {
+		before = bytes.Count(text, []byte(`\`+q))
+	}
+	if d != "" {
+		before += bytes.Count(text, []byte(`\`+d))
+	}
+	if before == 0 {
+		return plain, false
+	}
+	c := read(text, d, q, `\`)
+	if c.bad < plain.bad || c.bad == plain.bad && c.consistency > plain.consistency {
+		return c, true
+	}
+	return plain, false
+}
+
+// read parses the sample in one dialect.
+func read(text []byte, d, q, esc string) candidate {
+	c := candidate{delim: d, quote: q, esc: esc}
+	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc})
+	cells := 0
+	for len(c.rows) < sniffRows && cells < sniffCells && r.Next() {
+		row := make([]string, len(r.Cells()))
+		for i, cell := range r.Cells() {
+			row[i] = string(cell)
+		}
+		cells += len(row)
+		c.rows = append(c.rows, row)
+		c.lines = append(c.lines, r.Line())
+	}
+	if q != "" {
+		c.good, c.bad = quotations(text, d, q[0], esc)
+		c.bad += r.unclosed
+	}
+	c.width, c.consistency = widths(c.rows)
+	return c
+}
+
+// quotations counts quoted cells that begin and end where cells do, and those that do not.
+func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
+	delim := []byte(d)
+	starts := func(i int) bool {
+		return i == 0 || text[i-1] == '\n' || text[i-1] == '\r' || len(delim) > 0 && bytes.HasSuffix(text[:i], delim)
+	}
+	ends := func(i int) bool {
+		return i == len(text) || text[i] == '\n' || text[i] == '\r' || len(delim) > 0 && bytes.HasPrefix(text[i:], delim)
+	}
+	for i := 0; i < len(text); {
+		j := bytes.IndexByte(text[i:], q)
+		if j < 0 {
+			break
+		}
+		i += j
+		if !starts(i) {
+			i++
+			continue
+		}
+		// an opening quote: find the one that closes
+		k := i + 1
+		for k < len(text) {
+			if esc != "" && text[k] == esc[0] {
+				k += 2
+				continue
+			}
+			if text[k] == q {
+				if k+1 < len(text) && text[k+1] == q {
+					k += 2
+					continue
+				}
+				break
+			}
+			k++
+		}
+		if k >= len(text) {
+			bad++
+			break
+		}
+		if ends(k + 1) {
+			good++
+		} else {
+			bad++
+		}
+		i = k + 1
+	}
+	return good, bad
+}
+
+// widths finds the commonest number of cells among rows that are not blank, and the share of rows that have it.
+func widths(rows [][]string) (width int, share float64) {
+	count := map[int]int{}
+	n := 0
+	for _, r := range rows {
+		if len(r) == 1 && strings.TrimSpace(r[0]) == "" {
+			continue
+		}
+		count[len(r)]++
+		n++
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	for w, k := range count {
+		if k > count[width] || k == count[width] && w > width {
+			width = w
+		}
+	}
+	return width, float64(count[width]) / float64(n)
+}
+
+// rate says how much the candidate's rows look like a table: equally long rows of cells that are plain values.
+func (c *candidate) rate() float64 {
+	if c.width == 0 {
+		return 0
+	}
+	// Patterns, after van den Burg, Nazabal and Sutton (CleverCSV, 2019), with the commonest width counting most.
+	count := map[int]int{}
+	n := 0
+	for _, r := range c.rows {
+		if len(r) == 1 && strings.TrimSpace(r[0]) == "" {
+			continue
+		}
+		count[len(r)]++
+		n++
+	}
+	pattern := 0.0
+	for w, k := range count {
+		share := float64(k) / float64(n)
+		pattern += share * share * math.Max(1e-3, float64(w-1)/float64(w))
+	}
+	sum, cells := 0.0, 0
+	for _, r := range c.rows {
+		if len(r) == 1 && r[0] == "" {
+			continue
+		}
+		for _, cell := range r {
+			sum += plainness(cell)
+			cells++
+		}
+	}
+	c.types = 0
+	if cells > 0 {
+		c.types = sum / float64(cells)
+	}
+	return pattern * math.Max(c.types, 1e-3) * weight(c.delim)
+}

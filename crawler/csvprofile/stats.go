@@ -1,0 +1,181 @@
+package csvprofile
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// stats is what the values of a column have in common. Values come in with the number of times they were seen.
+type stats struct {
+	forms   forms // those that every value so far has, over the kinds that are not text
+	decided bool
+	alt     bool // numbers have decimal commas, dates have the month first
+
+	count          [kinds]int64
+	minLen, maxLen int
+	minText        []byte
+	maxText        []byte
+	nulls          []Count   // null words
+	bools          [2]string // the words seen for true and false
+	groups         byte      // grouping character seen, for "'" and blanks
+	fraction       int       // most digits behind the decimal character
+	num            numbers
+}
+
+func newStats() stats { return stats{forms: allForms, minLen: math.MaxInt} }
+
+// decide settles how ambiguous numbers and dates are read: with a decimal point and the day first, unless the
+// values seen so far only fit otherwise.
+func (s *stats) decide(f forms) {
+	s.decided = true
+	if f&numStyles != 0 && f&(numStyles&numDotted) == 0 {
+		s.alt = true
+	}
+	// 1,234 alone could be either; thousands are likelier.
+	if f&dateOrders != 0 && f&dateDMY == 0 && f&dateMDY != 0 {
+		s.alt = true
+	}
+}
+
+// add takes a value that was seen n times.
+func (s *stats) add(cell []byte, n int64) {
+	v := classify(cell)
+	s.count[v.kind] += n
+	if v.kind == kindNull {
+		s.null(cell, n)
+		return
+	}
+	w := runes(cell)
+	s.minLen, s.maxLen = min(s.minLen, w), max(s.maxLen, w)
+	if v.kind < kindText {
+		s.forms &= v.forms
+	}
+	switch v.kind {
+	case kindInteger, kindDecimal, kindDouble, kindDate, kindDateTime, kindTime, kindYearMonth:
+		x := v.num
+		if s.alt {
+			x = v.alt
+		}
+		s.num.add(x, n, cell)
+	case kindBoolean:
+		s.boolWord(cell)
+	}
+	s.text(cell)
+}
+
+// text keeps the least and the greatest value as text.
+func (s *stats) text(cell []byte) {
+	if len(cell) > 1024 {
+		cell = cell[:1024]
+	}
+	if s.minText == nil || bytes.Compare(cell, s.minText) < 0 {
+		s.minText = append(s.minText[:0], cell...)
+	}
+	if s.maxText == nil || bytes.Compare(cell, s.maxText) > 0 {
+		s.maxText = append(s.maxText[:0], cell...)
+	}
+}
+
+func (s *stats) null(cell []byte, n int64) {
+	for i := range s.nulls {
+		if s.nulls[i].Value == string(cell) {
+			s.nulls[i].Count += n
+			return
+		}
+	}
+	if len(s.nulls) < 16 {
+		s.nulls = append(s.nulls, Count{string(cell), n})
+	}
+}
+
+func (s *stats) boolWord(cell []byte) {
+	i := 1
+	switch cell[0] | 0x20 {
+	case 't', 'y', 'j':
+		i = 0
+	case 'o':
+		if len(cell) == 2 || cell[1]|0x20 == 'u' { // on, oui
+			i = 0
+		}
+	case 's':
+		i = 0
+	}
+	if s.bools[i] == "" {
+		s.bools[i] = string(cell)
+	}
+}
+
+// numbers is the distribution of numbers, or of dates as numbers.
+type numbers struct {
+	n          int64
+	sum        float64
+	mean, m2   float64 // Welford
+	min, max   float64
+	minLex     []byte
+	maxLex     []byte
+	sample     []float64 // a uniform sample of all values
+	rng        *rand.Rand
+	skip       int64 // values until the next one that goes into the sample
+	w          float64
+	descending bool
+}
+
+func (q *numbers) add(x float64, n int64, lex []byte) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return
+	}
+	if q.n == 0 || x < q.min {
+		q.min = x
+		q.minLex = append(q.minLex[:0], lex...)
+	}
+	if q.n == 0 || x > q.max {
+		q.max = x
+		q.maxLex = append(q.maxLex[:0], lex...)
+	}
+	q.n += n
+	d := x - q.mean
+	q.mean += d * float64(n) / float64(q.n)
+	q.m2 += d * (x - q.mean) * float64(n)
+	for n > 0 {
+		if len(q.sample) < reservoirN {
+			q.sample = append(q.sample, x)
+			n--
+			if len(q.sample) == reservoirN {
+				q.rng = rand.New(rand.NewPCG(1, 2))
+				q.w = math.Exp(math.Log(q.rng.Float64()) / reservoirN)
+				q.leap()
+			}
+			continue
+		}
+		if n <= q.skip {
+			q.skip -= n
+			return
+		}
+		n -= q.skip + 1
+		q.sample[q.rng.IntN(reservoirN)] = x
+		q.w *= math.Exp(math.Log(q.rng.Float64()) / reservoirN)
+		q.leap()
+	}
+}
+
+// leap draws how many values to pass over (Li's algorithm L, 1994).
+func (q *numbers) leap() {
+	q.skip = int64(math.Min(math.Floor(math.Log(q.rng.Float64())/math.Log(1-q.w)), 1<<60))
+}
+
+// quantile of the sorted sample.
+func quantile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	i := int(math.Ceil(p*float64(len(sorted)))) - 1
+	return sorted[max(0, min(i, len(sorted)-1))]
+}
+
+func (q *numbers) sorted() []float64 {
+	s := slices.Clone(q.sample)
+	slices.Sort(s)
+	return s
+}

@@ -1,0 +1,119 @@
+package csvprofile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Table gathers the columns of a table row by row, wherever the rows come from. It belongs to one goroutine.
+type Table struct {
+	names   []string
+	cols    []*column
+	rows    int64
+	ragged  int64
+	pending [][]string // rows that may be the footer
+	footer  int64
+}
+
+// maxPending is how many rows a footer may have.
+const maxPending = 32
+
+// NewTable starts a table with the given column names; further columns may come with the rows.
+func NewTable(names []string) *Table {
+	t := &Table{names: names}
+	t.widen(len(names))
+	return t
+}
+
+func (t *Table) widen(n int) {
+	for len(t.cols) < n {
+		c := newColumn()
+		c.empty = t.rows
+		t.cols = append(t.cols, c)
+	}
+}
+
+// Add takes one row. The cells are the caller's again when it returns.
+func (t *Table) Add(cells [][]byte) {
+	width := len(t.cols)
+	if len(cells) < width && width > 2 && t.rows > 0 && len(t.pending) < maxPending && lone(cells) {
+		t.pending = append(t.pending, copyCells(cells))
+		return
+	}
+	if len(t.pending) > 0 {
+		t.flush()
+	}
+	t.add(cells)
+}
+
+func (t *Table) add(cells [][]byte) {
+	if len(cells) != len(t.cols) {
+		if t.rows > 0 || len(t.names) > 0 {
+			t.ragged++
+		}
+		for len(cells) > len(t.cols) && len(cells[len(cells)-1]) == 0 {
+			cells = cells[:len(cells)-1]
+		}
+		t.widen(len(cells))
+	}
+	t.rows++
+	for i, cell := range cells {
+		t.cols[i].add(cell)
+	}
+	for _, c := range t.cols[len(cells):] {
+		c.empty++
+	}
+}
+
+// flush takes rows that looked like a footer but are followed by others.
+func (t *Table) flush() {
+	pending := t.pending
+	t.pending = nil
+	for _, row := range pending {
+		cells := make([][]byte, len(row))
+		for i, s := range row {
+			cells[i] = []byte(s)
+		}
+		t.add(cells)
+	}
+}
+
+// lone tells whether at most the first cell of a row is filled.
+func lone(cells [][]byte) bool {
+	for _, c := range cells[1:] {
+		if len(c) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func copyCells(cells [][]byte) []string {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = string(c)
+	}
+	return row
+}
+
+// finish fills the profile's rows and columns.
+func (t *Table) finish(p *Profile) {
+	p.Dialect.Footer = len(t.pending)
+	p.Rows, p.Ragged = t.rows, t.ragged
+	seen := map[string]int{}
+	for i, c := range t.cols {
+		name := ""
+		if i < len(t.names) {
+			name = strings.Join(strings.Fields(t.names[i]), " ")
+		}
+		if name == "" {
+			name = fmt.Sprintf("_col.%d", i+1)
+		}
+		seen[name]++
+		if n := seen[name]; n > 1 {
+			name = fmt.Sprintf("%s_%d", name, n)
+			seen[name]++
+		}
+		p.Columns = append(p.Columns, c.finish(name, t.rows))
+	}
+}

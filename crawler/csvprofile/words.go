@@ -1,0 +1,75 @@
+package csvprofile
+
+import "strings"
+
+// nullWord tells whether a cell, in lower case, is a word that stands for no value. A strong one does so in columns
+// of any type, the others only where the rest of the column is not text.
+func nullWord(low string) (is, strong bool) {
+	switch low {
+	case "null", "#n/a", "n/a", "#na", "\\n", "nan", "<na>", "#null!", "#value!", "#ref!", "#div/0!":
+		return true, true
+	case "na", "-", "--", "---", ".", "..", "...", "?", "*", "–", "—", "none", "nil", "nd", "n.d.", "n/d",
+		"s/d", "missing", "unknown", ":", "x", "…", "k.a.", "k. a.", "keine angabe", "k.d.", "nv", "n.v.t.", "nc", "#", "c", "s", "no data", "not available", "not applicable":
+		return true, false
+	}
+	return false, false
+}
+
+// isNull tells whether a cell is one of the null words.
+func isNull(b []byte) bool {
+	if len(b) > 14 {
+		return false
+	}
+	var low [14]byte
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		low[i] = c
+	}
+	is, _ := nullWord(string(low[:len(b)]))
+	return is
+}
+
+// strongNull tells whether a cell stands for no value even among texts.
+func strongNull(s string) bool {
+	_, strong := nullWord(strings.ToLower(s))
+	return strong
+}
+
+// boolean says as which words for true and false a cell can be read, 0 for none.
+func boolean(b []byte) forms {
+	if len(b) > 6 {
+		return 0
+	}
+	var low [6]byte
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		low[i] = c
+	}
+	switch string(low[:len(b)]) {
+	case "true", "false":
+		return boolTrueFalse
+	case "yes":
+		return boolYesNo
+	case "no":
+		return boolYesNo | boolSiNo
+	case "y":
+		return boolYN
+	case "n":
+		return boolYN
+	case "t", "f":
+		return boolTF
+	case "ja", "nein":
+		return boolJaNein
+	case "oui", "non":
+		return boolOuiNon
+	case "si", "sí":
+		return boolSiNo
+	case "on", "off":
+		return boolOnOff
+	}
+	return 0
+}
