@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
 
@@ -20,7 +21,7 @@ type parser struct {
 	depth    int
 	patterns int
 
-	base     string
+	base     iri.Base
 	prefixes map[string]string
 	version  string
 
@@ -38,7 +39,11 @@ func newParser(src, base string, o Options) (*parser, error) {
 	if len(src) > o.MaxBytes {
 		return nil, &Error{Line: 1, Col: 1, Problem: fmt.Sprintf("the text is %d bytes long, the limit is %d", len(src), o.MaxBytes)}
 	}
-	p := &parser{lex: lexer{src: strings.TrimPrefix(src, "\ufeff")}, opts: o, base: base, prefixes: map[string]string{}, labels: map[string]int{}}
+	b, err := iri.NewBase(base)
+	if err != nil {
+		return nil, &Error{Line: 1, Col: 1, Problem: fmt.Sprintf("the base IRI given is unusable: %v", err)}
+	}
+	p := &parser{lex: lexer{src: strings.TrimPrefix(src, "\ufeff")}, opts: o, base: b, prefixes: map[string]string{}, labels: map[string]int{}}
 	p.fresh = "0."
 	for strings.Contains(src, "_:"+p.fresh) {
 		p.fresh += "0."
@@ -162,7 +167,12 @@ func (p *parser) prologue() {
 				p.fail("an IRI in angle brackets")
 				return
 			}
-			p.base = resolve(p.base, p.tok.val)
+			b, err := iri.NewBase(p.resolve(p.tok.val))
+			if err != nil {
+				p.broken(p.tok.at, err.Error(), "")
+				return
+			}
+			p.base = b
 			p.advance()
 		case p.takeWord("PREFIX"):
 			if p.tok.kind != tName || p.tok.local != "" {
@@ -175,7 +185,7 @@ func (p *parser) prologue() {
 				p.fail("an IRI in angle brackets")
 				return
 			}
-			p.prefixes[name] = resolve(p.base, p.tok.val)
+			p.prefixes[name] = p.resolve(p.tok.val)
 			p.advance()
 		case p.takeWord("VERSION"):
 			if p.tok.kind != tString || p.tok.local == "long" {
@@ -190,6 +200,15 @@ func (p *parser) prologue() {
 	}
 }
 
+// resolve makes an IRI absolute; without a base a relative one stays as it is.
+func (p *parser) resolve(ref string) string {
+	abs, err := p.base.Resolve(ref)
+	if err != nil {
+		return ref
+	}
+	return abs
+}
+
 // isIRI is true at an IRI or a prefixed name.
 func (p *parser) isIRI() bool { return p.tok.kind == tIRI || p.tok.kind == tName }
 
@@ -198,7 +217,7 @@ func (p *parser) iri() string {
 	var iri string
 	switch p.tok.kind {
 	case tIRI:
-		iri = resolve(p.base, p.tok.val)
+		iri = p.resolve(p.tok.val)
 	case tName:
 		ns, ok := p.prefixes[p.tok.val]
 		if !ok {
@@ -258,7 +277,7 @@ func (p *parser) newScope() {
 func (p *parser) query() *Query {
 	p.prologue()
 	q := p.queryBody()
-	q.Base, q.Prefixes, q.Version = p.base, maps.Clone(p.prefixes), p.version
+	q.Base, q.Prefixes, q.Version = p.base.String(), maps.Clone(p.prefixes), p.version
 	p.needEnd("the end of the query")
 	return q
 }

@@ -21,7 +21,7 @@ func (p *parser) update() *Update {
 		}
 	}
 	p.needEnd("\";\" or the end of the update")
-	u.Base, u.Prefixes, u.Version = p.base, maps.Clone(p.prefixes), p.version
+	u.Base, u.Prefixes, u.Version = p.base.String(), maps.Clone(p.prefixes), p.version
 	return u
 }
 
@@ -122,7 +122,7 @@ func (p *parser) modifyAfter(m *Modify, word string) Operation {
 	}
 	p.needWord("WHERE")
 	m.Where = p.group()
-	m.Base = p.base
+	m.Base = p.base.String()
 	return m
 }
 
