@@ -1,0 +1,193 @@
+package unpack
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/bzip2"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"unicode/utf8"
+
+	"github.com/bodgit/sevenzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/nwaples/rardecode/v2"
+	"github.com/ulikunitz/xz"
+)
+
+func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error {
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return fmt.Errorf("zip: %w", err)
+	}
+	z.RegisterDecompressor(12, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
+	z.RegisterDecompressor(93, func(r io.Reader) io.ReadCloser {
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxDictionary))
+		if err != nil {
+			return io.NopCloser(failing{err})
+		}
+		return d.IOReadCloser()
+	})
+	z.RegisterDecompressor(95, func(r io.Reader) io.ReadCloser {
+		d, err := xz.NewReader(r)
+		if err != nil {
+			return io.NopCloser(failing{err})
+		}
+		return io.NopCloser(d)
+	})
+	for i, name := range zipNames(z.File) {
+		f := z.File[i]
+		if f.FileInfo().IsDir() || !f.Mode().IsRegular() {
+			continue
+		}
+		m := Member{Size: int64(min(f.UncompressedSize64, 1<<62)), Modified: f.Modified, Depth: depth}
+		m.Open = func() (io.ReadCloser, error) {
+			if f.Flags&1 != 0 {
+				return nil, ErrEncrypted
+			}
+			rc, err := f.Open()
+			if err != nil {
+				return nil, err
+			}
+			return &counted{Reader: rc, b: w.budget, close: rc.Close}, nil
+		}
+		if err := w.member(prefix, name, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// zipNames are the members' names in UTF-8: from the Unicode path field where it is there and current, else the
+// name itself, whose encoding is found from all of them where the archive does not say.
+func zipNames(files []*zip.File) []string {
+	names := make([]string, len(files))
+	var unsaid []string
+	var at []int
+	for i, f := range files {
+		names[i] = f.Name
+		if u := unicodePath(f); u != "" {
+			names[i] = u
+		} else if f.NonUTF8 || !utf8.ValidString(f.Name) {
+			unsaid = append(unsaid, f.Name)
+			at = append(at, i)
+		}
+	}
+	for i, n := range decodeNames(unsaid) {
+		names[at[i]] = n
+	}
+	return names
+}
+
+// unicodePath reads Info-ZIP's extra field 0x7075.
+func unicodePath(f *zip.File) string {
+	for e := f.Extra; len(e) >= 4; {
+		id, n := binary.LittleEndian.Uint16(e), int(binary.LittleEndian.Uint16(e[2:]))
+		if e = e[4:]; n > len(e) {
+			return ""
+		}
+		if d := e[:n]; id == 0x7075 && n > 5 && d[0] == 1 && binary.LittleEndian.Uint32(d[1:]) == crc32.ChecksumIEEE([]byte(f.Name)) && utf8.Valid(d[5:]) {
+			return string(d[5:])
+		}
+		e = e[n:]
+	}
+	return ""
+}
+
+func (w *walker) tar(r io.Reader, prefix string, depth int) error {
+	t := tar.NewReader(r)
+	for n := 0; ; n++ {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return fmt.Errorf("tar: %w", err)
+		}
+		if n > 4*w.limits.MaxMembers {
+			return stop{ErrTooMany}
+		}
+		if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeGNUSparse && h.Typeflag != '7' {
+			continue
+		}
+		name := h.Name
+		if !utf8.ValidString(name) {
+			name = decodeNames([]string{name})[0]
+		}
+		m := Member{Size: h.Size, Modified: h.ModTime, Depth: depth, Open: func() (io.ReadCloser, error) {
+			return &counted{Reader: t, b: w.budget}, nil
+		}}
+		if err := w.member(prefix, name, m); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *walker) sevenzip(r io.ReaderAt, size int64, prefix string, depth int) error {
+	z, err := sevenzip.NewReader(r, size)
+	if err != nil {
+		var enc *sevenzip.ReadError
+		if errors.As(err, &enc) && enc.Encrypted {
+			return fmt.Errorf("7z: %w", ErrEncrypted)
+		}
+		return fmt.Errorf("7z: %w", err)
+	}
+	for _, f := range z.File {
+		if f.FileInfo().IsDir() || !f.Mode().IsRegular() {
+			continue
+		}
+		m := Member{Size: int64(min(f.UncompressedSize, 1<<62)), Modified: f.Modified, Depth: depth, Open: func() (io.ReadCloser, error) {
+			rc, err := f.Open()
+			if err != nil {
+				var enc *sevenzip.ReadError
+				if errors.As(err, &enc) && enc.Encrypted {
+					err = ErrEncrypted
+				}
+				return nil, err
+			}
+			return &counted{Reader: rc, b: w.budget, close: rc.Close}, nil
+		}}
+		if err := w.member(prefix, f.Name, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) rar(r io.ReaderAt, size int64, prefix string, depth int) error {
+	z, err := rardecode.NewReader(io.NewSectionReader(r, 0, size), rardecode.MaxDictionarySize(maxDictionary))
+	if err != nil {
+		return fmt.Errorf("rar: %w", err)
+	}
+	for {
+		h, err := z.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("rar: %w", err)
+		}
+		if h.IsDir || !h.Mode().IsRegular() {
+			continue
+		}
+		n := h.UnPackedSize
+		if h.UnKnownSize {
+			n = -1
+		}
+		m := Member{Size: n, Modified: h.ModificationTime, Depth: depth, Open: func() (io.ReadCloser, error) {
+			if h.Encrypted || h.HeaderEncrypted {
+				return nil, ErrEncrypted
+			}
+			return &counted{Reader: z, b: w.budget}, nil
+		}}
+		if err := w.member(prefix, h.Name, m); err != nil {
+			return err
+		}
+	}
+}

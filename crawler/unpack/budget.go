@@ -1,0 +1,75 @@
+package unpack
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// budget counts what all decoders of a walk make. It belongs to the walk's goroutine.
+type budget struct {
+	ctx    context.Context
+	limits Limits
+	input  int64 // size of the file
+	made   int64
+}
+
+// freeBytes may be made whatever the ratio.
+const freeBytes = 64 << 20
+
+// spend counts n more bytes.
+func (b *budget) spend(n int) error {
+	b.made += int64(n)
+	if b.made > b.limits.MaxTotal || b.made > freeBytes && b.made/b.limits.MaxRatio > b.input {
+		return fmt.Errorf("%w: %d bytes from %d", ErrBomb, b.made, b.input)
+	}
+	return b.ctx.Err()
+}
+
+// counted is a decoder's output, counted.
+type counted struct {
+	io.Reader
+	b     *budget
+	close func() error
+}
+
+func (c *counted) Read(p []byte) (n int, err error) {
+	defer recovered(&err)
+	n, err = c.Reader.Read(p)
+	if serr := c.b.spend(n); serr != nil {
+		return n, serr
+	}
+	return n, err
+}
+
+func (c *counted) Close() error {
+	if c.close == nil {
+		return nil
+	}
+	return c.close()
+}
+
+// guard is the reader of one member: limited in size, and safe from a decoder's panic.
+type guard struct {
+	r    io.ReadCloser
+	left int64
+	path string
+	ctx  context.Context
+}
+
+func (g *guard) Read(p []byte) (n int, err error) {
+	defer recovered(&err)
+	if err := g.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err = g.r.Read(p)
+	if g.left -= int64(n); g.left < 0 {
+		return n, fmt.Errorf("%w: %s", ErrBomb, g.path)
+	}
+	return n, err
+}
+
+func (g *guard) Close() (err error) {
+	defer recovered(&err)
+	return g.r.Close()
+}
