@@ -1,0 +1,153 @@
+package triplestore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"odarchive/triplestore/index"
+	"odarchive/triplestore/term"
+)
+
+// commit is one record of the log: what a transaction changed, in ids, and the terms it was the first to use.
+type commit struct {
+	unixMilli int64
+	first     uint64 // number of terms[0]
+	terms     []term.Key
+	changes   []index.Change
+}
+
+const commitVersion = 1
+
+var errBadRecord = errors.New("malformed record")
+
+// encode writes the record as FORMAT.md describes it.
+func (c *commit) encode() []byte {
+	b := []byte{commitVersion}
+	b = binary.AppendVarint(b, c.unixMilli)
+	b = binary.AppendUvarint(b, c.first)
+	b = binary.AppendUvarint(b, uint64(len(c.terms)))
+	prev := ""
+	for _, k := range c.terms {
+		n := sharedPrefix(prev, string(k))
+		b = binary.AppendUvarint(b, uint64(n))
+		b = binary.AppendUvarint(b, uint64(len(k)-n))
+		b = append(b, k[n:]...)
+		prev = string(k)
+	}
+	for _, sign := range [2]int8{-1, 1} {
+		n := 0
+		for _, ch := range c.changes {
+			if ch.Sign == sign {
+				n++
+			}
+		}
+		b = binary.AppendUvarint(b, uint64(n))
+		var p term.IDQuad
+		for _, ch := range c.changes {
+			if ch.Sign == sign {
+				q := ch.Quad
+				b = appendID(b, q.G, p.G)
+				b = appendID(b, q.S, p.S)
+				b = appendID(b, q.P, p.P)
+				b = appendID(b, q.O, p.O)
+				p = q
+			}
+		}
+	}
+	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
+}
+
+// appendID writes an id as the difference from another one, with the tags turned to the low end so that ids of
+// different tags stay small numbers.
+func appendID(b []byte, id, prev term.ID) []byte {
+	return binary.AppendVarint(b, int64(turn(id)-turn(prev)))
+}
+
+func turn(id term.ID) uint64  { return uint64(id)<<4 | uint64(id)>>60 }
+func unturn(v uint64) term.ID { return term.ID(v>>4 | v<<60) }
+func sharedPrefix(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+func decodeCommit(b []byte) (*commit, error) {
+	if len(b) < 9 {
+		return nil, errBadRecord
+	}
+	body, sum := b[:len(b)-8], binary.LittleEndian.Uint64(b[len(b)-8:])
+	if xxhash.Sum64(body) != sum {
+		return nil, fmt.Errorf("%w: checksum", errBadRecord)
+	}
+	if body[0] != commitVersion {
+		return nil, fmt.Errorf("%w: version %d", errBadRecord, body[0])
+	}
+	r := reader{b: body[1:]}
+	c := &commit{unixMilli: r.varint(), first: r.uvarint()}
+	prev := ""
+	for range r.count(2) {
+		n, m := r.uvarint(), r.uvarint()
+		if n > uint64(len(prev)) || m > uint64(len(r.b)) {
+			return nil, errBadRecord
+		}
+		prev = prev[:n] + string(r.b[:m])
+		r.b = r.b[m:]
+		c.terms = append(c.terms, term.Key(prev))
+	}
+	for _, sign := range [2]int8{-1, 1} {
+		var g, s, p, o uint64
+		for range r.count(4) {
+			g += uint64(r.varint())
+			s += uint64(r.varint())
+			p += uint64(r.varint())
+			o += uint64(r.varint())
+			c.changes = append(c.changes, index.Change{Quad: term.IDQuad{S: unturn(s), P: unturn(p), O: unturn(o), G: unturn(g)}, Sign: sign})
+		}
+	}
+	if r.failed || len(r.b) != 0 {
+		return nil, errBadRecord
+	}
+	return c, nil
+}
+
+// reader takes numbers from the front of a record; after a fault it gives zeros.
+type reader struct {
+	b      []byte
+	failed bool
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.failed, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) varint() int64 {
+	u := r.uvarint()
+	v := int64(u >> 1)
+	if u&1 != 0 {
+		v = ^v
+	}
+	return v
+}
+
+// count is a number of items that take at least size bytes each.
+func (r *reader) count(size int) int {
+	n := r.uvarint()
+	if n > uint64(len(r.b)/size) {
+		r.failed, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}

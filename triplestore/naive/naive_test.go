@@ -1,0 +1,25 @@
+package naive_test
+
+import (
+	"context"
+	"testing"
+
+	"odarchive/triplestore/naive"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/storetest"
+)
+
+var _ exec.Dataset = (*naive.Dataset)(nil)
+
+func TestTheNaiveStoreIsAStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(testing.TB) storetest.Store {
+		s := naive.New()
+		return storetest.Store{
+			Update: func(ctx context.Context, f func(storetest.Txn) error) error {
+				return s.Update(ctx, func(tx *naive.Txn) error { return f(tx) })
+			},
+			Snapshot: func() (storetest.Dataset, func()) { return s.Snapshot(), func() {} },
+		}
+	})
+}

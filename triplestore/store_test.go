@@ -1,0 +1,50 @@
+package triplestore_test
+
+import (
+	"context"
+	"testing"
+
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/storetest"
+)
+
+var _ exec.Dataset = (*triplestore.Snapshot)(nil)
+
+func open(t testing.TB, db *kv.DB, o triplestore.Options) *triplestore.Store {
+	t.Helper()
+	s, err := triplestore.Open(db, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func inMemory(t testing.TB) *kv.DB {
+	t.Helper()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func kit(s func() *triplestore.Store) storetest.Store {
+	return storetest.Store{
+		Update: func(ctx context.Context, f func(storetest.Txn) error) error {
+			return s().Update(ctx, func(tx *triplestore.Txn) error { return f(tx) })
+		},
+		Snapshot: func() (storetest.Dataset, func()) { sn := s().Snapshot(); return sn, sn.Release },
+	}
+}
+
+func TestTheStoreIsAStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t testing.TB) storetest.Store {
+		s := open(t, inMemory(t), triplestore.Options{})
+		return kit(func() *triplestore.Store { return s })
+	})
+}
