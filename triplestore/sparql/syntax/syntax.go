@@ -13,6 +13,8 @@
 // The package knows nothing of evaluation: package algebra translates the tree.
 package syntax
 
+import "odarchive/triplestore/term"
+
 // Options limits what is accepted; zero fields take the defaults.
 type Options struct {
 	MaxBytes    int // length of the text; default 1 MiB for queries, 64 MiB for updates
@@ -67,4 +69,43 @@ func ParseUpdate(src, base string, o Options) (*Update, error) {
 		return nil, p.err
 	}
 	return u, nil
+}
+
+// ParseTerm reads one RDF term as SPARQL writes it: <iri>, _:label, a literal, or a triple term of such. Prefixed names
+// are refused.
+func ParseTerm(src string, o Options) (term.Key, error) {
+	p, err := newParser(src, "", o.withDefaults(DefaultQueryBytes))
+	if err != nil {
+		return "", err
+	}
+	t := Term{}
+	if p.isPunct("<<(") {
+		t = p.tripleTerm(patternTerm)
+	} else {
+		t = p.varOrTerm()
+	}
+	p.needEnd("the end of the term")
+	if p.err != nil {
+		return "", p.err
+	}
+	k, ok := keyOf(t)
+	if !ok {
+		p.broken(0, "a variable is no term", "")
+		return "", p.err
+	}
+	return k, nil
+}
+
+// keyOf is the key of a term without variables.
+func keyOf(t Term) (term.Key, bool) {
+	if t.Var != "" {
+		return "", false
+	}
+	if t.Triple == nil {
+		return t.Key, true
+	}
+	s, ok1 := keyOf(t.Triple.S)
+	p, ok2 := keyOf(t.Triple.P)
+	o, ok3 := keyOf(t.Triple.O)
+	return term.Triple(s, p, o), ok1 && ok2 && ok3
 }
