@@ -1,0 +1,56 @@
+package schedule
+
+import (
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+)
+
+const day = 24 * time.Hour
+
+var monday = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
+
+// visits builds a history: times in days since monday, the changed ones with a '+' behind.
+func visits(at []float64, changed []bool) []Visit {
+	var h []Visit
+	for i, d := range at {
+		v := Visit{At: monday.Add(time.Duration(d * float64(day))), Outcome: catalog.Unchanged, Changed: changed[i]}
+		if v.Changed {
+			v.Outcome = catalog.Archived
+		}
+		h = append(h, v)
+	}
+	return h
+}
+
+func TestThePapersRule(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		at      []float64
+		changed []bool
+		want    float64 // days after the last visit
+	}{
+		{"after the first visit the default", []float64{0}, []bool{true}, 7},
+		{"nothing changed: the interval grows to the whole window", []float64{0, 7}, []bool{true, false}, 7},
+		{"nothing changed for two intervals", []float64{0, 7, 14}, []bool{true, false, false}, 14},
+		{"always changing: the mean interval halved", []float64{0, 2, 4, 6}, []bool{true, true, true, true}, 1},
+		{"a change long ago and none since", []float64{0, 2, 4, 6}, []bool{true, false, true, false}, 3},
+		{"only five intervals count", []float64{0, 50, 51, 52, 53, 54, 55}, []bool{true, true, true, true, true, true, false}, 5. / 4},
+		{"never below the minimum", []float64{0, 0.25, 0.5}, []bool{true, true, true}, 0.25},
+		{"never above the maximum", []float64{0, 60, 120}, []bool{true, false, false}, 90},
+	} {
+		h := visits(c.at, c.changed)
+		next, why := Paper(h, h[len(h)-1].At, Limits{})
+		if got := next.Sub(h[len(h)-1].At).Hours() / 24; got < c.want-.001 || got > c.want+.001 {
+			t.Errorf("%s: next visit after %.3f days (%s), want %.3f", c.name, got, why, c.want)
+		}
+		if why == "" {
+			t.Errorf("%s: no reason is given", c.name)
+		}
+	}
+	if next, _ := Paper(nil, monday, Limits{}); next != monday {
+		t.Errorf("a URL never visited is due at %s, want now", next)
+	}
+}
