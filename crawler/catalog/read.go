@@ -104,9 +104,10 @@ type Search struct {
 	Sort    string // "" by relevance or newest change first; "changed", "versions", "size", "title"
 	After   string // Next of the page before
 	Limit   int    // 0 for 25
+	Facets  bool   // count the facets too
 }
 
-// Found is one page of an answer, with the counts of each facet over the whole answer.
+// Found is one page of an answer; where Search.Facets asked for it, with the counts of each facet over the whole answer.
 type Found struct {
 	Resources []Resource
 	Total     int

@@ -1,0 +1,256 @@
+package rest
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/target"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// Dataset is one crawled URL in the original's shape. Times are RFC 3339, intervals seconds.
+type Dataset struct {
+	ID       string    `json:"_id"`
+	Href     string    `json:"id"`
+	URL      Address   `json:"url"`
+	Meta     Meta      `json:"meta"`
+	Crawl    CrawlInfo `json:"crawl_info"`
+	Versions []File    `json:"versions"`
+	Page     string    `json:"page"`    // for people
+	TimeMap  string    `json:"timemap"` // RFC 7089
+}
+
+// Address is a URL taken apart as the original's runtime did.
+type Address struct {
+	Href     string `json:"href"`
+	Origin   string `json:"origin"`
+	Protocol string `json:"protocol"`
+	Host     string `json:"host"`
+	Hostname string `json:"hostname"`
+	Port     string `json:"port"`
+	Pathname string `json:"pathname"`
+	Search   string `json:"search"`
+	Hash     string `json:"hash"`
+}
+
+// Meta is what sources and detection say.
+type Meta struct {
+	Title        string    `json:"title"`
+	Filename     string    `json:"filename"`
+	Filetype     string    `json:"filetype"`  // media type
+	Extension    string    `json:"extension"` // without a dot
+	VersionCount int       `json:"versionCount"`
+	InsertDate   *JSONTime `json:"insertDate"`
+	Source       []string  `json:"source"`     // portal IRIs
+	References   []string  `json:"references"` // dataset IRIs
+	Format       string    `json:"format,omitempty"`
+}
+
+// CrawlInfo is how crawling it goes.
+type CrawlInfo struct {
+	FirstCrawl         bool      `json:"firstCrawl"` // still to come
+	CrawlInterval      float64   `json:"crawlInterval"`
+	NextCrawl          *JSONTime `json:"nextCrawl"`
+	LastCrawlAttempt   *JSONTime `json:"lastCrawlAttempt"`
+	Stopped            bool      `json:"stopped"`
+	ErrorCount         int       `json:"errorCount"`
+	ErrorStore         []Failure `json:"errorStore"`
+	ChangeDistribution []Change  `json:"changeDistribution"`
+	Outcome            string    `json:"outcome,omitempty"`
+}
+
+// Failure is one fetch that gave no version.
+type Failure struct {
+	Time       JSONTime `json:"time"`
+	Outcome    string   `json:"outcome"`
+	ErrorClass string   `json:"errorClass,omitempty"`
+	Status     int      `json:"status,omitempty"`
+	Why        string   `json:"why,omitempty"`
+}
+
+// Change is one visit: whether it found new bytes, and how long after the visit before.
+type Change struct {
+	NewFile  bool    `json:"newFile"`
+	Interval float64 `json:"interval"`
+}
+
+// File is one version in the original's shape.
+type File struct {
+	ID         string       `json:"_id"`
+	Length     int64        `json:"length"`
+	UploadDate JSONTime     `json:"uploadDate"`
+	Filename   string       `json:"filename"`
+	MD5        string       `json:"md5"`
+	Metadata   FileMetadata `json:"metadata"`
+	SHA256     string       `json:"sha256"`
+	IRI        string       `json:"iri"`
+}
+
+// FileMetadata ties a file to its dataset.
+type FileMetadata struct {
+	DatasetID  string `json:"dataset_ref_id"`
+	DatasetURL string `json:"dataset_ref_url"`
+	Version    int    `json:"version"`
+	Filetype   string `json:"filetype"`
+	Charset    string `json:"charset,omitempty"`
+}
+
+// JSONTime is written as the original's runtime wrote dates: UTC with milliseconds.
+type JSONTime time.Time
+
+// MarshalText implements encoding.TextMarshaler.
+func (t JSONTime) MarshalText() ([]byte, error) {
+	return []byte(time.Time(t).UTC().Format("2006-01-02T15:04:05.000Z")), nil
+}
+
+// orNull is null for a time that is not known.
+func orNull(t time.Time) *JSONTime {
+	if t.IsZero() {
+		return nil
+	}
+	j := JSONTime(t)
+	return &j
+}
+
+// DatasetByURL answers GET /get/dataset/{URL}.
+func (a *API) DatasetByURL(w http.ResponseWriter, r *http.Request) error {
+	return a.datasetByURL(w, r, "/get/dataset/")
+}
+
+// DatasetByNamedURL answers the original's longer form, GET /get/dataset/url/{URL}.
+func (a *API) DatasetByNamedURL(w http.ResponseWriter, r *http.Request) error {
+	return a.datasetByURL(w, r, "/get/dataset/url/")
+}
+
+func (a *API) datasetByURL(w http.ResponseWriter, r *http.Request, prefix string) error {
+	address, _, err := target.Of(r, prefix)
+	if err != nil {
+		return err
+	}
+	resource, err := a.archive.Resource(r.Context(), address)
+	if err != nil {
+		return err
+	}
+	return a.writeDataset(w, r, resource)
+}
+
+// DatasetByID answers GET /get/dataset/id/{ID}.
+func (a *API) DatasetByID(w http.ResponseWriter, r *http.Request) error {
+	resource, err := a.archive.ResourceByID(r.Context(), chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	return a.writeDataset(w, r, resource)
+}
+
+func (a *API) writeDataset(w http.ResponseWriter, r *http.Request, resource catalog.Resource) error {
+	d, err := a.dataset(r.Context(), resource)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r, d)
+}
+
+// dataset gathers what the original kept in one document.
+func (a *API) dataset(ctx context.Context, res catalog.Resource) (Dataset, error) {
+	versions, err := a.archive.Versions(ctx, res.URL)
+	if err != nil {
+		return Dataset{}, err
+	}
+	visits, err := a.archive.Activities(ctx, catalog.ActivityQuery{URL: res.URL, Limit: 20})
+	if err != nil {
+		return Dataset{}, err
+	}
+	d := Dataset{
+		ID: res.ID, Href: res.URL, URL: address(res.URL), Page: a.mint.Page(res.URL), TimeMap: a.mint.TimeMap(res.URL),
+		Meta: Meta{Title: res.Title, Filename: res.FileName, Filetype: res.MediaType, Extension: extension(res), VersionCount: res.Versions,
+			InsertDate: orNull(res.Added), Source: orEmpty(res.Portals), References: orEmpty(res.Datasets), Format: res.Format},
+		Crawl: CrawlInfo{FirstCrawl: res.Visits == 0, CrawlInterval: res.Interval.Seconds(), NextCrawl: orNull(res.NextVisit),
+			LastCrawlAttempt: orNull(res.LastVisit), Stopped: res.Stopped, ErrorCount: res.Errors, Outcome: string(res.Outcome),
+			ErrorStore: failures(visits), ChangeDistribution: changes(visits)},
+		Versions: make([]File, len(versions)),
+	}
+	for i, v := range versions {
+		d.Versions[i] = a.file(res, v)
+	}
+	return d, nil
+}
+
+func (a *API) file(res catalog.Resource, v catalog.Version) File {
+	return File{ID: v.ID, Length: v.Size, UploadDate: JSONTime(v.At), Filename: v.FileName,
+		MD5: hex.EncodeToString(v.Digests.MD5[:]), SHA256: hex.EncodeToString(v.Digests.SHA256[:]), IRI: a.mint.Version(v.ID),
+		Metadata: FileMetadata{DatasetID: res.ID, DatasetURL: res.URL, Version: v.N, Filetype: v.Type, Charset: v.Charset}}
+}
+
+// failures are the visits that gave no version, oldest first; visits are newest first.
+func failures(visits []catalog.Activity) []Failure {
+	out := []Failure{}
+	for i := len(visits) - 1; i >= 0; i-- {
+		v := visits[i]
+		if v.Outcome == catalog.Archived || v.Outcome == catalog.Unchanged {
+			continue
+		}
+		out = append(out, Failure{Time: JSONTime(v.Start), Outcome: string(v.Outcome), ErrorClass: string(v.ErrorClass), Status: v.Status, Why: v.Why})
+	}
+	return out
+}
+
+// changes are the visits that compared bytes, oldest first.
+func changes(visits []catalog.Activity) []Change {
+	out := []Change{}
+	var before time.Time
+	for i := len(visits) - 1; i >= 0; i-- {
+		v := visits[i]
+		if v.Outcome != catalog.Archived && v.Outcome != catalog.Unchanged {
+			continue
+		}
+		c := Change{NewFile: v.Outcome == catalog.Archived}
+		if !before.IsZero() {
+			c.Interval = v.Start.Sub(before).Seconds()
+		}
+		before = v.Start
+		out = append(out, c)
+	}
+	return out
+}
+
+func address(raw string) Address {
+	u, err := url.Parse(raw)
+	if err != nil { // kept as its source spelled it
+		return Address{Href: raw}
+	}
+	a := Address{Href: raw, Origin: u.Scheme + "://" + u.Host, Protocol: u.Scheme + ":", Host: u.Host, Hostname: u.Hostname(), Port: u.Port(),
+		Pathname: u.EscapedPath()}
+	if u.RawQuery != "" {
+		a.Search = "?" + u.RawQuery
+	}
+	if u.Fragment != "" {
+		a.Hash = "#" + u.EscapedFragment()
+	}
+	return a
+}
+
+// extension of the latest version's type, else of its name, else of the declared format.
+func extension(res catalog.Resource) string {
+	if ext := ExtensionOf(res.MediaType); ext != "" {
+		return ext
+	}
+	if ext := strings.TrimPrefix(path.Ext(res.FileName), "."); ext != "" {
+		return strings.ToLower(ext)
+	}
+	return ExtensionOf(MediaType(res.Format))
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

@@ -1,0 +1,142 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/problem"
+)
+
+const (
+	maxPostBytes     = 32 << 20
+	maxPostResources = 100_000
+)
+
+// Resource is what is posted. Only href is required.
+type Resource struct {
+	Href    string          `json:"href"`
+	Title   string          `json:"title"`
+	Format  string          `json:"format"`
+	Portal  string          `json:"portal"`
+	Dataset string          `json:"dataset"`
+	Source  json.RawMessage `json:"source"` // a portal IRI, an object with href, or a list of either
+}
+
+// PostResources answers POST /post/resource and /post/resources: one resource or an array of them, all taken or none.
+// As the original did, it answers with an array of booleans: which of them are new.
+func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
+	if a.crawler == nil {
+		return problem.New(http.StatusForbidden, "Reading only", "this server has no crawler")
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && t != "application/json" && t != "text/json" && t != "text/plain" {
+		return problem.Newf(http.StatusUnsupportedMediaType, "Unsupported media type", "resources are posted as application/json, not as %s", t)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
+	if err != nil {
+		return fmt.Errorf("rest: read posted resources: %w", err)
+	}
+	posted, err := parseResources(body)
+	if err != nil {
+		return err
+	}
+	seeds := make([]catalog.Seed, len(posted))
+	for i, p := range posted {
+		if seeds[i], err = p.seed(i); err != nil {
+			return err
+		}
+	}
+	fresh, err := a.crawler.Add(r.Context(), seeds)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r, fresh)
+}
+
+func parseResources(body []byte) (list []Resource, err error) {
+	body = bytes.TrimSpace(body)
+	if bytes.HasPrefix(body, []byte("[")) {
+		err = json.Unmarshal(body, &list)
+	} else {
+		list = make([]Resource, 1)
+		err = json.Unmarshal(body, &list[0])
+	}
+	if err != nil {
+		return nil, problem.Wrap(http.StatusBadRequest, "Not the JSON expected", fmt.Errorf(`expected {"href": "http://..."} or an array of such objects: %w`, err))
+	}
+	if len(list) > maxPostResources {
+		return nil, problem.Newf(http.StatusRequestEntityTooLarge, "The request is too large", "%d resources were posted, at most %d are taken at once", len(list), maxPostResources)
+	}
+	return list, nil
+}
+
+func (p Resource) seed(i int) (catalog.Seed, error) {
+	u, err := url.Parse(strings.TrimSpace(p.Href))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
+		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad address", "resource %d: href %q is no absolute http, https or ftp URL", i, p.Href)
+	}
+	portal := p.Portal
+	if portal == "" {
+		if portal, err = sourceIRI(p.Source); err != nil {
+			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is neither an IRI nor an object with href", i)
+		}
+	}
+	return catalog.Seed{URL: strings.TrimSpace(p.Href), Portal: portal, Dataset: p.Dataset, Title: p.Title, Format: p.Format}, nil
+}
+
+// sourceIRI reads the forms that clients of the original send; of a list the first counts.
+func sourceIRI(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil
+	}
+	var iri string
+	if json.Unmarshal(raw, &iri) == nil {
+		return iri, nil
+	}
+	var object struct {
+		Href string `json:"href"`
+	}
+	if json.Unmarshal(raw, &object) == nil {
+		return object.Href, nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", nil
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(list[0]), []byte("[")) {
+		return "", fmt.Errorf("a list in a list")
+	}
+	return sourceIRI(list[0])
+}
+
+// Crawl answers POST /crawl?id=|domain= (also the original's hostname=): what is named becomes due at once.
+func (a *API) Crawl(w http.ResponseWriter, r *http.Request) error {
+	if a.crawler == nil {
+		return problem.New(http.StatusForbidden, "Reading only", "this server has no crawler")
+	}
+	q := r.URL.Query()
+	id, host := q.Get("id"), q.Get("domain")
+	if host == "" && id == "" {
+		host = q.Get("hostname")
+	}
+	if id == "" && host == "" {
+		return problem.New(http.StatusBadRequest, "Missing parameter", "expected id= of a dataset or domain= of a host")
+	}
+	n, err := a.crawler.CrawlNow(r.Context(), id, host)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return problem.Newf(http.StatusNotFound, "Nothing found", "no dataset of id %q or domain %q is known", id, host)
+	}
+	return writeJSON(w, r, map[string]any{"crawling": true, "count": n, "_id": id, "domain": host})
+}

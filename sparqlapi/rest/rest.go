@@ -1,0 +1,102 @@
+// Package rest is the API of the original ODArchive: /get/..., /stats/..., /post/... and /crawl, in JSON of the shape its
+// clients know, with more fields beside.
+//
+// It reads the archive and hands new URLs to the crawler through two small interfaces. Files and zips are served by
+// packages memento and bundle; who may write is checked by the router before a request comes here.
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"odarchive/crawler/catalog"
+	"odarchive/ns"
+)
+
+// Archive is what the API reads. Unknown things are errors that the program's problem table knows as 404.
+type Archive interface {
+	Stats(ctx context.Context) (catalog.Stats, error)
+	Search(ctx context.Context, s catalog.Search) (catalog.Found, error)
+	Resource(ctx context.Context, url string) (catalog.Resource, error)
+	// ResourceByID finds a resource by its short id.
+	ResourceByID(ctx context.Context, id string) (catalog.Resource, error)
+	Versions(ctx context.Context, url string) ([]catalog.Version, error)
+	Hosts(ctx context.Context, limit int) ([]catalog.HostHealth, error)
+	Activities(ctx context.Context, q catalog.ActivityQuery) ([]catalog.Activity, error)
+}
+
+// Crawler takes orders. Both methods answer when the order is durable, not when it is carried out.
+type Crawler interface {
+	// Add registers resources, all or none; fresh[i] tells whether seeds[i] was not known before.
+	Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error)
+	// CrawlNow makes resources due at once: the one of an id, or all of a host name; it says how many.
+	CrawlNow(ctx context.Context, id, host string) (int, error)
+}
+
+// API holds the handlers; the router of package sparqlapi says which route is whose.
+type API struct {
+	archive Archive
+	crawler Crawler // nil: nothing can be posted here
+	mint    ns.Mint
+}
+
+// New makes the API. crawler may be nil in a server that only reads.
+func New(archive Archive, crawler Crawler, mint ns.Mint) *API {
+	return &API{archive: archive, crawler: crawler, mint: mint}
+}
+
+// StatsBasic answers GET /stats/basic.
+func (a *API) StatsBasic(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.archive.Stats(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r, map[string]any{
+		"datasetCount": s.Resources, "hostCount": s.Hosts, "fileCount": s.Versions, "sourceCount": s.Portals,
+		"crawledCount": s.Crawled, "portalDatasetCount": s.Datasets, "crawlCount": s.Visits,
+		"bytes": s.Bytes, "storedBytes": s.StoredBytes, "tripleCount": s.Triples,
+	})
+}
+
+// StatsPerHost answers GET /stats/datasetCountPerHost?limit=; without a limit one host, as the original did.
+func (a *API) StatsPerHost(w http.ResponseWriter, r *http.Request) error {
+	limit, err := intParameter(r.URL.Query(), "limit", 1, 1, 100_000)
+	if err != nil {
+		return err
+	}
+	hosts, err := a.archive.Hosts(r.Context(), limit)
+	if err != nil {
+		return err
+	}
+	type line struct {
+		ID       string `json:"_id"`
+		Hostname string `json:"hostname"`
+		Datasets int    `json:"datasets"`
+		Count    int    `json:"count"` // the original's documentation says count, its code datasets
+		Files    int    `json:"files"`
+		Bytes    int64  `json:"bytes"`
+	}
+	lines := make([]line, len(hosts))
+	for i, h := range hosts {
+		lines[i] = line{h.Host, h.Host, h.Resources, h.Resources, h.Versions, h.Bytes}
+	}
+	return writeJSON(w, r, lines)
+}
+
+// StatsFileTypes answers GET /stats/fileTypeDistribution, most first.
+func (a *API) StatsFileTypes(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.archive.Stats(r.Context())
+	if err != nil {
+		return err
+	}
+	type line struct {
+		ID    string `json:"_id"`
+		Count int    `json:"count"`
+		Bytes int64  `json:"bytes"`
+	}
+	lines := make([]line, len(s.Types))
+	for i, t := range s.Types {
+		lines[i] = line{t.Key, t.Count, t.Bytes}
+	}
+	return writeJSON(w, r, lines)
+}
