@@ -1,0 +1,80 @@
+package ui
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/problem"
+)
+
+type crawlsPage struct {
+	Hosts   []catalog.HostHealth
+	Visits  []catalog.Activity
+	Stats   catalog.Stats
+	Most    int // resources of the largest host
+	Host    string
+	Outcome catalog.Outcome
+	Older   string // address of the visits before these
+	Filters []chosen
+	First   bool // the newest visits are shown: the page may renew itself
+}
+
+// crawls answers GET /crawls: the health of each host, and the last fetches. The script renews the marked part every
+// few seconds while somebody looks.
+func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	query := catalog.ActivityQuery{Host: q.Get("host"), Outcome: catalog.Outcome(q.Get("outcome")), Limit: 50}
+	if before := q.Get("before"); before != "" {
+		t, err := time.Parse(time.RFC3339Nano, before)
+		if err != nil {
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is no RFC 3339 time", before)
+		}
+		query.Before = t
+	}
+	ctx := r.Context()
+	page := crawlsPage{Host: query.Host, Outcome: query.Outcome, First: query.Before.IsZero()}
+	var err error
+	if page.Stats, err = u.archive.Stats(ctx); err != nil {
+		return err
+	}
+	if page.Hosts, err = u.archive.Hosts(ctx, 100); err != nil {
+		return err
+	}
+	if page.Visits, err = u.archive.Activities(ctx, query); err != nil {
+		return err
+	}
+	for _, h := range page.Hosts {
+		page.Most = max(page.Most, h.Resources)
+	}
+	if len(page.Visits) == query.Limit {
+		older := url.Values{"before": {page.Visits[len(page.Visits)-1].Start.UTC().Format(time.RFC3339Nano)}}
+		if query.Host != "" {
+			older.Set("host", query.Host)
+		}
+		if query.Outcome != "" {
+			older.Set("outcome", string(query.Outcome))
+		}
+		page.Older = "/crawls?" + older.Encode()
+	}
+	for _, o := range []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RetryLater, catalog.RobotsDenied, catalog.Blocked} {
+		link := url.Values{}
+		if o != "" {
+			link.Set("outcome", string(o))
+		}
+		if query.Host != "" {
+			link.Set("host", query.Host)
+		}
+		name := outcomeWord(o)
+		if o == "" {
+			name = "all"
+		}
+		c := chosen{Name: name, Href: "/crawls?" + link.Encode()}
+		if o == query.Outcome {
+			c.Value = "here"
+		}
+		page.Filters = append(page.Filters, c)
+	}
+	return u.render(w, r, http.StatusOK, "crawls", view{Title: "Crawls", Page: page})
+}

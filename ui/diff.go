@@ -1,0 +1,99 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/catalog"
+	"odarchive/ns"
+	"odarchive/sparqlapi/problem"
+)
+
+type diffPage struct {
+	From, To  catalog.Version
+	Resource  catalog.Resource
+	Same      bool
+	Text      bool // both are text and were compared line by line
+	Lines     []diffLine
+	Added     int
+	Removed   int
+	Cut       bool // only the beginnings were compared
+	Versions  []catalog.Version
+	OtherSize int64
+}
+
+const diffBytes = 2 << 20 // of each version
+
+// diff answers GET /diff?from=&to=: what changed between two versions.
+func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	ctx := r.Context()
+	var two [2]catalog.Version
+	for i, name := range []string{"from", "to"} {
+		id := q.Get(name)
+		if _, _, ok := ns.SplitVersionID(id); !ok {
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is no version id: expected 24 hexadecimal digits, _ and a number", name, id)
+		}
+		var err error
+		if two[i], err = u.archive.Version(ctx, id); err != nil {
+			return err
+		}
+	}
+	page := diffPage{From: two[0], To: two[1], Same: two[0].Digests.SHA256 == two[1].Digests.SHA256}
+	var err error
+	if page.Resource, err = u.archive.Resource(ctx, two[1].URL); err != nil {
+		return err
+	}
+	if page.Versions, err = u.archive.Versions(ctx, two[1].URL); err != nil {
+		return err
+	}
+	if !page.Same {
+		if err := u.compare(ctx, &page); err != nil {
+			return err
+		}
+	}
+	title := page.Resource.Title
+	if title == "" {
+		title = fileName(page.To.URL)
+	}
+	return u.render(w, r, http.StatusOK, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", title, page.From.N, page.To.N), Page: page})
+}
+
+func (u *UI) compare(ctx context.Context, page *diffPage) error {
+	a, okA, err := u.text(ctx, page.From)
+	if err != nil {
+		return err
+	}
+	b, okB, err := u.text(ctx, page.To)
+	if err != nil {
+		return err
+	}
+	if !okA || !okB {
+		return nil
+	}
+	page.Text = true
+	page.Cut = page.From.Size > diffBytes || page.To.Size > diffBytes
+	page.Lines, page.Added, page.Removed = diffLines(slices.Collect(strings.Lines(a)), slices.Collect(strings.Lines(b)))
+	return nil
+}
+
+func (u *UI) text(ctx context.Context, v catalog.Version) (string, bool, error) {
+	if !isTextual(v.Type) {
+		return "", false, nil
+	}
+	f, err := u.archive.Open(ctx, v.ID)
+	if err != nil {
+		return "", false, fmt.Errorf("ui: compare %s: %w", v.ID, err)
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, diffBytes))
+	if err != nil {
+		return "", false, fmt.Errorf("ui: compare %s: %w", v.ID, err)
+	}
+	text, ok := decode(head, v.Charset)
+	return text, ok, nil
+}

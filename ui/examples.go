@@ -1,0 +1,110 @@
+package ui
+
+import (
+	"strings"
+
+	"odarchive/ns"
+)
+
+// Example is a query that the home page and the console offer.
+type Example struct {
+	Title string
+	About string // one sentence
+	Query string
+}
+
+const prefixes = `PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#>
+PREFIX csvw: <http://www.w3.org/ns/csvw#>
+PREFIX dcat: <http://www.w3.org/ns/dcat#>
+PREFIX dct: <http://purl.org/dc/terms/>
+PREFIX prov: <http://www.w3.org/ns/prov#>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+`
+
+// withPrefixes puts the declarations of the prefixes that a query uses before it.
+func withPrefixes(query string) string {
+	var used strings.Builder
+	for line := range strings.Lines(prefixes) {
+		name := strings.Fields(line)[1]
+		if strings.Contains(query, name) {
+			used.WriteString(line)
+		}
+	}
+	return used.String() + "\n" + query
+}
+
+// Examples are the archive's own questions. They hold in any archive; the mint is there for those that name it.
+func Examples(m ns.Mint) []Example {
+	list := []Example{
+		{"The latest versions", "What was archived last, newest first.", `SELECT ?version ?resource ?type ?size ?issued WHERE {
+  ?version dct:isVersionOf ?resource ;
+           dct:issued ?issued ;
+           dcat:mediaType ?type ;
+           dcat:byteSize ?size .
+}
+ORDER BY DESC(?issued)
+LIMIT 100`},
+		{"Every CSV file of a portal", "All CSV versions with the portal that lists them: narrow it with a FILTER, download the answer as one zip.", `SELECT ?portal ?resource ?version WHERE {
+  ?resource arc:hasPortal ?portal ;
+            dct:hasVersion ?version .
+  ?version dcat:mediaType "text/csv" .
+}
+ORDER BY ?portal ?resource
+LIMIT 1000`},
+		{"Files that change most", "Resources by the number of their versions.", `SELECT ?resource (COUNT(?version) AS ?versions) (MIN(?issued) AS ?first) (MAX(?issued) AS ?last) WHERE {
+  ?resource dct:hasVersion ?version .
+  ?version dct:issued ?issued .
+}
+GROUP BY ?resource
+ORDER BY DESC(?versions)
+LIMIT 50`},
+		{"Tables with a column named like …", "Which versions hold a column whose name matches a pattern.", `SELECT ?version ?name ?datatype WHERE {
+  ?table csvw:url ?version ;
+         csvw:tableSchema ?schema .
+  ?schema csvw:column ?column .
+  ?column csvw:name ?name .
+  OPTIONAL { ?column csvw:datatype ?datatype }
+  FILTER regex(?name, "date|datum", "i")
+}
+LIMIT 500`},
+		{"Large tables", "CSV versions by their number of rows.", `SELECT ?version ?rows ?columns ?delimiter ?encoding WHERE {
+  ?table csvw:url ?version ;
+         arc:rows ?rows ;
+         arc:columns ?columns ;
+         csvw:dialect ?dialect .
+  OPTIONAL { ?dialect csvw:delimiter ?delimiter }
+  OPTIONAL { ?dialect csvw:encoding ?encoding }
+}
+ORDER BY DESC(?rows)
+LIMIT 100`},
+		{"Versions of one month", "Everything archived in a span of time.", `SELECT ?version ?issued WHERE {
+  ?version dct:issued ?issued .
+  FILTER (?issued >= "2026-11-01T00:00:00Z"^^xsd:dateTime &&
+          ?issued <  "2026-12-01T00:00:00Z"^^xsd:dateTime)
+}
+ORDER BY ?issued
+LIMIT 1000`},
+		{"What could not be fetched", "Fetches that gave no version, and why.", `SELECT ?resource ?when ?outcome ?class ?why WHERE {
+  ?fetch prov:used ?resource ;
+         prov:startedAtTime ?when ;
+         arc:outcome ?outcome .
+  OPTIONAL { ?fetch arc:errorClass ?class }
+  OPTIONAL { ?fetch arc:why ?why }
+  FILTER (?outcome != "archive" && ?outcome != "unchanged")
+}
+ORDER BY DESC(?when)
+LIMIT 200`},
+		{"File types", "How many versions of each media type, and how much they weigh.", `SELECT ?type (COUNT(?version) AS ?versions) (SUM(?size) AS ?bytes) WHERE {
+  ?version dct:isVersionOf ?resource ;
+           dcat:mediaType ?type ;
+           dcat:byteSize ?size .
+}
+GROUP BY ?type
+ORDER BY DESC(?versions)`},
+	}
+	for i := range list {
+		list[i].Query = withPrefixes(list[i].Query)
+	}
+	return list
+}

@@ -1,0 +1,218 @@
+package ui
+
+import (
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/ui/plot"
+)
+
+// funcs are what templates may call.
+func (u *UI) funcs() template.FuncMap {
+	return template.FuncMap{
+		"bytes":   humanBytes,
+		"count":   humanCount,
+		"when":    when,
+		"ago":     func(t time.Time) template.HTML { return ago(u.now(), t) },
+		"span":    humanSpan,
+		"hex":     func(b []byte) string { return hex.EncodeToString(b) },
+		"md5":     func(v catalog.Version) string { return hex.EncodeToString(v.Digests.MD5[:]) },
+		"sha256":  func(v catalog.Version) string { return hex.EncodeToString(v.Digests.SHA256[:]) },
+		"asset":   func(name string) string { return u.assets.address[name] },
+		"script":  u.script,
+		"iri":     u.mint.Version,
+		"path":    u.versionPath,
+		"page":    pagePath,
+		"link":    linkTo,
+		"console": consolePath,
+		"type":    shortType,
+		"file":    fileName,
+		"share":   func(a, b any) template.HTML { return plot.Share(number(a), number(b)) },
+		"base":    func() string { return u.mint.Base },
+		"release": func() string { return u.release },
+		"outcome": outcomeWord,
+		"host":    hostOf,
+		"add":     func(a, b int) int { return a + b },
+		"plural":  plural,
+		"starts":  strings.HasPrefix,
+	}
+}
+
+// versionPath is the address of a version on this server, whatever host name the reader came by.
+func (u *UI) versionPath(id string) string {
+	return "/" + strings.TrimPrefix(u.mint.Version(id), u.mint.Base)
+}
+
+// pagePath is the address of the page about a URL, on this server.
+func pagePath(address string) string { return "/dataset?url=" + url.QueryEscape(address) }
+
+// consolePath opens a query in the console.
+func consolePath(query string) string { return "/console?query=" + url.QueryEscape(query) }
+
+// linkTo makes a stranger's address a link only where following it is safe.
+func linkTo(address string) template.URL {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
+		return ""
+	}
+	return template.URL(u.String()) // scheme checked above; the template engine still escapes it for its attribute
+}
+
+// humanBytes writes sizes as people compare them: 412 B, 3.4 KB, 1.2 GB (powers of 1000).
+func humanBytes(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	f := float64(n)
+	for _, unit := range []string{"KB", "MB", "GB", "TB"} {
+		f /= 1000
+		if f < 999.5 {
+			if f < 9.95 {
+				return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
+			}
+			return strconv.FormatFloat(f, 'f', 0, 64) + " " + unit
+		}
+	}
+	return strconv.FormatFloat(f/1000, 'f', 1, 64) + " PB"
+}
+
+// humanCount groups digits with thin spaces.
+func humanCount(n any) string {
+	s := fmt.Sprint(n)
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteRune('\u202f')
+		}
+		b.WriteRune(c)
+	}
+	if neg {
+		return "−" + b.String()
+	}
+	return b.String()
+}
+
+// when writes a moment in UTC, exact for machines.
+func when(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	t = t.UTC()
+	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format("2 Jan 2006, 15:04:05") + " UTC</time>")
+}
+
+// ago writes how long a moment is away; the exact time shows on pointing.
+func ago(now, t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	d, form := now.Sub(t), "%s ago"
+	if d < 0 {
+		d, form = -d, "in %s"
+	}
+	text := "now"
+	if d >= time.Second {
+		text = fmt.Sprintf(form, humanSpan(d))
+	}
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + t.UTC().Format("2 Jan 2006, 15:04:05") + ` UTC">` + text + "</time>")
+}
+
+// humanSpan writes a duration in its largest unit: 40 s, 12 min, 3 h, 5 days.
+func humanSpan(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.Itoa(int(d.Milliseconds())) + " ms"
+	case d < 90*time.Second:
+		return strconv.Itoa(int(d.Round(time.Second).Seconds())) + " s"
+	case d < 90*time.Minute:
+		return strconv.Itoa(int(d.Round(time.Minute).Minutes())) + " min"
+	case d < 36*time.Hour:
+		return strconv.Itoa(int(d.Round(time.Hour).Hours())) + " h"
+	}
+	return plural(int(d.Round(24*time.Hour).Hours()/24), "day")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ay") {
+		noun = strings.TrimSuffix(noun, "y") + "ie"
+	}
+	return humanCount(n) + " " + noun + "s"
+}
+
+// shortType writes a media type as people know it.
+func shortType(mime string) string {
+	known := map[string]string{
+		"text/csv": "CSV", "text/tab-separated-values": "TSV", "application/json": "JSON", "application/geo+json": "GeoJSON", "application/xml": "XML", "text/xml": "XML",
+		"text/html": "HTML", "text/plain": "Text", "application/pdf": "PDF", "application/zip": "ZIP", "text/turtle": "Turtle", "application/rdf+xml": "RDF/XML",
+		"application/n-triples": "N-Triples", "application/ld+json": "JSON-LD", "application/vnd.ms-excel": "XLS", "application/gzip": "GZIP",
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX", "application/vnd.oasis.opendocument.spreadsheet": "ODS",
+		"application/vnd.google-earth.kml+xml": "KML", "application/octet-stream": "Binary",
+	}
+	if s, ok := known[mime]; ok {
+		return s
+	}
+	if mime == "" {
+		return "no file yet"
+	}
+	return mime
+}
+
+// fileName is the last part of an address, for titles.
+func fileName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	if last := parts[len(parts)-1]; last != "" {
+		return last
+	}
+	return u.Host
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Host
+}
+
+func outcomeWord(o catalog.Outcome) string {
+	switch o {
+	case catalog.Archived:
+		return "new version"
+	case catalog.NoVersion:
+		return "no version"
+	case catalog.RobotsDenied:
+		return "denied by robots.txt"
+	case catalog.RetryLater:
+		return "asked to wait"
+	case "":
+		return "not visited yet"
+	}
+	return string(o)
+}
+
+func number(v any) float64 {
+	switch n := v.(type) {
+	case int:
+		return float64(n)
+	case int64:
+		return float64(n)
+	case float64:
+		return n
+	}
+	return 0
+}

@@ -1,0 +1,111 @@
+package plot
+
+import (
+	"html/template"
+	"math"
+	"strconv"
+)
+
+// Column is one value of a column chart.
+type Column struct {
+	Label string // under the axis, where there is room
+	Value float64
+	Title string // shown on pointing
+}
+
+// Columns draws values side by side, over an axis that begins at zero.
+func Columns(cols []Column, label string) template.HTML {
+	if len(cols) == 0 {
+		return ""
+	}
+	const w, h, left, bottom, top = 720.0, 180.0, 44.0, 26.0, 10.0
+	c := newCanvas(w, h, "columns", label)
+	most := 0.0
+	for _, col := range cols {
+		most = max(most, col.Value)
+	}
+	ceiling := roundUp(most)
+	y := func(v float64) float64 { return h - bottom - (h-bottom-top)*v/ceiling }
+	for i := range 3 {
+		v := ceiling * float64(i) / 2
+		c.line(left, y(v), w, y(v), "grid")
+		c.text(left-6, y(v)+4, "end", "tick", short(v))
+	}
+	step := (w - left) / float64(len(cols))
+	width := min(step*0.8, 28)
+	every := max(1, int(math.Ceil(float64(len(cols))*64/(w-left))))
+	for i, col := range cols {
+		x := left + step*(float64(i)+0.5)
+		if col.Value > 0 {
+			c.rect(x-width/2, y(col.Value), width, max(h-bottom-y(col.Value), 1), "bar", col.Title)
+		}
+		if i%every == 0 {
+			c.text(x, h-8, "middle", "tick", col.Label)
+		}
+	}
+	return c.end()
+}
+
+// Quantiles draws values (one per percentile, least first) on a logarithmic axis: the shape of a distribution that
+// reaches from bytes to gigabytes.
+func Quantiles(values []float64, text func(float64) string, label string) template.HTML {
+	if len(values) < 2 {
+		return ""
+	}
+	const w, h, left, bottom, top = 720.0, 200.0, 64.0, 26.0, 10.0
+	c := newCanvas(w, h, "quantiles", label)
+	lo, hi := bounds(values)
+	low, high := math.Floor(math.Log10(max(lo, 1))), math.Ceil(math.Log10(max(hi, 1)))
+	if high <= low {
+		high = low + 1
+	}
+	y := func(v float64) float64 {
+		return h - bottom - (h-bottom-top)*(math.Log10(max(v, 1))-low)/(high-low)
+	}
+	for e := low; e <= high; e += max(1, math.Ceil((high-low)/5)) {
+		v := math.Pow(10, e)
+		c.line(left, y(v), w, y(v), "grid")
+		c.text(left-6, y(v)+4, "end", "tick", text(v))
+	}
+	points := make([][2]float64, len(values))
+	for i, v := range values {
+		points[i] = [2]float64{left + (w-left-8)*float64(i)/float64(len(values)-1), y(v)}
+	}
+	c.path(points, "line")
+	for _, q := range []int{0, 25, 50, 75, 100} {
+		x := left + (w-left-8)*float64(q)/100
+		anchor := "middle"
+		if q == 100 {
+			anchor = "end"
+		}
+		c.text(x, h-8, anchor, "tick", strconv.Itoa(q)+" %")
+	}
+	return c.end()
+}
+
+// roundUp gives the next 1, 2 or 5 times a power of ten.
+func roundUp(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	p := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if v <= m*p {
+			return m * p
+		}
+	}
+	return 10 * p
+}
+
+// short writes an axis value: 1.5k, 2M.
+func short(v float64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if v >= u.size {
+			return strconv.FormatFloat(math.Round(v/u.size*10)/10, 'g', -1, 64) + u.name
+		}
+	}
+	return strconv.FormatFloat(math.Round(v*100)/100, 'g', -1, 64)
+}

@@ -1,0 +1,120 @@
+package ui
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"odarchive/sparqlapi/problem"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// policy allows what the pages need and nothing else: no inline code, nothing from elsewhere.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// templates are the parsed pages by name ("home", "search" ...), each with the layout and the shared parts.
+type templates struct {
+	byName map[string]*template.Template
+}
+
+// view is what the layout gets; Page is the page's own data.
+type view struct {
+	Title   string // of the document, without the site's name
+	Path    string // of the request, for the navigation
+	Query   string // text in the search field
+	Scripts []string
+	Page    any
+	Wide    bool // the page uses the whole window
+}
+
+func loadTemplates(u *UI) (*templates, error) {
+	shared, err := template.New("layout.html").Funcs(u.funcs()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
+	if err != nil {
+		return nil, fmt.Errorf("ui: parse templates: %w", err)
+	}
+	names, err := templateFiles.ReadDir("templates")
+	if err != nil {
+		return nil, fmt.Errorf("ui: read templates: %w", err)
+	}
+	t := &templates{byName: make(map[string]*template.Template)}
+	for _, entry := range names {
+		file := entry.Name()
+		if file == "layout.html" || file == "parts.html" {
+			continue
+		}
+		page, err := shared.Clone()
+		if err != nil {
+			return nil, fmt.Errorf("ui: clone templates: %w", err)
+		}
+		if _, err := page.ParseFS(templateFiles, "templates/"+file); err != nil {
+			return nil, fmt.Errorf("ui: parse template %s: %w", file, err)
+		}
+		t.byName[strings.TrimSuffix(file, path.Ext(file))] = page
+	}
+	return t, nil
+}
+
+// render answers with one page. The whole page is made before the first byte goes out, so that a failing template
+// is an honest 500 and the length is known.
+func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) error {
+	page, ok := u.pages.byName[name]
+	if !ok {
+		return fmt.Errorf("ui: no template %q", name)
+	}
+	v.Path = r.URL.Path
+	v.Scripts = append([]string{"page.js"}, v.Scripts...)
+	var body bytes.Buffer
+	if err := page.ExecuteTemplate(&body, "layout.html", v); err != nil {
+		return fmt.Errorf("ui: page %s: %w", name, err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-cache")
+	}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		w.Write(body.Bytes()) // the client may have gone; there is nobody left to tell
+	}
+	return nil
+}
+
+// ErrorPage tells a failure to a person (problem.Options.Page); programs get the JSON document.
+func (u *UI) ErrorPage(w http.ResponseWriter, r *http.Request, e *problem.Error) bool {
+	if !wantsPage(r) {
+		return false
+	}
+	h := w.Header()
+	for _, stale := range []string{"Content-Encoding", "Content-Range", "Content-Disposition", "ETag", "Last-Modified"} {
+		h.Del(stale)
+	}
+	h.Set("Cache-Control", "no-store")
+	title := e.Title
+	if title == "" {
+		title = http.StatusText(e.Status)
+	}
+	page := struct {
+		Status        int
+		Title, Detail string
+	}{e.Status, title, e.Detail}
+	return u.render(w, r, e.Status, "error", view{Title: title, Page: page}) == nil
+}
+
+// wantsPage tells a browser's navigation from a program: only the former names text/html first.
+func wantsPage(r *http.Request) bool {
+	first, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
+	first, _, _ = strings.Cut(first, ";")
+	return r.Method == http.MethodGet && strings.TrimSpace(first) == "text/html"
+}
+
+// script is the address of a built script, "" in a build without Node.
+func (u *UI) script(name string) string { return u.assets.address[name] }

@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+
+	"odarchive/crawler/catalog"
+)
+
+// facet is one group of links that narrow a search.
+type facet struct {
+	Name  string // for people
+	Lines []facetLine
+}
+
+type facetLine struct {
+	catalog.Count
+	Href string
+}
+
+// chosen is a narrowing in force, with the address that takes it off.
+type chosen struct{ Name, Value, Href string }
+
+type searchPage struct {
+	Search   catalog.Search
+	Found    catalog.Found
+	Facets   []facet
+	Chosen   []chosen
+	Next     string // address of the next page
+	Portal   string // title of the portal, where the search is narrowed to one
+	Sort     []sortLink
+	Zip      string // query whose answer is the latest versions found, for the zip and the console
+	Portals  []catalog.Portal
+	AllCount int
+}
+
+type sortLink struct {
+	Name, Href string
+	Current    bool
+}
+
+// search answers GET /search: resources by text and facets. Every state of the page is an address.
+func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	s := catalog.Search{Text: q.Get("q"), Portal: q.Get("portal"), Dataset: q.Get("dataset"), Host: q.Get("host"), Type: q.Get("type"),
+		Outcome: catalog.Outcome(q.Get("outcome")), Sort: q.Get("sort"), After: q.Get("after"), Limit: 25, Facets: true}
+	found, err := u.archive.Search(r.Context(), s)
+	if err != nil {
+		return err
+	}
+	page := searchPage{Search: s, Found: found}
+	for _, c := range []struct{ name, key, value string }{
+		{"Portal", "portal", s.Portal}, {"Dataset", "dataset", s.Dataset}, {"Host", "host", s.Host}, {"Type", "type", s.Type}, {"Outcome", "outcome", string(s.Outcome)},
+	} {
+		if c.value != "" {
+			value := c.value
+			if c.key == "type" {
+				value = shortType(value)
+			}
+			page.Chosen = append(page.Chosen, chosen{c.name, value, with(q, c.key, "")})
+		}
+	}
+	for _, f := range []struct {
+		name, key string
+		counts    []catalog.Count
+		on        bool
+	}{
+		{"Type", "type", found.Types, s.Type != ""}, {"Portal", "portal", found.Portals, s.Portal != ""}, {"Host", "host", found.Hosts, s.Host != ""},
+	} {
+		if f.on || len(f.counts) < 2 {
+			continue
+		}
+		group := facet{Name: f.name}
+		for _, c := range f.counts[:min(12, len(f.counts))] {
+			if c.Label == "" && f.key == "type" {
+				c.Label = shortType(c.Key)
+			}
+			group.Lines = append(group.Lines, facetLine{c, with(q, f.key, c.Key)})
+		}
+		page.Facets = append(page.Facets, group)
+	}
+	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"title", "Title"}} {
+		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
+	}
+	if found.Next != "" {
+		page.Next = with(q, "after", found.Next)
+	}
+	title := "Search"
+	if s.Text != "" {
+		title = s.Text + " – search"
+	}
+	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page})
+}
+
+// with is the address of the same search with one parameter set, or taken off where value is "". A changed search
+// begins at its first page.
+func with(q url.Values, key, value string) string {
+	next := maps.Clone(q)
+	next.Del("after")
+	if value == "" {
+		next.Del(key)
+	} else {
+		next.Set(key, value)
+	}
+	if len(next) == 0 {
+		return "/search"
+	}
+	return "/search?" + next.Encode()
+}
+
+// portals answers GET /portals: the sources, largest first.
+func (u *UI) portals(w http.ResponseWriter, r *http.Request) error {
+	list, err := u.archive.Portals(r.Context())
+	if err != nil {
+		return err
+	}
+	most := 0
+	for _, p := range list {
+		most = max(most, p.Resources)
+	}
+	page := struct {
+		Portals []catalog.Portal
+		Most    int
+	}{list, most}
+	return u.render(w, r, http.StatusOK, "portals", view{Title: "Portals", Page: page})
+}

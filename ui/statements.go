@@ -1,0 +1,147 @@
+package ui
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"odarchive/triplestore/term"
+	"odarchive/vocab"
+)
+
+// statements are the triples about an IRI as a page shows them.
+type statements struct {
+	IRI     string
+	Out, In []statement
+	Formats []format
+}
+
+type statement struct {
+	Predicate node
+	Other     node // object of Out, subject of In
+}
+
+// node is one term: what is shown, where it leads, what it is exactly.
+type node struct {
+	Text, Full string
+	Href       template.URL
+	Note       string // datatype or language
+}
+
+type format struct{ Name, Href string }
+
+const maxStatements = 200
+
+// statements gathers the triples around an IRI; nil where the program brought no way to ask.
+func (u *UI) statements(ctx context.Context, iri string) (*statements, error) {
+	if u.describe == nil {
+		return nil, nil
+	}
+	out, in, err := u.describe(ctx, iriText(iri), maxStatements)
+	if err != nil {
+		return nil, err
+	}
+	s := &statements{IRI: iri}
+	for _, f := range [][2]string{{"Turtle", "ttl"}, {"JSON-LD", "jsonld"}, {"RDF/XML", "rdf"}, {"N-Triples", "nt"}} {
+		s.Formats = append(s.Formats, format{f[0], "/describe?iri=" + url.QueryEscape(iri) + "&format=" + f[1]})
+	}
+	for _, q := range out {
+		s.Out = append(s.Out, statement{u.node(q.P), u.node(q.O)})
+	}
+	for _, q := range in {
+		s.In = append(s.In, statement{u.node(q.P), u.node(q.S)})
+	}
+	return s, nil
+}
+
+func (u *UI) node(k term.Key) node {
+	v := k.Value()
+	switch k.Kind() {
+	case term.KindIRI:
+		return node{Text: curie(v, u.mint.Base), Full: v, Href: u.iriHref(v)}
+	case term.KindBlank:
+		return node{Text: "_:" + v, Full: "_:" + v}
+	case term.KindLiteral:
+		n := node{Text: v, Full: v, Note: k.Lang()}
+		if dt := k.Datatype(); n.Note == "" && dt != term.XSDString {
+			n.Note = curie(dt, "")
+		}
+		return n
+	}
+	return node{Text: "a triple", Full: string(k)}
+}
+
+// iriHref leads to the archive's own page where the IRI is one of its own or of a crawled resource.
+func (u *UI) iriHref(iri string) template.URL {
+	if rest, ok := strings.CutPrefix(iri, u.mint.Base); ok {
+		return template.URL("/" + rest)
+	}
+	if parsed, err := url.Parse(iri); err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https" && parsed.Scheme != "ftp") {
+		return ""
+	}
+	return template.URL("/describe?iri=" + url.QueryEscape(iri))
+}
+
+// curie folds an IRI with the prefixes that readers know; base is this archive's own.
+func curie(iri, base string) string {
+	best, bestNS := "", ""
+	for prefix, ns := range vocab.Prefixes() {
+		if strings.HasPrefix(iri, ns) && len(ns) > len(bestNS) {
+			best, bestNS = prefix, ns
+		}
+	}
+	if local := iri[len(bestNS):]; bestNS != "" && local != "" && !strings.ContainsAny(local, "/#?") {
+		return best + ":" + local
+	}
+	if rest, ok := strings.CutPrefix(iri, base); ok && base != "" {
+		return "/" + rest
+	}
+	return iri
+}
+
+// iriText makes a stranger's address safe to stand between < and > in a query: what RFC 3987 forbids there is
+// percent-encoded, as the archive's triples have it.
+func iriText(address string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(address, "\uFFFD") {
+		if r <= ' ' || strings.ContainsRune("<>\"{}|\\^`", r) || r == 0x7f {
+			b.WriteString("%" + strings.ToUpper(strconv.FormatInt(int64(r)+0x100, 16)[1:]))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// rowCounts asks for the number of rows of each version of a URL that is a table, by version id. It is an extra: a
+// failing query leaves it out.
+func (u *UI) rowCounts(r *http.Request, address string) map[string]int64 {
+	if u.query == nil {
+		return nil
+	}
+	rows, err := u.query(r.Context(), withPrefixes("SELECT ?version ?rows WHERE {\n  <"+iriText(address)+"> dct:hasVersion ?version .\n  ?table csvw:url ?version ; arc:rows ?rows .\n}"), 10_000)
+	if err != nil {
+		u.log.WarnContext(r.Context(), "row counts left out of a page", "url", address, "err", err)
+		return nil
+	}
+	counts := make(map[string]int64, len(rows.Rows))
+	for _, row := range rows.Rows {
+		ref, ok := u.mint.Parse(row[0].Value())
+		n, err := strconv.ParseInt(row[1].Value(), 10, 64)
+		if ok && err == nil {
+			counts[ref.ID] = n
+		}
+	}
+	return counts
+}
+
+// sorted gives a copy of list in order of key.
+func sorted[T any](list []T, key func(T) string) []T {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+	return list
+}

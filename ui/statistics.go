@@ -1,0 +1,24 @@
+package ui
+
+import (
+	"net/http"
+
+	"odarchive/crawler/catalog"
+)
+
+// statistics answers GET /statistics: the archive in figures, each with the query behind it.
+func (u *UI) statistics(w http.ResponseWriter, r *http.Request) error {
+	stats, err := u.archive.Stats(r.Context())
+	if err != nil {
+		return err
+	}
+	figures, err := u.figures.all(r.Context(), u.now())
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Stats   catalog.Stats
+		Figures []drawn
+	}{stats, figures}
+	return u.render(w, r, http.StatusOK, "statistics", view{Title: "Statistics", Page: page})
+}

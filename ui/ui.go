@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"odarchive/ns"
+	"odarchive/sparqlapi/problem"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// Options of New. Archive and Mint are required.
+type Options struct {
+	Archive  Archive
+	Select   Select   // nil: pages leave out what needs a query
+	Describe Describe // nil: pages leave out triples
+	Mint     ns.Mint
+	Examples []Example // of the console; nil for Examples(mint)
+	Log      *slog.Logger
+	Now      func() time.Time // for "3 minutes ago"; nil for time.Now
+	Version  string           // of the program, shown in the footer
+}
+
+// UI serves the pages.
+type UI struct {
+	archive  Archive
+	query    Select
+	describe Describe
+	mint     ns.Mint
+	examples []Example
+	log      *slog.Logger
+	now      func() time.Time
+	release  string
+	assets   *assets
+	pages    *templates
+	figures  *figures
+
+	completions completions
+}
+
+// New reads templates and assets; both are embedded, so that only a broken build makes it fail.
+func New(o Options) (*UI, error) {
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version}
+	if u.examples == nil {
+		u.examples = Examples(o.Mint)
+	}
+	if u.log == nil {
+		u.log = slog.New(slog.DiscardHandler)
+	}
+	if u.now == nil {
+		u.now = time.Now
+	}
+	var err error
+	if u.assets, err = loadAssets(); err != nil {
+		return nil, err
+	}
+	u.figures = newFigures(u.query)
+	u.pages, err = loadTemplates(u)
+	return u, err
+}
+
+// Routes adds every page to a router.
+func (u *UI) Routes(r chi.Router) {
+	for pattern, page := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"/":           u.home,
+		"/search":     u.search,
+		"/portals":    u.portals,
+		"/dataset":    u.dataset,
+		"/version":    u.versionPage,
+		"/diff":       u.diff,
+		"/crawls":     u.crawls,
+		"/statistics": u.statistics,
+		"/console":    u.console,
+		"/basket":     u.basket,
+		"/api-doc":    u.apiDoc,
+	} {
+		h := problem.Handler(page)
+		r.Get(pattern, h)
+		r.Head(pattern, h)
+	}
+	r.Get("/completion.json", problem.Handler(u.completion))
+	r.Get("/assets/{name}", u.assets.serve)
+	r.Get("/favicon.ico", u.assets.serveIcon)
+	r.Get("/favicon.svg", u.assets.serveIcon)
+}
+
+// Handler serves the pages by themselves, with a page for what is not there.
+func (u *UI) Handler() http.Handler {
+	r := chi.NewRouter()
+	r.NotFound(problem.Handler(func(_ http.ResponseWriter, r *http.Request) error {
+		return problem.Newf(http.StatusNotFound, "No such page", "nothing is served at %s", r.URL.Path)
+	}))
+	u.Routes(r)
+	return r
+}

@@ -1,0 +1,207 @@
+package ui_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+func get(t *testing.T, h http.Handler, address string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest("GET", address, nil)
+	r.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	return rec.Result()
+}
+
+func body(t *testing.T, res *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// everyPage lists one address of each kind of page.
+func everyPage(w *world) []string {
+	trees := w.versions["http://data.city.example/trees.csv"]
+	xml := w.versions["https://open.region.example/air/stations.xml"]
+	return []string{"/", "/search", "/search?q=trees", "/search?q=nothing+at+all", "/search?type=text/csv&host=open.region.example&after=25", "/portals",
+		"/dataset?url=" + url.QueryEscape(trees[0].URL), "/dataset?url=https://open.region.example/gone.csv", "/dataset?url=ftp://files.library.example/loans.zip",
+		"/dataset?url=" + url.QueryEscape(w.resources[0].Datasets[0]),
+		"/version?id=" + trees[3].ID, "/version?id=" + xml[0].ID, "/version?id=" + w.versions["http://data.city.example/budget.json"][1].ID,
+		"/diff?from=" + trees[0].ID + "&to=" + trees[1].ID, "/crawls", "/crawls?outcome=no-version", "/statistics", "/console", "/console?query=ASK+%7B%7D",
+		"/basket", "/basket?id=" + trees[0].ID + "&id=" + xml[0].ID + "&id=nonsense", "/api-doc"}
+}
+
+func TestEveryPageIsWholeAndSafe(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	h := site(w)
+	for _, address := range everyPage(w) {
+		res := get(t, h, address)
+		text := body(t, res)
+		if res.StatusCode != 200 {
+			t.Errorf("%s: status %d: %.300s", address, res.StatusCode, text)
+			continue
+		}
+		if csp := res.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+			t.Errorf("%s: policy %q", address, csp)
+		}
+		doc, err := html.Parse(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, address, doc)
+		if strings.Contains(text, "ZgotmplZ") {
+			t.Errorf("%s: the template engine refused a value", address)
+		}
+	}
+}
+
+// check walks a page: no inline code or style, ids once, labels on fields, one h1, links that stay on the server
+// unless they name an archived address.
+func check(t *testing.T, address string, doc *html.Node) {
+	t.Helper()
+	ids := map[string]bool{}
+	h1 := 0
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		attr := map[string]string{}
+		for _, a := range n.Attr {
+			attr[a.Key] = a.Val
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+				t.Errorf("%s: <%s %s=%q>", address, n.Data, a.Key, a.Val)
+			}
+		}
+		switch n.Data {
+		case "style":
+			t.Errorf("%s: inline style element", address)
+		case "script":
+			if n.FirstChild != nil || !strings.HasPrefix(attr["src"], "/assets/") {
+				t.Errorf("%s: script %v", address, attr)
+			}
+		case "h1":
+			h1++
+		case "a":
+			if strings.HasPrefix(attr["href"], "javascript:") {
+				t.Errorf("%s: link %q", address, attr["href"])
+			}
+			if strings.Contains(attr["href"], "://") && !strings.HasPrefix(attr["href"], "/") && attr["rel"] != "noreferrer nofollow" {
+				t.Errorf("%s: outside link %q without rel", address, attr["href"])
+			}
+		case "b":
+			t.Errorf("%s: a stranger's markup became ours", address)
+		}
+		if id := attr["id"]; id != "" {
+			if ids[id] {
+				t.Errorf("%s: id %q twice", address, id)
+			}
+			ids[id] = true
+		}
+	}
+	if h1 != 1 {
+		t.Errorf("%s: %d h1", address, h1)
+	}
+}
+
+func TestAResourcePageShowsItsVersionsAndHowToCiteThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	text := body(t, get(t, site(w), "/dataset?url=http://data.city.example/trees.csv"))
+	for _, want := range []string{"Trees in the city", "Version 3", "Version 0", "What changed", "/get/files/sparql", "timemap/link", "Archived copy: http://localhost:8080/api/v1/get/file/id/", "Links to it", "<svg class=\"plot timeline\"", "81"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func TestAPreviewIsATableAndNeverMarkup(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	h := site(w)
+	text := body(t, get(t, h, "/version?id="+w.versions["http://data.city.example/trees.csv"][3].ID))
+	if !strings.Contains(text, "<th scope=\"col\">species</th>") || !strings.Contains(text, "<td>Acer platanoides</td>") {
+		t.Error("no table of the CSV")
+	}
+	text = body(t, get(t, h, "/version?id="+w.versions["https://open.region.example/air/stations.xml"][0].ID))
+	if !strings.Contains(text, "&lt;script&gt;alert(1)&lt;/script&gt;") {
+		t.Error("the XML source is not shown as text")
+	}
+	text = body(t, get(t, h, "/version?id="+w.versions["http://data.city.example/budget.json"][0].ID))
+	if !strings.Contains(text, "&#34;amount&#34;: 12000") {
+		t.Error("the JSON is not indented")
+	}
+}
+
+func TestADifferenceShowsLines(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	v := w.versions["http://data.city.example/trees.csv"]
+	text := body(t, get(t, site(w), "/diff?from="+v[0].ID+"&to="+v[1].ID))
+	if strings.Count(text, `<tr class="added">`) < 7 || !strings.Contains(text, `<tr class="gap">`) {
+		t.Errorf("%d added lines, gap %v", strings.Count(text, `<tr class="added">`), strings.Contains(text, `<tr class="gap">`))
+	}
+}
+
+func TestFacetsAreAddressesThatNarrowAndWiden(t *testing.T) {
+	t.Parallel()
+	text := body(t, get(t, site(newWorld()), "/search?q=series&after=25"))
+	links := regexp.MustCompile(`href="(/search\?[^"]*)"`).FindAllStringSubmatch(text, -1)
+	if len(links) == 0 {
+		t.Fatal("no facet links")
+	}
+	for _, l := range links {
+		if strings.Contains(l[1], "after=") {
+			t.Errorf("a changed search begins in the middle: %s", l[1])
+		}
+	}
+	text = body(t, get(t, site(newWorld()), "/search?q=series&type=text/csv"))
+	if !strings.Contains(text, `href="/search?q=series"`) {
+		t.Error("the chosen type cannot be taken off")
+	}
+}
+
+func TestWhatIsNotThereGetsAPageForPeopleAndAProblemForPrograms(t *testing.T) {
+	t.Parallel()
+	h := site(newWorld())
+	res := get(t, h, "/dataset?url=http://nowhere.example/")
+	if text := body(t, res); res.StatusCode != 404 || !strings.Contains(text, "<h1") || !strings.Contains(text, "not in the archive") {
+		t.Errorf("got %d %s", res.StatusCode, text)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest("GET", "/dataset?url=http://nowhere.example/", nil))
+	if got := rec.Result().Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("a program got %s", got)
+	}
+	if res := get(t, h, "/version?id=../../etc"); res.StatusCode != 404 {
+		t.Errorf("a bad version id: %d", res.StatusCode)
+	}
+}
+
+func TestAssetsAreKeptForEverAndPacked(t *testing.T) {
+	t.Parallel()
+	h := site(newWorld())
+	link := regexp.MustCompile(`href="(/assets/style[^"]+)"`).FindStringSubmatch(body(t, get(t, h, "/")))
+	if link == nil {
+		t.Fatal("no style sheet")
+	}
+	r := httptest.NewRequest("GET", link[1], nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	res := rec.Result()
+	if res.StatusCode != 200 || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") || res.Header.Get("Content-Encoding") != "gzip" {
+		t.Errorf("got %d %v", res.StatusCode, res.Header)
+	}
+}

@@ -1,0 +1,82 @@
+package ui
+
+import (
+	"net/http"
+	"net/url"
+
+	"odarchive/crawler/catalog"
+	"odarchive/ns"
+	"odarchive/sparqlapi/problem"
+
+	"github.com/go-chi/chi/v5"
+)
+
+type versionView struct {
+	Version    catalog.Version
+	Resource   catalog.Resource
+	Before     string // ids of the neighbours, "" where there is none
+	After      string
+	Preview    preview
+	Columns    []column
+	Statements *statements
+	Cite       string
+	IRI        string
+	Headers    [][2]string
+}
+
+// versionPage answers GET /version?id=.
+func (u *UI) versionPage(w http.ResponseWriter, r *http.Request) error {
+	return u.version(w, r, r.URL.Query().Get("id"))
+}
+
+// Version is the page of a version for people who follow its IRI with a browser; the id is the route's {id}.
+func (u *UI) Version(w http.ResponseWriter, r *http.Request) error {
+	return u.version(w, r, chi.URLParam(r, "id"))
+}
+
+func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
+	_, n, ok := ns.SplitVersionID(id)
+	if !ok {
+		return problem.Newf(http.StatusNotFound, "Unknown version", "%q is no version id: expected 24 hexadecimal digits, _ and a number", id)
+	}
+	ctx := r.Context()
+	v, err := u.archive.Version(ctx, id)
+	if err != nil {
+		return err
+	}
+	res, err := u.archive.Resource(ctx, v.URL)
+	if err != nil {
+		return err
+	}
+	iri := u.mint.Version(id)
+	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Cite: citation(res, v, iri), Headers: headerLines(v.Headers)}
+	if n+1 < res.Versions {
+		page.After = ns.VersionID(res.ID, n+1)
+	}
+	if page.Preview, err = u.preview(ctx, v); err != nil {
+		return err
+	}
+	page.Columns = u.columns(r, iri)
+	if page.Statements, err = u.statements(ctx, iri); err != nil {
+		return err
+	}
+	title := res.Title
+	if title == "" {
+		title = v.FileName
+	}
+	h := w.Header()
+	h.Add("Link", `<`+iri+`>; rel="cite-as"`)
+	h.Add("Link", `<`+v.URL+`>; rel="original"`)
+	h.Add("Link", `</describe?iri=`+url.QueryEscape(iri)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
+	return u.render(w, r, http.StatusOK, "version", view{Title: title + ", version " + humanCount(v.N), Page: page})
+}
+
+func headerLines(h http.Header) [][2]string {
+	var lines [][2]string
+	for name, values := range h {
+		for _, value := range values {
+			lines = append(lines, [2]string{name, value})
+		}
+	}
+	return sorted(lines, func(l [2]string) string { return l[0] })
+}
