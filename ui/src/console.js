@@ -1,0 +1,4 @@
+import { openConsole } from "./console/main.js";
+
+const root = document.querySelector("[data-console]");
+if (root) openConsole(root);

@@ -1,0 +1,172 @@
+// The ways to look at rows besides the table: chart, timeline, map.
+
+import { el, svg } from "../lib/dom.js";
+import { count } from "../lib/format.js";
+import { isDate, isNumber, text } from "./terms.js";
+
+const most = 2000; // marks drawn
+
+const columnsOf = (result, test) => result.vars.map((_, i) => i).filter((i) => result.rows.slice(0, 200).some((row) => row[i] && test(row[i])));
+const numberColumns = (r) => columnsOf(r, (t) => isNumber(t) || (t.value !== "" && !Number.isNaN(Number(t.value)) && t.type === "literal"));
+const dateColumns = (r) => columnsOf(r, (t) => isDate(t) || /^\d{4}-\d\d-\d\d/.test(t.value));
+
+function pick(label, vars, choices, chosen, onchange) {
+  return el("label", {}, label + " ", el("select", { onchange: (e) => onchange(Number(e.target.value)) }, ...choices.map((i) => el("option", { value: String(i), selected: i === chosen }, vars[i]))));
+}
+
+export const canChart = (r) => numberColumns(r).length > 0;
+export const canTimeline = (r) => dateColumns(r).length > 0;
+export const canMap = (r) => coordinates(r) !== null;
+
+export function chart(result) {
+  const numbers = numberColumns(result);
+  const all = result.vars.map((_, i) => i);
+  let kind = dateColumns(result).length ? "line" : numbers.length > 1 && all.length === numbers.length ? "scatter" : "bar";
+  let y = numbers.at(-1);
+  let x = all.find((i) => i !== y) ?? y;
+  const node = el("div.chart");
+  const draw = () => {
+    const kinds = el("label", {}, "Draw ", el("select", { onchange: (e) => ((kind = e.target.value), draw()) }, ...["bar", "line", "scatter"].map((k) => el("option", { value: k, selected: k === kind }, { bar: "bars", line: "a line", scatter: "points" }[k]))));
+    node.replaceChildren(
+      el("div.toolbar", {}, kinds, pick("of", result.vars, numbers, y, (i) => ((y = i), draw())), pick("over", result.vars, all, x, (i) => ((x = i), draw()))),
+      plot(result, kind, x, y),
+      result.rows.length > most ? el("p.quiet", {}, `The first ${count(most)} rows.`) : "",
+    );
+  };
+  draw();
+  return node;
+}
+
+function nice(max) {
+  if (max <= 0) return 1;
+  const p = 10 ** Math.floor(Math.log10(max));
+  return [1, 2, 5, 10].map((m) => m * p).find((v) => v >= max);
+}
+
+function short(v) {
+  for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (Math.abs(v) >= size) return Math.round((v / size) * 10) / 10 + unit;
+  return String(Math.round(v * 100) / 100);
+}
+
+function plot(result, kind, xc, yc) {
+  const rows = result.rows.slice(0, most).filter((r) => r[yc]);
+  const W = 900, H = 360, L = 60, B = 70, T = 12;
+  const ys = rows.map((r) => Number(r[yc].value));
+  const low = Math.min(0, ...ys), high = nice(Math.max(...ys, 0));
+  const y = (v) => H - B - ((H - B - T) * (v - low)) / (high - low || 1);
+  const root = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${result.vars[yc]} over ${result.vars[xc]}` });
+  for (let i = 0; i <= 4; i++) {
+    const v = low + ((high - low) * i) / 4;
+    root.append(svg("line.grid-line", { x1: L, x2: W, y1: y(v), y2: y(v) }), svg("text", { x: L - 8, y: y(v) + 4, "text-anchor": "end" }, short(v)));
+  }
+  const label = (r) => text(r[xc]).slice(0, 28);
+  const xs = rows.map((r) => {
+    const t = r[xc];
+    if (!t) return NaN;
+    if (kind !== "bar" && isNumber(t)) return Number(t.value);
+    return kind === "bar" ? NaN : Date.parse(t.value);
+  });
+  const measured = kind !== "bar" && xs.length > 0 && xs.every((v) => !Number.isNaN(v));
+  const [x0, x1] = measured ? [Math.min(...xs), Math.max(...xs)] : [0, rows.length];
+  const x = (i) => L + (W - L - 10) * (measured ? (x1 > x0 ? (xs[i] - x0) / (x1 - x0) : 0.5) : (i + 0.5) / rows.length);
+  const width = Math.max(((W - L) / rows.length) * 0.8, 0.6);
+  if (kind === "line") {
+    const sortedPoints = rows.map((_, i) => [x(i), y(ys[i])]).sort((a, b) => a[0] - b[0]);
+    root.append(svg("path.s0", { d: "M" + sortedPoints.map((p) => p.map((v) => v.toFixed(1)).join(" ")).join("L") }));
+  }
+  rows.forEach((row, i) => {
+    const title = svg("title", {}, `${text(row[xc])}: ${text(row[yc])}`);
+    if (kind === "bar") root.append(svg("rect.s0", { x: x(i) - width / 2, width, y: Math.min(y(ys[i]), y(0)), height: Math.max(Math.abs(y(ys[i]) - y(0)), 0.5) }, title));
+    else root.append(svg("circle.s0", { cx: x(i), cy: y(ys[i]), r: kind === "line" ? 2.5 : 4, "fill-opacity": "0.7" }, title));
+  });
+  const every = Math.max(1, Math.ceil(rows.length / 12));
+  rows.forEach((row, i) => {
+    if (i % every === 0 && !measured) root.append(svg("text", { transform: `translate(${x(i)} ${H - B + 16}) rotate(-28)`, "text-anchor": "end" }, label(row)));
+  });
+  if (measured) {
+    const isTime = !isNumber(rows[0][xc]);
+    for (let i = 0; i <= 4; i++) {
+      const v = x0 + ((x1 - x0) * i) / 4;
+      root.append(svg("text", { x: L + ((W - L - 10) * i) / 4, y: H - B + 20, "text-anchor": i === 4 ? "end" : "middle" }, isTime ? new Date(v).toISOString().slice(0, 16).replace("T", " ") : short(v)));
+    }
+  }
+  return root;
+}
+
+export function timeline(result) {
+  const dates = dateColumns(result);
+  let when = dates[0];
+  const others = result.vars.map((_, i) => i).filter((i) => !dates.includes(i));
+  let lane = others[0] ?? when;
+  const node = el("div.chart");
+  const draw = () => {
+    node.replaceChildren(
+      el("div.toolbar", {}, pick("When", result.vars, dates, when, (i) => ((when = i), draw())), others.length ? pick("one line for each", result.vars, others, lane, (i) => ((lane = i), draw())) : ""),
+      lanes(result, when, lane),
+    );
+  };
+  draw();
+  return node;
+}
+
+function lanes(result, when, lane) {
+  const groups = new Map();
+  for (const row of result.rows.slice(0, most)) {
+    const t = row[when] && Date.parse(row[when].value);
+    if (!t && t !== 0) continue;
+    const key = text(row[lane]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push([t, row]);
+  }
+  const shown = [...groups].slice(0, 60);
+  const times = shown.flatMap(([, list]) => list.map(([t]) => t));
+  if (!times.length) return el("p.quiet", {}, "No dates in this column.");
+  let [t0, t1] = [Math.min(...times), Math.max(...times)];
+  if (t0 === t1) [t0, t1] = [t0 - 1000, t1 + 1000];
+  const W = 900, L = 260, step = 24, H = shown.length * step + 40;
+  const x = (t) => L + ((W - L - 16) * (t - t0)) / (t1 - t0);
+  const root = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Timeline" });
+  shown.forEach(([key, list], i) => {
+    const y = i * step + 16;
+    root.append(svg("line.grid-line", { x1: L, x2: W, y1: y, y2: y }), svg("text", { x: L - 10, y: y + 4, "text-anchor": "end" }, key.length > 38 ? "…" + key.slice(-37) : key));
+    for (const [t, row] of list) root.append(svg("circle.s0", { cx: x(t), cy: y, r: 5, "fill-opacity": "0.65" }, svg("title", {}, row.map(text).join("\n"))));
+  });
+  for (let i = 0; i <= 3; i++) {
+    const t = t0 + ((t1 - t0) * i) / 3;
+    root.append(svg("text", { x: x(t), y: H - 8, "text-anchor": i === 3 ? "end" : i === 0 ? "start" : "middle" }, new Date(t).toISOString().slice(0, 16).replace("T", " ")));
+  }
+  return root;
+}
+
+// Coordinates are a pair of columns named like latitude and longitude, or WKT points.
+function coordinates(result) {
+  const find = (pattern) => result.vars.findIndex((v) => pattern.test(v));
+  const lat = find(/^(lat|latitude|breite|y)$/i), lon = find(/^(lon|long|lng|longitude|laenge|x)$/i);
+  if (lat >= 0 && lon >= 0) return (row) => (row[lat] && row[lon] ? [Number(row[lon].value), Number(row[lat].value)] : null);
+  const wkt = result.vars.findIndex((_, i) => result.rows.slice(0, 50).some((row) => /^\s*(<[^>]*>\s*)?POINT/i.test(row[i]?.value || "")));
+  if (wkt < 0) return null;
+  return (row) => {
+    const m = /POINT\s*Z?\s*\(\s*(-?[\d.]+)\s+(-?[\d.]+)/i.exec(row[wkt]?.value || "");
+    return m && [Number(m[1]), Number(m[2])];
+  };
+}
+
+/** Points over a grid of degrees: no tiles, because nothing is fetched from elsewhere. */
+export function map(result) {
+  const at = coordinates(result);
+  const points = result.rows.slice(0, most).map((row) => [at(row), row]).filter(([p]) => p && Math.abs(p[0]) <= 180 && Math.abs(p[1]) <= 90);
+  if (!points.length) return el("p.quiet", {}, "No coordinates that lie on the earth.");
+  const lons = points.map(([p]) => p[0]), lats = points.map(([p]) => p[1]);
+  const pad = (lo, hi) => [lo - Math.max((hi - lo) * 0.08, 0.01), hi + Math.max((hi - lo) * 0.08, 0.01)];
+  const [w, e] = pad(Math.min(...lons), Math.max(...lons)), [s, n] = pad(Math.min(...lats), Math.max(...lats));
+  const squeeze = Math.cos((((s + n) / 2) * Math.PI) / 180) || 0.01;
+  const W = 900, H = Math.min(620, Math.max(240, (W * (n - s)) / ((e - w) * squeeze)));
+  const scale = Math.min((W - 80) / ((e - w) * squeeze), (H - 40) / (n - s));
+  const x = (lon) => W / 2 + (lon - (w + e) / 2) * squeeze * scale, y = (lat) => H / 2 - (lat - (s + n) / 2) * scale;
+  const root = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Map of the results" });
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30].find((d) => (e - w) / d <= 8) || 45;
+  for (let d = Math.ceil(w / step) * step; d <= e; d += step) root.append(svg("line.grid-line", { x1: x(d), x2: x(d), y1: 0, y2: H - 18 }), svg("text", { x: x(d), y: H - 4, "text-anchor": "middle" }, short(d) + "°"));
+  for (let d = Math.ceil(s / step) * step; d <= n; d += step) root.append(svg("line.grid-line", { x1: 0, x2: W, y1: y(d), y2: y(d) }), svg("text", { x: 4, y: y(d) - 4 }, short(d) + "°"));
+  for (const [p, row] of points) root.append(svg("circle.s0", { cx: x(p[0]), cy: y(p[1]), r: 5, "fill-opacity": "0.6" }, svg("title", {}, row.map(text).join("\n"))));
+  return el("div.chart", {}, root);
+}

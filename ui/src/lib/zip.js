@@ -1,0 +1,37 @@
+// How many files, and how many bytes, the zip of a query will hold: asked of the server before anybody clicks.
+
+import { bytes, files } from "./format.js";
+
+const longestAddress = 6000;
+
+/** Gives {files, bytes, zipBytes}, or {none: "why"}; throws only where the request was aborted. */
+export async function plan(query, signal) {
+  const response = await fetch("/api/v1/get/files/sparql/count", {
+    method: "POST",
+    headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: "application/json" },
+    body: new URLSearchParams({ q: query }),
+    signal,
+  });
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) return { none: body.detail || body.title || response.statusText };
+  if (!body.files) return { none: "The answer names no file of this archive." };
+  return body;
+}
+
+export const planText = (p) => `${files(p.files)}, ${bytes(p.zipBytes || p.bytes)}`;
+
+/** Starts the download; a long query is posted. */
+export function download(query) {
+  const long = query.length > longestAddress;
+  const form = document.createElement("form");
+  form.method = long ? "post" : "get";
+  form.action = "/get/files/sparql";
+  const field = document.createElement("input");
+  field.type = "hidden";
+  field.name = "q";
+  field.value = query;
+  form.append(field);
+  document.body.append(form);
+  form.submit();
+  form.remove();
+}

@@ -1,0 +1,46 @@
+// The basket: version ids kept in the browser; the basket page's address holds them all.
+
+import { read, write } from "../lib/kept.js";
+
+const most = 500;
+const ids = () => read("basket", []);
+const address = (list) => "/basket" + (list.length ? "?" + new URLSearchParams(list.map((id) => ["id", id])) : "");
+
+export function basket(root) {
+  if (root === document) openOwnBasket();
+  for (const button of root.querySelectorAll("[data-basket-add]")) {
+    button.hidden = false;
+    label(button);
+    button.addEventListener("click", () => {
+      const id = button.dataset.basketAdd;
+      const now = ids();
+      write("basket", now.includes(id) ? now.filter((other) => other !== id) : [...now, id].slice(-most));
+      label(button);
+      showCount();
+    });
+  }
+  for (const link of root.querySelectorAll("[data-basket-remove]")) {
+    link.addEventListener("click", () => write("basket", ids().filter((id) => id !== link.dataset.basketRemove)));
+  }
+  showCount();
+}
+
+function label(button) {
+  const inside = ids().includes(button.dataset.basketAdd);
+  button.textContent = inside ? "Take out of basket" : "Add to basket";
+  button.setAttribute("aria-pressed", String(inside));
+}
+
+function showCount() {
+  const list = ids();
+  for (const link of document.querySelectorAll("[data-basket-link]")) {
+    link.hidden = list.length === 0;
+    link.href = address(list);
+    link.querySelector("[data-basket-count]").textContent = String(list.length);
+  }
+}
+
+// The bare address shows what this browser has put together.
+function openOwnBasket() {
+  if (location.pathname === "/basket" && !location.search && ids().length) location.replace(address(ids()));
+}
