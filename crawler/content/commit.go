@@ -1,0 +1,192 @@
+package content
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"odarchive/triplestore/kv"
+)
+
+// write deflates raw, appends it to the pack, and to the extent.
+func (w *segmentWriter) write(x *extent, raw []byte) error {
+	body, err := w.codec.deflate(raw)
+	if err != nil {
+		return fmt.Errorf("content: deflate: %w", err)
+	}
+	g := segment{raw: len(raw), deflated: len(body), crc: crc32.ChecksumIEEE(raw)}
+	at, err := w.s.tail.append(head{extent: x.num, index: len(x.segments), raw: g.raw, deflated: g.deflated, crc: g.crc}, body, &w.scratch)
+	if err != nil {
+		return err
+	}
+	g.pack, g.offset = at.pack, at.offset
+	x.segments = append(x.segments, g)
+	return nil
+}
+
+func (g *segment) stored() int64 { return segmentHead + int64(g.deflated) }
+
+// extentsAtOnce is how many extents the last transaction of a Put may hold; more of them, in very big files, go before it.
+const extentsAtOnce = 512
+
+// commit makes the file visible: its record, its extents, the cuts, and the packs' figures, in one transaction.
+func (p *put) commit(ctx context.Context) error {
+	pages := encodeRuns(p.file.runs)
+	p.file.pages = len(pages) - 1
+	if err := p.commitAhead(ctx, pages); err != nil {
+		return err
+	}
+	return p.s.db.Update(ctx, func(tx *kv.Txn) error {
+		if len(p.extents) <= extentsAtOnce {
+			if err := setExtents(tx, p.extents); err != nil {
+				return err
+			}
+		}
+		packs := make(packDeltas)
+		for _, x := range p.extents {
+			for i := range x.segments {
+				packs.add(&x.segments[i])
+			}
+		}
+		if len(p.cuts) > 0 {
+			if err := p.commitCuts(tx, packs); err != nil {
+				return err
+			}
+		}
+		if p.base != nil {
+			last, err := lastCut(tx, p.file.family)
+			if err != nil {
+				return err
+			}
+			p.file.layout = last
+		}
+		if err := packs.commit(tx); err != nil {
+			return err
+		}
+		if err := addTotals(tx, 1, p.file.size); err != nil {
+			return err
+		}
+		if err := tx.Set(refsSpace, memberKey(p.file.family, p.file.sha), nil); err != nil {
+			return err
+		}
+		return tx.Set(filesSpace, p.file.sha[:], p.file.encode(pages[0]))
+	})
+}
+
+// commitAhead writes what does not fit in one transaction and is not found before the file's record is.
+func (p *put) commitAhead(ctx context.Context, pages [][]byte) error {
+	for i, page := range pages[1:] {
+		err := p.s.db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(filesSpace, pageKey(p.file.sha, i), page) })
+		if err != nil {
+			return err
+		}
+	}
+	if len(p.extents) <= extentsAtOnce {
+		return nil
+	}
+	for rest := p.extents; len(rest) > 0; {
+		n := min(len(rest), extentsAtOnce)
+		if err := p.s.db.Update(ctx, func(tx *kv.Txn) error { return setExtents(tx, rest[:n]) }); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+func setExtents(tx *kv.Txn, list []*extent) error {
+	for _, x := range list {
+		if err := tx.Set(refsSpace, numKey(keyExtent, x.num), x.encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commitCuts points the records of cut segments to their pieces, and gives the previous file its new size.
+func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
+	epoch, err := readNumber(tx, stateKey("epoch"))
+	if err != nil {
+		return err
+	}
+	epoch++
+	changed := make(map[uint64]*extent)
+	for _, i := range p.order {
+		l := &p.base.leaves[i]
+		x := changed[l.extent]
+		if x == nil {
+			if x, err = readExtent(tx, l.extent); err != nil {
+				return err
+			}
+			changed[l.extent] = x
+		}
+		g := &x.segments[l.index]
+		if g.cut != 0 || g.pack == 0 {
+			return fmt.Errorf("segment %d of extent %d changed while its family was taken", l.index, l.extent)
+		}
+		packs.remove(g)
+		g.cut, g.parts = epoch, p.cuts[i].parts.num
+		for k := range p.cuts[i].parts.segments {
+			p.base.file.deflateSize += int64(p.cuts[i].parts.segments[k].deflated)
+		}
+		p.base.file.deflateSize -= int64(g.deflated)
+	}
+	for _, x := range changed {
+		if err := setExtents(tx, []*extent{x}); err != nil {
+			return err
+		}
+	}
+	number := binary.AppendUvarint(nil, epoch)
+	if err := tx.Set(refsSpace, stateKey("epoch"), number); err != nil {
+		return err
+	}
+	if err := tx.Set(refsSpace, numKey(keyFamily, p.file.family), number); err != nil {
+		return err
+	}
+	tx.OnCommit(func() {
+		p.s.mu.Lock()
+		defer p.s.mu.Unlock()
+		p.s.epoch = max(p.s.epoch, epoch)
+	})
+	p.base.file.layout = epoch
+	return tx.Set(filesSpace, p.base.file.sha[:], p.base.file.encode(encodeRuns(p.base.file.runs)[0]))
+}
+
+func memberKey(family uint64, sha Digest) []byte {
+	return append(numKey(keyMember, family), sha[:]...)
+}
+
+// packDeltas gathers what a transaction changes of the packs' figures.
+type packDeltas map[uint64]packRecord
+
+func (d packDeltas) add(g *segment) {
+	p := d[g.pack]
+	p.live += g.stored()
+	p.end = max(p.end, g.offset+g.stored())
+	d[g.pack] = p
+}
+
+func (d packDeltas) remove(g *segment) {
+	p := d[g.pack]
+	p.live -= g.stored()
+	d[g.pack] = p
+}
+
+func (d packDeltas) commit(tx *kv.Txn) error {
+	for num, delta := range d {
+		p, found, err := readPack(tx, num)
+		if err != nil {
+			return err
+		}
+		if !found && delta.end == 0 { // dropped meanwhile
+			continue
+		}
+		p.end = max(p.end, delta.end)
+		p.live += delta.live
+		if err := tx.Set(refsSpace, numKey(keyPack, num), p.encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+// Package content keeps the bytes of every version of every file: stored small, never changed, never recompressed.
+//
+// A file is a sequence of segments. A segment is up to 64 KiB of the file as raw deflate blocks that end on a byte, kept
+// in a pack: an append-only file of at most Options.MaxPack bytes that does not change once it is closed. Segments behind
+// one another, and then the two bytes 03 00, are a complete deflate stream: a zip entry (method 8) or the body of an HTTP
+// answer (gzip) as they stand. Their lengths and the file's CRC-32 are known beforehand.
+//
+// Put stores a file once, however many versions and addresses it has (SHA-256). Where it is told which file came before at
+// the same address, it finds what both have in common, to the byte, and refers to the old segments for it. Where the
+// common part ends inside a segment, that segment is cut: its pieces are deflated anew and appended, and its record names
+// them from then on. Files that share segments in this way are a family.
+//
+// What the package promises: when Put returns, the file survives a power failure. What is read has been compared with its
+// checksum, or is ErrDamaged. Nothing is overwritten in place; Compact and GC copy what is still needed and drop the pack.
+//
+// The records (files, extents of segments, packs) live in kv; FORMAT.md describes them and the packs. The package does not
+// know addresses, versions or media types.
+package content
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"odarchive/triplestore/kv"
+)
+
+// What a caller may want to decide on.
+var (
+	ErrNotFound = errors.New("no such file in the content store")
+	ErrDamaged  = errors.New("damaged content")                                           // always a *DamageError
+	ErrDiskFull = fmt.Errorf("the disk that holds the packs is full: %w", kv.ErrDiskFull) // nothing was stored
+	ErrDigest   = errors.New("the bytes differ from the digests given for them")
+	ErrClosed   = errors.New("the content store is closed")
+	ErrNewer    = errors.New("the content store was written by a newer program")
+)
+
+// Digest is the SHA-256 of a file's bytes, its name here.
+type Digest [32]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// Ref is a stored file. The deflate size is that of the file's segments; a complete deflate stream has two bytes more
+// (Tail). It changes when a later version cuts a segment: Layout numbers these states, and Deflated still gives the
+// bytes of an earlier one while a Hold is open.
+type Ref struct {
+	SHA256      [32]byte
+	MD5         [16]byte
+	CRC32       uint32 // IEEE, of the raw bytes
+	Size        int64  // raw bytes
+	DeflateSize int64
+	Layout      uint64
+}
+
+// Tail ends the deflate stream that a file's segments begin: an empty final block.
+const Tail = "\x03\x00"
+
+// Options of a store. The zero value is good.
+type Options struct {
+	MaxPack  int64   // bytes of a pack at most; 0 = 64 MiB
+	Level    int     // deflate level 1-9; 0 = 6
+	MinFree  int64   // bytes of free disk below which Put refuses; 0 = 256 MiB, negative = no limit
+	Waste    float64 // share of dead bytes from which Compact rewrites a pack; 0 = 0.2
+	NoSync   bool    // do not fsync: survives a kill of the process, not of the machine; for tests and benchmarks
+	Logger   *slog.Logger
+	openPack func(name string) (packFile, error) // tests break writes with it
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxPack <= 0 {
+		o.MaxPack = 64 << 20
+	}
+	o.MaxPack = max(o.MaxPack, packHead+segmentHead+maxStored)
+	if o.Level < 1 || o.Level > 9 {
+		o.Level = 6
+	}
+	if o.MinFree == 0 {
+		o.MinFree = 256 << 20
+	}
+	if o.Waste <= 0 {
+		o.Waste = 0.2
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.openPack == nil {
+		o.openPack = createPack
+	}
+	return o
+}
+
+// Store is an open content store. All methods may be called concurrently.
+type Store struct {
+	dir  string
+	db   *kv.DB
+	opts Options
+	log  *slog.Logger
+
+	packs  *packs  // open pack files, for reading
+	tail   *writer // the pack that is written
+	nums   *numbers
+	codecs *codecs
+	files  keyed[Digest] // one Put of a file at a time
+	family keyed[uint64] // one change of a family's segments at a time; taken after files
+	sweep  sync.Mutex    // one Compact or GC at a time
+
+	mu     sync.Mutex // guards the fields below
+	epoch  uint64     // number of the last committed cut
+	holds  map[*hold]uint64
+	recent map[Digest]time.Time // given out by Put lately: GC spares them
+	sizes  sizeCache
+	closed bool
+}
+
+// Open opens the store whose packs lie in dir and whose records lie in db, and makes it where there is none. Bytes that
+// a crash left behind the last commit are cut off.
+func Open(dir string, db *kv.DB, o Options) (*Store, error) {
+	o = o.withDefaults()
+	if err := os.MkdirAll(filepath.Join(dir, spoolDir), 0o755); err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
+	s := &Store{dir: dir, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), recent: make(map[Digest]time.Time), codecs: newCodecs(o.Level)}
+	s.sizes.init()
+	if err := s.start(); err != nil {
+		return nil, fmt.Errorf("content: open %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func (s *Store) start() (err error) {
+	if err := emptySpool(s.dir); err != nil {
+		return err
+	}
+	if err := checkFormat(s.db); err != nil {
+		return err
+	}
+	if s.epoch, err = readEpoch(s.db); err != nil {
+		return err
+	}
+	s.nums = &numbers{db: s.db}
+	s.packs = newPacks(s.dir)
+	s.tail, err = openWriter(s)
+	return err
+}
+
+// Close closes the pack that is being written, unfinished as it may be; the next Open goes on with it. Readers that
+// are open must not be used any more. It may be called twice.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	err := s.tail.close()
+	return errors.Join(err, s.packs.close())
+}
+
+func (s *Store) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// Stat looks a file up.
+func (s *Store) Stat(sha [32]byte) (Ref, bool, error) {
+	var f fileRecord
+	var found bool
+	err := s.db.View(func(tx *kv.Txn) (err error) {
+		if f, found, err = readFile(tx, sha); err != nil || !found {
+			return err
+		}
+		return s.settle(tx, &f)
+	})
+	if err != nil || !found {
+		return Ref{}, false, err
+	}
+	return f.ref(), true, nil
+}
+
+// hold keeps what cuts have replaced since it was made.
+type hold struct{ _ byte } // not empty, so that each has an address of its own
+
+// Hold keeps every layout that is current now, or becomes so, readable until release is called: sizes given by Stat
+// from now on stay good for Deflated. Release may be called twice.
+func (s *Store) Hold() (release func()) {
+	h := &hold{}
+	s.mu.Lock()
+	s.holds[h] = s.epoch
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		delete(s.holds, h)
+		s.mu.Unlock()
+	}
+}
+
+// droppable is the last cut whose original nobody can still ask for.
+func (s *Store) droppable() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	oldest := s.epoch
+	for _, e := range s.holds {
+		oldest = min(oldest, e)
+	}
+	return oldest
+}
+
+// DamageError says where stored bytes are not what was written. It is ErrDamaged.
+type DamageError struct {
+	Pack   string // file name, "" where the record is damaged
+	Offset int64  // of the segment in the pack
+	File   Digest // that was being read, zero where no file was
+	Why    string
+}
+
+func (e *DamageError) Error() string {
+	msg := "content: damaged segment in pack " + e.Pack + fmt.Sprintf(" at byte %d: %s", e.Offset, e.Why)
+	if e.Pack == "" {
+		msg = "content: damaged record: " + e.Why
+	}
+	if e.File != (Digest{}) {
+		msg += " (file " + e.File.String() + ")"
+	}
+	return msg
+}
+
+// Unwrap makes errors.Is(err, ErrDamaged) true.
+func (e *DamageError) Unwrap() error { return ErrDamaged }

@@ -1,0 +1,48 @@
+package content
+
+import (
+	"context"
+	"sync"
+)
+
+// keyed is a set of locks, one for each key that somebody wants.
+type keyed[K comparable] struct {
+	mu   sync.Mutex // guards held
+	held map[K]*keyLock
+}
+
+type keyLock struct {
+	turn  chan struct{} // holds one token while it is free
+	users int           // who has it or waits for it
+}
+
+// lock waits for the key's lock, or for the end of ctx.
+func (k *keyed[K]) lock(ctx context.Context, key K) (unlock func(), err error) {
+	k.mu.Lock()
+	if k.held == nil {
+		k.held = make(map[K]*keyLock)
+	}
+	l := k.held[key]
+	if l == nil {
+		l = &keyLock{turn: make(chan struct{}, 1)}
+		l.turn <- struct{}{}
+		k.held[key] = l
+	}
+	l.users++
+	k.mu.Unlock()
+	select {
+	case <-l.turn:
+		return func() { l.turn <- struct{}{}; k.leave(key, l) }, nil
+	case <-ctx.Done():
+		k.leave(key, l)
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (k *keyed[K]) leave(key K, l *keyLock) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if l.users--; l.users == 0 {
+		delete(k.held, key)
+	}
+}

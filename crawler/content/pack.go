@@ -1,0 +1,356 @@
+package content
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"odarchive/triplestore/kv"
+)
+
+// A pack begins with packMagic and its number.
+const (
+	packMagic = "ODPACK1\n"
+	packHead  = 16
+)
+
+// A pack that is written is NUMBER.open; once closed it is NUMBER-HASH.pack, with the beginning of its SHA-256.
+const (
+	openSuffix   = ".open"
+	closedSuffix = ".pack"
+	hashDigits   = 32
+)
+
+// packFile is what the writer needs of a file that is opened for appending.
+type packFile interface {
+	io.Writer
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+func createPack(name string) (packFile, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+}
+
+func openName(num uint64) string { return fmt.Sprintf("%012d", num) + openSuffix }
+
+// parsePackName gives the number of a pack and what its name says of its SHA-256, "" while it is open.
+func parsePackName(name string) (num uint64, hash string, ok bool) {
+	base, closed := strings.CutSuffix(name, closedSuffix)
+	if closed {
+		if base, hash, ok = strings.Cut(base, "-"); !ok || len(hash) != hashDigits {
+			return 0, "", false
+		}
+	} else if base, ok = strings.CutSuffix(name, openSuffix); !ok {
+		return 0, "", false
+	}
+	num, err := strconv.ParseUint(base, 10, 48)
+	return num, hash, err == nil && num > 0
+}
+
+// place is where a segment lies.
+type place struct {
+	pack   uint64
+	offset int64
+}
+
+// writer appends segments to the one pack that is not closed.
+type writer struct {
+	s *Store
+
+	mu  sync.Mutex // guards the fields below
+	num uint64     // 0: no pack is open
+	f   packFile
+	end int64
+	in  map[*byte]uint64 // the pack that was written when a Put under way began
+
+	syncing sync.Mutex // one fsync at a time, the others wait and often need none; taken before mu
+	synced  place      // everything before it is on disk
+}
+
+// openWriter finishes what a crash may have left: every open pack is cut off at its last commit, and the newest of them
+// with room left is written on.
+func openWriter(s *Store) (*writer, error) {
+	w := &writer{s: s, in: make(map[*byte]uint64)}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		num, hash, ok := parsePackName(e.Name())
+		if !ok {
+			continue
+		}
+		s.packs.add(num, e.Name())
+		if hash != "" {
+			continue
+		}
+		if w.f != nil { // an older one that was given up
+			if err := w.closePack(); err != nil {
+				return nil, err
+			}
+		}
+		if err := w.reopen(num, e.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *writer) reopen(num uint64, name string) error {
+	var rec packRecord
+	err := w.s.db.View(func(tx *kv.Txn) (err error) {
+		rec, _, err = readPack(tx, num)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(w.s.dir, name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if rec.end <= packHead && info.Size() < packHead { // not even begun
+		w.s.packs.remove(num)
+		return os.Remove(path)
+	}
+	f, err := w.s.opts.openPack(path)
+	if err != nil {
+		return err
+	}
+	end := max(rec.end, packHead)
+	switch {
+	case info.Size() > end:
+		if err := f.Truncate(end); err != nil {
+			f.Close()
+			return fmt.Errorf("cut pack %s off after its last commit: %w", name, err)
+		}
+		w.s.log.Info("pack cut off after its last commit", "pack", name, "bytes", info.Size()-end)
+	case info.Size() < end:
+		w.s.log.Error("pack is shorter than what was committed: content is lost", "pack", name, "bytes", end-info.Size())
+		end = info.Size()
+	}
+	w.num, w.f, w.end = num, f, end
+	return nil
+}
+
+// enter announces a Put: what it appends is not yet named by any record, but must not be taken for waste.
+func (w *writer) enter() (leave func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f == nil {
+		if err := w.begin(); err != nil {
+			return nil, err
+		}
+	}
+	me := new(byte)
+	w.in[me] = w.num
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.in, me)
+	}, nil
+}
+
+// settled is the number up to which, and without which, nobody writes to packs any more.
+func (w *writer) settled() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := uint64(math.MaxUint64)
+	if w.f != nil {
+		before = w.num
+	}
+	for _, num := range w.in {
+		before = min(before, num)
+	}
+	return before
+}
+
+// append writes a segment and gives its place. Nothing of it stays behind on an error.
+func (w *writer) append(h head, body []byte, scratch *[]byte) (place, error) {
+	*scratch = appendSegment((*scratch)[:0], h, body)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f != nil && w.end+int64(len(*scratch)) > w.s.opts.MaxPack {
+		if err := w.closePack(); err != nil {
+			return place{}, err
+		}
+	}
+	if w.f == nil {
+		if err := w.begin(); err != nil {
+			return place{}, err
+		}
+	}
+	at := place{w.num, w.end}
+	if _, err := w.f.Write(*scratch); err != nil {
+		if w.f.Truncate(w.end) != nil {
+			w.abandon()
+		}
+		return place{}, diskError("write pack", err)
+	}
+	w.end += int64(len(*scratch))
+	return at, nil
+}
+
+func (w *writer) begin() error {
+	num, err := w.s.nums.take()
+	if err != nil {
+		return err
+	}
+	name := openName(num)
+	path := filepath.Join(w.s.dir, name)
+	f, err := w.s.opts.openPack(path)
+	if err != nil {
+		return diskError("create pack", err)
+	}
+	if _, err = f.Write(binary.BigEndian.AppendUint64([]byte(packMagic), num)); err == nil {
+		err = w.s.syncDir()
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(path) // what is left of it is removed by the next Open
+		return diskError("create pack", err)
+	}
+	w.num, w.f, w.end = num, f, packHead
+	w.s.packs.add(num, name)
+	return nil
+}
+
+// abandon leaves a pack alone whose file is in an unknown state; the next Open cuts it off and closes it.
+func (w *writer) abandon() {
+	w.s.log.Warn("pack given up after a failed write", "pack", openName(w.num))
+	w.f.Close()
+	w.num, w.f = 0, nil
+}
+
+// closePack makes the pack immutable and names it by its content.
+func (w *writer) closePack() error {
+	old := openName(w.num)
+	if err := w.fsync(w.f); err != nil {
+		w.abandon()
+		return diskError("close pack", err)
+	}
+	sum, err := hashFile(filepath.Join(w.s.dir, old))
+	if err != nil {
+		return fmt.Errorf("content: close pack %s: %w", old, err)
+	}
+	name := strings.TrimSuffix(old, openSuffix) + "-" + sum + closedSuffix
+	if err := os.Rename(filepath.Join(w.s.dir, old), filepath.Join(w.s.dir, name)); err != nil {
+		return fmt.Errorf("content: close pack %s: %w", old, err)
+	}
+	w.s.packs.add(w.num, name)
+	err = w.f.Close()
+	w.num, w.f = 0, nil
+	return errors.Join(err, w.s.syncDir())
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:hashDigits], nil
+}
+
+// sync returns when everything appended before the call is on disk.
+func (w *writer) sync() error {
+	w.mu.Lock()
+	want := place{w.num, w.end}
+	w.mu.Unlock()
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	if want.pack == 0 || w.synced.pack > want.pack || (w.synced.pack == want.pack && w.synced.offset >= want.offset) {
+		return nil
+	}
+	w.mu.Lock()
+	f, now := w.f, place{w.num, w.end}
+	w.mu.Unlock()
+	if now.pack != want.pack { // closing it has synced it
+		return nil
+	}
+	err := w.fsync(f)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.num != now.pack { // closed meanwhile, and synced by that
+		return nil
+	}
+	if err != nil {
+		w.abandon() // what a failed fsync leaves behind is unknown
+		return diskError("sync pack", err)
+	}
+	w.synced = now
+	return nil
+}
+
+func (w *writer) fsync(f packFile) error {
+	if w.s.opts.NoSync {
+		return nil
+	}
+	return f.Sync()
+}
+
+func (w *writer) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f == nil {
+		return nil
+	}
+	err := w.fsync(w.f)
+	err = errors.Join(err, w.f.Close())
+	w.num, w.f = 0, nil
+	return err
+}
+
+// current is the number of the pack that is written, 0 for none.
+func (w *writer) current() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.num
+}
+
+// roll closes the pack that is written, if any.
+func (w *writer) roll() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f == nil || w.end <= packHead {
+		return nil
+	}
+	return w.closePack()
+}
+
+// diskError makes ErrDiskFull of what a full disk or quota gives.
+func diskError(doing string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("content: %s: %w (%w)", doing, ErrDiskFull, err)
+	}
+	return fmt.Errorf("content: %s: %w", doing, err)
+}
+
+func (s *Store) syncDir() error {
+	if s.opts.NoSync {
+		return nil
+	}
+	d, err := os.Open(s.dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

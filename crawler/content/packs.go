@@ -1,0 +1,144 @@
+package content
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// maxOpen bounds the pack files that are open and idle.
+const maxOpen = 128
+
+// errGone says that a pack has been dropped: its segments have moved.
+var errGone = errors.New("the pack is gone")
+
+// packs knows the pack files and keeps some of them open for reading.
+type packs struct {
+	dir  string
+	mu   sync.Mutex // guards the fields below
+	name map[uint64]string
+	open map[uint64]*handle
+	tick uint64
+}
+
+// handle is an open pack. A pack that is removed while it is in use stays readable through its handle.
+type handle struct {
+	f     *os.File
+	users int
+	used  uint64 // tick of the last use
+	gone  bool   // close it with its last user
+}
+
+func newPacks(dir string) *packs {
+	return &packs{dir: dir, name: make(map[uint64]string), open: make(map[uint64]*handle)}
+}
+
+// add makes a pack known, or known under a new name.
+func (p *packs) add(num uint64, name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.name[num] = name
+}
+
+// remove forgets a pack.
+func (p *packs) remove(num uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.name, num)
+	if h := p.open[num]; h != nil {
+		delete(p.open, num)
+		h.gone = true
+		if h.users == 0 {
+			h.f.Close()
+		}
+	}
+}
+
+// nameOf is a pack's file name, or one like it where there is none.
+func (p *packs) nameOf(num uint64) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if name, ok := p.name[num]; ok {
+		return name
+	}
+	return fmt.Sprintf("%012d", num)
+}
+
+// numbers of all packs, ascending.
+func (p *packs) numbers() []uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.name))
+}
+
+// acquire gives a pack to read from, until release.
+func (p *packs) acquire(num uint64) (*handle, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tick++
+	if h := p.open[num]; h != nil {
+		h.users++
+		h.used = p.tick
+		return h, nil
+	}
+	name, ok := p.name[num]
+	if !ok {
+		return nil, errGone
+	}
+	f, err := os.Open(filepath.Join(p.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errGone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("content: open pack: %w", err)
+	}
+	if len(p.open) >= maxOpen {
+		p.closeIdle()
+	}
+	h := &handle{f: f, users: 1, used: p.tick}
+	p.open[num] = h
+	return h, nil
+}
+
+func (p *packs) release(h *handle) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.users--
+	if h.gone && h.users == 0 {
+		h.f.Close()
+	}
+}
+
+// closeIdle closes the pack that was not in use for the longest time.
+func (p *packs) closeIdle() {
+	var oldest *handle
+	var num uint64
+	for n, h := range p.open {
+		if h.users == 0 && (oldest == nil || h.used < oldest.used) {
+			oldest, num = h, n
+		}
+	}
+	if oldest != nil {
+		delete(p.open, num)
+		oldest.f.Close()
+	}
+}
+
+func (p *packs) close() (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for num, h := range p.open {
+		delete(p.open, num)
+		h.gone = true
+		if h.users == 0 {
+			err = errors.Join(err, h.f.Close())
+		}
+	}
+	clear(p.name)
+	return err
+}

@@ -1,0 +1,266 @@
+package content
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// keepDecoded is how many inflated segments a Reader keeps.
+const keepDecoded = 4
+
+// Reader reads the raw bytes of one file. Read, Seek and WriteTo belong to one goroutine; ReadAt may be called from
+// several. It has to be closed.
+type Reader struct {
+	s    *Store
+	size int64
+	pos  int64
+	free func()
+
+	mu      sync.Mutex // guards the fields below
+	layout  *layout
+	decoded [keepDecoded]decodedSegment
+	turn    int
+	buf     []byte
+}
+
+type decodedSegment struct {
+	leaf int // -1 where raw is of no use
+	raw  []byte
+}
+
+// Open opens a file. ErrNotFound where it is not stored.
+func (s *Store) Open(sha [32]byte) (*Reader, error) {
+	if s.isClosed() {
+		return nil, ErrClosed
+	}
+	free := s.Hold()
+	l, err := s.layoutOf(sha, Current)
+	if err != nil {
+		free()
+		return nil, err
+	}
+	r := &Reader{s: s, size: l.file.size, free: free, layout: l}
+	for i := range r.decoded {
+		r.decoded[i].leaf = -1
+	}
+	return r, nil
+}
+
+// Size of the file in raw bytes.
+func (r *Reader) Size() int64 { return r.size }
+
+// Close gives the file up; it may be called twice.
+func (r *Reader) Close() error {
+	r.free()
+	return nil
+}
+
+// Read is io.Reader.
+func (r *Reader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if r.pos >= r.size {
+		return 0, io.EOF
+	}
+	n, err := r.some(p, r.pos)
+	r.pos += int64(n)
+	return n, err
+}
+
+// Seek is io.Seeker.
+func (r *Reader) Seek(offset int64, whence int) (int64, error) {
+	pos, err := seek(offset, whence, r.pos, r.size)
+	if err == nil {
+		r.pos = pos
+	}
+	return pos, err
+}
+
+func seek(offset int64, whence int, pos, size int64) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += pos
+	case io.SeekEnd:
+		offset += size
+	case io.SeekStart:
+	default:
+		return 0, errors.New("content: seek: unknown whence")
+	}
+	if offset < 0 {
+		return 0, errors.New("content: seek: before the beginning")
+	}
+	return offset, nil
+}
+
+// ReadAt is io.ReaderAt.
+func (r *Reader) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, errors.New("content: read at a negative offset")
+	}
+	for n < len(p) {
+		if off+int64(n) >= r.size {
+			return n, io.EOF
+		}
+		k, err := r.some(p[n:], off+int64(n))
+		n += k
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// WriteTo is io.WriterTo.
+func (r *Reader) WriteTo(w io.Writer) (total int64, err error) {
+	for r.pos < r.size {
+		i := r.layout.at(r.pos)
+		r.mu.Lock()
+		raw, err := r.segment(i)
+		if err == nil {
+			var n int
+			n, err = w.Write(raw[r.pos-r.layout.leaves[i].rawAt:])
+			r.pos += int64(n)
+			total += int64(n)
+		}
+		r.mu.Unlock()
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// some reads at least one byte at off, which is inside the file.
+func (r *Reader) some(p []byte, off int64) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := r.layout.at(off)
+	raw, err := r.segment(i)
+	if err != nil {
+		return 0, err
+	}
+	return copy(p, raw[off-r.layout.leaves[i].rawAt:]), nil
+}
+
+// segment gives the raw bytes of leaf i, valid until the mutex is given up.
+func (r *Reader) segment(i int) ([]byte, error) {
+	for k := range r.decoded {
+		if r.decoded[k].leaf == i {
+			return r.decoded[k].raw, nil
+		}
+	}
+	body, err := r.s.bodies(r.layout, i, i+1, &r.buf)
+	if err != nil {
+		return nil, err
+	}
+	d := &r.decoded[r.turn]
+	r.turn = (r.turn + 1) % keepDecoded
+	n := r.layout.leaves[i].raw
+	if cap(d.raw) < n {
+		d.raw = make([]byte, n, max(n, min(maxRaw, int(r.size))))
+	}
+	d.leaf, d.raw = -1, d.raw[:n]
+	if err := inflate(d.raw, body); err != nil {
+		return nil, r.s.damage(r.layout, i, err.Error())
+	}
+	d.leaf = i
+	return d.raw, nil
+}
+
+func (s *Store) damage(l *layout, i int, why string) error {
+	g := &l.leaves[i]
+	return &DamageError{Pack: s.packs.nameOf(g.pack), Offset: g.offset, File: l.file.sha, Why: why}
+}
+
+// bodies reads the leaves from i up to to, which must lie behind one another in one pack (see together), compares them
+// with their checksums, and gives their bodies behind one another in buf. Where the pack is gone, it looks the layout up
+// again, once: Compact has moved its segments.
+func (s *Store) bodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
+	for again := false; ; again = true {
+		b, err := s.tryBodies(l, i, to, buf)
+		if !errors.Is(err, errGone) {
+			return b, err
+		}
+		if again {
+			return nil, s.damage(l, i, "the pack is missing")
+		}
+		fresh, err := s.layoutOf(l.file.sha, l.file.layout)
+		if err != nil {
+			return nil, err
+		}
+		if len(fresh.leaves) != len(l.leaves) {
+			return nil, s.damage(l, i, "the pack is missing")
+		}
+		copy(l.leaves, fresh.leaves)
+		if to > i+1 { // they may not lie together any more
+			return s.oneByOne(l, i, to, buf)
+		}
+	}
+}
+
+func (s *Store) oneByOne(l *layout, i, to int, buf *[]byte) (all []byte, err error) {
+	for ; i < to; i++ {
+		b, err := s.bodies(l, i, i+1, buf)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b...)
+	}
+	return all, nil
+}
+
+func (s *Store) tryBodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
+	first := &l.leaves[i]
+	if first.pack == 0 {
+		return nil, s.damage(l, i, "it is not stored any more")
+	}
+	h, err := s.packs.acquire(first.pack)
+	if err != nil {
+		return nil, err
+	}
+	defer s.packs.release(h)
+	n := 0
+	for k := i; k < to; k++ {
+		n += segmentHead + l.leaves[k].deflated
+	}
+	if cap(*buf) < n {
+		*buf = make([]byte, n)
+	}
+	b := (*buf)[:n]
+	if _, err := h.f.ReadAt(b, first.offset); errors.Is(err, io.EOF) {
+		return nil, s.damage(l, i, "the pack ends before it")
+	} else if err != nil {
+		return nil, fmt.Errorf("content: read pack %s: %w", s.packs.nameOf(first.pack), err)
+	}
+	out, rest := b[:0], b
+	for k := i; k < to; k++ {
+		g := &l.leaves[k]
+		h, body, wrong := checkSegment(rest[:segmentHead+g.deflated])
+		if wrong == "" && (h.crc != g.crc || h.raw != g.raw) {
+			wrong = "it is another segment"
+		}
+		if wrong != "" {
+			return nil, s.damage(l, k, wrong)
+		}
+		rest = rest[segmentHead+g.deflated:]
+		out = append(out, body...) // never overtakes rest: the heads are left out
+	}
+	return out, nil
+}
+
+// together gives the end of the leaves from i on that lie behind one another in one pack, at most limit bytes of them
+// but at least one.
+func (l *layout) together(i, limit int) (to int) {
+	n := l.leaves[i].deflated
+	for to = i + 1; to < len(l.leaves); to++ {
+		a, b := &l.leaves[to-1], &l.leaves[to]
+		n += b.deflated
+		if b.pack != a.pack || b.offset != a.offset+segmentHead+int64(a.deflated) || n > limit {
+			break
+		}
+	}
+	return to
+}

@@ -1,0 +1,400 @@
+package content
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"odarchive/triplestore/kv"
+)
+
+// Keys below the two spaces; FORMAT.md has their values.
+const (
+	filesSpace = kv.SpaceContent     // Digest -> file record; Digest, page -> further pages of its runs
+	refsSpace  = kv.SpaceContentRefs // a letter, then:
+	keyState   = 's'                 // name
+	keyExtent  = 'x'                 // number of the extent
+	keyFamily  = 'y'                 // number of the family -> number of its last cut
+	keyMember  = 'z'                 // number of the family, Digest -> nothing
+	keyPack    = 'p'                 // number of the pack
+)
+
+const formatVersion = 1
+
+const (
+	maxExtent = 64       // segments of one extent
+	pageBytes = 64 << 10 // of one page of runs
+)
+
+// errRecord says that a record cannot be read.
+var errRecord = errors.New("malformed record")
+
+func numKey(letter byte, n uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{letter}, n)
+}
+
+// run is some consecutive segments of one extent.
+type run struct {
+	extent   uint64
+	first, n int
+}
+
+// fileRecord is what is known of one file. Its deflate size is right while the family's last cut is still layout.
+type fileRecord struct {
+	sha         Digest
+	md5         [16]byte
+	crc         uint32
+	size        int64
+	deflateSize int64
+	layout      uint64
+	family      uint64
+	pages       int // of runs beside the record itself
+	runs        []run
+}
+
+func (f *fileRecord) ref() Ref {
+	return Ref{SHA256: f.sha, MD5: f.md5, CRC32: f.crc, Size: f.size, DeflateSize: f.deflateSize, Layout: f.layout}
+}
+
+// segment is one stored piece of a family's files.
+type segment struct {
+	raw, deflated int    // bytes
+	crc           uint32 // IEEE, of the raw bytes
+	pack          uint64 // 0: not stored any more
+	offset        int64  // of its head in the pack
+	cut           uint64 // number of the cut that replaced it by the segments of the extent parts; 0: whole
+	parts         uint64
+}
+
+// extent is the record of segments that were written together.
+type extent struct {
+	num, family uint64
+	segments    []segment
+}
+
+type packRecord struct {
+	end  int64 // bytes that are committed
+	live int64 // of them, bytes of segments (with head) that some record still points to
+}
+
+// decoder takes a record apart; the first wrong value makes everything after it zero and is told at the end.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) int(limit int64) int64 {
+	v := d.uint()
+	if v > uint64(limit) {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	return int64(v)
+}
+
+func (d *decoder) bytes(p []byte) {
+	if len(d.b) < len(p) {
+		d.bad, d.b = true, nil
+		return
+	}
+	d.b = d.b[copy(p, d.b):]
+}
+
+const (
+	anySize  = int64(1) << 62
+	anyCount = int64(1) << 40
+)
+
+func (f *fileRecord) encode(firstPage []byte) []byte {
+	b := append([]byte{formatVersion}, f.md5[:]...)
+	b = binary.BigEndian.AppendUint32(b, f.crc)
+	b = binary.AppendUvarint(b, uint64(f.size))
+	b = binary.AppendUvarint(b, uint64(f.deflateSize))
+	b = binary.AppendUvarint(b, f.layout)
+	b = binary.AppendUvarint(b, f.family)
+	b = binary.AppendUvarint(b, uint64(f.pages))
+	return append(b, firstPage...)
+}
+
+// decodeFile leaves out the runs where head is set.
+func decodeFile(sha Digest, val []byte, head bool) (f fileRecord, err error) {
+	d := decoder{b: val}
+	var version [1]byte
+	var crc [4]byte
+	d.bytes(version[:])
+	d.bytes(f.md5[:])
+	d.bytes(crc[:])
+	f.sha, f.crc = sha, binary.BigEndian.Uint32(crc[:])
+	f.size, f.deflateSize = d.int(anySize), d.int(anySize)
+	f.layout, f.family, f.pages = d.uint(), d.uint(), int(d.int(anyCount))
+	if version[0] > formatVersion {
+		return f, ErrNewer
+	}
+	if !head {
+		f.runs, err = decodeRuns(nil, d.b)
+	}
+	if d.bad || err != nil {
+		return f, fmt.Errorf("file %s: %w", sha, errRecord)
+	}
+	return f, nil
+}
+
+// encodeRuns writes runs in pages: the difference to the extent before (zigzag), first, n.
+func encodeRuns(runs []run) (pages [][]byte) {
+	var page []byte
+	var last uint64
+	for _, r := range runs {
+		page = binary.AppendVarint(page, int64(r.extent-last))
+		page = binary.AppendUvarint(page, uint64(r.first))
+		page = binary.AppendUvarint(page, uint64(r.n))
+		last = r.extent
+		if len(page) >= pageBytes {
+			pages = append(pages, page)
+			page, last = nil, 0
+		}
+	}
+	if len(pages) == 0 || len(page) > 0 {
+		pages = append(pages, page)
+	}
+	return pages
+}
+
+func decodeRuns(runs []run, page []byte) ([]run, error) {
+	var last uint64
+	d := decoder{b: page}
+	for len(d.b) > 0 {
+		delta, n := binary.Varint(d.b)
+		if n <= 0 {
+			return nil, errRecord
+		}
+		d.b = d.b[n:]
+		last += uint64(delta)
+		r := run{last, int(d.int(maxExtent - 1)), int(d.int(maxExtent))}
+		if d.bad || r.n == 0 || r.first+r.n > maxExtent {
+			return nil, errRecord
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
+
+func (x *extent) encode() []byte {
+	b := []byte{formatVersion}
+	b = binary.AppendUvarint(b, x.family)
+	b = binary.AppendUvarint(b, uint64(len(x.segments)))
+	for _, g := range x.segments {
+		b = binary.AppendUvarint(b, uint64(g.raw))
+		b = binary.AppendUvarint(b, uint64(g.deflated))
+		b = binary.BigEndian.AppendUint32(b, g.crc)
+		b = binary.AppendUvarint(b, g.pack)
+		if g.pack != 0 {
+			b = binary.AppendUvarint(b, uint64(g.offset))
+		}
+		b = binary.AppendUvarint(b, g.cut)
+		if g.cut != 0 {
+			b = binary.AppendUvarint(b, g.parts)
+		}
+	}
+	return b
+}
+
+func decodeExtent(num uint64, val []byte) (*extent, error) {
+	x := &extent{num: num}
+	d := decoder{b: val}
+	var version [1]byte
+	d.bytes(version[:])
+	if version[0] > formatVersion {
+		return nil, ErrNewer
+	}
+	x.family = d.uint()
+	n := d.int(maxExtent)
+	x.segments = make([]segment, n)
+	for i := range x.segments {
+		g := &x.segments[i]
+		var crc [4]byte
+		g.raw, g.deflated = int(d.int(maxRaw)), int(d.int(maxStored))
+		d.bytes(crc[:])
+		g.crc, g.pack = binary.BigEndian.Uint32(crc[:]), d.uint()
+		if g.pack != 0 {
+			g.offset = d.int(anySize)
+		}
+		if g.cut = d.uint(); g.cut != 0 {
+			g.parts = d.uint()
+		}
+	}
+	if d.bad || len(d.b) != 0 {
+		return nil, fmt.Errorf("extent %d: %w", num, errRecord)
+	}
+	return x, nil
+}
+
+// getter is a transaction or a snapshot of kv.
+type getter interface {
+	Read(kv.Space, []byte, func([]byte) error) (bool, error)
+}
+
+// readFile gives the record without its runs.
+func readFile(tx getter, sha Digest) (f fileRecord, found bool, err error) {
+	found, err = tx.Read(filesSpace, sha[:], func(val []byte) (err error) {
+		f, err = decodeFile(sha, val, true)
+		return err
+	})
+	return f, found, recordError(err)
+}
+
+// readRuns gives the record with its runs.
+func readRuns(tx getter, sha Digest) (f fileRecord, found bool, err error) {
+	found, err = tx.Read(filesSpace, sha[:], func(val []byte) (err error) {
+		f, err = decodeFile(sha, val, false)
+		return err
+	})
+	for i := 0; err == nil && found && i < f.pages; i++ {
+		var ok bool
+		ok, err = tx.Read(filesSpace, pageKey(sha, i), func(val []byte) (err error) {
+			f.runs, err = decodeRuns(f.runs, val)
+			return err
+		})
+		if err == nil && !ok {
+			err = fmt.Errorf("file %s: page %d is missing: %w", sha, i, errRecord)
+		}
+	}
+	return f, found, recordError(err)
+}
+
+func pageKey(sha Digest, page int) []byte {
+	return binary.BigEndian.AppendUint32(append([]byte(nil), sha[:]...), uint32(page))
+}
+
+func readExtent(tx getter, num uint64) (x *extent, err error) {
+	found, err := tx.Read(refsSpace, numKey(keyExtent, num), func(val []byte) (err error) {
+		x, err = decodeExtent(num, val)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("extent %d is missing: %w", num, errRecord)
+	}
+	return x, recordError(err)
+}
+
+// recordError makes a DamageError of what a damaged record gives.
+func recordError(err error) error {
+	if errors.Is(err, errRecord) || errors.Is(err, kv.ErrDamaged) {
+		return &DamageError{Why: err.Error()}
+	}
+	return err
+}
+
+func readNumber(tx getter, key []byte) (n uint64, err error) {
+	_, err = tx.Read(refsSpace, key, func(val []byte) error {
+		d := decoder{b: val}
+		n = d.uint()
+		if d.bad {
+			return errRecord
+		}
+		return nil
+	})
+	return n, recordError(err)
+}
+
+func lastCut(tx getter, family uint64) (uint64, error) {
+	return readNumber(tx, numKey(keyFamily, family))
+}
+
+func readPack(tx getter, num uint64) (p packRecord, found bool, err error) {
+	found, err = tx.Read(refsSpace, numKey(keyPack, num), func(val []byte) error {
+		p, err = decodePack(val)
+		return err
+	})
+	return p, found, recordError(err)
+}
+
+func decodePack(val []byte) (p packRecord, err error) {
+	d := decoder{b: val}
+	p.end, p.live = d.int(anySize), d.int(anySize)
+	if d.bad {
+		return p, errRecord
+	}
+	return p, nil
+}
+
+func (p packRecord) encode() []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.end)), uint64(max(p.live, 0)))
+}
+
+func stateKey(name string) []byte { return append([]byte{keyState}, name...) }
+
+// checkFormat writes the format version into a new store and refuses a newer one.
+func checkFormat(db *kv.DB) error {
+	return db.Update(context.Background(), func(tx *kv.Txn) error {
+		n, err := readNumber(tx, stateKey("format"))
+		switch {
+		case err != nil:
+			return err
+		case n > formatVersion:
+			return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewer, n, formatVersion)
+		case n == formatVersion:
+			return nil
+		}
+		return tx.Set(refsSpace, stateKey("format"), binary.AppendUvarint(nil, formatVersion))
+	})
+}
+
+func readEpoch(db *kv.DB) (n uint64, err error) {
+	err = db.View(func(tx *kv.Txn) error {
+		n, err = readNumber(tx, stateKey("epoch"))
+		return err
+	})
+	return n, err
+}
+
+// numbers hands out the numbers of extents, families and packs. A number is never given twice: they are reserved in kv
+// in hundreds before they are used.
+type numbers struct {
+	db        *kv.DB
+	mu        sync.Mutex // guards next, end
+	next, end uint64
+}
+
+const reserve = 256
+
+func (n *numbers) take() (uint64, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.next == n.end {
+		err := n.db.Update(context.Background(), func(tx *kv.Txn) error {
+			first, err := readNumber(tx, stateKey("next"))
+			if err != nil {
+				return err
+			}
+			first = max(first, 1)
+			n.next, n.end = first, first+reserve
+			return tx.Set(refsSpace, stateKey("next"), binary.AppendUvarint(nil, n.end))
+		})
+		if err != nil {
+			n.next = n.end
+			return 0, err
+		}
+	}
+	n.next++
+	return n.next - 1, nil
+}
+
+// keyNumber reads a key of numKey.
+func keyNumber(key []byte) (uint64, bool) {
+	if len(key) != 9 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(key[1:]), true
+}

@@ -1,0 +1,170 @@
+package content
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// Sizes of one segment.
+const (
+	maxRaw      = 65528      // raw bytes: with the five of a stored block they fit in 16 bits
+	maxStored   = maxRaw + 5 // deflated bytes
+	segmentHead = 20         // bytes before them in the pack
+	segmentMark = 'S'
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// codec turns raw bytes into segments. It belongs to one goroutine.
+type codec struct {
+	w     *flate.Writer
+	level int
+	buf   bytes.Buffer
+}
+
+// codecs are reused: a deflate writer is about a megabyte.
+type codecs struct {
+	level int
+	pool  sync.Pool
+}
+
+func (c *codec) deflate(raw []byte) ([]byte, error) {
+	if looksRandom(raw) {
+		return stored(raw), nil
+	}
+	c.buf.Reset()
+	if c.w == nil {
+		w, err := flate.NewWriter(&c.buf, c.level)
+		if err != nil {
+			return nil, err
+		}
+		c.w = w
+	} else {
+		c.w.Reset(&c.buf)
+	}
+	if _, err := c.w.Write(raw); err != nil {
+		return nil, err
+	}
+	if err := c.w.Flush(); err != nil { // ends on a byte, with an empty stored block
+		return nil, err
+	}
+	if c.buf.Len() > len(raw)+5 {
+		return stored(raw), nil
+	}
+	return c.buf.Bytes(), nil
+}
+
+// stored is one stored block that is not the last (RFC 1951 §3.2.4).
+func stored(raw []byte) []byte {
+	b := make([]byte, 5, len(raw)+5)
+	binary.LittleEndian.PutUint16(b[1:], uint16(len(raw)))
+	binary.LittleEndian.PutUint16(b[3:], ^uint16(len(raw)))
+	return append(b, raw...)
+}
+
+// looksRandom tells whether trying to deflate is a waste: the entropy of the bytes is that of compressed data.
+func looksRandom(raw []byte) bool {
+	if len(raw) < 4096 {
+		return false
+	}
+	var count [256]int
+	for _, b := range raw {
+		count[b]++
+	}
+	// The expected entropy of n uniformly random bytes is about 8 - 255/(2n ln 2) bits (Miller-Madow).
+	bits, n := 0.0, float64(len(raw))
+	for _, c := range count {
+		if c > 0 {
+			bits -= float64(c) / n * math.Log2(float64(c)/n)
+		}
+	}
+	return bits > 8-255/(2*n*math.Ln2)-0.012
+}
+
+// head is what stands before a segment in its pack.
+type head struct {
+	extent        uint64 // 48 bits
+	index         int    // in the extent
+	raw, deflated int
+	crc           uint32 // IEEE, of the raw bytes
+}
+
+// appendSegment appends head and body. The head's last four bytes are the CRC-32C of the rest of it and of the body.
+func appendSegment(b []byte, h head, body []byte) []byte {
+	at := len(b)
+	b = append(b, segmentMark, byte(h.index))
+	b = binary.BigEndian.AppendUint16(b, uint16(h.raw))
+	b = binary.BigEndian.AppendUint16(b, uint16(h.deflated))
+	b = binary.BigEndian.AppendUint16(b, uint16(h.extent>>32))
+	b = binary.BigEndian.AppendUint32(b, uint32(h.extent))
+	b = binary.BigEndian.AppendUint32(b, h.crc)
+	sum := crc32.Update(crc32.Checksum(b[at:], castagnoli), castagnoli, body)
+	b = binary.BigEndian.AppendUint32(b, sum)
+	return append(b, body...)
+}
+
+// parseHead reads a head without looking at the checksum.
+func parseHead(b []byte) (h head, ok bool) {
+	if len(b) < segmentHead || b[0] != segmentMark {
+		return head{}, false
+	}
+	h = head{
+		index: int(b[1]), raw: int(binary.BigEndian.Uint16(b[2:])), deflated: int(binary.BigEndian.Uint16(b[4:])),
+		extent: uint64(binary.BigEndian.Uint16(b[6:]))<<32 | uint64(binary.BigEndian.Uint32(b[8:])),
+		crc:    binary.BigEndian.Uint32(b[12:]),
+	}
+	return h, h.raw > 0 && h.raw <= maxRaw && h.deflated > 0 && h.deflated <= maxStored && h.index < maxExtent
+}
+
+// checkSegment compares a whole segment with its checksum and says in words what is wrong.
+func checkSegment(b []byte) (h head, body []byte, wrong string) {
+	h, ok := parseHead(b)
+	switch {
+	case !ok:
+		return h, nil, "there is no segment"
+	case len(b) != segmentHead+h.deflated:
+		return h, nil, "its length is wrong"
+	}
+	body = b[segmentHead:]
+	sum := crc32.Update(crc32.Checksum(b[:segmentHead-4], castagnoli), castagnoli, body)
+	if sum != binary.BigEndian.Uint32(b[segmentHead-4:]) {
+		return h, nil, "it differs from its checksum"
+	}
+	return h, body, ""
+}
+
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+
+// inflate gives the raw bytes of a segment in dst, which has their length. The body has been checked, so an error is a
+// fault of whoever wrote it.
+func inflate(dst, body []byte) error {
+	if len(body) == len(dst)+5 && body[0] == 0 && int(binary.LittleEndian.Uint16(body[1:])) == len(dst) {
+		copy(dst, body[5:])
+		return nil
+	}
+	r := inflaters.Get().(io.ReadCloser)
+	defer inflaters.Put(r)
+	if err := r.(flate.Resetter).Reset(bytes.NewReader(body), nil); err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(r, dst); err != nil {
+		return fmt.Errorf("inflate: %w", err)
+	}
+	return nil
+}
+
+func newCodecs(level int) *codecs {
+	c := &codecs{level: level}
+	c.pool.New = func() any { return &codec{level: level} }
+	return c
+}
+
+func (c *codecs) get() *codec  { return c.pool.Get().(*codec) }
+func (c *codecs) put(k *codec) { c.pool.Put(k) }

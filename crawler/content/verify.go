@@ -1,0 +1,269 @@
+package content
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"odarchive/triplestore/kv"
+)
+
+// VerifyOptions of Verify. The zero value is good.
+type VerifyOptions struct {
+	Deep     bool                    // inflate every file and compare its SHA-256, too
+	Progress func(done, total int64) // bytes of packs, then (Deep) raw bytes of files; called often, from one goroutine
+	Damaged  func(Damage)            // called as damage is found, from one goroutine
+}
+
+// Damage is one thing that is wrong with the store.
+type Damage struct {
+	DamageError
+	Files []Digest // that cannot be read because of it; none where it only hit waste
+}
+
+// Verified says what Verify has read.
+type Verified struct {
+	Packs, Segments int64
+	Bytes           int64 // of packs
+	Files, RawBytes int64
+	Damages         []Damage // the first hundred
+	Damaged         int64    // all of them
+}
+
+const damagesKept = 100
+
+// Verify reads every pack at the speed of the disk and compares each segment with its checksum, then every file's record
+// with its segments: their places, their number of bytes, their CRC-32. The store may be used meanwhile. The error is
+// for what kept it from going on; damage is in the answer.
+func (s *Store) Verify(ctx context.Context, o VerifyOptions) (v Verified, err error) {
+	s.sweep.Lock() // packs do not go away
+	defer s.sweep.Unlock()
+	if s.isClosed() {
+		return v, ErrClosed
+	}
+	release := s.Hold()
+	defer release()
+	c := &checker{s: s, o: o, v: &v, bad: make(map[place]*Damage)}
+	if err := c.checkPacks(ctx); err != nil {
+		return v, fmt.Errorf("content: verify: %w", err)
+	}
+	if err := c.checkFiles(ctx); err != nil {
+		return v, fmt.Errorf("content: verify: %w", err)
+	}
+	c.tell()
+	return v, nil
+}
+
+type checker struct {
+	s     *Store
+	o     VerifyOptions
+	v     *Verified
+	bad   map[place]*Damage
+	other []*Damage // not of one segment
+	done  int64
+	total int64
+}
+
+func (c *checker) progress(n int64) {
+	c.done += n
+	if c.o.Progress != nil {
+		c.o.Progress(c.done, c.total)
+	}
+}
+
+func (c *checker) checkPacks(ctx context.Context) error {
+	ends := make(map[uint64]int64)
+	err := c.s.db.View(func(tx *kv.Txn) error {
+		return tx.Scan(refsSpace, []byte{keyPack}, nil, func(key, val []byte) (bool, error) {
+			num, ok := keyNumber(key)
+			p, err := decodePack(val)
+			if !ok || err != nil {
+				return false, recordError(errRecord)
+			}
+			ends[num] = p.end
+			c.total += p.end
+			return true, nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	nums := make([]uint64, 0, len(ends))
+	for num := range ends {
+		nums = append(nums, num)
+	}
+	slices.Sort(nums)
+	for _, num := range nums {
+		if err := c.checkPack(ctx, num, ends[num]); err != nil {
+			return err
+		}
+		c.v.Packs++
+		c.v.Bytes += ends[num]
+	}
+	return nil
+}
+
+func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
+	h, err := c.s.packs.acquire(num)
+	if errors.Is(err, errGone) {
+		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}})
+		c.progress(end)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer c.s.packs.release(h)
+	m := &mover{s: c.s, pack: num} // for where segments begin behind a damaged one
+	at := int64(0)
+	err = walk(h.f, end, m.nextSegment, func(seg found) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c.v.Segments++
+		c.progress(seg.offset - at)
+		at = seg.offset
+		if seg.wrong != "" {
+			c.bad[place{num, seg.offset}] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Offset: seg.offset, Why: seg.wrong}}
+		}
+		return nil
+	})
+	c.progress(end - at)
+	return err
+}
+
+// checkFiles compares the files' records with their segments.
+func (c *checker) checkFiles(ctx context.Context) error {
+	snap := c.s.db.Snapshot()
+	defer snap.Close()
+	if c.o.Deep {
+		_, raw, err := totals(snap)
+		if err != nil {
+			return err
+		}
+		c.done, c.total = 0, raw
+	}
+	return eachFile(snap, nil, func(sha Digest) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		f, found, err := readRuns(snap, sha)
+		if err == nil && found {
+			err = c.checkFile(ctx, snap, f)
+		}
+		var d *DamageError
+		if errors.As(err, &d) {
+			one := &Damage{DamageError: *d, Files: []Digest{sha}}
+			one.File = sha
+			c.other = append(c.other, one)
+			return nil
+		}
+		return err
+	})
+}
+
+func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error {
+	c.v.Files++
+	c.v.RawBytes += f.size
+	last, err := lastCut(tx, f.family)
+	if err != nil {
+		return err
+	}
+	l, err := resolve(tx, f, last)
+	if err != nil {
+		return err
+	}
+	if last == f.layout && l.file.deflateSize != f.deflateSize {
+		return &DamageError{File: f.sha, Why: fmt.Sprintf("its record says %d deflated bytes, its segments have %d", f.deflateSize, l.file.deflateSize)}
+	}
+	var crc uint32
+	hit := false
+	for i := range l.leaves {
+		g := &l.leaves[i]
+		crc = combineCRC(crc, g.crc, int64(g.raw))
+		d := c.bad[place{g.pack, g.offset}]
+		if d != nil {
+			hit = true
+			if n := len(d.Files); n == 0 || d.Files[n-1] != f.sha {
+				d.Files = append(d.Files, f.sha)
+			}
+		}
+		if g.pack == 0 {
+			return c.s.damage(l, i, "it is not stored any more")
+		}
+	}
+	if crc != f.crc {
+		return &DamageError{File: f.sha, Why: "its CRC-32 is not that of its segments"}
+	}
+	if c.o.Deep && !hit {
+		return c.readWhole(ctx, f)
+	}
+	return nil
+}
+
+func (c *checker) readWhole(ctx context.Context, f fileRecord) error {
+	r, err := c.s.Open(f.sha)
+	if errors.Is(err, ErrNotFound) { // collected meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, contextReader{ctx, r})
+	c.progress(n)
+	if err == nil && Digest(sum.Sum(nil)) != f.sha {
+		err = &DamageError{File: f.sha, Why: "its bytes differ from its SHA-256"}
+	}
+	return err
+}
+
+// tell puts what was found into the answer, in the order of the packs.
+func (c *checker) tell() {
+	places := make([]place, 0, len(c.bad))
+	for p := range c.bad {
+		places = append(places, p)
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.pack != b.pack {
+			return int(min(max(int64(a.pack)-int64(b.pack), -1), 1))
+		}
+		return int(min(max(a.offset-b.offset, -1), 1))
+	})
+	all := make([]*Damage, 0, len(places)+len(c.other))
+	for _, p := range places {
+		all = append(all, c.bad[p])
+	}
+	for _, d := range append(all, c.other...) {
+		c.v.Damaged++
+		if len(c.v.Damages) < damagesKept {
+			c.v.Damages = append(c.v.Damages, *d)
+		}
+		if c.o.Damaged != nil {
+			c.o.Damaged(*d)
+		}
+	}
+}
+
+// eachFile calls f with the digest of every file, or of the files of one family.
+func eachFile(tx scanner, family *uint64, f func(Digest) error) error {
+	space, prefix, skip := filesSpace, []byte(nil), 0
+	if family != nil {
+		space, prefix, skip = refsSpace, numKey(keyMember, *family), 9
+	}
+	return tx.Scan(space, prefix, nil, func(key, _ []byte) (bool, error) {
+		if len(key) != skip+len(Digest{}) { // a further page
+			return true, nil
+		}
+		return true, f(Digest(key[skip:]))
+	})
+}
+
+type scanner interface {
+	getter
+	Scan(space kv.Space, prefix, from []byte, f func(key, val []byte) (bool, error)) error
+}
