@@ -199,7 +199,7 @@ func headerScore(head []string, rest [][]string) (float64, string) {
 		s := strings.TrimSpace(cell)
 		switch k := kindOf(s); {
 		case k == kindEmpty:
-			if anyBelow(rest, i) {
+			if anyBelow(rest, i) && filled(head[i:]) > 0 {
 				empties++
 			}
 		case k == kindText || k == kindNull || k == kindBoolean:
@@ -270,7 +270,8 @@ func headerScore(head []string, rest [][]string) (float64, string) {
 			named++
 		}
 	}
-	score += 0.6 + float64(named)/float64(len(head)) - 1.5*float64(again) - 0.5*float64(repeated) - 0.5*float64(empties)
+	words := float64(max(filled(head), 1))
+	score += 0.6 + (float64(named)-4*float64(again))/words - 0.5*float64(repeated) - 0.5*float64(empties)
 	if score > 0 {
 		return score, "the first row has distinct words that do not come again"
 	}
