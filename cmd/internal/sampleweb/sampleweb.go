@@ -49,6 +49,8 @@ type state struct {
 type Options struct {
 	// Step is how long each state of a file is served before the next one takes its place. The last state stays.
 	Step time.Duration
+	// State, where it is given, says which state is served instead; beyond the last one, the last stays.
+	State func() int
 	// Handlers are served by the host "portalwatch" below their paths: its SPARQL endpoint, usually.
 	Handlers map[string]http.Handler
 }
@@ -58,11 +60,12 @@ type Options struct {
 func Start(opts Options) (*Web, error) {
 	w := &Web{hosts: map[string]*host{}}
 	started := time.Now()
-	age := func() int {
+	age := opts.State
+	if age == nil {
+		age = func() int { return int(time.Since(started) / max(opts.Step, 1)) }
 		if opts.Step <= 0 {
-			return 0
+			age = func() int { return 0 }
 		}
-		return int(time.Since(started) / opts.Step)
 	}
 	names, err := hostNames()
 	if err != nil {

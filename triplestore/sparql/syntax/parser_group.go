@@ -145,9 +145,6 @@ func (p *parser) triplesBlock(g *Group) {
 	for p.err == nil && p.atTriples() {
 		p.sameSubject(&ts, true)
 		if !p.takePunct(".") {
-			if p.atTriples() {
-				p.fail("\".\" between two triples, or \";\" or \",\"")
-			}
 			break
 		}
 	}

@@ -1,0 +1,78 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func flagsOf(c *Config) *pflag.FlagSet {
+	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	c.GlobalFlags(f)
+	c.FetchFlags(f)
+	c.ServeFlags(f)
+	return f
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "odarchive.toml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestAFlagWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
+	t.Setenv("ODARCHIVE_MAX_BODY", "2MiB")
+	t.Setenv("ODARCHIVE_CONTACT", "from the environment")
+	file := writeFile(t, "contact = \"from the file\"\nhost-delay = \"7s\"\nworkers = 3\nallow-net = [\"10.0.0.0/8\", \"192.168.0.0/16\"]\n")
+	c := Defaults()
+	f := flagsOf(&c)
+	if err := f.Parse([]string{"--max-body", "1MiB"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Load(f, file, func(n string) bool { return f.Lookup(n) != nil }); err != nil {
+		t.Fatal(err)
+	}
+	if c.Fetch.MaxBody != 1<<20 || c.Fetch.Contact != "from the environment" || c.Fetch.HostDelay != 7*time.Second || c.Fetch.Workers != 3 || len(c.Fetch.AllowNets) != 2 {
+		t.Errorf("loaded %+v", c.Fetch)
+	}
+	if err := c.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestASettingThatIsNoneIsRefusedByName(t *testing.T) {
+	t.Parallel()
+	for text, name := range map[string]string{
+		"max-bodie = 1\n":           "max-bodie",
+		"max-body = \"many\"\n":     "max-body",
+		"host-delay = \"a week\"\n": "host-delay",
+		"this is no TOML":           "odarchive.toml",
+	} {
+		c := Defaults()
+		f := flagsOf(&c)
+		if err := Load(f, writeFile(t, text), func(n string) bool { return f.Lookup(n) != nil }); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("file %q: error %v, want one that names %s", text, err, name)
+		}
+	}
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Fetch.MaxInterval = time.Minute },
+		func(c *Config) { c.Fetch.MaxBody = 0 },
+		func(c *Config) { c.Fetch.Schedule = "often" },
+		func(c *Config) { c.Fetch.Workers = 0 },
+		func(c *Config) { c.LogFormat = "yaml" },
+		func(c *Config) { c.Fetch.AllowNets = []string{"10.0.0.0"} },
+	} {
+		c := Defaults()
+		change(&c)
+		if err := c.Check(); err == nil {
+			t.Errorf("%+v passed the check", c)
+		}
+	}
+}

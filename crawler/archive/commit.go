@@ -1,0 +1,198 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/describe"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// Visit is one finished fetch on its way into the archive.
+type Visit struct {
+	// Activity says what came of it. URL, Start, End and Outcome must be set; ID and Version are given by Commit.
+	Activity catalog.Activity
+	// Kept is what is worth keeping; nil where there is nothing.
+	Kept *Kept
+}
+
+// Kept is a body that is durable in the content store already, and what was found out about it.
+type Kept struct {
+	Ref          content.Ref
+	Type         string // media type
+	Charset      string
+	Because      string
+	FileName     string
+	LastModified string
+	ETag         string
+	Headers      map[string][]string
+	Profile      *csvprofile.Profile // nil where it is no table
+}
+
+// Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
+// and what also adds (may be nil) are one transaction, durable on return. Bytes equal to the latest version's make no
+// version: the outcome becomes Unchanged. It returns the activity as recorded.
+func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn) error) (catalog.Activity, error) {
+	act := visit.Activity
+	id, err := ResourceID(act.URL)
+	if err != nil {
+		return act, fmt.Errorf("archive: commit: %w", err)
+	}
+	act.ID = id + "-" + strconv.FormatInt(act.Start.UnixMilli(), 10)
+	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
+		act := &act
+		act.Version = ""
+		t := tables{txn.KV()}
+		before, known, err := t.resource(id)
+		if err != nil {
+			return err
+		}
+		if !known {
+			return notFound("resource", act.URL)
+		}
+		act.URL = before.URL
+		after := visited(before, *act)
+		if visit.Kept != nil {
+			if err := a.keep(txn, t, &after, act, visit.Kept); err != nil {
+				return err
+			}
+		}
+		if act.Version == "" && after.Versions > 0 && act.Outcome == catalog.Unchanged {
+			act.Version = ns.VersionID(id, after.Versions-1)
+		}
+		after.Outcome = act.Outcome
+		if err := t.saveVisit(before, after, *act); err != nil {
+			return err
+		}
+		if err := replace(txn, describe.Resource(before.Resource), describe.Resource(after.Resource)); err != nil {
+			return err
+		}
+		if err := replace(txn, nil, describe.Activity(a.mint, *act)); err != nil {
+			return err
+		}
+		if also != nil {
+			return also(txn.KV())
+		}
+		return nil
+	})
+	if err != nil {
+		return act, fmt.Errorf("archive: commit %s: %w", act.URL, err)
+	}
+	return act, nil
+}
+
+// visited is the record after one more fetch, before anything is kept of it.
+func visited(r record, act catalog.Activity) record {
+	r.Visits++
+	r.LastVisit = act.Start
+	r.ErrorClass, r.Why = act.ErrorClass, act.Why
+	if act.Outcome == catalog.Archived || act.Outcome == catalog.Unchanged {
+		r.Errors = 0
+	} else {
+		r.Errors++
+	}
+	return r
+}
+
+// keep makes a version of what was kept, unless it is what the resource held already.
+func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.Activity, kept *Kept) error {
+	digests := catalog.Digests{SHA256: kept.Ref.SHA256, MD5: kept.Ref.MD5}
+	if r.Versions > 0 && r.Latest == digests {
+		act.Outcome = catalog.Unchanged
+		return nil
+	}
+	v := catalog.Version{
+		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digests, Size: kept.Ref.Size,
+		Type: kept.Type, Charset: kept.Charset, Because: kept.Because, FileName: kept.FileName, At: act.Start.UTC(),
+		Activity: act.ID, LastModified: kept.LastModified, ETag: kept.ETag, Headers: kept.Headers,
+	}
+	if r.Versions > 0 {
+		v.Previous = ns.VersionID(r.ID, r.Versions-1)
+	} else {
+		r.FirstSeen = v.At
+	}
+	act.Outcome, act.Version = catalog.Archived, v.ID
+	r.Versions++
+	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
+	r.MediaType, r.FileName = v.Type, v.FileName
+	if err := t.saveVersion(r.ID, v, kept.Profile); err != nil {
+		return err
+	}
+	return replace(txn, nil, versionQuads(a.mint, v, kept.Profile))
+}
+
+func versionQuads(m ns.Mint, v catalog.Version, p *csvprofile.Profile) []term.Quad {
+	quads := describe.Version(m, v)
+	if p != nil {
+		quads = append(quads, describe.Table(m, v, p)...)
+	}
+	return quads
+}
+
+func (t tables) saveVersion(id string, v catalog.Version, p *csvprofile.Profile) error {
+	if err := t.set(key(tableVersion, rid(id), v.N), v); err != nil {
+		return err
+	}
+	if p != nil {
+		if err := t.set(key(tableProfile, rid(id), v.N), p); err != nil {
+			return err
+		}
+	}
+	return t.mark(key(tableByDigest, v.Digests.SHA256[:], rid(id), v.N))
+}
+
+// saveVisit writes the resource and its fetch, and counts both.
+func (t tables) saveVisit(before, after record, act catalog.Activity) error {
+	if err := t.index(before, after, true); err != nil {
+		return err
+	}
+	if err := t.set(key(tableResource, rid(after.ID)), after); err != nil {
+		return err
+	}
+	if err := t.set(key(tableActivity, act.Start, rid(after.ID)), act); err != nil {
+		return err
+	}
+	if err := t.mark(key(tableByResource, rid(after.ID), act.Start)); err != nil {
+		return err
+	}
+	return t.countVisit(before, after, act)
+}
+
+func (t tables) countVisit(before, after record, act catalog.Activity) error {
+	isNew := after.Versions > before.Versions
+	change := func(n *tally) {
+		n.Visits++
+		if n.Outcomes == nil {
+			n.Outcomes = map[catalog.Outcome]int{}
+		}
+		n.Outcomes[act.Outcome]++
+		if isNew {
+			n.Versions++
+			n.Bytes += after.Size
+			if before.Versions == 0 {
+				n.Crawled++
+			}
+		}
+	}
+	type tallied struct{ name, what string }
+	counted := []tallied{{countAll, ""}, {countHost, after.Host}, {countDay, act.Start.UTC().Format("2006-01-02")}}
+	for _, portal := range after.Portals {
+		counted = append(counted, tallied{countPortal, portal})
+	}
+	if isNew {
+		counted = append(counted, tallied{countType, after.MediaType})
+	}
+	for _, c := range counted {
+		if err := t.count(c.name, c.what, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/catalog"
+)
+
+// tally is what is counted of one thing: a portal, a host, a media type, a day, or the whole archive.
+type tally struct {
+	Datasets  int `json:",omitempty"`
+	Resources int `json:",omitempty"`
+	Crawled   int `json:",omitempty"`
+	Versions  int `json:",omitempty"`
+	Visits    int `json:",omitempty"`
+	Bytes     int64
+	Outcomes  map[catalog.Outcome]int `json:",omitempty"`
+	First     string                  `json:",omitempty"` // the day it was first counted
+}
+
+// The names of what is counted; countAll has one key, "".
+const (
+	countAll    = "all"
+	countHost   = "host"
+	countPortal = "portal"
+	countType   = "type" // by media type of every version
+	countDay    = "day"  // by day of crawl, "2026-11-21"
+)
+
+// count changes one tally. It is exact because writers are serialised: nobody changes it between reading and writing.
+func (t tables) count(name, what string, change func(*tally)) error {
+	k := key(tableCount, name, what)
+	var n tally
+	if _, err := t.get(k, &n); err != nil {
+		return err
+	}
+	change(&n)
+	return t.set(k, n)
+}
+
+func (t tables) counted(name, what string) (tally, error) {
+	var n tally
+	_, err := t.get(key(tableCount, name, what), &n)
+	return n, err
+}
+
+// counts goes through all tallies of a name in the order of their keys.
+func (t tables) counts(ctx context.Context, name string, f func(what string, n tally) error) error {
+	prefix := key(tableCount, name, "")
+	return t.scan(ctx, prefix, nil, func(k, raw []byte) (bool, error) {
+		var n tally
+		if err := json.Unmarshal(raw, &n); err != nil {
+			return false, fmt.Errorf("archive: count %q: %w", k, err)
+		}
+		return true, f(string(k[len(prefix):]), n)
+	})
+}
+
+// byCount sorts the most frequent first, names in order among equals.
+func byCount(all []catalog.Count) {
+	slices.SortFunc(all, func(a, b catalog.Count) int {
+		if a.Count != b.Count {
+			return b.Count - a.Count
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+}

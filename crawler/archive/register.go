@@ -1,0 +1,254 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/describe"
+	"odarchive/crawler/surt"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// Listing is what a source says: URLs to crawl, and statements about itself.
+type Listing struct {
+	Seeds []catalog.Seed
+	Quads []term.Quad
+}
+
+// Register makes URLs known, with what their sources say of them: one transaction for the whole listing, and for what also
+// adds to it (may be nil). A URL that is known already gains the new listing and keeps the rest. fresh[i] tells
+// whether seed i was not known before. A URL that cannot be fetched at all is an error that names it; then nothing of the call is kept.
+func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, also func(*kv.Txn) error) (fresh []bool, err error) {
+	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
+		fresh = make([]bool, len(listing.Seeds))
+		t := tables{txn.KV()}
+		err := replace(txn, nil, listing.Quads)
+		if err != nil {
+			return err
+		}
+		for i, seed := range listing.Seeds {
+			if fresh[i], err = a.register(t, txn, now, seed); err != nil {
+				return err
+			}
+		}
+		if also != nil {
+			return also(txn.KV())
+		}
+		return nil
+	})
+	return fresh, err
+}
+
+// ResourceID is the id that a URL has or would have.
+func ResourceID(address string) (string, error) {
+	key, err := surt.Key(address)
+	if err != nil {
+		return "", err
+	}
+	return ns.ResourceID(key), nil
+}
+
+func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed catalog.Seed) (isNew bool, err error) {
+	id, err := ResourceID(seed.URL)
+	if err != nil {
+		return false, err
+	}
+	r, known, err := t.resource(id)
+	if err != nil {
+		return false, err
+	}
+	before := r
+	if !known {
+		if r, err = newRecord(id, seed, now); err != nil {
+			return false, err
+		}
+	}
+	if r.Title == "" {
+		r.Title = seed.Title
+	}
+	if r.Format == "" {
+		r.Format = seed.Format
+	}
+	if r.MediaType == "" && strings.Count(seed.MediaType, "/") == 1 {
+		r.MediaType = strings.ToLower(seed.MediaType)
+	}
+	source := catalog.Source{Portal: seed.Portal, Dataset: seed.Dataset, DatasetTitle: seed.DatasetTitle}
+	isListed := addSource(&r.Resource, source)
+
+	if err := t.countSource(before.Resource, r.Resource, source, isListed, known); err != nil {
+		return false, err
+	}
+	if err := t.index(before, r, known); err != nil {
+		return false, err
+	}
+	if err := t.set(key(tableResource, rid(id)), r); err != nil {
+		return false, err
+	}
+	return !known, replace(txn, describedResource(before, known), describe.Resource(r.Resource))
+}
+
+func newRecord(id string, seed catalog.Seed, now time.Time) (record, error) {
+	u, err := url.Parse(seed.URL)
+	if err != nil {
+		return record{}, fmt.Errorf("register %s: %w", seed.URL, err)
+	}
+	name := path.Base(u.Path)
+	if name == "/" || name == "." {
+		name = u.Hostname()
+	}
+	r := record{}
+	r.ID, r.URL, r.Host, r.FileName, r.Added = id, seed.URL, strings.ToLower(u.Host), name, now
+	return r, nil
+}
+
+// addSource lists the resource under one more dataset of a portal; false where nothing is new.
+func addSource(r *catalog.Resource, s catalog.Source) bool {
+	if s.Portal == "" && s.Dataset == "" {
+		return false
+	}
+	same := func(o catalog.Source) bool { return o.Portal == s.Portal && o.Dataset == s.Dataset }
+	if i := slices.IndexFunc(r.Sources, same); i >= 0 {
+		if s.DatasetTitle != "" {
+			r.Sources[i].DatasetTitle = s.DatasetTitle
+		}
+		return false
+	}
+	r.Sources = append(r.Sources, s)
+	if s.Portal != "" && !slices.Contains(r.Portals, s.Portal) {
+		r.Portals = append(r.Portals, s.Portal)
+	}
+	if s.Dataset != "" && !slices.Contains(r.Datasets, s.Dataset) {
+		r.Datasets = append(r.Datasets, s.Dataset)
+	}
+	if r.DatasetTitle == "" {
+		r.DatasetTitle = s.DatasetTitle
+	}
+	return true
+}
+
+// index keeps the ways to find a resource in step with its record.
+func (t tables) index(before, after record, known bool) error {
+	id := rid(after.ID)
+	if !known {
+		if err := t.mark(key(tableByHost, after.Host, id)); err != nil {
+			return err
+		}
+	}
+	if before.MediaType != after.MediaType {
+		if before.MediaType != "" {
+			if err := t.drop(key(tableByType, before.MediaType, id)); err != nil {
+				return err
+			}
+		}
+		if after.MediaType != "" {
+			if err := t.mark(key(tableByType, after.MediaType, id)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range after.Sources[len(before.Sources):] {
+		if err := t.mark(key(tableByPortal, s.Portal, s.Dataset, id)); err != nil {
+			return err
+		}
+		if err := t.mark(key(tableByDataset, s.Dataset, id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t tables) countSource(before, after catalog.Resource, s catalog.Source, isListed, known bool) error {
+	if !known {
+		err := t.count(countHost, after.Host, func(n *tally) { n.Resources++ })
+		if err == nil {
+			err = t.count(countAll, "", func(n *tally) { n.Resources++ })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !isListed {
+		return nil
+	}
+	newDataset := false
+	if s.Dataset != "" {
+		first, err := t.isEmpty(key(tableByPortal, s.Portal, s.Dataset, ""))
+		if err != nil {
+			return err
+		}
+		newDataset = first
+	}
+	newPortal := s.Portal != "" && !slices.Contains(before.Portals, s.Portal)
+	return t.countListing(s.Portal, newDataset, newPortal, after)
+}
+
+func (t tables) countListing(portal string, newDataset, newPortal bool, r catalog.Resource) error {
+	if newDataset {
+		if err := t.count(countAll, "", func(n *tally) { n.Datasets++ }); err != nil {
+			return err
+		}
+	}
+	if portal == "" || (!newDataset && !newPortal) {
+		return nil
+	}
+	return t.count(countPortal, portal, func(n *tally) {
+		if newDataset {
+			n.Datasets++
+		}
+		if newPortal {
+			n.Resources++
+			n.Versions += r.Versions
+		}
+	})
+}
+
+func (t tables) isEmpty(prefix []byte) (bool, error) {
+	empty := true
+	err := t.txn.Scan(kv.SpaceArchive, prefix, nil, func(_, _ []byte) (bool, error) {
+		empty = false
+		return false, nil
+	})
+	return empty, err
+}
+
+func describedResource(r record, known bool) []term.Quad {
+	if !known {
+		return nil
+	}
+	return describe.Resource(r.Resource)
+}
+
+// replace writes the difference between what was said of a thing and what is said now.
+func replace(txn *triplestore.Txn, before, after []term.Quad) error {
+	stays := make(map[term.Quad]bool, len(after))
+	for _, q := range after {
+		stays[q] = true
+	}
+	for _, q := range before {
+		if stays[q] {
+			delete(stays, q) // said already
+			continue
+		}
+		if err := txn.Delete(q); err != nil {
+			return err
+		}
+	}
+	for _, q := range after {
+		if !stays[q] {
+			continue
+		}
+		if err := txn.Insert(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}

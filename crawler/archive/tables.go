@@ -1,0 +1,161 @@
+package archive
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/csvprofile"
+	"odarchive/ns"
+	"odarchive/triplestore/kv"
+)
+
+// The archive's keyspace, by first byte. Values are JSON, but for the indexes, which have none.
+const (
+	tableResource   = 'r' // resource id                       -> record
+	tableVersion    = 'v' // resource id, N (4 bytes)          -> catalog.Version
+	tableProfile    = 'p' // resource id, N (4 bytes)          -> csvprofile.Profile
+	tableActivity   = 'a' // start (8 bytes, newest first), resource id -> catalog.Activity
+	tableByResource = 'b' // resource id, start (newest first) -> index of activities
+	tableByDigest   = 'd' // SHA-256, resource id, N           -> index of versions
+	tableByHost     = 'h' // host, 0, resource id              -> index of resources
+	tableByType     = 't' // media type, 0, resource id        -> index of resources, by their latest version
+	tableByPortal   = 'o' // portal, 0, dataset, 0, resource id -> index of resources
+	tableByDataset  = 's' // dataset, 0, resource id           -> index of resources
+	tableCount      = 'c' // name, 0, key                      -> count
+)
+
+// record is a resource as it is kept: what readers see, and what only the archive needs.
+type record struct {
+	catalog.Resource
+	Latest catalog.Digests
+}
+
+// rid is a resource id as a part of a key: of fixed width, so it needs no end mark.
+type rid string
+
+const ridLen = 24
+
+// tables reads and writes the archive's keyspace within one transaction.
+type tables struct{ txn *kv.Txn }
+
+func key(table byte, parts ...any) []byte {
+	k := []byte{table}
+	for i, p := range parts {
+		switch p := p.(type) {
+		case string:
+			k = append(k, p...)
+			if i < len(parts)-1 {
+				k = append(k, 0)
+			}
+		case rid:
+			k = append(k, p...)
+		case int:
+			k = binary.BigEndian.AppendUint32(k, uint32(p))
+		case time.Time:
+			k = binary.BigEndian.AppendUint64(k, ^uint64(p.UnixMilli())) // the newest comes first
+		case []byte:
+			k = append(k, p...)
+		}
+	}
+	return k
+}
+
+func (t tables) get(k []byte, value any) (bool, error) {
+	raw, ok, err := t.txn.Get(kv.SpaceArchive, k)
+	if err != nil || !ok {
+		return false, err
+	}
+	if err := json.Unmarshal(raw, value); err != nil {
+		return false, fmt.Errorf("archive: record %q: %w", k, err)
+	}
+	return true, nil
+}
+
+func (t tables) set(k []byte, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("archive: record %q: %w", k, err)
+	}
+	return t.txn.Set(kv.SpaceArchive, k, raw)
+}
+
+func (t tables) mark(k []byte) error { return t.txn.Set(kv.SpaceArchive, k, nil) }
+
+func (t tables) drop(k []byte) error { return t.txn.Delete(kv.SpaceArchive, k) }
+
+func (t tables) resource(id string) (record, bool, error) {
+	var r record
+	ok, err := t.get(key(tableResource, rid(id)), &r)
+	return r, ok, err
+}
+
+func (t tables) version(id string) (catalog.Version, bool, error) {
+	resource, n, ok := ns.SplitVersionID(id)
+	if !ok {
+		return catalog.Version{}, false, nil
+	}
+	var v catalog.Version
+	ok, err := t.get(key(tableVersion, rid(resource), n), &v)
+	return v, ok, err
+}
+
+// profile of a version; nil where it has none.
+func (t tables) profile(versionID string) (*csvprofile.Profile, error) {
+	resource, n, _ := ns.SplitVersionID(versionID)
+	var p csvprofile.Profile
+	ok, err := t.get(key(tableProfile, rid(resource), n), &p)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// scan calls f with each key (without the prefix's table byte) and value at or after from that has the prefix.
+func (t tables) scan(ctx context.Context, prefix, from []byte, f func(k, v []byte) (more bool, err error)) error {
+	return t.txn.Scan(kv.SpaceArchive, prefix, from, func(k, v []byte) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return f(k, v)
+	})
+}
+
+func eachValue[T any](ctx context.Context, t tables, prefix, from []byte, f func(T) error) error {
+	return t.scan(ctx, prefix, from, func(k, raw []byte) (bool, error) {
+		var value T
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return false, fmt.Errorf("archive: record %q: %w", k, err)
+		}
+		return true, f(value)
+	})
+}
+
+// eachResource goes through the resources in the order of their ids, after the given one.
+func (t tables) eachResource(ctx context.Context, after string, f func(record) error) error {
+	return eachValue(ctx, t, key(tableResource), key(tableResource, after+"\x00"), f)
+}
+
+func (t tables) eachVersion(ctx context.Context, f func(catalog.Version) error) error {
+	return eachValue(ctx, t, key(tableVersion), nil, f)
+}
+
+func (t tables) eachActivity(ctx context.Context, f func(catalog.Activity) error) error {
+	return eachValue(ctx, t, key(tableActivity), nil, f)
+}
+
+// versions of one resource, oldest first.
+func (t tables) versions(ctx context.Context, resource string) ([]catalog.Version, error) {
+	var all []catalog.Version
+	err := eachValue(ctx, t, key(tableVersion, rid(resource)), nil, func(v catalog.Version) error {
+		all = append(all, v)
+		return nil
+	})
+	return all, err
+}
+
+// tail is the last n bytes of a key: where an index keeps the id it points to.
+func tail(k []byte, n int) string { return string(k[len(k)-n:]) }

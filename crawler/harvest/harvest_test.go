@@ -1,0 +1,130 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/term"
+)
+
+// memory is a Keeper that keeps in memory and can be told to fail at a step.
+type memory struct {
+	urls  []string
+	quads []term.Quad
+	mark  string
+	steps int
+	fail  int // the step that fails, 0 = none
+}
+
+func (m *memory) Keep(_ context.Context, _ string, seeds []catalog.Seed, quads []term.Quad, mark string) (int, error) {
+	m.steps++
+	if m.steps == m.fail {
+		return 0, errors.New("disk full")
+	}
+	added := 0
+	for _, s := range seeds {
+		if !slices.Contains(m.urls, s.URL) {
+			m.urls = append(m.urls, s.URL)
+			added++
+		}
+	}
+	m.quads, m.mark = append(m.quads, quads...), mark
+	return added, nil
+}
+
+func (m *memory) LastMark(context.Context, string) (string, error) { return m.mark, nil }
+
+// pages is a source of n pages of three listings each; it breaks off before page breakAt.
+type pages struct{ n, breakAt int }
+
+func (p pages) Harvest(_ context.Context, from string, out Sink) error {
+	start := 0
+	if from != "" {
+		fmt.Sscan(from, &start)
+	}
+	for page := start; page < p.n; page++ {
+		if page == p.breakAt {
+			return errors.New("the portal answers HTML")
+		}
+		for i := range 3 {
+			if err := out.Seed(catalog.Seed{URL: fmt.Sprintf("http://a.example/%d/%d", page, i), Portal: "http://a.example/"}); err != nil {
+				return err
+			}
+		}
+		if err := out.Quad(term.Quad{S: term.IRI("http://a.example/"), P: term.IRI("http://p.example/"), O: term.String(fmt.Sprint(page))}); err != nil {
+			return err
+		}
+		if err := out.Mark(fmt.Sprint(page + 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestAHarvestThatBreaksOffKeepsWhatWasGoodAndGoesOnFromThere(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	report, err := Run(t.Context(), "src", pages{n: 5, breakAt: 2}, m, Options{})
+	if err == nil || !strings.Contains(err.Error(), "answers HTML") || report.Seeds != 6 || report.Added != 6 || m.mark != "2" {
+		t.Fatalf("first run: %+v, %v, mark %q", report, err, m.mark)
+	}
+	report, err = Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{})
+	if err != nil || report.Seeds != 9 || len(m.urls) != 15 || len(m.quads) != 5 || m.mark != "" {
+		t.Fatalf("second run: %+v, %v, %d urls, %d quads, mark %q", report, err, len(m.urls), len(m.quads), m.mark)
+	}
+}
+
+func TestAFailureToKeepLosesOnlyTheStepThatFailed(t *testing.T) {
+	t.Parallel()
+	m := &memory{fail: 3}
+	if _, err := Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{}); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Fatalf("error %v", err)
+	}
+	m.fail = 0
+	if _, err := Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{}); err != nil || len(m.urls) != 15 {
+		t.Fatalf("after the mishap: %v, %d urls", err, len(m.urls))
+	}
+}
+
+func TestALimitEndsAHarvestWithoutAnError(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	report, err := Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{Limit: 4})
+	if err != nil || report.Seeds != 4 || len(m.urls) != 4 {
+		t.Fatalf("%+v, %v, %d urls", report, err, len(m.urls))
+	}
+}
+
+type odd struct{ urls []string }
+
+func (o odd) Harvest(_ context.Context, _ string, out Sink) error {
+	for _, u := range o.urls {
+		if err := out.Seed(catalog.Seed{URL: u}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestListingsThatAreNoAddressesAreCountedAndExplained(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	report, err := Run(t.Context(), "src", odd{[]string{"", "see attachment", "javascript:alert(1)", "http://", "ftp://a.example/x", "http://a.example/%zz", "https://a.example/ok"}}, m, Options{})
+	if err != nil || report.Invalid != 5 || len(report.Skipped) != 5 || len(m.urls) != 2 {
+		t.Fatalf("%+v, %v, kept %q", report, err, m.urls)
+	}
+}
+
+func TestACancelledHarvestStops(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, "src", pages{n: 5, breakAt: -1}, &memory{}, Options{}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want context.Canceled", err)
+	}
+}
