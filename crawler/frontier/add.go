@@ -1,0 +1,324 @@
+package frontier
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/surt"
+	"odarchive/triplestore/kv"
+)
+
+// perTxn is how many URLs one transaction takes in.
+const perTxn = 500
+
+// BadURL is the error for one URL that cannot be crawled.
+type BadURL struct {
+	URL string
+	Err error
+}
+
+func (e *BadURL) Error() string { return "frontier: " + e.Err.Error() }
+func (e *BadURL) Unwrap() error { return e.Err }
+
+// Add makes URLs known and queues the new ones for now; what it says of known ones is merged into what other sources
+// said. It may be repeated. URLs that cannot be crawled are left out and reported, joined, as *BadURL after all others
+// were added; any other error means that some may not have been.
+func (f *Frontier) Add(ctx context.Context, seeds ...catalog.Seed) (added int, err error) {
+	var bad []error
+	now := f.opts.Now()
+	for len(seeds) > 0 {
+		n := min(len(seeds), perTxn)
+		var inTxn int
+		var badHere []error
+		err := f.db.Update(ctx, func(txn *kv.Txn) error {
+			b := f.newBatch(txn, now)
+			for _, s := range seeds[:n] {
+				if err := b.add(s); err != nil {
+					var e *BadURL
+					if !errors.As(err, &e) {
+						return err
+					}
+					badHere = append(badHere, err)
+				}
+			}
+			inTxn = b.added
+			return b.finish()
+		})
+		if err != nil {
+			return added, fmt.Errorf("frontier: add: %w", err)
+		}
+		added += inTxn
+		bad = append(bad, badHere...)
+		seeds = seeds[n:]
+	}
+	return added, errors.Join(bad...)
+}
+
+// Injection is one line of what an operator injects.
+type Injection struct {
+	URL         string   `json:"url"`
+	Score       *float64 `json:"score"`       // nil: as it is, 0 for a new URL
+	Blacklisted *bool    `json:"blacklisted"` // nil: as it is
+}
+
+// Inject adds URLs and overwrites the priority of known ones; a blacklisted URL is not fetched until another
+// injection says false. Errors are those of Add.
+func (f *Frontier) Inject(ctx context.Context, list ...Injection) (added int, err error) {
+	var bad []error
+	now := f.opts.Now()
+	for len(list) > 0 {
+		n := min(len(list), perTxn)
+		var inTxn int
+		var badHere []error
+		err := f.db.Update(ctx, func(txn *kv.Txn) error {
+			b := f.newBatch(txn, now)
+			for _, in := range list[:n] {
+				if err := b.inject(in); err != nil {
+					var e *BadURL
+					if !errors.As(err, &e) {
+						return err
+					}
+					badHere = append(badHere, err)
+				}
+			}
+			inTxn = b.added
+			return b.finish()
+		})
+		if err != nil {
+			return added, fmt.Errorf("frontier: inject: %w", err)
+		}
+		added += inTxn
+		bad = append(bad, badHere...)
+		list = list[n:]
+	}
+	return added, errors.Join(bad...)
+}
+
+// batch is a set of changes to URLs inside one transaction.
+type batch struct {
+	f      *Frontier
+	txn    *kv.Txn
+	now    time.Time
+	hosts  map[string]*host
+	totals totals
+	added  int
+}
+
+func (f *Frontier) newBatch(txn *kv.Txn, now time.Time) *batch {
+	return &batch{f: f, txn: txn, now: now, hosts: map[string]*host{}}
+}
+
+func (b *batch) host(group string) (*host, error) {
+	if h, ok := b.hosts[group]; ok {
+		return h, nil
+	}
+	h, err := loadHost(b.txn, group)
+	if err == nil {
+		b.hosts[group] = h
+	}
+	return h, err
+}
+
+// finish writes the groups that were touched and wakes those who wait once it is committed.
+func (b *batch) finish() error {
+	earliest := int64(maxTime)
+	for _, h := range b.hosts {
+		earliest = min(earliest, h.ready)
+		if err := h.save(b.txn); err != nil {
+			return err
+		}
+	}
+	if err := b.totals.add(b.txn); err != nil {
+		return err
+	}
+	b.txn.OnCommit(func() { b.f.signal(earliest) })
+	return nil
+}
+
+func (b *batch) add(s catalog.Seed) error {
+	u, known, err := b.f.look(b.txn, s.URL)
+	if err != nil {
+		return err
+	}
+	if known {
+		if !u.merge(s) {
+			return nil
+		}
+		return b.put(u)
+	}
+	u.Seed, u.Priority = s, s.Priority
+	u.merge(s) // its own source
+	return b.enter(u)
+}
+
+// enter makes a new URL known.
+func (b *batch) enter(u *URL) error {
+	h, err := b.host(u.Group)
+	if err != nil {
+		return err
+	}
+	u.Added, u.Due = b.now, b.now
+	if h.urls == 0 {
+		b.totals.hosts++
+	}
+	h.urls++
+	b.totals.urls++
+	b.added++
+	if err := h.enqueue(b.txn, u); err != nil {
+		return err
+	}
+	return b.put(u)
+}
+
+func (b *batch) inject(in Injection) error {
+	u, known, err := b.f.look(b.txn, in.URL)
+	if err != nil {
+		return err
+	}
+	if !known {
+		u.Seed.URL = in.URL
+		if in.Score != nil {
+			u.Priority = *in.Score
+		}
+		u.Blacklisted = in.Blacklisted != nil && *in.Blacklisted
+		return b.enter(u)
+	}
+	h, err := b.host(u.Group)
+	if err != nil {
+		return err
+	}
+	if err := dequeue(b.txn, u); err != nil {
+		return err
+	}
+	if in.Score != nil {
+		u.Priority = *in.Score
+	}
+	if in.Blacklisted != nil {
+		u.Blacklisted = *in.Blacklisted
+	}
+	if err := h.enqueue(b.txn, u); err != nil {
+		return err
+	}
+	return b.put(u)
+}
+
+func (b *batch) put(u *URL) error {
+	return b.txn.Set(kv.SpaceFrontier, []byte(u.Key), u.encode(nil))
+}
+
+// look finds the record of a URL by its key. Of an unknown one, key and group are set.
+func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error) {
+	parsed, err := surt.Parse(raw)
+	if err != nil {
+		return nil, false, &BadURL{raw, err}
+	}
+	key, err := f.key(raw)
+	if err != nil {
+		return nil, false, &BadURL{raw, err}
+	}
+	u, known, err = get(txn, key)
+	if err == nil && !known {
+		u = &URL{Key: key, Group: safeGroup(f.opts.Group(parsed))}
+	}
+	return u, known, err
+}
+
+// longestKey is what a key may take before a digest stands for its end.
+const longestKey = 1 << 10
+
+// key of a URL: its SURT, where that is not too long.
+func (f *Frontier) key(raw string) (string, error) {
+	key, err := f.opts.Rules.Key(raw)
+	if err != nil || len(key) <= longestKey {
+		return key, err
+	}
+	sum := sha256.Sum256([]byte(key))
+	return key[:longestKey-70] + "#" + hex.EncodeToString(sum[:]), nil
+}
+
+func get(txn *kv.Txn, key string) (*URL, bool, error) {
+	u := &URL{Key: key}
+	ok, err := txn.Read(kv.SpaceFrontier, []byte(key), u.decode)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", key, err)
+	}
+	return u, ok, nil
+}
+
+// MakeDue queues known URLs for now. ErrUnknown where one is not known; the others are queued all the same.
+func (f *Frontier) MakeDue(ctx context.Context, urls ...string) error {
+	var unknown []error
+	err := f.db.Update(ctx, func(txn *kv.Txn) error {
+		b := f.newBatch(txn, f.opts.Now())
+		for _, raw := range urls {
+			u, known, err := f.look(txn, raw)
+			if err != nil || !known {
+				unknown = append(unknown, fmt.Errorf("%s: %w", raw, errors.Join(ErrUnknown, err)))
+				continue
+			}
+			if err := b.due(u); err != nil {
+				return err
+			}
+		}
+		return b.finish()
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: make due: %w", err)
+	}
+	return errors.Join(unknown...)
+}
+
+// MakeGroupDue queues all URLs of a group for now and says how many there are.
+func (f *Frontier) MakeGroupDue(ctx context.Context, group string) (n int, err error) {
+	for after := ""; ; {
+		var page []string
+		err := f.Each(Filter{Group: group}, after, perTxn, func(u *URL) error {
+			page = append(page, u.Key)
+			return nil
+		})
+		if err != nil || len(page) == 0 {
+			return n, err
+		}
+		err = f.db.Update(ctx, func(txn *kv.Txn) error {
+			b := f.newBatch(txn, f.opts.Now())
+			for _, key := range page {
+				u, known, err := get(txn, key)
+				if err != nil || !known {
+					return err
+				}
+				if err := b.due(u); err != nil {
+					return err
+				}
+			}
+			return b.finish()
+		})
+		if err != nil {
+			return n, fmt.Errorf("frontier: make due: %w", err)
+		}
+		n += len(page)
+		after = page[len(page)-1]
+	}
+}
+
+func (b *batch) due(u *URL) error {
+	if !u.Due.IsZero() && !u.Due.After(b.now) {
+		return nil
+	}
+	h, err := b.host(u.Group)
+	if err != nil {
+		return err
+	}
+	if err := dequeue(b.txn, u); err != nil {
+		return err
+	}
+	u.Due = b.now
+	if err := h.enqueue(b.txn, u); err != nil {
+		return err
+	}
+	return b.put(u)
+}

@@ -1,0 +1,82 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"time"
+)
+
+// Times on disk are Unix milliseconds, as 8 bytes that sort (sign bit flipped).
+const (
+	minTime = math.MinInt64
+	maxTime = math.MaxInt64
+)
+
+func ms(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMS(v int64) time.Time {
+	if v == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(v).UTC()
+}
+
+func appendTime(b []byte, t int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(t)^1<<63) }
+
+func readTime(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63) }
+
+// Keys of kv.SpaceHosts: single ones, host records, and the index of groups by the time they may be leased.
+const (
+	keyFormat     = "!format"
+	keyGeneration = "!generation"
+	keyPaused     = "!paused"
+	keyTotals     = "!totals"
+	prefixHost    = "h"
+	prefixReady   = "t"
+)
+
+func hostKey(group string) []byte { return []byte(prefixHost + group) }
+
+func readyKey(at int64, group string) []byte {
+	return append(appendTime(append(make([]byte, 0, 9+len(group)), prefixReady...), at), group...)
+}
+
+// Keys of kv.SpaceQueue: group, 0, band, due time, URL key. A lower band is more urgent.
+func queuePrefix(group string, band byte) []byte {
+	return append(append(append(make([]byte, 0, len(group)+2), group...), 0), band)
+}
+
+func queueKey(group string, band byte, due int64, key string) []byte {
+	b := append(make([]byte, 0, len(group)+10+len(key)), group...)
+	return append(appendTime(append(b, 0, band), due), key...)
+}
+
+// cutQueueKey takes a queue key apart, behind the prefix of its group and band.
+func cutQueueKey(k []byte, group string) (due int64, key string, ok bool) {
+	rest := k[min(len(k), len(group)+2):]
+	if len(rest) < 8 {
+		return 0, "", false
+	}
+	return readTime(rest), string(rest[8:]), true
+}
+
+// band orders priorities: 128 is priority 0, each doubling of 1+|priority| sixteen steps.
+func band(priority float64) byte {
+	if math.IsNaN(priority) {
+		return 128
+	}
+	step := min(127, 16*math.Log2(1+math.Abs(priority)))
+	if priority < 0 {
+		return byte(128 + math.Round(step))
+	}
+	return byte(128 - math.Round(step))
+}
+
+// safeGroup keeps groups apart from the zero byte that ends them in a key.
+func safeGroup(g string) string { return strings.ReplaceAll(g, "\x00", "") }

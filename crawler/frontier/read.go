@@ -1,0 +1,161 @@
+package frontier
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/surt"
+	"odarchive/triplestore/kv"
+)
+
+// Get finds a URL in any spelling; ErrUnknown where it is not known.
+func (f *Frontier) Get(raw string) (*URL, error) {
+	var u *URL
+	err := f.db.View(func(txn *kv.Txn) error {
+		found, known, err := f.look(txn, raw)
+		if err == nil && !known {
+			err = ErrUnknown
+		}
+		u = found
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("frontier: %s: %w", raw, err)
+	}
+	return u, nil
+}
+
+// Filter chooses URLs. The zero value chooses all.
+type Filter struct {
+	Group  string // of this host group
+	Prefix string // keys that begin so
+}
+
+// Each calls fn with URLs in the order of their keys, those behind after, at most limit (0: all). fn keeps what it gets.
+func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) error) error {
+	n := 0
+	err := f.db.View(func(txn *kv.Txn) error {
+		for _, prefix := range f.prefixes(filter) {
+			if after >= prefix+"\xff" {
+				continue
+			}
+			err := txn.Scan(kv.SpaceFrontier, []byte(prefix), []byte(max(after, prefix)), func(k, v []byte) (bool, error) {
+				u := &URL{Key: string(k)}
+				if u.Key == after {
+					return true, nil
+				}
+				if err := u.decode(v); err != nil {
+					return false, fmt.Errorf("%s: %w", k, err)
+				}
+				if filter.Group != "" && u.Group != filter.Group {
+					return true, nil
+				}
+				n++
+				return limit == 0 || n < limit, fn(u)
+			})
+			if err != nil || limit > 0 && n >= limit {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: %w", err)
+	}
+	return nil
+}
+
+// prefixes of the keys a filter can match, in order.
+func (f *Frontier) prefixes(filter Filter) []string {
+	if filter.Prefix != "" || filter.Group == "" {
+		return []string{filter.Prefix}
+	}
+	var all []string
+	for _, scheme := range []string{"ftp", "http", "https"} {
+		key, err := surt.Key(scheme + "://" + filter.Group + "/")
+		if u, perr := surt.Parse(scheme + "://" + filter.Group + "/"); err != nil || perr != nil || f.opts.Group(u) != filter.Group {
+			return []string{""} // the group is no host: look at all
+		}
+		all = append(all, strings.TrimSuffix(key, "/"))
+	}
+	return all
+}
+
+// Stats are the frontier's figures.
+type Stats struct {
+	URLs, Hosts, Visits int
+	Outcomes            map[catalog.Outcome]int // of all visits
+	Leased              int                     // groups being visited
+	Held                string                  // why no leases are granted
+	NextDue             time.Time               // when the next group is ready; zero: nothing is queued
+}
+
+// Stats of the moment.
+func (f *Frontier) Stats() (Stats, error) {
+	s := Stats{Outcomes: map[catalog.Outcome]int{}, Held: f.Held()}
+	f.mu.Lock()
+	s.Leased = len(f.leases)
+	f.mu.Unlock()
+	err := f.db.View(func(txn *kv.Txn) error {
+		t, err := loadTotals(txn)
+		if err != nil {
+			return err
+		}
+		s.URLs, s.Hosts, s.Visits = int(t.urls), int(t.hosts), int(t.visits)
+		for code, n := range t.outcomes {
+			if n > 0 {
+				s.Outcomes[outcomeOf(byte(code))] = int(n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s, fmt.Errorf("frontier: stats: %w", err)
+	}
+	s.NextDue, _, err = f.NextDue()
+	return s, err
+}
+
+// totals over all groups, or a change of them.
+type totals struct {
+	urls, hosts, visits int64
+	outcomes            [8]int64
+}
+
+func loadTotals(txn *kv.Txn) (totals, error) {
+	var t totals
+	b, ok, err := txn.Get(kv.SpaceHosts, []byte(keyTotals))
+	if err != nil || !ok {
+		return t, err
+	}
+	r := reader{b: b}
+	t.urls, t.hosts, t.visits = r.int(), r.int(), r.int()
+	for i := range t.outcomes {
+		t.outcomes[i] = r.int()
+	}
+	if r.bad {
+		return t, fmt.Errorf("frontier: damaged totals")
+	}
+	return t, nil
+}
+
+// add writes the totals with the change t applied.
+func (t totals) add(txn *kv.Txn) error {
+	if t == (totals{}) {
+		return nil
+	}
+	old, err := loadTotals(txn)
+	if err != nil {
+		return err
+	}
+	w := writer{}
+	w.int(old.urls + t.urls)
+	w.int(old.hosts + t.hosts)
+	w.int(old.visits + t.visits)
+	for i, n := range t.outcomes {
+		w.int(old.outcomes[i] + n)
+	}
+	return txn.Set(kv.SpaceHosts, []byte(keyTotals), w.b)
+}

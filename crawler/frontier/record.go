@@ -1,0 +1,274 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/schedule"
+)
+
+// URL is what the frontier knows of one URL.
+type URL struct {
+	Key         string       // SURT
+	Seed        catalog.Seed // the listings of all sources, merged; Seed.URL is the spelling that is fetched
+	Sources     []catalog.Source
+	Group       string
+	Added       time.Time
+	Due         time.Time // zero: not due again
+	Priority    float64
+	Blacklisted bool
+
+	History      []schedule.Visit // the last Options.History visits
+	Fetches      int              // all visits
+	Errors       int              // visits in a row that gave no content
+	Changes      int              // visits that found a change
+	ETag         string
+	LastModified string // as the server said
+	Why          string // of the schedule
+}
+
+// maxSources of one URL are kept.
+const maxSources = 100
+
+// merge takes over what another listing says and this one does not.
+func (u *URL) merge(s catalog.Seed) (changed bool) {
+	str := func(to *string, from string) {
+		if *to == "" && from != "" {
+			*to, changed = from, true
+		}
+	}
+	str(&u.Seed.Title, s.Title)
+	str(&u.Seed.Format, s.Format)
+	str(&u.Seed.MediaType, s.MediaType)
+	if u.Seed.Portal == "" && u.Seed.Dataset == "" {
+		str(&u.Seed.Portal, s.Portal)
+		str(&u.Seed.Dataset, s.Dataset)
+		str(&u.Seed.DatasetTitle, s.DatasetTitle)
+	}
+	if s.Size > 0 && s.Size != u.Seed.Size {
+		u.Seed.Size, changed = s.Size, true
+	}
+	if s.Period > 0 && s.Period != u.Seed.Period {
+		u.Seed.Period, changed = s.Period, true
+	}
+	if s.Modified.After(u.Seed.Modified) {
+		u.Seed.Modified, changed = s.Modified, true
+	}
+	if s.Depth < u.Seed.Depth {
+		u.Seed.Depth, changed = s.Depth, true
+	}
+	source := catalog.Source{Portal: s.Portal, Dataset: s.Dataset, DatasetTitle: s.DatasetTitle}
+	if source.Portal == "" && source.Dataset == "" {
+		return changed
+	}
+	for i := range u.Sources {
+		if old := &u.Sources[i]; old.Portal == source.Portal && old.Dataset == source.Dataset {
+			str(&old.DatasetTitle, source.DatasetTitle)
+			return changed
+		}
+	}
+	if len(u.Sources) < maxSources {
+		u.Sources, changed = append(u.Sources, source), true
+	}
+	return changed
+}
+
+// remember adds a visit and forgets the oldest ones beyond n.
+func (u *URL) remember(v schedule.Visit, n int) {
+	u.History = append(u.History, v)
+	if extra := len(u.History) - n; extra > 0 {
+		u.History = slices.Delete(u.History, 0, extra)
+	}
+}
+
+// A record on disk: version, then fields in this order; numbers as varints, strings with their length.
+const recordVersion = 1
+
+func (u *URL) encode(b []byte) []byte {
+	b = append(b, recordVersion, flag(u.Blacklisted))
+	w := writer{b}
+	w.str(u.Seed.URL)
+	w.str(u.Group)
+	w.int(ms(u.Added))
+	w.int(ms(u.Due))
+	w.float(u.Priority)
+	w.str(u.Seed.Title)
+	w.str(u.Seed.Format)
+	w.str(u.Seed.MediaType)
+	w.str(u.Seed.Portal)
+	w.str(u.Seed.Dataset)
+	w.str(u.Seed.DatasetTitle)
+	w.int(u.Seed.Size)
+	w.int(int64(u.Seed.Period / time.Second))
+	w.int(ms(u.Seed.Modified))
+	w.float(u.Seed.Priority)
+	w.int(int64(u.Seed.Depth))
+	w.int(int64(len(u.Sources)))
+	for _, s := range u.Sources {
+		w.str(s.Portal)
+		w.str(s.Dataset)
+		w.str(s.DatasetTitle)
+	}
+	w.int(int64(u.Fetches))
+	w.int(int64(u.Errors))
+	w.int(int64(u.Changes))
+	w.str(u.ETag)
+	w.str(u.LastModified)
+	w.str(u.Why)
+	w.int(int64(len(u.History)))
+	var at, modified int64
+	for _, v := range u.History {
+		w.int(ms(v.At) - at)
+		at = ms(v.At)
+		w.b = append(w.b, outcomeCode(v.Outcome)<<1|flag(v.Changed))
+		w.int(ms(v.LastModified) - modified)
+		modified = ms(v.LastModified)
+	}
+	return w.b
+}
+
+var errRecord = errors.New("frontier: a damaged URL record")
+
+func (u *URL) decode(b []byte) error {
+	if len(b) < 2 || b[0] != recordVersion {
+		return errRecord
+	}
+	u.Blacklisted = b[1] == 1
+	r := reader{b: b[2:]}
+	u.Seed.URL = r.str()
+	u.Group = r.str()
+	u.Added = fromMS(r.int())
+	u.Due = fromMS(r.int())
+	u.Priority = r.float()
+	u.Seed.Title = r.str()
+	u.Seed.Format = r.str()
+	u.Seed.MediaType = r.str()
+	u.Seed.Portal = r.str()
+	u.Seed.Dataset = r.str()
+	u.Seed.DatasetTitle = r.str()
+	u.Seed.Size = r.int()
+	u.Seed.Period = time.Duration(r.int()) * time.Second
+	u.Seed.Modified = fromMS(r.int())
+	u.Seed.Priority = r.float()
+	u.Seed.Depth = int(r.int())
+	for n := r.count(); n > 0; n-- {
+		u.Sources = append(u.Sources, catalog.Source{Portal: r.str(), Dataset: r.str(), DatasetTitle: r.str()})
+	}
+	u.Fetches = int(r.int())
+	u.Errors = int(r.int())
+	u.Changes = int(r.int())
+	u.ETag = r.str()
+	u.LastModified = r.str()
+	u.Why = r.str()
+	n := r.count()
+	u.History = make([]schedule.Visit, 0, n)
+	var at, modified int64
+	for ; n > 0; n-- {
+		at += r.int()
+		code := r.byte()
+		modified += r.int()
+		u.History = append(u.History, schedule.Visit{At: fromMS(at), Outcome: outcomeOf(code >> 1), Changed: code&1 == 1, LastModified: fromMS(modified)})
+	}
+	if r.bad {
+		return errRecord
+	}
+	return nil
+}
+
+// Outcomes on disk; a number is never used again for something else.
+var outcomes = []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied, catalog.RetryLater}
+
+func outcomeCode(o catalog.Outcome) byte { return byte(max(0, slices.Index(outcomes, o))) }
+
+func outcomeOf(code byte) catalog.Outcome {
+	if int(code) < len(outcomes) {
+		return outcomes[code]
+	}
+	return ""
+}
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+type writer struct{ b []byte }
+
+func (w *writer) int(v int64)     { w.b = binary.AppendVarint(w.b, v) }
+func (w *writer) float(v float64) { w.b = binary.AppendUvarint(w.b, bits(v)) }
+func (w *writer) str(s string)    { w.b = append(binary.AppendUvarint(w.b, uint64(len(s))), s...) }
+
+// bits of a float, so that round numbers are short as varints.
+func bits(v float64) uint64 {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
+	return binary.BigEndian.Uint64(b[:])
+}
+
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) int() int64 {
+	v, n := binary.Varint(r.b)
+	r.skip(n)
+	return v
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	r.skip(n)
+	return v
+}
+
+func (r *reader) skip(n int) {
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return
+	}
+	r.b = r.b[n:]
+}
+
+func (r *reader) float() float64 {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], r.uint())
+	return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	v := r.b[0]
+	r.b = r.b[1:]
+	return v
+}
+
+func (r *reader) str() string {
+	n := r.uint()
+	if n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return ""
+	}
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+// count of things that take at least a byte each.
+func (r *reader) count() int {
+	n := r.int()
+	if n < 0 || n > int64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}
