@@ -45,6 +45,9 @@ type Options struct {
 	BlankPrefix string
 	// Limits bound memory and nesting.
 	Limits Limits
+	// Context gives the JSON-LD context (a JSON document) that stands at an IRI. Without it, and where it returns an
+	// error, a document that names a context instead of holding it is refused: readers ask nobody else.
+	Context func(iri string) ([]byte, error)
 }
 
 // Reader reads the statements of one document. It belongs to one goroutine, holds no resources besides memory and need

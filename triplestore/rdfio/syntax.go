@@ -68,23 +68,26 @@ func N3() Syntax {
 
 // RDFXML is RDF 1.1 XML.
 func RDFXML() Syntax {
-	return Syntax{Name: "RDF/XML", MediaType: "application/rdf+xml", Extensions: []string{".rdf", ".owl", ".rdfs", ".rdfxml"}}
+	return Syntax{Name: "RDF/XML", MediaType: "application/rdf+xml", Extensions: []string{".rdf", ".owl", ".rdfs", ".rdfxml"},
+		decoder: decodeRDFXML, encoder: encodeRDFXML}
 }
 
 // JSONLD is JSON-LD 1.1. Contexts outside of the document are refused.
 func JSONLD() Syntax {
-	return Syntax{Name: "JSON-LD", MediaType: "application/ld+json", Extensions: []string{".jsonld", ".json-ld"}, Quads: true}
+	return Syntax{Name: "JSON-LD", MediaType: "application/ld+json", Extensions: []string{".jsonld", ".json-ld"}, Quads: true,
+		decoder: decodeJSONLD, encoder: encodeJSONLD}
 }
 
 // RDFJSON is RDF 1.1 JSON Alternate Serialization (W3C Note, 2013).
 func RDFJSON() Syntax {
-	return Syntax{Name: "RDF/JSON", MediaType: "application/rdf+json", Extensions: []string{".rj", ".rdfj"}}
+	return Syntax{Name: "RDF/JSON", MediaType: "application/rdf+json", Extensions: []string{".rj", ".rdfj"},
+		decoder: decodeRDFJSON, encoder: encodeRDFJSON}
 }
 
 // TriX is Triples in XML (HP Labs, 2004).
 func TriX() Syntax {
 	return Syntax{Name: "TriX", MediaType: "application/trix", Aliases: []string{"application/trix+xml", "text/trix"},
-		Extensions: []string{".trix"}, Quads: true}
+		Extensions: []string{".trix"}, Quads: true, decoder: decodeTriX, encoder: encodeTriX}
 }
 
 // ByMediaType finds the syntax of a Content-Type; parameters are ignored.

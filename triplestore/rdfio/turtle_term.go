@@ -174,7 +174,7 @@ func (d *turtleDecoder) resolve(raw []byte, n int, escaped bool) (term.Key, erro
 			return "", d.in.failWith(0, err)
 		}
 	}
-	if iri.IsAbsolute(raw[1:]) && !bytes.Contains(raw, []byte("/.")) {
+	if iri.IsAbsolute(raw[1:]) {
 		d.in.pos += n
 		return d.keys.key(raw), nil
 	}

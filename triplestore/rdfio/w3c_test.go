@@ -1,8 +1,8 @@
 package rdfio_test
 
 import (
+	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +66,7 @@ func (m manifest) file(iri string) string {
 func TestW3CSuitesRDF11(t *testing.T) {
 	t.Parallel()
 	root := sharedData(t, "w3c", "rdf", "rdf11")
-	for _, suite := range []string{"rdf-n-triples", "rdf-n-quads", "rdf-turtle", "rdf-trig"} {
+	for _, suite := range []string{"rdf-n-triples", "rdf-n-quads", "rdf-turtle", "rdf-trig", "rdf-xml"} {
 		t.Run(suite, func(t *testing.T) {
 			t.Parallel()
 			base := "https://w3c.github.io/rdf-tests/rdf/rdf11/" + suite + "/"
@@ -128,16 +128,19 @@ func (m manifest) run(t *testing.T, e term.Key) string {
 	return again(t, got)
 }
 
-// again writes what was read in every syntax and reads it back.
+// again writes what was read in every syntax and reads it back. What a syntax cannot hold is left out on both sides.
 func again(t *testing.T, quads []term.Quad) string {
+	prefixes := map[string]string{"ex": "http://example/", "": "http://a.example/", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 	for _, s := range rdfio.Syntaxes() {
-		if !s.Text || !s.Quads && slices.ContainsFunc(quads, func(q term.Quad) bool { return q.G != "" }) {
-			continue
-		}
 		var b strings.Builder
-		w := rdfio.NewWriter(&b, s, map[string]string{"ex": "http://example/", "": "http://a.example/", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"})
+		var written []term.Quad
+		w := rdfio.NewWriter(&b, s, prefixes)
 		for _, q := range quads {
-			if err := w.Write(q); err != nil {
+			var unsayable *rdfio.TermError
+			switch err := w.Write(q); {
+			case err == nil:
+				written = append(written, q)
+			case !errors.As(err, &unsayable) || s.Text && s.Quads:
 				return "writing " + s.Name + ": " + err.Error()
 			}
 		}
@@ -148,8 +151,8 @@ func again(t *testing.T, quads []term.Quad) string {
 		if err != nil {
 			return "reading back " + s.Name + ": " + err.Error() + "\n" + b.String()
 		}
-		if !isomorphic(quads, back) {
-			return "not the same after " + s.Name + "\n" + b.String()
+		if !isomorphic(written, back) {
+			return "not the same after " + s.Name + "\n" + b.String() + nquads(t, back)
 		}
 	}
 	return ""

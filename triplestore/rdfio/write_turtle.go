@@ -17,8 +17,8 @@ type turtleEncoder struct {
 	w        io.Writer
 	trig     bool
 	short    shortener
-	pending  []term.Quad // of one subject in one graph
-	body     []byte      // rendered and not yet written
+	held     group
+	body     []byte // rendered and not yet written
 	scratch  []byte
 	declare  []string // prefixes used by scratch for the first time
 	declared map[string]bool
@@ -28,20 +28,17 @@ type turtleEncoder struct {
 	inGraph  bool
 }
 
-// maxPending bounds how many statements of one subject are held to sort them by predicate.
-const maxPending = 1024
-
 func encodeTurtle(w io.Writer, prefixes map[string]string, s Syntax) encoder {
 	return &turtleEncoder{w: w, trig: s.Quads, short: newShortener(prefixes), declared: map[string]bool{}}
 }
 
 func (e *turtleEncoder) write(q term.Quad) error {
-	if n := len(e.pending); n > 0 && (n == maxPending || e.pending[0].S != q.S || e.pending[0].G != q.G) {
+	if e.held.full(q) {
 		if err := e.subject(); err != nil {
 			return err
 		}
 	}
-	e.pending = append(e.pending, q)
+	e.held = append(e.held, q)
 	return nil
 }
 
@@ -60,21 +57,13 @@ func (e *turtleEncoder) close() error {
 	return e.out()
 }
 
-// subject renders what is pending.
+// subject renders what is held.
 func (e *turtleEncoder) subject() error {
-	if len(e.pending) == 0 {
+	if len(e.held) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(e.pending, func(a, b term.Quad) int {
-		if (a.P == rdfType) != (b.P == rdfType) {
-			if a.P == rdfType {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(string(a.P), string(b.P))
-	})
-	g := e.pending[0].G
+	e.held.sort()
+	g := e.held[0].G
 	var name []byte
 	if g != "" {
 		name = e.term(nil, g)
@@ -103,7 +92,7 @@ func (e *turtleEncoder) subject() error {
 		e.graph, e.inGraph = g, true
 	}
 	e.body = append(e.body, e.scratch...)
-	e.pending = e.pending[:0]
+	e.held = e.held[:0]
 	if len(e.body) >= windowSize {
 		return e.out()
 	}
@@ -111,10 +100,10 @@ func (e *turtleEncoder) subject() error {
 }
 
 func (e *turtleEncoder) render(indent string) {
-	b := e.term(append(e.scratch[:0], indent...), e.pending[0].S)
-	for i, q := range e.pending {
+	b := e.term(append(e.scratch[:0], indent...), e.held[0].S)
+	for i, q := range e.held {
 		switch {
-		case i > 0 && q.P == e.pending[i-1].P:
+		case i > 0 && q.P == e.held[i-1].P:
 			b = append(b, ", "...)
 			b = e.term(b, q.O)
 			continue

@@ -1,7 +1,7 @@
 // Package iri resolves and checks IRIs: RFC 3986 reference resolution, carried over to RFC 3987's characters.
 //
 // IRIs are plain strings here, compared and kept exactly as written. Nothing is normalised: no case folding, no
-// percent-decoding, no punycode; the one thing resolution takes out is dot segments (RFC 3986 §5.2.4).
+// percent-decoding, no punycode; the one thing resolving a relative reference takes out is dot segments (RFC 3986 §5.2.4).
 package iri
 
 import (
@@ -102,16 +102,13 @@ func NewBase(s string) (Base, error) {
 // String is the IRI the base was made from.
 func (b Base) String() string { return b.iri }
 
-// Resolve gives the absolute IRI that ref means under the base (RFC 3986 §5.2.2, strict). It does not check
+// Resolve gives the absolute IRI that a relative reference means under the base (RFC 3986 §5.2.2, strict). A reference
+// with a scheme is an IRI already and stays as it is, dot segments included: RDF compares IRIs as strings, and resolving
+// "only relative IRIs" (Turtle §6.3) keeps a document that was written and read again the same. Resolve does not check
 // ref's characters.
 func (b Base) Resolve(ref string) (string, error) {
 	if schemeLen(ref) > 0 {
-		if !mayHaveDots(ref) {
-			return ref, nil
-		}
-		r := split(ref)
-		r.path = removeDots(r.path)
-		return r.String(), nil
+		return ref, nil
 	}
 	if b.iri == "" {
 		return "", fmt.Errorf("relative IRI <%s> without a base", ref)
@@ -155,21 +152,6 @@ func merge(base parts, path string) string {
 		return "/" + path
 	}
 	return base.path[:strings.LastIndexByte(base.path, '/')+1] + path
-}
-
-// mayHaveDots is a cheap test that finds every path with dot segments and some without.
-func mayHaveDots(s string) bool {
-	for i := 0; i < len(s); {
-		j := strings.Index(s[i:], "/.")
-		if j < 0 {
-			return false
-		}
-		i += j + 2
-		if i == len(s) || s[i] == '.' || s[i] == '/' || s[i] == '?' || s[i] == '#' {
-			return true
-		}
-	}
-	return false
 }
 
 // removeDots is RFC 3986 §5.2.4, in one pass over the segments.

@@ -39,7 +39,7 @@ func TestReferencesResolveUnderUnusualBases(t *testing.T) {
 		{"x:/a/b", "..//c", "x:/.//c"},
 		{"http://a/b/", "c d:e", "http://a/b/c d:e"},
 		{"http://é/ü", "ö", "http://é/ö"},
-		{"http://a/b", "http://c/d/../e", "http://c/e"},
+		{"http://a/b", "http://c/d/../e", "http://c/d/../e"},
 	} {
 		if got, err := Resolve(c[0], c[1]); err != nil || got != c[2] {
 			t.Errorf("Resolve(%q, %q) = %q, %v; want %q", c[0], c[1], got, err, c[2])

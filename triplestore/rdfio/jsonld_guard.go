@@ -1,0 +1,94 @@
+package rdfio
+
+import "strings"
+
+// Bounds on what expansion may cost beyond the size of a document: a context is copied wherever another is opened inside
+// of it, and every short name becomes an IRI. A document of a few kilobytes could otherwise ask for terabytes.
+const (
+	maxContextCopies = 100_000_000 // contexts opened x terms defined
+	maxExpandedBytes = 2 << 30     // values x longest IRI that a context can make
+)
+
+func checkExpansion(t jsonTree) error {
+	opened := len(t.contexts)
+	if t.scoped {
+		opened = t.objects // a scoped context may be opened by every object
+	}
+	if int64(opened)*int64(t.terms) > maxContextCopies {
+		return limitError("contexts opened times terms defined", maxContextCopies)
+	}
+	if int64(longestIRI(t.contexts))*int64(t.values) > maxExpandedBytes {
+		return limitError("an expanded size", maxExpandedBytes)
+	}
+	return nil
+}
+
+// longestIRI is an upper bound for the length of the IRI a term stands for, over all contexts together. Terms may be made
+// of terms ("b": "a:x"), so lengths add up along such chains.
+func longestIRI(contexts []any) int {
+	defs := map[string][]string{}
+	common := 0 // @vocab and @base may stand before anything
+	var collect func(v any)
+	collect = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				collect(item)
+			}
+		case map[string]any:
+			for key, def := range v {
+				switch s := def.(type) {
+				case string:
+					if key == "@vocab" || key == "@base" {
+						common += len(s)
+					} else {
+						defs[key] = append(defs[key], s)
+					}
+				case map[string]any:
+					if id, ok := s["@id"].(string); ok {
+						defs[key] = append(defs[key], id)
+					}
+					if id, ok := s["@reverse"].(string); ok {
+						defs[key] = append(defs[key], id)
+					}
+					if inner, ok := s["@context"]; ok {
+						collect(inner)
+					}
+				}
+			}
+		}
+	}
+	for _, c := range contexts {
+		collect(c)
+	}
+	known := map[string]int{}
+	var length func(name string, depth int) int
+	length = func(name string, depth int) int {
+		if n, ok := known[name]; ok {
+			return n
+		}
+		known[name] = len(name) // what a cycle finds; json-gold refuses cycles
+		n := len(name)
+		for _, s := range defs[name] {
+			total := len(s)
+			if prefix, _, ok := strings.Cut(s, ":"); ok && prefix != name && defs[prefix] != nil && depth < maxChain {
+				total += length(prefix, depth+1)
+			} else if s != name && defs[s] != nil && depth < maxChain {
+				total += length(s, depth+1)
+			} else if ok && defs[prefix] != nil && depth >= maxChain {
+				total = maxExpandedBytes
+			}
+			n = max(n, total)
+		}
+		known[name] = n
+		return n
+	}
+	longest := 0
+	for name := range defs {
+		longest = max(longest, length(name, 0))
+	}
+	return longest + common
+}
+
+// maxChain is how many terms may be made of one another in a row.
+const maxChain = 1000

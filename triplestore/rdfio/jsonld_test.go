@@ -1,0 +1,124 @@
+package rdfio_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"odarchive/triplestore/rdfio"
+)
+
+// jsonldSuite finds the W3C JSON-LD tests, which json-gold carries in its module.
+func jsonldSuite(t testing.TB) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/piprate/json-gold").Output()
+	if err != nil {
+		t.Skip("no go command to find json-gold's tests with")
+	}
+	dir := filepath.Join(strings.TrimSpace(string(out)), "ld", "testdata")
+	if !exists(filepath.Join(dir, "toRdf-manifest.jsonld")) {
+		t.Skip("json-gold came without the W3C tests")
+	}
+	return dir
+}
+
+// jsonldExceptions are tests of the suite, by input file, that end otherwise, with the reason.
+var jsonldExceptions = map[string]string{
+	"toRdf/0122": "json-gold takes dot segments out of the base's own path",
+	"toRdf/0123": "json-gold takes dot segments out of the base's own path",
+	"toRdf/0124": "json-gold takes dot segments out of the base's own path",
+	"toRdf/0125": "json-gold takes dot segments out of the base's own path",
+	"toRdf/0128": "json-gold folds double slashes in the path of a base",
+	"toRdf/0130": "json-gold resolves under a base without authority as under one with an empty authority",
+	"toRdf/0131": "json-gold resolves under a base without authority as under one with an empty authority",
+	"toRdf/0132": "json-gold resolves under a base without authority as under one with an empty authority",
+	"toRdf/c031": "json-gold resolves the address of a context under the base, not under the document's own address",
+	"toRdf/c033": "json-gold does not look for errors in a context that is never used",
+	"toRdf/e111": "json-gold resolves a relative @vocab that lies under another one differently",
+	"toRdf/e112": "json-gold resolves a relative @vocab that lies under another one differently",
+	"toRdf/ec02": "json-gold lets @type be redefined with an empty map",
+	"toRdf/er52": "json-gold lets the empty term be defined",
+	"toRdf/pr28": "json-gold lets a protected null term be redefined",
+	"toRdf/pr38": "json-gold refuses @reverse with something like a keyword instead of passing over it",
+	"toRdf/pr39": "json-gold refuses @reverse with something like a keyword instead of passing over it",
+}
+
+func TestW3CSuiteJSONLD(t *testing.T) {
+	t.Parallel()
+	dir := jsonldSuite(t)
+	var manifest struct {
+		Sequence []struct {
+			ID     string          `json:"@id"`
+			Type   json.RawMessage `json:"@type"`
+			Name   string
+			Input  string
+			Expect string
+			Option struct {
+				Base, SpecVersion, ProcessingMode, RDFDirection, ExpandContext string
+				ProduceGeneralizedRdf                                          bool
+			}
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "toRdf-manifest.jsonld"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	const base = "https://w3c.github.io/json-ld-api/tests/"
+	passed := 0
+	for _, e := range manifest.Sequence {
+		if e.Option.SpecVersion == "json-ld-1.0" || e.Option.ExpandContext != "" || e.Option.ProcessingMode == "json-ld-1.0" ||
+			e.Option.RDFDirection != "" {
+			continue // options that this package does not have
+		}
+		failure := func() string {
+			o := rdfio.Options{Base: base + e.Input, Context: func(iri string) ([]byte, error) {
+				return os.ReadFile(filepath.Join(dir, filepath.Clean("/"+strings.TrimPrefix(iri, base))))
+			}}
+			if e.Option.Base != "" {
+				o.Base = e.Option.Base
+			}
+			f, err := os.Open(filepath.Join(dir, e.Input))
+			if err != nil {
+				return err.Error()
+			}
+			defer f.Close()
+			got, err := readAll(rdfio.NewReader(f, rdfio.JSONLD(), o))
+			switch {
+			case strings.Contains(string(e.Type), "Negative"):
+				if err == nil {
+					return "was accepted"
+				}
+				return ""
+			case err != nil:
+				return err.Error()
+			case strings.Contains(string(e.Type), "PositiveSyntax"):
+				return ""
+			}
+			want, err := readFile(t, filepath.Join(dir, e.Expect), rdfio.NQuads(), "")
+			if err != nil {
+				return "result: " + err.Error()
+			}
+			if !isomorphic(got, want) {
+				return fmt.Sprintf("got\n%swant\n%s", nquads(t, got), nquads(t, want))
+			}
+			return again(t, got)
+		}()
+		reason, listed := jsonldExceptions[strings.TrimSuffix(e.Input, "-in.jsonld")]
+		switch {
+		case failure != "" && !listed:
+			t.Errorf("%s (%s): %s", e.ID, e.Name, failure)
+		case failure == "" && listed:
+			t.Errorf("%s passes and is listed as an exception (%s)", e.ID, reason)
+		case failure == "":
+			passed++
+		}
+	}
+	t.Logf("%d of %d", passed, len(manifest.Sequence))
+}

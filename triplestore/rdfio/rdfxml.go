@@ -1,0 +1,371 @@
+package rdfio
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"odarchive/triplestore/rdfio/iri"
+	"odarchive/triplestore/term"
+)
+
+// rdfxmlDecoder reads RDF 1.1 XML Syntax. Comments name the productions of its grammar (§7.2). Every open element has an
+// xframe that says what its children are; statements come out as soon as they are complete.
+type rdfxmlDecoder struct {
+	x     *xmlScanner
+	lim   Limits
+	blank blanks
+	keys  *keyCache
+	buf   []byte
+	stack []xframe
+	ids   map[string]bool // rdf:ID values in use, resolved
+	out   []term.Quad
+	next  int
+}
+
+// xframe is an open element.
+type xframe struct {
+	kind xframeKind
+	base *iri.Base
+	lang string
+
+	subject term.Key // of a node element; of a property element: whose property it is
+	li      int      // rdf:li counted so far in a node element
+
+	pred     term.Key
+	reify    term.Key // of a property element with rdf:ID: the statement's name
+	datatype string
+	text     []byte
+	hasText  bool     // text other than white space
+	object   term.Key // of a property element: its object, once there is one
+	cell     term.Key // of a collection: the last cell
+}
+
+type xframeKind byte
+
+const (
+	xDoc        xframeKind = iota // outside of the root element
+	xRDF                          // rdf:RDF: node elements
+	xNode                         // a node element (or parseType="Resource"): property elements
+	xProperty                     // a property element: text or one node element
+	xEmpty                        // a property element whose attributes have said it all
+	xCollection                   // parseType="Collection": node elements
+)
+
+func decodeRDFXML(r io.Reader, base iri.Base, o Options) decoder {
+	return &rdfxmlDecoder{x: newXMLScanner(r, o), lim: o.Limits, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache(),
+		stack: []xframe{{kind: xDoc, base: &base}}, ids: map[string]bool{}}
+}
+
+func (d *rdfxmlDecoder) skip() bool { return false }
+
+func (d *rdfxmlDecoder) prefixes() map[string]string {
+	ns := map[string]string{}
+	for _, b := range d.x.ns[2:] {
+		if b.iri != "" {
+			ns[b.prefix] = b.iri
+		}
+	}
+	return ns
+}
+
+func (d *rdfxmlDecoder) read() (term.Quad, error) {
+	for d.next == len(d.out) {
+		d.out, d.next = d.out[:0], 0
+		if err := d.step(); err != nil {
+			return term.Quad{}, err
+		}
+	}
+	d.next++
+	return d.out[d.next-1], nil
+}
+
+func (d *rdfxmlDecoder) emit(s, p, o term.Key) { d.out = append(d.out, term.Quad{S: s, P: p, O: o}) }
+
+func (d *rdfxmlDecoder) fail(format string, args ...any) error {
+	return d.x.in.failWith(0, fmt.Errorf(format, args...))
+}
+
+func (d *rdfxmlDecoder) step() error {
+	kind, err := d.x.next()
+	if err != nil {
+		return err
+	}
+	f := &d.stack[len(d.stack)-1]
+	switch kind {
+	case xmlStart:
+		return d.start(f)
+	case xmlEnd:
+		return d.end(f)
+	case xmlText:
+		if f.kind == xProperty {
+			if len(f.text)+len(d.x.text) > d.lim.Token {
+				return d.x.in.failWith(0, limitError("a literal", int64(d.lim.Token)))
+			}
+			f.text = append(f.text, d.x.text...)
+			f.hasText = f.hasText || d.x.mixed
+			if f.object == "" || !f.hasText {
+				return nil
+			}
+		}
+		if d.x.mixed {
+			return d.fail("text where only elements may be")
+		}
+	}
+	return nil
+}
+
+// start handles a start tag inside of f.
+func (d *rdfxmlDecoder) start(f *xframe) error {
+	child := xframe{base: f.base, lang: f.lang}
+	for _, a := range d.x.attrs {
+		if a.name.space != xmlNS {
+			continue
+		}
+		switch a.name.local {
+		case "lang":
+			if n := langLen([]byte(a.value)); n != len(a.value) {
+				return d.fail("xml:lang=%q is not a language tag", a.value)
+			}
+			child.lang = a.value
+		case "base":
+			s, err := f.base.Resolve(a.value)
+			if err != nil {
+				return d.fail("xml:base: %w", err)
+			}
+			b, err := iri.NewBase(s)
+			if err != nil {
+				return d.fail("xml:base: %w", err)
+			}
+			child.base = &b
+		}
+	}
+	name := d.x.name
+	switch {
+	case f.kind == xDoc && name.space == rdfNS && name.local == "RDF":
+		for _, a := range d.x.attrs {
+			if a.name.space != xmlNS && !ignorable(a.name) {
+				return d.fail("the attribute %s does not belong on rdf:RDF", a.name.raw)
+			}
+		}
+		child.kind = xRDF
+		d.stack = append(d.stack, child)
+		return nil
+	case f.kind == xNode:
+		return d.property(f, child)
+	case f.kind == xEmpty:
+		return d.fail("an element inside of an empty property element")
+	case f.kind == xProperty && (f.object != "" || f.datatype != ""):
+		return d.fail("more than one node element inside of a property element, or one beside rdf:datatype")
+	case f.kind == xProperty && f.hasText:
+		return d.fail("an element beside text in a property element")
+	}
+	return d.node(f, child)
+}
+
+// ignorable attributes have a name without a prefix that does not mean anything here, or begin with xml.
+func ignorable(n *xmlName) bool {
+	return len(n.local) >= 3 && n.space == "" && (n.local[0]|0x20 == 'x' && n.local[1]|0x20 == 'm' && n.local[2]|0x20 == 'l')
+}
+
+// node is nodeElement (§7.2.11).
+func (d *rdfxmlDecoder) node(f *xframe, child xframe) error {
+	name := d.x.name
+	typ, err := d.nameIRI(name)
+	if err != nil {
+		return err
+	}
+	if name.space == rdfNS && forbiddenNode(name.local) {
+		return d.fail("%s cannot be a node element", name.raw)
+	}
+	child.kind = xNode
+	for _, a := range d.x.attrs {
+		var k term.Key
+		switch d.rdfAttr(a.name) {
+		case "ID":
+			k, err = d.id(a.value, &child)
+		case "about":
+			k, err = d.ref(a.value, &child)
+		case "nodeID":
+			k, err = d.nodeID(a.value)
+		default:
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if child.subject != "" {
+			return d.fail("more than one of rdf:ID, rdf:about and rdf:nodeID")
+		}
+		child.subject = k
+	}
+	if child.subject == "" {
+		child.subject = d.blank.fresh()
+	}
+	d.link(f, child.subject)
+	if name.space != rdfNS || name.local != "Description" {
+		d.emit(child.subject, rdfType, typ)
+	}
+	if err := d.propertyAttrs(&child, child.subject, "ID", "about", "nodeID"); err != nil {
+		return err
+	}
+	d.stack = append(d.stack, child)
+	return nil
+}
+
+// link makes the node element's subject the object of the property element it stands in.
+func (d *rdfxmlDecoder) link(f *xframe, node term.Key) {
+	switch f.kind {
+	case xProperty:
+		f.object = node
+		d.statement(f, node)
+	case xCollection:
+		cell := d.blank.fresh()
+		if f.cell == "" {
+			d.statement(f, cell)
+		} else {
+			d.emit(f.cell, rdfRest, cell)
+		}
+		f.cell = cell
+		d.emit(cell, rdfFirst, node)
+	}
+}
+
+// statement emits the statement of a property element and, where it has a name, what describes it (§7.3).
+func (d *rdfxmlDecoder) statement(f *xframe, o term.Key) {
+	d.emit(f.subject, f.pred, o)
+	if f.reify == "" {
+		return
+	}
+	d.emit(f.reify, rdfType, "<"+rdfNS+"Statement")
+	d.emit(f.reify, "<"+rdfNS+"subject", f.subject)
+	d.emit(f.reify, "<"+rdfNS+"predicate", f.pred)
+	d.emit(f.reify, "<"+rdfNS+"object", o)
+}
+
+// property is propertyElt (§7.2.14 to 7.2.21).
+func (d *rdfxmlDecoder) property(f *xframe, child xframe) (err error) {
+	name := d.x.name
+	child.subject = f.subject
+	if name.space == rdfNS && name.local == "li" {
+		f.li++
+		child.pred = term.Key("<" + rdfNS + "_" + strconv.Itoa(f.li))
+	} else {
+		if child.pred, err = d.nameIRI(name); err != nil {
+			return err
+		}
+		if name.space == rdfNS && forbiddenProperty(name.local) {
+			return d.fail("%s cannot be a property element", name.raw)
+		}
+	}
+	parseType, hasType, resource, others := "", false, term.Key(""), 0
+	for _, a := range d.x.attrs {
+		var k term.Key
+		switch d.rdfAttr(a.name) {
+		case "ID":
+			if child.reify, err = d.id(a.value, &child); err != nil {
+				return err
+			}
+			continue
+		case "parseType":
+			parseType, hasType = a.value, true
+			continue
+		case "datatype":
+			dt, err := d.ref(a.value, &child)
+			if err != nil {
+				return err
+			}
+			child.datatype = dt.Value()
+			continue
+		case "resource":
+			k, err = d.ref(a.value, &child)
+		case "nodeID":
+			k, err = d.nodeID(a.value)
+		default:
+			if a.name.space != xmlNS && !ignorable(a.name) {
+				others++
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if resource != "" {
+			return d.fail("both rdf:resource and rdf:nodeID")
+		}
+		resource = k
+	}
+	switch {
+	case hasType && (resource != "" || child.datatype != "" || others > 0):
+		return d.fail("rdf:parseType together with other attributes")
+	case hasType:
+		return d.parseType(parseType, child)
+	case child.datatype != "" && (resource != "" || others > 0):
+		return d.fail("rdf:datatype together with other attributes")
+	case resource != "" || others > 0:
+		if resource == "" {
+			resource = d.blank.fresh()
+		}
+		child.kind = xEmpty
+		d.statement(&child, resource)
+		if err := d.propertyAttrs(&child, resource, "ID", "resource", "nodeID"); err != nil {
+			return err
+		}
+	default:
+		child.kind = xProperty
+	}
+	d.stack = append(d.stack, child)
+	return nil
+}
+
+func (d *rdfxmlDecoder) parseType(value string, child xframe) error {
+	switch value {
+	case "Resource":
+		b := d.blank.fresh()
+		d.statement(&child, b)
+		child.kind, child.subject, child.reify = xNode, b, ""
+	case "Collection":
+		child.kind = xCollection
+	default: // "Literal", and every value not known (§7.2.20)
+		lex, err := d.x.literal()
+		if err != nil {
+			return err
+		}
+		d.statement(&child, term.Key("^"+rdfNS+"XMLLiteral\x00"+lex))
+		return nil
+	}
+	d.stack = append(d.stack, child)
+	return nil
+}
+
+// end handles the end of the element of f.
+func (d *rdfxmlDecoder) end(f *xframe) error {
+	switch f.kind {
+	case xProperty:
+		if f.object == "" {
+			d.statement(f, d.literal(f))
+		}
+	case xCollection:
+		if f.cell == "" {
+			d.statement(f, rdfNil)
+		} else {
+			d.emit(f.cell, rdfRest, rdfNil)
+		}
+	}
+	d.stack = d.stack[:len(d.stack)-1]
+	return nil
+}
+
+func (d *rdfxmlDecoder) literal(f *xframe) term.Key {
+	d.buf = append(append(d.buf[:0], '"'), f.text...)
+	n := len(d.buf)
+	switch {
+	case f.datatype != "" && f.datatype != term.XSDString:
+		d.buf = appendTyped(d.buf, f.datatype)
+	case f.datatype == "" && f.lang != "":
+		d.buf = appendLang(d.buf, []byte(f.lang))
+	default:
+		n = 0
+	}
+	return d.keys.key(d.buf[n:])
+}
