@@ -79,7 +79,8 @@ func dateOrTime(b []byte) (value, bool) {
 	p += 1 + wm
 	if wa == 4 && p == len(b) { // 2006-01
 		if sep != '.' && wm == 2 && m >= 1 && m <= 12 && a >= 1000 {
-			return value{kind: kindYearMonth, forms: v.forms | dateYMD, num: float64(a*12 + m)}, true
+			x := float64(a*12 + m)
+			return value{kind: kindYearMonth, forms: v.forms | dateYMD, num: x, alt: x}, true
 		}
 		return value{}, false
 	}
@@ -399,10 +400,24 @@ func dayMonthName(b []byte, day, width, p int) (value, bool) {
 // monthFirst reads "Jan 2, 2006" and "January 2 2006".
 func monthFirst(b []byte) (value, bool) {
 	m, w := monthName(b)
-	if m == 0 || w >= len(b) || b[w] != ' ' {
+	if m == 0 || w >= len(b) || b[w] != ' ' && b[w] != '-' {
 		return value{}, false
 	}
 	p := w + 1
+	if y, wy := digitsAt(b, p, 5); (wy == 4 || wy == 2 && b[w] == '-') && p+wy == len(b) { // Jan 2006, Jan-06
+		f := dateMonDY | dateYear4
+		if wy == 2 {
+			f, y = dateMonDY|dateYear2, fullYear(y)
+		}
+		if b[w] == '-' {
+			f |= dateDash
+		}
+		x := float64(y*12 + m)
+		return value{kind: kindYearMonth, forms: f, num: x, alt: x}, true
+	}
+	if b[w] != ' ' {
+		return value{}, false
+	}
 	d, wd := digitsAt(b, p, 3)
 	if wd == 0 || wd > 2 {
 		return value{}, false

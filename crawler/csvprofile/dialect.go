@@ -2,8 +2,9 @@ package csvprofile
 
 // Dialect is how a CSV-like file is written, after the dialect description of CSV on the Web.
 //
-// Lines are counted as physical lines from the start of the file: first Preamble lines that are no part of the
-// table, then HeaderRows rows of column titles, then data, then Footer lines that are no part of the table.
+// A file has, in this order: Preamble records that are no part of the table (titles, notes, blank lines), HeaderRows
+// records of column titles, the data, and Footer records that are no part of the table. A record is mostly a line;
+// one with a line end inside quotes counts once.
 type Dialect struct {
 	Encoding         string `json:"encoding"`       // canonical name of package charset
 	Delimiter        string `json:"delimiter"`      // "" when every line is one cell; may be longer than a character

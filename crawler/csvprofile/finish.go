@@ -124,9 +124,9 @@ func (c *column) datatype(col *Column, name string) string {
 			return "time"
 		}
 	case n[kindYearMonth]:
-		if f&dateSeps != 0 {
-			if f&dateSlash != 0 {
-				col.Format = "yyyy/MM"
+		if format := yearMonthFormat(f); format != "" {
+			if format != "yyyy-MM" {
+				col.Format = format
 			}
 			return "gYearMonth"
 		}
@@ -256,6 +256,24 @@ func dateFormat(f forms) string {
 		return day + sep + month + sep + year
 	case f&dateMDY != 0:
 		return month + sep + day + sep + year
+	}
+	return ""
+}
+
+func yearMonthFormat(f forms) string {
+	switch {
+	case f&dateYMD != 0 && f&dateDash != 0:
+		return "yyyy-MM"
+	case f&dateYMD != 0 && f&dateSlash != 0:
+		return "yyyy/MM"
+	case f&dateMonDY == 0:
+		return ""
+	case f&dateYear2 != 0:
+		return "MMM-yy"
+	case f&dateYear4 != 0 && f&dateDash != 0:
+		return "MMM-yyyy"
+	case f&dateYear4 != 0:
+		return "MMM yyyy"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package csvprofile
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -49,11 +50,28 @@ func firstRecord(rows [][]string, width int) (int, string) {
 		if blank(rows[j]) {
 			continue
 		}
-		if looksFull(rows, j, width) {
+		if looksFull(rows, j, width) || spans(rows, j, width) {
 			return j, comment
 		}
 	}
 	return i, comment
+}
+
+// spans tells whether record j is the upper row of a header: several words, each above a group of columns that the
+// record below names.
+func spans(rows [][]string, j, width int) bool {
+	r := rows[j]
+	if len(r) != width || filled(r) < 2 || strings.TrimSpace(r[0]) == "" && filled(r) < 3 || j+1 >= len(rows) || filled(rows[j+1]) < width-1 {
+		return false
+	}
+	for _, row := range rows[j : j+2] {
+		for _, cell := range row {
+			if k := kindOf(strings.TrimSpace(cell)); k != kindText && k != kindEmpty && k != kindNull && k != kindBoolean {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // looksFull tells whether record j has as many filled cells as the rows of the table.
@@ -121,8 +139,7 @@ func headerRows(body [][]string, width int) (int, string) {
 	}
 	n := 1
 	for n < len(data)-1 && n < 16 {
-		s, _ := headerScore(data[n], data[n+1:])
-		if s < 2 || !continuesHeader(data[n], data[n+1:]) {
+		if !slices.Equal(trimmed(data[n]), trimmed(head)) && !continuesHeader(data[n], data[n+1:]) {
 			break
 		}
 		n++
@@ -136,14 +153,15 @@ func continuesHeader(row []string, rest [][]string) bool {
 	strong := 0
 	for i, cell := range row {
 		k := kindOf(strings.TrimSpace(cell))
-		if k != kindText && k != kindEmpty {
+		word := k == kindText || k == kindBoolean || k == kindNull
+		if !word && k != kindEmpty {
 			return false
 		}
-		if k == kindText && columnKind(rest, i) != kindText {
+		if word && columnKind(rest, i) != kindText {
 			strong++
 		}
 	}
-	return strong*2 >= len(row)
+	return strong > 0 && strong*2 >= filled(row)
 }
 
 // columnKind is the kind that at least four fifths of the cells of column i have; kindText without one.
@@ -177,11 +195,13 @@ func headerScore(head []string, rest [][]string) (float64, string) {
 	texts, values, empties := 0, 0, 0
 	seen := map[string]bool{}
 	repeated := 0
-	for _, cell := range head {
+	for i, cell := range head {
 		s := strings.TrimSpace(cell)
 		switch k := kindOf(s); {
 		case k == kindEmpty:
-			empties++
+			if anyBelow(rest, i) && filled(head[i:]) > 0 {
+				empties++
+			}
 		case k == kindText || k == kindNull || k == kindBoolean:
 			texts++
 		default:
@@ -238,7 +258,7 @@ func headerScore(head []string, rest [][]string) (float64, string) {
 	for i, cell := range head {
 		s := strings.TrimSpace(cell)
 		for _, r := range rest[:min(len(rest), 200)] {
-			if s != "" && i < len(r) && strings.TrimSpace(r[i]) == s {
+			if s != "" && i < len(r) && strings.TrimSpace(r[i]) == s && !repeats(r, head) {
 				again++
 				break
 			}
@@ -250,11 +270,41 @@ func headerScore(head []string, rest [][]string) (float64, string) {
 			named++
 		}
 	}
-	score += 0.6 + float64(named)/float64(len(head)) - 1.5*float64(again) - 0.5*float64(repeated) - 0.5*float64(empties)
+	words := float64(max(filled(head), 1))
+	score += 0.6 + (float64(named)-4*float64(again))/words - 0.5*float64(repeated) - 0.5*float64(empties)
 	if score > 0 {
 		return score, "the first row has distinct words that do not come again"
 	}
 	return score, "the first row looks like the rows below"
+}
+
+// repeats tells whether a row is the header once more, as where several tables stand in one file.
+func repeats(row, head []string) bool {
+	same := 0
+	for i, c := range head {
+		if c = strings.TrimSpace(c); c != "" && i < len(row) && strings.TrimSpace(row[i]) == c {
+			same++
+		}
+	}
+	return same >= 2 && same*2 >= filled(head)
+}
+
+func trimmed(row []string) []string {
+	out := make([]string, len(row))
+	for i, c := range row {
+		out[i] = strings.TrimSpace(c)
+	}
+	return out
+}
+
+// anyBelow tells whether column i has a filled cell.
+func anyBelow(rows [][]string, i int) bool {
+	for _, r := range rows[:min(len(rows), 200)] {
+		if i < len(r) && strings.TrimSpace(r[i]) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // yearsAcross tells whether the numbers of a row are years, one after another.

@@ -133,9 +133,7 @@ func (p *Profile) sniff(head []byte, whole bool, declared string) (Dialect, layo
 	d.LineTerminator = lineTerminator(text)
 	d.Header, d.HeaderRows = l.header > 0, l.header
 	d.CommentPrefix = l.comment
-	if l.first < len(c.lines) {
-		d.Preamble = c.lines[l.first] - 1
-	}
+	d.Preamble = l.first
 	p.because("delimiter %q, quote %q: %d %% of the sampled rows have %d cells", c.delim, c.quote, int(c.consistency*100+0.5), c.width)
 	p.because("header %v: %s", d.Header, l.because)
 	return d, l
@@ -190,9 +188,10 @@ func (p *Profile) profile(ctx context.Context, r io.Reader, _ layout, o Options)
 	rows := NewRows(text, p.Dialect)
 	t := NewTable(nil)
 	var header [][]string
-	for rows.Next() {
+	for skip := p.Dialect.Preamble; rows.Next(); {
 		cells := rows.Cells()
-		if rows.Line() <= p.Dialect.Preamble {
+		if skip > 0 {
+			skip--
 			continue
 		}
 		if len(cells) == 1 && len(cells[0]) == 0 {

@@ -24,6 +24,7 @@ type candidate struct {
 	lines             []int // line each row began on
 	good, bad         int   // quotations well and badly formed
 	score             float64
+	full              int // rows that are not blank
 	width             int // commonest number of cells
 	consistency       float64
 	types             float64
@@ -33,15 +34,72 @@ type candidate struct {
 // of the file.
 func sniff(text []byte, whole bool) candidate {
 	text = sample(text, whole)
-	var best candidate
-	best.score = -1
-	for _, d := range delimiters(text) {
-		c := withDelimiter(text, d)
-		if c.score > best.score {
-			best = c
+	body := withoutComments(text)
+	best := withDelimiter(body, "")
+	for _, d := range delimiters(body) {
+		if d == "" {
+			continue
 		}
+		c := withDelimiter(body, d)
+		if c.score <= best.score || !usual(d) && c.unlikely(&best) {
+			continue
+		}
+		best = c
+	}
+	if len(body) < len(text) { // the records with their comments again
+		score := best.score
+		best = read(text, best.delim, best.quote, best.esc)
+		best.score = score
+	}
+	if best.delim == "" && !bytes.Contains(body, []byte(",")) {
+		best.delim = "," // what a writer of one column would have put between two
 	}
 	return best
+}
+
+// usual tells whether a delimiter is one of those that nearly all files have.
+func usual(d string) bool { return d == "," || d == ";" || d == "\t" || d == "|" }
+
+// unlikely tells whether a delimiter that few files have explains the text worse than the best other one: too few
+// rows agree on it, or it stands inside times, addresses and numbers that are whole without it.
+func (c *candidate) unlikely(best *candidate) bool {
+	if c.width < 2 || c.consistency < 0.8 || c.full < 2 {
+		return true
+	}
+	with, inside := 0, 0
+	for _, row := range best.rows {
+		for _, cell := range row {
+			if strings.Contains(cell, c.delim) {
+				with++
+				if kindOf(strings.TrimSpace(cell)) != kindText {
+					inside++
+				}
+			}
+		}
+	}
+	return with > 0 && inside*2 >= with
+}
+
+// withoutComments drops the lines that begin with "#" if the text begins with such a line and is not all of them.
+func withoutComments(text []byte) []byte {
+	if !bytes.HasPrefix(bytes.TrimLeft(text, "\r\n\t "), []byte("#")) {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for rest := text; len(rest) > 0; {
+		n := len(rest)
+		if i := bytes.IndexAny(rest, "\r\n"); i >= 0 {
+			n = i + 1
+		}
+		if rest[0] != '#' {
+			out = append(out, rest[:n]...)
+		}
+		rest = rest[n:]
+	}
+	if len(bytes.TrimSpace(out)) == 0 {
+		return text
+	}
+	return out
 }
 
 // sample is the part of text that is looked at: whole lines.
@@ -65,7 +123,7 @@ func weight(d string) float64 {
 	case "|":
 		return 0.98
 	case "":
-		return 0.6
+		return 1
 	case "\x01", "\x1f", "\x1e", "||", "|~|", "~|~", ";;", "\t\t", "::", "^|^", "#|#", "|^|", "§", "¬", "¦", "þ":
 		return 0.9
 	case ":", " ", "^", "~", "*", "#", "!", "@", "&":
@@ -167,7 +225,7 @@ func withDelimiter(text []byte, d string) candidate {
 		c.score = c.rate()
 		share := float64(c.good) / float64(c.good+4*c.bad)
 		c.score *= 0.9 + 0.2*share
-		if c.score > best.score {
+		if c.score > best.score || q == `"` && c.bad == 0 {
 			best, quoted = c, true
 		}
 	}
@@ -219,7 +277,7 @@ func read(text []byte, d, q, esc string) candidate {
 		c.good, c.bad = quotations(text, d, q[0], esc)
 		c.bad += r.unclosed
 	}
-	c.width, c.consistency = widths(c.rows)
+	c.width, c.full, c.consistency = widths(c.rows)
 	return c
 }
 
@@ -272,8 +330,9 @@ func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
 	return good, bad
 }
 
-// widths finds the commonest number of cells among rows that are not blank, and the share of rows that have it.
-func widths(rows [][]string) (width int, share float64) {
+// widths finds the commonest number of cells among rows that are not blank, the number of these rows, and the share
+// of them that have it.
+func widths(rows [][]string) (width, full int, share float64) {
 	count := map[int]int{}
 	n := 0
 	for _, r := range rows {
@@ -284,15 +343,18 @@ func widths(rows [][]string) (width int, share float64) {
 		n++
 	}
 	if n == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	for w, k := range count {
 		if k > count[width] || k == count[width] && w > width {
 			width = w
 		}
 	}
-	return width, float64(count[width]) / float64(n)
+	return width, n, float64(count[width]) / float64(n)
 }
+
+// oneColumn is what a table of one column is worth: two columns in all rows are worth a half.
+const oneColumn = 0.12
 
 // rate says how much the candidate's rows look like a table: equally long rows of cells that are plain values.
 func (c *candidate) rate() float64 {
@@ -312,7 +374,11 @@ func (c *candidate) rate() float64 {
 	pattern := 0.0
 	for w, k := range count {
 		share := float64(k) / float64(n)
-		pattern += share * share * math.Max(1e-3, float64(w-1)/float64(w))
+		if w == 1 {
+			pattern += share * share * oneColumn
+			continue
+		}
+		pattern += share * share * float64(w-1) / float64(w)
 	}
 	sum, cells := 0.0, 0
 	for _, r := range c.rows {

@@ -101,6 +101,9 @@ func (t *Table) finish(p *Profile) {
 	p.Dialect.Footer = len(t.pending)
 	p.Rows, p.Ragged = t.rows, t.ragged
 	seen := map[string]int{}
+	for n := len(t.cols); n > 1 && t.cols[n-1].cells == 0 && (n > len(t.names) || strings.TrimSpace(t.names[n-1]) == ""); n-- {
+		t.cols = t.cols[:n-1] // a delimiter at the end of every line makes no column
+	}
 	for i, c := range t.cols {
 		name := ""
 		if i < len(t.names) {

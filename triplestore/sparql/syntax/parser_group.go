@@ -145,6 +145,9 @@ func (p *parser) triplesBlock(g *Group) {
 	for p.err == nil && p.atTriples() {
 		p.sameSubject(&ts, true)
 		if !p.takePunct(".") {
+			if p.atTriples() {
+				p.fail("\".\" between two triples, or \";\" or \",\"")
+			}
 			break
 		}
 	}

@@ -1,0 +1,266 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"odarchive/triplestore/sparql/results"
+	"odarchive/triplestore/term"
+)
+
+// Result is what a query gave, or should give: rows, a boolean or triples.
+type Result struct {
+	Vars    []string
+	Rows    [][]term.Key
+	Ordered bool // the order of the rows counts
+	Boolean *bool
+	Graph   []term.Quad
+	IsGraph bool
+	Plain   bool // CSV: terms are strings
+}
+
+// ReadResult reads an expected result by its IRI.
+func ReadResult(iri string) (*Result, error) {
+	name := Path(iri)
+	if f, ok := results.ByName(strings.TrimPrefix(filepath.Ext(name), ".")); ok {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return DecodeResult(file, f)
+	}
+	quads, err := ReadGraph(iri)
+	if err != nil {
+		return nil, err
+	}
+	if r := resultSet(NewGraph(quads)); r != nil {
+		return r, nil
+	}
+	return &Result{Graph: quads, IsGraph: true}, nil
+}
+
+// DecodeResult reads a result in a SPARQL results format.
+func DecodeResult(r io.Reader, f results.Format) (*Result, error) {
+	rd, err := results.NewReader(r, f, results.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := rd.Boolean(); ok {
+		return &Result{Boolean: &v}, nil
+	}
+	out := &Result{Vars: rd.Vars(), Plain: f == results.CSV}
+	for {
+		row, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, row)
+	}
+}
+
+const rs = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
+
+// resultSet reads the result set vocabulary of the first working group; nil where g is no result set.
+func resultSet(g *Graph) *Result {
+	tops := g.Subjects(rdf+"type", term.IRI(rs+"ResultSet"))
+	if len(tops) == 0 {
+		return nil
+	}
+	top := tops[0]
+	if b := g.One(top, rs+"boolean"); b != "" {
+		v := b.Value() == "true"
+		return &Result{Boolean: &v}
+	}
+	r := &Result{Vars: values(g.All(top, rs+"resultVariable"))}
+	type numbered struct {
+		index int
+		row   []term.Key
+	}
+	var rows []numbered
+	for _, s := range g.All(top, rs+"solution") {
+		n := numbered{row: make([]term.Key, len(r.Vars))}
+		if i := g.One(s, rs+"index"); i != "" {
+			n.index, _ = strconv.Atoi(i.Value())
+			r.Ordered = true
+		}
+		for _, b := range g.All(s, rs+"binding") {
+			if i := slices.Index(r.Vars, g.One(b, rs+"variable").Value()); i >= 0 {
+				n.row[i] = g.One(b, rs+"value")
+			}
+		}
+		rows = append(rows, n)
+	}
+	slices.SortStableFunc(rows, func(a, b numbered) int { return a.index - b.index })
+	for _, n := range rows {
+		r.Rows = append(r.Rows, n.row)
+	}
+	return r
+}
+
+// Same tells how got differs from want, "" if it does not: the same rows in any order (in their order, where want
+// has one), up to the names of blank nodes. lax lets got leave out duplicates.
+func Same(got, want *Result, lax bool) string {
+	switch {
+	case want.Boolean != nil || got.Boolean != nil:
+		if want.Boolean == nil || got.Boolean == nil || *want.Boolean != *got.Boolean {
+			return fmt.Sprintf("got boolean %v, want %v", deref(got.Boolean), deref(want.Boolean))
+		}
+		return ""
+	case want.IsGraph != got.IsGraph:
+		return fmt.Sprintf("got a graph: %v, want one: %v", got.IsGraph, want.IsGraph)
+	case want.IsGraph:
+		if !Isomorphic(got.Graph, want.Graph) {
+			return "the graphs differ:\n got " + show(got.Graph) + "\nwant " + show(want.Graph)
+		}
+		return ""
+	}
+	if a, b := slices.Sorted(slices.Values(got.Vars)), slices.Sorted(slices.Values(want.Vars)); !slices.Equal(a, b) && (len(want.Rows) > 0 || len(want.Vars) > 0) {
+		return fmt.Sprintf("got variables %v, want %v", a, b)
+	}
+	g, w := rowQuads(got, want), rowQuads(want, want)
+	if lax {
+		g, w = distinctRows(g), distinctRows(w)
+	}
+	if Isomorphic(flatten(g), flatten(w)) {
+		return ""
+	}
+	return fmt.Sprintf("the rows differ:\n got %d %v\nwant %d %v", len(got.Rows), showRows(got), len(want.Rows), showRows(want))
+}
+
+func deref(b *bool) any {
+	if b == nil {
+		return "none"
+	}
+	return *b
+}
+
+// rowQuads makes each row a little graph around a blank node of its own. Duplicates are told apart by number.
+func rowQuads(r, want *Result) [][]term.Quad {
+	seen := map[string]int{}
+	var out [][]term.Quad
+	for i, row := range r.Rows {
+		var quads []term.Quad
+		node := term.Blank(fmt.Sprintf("row%d", i))
+		text := ""
+		blank := false
+		for j, k := range row {
+			if k == "" {
+				continue
+			}
+			if want.Plain {
+				if k.Kind() == term.KindIRI || k.Kind() == term.KindLiteral {
+					k = term.String(k.Value())
+				}
+				if k == term.String("") {
+					continue
+				}
+			}
+			k = canonical(k, want.Plain)
+			blank = blank || hasBlank(k)
+			quads = append(quads, term.Quad{S: node, P: term.IRI("x:" + r.Vars[j]), O: k})
+			text += r.Vars[j] + "\x00" + string(k) + "\x00"
+		}
+		if !blank { // rows with blank nodes differ by them, or are told apart by nothing
+			seen[text]++
+			quads = append(quads, term.Quad{S: node, P: term.IRI("x-number"), O: term.String(strconv.Itoa(seen[text]))})
+		} else {
+			quads = append(quads, term.Quad{S: node, P: term.IRI("x-row"), O: term.String("")})
+		}
+		if want.Ordered {
+			quads = append(quads, term.Quad{S: node, P: term.IRI("x-index"), O: term.String(strconv.Itoa(i))})
+		}
+		out = append(out, quads)
+	}
+	return out
+}
+
+func hasBlank(k term.Key) bool {
+	if s, p, o, ok := k.Parts(); ok {
+		return hasBlank(s) || hasBlank(p) || hasBlank(o)
+	}
+	return k.Kind() == term.KindBlank
+}
+
+func distinctRows(rows [][]term.Quad) [][]term.Quad {
+	var out [][]term.Quad
+	for _, r := range rows {
+		last := r[len(r)-1]
+		if last.P.Value() == "x-number" && last.O.Value() != "1" {
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func flatten(rows [][]term.Quad) []term.Quad {
+	return slices.Concat(rows...)
+}
+
+// canonical writes a number in one way, since "1.0" and "1.00" are the same answer of an arithmetic function, and
+// expected results were written by many hands. plain also takes strings for numbers, as in CSV.
+func canonical(k term.Key, plain bool) term.Key {
+	const xsd = "http://www.w3.org/2001/XMLSchema#"
+	dt, _ := strings.CutPrefix(k.Datatype(), xsd)
+	switch dt {
+	case "decimal":
+		s := strings.TrimPrefix(k.Value(), "+")
+		if whole, frac, ok := strings.Cut(s, "."); ok && strings.Trim(whole+frac, "-0123456789") == "" {
+			frac = strings.TrimRight(frac, "0")
+			s = strings.TrimSuffix(whole+"."+frac, ".")
+		}
+		return term.Typed(s, k.Datatype())
+	case "double", "float":
+		if f, err := strconv.ParseFloat(k.Value(), 64); err == nil {
+			return term.Typed(strconv.FormatFloat(f, 'g', 10, 64), k.Datatype())
+		}
+	case "string":
+		if plain && strings.ContainsAny(k.Value(), "0123456789") {
+			if f, err := strconv.ParseFloat(k.Value(), 64); err == nil {
+				return term.String(strconv.FormatFloat(f, 'g', 10, 64))
+			}
+		}
+	}
+	return k
+}
+
+func show(quads []term.Quad) string {
+	var lines []string
+	for _, q := range quads {
+		lines = append(lines, fmt.Sprintf("%q", []term.Key{q.S, q.P, q.O, q.G}))
+	}
+	slices.Sort(lines)
+	if len(lines) > 30 {
+		lines = append(lines[:30], fmt.Sprintf("... of %d", len(quads)))
+	}
+	return strings.Join(lines, "\n     ")
+}
+
+func showRows(r *Result) string {
+	var lines []string
+	for _, row := range r.Rows {
+		var cells []string
+		for i, k := range row {
+			cells = append(cells, fmt.Sprintf("%s=%q", r.Vars[i], string(k)))
+		}
+		slices.Sort(cells)
+		lines = append(lines, strings.Join(cells, " "))
+	}
+	if !r.Ordered {
+		slices.Sort(lines)
+	}
+	if len(lines) > 30 {
+		lines = append(lines[:30], "...")
+	}
+	return "\n     " + strings.Join(lines, "\n     ")
+}
