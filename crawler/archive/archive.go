@@ -47,6 +47,9 @@ func (a *Archive) Mint() ns.Mint { return a.mint }
 // Bytes is the content store behind the archive.
 func (a *Archive) Bytes() *content.Store { return a.content }
 
+// DB is the database behind the archive.
+func (a *Archive) DB() *kv.DB { return a.db }
+
 func notFound(what, name string) error {
 	return fmt.Errorf("%s %s: %w", what, name, ErrNotFound)
 }

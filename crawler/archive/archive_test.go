@@ -183,7 +183,7 @@ func TestATransactionThatFailsLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = a.Commit(t.Context(), Visit{Activity: catalog.Activity{URL: file, Start: day, End: day}, Kept: &Kept{Ref: ref, Type: "text/plain"}},
-		func(*kv.Txn) error { return full })
+		func(*kv.Txn, catalog.Activity) error { return full })
 	if !errors.Is(err, full) {
 		t.Fatalf("commit: %v", err)
 	}

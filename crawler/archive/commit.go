@@ -37,9 +37,9 @@ type Kept struct {
 }
 
 // Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
-// and what also adds (may be nil) are one transaction, durable on return. Bytes equal to the latest version's make no
+// and what also adds (may be nil; it is given the activity as it will be recorded) are one transaction, durable on return. Bytes equal to the latest version's make no
 // version: the outcome becomes Unchanged. It returns the activity as recorded.
-func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn) error) (catalog.Activity, error) {
+func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, catalog.Activity) error) (catalog.Activity, error) {
 	act := visit.Activity
 	id, err := ResourceID(act.URL)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn) er
 			return err
 		}
 		if also != nil {
-			return also(txn.KV())
+			return also(txn.KV(), *act)
 		}
 		return nil
 	})

@@ -182,11 +182,15 @@ func (f *Frontier) jobs(txn *kv.Txn, group string, now int64) ([]Job, error) {
 			return nil, err
 		}
 		if ok {
-			jobs = append(jobs, Job{URL: u.Seed.URL, Key: key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
-				LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due})
+			jobs = append(jobs, u.job())
 		}
 	}
 	return jobs, nil
+}
+
+func (u *URL) job() Job {
+	return Job{URL: u.Seed.URL, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
+		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 
 func (f *Frontier) grant(ctx context.Context, group string, jobs []Job) *Lease {
