@@ -58,8 +58,3 @@ func (u *UI) basket(w http.ResponseWriter, r *http.Request) error {
 	}
 	return u.render(w, r, http.StatusOK, "basket", view{Title: "Basket", Page: page})
 }
-
-// apiDoc answers GET /api-doc: the API to read and to try.
-func (u *UI) apiDoc(w http.ResponseWriter, r *http.Request) error {
-	return u.render(w, r, http.StatusOK, "apidoc", view{Title: "API", Page: struct{ Base string }{u.mint.Base}})
-}

@@ -35,9 +35,9 @@ type versionLine struct {
 	Before string // id of the version before, "" for the first
 }
 
-// dataset answers GET /dataset?url=: the page of a crawled URL, of a portal's dataset, or of a portal, whichever the
+// Dataset answers GET /dataset?url=: the page of a crawled URL, of a portal's dataset, or of a portal, whichever the
 // IRI names.
-func (u *UI) dataset(w http.ResponseWriter, r *http.Request) error {
+func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
 	address := r.URL.Query().Get("url")
 	if address == "" {
 		return problem.New(http.StatusBadRequest, "No address given", "expected /dataset?url= followed by the URL of a file or a dataset")

@@ -18,6 +18,7 @@ type Options struct {
 	Describe Describe // nil: pages leave out triples
 	Mint     ns.Mint
 	Examples []Example // of the console; nil for Examples(mint)
+	OpenAPI  []byte    // the document the API page shows; nil for none
 	Log      *slog.Logger
 	Now      func() time.Time // for "3 minutes ago"; nil for time.Now
 	Version  string           // of the program, shown in the footer
@@ -36,6 +37,9 @@ type UI struct {
 	assets   *assets
 	pages    *templates
 	figures  *figures
+
+	apiAbout  string
+	apiGroups []routeGroup
 
 	completions completions
 }
@@ -57,6 +61,11 @@ func New(o Options) (*UI, error) {
 		return nil, err
 	}
 	u.figures = newFigures(u.query)
+	if o.OpenAPI != nil {
+		if u.apiAbout, u.apiGroups, err = readAPI(o.OpenAPI); err != nil {
+			return nil, err
+		}
+	}
 	u.pages, err = loadTemplates(u)
 	return u, err
 }
@@ -67,7 +76,7 @@ func (u *UI) Routes(r chi.Router) {
 		"/":           u.home,
 		"/search":     u.search,
 		"/portals":    u.portals,
-		"/dataset":    u.dataset,
+		"/dataset":    u.Dataset,
 		"/version":    u.versionPage,
 		"/diff":       u.diff,
 		"/crawls":     u.crawls,
@@ -93,5 +102,6 @@ func (u *UI) Handler() http.Handler {
 		return problem.Newf(http.StatusNotFound, "No such page", "nothing is served at %s", r.URL.Path)
 	}))
 	u.Routes(r)
+	r.Get("/describe", problem.Handler(u.describePage))
 	return r
 }

@@ -150,6 +150,26 @@ func (a *API) DatasetByID(w http.ResponseWriter, r *http.Request) error {
 	return a.writeDataset(w, r, resource)
 }
 
+// FileByDataset leads from the original's GET /get/file/dsid/{ID} to the latest version of that dataset.
+func (a *API) FileByDataset(w http.ResponseWriter, r *http.Request) error {
+	resource, err := a.archive.ResourceByID(r.Context(), chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/get/file/"+url.PathEscape(resource.URL), http.StatusTemporaryRedirect)
+	return nil
+}
+
+// FileByNamedURL leads from the original's longer form, GET /get/file/url/{URL}, to /get/file/{URL}.
+func (a *API) FileByNamedURL(w http.ResponseWriter, r *http.Request) error {
+	address, _, err := target.Of(r, "/get/file/url/")
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/get/file/"+url.PathEscape(address), http.StatusTemporaryRedirect)
+	return nil
+}
+
 func (a *API) writeDataset(w http.ResponseWriter, r *http.Request, resource catalog.Resource) error {
 	d, err := a.dataset(r.Context(), resource)
 	if err != nil {

@@ -6,6 +6,7 @@ import { bytes, seconds } from "./lib/format.js";
 const shown = 20_000; // characters of an answer put into the page
 
 for (const form of document.querySelectorAll("form[data-try]")) {
+  form.querySelector("[data-send]").hidden = false;
   const out = el("div", { role: "status" });
   form.append(out);
   form.addEventListener("submit", async (event) => {

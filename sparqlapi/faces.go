@@ -1,0 +1,107 @@
+package sparqlapi
+
+import (
+	_ "embed"
+	"net/http"
+	"strings"
+
+	"odarchive/sparqlapi/conneg"
+	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/problem"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// version answers a version IRI: its bytes, unless the client asks for the description or, as browsers do, for a page.
+// An extension after the id asks too: .ttl, .jsonld, .rdf, .nt, .html.
+func (o Options) version() http.Handler {
+	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		addVary(w.Header(), "Accept")
+		id, format := linkeddata.Extension(chi.URLParam(r, "id"))
+		if format != "" {
+			chi.RouteContext(r.Context()).URLParams.Add("id", id) // the last value wins
+		}
+		q := r.URL.Query()
+		if format == "" {
+			format = q.Get("format")
+		}
+		switch {
+		case q.Has("download"):
+		case format == "html" && o.UI != nil, format == "" && o.UI != nil && wantsPage(r):
+			return o.UI.Version(w, r)
+		case o.LinkedData != nil && (format != "" || linkeddata.WantsRDF(r, "application/octet-stream", "text/html")):
+			return o.LinkedData.Version(w, r, id, format)
+		}
+		o.File.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+// dataset answers /dataset?url=: a page, or the description for clients that ask for RDF.
+func (o Options) dataset(w http.ResponseWriter, r *http.Request) error {
+	addVary(w.Header(), "Accept")
+	if o.LinkedData != nil && r.URL.Query().Get("format") != "html" && linkeddata.WantsRDF(r, "text/html") {
+		return o.LinkedData.Resource(w, r)
+	}
+	return o.UI.Dataset(w, r)
+}
+
+// wantsPage tells a browser from a program that takes anything: text/html must be named, and nothing be liked better.
+func wantsPage(r *http.Request) bool {
+	if !strings.Contains(r.Header.Get("Accept"), "html") {
+		return false
+	}
+	best, ok := conneg.Negotiate(r, []conneg.Offer{{MediaType: "text/html", Name: "page"}, {MediaType: "application/xhtml+xml", Name: "page"},
+		{MediaType: "application/octet-stream"}, {MediaType: "text/turtle"}, {MediaType: "application/ld+json"}, {MediaType: "application/rdf+xml"}, {MediaType: "application/n-triples"}})
+	return ok && best.Name == "page"
+}
+
+//go:embed openapi.json
+var openAPIDocument []byte
+
+func openAPI(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/openapi+json;version=3.1")
+	w.Header().Set("Cache-Control", "max-age=3600")
+	w.Write(openAPIDocument) // the client may have gone; there is nobody left to tell
+	return nil
+}
+
+// OpenAPI is the document served at /openapi.json.
+func OpenAPI() []byte { return openAPIDocument }
+
+func alive(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := w.Write([]byte("ok\n"))
+	return err
+}
+
+func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
+	if o.Ready != nil {
+		if err := o.Ready(r.Context()); err != nil {
+			return problem.Wrap(http.StatusServiceUnavailable, "Not ready", err)
+		}
+	}
+	return alive(w, r)
+}
+
+func notFound(_ http.ResponseWriter, r *http.Request) error {
+	return problem.Newf(http.StatusNotFound, "No such route", "nothing is served at %s; /openapi.json lists what is", r.URL.Path)
+}
+
+// notAllowed names the methods the route does take (RFC 9110 §15.5.6).
+func notAllowed(w http.ResponseWriter, r *http.Request) error {
+	var takes []string
+	if c := chi.RouteContext(r.Context()); c != nil && c.Routes != nil {
+		for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+			if c.Routes.Match(chi.NewRouteContext(), m, r.URL.EscapedPath()) {
+				takes = append(takes, m)
+			}
+		}
+	}
+	w.Header().Set("Allow", strings.Join(append(takes, "OPTIONS"), ", "))
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "%s does not take %s", r.URL.Path, r.Method)
+}

@@ -1,0 +1,161 @@
+package linkeddata
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/describe"
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/hydra"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/spdx"
+	"odarchive/vocab/xsd"
+)
+
+const catalogPage = 100 // datasets on one page of the catalog
+
+var exampleSearch = catalog.Search{Limit: 3, Sort: "changed"}
+
+func iriOf(address string) term.Key { return describe.IRI(address) }
+
+// Catalog answers GET /catalog.ttl and its kin: the archive as a DCAT-AP 3 catalog, a Hydra page at a time. Each
+// resource with a version is a dcat:Dataset, each version a dcat:Distribution of it.
+func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Add("Vary", "Accept")
+	_, format := Extension(r.URL.Path)
+	if format == "" {
+		format = r.URL.Query().Get("format")
+	}
+	f, err := choose(r, format, false)
+	if err != nil {
+		return err
+	}
+	for _, other := range faces() {
+		w.Header().Add("Link", "</catalog."+other.name+`>; rel="alternate"; type="`+other.syntax.MediaType+`"`)
+	}
+	after := r.URL.Query().Get("after")
+	found, err := l.o.Archive.Search(r.Context(), catalog.Search{After: after, Limit: catalogPage, Sort: "title"})
+	if err != nil {
+		return err
+	}
+	if after != "" && len(found.Resources) == 0 {
+		return problem.Newf(http.StatusNotFound, "No such page", "the catalog has nothing after %q", after)
+	}
+	var g graph
+	self := l.o.Mint.Base + "catalog"
+	l.catalogHead(&g, self)
+	l.hydraPage(&g, self, "catalog."+f.name, after, found)
+	for _, res := range found.Resources {
+		if err := l.dataset(r.Context(), &g, term.IRI(self), res); err != nil {
+			return err
+		}
+	}
+	return write(w, r, f.syntax, g)
+}
+
+func (l *LinkedData) catalogHead(g *graph, self string) {
+	c, publisher := term.IRI(self), term.IRI(self+"#publisher")
+	g.add(c, rdf.Type, term.IRI(dcat.Catalog))
+	g.add(c, dcterms.Title, term.Lang(l.o.Title, "en"))
+	g.add(c, dcterms.Description, term.Lang("Files that open-data portals list, kept in every version that differed. A dataset of this catalog is one file's address, its distributions are the versions.", "en"))
+	g.add(c, dcterms.Publisher, publisher)
+	g.add(c, foaf.Homepage, term.IRI(l.o.Mint.Base))
+	g.add(term.IRI(l.o.Mint.Base), rdf.Type, term.IRI(foaf.Document))
+	g.add(publisher, rdf.Type, term.IRI(foaf.Agent))
+	g.add(publisher, foaf.Name, term.String(l.o.Publisher))
+	service := term.IRI(l.o.Mint.Base + "sparql")
+	g.add(c, dcat.Service, service)
+	g.add(service, rdf.Type, term.IRI(dcat.DataService))
+	g.add(service, dcterms.Title, term.Lang("SPARQL endpoint of the archive", "en"))
+	g.add(service, dcat.EndpointURL, service)
+}
+
+// hydraPage says which part of the collection this is, in the words of Hydra that harvesters of DCAT-AP follow.
+func (l *LinkedData) hydraPage(g *graph, self, file, after string, found catalog.Found) {
+	address := func(after string) term.Key {
+		if after == "" {
+			return term.IRI(l.o.Mint.Base + file)
+		}
+		return term.IRI(l.o.Mint.Base + file + "?" + url.Values{"after": {after}}.Encode())
+	}
+	collection, view := term.IRI(self), address(after)
+	g.add(collection, rdf.Type, term.IRI(hydra.Collection))
+	g.add(collection, hydra.TotalItems, integer(int64(found.Total)))
+	g.add(collection, hydra.View, view)
+	g.add(view, rdf.Type, term.IRI(hydra.PartialCollectionView))
+	g.add(view, hydra.First, address(""))
+	g.add(view, hydra.ItemsPerPage, integer(catalogPage))
+	if found.Next != "" {
+		g.add(view, hydra.Next, address(found.Next))
+	}
+}
+
+func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res catalog.Resource) error {
+	versions, err := l.o.Archive.Versions(ctx, res.URL)
+	if err != nil {
+		return err
+	}
+	if len(versions) == 0 {
+		return nil // nothing can be had yet: DCAT-AP wants something to have
+	}
+	first, last := versions[0], versions[len(versions)-1]
+	d := term.IRI(l.o.Mint.Page(res.URL))
+	g.add(of, dcat.DatasetProp, d)
+	g.add(d, rdf.Type, term.IRI(dcat.Dataset))
+	title := res.Title
+	if title == "" {
+		title = last.FileName
+	}
+	if title == "" {
+		title = res.URL
+	}
+	g.add(d, dcterms.Title, term.String(title))
+	g.add(d, dcterms.Description, term.String("Archived versions of "+res.URL+", "+strconv.Itoa(len(versions))+" from "+first.At.UTC().Format("2006-01-02")+" to "+last.At.UTC().Format("2006-01-02")+"."))
+	g.add(d, dcterms.Identifier, term.String(res.ID))
+	g.add(d, dcterms.Issued, describe.Time(first.At))
+	g.add(d, dcterms.Modified, describe.Time(last.At))
+	g.add(d, dcterms.Publisher, term.IRI(l.o.Mint.Base+"catalog#publisher"))
+	g.add(d, dcat.LandingPage, term.IRI(l.o.Mint.Page(res.URL)+"#page"))
+	g.add(term.IRI(l.o.Mint.Page(res.URL)+"#page"), rdf.Type, term.IRI(foaf.Document))
+	for _, source := range res.Datasets {
+		g.add(d, dcterms.Source, iriOf(source))
+	}
+	for _, v := range versions {
+		l.distribution(g, d, res, v)
+	}
+	return nil
+}
+
+func (l *LinkedData) distribution(g *graph, d term.Key, res catalog.Resource, v catalog.Version) {
+	iri := term.IRI(l.o.Mint.Version(v.ID))
+	g.add(d, dcat.DistributionProp, iri)
+	g.add(iri, rdf.Type, term.IRI(dcat.Distribution))
+	g.add(iri, dcterms.Title, term.String(v.FileName+", version "+strconv.Itoa(v.N)))
+	g.add(iri, dcat.AccessURL, iri)
+	g.add(iri, dcat.DownloadURL, iri)
+	g.add(iri, rdf.Type, term.IRI("http://www.w3.org/2000/01/rdf-schema#Resource"))
+	g.add(iri, dcterms.Issued, describe.Time(v.At))
+	g.add(iri, dcat.ByteSize, term.Typed(strconv.FormatInt(v.Size, 10), xsd.NS+"nonNegativeInteger"))
+	if media := ianaType(v.Type); media != "" {
+		g.add(iri, dcat.MediaType, term.IRI(media))
+		g.add(term.IRI(media), rdf.Type, term.IRI(dcterms.MediaType))
+	}
+	if format := euFormat(v.Type); format != "" {
+		g.add(iri, dcterms.Format, term.IRI(format))
+		g.add(term.IRI(format), rdf.Type, term.IRI(dcterms.MediaTypeOrExtent))
+	}
+	checksum := term.Blank("sum" + v.ID)
+	g.add(iri, spdx.ChecksumProp, checksum)
+	g.add(checksum, rdf.Type, term.IRI(spdx.Checksum))
+	g.add(checksum, spdx.Algorithm, term.IRI(spdx.AlgorithmSHA256))
+	g.add(term.IRI(spdx.AlgorithmSHA256), rdf.Type, term.IRI(spdx.NS+"ChecksumAlgorithm"))
+	g.add(checksum, spdx.ChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), xsd.HexBinary))
+}

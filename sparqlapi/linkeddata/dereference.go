@@ -1,0 +1,121 @@
+package linkeddata
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"odarchive/ns"
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+)
+
+// Describe answers GET /describe?iri=&format=: what the archive says about any IRI.
+func (l *LinkedData) Describe(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	iri := q.Get("iri")
+	if iri == "" {
+		return problem.New(http.StatusBadRequest, "No IRI given", "expected /describe?iri= followed by an absolute IRI")
+	}
+	return l.describe(w, r, iri, q.Get("format"))
+}
+
+// Resource answers GET /dataset?url= for clients that ask for RDF.
+func (l *LinkedData) Resource(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	iri := q.Get("url")
+	if iri == "" {
+		return problem.New(http.StatusBadRequest, "No address given", "expected /dataset?url= followed by the URL of a file or a dataset")
+	}
+	return l.describe(w, r, iri, q.Get("format"))
+}
+
+// Version answers GET of a version IRI for clients that ask for its description instead of its bytes.
+func (l *LinkedData) Version(w http.ResponseWriter, r *http.Request, id, format string) error {
+	if format == "" {
+		format = r.URL.Query().Get("format")
+	}
+	return l.describe(w, r, l.o.Mint.Version(id), format)
+}
+
+// Minted answers GET of every other IRI below the base: fetches, graphs, the crawler. An extension chooses the syntax.
+func (l *LinkedData) Minted(w http.ResponseWriter, r *http.Request) error {
+	path := strings.TrimPrefix(r.URL.EscapedPath(), "/")
+	format := r.URL.Query().Get("format")
+	iri := l.o.Mint.Base + path
+	if strings.HasPrefix(path, "graph/") {
+		if r.URL.RawQuery != "" && format == "" {
+			iri += "?" + r.URL.RawQuery // a portal's address may have a query of its own
+		}
+	} else if rest, ext := Extension(path); ext != "" {
+		iri, format = l.o.Mint.Base+rest, ext
+	}
+	return l.describe(w, r, iri, format)
+}
+
+// describe answers with the description of an IRI, or 404 where the archive has nothing to say about it.
+func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, format string) error {
+	w.Header().Add("Vary", "Accept")
+	f, err := choose(r, format, l.o.Page != nil)
+	if err != nil {
+		return err
+	}
+	alternates(w.Header(), &url.URL{Path: "/describe", RawQuery: url.Values{"iri": {iri}}.Encode()}, l.o.Page != nil)
+	if f.html {
+		return l.o.Page(w, r, iri)
+	}
+	var out, in []term.Quad
+	err = l.o.View(r.Context(), func(ds exec.Dataset) (err error) {
+		out, in, err = Describe(r.Context(), ds, iri, maxStatements)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(out)+len(in) == 0 {
+		return problem.Newf(http.StatusNotFound, "Unknown IRI", "the archive says nothing about %s", iri)
+	}
+	sortQuads(out)
+	sortQuads(in)
+	return write(w, r, f.syntax, append(out, in...))
+}
+
+// Vocabulary answers GET /ns/...: the terms of the archive. html shows them to a person.
+func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []term.Quad) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Add("Vary", "Accept")
+		path, format := Extension(r.URL.Path)
+		if name := strings.Trim(strings.TrimPrefix(path, "/ns"), "/"); name != "csvw" && name != "" {
+			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "/ns/csvw is the only one, not /ns/%s", name)
+		}
+		if format == "" {
+			format = r.URL.Query().Get("format")
+		}
+		f, err := choose(r, format, html != nil)
+		if err != nil {
+			return err
+		}
+		alternates(w.Header(), &url.URL{Path: "/ns/csvw"}, html != nil)
+		quads, err := vocabulary()
+		if err != nil {
+			return err
+		}
+		if f.html {
+			return html(w, r, quads)
+		}
+		return write(w, r, f.syntax, quads)
+	}
+}
+
+func vocabulary() ([]term.Quad, error) {
+	return readTurtle(ns.Vocabulary)
+}
+
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	return u.Host
+}

@@ -1,0 +1,106 @@
+package linkeddata
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"odarchive/sparqlapi/conneg"
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/rdfio"
+)
+
+// face is one way to answer: an RDF syntax, or a page.
+type face struct {
+	name   string // for ?format=
+	syntax rdfio.Syntax
+	html   bool
+}
+
+func faces() []face {
+	return []face{{name: "ttl", syntax: rdfio.Turtle()}, {name: "jsonld", syntax: rdfio.JSONLD()}, {name: "rdf", syntax: rdfio.RDFXML()}, {name: "nt", syntax: rdfio.NTriples()}}
+}
+
+var page = face{name: "html", html: true}
+
+// choose reads ?format=, then Accept. offerPage says whether there is a page.
+func choose(r *http.Request, format string, offerPage bool) (face, error) {
+	if format != "" {
+		return byName(format, offerPage)
+	}
+	offers := []conneg.Offer{}
+	for _, f := range faces() {
+		offers = append(offers, conneg.Offer{MediaType: f.syntax.MediaType, Name: f.name})
+	}
+	if offerPage {
+		offers = append(offers, conneg.Offer{MediaType: "text/html", Name: "html"}, conneg.Offer{MediaType: "application/xhtml+xml", Name: "html"})
+	}
+	offers = append(offers, conneg.Offer{MediaType: "application/json", Name: "jsonld"}, conneg.Offer{MediaType: "text/plain", Name: "nt"})
+	best, ok := conneg.Negotiate(r, offers)
+	if !ok {
+		return face{}, problem.New(http.StatusNotAcceptable, "Nothing acceptable", "this is offered as text/turtle, application/ld+json, application/rdf+xml and application/n-triples")
+	}
+	return byName(best.Name, offerPage)
+}
+
+func byName(name string, offerPage bool) (face, error) {
+	if offerPage && (name == "html" || name == "text/html") {
+		return page, nil
+	}
+	for _, f := range faces() {
+		if f.name == name {
+			return f, nil
+		}
+	}
+	if s, ok := rdfio.ByName(name); ok {
+		for _, f := range faces() {
+			if f.syntax.Is(s) {
+				return f, nil
+			}
+		}
+	}
+	return face{}, problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q is none of ttl, jsonld, rdf, nt, html", name)
+}
+
+// Extension takes a known extension (.ttl .jsonld .rdf .nt .html) off a path's end; format is "" where there is none.
+func Extension(path string) (rest, format string) {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return path, ""
+	}
+	switch ext := path[i+1:]; ext {
+	case "ttl", "jsonld", "rdf", "nt", "html":
+		return path[:i], ext
+	}
+	return path, ""
+}
+
+// WantsRDF tells whether a request for something that has another face of its own (a file, a page) asks for RDF: by
+// ?format=, or because Accept prefers an RDF syntax over everything in other. Vary is the caller's.
+func WantsRDF(r *http.Request, other ...string) bool {
+	if format := r.URL.Query().Get("format"); format != "" {
+		_, err := byName(format, false)
+		return err == nil
+	}
+	offers := conneg.Of(other...)
+	for _, f := range faces() {
+		offers = append(offers, conneg.Offer{MediaType: f.syntax.MediaType, Name: "rdf"})
+	}
+	best, ok := conneg.Negotiate(r, offers)
+	return ok && best.Name == "rdf"
+}
+
+// alternates names the other faces of an address in Link (RFC 8288).
+func alternates(h http.Header, u *url.URL, offerPage bool) {
+	q := u.Query()
+	add := func(name, mediaType string) {
+		q.Set("format", name)
+		h.Add("Link", "<"+u.EscapedPath()+"?"+q.Encode()+`>; rel="alternate"; type="`+mediaType+`"`)
+	}
+	for _, f := range faces() {
+		add(f.name, f.syntax.MediaType)
+	}
+	if offerPage {
+		add("html", "text/html")
+	}
+}

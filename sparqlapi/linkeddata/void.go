@@ -1,0 +1,124 @@
+package linkeddata
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/csvw"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/prov"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/sd"
+	"odarchive/vocab/spdx"
+	"odarchive/vocab/void"
+	"odarchive/vocab/xsd"
+)
+
+// graph collects statements.
+type graph []term.Quad
+
+func (g *graph) add(s term.Key, predicate string, o term.Key) {
+	*g = append(*g, term.Quad{S: s, P: term.IRI(predicate), O: o})
+}
+
+func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd.Integer) }
+
+// VoID answers GET /.well-known/void: the archive's triples as a dataset (W3C VoID §4).
+func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Add("Vary", "Accept")
+	f, err := choose(r, r.URL.Query().Get("format"), false)
+	if err != nil {
+		return err
+	}
+	alternates(w.Header(), &url.URL{Path: "/.well-known/void"}, false)
+	stats, err := l.o.Archive.Stats(r.Context())
+	if err != nil {
+		return err
+	}
+	base := l.o.Mint.Base
+	document, dataset := term.IRI(base+".well-known/void"), term.IRI(base+".well-known/void#dataset")
+	var g graph
+	g.add(document, rdf.Type, term.IRI(void.NS+"DatasetDescription"))
+	g.add(document, foaf.PrimaryTopic, dataset)
+	g.add(dataset, rdf.Type, term.IRI(void.Dataset))
+	g.add(dataset, dcterms.Title, term.Lang(l.o.Title, "en"))
+	g.add(dataset, dcterms.Description, term.Lang("Files of open-data portals with every version: what was fetched, when, and what is in it, in DCAT, CSVW and PROV.", "en"))
+	g.add(dataset, dcterms.Publisher, term.IRI(base+"catalog#publisher"))
+	g.add(dataset, foaf.Homepage, term.IRI(base))
+	g.add(dataset, void.SparqlEndpoint, term.IRI(base+"sparql"))
+	g.add(dataset, void.UriSpace, term.String(base))
+	for _, feature := range []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD()} {
+		g.add(dataset, void.NS+"feature", term.IRI("http://www.w3.org/ns/formats/"+map[string]string{"Turtle": "Turtle", "N-Triples": "N-Triples", "RDF/XML": "RDF_XML", "JSON-LD": "JSON-LD"}[feature.Name]))
+	}
+	for _, vocabulary := range []string{dcat.NS, dcterms.NS, prov.NS, csvw.NS, spdx.NS, arc.NS} {
+		g.add(dataset, void.Vocabulary, term.IRI(vocabulary))
+	}
+	g.add(dataset, void.Triples, integer(int64(stats.Triples)))
+	for i, class := range []struct {
+		iri   string
+		count int
+	}{{dcat.Distribution, stats.Resources}, {dcat.Dataset, stats.Datasets}, {dcat.Catalog, stats.Portals}, {prov.Activity, stats.Visits}} {
+		part := term.Blank("class" + strconv.Itoa(i))
+		g.add(dataset, void.ClassPartition, part)
+		g.add(part, void.NS+"class", term.IRI(class.iri))
+		g.add(part, void.Entities, integer(int64(class.count)))
+	}
+	if found, err := l.o.Archive.Search(r.Context(), exampleSearch); err == nil {
+		for _, res := range found.Resources {
+			g.add(dataset, void.ExampleResource, iriOf(res.URL))
+		}
+	}
+	if err := l.predicates(r, &g, dataset); err != nil {
+		return err
+	}
+	service := term.IRI(base + "sparql")
+	g.add(service, rdf.Type, term.IRI(sd.Service))
+	g.add(service, sd.Endpoint, service)
+	return write(w, r, f.syntax, g)
+}
+
+// predicates adds how many statements each of the archive's own properties has: known without reading them.
+func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) error {
+	return l.o.View(r.Context(), func(ds exec.Dataset) error {
+		for i, p := range []string{rdf.Type, dcterms.Title, dcterms.HasVersion, dcterms.IsVersionOf, dcterms.Issued, dcat.MediaType, dcat.ByteSize, arc.HasPortal, prov.Used, csvw.NS + "url", arc.Rows} {
+			id, ok, err := ds.Lookup(term.IRI(p))
+			if err != nil {
+				return fmt.Errorf("linkeddata: void: %w", err)
+			}
+			if !ok {
+				continue
+			}
+			part := term.Blank("property" + strconv.Itoa(i))
+			g.add(dataset, void.PropertyPartition, part)
+			g.add(part, void.NS+"property", term.IRI(p))
+			g.add(part, void.Triples, integer(int64(ds.Estimate(term.Pattern{P: id}).Count)))
+		}
+		return nil
+	})
+}
+
+// readTurtle reads a document of the program's own.
+func readTurtle(text string) ([]term.Quad, error) {
+	in := rdfio.NewReader(strings.NewReader(text), rdfio.Turtle(), rdfio.Options{})
+	var quads []term.Quad
+	for {
+		q, err := in.Read()
+		if err == io.EOF {
+			return quads, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("linkeddata: the vocabulary: %w", err)
+		}
+		quads = append(quads, q)
+	}
+}

@@ -1,0 +1,116 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// route is one operation of the OpenAPI document as the page shows it.
+type route struct {
+	ID, Method, Path, Summary, About string
+	Parameters                       []routeParameter
+	BodyType                         string // media type of the body, "" for none
+	BodyExample                      string
+	Token                            bool
+	Answers                          []string
+}
+
+type routeParameter struct {
+	Name, In, About string
+	Required        bool
+	Choices         []string
+}
+
+type routeGroup struct {
+	Name   string
+	Routes []route
+}
+
+// openAPI is the part of an OpenAPI 3.1 document that the page shows.
+type openAPI struct {
+	Info struct{ Description string }
+	Tags []struct{ Name string }
+	// Paths and methods come in the document's order only as text; the page sorts by tag and path.
+	Paths map[string]map[string]struct {
+		Tags        []string
+		OperationID string `json:"operationId"`
+		Summary     string
+		Description string
+		Parameters  []struct {
+			Name, In, Description string
+			Required              bool
+			Schema                struct{ Enum []string }
+		}
+		RequestBody struct{ Content map[string]json.RawMessage }
+		Responses   map[string]struct {
+			Description string
+			Content     map[string]json.RawMessage
+		}
+		Security []map[string][]string
+	}
+}
+
+func readAPI(document []byte) (about string, groups []routeGroup, err error) {
+	var doc openAPI
+	if err := json.Unmarshal(document, &doc); err != nil {
+		return "", nil, fmt.Errorf("ui: OpenAPI document: %w", err)
+	}
+	byTag := make(map[string][]route)
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			rt := route{ID: o.OperationID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, About: o.Description, Token: len(o.Security) > 0}
+			for _, p := range o.Parameters {
+				rt.Parameters = append(rt.Parameters, routeParameter{p.Name, p.In, p.Description, p.Required, p.Schema.Enum})
+			}
+			rt.BodyType, rt.BodyExample = bodyOf(o.RequestBody.Content)
+			for status, answer := range o.Responses {
+				if status == "default" {
+					continue
+				}
+				types := make([]string, 0, len(answer.Content))
+				for t := range answer.Content {
+					types = append(types, t)
+				}
+				slices.Sort(types)
+				rt.Answers = append(rt.Answers, strings.TrimSpace(status+" "+answer.Description+" "+strings.Join(types, ", ")))
+			}
+			slices.Sort(rt.Answers)
+			for _, tag := range o.Tags {
+				byTag[tag] = append(byTag[tag], rt)
+			}
+		}
+	}
+	for _, tag := range doc.Tags {
+		routes := byTag[tag.Name]
+		slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
+		if len(routes) > 0 {
+			groups = append(groups, routeGroup{tag.Name, routes})
+		}
+	}
+	return doc.Info.Description, groups, nil
+}
+
+// bodyOf chooses the simplest body to try a route with.
+func bodyOf(content map[string]json.RawMessage) (mediaType, example string) {
+	for _, t := range []struct{ mediaType, example string }{
+		{"application/sparql-query", "SELECT * WHERE { ?s ?p ?o } LIMIT 10"}, {"application/json", `{"href": "http://data.example/file.csv"}`}, {"text/turtle", ""},
+	} {
+		if _, ok := content[t.mediaType]; ok {
+			return t.mediaType, t.example
+		}
+	}
+	return "", ""
+}
+
+// apiDoc answers GET /api-doc: the API to read and, with the script, to try.
+func (u *UI) apiDoc(w http.ResponseWriter, r *http.Request) error {
+	page := struct {
+		Base   string
+		About  string
+		Groups []routeGroup
+	}{u.mint.Base, u.apiAbout, u.apiGroups}
+	return u.render(w, r, http.StatusOK, "apidoc", view{Title: "API", Page: page, Scripts: []string{"api.js"}})
+}

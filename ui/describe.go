@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
+)
+
+// Describe shows what the archive says about any IRI (linkeddata.Page). Files and datasets have pages of their own.
+func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error {
+	ctx := r.Context()
+	if ref, ok := u.mint.Parse(iri); ok && ref.ID != "" && strings.Contains(iri, "/get/file/id/") {
+		address := u.versionPath(ref.ID)
+		if ref.Column > 0 {
+			address += "#columns"
+		}
+		http.Redirect(w, r, address, http.StatusSeeOther)
+		return nil
+	}
+	if _, err := u.archive.Resource(ctx, iri); err == nil {
+		http.Redirect(w, r, pagePath(iri), http.StatusSeeOther)
+		return nil
+	}
+	if _, err := u.archive.Dataset(ctx, iri); err == nil {
+		http.Redirect(w, r, pagePath(iri), http.StatusSeeOther)
+		return nil
+	}
+	s, err := u.statements(ctx, iri)
+	if err != nil {
+		return err
+	}
+	if s == nil || len(s.Out)+len(s.In) == 0 {
+		return problem.Newf(http.StatusNotFound, "Unknown IRI", "the archive says nothing about %s", iri)
+	}
+	page := struct {
+		IRI        string
+		Name       string
+		Statements *statements
+		Query      string
+	}{iri, curie(iri, u.mint.Base), s, "DESCRIBE <" + iriText(iri) + ">"}
+	return u.render(w, r, http.StatusOK, "describe", view{Title: page.Name, Page: page})
+}
+
+// describedTerm is one term of the vocabulary as its page shows it.
+type describedTerm struct {
+	Name, IRI, Kind, Label, Comment string
+}
+
+// Vocabulary shows the archive's own terms to a person.
+func (u *UI) Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Quad) error {
+	terms := make(map[string]*describedTerm)
+	for _, q := range quads {
+		name, ok := strings.CutPrefix(q.S.Value(), arc.NS)
+		if !ok || q.S.Kind() != term.KindIRI || name == "" {
+			continue
+		}
+		t := terms[name]
+		if t == nil {
+			t = &describedTerm{Name: name, IRI: q.S.Value()}
+			terms[name] = t
+		}
+		switch q.P.Value() {
+		case rdf.Type:
+			t.Kind = curie(q.O.Value(), "")
+		case rdfs.Label:
+			t.Label = q.O.Value()
+		case rdfs.Comment:
+			t.Comment = q.O.Value()
+		}
+	}
+	var list []*describedTerm
+	for _, t := range terms {
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(a, b *describedTerm) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	page := struct {
+		NS    string
+		Terms []*describedTerm
+	}{arc.NS, list}
+	return u.render(w, r, http.StatusOK, "vocabulary", view{Title: "Vocabulary", Page: page})
+}
+
+// describePage answers GET /describe where the pages are served without linkeddata before them.
+func (u *UI) describePage(w http.ResponseWriter, r *http.Request) error {
+	iri := r.URL.Query().Get("iri")
+	if parsed, err := url.Parse(iri); err != nil || !parsed.IsAbs() {
+		return problem.New(http.StatusBadRequest, "No IRI given", "expected /describe?iri= followed by an absolute IRI")
+	}
+	return u.Describe(w, r, iri)
+}
