@@ -79,7 +79,9 @@ func (u *UI) Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Qua
 	for _, t := range terms {
 		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b *describedTerm) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	slices.SortFunc(list, func(a, b *describedTerm) int {
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
 	page := struct {
 		NS    string
 		Terms []*describedTerm
