@@ -12,6 +12,7 @@ package charset
 import (
 	"bytes"
 	"fmt"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -31,19 +32,12 @@ func Detect(head []byte, hint string) Guess {
 	if len(head) > SampleSize {
 		head = head[:SampleSize]
 	}
-	if g, ok := byMark(head); ok {
-		return g
+	for _, f := range []func([]byte) (Guess, bool){byMark, byEscapes, byNulls, byControls, byUTF8} {
+		if g, ok := f(head); ok {
+			return g
+		}
 	}
-	if g, ok := byNulls(head); ok {
-		return g
-	}
-	if ascii(head) {
-		return Guess{"ascii", 1, "only bytes below 128"}
-	}
-	if utf8.Valid(trimPartial(head)) {
-		return Guess{"utf-8", 0.99, "valid UTF-8 beyond ASCII"}
-	}
-	return Guess{"windows-1252", 0.3, "neither ASCII nor UTF-8"}
+	return byModels(head, hint)
 }
 
 // byMark reads a byte order mark.
@@ -88,6 +82,107 @@ func byNulls(b []byte) (Guess, bool) {
 		return Guess{"utf-16le", 0.9, "every second byte is zero, as in UTF-16LE"}, true
 	case most(0) && most(2) && none(1) && none(3):
 		return Guess{"utf-16be", 0.9, "every second byte is zero, as in UTF-16BE"}, true
+	}
+	return Guess{}, false
+}
+
+// byControls recognises UTF-16 without a mark in scripts whose letters have no zero byte: read as bytes they are full
+// of control characters, read as UTF-16 they are text.
+func byControls(b []byte) (Guess, bool) {
+	n := min(len(b), 4096) &^ 1
+	control := 0
+	for _, c := range b[:n] {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b || c == 0x7f {
+			control++
+		}
+	}
+	if n < 8 || control*25 < n {
+		return Guess{}, false
+	}
+	text := func(at int) (share float64) {
+		good := 0
+		for i := 0; i < n; i += 2 {
+			u := rune(b[i+at])<<8 | rune(b[i+1-at])
+			switch {
+			case u == '\n' || u == '\r' || u == '\t' || u == 0xFEFF || u >= 0xD800 && u < 0xE000:
+				good++
+			case u >= ' ' && u != 0x7f && (unicode.IsLetter(u) || unicode.IsPunct(u) || unicode.IsSpace(u) || unicode.IsDigit(u) || unicode.IsMark(u)):
+				good++
+			}
+		}
+		return float64(good) / float64(n/2)
+	}
+	le, be := text(1), text(0)
+	switch {
+	case le >= 0.97 && le > be:
+		return Guess{"utf-16le", 0.8, "control characters as bytes, text as UTF-16LE"}, true
+	case be >= 0.97 && be > le:
+		return Guess{"utf-16be", 0.8, "control characters as bytes, text as UTF-16BE"}, true
+	case ascii(b):
+		return Guess{"ascii", 0.5, "bytes below 128, many of them control characters"}, true
+	case bytes.IndexByte(b[:n], 0) >= 0:
+		return Guess{"", 0.5, "bytes of no text"}, true
+	}
+	return Guess{}, false
+}
+
+// byEscapes recognises the seven-bit encodings that switch between character sets: ISO 2022 and HZ.
+func byEscapes(b []byte) (Guess, bool) {
+	if !ascii(b) {
+		return Guess{}, false
+	}
+	for _, e := range []struct{ escape, name string }{
+		{"\x1b$)C", "iso-2022-kr"}, {"\x1b$B", "iso-2022-jp"}, {"\x1b$@", "iso-2022-jp"}, {"\x1b(J", "iso-2022-jp"}, {"\x1b(I", "iso-2022-jp"},
+		{"\x1b$A", "iso-2022-jp-2"}, {"\x1b$(C", "iso-2022-jp-2"}, {"\x1b$(D", "iso-2022-jp-1"}, {"\x1b$)A", "iso-2022-cn"}, {"\x1b$)G", "iso-2022-cn"},
+	} {
+		if bytes.Contains(b, []byte(e.escape)) {
+			return Guess{e.name, 0.97, fmt.Sprintf("the escape sequence of %s", e.name)}, true
+		}
+	}
+	if i := bytes.Index(b, []byte("~{")); i >= 0 && hz(b[i+2:]) {
+		return Guess{"hz", 0.9, "seven-bit Chinese between ~{ and ~}"}, true
+	}
+	return Guess{}, false
+}
+
+// hz tells whether b begins with pairs of GB 2312 up to "~}".
+func hz(b []byte) bool {
+	for i := 0; i+1 < len(b); i += 2 {
+		if b[i] == '~' && b[i+1] == '}' {
+			return i > 0
+		}
+		if b[i] < 0x21 || b[i] > 0x77 || b[i+1] < 0x21 || b[i+1] > 0x7e {
+			return false
+		}
+	}
+	return false
+}
+
+// byUTF8 recognises ASCII, UTF-8, and UTF-8 with a few broken bytes.
+func byUTF8(b []byte) (Guess, bool) {
+	if ascii(b) {
+		return Guess{"ascii", 1, "only bytes below 128"}, true
+	}
+	b = trimPartial(b)
+	if utf8.Valid(b) {
+		return Guess{"utf-8", 0.99, "valid UTF-8 beyond ASCII"}, true
+	}
+	good, bad := 0, 0
+	for i := 0; i < len(b); {
+		if b[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, w := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && w <= 1 {
+			bad++
+		} else {
+			good++
+		}
+		i += w
+	}
+	if good >= 8 && bad*10 <= good {
+		return Guess{"utf-8", 0.8, fmt.Sprintf("UTF-8 with %d broken bytes among %d characters", bad, good)}, true
 	}
 	return Guess{}, false
 }

@@ -128,6 +128,10 @@ func lookup(n string) encoding.Encoding {
 		return simplifiedchinese.GBK
 	case "hz", "hz-gb-2312":
 		return simplifiedchinese.HZGB2312
+	case "johab":
+		return johab{}
+	case "euc-tw":
+		return eucTW{}
 	case "big5", "big5hkscs":
 		return traditionalchinese.Big5
 	}
