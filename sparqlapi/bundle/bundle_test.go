@@ -1,0 +1,650 @@
+package bundle
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// world is a content store with some versions in it, and the archive that knows them.
+type world struct {
+	t        testing.TB
+	store    *content.Store
+	versions map[string]Entry  // by IRI
+	bytes    map[string][]byte // by IRI
+	latest   map[string]string // URL -> IRI
+	order    []string          // of the IRIs
+}
+
+const base = "http://archive.example/"
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := content.Open(t.TempDir(), db, content.Options{MinFree: -1, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close(); db.Close() })
+	return &world{t: t, store: store, versions: map[string]Entry{}, bytes: map[string][]byte{}, latest: map[string]string{}}
+}
+
+func (w *world) add(url string, n int, name string, data []byte) Entry {
+	w.t.Helper()
+	o := content.PutOptions{}
+	if iri := w.latest[url]; iri != "" {
+		o.Previous = w.versions[iri].SHA256
+	}
+	ref, err := w.store.Put(context.Background(), bytes.NewReader(data), o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	iri := fmt.Sprintf("%sapi/v1/get/file/id/%024x_%d", base, len(url)*1000+len(w.order), n)
+	v := catalog.Version{URL: url, N: n, Type: "text/csv", FileName: name, At: time.Date(2026, 11, 21, 5, n%60, 7, 0, time.UTC)}
+	e := EntryOf(v, iri, ref)
+	w.versions[iri], w.bytes[iri], w.latest[url] = e, data, iri
+	w.order = append(w.order, iri)
+	return e
+}
+
+// entries of all versions, with sizes as they are now.
+func (w *world) entries() (list []Entry) {
+	for _, iri := range w.order {
+		e, _, _ := w.Version(context.Background(), iri)
+		list = append(list, e)
+	}
+	return list
+}
+
+func (w *world) Version(_ context.Context, iri string) (Entry, bool, error) {
+	e, ok := w.versions[iri]
+	if ok {
+		ref, _, err := w.store.Stat(e.SHA256)
+		if err != nil {
+			return e, false, err
+		}
+		e.DeflateSize, e.Layout = ref.DeflateSize, ref.Layout
+	}
+	return e, ok, nil
+}
+
+func (w *world) Latest(ctx context.Context, url string) (Entry, bool, error) {
+	return w.Version(ctx, w.latest[url])
+}
+
+func (w *world) ByID(ctx context.Context, id string) (Entry, bool, error) {
+	return w.Version(ctx, base+"api/v1/get/file/id/"+id)
+}
+
+func (w *world) OfType(ctx context.Context, mediaType string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for url := range w.latest {
+			if e, ok, err := w.Latest(ctx, url); ok && e.MediaType == mediaType && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func sample(t testing.TB) *world {
+	w := newWorld(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	text := bytes.Repeat([]byte("id;name;value\n1;Grüße;2\n"), 9000)
+	w.add("http://a.example/data/trees.csv", 0, "trees.csv", text)
+	for n := 1; n < 4; n++ {
+		text = slices.Clone(text)
+		copy(text[r.IntN(len(text)-20):], "changed;row;here")
+		w.add("http://a.example/data/trees.csv", n, "trees.csv", text)
+	}
+	noise := make([]byte, 200_000)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	w.add("https://b.example:8443/x/y%20z/photo.jpg?size=1", 0, "photo.jpg", noise)
+	w.add("https://b.example:8443/x/y%20z/photo.jpg?size=2", 0, "PHOTO.jpg", noise[:70_000])
+	w.add("http://c.example/", 0, "", []byte("x"))
+	w.add("http://c.example/empty", 0, "../../empty", nil)
+	w.add("ftp://d.example/Bücher/日本.csv", 0, "日本.csv", []byte("a,b\n"))
+	return w
+}
+
+func plan(t testing.TB, entries []Entry) *Plan {
+	t.Helper()
+	p, err := New(entries, Meta{Query: "SELECT ?v WHERE { ?v a ?t \"q\\n\" }", Base: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func whole(t testing.TB, w *world, p *Plan) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := p.WriteTo(&b, w.store)
+	if err != nil || n != p.Size() || int64(b.Len()) != n {
+		t.Fatalf("wrote %d of %d: %v", n, p.Size(), err)
+	}
+	return b.Bytes()
+}
+
+// compare reads a zip and compares every entry with the bytes of its version.
+func compare(t testing.TB, w *world, p *Plan, data []byte) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(z.File) != len(p.Entries())+2 || z.File[0].Name != "manifest.json" || z.File[1].Name != "metadata.ttl" {
+		t.Fatalf("%d entries", len(z.File))
+	}
+	for i, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		if i < 2 {
+			continue
+		}
+		e := p.Entries()[i-2]
+		if !bytes.Equal(got, w.bytes[e.VersionIRI]) || f.Name != e.Name || !f.Modified.Equal(e.Modified) {
+			t.Errorf("%s (%s): %d bytes, %v, want %v", f.Name, e.Name, len(got), f.Modified, e.Modified)
+		}
+	}
+}
+
+func TestAZipHoldsTheBytesOfEveryVersionAndTheirDescription(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	p := plan(t, w.entries())
+	data := whole(t, w, p)
+	compare(t, w, p, data)
+	z, _ := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	f, _ := z.Open("manifest.json")
+	var m struct {
+		Query, Time, Archive string
+		Count                int
+		Entries              []struct {
+			Name, URL, Version, SHA256, MD5, Type, Time string
+			Size                                        int64
+		}
+	}
+	if err := json.NewDecoder(f).Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Query != p.meta.Query || m.Count != len(p.Entries()) || len(m.Entries) != m.Count || m.Time != "2026-11-21T05:03:07.000Z" {
+		t.Errorf("manifest: %+v", m)
+	}
+	for i, e := range p.Entries() {
+		got := m.Entries[i]
+		if got.Name != e.Name || got.URL != e.URL || got.Version != e.VersionIRI || got.SHA256 != fmt.Sprintf("%x", e.SHA256) || got.Size != e.Size {
+			t.Errorf("manifest says %+v of %+v", got, e)
+		}
+	}
+}
+
+func TestEveryRangeIsAPartOfTheWhole(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	p := plan(t, w.entries())
+	data := whole(t, w, p)
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 600 {
+		from := r.Int64N(p.Size())
+		n := r.Int64N(min(p.Size()-from, 1+r.Int64N(p.Size()))) + 1
+		var b bytes.Buffer
+		k, err := p.WriteRange(&b, w.store, from, n)
+		if err != nil || k != n || !bytes.Equal(b.Bytes(), data[from:from+n]) {
+			t.Fatalf("%d bytes from %d: got %d, %v", n, from, k, err)
+		}
+	}
+	for _, at := range append(slices.Clone(p.offsets), p.central, p.Size()) { // around every edge
+		for from := max(at-2, 0); from < min(at+2, p.Size()); from++ {
+			var b bytes.Buffer
+			if _, err := p.WriteRange(&b, w.store, from, 3); err != nil || !bytes.Equal(b.Bytes(), data[from:min(from+3, p.Size())]) {
+				t.Fatalf("around %d: %v", at, err)
+			}
+		}
+	}
+}
+
+func TestOtherToolsUnpackAZip(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	p := plan(t, w.entries())
+	dir := t.TempDir()
+	name := filepath.Join(dir, "all.zip")
+	if err := os.WriteFile(name, whole(t, w, p), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tools := [][]string{
+		{"unzip", "-q", "-o", name, "-d", "unzip"},
+		{"python3", "-m", "zipfile", "-e", name, "python3"},
+		{"bsdtar", "-x", "-f", name, "-C", "bsdtar"},
+		{"jar", "xf", name},
+	}
+	for _, tool := range tools {
+		t.Run(tool[0], func(t *testing.T) {
+			if _, err := exec.LookPath(tool[0]); err != nil {
+				t.Skip(tool[0] + " is not installed")
+			}
+			out := filepath.Join(dir, tool[0])
+			os.Mkdir(out, 0o755)
+			cmd := exec.Command(tool[0], tool[1:]...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+			if tool[0] == "jar" {
+				cmd.Dir = out
+			}
+			if text, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			for _, e := range p.Entries() {
+				got, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(e.Name)))
+				if err != nil || !bytes.Equal(got, w.bytes[e.VersionIRI]) {
+					t.Errorf("%s: %d bytes, %v", e.Name, len(got), err)
+				}
+			}
+		})
+	}
+}
+
+func TestMoreEntriesThanSixteenBitsCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := w.add("http://a.example/x.csv", 0, "x.csv", []byte("a,b\n1,2\n"))
+	entries := make([]Entry, 70_000)
+	for i := range entries {
+		entries[i] = e
+		entries[i].VersionIRI = e.VersionIRI + strconv.Itoa(i)
+		entries[i].Name = Name(fmt.Sprintf("http://h%d.example/d%d/x.csv", i%100, i), i%7, "x.csv")
+	}
+	p := plan(t, entries)
+	z, err := zip.NewReader(&readerAt{p, w.store}, p.Size())
+	if err != nil || len(z.File) != 70_002 {
+		t.Fatalf("%d entries, %v", len(z.File), err)
+	}
+	for _, i := range []int{2, 3, 35_000, 70_001} {
+		r, err := z.File[i].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != "a,b\n1,2\n" {
+			t.Errorf("entry %d: %q %v", i, got, err)
+		}
+	}
+}
+
+// readerAt reads a zip without writing it anywhere.
+type readerAt struct {
+	p *Plan
+	c Contents
+}
+
+func (r *readerAt) ReadAt(b []byte, off int64) (int, error) {
+	buf := fixed{b: b}
+	n, err := r.p.WriteRange(&buf, r.c, off, int64(len(b)))
+	if err == nil && n < int64(len(b)) {
+		err = io.EOF
+	}
+	return int(n), err
+}
+
+func TestMoreBytesThanThirtyTwoBitsCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	noise := make([]byte, 8<<20)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	e := w.add("http://a.example/x.bin", 0, "x.bin", noise)
+	entries := make([]Entry, 600) // 4.7 GB that are never written
+	for i := range entries {
+		entries[i] = e
+		entries[i].VersionIRI = e.VersionIRI + strconv.Itoa(i)
+		entries[i].Name = Name(fmt.Sprintf("http://h.example/d%d/x.bin", i), 0, "x.bin")
+	}
+	p := plan(t, entries)
+	if p.Size() < 1<<32 {
+		t.Fatal("too small a zip")
+	}
+	z, err := zip.NewReader(&readerAt{p, w.store}, p.Size())
+	if err != nil || len(z.File) != 602 {
+		t.Fatalf("%d entries, %v", len(z.File), err)
+	}
+	f, err := z.File[601].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, noise) {
+		t.Errorf("the last entry: %d bytes, %v", len(got), err)
+	}
+}
+
+func TestALargeEntryHasItsSizesInTheZip64Field(t *testing.T) {
+	t.Parallel()
+	for _, f := range []file{
+		{name: "a/b", method: methodDeflate, size: 5 << 32, packed: 100, offset: 7},
+		{name: "a/b", method: methodDeflate, size: 5 << 32, packed: 6 << 32, offset: 9 << 32},
+		{name: "ä", method: methodDeflate, size: 3, packed: 6, offset: 9 << 32},
+		{name: "ä", method: methodDeflate, size: max32, packed: 6, offset: 1},
+	} {
+		f.modified = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		if n := len(appendLocal(nil, &f)); int64(n) != f.localSize() {
+			t.Errorf("local head of %d bytes, planned %d", n, f.localSize())
+		}
+		dir := appendCentral(nil, &f)
+		if int64(len(dir)) != f.centralSize() {
+			t.Errorf("central head of %d bytes, planned %d", len(dir), f.centralSize())
+		}
+		data := appendEnd(slices.Clone(dir), 1, int64(len(dir)), 10<<32)
+		z, err := zip.NewReader(&shifted{data, 10 << 32}, 10<<32+int64(len(data)))
+		if err != nil || len(z.File) != 1 {
+			t.Fatalf("%+v: %v", f, err)
+		}
+		if got := z.File[0]; got.UncompressedSize64 != uint64(f.size) || got.CompressedSize64 != uint64(f.packed) || got.Name != f.name || !got.Modified.Equal(f.modified) {
+			t.Errorf("got %+v of %+v", got.FileHeader, f)
+		}
+	}
+}
+
+// shifted is data behind many zeros.
+type shifted struct {
+	data []byte
+	at   int64
+}
+
+func (s *shifted) ReadAt(b []byte, off int64) (int, error) {
+	clear(b)
+	if off < s.at {
+		off, b = s.at, b[min(s.at-off, int64(len(b))):]
+	}
+	n, err := bytes.NewReader(s.data).ReadAt(b, off-s.at)
+	return n, err
+}
+
+func TestNamesAreSafeAndDifferent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		url  string
+		n    int
+		file string
+		want string
+	}{
+		{"http://a.example/data/x.csv", 3, "x.csv", "a.example/data/x.csv/3-x.csv"},
+		{"http://a.example/", 0, "", "a.example/0-a.example"},
+		{"http://a.example:8080/../../etc/passwd", 0, "../../passwd", "a.example_8080/_/_/etc/passwd/0-passwd"},
+		{"http://a.example/a%2f..%2fb", 1, `c:\autoexec.bat`, "a.example/a/_/b/1-autoexec.bat"},
+		{"http://a.example/con/NUL.txt/-rf", 0, "aux.", "a.example/_con/_NUL.txt/_-rf/0-aux"},
+		{"http://a.example/x\x00\x1b[31m/\u202egpj.exe", 0, "a\nb", "unknown/0-a_b"},
+		{"http://manifest.json/x", 0, "x", "_manifest.json/x/0-x"},
+		{"not a url", 2, "", "unknown/2-unknown"},
+	} {
+		if got := Name(c.url, c.n, c.file); got != c.want {
+			t.Errorf("%q, %q: got %q, want %q", c.url, c.file, got, c.want)
+		}
+	}
+	entries := []Entry{
+		{Name: "h/a/0-x.csv", VersionIRI: "1"}, {Name: "h/A/0-X.csv", VersionIRI: "2"}, {Name: "h/a/0-x.csv/0-y.csv", VersionIRI: "3"},
+		{Name: "/etc/passwd", VersionIRI: "4"}, {Name: "../up", VersionIRI: "5"}, {Name: "h/" + strings.Repeat("long/", 80) + "x", VersionIRI: "6"},
+		{Name: strings.Repeat("ü", 400), VersionIRI: "7"}, {Name: "h/a/0-x.csv", VersionIRI: "8"},
+	}
+	nameAll(entries)
+	files := map[string]bool{}
+	for _, e := range entries {
+		if files[strings.ToLower(e.Name)] || !filepath.IsLocal(e.Name) || len(e.Name) > maxName+maxSegment || strings.Contains(e.Name, `\`) {
+			t.Errorf("name %q", e.Name)
+		}
+		files[strings.ToLower(e.Name)] = true
+	}
+	for name := range files {
+		for other := range files {
+			if strings.HasPrefix(other, name+"/") {
+				t.Errorf("%q is a file and a folder", name)
+			}
+		}
+	}
+}
+
+func FuzzName(f *testing.F) {
+	f.Add("http://a.example/%2e%2e/x", "y", 1)
+	f.Add("http://[::1]/", "..", 0)
+	f.Fuzz(func(t *testing.T, url, file string, n int) {
+		name := Name(url, n, file)
+		if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\:\x00\n") || len(name) > maxName+2*maxSegment || name != safe(strings.Split(name, "/")) {
+			t.Errorf("%q, %q, %d: %q", url, file, n, name)
+		}
+	})
+}
+
+func TestTheSameEntriesMakeTheSameTagAndOthersAnother(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	a, b := plan(t, w.entries()), plan(t, w.entries())
+	if a.ETag() != b.ETag() {
+		t.Errorf("%s and %s", a.ETag(), b.ETag())
+	}
+	if c := plan(t, w.entries()[1:]); c.ETag() == a.ETag() {
+		t.Error("another list has the same tag")
+	}
+	twice := plan(t, append(w.entries(), w.entries()...))
+	if twice.ETag() != a.ETag() || len(twice.Entries()) != len(a.Entries()) {
+		t.Error("versions named twice stand in the zip twice")
+	}
+	if _, err := New(nil, Meta{}); !errors.Is(err, ErrEmpty) {
+		t.Errorf("no entries: %v", err)
+	}
+}
+
+// fakeQuery answers every SELECT with the same rows.
+type fakeQuery [][]term.Key
+
+func (q fakeQuery) Select(_ context.Context, query string, f func(Rows) error) error {
+	if !strings.HasPrefix(query, "SELECT") {
+		return problem.New(400, "Not a SELECT query", "it is something else")
+	}
+	return f(func(yield func([]term.Key, error) bool) {
+		for _, row := range q {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	})
+}
+
+func serve(t *testing.T, w *world, rows fakeQuery) *httptest.Server {
+	h := &Handler{Archive: w, Contents: w.store, Queries: rows, Base: base, Limit: 100}
+	mux := http.NewServeMux()
+	mux.Handle("/get/files/sparql", h.SPARQL())
+	mux.Handle("/get/files/type/", h.Type("/get/files/type/"))
+	mux.Handle("POST /get/files", h.IDs())
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func do(t *testing.T, method, url, body string, header ...string) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, data
+}
+
+func TestAQueryIsAnsweredWithTheVersionsItNames(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	first := w.order[0]
+	s := serve(t, w, fakeQuery{
+		{term.IRI("http://elsewhere.example/"), "", term.IRI(first)},
+		{term.IRI("http://a.example/data/trees.csv"), term.String("http://c.example/"), term.IRI(first)},
+		{term.Typed("4", "http://www.w3.org/2001/XMLSchema#integer"), term.Blank("b"), term.IRI(w.order[3])},
+	})
+	want := []string{first, w.order[3], w.latest["http://c.example/"]} // the latest of trees.csv is order[3]
+	address := s.URL + "/get/files/sparql?q=SELECT"
+	res, data := do(t, "GET", address, "")
+	if res.StatusCode != 200 || res.ContentLength != int64(len(data)) || res.Header.Get("Content-Type") != "application/zip" || res.Header.Get("Accept-Ranges") != "bytes" {
+		t.Fatalf("%d %v", res.StatusCode, res.Header)
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil || len(z.File) != 2+len(want) {
+		t.Fatalf("%v, %d entries", err, len(z.File))
+	}
+	for i, iri := range want {
+		r, _ := z.File[i+2].Open()
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, w.bytes[iri]) {
+			t.Errorf("entry %s: %v", z.File[i+2].Name, err)
+		}
+	}
+	for _, post := range [][2]string{{"application/sparql-query", "SELECT"}, {"application/x-www-form-urlencoded", "q=SELECT"}, {"application/x-www-form-urlencoded; charset=utf-8", "query=SELECT"}} {
+		if _, got := do(t, "POST", s.URL+"/get/files/sparql", post[1], "Content-Type", post[0]); !bytes.Equal(got, data) {
+			t.Errorf("POST of %s gives something else", post[0])
+		}
+	}
+	head, nothing := do(t, "HEAD", address, "")
+	if head.ContentLength != int64(len(data)) || head.Header.Get("ETag") != res.Header.Get("ETag") || len(nothing) != 0 {
+		t.Errorf("HEAD: %v", head.Header)
+	}
+	half := fmt.Sprintf("bytes=%d-", len(data)/2)
+	part, rest := do(t, "GET", address, "", "Range", half, "If-Range", res.Header.Get("ETag"))
+	if part.StatusCode != 206 || !bytes.Equal(rest, data[len(data)/2:]) {
+		t.Errorf("resumed: %d, %d bytes", part.StatusCode, len(rest))
+	}
+	if again, all := do(t, "GET", address, "", "Range", half, "If-Range", `"other"`); again.StatusCode != 200 || len(all) != len(data) {
+		t.Errorf("resumed with another tag: %d", again.StatusCode)
+	}
+	multi, _ := do(t, "GET", address, "", "Range", "bytes=0-9,100-199")
+	if multi.StatusCode != 206 || !strings.HasPrefix(multi.Header.Get("Content-Type"), "multipart/byteranges") {
+		t.Errorf("two ranges: %d %v", multi.StatusCode, multi.Header)
+	}
+	if same, _ := do(t, "GET", address, "", "If-None-Match", res.Header.Get("ETag")); same.StatusCode != 304 {
+		t.Errorf("unchanged: %d", same.StatusCode)
+	}
+}
+
+func TestWhatCannotBeAnsweredIsAProblem(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	s := serve(t, w, fakeQuery{{term.IRI("http://elsewhere.example/")}})
+	for _, c := range []struct {
+		method, path, contentType, body string
+		status                          int
+		says                            string
+	}{
+		{"GET", "/get/files/sparql?q=SELECT", "", "", 404, "no version"},
+		{"GET", "/get/files/sparql", "", "", 400, "No query"},
+		{"GET", "/get/files/sparql?q=ASK", "", "", 400, "SELECT"},
+		{"POST", "/get/files/sparql", "text/plain", "SELECT", 415, "sparql-query"},
+		{"GET", "/get/files/type/image/png", "", "", 404, "no version"},
+		{"GET", "/get/files/type/", "", "", 404, "media type"},
+		{"POST", "/get/files", "application/json", `{"a":1}`, 400, "array"},
+		{"POST", "/get/files", "application/json", `["nothing_0"]`, 404, "nothing_0"},
+		{"POST", "/get/files", "application/json", `[]`, 404, "no version"},
+	} {
+		res, body := do(t, c.method, s.URL+c.path, c.body, "Content-Type", c.contentType)
+		if res.StatusCode != c.status || res.Header.Get("Content-Type") != problem.ContentType || !strings.Contains(string(body), c.says) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, res.StatusCode, body)
+		}
+	}
+}
+
+func TestFilesOfATypeAndFilesByIDCanBeHad(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	s := serve(t, w, nil)
+	res, data := do(t, "GET", s.URL+"/get/files/type/text/csv", "")
+	if z, err := zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil || len(z.File) != 2+len(w.latest) {
+		t.Errorf("type: %d %v", res.StatusCode, err)
+	}
+	id := w.order[1][strings.LastIndex(w.order[1], "/")+1:]
+	body, _ := json.Marshal([]string{id, w.order[2], id})
+	res, data = do(t, "POST", s.URL+"/get/files", string(body))
+	if z, err := zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil || len(z.File) != 4 {
+		t.Errorf("ids: %d %v", res.StatusCode, err)
+	}
+}
+
+func TestALostEntryBreaksTheDownloadOff(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	lost := w.versions[w.order[4]]
+	if err := w.store.Forget(t.Context(), lost.SHA256); err != nil { // between planning and sending
+		t.Fatal(err)
+	}
+	h := &Handler{Archive: &staleWorld{w}, Contents: w.store, Queries: fakeQuery{{term.IRI(w.order[0]), term.IRI(lost.VersionIRI)}}}
+	s := httptest.NewServer(h.SPARQL())
+	t.Cleanup(s.Close)
+	res, err := http.Get(s.URL + "?q=SELECT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if n, err := io.Copy(io.Discard, res.Body); err == nil {
+		t.Errorf("%d bytes of %d came without an error", n, res.ContentLength)
+	}
+}
+
+// staleWorld remembers sizes instead of asking the store.
+type staleWorld struct{ *world }
+
+func (w *staleWorld) Version(_ context.Context, iri string) (Entry, bool, error) {
+	e, ok := w.versions[iri]
+	return e, ok, nil
+}
+
+func TestATooLargeSelectionIsRefused(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	_, err := Collect(t.Context(), func(yield func([]term.Key, error) bool) {
+		for _, iri := range w.order {
+			if !yield([]term.Key{term.IRI(iri)}, nil) {
+				return
+			}
+		}
+	}, w, 3)
+	if !problem.Is(err, 413) {
+		t.Errorf("got %v", err)
+	}
+}

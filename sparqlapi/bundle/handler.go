@@ -1,0 +1,193 @@
+package bundle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"odarchive/sparqlapi/problem"
+)
+
+// Querier runs a SELECT query and calls f with its rows while they come. Errors, and a query that is no SELECT, come
+// back as problems (sparqlapi/problem) of status 400.
+type Querier interface {
+	Select(ctx context.Context, query string, f func(Rows) error) error
+}
+
+// Handler has the routes that answer with a zip.
+type Handler struct {
+	Archive  Archive
+	Contents Contents
+	Queries  Querier
+	Base     string // IRI of the archive
+	Limit    int    // versions in one zip; 0 for a million
+	MaxBody  int64  // bytes of a request's body; 0 for 16 MiB
+	Log      *slog.Logger
+}
+
+const (
+	defaultLimit   = 1_000_000
+	defaultMaxBody = 16 << 20
+)
+
+func (h *Handler) limit() int {
+	if h.Limit > 0 {
+		return h.Limit
+	}
+	return defaultLimit
+}
+
+// SPARQL serves /get/files/sparql: the versions that the query q selects.
+func (h *Handler) SPARQL() http.Handler {
+	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		query, err := h.query(w, r)
+		if err != nil {
+			return err
+		}
+		return h.serve(w, r, Meta{Query: query, Base: h.Base}, func(ctx context.Context) (entries []Entry, err error) {
+			err = h.Queries.Select(ctx, query, func(rows Rows) error {
+				entries, err = Collect(ctx, rows, h.Archive, h.limit())
+				return err
+			})
+			return entries, err
+		})
+	})
+}
+
+// query of a request: the parameter q (or query, as SPARQL clients say), in the address or a form; or the body itself.
+func (h *Handler) query(w http.ResponseWriter, r *http.Request) (string, error) {
+	if r.Method == http.MethodPost {
+		body, err := h.body(w, r)
+		if err != nil {
+			return "", err
+		}
+		contentType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		switch {
+		case err == nil && contentType == "application/sparql-query":
+			return string(body), nil
+		case err == nil && contentType == "application/x-www-form-urlencoded":
+			form, err := url.ParseQuery(string(body))
+			if err != nil {
+				return "", problem.Wrap(http.StatusBadRequest, "Bad form", err)
+			}
+			if q := first(form, "q", "query"); q != "" {
+				return q, nil
+			}
+		case len(body) > 0:
+			return "", problem.New(http.StatusUnsupportedMediaType, "Not a query",
+				"post a form with the field q, or the query itself as application/sparql-query")
+		}
+	}
+	if q := first(r.URL.Query(), "q", "query"); q != "" {
+		return q, nil
+	}
+	return "", problem.New(http.StatusBadRequest, "No query", "give a SELECT query in the parameter q")
+}
+
+func first(form url.Values, names ...string) string {
+	for _, name := range names {
+		if v := form.Get(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	limit := h.MaxBody
+	if limit <= 0 {
+		limit = defaultMaxBody
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var tooLong *http.MaxBytesError
+	if err != nil && !errors.As(err, &tooLong) {
+		return nil, problem.Wrap(http.StatusBadRequest, "The request's body could not be read", err)
+	}
+	return body, err
+}
+
+// Type serves /get/files/type/{TYPE}: the latest versions of one media type. The prefix is what stands before the type.
+func (h *Handler) Type(prefix string) http.Handler {
+	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		_, mediaType, _ := strings.Cut(r.URL.Path, prefix)
+		if mediaType == "" {
+			return problem.New(http.StatusNotFound, "No type given", "expected "+prefix+" followed by a media type, such as text/csv")
+		}
+		return h.serve(w, r, Meta{Title: "All files of type " + mediaType, Base: h.Base}, func(ctx context.Context) ([]Entry, error) {
+			c := newCollector(h.Archive, h.limit())
+			for e, err := range h.Archive.OfType(ctx, mediaType) {
+				if err == nil {
+					err = c.add(e)
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+			return c.entries, nil
+		})
+	})
+}
+
+// IDs serves POST /get/files: a JSON array of ids, of versions or of resources. What is not known is a problem of status
+// 404 that names it.
+func (h *Handler) IDs() http.Handler {
+	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		body, err := h.body(w, r)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		if err := json.Unmarshal(body, &ids); err != nil {
+			return problem.New(http.StatusBadRequest, "Not a list of ids", `post a JSON array of ids, such as ["5f1e…_0", "5f1e…_1"]`)
+		}
+		return h.serve(w, r, Meta{Base: h.Base}, func(ctx context.Context) ([]Entry, error) { return h.byID(ctx, ids) })
+	})
+}
+
+func (h *Handler) byID(ctx context.Context, ids []string) ([]Entry, error) {
+	c := newCollector(h.Archive, h.limit())
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		e, ok, err := h.Archive.ByID(ctx, id)
+		if err == nil && !ok {
+			e, ok, err = find(ctx, h.Archive, id)
+		}
+		if err == nil && !ok {
+			err = problem.Newf(http.StatusNotFound, "Unknown id", "no version and no resource has the id %q", id)
+		}
+		if err == nil {
+			err = c.add(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c.entries, nil
+}
+
+// serve finds the entries and sends their zip.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, meta Meta, find func(context.Context) ([]Entry, error)) error {
+	release := h.Contents.Hold() // before anybody asks for sizes
+	defer release()
+	entries, err := find(r.Context())
+	if err != nil {
+		return err
+	}
+	plan, err := New(entries, meta)
+	if errors.Is(err, ErrEmpty) {
+		return problem.New(http.StatusNotFound, "Nothing to download", "no version of any file is selected: no column holds the IRI of a version, or the URL of a resource that has one")
+	}
+	if err != nil {
+		return err
+	}
+	plan.Serve(w, r, h.Contents, h.Log)
+	return nil
+}

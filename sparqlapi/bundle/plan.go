@@ -1,0 +1,313 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"slices"
+	"sort"
+	"time"
+
+	"odarchive/crawler/content"
+)
+
+// ErrEmpty says that a zip would hold no version.
+var ErrEmpty = errors.New("no version is selected")
+
+// Plan is a zip whose every byte is settled. It holds the list of entries and nothing else, and may be used by several
+// goroutines.
+type Plan struct {
+	meta     Meta
+	entries  []Entry
+	made     []file  // manifest and metadata
+	offsets  []int64 // of the entries' local heads
+	central  int64   // offset of the central directory
+	size     int64
+	rawSize  int64
+	modified time.Time // of the newest entry
+	etag     string
+}
+
+var documents = [...]document{manifest, metadata}
+
+// New settles a zip of the entries. It takes them over, drops those whose version stands in them already, and gives
+// them safe and unique names. No entries: ErrEmpty.
+func New(entries []Entry, meta Meta) (*Plan, error) {
+	seen := make(map[string]struct{}, len(entries))
+	entries = slices.DeleteFunc(entries, func(e Entry) bool {
+		_, dup := seen[e.VersionIRI]
+		seen[e.VersionIRI] = struct{}{}
+		return dup
+	})
+	if len(entries) == 0 {
+		return nil, ErrEmpty
+	}
+	nameAll(entries)
+	p := &Plan{meta: meta, entries: entries, offsets: make([]int64, len(entries))}
+	for i := range entries {
+		p.rawSize += entries[i].Size
+		if entries[i].Modified.After(p.modified) {
+			p.modified = entries[i].Modified
+		}
+	}
+	at := int64(0)
+	for i, name := range []string{manifestName, metadataName} {
+		size, crc := measure(documents[i], p)
+		newest := Entry{Modified: p.modified}
+		f := file{name: name, method: methodStore, crc: crc, size: size, packed: size, offset: at, modified: newest.modified()}
+		p.made = append(p.made, f)
+		at += f.localSize() + f.packed
+	}
+	for i := range entries {
+		p.offsets[i] = at
+		f := p.file(i)
+		at += f.localSize() + f.packed
+	}
+	p.central = at
+	for i := range p.made {
+		at += p.made[i].centralSize()
+	}
+	for i := range entries {
+		f := p.file(i)
+		at += f.centralSize()
+	}
+	var buf [128]byte
+	p.size = at + int64(len(appendEnd(buf[:0], p.count(), at-p.central, p.central)))
+	p.etag = p.hash()
+	return p, nil
+}
+
+// hash covers everything that the zip's bytes depend on.
+func (p *Plan) hash() string {
+	sum := sha256.New()
+	var b []byte
+	text := func(s string) {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	text("odarchive bundle 1") // raise the number with every change of how the bytes are made
+	text(p.meta.Base)
+	text(p.meta.Title)
+	text(p.meta.Query)
+	for i := range p.entries {
+		e := &p.entries[i]
+		text(e.Name)
+		text(e.URL)
+		text(e.VersionIRI)
+		text(e.MediaType)
+		b = append(b, e.SHA256[:]...)
+		b = append(b, e.MD5[:]...)
+		b = binary.AppendUvarint(b, uint64(e.DeflateSize))
+		b = binary.AppendUvarint(b, e.Layout)
+		b = binary.AppendVarint(b, e.Modified.UnixMilli())
+		sum.Write(b)
+		b = b[:0]
+	}
+	return `"` + hex.EncodeToString(sum.Sum(nil)[:16]) + `"`
+}
+
+func (p *Plan) count() int { return len(p.made) + len(p.entries) }
+
+// file is the entry i as the zip's structures have it.
+func (p *Plan) file(i int) file {
+	e := &p.entries[i]
+	return file{name: e.Name, method: methodDeflate, crc: e.CRC32, size: e.Size, packed: e.dataSize(), offset: p.offsets[i], modified: e.modified()}
+}
+
+// Entries of the zip, with their final names. They are the plan's own.
+func (p *Plan) Entries() []Entry { return p.entries }
+
+// Size of the zip in bytes.
+func (p *Plan) Size() int64 { return p.size }
+
+// RawSize is the size of all entries when they are unpacked.
+func (p *Plan) RawSize() int64 { return p.rawSize }
+
+// ETag is strong: the same tag means the same bytes.
+func (p *Plan) ETag() string { return p.etag }
+
+// Modified is the time of the newest entry.
+func (p *Plan) Modified() time.Time { return p.modified }
+
+// WriteTo writes the whole zip.
+func (p *Plan) WriteTo(w io.Writer, c Contents) (int64, error) {
+	out := &section{w: w, left: p.size}
+	err := p.write(out, c, 0)
+	return out.done, err
+}
+
+// WriteRange writes length bytes from offset on.
+func (p *Plan) WriteRange(w io.Writer, c Contents, offset, length int64) (int64, error) {
+	out := &section{w: w, left: min(length, p.size-offset)}
+	err := p.write(out, c, offset)
+	return out.done, err
+}
+
+// section passes a number of bytes on and then says errDone.
+type section struct {
+	w    io.Writer
+	skip int64
+	left int64
+	done int64
+}
+
+var errDone = errors.New("bundle: the range is complete")
+
+func (s *section) Write(b []byte) (int, error) {
+	n := len(b)
+	if s.skip > 0 {
+		k := min(s.skip, int64(n))
+		s.skip -= k
+		b = b[k:]
+	}
+	if int64(len(b)) > s.left {
+		b = b[:s.left]
+	}
+	if len(b) > 0 {
+		k, err := s.w.Write(b)
+		s.left -= int64(k)
+		s.done += int64(k)
+		if err != nil {
+			return n, err
+		}
+	}
+	if s.left == 0 {
+		return n, errDone
+	}
+	return n, nil
+}
+
+// write writes from offset on until the section is complete.
+func (p *Plan) write(out *section, c Contents, offset int64) error {
+	err := p.steps(out, c, offset)
+	if err == errDone || (err == nil && out.left == 0) {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("bundle: the zip ended before its planned length")
+	}
+	return err
+}
+
+func (p *Plan) steps(out *section, c Contents, offset int64) error {
+	if out.left <= 0 {
+		return nil
+	}
+	var scratch []byte
+	for i := range p.made {
+		f := &p.made[i]
+		end := f.offset + f.localSize() + f.packed
+		if offset >= end {
+			continue
+		}
+		out.skip = max(offset-f.offset, 0)
+		scratch = appendLocal(scratch[:0], f)
+		if _, err := out.Write(scratch); err != nil {
+			return err
+		}
+		if err := documents[i].write(out, p); err != nil {
+			return err
+		}
+	}
+	first := sort.Search(len(p.offsets), func(i int) bool { return p.offsets[i] > offset }) - 1
+	for i := max(first, 0); i < len(p.entries) && offset < p.central; i++ {
+		var err error
+		if scratch, err = p.writeEntry(out, c, i, max(offset-p.offsets[i], 0), scratch); err != nil {
+			return err
+		}
+	}
+	out.skip = max(offset-p.central, 0)
+	return p.writeDirectory(out, scratch)
+}
+
+// writeEntry writes an entry without its first skip bytes.
+func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch []byte) ([]byte, error) {
+	f := p.file(i)
+	headSize := f.localSize()
+	if skip < headSize {
+		out.skip = skip
+		scratch = appendLocal(scratch[:0], &f)
+		if _, err := out.Write(scratch); err != nil {
+			return scratch, err
+		}
+		skip = headSize
+	}
+	if skip-headSize < f.packed-int64(len(content.Tail)) {
+		if err := p.writeBody(out, c, &p.entries[i], skip-headSize); err != nil {
+			return scratch, err
+		}
+		skip = headSize + p.entries[i].DeflateSize
+	}
+	out.skip = skip - headSize - p.entries[i].DeflateSize
+	_, err := out.Write([]byte(content.Tail))
+	return scratch, err
+}
+
+func (p *Plan) writeBody(out *section, c Contents, e *Entry, from int64) error {
+	d, err := c.Deflated(e.SHA256, e.Layout)
+	if err != nil {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+	}
+	defer d.Close()
+	if d.Size() != e.DeflateSize {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: errors.New("its stored size has changed")}
+	}
+	if _, err := d.Seek(from, io.SeekStart); err != nil {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+	}
+	if _, err := d.WriteTo(out); err != nil {
+		if errors.Is(err, content.ErrDamaged) || errors.Is(err, content.ErrNotFound) {
+			err = &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+		}
+		return err
+	}
+	return nil
+}
+
+func (p *Plan) writeDirectory(out *section, scratch []byte) error {
+	const enough = 32 << 10
+	scratch = scratch[:0]
+	for i := range p.count() {
+		if i < len(p.made) {
+			scratch = appendCentral(scratch, &p.made[i])
+		} else {
+			f := p.file(i - len(p.made))
+			scratch = appendCentral(scratch, &f)
+		}
+		if len(scratch) >= enough {
+			if _, err := out.Write(scratch); err != nil {
+				return err
+			}
+			scratch = scratch[:0]
+		}
+	}
+	scratch = appendEnd(scratch, p.count(), p.directorySize(), p.central)
+	_, err := out.Write(scratch)
+	return err
+}
+
+func (p *Plan) directorySize() int64 {
+	var buf [128]byte
+	size := p.size - p.central // with the end, whose length depends on the rest only by being zip64 or not
+	short := int64(len(appendEnd(buf[:0], 0, 0, 0)))
+	if p.count() >= max16 || p.central >= max32 || size-short >= max32 {
+		return size - int64(len(appendEnd(buf[:0], p.count(), max32, max32)))
+	}
+	return size - short
+}
+
+// EntryError says which entry kept a zip from being written.
+type EntryError struct {
+	Name    string
+	Version string
+	Err     error
+}
+
+func (e *EntryError) Error() string {
+	return "bundle: entry " + e.Name + " (" + e.Version + "): " + e.Err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *EntryError) Unwrap() error { return e.Err }
