@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/csvprofile"
 	"odarchive/triplestore/term"
 )
 
@@ -25,6 +26,8 @@ type Archive interface {
 	Versions(ctx context.Context, url string) ([]catalog.Version, error)
 	// Version by its id "{resource id}_{N}".
 	Version(ctx context.Context, id string) (catalog.Version, error)
+	// Profile of a version's table; nil where it is none.
+	Profile(ctx context.Context, id string) (*csvprofile.Profile, error)
 	// Open gives a version's bytes as they were fetched; the caller closes.
 	Open(ctx context.Context, id string) (io.ReadCloser, error)
 	// Hosts says how crawling goes, busiest first; at most limit (0: all).

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/csvprofile"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
@@ -182,6 +183,14 @@ func (w *world) Open(_ context.Context, id string) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(data))), nil
 }
 
+func (w *world) Profile(ctx context.Context, id string) (*csvprofile.Profile, error) {
+	v, err := w.Version(ctx, id)
+	if err != nil || v.Type != "text/csv" {
+		return nil, err
+	}
+	return csvprofile.Read(ctx, strings.NewReader(string(w.bytes[id])), csvprofile.Options{})
+}
+
 func (w *world) Hosts(context.Context, int) ([]catalog.HostHealth, error) {
 	return []catalog.HostHealth{
 		{Host: "open.region.example", Resources: 42, Versions: 101, Bytes: 4200, Queued: 3, LastVisit: w.now.Add(-2 * time.Minute), Outcomes: map[catalog.Outcome]int{catalog.Archived: 101, catalog.Unchanged: 80, catalog.NoVersion: 1}},
@@ -205,24 +214,6 @@ func (w *world) Activities(_ context.Context, q catalog.ActivityQuery) (list []c
 func (w *world) query(_ context.Context, q string, _ int) (ui.Rows, error) {
 	n := func(i int) term.Key { return term.Typed(fmt.Sprint(i), "http://www.w3.org/2001/XMLSchema#integer") }
 	switch {
-	case strings.Contains(q, "?column ?name"):
-		v := w.versions["http://data.city.example/trees.csv"][3]
-		if !strings.Contains(q, w.mint.Version(v.ID)) {
-			return ui.Rows{}, nil
-		}
-		var rows ui.Rows
-		for i, name := range []string{"id", "district", "species", "planted", "height"} {
-			rows.Rows = append(rows.Rows, []term.Key{term.IRI(w.mint.Column(v.ID, i+1)), term.String(name), term.IRI("http://www.w3.org/2001/XMLSchema#" + []string{"integer", "integer", "string", "date", "decimal"}[i]), n(23 * (i + 1)), n(0), term.String("1"), term.String("99"), ""})
-		}
-		return rows, nil
-	case strings.Contains(q, "?table csvw:url ?version ; arc:rows ?rows"):
-		var rows ui.Rows
-		for i, v := range w.versions["http://data.city.example/trees.csv"] {
-			if strings.Contains(q, v.URL) {
-				rows.Rows = append(rows.Rows, []term.Key{term.IRI(w.mint.Version(v.ID)), n(60 + 7*i)})
-			}
-		}
-		return rows, nil
 	case strings.HasSuffix(q, "LIMIT 200000"):
 		var rows ui.Rows
 		for i := range 300 {

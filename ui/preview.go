@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/csvprofile"
 
 	"golang.org/x/text/encoding/htmlindex"
 )
@@ -34,7 +35,7 @@ const (
 )
 
 // preview reads the beginning of a version's bytes. They are a stranger's: nothing of them is ever markup here.
-func (u *UI) preview(ctx context.Context, v catalog.Version) (preview, error) {
+func (u *UI) preview(ctx context.Context, v catalog.Version, profile *csvprofile.Profile) (preview, error) {
 	if v.Size == 0 {
 		return preview{Kind: "empty"}, nil
 	}
@@ -55,8 +56,14 @@ func (u *UI) preview(ctx context.Context, v catalog.Version) (preview, error) {
 		return preview{Kind: "binary"}, nil
 	}
 	cut := int64(len(head)) < v.Size
-	if t := tablePreview(v.Type, text, cut); t.Kind != "" {
-		return t, nil
+	if v.Type == "text/csv" || v.Type == "text/tab-separated-values" {
+		dialect := csvprofile.Sniff([]byte(text), !cut, "utf-8")
+		if profile != nil {
+			dialect = profile.Dialect
+		}
+		if t := tablePreview(text, dialect, cut); len(t.Rows) > 0 || len(t.Header) > 0 {
+			return t, nil
+		}
 	}
 	return textPreview(v.Type, text, cut), nil
 }

@@ -35,6 +35,9 @@ type versionLine struct {
 	Before string // id of the version before, "" for the first
 }
 
+// profilesRead is for how many versions, the newest ones, a page tells the number of rows.
+const profilesRead = 100
+
 // Dataset answers GET /dataset?url=: the page of a crawled URL, of a portal's dataset, or of a portal, whichever the
 // IRI names.
 func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
@@ -63,15 +66,20 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	if err != nil {
 		return err
 	}
-	rows := u.rowCounts(r, res.URL)
 	page := resourcePage{Resource: res, Visits: visits, All: allVersions(res.URL), Encoded: url.PathEscape(res.URL)}
 	var moments []plot.Moment
 	var sizes, rowLine []float64
 	for i, v := range versions {
 		line := versionLine{Version: v}
-		if n, ok := rows[v.ID]; ok {
-			line.Rows = humanCount(n)
-			rowLine = append(rowLine, float64(n))
+		if len(versions)-i <= profilesRead {
+			profile, err := u.archive.Profile(ctx, v.ID)
+			if err != nil {
+				return err
+			}
+			if profile != nil {
+				line.Rows = humanCount(profile.Rows)
+				rowLine = append(rowLine, float64(profile.Rows))
+			}
 		}
 		if i > 0 {
 			line.Delta, line.Before = v.Size-versions[i-1].Size, versions[i-1].ID

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"html/template"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -115,28 +114,6 @@ func iriText(address string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// rowCounts asks for the number of rows of each version of a URL that is a table, by version id. It is an extra: a
-// failing query leaves it out.
-func (u *UI) rowCounts(r *http.Request, address string) map[string]int64 {
-	if u.query == nil {
-		return nil
-	}
-	rows, err := u.query(r.Context(), withPrefixes("SELECT ?version ?rows WHERE {\n  <"+iriText(address)+"> dct:hasVersion ?version .\n  ?table csvw:url ?version ; arc:rows ?rows .\n}"), 10_000)
-	if err != nil {
-		u.log.WarnContext(r.Context(), "row counts left out of a page", "url", address, "err", err)
-		return nil
-	}
-	counts := make(map[string]int64, len(rows.Rows))
-	for _, row := range rows.Rows {
-		ref, ok := u.mint.Parse(row[0].Value())
-		n, err := strconv.ParseInt(row[1].Value(), 10, 64)
-		if ok && err == nil {
-			counts[ref.ID] = n
-		}
-	}
-	return counts
 }
 
 // sorted gives a copy of list in order of key.

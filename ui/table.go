@@ -1,63 +1,55 @@
 package ui
 
 import (
-	"encoding/csv"
-	"errors"
-	"io"
+	"html/template"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"odarchive/crawler/csvprofile"
+	"odarchive/ui/plot"
 )
 
-// tablePreview reads the first rows of delimited text; Kind stays "" where it is none.
-func tablePreview(mediaType, text string, cut bool) preview {
-	if mediaType != "text/csv" && mediaType != "text/tab-separated-values" {
-		return preview{}
-	}
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma = delimiter(mediaType, text)
-	r.LazyQuotes, r.FieldsPerRecord = true, -1
+// tablePreview reads the first rows of a table from its text, as the archive itself reads them.
+func tablePreview(text string, d csvprofile.Dialect, cut bool) preview {
 	p := preview{Kind: "table", More: cut}
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return preview{}
-		}
-		for i := range record {
-			record[i] = shorten(record[i])
-		}
-		record = record[:min(len(record), previewCols)]
-		if p.Header == nil {
-			p.Header = record
+	rows := csvprofile.NewRows(strings.NewReader(text), d)
+	for i := 0; rows.Next(); i++ {
+		switch {
+		case i < d.Preamble:
 			continue
-		}
-		if len(p.Rows) == previewRows {
+		case i < d.Preamble+d.HeaderRows:
+			p.Header = mergeHeader(p.Header, cells(rows.Cells()))
+			continue
+		case len(rows.Cells()) == 1 && len(rows.Cells()[0]) == 0: // a blank line
+			continue
+		case len(p.Rows) == previewRows:
 			p.More = true
-			break
+			return p
 		}
-		p.Rows = append(p.Rows, record)
-	}
-	if len(p.Header) == 0 {
-		return preview{}
+		p.Rows = append(p.Rows, cells(rows.Cells()))
 	}
 	return p
 }
 
-// delimiter is the candidate that occurs most in the first line.
-func delimiter(mediaType, text string) rune {
-	if mediaType == "text/tab-separated-values" {
-		return '\t'
+func cells(raw [][]byte) []string {
+	out := make([]string, min(len(raw), previewCols))
+	for i := range out {
+		out[i] = shorten(strings.ToValidUTF8(string(raw[i]), "\uFFFD"))
 	}
-	line, _, _ := strings.Cut(text, "\n")
-	best, most := ',', 0
-	for _, c := range []rune{',', ';', '\t', '|'} {
-		if n := strings.Count(line, string(c)); n > most {
-			best, most = c, n
+	return out
+}
+
+// mergeHeader puts the titles of several header rows together.
+func mergeHeader(above, below []string) []string {
+	for i, title := range below {
+		if i < len(above) && above[i] != "" && title != "" && above[i] != title {
+			below[i] = above[i] + " / " + title
+		} else if i < len(above) && title == "" {
+			below[i] = above[i]
 		}
 	}
-	return best
+	return below
 }
 
 func shorten(s string) string {
@@ -65,4 +57,99 @@ func shorten(s string) string {
 		return s
 	}
 	return string([]rune(s)[:previewCell]) + "…"
+}
+
+// table is what a version's profile says, as its page shows it.
+type table struct {
+	Rows, Columns string
+	Dialect       string
+	Notes         []string
+	List          []column
+}
+
+// column is one line of a table's profile.
+type column struct {
+	I                                int
+	Name, Datatype, Format, Distinct string
+	Nulls, Min, Max, Mean, Class     string
+	Key                              bool
+	Plot                             template.HTML
+	Top                              string // commonest values, for pointing
+}
+
+const maxColumns = 500
+
+func tableFacts(p *csvprofile.Profile) *table {
+	if p == nil {
+		return nil
+	}
+	t := &table{Rows: humanCount(p.Rows), Columns: humanCount(len(p.Columns)), Dialect: dialectWords(p.Dialect), Notes: p.Why}
+	for i, c := range p.Columns[:min(len(p.Columns), maxColumns)] {
+		line := column{I: i + 1, Name: c.Name, Datatype: c.Datatype, Format: c.Format, Distinct: humanCount(c.Distinct), Nulls: humanCount(c.Nulls),
+			Min: c.Min, Max: c.Max, Key: c.Key, Plot: columnPlot(c)}
+		if !c.Exact {
+			line.Distinct = "≈ " + line.Distinct
+		}
+		if c.Mean != nil {
+			line.Mean = strconv.FormatFloat(*c.Mean, 'g', 5, 64)
+		}
+		if c.Class != "" {
+			line.Class = curie(c.Class, "")
+		}
+		var top []string
+		for _, v := range c.Top[:min(len(c.Top), 5)] {
+			top = append(top, shorten(v.Value)+" ("+humanCount(v.Count)+")")
+		}
+		line.Top = strings.Join(top, ", ")
+		t.List = append(t.List, line)
+	}
+	return t
+}
+
+// columnPlot draws a box of the quantiles of numbers, else columns of the commonest values.
+func columnPlot(c csvprofile.Column) template.HTML {
+	if len(c.Quantiles) == 5 {
+		values := make([]float64, 0, 7)
+		for _, s := range append(append([]string{c.Min}, c.Quantiles...), c.Max) {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				break
+			}
+			values = append(values, v)
+		}
+		if len(values) == 7 {
+			return plot.Box([7]float64(values), "Least, 5, 25, 50, 75, 95 % and greatest value of "+c.Name)
+		}
+	}
+	counts := make([]int64, 0, len(c.Top))
+	for _, v := range c.Top {
+		counts = append(counts, v.Count)
+	}
+	return plot.Histogram(counts, "How often the commonest values of "+c.Name+" occur")
+}
+
+func dialectWords(d csvprofile.Dialect) string {
+	words := []string{d.Encoding}
+	switch d.Delimiter {
+	case ",":
+		words = append(words, "comma-separated")
+	case ";":
+		words = append(words, "semicolon-separated")
+	case "\t":
+		words = append(words, "tab-separated")
+	case "":
+		words = append(words, "one column")
+	default:
+		words = append(words, "separated by "+strconv.Quote(d.Delimiter))
+	}
+	if d.QuoteChar != "" {
+		words = append(words, "quoted with "+d.QuoteChar)
+	}
+	if !d.Header {
+		words = append(words, "no header")
+	}
+	if d.Preamble > 0 {
+		words = append(words, plural(d.Preamble, "line")+" before the table")
+	}
+	return strings.Join(words, ", ")
 }

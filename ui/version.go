@@ -17,7 +17,7 @@ type versionView struct {
 	Before     string // ids of the neighbours, "" where there is none
 	After      string
 	Preview    preview
-	Columns    []column
+	Table      *table // nil where it is none
 	Statements *statements
 	Cite       string
 	IRI        string
@@ -53,10 +53,14 @@ func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
 	if n+1 < res.Versions {
 		page.After = ns.VersionID(res.ID, n+1)
 	}
-	if page.Preview, err = u.preview(ctx, v); err != nil {
+	profile, err := u.archive.Profile(ctx, id)
+	if err != nil {
 		return err
 	}
-	page.Columns = u.columns(r, iri)
+	if page.Preview, err = u.preview(ctx, v, profile); err != nil {
+		return err
+	}
+	page.Table = tableFacts(profile)
 	if page.Statements, err = u.statements(ctx, iri); err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (a *API) datasetByURL(w http.ResponseWriter, r *http.Request, prefix string
 
 // DatasetByID answers GET /get/dataset/id/{ID}.
 func (a *API) DatasetByID(w http.ResponseWriter, r *http.Request) error {
-	resource, err := a.archive.ResourceByID(r.Context(), chi.URLParam(r, "id"))
+	resource, err := a.archive.Resource(r.Context(), chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (a *API) DatasetByID(w http.ResponseWriter, r *http.Request) error {
 
 // FileByDataset leads from the original's GET /get/file/dsid/{ID} to the latest version of that dataset.
 func (a *API) FileByDataset(w http.ResponseWriter, r *http.Request) error {
-	resource, err := a.archive.ResourceByID(r.Context(), chi.URLParam(r, "id"))
+	resource, err := a.archive.Resource(r.Context(), chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}

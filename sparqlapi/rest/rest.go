@@ -17,9 +17,8 @@ import (
 type Archive interface {
 	Stats(ctx context.Context) (catalog.Stats, error)
 	Search(ctx context.Context, s catalog.Search) (catalog.Found, error)
-	Resource(ctx context.Context, url string) (catalog.Resource, error)
-	// ResourceByID finds a resource by its short id.
-	ResourceByID(ctx context.Context, id string) (catalog.Resource, error)
+	// Resource by its URL or its short id.
+	Resource(ctx context.Context, urlOrID string) (catalog.Resource, error)
 	Versions(ctx context.Context, url string) ([]catalog.Version, error)
 	Hosts(ctx context.Context, limit int) ([]catalog.HostHealth, error)
 	Activities(ctx context.Context, q catalog.ActivityQuery) ([]catalog.Activity, error)

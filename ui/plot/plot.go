@@ -142,3 +142,16 @@ func share(v, lo, hi float64) float64 {
 	}
 	return (v - lo) / (hi - lo)
 }
+
+// Box shows least, 5 %, quartiles, 95 % and greatest value of a column of numbers.
+func Box(v [7]float64, label string) template.HTML {
+	const w, h, mid = 96.0, 24.0, 12.0
+	c := newCanvas(w, h, "histogram box", label)
+	x := func(f float64) float64 { return 2 + (w-4)*share(f, v[0], v[6]) }
+	c.line(x(v[0]), mid, x(v[6]), mid, "axis")
+	c.line(x(v[1]), mid-4, x(v[1]), mid+4, "axis")
+	c.line(x(v[5]), mid-4, x(v[5]), mid+4, "axis")
+	c.rect(x(v[2]), mid-7, max(x(v[4])-x(v[2]), 1.5), 14, "back-box", "")
+	c.line(x(v[3]), mid-7, x(v[3]), mid+7, "line")
+	return c.end()
+}

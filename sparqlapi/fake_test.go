@@ -1,0 +1,199 @@
+package sparqlapi_test
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/describe"
+	"odarchive/ns"
+	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/rest"
+	"odarchive/triplestore/naive"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+
+	"github.com/go-chi/chi/v5"
+)
+
+const token = "a token that must never reach a log"
+
+// archive is a small one in memory: three files, two versions each.
+type archive struct {
+	mint      ns.Mint
+	resources []catalog.Resource
+	versions  map[string][]catalog.Version
+	posted    []catalog.Seed
+}
+
+func newArchive() *archive {
+	a := &archive{mint: ns.Mint{Base: "http://archive.example/"}, versions: map[string][]catalog.Version{}}
+	for i, address := range []string{"http://data.example/a.csv", "http://data.example:8080/b.json?x=1&y=2", "https://other.example/c d.csv"} {
+		id := ns.ResourceID(address)
+		at := time.Date(2026, 11, 20, 10, 0, i, 0, time.UTC)
+		res := catalog.Resource{ID: id, URL: address, Host: []string{"data.example", "data.example:8080", "other.example"}[i], Title: "File " + string(rune('A'+i)), Format: "CSV",
+			MediaType: []string{"text/csv", "application/json", "text/csv"}[i], FileName: "f.csv", Portals: []string{"http://portal.example/"}, Datasets: []string{"http://portal.example/d/" + strconv.Itoa(i)},
+			Added: at, Versions: 2, Size: 5, FirstSeen: at, Changed: at.Add(time.Hour), Visits: 3, LastVisit: at.Add(2 * time.Hour), NextVisit: at.Add(3 * time.Hour), Interval: time.Hour, Outcome: catalog.Unchanged}
+		for n := range 2 {
+			data := fmt.Sprint(address, n)
+			a.versions[address] = append(a.versions[address], catalog.Version{ID: ns.VersionID(id, n), URL: address, N: n, Size: int64(len(data)), Type: res.MediaType, FileName: "f.csv",
+				At: at.Add(time.Duration(n) * time.Hour), Digests: catalog.Digests{SHA256: sha256.Sum256([]byte(data)), MD5: md5.Sum([]byte(data))}})
+		}
+		a.resources = append(a.resources, res)
+	}
+	return a
+}
+
+func (a *archive) Stats(context.Context) (catalog.Stats, error) {
+	return catalog.Stats{Resources: 3, Hosts: 3, Versions: 6, Portals: 1, Triples: 99, Types: []catalog.Count{{Key: "text/csv", Count: 4}, {Key: "application/json", Count: 2}}}, nil
+}
+
+func (a *archive) Search(_ context.Context, s catalog.Search) (catalog.Found, error) {
+	var hits []catalog.Resource
+	for _, r := range a.resources {
+		if (s.Host == "" || r.Host == s.Host) && (s.Type == "" || r.MediaType == s.Type) {
+			hits = append(hits, r)
+		}
+	}
+	start, _ := strconv.Atoi(s.After)
+	end := min(len(hits), start+max(s.Limit, 1))
+	f := catalog.Found{Total: len(hits), Resources: hits[min(start, len(hits)):end]}
+	if end < len(hits) {
+		f.Next = strconv.Itoa(end)
+	}
+	return f, nil
+}
+
+func (a *archive) Resource(_ context.Context, urlOrID string) (catalog.Resource, error) {
+	for _, r := range a.resources {
+		if r.URL == urlOrID || r.ID == urlOrID {
+			return r, nil
+		}
+	}
+	return catalog.Resource{}, fmt.Errorf("archive: resource %s: %w", urlOrID, errUnknown)
+}
+
+func (a *archive) Versions(_ context.Context, address string) ([]catalog.Version, error) {
+	return a.versions[address], nil
+}
+
+func (a *archive) Hosts(_ context.Context, limit int) ([]catalog.HostHealth, error) {
+	return []catalog.HostHealth{{Host: "data.example", Resources: 2, Versions: 4}, {Host: "other.example", Resources: 1, Versions: 2}}[:min(limit, 2)], nil
+}
+
+func (a *archive) Activities(_ context.Context, q catalog.ActivityQuery) ([]catalog.Activity, error) {
+	at := a.versions[q.URL][0].At
+	return []catalog.Activity{{URL: q.URL, Start: at.Add(2 * time.Hour), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrTimeout, Why: "no answer in 30 s"},
+		{URL: q.URL, Start: at.Add(time.Hour), Outcome: catalog.Archived}, {URL: q.URL, Start: at, Outcome: catalog.Archived}}, nil
+}
+
+func (a *archive) Add(_ context.Context, seeds []catalog.Seed) ([]bool, error) {
+	fresh := make([]bool, len(seeds))
+	for i, s := range seeds {
+		_, err := a.Resource(context.Background(), s.URL)
+		fresh[i] = err != nil
+	}
+	a.posted = append(a.posted, seeds...)
+	return fresh, nil
+}
+
+func (a *archive) CrawlNow(_ context.Context, id, host string) (n int, err error) {
+	for _, r := range a.resources {
+		if r.ID == id || r.Host == host {
+			n++
+		}
+	}
+	return n, nil
+}
+
+var errUnknown = fmt.Errorf("not in the archive")
+
+// pages stands in for package ui.
+type pages struct{}
+
+func (pages) Routes(r chi.Router) {
+	r.Get("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, strings.Repeat("<p>home</p>", 500))
+	})
+}
+func (pages) Version(w http.ResponseWriter, r *http.Request) error {
+	return say(w, "page of "+chi.URLParam(r, "id"))
+}
+func (pages) Dataset(w http.ResponseWriter, r *http.Request) error {
+	return say(w, "page of "+r.URL.Query().Get("url"))
+}
+func (pages) Vocabulary(w http.ResponseWriter, _ *http.Request, quads []term.Quad) error {
+	return say(w, fmt.Sprint(len(quads), " statements"))
+}
+func (pages) ErrorPage(http.ResponseWriter, *http.Request, *problem.Error) bool { return false }
+
+func say(w http.ResponseWriter, text string) error {
+	w.Header().Set("Content-Type", "text/html")
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func echo(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		fmt.Fprint(w, name, " ", r.Method, " ", chi.URLParam(r, "id"))
+	})
+}
+
+// server is the whole face over the small archive.
+func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archive) {
+	t.Helper()
+	a := newArchive()
+	var quads []term.Quad
+	for _, r := range a.resources {
+		quads = append(quads, describe.Resource(r)...)
+		for _, v := range a.versions[r.URL] {
+			quads = append(quads, describe.Version(a.mint, v)...)
+		}
+	}
+	store := naive.New(quads...)
+	o := sparqlapi.Options{
+		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Tell: true}},
+		Guard:  sparqlapi.NewGuard(token),
+		SPARQL: echo("sparql"), GraphStore: echo("graph store"), File: echo("file"), Files: echo("files"), Memento: echo("memento"), CDX: echo("cdx"), Metrics: echo("metrics"),
+		REST: rest.New(a, a, a.mint), UI: pages{},
+		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(exec.Dataset) error) error { return f(store.Snapshot()) },
+			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
+	}
+	if change != nil {
+		change(&o)
+	}
+	return sparqlapi.New(o), a
+}
+
+// ask makes one request; headers are alternating names and values.
+func ask(h http.Handler, method, address, body string, headers ...string) *http.Response {
+	r := httptest.NewRequest(method, address, strings.NewReader(body))
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	return rec.Result()
+}
+
+func text(t testing.TB, res *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

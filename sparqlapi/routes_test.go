@@ -1,0 +1,339 @@
+package sparqlapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/sparqlapi"
+
+	"github.com/go-chi/chi/v5"
+)
+
+func TestEveryReadingRouteAnswersUnderBothRoots(t *testing.T) {
+	t.Parallel()
+	h, a := server(t, nil)
+	id := a.resources[0].ID
+	for _, route := range []string{"/stats/basic", "/stats/datasetCountPerHost?limit=2", "/stats/fileTypeDistribution", "/get/dataset/http://data.example/a.csv",
+		"/get/dataset/url/http://data.example/a.csv", "/get/dataset/id/" + id, "/get/datasets/data.example", "/get/datasets/hostname/data.example", "/get/dataset/type/csv", "/get/dataset/type/text/csv",
+		"/get/datasets/type/application%2Fjson", "/get/file/id/" + id + "_0", "/get/file/http://data.example/a.csv", "/get/files/sparql?q=x", "/get/files/sparql/count?q=x", "/get/files/type/csv", "/sparql?query=x"} {
+		for _, root := range []string{"", "/api/v1"} {
+			if res := ask(h, "GET", root+route, ""); res.StatusCode != 200 {
+				t.Errorf("GET %s%s: %d %s", root, route, res.StatusCode, text(t, res))
+			}
+			if res := ask(h, "HEAD", root+route, ""); res.StatusCode != 200 {
+				t.Errorf("HEAD %s%s: %d", root, route, res.StatusCode)
+			}
+		}
+	}
+	for _, route := range []string{"/", "/dataset?url=http://data.example/a.csv", "/describe?iri=http://data.example/a.csv", "/catalog.ttl", "/catalog.rdf", "/catalog.jsonld", "/catalog.nt", "/catalog", "/ns/csvw", "/ns/csvw.ttl", "/ns/",
+		"/.well-known/void", "/openapi.json", "/healthz", "/readyz", "/metrics", "/cdx?url=x", "/timegate/http://data.example/a.csv", "/timemap/link/http://data.example/a.csv", "/rdf-graph-store?default"} {
+		if res := ask(h, "GET", route, ""); res.StatusCode != 200 {
+			t.Errorf("GET %s: %d %s", route, res.StatusCode, text(t, res))
+		}
+	}
+}
+
+func TestAnAddressInAPathMayHoldAQueryAndDoubleSlashes(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	for _, path := range []string{"/get/dataset/http://data.example:8080/b.json?x=1&y=2", "/get/dataset/http%3A%2F%2Fdata.example%3A8080%2Fb.json%3Fx%3D1%26y%3D2",
+		"/get/dataset/http:/data.example:8080/b.json?x=1&y=2", "/get/dataset/https%3A%2F%2Fother.example%2Fc%20d.csv"} {
+		if res := ask(h, "GET", path, ""); res.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, res.StatusCode, text(t, res))
+		}
+	}
+}
+
+func TestWhatIsUnknownIsAProblemThatSaysWhatWasLookedFor(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	for path, want := range map[string]string{
+		"/get/dataset/http://nowhere.example/": "http://nowhere.example/", "/get/datasets/nowhere.example": "nowhere.example", "/get/dataset/type/nonsense": "nonsense",
+		"/get/dataset/type/pdf": "application/pdf", "/describe?iri=http://nowhere.example/": "http://nowhere.example/", "/nothing/here": "/nothing/here", "/ns/other": "other",
+	} {
+		res := ask(h, "GET", path, "")
+		if body := text(t, res); res.StatusCode != 404 || res.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+	res := ask(h, "PUT", "/stats/basic", "")
+	if res.StatusCode != 405 || res.Header.Get("Allow") != "GET, HEAD, OPTIONS" {
+		t.Errorf("PUT: %d, Allow %q", res.StatusCode, res.Header.Get("Allow"))
+	}
+}
+
+func TestAVersionHasThreeFaces(t *testing.T) {
+	t.Parallel()
+	h, a := server(t, nil)
+	address := "/api/v1/get/file/id/" + a.resources[0].ID + "_1"
+	browser := "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+	for _, c := range []struct{ path, accept, want string }{
+		{address, "", "file GET"}, {address, "*/*", "file GET"}, {address, "text/csv", "file GET"}, {address, "application/json, */*", "file GET"},
+		{address, browser, "page of"}, {address, "text/turtle", "@prefix"}, {address, "application/n-triples;q=0.9, text/html;q=0.1", "<http://archive.example/api/v1/get/file/id/"},
+		{address + "?format=ttl", browser, "@prefix"}, {address + "?format=html", "", "page of"}, {address + "?download=1", browser, "file GET"},
+		{address + ".ttl", browser, "@prefix"}, {address + ".nt", "", "isVersionOf"}, {address + ".html", "", "page of " + a.resources[0].ID + "_1"}, {address + ".jsonld", "", "{"}, {address + ".rdf", "", "<rdf:RDF"},
+	} {
+		res := ask(h, "GET", c.path, "", "Accept", c.accept)
+		if body := text(t, res); res.StatusCode != 200 || !strings.Contains(body, c.want) {
+			t.Errorf("%s with %q: %d %.200s", c.path, c.accept, res.StatusCode, body)
+		}
+		if vary := strings.Join(res.Header.Values("Vary"), ","); !strings.Contains(vary, "Accept") {
+			t.Errorf("%s: Vary %q", c.path, vary)
+		}
+	}
+}
+
+func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h, a := server(t, func(o *sparqlapi.Options) {
+		o.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	body := `{"href":"http://new.example/x.csv","title":"X"}`
+	for _, c := range []struct {
+		address string
+		headers []string
+		status  int
+	}{
+		{"/post/resource", nil, 401}, {"/post/resource", []string{"Authorization", "Bearer wrong"}, 403}, {"/post/resource?secret=wrong", nil, 403},
+		{"/post/resource", []string{"Authorization", "Bearer " + token}, 200}, {"/api/v1/post/resources?secret=a+token+that+must+never+reach+a+log", nil, 200},
+		{"/crawl?domain=data.example&secret=a%20token%20that%20must%20never%20reach%20a%20log", nil, 200},
+	} {
+		if res := ask(h, "POST", c.address, body, c.headers...); res.StatusCode != c.status {
+			t.Errorf("POST %s %v: %d %s, want %d", c.address, c.headers, res.StatusCode, text(t, res), c.status)
+		}
+	}
+	for _, method := range []string{"PUT", "POST", "DELETE"} {
+		if res := ask(h, method, "/rdf-graph-store?default", ""); res.StatusCode != 401 {
+			t.Errorf("%s without a token: %d", method, res.StatusCode)
+		}
+	}
+	if len(a.posted) != 2 {
+		t.Errorf("%d resources were taken, want 2", len(a.posted))
+	}
+	if l := log.String(); strings.Contains(l, "never reach") || strings.Contains(l, "never+reach") || strings.Contains(l, "never%20reach") || strings.Contains(l, "wrong") {
+		t.Errorf("a token is in the log:\n%s", l)
+	}
+	closed, _ := server(t, func(o *sparqlapi.Options) { o.Guard = nil })
+	if res := ask(closed, "POST", "/post/resource", body, "Authorization", "Bearer "); res.StatusCode != 403 {
+		t.Errorf("a server without a token let somebody write: %d", res.StatusCode)
+	}
+}
+
+func TestPostedResourcesAreTakenAllOrNone(t *testing.T) {
+	t.Parallel()
+	h, a := server(t, nil)
+	post := func(body string) *http.Response {
+		return ask(h, "POST", "/post/resources", body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
+	}
+	if got := text(t, post(`[{"href":"http://data.example/a.csv"},{"href":"http://new.example/","source":[{"href":"http://p.example/"}],"format":"CSV"}]`)); got != "[false,true]\n" {
+		t.Errorf("got %s", got)
+	}
+	if s := a.posted[1]; s.Portal != "http://p.example/" || s.Format != "CSV" {
+		t.Errorf("seed %+v", s)
+	}
+	for body, want := range map[string]string{
+		`[{"href":"http://ok.example/"},{"href":"not a url"}]`: "resource 1", `{"href":"javascript:alert(1)"}`: "resource 0", `{`: "expected", `[{"href":3}]`: "expected", ``: "expected",
+	} {
+		res := post(body)
+		if got := text(t, res); res.StatusCode != 400 || !strings.Contains(got, want) {
+			t.Errorf("%s: %d %s", body, res.StatusCode, got)
+		}
+	}
+	if len(a.posted) != 2 {
+		t.Errorf("a bad list left %d resources", len(a.posted))
+	}
+	if res := post(`{"href":"http://x.example/","title":"` + strings.Repeat("x", 33<<20) + `"}`); res.StatusCode != 413 {
+		t.Errorf("33 MB: %d", res.StatusCode)
+	}
+}
+
+func TestListsArePagedAndStreamed(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	var all, paged []map[string]any
+	if err := json.Unmarshal([]byte(text(t, ask(h, "GET", "/get/dataset/type/csv", ""))), &all); err != nil || len(all) != 2 {
+		t.Fatalf("%d datasets, %v", len(all), err)
+	}
+	next := "/get/dataset/type/csv?limit=1"
+	for range 5 {
+		res := ask(h, "GET", next, "")
+		var page []map[string]any
+		if err := json.Unmarshal([]byte(text(t, res)), &page); err != nil {
+			t.Fatal(err)
+		}
+		paged = append(paged, page...)
+		m := regexp.MustCompile(`<([^>]*)>; rel="next"`).FindStringSubmatch(res.Header.Get("Link"))
+		if m == nil {
+			break
+		}
+		next = m[1]
+	}
+	if len(paged) != len(all) || paged[1]["_id"] != all[1]["_id"] {
+		t.Errorf("pages held %d datasets, the whole list %d", len(paged), len(all))
+	}
+	for _, limit := range []string{"0", "-1", "x", "1001"} {
+		if res := ask(h, "GET", "/get/datasets/data.example?limit="+limit, ""); res.StatusCode != 400 {
+			t.Errorf("limit=%s: %d", limit, res.StatusCode)
+		}
+	}
+}
+
+func TestAnswersHaveTagsAndAreNotSentTwice(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	for _, path := range []string{"/stats/basic", "/get/dataset/http://data.example/a.csv", "/describe?iri=http://data.example/a.csv&format=ttl", "/catalog.ttl", "/ns/csvw.ttl"} {
+		tag := ask(h, "GET", path, "").Header.Get("ETag")
+		if res := ask(h, "GET", path, "", "If-None-Match", tag); tag == "" || res.StatusCode != 304 {
+			t.Errorf("%s: tag %q, then %d", path, tag, res.StatusCode)
+		}
+	}
+}
+
+func TestScriptsOfOtherSitesMayReadAndNotWrite(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	if got := ask(h, "GET", "/stats/basic", "", "Origin", "https://elsewhere.example").Header.Get("Access-Control-Allow-Origin"); got != "*" {
+		t.Errorf("Access-Control-Allow-Origin %q", got)
+	}
+	for _, c := range []struct {
+		path, method string
+		allowed      bool
+	}{{"/sparql", "POST", true}, {"/get/files", "POST", true}, {"/stats/basic", "GET", true}, {"/post/resource", "POST", false}, {"/rdf-graph-store", "PUT", false}} {
+		res := ask(h, "OPTIONS", c.path, "", "Origin", "https://elsewhere.example", "Access-Control-Request-Method", c.method)
+		if got := res.Header.Get("Access-Control-Allow-Methods") != ""; got != c.allowed || res.StatusCode != 204 {
+			t.Errorf("preflight of %s %s: allowed %v, status %d", c.method, c.path, got, res.StatusCode)
+		}
+	}
+}
+
+func TestAClientThatAsksTooOftenIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, func(o *sparqlapi.Options) { o.Rate = sparqlapi.Rate{PerSecond: 0.01, Burst: 3} })
+	var last *http.Response
+	for range 4 { // httptest's remote address is 192.0.2.1
+		last = ask(h, "GET", "/healthz", "")
+	}
+	if last.StatusCode != 429 || last.Header.Get("Retry-After") == "" {
+		t.Errorf("the fourth request: %d, Retry-After %q", last.StatusCode, last.Header.Get("Retry-After"))
+	}
+}
+
+func TestAPanicIsOneClients500(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h, _ := server(t, func(o *sparqlapi.Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.CDX = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a bug") })
+	})
+	res := ask(h, "GET", "/cdx?url=x", "")
+	if body := text(t, res); res.StatusCode != 500 || strings.Contains(body, "a bug") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	if !strings.Contains(log.String(), "a bug") || !strings.Contains(log.String(), "status=500") {
+		t.Errorf("log: %s", &log)
+	}
+}
+
+func TestMetricsSeePatternsAndNotAddresses(t *testing.T) {
+	t.Parallel()
+	var events []sparqlapi.Event
+	h, _ := server(t, func(o *sparqlapi.Options) { o.Observe = func(e sparqlapi.Event) { events = append(events, e) } })
+	ask(h, "GET", "/get/dataset/http://data.example/a.csv", "")
+	ask(h, "GET", "/nowhere", "")
+	if e := events[0]; e.Route != "/get/dataset/*" || e.Status != 200 || e.Bytes == 0 || e.Took <= 0 || e.Took > time.Minute {
+		t.Errorf("%+v", e)
+	}
+	if e := events[1]; e.Status != 404 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	var doc struct {
+		OpenAPI string
+		Paths   map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(sparqlapi.OpenAPI(), &doc); err != nil || doc.OpenAPI != "3.1.0" {
+		t.Fatalf("OpenAPI %q, %v", doc.OpenAPI, err)
+	}
+	documented := map[string]bool{}
+	for path, methods := range doc.Paths {
+		for method := range methods {
+			documented[strings.ToUpper(method)+" "+plainPath(path)] = true
+		}
+	}
+	routed := map[string]bool{}
+	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if method == "HEAD" || method == "PATCH" || strings.HasPrefix(route, "/api/v1/") || route == "/" || route == "/activity/{id}" || route == "/graph/*" || route == "/crawler" || route == "/ns" {
+			return nil // twins, or IRIs that are followed and not called
+		}
+		routed[method+" "+plainPath(route)] = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range keys(routed) {
+		if !documented[r] {
+			t.Errorf("%s is not in openapi.json", r)
+		}
+	}
+	for _, d := range keys(documented) {
+		if !routed[d] {
+			t.Errorf("%s is in openapi.json and not served", d)
+		}
+	}
+}
+
+// plainPath folds a documented path and a routing pattern into one form.
+func plainPath(path string) string {
+	path = regexp.MustCompile(`\{(url|type)\}$`).ReplaceAllString(path, "*")
+	path = strings.Replace(path, "/ns/csvw", "/ns/*", 1)
+	path = regexp.MustCompile(`^/timemap/(link|json)/\*$`).ReplaceAllString(path, "/timemap/*")
+	return path
+}
+
+func keys(m map[string]bool) []string {
+	var list []string
+	for k := range m {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestAnswersHoldToTheDocumentsSchemas(t *testing.T) {
+	t.Parallel()
+	h, a := server(t, nil)
+	schemas := readSchemas(t)
+	for path, template := range map[string]string{
+		"/stats/basic": "/stats/basic", "/stats/datasetCountPerHost?limit=5": "/stats/datasetCountPerHost", "/stats/fileTypeDistribution": "/stats/fileTypeDistribution",
+		"/get/dataset/http://data.example/a.csv": "/get/dataset/{url}", "/get/dataset/id/" + a.resources[1].ID: "/get/dataset/id/{id}", "/get/datasets/other.example": "/get/datasets/{domain}", "/get/dataset/type/csv": "/get/dataset/type/{type}",
+	} {
+		var v any
+		body := text(t, ask(h, "GET", path, ""))
+		if err := json.Unmarshal([]byte(body), &v); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, fault := range schemas.check(schemas.response(t, template), v, "$") {
+			t.Errorf("%s: %s", path, fault)
+		}
+	}
+	var problem any
+	if err := json.Unmarshal([]byte(text(t, ask(h, "GET", "/get/dataset/http://nowhere.example/", ""))), &problem); err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range schemas.check(map[string]any{"$ref": "#/components/schemas/Problem"}, problem, "$") {
+		t.Error(fault)
+	}
+}
