@@ -1,0 +1,403 @@
+// Package politeness keeps the crawler welcome: it decides whether a URL may be fetched at all (robots.txt, RFC 9309) and
+// when its host may be asked next.
+//
+// A Gate gives out one passage per host at a time. Who has entered holds the only connection to that host until leaving,
+// and with leaving says how the host behaved; from that follow the pause before the next passage and, when the host
+// asked for it or keeps failing, a longer back-off. Visit does all of it for one URL and its redirects, robots.txt
+// included, which is fetched through the gate like everything else.
+//
+// Promises: never two passages of one host at a time (nor, where asked for, of one address or one registered domain);
+// the pause is kept between any two requests; a host is never given up, only waited for. Back-offs and robots.txt survive a
+// restart. Memory holds the hosts of the moment, not all that were ever met.
+//
+// The times here are real ones, whatever the archive's clock says. It does not choose what to fetch.
+package politeness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/fetch"
+	"odarchive/triplestore/kv"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// Options of a gate. Fetch is required for robots.txt; everything else has a default.
+type Options struct {
+	DB    *kv.DB // keeps robots.txt and back-offs; nil: memory only
+	Fetch func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error)
+	Token string        // our name in robots.txt; "odarchive"
+	Delay time.Duration // least pause between two requests to a host; 0: 1 s, negative: none
+	// Patience is the longest that Enter waits for a host; a longer wait is reported as *Wait. 0: 30 s, negative: none.
+	Patience time.Duration
+	MaxWait  time.Duration // the longest back-off; 24 h
+
+	PerAddress bool // one connection per network address too; needs Resolver
+	PerDomain  bool // one connection per registered domain too
+	Resolver   fetch.Resolver
+
+	IgnoreRobots func(host string) bool // hosts whose owner has given leave; nil: none
+	RobotsCache  int                    // robots.txt held in memory; 4096
+	Log          *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Token == "" {
+		o.Token = "odarchive"
+	}
+	switch {
+	case o.Delay == 0:
+		o.Delay = time.Second
+	case o.Delay < 0:
+		o.Delay = 0
+	}
+	switch {
+	case o.Patience == 0:
+		o.Patience = 30 * time.Second
+	case o.Patience < 0:
+		o.Patience = 0
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = 24 * time.Hour
+	}
+	if o.RobotsCache <= 0 {
+		o.RobotsCache = 4096
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Gate is the one way to any host. Its methods may be called concurrently.
+type Gate struct {
+	opts   Options
+	Robots *Robots
+
+	mu    sync.Mutex // guards doors and what is in them
+	doors map[string]*door
+	swept time.Time
+}
+
+// door of one host (or address, or domain).
+type door struct {
+	busy    bool
+	waiting int
+	free    chan struct{} // closed when the door may have come free, or its times changed; nil: nobody waits
+
+	next     time.Time // not before this time
+	why      string    // what next is for
+	delay    time.Duration
+	crawl    time.Duration // Crawl-delay of robots.txt
+	latency  time.Duration // until the first byte, smoothed
+	back     backoff
+	requests int
+	failures int // requests that failed, whatever for
+	last     time.Time
+}
+
+// New makes a gate. It reads nothing before a host is met.
+func New(opts Options) *Gate {
+	g := &Gate{opts: opts.withDefaults(), doors: map[string]*door{}}
+	g.Robots = newRobots(g)
+	return g
+}
+
+// Wait is the error of a host that must be left alone for longer than the gate's patience.
+type Wait struct {
+	Host  string
+	Until time.Time
+	Why   string // "politeness", "retry-after", "back-off", "busy"
+}
+
+func (w *Wait) Error() string {
+	return fmt.Sprintf("politeness: %s waits until %s (%s)", w.Host, w.Until.UTC().Format(time.RFC3339), w.Why)
+}
+
+// Result says how a host behaved. The zero value is a request that went well and said nothing of its time.
+type Result struct {
+	Outcome    catalog.Outcome
+	Class      catalog.ErrorClass
+	Latency    time.Duration // until the first byte; 0: not known
+	RetryAfter time.Duration // as the host asked; 0: it did not
+}
+
+// ResultOf an exchange.
+func ResultOf(ex *fetch.Exchange) Result {
+	r := Result{Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter}
+	if !ex.FirstByte.IsZero() {
+		r.Latency = ex.FirstByte.Sub(ex.Start)
+	}
+	return r
+}
+
+// Enter waits for the host (surt.Host) to be free and its pause to be over, and takes it. The caller leaves as soon as its
+// last request is through, exactly once. A *Wait error means that it would take longer than the gate's patience.
+func (g *Gate) Enter(ctx context.Context, host string) (leave func(Result), err error) {
+	keys, err := g.keys(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range keys {
+		if err := g.take(ctx, key); err != nil {
+			for _, held := range keys[:i] {
+				g.giveBack(held)
+			}
+			return nil, err
+		}
+	}
+	var once sync.Once
+	return func(r Result) {
+		once.Do(func() {
+			for _, key := range slices.Backward(keys) {
+				g.leave(key, host, r)
+			}
+		})
+	}, nil
+}
+
+// keys of all doors on the way to a host, in the one order in which everybody takes them.
+func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
+	keys := []string{host}
+	name, _, _ := strings.Cut(host, ":")
+	if g.opts.PerDomain {
+		if domain, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
+			keys = append(keys, "domain "+domain)
+		}
+	}
+	if g.opts.PerAddress && g.opts.Resolver != nil {
+		addrs, err := g.opts.Resolver.LookupNetIP(ctx, "ip", strings.Trim(name, "[]"))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err == nil && len(addrs) > 0 { // a name that cannot be found is the fetch's business
+			keys = append(keys, "address "+slices.MinFunc(addrs, func(a, b netip.Addr) int { return a.Compare(b) }).Unmap().String())
+		}
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+func (g *Gate) take(ctx context.Context, key string) error {
+	deadline := time.Now().Add(g.opts.Patience)
+	g.mu.Lock()
+	d, err := g.door(key)
+	if err != nil {
+		g.mu.Unlock()
+		return err
+	}
+	d.waiting++
+	defer func() { g.mu.Lock(); d.waiting--; g.mu.Unlock() }()
+	for {
+		now := time.Now()
+		if !d.busy && !now.Before(d.next) {
+			d.busy = true
+			g.mu.Unlock()
+			return nil
+		}
+		until, why := d.next, d.why
+		if d.busy {
+			until, why = deadline, "busy"
+		}
+		if until.After(deadline) || !now.Before(deadline) {
+			g.mu.Unlock()
+			return &Wait{Host: key, Until: until, Why: why}
+		}
+		if d.free == nil {
+			d.free = make(chan struct{})
+		}
+		free := d.free
+		g.mu.Unlock()
+		timer := time.NewTimer(until.Sub(now))
+		select {
+		case <-free:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+		timer.Stop()
+		g.mu.Lock()
+	}
+}
+
+// door finds or makes a door; the caller holds mu.
+func (g *Gate) door(key string) (*door, error) {
+	if d, ok := g.doors[key]; ok {
+		return d, nil
+	}
+	g.sweep()
+	d := &door{}
+	if err := g.recall(key, d); err != nil {
+		return nil, err
+	}
+	g.doors[key] = d
+	return d, nil
+}
+
+// sweep forgets doors that nobody needs: free, rested, without anything held against them. The caller holds mu.
+func (g *Gate) sweep() {
+	now := time.Now()
+	if len(g.doors) < 1024 || now.Sub(g.swept) < 10*time.Second {
+		return
+	}
+	g.swept = now
+	for key, d := range g.doors {
+		if !d.busy && d.waiting == 0 && now.After(d.next.Add(time.Minute)) && now.After(d.back.until) {
+			delete(g.doors, key)
+		}
+	}
+}
+
+func (d *door) open() {
+	if d.free != nil {
+		close(d.free)
+		d.free = nil
+	}
+}
+
+// giveBack frees a door that was taken but not gone through.
+func (g *Gate) giveBack(key string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d := g.doors[key]
+	d.busy = false
+	d.open()
+}
+
+func (g *Gate) leave(key, host string, r Result) {
+	now := time.Now()
+	g.mu.Lock()
+	d := g.doors[key]
+	d.busy = false
+	d.requests++
+	d.last = now
+	if r.Latency > 0 {
+		d.latency = (3*d.latency + r.Latency) / 4
+		if d.requests == 1 {
+			d.latency = r.Latency
+		}
+	}
+	d.delay = g.pause(d)
+	d.next, d.why = now.Add(d.delay), "politeness"
+	changed := false
+	if key == host {
+		if troubled(r) {
+			d.failures++
+		}
+		changed = d.back.note(r, now, g.opts.MaxWait)
+		if d.back.until.After(d.next) {
+			d.next, d.why = d.back.until, d.back.why
+		}
+	}
+	state := d.back
+	d.open()
+	g.mu.Unlock()
+	if changed {
+		g.remember(key, state)
+	}
+}
+
+// pause after a request: what the operator and robots.txt say, and more for a host that is slow to answer.
+func (g *Gate) pause(d *door) time.Duration {
+	const slow, most = time.Second, time.Minute
+	p := max(g.opts.Delay, d.crawl)
+	if d.latency > slow {
+		p = max(p, min(4*d.latency, most))
+	}
+	return p
+}
+
+// crawlDelay notes what robots.txt asks for. A very long one slows the host and never drops it.
+func (g *Gate) crawlDelay(host string, delay time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d, err := g.door(host)
+	if err != nil {
+		return // the delay comes again with the rules
+	}
+	d.crawl = min(delay, g.opts.MaxWait)
+	if rest := d.last.Add(d.crawl); !d.last.IsZero() && rest.After(d.next) {
+		d.next, d.why = rest, "robots"
+		d.open()
+	}
+}
+
+// Next says when a host may be asked next, and why not before; now or earlier if it may be asked.
+func (g *Gate) Next(host string) (at time.Time, why string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d, err := g.door(host)
+	if err != nil {
+		return time.Time{}, ""
+	}
+	return d.next, d.why
+}
+
+// troubled says whether a request failed in a way that may be the host's trouble, not the URL's.
+func troubled(r Result) bool {
+	return r.Outcome == catalog.RetryLater || hostFault(r.Class)
+}
+
+func hostFault(c catalog.ErrorClass) bool {
+	switch c {
+	case catalog.ErrNetwork, catalog.ErrTimeout, catalog.ErrDNS, catalog.ErrTLS:
+		return true
+	}
+	return false
+}
+
+// backoff of a host that asked to be left alone or keeps failing.
+type backoff struct {
+	level int       // how often in a row the pause was doubled
+	until time.Time // zero: none
+	last  time.Time // when it was last set
+	row   int       // failures of the host in a row
+	why   string    // "retry-after" or "back-off"
+}
+
+const (
+	firstBackoff = time.Minute
+	quiet        = 30 * time.Minute // without trouble, and earlier trouble is forgiven
+	patienceRow  = 3                // failures in a row that are not yet taken for the host's
+)
+
+// note takes a result in; true if the back-off changed.
+func (b *backoff) note(r Result, now time.Time, most time.Duration) bool {
+	if b.level > 0 && now.Sub(b.last) > quiet && now.Sub(b.until) > quiet {
+		*b = backoff{}
+	}
+	if !troubled(r) {
+		b.row = 0
+		return false
+	}
+	why, wait := "back-off", time.Duration(0)
+	switch {
+	case r.Outcome == catalog.RetryLater && r.RetryAfter > 0:
+		why, wait = "retry-after", r.RetryAfter
+	case r.Outcome == catalog.RetryLater:
+	default:
+		if b.row++; b.row < patienceRow {
+			return false
+		}
+	}
+	if wait == 0 {
+		wait = firstBackoff << min(b.level, 20)
+		wait += time.Duration(rand.Int64N(int64(wait)/4 + 1)) // hosts that failed together shall not come back together
+		b.level++
+	}
+	b.until, b.last, b.why = now.Add(min(wait, most)), now, why
+	return true
+}
+
+var errNoFetch = errors.New("politeness: no way to fetch robots.txt was given")

@@ -1,0 +1,151 @@
+package politeness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"odarchive/triplestore/kv"
+)
+
+// What is kept across a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs, "r" + authority for robots.txt.
+
+type savedBackoff struct {
+	Level int       `json:"level"`
+	Until time.Time `json:"until"`
+	Last  time.Time `json:"last"`
+	Row   int       `json:"row"`
+	Why   string    `json:"why"`
+}
+
+type savedRobots struct {
+	Text     []byte    `json:"text"`
+	Good     time.Time `json:"good"`
+	Tried    time.Time `json:"tried"`
+	Failing  time.Time `json:"failing"`
+	Failures int       `json:"failures"`
+	Status   string    `json:"status"`
+}
+
+// recall a host's back-off; the caller holds mu.
+func (g *Gate) recall(key string, d *door) error {
+	var s savedBackoff
+	found, err := g.load("d"+key, &s)
+	if err != nil || !found {
+		return err
+	}
+	d.back = backoff{level: s.Level, until: s.Until, last: s.Last, row: s.Row, why: s.Why}
+	d.next, d.why = s.Until, s.Why
+	return nil
+}
+
+func (g *Gate) remember(key string, b backoff) {
+	g.save("d"+key, savedBackoff{b.level, b.until, b.last, b.row, b.why})
+}
+
+func (g *Gate) recallRobots(authority string) (*policy, error) {
+	var s savedRobots
+	found, err := g.load("r"+authority, &s)
+	if err != nil || !found {
+		return nil, err
+	}
+	p := &policy{authority: authority, text: s.Text, good: s.Good, tried: s.Tried, failing: s.Failing, failures: s.Failures, status: s.Status}
+	if !s.Good.IsZero() {
+		p.rules = ParseRobots(s.Text, g.opts.Token)
+	}
+	return p, nil
+}
+
+func (g *Gate) rememberRobots(p *policy) {
+	g.save("r"+p.authority, savedRobots{p.text, p.good, p.tried, p.failing, p.failures, p.status})
+}
+
+func (g *Gate) load(key string, v any) (found bool, err error) {
+	if g.opts.DB == nil {
+		return false, nil
+	}
+	err = g.opts.DB.View(func(txn *kv.Txn) error {
+		found, err = txn.Read(kv.SpacePoliteness, []byte(key), func(b []byte) error { return json.Unmarshal(b, v) })
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("politeness: recall %s: %w", key, err)
+	}
+	return found, nil
+}
+
+// save is for the next process. Not to have it costs politeness only after a restart, so a failure is told to the log and
+// the crawl goes on.
+func (g *Gate) save(key string, v any) {
+	if g.opts.DB == nil {
+		return
+	}
+	b, err := json.Marshal(v)
+	if err == nil && len(b) > kv.MaxValue {
+		return
+	}
+	if err == nil {
+		err = g.opts.DB.Update(context.Background(), func(txn *kv.Txn) error { return txn.Set(kv.SpacePoliteness, []byte(key), b) })
+	}
+	if err != nil {
+		g.opts.Log.Warn("politeness state not kept", "key", key, "error", err)
+	}
+}
+
+// Status of one host at the moment.
+type Status struct {
+	Host     string
+	State    string    // "free", "busy", "waiting"
+	Wait     string    // why it waits: "politeness", "robots", "retry-after", "back-off"
+	Next     time.Time // when it may be asked
+	Delay    time.Duration
+	Latency  time.Duration // until the first byte, smoothed
+	Requests int           // since it was last met
+	Failures int
+	Queue    int // who waits to enter
+}
+
+// Status of a host; ok is false where it has not been met lately.
+func (g *Gate) Status(host string) (s Status, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d, ok := g.doors[host]
+	if !ok {
+		return Status{Host: host, State: "free"}, false
+	}
+	return d.status(host, time.Now()), true
+}
+
+func (d *door) status(host string, now time.Time) Status {
+	s := Status{Host: host, State: "free", Next: d.next, Delay: d.delay, Latency: d.latency, Requests: d.requests, Failures: d.failures, Queue: d.waiting}
+	switch {
+	case d.busy:
+		s.State = "busy"
+	case now.Before(d.next):
+		s.State, s.Wait = "waiting", d.why
+	}
+	return s
+}
+
+// Hosts that have been met lately, sorted.
+func (g *Gate) Hosts() []Status {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := make([]Status, 0, len(g.doors))
+	for host, d := range g.doors {
+		all = append(all, d.status(host, now))
+	}
+	slices.SortFunc(all, func(a, b Status) int {
+		switch {
+		case a.Host < b.Host:
+			return -1
+		case a.Host > b.Host:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
