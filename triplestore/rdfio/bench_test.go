@@ -119,3 +119,58 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkWrite(b *testing.B) {
+	quads := archiveQuads(benchQuads)
+	for _, s := range rdfio.Syntaxes() {
+		b.Run(slug(s), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w := rdfio.NewWriter(io.Discard, s, benchPrefixes)
+				for _, q := range quads {
+					if err := w.Write(q); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(quads))*float64(b.N)/b.Elapsed().Seconds(), "triples/s")
+		})
+		if f, ok := map[string]rdf.Format{"N-Triples": rdf.NTriples, "Turtle": rdf.Turtle}[s.Name]; ok {
+			triples := make([]rdf.Triple, len(quads))
+			for i, q := range quads {
+				triples[i] = knakkTriple(b, q)
+			}
+			b.Run(slug(s)+"-knakk", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					e := rdf.NewTripleEncoder(io.Discard, f)
+					for _, t := range triples {
+						if err := e.Encode(t); err != nil {
+							b.Fatal(err)
+						}
+					}
+					if err := e.Close(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(len(quads))*float64(b.N)/b.Elapsed().Seconds(), "triples/s")
+			})
+		}
+	}
+}
+
+func knakkTriple(tb testing.TB, q term.Quad) rdf.Triple {
+	tb.Helper()
+	var terms [3]rdf.Term
+	for i, k := range [3]term.Key{q.S, q.P, q.O} {
+		t, err := k.RDF()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		terms[i] = t
+	}
+	return rdf.Triple{Subj: terms[0].(rdf.Subject), Pred: terms[1].(rdf.Predicate), Obj: terms[2].(rdf.Object)}
+}

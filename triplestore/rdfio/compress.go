@@ -59,7 +59,7 @@ func (d Decompression) Open(r io.Reader, name string) (io.ReadCloser, error) {
 	case ".bz2":
 		out.r = bzip2.NewReader(br)
 	case ".xz":
-		out.r, err = xz.ReaderConfig{DictCap: 8 << 20}.NewReader(br)
+		out.r, err = xz.NewReader(&xzWatch{r: br, state: (*xzWatch).between})
 	case ".zst":
 		var z *zstd.Decoder
 		z, err = zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
@@ -92,7 +92,8 @@ func compressionByMagic(head []byte) string {
 		return ".bz2"
 	case bytes.HasPrefix(head, []byte("\xFD7zXZ\x00")):
 		return ".xz"
-	case bytes.HasPrefix(head, []byte{0x28, 0xB5, 0x2F, 0xFD}):
+	case bytes.HasPrefix(head, []byte{0x28, 0xB5, 0x2F, 0xFD}),
+		len(head) > 3 && head[0]&0xF0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2A, 0x4D, 0x18}): // a skippable frame
 		return ".zst"
 	}
 	return ""

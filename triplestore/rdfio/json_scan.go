@@ -27,6 +27,29 @@ const (
 
 // next reads a token. Text and digits stand in buf.
 func (j *jsonScanner) next() (jsonKind, error) {
+	kind, err := j.peek()
+	if err != nil {
+		return 0, err
+	}
+	return kind, j.read(kind)
+}
+
+// expect reads one of the given tokens.
+func (j *jsonScanner) expect(what string, kinds ...jsonKind) (jsonKind, error) {
+	kind, err := j.peek()
+	if err != nil {
+		return 0, err
+	}
+	for _, want := range kinds {
+		if kind == want {
+			return kind, j.read(kind)
+		}
+	}
+	return 0, j.in.fail(0, "%s", what)
+}
+
+// peek tells what comes next by its first byte.
+func (j *jsonScanner) peek() (jsonKind, error) {
 	in := j.in
 	if in.line == 1 && in.col == 1 && in.pos == 0 && in.has(3) && string(in.buf[:3]) == "\xEF\xBB\xBF" {
 		in.pos = 3
@@ -35,19 +58,10 @@ func (j *jsonScanner) next() (jsonKind, error) {
 		in.pos++
 	}
 	switch c := in.peek(); c {
-	case '{', '}', '[', ']', ':', ',':
-		in.pos++
+	case '{', '}', '[', ']', ':', ',', '"', 't', 'f', 'n':
 		return jsonKind(c), nil
-	case '"':
-		return jsonString, j.text()
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return jsonNumber, j.number()
-	case 't':
-		return jsonTrue, j.word("true")
-	case 'f':
-		return jsonFalse, j.word("false")
-	case 'n':
-		return jsonNull, j.word("null")
+		return jsonNumber, nil
 	case 0:
 		if in.atEnd() && in.failure() == nil {
 			return jsonEnd, nil
@@ -56,23 +70,23 @@ func (j *jsonScanner) next() (jsonKind, error) {
 	return 0, in.fail(0, "a JSON value")
 }
 
-// expect reads one of the given tokens.
-func (j *jsonScanner) expect(what string, kinds ...jsonKind) (jsonKind, error) {
-	for classes[j.in.peek()]&classSpace != 0 {
-		j.in.pos++
+func (j *jsonScanner) read(kind jsonKind) error {
+	switch kind {
+	case jsonEnd:
+		return nil
+	case jsonString:
+		return j.text()
+	case jsonNumber:
+		return j.number()
+	case jsonTrue:
+		return j.word("true")
+	case jsonFalse:
+		return j.word("false")
+	case jsonNull:
+		return j.word("null")
 	}
-	line, col := advance(j.in.line, j.in.col, j.in.buf[:j.in.pos])
-	found := quote(j.in.buf[j.in.pos:j.in.end])
-	k, err := j.next()
-	if err != nil {
-		return 0, err
-	}
-	for _, want := range kinds {
-		if k == want {
-			return k, nil
-		}
-	}
-	return 0, &Error{File: j.in.file, Line: line, Col: col, Found: found, Expected: what}
+	j.in.pos++
+	return nil
 }
 
 func (j *jsonScanner) word(w string) error {

@@ -20,6 +20,8 @@ type rdfjsonDecoder struct {
 	first bool
 	done  bool
 	s, p  term.Key
+
+	fields rdfjsonFields
 }
 
 func decodeRDFJSON(r io.Reader, base iri.Base, o Options) decoder {
@@ -71,9 +73,9 @@ func (d *rdfjsonDecoder) member() error {
 		return err
 	}
 	if d.level == 1 {
-		d.s, err = d.resource(true)
+		d.s, err = d.resource(d.j.buf, true)
 	} else {
-		d.p, err = d.resource(false)
+		d.p, err = d.resource(d.j.buf, false)
 	}
 	if err != nil {
 		return err
@@ -93,27 +95,30 @@ func (d *rdfjsonDecoder) member() error {
 
 // separator reads the comma before a member that is not the first, and then the member's name, or the end.
 func (d *rdfjsonDecoder) separator(end jsonKind) (jsonKind, error) {
-	item := jsonString
+	item, first, further := jsonString, "a member's name or '}'", "',' or '}'"
 	if end == ']' {
-		item = '{'
+		item, first, further = '{', "an object or ']'", "',' or ']'"
 	}
 	if d.first {
 		d.first = false
-		return d.j.expect(fmt.Sprintf("%q or %q", rune(item), rune(end)), item, end)
+		return d.j.expect(first, item, end)
 	}
-	k, err := d.j.expect(fmt.Sprintf("',' or %q", rune(end)), ',', end)
+	k, err := d.j.expect(further, ',', end)
 	if err != nil || k == end {
 		return k, err
 	}
-	return d.j.expect(fmt.Sprintf("%q", rune(item)), item)
+	return d.j.expect(first, item)
 }
 
-// resource makes the key of the IRI or blank node whose name the scanner has just read.
-func (d *rdfjsonDecoder) resource(blank bool) (term.Key, error) {
-	b := d.j.buf
+// resource makes the key of an IRI or, behind "_:", of a blank node.
+func (d *rdfjsonDecoder) resource(b []byte, blank bool) (term.Key, error) {
 	if blank && len(b) > 2 && b[0] == '_' && b[1] == ':' {
 		d.buf = d.blank.appendLabelled(d.buf[:0], b[2:])
 		return d.keys.key(d.buf), nil
+	}
+	d.buf = append(append(d.buf[:0], '<'), b...)
+	if k, _ := d.keys.find(d.buf); k != "" {
+		return k, nil
 	}
 	if err := iri.CheckChars(b); err != nil {
 		return "", d.j.in.failWith(0, err)
@@ -137,14 +142,14 @@ func (d *rdfjsonDecoder) element() (o term.Key, more bool, err error) {
 		d.first = false
 		return "", false, nil
 	}
-	fields := map[string]string{}
+	d.fields.reset()
 	for {
 		if _, err := d.j.expect("a member's name", jsonString); err != nil {
 			return "", false, err
 		}
-		name := string(d.j.buf)
-		if name != "type" && name != "value" && name != "lang" && name != "datatype" {
-			return "", false, d.j.in.failWith(0, fmt.Errorf("the member %q, which RDF/JSON does not know", name))
+		field := d.fields.named(d.j.buf)
+		if field == nil {
+			return "", false, d.j.in.failWith(0, fmt.Errorf("the member %q, which RDF/JSON does not know", d.j.buf))
 		}
 		if _, err := d.j.expect("':'", ':'); err != nil {
 			return "", false, err
@@ -152,7 +157,7 @@ func (d *rdfjsonDecoder) element() (o term.Key, more bool, err error) {
 		if _, err := d.j.expect("a string", jsonString); err != nil {
 			return "", false, err
 		}
-		fields[name] = string(d.j.buf)
+		field.text, field.given = append(field.text, d.j.buf...), true
 		if k, err = d.j.expect("',' or '}'", ',', '}'); err != nil {
 			return "", false, err
 		}
@@ -160,35 +165,65 @@ func (d *rdfjsonDecoder) element() (o term.Key, more bool, err error) {
 			break
 		}
 	}
-	o, err = d.object(fields)
+	o, err = d.object(&d.fields)
 	return o, true, err
 }
 
-func (d *rdfjsonDecoder) object(fields map[string]string) (term.Key, error) {
-	value, has := fields["value"]
-	if !has {
+// rdfjsonFields are the members of an object in the sense of RDF.
+type rdfjsonFields struct{ kind, value, lang, datatype rdfjsonField }
+
+type rdfjsonField struct {
+	text  []byte
+	given bool
+}
+
+func (f *rdfjsonFields) named(name []byte) *rdfjsonField {
+	switch string(name) {
+	case "type":
+		return &f.kind
+	case "value":
+		return &f.value
+	case "lang":
+		return &f.lang
+	case "datatype":
+		return &f.datatype
+	}
+	return nil
+}
+
+// reset empties the fields and keeps their memory.
+func (f *rdfjsonFields) reset() {
+	for _, field := range [4]*rdfjsonField{&f.kind, &f.value, &f.lang, &f.datatype} {
+		field.text, field.given = field.text[:0], false
+	}
+}
+
+func (d *rdfjsonDecoder) object(f *rdfjsonFields) (term.Key, error) {
+	if !f.value.given {
 		return "", d.j.in.failWith(0, fmt.Errorf("an object without a value"))
 	}
-	switch fields["type"] {
+	switch string(f.kind.text) {
 	case "uri", "bnode":
-		d.j.buf = append(d.j.buf[:0], value...)
-		return d.resource(fields["type"] == "bnode")
+		return d.resource(f.value.text, f.kind.text[0] == 'b')
 	case "literal":
 	default:
-		return "", d.j.in.failWith(0, fmt.Errorf("an object of type %q, not uri, bnode or literal", fields["type"]))
+		return "", d.j.in.failWith(0, fmt.Errorf("an object of type %q, not uri, bnode or literal", f.kind.text))
 	}
-	if lang := fields["lang"]; lang != "" {
-		if langLen([]byte(lang)) != len(lang) {
-			return "", d.j.in.failWith(0, fmt.Errorf("%q is not a language tag", lang))
+	d.buf = append(append(d.buf[:0], '"'), f.value.text...)
+	n := len(d.buf)
+	switch {
+	case len(f.lang.text) > 0:
+		if langLen(f.lang.text) != len(f.lang.text) {
+			return "", d.j.in.failWith(0, fmt.Errorf("%q is not a language tag", f.lang.text))
 		}
-		return term.Lang(value, lang), nil
+		d.buf = appendLang(d.buf, f.lang.text)
+	case len(f.datatype.text) > 0 && string(f.datatype.text) != term.XSDString:
+		if err := iri.Check(string(f.datatype.text)); err != nil {
+			return "", d.j.in.failWith(0, err)
+		}
+		d.buf = appendTyped(d.buf, string(f.datatype.text))
+	default:
+		n = 0
 	}
-	dt := fields["datatype"]
-	if dt == "" {
-		return term.String(value), nil
-	}
-	if err := iri.Check(dt); err != nil {
-		return "", d.j.in.failWith(0, err)
-	}
-	return term.Typed(value, dt), nil
+	return d.keys.key(d.buf[n:]), nil
 }

@@ -22,15 +22,14 @@ const (
 // that one call of step handles one term, statements come out as soon as their object is known, and nesting is bounded
 // by a number.
 type turtleDecoder struct {
-	in     *input
-	lim    Limits
-	trig   bool
-	base   iri.Base
-	ns     map[string]string
-	lastNS struct{ prefix, iri string } // the last look-up in ns
-	keys   *keyCache
-	blank  blanks
-	buf    []byte
+	in    *input
+	lim   Limits
+	trig  bool
+	base  iri.Base
+	ns    map[string]string
+	keys  *keyCache
+	blank blanks
+	buf   []byte
 
 	graph   term.Key // of the open { }, empty for the default graph
 	inGraph bool
@@ -409,7 +408,6 @@ func (d *turtleDecoder) prefixDirective(n int, dot bool) error {
 		return d.in.failWith(0, limitError("a number of prefixes", int64(d.lim.Prefixes)))
 	}
 	d.ns[prefix] = k.Value()
-	d.lastNS.prefix, d.lastNS.iri = "", ""
 	return d.directiveEnd(dot)
 }
 

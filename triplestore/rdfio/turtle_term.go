@@ -216,14 +216,9 @@ func (d *turtleDecoder) prefixedName() (term.Key, error) {
 		return "", err
 	}
 	in := d.in
-	prefix := in.buf[in.pos : in.pos+n]
-	ns := d.lastNS.iri
-	if ns == "" || d.lastNS.prefix != string(prefix) {
-		var ok bool
-		if ns, ok = d.ns[string(prefix)]; !ok {
-			return "", in.fail(0, "a prefix that has been declared")
-		}
-		d.lastNS.prefix, d.lastNS.iri = string(prefix), ns
+	ns, ok := d.ns[string(in.buf[in.pos:in.pos+n])]
+	if !ok {
+		return "", in.fail(0, "a prefix that has been declared")
 	}
 	d.buf = append(append(d.buf[:0], '<'), ns...)
 	n, err = d.local(n + 1)
