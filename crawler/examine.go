@@ -1,0 +1,104 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/detect"
+	"odarchive/crawler/fetch"
+	"odarchive/crawler/frontier"
+)
+
+// profileTime bounds how long one table may be looked at; what is known by then is kept.
+const profileTime = 2 * time.Minute
+
+// examine finds out what was fetched and makes its bytes durable. nil where there is nothing to keep; then the exchange
+// holds the outcome.
+func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange) (*archive.Kept, error) {
+	if ex.Body == nil {
+		return nil, nil
+	}
+	select {
+	case p.Processors <- struct{}{}:
+		defer func() { <-p.Processors }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	digests := ex.Body.Digests()
+	if latest != nil && latest.Digests == digests {
+		ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
+		return nil, nil
+	}
+	found, err := detect.File(ctx, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
+	if err != nil {
+		return nil, fmt.Errorf("detect: %w", err)
+	}
+	if why := soft404(job, ex, found); why != "" {
+		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, why
+		return nil, nil
+	}
+	kept := &archive.Kept{
+		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
+		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader,
+	}
+	if kept.Ref, err = p.store(ctx, latest, digests, ex); err != nil {
+		return nil, err
+	}
+	kept.Profile = p.profile(ctx, found, ex)
+	return kept, ctx.Err()
+}
+
+// declared is what the server says the file is, or else the catalog.
+func declared(job frontier.Job, ex *fetch.Exchange) string {
+	if t := mediaType(ex.ContentType); t != "" && t != "application/octet-stream" && t != "text/plain" {
+		return ex.ContentType
+	}
+	if job.Seed.Format != "" {
+		return job.Seed.Format
+	}
+	return ex.ContentType
+}
+
+func mediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}
+
+// store puts the bytes into the content store, beside the version before them.
+func (p *Pipeline) store(ctx context.Context, latest *catalog.Version, digests catalog.Digests, ex *fetch.Exchange) (content.Ref, error) {
+	opts := content.PutOptions{Known: &digests}
+	if latest != nil {
+		opts.Previous = latest.Digests.SHA256
+	}
+	body := ex.Body.Open()
+	defer body.Close()
+	ref, err := p.Archive.Bytes().Put(ctx, body, opts)
+	if err != nil {
+		return ref, fmt.Errorf("store bytes: %w", err)
+	}
+	return ref, nil
+}
+
+// profile describes a table; nil for everything else, and for a table that cannot be read, which the log tells.
+func (p *Pipeline) profile(ctx context.Context, found detect.Detection, ex *fetch.Exchange) *csvprofile.Profile {
+	if found.Compression != "" || (found.Type != "text/csv" && found.Type != "text/tab-separated-values") {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, profileTime)
+	defer cancel()
+	body := ex.Body.Open()
+	defer body.Close()
+	profile, err := csvprofile.Read(limited, io.Reader(body), csvprofile.Options{Charset: found.Charset})
+	if err != nil {
+		p.Log.Warn("table not profiled", "url", ex.URL, "error", err)
+		return nil
+	}
+	return profile
+}

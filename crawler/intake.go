@@ -1,0 +1,81 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// Intake is the way in for URLs: what is registered in the archive is in the frontier too, by the same transaction.
+type Intake struct {
+	Archive  *archive.Archive
+	Frontier *frontier.Frontier
+	Clock    func() time.Time
+}
+
+// Add registers URLs, all or none; fresh[i] tells whether seeds[i] was not known before.
+func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
+	return in.keep(ctx, archive.Listing{Seeds: seeds}, nil)
+}
+
+// Keep implements harvest.Keeper.
+func (in *Intake) Keep(ctx context.Context, source string, seeds []catalog.Seed, quads []term.Quad, mark string) (added int, err error) {
+	fresh, err := in.keep(ctx, archive.Listing{Seeds: seeds, Quads: quads}, func(txn *kv.Txn) error {
+		if mark == "" {
+			return txn.Delete(kv.SpaceHarvest, markKey(source))
+		}
+		return txn.Set(kv.SpaceHarvest, markKey(source), []byte(mark))
+	})
+	for _, isNew := range fresh {
+		if isNew {
+			added++
+		}
+	}
+	return added, err
+}
+
+// LastMark implements harvest.Keeper.
+func (in *Intake) LastMark(_ context.Context, source string) (string, error) {
+	var mark []byte
+	err := in.Archive.DB().View(func(txn *kv.Txn) (err error) {
+		mark, _, err = txn.Get(kv.SpaceHarvest, markKey(source))
+		return err
+	})
+	return string(mark), err
+}
+
+func markKey(source string) []byte { return []byte("mark/" + source) }
+
+func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
+	fresh, err := in.Archive.Register(ctx, in.Clock(), listing, func(txn *kv.Txn) error {
+		if err := in.Frontier.AddIn(txn, listing.Seeds...); err != nil {
+			return err
+		}
+		if also != nil {
+			return also(txn)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("register: %w", err)
+	}
+	return fresh, nil
+}
+
+// CrawlNow makes resources due at once: the one of an id, or all of a host; it says how many.
+func (in *Intake) CrawlNow(ctx context.Context, id, host string) (int, error) {
+	if host != "" {
+		return in.Frontier.MakeGroupDue(ctx, host)
+	}
+	r, err := in.Archive.Resource(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	return 1, in.Frontier.MakeDue(ctx, r.URL)
+}

@@ -1,0 +1,167 @@
+// Package crawler takes what is due through the archive's whole way: from a leased job to a committed version.
+//
+// Pipeline.Visit is that way, one step a line: robots, politeness, fetch, detection, bytes, profile, triples, and one
+// transaction that makes the version and the job's next visit true together. Pipeline.Run keeps a number of workers at
+// it; Intake is the way in for seeds.
+//
+// A fetch that fails is a recorded outcome with a reason. An error means that the archive itself could not do its work:
+// the disk, the store, or the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
+// crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
+package crawler
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/fetch"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/politeness"
+	"odarchive/crawler/schedule"
+	"odarchive/crawler/surt"
+	"odarchive/triplestore/kv"
+)
+
+// Pipeline is what a visit needs. All parts are shared by the workers; whoever made them closes them.
+type Pipeline struct {
+	Archive  *archive.Archive
+	Frontier *frontier.Frontier
+	Gate     *politeness.Gate
+	Fetcher  *fetch.Fetcher
+	Schedule Rule
+	Clock    func() time.Time // the archive's time
+	Log      *slog.Logger
+	Workers  int // hosts that are fetched from at the same time
+	// Processors bounds how many bodies are examined at the same time: a channel of that capacity.
+	Processors chan struct{}
+}
+
+// Rule tells when to visit a URL again, from its visits so far (the newest last), and says why in one sentence.
+type Rule func(history []schedule.Visit, now time.Time) (next time.Time, why string)
+
+// Visit takes one job of a lease through the whole way and reports what came of it.
+func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
+	latest, err := p.latest(ctx, job)
+	if err != nil {
+		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	exchange, err := p.fetch(ctx, job, latest)
+	if err != nil {
+		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	defer p.remove(exchange)
+	kept, err := p.examine(ctx, job, latest, exchange)
+	if err != nil {
+		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	report, err := p.commit(ctx, lease, job, exchange, kept)
+	if err != nil {
+		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	p.Log.Info("visit done", "url", report.URL, "outcome", report.Outcome, "error_class", report.ErrorClass,
+		"status", report.Status, "size", report.Size, "type", report.DetectedType, "ms", report.Milliseconds)
+	return report, nil
+}
+
+// latest version of the job's URL; nil before the first.
+func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Version, error) {
+	v, err := p.Archive.Latest(ctx, job.URL)
+	if errors.Is(err, archive.ErrNotFound) {
+		return nil, nil
+	}
+	return &v, err
+}
+
+// fetch asks robots.txt, waits for the host's turn, and fetches unless the latest version is still good. The error is a
+// *politeness.Wait where the host must be left alone for longer.
+func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version) (*fetch.Exchange, error) {
+	pass, verdict, err := p.Gate.Visit(ctx, job.URL)
+	if err != nil {
+		return nil, err
+	}
+	if !verdict.Allowed {
+		now := time.Now()
+		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: verdict.Reason}, nil
+	}
+	request := fetch.Request{URL: job.URL, Check: pass.Check}
+	if latest != nil {
+		request.ETag, request.LastModified = job.ETag, job.LastModified
+	}
+	exchange, err := p.Fetcher.Fetch(ctx, request)
+	if err != nil {
+		pass.Leave(politeness.Result{})
+		return nil, err
+	}
+	pass.Leave(politeness.ResultOf(exchange))
+	return exchange, nil
+}
+
+// commit makes what was found true: the version if there is one, its triples, and the job's next visit, all at once.
+func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, ex *fetch.Exchange, kept *archive.Kept) (Report, error) {
+	now := p.Clock()
+	activity := catalog.Activity{
+		URL: job.URL, FinalURL: ex.FinalURL, Start: now.Add(ex.Start.Sub(ex.End)), End: now,
+		Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why,
+	}
+	if kept != nil {
+		activity.Outcome = catalog.Archived
+	}
+	done := func(txn *kv.Txn, act catalog.Activity) error {
+		return p.Frontier.Done(txn, lease, job, p.result(job, ex, act))
+	}
+	activity, err := p.Archive.Commit(ctx, archive.Visit{Activity: activity, Kept: kept}, done)
+	if err != nil {
+		return Report{}, err
+	}
+	return p.report(ctx, activity, ex, kept)
+}
+
+// result is what the frontier learns of the visit.
+func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Activity) frontier.Result {
+	visit := schedule.Visit{At: act.Start, Outcome: act.Outcome, Changed: act.Outcome == catalog.Archived}
+	if modified, err := http.ParseTime(ex.LastModified); err == nil {
+		visit.LastModified = modified
+	}
+	next, why := p.Schedule(append(slices.Clone(job.History), visit), p.Clock())
+	r := frontier.Result{Visit: visit, NextDue: next, Why: why}
+	if visit.Known() {
+		r.ETag, r.LastModified = ex.ETag, ex.LastModified
+	}
+	if ex.Body != nil {
+		r.Size = ex.Body.Size()
+	}
+	if host, err := surt.Host(job.URL); err == nil { // what cannot be fetched has no host to spare
+		r.HostBackoff, r.HostWait = p.Gate.Held(host)
+	}
+	return r
+}
+
+func (p *Pipeline) report(ctx context.Context, act catalog.Activity, ex *fetch.Exchange, kept *archive.Kept) (Report, error) {
+	resource, err := p.Archive.Resource(ctx, act.URL)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{URL: act.URL, Outcome: act.Outcome, ErrorClass: act.ErrorClass, Status: act.Status, Versions: resource.Versions, Why: act.Why}
+	r.Milliseconds = ex.End.Sub(ex.Start).Milliseconds()
+	if ex.Body != nil {
+		digests := ex.Body.Digests()
+		r.SHA256, r.Size = hex.EncodeToString(digests.SHA256[:]), ex.Body.Size()
+	}
+	if kept != nil {
+		r.DetectedType = kept.Type
+	}
+	return r, nil
+}
+
+func (p *Pipeline) remove(ex *fetch.Exchange) {
+	if err := ex.Body.Remove(); err != nil {
+		p.Log.Warn("spool file not removed", "url", ex.URL, "error", err)
+	}
+}

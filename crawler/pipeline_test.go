@@ -1,0 +1,287 @@
+package crawler
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/crawler/fetch"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/politeness"
+	"odarchive/crawler/schedule"
+	"odarchive/crawler/spool"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+)
+
+// site is one host whose files a test sets; it notes every request.
+type site struct {
+	*httptest.Server
+	mu       sync.Mutex
+	files    map[string]string // path -> body
+	requests []string
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{files: map[string]string{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) set(path, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[path] = body
+}
+
+func (s *site) asked(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, r := range s.requests {
+		if strings.HasPrefix(r, path+" ") {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	body, ok := s.files[r.URL.Path]
+	s.requests = append(s.requests, r.URL.Path+" "+r.Header.Get("If-None-Match"))
+	s.mu.Unlock()
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(body))))
+	if strings.HasPrefix(body, "<") {
+		w.Header().Set("Content-Type", "text/html")
+	}
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(body))
+}
+
+// testClock is the archive's time: it runs on from where a test has set it.
+type testClock struct {
+	mu   sync.Mutex
+	base time.Time
+	set  time.Time
+}
+
+func (c *testClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.base.Add(time.Since(c.set))
+}
+
+func (c *testClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.base = c.base.Add(d)
+}
+
+type node struct {
+	*Pipeline
+	*Intake
+	clock *testClock
+}
+
+func newNode(t *testing.T) *node {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock := &testClock{base: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), set: time.Now()}
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	must(err)
+	triples, err := triplestore.Open(db, triplestore.Options{})
+	must(err)
+	bytes, err := content.Open(t.TempDir(), db, content.Options{NoSync: true, MinFree: -1})
+	must(err)
+	bodies, err := spool.New(t.TempDir(), spool.Options{})
+	must(err)
+	queue, err := frontier.New(db, frontier.Options{Now: clock.now})
+	must(err)
+	fetcher := fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true})
+	arc := archive.New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
+	t.Cleanup(func() {
+		fetcher.Close()
+		must(errors.Join(bytes.Close(), triples.Close(), db.Close()))
+	})
+	limits := schedule.Limits{Min: time.Hour, Max: 24 * time.Hour}
+	return &node{clock: clock, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
+		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 4,
+		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
+		Schedule:   func(h []schedule.Visit, now time.Time) (time.Time, string) { return schedule.Paper(h, now, limits) },
+		Processors: make(chan struct{}, 2),
+	}}
+}
+
+func (n *node) add(t *testing.T, urls ...string) {
+	t.Helper()
+	var seeds []catalog.Seed
+	for _, u := range urls {
+		seeds = append(seeds, catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: "http://portal.example/d", Format: strings.ToUpper(u[strings.LastIndex(u, ".")+1:])})
+	}
+	if _, err := n.Add(t.Context(), seeds); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// crawl visits what is due and gives the reports by path.
+func (n *node) crawl(t *testing.T, opts RunOptions) map[string]Report {
+	t.Helper()
+	reports := map[string]Report{}
+	opts.Once = true
+	opts.Report = func(r Report) { reports[r.URL[strings.LastIndex(r.URL, "/"):]] = r }
+	if _, err := n.Run(t.Context(), opts); err != nil {
+		t.Fatal(err)
+	}
+	return reports
+}
+
+func TestAVisitKeepsChangesAndRecordsEverythingElse(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	s.set("/robots.txt", "User-agent: *\nDisallow: /secret\n")
+	s.set("/a.csv", "id,name\n1,Ada\n2,Bob\n")
+	s.set("/error.csv", "<!DOCTYPE html><html><title>Sorry</title><p>not here</html>")
+	s.set("/secret.csv", "x")
+	n.add(t, s.URL+"/a.csv", s.URL+"/gone.csv", s.URL+"/error.csv", s.URL+"/secret.csv")
+	got := n.crawl(t, RunOptions{})
+	for path, want := range map[string]Report{
+		"/a.csv":      {Outcome: catalog.Archived, Status: 200, Versions: 1, DetectedType: "text/csv"},
+		"/gone.csv":   {Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404},
+		"/error.csv":  {Outcome: catalog.NoVersion, ErrorClass: catalog.ErrSoft404, Status: 200},
+		"/secret.csv": {Outcome: catalog.RobotsDenied},
+	} {
+		r := got[path]
+		if r.Outcome != want.Outcome || r.ErrorClass != want.ErrorClass || r.Status != want.Status || r.Versions != want.Versions || r.DetectedType != want.DetectedType {
+			t.Errorf("%s: %+v, want %+v", path, r, want)
+		}
+	}
+	if s.asked("/secret.csv") != 0 {
+		t.Error("a path that robots.txt forbids was asked for")
+	}
+	if again := n.crawl(t, RunOptions{}); len(again) != 0 {
+		t.Errorf("nothing is due, yet %v was fetched", again)
+	}
+	n.clock.advance(48 * time.Hour)
+	if r := n.crawl(t, RunOptions{})["/a.csv"]; r.Outcome != catalog.Unchanged || r.Status != 304 {
+		t.Errorf("the same file again: %+v, want a 304", r)
+	}
+	s.set("/a.csv", "id,name\n1,Ada\n2,Bob\n3,Cyd\n")
+	n.clock.advance(48 * time.Hour)
+	if r := n.crawl(t, RunOptions{})["/a.csv"]; r.Outcome != catalog.Archived || r.Versions != 2 {
+		t.Errorf("the changed file: %+v, want version 2", r)
+	}
+	acts, err := n.Pipeline.Archive.Activities(t.Context(), catalog.ActivityQuery{URL: s.URL + "/a.csv"})
+	var outcomes []catalog.Outcome
+	for _, a := range acts {
+		outcomes = append(outcomes, a.Outcome)
+	}
+	if want := []catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.Archived}; err != nil || !slices.Equal(outcomes, want) {
+		t.Errorf("history %v, %v; want %v", outcomes, err, want)
+	}
+}
+
+func TestASchedulePutsTheNextVisitIntoTheSameTransaction(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	s.set("/a.csv", "a,b\n1,2\n")
+	n.add(t, s.URL+"/a.csv")
+	n.crawl(t, RunOptions{})
+	u, err := n.Pipeline.Frontier.Get(s.URL + "/a.csv")
+	if err != nil || len(u.History) != 1 || !u.History[0].Changed || !u.Due.After(n.clock.now()) || u.Why == "" {
+		t.Errorf("frontier after the visit: %+v, %v", u, err)
+	}
+}
+
+func TestACrawlThatIsCutOffGivesItsJobsBack(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	for i := range 20 {
+		s.set(fmt.Sprintf("/%d.csv", i), fmt.Sprintf("a,b\n1,%d\n", i))
+		n.add(t, fmt.Sprintf("%s/%d.csv", s.URL, i))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	first := 0
+	_, err := n.Run(ctx, RunOptions{Report: func(Report) {
+		if first++; first == 3 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("run: %v, want context.Canceled", err)
+	}
+	rest := n.crawl(t, RunOptions{})
+	if first+len(rest) < 20 {
+		t.Errorf("%d fetched before, %d after the cut: some of 20 were lost", first, len(rest))
+	}
+	stats, err := n.Pipeline.Archive.Stats(t.Context())
+	if err != nil || stats.Versions != 20 {
+		t.Errorf("%d versions, %v; want 20", stats.Versions, err)
+	}
+}
+
+func TestACrawlEndsAfterAsManyFetchesAsItMayMake(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	for i := range 10 {
+		s.set(fmt.Sprintf("/%d.csv", i), "a,b\n1,2\n")
+		n.add(t, fmt.Sprintf("%s/%d.csv", s.URL, i))
+	}
+	if got := n.crawl(t, RunOptions{MaxFetches: 4}); len(got) != 4 {
+		t.Errorf("%d fetches, want 4", len(got))
+	}
+	if got := n.crawl(t, RunOptions{URLs: []string{s.URL + "/9.csv"}}); len(got) != 1 || got["/9.csv"].Outcome == "" {
+		t.Errorf("one URL asked for, got %v", got)
+	}
+}
+
+func TestAHostThatAsksToBeLeftAloneIs(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	var mu sync.Mutex
+	requests := 0
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		mu.Lock()
+		requests++
+		mu.Unlock()
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(busy.Close)
+	n.add(t, busy.URL+"/a.csv", busy.URL+"/b.csv", busy.URL+"/c.csv")
+	got := n.crawl(t, RunOptions{})
+	if requests != 1 || len(got) != 1 {
+		t.Errorf("%d requests, reports %v; want one request and then silence", requests, got)
+	}
+	for _, r := range got {
+		if r.Outcome != catalog.RetryLater {
+			t.Errorf("outcome %s, want %s", r.Outcome, catalog.RetryLater)
+		}
+	}
+}

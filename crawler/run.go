@@ -1,0 +1,185 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/politeness"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// RunOptions say how long a crawl goes on and who is told. The zero value crawls until ctx ends.
+type RunOptions struct {
+	Once       bool         // end when nothing is due
+	URLs       []string     // visit only these, due or not, then end; they must be registered
+	MaxFetches int          // end after so many, 0 = no limit
+	Report     func(Report) // called after each fetch, one call at a time; may be nil
+}
+
+// patience is how long a crawl of what is due waits for a host that wants to be left alone for a moment.
+const patience = 2 * time.Minute
+
+// run is the state that the workers of one Run share.
+type run struct {
+	*Pipeline
+	opts RunOptions
+
+	mu      sync.Mutex // guards what follows
+	summary Summary
+	started int // fetches begun, for MaxFetches
+}
+
+// Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
+// the archive itself; every worker has stopped and every lease is given back when it returns.
+func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
+	r := &run{Pipeline: p, opts: opts}
+	began := time.Now()
+	var err error
+	if len(opts.URLs) > 0 {
+		err = r.visitURLs(ctx)
+	} else {
+		group, ctx := errgroup.WithContext(ctx)
+		for range p.Workers {
+			group.Go(func() error { return r.work(ctx) })
+		}
+		err = group.Wait()
+	}
+	r.summary.Took = time.Since(began)
+	r.summary.Seconds = r.summary.Took.Seconds()
+	return r.summary, err
+}
+
+// work visits one group of URLs after another.
+func (r *run) work(ctx context.Context) error {
+	for {
+		lease, err := r.next(ctx)
+		if err != nil || lease == nil {
+			return err
+		}
+		if err := r.visitAll(ctx, lease); err != nil {
+			return err
+		}
+	}
+}
+
+// next waits for a lease; nil where the crawl is at its end.
+func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
+	if !r.mayStart(0) {
+		return nil, nil
+	}
+	if !r.opts.Once {
+		return r.Frontier.Lease(ctx)
+	}
+	for {
+		lease, err := r.Frontier.TryLease(ctx)
+		if err != nil || lease != nil {
+			return lease, err
+		}
+		pending, at, err := r.Frontier.Pending(patience)
+		if err != nil || !pending {
+			return nil, err
+		}
+		wait := min(max(at.Sub(r.Clock()), 5*time.Millisecond), time.Second)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// mayStart counts n more fetches as begun, unless that would be too many.
+func (r *run) mayStart(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.opts.MaxFetches > 0 && r.started+max(n, 1) > r.opts.MaxFetches {
+		return false
+	}
+	r.started += n
+	return true
+}
+
+// visitAll visits the jobs of a lease, and gives back what is left of it.
+func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
+	for {
+		job, ok := lease.Next()
+		if !ok || !r.mayStart(1) {
+			break
+		}
+		report, err := r.Visit(lease.Context(), lease, job)
+		var wait *politeness.Wait
+		if errors.As(err, &wait) {
+			return r.leaveAlone(ctx, lease, wait)
+		}
+		if err := r.failed(ctx, lease, err); err != nil {
+			return errors.Join(err, r.giveBack(ctx, lease))
+		}
+		if err == nil {
+			r.tell(report)
+		}
+	}
+	return r.giveBack(ctx, lease)
+}
+
+// failed tells an error that ends the crawl from the end of a lease, after which the job is somebody else's.
+func (r *run) failed(ctx context.Context, lease *frontier.Lease, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, frontier.ErrLeaseLost) || lease.Context().Err() != nil {
+		r.Log.Warn("lease lost, its jobs are due again", "group", lease.Group, "error", err)
+		return nil
+	}
+	return err
+}
+
+func (r *run) giveBack(ctx context.Context, lease *frontier.Lease) error {
+	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, time.Time{}, ""); err != nil {
+		return fmt.Errorf("give back %s: %w", lease.Group, err)
+	}
+	return nil
+}
+
+// leaveAlone gives the lease back until the host may be asked again. The gate counts in real time, the frontier in the
+// archive's.
+func (r *run) leaveAlone(ctx context.Context, lease *frontier.Lease, wait *politeness.Wait) error {
+	r.mu.Lock()
+	r.started-- // it was not fetched after all
+	r.mu.Unlock()
+	until := r.Clock().Add(time.Until(wait.Until))
+	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, until, wait.Why); err != nil {
+		return fmt.Errorf("give back %s: %w", lease.Group, err)
+	}
+	return nil
+}
+
+func (r *run) tell(report Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.summary.Add(report)
+	if r.opts.Report != nil {
+		r.opts.Report(report)
+	}
+}
+
+// visitURLs visits the given URLs one after the other.
+func (r *run) visitURLs(ctx context.Context) error {
+	for _, address := range r.opts.URLs {
+		lease, err := r.Frontier.LeaseURL(ctx, address)
+		if err != nil {
+			return err
+		}
+		if err := r.visitAll(ctx, lease); err != nil {
+			return err
+		}
+	}
+	return nil
+}
