@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -43,6 +44,24 @@ func (h *Handler) limit() int {
 	return defaultLimit
 }
 
+// ServeHTTP serves all routes: .../get/files/sparql, .../get/files/sparql/count, .../get/files/type/{TYPE} and
+// .../get/files.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, rest, _ := strings.Cut(r.URL.Path, "/get/files")
+	switch {
+	case rest == "/sparql":
+		h.SPARQL().ServeHTTP(w, r)
+	case rest == "/sparql/count":
+		h.Count().ServeHTTP(w, r)
+	case strings.HasPrefix(rest, "/type/"):
+		h.Type("/get/files/type/").ServeHTTP(w, r)
+	case rest == "":
+		h.IDs().ServeHTTP(w, r)
+	default:
+		problem.Write(w, r, problem.New(http.StatusNotFound, "No such page", "zips are below /get/files/sparql and /get/files/type/"))
+	}
+}
+
 // SPARQL serves /get/files/sparql: the versions that the query q selects.
 func (h *Handler) SPARQL() http.Handler {
 	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
@@ -50,14 +69,39 @@ func (h *Handler) SPARQL() http.Handler {
 		if err != nil {
 			return err
 		}
-		return h.serve(w, r, Meta{Query: query, Base: h.Base}, func(ctx context.Context) (entries []Entry, err error) {
-			err = h.Queries.Select(ctx, query, func(rows Rows) error {
-				entries, err = Collect(ctx, rows, h.Archive, h.limit())
-				return err
-			})
-			return entries, err
-		})
+		return h.serve(w, r, Meta{Query: query, Base: h.Base}, h.selected(query))
 	})
+}
+
+// Count serves /get/files/sparql/count: what the zip of a query would hold, as JSON.
+func (h *Handler) Count() http.Handler {
+	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		query, err := h.query(w, r)
+		if err != nil {
+			return err
+		}
+		plan, err := h.plan(r.Context(), Meta{Query: query, Base: h.Base}, h.selected(query))
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-cache")
+		_, err = fmt.Fprintf(w, "{\"files\": %d, \"bytes\": %d, \"zipBytes\": %d}\n", len(plan.entries), plan.rawSize, plan.size)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		return nil
+	})
+}
+
+func (h *Handler) selected(query string) func(context.Context) ([]Entry, error) {
+	return func(ctx context.Context) (entries []Entry, err error) {
+		err = h.Queries.Select(ctx, query, func(rows Rows) error {
+			entries, err = Collect(ctx, rows, h.Archive, h.limit())
+			return err
+		})
+		return entries, err
+	}
 }
 
 // query of a request: the parameter q (or query, as SPARQL clients say), in the address or a form; or the body itself.
@@ -177,17 +221,23 @@ func (h *Handler) byID(ctx context.Context, ids []string) ([]Entry, error) {
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, meta Meta, find func(context.Context) ([]Entry, error)) error {
 	release := h.Contents.Hold() // before anybody asks for sizes
 	defer release()
-	entries, err := find(r.Context())
-	if err != nil {
-		return err
-	}
-	plan, err := New(entries, meta)
-	if errors.Is(err, ErrEmpty) {
-		return problem.New(http.StatusNotFound, "Nothing to download", "no version of any file is selected: no column holds the IRI of a version, or the URL of a resource that has one")
-	}
+	plan, err := h.plan(r.Context(), meta, find)
 	if err != nil {
 		return err
 	}
 	plan.Serve(w, r, h.Contents, h.Log)
 	return nil
+}
+
+func (h *Handler) plan(ctx context.Context, meta Meta, find func(context.Context) ([]Entry, error)) (*Plan, error) {
+	entries, err := find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := New(entries, meta)
+	if errors.Is(err, ErrEmpty) {
+		return nil, problem.New(http.StatusNotFound, "Nothing to download",
+			"no version of any file is selected: no column holds the IRI of a version, or the URL of a resource that has one")
+	}
+	return plan, err
 }

@@ -20,10 +20,12 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", p.etag)
 	body := &reader{plan: p, contents: c}
+	r = r.Clone(r.Context())
 	if r.Method == http.MethodPost { // http.ServeContent knows conditions and ranges of GET and HEAD only
-		r2 := *r
-		r2.Method = http.MethodGet
-		r = &r2
+		r.Method = http.MethodGet
+	}
+	if strings.Contains(r.Header.Get("Range"), ",") { // the whole is a valid answer to several ranges (RFC 9110 §14.2)
+		r.Header.Del("Range")
 	}
 	http.ServeContent(&sender{ResponseWriter: w, body: body}, r, "", p.modified, body)
 	if body.err != nil {
@@ -34,7 +36,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	}
 }
 
-// reader is the zip as http.ServeContent wants it. It is never read: sender takes a section of it at once.
+// reader is the zip as http.ServeContent wants it. It is hardly read: sender takes a section of it at once.
 type reader struct {
 	plan     *Plan
 	contents Contents
@@ -56,7 +58,7 @@ func (z *reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read serves the answers of several ranges, where the sections go through net/http's own multipart writer.
+// Read is for whoever does not copy through sender.
 func (z *reader) Read(b []byte) (int, error) {
 	if z.err != nil {
 		return 0, z.err

@@ -1,0 +1,263 @@
+// Package fileserve answers requests for the bytes of one version: GET and HEAD, ranges, conditions, and gzip straight
+// from the store's segments.
+//
+// What it sends is a stranger's: it carries a policy that lets nothing of it run (sandbox), is not sniffed, and keeps the
+// media type that the archive found, not the one it was fetched with. The identity of a version's bytes is their SHA-256,
+// which is the ETag; a version never changes, so it may be cached for ever. Memento headers come from Links.
+//
+// Descriptions and pages of versions are other packages' work (linkeddata, ui).
+package fileserve
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// Archive knows versions; ok == false for what it does not know.
+type Archive interface {
+	// Version by its id, "{ID}_{N}".
+	Version(ctx context.Context, id string) (v catalog.Version, ok bool, err error)
+	// Latest version of a resource URL.
+	Latest(ctx context.Context, url string) (v catalog.Version, ok bool, err error)
+}
+
+// Contents is the content store.
+type Contents interface {
+	Open(sha [32]byte) (*content.Reader, error)
+	Deflated(sha [32]byte, layout uint64) (*content.Deflated, error)
+}
+
+var _ Contents = (*content.Store)(nil)
+
+// Handler serves .../get/file/id/{id} and .../get/file/{URL}.
+type Handler struct {
+	Archive  Archive
+	Contents Contents
+	// Links writes the Memento headers of a version and its relations (package memento); nil for none.
+	Links func(ctx context.Context, h http.Header, v catalog.Version) error
+	// IRI of a version, for Content-Location of the latest one.
+	IRI func(versionID string) string
+	Log *slog.Logger
+}
+
+// ServeHTTP serves both routes; a router that has {id} names the version by it.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	problem.Handler(h.serve)(w, r)
+}
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
+	if id := idOf(r); id != "" {
+		v, ok, err := h.Archive.Version(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return problem.Newf(http.StatusNotFound, "Unknown version", "this archive has no version with the id %q", id)
+		}
+		return h.Send(w, r, v, true)
+	}
+	address, _, err := target.Of(r, "/get/file/")
+	if err != nil {
+		return err
+	}
+	v, ok, err := h.Archive.Latest(r.Context(), address)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return problem.Newf(http.StatusNotFound, "Unknown file", "this archive has no version of %s", address)
+	}
+	if h.IRI != nil {
+		w.Header().Set("Content-Location", h.IRI(v.ID))
+	}
+	return h.Send(w, r, v, false)
+}
+
+// idOf is the version id of a request; a #column never reaches a server, an extension was cut off by the router.
+func idOf(r *http.Request) string {
+	if c := chi.RouteContext(r.Context()); c != nil {
+		if id := c.URLParam("id"); id != "" {
+			return id
+		}
+	}
+	_, id, _ := strings.Cut(r.URL.Path, "/get/file/id/")
+	return id
+}
+
+// Send answers with a version's bytes. fixed says that the address always gives this version.
+func (h *Handler) Send(w http.ResponseWriter, r *http.Request, v catalog.Version, fixed bool) error {
+	if err := h.headers(w, r, v, fixed); err != nil {
+		return err
+	}
+	if takesGzip(r.Header.Get("Accept-Encoding")) && compressible(v) {
+		return h.sendGzip(w, r, v)
+	}
+	f, err := h.Contents.Open(v.Digests.SHA256)
+	if err != nil {
+		return h.lost(w, v, err)
+	}
+	defer f.Close()
+	w.Header().Set("ETag", tag(v, ""))
+	body := &watched{ReadSeeker: f}
+	http.ServeContent(w, oneRange(r), "", v.At, body)
+	return h.brokenOff(r, v, body.err)
+}
+
+func (h *Handler) headers(w http.ResponseWriter, r *http.Request, v catalog.Version, fixed bool) error {
+	d := w.Header()
+	d.Set("Content-Type", mediaType(v))
+	d.Set("Content-Disposition", disposition(v))
+	d.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'")
+	d.Set("X-Content-Type-Options", "nosniff")
+	d.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	d.Add("Vary", "Accept-Encoding")
+	if fixed {
+		d.Set("Cache-Control", "public, max-age=31536000, immutable")
+	} else {
+		d.Set("Cache-Control", "no-cache")
+	}
+	if h.Links == nil {
+		return nil
+	}
+	return h.Links(r.Context(), d, v)
+}
+
+// lost answers for a version whose bytes cannot be read at all. The headers for them must not stay.
+func (h *Handler) lost(w http.ResponseWriter, v catalog.Version, err error) error {
+	for _, name := range []string{"Content-Disposition", "Cache-Control", "Memento-Datetime", "Link", "Content-Location", "Content-Encoding"} {
+		w.Header().Del(name)
+	}
+	switch {
+	case errors.Is(err, content.ErrNotFound):
+		return &problem.Error{Status: http.StatusGone, Title: "The bytes are gone", Cause: err,
+			Detail: "version " + v.ID + " is known, but its bytes are not stored any more"}
+	case errors.Is(err, content.ErrDamaged):
+		return &problem.Error{Status: http.StatusInternalServerError, Title: "The bytes are damaged", Cause: err,
+			Detail: "the stored bytes of version " + v.ID + " differ from their checksum"}
+	}
+	return err
+}
+
+// brokenOff cuts the connection after a failed read, so that a part is not taken for the whole.
+func (h *Handler) brokenOff(r *http.Request, v catalog.Version, err error) error {
+	if err == nil {
+		return nil
+	}
+	if h.Log != nil {
+		h.Log.ErrorContext(r.Context(), "version broken off", "version", v.ID, "err", err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// oneRange takes a Range header for several ranges away: the whole is a valid answer (RFC 9110 §14.2), while net/http
+// would read the parts in a goroutine that may outlive the handler and its open file.
+func oneRange(r *http.Request) *http.Request {
+	if !strings.Contains(r.Header.Get("Range"), ",") {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("Range")
+	return r
+}
+
+// watched remembers a failed read, which http.ServeContent keeps to itself.
+type watched struct {
+	io.ReadSeeker
+	err error
+}
+
+func (f *watched) Read(p []byte) (int, error) {
+	n, err := f.ReadSeeker.Read(p)
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
+}
+
+// tag is a strong ETag; each coding of a version has its own (RFC 9110 §8.8.3.3).
+func tag(v catalog.Version, coding string) string {
+	return `"` + hex.EncodeToString(v.Digests.SHA256[:]) + coding + `"`
+}
+
+// mediaType is what the archive found, if that can stand in a header, with the charset of text.
+func mediaType(v catalog.Version) string {
+	t, params, err := mime.ParseMediaType(v.Type)
+	if err != nil {
+		return "application/octet-stream"
+	}
+	if v.Charset != "" && params["charset"] == "" && strings.HasPrefix(t, "text/") {
+		params["charset"] = v.Charset
+	}
+	if full := mime.FormatMediaType(t, params); full != "" {
+		return full
+	}
+	return t
+}
+
+// disposition offers the file under its own name; what a browser would draw or run is for saving only.
+func disposition(v catalog.Version) string {
+	kind := "attachment"
+	t, _, _ := strings.Cut(v.Type, ";")
+	switch t {
+	case "text/plain", "text/csv", "text/tab-separated-values", "application/json", "application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp":
+		kind = "inline"
+	}
+	name := v.FileName[strings.LastIndexAny(v.FileName, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+	if strings.Trim(name, ". ") == "" {
+		name = v.ID
+	}
+	if d := mime.FormatMediaType(kind, map[string]string{"filename": name}); d != "" {
+		return d
+	}
+	return kind
+}
+
+// compressible leaves out what is compressed in itself: sending that as gzip only costs.
+func compressible(v catalog.Version) bool {
+	t, _, _ := strings.Cut(v.Type, ";")
+	for _, prefix := range []string{"image/", "audio/", "video/"} {
+		if strings.HasPrefix(t, prefix) {
+			return t == "image/svg+xml" || t == "image/bmp" || t == "image/tiff"
+		}
+	}
+	switch t {
+	case "application/zip", "application/gzip", "application/x-7z-compressed", "application/x-xz", "application/x-bzip2", "application/zstd", "application/vnd.rar":
+		return false
+	}
+	return !strings.HasPrefix(t, "application/vnd.openxmlformats") && !strings.HasPrefix(t, "application/vnd.oasis")
+}
+
+// takesGzip reads Accept-Encoding (RFC 9110 §12.5.3): gzip has to be named, for "*" alone is what careless clients send.
+func takesGzip(accept string) bool {
+	for part := range strings.SplitSeq(accept, ",") {
+		coding, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if coding = strings.ToLower(strings.TrimSpace(coding)); coding != "gzip" && coding != "x-gzip" {
+			continue
+		}
+		q, found := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q=")
+		weight, err := strconv.ParseFloat(q, 64)
+		return !found || (err == nil && weight > 0)
+	}
+	return false
+}

@@ -1,0 +1,202 @@
+package memento
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/problem"
+)
+
+// The two formats of a TimeMap.
+const (
+	linkFormat = "application/link-format" // RFC 6690, as RFC 7089 §5 wants it
+	jsonFormat = "application/json"        // as other archives' MemGators give it
+)
+
+// page is a part of a TimeMap. Long TimeMaps are cut into pages of consecutive mementos (RFC 7089 §5.1), which are
+// named by the position of their first one; the whole is the first of them.
+type page struct {
+	address    string
+	all        []catalog.Version
+	part       []catalog.Version
+	from, next int // next: of the page behind, 0 for none
+	prev       int // -1 for none
+}
+
+// pageOf reads which page is wanted.
+func (m *Memento) pageOf(r *http.Request, prefix string) (p page, err error) {
+	from := 0
+	r, position := takePage(r)
+	if position != "" {
+		if from, err = strconv.Atoi(position); err != nil || from < 0 {
+			return p, problem.Newf(http.StatusBadRequest, "Bad page", "%q is no position in a TimeMap", position)
+		}
+	}
+	p.address, p.all, err = m.versions(r, prefix)
+	if err != nil {
+		return p, err
+	}
+	size := m.Pages
+	if size <= 0 {
+		size = defaultPage
+	}
+	if from >= len(p.all) {
+		return p, problem.Newf(http.StatusNotFound, "No such page", "the TimeMap has %d mementos, the page would begin at %d", len(p.all), from)
+	}
+	end := min(from+size, len(p.all))
+	p.from, p.part, p.prev = from, p.all[from:end], -1
+	if end < len(p.all) {
+		p.next = end
+	}
+	if from > 0 {
+		p.prev = max(from-size, 0)
+	}
+	return p, nil
+}
+
+// pageParameter is unlikely to be in a crawled address, whose own parameters have to stay in it.
+const pageParameter = "odarchive-timemap-from"
+
+func takePage(r *http.Request) (*http.Request, string) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil || !q.Has(pageParameter) {
+		return r, ""
+	}
+	position := q.Get(pageParameter)
+	r = r.Clone(r.Context())
+	r.URL.RawQuery = cutParameter(r.URL.RawQuery)
+	return r, position
+}
+
+// pageIRI names the page of a TimeMap that begins at a position.
+func pageIRI(timeMap string, from int) string {
+	if from == 0 {
+		return timeMap
+	}
+	sep := "?"
+	if u, err := url.Parse(timeMap); err == nil && (u.RawQuery != "" || u.ForceQuery) {
+		sep = "&"
+	}
+	return timeMap + sep + pageParameter + "=" + strconv.Itoa(from)
+}
+
+func (m *Memento) timeMapLink(w http.ResponseWriter, r *http.Request) error {
+	p, err := m.pageOf(r, mapLink)
+	if err != nil {
+		return err
+	}
+	begin(w, linkFormat)
+	out := bufio.NewWriterSize(w, 32<<10)
+	self := m.Mint.TimeMap(p.address)
+	fmt.Fprintf(out, "%s,\n", link(p.address, "original", ""))
+	fmt.Fprintf(out, "%s; from=\"%s\"; until=\"%s\"", link(pageIRI(self, p.from), "self", linkFormat), stamp(p.part[0]), stamp(p.part[len(p.part)-1]))
+	fmt.Fprintf(out, ",\n%s", link(m.Mint.TimeGate(p.address), "timegate", ""))
+	if p.prev >= 0 {
+		fmt.Fprintf(out, ",\n%s", link(pageIRI(self, p.prev), "timemap prev", linkFormat))
+	}
+	if p.next > 0 {
+		fmt.Fprintf(out, ",\n%s; from=\"%s\"", link(pageIRI(self, p.next), "timemap next", linkFormat), stamp(p.all[p.next]))
+	}
+	for i := range p.part {
+		fmt.Fprintf(out, ",\n%s", m.mementoLink(p.part[i], p.rel(i)))
+	}
+	out.WriteString("\n")
+	return flush(out)
+}
+
+// rel of the i-th memento of the page.
+func (p *page) rel(i int) string {
+	at := p.from + i
+	switch {
+	case len(p.all) == 1:
+		return "first last memento"
+	case at == 0:
+		return "first memento"
+	case at == len(p.all)-1:
+		return "last memento"
+	}
+	return "memento"
+}
+
+func stamp(v catalog.Version) string { return v.At.UTC().Format(http.TimeFormat) }
+
+type jsonMemento struct {
+	Datetime time.Time `json:"datetime"`
+	URI      string    `json:"uri"`
+}
+
+func (m *Memento) timeMapJSON(w http.ResponseWriter, r *http.Request) error {
+	p, err := m.pageOf(r, mapJSON)
+	if err != nil {
+		return err
+	}
+	begin(w, jsonFormat)
+	out := bufio.NewWriterSize(w, 32<<10)
+	self := m.Mint.TimeMapJSON(p.address)
+	head := map[string]any{
+		"original_uri": p.address,
+		"self":         pageIRI(self, p.from),
+		"timegate_uri": m.Mint.TimeGate(p.address),
+		"timemap_uri":  map[string]string{"link_format": m.Mint.TimeMap(p.address), "json_format": self},
+	}
+	if p.prev >= 0 {
+		head["prev"] = pageIRI(self, p.prev)
+	}
+	if p.next > 0 {
+		head["next"] = pageIRI(self, p.next)
+	}
+	start, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	out.Write(start[:len(start)-1])
+	out.WriteString(",\n\"mementos\": {\"list\": [")
+	for i := range p.part {
+		if i > 0 {
+			out.WriteString(",")
+		}
+		out.WriteString("\n")
+		out.Write(m.marshal(p.part[i]))
+	}
+	fmt.Fprintf(out, "],\n\"first\": %s,\n\"last\": %s}}\n", m.marshal(p.all[0]), m.marshal(p.all[len(p.all)-1]))
+	return flush(out)
+}
+
+func (m *Memento) marshal(v catalog.Version) []byte {
+	b, err := json.Marshal(jsonMemento{v.At.UTC().Truncate(time.Second), m.Mint.Version(v.ID)})
+	if err != nil { // only a year beyond 9999
+		return []byte("null")
+	}
+	return b
+}
+
+func begin(w http.ResponseWriter, mediaType string) {
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Cache-Control", "no-cache")
+}
+
+// flush sends the rest; after a failure the client has gone, and what it has must not look whole.
+func flush(out *bufio.Writer) error {
+	if out.Flush() != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// cutParameter takes pageParameter out of a query string and leaves the rest as it is.
+func cutParameter(query string) string {
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(part, "="); name != pageParameter {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "&")
+}
