@@ -1,12 +1,12 @@
 package sparqlapi
 
 import (
-	_ "embed"
 	"net/http"
 	"strings"
 
 	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
 
 	"github.com/go-chi/chi/v5"
@@ -56,18 +56,12 @@ func wantsPage(r *http.Request) bool {
 	return ok && best.Name == "page"
 }
 
-//go:embed openapi.json
-var openAPIDocument []byte
-
 func openAPI(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/openapi+json;version=3.1")
 	w.Header().Set("Cache-Control", "max-age=3600")
-	w.Write(openAPIDocument) // the client may have gone; there is nobody left to tell
+	w.Write(openapi.Document()) // the client may have gone; there is nobody left to tell
 	return nil
 }
-
-// OpenAPI is the document served at /openapi.json.
-func OpenAPI() []byte { return openAPIDocument }
 
 func alive(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

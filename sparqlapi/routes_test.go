@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/openapi"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -263,7 +264,7 @@ func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
 		OpenAPI string
 		Paths   map[string]map[string]json.RawMessage
 	}
-	if err := json.Unmarshal(sparqlapi.OpenAPI(), &doc); err != nil || doc.OpenAPI != "3.1.0" {
+	if err := json.Unmarshal(openapi.Document(), &doc); err != nil || doc.OpenAPI != "3.1.0" {
 		t.Fatalf("OpenAPI %q, %v", doc.OpenAPI, err)
 	}
 	documented := map[string]bool{}

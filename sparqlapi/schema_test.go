@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/openapi"
 )
 
 // schemas checks values against the part of JSON Schema 2020-12 that openapi.json uses. A keyword it does not know is
@@ -21,7 +21,7 @@ type schemas struct{ doc map[string]any }
 func readSchemas(t *testing.T) schemas {
 	t.Helper()
 	var doc map[string]any
-	if err := json.Unmarshal(sparqlapi.OpenAPI(), &doc); err != nil {
+	if err := json.Unmarshal(openapi.Document(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	return schemas{doc}

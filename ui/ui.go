@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"odarchive/ns"
+	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
 
 	"github.com/go-chi/chi/v5"
@@ -18,7 +19,6 @@ type Options struct {
 	Describe Describe // nil: pages leave out triples
 	Mint     ns.Mint
 	Examples []Example // of the console; nil for Examples(mint)
-	OpenAPI  []byte    // the document the API page shows; nil for none
 	Log      *slog.Logger
 	Now      func() time.Time // for "3 minutes ago"; nil for time.Now
 	Version  string           // of the program, shown in the footer
@@ -61,10 +61,8 @@ func New(o Options) (*UI, error) {
 		return nil, err
 	}
 	u.figures = newFigures(u.query)
-	if o.OpenAPI != nil {
-		if u.apiAbout, u.apiGroups, err = readAPI(o.OpenAPI); err != nil {
-			return nil, err
-		}
+	if u.apiAbout, u.apiGroups, err = readAPI(openapi.Document()); err != nil {
+		return nil, err
 	}
 	u.pages, err = loadTemplates(u)
 	return u, err
