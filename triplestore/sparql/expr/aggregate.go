@@ -1,0 +1,165 @@
+package expr
+
+import (
+	"strings"
+
+	"odarchive/triplestore/term"
+	"odarchive/triplestore/xsdval"
+)
+
+// Accumulator computes one aggregate over one group (§18.5.1). Add is called with each value, errors among them.
+type Accumulator interface {
+	Add(Value)
+	Result() Value
+	// Size is roughly what it holds, in bytes, beyond a constant.
+	Size() int
+}
+
+// NewAccumulator makes the accumulator of a set function; ok is false for an unknown name.
+func NewAccumulator(fn string, separator string, distinct bool) (acc Accumulator, ok bool) {
+	switch fn {
+	case "COUNT":
+		acc = &count{}
+	case "SUM":
+		acc = &sum{total: xsdval.Int(0)}
+	case "AVG":
+		acc = &sum{total: xsdval.Int(0), average: true}
+	case "MIN":
+		acc = &extreme{sign: -1}
+	case "MAX":
+		acc = &extreme{sign: 1}
+	case "SAMPLE":
+		acc = &sample{}
+	case "GROUP_CONCAT":
+		acc = &groupConcat{separator: separator}
+	default:
+		return nil, false
+	}
+	if distinct && fn != "MIN" && fn != "MAX" && fn != "SAMPLE" {
+		acc = &distinctOnly{Accumulator: acc, seen: map[term.Key]struct{}{}}
+	}
+	return acc, true
+}
+
+type count struct{ n int64 }
+
+func (c *count) Add(v Value) {
+	if v.kind != Err {
+		c.n++
+	}
+}
+func (c *count) Result() Value { return NewInt(c.n) }
+func (c *count) Size() int     { return 0 }
+
+// sum is SUM and AVG: one error, or one value that is no number, spoils the group.
+type sum struct {
+	total   xsdval.Value
+	n       int64
+	bad     bool
+	average bool
+}
+
+func (s *sum) Add(v Value) {
+	if !v.isNumeric() {
+		s.bad = true
+		return
+	}
+	if s.bad {
+		return
+	}
+	total, ok := xsdval.Add(s.total, v.x)
+	s.total, s.bad = total, !ok
+	s.n++
+}
+
+func (s *sum) Result() Value {
+	if s.bad {
+		return errValue
+	}
+	if s.average && s.n > 0 {
+		avg, ok := xsdval.Div(s.total, xsdval.Int(s.n))
+		if !ok {
+			return errValue
+		}
+		return NewXSD(avg)
+	}
+	return NewXSD(s.total)
+}
+func (s *sum) Size() int { return 0 }
+
+// extreme is MIN and MAX by the order of ORDER BY. Values that are errors are left out.
+type extreme struct {
+	best Value
+	sign int
+}
+
+func (e *extreme) Add(v Value) {
+	if v.kind == Err {
+		return
+	}
+	if e.best.kind == Err || Order(v, e.best)*e.sign > 0 {
+		e.best = v
+	}
+}
+func (e *extreme) Result() Value { return e.best }
+func (e *extreme) Size() int     { return len(e.best.s) }
+
+type sample struct{ v Value }
+
+func (s *sample) Add(v Value) {
+	if s.v.kind == Err {
+		s.v = v
+	}
+}
+func (s *sample) Result() Value { return s.v }
+func (s *sample) Size() int     { return len(s.v.s) }
+
+type groupConcat struct {
+	b         strings.Builder
+	separator string
+	any, bad  bool
+}
+
+func (g *groupConcat) Add(v Value) {
+	if v.kind == Err {
+		return
+	}
+	s := str(v)
+	if s.kind == Err || g.b.Len()+len(s.s) > MaxString {
+		g.bad = true
+	}
+	if g.bad {
+		return
+	}
+	if g.any {
+		g.b.WriteString(g.separator)
+	}
+	g.any = true
+	g.b.WriteString(s.s)
+}
+
+func (g *groupConcat) Result() Value {
+	if g.bad {
+		return errValue
+	}
+	return NewString(g.b.String())
+}
+func (g *groupConcat) Size() int { return g.b.Len() }
+
+// distinctOnly hands each value on once.
+type distinctOnly struct {
+	Accumulator
+	seen map[term.Key]struct{}
+	size int
+}
+
+func (d *distinctOnly) Add(v Value) {
+	k := v.Key()
+	if _, dup := d.seen[k]; dup {
+		return
+	}
+	d.seen[k] = struct{}{}
+	d.size += len(k) + 48
+	d.Accumulator.Add(v)
+}
+func (d *distinctOnly) Size() int { return d.size + d.Accumulator.Size() }

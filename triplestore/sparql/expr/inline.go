@@ -1,0 +1,148 @@
+package expr
+
+import (
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+	"odarchive/triplestore/xsdval"
+)
+
+// FromID is the value of an id that carries it; ok is false for ids of the dictionary.
+func FromID(id term.ID) (v Value, ok bool) {
+	switch id.Tag() {
+	case term.TagInteger:
+		i, _ := id.Int()
+		return Value{kind: XSD, x: xsdval.Int(i), id: id}, true
+	case term.TagBoolean:
+		b, ok := id.Bool()
+		return Value{kind: XSD, x: xsdval.Bool(b), id: id}, ok
+	case term.TagString:
+		s, ok := id.Str()
+		return Value{kind: Str, s: s, id: id}, ok
+	case term.TagDouble:
+		f, _ := id.Double()
+		return Value{kind: XSD, x: xsdval.NewDouble(f), id: id}, true
+	}
+	k, ok := id.Key()
+	if !ok {
+		return errValue, false
+	}
+	v = FromKey(k)
+	v.id = id
+	return v, true
+}
+
+// Decide is a test on ids alone: keep is the outcome of a condition, sure is false where the id does not tell.
+type Decide func(id term.ID) (keep, sure bool)
+
+// Fast recognises a comparison of a variable with a constant that can be decided on inline ids. It returns nil for
+// every other condition.
+func Fast(e algebra.Expr) Decide {
+	c, ok := e.(algebra.Call)
+	if !ok || len(c.Args) != 2 {
+		return nil
+	}
+	op := c.Func
+	_, isVar := c.Args[0].(algebra.VarExpr)
+	k, isConst := c.Args[1].(algebra.ConstExpr)
+	if !isVar || !isConst {
+		_, isVar = c.Args[1].(algebra.VarExpr)
+		k, isConst = c.Args[0].(algebra.ConstExpr)
+		if op != "=" && op != "!=" {
+			op = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<="}[op]
+		}
+	}
+	if !isVar || !isConst {
+		return nil
+	}
+	var test func(c int) bool
+	switch op {
+	case "=":
+		test = func(c int) bool { return c == 0 }
+	case "!=":
+		test = func(c int) bool { return c != 0 }
+	case "<":
+		test = func(c int) bool { return c < 0 }
+	case ">":
+		test = func(c int) bool { return c > 0 }
+	case "<=":
+		test = func(c int) bool { return c <= 0 }
+	case ">=":
+		test = func(c int) bool { return c >= 0 }
+	default:
+		return nil
+	}
+	id, ok := term.Inline(k.Term)
+	if !ok {
+		return nil
+	}
+	return decideOn(id, test)
+}
+
+const (
+	zoneMask      = 1<<11 - 1 // the zone of inline dates: 0 is none
+	dateTimeShift = 13        // below the instant of an inline dateTime: fraction digits and zone
+	dateShift     = 11
+)
+
+func decideOn(c term.ID, test func(int) bool) Decide {
+	tag := c.Tag()
+	switch tag {
+	case term.TagInteger, term.TagDecimal, term.TagString:
+		return func(id term.ID) (bool, bool) {
+			if id.Tag() != tag {
+				return false, false
+			}
+			return test(compareIDs(id, c)), true
+		}
+	case term.TagDateTime, term.TagDate:
+		shift := dateTimeShift
+		if tag == term.TagDate {
+			shift = dateShift
+		}
+		zoned := c&zoneMask != 0
+		instant := c >> shift
+		return func(id term.ID) (bool, bool) {
+			if id.Tag() != tag || (id&zoneMask != 0) != zoned {
+				return false, false
+			}
+			return test(compareIDs(id>>shift, instant)), true
+		}
+	}
+	return nil
+}
+
+func compareIDs(a, b term.ID) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// InlineOrder tells whether ids of a tag are in the order of ORDER BY: comparing two of them compares their values.
+// Dates are so only where all have a zone, which the caller checks with Zoned.
+func InlineOrder(t term.Tag) bool {
+	switch t {
+	case term.TagInteger, term.TagDecimal, term.TagDouble, term.TagString, term.TagBoolean, term.TagDateTime, term.TagDate:
+		return true
+	}
+	return false
+}
+
+// ID gives the inline id of a value that has one; ok is false for all others.
+func (v Value) InlineID() (id term.ID, ok bool) {
+	if v.id != 0 && v.id.Inline() {
+		return v.id, true
+	}
+	if v.kind == XSD && v.t == "" && v.x.Kind == xsdval.Integer {
+		if i, ok := v.x.Int64(); ok {
+			return term.IntID(i)
+		}
+	}
+	if v.kind == Str && len(v.s) > 7 || v.kind == IRI || v.kind == Lang {
+		return 0, false
+	}
+	return term.Inline(v.Key())
+}

@@ -1,0 +1,383 @@
+package expr
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+	"odarchive/triplestore/xsdval"
+)
+
+// Context is what the functions of one query share. A Context belongs to one goroutine at a time.
+type Context struct {
+	Now    time.Time // NOW(): one instant for the whole query
+	Base   string    // IRI() resolves against it
+	BlankP string    // prefix of the labels BNODE makes; unique to the query
+	blanks uint64
+}
+
+// Env gives a Program the row it is evaluated on.
+type Env struct {
+	Cols [][]term.ID // by slot; a nil column is unbound in every row
+	Row  int
+	// Solution numbers the solution within the query (BNODE("x") is the same node within one solution).
+	Solution uint64
+	// Keys are the terms of the columns of Program.Terms, by slot; inline ids need none.
+	Keys [][]term.Key
+}
+
+func (e *Env) value(slot int) Value {
+	col := e.Cols[slot]
+	if col == nil || col[e.Row] == 0 {
+		return errValue
+	}
+	id := col[e.Row]
+	if v, ok := FromID(id); ok {
+		return v
+	}
+	v := FromKey(e.Keys[slot][e.Row])
+	v.id = id
+	return v
+}
+
+func (e *Env) id(slot int) term.ID {
+	if col := e.Cols[slot]; col != nil {
+		return col[e.Row]
+	}
+	return 0
+}
+
+// Func is a compiled expression.
+type Func func(*Env) Value
+
+// Program is a compiled expression with what its user must know.
+type Program struct {
+	Eval Func
+	// Slots are the variables it reads, each once; Terms those whose terms it needs (not only their ids).
+	Slots, Terms []int
+	// Pure is false for expressions whose value differs between equal rows: RAND, UUID, STRUUID, BNODE.
+	Pure bool
+}
+
+// Compile prepares e. slot gives the column of a variable, or -1 for one that is never bound here.
+func Compile(e algebra.Expr, slot func(algebra.Var) int, ctx *Context) (*Program, error) {
+	c := &compiler{slot: slot, ctx: ctx, pure: true}
+	f, err := c.expr(e)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{Eval: f, Slots: c.slots, Terms: c.terms, Pure: c.pure}, nil
+}
+
+type compiler struct {
+	slot         func(algebra.Var) int
+	ctx          *Context
+	slots, terms []int
+	pure         bool
+	depth        int
+}
+
+// maxDepth bounds the nesting of an expression: closures recurse as deep.
+const maxDepth = 5000
+
+func constant(v Value) Func { return func(*Env) Value { return v } }
+
+func (c *compiler) expr(e algebra.Expr) (Func, error) {
+	if c.depth++; c.depth > maxDepth {
+		return nil, fmt.Errorf("expr: an expression is nested deeper than %d", maxDepth)
+	}
+	defer func() { c.depth-- }()
+	switch e := e.(type) {
+	case algebra.VarExpr:
+		s := c.use(e.Var, true)
+		if s < 0 {
+			return constant(errValue), nil
+		}
+		return func(env *Env) Value { return env.value(s) }, nil
+	case algebra.ConstExpr:
+		return constant(FromKey(e.Term)), nil
+	case algebra.In:
+		return c.in(e)
+	case algebra.Call:
+		return c.call(e)
+	}
+	return nil, fmt.Errorf("expr: cannot compile %T", e)
+}
+
+// use notes that the program reads a variable.
+func (c *compiler) use(v algebra.Var, asTerm bool) int {
+	s := c.slot(v)
+	if s < 0 {
+		return -1
+	}
+	c.slots = appendNew(c.slots, s)
+	if asTerm {
+		c.terms = appendNew(c.terms, s)
+	}
+	return s
+}
+
+func appendNew(list []int, s int) []int {
+	for _, x := range list {
+		if x == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+func (c *compiler) all(list []algebra.Expr) ([]Func, error) {
+	fs := make([]Func, len(list))
+	for i, e := range list {
+		f, err := c.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		fs[i] = f
+	}
+	return fs, nil
+}
+
+// in is a = b || a = c …: true wins over errors, errors over false (§17.4.1.9).
+func (c *compiler) in(e algebra.In) (Func, error) {
+	x, err := c.expr(e.Expr)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.all(e.List)
+	if err != nil {
+		return nil, err
+	}
+	not := e.Not
+	return func(env *Env) Value {
+		v := x(env)
+		failed := false
+		for _, f := range list {
+			eq, ok := Equal(v, f(env))
+			if ok && eq {
+				return NewBool(!not)
+			}
+			failed = failed || !ok
+		}
+		if failed {
+			return errValue
+		}
+		return NewBool(not)
+	}, nil
+}
+
+// call compiles the forms that do not evaluate all their arguments, then looks in the table of functions.
+func (c *compiler) call(e algebra.Call) (Func, error) {
+	if f, done, err := c.special(e); done || err != nil {
+		return f, err
+	}
+	if kind := castKind(e.Func); kind != xsdval.None || e.Func == term.XSDString {
+		if len(e.Args) != 1 {
+			return nil, fmt.Errorf("expr: the cast <%s> takes one argument", e.Func)
+		}
+		arg, err := c.expr(e.Args[0])
+		if err != nil {
+			return nil, err
+		}
+		to := e.Func
+		return func(env *Env) Value { return cast(arg(env), to, kind) }, nil
+	}
+	args, err := c.all(e.Args)
+	if err != nil {
+		return nil, err
+	}
+	fn, ok := functions(e.Func)
+	if !ok {
+		return constant(errValue), nil // an unknown extension function is an error of each evaluation
+	}
+	if len(args) < fn.min || len(args) > fn.max {
+		return nil, fmt.Errorf("expr: %s takes %s, not %d", e.Func, arity(fn.min, fn.max), len(args))
+	}
+	switch len(args) {
+	case 1:
+		if fn.one != nil {
+			a, f := args[0], fn.one
+			return func(env *Env) Value { return f(a(env)) }, nil
+		}
+	case 2:
+		if fn.two != nil {
+			a, b, f := args[0], args[1], fn.two
+			return func(env *Env) Value { return f(a(env), b(env)) }, nil
+		}
+	}
+	f := fn.many
+	return func(env *Env) Value {
+		var buf [4]Value
+		vals := buf[:0]
+		for _, a := range args {
+			vals = append(vals, a(env))
+		}
+		return f(vals)
+	}, nil
+}
+
+func arity(min, max int) string {
+	if min == max {
+		return fmt.Sprintf("%d argument(s)", min)
+	}
+	return fmt.Sprintf("%d to %d arguments", min, max)
+}
+
+func (c *compiler) special(e algebra.Call) (f Func, done bool, err error) {
+	need := func(min, max int) bool {
+		if len(e.Args) < min || len(e.Args) > max {
+			err = fmt.Errorf("expr: %s takes %s, not %d", e.Func, arity(min, max), len(e.Args))
+		}
+		return err == nil
+	}
+	var a []Func
+	args := func(min, max int) bool {
+		if need(min, max) {
+			a, err = c.all(e.Args)
+		}
+		return err == nil
+	}
+	switch e.Func {
+	case "BOUND":
+		if !need(1, 1) {
+			return nil, true, err
+		}
+		v, ok := e.Args[0].(algebra.VarExpr)
+		if !ok {
+			return nil, true, fmt.Errorf("expr: BOUND takes a variable")
+		}
+		s := c.use(v.Var, false)
+		if s < 0 {
+			return constant(NewBool(false)), true, nil
+		}
+		return func(env *Env) Value { return NewBool(env.id(s) != 0) }, true, nil
+	case "&&", "||":
+		if !args(2, 2) {
+			return nil, true, err
+		}
+		return logical(a[0], a[1], e.Func == "||"), true, nil
+	case "!":
+		if !args(1, 1) {
+			return nil, true, err
+		}
+		return func(env *Env) Value {
+			b, ok := a[0](env).EBV()
+			if !ok {
+				return errValue
+			}
+			return NewBool(!b)
+		}, true, nil
+	case "IF":
+		if !args(3, 3) {
+			return nil, true, err
+		}
+		return func(env *Env) Value {
+			b, ok := a[0](env).EBV()
+			switch {
+			case !ok:
+				return errValue
+			case b:
+				return a[1](env)
+			}
+			return a[2](env)
+		}, true, nil
+	case "COALESCE":
+		if !args(0, 1<<20) {
+			return nil, true, err
+		}
+		return func(env *Env) Value {
+			for _, f := range a {
+				if v := f(env); v.kind != Err {
+					return v
+				}
+			}
+			return errValue
+		}, true, nil
+	case "SAMETERM":
+		if !args(2, 2) {
+			return nil, true, err
+		}
+		return func(env *Env) Value {
+			x, y := a[0](env), a[1](env)
+			if x.kind == Err || y.kind == Err {
+				return errValue
+			}
+			return NewBool(x.Key() == y.Key())
+		}, true, nil
+	case "REGEX":
+		if !args(2, 3) {
+			return nil, true, err
+		}
+		return regex(e, a), true, nil
+	case "REPLACE":
+		if !args(3, 4) {
+			return nil, true, err
+		}
+		return replace(e, a), true, nil
+	case "IRI", "URI":
+		if !args(1, 1) {
+			return nil, true, err
+		}
+		return func(env *Env) Value { return toIRI(a[0](env), c.ctx.Base) }, true, nil
+	case "NOW":
+		now := NewXSD(xsdval.NewDateTime(c.ctx.Now.Unix(), int32(c.ctx.Now.Nanosecond()/1e6*1e6)))
+		return constant(now), true, nil
+	case "RAND":
+		c.pure = false
+		return func(*Env) Value { return NewXSD(xsdval.NewDouble(rand.Float64())) }, true, nil
+	case "UUID":
+		c.pure = false
+		return func(*Env) Value { return NewIRI("urn:uuid:" + uuid()) }, true, nil
+	case "STRUUID":
+		c.pure = false
+		return func(*Env) Value { return NewString(uuid()) }, true, nil
+	case "BNODE":
+		c.pure = false
+		if !args(0, 1) {
+			return nil, true, err
+		}
+		return blankNode(c.ctx, a), true, nil
+	}
+	return nil, false, nil
+}
+
+// logical is && and || with errors as the third truth value (§17.2).
+func logical(l, r Func, or bool) Func {
+	return func(env *Env) Value {
+		a, aok := l(env).EBV()
+		if aok && a == or {
+			return NewBool(or)
+		}
+		b, bok := r(env).EBV()
+		if bok && b == or {
+			return NewBool(or)
+		}
+		if !aok || !bok {
+			return errValue
+		}
+		return NewBool(!or)
+	}
+}
+
+func blankNode(ctx *Context, a []Func) Func {
+	return func(env *Env) Value {
+		if len(a) == 0 {
+			ctx.blanks++
+			return Value{kind: Blank, s: fmt.Sprintf("%sn%d", ctx.BlankP, ctx.blanks)}
+		}
+		v := a[0](env)
+		if v.kind != Str {
+			return errValue
+		}
+		return Value{kind: Blank, s: fmt.Sprintf("%ss%dx%x", ctx.BlankP, env.Solution, v.s)}
+	}
+}
+
+func uuid() string {
+	a, b := rand.Uint64(), rand.Uint64()
+	a = a&^0xf000 | 0x4000           // version 4
+	b = b&^(0b11<<62) | (0b10 << 62) // variant 1
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0xffff, b>>48, b&(1<<48-1))
+}

@@ -1,0 +1,386 @@
+package plan
+
+import (
+	"fmt"
+
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+)
+
+// builder makes one plan.
+type builder struct {
+	plan   *Plan
+	stats  Statistics
+	opts   Options
+	orders [4]bool
+	graph  Pos // the active graph
+	fresh  int
+	depth  int
+}
+
+// scope maps the variables of one (sub)query to slots.
+type scope map[algebra.Var]int
+
+func (b *builder) newScope() scope { return scope{} }
+
+// slot finds or makes the slot of a variable. The name of a slot is unique within the plan.
+func (b *builder) slot(sc scope, v algebra.Var) int {
+	if s, ok := sc[v]; ok {
+		return s
+	}
+	name := v
+	for b.plan.Slot(name) >= 0 {
+		b.fresh++
+		name = algebra.Var(fmt.Sprintf(".%d.%s", b.fresh, v))
+	}
+	s := len(b.plan.Vars)
+	b.plan.addVar(name)
+	sc[v] = s
+	return s
+}
+
+// temp makes a slot that no variable of the query names.
+func (b *builder) temp(prefix string) int {
+	b.fresh++
+	b.plan.addVar(algebra.Var(fmt.Sprintf(".%s%d", prefix, b.fresh)))
+	return len(b.plan.Vars) - 1
+}
+
+// maxDepth bounds the nesting of patterns.
+const maxDepth = 1000
+
+// build plans one operator.
+func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
+	if b.depth++; b.depth > maxDepth {
+		return nil, &TooLargeError{fmt.Sprintf("patterns nested deeper than %d", maxDepth)}
+	}
+	defer func() { b.depth-- }()
+	if len(b.plan.Vars) > maxVars {
+		return nil, &TooLargeError{fmt.Sprintf("more than %d variables", maxVars)}
+	}
+	switch op := op.(type) {
+	case nil:
+		return b.unit(), nil
+	case algebra.BGP, algebra.Join, algebra.Filter, algebra.Extend, algebra.LeftJoin, algebra.Minus, algebra.PathPattern:
+		g, err := b.flatten(op, sc)
+		if err != nil {
+			return nil, err
+		}
+		return b.planGroup(g, sc)
+	case algebra.Union:
+		return b.union(op, sc)
+	case algebra.Graph:
+		return b.graphOp(op, sc)
+	case algebra.Values:
+		return b.values(op, sc)
+	case algebra.Service:
+		return b.service(op, sc)
+	case algebra.Group:
+		return b.group(op, sc)
+	case algebra.OrderBy:
+		return b.orderBy(op, sc)
+	case algebra.Project:
+		return b.project(op, sc)
+	case algebra.Distinct:
+		return b.distinct(op.In, sc)
+	case algebra.Reduced:
+		return b.build(op.In, sc) // keeping duplicates is allowed
+	case algebra.Slice:
+		in, err := b.build(op.In, sc)
+		if err != nil {
+			return nil, err
+		}
+		return newSlice(in, op.Offset, op.Limit), nil
+	}
+	return nil, fmt.Errorf("plan: unknown operator %T", op)
+}
+
+func (b *builder) unit() Node { return &Unit{Props{Rows: 1, Cost: 1}} }
+
+func (b *builder) nothing(cols []int) Node {
+	return &Nothing{Props{Cols: cols, Sure: setOf(cols...), Cost: 1}}
+}
+
+// union gathers the branches of nested unions into one node.
+func (b *builder) union(op algebra.Union, sc scope) (Node, error) {
+	var branches []Node
+	var list []algebra.Op
+	stack := []algebra.Op{op}
+	for len(stack) > 0 {
+		o := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if u, ok := o.(algebra.Union); ok {
+			stack = append(stack, u.R, u.L)
+			continue
+		}
+		list = append(list, o)
+	}
+	for _, o := range list {
+		n, err := b.branch(o, sc)
+		if err != nil {
+			return nil, err
+		}
+		branches = append(branches, n)
+	}
+	return newUnion(branches), nil
+}
+
+func newUnion(branches []Node) Node {
+	var kept []Node
+	for _, n := range branches {
+		if _, empty := n.(*Nothing); !empty {
+			kept = append(kept, n)
+		}
+	}
+	u := &Union{Branches: kept}
+	var all Set
+	for _, n := range branches {
+		all = all.Or(setOf(n.Info().Cols...))
+	}
+	u.Cols = all.List()
+	if len(kept) == 0 {
+		return &Nothing{Props{Cols: u.Cols, Sure: all, Cost: 1}}
+	}
+	u.Distinct = map[int]float64{}
+	for i, n := range kept {
+		p := n.Info()
+		if i == 0 {
+			u.Sure = p.Sure
+		}
+		u.Sure = u.Sure.And(p.Sure)
+		u.Rows += p.Rows
+		u.Cost += p.Cost
+		for s, d := range p.Distinct {
+			u.Distinct[s] += d
+		}
+	}
+	return u
+}
+
+// values looks the inline data up.
+func (b *builder) values(op algebra.Values, sc scope) (Node, error) {
+	n := &Values{}
+	for _, v := range op.Vars {
+		n.Cols = append(n.Cols, b.slot(sc, v))
+	}
+	n.Sure = setOf(n.Cols...)
+	distinct := make([]map[term.ID]bool, len(n.Cols))
+	for _, row := range op.Rows {
+		ids := make([]term.ID, len(n.Cols))
+		for i, k := range row {
+			if k == "" {
+				n.Sure = n.Sure.Minus(setOf(n.Cols[i]))
+				continue
+			}
+			id, err := b.constant(k)
+			if err != nil {
+				return nil, err
+			}
+			ids[i] = id
+			if distinct[i] == nil {
+				distinct[i] = map[term.ID]bool{}
+			}
+			distinct[i][id] = true
+		}
+		n.Rows = append(n.Rows, ids)
+	}
+	n.Props.Rows, n.Cost = float64(len(n.Rows)), float64(len(n.Rows))*costRow
+	n.Distinct = map[int]float64{}
+	for i, s := range n.Cols {
+		n.Distinct[s] = float64(max(1, len(distinct[i])))
+	}
+	return n, nil
+}
+
+// constant gives the id of a term of the query. A term that the store does not have gets a local id of the plan.
+func (b *builder) constant(k term.Key) (term.ID, error) {
+	id, ok, err := b.stats.Lookup(k)
+	if err != nil {
+		return 0, fmt.Errorf("plan: look up a term: %w", err)
+	}
+	if !ok {
+		id = b.plan.localID(k)
+	}
+	b.plan.terms[id] = k
+	return id, nil
+}
+
+// lookup is constant for a position of a pattern: ok is false where no quad can match.
+func (b *builder) lookup(k term.Key) (id term.ID, ok bool, err error) {
+	id, ok, err = b.stats.Lookup(k)
+	if err != nil {
+		return 0, false, fmt.Errorf("plan: look up a term: %w", err)
+	}
+	if ok {
+		b.plan.terms[id] = k
+	}
+	return id, ok, nil
+}
+
+func (b *builder) group(op algebra.Group, sc scope) (Node, error) {
+	in, err := b.build(op.In, sc)
+	if err != nil {
+		return nil, err
+	}
+	n := &Group{}
+	for _, v := range op.By {
+		n.By = append(n.By, b.slot(sc, v))
+	}
+	if g := b.graph.Slot; g >= 0 {
+		n.By = append(n.By, g)
+	}
+	for _, a := range op.Aggs {
+		agg := Aggregate{Func: a.Func, Distinct: a.Distinct, Separator: a.Separator}
+		if a.Expr != nil {
+			e, marked, err := b.expr(a.Expr, sc, in)
+			if err != nil {
+				return nil, err
+			}
+			in, agg.Arg = marked, &e
+		}
+		agg.Slot = b.slot(sc, a.Var)
+		n.Aggs = append(n.Aggs, agg)
+	}
+	n.In = in
+	p := in.Info()
+	n.Cols = append(n.Cols, n.By...)
+	n.Sure = p.Sure.And(setOf(n.By...))
+	for _, a := range n.Aggs {
+		n.Cols = append(n.Cols, a.Slot)
+		if a.Func == "COUNT" {
+			n.Sure = n.Sure.With(a.Slot)
+		}
+	}
+	n.Props.Rows, n.Distinct = 1, map[int]float64{}
+	for _, s := range n.By {
+		d := distinctOf(p, s)
+		n.Distinct[s] = d
+		n.Props.Rows *= d
+	}
+	n.Props.Rows = min(n.Props.Rows, max(1, p.Rows))
+	n.Streaming = len(n.By) > 0 && sortedBy(p, n.By)
+	n.Cost = p.Cost + p.Rows*costGroup
+	if n.Streaming {
+		n.Sorted = p.Sorted[:len(n.By)]
+	}
+	return n, nil
+}
+
+// sortedBy tells whether equal values of slots (all sure) stand together in the input.
+func sortedBy(p *Props, slots []int) bool {
+	if len(p.Sorted) < len(slots) {
+		return false
+	}
+	want := setOf(slots...)
+	return setOf(p.Sorted[:len(slots)]...).In(want) && want.In(p.Sure)
+}
+
+func (b *builder) orderBy(op algebra.OrderBy, sc scope) (Node, error) {
+	in, err := b.build(op.In, sc)
+	if err != nil {
+		return nil, err
+	}
+	n := &Sort{Limit: -1}
+	for _, k := range op.Keys {
+		e, marked, err := b.expr(k.Expr, sc, in)
+		if err != nil {
+			return nil, err
+		}
+		in = marked
+		key := SortKey{Expr: e, Slot: -1, Desc: k.Desc}
+		if v, ok := e.Expr.(algebra.VarExpr); ok {
+			key.Slot = b.plan.Slot(v.Var)
+		}
+		n.Keys = append(n.Keys, key)
+	}
+	n.In = in
+	n.Props = *in.Info()
+	n.Sorted = nil
+	n.Cost += n.Rows * costSort
+	return n, nil
+}
+
+// project opens a scope: only the projected variables of a subquery are the outer ones.
+func (b *builder) project(op algebra.Project, sc scope) (Node, error) {
+	inner := b.newScope()
+	var cols []int
+	for _, v := range op.Vars {
+		s := b.slot(sc, v)
+		inner[v] = s
+		cols = append(cols, s)
+	}
+	if g := b.graph.Slot; g >= 0 {
+		cols = append(cols, g) // the active graph of GRAPH ?g passes through every projection
+	}
+	in, err := b.build(op.In, inner)
+	if err != nil {
+		return nil, err
+	}
+	return newProject(in, cols), nil
+}
+
+func newProject(in Node, cols []int) Node {
+	p := *in.Info()
+	n := &Project{In: in, Props: p}
+	have := setOf(p.Cols...)
+	n.Cols = nil
+	seen := Set{}
+	for _, c := range cols {
+		if have.Has(c) && !seen.Has(c) {
+			n.Cols = append(n.Cols, c)
+			seen = seen.With(c)
+		}
+	}
+	n.Sure = p.Sure.And(seen)
+	n.Sorted = sortedPrefix(p.Sorted, seen)
+	return n
+}
+
+// sortedPrefix is the part of an order that a choice of columns still shows.
+func sortedPrefix(sorted []int, cols Set) []int {
+	for i, s := range sorted {
+		if !cols.Has(s) {
+			return sorted[:i]
+		}
+	}
+	return sorted
+}
+
+func (b *builder) distinct(op algebra.Op, sc scope) (Node, error) {
+	in, err := b.build(op, sc)
+	if err != nil {
+		return nil, err
+	}
+	p := in.Info()
+	n := &Distinct{In: in, Props: *p}
+	rows := 1.0
+	for _, s := range p.Cols {
+		rows *= distinctOf(p, s)
+	}
+	n.Rows = min(rows, p.Rows)
+	n.Cost += p.Rows * costHashBuild
+	return n, nil
+}
+
+func newSlice(in Node, offset, limit int64) Node {
+	n := &Slice{In: in, Props: *in.Info(), Offset: offset, Limit: limit}
+	n.Rows = max(0, n.Rows-float64(offset))
+	if limit >= 0 {
+		n.Rows = min(n.Rows, float64(limit))
+	}
+	return n
+}
+
+func (b *builder) service(op algebra.Service, sc scope) (Node, error) {
+	n := &Service{Op: op, Name: Pos{Slot: -1}}
+	if op.Name.Var != "" {
+		n.Name.Slot = b.slot(sc, op.Name.Var)
+	}
+	for _, v := range Vars(op.In) {
+		n.Vars = append(n.Vars, v)
+		n.Out = append(n.Out, b.slot(sc, v))
+	}
+	n.Cols = append(n.Cols, n.Out...)
+	n.Rows, n.Cost = 1000, 1e8
+	return n, nil
+}

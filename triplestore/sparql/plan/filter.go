@@ -1,0 +1,373 @@
+package plan
+
+import (
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+	"odarchive/triplestore/xsdval"
+)
+
+func (b *builder) newFilter(in Node, conds []Expr) Node {
+	p := in.Info()
+	if f, ok := in.(*Filter); ok {
+		n := *f
+		n.Conds = append(append([]Expr(nil), f.Conds...), conds...)
+		return b.estimateFilter(&n, len(f.Conds))
+	}
+	n := &Filter{In: in, Conds: conds, Props: *p}
+	return b.estimateFilter(n, 0)
+}
+
+func (b *builder) estimateFilter(n *Filter, from int) Node {
+	for _, c := range n.Conds[from:] {
+		n.Cost += n.Rows * exprCost(c.Expr)
+		n.Rows *= b.selectivity(c.Expr, &n.Props)
+	}
+	return n
+}
+
+// exprCost is per row: an expression that needs the text of terms is dearer.
+func exprCost(e algebra.Expr) float64 {
+	switch e := e.(type) {
+	case algebra.Call:
+		c := costExpr / 2
+		for _, a := range e.Args {
+			c += exprCost(a)
+		}
+		switch e.Func {
+		case "REGEX", "CONTAINS", "STR", "LCASE", "UCASE", "STRSTARTS", "STRENDS", "LANG", "REPLACE":
+			c += costTerm
+		}
+		return c
+	case algebra.In:
+		return exprCost(e.Expr) + costExpr*float64(len(e.List))
+	}
+	return costExpr / 8
+}
+
+// selectivity guesses the share of rows that a condition keeps.
+func (b *builder) selectivity(e algebra.Expr, p *Props) float64 {
+	c, ok := e.(algebra.Call)
+	if !ok {
+		if in, ok := e.(algebra.In); ok && !in.Not {
+			return min(1, 0.1*float64(len(in.List)))
+		}
+		return 0.5
+	}
+	switch c.Func {
+	case "=", "SAMETERM":
+		for _, a := range c.Args {
+			if v, ok := a.(algebra.VarExpr); ok {
+				if d, ok := p.Distinct[b.plan.Slot(v.Var)]; ok && d > 0 {
+					return 1 / d
+				}
+			}
+		}
+		return 0.1
+	case "<", ">", "<=", ">=":
+		return 0.35
+	case "REGEX", "CONTAINS", "STRSTARTS", "STRENDS":
+		return 0.15
+	case "&&":
+		return b.selectivity(c.Args[0], p) * b.selectivity(c.Args[1], p)
+	case "||":
+		return min(1, b.selectivity(c.Args[0], p)+b.selectivity(c.Args[1], p))
+	case "!=", "BOUND":
+		return 0.9
+	case "!":
+		return 1 - min(0.9, b.selectivity(c.Args[0], p))
+	}
+	return 0.5
+}
+
+// filterScan puts conditions on a scan: those that limit the first free position of its order to ranges of ids
+// let the scan skip what is outside; all are still evaluated.
+func (b *builder) filterScan(s *Scan, conds []Expr) Node {
+	n := *s
+	if first := firstFree(s); first >= 0 {
+		for _, c := range conds {
+			slot, ranges, ok := b.ranges(c.Expr)
+			if !ok || slot != first {
+				continue
+			}
+			n.Ranges = intersect(n.Ranges, ranges)
+			sel := b.selectivity(c.Expr, &n.Props)
+			n.Rows *= sel
+			n.Cost = costSeek*float64(len(n.Ranges)+1) + n.Rows*costScan
+		}
+	}
+	rows := n.Rows
+	f := b.newFilter(&n, conds)
+	if n.Ranges != nil {
+		f.Info().Rows = rows
+	}
+	return f
+}
+
+func firstFree(s *Scan) int {
+	for _, c := range components[s.Order] {
+		if s.Pos[c].ID == 0 {
+			return s.Pos[c].Slot
+		}
+	}
+	return -1
+}
+
+// ranges gives the ids among which all values lie for which a comparison of a variable with a constant may be true.
+func (b *builder) ranges(e algebra.Expr) (slot int, out []Range, ok bool) {
+	c, is := e.(algebra.Call)
+	if !is || len(c.Args) != 2 {
+		return 0, nil, false
+	}
+	v, vok := c.Args[0].(algebra.VarExpr)
+	k, kok := c.Args[1].(algebra.ConstExpr)
+	op := c.Func
+	if !vok || !kok {
+		v, vok = c.Args[1].(algebra.VarExpr)
+		k, kok = c.Args[0].(algebra.ConstExpr)
+		op = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}[op]
+	}
+	if !vok || !kok {
+		return 0, nil, false
+	}
+	switch op {
+	case "<", ">", "<=", ">=", "=":
+	default:
+		return 0, nil, false
+	}
+	tags, lo, hi := comparableTags(k.Term)
+	if tags == nil {
+		return 0, nil, false
+	}
+	// Literals of the dictionary may hold any value; inline ids of the constant's own tag are in order.
+	out = []Range{{term.Make(term.TagLiteral, 0), term.Make(term.TagLiteral, 1<<60-1)}}
+	for _, t := range tags {
+		r := Range{term.Make(t, 0), term.Make(t, 1<<60-1)}
+		if t == lo.Tag() {
+			if op != "<" && op != "<=" {
+				r.From = lo
+			}
+			if op != ">" && op != ">=" {
+				r.To = hi
+			}
+		}
+		out = append(out, r)
+	}
+	return b.plan.Slot(v.Var), out, true
+}
+
+// comparableTags are the inline tags whose values a constant can be compared with, and the first and last id of its
+// own tag that may equal it (0: not known, the whole tag is read).
+func comparableTags(k term.Key) (tags []term.Tag, lo, hi term.ID) {
+	kind := xsdval.KindOf(k.Datatype())
+	id, inline := term.Inline(k)
+	if inline {
+		lo, hi = id, id
+	}
+	switch {
+	case k.Datatype() == term.XSDString:
+		if !inline {
+			lo, hi = 0, 0
+		}
+		return []term.Tag{term.TagString}, 0, 0
+	case kind.Numeric():
+		if id.Tag() != term.TagInteger && id.Tag() != term.TagDecimal {
+			lo, hi = 0, 0
+		}
+		return []term.Tag{term.TagInteger, term.TagDecimal, term.TagDouble}, lo, hi
+	case kind == xsdval.DateTime, kind == xsdval.Date:
+		tag := term.TagDateTime
+		if kind == xsdval.Date {
+			tag = term.TagDate
+		}
+		// Within one instant the zone and the written precision differ; without a zone an instant is known to ±14 h.
+		if inline {
+			lo, hi = spread(lo, -1), spread(hi, 1)
+		}
+		return []term.Tag{tag}, lo, hi
+	}
+	return nil, 0, 0
+}
+
+// spread moves the id of a dateTime or date by 15 hours, the instant being its high bits.
+func spread(id term.ID, sign int64) term.ID {
+	shift, unit := 13, int64(15*3600*1000)
+	if id.Tag() == term.TagDate {
+		shift, unit = 11, 15*60
+	}
+	p := int64(id.Payload()>>shift) + sign*unit
+	p = max(0, p)
+	return term.Make(id.Tag(), uint64(p)<<shift)
+}
+
+func intersect(a, b []Range) []Range {
+	if a == nil {
+		return b
+	}
+	var out []Range
+	for _, x := range a {
+		for _, y := range b {
+			r := Range{max(x.From, y.From), min(x.To, y.To)}
+			if r.From <= r.To {
+				out = append(out, r)
+			}
+		}
+	}
+	if out == nil {
+		out = []Range{}
+	}
+	return out
+}
+
+// fixedSlot is a variable whose value a filter fixes.
+type fixedSlot struct {
+	slot int
+	expr Expr
+}
+
+// substituteConstants turns FILTER(?x = constant) into the constant where equality is identity: for IRIs and plain
+// strings, and for SAMETERM. A variable that only patterns bind is replaced in them; else the constant joins as data.
+func (b *builder) substituteConstants(g *group) ([]fixedSlot, error) {
+	if b.disabled("constants") {
+		return nil, nil
+	}
+	var out []fixedSlot
+	var kept []Expr
+	done := Set{}
+	for _, f := range g.filters {
+		slot, keys, ok := b.identities(f.Expr)
+		if !ok || done.Has(slot) {
+			kept = append(kept, f)
+			continue
+		}
+		done = done.With(slot)
+		patterns := len(keys) == 1
+		for _, fa := range g.factors {
+			if fa.cols.Has(slot) && fa.pos == nil {
+				patterns = false
+			}
+			if fa.pos != nil && fa.pos[3].Slot == slot {
+				patterns = false
+			}
+		}
+		if !patterns {
+			n := &Values{Props: Props{Cols: []int{slot}, Sure: setOf(slot), Cost: 1}}
+			for _, k := range keys {
+				id, err := b.constant(k)
+				if err != nil {
+					return nil, err
+				}
+				n.Rows = append(n.Rows, []term.ID{id})
+			}
+			n.Props.Rows = float64(len(n.Rows))
+			n.Distinct = map[int]float64{slot: n.Props.Rows}
+			g.factors = append(g.factors, nodeFactor(n))
+			continue
+		}
+		id, found, err := b.lookup(keys[0])
+		if err != nil {
+			return nil, err
+		}
+		for i, fa := range g.factors {
+			if !fa.cols.Has(slot) {
+				continue
+			}
+			if !found {
+				n := b.nothing(fa.cols.List())
+				g.factors[i] = nodeFactor(n)
+				continue
+			}
+			pos := *fa.pos
+			for j := range pos {
+				if pos[j].Slot == slot {
+					pos[j] = Pos{ID: id, Slot: -1}
+				}
+			}
+			g.factors[i] = patternFactor(pos)
+		}
+		if found {
+			out = append(out, fixedSlot{slot, Expr{Expr: algebra.ConstExpr{Term: keys[0]}}})
+		}
+	}
+	// A filter that also reads a fixed variable is applied with the constant in its place.
+	for i, f := range kept {
+		for _, c := range out {
+			kept[i] = replaceVar(f, b.plan.Vars[c.slot], c.slot, c.expr.Expr)
+			f = kept[i]
+		}
+	}
+	g.filters = kept
+	return out, nil
+}
+
+// identities recognises ?x = c, SAMETERM(?x, c) and ?x IN (c, …) for constants whose equality is identity.
+func (b *builder) identities(e algebra.Expr) (slot int, keys []term.Key, ok bool) {
+	identity := func(k term.Key, same bool) bool {
+		return k.Kind() == term.KindIRI || k.Kind() == term.KindLiteral && (same || k[0] == '"')
+	}
+	switch e := e.(type) {
+	case algebra.Call:
+		if e.Func != "=" && e.Func != "SAMETERM" || len(e.Args) != 2 {
+			return 0, nil, false
+		}
+		for i := range 2 {
+			v, vok := e.Args[i].(algebra.VarExpr)
+			k, kok := e.Args[1-i].(algebra.ConstExpr)
+			if vok && kok && identity(k.Term, e.Func == "SAMETERM") {
+				return b.plan.Slot(v.Var), []term.Key{k.Term}, true
+			}
+		}
+	case algebra.In:
+		v, vok := e.Expr.(algebra.VarExpr)
+		if !vok || e.Not || len(e.List) == 0 {
+			return 0, nil, false
+		}
+		seen := map[term.Key]bool{}
+		for _, x := range e.List {
+			k, kok := x.(algebra.ConstExpr)
+			if !kok || !identity(k.Term, false) {
+				return 0, nil, false
+			}
+			if !seen[k.Term] {
+				seen[k.Term] = true
+				keys = append(keys, k.Term)
+			}
+		}
+		return b.plan.Slot(v.Var), keys, true
+	}
+	return 0, nil, false
+}
+
+func replaceVar(e Expr, name algebra.Var, slot int, with algebra.Expr) Expr {
+	if !setOf(e.Slots...).Has(slot) {
+		return e
+	}
+	var walk func(algebra.Expr) algebra.Expr
+	walk = func(x algebra.Expr) algebra.Expr {
+		switch x := x.(type) {
+		case algebra.VarExpr:
+			if x.Var == name {
+				return with
+			}
+		case algebra.Call:
+			args := make([]algebra.Expr, len(x.Args))
+			for i, a := range x.Args {
+				args[i] = walk(a)
+			}
+			return algebra.Call{Func: x.Func, Args: args}
+		case algebra.In:
+			list := make([]algebra.Expr, len(x.List))
+			for i, a := range x.List {
+				list[i] = walk(a)
+			}
+			return algebra.In{Not: x.Not, Expr: walk(x.Expr), List: list}
+		}
+		return x
+	}
+	out := Expr{Expr: walk(e.Expr)}
+	for _, s := range e.Slots {
+		if s != slot {
+			out.Slots = append(out.Slots, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,427 @@
+package plan
+
+import (
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+)
+
+// leftJoin plans OPTIONAL.
+func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) {
+	if _, none := l.(*Nothing); none {
+		return l, nil
+	}
+	g, err := b.flatten(op.R, sc)
+	if err != nil {
+		return nil, err
+	}
+	lp := l.Info()
+	have := setOf(lp.Cols...)
+	var rest []algebra.Expr // conditions that need both sides, or an EXISTS
+	if op.Cond != nil {
+		for _, c := range conjuncts(op.Cond, nil) {
+			if len(existsIn(c)) == 0 && len(g.posts) == 0 && b.slots(sc, exprVars(c)).In(g.sure()) {
+				g.filters = append(g.filters, b.rename(c, sc))
+			} else {
+				rest = append(rest, c)
+			}
+		}
+	}
+	if g.empty {
+		return b.outerNothing(l, g.cols()), nil
+	}
+	var cands []Node
+	if len(rest) == 0 {
+		cands = b.lookups(l, g, Outer, cands)
+	}
+	needsLateral := false
+	for _, c := range rest {
+		needsLateral = needsLateral || len(existsIn(c)) > 0
+	}
+	if seeds, ok := b.seedsForOptional(lp, g, op, rest, sc); ok || needsLateral {
+		if !ok { // EXISTS in the condition over operands that do not seed: join the whole of both sides
+			seeds = have
+		}
+		n, err := b.lateral(l, g, seeds, rest, Outer, -1, sc)
+		if err != nil {
+			return nil, err
+		}
+		cands = append(cands, n)
+	}
+	if !needsLateral {
+		n, err := b.hashOuter(l, g, rest, sc)
+		if err != nil {
+			return nil, err
+		}
+		cands = append(cands, n)
+	}
+	return b.choose(cands), nil
+}
+
+// choose takes the cheapest, or the one of the forced method.
+func (b *builder) choose(cands []Node) Node {
+	if b.opts.Join != "" {
+		for _, n := range cands {
+			switch n.(type) {
+			case *HashJoin:
+				if b.opts.Join == "hash" {
+					return n
+				}
+			case *MergeJoin:
+				if b.opts.Join == "merge" {
+					return n
+				}
+			case *BindJoin, *Lateral:
+				if b.opts.Join == "bind" {
+					return n
+				}
+			}
+		}
+	}
+	return cheapest(cands)
+}
+
+func (b *builder) outerNothing(l Node, cols Set) Node {
+	p := *l.Info()
+	have := setOf(p.Cols...)
+	if cols.In(have) {
+		return l
+	}
+	// The columns of the right side exist, unbound: a union of one branch adds them.
+	n := &Union{Branches: []Node{l}, Props: p}
+	n.Cols = append(append([]int(nil), p.Cols...), cols.Minus(have).List()...)
+	return n
+}
+
+// lookups offers bind and merge joins where the right side is one pattern.
+func (b *builder) lookups(l Node, g *group, kind JoinKind, cands []Node) []Node {
+	if len(g.factors) != 1 || g.factors[0].pos == nil || len(g.posts) > 0 {
+		return cands
+	}
+	lp := l.Info()
+	f := &g.factors[0]
+	shared := f.cols.And(setOf(lp.Cols...))
+	if shared.Empty() || !shared.In(lp.Sure) {
+		return cands
+	}
+	if len(g.filters) == 0 {
+		if n := b.newBindJoin(l, *f.pos, kind); n != nil {
+			cands = append(cands, n)
+		}
+	}
+	for _, leaf := range b.leaves(f, g.filters) {
+		if keys := mergeKeys(lp, leaf.Info(), shared); len(keys) > 0 && len(keys) == len(shared.List()) {
+			cands = append(cands, newMergeJoin(l, leaf, keys, kind, joinRows(lp, leaf.Info(), keys)))
+		}
+	}
+	return cands
+}
+
+// hashOuter evaluates the right side on its own and joins by hash; conditions over both sides are checked on pairs.
+func (b *builder) hashOuter(l Node, g *group, rest []algebra.Expr, sc scope) (Node, error) {
+	r, err := b.planGroup(g.clone(), sc)
+	if err != nil {
+		return nil, err
+	}
+	lp, rp := l.Info(), r.Info()
+	shared := setOf(lp.Cols...).And(setOf(rp.Cols...))
+	sure := shared.And(lp.Sure).And(rp.Sure)
+	if keys := mergeKeys(lp, rp, sure); len(rest) == 0 && len(keys) > 0 && shared.In(setOf(keys...)) && b.allows("merge") {
+		return newMergeJoin(l, r, keys, Outer, joinRows(lp, rp, keys)), nil
+	}
+	n := newHashJoin(l, r, sure.List(), shared.Minus(sure).List(), Outer, joinRows(lp, rp, shared.List()))
+	if len(rest) > 0 {
+		e := b.rename(conjunction(rest), sc)
+		n.Cond = &e
+		n.Sorted = nil
+	}
+	return n, nil
+}
+
+func conjunction(list []algebra.Expr) algebra.Expr {
+	e := list[0]
+	for _, x := range list[1:] {
+		e = algebra.Call{Func: "&&", Args: []algebra.Expr{e, x}}
+	}
+	return e
+}
+
+// clone lets one group be planned in several ways.
+func (g *group) clone() *group {
+	return &group{
+		factors: append([]factor(nil), g.factors...),
+		filters: append([]Expr(nil), g.filters...),
+		posts:   append([]post(nil), g.posts...),
+		empty:   g.empty,
+	}
+}
+
+// seedsForOptional gives the columns of the left side that the right side may see through a Seed without changing the
+// answer; ok is false where it must be evaluated on its own.
+func (b *builder) seedsForOptional(lp *Props, g *group, op algebra.LeftJoin, rest []algebra.Expr, sc scope) (Set, bool) {
+	have := setOf(lp.Cols...)
+	shared := g.cols().And(have)
+	if shared.Empty() || !shared.In(lp.Sure) || !g.absorbs(shared) {
+		return Set{}, false
+	}
+	inner := b.slots(sc, mentioned(op.R))
+	seeds := shared
+	for _, c := range rest {
+		reads := b.slots(sc, deepVars(c)).And(have)
+		if !reads.Minus(shared).And(inner).Empty() {
+			return Set{}, false // a filter inside must not see the outer variable
+		}
+		seeds = seeds.Or(reads)
+	}
+	return seeds, true
+}
+
+// lateral plans the right side with a Seed for the left rows.
+func (b *builder) lateral(l Node, g *group, seeds Set, rest []algebra.Expr, kind JoinKind, mark int, sc scope) (Node, error) {
+	lp := l.Info()
+	nr := b.temp("row")
+	seed := &Seed{RowNr: nr}
+	seed.Cols = append(seeds.List(), nr)
+	seed.Sure = lp.Sure.And(seeds).With(nr)
+	seed.Rows = max(1, lp.Rows)
+	seed.Cost = seed.Rows * costRow
+	seed.Distinct = map[int]float64{nr: seed.Rows}
+	for _, s := range seeds.List() {
+		seed.Distinct[s] = distinctOf(lp, s)
+	}
+	if len(lp.Sorted) > 0 && seeds.Has(lp.Sorted[0]) && lp.Sure.Has(lp.Sorted[0]) {
+		seed.Sorted = lp.Sorted[:1]
+	}
+	rg := g.clone()
+	rg.factors = append(rg.factors, nodeFactor(seed))
+	r, err := b.planGroup(rg, sc)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range rest {
+		if r, err = b.filterPost(r, c, sc); err != nil {
+			return nil, err
+		}
+	}
+	rp := r.Info()
+	n := &Lateral{L: l, R: r, Seed: seed, Kind: kind, Mark: mark}
+	n.Props = joined(lp, rp, kind, rp.Rows)
+	n.Cols = without(n.Cols, nr)
+	n.Sorted = lp.Sorted
+	n.Cost = lp.Cost + rp.Cost + costLateral + (lp.Rows+rp.Rows)*costRow*4
+	addMark(&n.Props, kind, mark)
+	return n, nil
+}
+
+func without(cols []int, slot int) []int {
+	var out []int
+	for _, c := range cols {
+		if c != slot {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func addMark(p *Props, kind JoinKind, mark int) {
+	if kind == Mark {
+		p.Cols = append(append([]int(nil), p.Cols...), mark)
+		p.Sure = p.Sure.With(mark)
+	}
+}
+
+// minus plans MINUS (§18.5): a right row removes the left rows that it is compatible with and shares a bound variable
+// with.
+func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
+	if _, none := l.(*Nothing); none {
+		return l, nil
+	}
+	g, err := b.flatten(r, sc)
+	if err != nil {
+		return nil, err
+	}
+	lp := l.Info()
+	graph := Set{}
+	if b.graph.Slot >= 0 {
+		graph = setOf(b.graph.Slot)
+	}
+	shared := g.cols().And(setOf(lp.Cols...)).Minus(graph)
+	if g.empty || shared.Empty() {
+		return l, nil
+	}
+	var cands []Node
+	if shared.In(lp.Sure) && shared.In(g.sure()) {
+		// All shared variables are bound: a plain anti join.
+		cands = b.lookups(l, g, Anti, cands)
+		if g.absorbs(shared) {
+			n, err := b.lateral(l, g, shared.Or(graph), nil, Anti, -1, sc)
+			if err != nil {
+				return nil, err
+			}
+			cands = append(cands, n)
+		}
+		n, err := b.hashSemi(l, g, Anti, -1, sc)
+		if err != nil {
+			return nil, err
+		}
+		return b.choose(append(cands, n)), nil
+	}
+	rn, err := b.planGroup(g, sc)
+	if err != nil {
+		return nil, err
+	}
+	rp := rn.Info()
+	sure := shared.Or(graph).And(lp.Sure).And(rp.Sure)
+	n := newHashJoin(l, rn, sure.List(), shared.Minus(sure).List(), Minus, lp.Rows/2)
+	if sure.Minus(graph).Empty() {
+		return n, nil
+	}
+	n.Kind = Anti // a key is bound on both sides already
+	return n, nil
+}
+
+// hashSemi evaluates the right side on its own and keeps or drops left rows by their keys.
+func (b *builder) hashSemi(l Node, g *group, kind JoinKind, mark int, sc scope) (Node, error) {
+	r, err := b.planGroup(g.clone(), sc)
+	if err != nil {
+		return nil, err
+	}
+	lp, rp := l.Info(), r.Info()
+	shared := setOf(lp.Cols...).And(setOf(rp.Cols...))
+	sure := shared.And(lp.Sure).And(rp.Sure)
+	if keys := mergeKeys(lp, rp, sure); kind != Mark && len(keys) > 0 && shared.In(setOf(keys...)) && b.allows("merge") {
+		return newMergeJoin(l, r, keys, kind, 0), nil
+	}
+	n := newHashJoin(l, r, sure.List(), shared.Minus(sure).List(), kind, 0)
+	n.Mark = mark
+	addMark(&n.Props, kind, mark)
+	return n, nil
+}
+
+// exists plans EXISTS over in: by substitution (§18.6), which is a semi join where the pattern allows.
+func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark int) (Node, error) {
+	if _, none := in.(*Nothing); none && kind != Mark {
+		return in, nil
+	}
+	ip := in.Info()
+	have := setOf(ip.Cols...)
+	correlated := b.slots(sc, mentioned(r)).And(have)
+	inner := b.slots(sc, Vars(r))
+	if g := b.graph.Slot; g >= 0 {
+		correlated = correlated.With(g)
+	}
+	transparent := b.transparent(r, correlated, sc) && correlated.And(inner).In(ip.Sure)
+	if !transparent {
+		n := &Substitute{L: in, Op: r, Scope: sc, Graph: b.graph, Kind: kind, Mark: mark}
+		n.Props = joined(ip, ip, kind, ip.Rows/2)
+		n.Sorted = ip.Sorted
+		n.Cost = ip.Cost + ip.Rows*costLateral*10
+		addMark(&n.Props, kind, mark)
+		return n, nil
+	}
+	g, err := b.flatten(r, sc)
+	if err != nil {
+		return nil, err
+	}
+	if g.empty {
+		return b.existsNothing(in, kind, mark), nil
+	}
+	var cands []Node
+	if kind != Mark {
+		cands = b.lookups(in, g, kind, cands)
+	}
+	if correlated.In(g.sure()) { // no filter inside looks at a variable that only the outside binds
+		n, err := b.hashSemi(in, g, kind, mark, sc)
+		if err != nil {
+			return nil, err
+		}
+		cands = append(cands, n)
+	}
+	n, err := b.lateral(in, g, correlated, nil, kind, mark, sc)
+	if err != nil {
+		return nil, err
+	}
+	return b.choose(append(cands, n)), nil
+}
+
+func (b *builder) existsNothing(in Node, kind JoinKind, mark int) Node {
+	switch kind {
+	case Anti:
+		return in
+	case Mark:
+		f := term.Typed("false", "http://www.w3.org/2001/XMLSchema#boolean")
+		return newExtend(in, mark, Expr{Expr: algebra.ConstExpr{Term: f}})
+	}
+	return b.nothing(in.Info().Cols)
+}
+
+// transparent tells whether joining a pattern with rows that bind seeds gives the same rows as putting their values into it.
+func (b *builder) transparent(op algebra.Op, seeds Set, sc scope) bool {
+	return b.seesThrough(op, seeds, sc, true)
+}
+
+func (b *builder) seesThrough(op algebra.Op, seeds Set, sc scope, top bool) bool {
+	bound := func(op algebra.Op) Set { return b.slots(sc, sureVars(op)) }
+	exprOK := func(e algebra.Expr, in algebra.Op) bool {
+		if len(existsIn(e)) > 0 && !top {
+			return b.slots(sc, deepVars(e)).And(seeds).Empty()
+		}
+		return top || b.slots(sc, deepVars(e)).And(seeds).In(bound(in))
+	}
+	switch op := op.(type) {
+	case nil, algebra.BGP, algebra.PathPattern, algebra.Values:
+		return true
+	case algebra.Join:
+		// Filters on either side see only that side: they are no longer at the top.
+		return b.seesThrough(op.L, seeds, sc, false) && b.seesThrough(op.R, seeds, sc, false)
+	case algebra.Filter:
+		return b.seesThrough(op.In, seeds, sc, top) && exprOK(op.Cond, op.In)
+	case algebra.Extend:
+		return b.seesThrough(op.In, seeds, sc, top) && exprOK(op.Expr, op.In) && !seeds.Has(b.slot(sc, op.Var))
+	case algebra.LeftJoin:
+		return b.seesThrough(op.L, seeds, sc, top) && b.slots(sc, mentioned(op.R)).And(seeds).In(bound(op.L)) &&
+			b.seesThrough(op.R, seeds, sc, false) &&
+			(op.Cond == nil || b.slots(sc, deepVars(op.Cond)).And(seeds).In(bound(op.L)))
+	case algebra.Union:
+		return b.seesThrough(op.L, seeds, sc, false) && b.seesThrough(op.R, seeds, sc, false)
+	case algebra.Graph:
+		return b.seesThrough(op.In, seeds, sc, false)
+	case algebra.Minus:
+		return b.seesThrough(op.L, seeds, sc, top) && b.slots(sc, mentioned(op.R)).And(seeds).Empty()
+	}
+	return b.slots(sc, Vars(op)).And(seeds).Empty() // subqueries: only if nothing is correlated
+}
+
+// sureVars are the variables that every solution of a pattern binds.
+func sureVars(op algebra.Op) []algebra.Var {
+	switch op := op.(type) {
+	case algebra.BGP, algebra.PathPattern:
+		return Vars(op)
+	case algebra.Join:
+		return append(sureVars(op.L), sureVars(op.R)...)
+	case algebra.LeftJoin:
+		return sureVars(op.L)
+	case algebra.Minus:
+		return sureVars(op.L)
+	case algebra.Filter:
+		return sureVars(op.In)
+	case algebra.Extend:
+		return sureVars(op.In)
+	case algebra.Graph:
+		if op.Name.Var != "" {
+			return append(sureVars(op.In), op.Name.Var)
+		}
+		return sureVars(op.In)
+	case algebra.Union:
+		l, out := map[algebra.Var]bool{}, []algebra.Var(nil)
+		for _, v := range sureVars(op.L) {
+			l[v] = true
+		}
+		for _, v := range sureVars(op.R) {
+			if l[v] {
+				out = append(out, v)
+			}
+		}
+		return out
+	}
+	return nil
+}

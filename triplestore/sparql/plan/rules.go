@@ -1,0 +1,198 @@
+package plan
+
+// Rule is a rewrite of a finished plan that keeps its answer.
+type Rule struct {
+	name  string
+	about string
+	apply func(b *builder, n Node) Node
+}
+
+// Name of the rule, as Options.Without takes it, and a line on what it does.
+func (r Rule) Name() string  { return r.name }
+func (r Rule) About() string { return r.about }
+
+// rules run one after the other, each over the whole tree. "constants" is applied earlier, when joins are ordered.
+var rules = []Rule{
+	{"top-k", "a LIMIT over a sort keeps only the first rows while sorting", topK},
+	{"sorted-distinct", "DISTINCT over a sorted input compares neighbours", sortedDistinct},
+	{"loose-scan", "DISTINCT over a prefix of an index order skips from value to value", looseScan},
+	{"counts", "COUNT over one pattern is answered from the index's statistics", countsFromIndex},
+}
+
+// Rules lists the rewrites in the order they run.
+func Rules() []Rule { return append([]Rule(nil), rules...) }
+
+// rewrite applies f to every node, inputs first.
+func rewrite(n Node, f func(Node) Node) Node {
+	switch n := n.(type) {
+	case *MergeJoin:
+		n.L, n.R = rewrite(n.L, f), rewrite(n.R, f)
+	case *HashJoin:
+		n.L, n.R = rewrite(n.L, f), rewrite(n.R, f)
+	case *BindJoin:
+		n.L = rewrite(n.L, f)
+	case *Lateral:
+		n.L, n.R = rewrite(n.L, f), rewrite(n.R, f)
+	case *PathJoin:
+		n.L = rewrite(n.L, f)
+	case *Filter:
+		n.In = rewrite(n.In, f)
+	case *Extend:
+		n.In = rewrite(n.In, f)
+	case *Rename:
+		n.In = rewrite(n.In, f)
+	case *Union:
+		for i := range n.Branches {
+			n.Branches[i] = rewrite(n.Branches[i], f)
+		}
+	case *Group:
+		n.In = rewrite(n.In, f)
+	case *Sort:
+		n.In = rewrite(n.In, f)
+	case *Project:
+		n.In = rewrite(n.In, f)
+	case *Distinct:
+		n.In = rewrite(n.In, f)
+	case *Slice:
+		n.In = rewrite(n.In, f)
+	case *Substitute:
+		n.L = rewrite(n.L, f)
+	case *Service:
+		if n.L != nil {
+			n.L = rewrite(n.L, f)
+		}
+	}
+	return f(n)
+}
+
+// topK finds Slice(Project*(Sort)).
+func topK(b *builder, root Node) Node {
+	return rewrite(root, func(n Node) Node {
+		s, ok := n.(*Slice)
+		if !ok || s.Limit < 0 || s.Limit+s.Offset > 100000 {
+			return n
+		}
+		in := s.In
+		for {
+			p, ok := in.(*Project)
+			if !ok {
+				break
+			}
+			in = p.In
+		}
+		if sort, ok := in.(*Sort); ok {
+			sort.Limit = s.Limit + s.Offset
+			sort.Rows = min(sort.Rows, float64(sort.Limit))
+		}
+		return n
+	})
+}
+
+func sortedDistinct(b *builder, root Node) Node {
+	return rewrite(root, func(n Node) Node {
+		if d, ok := n.(*Distinct); ok {
+			p := d.In.Info()
+			d.Streaming = len(p.Cols) > 0 && sortedBy(p, p.Cols)
+		}
+		return n
+	})
+}
+
+// looseScan finds Distinct(Project(Scan)) where the wanted columns are the first free positions of the scan's order,
+// or of another order of the same pattern.
+func looseScan(b *builder, root Node) Node {
+	return rewrite(root, func(n Node) Node {
+		d, ok := n.(*Distinct)
+		if !ok {
+			return n
+		}
+		p, ok := d.In.(*Project)
+		if !ok {
+			return n
+		}
+		s, ok := p.In.(*Scan)
+		if !ok || s.Ranges != nil {
+			return n
+		}
+		want := setOf(p.Cols...)
+		for o := range b.orders {
+			if !b.orders[o] || len(s.Props.Cols) < 1 {
+				continue
+			}
+			cand := loose(s, o, want)
+			if cand == nil {
+				continue
+			}
+			groups := 1.0
+			for _, c := range p.Cols {
+				groups *= distinctOf(&s.Props, c)
+			}
+			if groups*costSeek > s.Rows*costScan {
+				continue // as many jumps as rows: read on
+			}
+			cand.Rows = min(groups, s.Rows)
+			cand.Cost = cand.Rows * costSeek
+			p.In = cand
+			p.Sorted = cand.Sorted
+			p.Rows = cand.Rows
+			return p
+		}
+		return n
+	})
+}
+
+// loose is a scan in order o that gives each combination of the wanted columns once; nil where they are not what
+// follows the constants.
+func loose(s *Scan, o int, want Set) *Scan {
+	left := want
+	free := false
+	for _, c := range components[o] {
+		p := s.Pos[c]
+		switch {
+		case p.ID != 0:
+			if free && !left.Empty() {
+				return nil // a constant after a variable does not limit the range
+			}
+		case p.Slot >= 0 && left.Has(p.Slot):
+			left = left.Minus(setOf(p.Slot))
+			free = true
+		case !left.Empty():
+			return nil
+		}
+	}
+	if !left.Empty() || repeats(s.Pos) || constantAfterFree(s.Pos, o) || s.Pos[3].Slot >= 0 {
+		return nil
+	}
+	n := *s
+	n.Order = orderOf(o)
+	n.Cols = want.List()
+	n.Sure = want
+	n.OneEach = true
+	n.Sorted = sortedPrefix(scanOrder(n.Pos, n.Order), want)
+	return &n
+}
+
+func repeats(pos [4]Pos) bool {
+	seen := Set{}
+	for _, p := range pos {
+		if p.Slot >= 0 {
+			if seen.Has(p.Slot) {
+				return true
+			}
+			seen = seen.With(p.Slot)
+		}
+	}
+	return false
+}
+
+func constantAfterFree(pos [4]Pos, o int) bool {
+	free := false
+	for _, c := range components[o] {
+		if pos[c].ID == 0 {
+			free = true
+		} else if free {
+			return true
+		}
+	}
+	return false
+}

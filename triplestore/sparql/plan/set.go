@@ -1,0 +1,92 @@
+package plan
+
+import "math/bits"
+
+// Set is a set of slots. The zero Set is empty; sets are values and never changed in place once shared.
+type Set struct {
+	low  uint64
+	high []uint64 // slots from 64 on
+}
+
+func setOf(slots ...int) (s Set) {
+	for _, x := range slots {
+		s = s.With(x)
+	}
+	return s
+}
+
+// With is s and one more slot.
+func (s Set) With(x int) Set {
+	if x < 64 {
+		s.low |= 1 << x
+		return s
+	}
+	w := x/64 - 1
+	high := make([]uint64, max(len(s.high), w+1))
+	copy(high, s.high)
+	high[w] |= 1 << (x % 64)
+	s.high = high
+	return s
+}
+
+// Has tells whether x is in s.
+func (s Set) Has(x int) bool {
+	if x < 64 {
+		return x >= 0 && s.low>>x&1 != 0
+	}
+	w := x/64 - 1
+	return w < len(s.high) && s.high[w]>>(x%64)&1 != 0
+}
+
+func (s Set) combine(t Set, f func(a, b uint64) uint64) Set {
+	r := Set{low: f(s.low, t.low)}
+	n := max(len(s.high), len(t.high))
+	if n == 0 {
+		return r
+	}
+	r.high = make([]uint64, n)
+	for i := range r.high {
+		var a, b uint64
+		if i < len(s.high) {
+			a = s.high[i]
+		}
+		if i < len(t.high) {
+			b = t.high[i]
+		}
+		r.high[i] = f(a, b)
+	}
+	return r
+}
+
+func (s Set) Or(t Set) Set    { return s.combine(t, func(a, b uint64) uint64 { return a | b }) }
+func (s Set) And(t Set) Set   { return s.combine(t, func(a, b uint64) uint64 { return a & b }) }
+func (s Set) Minus(t Set) Set { return s.combine(t, func(a, b uint64) uint64 { return a &^ b }) }
+
+// Empty tells whether s has no slot.
+func (s Set) Empty() bool {
+	for _, w := range s.high {
+		if w != 0 {
+			return false
+		}
+	}
+	return s.low == 0
+}
+
+// In tells whether s is a subset of t.
+func (s Set) In(t Set) bool { return s.Minus(t).Empty() }
+
+// List gives the slots in ascending order.
+func (s Set) List() []int {
+	var out []int
+	for w := -1; w < len(s.high); w++ {
+		word := s.low
+		if w >= 0 {
+			word = s.high[w]
+		}
+		for word != 0 {
+			out = append(out, (w+1)*64+bits.TrailingZeros64(word))
+			word &= word - 1
+		}
+	}
+	return out
+}
