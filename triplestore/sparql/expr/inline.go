@@ -146,3 +146,11 @@ func (v Value) InlineID() (id term.ID, ok bool) {
 	}
 	return term.Inline(v.Key())
 }
+
+// OfID is FromID for an id known to be inline or to stand for a stored term: without its text, but with its id.
+func OfID(id term.ID) Value {
+	if v, ok := FromID(id); ok || id == 0 {
+		return v
+	}
+	return Value{kind: IRI, id: id} // only the id is read
+}

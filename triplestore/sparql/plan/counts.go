@@ -70,5 +70,5 @@ func firstAfterConstants(pos [4]Pos, o int) int {
 }
 
 func boundVar(b *builder, e Expr, s *Scan) bool {
-	return len(e.Slots) == 1 && isVar(e) && s.Sure.Has(e.Slots[0])
+	return len(e.Slots) == 1 && IsVar(e) && s.Sure.Has(e.Slots[0])
 }

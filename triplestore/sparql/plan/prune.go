@@ -5,7 +5,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-func isVar(e Expr) bool {
+// IsVar tells whether the expression is just a variable.
+func IsVar(e Expr) bool {
 	_, ok := e.Expr.(algebra.VarExpr)
 	return ok
 }

@@ -8,6 +8,9 @@ type Set struct {
 	high []uint64 // slots from 64 on
 }
 
+// SetOf makes a set.
+func SetOf(slots ...int) Set { return setOf(slots...) }
+
 func setOf(slots ...int) (s Set) {
 	for _, x := range slots {
 		s = s.With(x)

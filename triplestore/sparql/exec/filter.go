@@ -1,0 +1,380 @@
+package exec
+
+import (
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/expr"
+	"odarchive/triplestore/sparql/plan"
+	"odarchive/triplestore/term"
+)
+
+// evaluator runs one program over batches: it fetches the terms that the program needs, all of a batch at once.
+type evaluator struct {
+	q    *query
+	prog *expr.Program
+	env  expr.Env
+	keys [][]term.Key
+}
+
+func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
+	slot := func(v algebra.Var) int { return index(cols, q.plan.Slot(v)) }
+	prog, err := expr.Compile(e.Expr, slot, q.exprs)
+	if err != nil {
+		return nil, err
+	}
+	ev := &evaluator{q: q, prog: prog, keys: make([][]term.Key, len(cols))}
+	ev.env.Keys = ev.keys
+	return ev, nil
+}
+
+// begin prepares a batch for value.
+func (ev *evaluator) begin(b *batch) error {
+	ev.env.Cols = b.cols
+	for _, c := range ev.prog.Terms {
+		if cap(ev.keys[c]) < b.n {
+			ev.keys[c] = make([]term.Key, b.n)
+		}
+		ev.keys[c] = ev.keys[c][:b.n]
+		if err := ev.q.terms.resolveStored(b.cols[c][:b.n], ev.keys[c]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value of row i of the batch.
+func (ev *evaluator) value(i int) expr.Value {
+	ev.env.Row = i
+	return ev.prog.Eval(&ev.env)
+}
+
+// condition is some expressions that must all be true.
+type condition struct {
+	q     *query
+	tests []*test
+	rows  []int32
+}
+
+// test is one expression. One that reads a single variable is decided on the id where possible, and its outcome is
+// remembered for each id.
+type test struct {
+	ev    *evaluator
+	fast  expr.Decide
+	slot  int // the one column it reads; -1: several
+	known memo
+	part  batch
+	todo  []int32
+}
+
+func (q *query) condition(list []plan.Expr, cols []int) (*condition, error) {
+	c := &condition{q: q}
+	for _, e := range list {
+		ev, err := q.evaluator(e, cols)
+		if err != nil {
+			return nil, err
+		}
+		t := &test{ev: ev, slot: -1}
+		if len(ev.prog.Slots) == 1 && ev.prog.Pure {
+			t.slot = ev.prog.Slots[0]
+			t.fast = expr.Fast(e.Expr)
+		}
+		c.tests = append(c.tests, t)
+	}
+	return c, nil
+}
+
+// keep lists the rows of a batch that pass. The list is valid until the next call.
+func (c *condition) keep(b *batch) ([]int32, error) {
+	c.rows = c.rows[:0]
+	for i := range b.n {
+		c.rows = append(c.rows, int32(i))
+	}
+	for _, t := range c.tests {
+		if len(c.rows) == 0 {
+			break
+		}
+		var err error
+		if t.slot >= 0 && b.cols[t.slot] != nil {
+			c.rows, err = t.single(b, c.rows)
+		} else {
+			c.rows, err = t.general(c.q, b, c.rows)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c.rows, nil
+}
+
+// general evaluates the expression on each row.
+func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
+	if err := t.ev.begin(b); err != nil {
+		return nil, err
+	}
+	out := rows[:0]
+	for _, i := range rows {
+		q.solved++
+		t.ev.env.Solution = q.solved
+		if t.ev.value(int(i)).IsTrue() {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// single evaluates an expression over one column, once for each new id.
+func (t *test) single(b *batch, rows []int32) ([]int32, error) {
+	col := b.cols[t.slot]
+	// First what ids tell; the rest is looked up in one go.
+	t.todo = t.todo[:0]
+	for _, i := range rows {
+		id := col[i]
+		if t.fast != nil {
+			if _, sure := t.fast(id); sure {
+				continue
+			}
+		}
+		if t.known.get(id) == 0 {
+			t.known.put(id, unknown)
+			t.todo = append(t.todo, i)
+		}
+	}
+	if len(t.todo) > 0 {
+		if err := t.decide(b, t.todo); err != nil {
+			return nil, err
+		}
+	}
+	out := rows[:0]
+	for _, i := range rows {
+		id := col[i]
+		if t.fast != nil {
+			if keep, sure := t.fast(id); sure {
+				if keep {
+					out = append(out, i)
+				}
+				continue
+			}
+		}
+		switch t.known.get(id) {
+		case yes:
+			out = append(out, i)
+		case no:
+		default: // forgotten in between: the memo is small
+			if err := t.decide(b, []int32{i}); err != nil {
+				return nil, err
+			}
+			if t.known.get(id) == yes {
+				out = append(out, i)
+			}
+		}
+	}
+	return out, nil
+}
+
+// decide evaluates the expression for some rows and remembers the outcomes.
+func (t *test) decide(b *batch, rows []int32) error {
+	if len(t.part.cols) < len(b.cols) {
+		t.part.cols = make([][]term.ID, len(b.cols))
+	}
+	ids := t.part.cols[t.slot][:0]
+	for _, i := range rows {
+		ids = append(ids, b.cols[t.slot][i])
+	}
+	t.part.cols[t.slot], t.part.n = ids, len(ids)
+	if err := t.ev.begin(&t.part); err != nil {
+		return err
+	}
+	for i, id := range ids {
+		outcome := byte(no)
+		if t.ev.value(i).IsTrue() {
+			outcome = yes
+		}
+		t.known.put(id, outcome)
+	}
+	return nil
+}
+
+// Outcomes that a memo holds; 0 is none.
+const (
+	unknown = 1
+	no      = 2
+	yes     = 3
+)
+
+// memo remembers an outcome for each id; it forgets when it is full.
+type memo struct {
+	ids  []term.ID
+	vals []byte
+	n    int
+}
+
+const maxMemo = 1 << 17
+
+func (m *memo) slot(id term.ID) int {
+	mask := uint64(len(m.ids) - 1)
+	i := uint64(id) * hashFactor >> 32 & mask
+	for m.vals[i] != 0 && m.ids[i] != id {
+		i = (i + 1) & mask
+	}
+	return int(i)
+}
+
+func (m *memo) get(id term.ID) byte {
+	if m.n == 0 {
+		return 0
+	}
+	return m.vals[m.slot(id)]
+}
+
+func (m *memo) put(id term.ID, v byte) {
+	if 2*m.n >= len(m.ids) {
+		m.grow()
+	}
+	i := m.slot(id)
+	if m.vals[i] == 0 {
+		m.n++
+	}
+	m.ids[i], m.vals[i] = id, v
+}
+
+func (m *memo) grow() {
+	ids, vals := m.ids, m.vals
+	size := max(256, 4*len(ids))
+	keep := true
+	if size > maxMemo {
+		size, keep = max(256, len(ids)), false
+	}
+	m.ids, m.vals, m.n = make([]term.ID, size), make([]byte, size), 0
+	if !keep {
+		return
+	}
+	for i, v := range vals {
+		if v != 0 {
+			j := m.slot(ids[i])
+			m.ids[j], m.vals[j] = ids[i], v
+			m.n++
+		}
+	}
+}
+
+// filter keeps the rows for which its conditions are true.
+type filter struct {
+	in   op
+	cond *condition
+	cols []int
+	p    *pairs
+	out  batch
+}
+
+func (q *query) openFilter(n *plan.Filter, in op, cols []int) (op, error) {
+	c, err := q.condition(n.Conds, cols)
+	if err != nil {
+		return nil, err
+	}
+	return &filter{in: in, cond: c, cols: indexes(cols, n.Cols), p: newPairs(n.Cols, cols, nil, q.opts.BatchSize)}, nil
+}
+
+func (f *filter) next() (*batch, error) {
+	for {
+		b, err := f.in.next()
+		if b == nil || err != nil {
+			return nil, err
+		}
+		rows, err := f.cond.keep(b)
+		if err != nil {
+			return nil, err
+		}
+		switch len(rows) {
+		case 0:
+			if err := f.cond.q.check(); err != nil {
+				return nil, err
+			}
+		case b.n:
+			f.out.n = b.n
+			f.out.cols = f.out.cols[:0]
+			for _, c := range f.cols {
+				f.out.cols = append(f.out.cols, b.cols[c])
+			}
+			return &f.out, nil
+		default:
+			f.p.l = append(f.p.l[:0], rows...)
+			return f.p.rowsOf(b.cols), nil
+		}
+	}
+}
+func (f *filter) close() { f.in.close() }
+
+// extend computes columns.
+type extend struct {
+	q     *query
+	in    op
+	evs   []*evaluator
+	size  int // columns of the input
+	order []int
+	work  batch
+	own   [][]term.ID
+	out   batch
+}
+
+func (q *query) openExtend(n *plan.Extend, in op, cols []int) (op, error) {
+	e := &extend{q: q, in: in, size: len(cols)}
+	all := append([]int(nil), cols...)
+	for i, x := range n.Exprs {
+		ev, err := q.evaluator(x, all)
+		if err != nil {
+			return nil, err
+		}
+		e.evs = append(e.evs, ev)
+		all = append(all, n.Slots[i])
+	}
+	e.order = indexes(all, n.Cols)
+	e.own = make([][]term.ID, len(n.Exprs))
+	return e, nil
+}
+
+func (e *extend) next() (*batch, error) {
+	b, err := e.in.next()
+	if b == nil || err != nil {
+		return nil, err
+	}
+	e.work.n = b.n
+	e.work.cols = append(e.work.cols[:0], b.cols[:e.size]...)
+	first := e.q.solved
+	for i, ev := range e.evs {
+		if cap(e.own[i]) < b.n {
+			e.own[i] = make([]term.ID, b.n)
+		}
+		col := e.own[i][:b.n]
+		if err := ev.begin(&e.work); err != nil {
+			return nil, err
+		}
+		for r := range b.n {
+			ev.env.Solution = first + uint64(r) + 1
+			if col[r], err = e.q.valueID(ev.value(r)); err != nil {
+				return nil, err
+			}
+		}
+		e.work.cols = append(e.work.cols, col)
+	}
+	e.q.solved += uint64(b.n)
+	e.out.n = b.n
+	e.out.cols = e.out.cols[:0]
+	for _, c := range e.order {
+		e.out.cols = append(e.out.cols, e.work.cols[c])
+	}
+	return &e.out, nil
+}
+func (e *extend) close() { e.in.close() }
+
+// valueID is the id of a computed value; 0 for an error.
+func (q *query) valueID(v expr.Value) (term.ID, error) {
+	if v.IsErr() {
+		return 0, nil
+	}
+	if id := v.ID(); id != 0 {
+		return id, nil
+	}
+	if id, ok := v.InlineID(); ok {
+		return id, nil
+	}
+	return q.terms.intern(v.Key())
+}

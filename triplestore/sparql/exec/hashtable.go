@@ -1,0 +1,163 @@
+package exec
+
+import (
+	"math/bits"
+
+	"odarchive/triplestore/term"
+)
+
+// hashTable finds rows of a block by the values of some of its columns: chains of row numbers.
+type hashTable struct {
+	rows  *block
+	keys  []int
+	heads []int32 // row number + 1
+	link  []int32 // next row of the chain + 1
+	shift int
+	paid  int
+}
+
+const hashFactor = 0x9e3779b97f4a7c15
+
+func hashID(h uint64, id term.ID) uint64 { return (h ^ uint64(id)) * hashFactor }
+
+// build indexes all rows. Rows with an unbound key are left out: keys are always bound.
+func (t *hashTable) build(rows *block, keys []int) error {
+	t.rows, t.keys = rows, keys
+	size := 1 << bits.Len(uint(rows.n)|15)
+	t.shift = 64 - bits.TrailingZeros(uint(size))
+	t.paid = 4 * (size + rows.n)
+	if err := rows.budget.take(t.paid); err != nil {
+		return err
+	}
+	t.heads = make([]int32, size)
+	t.link = make([]int32, rows.n)
+	if len(keys) == 1 {
+		col := rows.cols[keys[0]]
+		for i := rows.n - 1; i >= 0; i-- { // backwards, so that chains run forwards
+			h := hashID(0, col[i]) >> t.shift
+			t.link[i] = t.heads[h]
+			t.heads[h] = int32(i + 1)
+		}
+		return nil
+	}
+	for i := rows.n - 1; i >= 0; i-- {
+		h := uint64(0)
+		for _, k := range keys {
+			h = hashID(h, rows.cols[k][i])
+			h ^= h >> 29
+		}
+		h = h * hashFactor >> t.shift
+		t.link[i] = t.heads[h]
+		t.heads[h] = int32(i + 1)
+	}
+	return nil
+}
+
+// first gives the first row + 1 of the chain for row i of some columns; 0: none.
+func (t *hashTable) first(cols [][]term.ID, keys []int, i int) int32 {
+	if len(keys) == 1 {
+		return t.heads[hashID(0, cols[keys[0]][i])>>t.shift]
+	}
+	h := uint64(0)
+	for _, k := range keys {
+		h = hashID(h, cols[k][i])
+		h ^= h >> 29
+	}
+	return t.heads[h*hashFactor>>t.shift]
+}
+
+// same tells whether row r (+1) of the table has the keys of row i.
+func (t *hashTable) same(r int32, cols [][]term.ID, keys []int, i int) bool {
+	for k, c := range t.keys {
+		if t.rows.cols[c][r-1] != cols[keys[k]][i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *hashTable) free() {
+	if t.rows != nil {
+		t.rows.budget.give(t.paid)
+	}
+	t.heads, t.link, t.rows, t.paid = nil, nil, nil, 0
+}
+
+// idSet is a set of rows of ids, numbered in the order they came.
+type idSet struct {
+	width  int
+	rows   []term.ID // width ids a row
+	slots  []int32   // row number + 1
+	n      int
+	shift  int
+	budget *budget
+	paid   int
+}
+
+func newIDSet(width int, b *budget) *idSet {
+	return &idSet{width: width, slots: make([]int32, 64), shift: 64 - 6, budget: b}
+}
+
+func (s *idSet) hash(row []term.ID) uint64 {
+	h := uint64(0)
+	for _, id := range row {
+		h = hashID(h, id)
+		h ^= h >> 29
+	}
+	return h * hashFactor
+}
+
+// add gives the number of a row, and whether it is new.
+func (s *idSet) add(row []term.ID) (nr int, fresh bool, err error) {
+	mask := len(s.slots) - 1
+	i := int(s.hash(row) >> s.shift)
+	for {
+		x := s.slots[i]
+		if x == 0 {
+			break
+		}
+		at := int(x-1) * s.width
+		same := true
+		for k, id := range row {
+			if s.rows[at+k] != id {
+				same = false
+				break
+			}
+		}
+		if same {
+			return int(x - 1), false, nil
+		}
+		i = (i + 1) & mask
+	}
+	s.rows = append(s.rows, row...)
+	s.n++
+	s.slots[i] = int32(s.n)
+	if cost := 8*s.width + 8; true {
+		s.paid += cost
+		if err := s.budget.take(cost); err != nil {
+			return 0, false, err
+		}
+	}
+	if s.n*2 > len(s.slots) {
+		s.grow()
+	}
+	return s.n - 1, true, nil
+}
+
+func (s *idSet) grow() {
+	s.slots = make([]int32, len(s.slots)*4)
+	s.shift -= 2
+	mask := len(s.slots) - 1
+	for r := range s.n {
+		i := int(s.hash(s.rows[r*s.width:(r+1)*s.width]) >> s.shift)
+		for s.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = int32(r + 1)
+	}
+}
+
+func (s *idSet) free() {
+	s.budget.give(s.paid)
+	s.paid, s.rows, s.slots, s.n = 0, nil, nil, 0
+}

@@ -1,0 +1,573 @@
+package exec
+
+import (
+	"slices"
+
+	"odarchive/triplestore/sparql/plan"
+	"odarchive/triplestore/term"
+)
+
+// walker follows property paths in one graph (SPARQL 1.1 §18.4, §9.3).
+type walker struct {
+	q     *query
+	graph plan.Pos
+	next  map[nextKey][]term.ID // distinct successors, of paths that are repeated
+	paid  int
+}
+
+// nextKey is a node and the number of a repeated path.
+type nextKey struct {
+	path    plan.Path
+	node    term.ID
+	forward bool
+}
+
+func (q *query) walker(graph term.ID) *walker {
+	return &walker{q: q, graph: plan.Pos{ID: graph, Slot: -1}}
+}
+
+func (w *walker) free() {
+	w.q.budget.give(w.paid)
+	w.paid, w.next = 0, nil
+}
+
+// hop is a start, by its index, and where a path leads from it.
+type hop struct {
+	from int
+	to   term.ID
+}
+
+// follow gives the ends of a path from each of the starts, which ascend and differ. Solutions repeat as often as the path
+// has ways, except under *, + and ?.
+func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, error) {
+	switch p := p.(type) {
+	case plan.Step:
+		return w.step(p.ID, starts, forward, nil)
+	case plan.Inverse:
+		return w.follow(p.Path, starts, !forward)
+	case plan.Alt:
+		l, err := w.follow(p.L, starts, forward)
+		if err != nil {
+			return nil, err
+		}
+		r, err := w.follow(p.R, starts, forward)
+		return append(l, r...), err
+	case plan.Seq:
+		first, second := p.L, p.R
+		if !forward {
+			first, second = second, first
+		}
+		return w.sequence(first, second, starts, forward)
+	case plan.Not:
+		var out []hop
+		if p.Forward != nil {
+			hops, err := w.step(0, starts, forward, sortedIDs(p.Forward))
+			if err != nil {
+				return nil, err
+			}
+			out = hops
+		}
+		if p.Backward != nil {
+			hops, err := w.step(0, starts, !forward, sortedIDs(p.Backward))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, hops...)
+		}
+		return out, nil
+	case plan.Many:
+		var out []hop
+		for i, s := range starts {
+			ends, err := w.closure(p, s, forward)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range ends {
+				out = append(out, hop{i, e})
+			}
+			if err := w.q.budget.take(len(ends) * 16); err != nil {
+				return nil, err
+			}
+			w.paid += len(ends) * 16
+		}
+		return out, nil
+	}
+	return nil, nil
+}
+
+// step follows one predicate, or every one but those excluded.
+func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []term.ID) ([]hop, error) {
+	if pred == 0 && except == nil {
+		return nil, nil // a predicate that no quad has
+	}
+	pos := [4]plan.Pos{{Slot: -1}, {ID: pred, Slot: -1}, {Slot: -1}, w.graph}
+	order := term.SPO
+	if !forward {
+		order = term.OSP
+		if pred != 0 {
+			order = term.POS
+		}
+	} else if pred != 0 && slices.Contains(w.q.ds.Orders(), term.PSO) && len(starts) > 4 {
+		order = term.PSO
+	}
+	var out []hop
+	if len(starts) == 1 { // a pattern with its start reads nothing else
+		if forward {
+			pos[0].ID = starts[0]
+		} else {
+			pos[2].ID = starts[0]
+		}
+	}
+	src := w.q.source(pos, order)
+	defer src.close()
+	less := lessIn(order)
+	var pend []term.IDQuad
+	for i, s := range starts {
+		if s.Tag() == term.TagLocal {
+			continue
+		}
+		target := constants(pos)
+		target.G = 0
+		if forward {
+			target.S = s
+		} else {
+			target.O = s
+		}
+		if len(pend) == 0 || less(&pend[len(pend)-1], &target) {
+			src.seek(target)
+			var err error
+			if pend, err = src.next(); err != nil {
+				return nil, err
+			}
+			if len(pend) == 0 {
+				break
+			}
+		}
+		n, _ := slices.BinarySearchFunc(pend, target, func(x, t term.IDQuad) int {
+			if less(&x, &t) {
+				return -1
+			}
+			return 1
+		})
+		pend = pend[n:]
+		for {
+			k := 0
+			for k < len(pend) {
+				x := &pend[k]
+				start, end := x.S, x.O
+				if !forward {
+					start, end = end, start
+				}
+				if start != s || pred != 0 && x.P != pred {
+					break
+				}
+				if _, no := slices.BinarySearch(except, x.P); !no {
+					out = append(out, hop{i, end})
+				}
+				k++
+			}
+			if k < len(pend) {
+				pend = pend[k:]
+				break
+			}
+			var err error
+			if pend, err = src.next(); err != nil {
+				return nil, err
+			}
+			if len(pend) == 0 {
+				return out, nil
+			}
+		}
+	}
+	return out, nil
+}
+
+func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward bool) ([]hop, error) {
+	hops, err := w.follow(first, starts, forward)
+	if err != nil {
+		return nil, err
+	}
+	mids := make([]term.ID, len(hops))
+	for i, h := range hops {
+		mids[i] = h.to
+	}
+	mids = sortedIDs(mids)
+	further, err := w.follow(second, mids, forward)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(further, func(a, b hop) int { return a.from - b.from })
+	heads := make([]int, len(mids)+1)
+	for _, h := range further {
+		heads[h.from+1]++
+	}
+	for i := range mids {
+		heads[i+1] += heads[i]
+	}
+	var out []hop
+	for _, h := range hops {
+		m, _ := slices.BinarySearch(mids, h.to)
+		for _, f := range further[heads[m]:heads[m+1]] {
+			out = append(out, hop{h.from, f.to})
+		}
+	}
+	if err := w.q.budget.take(len(out) * 16); err != nil {
+		return nil, err
+	}
+	w.paid += len(out) * 16
+	return out, nil
+}
+
+// closure gives the nodes that a repeated path reaches from one start, each once.
+func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, error) {
+	seen := map[term.ID]struct{}{}
+	var out []term.ID
+	visit := func(id term.ID) bool {
+		if _, dup := seen[id]; dup {
+			return false
+		}
+		seen[id] = struct{}{}
+		out = append(out, id)
+		return true
+	}
+	if p.Min == 0 {
+		visit(start)
+	}
+	frontier := []term.ID{start}
+	paid := 0
+	defer func() { w.q.budget.give(paid) }()
+	for len(frontier) > 0 {
+		if err := w.q.check(); err != nil {
+			return nil, err
+		}
+		slices.Sort(frontier)
+		ends, err := w.successors(p.Path, frontier, forward)
+		if err != nil {
+			return nil, err
+		}
+		frontier = frontier[:0:0]
+		for _, e := range ends {
+			if visit(e) {
+				frontier = append(frontier, e)
+			}
+		}
+		if err := w.q.budget.take(len(frontier) * 64); err != nil {
+			return nil, err
+		}
+		paid += len(frontier) * 64
+		if p.Once {
+			break
+		}
+	}
+	return out, nil
+}
+
+// successors gives the ends of one repetition from a frontier; those of single nodes are remembered, since the walks
+// from different starts meet.
+func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]term.ID, error) {
+	if len(frontier) > 4 || !comparablePath(p) {
+		hops, err := w.follow(p, frontier, forward)
+		return ends(hops), err
+	}
+	var out []term.ID
+	for _, n := range frontier {
+		k := nextKey{p, n, forward}
+		list, ok := w.next[k]
+		if !ok {
+			hops, err := w.follow(p, []term.ID{n}, forward)
+			if err != nil {
+				return nil, err
+			}
+			list = sortedIDs(ends(hops))
+			if w.next == nil {
+				w.next = map[nextKey][]term.ID{}
+			}
+			w.next[k] = list
+			cost := 120 + 8*len(list)
+			w.paid += cost
+			if err := w.q.budget.take(cost); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// comparablePath tells whether a path may be part of a map key.
+func comparablePath(p plan.Path) bool {
+	switch p := p.(type) {
+	case plan.Step:
+		return true
+	case plan.Inverse:
+		return comparablePath(p.Path)
+	case plan.Seq:
+		return comparablePath(p.L) && comparablePath(p.R)
+	case plan.Alt:
+		return comparablePath(p.L) && comparablePath(p.R)
+	}
+	return false
+}
+
+func ends(hops []hop) []term.ID {
+	out := make([]term.ID, len(hops))
+	for i, h := range hops {
+		out[i] = h.to
+	}
+	return out
+}
+
+// sources gives every node from which a path may lead somewhere, ascending: for a path that can be empty, every node of
+// the graph.
+func (w *walker) sources(p plan.Path, forward bool) ([]term.ID, error) {
+	switch p := p.(type) {
+	case plan.Step:
+		if p.ID == 0 {
+			return nil, nil
+		}
+		return w.nodes([4]plan.Pos{{Slot: -1}, {ID: p.ID, Slot: -1}, {Slot: -1}, w.graph}, forward, !forward)
+	case plan.Inverse:
+		return w.sources(p.Path, !forward)
+	case plan.Alt:
+		l, err := w.sources(p.L, forward)
+		if err != nil {
+			return nil, err
+		}
+		r, err := w.sources(p.R, forward)
+		return sortedIDs(append(l, r...)), err
+	case plan.Seq:
+		first := p.L
+		if !forward {
+			first = p.R
+		}
+		if empty(first) {
+			break
+		}
+		return w.sources(first, forward)
+	case plan.Many:
+		if p.Min > 0 {
+			return w.sources(p.Path, forward)
+		}
+	}
+	return w.nodes([4]plan.Pos{{Slot: -1}, {Slot: -1}, {Slot: -1}, w.graph}, true, true)
+}
+
+// empty tells whether a path matches zero steps.
+func empty(p plan.Path) bool {
+	switch p := p.(type) {
+	case plan.Inverse:
+		return empty(p.Path)
+	case plan.Seq:
+		return empty(p.L) && empty(p.R)
+	case plan.Alt:
+		return empty(p.L) || empty(p.R)
+	case plan.Many:
+		return p.Min == 0 || empty(p.Path)
+	}
+	return false
+}
+
+// nodes lists the subjects and objects of a pattern.
+func (w *walker) nodes(pos [4]plan.Pos, subjects, objects bool) ([]term.ID, error) {
+	order := term.SPO
+	if pos[1].ID != 0 {
+		order = term.POS
+	}
+	src := w.q.source(pos, order)
+	defer src.close()
+	var out []term.ID
+	for {
+		quads, err := src.next()
+		if err != nil {
+			return nil, err
+		}
+		if len(quads) == 0 {
+			return sortedIDs(out), nil
+		}
+		before := len(out)
+		for i := range quads {
+			if s := quads[i].S; subjects && (len(out) == 0 || out[len(out)-1] != s) {
+				out = append(out, s)
+			}
+			if objects {
+				out = append(out, quads[i].O)
+			}
+		}
+		if err := w.q.budget.take(8 * (len(out) - before)); err != nil {
+			return nil, err
+		}
+		w.paid += 8 * (len(out) - before)
+	}
+}
+
+// exists tells whether a node is in the graph.
+func (w *walker) exists(id term.ID) (bool, error) {
+	if id.Tag() == term.TagLocal {
+		return false, nil
+	}
+	for i, order := range map[int]term.Order{0: term.SPO, 2: term.OSP} {
+		pos := [4]plan.Pos{{Slot: -1}, {Slot: -1}, {Slot: -1}, w.graph}
+		pos[i].ID = id
+		src := w.q.source(pos, order)
+		quads, err := src.next()
+		found := len(quads) > 0
+		src.close()
+		if err != nil || found {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// pathScan hands out the pairs of a path.
+type pathScan struct {
+	q      *query
+	node   *plan.PathScan
+	graphs []term.ID
+	w      *walker
+	starts []term.ID
+	back   bool // walked from To
+	fixed  bool // the start is a constant
+	at     int
+	rows   [][]term.ID // pending output
+	sent   int
+	out    batch
+	opened bool
+}
+
+const pathStarts = 64
+
+func (q *query) openPathScan(n *plan.PathScan) op {
+	return &pathScan{q: q, node: n, rows: make([][]term.ID, len(n.Cols))}
+}
+
+func (s *pathScan) open() error {
+	s.opened = true
+	if s.node.Graph.Slot < 0 {
+		s.graphs = []term.ID{s.node.Graph.ID}
+		return nil
+	}
+	g, err := s.q.openGraphs(&plan.Graphs{})
+	if err != nil {
+		return err
+	}
+	defer g.close()
+	for {
+		b, err := g.next()
+		if b == nil || err != nil {
+			return err
+		}
+		s.graphs = append(s.graphs, b.cols[0][:b.n]...)
+	}
+}
+
+func (s *pathScan) next() (*batch, error) {
+	if !s.opened {
+		if err := s.open(); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		if len(s.rows) > 0 && s.sent < len(s.rows[0]) {
+			s.out.n = min(s.q.opts.BatchSize, len(s.rows[0])-s.sent)
+			s.out.cols = s.out.cols[:0]
+			for _, c := range s.rows {
+				s.out.cols = append(s.out.cols, c[s.sent:s.sent+s.out.n])
+			}
+			s.sent += s.out.n
+			return &s.out, nil
+		}
+		if len(s.rows) == 0 && s.sent > 0 { // no columns are wanted: only how many
+			s.out.n = min(s.q.opts.BatchSize, s.sent)
+			s.sent -= s.out.n
+			return &s.out, nil
+		}
+		s.sent = 0
+		for i := range s.rows {
+			s.rows[i] = s.rows[i][:0]
+		}
+		if err := s.q.check(); err != nil {
+			return nil, err
+		}
+		if s.w == nil {
+			if len(s.graphs) == 0 {
+				return nil, nil
+			}
+			if err := s.begin(s.graphs[0]); err != nil {
+				return nil, err
+			}
+			s.graphs = s.graphs[1:]
+		}
+		if s.at >= len(s.starts) {
+			s.w.free()
+			s.w = nil
+			continue
+		}
+		if err := s.some(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// begin chooses the starts in one graph.
+func (s *pathScan) begin(graph term.ID) error {
+	n := s.node
+	s.w, s.at = s.q.walker(graph), 0
+	s.fixed = n.From.ID != 0 || n.To.ID != 0
+	s.back = n.From.ID == 0 && n.To.ID != 0
+	switch {
+	case n.From.ID != 0:
+		s.starts = []term.ID{n.From.ID}
+	case n.To.ID != 0:
+		s.starts = []term.ID{n.To.ID}
+	default:
+		var err error
+		s.starts, err = s.w.sources(n.Path, true)
+		return err
+	}
+	return nil
+}
+
+// some walks from the next starts.
+func (s *pathScan) some() error {
+	n := s.node
+	part := s.starts[s.at:min(len(s.starts), s.at+pathStarts)]
+	s.at += len(part)
+	hops, err := s.w.follow(n.Path, part, !s.back)
+	if err != nil {
+		return err
+	}
+	for _, h := range hops {
+		from, to := part[h.from], h.to
+		if s.back {
+			from, to = to, from
+		}
+		if n.From.ID != 0 && from != n.From.ID || n.To.ID != 0 && to != n.To.ID ||
+			n.From.Slot >= 0 && n.From.Slot == n.To.Slot && from != to {
+			continue
+		}
+		if len(s.rows) == 0 {
+			s.sent++
+			continue
+		}
+		for i, c := range n.Cols {
+			id := s.w.graph.ID
+			switch c {
+			case n.From.Slot:
+				id = from
+			case n.To.Slot:
+				id = to
+			}
+			s.rows[i] = append(s.rows[i], id)
+		}
+	}
+	return nil
+}
+
+func (s *pathScan) close() {
+	s.graphs, s.starts, s.opened = nil, nil, true
+	if s.w != nil {
+		s.w.free()
+		s.w = nil
+	}
+}

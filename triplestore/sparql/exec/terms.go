@@ -1,0 +1,146 @@
+package exec
+
+import (
+	"slices"
+
+	"odarchive/triplestore/term"
+)
+
+// terms turns ids into terms and back for one query: computed terms get ids of TagLocal, unless the store has them.
+// Terms of the dictionary are fetched in batches, in id order, and the last ones are kept.
+type terms struct {
+	ds     Dataset
+	budget *budget
+	local  []term.Key
+	ids    map[term.Key]term.ID // of computed terms
+	cache  []cached             // direct-mapped, a power of two
+	misses int
+	want   []term.ID // scratch
+	got    []term.Key
+}
+
+type cached struct {
+	id  term.ID
+	key term.Key
+}
+
+const (
+	firstCache = 1 << 8
+	maxCache   = 1 << 15
+)
+
+func newTerms(ds Dataset, locals []term.Key, b *budget) *terms {
+	t := &terms{ds: ds, budget: b, local: append([]term.Key(nil), locals...), ids: map[term.Key]term.ID{}}
+	for i, k := range locals {
+		t.ids[k] = term.Make(term.TagLocal, uint64(i)+1)
+	}
+	t.cache = make([]cached, firstCache)
+	return t
+}
+
+func (t *terms) slot(id term.ID) *cached {
+	return &t.cache[uint64(id)*0x9e3779b97f4a7c15>>32&uint64(len(t.cache)-1)]
+}
+
+// resolve turns ids into keys; the unbound id gives "".
+func (t *terms) resolve(ids []term.ID, keys []term.Key) error {
+	t.want = t.want[:0]
+	for i, id := range ids {
+		switch id.Tag() {
+		case term.TagNone:
+			keys[i] = ""
+			continue
+		case term.TagLocal:
+			if n := id.Payload(); n >= 1 && n <= uint64(len(t.local)) {
+				keys[i] = t.local[n-1]
+			}
+			continue
+		}
+		if k, ok := id.Key(); ok {
+			keys[i] = k
+			continue
+		}
+		if c := t.slot(id); c.id == id {
+			keys[i] = c.key
+			continue
+		}
+		keys[i] = missing
+		t.want = append(t.want, id)
+	}
+	if len(t.want) == 0 {
+		return nil
+	}
+	slices.Sort(t.want)
+	t.want = slices.Compact(t.want)
+	if cap(t.got) < len(t.want) {
+		t.got = make([]term.Key, len(t.want)+len(t.want)/2)
+	}
+	got := t.got[:len(t.want)]
+	if err := t.ds.Keys(t.want, got); err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if keys[i] == missing {
+			at, _ := slices.BinarySearch(t.want, id)
+			keys[i] = got[at]
+		}
+	}
+	t.grow(len(t.want))
+	for i, id := range t.want {
+		*t.slot(id) = cached{id, got[i]}
+	}
+	return nil
+}
+
+// resolveStored is resolve for expressions, which read inline ids themselves.
+func (t *terms) resolveStored(ids []term.ID, keys []term.Key) error {
+	for i, id := range ids {
+		if !id.Inline() && id != 0 {
+			// The common case is a column of one kind: hand the rest over as it is.
+			return t.resolve(ids[i:], keys[i:])
+		}
+	}
+	return nil
+}
+
+// missing marks a key that is being fetched; no term looks like it.
+const missing = term.Key("\x00")
+
+func (t *terms) grow(misses int) {
+	t.misses += misses
+	if t.misses > len(t.cache) && len(t.cache) < maxCache {
+		old := t.cache
+		t.cache = make([]cached, min(maxCache, len(old)*8))
+		for _, c := range old {
+			if c.id != 0 {
+				*t.slot(c.id) = c
+			}
+		}
+	}
+}
+
+// intern gives the id of a computed term.
+func (t *terms) intern(k term.Key) (term.ID, error) {
+	if k == "" {
+		return 0, nil
+	}
+	if id, ok := term.Inline(k); ok {
+		return id, nil
+	}
+	if id, ok := t.ids[k]; ok {
+		return id, nil
+	}
+	id, ok, err := t.ds.Lookup(k)
+	if err != nil {
+		return 0, err
+	}
+	if err := t.budget.take(len(k) + 80); err != nil {
+		return 0, err
+	}
+	if !ok {
+		t.local = append(t.local, k)
+		id = term.Make(term.TagLocal, uint64(len(t.local)))
+	}
+	t.ids[k] = id
+	return id, nil
+}
