@@ -144,6 +144,7 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 	var seen []string
 	for {
 		ex.FinalURL = u.String()
+		here := ex.FinalURL + " " + jar.of(u)
 		location, err := f.hop(ctx, ex, u, req, jar)
 		if parent.Err() != nil {
 			return context.Cause(parent)
@@ -151,7 +152,7 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 		if err != nil || location == "" {
 			return err
 		}
-		seen = append(seen, ex.FinalURL+" "+jar.of(u))
+		seen = append(seen, here)
 		ex.Redirects = append(ex.Redirects, ex.FinalURL)
 		if u, err = u.Resolve(location); err != nil {
 			ex.fail(badTarget(location), catalog.ErrForbiddenTarget, "redirect: "+err.Error())

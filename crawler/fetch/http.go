@@ -22,7 +22,7 @@ func (f *Fetcher) transport(relaxed bool) *http.Transport {
 	t := &http.Transport{
 		Proxy:                  nil, // a proxy would resolve names for us, behind the guard's back
 		DialContext:            f.dial,
-		TLSClientConfig:        &tls.Config{InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10}, // open data lives on old servers too
+		TLSClientConfig:        &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10}, // open data lives on old servers too
 		TLSHandshakeTimeout:    f.opts.Timeouts.TLS,
 		ResponseHeaderTimeout:  f.opts.Timeouts.Header,
 		MaxResponseHeaderBytes: f.opts.MaxHeader,

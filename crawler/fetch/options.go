@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/x509"
 	"net"
 	"net/netip"
 	"time"
@@ -23,6 +24,7 @@ type Options struct {
 
 	AllowPrivateHosts bool           // any address may be fetched
 	AllowNets         []netip.Prefix // these networks may be fetched although they are not public
+	RootCAs           *x509.CertPool // who may vouch for TLS certificates; the system's
 	UnverifiedHosts   []string       // host groups (surt.Host) whose TLS certificate is not verified; noted in Exchange.TLS
 
 	Resolver  Resolver                                                             // net.DefaultResolver
