@@ -1,0 +1,353 @@
+package detect
+
+import (
+	"bytes"
+	"strings"
+)
+
+// markup recognises HTML, XHTML and the families of XML by the root element and its namespace.
+func (f *file) markup(b []byte) (Detection, bool) {
+	if b[0] != '<' {
+		if looksLikeHTML(b) {
+			return Detection{Type: "text/html", Confidence: 0.7, Because: "a text with the elements of an HTML page in it"}, true
+		}
+		return Detection{}, false
+	}
+	el := root(b)
+	if el.name == "" {
+		if looksLikeHTML(b) {
+			return Detection{Type: "text/html", Confidence: 0.8, Because: "the elements of an HTML page"}, true
+		}
+		if el.declared {
+			return Detection{Type: "application/xml", Confidence: 0.8, Because: "an XML declaration"}, true
+		}
+		return Detection{}, false
+	}
+	low := strings.ToLower(el.local())
+	if el.doctypeHTML || low == "html" && el.space == "" {
+		return f.html(el), true
+	}
+	if t, what := xmlKind(el); t != "" {
+		if t == "application/xhtml+xml" {
+			return f.html(el), true
+		}
+		return Detection{Type: t, Confidence: 0.95, Because: "XML whose root element is " + what}, true
+	}
+	if el.declared || el.space != "" {
+		if el.flatODF != "" {
+			return Detection{Type: el.flatODF, Confidence: 0.95, Because: "a flat OpenDocument file"}, true
+		}
+		return Detection{Type: "application/xml", Confidence: 0.9, Because: "XML whose root element is " + el.name}, true
+	}
+	if htmlElement(low) && (!f.hints.says("application/xml", "text/xml") || looksLikeHTML(b)) {
+		return Detection{Type: "text/html", Confidence: 0.8, Because: "it begins with the HTML element " + low}, true
+	}
+	if looksLikeHTML(b) {
+		return Detection{Type: "text/html", Confidence: 0.8, Because: "the elements of an HTML page"}, true
+	}
+	if wellFormed(b, el) {
+		return Detection{Type: "application/xml", Confidence: 0.8, Because: "elements without a declaration, the root is " + el.name}, true
+	}
+	return Detection{}, false
+}
+
+// html decides between HTML and XHTML, which name and declaration may settle.
+func (f *file) html(el element) Detection {
+	xhtml := el.declared && (el.space == "http://www.w3.org/1999/xhtml" || el.doctypeXHTML)
+	switch {
+	case f.hints.name == "application/xhtml+xml" && (el.space != "" || el.doctypeXHTML):
+		return Detection{Type: "application/xhtml+xml", Confidence: 0.95, Because: "an XHTML page by doctype or namespace, and by name"}
+	case f.hints.name == "text/html" || f.hints.declared == "text/html" || !xhtml:
+		return Detection{Type: "text/html", Confidence: 0.97, Because: "an HTML page by doctype or root element"}
+	}
+	return Detection{Type: "application/xhtml+xml", Confidence: 0.9, Because: "an XML declaration and the root element of XHTML"}
+}
+
+// element is a root element as far as it matters.
+type element struct {
+	name         string // with prefix
+	space        string // namespace of the element, "" if undeclared
+	spaces       string // all namespaces declared on it, with blanks between
+	declared     bool   // there is an XML declaration
+	doctypeHTML  bool
+	doctypeXHTML bool
+	flatODF      string
+	atts         string
+}
+
+func (e element) local() string {
+	if _, l, ok := strings.Cut(e.name, ":"); ok {
+		return l
+	}
+	return e.name
+}
+
+// root skips declaration, comments, processing instructions and doctype and reads the first start tag.
+func root(b []byte) element {
+	var el element
+	for len(b) > 0 {
+		b = bytes.TrimLeft(b, " \t\r\n\f\x00")
+		switch {
+		case bytes.HasPrefix(b, []byte("<?")):
+			end := bytes.IndexByte(b, '>')
+			if end < 0 {
+				return el
+			}
+			if bytes.HasPrefix(b, []byte("<?xml ")) || bytes.HasPrefix(b, []byte("<?xml\t")) || bytes.HasPrefix(b, []byte("<?xml\n")) {
+				el.declared = true
+			}
+			b = b[end+1:]
+		case bytes.HasPrefix(b, []byte("<!--")):
+			end := bytes.Index(b[4:], []byte("-->"))
+			if end < 0 {
+				return el
+			}
+			b = b[4+end+3:]
+		case len(b) > 9 && strings.EqualFold(string(b[:9]), "<!doctype"):
+			decl, n := doctype(b)
+			low := strings.ToLower(decl)
+			rest := strings.TrimSpace(low[9:])
+			if strings.HasPrefix(rest, "html") {
+				el.doctypeHTML = true
+				el.doctypeXHTML = strings.Contains(low, "xhtml")
+			}
+			b = b[n:]
+		case bytes.HasPrefix(b, []byte("<!")):
+			end := bytes.IndexByte(b, '>')
+			if end < 0 {
+				return el
+			}
+			b = b[end+1:]
+		case b[0] == '<':
+			return el.tag(b[1:])
+		default:
+			return el
+		}
+		if len(b) == 0 {
+			return el
+		}
+	}
+	return el
+}
+
+// doctype is a document type declaration, with an internal subset if it has one, and its length.
+func doctype(b []byte) (string, int) {
+	depth := 0
+	for i, c := range b {
+		switch c {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '>':
+			if depth <= 0 {
+				return string(b[:i]), i + 1
+			}
+		}
+	}
+	return string(b), len(b)
+}
+
+func (e element) tag(b []byte) element {
+	end := bytes.IndexByte(b, '>')
+	if end < 0 {
+		end = min(len(b), 8192)
+	}
+	tag := string(b[:end])
+	n := strings.IndexAny(tag, " \t\r\n/")
+	if n < 0 {
+		n = len(tag)
+	}
+	e.name = tag[:n]
+	if e.name == "" || !nameStart(e.name[0]) {
+		e.name = ""
+		return e
+	}
+	e.atts = tag[n:]
+	prefix, _, has := strings.Cut(e.name, ":")
+	if !has {
+		prefix = ""
+	}
+	for rest := e.atts; ; {
+		i := strings.Index(rest, "xmlns")
+		if i < 0 {
+			break
+		}
+		rest = rest[i+5:]
+		p := ""
+		if strings.HasPrefix(rest, ":") {
+			stop := strings.IndexAny(rest, "= \t\r\n")
+			if stop < 0 {
+				break
+			}
+			p, rest = rest[1:stop], rest[stop:]
+		}
+		rest = strings.TrimLeft(rest, "= \t\r\n")
+		if rest == "" || rest[0] != '"' && rest[0] != '\'' {
+			continue
+		}
+		v, after, ok := strings.Cut(rest[1:], rest[:1])
+		if !ok {
+			break
+		}
+		rest = after
+		if p == prefix {
+			e.space = v
+		}
+		e.spaces += " " + v
+	}
+	if i := strings.Index(e.atts, `mimetype="application/vnd.oasis.opendocument.`); i >= 0 {
+		t, _, _ := strings.Cut(e.atts[i+len(`mimetype="`):], `"`)
+		e.flatODF = t + "-flat-xml"
+	}
+	return e
+}
+
+func nameStart(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
+}
+
+// xmlKind names the media type of XML with a known root element.
+func xmlKind(el element) (mime, what string) {
+	local := el.local()
+	ns := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(el.space, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch local {
+	case "rss":
+		return "application/rss+xml", "rss"
+	case "feed":
+		if ns("Atom", "purl.org/atom") {
+			return "application/atom+xml", "an Atom feed"
+		}
+	case "entry":
+		if ns("w3.org/2005/Atom") {
+			return "application/atom+xml", "an Atom entry"
+		}
+	case "RDF":
+		if strings.Contains(el.spaces, "purl.org/rss/1.0") {
+			return "application/rss+xml", "rdf:RDF with RSS 1.0"
+		}
+		if ns("22-rdf-syntax-ns") || el.space == "" {
+			return "application/rdf+xml", "rdf:RDF"
+		}
+	case "html":
+		return "application/xhtml+xml", "html"
+	case "svg":
+		return "image/svg+xml", "svg"
+	case "kml":
+		return "application/vnd.google-earth.kml+xml", "kml"
+	case "gpx":
+		return "application/gpx+xml", "gpx"
+	case "FeatureCollection":
+		if ns("opengis.net/wfs", "opengis.net/gml") || strings.Contains(el.spaces, "opengis.net/gml") {
+			return "application/gml+xml", "a feature collection of GML"
+		}
+	case "WMS_Capabilities", "WMT_MS_Capabilities":
+		return "application/vnd.ogc.wms_xml", "the capabilities of a WMS"
+	case "WFS_Capabilities":
+		return "application/vnd.ogc.wfs_xml", "the capabilities of a WFS"
+	case "ServiceExceptionReport":
+		return "application/vnd.ogc.se_xml", "a service exception of the OGC"
+	case "TriX", "trix":
+		return "application/trix+xml", "TriX"
+	case "Ontology":
+		if ns("w3.org/2002/07/owl") {
+			return "application/owl+xml", "an OWL ontology"
+		}
+	case "sparql":
+		if ns("sparql-results") {
+			return "application/sparql-results+xml", "SPARQL results"
+		}
+	case "math":
+		if ns("MathML") {
+			return "application/mathml+xml", "MathML"
+		}
+	case "stylesheet", "transform":
+		if ns("XSL/Transform") {
+			return "application/xslt+xml", "an XSLT stylesheet"
+		}
+	case "TEI", "TEI.2", "teiCorpus":
+		return "application/tei+xml", "TEI"
+	case "mets":
+		return "application/mets+xml", "METS"
+	case "mods", "modsCollection":
+		return "application/mods+xml", "MODS"
+	case "collection", "record":
+		if ns("MARC21/slim") {
+			return "application/marcxml+xml", "MARCXML"
+		}
+	case "COLLADA":
+		return "model/vnd.collada+xml", "COLLADA"
+	case "TrainingCenterDatabase":
+		return "application/vnd.garmin.tcx+xml", "TCX"
+	case "xliff":
+		return "application/xliff+xml", "XLIFF"
+	case "OpenSearchDescription":
+		return "application/opensearchdescription+xml", "an OpenSearch description"
+	case "wfw", "opml":
+		return "text/x-opml", "OPML"
+	case "Structure", "StructureSpecificData", "StructureSpecificTimeSeriesData", "GenericData", "GenericTimeSeriesData", "CompactData", "CrossSectionalData", "MessageGroup":
+		if ns("sdmx") || strings.Contains(el.spaces, "sdmx.org") {
+			switch local {
+			case "Structure":
+				return "application/vnd.sdmx.structure+xml", "an SDMX structure"
+			case "GenericData", "GenericTimeSeriesData":
+				return "application/vnd.sdmx.genericdata+xml", "SDMX data"
+			}
+			return "application/vnd.sdmx.structurespecificdata+xml", "SDMX data"
+		}
+	case "OAI-PMH":
+		return "application/xml", "an answer of OAI-PMH"
+	}
+	if strings.HasPrefix(el.space, "http://www.opengis.net/gml") {
+		return "application/gml+xml", "an element of GML"
+	}
+	return "", ""
+}
+
+// htmlElement tells whether a page may begin with this element.
+func htmlElement(low string) bool {
+	switch low {
+	case "html", "head", "body", "title", "meta", "script", "style", "table", "div", "p", "h1", "h2", "h3", "a", "br", "center", "font", "iframe", "link", "span",
+		"form", "img", "ul", "ol", "b", "i", "base", "frameset", "noscript", "pre", "section", "main", "header", "nav", "article":
+		return true
+	}
+	return false
+}
+
+// looksLikeHTML tells whether a text has the elements that make a page.
+func looksLikeHTML(b []byte) bool {
+	low := bytes.ToLower(b[:min(len(b), 16<<10)])
+	if i := bytes.Index(low, []byte("<!doctype html")); i >= 0 && i < 2048 {
+		return true
+	}
+	if i := bytes.Index(low, []byte("<html")); i >= 0 && i < 2048 && (bytes.Contains(low[i:], []byte("<head")) || bytes.Contains(low[i:], []byte("<body"))) {
+		return true
+	}
+	if low[0] != '<' {
+		return false
+	}
+	n := 0
+	for _, t := range []string{"<head", "<title", "<body", "</title>", "<meta ", "<script", "</div>", "</p>", "<br", "<a href", "<table", "<img "} {
+		if bytes.Contains(low, []byte(t)) {
+			n++
+		}
+	}
+	return n >= 3
+}
+
+// wellFormed tells whether a text without a declaration ends as its root element should, as far as can be seen.
+func wellFormed(b []byte, el element) bool {
+	end := "</" + el.name
+	trimmed := bytes.TrimRight(b, " \t\r\n\x00")
+	if bytes.HasSuffix(trimmed, []byte(">")) && bytes.Contains(trimmed[max(0, len(trimmed)-len(end)-64):], []byte(end)) {
+		return true
+	}
+	return bytes.Count(b, []byte("</")) > 2 && !bytes.ContainsAny([]byte(el.name), "@/#")
+}

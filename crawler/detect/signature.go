@@ -1,0 +1,149 @@
+package detect
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+)
+
+// signature looks for binary formats, and texts that begin in one fixed way.
+func (f *file) signature() (Detection, bool) {
+	b := f.head
+	for _, s := range signatures() {
+		if len(b) >= s.at && bytes.HasPrefix(b[s.at:], []byte(s.magic)) {
+			return Detection{Type: s.mime, Compression: compressionOf(s.mime), Confidence: 0.97, Because: "it begins as " + s.what + " does"}, true
+		}
+	}
+	switch {
+	case bytes.HasPrefix(b, []byte("PK\x03\x04")) || bytes.HasPrefix(b, []byte("PK\x05\x06")) || bytes.HasPrefix(b, []byte("PK\x07\x08")):
+		return f.zip(), true
+	case bytes.HasPrefix(b, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")):
+		return f.ole(), true
+	case bytes.HasPrefix(b, []byte("SQLite format 3\x00")):
+		return sqlite(b), true
+	case bytes.HasPrefix(b, []byte("PAR1")):
+		return Detection{Type: "application/vnd.apache.parquet", Confidence: 0.97, Because: "it begins with PAR1, as Parquet does"}, true
+	case stata(b):
+		return Detection{Type: "application/x-stata-dta", Confidence: 0.8, Because: "the header of a Stata data set"}, true
+	case dbase(b, f.Size):
+		return Detection{Type: "application/x-dbf", Confidence: 0.9, Because: "the header and field descriptions of a dBASE table"}, true
+	case f.spanned():
+		return Detection{Type: "application/zip", Confidence: 0.6, Because: "it ends with the directory of a zip whose beginning is elsewhere"}, true
+	}
+	return Detection{}, false
+}
+
+type magic struct {
+	at                int
+	magic, mime, what string
+}
+
+func signatures() []magic {
+	return []magic{
+		{0, "ARROW1\x00\x00", "application/vnd.apache.arrow.file", "an Arrow file"},
+		{0, "FEA1", "application/vnd.apache.arrow.file", "a Feather file"},
+		{0, "ORC", "application/vnd.apache.orc", "an ORC file"},
+		{0, "Obj\x01", "application/vnd.apache.avro+binary", "an Avro container"},
+		{0, "$HDT", "application/vnd.hdt", "HDT"},
+		{0, "\x89HDF\r\n\x1a\n", "application/x-hdf5", "HDF5"},
+		{0, "\x0e\x03\x13\x01", "application/x-hdf", "HDF4"},
+		{0, "CDF\x01", "application/x-netcdf", "netCDF"},
+		{0, "CDF\x02", "application/x-netcdf", "netCDF"},
+		{0, "CDF\x05", "application/x-netcdf", "netCDF"},
+		{0, "$FL2", "application/x-spss-sav", "SPSS"},
+		{0, "$FL3", "application/x-spss-sav", "SPSS"},
+		{0, "<stata_dta>", "application/x-stata-dta", "Stata"},
+		{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11", "application/x-sas-data", "SAS"},
+		{0, "HEADER RECORD*******LIB", "application/x-sas-xport", "a SAS transport file"},
+		{0, "RDX2\n", "application/x-r-data", "R data"}, {0, "RDX3\n", "application/x-r-data", "R data"},
+		{0, "MATLAB 5.0 MAT-file", "application/x-matlab-data", "MATLAB data"},
+		{0, "fgb\x03fgb", "application/vnd.flatgeobuf", "FlatGeobuf"},
+		{0, "LASF", "application/vnd.las", "LAS"},
+		{0, "PMTiles", "application/vnd.pmtiles", "PMTiles"},
+		{0, "\x00\x00\x27\x0a\x00\x00\x00\x00\x00\x00\x00\x00", "application/vnd.shp", "an ESRI shapefile"},
+		{0, "\x93NUMPY", "application/x-npy", "a NumPy array"},
+		{0, "filedesc://", "application/x-ia-arc", "an ARC web archive"},
+		{0, "WARC/", "application/warc", "a WARC web archive"},
+		{0, "{\\rtf", "application/rtf", "RTF"},
+		{0, "BEGIN:VCALENDAR", "text/calendar", "iCalendar"},
+		{0, "BEGIN:VCARD", "text/vcard", "a vCard"},
+		{0, "WEBVTT", "text/vtt", "WebVTT"},
+		{0, "\x04\x22\x4D\x18", "application/x-lz4", "LZ4"},
+		{0, "\x1f\x9d", "application/x-compress", "compress"},
+		{0, "\x1f\xa0", "application/x-compress", "compress"},
+		{0, "LZIP", "application/lzip", "lzip"},
+		{0, "\x00\x01\x00\x00Standard Jet DB", "application/x-msaccess", "an Access database"},
+		{0, "\x00\x01\x00\x00Standard ACE DB", "application/x-msaccess", "an Access database"},
+		{0, "\xdb\xa5-\x00", "application/msword", "Word 2"},
+		{0, "\x31\xbe\x00\x00", "application/msword", "Word for DOS"},
+		{0, "\xfe\x37\x00\x23", "application/msword", "Word 4 for Macintosh"},
+		{0, "\x09\x08\x10\x00\x00\x06\x05\x00", "application/vnd.ms-excel", "an Excel stream"},
+		{0, "\x09\x00\x04\x00\x02\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
+		{0, "\x09\x00\x04\x00\x07\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
+		{0, "\x09\x02\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 3"},
+		{0, "\x09\x04\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 4"},
+		{0, "AC10", "image/vnd.dwg", "an AutoCAD drawing"},
+		{0, "%!PS", "application/postscript", "PostScript"},
+		{0, "\xc5\xd0\xd3\xc6", "application/postscript", "an EPS file with a preview"},
+	}
+}
+
+// sqlite tells databases with an application of their own from plain ones (SQLite file format, 1.3).
+func sqlite(b []byte) Detection {
+	if len(b) >= 72 {
+		switch string(b[68:72]) {
+		case "GPKG", "GP10", "GP11":
+			return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.98, Because: "an SQLite database whose application is GeoPackage"}
+		case "MPBX":
+			return Detection{Type: "application/vnd.mapbox.mbtiles", Confidence: 0.95, Because: "an SQLite database whose application is MBTiles"}
+		}
+	}
+	if bytes.Contains(b, []byte("gpkg_contents")) {
+		return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.9, Because: "an SQLite database with the tables of GeoPackage"}
+	}
+	return Detection{Type: "application/vnd.sqlite3", Confidence: 0.97, Because: "it begins as an SQLite database does"}
+}
+
+// stata recognises Stata data sets before version 13 by release, byte order and file type.
+func stata(b []byte) bool {
+	if len(b) < 110 {
+		return false
+	}
+	switch b[0] {
+	case 0x6c, 0x6e, 0x6f, 0x71, 0x72, 0x73:
+	default:
+		return false
+	}
+	return (b[1] == 1 || b[1] == 2) && b[2] == 1 && b[3] == 0 && bytes.IndexByte(b[10:91], 0) >= 0
+}
+
+// dbase checks header length, record length and field descriptions of a dBASE table.
+func dbase(b []byte, size int64) bool {
+	if len(b) < 68 {
+		return false
+	}
+	switch b[0] {
+	case 0x02, 0x03, 0x04, 0x05, 0x30, 0x31, 0x32, 0x43, 0x63, 0x7b, 0x83, 0x8b, 0x8c, 0xcb, 0xf5, 0xfb:
+	default:
+		return false
+	}
+	records := int64(binary.LittleEndian.Uint32(b[4:]))
+	header, record := int(binary.LittleEndian.Uint16(b[8:])), int64(binary.LittleEndian.Uint16(b[10:]))
+	if b[2] == 0 || b[2] > 12 || b[3] == 0 || b[3] > 31 || header < 65 || header > len(b) || record < 2 || int64(header) > size || records*record > size+record {
+		return false
+	}
+	name, _, _ := bytes.Cut(b[32:43], []byte{0})
+	return len(name) > 0 && strings.ContainsRune("CDFLMNIBGPTYV@O+0QW", rune(b[43]))
+}
+
+// spanned recognises the last part of a zip in several: the end of its directory without its beginning.
+func (f *file) spanned() bool {
+	if f.hints.name != "application/zip" && f.hints.declared != "application/zip" || f.Size < 22 {
+		return false
+	}
+	tail := make([]byte, min(f.Size, 4096))
+	if n, _ := f.Body.ReadAt(tail, f.Size-int64(len(tail))); n < len(tail) {
+		return false
+	}
+	return bytes.Contains(tail, []byte("PK\x05\x06"))
+}
