@@ -16,15 +16,19 @@ type input struct {
 	buf       []byte
 	pos, end  int // buf[pos:end] is unread
 	max       int // longest token
+	filled    bool
 	line, col int // of buf[0], from 1
 	err       error
 	file      string
 }
 
-const windowSize = 64 << 10
+const (
+	windowSize  = 64 << 10
+	firstWindow = 4 << 10 // most documents are small
+)
 
 func newInput(r io.Reader, o Options) *input {
-	return &input{r: r, buf: make([]byte, min(windowSize, o.Limits.Token+1)), max: o.Limits.Token, line: 1, col: 1, file: o.File}
+	return &input{r: r, buf: make([]byte, min(firstWindow, o.Limits.Token+1)), max: o.Limits.Token, line: 1, col: 1, file: o.File}
 }
 
 // fill gets more bytes behind end; pos may move, what is between pos and end stays the same. It returns false at the end
@@ -39,15 +43,16 @@ func (in *input) fill() bool {
 		in.end -= in.pos
 		in.pos = 0
 	}
-	if in.end == len(in.buf) {
-		if in.end > in.max {
-			in.err = limitError("a token", int64(in.max))
-			return false
-		}
-		grown := make([]byte, min(2*len(in.buf), in.max+1))
-		copy(grown, in.buf)
+	if in.end > in.max {
+		in.err = limitError("a token", int64(in.max))
+		return false
+	}
+	if in.end == len(in.buf) || len(in.buf) < windowSize && in.filled {
+		grown := make([]byte, min(max(2*len(in.buf), windowSize), in.max+1))
+		copy(grown, in.buf[:in.end])
 		in.buf = grown
 	}
+	in.filled = true
 	for range 100 {
 		n, err := in.r.Read(in.buf[in.end:])
 		in.end += n
@@ -134,7 +139,7 @@ func (in *input) fail(n int, format string, args ...any) error {
 	in.has(n + 1)
 	if err := in.failure(); err != nil && (in.pos+n >= in.end || errors.Is(err, ErrLimit)) {
 		e.Err, e.Expected = err, ""
-		if !errors.Is(err, ErrLimit) {
+		if fault := (documentFault{}); !errors.Is(err, ErrLimit) && !errors.As(err, &fault) {
 			return fmt.Errorf("rdfio: reading%s after line %d: %w", orBlank(" ", in.file), e.Line, err)
 		}
 		return e
@@ -142,6 +147,9 @@ func (in *input) fail(n int, format string, args ...any) error {
 	e.Found = quote(in.buf[min(in.pos+n, in.end):in.end])
 	return e
 }
+
+// documentFault is an error of a reader in between that the document is to blame for.
+type documentFault struct{ error }
 
 // failWith is fail with a cause instead of an expectation.
 func (in *input) failWith(n int, err error) error {

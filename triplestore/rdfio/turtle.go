@@ -453,5 +453,6 @@ func (d *turtleDecoder) skip() bool {
 		}
 		d.in.pos++
 	}
+	d.graph, d.inGraph = "", false
 	return d.in.failure() == nil
 }

@@ -216,7 +216,7 @@ func decodeXMLCharset(r io.Reader) io.Reader {
 	}
 	enc, err := htmlindex.Get(label)
 	if err != nil {
-		return failedReader{fmt.Errorf("rdfio: the encoding %q is not known", label)}
+		return failedReader{documentFault{fmt.Errorf("the encoding %q is not known", label)}}
 	}
 	return transform.NewReader(all, enc.NewDecoder())
 }
