@@ -25,7 +25,7 @@ type crawlsPage struct {
 // few seconds while somebody looks.
 func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	query := catalog.ActivityQuery{Host: q.Get("host"), Outcome: catalog.Outcome(q.Get("outcome")), Limit: 50}
+	query := catalog.ActivityQuery{Host: q.Get("host"), Outcome: catalog.Outcome(q.Get("outcome")), Limit: 20}
 	if before := q.Get("before"); before != "" {
 		t, err := time.Parse(time.RFC3339Nano, before)
 		if err != nil {

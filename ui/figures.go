@@ -149,8 +149,12 @@ func draw(f figure, rows Rows) drawn {
 		}
 		v := value(row[1])
 		label := lineLabel(row[0])
+		short := label
+		if t, err := time.Parse(time.DateOnly, label); err == nil {
+			short = t.Format("2 Jan")
+		}
 		d.Lines = append(d.Lines, drawnLine{Label: label, Full: row[0].Value(), Text: text(v), Value: v})
-		cols = append(cols, plot.Column{Label: label, Value: v, Title: label + ": " + text(v)})
+		cols = append(cols, plot.Column{Label: short, Value: v, Title: label + ": " + text(v)})
 		total += v
 		d.Most = max(d.Most, v)
 	}

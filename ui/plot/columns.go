@@ -18,7 +18,7 @@ func Columns(cols []Column, label string) template.HTML {
 	if len(cols) == 0 {
 		return ""
 	}
-	const w, h, left, bottom, top = 720.0, 180.0, 44.0, 26.0, 10.0
+	const w, h, left, bottom, top = 480.0, 170.0, 40.0, 24.0, 10.0
 	c := newCanvas(w, h, "columns", label)
 	most := 0.0
 	for _, col := range cols {
@@ -33,7 +33,11 @@ func Columns(cols []Column, label string) template.HTML {
 	}
 	step := (w - left) / float64(len(cols))
 	width := min(step*0.8, 28)
-	every := max(1, int(math.Ceil(float64(len(cols))*64/(w-left))))
+	longest := 0
+	for _, col := range cols {
+		longest = max(longest, len(col.Label))
+	}
+	every := max(1, int(math.Ceil((float64(longest)*7+8)/step)))
 	for i, col := range cols {
 		x := left + step*(float64(i)+0.5)
 		if col.Value > 0 {
@@ -52,7 +56,7 @@ func Quantiles(values []float64, text func(float64) string, label string) templa
 	if len(values) < 2 {
 		return ""
 	}
-	const w, h, left, bottom, top = 720.0, 200.0, 64.0, 26.0, 10.0
+	const w, h, left, bottom, top = 480.0, 190.0, 60.0, 24.0, 10.0
 	c := newCanvas(w, h, "quantiles", label)
 	lo, hi := bounds(values)
 	low, high := math.Floor(math.Log10(max(lo, 1))), math.Ceil(math.Log10(max(hi, 1)))

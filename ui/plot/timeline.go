@@ -23,7 +23,7 @@ func Timeline(moments []Moment, label string) template.HTML {
 	if len(moments) == 0 {
 		return ""
 	}
-	const w, h, pad, axis = 720.0, 84.0, 24.0, 54.0
+	const w, h, pad, axis = 1040.0, 66.0, 24.0, 40.0
 	c := newCanvas(w, h, "timeline", label)
 	from, to := moments[0].At, moments[len(moments)-1].At
 	if span := to.Sub(from); span < time.Minute {
@@ -33,7 +33,7 @@ func Timeline(moments []Moment, label string) template.HTML {
 	c.line(pad, axis, w-pad, axis, "axis")
 	for _, tick := range ticks(from, to) {
 		c.line(x(tick.at), axis, x(tick.at), axis+5, "axis")
-		c.text(x(tick.at), axis+20, "middle", "tick", tick.label)
+		c.text(x(tick.at), axis+19, "middle", "tick", tick.label)
 	}
 	largest := 0.0
 	for _, m := range moments {

@@ -40,6 +40,7 @@ const look = EditorView.theme({
 export function makeEditor(host, { text, onChange, onRun, words }) {
   const root = host.attachShadow({ mode: "open" });
   const box = document.createElement("div");
+  box.style.height = "100%";
   root.append(box);
   const extensions = [
     lineNumbers(),

@@ -8,7 +8,7 @@ import { ask, explain } from "./answer.js";
 import { makeEditor } from "./editor.js";
 import { showResults } from "./results.js";
 import { makeTabs, remember, runs } from "./tabs.js";
-import { setPrefixes } from "./terms.js";
+import { setBase, setPrefixes } from "./terms.js";
 
 export function openConsole(root) {
   const form = root.querySelector("[data-form]");
@@ -18,6 +18,7 @@ export function openConsole(root) {
   const run = root.querySelector("[data-run]");
   const zip = root.querySelector("[data-zip-query]");
   const examples = JSON.parse(root.dataset.examples);
+  setBase(root.dataset.base);
   const words = { prefixes: {}, classes: [], predicates: [] };
   fetch("/completion.json")
     .then((r) => r.json())
@@ -25,6 +26,8 @@ export function openConsole(root) {
     .catch(() => {}); // the editor works without
 
   const host = el("div.editor", { id: "editor", role: "tabpanel", "aria-label": "Query" });
+  const lines = Math.max(area.value.split("\n").length, 7);
+  host.style.height = `${Math.min(lines * 22.5 + 28, 460)}px`;
   area.hidden = true;
   area.before(host);
   form.querySelector("label").remove();

@@ -10,8 +10,12 @@ export function setPrefixes(map) {
 
 export const knownPrefixes = () => prefixes;
 
+let own = ""; // base of this archive's IRIs, which are shown by their path
+export const setBase = (base) => (own = base || "");
+
 /** Folds an IRI with the known prefixes, or leaves it. */
 export function fold(iri) {
+  if (own && iri.startsWith(own)) return "/" + iri.slice(own.length);
   for (const [prefix, namespace] of namespaces) {
     if (iri.startsWith(namespace)) {
       const local = iri.slice(namespace.length);
