@@ -128,6 +128,21 @@ func (v Value) String() string {
 	return formatTemporal(v)
 }
 
+// Text is the value cast to a string (XPath F&O §19.1.2): as String, but floats between a millionth and a million
+// without exponent.
+func (v Value) Text() string {
+	if v.Kind == Float || v.Kind == Double {
+		bits := 64
+		if v.Kind == Float {
+			bits = 32
+		}
+		if a := math.Abs(v.f); v.f == 0 || a >= 1e-6 && a < 1e6 {
+			return strconv.FormatFloat(v.f, 'f', -1, bits)
+		}
+	}
+	return v.String()
+}
+
 // Compare orders two values as the SPARQL operators < and > do; ok is false where they have no order: different
 // kinds, NaN, times known only up to their zone, general durations.
 func Compare(a, b Value) (c int, ok bool) {

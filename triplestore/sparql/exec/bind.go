@@ -33,6 +33,7 @@ type bind struct {
 	dry   bool // the index has nothing further
 	last  term.IDQuad
 	equal [][2]int
+	graph int // index into keys of the graph; -1
 
 	match  *block // the quads of the last keys, in columns of the scan
 	from   int    // where those of the current key begin in match
@@ -72,6 +73,10 @@ func (q *query) openBind(n *plan.BindJoin, in op, cols []int) (op, error) {
 		b.fixed = append(b.fixed, k)
 	}
 	b.less = lessIn(n.R.Order)
+	b.graph = -1
+	if g := n.R.Pos[3].Slot; g >= 0 {
+		b.graph = index(n.Keys, g)
+	}
 	b.pos, b.equal = layout(n.R)
 	b.match = newBlock(len(b.pos), q.budget)
 	b.key = make([]term.ID, len(n.Keys))
@@ -309,7 +314,7 @@ func (b *bind) keep(quads []term.IDQuad) error {
 		return err
 	}
 	for k := range quads {
-		if !agree(&quads[k], b.equal) {
+		if !agree(&quads[k], b.equal) || b.graph >= 0 && quads[k].G != b.key[b.graph] {
 			continue
 		}
 		for i, p := range b.pos {

@@ -50,6 +50,11 @@ func (g *group) run() error {
 		}
 		g.grow()
 	}
+	if g.node.EachGraph {
+		if err := g.eachGraph(); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := g.q.check(); err != nil {
 			return err
@@ -73,6 +78,26 @@ func (g *group) run() error {
 	}
 	g.in.close()
 	return g.finish()
+}
+
+// eachGraph makes a group of every named graph.
+func (g *group) eachGraph() error {
+	graphs, err := g.q.openGraphs(nil)
+	if err != nil {
+		return err
+	}
+	for {
+		b, err := graphs.next()
+		if b == nil || err != nil {
+			g.grow()
+			return err
+		}
+		for _, id := range b.cols[0][:b.n] {
+			if _, _, err := g.set.add([]term.ID{id}); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // assign numbers the group of each row of a batch.

@@ -107,7 +107,11 @@ func (q *query) openNode(n plan.Node) (op, error) {
 	case *plan.Distinct:
 		o, err = q.openDistinct(n, in, cols), nil
 	case *plan.Slice:
-		o, err = &slice{in: in, skip: n.Offset, left: n.Limit}, nil
+		if n.Per >= 0 {
+			o, err = openSliceEach(n, in, cols, q.opts.BatchSize), nil
+		} else {
+			o, err = &slice{in: in, skip: n.Offset, left: n.Limit}, nil
+		}
 	case *plan.Substitute:
 		o, err = q.openSubstitute(n, in, cols), nil
 	default:

@@ -447,7 +447,7 @@ func (s *pathScan) open() error {
 		s.graphs = []term.ID{s.node.Graph.ID}
 		return nil
 	}
-	g, err := s.q.openGraphs(&plan.Graphs{})
+	g, err := s.q.openGraphs(nil)
 	if err != nil {
 		return err
 	}

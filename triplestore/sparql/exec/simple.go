@@ -52,7 +52,7 @@ func (q *query) openSeed(n *plan.Seed) op {
 }
 
 // openGraphs lists the named graphs of the dataset.
-func (q *query) openGraphs(n *plan.Graphs) (op, error) {
+func (q *query) openGraphs(*plan.Graphs) (op, error) {
 	var ids []term.ID
 	if q.plan.HasFrom { // a graph of FROM NAMED without triples is not told from one that does not exist
 		ids = sortedIDs(q.plan.Named)
@@ -255,3 +255,36 @@ func (s *slice) next() (*batch, error) {
 	return nil, nil
 }
 func (s *slice) close() { s.in.close() }
+
+// sliceEach is OFFSET and LIMIT for each value of a column.
+type sliceEach struct {
+	in   op
+	node *plan.Slice
+	per  int
+	seen map[term.ID]int64
+	p    *pairs
+}
+
+func openSliceEach(n *plan.Slice, in op, cols []int, size int) op {
+	return &sliceEach{in: in, node: n, per: index(cols, n.Per), seen: map[term.ID]int64{}, p: newPairs(n.Cols, cols, nil, size)}
+}
+
+func (s *sliceEach) next() (*batch, error) {
+	for {
+		b, err := s.in.next()
+		if b == nil || err != nil {
+			return nil, err
+		}
+		for i, id := range b.cols[s.per][:b.n] {
+			nr := s.seen[id]
+			s.seen[id]++
+			if nr >= s.node.Offset && (s.node.Limit < 0 || nr < s.node.Offset+s.node.Limit) {
+				s.p.l = append(s.p.l, int32(i))
+			}
+		}
+		if len(s.p.l) > 0 {
+			return s.p.rowsOf(b.cols), nil
+		}
+	}
+}
+func (s *sliceEach) close() { s.in.close() }

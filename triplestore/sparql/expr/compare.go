@@ -16,7 +16,7 @@ func Equal(a, b Value) (eq, ok bool) {
 		if a.kind == b.kind && a.s == b.s && a.t == b.t {
 			return true, true
 		}
-		return false, !a.isLiteral() || !b.isLiteral()
+		return false, !a.isLiteral() || !b.isLiteral() || a.kind == Lang || b.kind == Lang
 	}
 	if a.kind != b.kind {
 		return false, true

@@ -176,6 +176,9 @@ func castKind(iri string) xsdval.Kind { return xsdval.KindOf(iri) }
 
 func cast(v Value, to string, kind xsdval.Kind) Value {
 	if kind == xsdval.None { // xsd:string
+		if v.kind == XSD {
+			return NewString(v.x.Text())
+		}
 		return str(v)
 	}
 	switch v.kind {

@@ -139,10 +139,6 @@ func (v Value) EBV() (b, ok bool) {
 		return v.x.EffectiveBool()
 	case Str:
 		return v.s != "", true
-	case Other: // an ill-typed boolean or number is false
-		if k := xsdval.KindOf(v.t); k == xsdval.Boolean || k.Numeric() {
-			return false, true
-		}
 	}
 	return false, false
 }

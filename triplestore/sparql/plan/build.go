@@ -90,7 +90,9 @@ func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newSlice(in, op.Offset, op.Limit), nil
+		n := newSlice(in, op.Offset, op.Limit)
+		n.Per = b.graph.Slot
+		return n, nil
 	}
 	return nil, fmt.Errorf("plan: unknown operator %T", op)
 }
@@ -227,6 +229,7 @@ func (b *builder) group(op algebra.Group, sc scope) (Node, error) {
 		n.By = append(n.By, b.slot(sc, v))
 	}
 	if g := b.graph.Slot; g >= 0 {
+		n.EachGraph = len(n.By) == 0
 		n.By = append(n.By, g)
 	}
 	for _, a := range op.Aggs {
@@ -362,8 +365,8 @@ func (b *builder) distinct(op algebra.Op, sc scope) (Node, error) {
 	return n, nil
 }
 
-func newSlice(in Node, offset, limit int64) Node {
-	n := &Slice{In: in, Props: *in.Info(), Offset: offset, Limit: limit}
+func newSlice(in Node, offset, limit int64) *Slice {
+	n := &Slice{In: in, Props: *in.Info(), Offset: offset, Limit: limit, Per: -1}
 	n.Rows = max(0, n.Rows-float64(offset))
 	if limit >= 0 {
 		n.Rows = min(n.Rows, float64(limit))

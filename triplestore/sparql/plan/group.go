@@ -28,6 +28,7 @@ type post struct {
 	extend *algebra.Extend
 	reads  Set // slots that decide what it does: nothing that binds one of them later may be joined before it
 	binds  Set // slots it may bind
+	graph  Pos // the active graph where it stands
 }
 
 func (g *group) cols() (s Set) {
@@ -95,7 +96,7 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 		}
 		p := post{extend: &op, binds: setOf(b.slot(sc, op.Var))}
 		p.reads = b.slots(sc, deepVars(op.Expr)).Or(p.binds)
-		g.posts = append(g.posts, p)
+		b.post(g, p)
 		return g, nil
 	case algebra.LeftJoin:
 		g, err := b.flatten(op.L, sc)
@@ -107,14 +108,14 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 			p.reads = p.reads.Or(b.slots(sc, deepVars(op.Cond)))
 		}
 		p.binds = b.slots(sc, Vars(op.R)).Minus(g.sure())
-		g.posts = append(g.posts, p)
+		b.post(g, p)
 		return g, nil
 	case algebra.Minus:
 		g, err := b.flatten(op.L, sc)
 		if err != nil {
 			return nil, err
 		}
-		g.posts = append(g.posts, post{minus: op.R, reads: b.slots(sc, Vars(op.R))})
+		b.post(g, post{minus: op.R, reads: b.slots(sc, Vars(op.R))})
 		return g, nil
 	case algebra.Graph:
 		if op.Name.Var == "" {
@@ -221,7 +222,12 @@ func (b *builder) addFilter(g *group, cond algebra.Expr, sc scope) {
 		g.filters = append(g.filters, b.rename(cond, sc))
 		return
 	}
-	g.posts = append(g.posts, post{filter: cond, reads: reads})
+	b.post(g, post{filter: cond, reads: reads})
+}
+
+func (b *builder) post(g *group, p post) {
+	p.graph = b.graph
+	g.posts = append(g.posts, p)
 }
 
 // patterns makes a factor of each triple pattern.
@@ -238,7 +244,9 @@ func (b *builder) patterns(op algebra.BGP, sc scope) (*group, error) {
 				g.empty = true
 			}
 			pos[i] = p
-			g.posts = append(g.posts, extra...)
+			for _, p := range extra {
+				b.post(g, p)
+			}
 		}
 		pos[3] = b.graph
 		f := patternFactor(pos)
@@ -345,7 +353,10 @@ func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	outer := b.graph
+	defer func() { b.graph = outer }()
 	for _, p := range g.posts {
+		b.graph = p.graph
 		switch {
 		case p.filter != nil:
 			n, err = b.filterPost(n, p.filter, sc)

@@ -352,6 +352,9 @@ func (b *builder) newBindJoin(l Node, pos [4]Pos, kind JoinKind) *BindJoin {
 	if !ok {
 		return nil
 	}
+	if g := pos[3].Slot; g >= 0 && have.Has(g) {
+		keys = append(keys[:len(keys):len(keys)], g)
+	}
 	est := b.estimate(pattern(pos))
 	scan := newScan(pos, order, est)
 	n := &BindJoin{L: l, R: scan, Keys: keys, Kind: kind}

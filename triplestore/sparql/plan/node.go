@@ -84,12 +84,13 @@ type (
 		Cond  *Expr
 		Mark  int // slot of the boolean, for Mark
 	}
-	// BindJoin looks the pattern of R up for the rows of L: Keys are slots of L that stand in R.
+	// BindJoin looks the pattern of R up for the rows of L: Keys are slots of L that stand in R, in the order of R.Order,
+	// a bound graph last.
 	BindJoin struct {
 		Props
 		L    Node
 		R    *Scan
-		Keys []int // in the order of R.Order
+		Keys []int
 		Kind JoinKind
 	}
 	// Lateral runs R once for each group of rows of L, which R sees through its Seed.
@@ -158,6 +159,7 @@ type (
 		By        []int
 		Aggs      []Aggregate
 		Streaming bool
+		EachGraph bool // one group for each named graph (By is the graph), even of nothing
 	}
 	// Sort orders by expressions; with Limit ≥ 0 only the first rows are kept (top-k).
 	Sort struct {
@@ -180,6 +182,7 @@ type (
 		Props
 		In            Node
 		Offset, Limit int64 // Limit -1: none
+		Per           int   // counted for each value of this slot; -1: for all rows together
 	}
 	// Counts answers COUNT over one pattern from the index, a row for each value of By (none: one row).
 	Counts struct {

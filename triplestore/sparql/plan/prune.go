@@ -126,6 +126,9 @@ func prune(n Node, need Set) {
 	case *Distinct:
 		prune(n.In, setOf(p.Cols...))
 	case *Slice:
+		if n.Per >= 0 {
+			need = need.With(n.Per)
+		}
 		prune(n.In, need)
 		p.Cols = n.In.Info().Cols
 	case *Substitute:

@@ -69,7 +69,7 @@ func rewrite(n Node, f func(Node) Node) Node {
 func topK(b *builder, root Node) Node {
 	return rewrite(root, func(n Node) Node {
 		s, ok := n.(*Slice)
-		if !ok || s.Limit < 0 || s.Limit+s.Offset > 100000 {
+		if !ok || s.Limit < 0 || s.Per >= 0 || s.Limit+s.Offset > 100000 {
 			return n
 		}
 		in := s.In
