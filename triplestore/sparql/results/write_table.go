@@ -171,10 +171,13 @@ func clip(s string, width int) string {
 }
 
 // htmlEncoder writes a table for a page; everything from the data is escaped, and only web addresses become links.
-type htmlEncoder struct{ short shortener }
+type htmlEncoder struct {
+	short      shortener
+	head, tail string
+}
 
 func (e *htmlEncoder) begin(dst []byte, vars []string) []byte {
-	dst = append(dst, `<table class="results"><thead><tr>`...)
+	dst = append(append(dst, e.head...), `<table class="results"><thead><tr>`...)
 	for _, v := range vars {
 		dst = append(dst, `<th scope="col">`...)
 		dst = append(dst, html.EscapeString(v)...)
@@ -219,8 +222,10 @@ func (e *htmlEncoder) cell(dst []byte, k term.Key) []byte {
 	return append(dst, esc(e.short.text(k))...)
 }
 
-func (e *htmlEncoder) end(dst []byte) []byte { return append(dst, "</tbody></table>\n"...) }
+func (e *htmlEncoder) end(dst []byte) []byte {
+	return append(append(dst, "</tbody></table>\n"...), e.tail...)
+}
 
 func (e *htmlEncoder) boolean(dst []byte, v bool) []byte {
-	return append(dst, `<p class="boolean">`+strconv.FormatBool(v)+"</p>\n"...)
+	return append(dst, e.head+`<p class="boolean">`+strconv.FormatBool(v)+"</p>\n"+e.tail...)
 }

@@ -12,6 +12,8 @@ import (
 type Options struct {
 	Prefixes map[string]string // for people: the table formats shorten IRIs by them
 	Width    int               // text table: at most this many characters a column; 0: 60
+	// Head and Tail go around an HTML table as they are: the rest of the page.
+	Head, Tail string
 }
 
 // Writer writes one result: Begin, Row for each solution, End; or Boolean alone.
@@ -46,7 +48,7 @@ func NewWriter(w io.Writer, f Format, o Options) *Writer {
 	case Table:
 		wr.enc = newTable(o)
 	case HTML:
-		wr.enc = &htmlEncoder{short: shortener(o.Prefixes)}
+		wr.enc = &htmlEncoder{short: shortener(o.Prefixes), head: o.Head, tail: o.Tail}
 	default:
 		wr.enc = &jsonEncoder{}
 	}
