@@ -1,0 +1,53 @@
+package protocol
+
+import (
+	"errors"
+	"net/http"
+
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/sparql"
+	"odarchive/triplestore/sparql/plan"
+	"odarchive/triplestore/sparql/syntax"
+)
+
+// outcomes is how the engine's errors are told. Their texts are written for the person who asked.
+var outcomes = []struct {
+	err    error
+	status int
+	title  string
+}{
+	{sparql.ErrTimeout, http.StatusServiceUnavailable, "The query took too long"},
+	{sparql.ErrMemory, http.StatusUnprocessableEntity, "The query needs too much memory"},
+	{sparql.ErrRows, http.StatusUnprocessableEntity, "The result is too large"},
+	{sparql.ErrTooLarge, http.StatusUnprocessableEntity, "Too large"},
+	{sparql.ErrForbidden, http.StatusForbidden, "Not allowed"},
+	{sparql.ErrRemote, http.StatusBadGateway, "Another server failed"},
+	{sparql.ErrGraphExists, http.StatusConflict, "The graph exists already"},
+	{sparql.ErrNoGraph, http.StatusConflict, "There is no such graph"},
+	{sparql.ErrUsing, http.StatusBadRequest, "The dataset is given twice"},
+}
+
+// answer gives an error of the engine the status and the words it is told with; others pass.
+func answer(err error) error {
+	var s *syntax.Error
+	if errors.As(err, &s) {
+		fields := []any{"line", s.Line, "column", s.Col, "found", s.Found}
+		if s.Expected != "" {
+			fields = append(fields, "expected", s.Expected)
+		}
+		if s.Hint != "" {
+			fields = append(fields, "hint", s.Hint)
+		}
+		return problem.With(http.StatusBadRequest, "Syntax error", err, fields...)
+	}
+	var large *plan.TooLargeError
+	if errors.As(err, &large) {
+		return problem.Wrap(http.StatusUnprocessableEntity, "The query is too large", err)
+	}
+	for _, o := range outcomes {
+		if errors.Is(err, o.err) {
+			return problem.Wrap(o.status, o.title, err)
+		}
+	}
+	return err
+}

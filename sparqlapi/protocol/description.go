@@ -1,0 +1,120 @@
+package protocol
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"odarchive/sparqlapi/conneg"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/sd"
+	"odarchive/vocab/void"
+	"odarchive/vocab/xsd"
+)
+
+// describe answers a request without a query: the console to a person who asks for HTML, the Service Description to
+// everyone else.
+func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request) error {
+	offers := graphOffers()
+	html := conneg.Offer{MediaType: "text/html", Name: "html"}
+	if h.o.Console != nil {
+		offers = append(offers, html)
+	}
+	offer, ok := conneg.Negotiate(r, offers)
+	if req.format != "" {
+		offer, ok = conneg.Offer{Name: req.format}, true
+	}
+	if !ok {
+		return notAcceptable(offers)
+	}
+	if h.o.Console != nil && offer.Name == html.Name {
+		h.o.Console.ServeHTTP(w, r)
+		return nil
+	}
+	f, err := byName(offer.Name, true)
+	if err != nil {
+		return err
+	}
+	ds, release := h.o.Snapshot()
+	defer release()
+	quads, err := h.description(req.base(r, h.o.Endpoint), ds)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", f.contentType())
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	out := rdfio.NewWriter(w, f.syntax, map[string]string{"sd": sd.NS, "void": void.NS, "xsd": xsd.NS, "formats": formats})
+	for _, q := range quads {
+		if err := out.Write(q); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// formats is where W3C names file formats.
+const formats = "http://www.w3.org/ns/formats/"
+
+// maxGraphs bounds how many named graphs a description lists.
+const maxGraphs = 1000
+
+// description says what the endpoint is and can (SPARQL 1.1 Service Description).
+func (h *Handler) description(endpoint string, ds exec.Dataset) ([]term.Quad, error) {
+	var quads []term.Quad
+	say := func(s term.Key, p string, o term.Key) {
+		quads = append(quads, term.Quad{S: s, P: term.IRI(p), O: o})
+	}
+	a := func(s term.Key, class string) { say(s, rdf.Type, term.IRI(class)) }
+	service, dataset, graph := term.Blank("service"), term.Blank("dataset"), term.Blank("default")
+	a(service, sd.Service)
+	say(service, sd.Endpoint, term.IRI(endpoint))
+	say(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Query))
+	if h.o.Store != nil && h.o.Authorise != nil {
+		say(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Update))
+	}
+	for _, f := range []string{"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "RDF_XML", "JSON-LD"} {
+		say(service, sd.ResultFormat, term.IRI(formats+f))
+	}
+	if h.o.Federated {
+		say(service, sd.Feature, term.IRI(sd.BasicFederatedQuery))
+	}
+	inDefault := term.DefaultGraph
+	if h.o.UnionDefault {
+		say(service, sd.Feature, term.IRI(sd.UnionDefaultGraph))
+		inDefault = term.AnyGraph
+	}
+	say(service, sd.DefaultDataset, dataset)
+	a(dataset, sd.Dataset)
+	say(dataset, sd.DefaultGraph, graph)
+	count := func(g term.Key, id term.ID) {
+		a(g, sd.Graph)
+		n := int64(ds.Estimate(term.Pattern{G: id}).Count)
+		say(g, void.Triples, term.Typed(strconv.FormatInt(n, 10), xsd.Integer))
+	}
+	count(graph, inDefault)
+	var ids []term.ID
+	if err := ds.Graphs(func(g term.ID) bool { ids = append(ids, g); return len(ids) < maxGraphs }); err != nil {
+		return nil, err
+	}
+	names := make([]term.Key, len(ids))
+	if err := ds.Keys(ids, names); err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		if name.Kind() != term.KindIRI || strings.ContainsAny(name.Value(), " <>\"") {
+			continue
+		}
+		entry, g := term.Blank("named"+strconv.Itoa(i)), term.Blank("graph"+strconv.Itoa(i))
+		say(dataset, sd.NamedGraphProp, entry)
+		a(entry, sd.NamedGraph)
+		say(entry, sd.Name, name)
+		say(entry, sd.GraphProp, g)
+		count(g, ids[i])
+	}
+	return quads, nil
+}

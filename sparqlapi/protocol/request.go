@@ -1,0 +1,195 @@
+package protocol
+
+import (
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"odarchive/sparqlapi/problem"
+)
+
+type kind byte
+
+const (
+	nothing kind = iota // the endpoint itself was asked for
+	query
+	update
+)
+
+// request is what a client asked, however it was sent (SPARQL 1.1 Protocol §2.1, §2.2).
+type request struct {
+	kind                       kind
+	text                       string
+	defaultGraphs, namedGraphs []string // using-graph-uri of an update too
+	timeout                    time.Duration
+	explain                    bool
+	format                     string
+}
+
+func bad(format string, args ...any) error {
+	return problem.Newf(http.StatusBadRequest, "Not a request of the SPARQL protocol", format, args...)
+}
+
+// read takes a request apart.
+func read(r *http.Request) (*request, error) {
+	params, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, bad("The query string of the address cannot be read: %v.", err)
+	}
+	req := &request{}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		if params.Has("update") {
+			return nil, bad("An update is sent by POST, not by %s.", r.Method)
+		}
+		if params.Has("query") {
+			req.kind = query
+		}
+	case http.MethodPost:
+		if err := req.post(r, &params); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, problem.Newf(http.StatusMethodNotAllowed, "Not a method of the SPARQL protocol", "Use GET or POST, not %s.", r.Method)
+	}
+	if err := req.take(params); err != nil {
+		return nil, err
+	}
+	if !utf8.ValidString(req.text) {
+		return nil, bad("The text is not UTF-8.")
+	}
+	return req, nil
+}
+
+// post finds out which of the three ways of POST it is. A form's fields become params.
+func (req *request) post(r *http.Request, params *url.Values) error {
+	mt, attrs, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return unsupported(r, "The Content-Type is missing or cannot be read.")
+	}
+	if cs := attrs["charset"]; cs != "" && !strings.EqualFold(cs, "utf-8") && !strings.EqualFold(cs, "us-ascii") {
+		return unsupported(r, "The text has to be UTF-8.")
+	}
+	switch mt {
+	case "application/sparql-query":
+		req.kind = query
+	case "application/sparql-update":
+		req.kind = update
+	case "application/x-www-form-urlencoded":
+	default:
+		return unsupported(r, "A query is sent as application/sparql-query, an update as application/sparql-update, or either in a form (application/x-www-form-urlencoded).")
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return fmt.Errorf("protocol: read the request: %w", err)
+	}
+	if req.kind != nothing {
+		if params.Has("query") || params.Has("update") {
+			return bad("There is a query or update in the address and another in the body.")
+		}
+		req.text = string(body)
+		return nil
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return bad("The form cannot be read: %v.", err)
+	}
+	for k, v := range *params {
+		form[k] = append(form[k], v...)
+	}
+	*params = form
+	switch {
+	case form.Has("query") && form.Has("update"):
+		return bad("There is a query and an update: send one of them.")
+	case form.Has("query"):
+		req.kind = query
+	case form.Has("update"):
+		req.kind = update
+	default:
+		return bad("The form has neither a query nor an update.")
+	}
+	return nil
+}
+
+func unsupported(r *http.Request, detail string) error {
+	return &problem.Error{Status: http.StatusUnsupportedMediaType, Title: "Not a request of the SPARQL protocol", Detail: detail,
+		Fields: map[string]any{"content_type": r.Header.Get("Content-Type")}}
+}
+
+// take reads the parameters.
+func (req *request) take(params url.Values) error {
+	one := func(name string) (string, error) {
+		switch v := params[name]; len(v) {
+		case 0:
+			return "", nil
+		case 1:
+			return v[0], nil
+		default:
+			return "", bad("The parameter %q is given %d times.", name, len(v))
+		}
+	}
+	defaults, named := "default-graph-uri", "named-graph-uri"
+	textParam := "query"
+	if req.kind == update {
+		defaults, named, textParam = "using-graph-uri", "using-named-graph-uri", "update"
+	}
+	if params.Has(textParam) {
+		text, err := one(textParam)
+		if err != nil {
+			return err
+		}
+		req.text = text
+	}
+	req.defaultGraphs, req.namedGraphs = params[defaults], params[named]
+	for _, iri := range append(append([]string{}, req.defaultGraphs...), req.namedGraphs...) {
+		if u, err := url.Parse(iri); err != nil || !u.IsAbs() {
+			return bad("%q is not the absolute IRI of a graph.", iri)
+		}
+	}
+	timeout, err := one("timeout")
+	if err != nil {
+		return err
+	}
+	if timeout != "" {
+		s, err := strconv.ParseFloat(timeout, 64)
+		if err != nil || !(s >= 0 && s < 1e9) {
+			return bad("timeout is a number of seconds, not %q.", timeout)
+		}
+		req.timeout = time.Duration(s * float64(time.Second))
+	}
+	explain, err := one("explain")
+	if err != nil {
+		return err
+	}
+	if explain != "" {
+		if req.explain, err = strconv.ParseBool(explain); err != nil {
+			return bad("explain is 1 or 0, not %q.", explain)
+		}
+	}
+	if req.format, err = one("format"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// base is the IRI that relative ones in a request are resolved against (Protocol §2.1.5): that of the endpoint.
+func (req *request) base(r *http.Request, endpoint string) string {
+	if endpoint != "" {
+		return endpoint
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	u := url.URL{Scheme: scheme, Host: r.Host, Path: r.URL.Path}
+	if r.Host == "" {
+		return ""
+	}
+	return u.String()
+}

@@ -1,0 +1,127 @@
+package sparql
+
+import (
+	"context"
+	"io"
+
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/sparql/plan"
+	"odarchive/triplestore/term"
+)
+
+// solve plans the pattern of a query and starts it.
+func (e *Engine) solve(ctx context.Context, ds exec.Dataset, q *algebra.Query, o QueryOptions) (*rows, error) {
+	pattern := q.Pattern
+	if q.Form == algebra.Ask {
+		pattern = algebra.Slice{In: pattern, Limit: 1}
+	}
+	vars := columns(q)
+	opts := plan.Options{Base: q.Base, Prefixes: q.Prefixes}
+	p, err := plan.Optimise(pattern, vars, q.From, q.FromNamed, ds, opts)
+	if err != nil {
+		return nil, err
+	}
+	memory := e.opts.Memory
+	if o.Memory > 0 {
+		memory = min(memory, o.Memory)
+	}
+	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Trace: o.Explain, Plan: opts, Service: e.service})
+	if err != nil {
+		return nil, err
+	}
+	return &rows{ctx: ctx, plan: p, run: r, vars: vars, row: make([]term.Key, len(vars)), keys: make([][]term.Key, len(vars))}, nil
+}
+
+// columns are the variables that the answer is made of: those selected, or those that the template or DESCRIBE name.
+func columns(q *algebra.Query) []algebra.Var {
+	if q.Form == algebra.Select {
+		return q.Vars
+	}
+	var out []algebra.Var
+	seen := map[algebra.Var]bool{"": true}
+	var add func(n algebra.Node)
+	add = func(n algebra.Node) {
+		if n.Triple != nil {
+			add(n.Triple.S)
+			add(n.Triple.P)
+			add(n.Triple.O)
+		}
+		if !seen[n.Var] {
+			seen[n.Var] = true
+			out = append(out, n.Var)
+		}
+	}
+	for _, t := range q.Template {
+		add(t.S)
+		add(t.P)
+		add(t.O)
+	}
+	for _, n := range q.Describe {
+		add(n)
+	}
+	return out
+}
+
+// rows are the solutions of a plan that runs, as terms.
+type rows struct {
+	ctx  context.Context
+	plan *plan.Plan
+	run  *exec.Rows
+	vars []algebra.Var
+	keys [][]term.Key // of the current batch, by column; nil: unbound
+	n    int          // rows in the batch
+	at   int
+	row  []term.Key
+}
+
+// Columns are the variables of the rows.
+func (r *rows) Columns() []algebra.Var { return r.vars }
+
+// Next gives the next row, valid until the next call.
+func (r *rows) Next() ([]term.Key, error) {
+	for r.at == r.n {
+		if err := r.batch(); err != nil {
+			return nil, cause(r.ctx, err)
+		}
+	}
+	for i, col := range r.keys {
+		r.row[i] = ""
+		if len(col) > 0 {
+			r.row[i] = col[r.at]
+		}
+	}
+	r.at++
+	return r.row, nil
+}
+
+// batch turns the next batch into terms, a column at a time: that is how they are fetched best.
+func (r *rows) batch() error {
+	b, err := r.run.Next()
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		return io.EOF
+	}
+	r.n, r.at = b.Len, 0
+	for i, ids := range b.Cols {
+		r.keys[i] = r.keys[i][:0]
+		if ids == nil {
+			continue
+		}
+		if cap(r.keys[i]) < b.Len {
+			r.keys[i] = make([]term.Key, b.Len)
+		}
+		r.keys[i] = r.keys[i][:b.Len]
+		if err := r.run.Keys(ids[:b.Len], r.keys[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ready tells whether a row is left of the current batch.
+func (r *rows) Ready() bool     { return r.at < r.n }
+func (r *rows) Explain() string { return r.plan.Explain(r.run.Trace()) }
+func (r *rows) Close()          { r.run.Close() }

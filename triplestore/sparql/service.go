@@ -1,0 +1,199 @@
+package sparql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/sparql/results"
+	"odarchive/triplestore/term"
+)
+
+// Federation asks other SPARQL endpoints on behalf of SERVICE. Answers are read as they come and never held whole.
+type Federation struct {
+	// Client makes the requests. It should refuse private networks; redirects are followed to allowed endpoints only.
+	Client *http.Client
+	// Allow lists the endpoints that may be asked: whole addresses, or hosts ("dbpedia.org", "localhost:3030").
+	// "*" allows all. Empty: none.
+	Allow []string
+	// MaxRows of one answer; default 1 million. MaxBytes of one answer; default 256 MiB.
+	MaxRows  int64
+	MaxBytes int64
+	// Rows are the limits on single rows.
+	Rows results.Limits
+}
+
+const (
+	defaultServiceRows  = 1_000_000
+	defaultServiceBytes = 256 << 20
+)
+
+// service is what exec calls for a SERVICE.
+func (e *Engine) service(ctx context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
+	if e.opts.Service == nil {
+		return nil, fmt.Errorf("sparql: SERVICE <%s>: federated queries are switched off: %w", req.Endpoint, ErrForbidden)
+	}
+	rows, err := e.opts.Service.ask(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, remote(err))
+	}
+	return rows, nil
+}
+
+// remote marks what went wrong elsewhere.
+func remote(err error) error {
+	if errors.Is(err, ErrForbidden) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrRemote, err)
+}
+
+// Allowed tells whether an endpoint may be asked.
+func (f *Federation) Allowed(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("an endpoint is an http or https address: %w", ErrForbidden)
+	}
+	for _, a := range f.Allow {
+		if a == "*" || a == endpoint || strings.EqualFold(a, u.Host) || strings.EqualFold(a, u.Hostname()) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the endpoint is not on the list of those that may be asked: %w", ErrForbidden)
+}
+
+func (f *Federation) ask(ctx context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
+	if err := f.Allowed(req.Endpoint); err != nil {
+		return nil, err
+	}
+	form := url.Values{"query": {"SELECT * WHERE " + req.Op.Text}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, req.Endpoint, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "application/sparql-results+json, application/sparql-results+xml;q=0.9, text/tab-separated-values;q=0.5")
+	resp, err := f.client().Do(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := f.open(resp, req.Vars)
+	if err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return rows, nil
+}
+
+// client is Client with a check of every redirect.
+func (f *Federation) client() *http.Client {
+	c := http.Client{}
+	if f.Client != nil {
+		c = *f.Client
+	}
+	inner := c.CheckRedirect
+	c.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		if err := f.Allowed(r.URL.String()); err != nil {
+			return err
+		}
+		if inner != nil {
+			return inner(r, via)
+		}
+		if len(via) >= 5 {
+			return errors.New("too many redirects")
+		}
+		return nil
+	}
+	return &c
+}
+
+func (f *Federation) open(resp *http.Response, vars []algebra.Var) (*serviceRows, error) {
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 300))
+		return nil, fmt.Errorf("the endpoint answered %s: %s", resp.Status, strings.ToValidUTF8(strings.TrimSpace(string(text)), "?"))
+	}
+	mt, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	format, ok := results.ByName(mt)
+	if !ok || format != results.JSON && format != results.XML && format != results.TSV {
+		return nil, fmt.Errorf("the endpoint answered with %q, which is no SPARQL result", mt)
+	}
+	s := &serviceRows{body: resp.Body, left: f.MaxRows}
+	if s.left <= 0 {
+		s.left = defaultServiceRows
+	}
+	bytes := f.MaxBytes
+	if bytes <= 0 {
+		bytes = defaultServiceBytes
+	}
+	in, err := results.NewReader(&cut{r: resp.Body, left: bytes}, format, f.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := in.Boolean(); ok {
+		return nil, errors.New("the endpoint answered with a boolean")
+	}
+	s.in = in
+	for _, v := range vars {
+		s.cols = append(s.cols, slices.Index(in.Vars(), string(v)))
+	}
+	s.row = make([]term.Key, len(vars))
+	return s, nil
+}
+
+// serviceRows are the solutions of an endpoint, in the order of the variables wanted.
+type serviceRows struct {
+	body io.Closer
+	in   *results.Reader
+	cols []int // for each variable wanted, its column; -1: the endpoint does not know it
+	row  []term.Key
+	left int64
+}
+
+// Next gives nil after the last row.
+func (s *serviceRows) Next() ([]term.Key, error) {
+	in, err := s.in.Next()
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sparql: SERVICE: %w", remote(err))
+	}
+	if s.left--; s.left < 0 {
+		return nil, fmt.Errorf("sparql: SERVICE: too many rows: %w", ErrTooLarge)
+	}
+	for i, c := range s.cols {
+		s.row[i] = ""
+		if c >= 0 {
+			s.row[i] = in[c]
+		}
+	}
+	return s.row, nil
+}
+
+func (s *serviceRows) Close() { s.body.Close() }
+
+// cut ends a body that is too long with an error, not as if it were complete.
+type cut struct {
+	r    io.Reader
+	left int64
+}
+
+func (c *cut) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, fmt.Errorf("the answer is too long: %w", ErrTooLarge)
+	}
+	if int64(len(p)) > c.left {
+		p = p[:c.left]
+	}
+	n, err := c.r.Read(p)
+	c.left -= int64(n)
+	return n, err
+}

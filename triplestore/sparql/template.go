@@ -1,0 +1,86 @@
+package sparql
+
+import (
+	"strconv"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+)
+
+// maker fills templates with solutions (SPARQL 1.1 §16.2, Update §3.1.3). Blank nodes of the template are new for
+// each solution; what would not be a triple is left out.
+type maker struct {
+	column map[algebra.Var]int
+	prefix string // of the labels it makes
+	n      int64  // solutions so far
+}
+
+func newMaker(vars []algebra.Var) *maker {
+	m := &maker{column: make(map[algebra.Var]int, len(vars)), prefix: rdfio.NewBlankPrefix()}
+	for i, v := range vars {
+		m.column[v] = i
+	}
+	return m
+}
+
+// node fills one position; "" where a variable is unbound.
+func (m *maker) node(n algebra.Node, row []term.Key) term.Key {
+	switch {
+	case n.Triple != nil:
+		q, ok := m.triple(*n.Triple, row)
+		if !ok {
+			return ""
+		}
+		return term.Triple(q.S, q.P, q.O)
+	case n.Var != "":
+		if i, ok := m.column[n.Var]; ok {
+			return row[i]
+		}
+		return ""
+	case n.Term.Kind() == term.KindBlank:
+		return term.Blank(m.prefix + strconv.FormatInt(m.n, 36) + "." + n.Term.Value())
+	}
+	return n.Term
+}
+
+// triple fills a triple; false where it would not be one.
+func (m *maker) triple(t algebra.TriplePattern, row []term.Key) (term.Quad, bool) {
+	q := term.Quad{S: m.node(t.S, row), P: m.node(t.P, row), O: m.node(t.O, row)}
+	s := q.S.Kind()
+	return q, (s == term.KindIRI || s == term.KindBlank) && q.P.Kind() == term.KindIRI && q.O.Kind() != term.KindNone
+}
+
+// template streams the triples of a CONSTRUCT.
+type template struct {
+	list []algebra.TriplePattern
+	in   solutions
+	make *maker
+	row  []term.Key
+	pos  int
+}
+
+// newTemplate fills the template with solutions whose columns are vars.
+func newTemplate(list []algebra.TriplePattern, in solutions, vars []algebra.Var) *template {
+	return &template{list: list, in: in, make: newMaker(vars), pos: len(list)}
+}
+
+func (t *template) next() (term.Quad, error) {
+	for {
+		for t.pos < len(t.list) {
+			p := t.list[t.pos]
+			t.pos++
+			if q, ok := t.make.triple(p, t.row); ok {
+				return q, nil
+			}
+		}
+		row, err := t.in.Next()
+		if err != nil {
+			return term.Quad{}, err
+		}
+		t.row, t.pos = row, 0
+		t.make.n++
+	}
+}
+
+func (t *template) ready() bool { return t.pos < len(t.list) || t.in.Ready() }

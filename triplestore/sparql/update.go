@@ -1,0 +1,449 @@
+package sparql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/term"
+)
+
+// Store is what an update needs of a quad store.
+type Store interface {
+	// Update runs f in a transaction: what f did is durable and visible, all of it, when Update returns nil, and not
+	// at all otherwise.
+	Update(ctx context.Context, f func(Txn) error) error
+}
+
+// Txn is a transaction of a Store.
+type Txn interface {
+	Insert(term.Quad) error
+	Delete(term.Quad) error
+	ClearGraph(term.Key) error
+	// Dataset is the state at the start of the transaction.
+	Dataset() exec.Dataset
+}
+
+// StoreOf makes a Store of a store's own Update and of the dataset of its transactions:
+//
+//	sparql.StoreOf(store.Update, func(t *triplestore.Txn) exec.Dataset { return t.Snapshot() })
+func StoreOf[T changes](update func(context.Context, func(T) error) error, dataset func(T) exec.Dataset) Store {
+	return storeOf[T]{update, dataset}
+}
+
+type changes interface {
+	Insert(term.Quad) error
+	Delete(term.Quad) error
+	ClearGraph(term.Key) error
+}
+
+type storeOf[T changes] struct {
+	update  func(context.Context, func(T) error) error
+	dataset func(T) exec.Dataset
+}
+
+func (s storeOf[T]) Update(ctx context.Context, f func(Txn) error) error {
+	return s.update(ctx, func(t T) error { return f(txnOf{t, s.dataset(t)}) })
+}
+
+type txnOf struct {
+	changes
+	ds exec.Dataset
+}
+
+func (t txnOf) Dataset() exec.Dataset { return t.ds }
+
+// UpdateOptions are one update's own; the zero value asks for nothing special.
+type UpdateOptions struct {
+	Timeout time.Duration // 0: the Engine's; never more than its MaxTimeout
+	Base    string        // for relative IRIs
+	// Using and UsingNamed, if one is not empty, are the dataset of every WHERE; the request may then not say USING or
+	// WITH itself (Protocol §2.2.3).
+	Using, UsingNamed []string
+}
+
+// Updated tells what an update did.
+type Updated struct{ Inserted, Deleted int64 } // quads named, whether or not they were there already
+
+// Update applies an update request as a whole or not at all. Documents of LOAD are fetched before the transaction
+// begins, so that no writer waits for the network.
+func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptions) (Updated, error) {
+	ops, err := e.PrepareUpdate(text, o)
+	if err != nil {
+		return Updated{}, err
+	}
+	ctx, cancel := e.deadline(ctx, o.Timeout)
+	defer cancel()
+	loaded, err := e.loadAll(ctx, ops)
+	if err != nil {
+		return Updated{}, err
+	}
+	var done Updated
+	err = s.Update(ctx, func(t Txn) error {
+		u := &updating{engine: e, ctx: ctx, txn: t, ds: t.Dataset(), opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
+		for i, op := range ops {
+			u.last = i == len(ops)-1
+			if err := u.apply(op, i); err != nil {
+				return fmt.Errorf("operation %d: %w", i+1, err)
+			}
+		}
+		done = u.done
+		return ctx.Err()
+	})
+	if err != nil {
+		return Updated{}, fmt.Errorf("sparql: update: %w", cause(ctx, err))
+	}
+	return done, nil
+}
+
+// PrepareUpdate parses and translates an update, and gives it the dataset that o asks for.
+func (e *Engine) PrepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
+	limits := e.opts.Syntax
+	if limits.MaxBytes > 0 && limits.MaxBytes < syntax.DefaultUpdateBytes {
+		limits.MaxBytes = 0 // the limit of queries is not meant for data
+	}
+	tree, err := syntax.ParseUpdate(text, o.Base, limits)
+	if err != nil {
+		return nil, err
+	}
+	ops, err := algebra.TranslateUpdate(tree)
+	if err != nil {
+		return nil, fmt.Errorf("sparql: %w", err)
+	}
+	if len(o.Using)+len(o.UsingNamed) == 0 {
+		return ops, nil
+	}
+	for i, op := range ops {
+		m, ok := op.(algebra.Modify)
+		if !ok {
+			continue
+		}
+		if m.With != "" || m.Using != nil || m.UsingNamed != nil {
+			return nil, ErrUsing
+		}
+		m.Using, m.UsingNamed = o.Using, o.UsingNamed
+		ops[i] = m
+	}
+	return ops, nil
+}
+
+// updating is one update request on its way through a transaction.
+type updating struct {
+	engine *Engine
+	ctx    context.Context
+	txn    Txn
+	ds     exec.Dataset // the state that the current operation sees
+	top    *overlay     // ds, once something has changed
+	opts   UpdateOptions
+	loaded map[int][]term.Quad
+	blank  string // prefix of the labels of blank nodes in data
+	last   bool   // nothing reads what this operation does
+	done   Updated
+}
+
+func (u *updating) apply(op algebra.UpdateOp, nr int) error {
+	switch op := op.(type) {
+	case algebra.InsertData:
+		for _, q := range op.Quads {
+			q.S, q.P, q.O, q.G = u.own(q.S), u.own(q.P), u.own(q.O), u.own(q.G)
+			if err := u.insert(q); err != nil {
+				return err
+			}
+		}
+		return nil
+	case algebra.DeleteData:
+		for _, q := range op.Quads {
+			if err := u.remove(q); err != nil {
+				return err
+			}
+		}
+		return nil
+	case algebra.Modify:
+		return u.modify(op)
+	case algebra.Load:
+		for _, q := range u.loaded[nr] {
+			if err := u.insert(q); err != nil {
+				return err
+			}
+		}
+		return nil
+	case algebra.Clear:
+		return u.clearAll(op.Target)
+	case algebra.Create:
+		return u.create(op)
+	case algebra.Transfer:
+		return u.transfer(op)
+	}
+	return fmt.Errorf("an operation %T is not known", op)
+}
+
+// own gives the blank nodes of data labels of this request.
+func (u *updating) own(k term.Key) term.Key {
+	if s, p, o, ok := k.Parts(); ok {
+		return term.Triple(u.own(s), u.own(p), u.own(o))
+	}
+	if k.Kind() == term.KindBlank {
+		return term.Blank(u.blank + k.Value())
+	}
+	return k
+}
+
+// shadow gives the overlay that later operations read; nil where none will.
+func (u *updating) shadow() *overlay {
+	if u.last {
+		return nil
+	}
+	if u.top == nil {
+		u.top = newOverlay(u.ds)
+		u.ds = u.top
+	}
+	return u.top
+}
+
+func (u *updating) insert(q term.Quad) error {
+	u.done.Inserted++
+	if err := u.txn.Insert(q); err != nil {
+		return err
+	}
+	if o := u.shadow(); o != nil {
+		return o.insert(q)
+	}
+	return nil
+}
+
+func (u *updating) remove(q term.Quad) error {
+	u.done.Deleted++
+	if err := u.txn.Delete(q); err != nil {
+		return err
+	}
+	if o := u.shadow(); o != nil {
+		return o.remove(q)
+	}
+	return nil
+}
+
+func (u *updating) clear(g term.Key) error {
+	if err := u.txn.ClearGraph(g); err != nil {
+		return err
+	}
+	if o := u.shadow(); o != nil {
+		return o.clear(g)
+	}
+	return nil
+}
+
+// modify is DELETE/INSERT (Update §3.1.3): the pattern is solved over the state before, then everything is deleted,
+// then everything inserted.
+func (u *updating) modify(m algebra.Modify) error {
+	remove, insert, err := u.changes(m)
+	if err != nil {
+		return err
+	}
+	for _, q := range remove {
+		if err := u.remove(q); err != nil {
+			return err
+		}
+	}
+	for _, q := range insert {
+		if err := u.insert(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err error) {
+	ds := u.ds
+	q := &algebra.Query{Form: algebra.Construct, Pattern: m.Where, Base: m.Base, From: m.Using, FromNamed: m.UsingNamed}
+	for _, t := range append(m.Delete, m.Insert...) {
+		q.Template = append(q.Template, t.TriplePattern, algebra.TriplePattern{S: t.Graph})
+	}
+	if m.With != "" && q.From == nil && q.FromNamed == nil {
+		if ds, err = defaultGraph(ds, m.With); err != nil {
+			return nil, nil, err
+		}
+	}
+	in, err := u.engine.solve(u.ctx, ds, q, QueryOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	fill := newMaker(in.Columns())
+	var size int64
+	for {
+		row, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return remove, insert, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		fill.n++
+		before := len(remove) + len(insert)
+		remove = fill.quads(remove, m.Delete, m.With, row)
+		insert = fill.quads(insert, m.Insert, m.With, row)
+		for _, q := range append(remove, insert...)[before:] {
+			size += int64(len(q.S) + len(q.P) + len(q.O) + len(q.G) + 64)
+		}
+		if size > u.engine.opts.Memory {
+			return nil, nil, fmt.Errorf("the changes of one operation: %w", memoryLimit(u.engine.opts.Memory))
+		}
+	}
+}
+
+// quads fills quad templates.
+func (m *maker) quads(out []term.Quad, list []algebra.QuadPattern, with string, row []term.Key) []term.Quad {
+	for _, t := range list {
+		q, ok := m.triple(t.TriplePattern, row)
+		if !ok {
+			continue
+		}
+		switch {
+		case t.Graph != (algebra.Node{}):
+			if q.G = m.node(t.Graph, row); q.G.Kind() != term.KindIRI && q.G.Kind() != term.KindBlank {
+				continue
+			}
+		case with != "":
+			q.G = term.IRI(with)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// clearAll is CLEAR and DROP. A graph is nothing but its triples here, so one that is not there is empty already.
+func (u *updating) clearAll(t algebra.GraphTarget) error {
+	if t.IRI != "" {
+		return u.clear(term.IRI(t.IRI))
+	}
+	if t.Default || t.All {
+		if err := u.clear(""); err != nil {
+			return err
+		}
+	}
+	if t.Default {
+		return nil
+	}
+	var ids []term.ID
+	if err := u.ds.Graphs(func(g term.ID) bool { ids = append(ids, g); return true }); err != nil {
+		return err
+	}
+	keys := make([]term.Key, len(ids))
+	if err := u.ds.Keys(ids, keys); err != nil {
+		return err
+	}
+	for _, g := range keys {
+		if err := u.clear(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create checks only: an empty graph does not exist here.
+func (u *updating) create(c algebra.Create) error {
+	n, err := u.count(term.IRI(c.IRI))
+	if err != nil {
+		return err
+	}
+	if n > 0 && !c.Silent {
+		return fmt.Errorf("create <%s>: %w", c.IRI, ErrGraphExists)
+	}
+	return nil
+}
+
+// count tells whether a graph holds anything.
+func (u *updating) count(g term.Key) (int, error) {
+	id := term.DefaultGraph
+	if g != "" {
+		found, ok, err := u.ds.Lookup(g)
+		if err != nil || !ok {
+			return 0, err
+		}
+		id = found
+	}
+	c := u.ds.Scan(term.Pattern{G: id}, term.SPO)
+	defer c.Close()
+	rows, err := c.Next()
+	return len(rows), err
+}
+
+// transfer is ADD, COPY and MOVE (Update §3.2.3 to §3.2.5).
+func (u *updating) transfer(t algebra.Transfer) error {
+	from, to := graphKey(t.From), graphKey(t.To)
+	if from == to {
+		return nil
+	}
+	if from != "" { // a mistyped name must not empty the target
+		n, err := u.count(from)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			if t.Silent {
+				return nil
+			}
+			return fmt.Errorf("%s <%s>: %w", t.Kind, t.From.IRI, ErrNoGraph)
+		}
+	}
+	quads, err := u.graph(from)
+	if err != nil {
+		return err
+	}
+	if t.Kind != "ADD" {
+		if err := u.clear(to); err != nil {
+			return err
+		}
+	}
+	for _, q := range quads {
+		q.G = to
+		if err := u.insert(q); err != nil {
+			return err
+		}
+	}
+	if t.Kind == "MOVE" {
+		return u.clear(from)
+	}
+	return nil
+}
+
+func graphKey(t algebra.GraphTarget) term.Key {
+	if t.Default {
+		return ""
+	}
+	return term.IRI(t.IRI)
+}
+
+// graph reads a whole graph.
+func (u *updating) graph(g term.Key) ([]term.Quad, error) {
+	id := term.DefaultGraph
+	if g != "" {
+		found, ok, err := u.ds.Lookup(g)
+		if err != nil || !ok {
+			return nil, err
+		}
+		id = found
+	}
+	var ids []term.ID
+	if err := each(u.ds, term.Pattern{G: id}, func(q term.IDQuad) { ids = append(ids, q.S, q.P, q.O) }); err != nil {
+		return nil, err
+	}
+	if int64(len(ids))*64 > u.engine.opts.Memory {
+		return nil, fmt.Errorf("a copy of %d triples: %w", len(ids)/3, memoryLimit(u.engine.opts.Memory))
+	}
+	keys := make([]term.Key, len(ids))
+	if err := u.ds.Keys(ids, keys); err != nil {
+		return nil, err
+	}
+	out := make([]term.Quad, 0, len(ids)/3)
+	for i := 0; i < len(keys); i += 3 {
+		out = append(out, term.Quad{S: keys[i], P: keys[i+1], O: keys[i+2], G: g})
+	}
+	return out, nil
+}

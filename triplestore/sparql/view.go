@@ -1,0 +1,93 @@
+package sparql
+
+import (
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+)
+
+// view is a dataset whose default graph is another than its own.
+type view struct {
+	exec.Dataset
+	graph term.ID // what stands for the default graph: a graph, or AnyGraph for the union of all
+	none  bool    // the default graph is empty
+}
+
+// unionDefault makes the default graph the union of all graphs.
+func unionDefault(ds exec.Dataset) exec.Dataset { return view{Dataset: ds, graph: term.AnyGraph} }
+
+// defaultGraph makes a named graph the default graph, as WITH does.
+func defaultGraph(ds exec.Dataset, iri string) (exec.Dataset, error) {
+	id, ok, err := ds.Lookup(term.IRI(iri))
+	if err != nil {
+		return nil, err
+	}
+	return view{Dataset: ds, graph: id, none: !ok}, nil
+}
+
+func (v view) Scan(p term.Pattern, o term.Order) term.Cursor {
+	switch {
+	case p.G != term.DefaultGraph:
+		return v.Dataset.Scan(p, o)
+	case v.none:
+		return noQuads{}
+	}
+	p.G = v.graph
+	return &viewCursor{in: v.Dataset.Scan(p, o), union: v.graph == term.AnyGraph}
+}
+
+func (v view) Estimate(p term.Pattern) term.Estimate {
+	switch {
+	case p.G != term.DefaultGraph:
+		return v.Dataset.Estimate(p)
+	case v.none:
+		return term.Estimate{Exact: true}
+	}
+	p.G = v.graph
+	e := v.Dataset.Estimate(p)
+	e.Exact = e.Exact && v.graph != term.AnyGraph // a triple may stand in several graphs
+	return e
+}
+
+// viewCursor says that its quads are in the default graph. Orders end with the graph, so that a triple of several
+// graphs comes several times in a row, and only once out of here.
+type viewCursor struct {
+	in    term.Cursor
+	union bool
+	last  term.IDQuad
+	out   []term.IDQuad
+}
+
+func (c *viewCursor) Next() ([]term.IDQuad, error) {
+	for {
+		rows, err := c.in.Next()
+		if err != nil || len(rows) == 0 {
+			return nil, err
+		}
+		c.out = c.out[:0]
+		for _, q := range rows {
+			q.G = term.DefaultGraph
+			if c.union && q == c.last {
+				continue
+			}
+			c.last = q
+			c.out = append(c.out, q)
+		}
+		if len(c.out) > 0 {
+			return c.out, nil
+		}
+	}
+}
+
+func (c *viewCursor) SeekGE(q term.IDQuad) {
+	q.G = 0 // before every graph
+	c.in.SeekGE(q)
+}
+
+func (c *viewCursor) Close() { c.in.Close() }
+
+// noQuads is a cursor over nothing.
+type noQuads struct{}
+
+func (noQuads) Next() ([]term.IDQuad, error) { return nil, nil }
+func (noQuads) SeekGE(term.IDQuad)           {}
+func (noQuads) Close()                       {}
