@@ -19,10 +19,7 @@ type commit struct {
 	changes   []index.Change
 }
 
-const (
-	commitVersion = 1
-	headVersion   = 2
-)
+const commitVersion = 1
 
 var errBadRecord = errors.New("malformed record")
 
@@ -60,21 +57,7 @@ func (c *commit) encode() []byte {
 			}
 		}
 	}
-	return appendSum(b)
-}
-
-func appendSum(b []byte) []byte { return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)) }
-
-// checkSum is b without its checksum.
-func checkSum(b []byte) ([]byte, error) {
-	if len(b) < 9 {
-		return nil, errBadRecord
-	}
-	body := b[:len(b)-8]
-	if xxhash.Sum64(body) != binary.LittleEndian.Uint64(b[len(body):]) {
-		return nil, fmt.Errorf("%w: checksum", errBadRecord)
-	}
-	return body, nil
+	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
 }
 
 // appendID writes an id as the difference from another one, with the tags turned to the low end so that ids of
@@ -96,9 +79,12 @@ func sharedPrefix(a, b string) int {
 }
 
 func decodeCommit(b []byte) (*commit, error) {
-	body, err := checkSum(b)
-	if err != nil {
-		return nil, err
+	if len(b) < 9 {
+		return nil, errBadRecord
+	}
+	body, sum := b[:len(b)-8], binary.LittleEndian.Uint64(b[len(b)-8:])
+	if xxhash.Sum64(body) != sum {
+		return nil, fmt.Errorf("%w: checksum", errBadRecord)
 	}
 	if body[0] != commitVersion {
 		return nil, fmt.Errorf("%w: version %d", errBadRecord, body[0])

@@ -21,6 +21,8 @@ import (
 //   - With the slash, the elements are real and stay. But what the archive writes as dct:title, dct:identifier and
 //     dct:format is found by dc:title, dc:identifier and dc:format as well, beside what a portal says with the element:
 //     DCMI declares each of the fifteen dct: properties a subproperty of the element.
+//   - STRDT takes a literal that has a datatype already, by its lexical form: the paper writes
+//     strdt(?dateVersion, xsd:dateTimeStamp) over dates that the archive keeps as xsd:dateTime, which Virtuoso let pass.
 //
 // Only queries are read this way, never the data of an update, nor what SERVICE sends elsewhere.
 
@@ -53,7 +55,7 @@ func set(words string) map[string]bool {
 // Historical gives the query with the historical Dublin Core IRIs read as their dct: equivalents. The query that is
 // passed in does not change.
 func Historical(q *Query) *Query {
-	r := rewriter{node: modernNode, path: modernPath, triple: elementTriple}
+	r := rewriter{node: modernNode, path: modernPath, triple: elementTriple, call: lenientStrdt}
 	out := *q
 	out.Pattern = r.op(q.Pattern)
 	out.Template = nil
@@ -79,6 +81,14 @@ func modern(iri string) string {
 		return dcTerms + name
 	}
 	return iri
+}
+
+// lenientStrdt reads STRDT(x, d) as STRDT(STR(x), d).
+func lenientStrdt(c Call) Call {
+	if c.Func != "STRDT" || len(c.Args) != 2 {
+		return c
+	}
+	return Call{Func: c.Func, Args: []Expr{Call{Func: "STR", Args: c.Args[:1]}, c.Args[1]}}
 }
 
 // asTerm is the dct: property that is found beside the element of the same name; false for every other IRI.

@@ -7,6 +7,7 @@ type rewriter struct {
 	node   func(Node) Node                // every position of patterns, names of graphs, constants
 	path   func(Path) Path                // every path
 	triple func(TriplePattern) (Op, bool) // true: the triple becomes this operator
+	call   func(Call) Call                // every function call, once its arguments are copied
 }
 
 func (r rewriter) op(op Op) Op {
@@ -86,7 +87,7 @@ func (r rewriter) expr(e Expr) Expr {
 	case ConstExpr:
 		return ConstExpr{r.node(Node{Term: e.Term}).Term}
 	case Call:
-		return Call{Func: e.Func, Args: r.exprs(e.Args)}
+		return r.call(Call{Func: e.Func, Args: r.exprs(e.Args)})
 	case In:
 		return In{Not: e.Not, Expr: r.expr(e.Expr), List: r.exprs(e.List)}
 	case Exists:

@@ -1,0 +1,187 @@
+// Package app builds a whole node from its settings, by hand, from the bottom to the top, and stops it in the opposite
+// order.
+//
+// A Node is one data directory opened by one process: database, triples, file bytes, archive, frontier, fetcher,
+// pipeline, query engine. Commands use its parts; Handler puts the HTTP side together.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"odarchive/cmd/internal/config"
+	"odarchive/crawler"
+	"odarchive/crawler/archive"
+	"odarchive/crawler/content"
+	"odarchive/crawler/fetch"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/politeness"
+	"odarchive/crawler/schedule"
+	"odarchive/crawler/spool"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/sparql"
+)
+
+// Options of Open.
+type Options struct {
+	Create bool             // make the archive where there is none
+	Clock  func() time.Time // the archive's time; nil for the system's
+}
+
+// Node is an opened archive. Close it.
+type Node struct {
+	Config   config.Config
+	Log      *slog.Logger
+	Mint     ns.Mint
+	Clock    func() time.Time
+	DB       *kv.DB
+	Triples  *triplestore.Store
+	Content  *content.Store
+	Archive  *archive.Archive
+	Frontier *frontier.Frontier
+	Gate     *politeness.Gate
+	Fetcher  *fetch.Fetcher
+	Intake   *crawler.Intake
+	Pipeline *crawler.Pipeline
+	Engine   *sparql.Engine
+
+	close []func() error // in the order they were opened
+}
+
+// Open opens the archive in cfg.Data.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options) (*Node, error) {
+	n := &Node{Config: cfg, Log: log, Clock: opts.Clock}
+	if n.Clock == nil {
+		n.Clock = time.Now
+	}
+	var err error
+	if n.Mint, err = ns.New(cfg.Base); err != nil {
+		return nil, err
+	}
+	if err := openDirectory(cfg.Data, opts.Create, time.Now()); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(n.openStores(), ctx.Err()); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	if err := n.openCrawler(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+// Close stops the parts in the opposite order of opening. It may be called twice.
+func (n *Node) Close() error {
+	var err error
+	for len(n.close) > 0 {
+		last := len(n.close) - 1
+		err = errors.Join(err, n.close[last]())
+		n.close = n.close[:last]
+	}
+	return err
+}
+
+func (n *Node) onClose(f func() error) { n.close = append(n.close, f) }
+
+func (n *Node) openStores() (err error) {
+	data := n.Config.Data
+	if n.DB, err = kv.Open(filepath.Join(data, "db"), kv.Options{Log: n.Log}); err != nil {
+		return fmt.Errorf("archive %s: %w", data, err)
+	}
+	n.onClose(n.DB.Close)
+	if n.Triples, err = triplestore.Open(n.DB, triplestore.Options{Log: n.Log}); err != nil {
+		return fmt.Errorf("archive %s: %w", data, err)
+	}
+	n.onClose(n.Triples.Close)
+	if n.Content, err = content.Open(filepath.Join(data, "packs"), n.DB, content.Options{Logger: n.Log}); err != nil {
+		return fmt.Errorf("archive %s: %w", data, err)
+	}
+	n.onClose(n.Content.Close)
+	n.Archive = archive.New(n.Mint, n.DB, n.Triples, n.Content)
+	n.Engine = sparql.New(sparql.Options{Log: n.Log})
+	return nil
+}
+
+func (n *Node) openCrawler() error {
+	settings := n.Config.Fetch
+	bodies, err := spool.New(filepath.Join(n.Config.Data, "spool"), spool.Options{})
+	if err != nil {
+		return err
+	}
+	nets, err := settings.Networks()
+	if err != nil {
+		return err
+	}
+	options := fetch.Options{
+		Spool: bodies, UserAgent: settings.UserAgent + "/1.0", Contact: settings.Contact, MaxBody: int64(settings.MaxBody),
+		AllowPrivateHosts: settings.AllowPrivateHosts, AllowNets: nets, Bandwidth: float64(settings.Bandwidth),
+	}
+	if settings.Resolver != "" {
+		options.Resolver = resolver(settings.Resolver)
+	}
+	n.Fetcher = fetch.New(options)
+	n.onClose(func() error { n.Fetcher.Close(); return nil })
+	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock}); err != nil {
+		return err
+	}
+	delay := settings.HostDelay
+	if delay == 0 {
+		delay = -1 // none, where the gate's zero value means its own default
+	}
+	n.Gate = politeness.New(politeness.Options{DB: n.DB, Fetch: n.Fetcher.Fetch, Token: settings.UserAgent, Delay: delay, Log: n.Log})
+	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Clock: n.Clock}
+	n.Pipeline = &crawler.Pipeline{
+		Archive: n.Archive, Frontier: n.Frontier, Gate: n.Gate, Fetcher: n.Fetcher, Clock: n.Clock, Log: n.Log,
+		Schedule: rule(settings), Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	return nil
+}
+
+// rule is the schedule by its name in the settings.
+func rule(settings config.Fetch) crawler.Rule {
+	limits := schedule.Limits{Min: settings.MinInterval, Max: settings.MaxInterval}
+	return func(history []schedule.Visit, now time.Time) (time.Time, string) {
+		return schedule.Paper(history, now, limits)
+	}
+}
+
+// resolver asks one DNS server instead of the system's.
+func resolver(address string) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+}
+
+// CrawlInBackground crawls until ctx ends, which is no error.
+func (n *Node) CrawlInBackground(ctx context.Context) error {
+	_, err := n.Pipeline.Run(ctx, crawler.RunOptions{})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// NewAreDue makes URLs due that were never visited but registered at a later time than the archive's clock shows now:
+// a crawl whose clock was set back begins with them.
+func (n *Node) NewAreDue(ctx context.Context) error {
+	now := n.Clock()
+	var waiting []string
+	err := n.Frontier.Each(frontier.Filter{}, "", 0, func(u *frontier.URL) error {
+		if u.Fetches == 0 && u.Due.After(now) {
+			waiting = append(waiting, u.Seed.URL)
+		}
+		return ctx.Err()
+	})
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	return n.Frontier.MakeDue(ctx, waiting...)
+}

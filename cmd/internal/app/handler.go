@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"net/http"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/content"
+	"odarchive/crawler/surt"
+	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/fileserve"
+	"odarchive/sparqlapi/graphstore"
+	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/memento"
+	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/protocol"
+	"odarchive/sparqlapi/rest"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/sparql"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+	"odarchive/ui"
+	"odarchive/vocab"
+)
+
+// Handler puts the HTTP side together: pages, SPARQL, downloads, REST, linked data, metrics.
+func (n *Node) Handler() (http.Handler, error) {
+	read := reader{n.Archive, n.Frontier}
+	guard := sparqlapi.NewGuard(n.Config.Serve.Token)
+	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Mint: n.Mint, Log: n.Log, Now: n.Clock})
+	if err != nil {
+		return nil, err
+	}
+	described := linkeddata.New(linkeddata.Options{View: n.view, Archive: read, Mint: n.Mint, Page: pages.Describe})
+	observed := newMetrics(n)
+	found := lookup{n.Archive}
+	mementos := &memento.Memento{Archive: found, Mint: n.Mint}
+	graphs, err := graphstore.New(n.Triples, graphstore.Options{
+		Base: n.Mint.Base + "rdf-graph-store", Path: "/rdf-graph-store", Authorize: guard.Check, Prefixes: vocab.Prefixes(), Log: n.Log})
+	if err != nil {
+		return nil, err
+	}
+	return sparqlapi.New(sparqlapi.Options{
+		Log:        n.Log,
+		Errors:     errorTable(),
+		Guard:      guard,
+		Observe:    observed.request,
+		SPARQL:     n.protocol(guard),
+		GraphStore: graphs,
+		File:       &fileserve.Handler{Archive: found, Contents: n.Content, Links: mementos.Links, IRI: n.Mint.Version, Log: n.Log},
+		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: selector{n}, Base: n.Mint.Base, Log: n.Log},
+		Memento:    mementos,
+		Metrics:    observed.handler(),
+		REST:       rest.New(read, n.Intake, n.Mint),
+		LinkedData: described,
+		UI:         pages,
+	}), nil
+}
+
+// errorTable is how the archive's sentinels are answered over HTTP.
+func errorTable() problem.Table {
+	return problem.Table{
+		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
+		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
+		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Tell: true},
+		{Err: surt.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Tell: true},
+		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Tell: true},
+		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Tell: true},
+	}
+}
+
+// protocol is the SPARQL endpoint.
+func (n *Node) protocol(guard *sparqlapi.Guard) http.Handler {
+	return protocol.New(protocol.Options{
+		Engine: n.Engine, Snapshot: snapshots(n.Triples), Store: updatable(n.Triples),
+		Authorise: func(r *http.Request) bool { return guard.Check(r) == nil },
+		Console:   http.RedirectHandler("/console", http.StatusSeeOther), Endpoint: n.Mint.Base + "sparql", Dialect: true, Prefixes: vocab.Prefixes(),
+	})
+}
+
+// snapshots gives the state of a store at each request.
+func snapshots(s *triplestore.Store) func() (exec.Dataset, func()) {
+	return func() (exec.Dataset, func()) {
+		sn := s.Snapshot()
+		return sn, sn.Release
+	}
+}
+
+// view runs f over the current state of the store.
+func (n *Node) view(ctx context.Context, f func(exec.Dataset) error) error {
+	return n.Triples.View(ctx, func(sn *triplestore.Snapshot) error { return f(sn) })
+}
+
+// describe gives the triples around an IRI.
+func (n *Node) describe(ctx context.Context, iri string, max int) (out, in []term.Quad, err error) {
+	err = n.view(ctx, func(ds exec.Dataset) error {
+		out, in, err = linkeddata.Describe(ctx, ds, iri, max)
+		return err
+	})
+	return out, in, err
+}
+
+// selectRows runs a SELECT query for the pages.
+func (n *Node) selectRows(ctx context.Context, query string, max int) (ui.Rows, error) {
+	options := queryOptions()
+	options.MaxRows = int64(max) + 1
+	var rows ui.Rows
+	err := n.Query(ctx, query, options, func(r *sparql.Results) error {
+		rows.Vars = r.Vars
+		for row, err := range rowsOf(r) {
+			if err != nil {
+				return err
+			}
+			if len(rows.Rows) == max {
+				rows.More = true
+				break
+			}
+			rows.Rows = append(rows.Rows, append([]term.Key(nil), row...))
+		}
+		return nil
+	})
+	return rows, err
+}

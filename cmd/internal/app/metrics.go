@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"odarchive/sparqlapi"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics is what /metrics shows: requests as they happen, the archive's figures when asked.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	bytes    *prometheus.CounterVec
+}
+
+func newMetrics(n *Node) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "odarchive_http_request_seconds", Help: "Time to answer a request.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8),
+		}, []string{"route", "method", "status"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "odarchive_http_response_bytes_total", Help: "Bytes of response bodies.",
+		}, []string{"route"}),
+	}
+	m.registry.MustRegister(m.requests, m.bytes, &figuresCollector{n}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) request(e sparqlapi.Event) {
+	m.requests.WithLabelValues(e.Route, e.Method, strconv.Itoa(e.Status)).Observe(e.Took.Seconds())
+	m.bytes.WithLabelValues(e.Route).Add(float64(e.Bytes))
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// figuresCollector reads the archive's figures at each scrape.
+type figuresCollector struct{ node *Node }
+
+func description(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("odarchive_"+name, help, labels, nil)
+}
+
+// Describe sends nothing: the collector is unchecked, since which media types and outcomes there are is only known later.
+func (c *figuresCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s, err := c.node.Archive.Stats(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(description("up", "The archive answers."), err)
+		return
+	}
+	gauge := func(name, help string, value int64) {
+		out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, float64(value))
+	}
+	gauge("resources", "URLs known.", int64(s.Resources))
+	gauge("resources_crawled", "URLs with at least one version.", int64(s.Crawled))
+	gauge("hosts", "Hosts known.", int64(s.Hosts))
+	gauge("versions", "Versions kept.", int64(s.Versions))
+	gauge("fetches", "Fetches recorded.", int64(s.Visits))
+	gauge("version_bytes", "Bytes of all versions as they were fetched.", s.Bytes)
+	gauge("stored_bytes", "Bytes that versions take on disk.", s.StoredBytes)
+	gauge("triples", "Triples in the store.", int64(s.Triples))
+	for _, t := range s.Types {
+		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue, float64(t.Count), t.Key)
+	}
+	if stats, err := c.node.Frontier.Stats(); err == nil {
+		gauge("frontier_urls", "URLs in the frontier.", int64(stats.URLs))
+	}
+}

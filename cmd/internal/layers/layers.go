@@ -1,0 +1,44 @@
+// Package layers says which package may import which, as data; its tests hold the code to it.
+//
+// A package may import what stands on its own floor or below. It also names the one package through which each
+// third-party library with a surprise in it is reached.
+package layers
+
+import "strings"
+
+const module = "odarchive/"
+
+// Floors, from the ground up. "x/..." is the subtree of x; the longest match counts.
+var floors = [][]string{
+	0: {"vocab/...", "ns", "testdata"},
+	1: {"triplestore/term", "triplestore/xsdval", "triplestore/kv", "crawler/catalog", "crawler/surt", "crawler/spool", "crawler/charset", "sparqlapi/conneg", "sparqlapi/target"},
+	2: {"triplestore/dict", "triplestore/index", "triplestore/rdfio/...", "triplestore/naive", "triplestore/storetest", "crawler/content", "crawler/diff",
+		"crawler/detect", "crawler/unpack", "crawler/csvprofile", "crawler/csvw", "crawler/tables", "crawler/rdfprofile", "crawler/joins", "crawler/schedule",
+		"crawler/politeness", "crawler/fetch", "crawler/soft404", "crawler/webtest", "crawler/warc/..."},
+	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/describe", "crawler/backup"},
+	4: {"crawler/archive", "crawler/harvest/...", "crawler/dispatch"},
+	5: {"crawler"},
+	6: {"sparqlapi/...", "ui/..."},
+	7: {"cmd/..."},
+}
+
+// doors: which package alone may import a library.
+var doors = map[string]string{
+	"github.com/dgraph-io/badger":        "triplestore/kv",
+	"github.com/temoto/robotstxt":        "crawler/politeness",
+	"github.com/gabriel-vasile/mimetype": "crawler/detect",
+}
+
+// floor of a package, -1 where it has none.
+func floor(pkg string) int {
+	best, at := -1, -1
+	for f, patterns := range floors {
+		for _, p := range patterns {
+			tree, isTree := strings.CutSuffix(p, "/...")
+			if (p == pkg || isTree && (pkg == tree || strings.HasPrefix(pkg, tree+"/"))) && len(p) > best {
+				best, at = len(p), f
+			}
+		}
+	}
+	return at
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"odarchive/cmd/internal/app"
+
+	"github.com/spf13/cobra"
+)
+
+// commands of the program, in the order help shows them.
+func (c *cli) commands() []*cobra.Command {
+	return []*cobra.Command{
+		c.serve(), c.demo(), c.add(), c.harvest(), c.crawl(),
+		c.query(), c.update(), c.zip(), c.get(), c.load(), c.dump(),
+		c.stats(), c.detect(), c.profile(),
+	}
+}
+
+// open opens the archive in --data. Commands that only read do not make one.
+func (c *cli) open(ctx context.Context, opts app.Options) (*app.Node, error) {
+	node, err := app.Open(ctx, c.cfg, c.log, opts)
+	if err != nil {
+		return nil, err
+	}
+	return node, nil
+}
+
+// with opens the archive, runs f and closes it; the first error counts.
+func (c *cli) with(ctx context.Context, opts app.Options, f func(*app.Node) error) error {
+	node, err := c.open(ctx, opts)
+	if err != nil {
+		return err
+	}
+	err = f(node)
+	if closeErr := node.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// print writes one result: JSON for programs, a line for people.
+func (c *cli) print(value any, format string, args ...any) error {
+	if c.json {
+		e := json.NewEncoder(c.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(value)
+	}
+	_, err := fmt.Fprintf(c.stdout, format+"\n", args...)
+	return err
+}
+
+// clock is the archive's clock: the system's, or one that was set with --at and runs on from there.
+func clock(at string) (func() time.Time, error) {
+	if at == "" {
+		return time.Now, nil
+	}
+	start, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return nil, usagef("--at %q is no time such as 2026-11-21T06:00:00Z", at)
+	}
+	began := time.Now()
+	return func() time.Time { return start.Add(time.Since(began)) }, nil
+}

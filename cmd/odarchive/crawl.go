@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/crawler"
+	"odarchive/crawler/catalog"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) crawl() *cobra.Command {
+	var at, report string
+	var opts crawler.RunOptions
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "crawl",
+		Short: "Fetch what is due",
+		Long: `Fetch what is due, keep what changed, and describe it. Without --once the crawl waits for what falls due next.
+Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetched again.`,
+		Example: `  odarchive crawl --once                             until nothing is due
+  odarchive crawl --for 10m --report fetches.jsonl   for ten minutes, with a line for each fetch
+  odarchive crawl --url https://example.org/a.csv    this file now, due or not
+  odarchive crawl --once --at 2026-12-24T18:00:00Z   as if it were that time`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			now, err := clock(at)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			if limit > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, limit)
+				defer cancel()
+			}
+			return c.with(cmd.Context(), app.Options{Create: true, Clock: now}, func(n *app.Node) error {
+				if at != "" {
+					if err := n.NewAreDue(ctx); err != nil {
+						return err
+					}
+				}
+				return c.runCrawl(ctx, cmd.Context(), n, opts, report)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.Once, "once", false, "end when nothing is due")
+	f.StringArrayVar(&opts.URLs, "url", nil, "fetch only this URL, due or not (repeatable)")
+	f.IntVar(&opts.MaxFetches, "max-fetches", 0, "end after so many fetches, 0 for no limit")
+	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
+	f.StringVar(&at, "at", "", "set the archive's clock, as 2026-11-21T06:00:00Z")
+	f.StringVar(&report, "report", "", "write a JSON line for each fetch to this file")
+	f.BoolVar(&c.json, "json", false, "machine-readable summary")
+	c.cfg.FetchFlags(f)
+	return cmd
+}
+
+func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.RunOptions, reportName string) error {
+	lines := json.NewEncoder(nowhere{})
+	if reportName != "" {
+		file, err := os.Create(reportName)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		lines = json.NewEncoder(file)
+	}
+	bar := c.progress(-1, "fetches")
+	var writeErr error
+	var sofar crawler.Summary
+	opts.Report = func(r crawler.Report) {
+		writeErr = errors.Join(writeErr, lines.Encode(r))
+		sofar.Add(r)
+		bar.set(int64(sofar.Fetches), fmt.Sprintf("%d versions, %d failed", sofar.Outcomes[catalog.Archived], sofar.Outcomes[catalog.NoVersion]))
+	}
+	summary, err := n.Pipeline.Run(ctx, opts)
+	bar.done()
+	if errors.Is(err, context.DeadlineExceeded) && whole.Err() == nil {
+		err = nil // --for is over
+	}
+	if err == nil {
+		err = writeErr
+	}
+	if printErr := c.print(summary, "%d fetches in %s: %s", summary.Fetches, summary.Took.Round(time.Millisecond), outcomes(summary)); err == nil {
+		err = printErr
+	}
+	return err
+}
+
+// nowhere takes what nobody asked for.
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+func outcomes(s crawler.Summary) string {
+	var parts []string
+	for _, o := range []catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RobotsDenied, catalog.Blocked, catalog.RetryLater} {
+		if n := s.Outcomes[o]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing was due"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/sampleweb"
+	"odarchive/crawler"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+)
+
+// How the sample web behaves: fast enough that a newcomer sees second versions before losing interest.
+const (
+	demoStep        = 12 * time.Second // a file's next state
+	demoMinInterval = 4 * time.Second
+	demoMaxInterval = 15 * time.Second
+	demoHostDelay   = 300 * time.Millisecond
+)
+
+func (c *cli) demo() *cobra.Command {
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run the whole job on a sample web",
+		Long: `Start a small sample web on loopback addresses, take its catalog from a SPARQL endpoint shaped like Portal Watch, crawl
+what it lists, and serve the archive. Files change while you watch. Ctrl-C ends it; the archive is a temporary directory
+unless --data names one.`,
+		Example: `  odarchive demo
+  odarchive demo --listen 127.0.0.1:8080 --data my-first-archive`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			if limit > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, limit)
+				defer cancel()
+			}
+			if !cmd.Flags().Changed("data") {
+				dir, err := os.MkdirTemp("", "odarchive-demo-")
+				if err != nil {
+					return err
+				}
+				defer os.RemoveAll(dir)
+				c.cfg.Data = dir
+			}
+			if !cmd.Flags().Changed("log-level") {
+				c.logTo(slog.LevelWarn)
+			}
+			return c.runDemo(ctx)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.cfg.Serve.Listen, "listen", "127.0.0.1:0", "address to serve on; port 0 is any free one")
+	f.DurationVar(&limit, "for", 0, "end after this time, 0 to go on until Ctrl-C")
+	return cmd
+}
+
+func (c *cli) runDemo(ctx context.Context) error {
+	l, err := app.Listen(c.cfg.Serve.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	c.cfg.Base = localBase(l)
+	c.cfg.Serve.Token = "demo"
+	s := &c.cfg.Fetch
+	s.AllowPrivateHosts, s.MinInterval, s.MaxInterval, s.HostDelay = true, demoMinInterval, demoMaxInterval, demoHostDelay
+
+	web, stop, err := c.sampleWeb(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return c.with(ctx, app.Options{Create: true}, func(n *app.Node) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return c.serveNode(ctx, n, l, false) })
+		group.Go(func() error { return c.tour(ctx, n, web) })
+		err := group.Wait()
+		if ctx.Err() != nil && (err == context.Canceled || err == context.DeadlineExceeded) {
+			return nil
+		}
+		return err
+	})
+}
+
+// sampleWeb starts the hosts, and an endpoint that lists their files.
+func (c *cli) sampleWeb(ctx context.Context) (*sampleweb.Web, func(), error) {
+	endpoint, err := app.NewEndpoint(c.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	web, err := sampleweb.Start(sampleweb.Options{Step: demoStep, Handlers: endpoint.Handlers()})
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := func() {
+		web.Close()
+		if err := endpoint.Close(); err != nil {
+			c.log.Error("sample endpoint not closed", "error", err)
+		}
+	}
+	catalog, err := web.Catalog()
+	if err == nil {
+		err = endpoint.Load(ctx, catalog)
+	}
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return web, stop, nil
+}
+
+func (c *cli) say(format string, args ...any) { fmt.Fprintf(c.stdout, format+"\n", args...) }
+
+// tour is what the newcomer watches: seeds come in, files are crawled, the addresses to open, then every fetch as it
+// happens.
+func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleweb.Web) error {
+	c.say("ODArchive demo: a sample web of three open-data hosts, on this machine only\n")
+	for _, host := range web.Hosts() {
+		c.say("  %-8s %s", host, web.Base(host))
+	}
+	endpoint := web.Base("portalwatch") + "sparql"
+	c.say("  %-8s %s\n\n1. Harvest: which files do the portals list?", "catalog", endpoint)
+	report, err := n.Harvest(ctx, "portalwatch", endpoint, "", harvest.Options{})
+	if err != nil {
+		return err
+	}
+	c.say("   %d listings, %d new URLs\n\n2. Crawl: fetch politely, keep what is worth keeping", report.Seeds, report.Added)
+	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: report.Added, Report: c.showFetch})
+	if err != nil {
+		return err
+	}
+	if err := c.showArchive(ctx, n, web.Base("city")); err != nil {
+		return err
+	}
+	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Report: func(r crawler.Report) {
+		if r.Outcome == catalog.Archived {
+			c.showFetch(r)
+		}
+	}})
+	return err
+}
+
+func (c *cli) showFetch(r crawler.Report) {
+	what := fmt.Sprintf("version %d", r.Versions)
+	switch {
+	case r.Outcome == catalog.Archived:
+		what = fmt.Sprintf("version %d, %s, %d bytes", r.Versions, r.DetectedType, r.Size)
+	case r.Why != "":
+		what = r.Why
+	}
+	c.say("   %-13s %s: %s", r.Outcome, r.URL, what)
+}
+
+// portalQuery is the query of the ODArchive paper, for one portal.
+const portalQuery = `PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#>
+PREFIX dcat: <http://www.w3.org/ns/dcat#>
+PREFIX dc: <http://purl.org/dc/elements/1.1>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+SELECT ?versionURL WHERE {
+  ?datasetURL arc:hasPortal ?Portal ; dc:hasVersion ?versionURL ; dcat:mediaType ?mediaType .
+  ?versionURL dc:issued ?dateVersion .
+  FILTER (?Portal = <PORTAL> && ?mediaType = "text/csv" &&
+          strdt(?dateVersion, xsd:dateTimeStamp) >= "2020-05-10T00:00Z"^^xsd:dateTimeStamp) }`
+
+// demoQueries are for a newcomer to try.
+func demoQueries(portal string) []string {
+	return []string{
+		strings.Replace(portalQuery, "PORTAL", portal, 1),
+		`PREFIX dct: <http://purl.org/dc/terms/>
+PREFIX dcat: <http://www.w3.org/ns/dcat#>
+SELECT ?file ?type (COUNT(?version) AS ?versions) WHERE {
+  ?file dct:hasVersion ?version . ?version dcat:mediaType ?type }
+GROUP BY ?file ?type ORDER BY DESC(?versions) ?file`,
+		`PREFIX prov: <http://www.w3.org/ns/prov#>
+PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#>
+SELECT DISTINCT ?file ?outcome ?why WHERE {
+  ?fetch prov:used ?file ; arc:outcome ?outcome ; arc:why ?why }`,
+	}
+}
+
+func (c *cli) showArchive(ctx context.Context, n *app.Node, portal string) error {
+	s, err := n.Archive.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	c.say("\n3. Describe: %d versions of %d files, %d triples of DCAT, CSVW and PROV\n\n4. Ask: the CSV versions of one portal, by the query of the ODArchive paper", s.Versions, s.Crawled, s.Triples)
+	queries := demoQueries(portal)
+	if err := n.QueryTable(ctx, queries[0], c.stdout); err != nil {
+		return err
+	}
+	bundle, err := n.Bundle(ctx, queries[0])
+	if err != nil {
+		return err
+	}
+	c.say("\n5. Download: the same query is a zip of %d files, %d bytes", len(bundle.Entries()), bundle.Size())
+	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     ask, and download what you find as one zip\n  %scrawls      watch the crawl", n.Mint.Base, n.Mint.Base, n.Mint.Base)
+	c.say("\nTry in the console, or with curl:\n")
+	for _, q := range queries {
+		c.say("%s\n", q)
+	}
+	c.say("  curl -G %ssparql -H 'Accept: text/csv' --data-urlencode 'query=SELECT * { ?s ?p ?o } LIMIT 5'", n.Mint.Base)
+	c.say("\n6. Watch: files change, and every changed version is kept (Ctrl-C ends the demo)\n")
+	return nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/crawler/catalog"
+	"odarchive/ns"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) get() *cobra.Command {
+	var version int
+	var at, out string
+	cmd := &cobra.Command{
+		Use:   "get URL|VERSION-IRI",
+		Short: "Write one version of a file",
+		Example: `  odarchive get https://example.org/data.csv -o latest.csv
+  odarchive get https://example.org/data.csv --version 0 -o first.csv
+  odarchive get https://example.org/data.csv --at 2026-01-01T00:00:00Z > then.csv`,
+		Args: exactly("URL or VERSION-IRI"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var when time.Time
+			if at != "" {
+				var err error
+				if when, err = time.Parse(time.RFC3339, at); err != nil {
+					return usagef("--at %q is no time such as 2026-01-01T00:00:00Z", at)
+				}
+			}
+			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				v, err := wanted(cmd.Context(), n, args[0], version, when)
+				if err != nil {
+					return err
+				}
+				body, err := n.Archive.Open(cmd.Context(), v.ID)
+				if err != nil {
+					return err
+				}
+				defer body.Close()
+				return c.writeTo(out, func(w io.Writer) error {
+					_, err := io.Copy(w, body)
+					return err
+				})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&version, "version", -1, "number of the version, 0 for the first; without it the latest")
+	f.StringVar(&at, "at", "", "the version that was current at this time")
+	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
+	return cmd
+}
+
+// wanted finds the version that the arguments name.
+func wanted(ctx context.Context, n *app.Node, name string, version int, at time.Time) (catalog.Version, error) {
+	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindVersion {
+		return n.Archive.Version(ctx, ref.ID)
+	}
+	switch {
+	case version >= 0:
+		r, err := n.Archive.Resource(ctx, name)
+		if err != nil {
+			return catalog.Version{}, err
+		}
+		return n.Archive.Version(ctx, ns.VersionID(r.ID, version))
+	case !at.IsZero():
+		return n.Archive.At(ctx, name, at)
+	}
+	return n.Archive.Latest(ctx, name)
+}
+
+// writeTo writes to standard output, or to a file that appears only when it is whole.
+func (c *cli) writeTo(name string, write func(io.Writer) error) error {
+	if name == "-" || name == "" {
+		return write(c.stdout)
+	}
+	part := name + ".part"
+	f, err := os.Create(part)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(part, name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/results"
+
+	"github.com/spf13/cobra"
+)
+
+// text is the query or update of a command line: its argument, a file, or standard input for "-".
+func (c *cli) text(what string, args []string, file string) (string, error) {
+	switch {
+	case len(args) == 1 && file != "":
+		return "", usagef("%s takes the text or --file, not both", what)
+	case len(args) == 1 && args[0] != "-":
+		return args[0], nil
+	case len(args) > 1:
+		return "", usagef("%s takes one text, got %d arguments; put it into quotes", what, len(args))
+	case file == "" && len(args) == 0:
+		return "", usagef("%s needs a text, --file FILE, or - for standard input", what)
+	}
+	var raw []byte
+	var err error
+	if file != "" && file != "-" {
+		raw, err = os.ReadFile(file)
+	} else {
+		raw, err = io.ReadAll(c.stdin)
+	}
+	return string(raw), err
+}
+
+func (c *cli) query() *cobra.Command {
+	var file, format, endpoint string
+	var explain bool
+	cmd := &cobra.Command{
+		Use:   "query [QUERY]",
+		Short: "Answer a SPARQL query",
+		Example: `  odarchive query 'SELECT ?type (COUNT(*) AS ?n) { ?v <http://www.w3.org/ns/dcat#mediaType> ?type } GROUP BY ?type'
+  odarchive query --file versions.rq --format csv
+  odarchive query --explain 'SELECT * { ?s ?p ?o } LIMIT 10'
+  odarchive query --endpoint https://archive.example.org/sparql 'ASK { ?s ?p ?o }'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := c.text("query", args, file)
+			if err != nil {
+				return err
+			}
+			f, err := queryFormat(format)
+			if err != nil {
+				return err
+			}
+			if endpoint != "" {
+				return app.QueryEndpoint(cmd.Context(), endpoint, text, f, c.stdout)
+			}
+			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				if explain {
+					return n.Explain(cmd.Context(), text, c.stdout)
+				}
+				return n.WriteQuery(cmd.Context(), text, f, c.stdout)
+			})
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&file, "file", "", "file with the query")
+	fl.StringVar(&format, "format", "table", "table, json, xml, csv, tsv; for triples ttl, nt, rdfxml, jsonld")
+	fl.StringVar(&endpoint, "endpoint", "", "ask this SPARQL endpoint instead of the data directory")
+	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
+	return cmd
+}
+
+func queryFormat(name string) (app.QueryFormat, error) {
+	f := app.QueryFormat{Rows: results.Table, Graph: rdfio.Turtle()}
+	rows, isRows := results.ByName(name)
+	graph, isGraph := rdfio.ByName(name)
+	if isRows {
+		f.Rows = rows
+	}
+	if isGraph {
+		f.Graph = graph
+	}
+	if !isRows && !isGraph {
+		return f, usagef("--format %q: expected table, json, xml, csv, tsv, ttl, nt, rdfxml or jsonld", name)
+	}
+	return f, nil
+}
+
+func (c *cli) update() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "update [UPDATE]",
+		Short: "Apply a SPARQL update: all of it or nothing",
+		Example: `  odarchive update 'INSERT DATA { <http://example.org/a> <http://purl.org/dc/terms/title> "A" }'
+  odarchive update --file changes.ru`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := c.text("update", args, file)
+			if err != nil {
+				return err
+			}
+			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
+				done, err := n.Update(cmd.Context(), text)
+				if err != nil {
+					return err
+				}
+				return c.print(done, "%d inserted, %d deleted", done.Inserted, done.Deleted)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "file with the update")
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
+}
+
+func (c *cli) zip() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "zip QUERY -o FILE",
+		Short: "Write the file versions that a query names as one zip",
+		Long: `Write the file versions that a SELECT query names, in any column, as one zip: a version by its IRI, a file by its URL
+(then its latest version). manifest.json and metadata.ttl come first in the zip.`,
+		Example: `  odarchive zip 'SELECT ?v { ?f <http://purl.org/dc/terms/hasVersion> ?v }' -o versions.zip
+  odarchive zip - -o versions.zip < query.rq`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := c.text("zip", args, "")
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				return usagef("zip needs -o FILE, or -o - for standard output")
+			}
+			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				plan, err := n.Bundle(cmd.Context(), text)
+				if err != nil {
+					return err
+				}
+				bar := c.progress(plan.Size(), "bytes")
+				defer bar.done()
+				err = c.writeTo(out, func(w io.Writer) error {
+					_, err := plan.WriteTo(&counted{w: w, bar: bar}, n.Content)
+					return err
+				})
+				if err == nil && out != "-" {
+					fmt.Fprintf(c.stderr, "%s: %d files, %d bytes\n", out, len(plan.Entries()), plan.Size())
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output")
+	return cmd
+}
+
+// counted shows on a bar how much was written.
+type counted struct {
+	w   io.Writer
+	bar *bar
+	n   int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	c.bar.set(c.n, "")
+	return n, err
+}

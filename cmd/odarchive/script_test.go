@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/sampleweb"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
+
+// TestMain lets the test binary be the program itself in scripts, and in tests that kill it.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"odarchive": main})
+}
+
+// Each script is a story that a person might live through at the command line.
+func TestStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"web": cmdWeb, "status": cmdStatus,
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
+			env.Setenv("ODARCHIVE_LOG_LEVEL", "warn")
+			env.Values[webKey{}] = new(scriptWeb)
+			return nil
+		},
+	})
+}
+
+// scriptWeb is the sample web of one script, once it has been started.
+type scriptWeb struct {
+	started bool
+	state   atomic.Int64
+}
+
+type webKey struct{}
+
+// cmdWeb serves state N of every file of the sample web, which starts at the first use: "web N". CITY, REGION, LIBRARY
+// and PORTALWATCH are set to the addresses of its hosts, WEB to a folder with every state of every file.
+func cmdWeb(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: web STATE")
+	}
+	state, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	web := ts.Value(webKey{}).(*scriptWeb)
+	web.state.Store(int64(state))
+	if !web.started {
+		web.started = true
+		web.start(ts)
+	}
+}
+
+func (s *scriptWeb) start(ts *testscript.TestScript) {
+	endpoint, err := app.NewEndpoint(slog.New(slog.DiscardHandler))
+	ts.Check(err)
+	web, err := sampleweb.Start(sampleweb.Options{State: func() int { return int(s.state.Load()) }, Handlers: endpoint.Handlers()})
+	ts.Check(err)
+	ts.Defer(func() {
+		web.Close()
+		ts.Check(endpoint.Close())
+	})
+	catalog, err := web.Catalog()
+	ts.Check(err)
+	ts.Check(endpoint.Load(context.Background(), catalog))
+	for _, host := range append(web.Hosts(), "portalwatch") {
+		ts.Setenv(strings.ToUpper(host), strings.TrimSuffix(web.Base(host), "/"))
+	}
+	ts.Setenv("WEB", ts.MkAbs("web"))
+	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "city/transport/stops.tsv", "library/loans/branches.csv"} {
+		for n, bytes := range web.States(file) {
+			name := ts.MkAbs("web/" + file + "." + strconv.Itoa(n))
+			ts.Check(os.MkdirAll(filepath.Dir(name), 0o755))
+			ts.Check(os.WriteFile(name, bytes, 0o644))
+		}
+	}
+}
+
+// cmdStatus runs a command that must end with the given exit status: "status 2 odarchive ...".
+func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		got = -1
+		if exit, ok := err.(interface{ ExitCode() int }); ok {
+			got = exit.ExitCode()
+		}
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("%s: exit status %d (%v), want %s", strings.Join(args[1:], " "), got, err, args[0])
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+
+	"odarchive/cmd/internal/app"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+)
+
+func (c *cli) serve() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the archive over HTTP and crawl in the background",
+		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what falls due. SIGTERM lets requests under way finish
+and returns leases, then exits 0. Without --token nothing can be added or changed over HTTP.`,
+		Example: `  odarchive serve
+  odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
+  odarchive serve --no-crawl`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := app.Listen(c.cfg.Serve.Listen)
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
+				c.cfg.Base = localBase(l)
+			}
+			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
+				fmt.Fprintf(c.stderr, "ODArchive is ready at %s\n", n.Mint.Base)
+				return c.serveNode(cmd.Context(), n, l, !c.cfg.Serve.NoCrawl)
+			})
+		},
+	}
+	f := cmd.Flags()
+	c.cfg.ServeFlags(f)
+	f.BoolVar(&c.cfg.Serve.NoCrawl, "no-crawl", false, "serve only")
+	c.cfg.FetchFlags(f)
+	return cmd
+}
+
+// localBase is the address people on this machine reach the listener at.
+func localBase(l net.Listener) string {
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return "http://" + l.Addr().String() + "/"
+	}
+	return "http://localhost:" + port + "/"
+}
+
+// serveNode serves and crawls until ctx ends; both stop in order, and the first failure stops the other.
+func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl bool) error {
+	var handler http.Handler
+	handler, err := n.Handler()
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return app.Serve(ctx, c.log, l, handler) })
+	if crawl {
+		group.Go(func() error { return n.CrawlInBackground(ctx) })
+	}
+	return group.Wait()
+}
