@@ -50,7 +50,7 @@ func archiveQuads(n int) []term.Quad {
 
 var benchPrefixes = map[string]string{
 	"dct": "http://purl.org/dc/terms/", "dcat": "http://www.w3.org/ns/dcat#", "xsd": "http://www.w3.org/2001/XMLSchema#",
-	"csvw": "http://www.w3.org/ns/csvw#", "arc": "https://archiver.ai.wu.ac.at/ns/csvw#", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+	"csvw": "http://www.w3.org/ns/csvw#", "v": "http://example.org/vocabulary#", "arc": "https://archiver.ai.wu.ac.at/ns/csvw#", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
 }
 
 func encode(tb testing.TB, s rdfio.Syntax, quads []term.Quad) []byte {
