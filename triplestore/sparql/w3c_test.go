@@ -22,22 +22,7 @@ import (
 )
 
 // exceptions are the evaluation tests that do not pass, with the reason. A test that passes must not be listed.
-var exceptions = map[string]string{
-	"sparql10/open-world open-eq-08 (open-eq-08)":                                          languageTags,
-	"sparql10/open-world open-eq-10 (open-eq-10)":                                          languageTags,
-	"sparql10/open-world open-eq-11 (open-eq-11)":                                          languageTags,
-	"sparql10/open-world open-eq-12 (open-eq-12)":                                          languageTags,
-	"sparql11/cast xsd:string cast (cast-string)":                                          "xsd:string() gives the lexical form instead of the canonical one",
-	"sparql11/aggregates COUNT: no GROUP BY inside of GRAPH (agg-empty-group-count-graph)": graphs,
-	"sparql11/exists Exists within graph pattern (exists03)":                               graphs,
-	"sparql11/property-path (pp06) Path with two graphs (pp06)":                            graphs,
-	"sparql11/service SERVICE test 5 (service5)":                                           "SERVICE with a variable is joined too early",
-}
-
-const (
-	languageTags = "a literal with a language tag is known to differ from one of an unknown datatype"
-	graphs       = "GRAPH around more than one pattern"
-)
+var exceptions = map[string]string{}
 
 // elsewhere are tests of other packages: the grammar (package syntax), the protocols (package sparqlapi/protocol and
 // sparqlapi/graphstore).

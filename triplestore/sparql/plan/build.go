@@ -15,6 +15,7 @@ type builder struct {
 	orders [4]bool
 	graph  Pos // the active graph
 	fresh  int
+	known  map[term.Pattern]term.Estimate
 	depth  int
 }
 
@@ -61,7 +62,10 @@ func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
 	switch op := op.(type) {
 	case nil:
 		return b.unit(), nil
-	case algebra.BGP, algebra.Join, algebra.Filter, algebra.Extend, algebra.LeftJoin, algebra.Minus, algebra.PathPattern:
+	case algebra.BGP, algebra.Join, algebra.Filter, algebra.Extend, algebra.LeftJoin, algebra.Minus, algebra.PathPattern, algebra.Service:
+		if s, ok := op.(algebra.Service); ok && s.Name.Var == "" {
+			return b.service(s, sc), nil
+		}
 		g, err := b.flatten(op, sc)
 		if err != nil {
 			return nil, err
@@ -73,8 +77,6 @@ func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
 		return b.graphOp(op, sc)
 	case algebra.Values:
 		return b.values(op, sc)
-	case algebra.Service:
-		return b.service(op, sc)
 	case algebra.Group:
 		return b.group(op, sc)
 	case algebra.OrderBy:
@@ -372,18 +374,4 @@ func newSlice(in Node, offset, limit int64) *Slice {
 		n.Rows = min(n.Rows, float64(limit))
 	}
 	return n
-}
-
-func (b *builder) service(op algebra.Service, sc scope) (Node, error) {
-	n := &Service{Op: op, Name: Pos{Slot: -1}}
-	if op.Name.Var != "" {
-		n.Name.Slot = b.slot(sc, op.Name.Var)
-	}
-	for _, v := range Vars(op.In) {
-		n.Vars = append(n.Vars, v)
-		n.Out = append(n.Out, b.slot(sc, v))
-	}
-	n.Cols = append(n.Cols, n.Out...)
-	n.Rows, n.Cost = 1000, 1e8
-	return n, nil
 }

@@ -62,7 +62,7 @@ func (b *builder) graphOp(op algebra.Graph, sc scope) (Node, error) {
 		}
 	}
 	if outer.Slot >= 0 { // GRAPH in GRAPH: the inner one decides, the outer graph is any
-		m := newHashJoin(b.allGraphs(outer.Slot), newProject(n, cols), nil, nil, Inner, n.Info().Rows*10)
+		m := newHashJoin(b.allGraphs(outer.Slot), newProject(n, cols), nil, nil, Inner, n.Info().Rows*10, nil)
 		return m, nil
 	}
 	return newProject(n, cols), nil
@@ -87,6 +87,18 @@ func (b *builder) allGraphs(slot int) Node {
 
 // estimate asks for a pattern, FROM taken into account.
 func (b *builder) estimate(p term.Pattern) term.Estimate {
+	if e, ok := b.known[p]; ok {
+		return e
+	}
+	if b.known == nil {
+		b.known = map[term.Pattern]term.Estimate{}
+	}
+	e := b.estimateAnew(p)
+	b.known[p] = e
+	return e
+}
+
+func (b *builder) estimateAnew(p term.Pattern) term.Estimate {
 	if b.plan.HasFrom && p.G == term.DefaultGraph {
 		switch len(b.plan.Default) {
 		case 0:

@@ -26,9 +26,10 @@ type post struct {
 	minus  algebra.Op
 	filter algebra.Expr
 	extend *algebra.Extend
-	reads  Set // slots that decide what it does: nothing that binds one of them later may be joined before it
-	binds  Set // slots it may bind
-	graph  Pos // the active graph where it stands
+	call   *algebra.Service // with a variable for its name
+	reads  Set              // slots that decide what it does: nothing that binds one of them later may be joined before it
+	binds  Set              // slots it may bind
+	graph  Pos              // the active graph where it stands
 }
 
 func (g *group) cols() (s Set) {
@@ -53,6 +54,9 @@ func (g *group) sure() (s Set) {
 func (g *group) absorbs(other Set) bool {
 	sure := g.sure()
 	for _, p := range g.posts {
+		if p.call != nil {
+			continue // a join: anything may come before it
+		}
 		if !other.And(p.reads.Or(p.binds)).In(sure.Minus(p.binds)) {
 			return false
 		}
@@ -117,6 +121,12 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 		}
 		b.post(g, post{minus: op.R, reads: b.slots(sc, Vars(op.R))})
 		return g, nil
+	case algebra.Service:
+		if op.Name.Var != "" {
+			g := &group{}
+			b.post(g, post{call: &op, reads: setOf(b.slot(sc, op.Name.Var)), binds: b.slots(sc, Vars(op))})
+			return g, nil
+		}
 	case algebra.Graph:
 		if op.Name.Var == "" {
 			return b.inGraph(op, sc, func() (*group, error) { return b.flatten(op.In, sc) })
@@ -362,6 +372,8 @@ func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 			n, err = b.filterPost(n, p.filter, sc)
 		case p.extend != nil:
 			n, err = b.extendPost(n, *p.extend, sc)
+		case p.call != nil:
+			n, err = b.callPost(n, *p.call, sc)
 		case p.left != nil:
 			n, err = b.leftJoin(n, *p.left, sc)
 		default:

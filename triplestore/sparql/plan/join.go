@@ -3,6 +3,8 @@ package plan
 import (
 	"math/bits"
 	"sort"
+
+	"odarchive/triplestore/term"
 )
 
 // Beyond these numbers of factors the planner looks at fewer join trees: every tree, left-deep trees, the
@@ -47,16 +49,17 @@ func (b *builder) orderJoins(g *group) Node {
 
 // table holds the plans worth keeping for each set of factors: the cheapest, and the cheapest of each order.
 type table struct {
-	b       *builder
-	g       *group
-	plans   map[uint][]Node
-	rows    map[uint]float64
-	covered map[uint]Set
+	b        *builder
+	g        *group
+	plans    map[uint][]Node
+	rows     map[uint]float64
+	distinct map[uint]map[int]float64
+	covered  map[uint]Set
 }
 
 func (b *builder) dynamic(g *group) Node {
 	n := len(g.factors)
-	t := &table{b: b, g: g, plans: map[uint][]Node{}, rows: map[uint]float64{}, covered: map[uint]Set{}}
+	t := &table{b: b, g: g, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, covered: map[uint]Set{}}
 	for i := range g.factors {
 		mask := uint(1) << i
 		t.covered[mask] = g.factors[i].cols
@@ -117,25 +120,96 @@ func (t *table) coveredBy(mask uint) Set {
 }
 
 func (t *table) joinSets(mask, sub, rest uint, f *factor) {
-	filters := t.b.newlyCovered(t.g.filters, t.coveredBy(sub), t.coveredBy(rest))
-	add := func(n Node) {
-		if len(filters) > 0 {
-			n = t.b.newFilter(n, filters)
+	b := t.b
+	c := &joiner{b: b, filters: b.newlyCovered(t.g.filters, t.coveredBy(sub), t.coveredBy(rest))}
+	c.rows, c.distinct = -1, t.distinct[mask]
+	if rows, ok := t.rows[mask]; ok {
+		c.rows = rows // one estimate for a set, whatever its tree
+		for _, e := range c.filters {
+			c.extra += rows * exprCost(e.Expr)
 		}
-		if rows, ok := t.rows[mask]; ok {
-			n.Info().Rows = rows // one estimate for a set, whatever its tree
-		} else {
-			t.rows[mask] = n.Info().Rows
+	}
+	c.want = func(cost float64, sorted []int) bool { return t.wants(mask, cost, sorted) }
+	c.add = func(n Node) {
+		if c.rows < 0 {
+			c.rows = n.Info().Rows
+			t.rows[mask] = c.rows
+			c.distinct = n.Info().Distinct
+			t.distinct[mask] = c.distinct
 		}
+		n.Info().Rows = c.rows
 		t.keep(mask, n)
 	}
-	for _, l := range t.plans[sub] {
-		for _, r := range t.plans[rest] {
-			t.b.joinPair(l, r, add)
+	for i, l := range t.plans[sub] {
+		for k, r := range t.plans[rest] {
+			if i == 0 && k == 0 {
+				c.shape(l.Info(), r.Info())
+			}
+			c.pair(l, r)
 		}
 		if f != nil {
-			t.b.probeFactor(l, f, t.g.filters, add)
+			c.probe(l, f, t.g.filters)
 		}
+	}
+}
+
+// wants tells whether keep would keep a plan.
+func (t *table) wants(mask uint, cost float64, sorted []int) bool {
+	for _, o := range t.plans[mask] {
+		q := o.Info()
+		if q.Cost <= cost && (len(sorted) == 0 || samePrefix(sorted, q.Sorted)) {
+			return false
+		}
+	}
+	return true
+}
+
+// joiner offers the joins of two sets of factors; it builds only those that are wanted.
+type joiner struct {
+	b        *builder
+	filters  []Expr
+	rows     float64 // of the join; negative: not known yet
+	extra    float64 // cost of the filters
+	distinct map[int]float64
+	want     func(cost float64, sorted []int) bool
+	add      func(Node)
+	keys     []int
+	maybe    []int
+	shared   []int
+	sure     Set
+}
+
+// shape finds the shared variables: they are the same for all plans of two sets.
+func (c *joiner) shape(lp, rp *Props) {
+	shared := setOf(lp.Cols...).And(setOf(rp.Cols...))
+	c.sure = shared.And(lp.Sure).And(rp.Sure)
+	c.keys, c.maybe, c.shared = c.sure.List(), shared.Minus(c.sure).List(), shared.List()
+}
+
+func (c *joiner) finish(n Node) {
+	if len(c.filters) > 0 {
+		n = c.b.newFilter(n, c.filters)
+	}
+	c.add(n)
+}
+
+// pair offers the joins of two plans: merge where both are sorted alike, hash with the right one as the table.
+func (c *joiner) pair(l, r Node) {
+	lp, rp := l.Info(), r.Info()
+	rows := c.rows
+	if rows < 0 {
+		rows = joinRows(lp, rp, c.shared)
+	}
+	if c.b.allows("merge") && len(c.keys) > 0 && len(c.maybe) == 0 && len(lp.Sorted) > 0 && len(rp.Sorted) > 0 && lp.Sorted[0] == rp.Sorted[0] {
+		if merge := mergeKeys(lp, rp, c.sure); len(merge) == len(c.keys) && c.want(mergeCost(lp, rp, rows)+c.extra, lp.Sorted) {
+			c.finish(newMergeJoin(l, r, merge, Inner, rows, c.distinct))
+			if c.b.opts.Join == "merge" {
+				return
+			}
+		}
+	}
+	if c.want(hashCost(lp, rp, len(c.keys), rows)+c.extra, lp.Sorted) {
+		c.finish(newHashJoin(l, r, c.keys, c.maybe, Inner, rows, c.distinct))
 	}
 }
 
@@ -230,24 +304,6 @@ func (b *builder) leaves(f *factor, filters []Expr) []Node {
 	return out
 }
 
-// joinPair offers the joins of two plans: merge where both are sorted alike, hash with either side as the table.
-func (b *builder) joinPair(l, r Node, add func(Node)) {
-	lp, rp := l.Info(), r.Info()
-	shared := setOf(lp.Cols...).And(setOf(rp.Cols...))
-	sure := shared.And(lp.Sure).And(rp.Sure)
-	keys := sure.List()
-	maybe := shared.Minus(sure).List()
-	rows := joinRows(lp, rp, shared.List())
-	merge := mergeKeys(lp, rp, sure)
-	if len(merge) == len(keys) && len(keys) > 0 && len(maybe) == 0 && b.allows("merge") {
-		add(newMergeJoin(l, r, merge, Inner, rows))
-		if b.opts.Join == "merge" {
-			return
-		}
-	}
-	add(newHashJoin(l, r, keys, maybe, Inner, rows))
-}
-
 // allows tells whether a join method may be chosen.
 func (b *builder) allows(method string) bool { return b.opts.Join == "" || b.opts.Join == method }
 
@@ -263,34 +319,46 @@ func mergeKeys(l, r *Props, keys Set) []int {
 	return out
 }
 
-func newMergeJoin(l, r Node, keys []int, kind JoinKind, rows float64) *MergeJoin {
+func mergeCost(lp, rp *Props, rows float64) float64 {
+	return lp.Cost + rp.Cost + (lp.Rows+rp.Rows)*costMerge + rows*costRow
+}
+
+func hashCost(lp, rp *Props, keys int, rows float64) float64 {
+	cost := lp.Cost + rp.Cost + rp.Rows*costHashBuild + lp.Rows*costHashProbe + rows*costRow*2
+	if keys == 0 { // every pair is looked at
+		cost += lp.Rows * rp.Rows * costRow
+	}
+	return cost
+}
+
+// newMergeJoin and its kin take the distinct counts of their output where they are known already; nil: not.
+func newMergeJoin(l, r Node, keys []int, kind JoinKind, rows float64, distinct map[int]float64) *MergeJoin {
 	lp, rp := l.Info(), r.Info()
 	n := &MergeJoin{L: l, R: r, Keys: keys, Kind: kind}
-	n.Props = joined(lp, rp, kind, rows)
-	n.Cost = lp.Cost + rp.Cost + (lp.Rows+rp.Rows)*costMerge + n.Rows*costRow
+	n.Props = joined(lp, rp, kind, rows, distinct)
+	n.Cost = mergeCost(lp, rp, n.Rows)
 	n.Sorted = lp.Sorted
 	return n
 }
 
-func newHashJoin(l, r Node, keys, maybe []int, kind JoinKind, rows float64) *HashJoin {
+func newHashJoin(l, r Node, keys, maybe []int, kind JoinKind, rows float64, distinct map[int]float64) *HashJoin {
 	lp, rp := l.Info(), r.Info()
 	n := &HashJoin{L: l, R: r, Keys: keys, Maybe: maybe, Kind: kind, Mark: -1}
-	n.Props = joined(lp, rp, kind, rows)
-	n.Cost = lp.Cost + rp.Cost + rp.Rows*costHashBuild + lp.Rows*costHashProbe + n.Rows*costRow*2
-	if len(keys) == 0 { // every pair is looked at
-		n.Cost += lp.Rows * rp.Rows * costRow
-	}
+	n.Props = joined(lp, rp, kind, rows, distinct)
+	n.Cost = hashCost(lp, rp, len(keys), n.Rows)
 	n.Sorted = lp.Sorted
 	return n
 }
 
 // joined are the properties of a join's output, but for cost and order.
-func joined(lp, rp *Props, kind JoinKind, rows float64) Props {
+func joined(lp, rp *Props, kind JoinKind, rows float64, distinct map[int]float64) Props {
 	p := Props{Rows: rows}
 	switch kind {
 	case Inner:
 		p.Cols, p.Sure = joinCols(lp, rp)
-		p.Distinct = joinDistinct(lp, rp, rows)
+		if p.Distinct = distinct; distinct == nil {
+			p.Distinct = joinDistinct(lp, rp, rows)
+		}
 	case Outer:
 		p.Cols, _ = joinCols(lp, rp)
 		p.Sure = lp.Sure
@@ -309,19 +377,20 @@ func joined(lp, rp *Props, kind JoinKind, rows float64) Props {
 	return p
 }
 
-// probeFactor offers to look a pattern or path up for each row of l.
-func (b *builder) probeFactor(l Node, f *factor, filters []Expr, add func(Node)) {
+// probe offers to look a pattern or path up for each row of l.
+func (c *joiner) probe(l Node, f *factor, filters []Expr) {
 	if f.path != nil {
-		if n := b.pathJoin(l, *f.path); n != nil {
-			add(b.withOwn(n, l, f, filters))
+		if n := c.b.pathJoin(l, *f.path); n != nil {
+			c.finish(c.b.withOwn(n, l, f, filters))
 		}
 		return
 	}
-	if f.pos == nil || !b.allows("bind") {
+	if f.pos == nil || !c.b.allows("bind") {
 		return
 	}
-	if n := b.newBindJoin(l, *f.pos, Inner); n != nil {
-		add(b.withOwn(n, l, f, filters))
+	p, ok := c.b.planProbe(l, *f.pos, c.rows)
+	if ok && c.want(p.cost+c.extra, p.sorted) {
+		c.finish(c.b.withOwn(c.b.newBindJoin(l, *f.pos, p, Inner, c.distinct), l, f, filters))
 	}
 }
 
@@ -340,42 +409,53 @@ func (b *builder) withOwn(n, l Node, f *factor, filters []Expr) Node {
 	return b.newFilter(n, own)
 }
 
-// newBindJoin is nil where l binds nothing of the pattern, or a shared variable may be unbound.
-func (b *builder) newBindJoin(l Node, pos [4]Pos, kind JoinKind) *BindJoin {
+// probePlan is how a pattern is looked up for the rows of another plan.
+type probePlan struct {
+	order  term.Order
+	keys   []int
+	rows   float64
+	cost   float64
+	sorted []int
+}
+
+// planProbe is not ok where l binds nothing of the pattern, or a shared variable may be unbound. rows are those of the
+// join; negative: to be estimated.
+func (b *builder) planProbe(l Node, pos [4]Pos, rows float64) (p probePlan, ok bool) {
 	lp := l.Info()
 	have := setOf(lp.Cols...)
 	shared := patternFactor(pos).cols.And(have)
 	if shared.Empty() || !shared.In(lp.Sure) {
-		return nil
+		return p, false
 	}
-	order, keys, ok := b.probeOrder(pos, shared)
-	if !ok {
-		return nil
+	if p.order, p.keys, ok = b.probeOrder(pos, shared); !ok {
+		return p, false
 	}
 	if g := pos[3].Slot; g >= 0 && have.Has(g) {
-		keys = append(keys[:len(keys):len(keys)], g)
+		p.keys = append(p.keys[:len(p.keys):len(p.keys)], g)
 	}
-	est := b.estimate(pattern(pos))
-	scan := newScan(pos, order, est)
-	n := &BindJoin{L: l, R: scan, Keys: keys, Kind: kind}
-	rows := joinRows(lp, &scan.Props, shared.List())
-	n.Props = joined(lp, &scan.Props, kind, rows)
-	sorted := len(lp.Sorted) > 0 && lp.Sorted[0] == keys[0]
-	probes := lp.Rows
-	passes := 1.0
-	cost := 0.0
-	if sorted {
-		probes = min(probes, distinctOf(lp, keys[0])*float64(len(keys)))
-		n.Sorted = lp.Sorted
-		if len(keys) > 1 {
-			n.Sorted = lp.Sorted[:1]
+	if p.rows = rows; rows < 0 {
+		p.rows = joinRows(lp, &newScan(pos, p.order, b.estimate(pattern(pos))).Props, shared.List())
+	}
+	probes, passes := lp.Rows, 1.0
+	if len(lp.Sorted) > 0 && lp.Sorted[0] == p.keys[0] {
+		probes = min(probes, distinctOf(lp, p.keys[0])*float64(len(p.keys)))
+		if p.sorted = lp.Sorted; len(p.keys) > 1 {
+			p.sorted = lp.Sorted[:1]
 		}
 	} else {
-		cost = lp.Rows * costSort
-		passes = 1 + lp.Rows/bindBatch
+		p.cost = lp.Rows * costSort
+		passes += lp.Rows / bindBatch
 	}
-	walk := b.rangeRows(pos, order)*costScan*passes + probes*costProbe
-	n.Cost = lp.Cost + cost + min(probes*costSeek, walk) + lp.Rows*costRow + rows*costScan
+	walk := b.rangeRows(pos, p.order)*costScan*passes + probes*costProbe
+	p.cost += lp.Cost + min(probes*costSeek, walk) + lp.Rows*costRow + p.rows*costScan
+	return p, true
+}
+
+func (b *builder) newBindJoin(l Node, pos [4]Pos, p probePlan, kind JoinKind, distinct map[int]float64) *BindJoin {
+	scan := newScan(pos, p.order, b.estimate(pattern(pos)))
+	n := &BindJoin{L: l, R: scan, Keys: p.keys, Kind: kind}
+	n.Props = joined(l.Info(), &scan.Props, kind, p.rows, distinct)
+	n.Cost, n.Sorted = p.cost, p.sorted
 	return n
 }
 
@@ -406,20 +486,21 @@ func (b *builder) greedy(g *group) Node {
 				if pass == 0 && f.cols.And(have).Empty() {
 					continue
 				}
-				newly := b.newlyCovered(g.filters, have, f.cols)
-				add := func(n Node) {
-					if len(newly) > 0 {
-						n = b.newFilter(n, newly)
-					}
+				c := &joiner{b: b, rows: -1, filters: b.newlyCovered(g.filters, have, f.cols)}
+				c.want = func(cost float64, _ []int) bool { return best == nil || cost < best.Info().Cost }
+				c.add = func(n Node) {
 					p := n.Info()
 					if best == nil || p.Cost+p.Rows*costScan < best.Info().Cost+best.Info().Rows*costScan {
 						best, at = n, i
 					}
 				}
-				for _, leaf := range leaves[fi] {
-					b.joinPair(cur, leaf, add)
+				for k, leaf := range leaves[fi] {
+					if k == 0 {
+						c.shape(cur.Info(), leaf.Info())
+					}
+					c.pair(cur, leaf)
 				}
-				b.probeFactor(cur, f, g.filters, add)
+				c.probe(cur, f, g.filters)
 				if b.opts.NoReorder && best != nil {
 					break
 				}

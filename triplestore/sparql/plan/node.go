@@ -192,7 +192,7 @@ type (
 		Order term.Order
 		Out   []int // slots of the counts
 	}
-	// Service asks another endpoint; L binds what Name may need (nil: a constant name).
+	// Service asks another endpoint: the one that Op names, or each of those that L binds Name.Slot to.
 	Service struct {
 		Props
 		Op   algebra.Service

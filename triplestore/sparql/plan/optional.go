@@ -104,13 +104,13 @@ func (b *builder) lookups(l Node, g *group, kind JoinKind, cands []Node) []Node 
 		return cands
 	}
 	if len(g.filters) == 0 {
-		if n := b.newBindJoin(l, *f.pos, kind); n != nil {
-			cands = append(cands, n)
+		if p, ok := b.planProbe(l, *f.pos, -1); ok {
+			cands = append(cands, b.newBindJoin(l, *f.pos, p, kind, nil))
 		}
 	}
 	for _, leaf := range b.leaves(f, g.filters) {
 		if keys := mergeKeys(lp, leaf.Info(), shared); len(keys) > 0 && len(keys) == len(shared.List()) {
-			cands = append(cands, newMergeJoin(l, leaf, keys, kind, joinRows(lp, leaf.Info(), keys)))
+			cands = append(cands, newMergeJoin(l, leaf, keys, kind, joinRows(lp, leaf.Info(), keys), nil))
 		}
 	}
 	return cands
@@ -126,9 +126,9 @@ func (b *builder) hashOuter(l Node, g *group, rest []algebra.Expr, sc scope) (No
 	shared := setOf(lp.Cols...).And(setOf(rp.Cols...))
 	sure := shared.And(lp.Sure).And(rp.Sure)
 	if keys := mergeKeys(lp, rp, sure); len(rest) == 0 && len(keys) > 0 && shared.In(setOf(keys...)) && b.allows("merge") {
-		return newMergeJoin(l, r, keys, Outer, joinRows(lp, rp, keys)), nil
+		return newMergeJoin(l, r, keys, Outer, joinRows(lp, rp, keys), nil), nil
 	}
-	n := newHashJoin(l, r, sure.List(), shared.Minus(sure).List(), Outer, joinRows(lp, rp, shared.List()))
+	n := newHashJoin(l, r, sure.List(), shared.Minus(sure).List(), Outer, joinRows(lp, rp, shared.List()), nil)
 	if len(rest) > 0 {
 		e := b.rename(conjunction(rest), sc)
 		n.Cond = &e
@@ -204,7 +204,7 @@ func (b *builder) lateral(l Node, g *group, seeds Set, rest []algebra.Expr, kind
 	}
 	rp := r.Info()
 	n := &Lateral{L: l, R: r, Seed: seed, Kind: kind, Mark: mark}
-	n.Props = joined(lp, rp, kind, rp.Rows)
+	n.Props = joined(lp, rp, kind, rp.Rows, nil)
 	n.Cols = without(n.Cols, nr)
 	n.Sorted = lp.Sorted
 	n.Cost = lp.Cost + rp.Cost + costLateral + (lp.Rows+rp.Rows)*costRow*4
@@ -271,7 +271,7 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 	}
 	rp := rn.Info()
 	sure := shared.Or(graph).And(lp.Sure).And(rp.Sure)
-	n := newHashJoin(l, rn, sure.List(), shared.Minus(sure).List(), Minus, lp.Rows/2)
+	n := newHashJoin(l, rn, sure.List(), shared.Minus(sure).List(), Minus, lp.Rows/2, nil)
 	if sure.Minus(graph).Empty() {
 		return n, nil
 	}
@@ -289,9 +289,9 @@ func (b *builder) hashSemi(l Node, g *group, kind JoinKind, mark int, sc scope) 
 	shared := setOf(lp.Cols...).And(setOf(rp.Cols...))
 	sure := shared.And(lp.Sure).And(rp.Sure)
 	if keys := mergeKeys(lp, rp, sure); kind != Mark && len(keys) > 0 && shared.In(setOf(keys...)) && b.allows("merge") {
-		return newMergeJoin(l, r, keys, kind, 0), nil
+		return newMergeJoin(l, r, keys, kind, 0, nil), nil
 	}
-	n := newHashJoin(l, r, sure.List(), shared.Minus(sure).List(), kind, 0)
+	n := newHashJoin(l, r, sure.List(), shared.Minus(sure).List(), kind, 0, nil)
 	n.Mark = mark
 	addMark(&n.Props, kind, mark)
 	return n, nil
@@ -312,7 +312,7 @@ func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark in
 	transparent := b.transparent(r, correlated, sc) && correlated.And(inner).In(ip.Sure)
 	if !transparent {
 		n := &Substitute{L: in, Op: r, Scope: sc, Graph: b.graph, Kind: kind, Mark: mark}
-		n.Props = joined(ip, ip, kind, ip.Rows/2)
+		n.Props = joined(ip, ip, kind, ip.Rows/2, nil)
 		n.Sorted = ip.Sorted
 		n.Cost = ip.Cost + ip.Rows*costLateral*10
 		addMark(&n.Props, kind, mark)

@@ -139,9 +139,7 @@ func prune(n Node, need Set) {
 		prune(n.L, in)
 		keep()
 	case *Service:
-		if n.L != nil {
-			prune(n.L, need.With(n.Name.Slot))
-		}
+		// All that the endpoint gives is read: rows repeat as often as it says.
 	}
 }
 
