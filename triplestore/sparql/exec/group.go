@@ -113,7 +113,10 @@ func (g *group) assign(b *batch) error {
 	for i := range b.n {
 		same := last >= 0
 		for k, c := range g.by {
-			id := b.cols[c][i]
+			var id term.ID // a key that nothing binds
+			if c >= 0 {
+				id = b.cols[c][i]
+			}
 			same = same && g.key[k] == id
 			g.key[k] = id
 		}
