@@ -27,8 +27,8 @@ var outcomes = []struct {
 	{sparql.ErrUsing, http.StatusBadRequest, "The dataset is given twice"},
 }
 
-// answer gives an error of the engine the status and the words it is told with; others pass.
-func answer(err error) error {
+// Answer gives an error of the engine the status and the words it is told with over HTTP; others pass.
+func Answer(err error) error {
 	var s *syntax.Error
 	if errors.As(err, &s) {
 		fields := []any{"line", s.Line, "column", s.Col, "found", s.Found}

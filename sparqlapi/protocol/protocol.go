@@ -70,7 +70,7 @@ func New(o Options) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept")
 	if err := h.serve(w, r); err != nil {
-		problem.Write(w, r, answer(err))
+		problem.Write(w, r, Answer(err))
 	}
 }
 

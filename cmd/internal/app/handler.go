@@ -50,7 +50,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		SPARQL:     n.protocol(guard),
 		GraphStore: graphs,
 		File:       &fileserve.Handler{Archive: found, Contents: n.Content, Links: mementos.Links, IRI: n.Mint.Version, Log: n.Log},
-		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: selector{n}, Base: n.Mint.Base, Log: n.Log},
+		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: querier{n}, Base: n.Mint.Base, Log: n.Log},
 		Memento:    mementos,
 		Metrics:    observed.handler(),
 		REST:       rest.New(read, n.Intake, n.Mint),

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/protocol"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/results"
@@ -86,19 +89,29 @@ func writeGraph(r *sparql.Results, w *rdfio.Writer) error {
 	}
 }
 
-// selector runs the SELECT queries that name the files of a zip.
-type selector struct{ *Node }
-
-var _ bundle.Querier = selector{}
-
-// Select implements bundle.Querier.
-func (s selector) Select(ctx context.Context, text string, f func(bundle.Rows) error) error {
-	return s.Query(ctx, text, queryOptions(), func(r *sparql.Results) error {
+// selectVersions runs the SELECT query that names the files of a zip.
+func (n *Node) selectVersions(ctx context.Context, text string, f func(bundle.Rows) error) error {
+	return n.Query(ctx, text, queryOptions(), func(r *sparql.Results) error {
 		if r.Kind != sparql.Solutions {
 			return &NotSelect{}
 		}
 		return f(rowsOf(r))
 	})
+}
+
+// querier is selectVersions for requests over HTTP: errors come as problems.
+type querier struct{ *Node }
+
+var _ bundle.Querier = querier{}
+
+// Select implements bundle.Querier.
+func (q querier) Select(ctx context.Context, text string, f func(bundle.Rows) error) error {
+	err := q.selectVersions(ctx, text, f)
+	var other *NotSelect
+	if errors.As(err, &other) {
+		return problem.Wrap(http.StatusBadRequest, "Not a SELECT query", err)
+	}
+	return protocol.Answer(err)
 }
 
 // rowsOf ranges over the rows of a result.
@@ -123,7 +136,7 @@ func (*NotSelect) Error() string {
 // Bundle is the zip of the versions that a query names.
 func (n *Node) Bundle(ctx context.Context, query string) (*bundle.Plan, error) {
 	var entries []bundle.Entry
-	err := selector{n}.Select(ctx, query, func(rows bundle.Rows) (err error) {
+	err := n.selectVersions(ctx, query, func(rows bundle.Rows) (err error) {
 		entries, err = bundle.Collect(ctx, rows, versions{n.Archive}, 0)
 		return err
 	})
