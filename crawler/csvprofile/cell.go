@@ -207,7 +207,37 @@ func number(b []byte) (value, bool) {
 		v.alt = v.num
 		return v, true
 	}
+	if b[p] == '.' && digits > 0 && len(b) <= 16 {
+		if v, ok := pointed(b, start, p, n, neg); ok {
+			return v, true
+		}
+	}
 	return separated(b, start, neg)
+}
+
+// pointed reads the commonest decimals, digits with a point in them, of which those before the point make n.
+func pointed(b []byte, start, point int, n uint64, neg bool) (value, bool) {
+	for _, c := range b[point+1:] {
+		if c-'0' > 9 {
+			return value{}, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	fraction := len(b) - point - 1
+	v := value{kind: kindDecimal, forms: numDotted}
+	if b[start] != '0' || point-start == 1 {
+		v.forms |= numNoZeros
+	}
+	v.num = float64(n) / powers[fraction]
+	if neg {
+		v.num = -v.num
+	}
+	v.alt = v.num
+	if fraction == 3 && point-start <= 3 && b[start] != '0' {
+		v.forms |= numGroupDot
+		v.alt = v.num * 1000
+	}
+	return v, true
 }
 
 // separated reads a number with something other than digits in it; the sign ends at start.
@@ -329,6 +359,7 @@ func separated(b []byte, start int, neg bool) (value, bool) {
 		ok = numCommaed
 		if run == 3 && intDigits >= 1 && intDigits <= 3 && b[first] != '0' && !exponent {
 			ok |= numGroupComma
+			v.kind = kindInteger // thousands, unless other cells of the column show a decimal comma
 		}
 	case exponent || intDigits == 0 || intDigits > 3 || b[first] == '0':
 		return v, false
@@ -357,15 +388,20 @@ func separated(b []byte, start int, neg bool) (value, bool) {
 	if intDigits > 1 && b[first] == '0' {
 		v.forms &^= numNoZeros
 	}
-	whole, _ := strconv.ParseFloat(unsafe.String(&clean[0], w), 64)
+	whole, ok1 := float(clean[:w], 0, exponent)
 	if decimalAt < 0 {
 		v.num, v.alt = whole, whole
-		return v, true
+		return v, ok1
 	}
-	copy(clean[decimalAt+1:w+1], clean[decimalAt:w])
-	clean[decimalAt] = '.'
-	part, err := strconv.ParseFloat(unsafe.String(&clean[0], w+1), 64)
-	if err != nil && part == 0 {
+	part, ok2 := whole, ok1
+	if exponent {
+		copy(clean[decimalAt+1:w+1], clean[decimalAt:w])
+		clean[decimalAt] = '.'
+		part, ok2 = float(clean[:w+1], 0, true)
+	} else {
+		part, ok2 = float(clean[:w], w-decimalAt, false)
+	}
+	if !ok2 {
 		return v, false
 	}
 	v.num, v.alt = part, part
@@ -378,6 +414,33 @@ func separated(b []byte, start int, neg bool) (value, bool) {
 	}
 	return v, true
 }
+
+// float reads digits with an optional sign, the last fraction of which stand behind the point. Up to 15 digits the
+// result is exact (Clinger, 1990); more digits, or an exponent, go the long way.
+func float(b []byte, fraction int, exponent bool) (float64, bool) {
+	if !exponent && len(b) <= 15 && fraction < len(powers) {
+		n, i := int64(0), 0
+		if b[0] == '-' {
+			i = 1
+		}
+		for _, c := range b[i:] {
+			n = n*10 + int64(c-'0')
+		}
+		x := float64(n) / powers[fraction]
+		if i == 1 {
+			x = -x
+		}
+		return x, true
+	}
+	if fraction > 0 {
+		b = append(append(append(make([]byte, 0, 64), b[:len(b)-fraction]...), '.'), b[len(b)-fraction:]...)
+	}
+	x, err := strconv.ParseFloat(unsafe.String(&b[0], len(b)), 64)
+	return x, err == nil || x != 0
+}
+
+// powers of ten that a float64 holds exactly.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 func isURI(b []byte) bool {
 	i := 0

@@ -39,6 +39,8 @@ type column struct {
 	sample []string
 	dup    bool // some value came twice
 	unique uniqueness
+	early  []uint64 // hashes of the values in the table when it was given up
+	memory *int     // hashes that may still be remembered, shared by the columns of a table
 }
 
 type slot struct {
@@ -50,8 +52,8 @@ type slot struct {
 	est     uint32 // times seen, less what thinning took
 }
 
-func newColumn() *column {
-	return &column{slots: make([]slot, 32), exact: true, st: newStats()}
+func newColumn(memory *int) *column {
+	return &column{slots: make([]slot, 32), exact: true, st: newStats(), memory: memory}
 }
 
 // add counts one cell.
@@ -63,10 +65,16 @@ func (c *column) add(cell []byte) {
 	}
 	c.cells++
 	h := xxhash.Sum64(cell)
-	if c.off || len(cell) >= longValue {
-		if !c.off && !c.exactLong(h) {
-			c.dup = true
+	if c.off {
+		c.fold(cell, h, 1)
+		return
+	}
+	if len(cell) >= longValue {
+		if c.exact {
+			c.exact = false
+			c.startSketches()
 		}
+		c.unique.unknown = true // the table does not see this value
 		c.fold(cell, h, 1)
 		return
 	}
@@ -85,15 +93,6 @@ func (c *column) add(cell []byte) {
 			return
 		}
 	}
-}
-
-// exactLong remembers that values too long for the table make its counts inexact. It reports whether h is new.
-func (c *column) exactLong(h uint64) bool {
-	if c.exact {
-		c.exact = false
-		c.startSketches()
-	}
-	return true
 }
 
 func (c *column) insert(s *slot, cell []byte, h uint64) {
@@ -134,6 +133,8 @@ func (c *column) thin() {
 	if c.exact {
 		c.exact = false
 		c.startSketches()
+	} else {
+		c.dup = true // values dropped before can come again unseen
 	}
 	c.foldPending()
 	rare := c.news*10 >= c.since*9 // hardly a value came twice
@@ -155,6 +156,9 @@ func (c *column) thin() {
 	}
 	if rare {
 		c.off = true
+		if !c.dup {
+			c.early = slices.Collect(c.hashes)
+		}
 		slices.SortFunc(kept, func(a, b slot) int { return int(b.est) - int(a.est) })
 		kept = kept[:min(len(kept), topN)]
 	}
@@ -178,11 +182,13 @@ func (c *column) thin() {
 }
 
 // startSketches begins estimating when the table stops being the whole truth.
-func (c *column) startSketches() {
-	c.hll = hyperloglog.NewNoSparse()
+func (c *column) startSketches() { c.hll = hyperloglog.NewNoSparse() }
+
+// hashes of the values in the table.
+func (c *column) hashes(yield func(uint64) bool) {
 	for i := range c.slots {
-		if s := &c.slots[i]; s.live {
-			c.unique.add(s.hash)
+		if c.slots[i].live && !yield(c.slots[i].hash) {
+			return
 		}
 	}
 }
@@ -211,17 +217,18 @@ func (c *column) foldPending() {
 
 // fold reads a value that was seen n times.
 func (c *column) fold(cell []byte, h uint64, n uint64) {
+	v := classify(cell)
 	if c.hll != nil {
 		c.hll.InsertHash(h)
-		if c.off {
-			c.unique.add(h)
-		}
+	}
+	if c.off && !c.dup {
+		c.unique.add(cell, v, h, &c.st, slices.Values(c.early), c.memory)
 	}
 	c.sketch.add(h)
 	if len(c.sample) < sampleN {
 		c.sample = append(c.sample, string(cell[:min(len(cell), longValue)]))
 	}
-	c.st.add(cell, int64(n))
+	c.st.add(cell, v, int64(n))
 }
 
 // trim drops blanks around a cell.

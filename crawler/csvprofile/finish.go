@@ -39,7 +39,7 @@ func (c *column) finish(name string, rows int64) Column {
 	c.extremes(&col)
 	c.top(&col)
 	col.Sketch = c.sketch.sketch()
-	col.Class = c.class(&col, name)
+	col.Class = classOf(&col, c.sample)
 	return col
 }
 
@@ -50,7 +50,7 @@ func (c *column) distinct(col *Column) {
 		col.Unique = !c.dup && col.Distinct > 0
 	} else {
 		col.Distinct = max(int64(c.hll.Estimate())-int64(len(col.NullWords)), 1)
-		col.Unique = !c.dup && !c.unique.dup && !c.unique.over
+		col.Unique = c.off && !c.dup && !c.unique.dup && !c.unique.unknown
 		if col.Unique {
 			col.Distinct, col.Exact = c.cells, true
 		}
@@ -315,10 +315,10 @@ func (c *column) extremes(col *Column) {
 	switch col.Datatype {
 	case "integer", "decimal", "double", "gYear":
 		col.Min, col.Max = c.canonical(q.min, q.minLex, col), c.canonical(q.max, q.maxLex, col)
-		mean := q.mean
+		mean := q.mean()
 		col.Mean = &mean
 		if q.n > 1 {
-			sd := math.Sqrt(q.m2 / float64(q.n-1))
+			sd := q.deviation()
 			col.StdDev = &sd
 		}
 		c.quantiles(col, func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) })
@@ -397,6 +397,3 @@ func (c *column) canonical(x float64, lex []byte, col *Column) string {
 	}
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
-
-// class names the class of things that the column's values denote; "" if it cannot be told.
-func (c *column) class(col *Column, name string) string { return "" }

@@ -2,6 +2,7 @@ package csvprofile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -153,11 +154,12 @@ func continuesHeader(row []string, rest [][]string) bool {
 	strong := 0
 	for i, cell := range row {
 		k := kindOf(strings.TrimSpace(cell))
-		word := k == kindText || k == kindBoolean || k == kindNull
+		below := columnKind(rest, i)
+		word := k == kindText || k == kindBoolean && below != kindBoolean || k == kindNull
 		if !word && k != kindEmpty {
 			return false
 		}
-		if word && columnKind(rest, i) != kindText {
+		if word && below != kindText {
 			strong++
 		}
 	}
@@ -244,8 +246,8 @@ func headerScore(head []string, rest [][]string) (float64, string) {
 	if differ > 0 && agree == 0 {
 		return score, "words stand above columns of numbers or dates"
 	}
-	if agree > 0 && differ > 0 && yearsAcross(head) {
-		return 2 * float64(differ), "years across above columns of numbers"
+	if agree > 0 && yearsAcross(head) {
+		return 2, "years across above columns of numbers"
 	}
 	if agree > differ {
 		return -float64(agree), "the first row has values of the same kinds as the rows below"
@@ -307,18 +309,28 @@ func anyBelow(rows [][]string, i int) bool {
 	return false
 }
 
-// yearsAcross tells whether the numbers of a row are years, one after another.
+// yearsAcross tells whether a row is a word followed by years in steps of one size.
 func yearsAcross(head []string) bool {
-	n := 0
-	for _, c := range head {
+	var years []int
+	for i, c := range head {
 		c = strings.TrimSpace(c)
 		if len(c) == 4 && c >= "1500" && c < "2200" && kindOf(c) == kindInteger {
-			n++
-		} else if kindOf(c) != kindText && c != "" {
+			y, _ := strconv.Atoi(c)
+			years = append(years, y)
+		} else if k := kindOf(c); k != kindText && k != kindEmpty || i == len(head)-1 && len(years) == 0 {
 			return false
 		}
 	}
-	return n >= 2
+	if len(years) < 2 || len(years) == len(head) && len(years) < 4 {
+		return false
+	}
+	step := years[1] - years[0]
+	for i := 1; i < len(years); i++ {
+		if years[i]-years[i-1] != step {
+			return false
+		}
+	}
+	return step != 0
 }
 
 // looksLikeName tells whether a cell could be the name of a column.

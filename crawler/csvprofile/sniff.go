@@ -41,6 +41,10 @@ func sniff(text []byte, whole bool) candidate {
 			continue
 		}
 		c := withDelimiter(body, d)
+		if c.doubles(&best) {
+			best = c
+			continue
+		}
 		if c.score <= best.score || !usual(d) && c.unlikely(&best) {
 			continue
 		}
@@ -55,6 +59,11 @@ func sniff(text []byte, whole bool) candidate {
 		best.delim = "," // what a writer of one column would have put between two
 	}
 	return best
+}
+
+// doubles tells whether a delimiter is the best one written twice, which then only found an empty cell between any two.
+func (c *candidate) doubles(best *candidate) bool {
+	return len(best.delim) > 0 && c.delim == best.delim+best.delim && c.width > 1 && best.width == 2*c.width-1 && c.consistency >= best.consistency
 }
 
 // usual tells whether a delimiter is one of those that nearly all files have.
@@ -181,7 +190,7 @@ func delimiters(text []byte) []string {
 		}
 	}
 	slices.SortFunc(list, func(a, b string) int {
-		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(utf8.RuneCountInString(a), utf8.RuneCountInString(b)), cmp.Compare(weight(b), weight(a)), cmp.Compare(a, b))
 	})
 	return list[:min(len(list), 24)]
 }

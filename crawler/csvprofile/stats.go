@@ -2,6 +2,7 @@ package csvprofile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,10 +18,9 @@ type stats struct {
 	minLen, maxLen int
 	minText        []byte
 	maxText        []byte
+	minKey, maxKey uint64    // their prefixes
 	nulls          []Count   // null words
 	bools          [2]string // the words seen for true and false
-	groups         byte      // grouping character seen, for "'" and blanks
-	fraction       int       // most digits behind the decimal character
 	num            numbers
 }
 
@@ -40,8 +40,7 @@ func (s *stats) decide(f forms) {
 }
 
 // add takes a value that was seen n times.
-func (s *stats) add(cell []byte, n int64) {
-	v := classify(cell)
+func (s *stats) add(cell []byte, v value, n int64) {
 	s.count[v.kind] += n
 	if v.kind == kindNull {
 		s.null(cell, n)
@@ -65,17 +64,36 @@ func (s *stats) add(cell []byte, n int64) {
 	s.text(cell)
 }
 
-// text keeps the least and the greatest value as text.
+// extremeLen is how much of the least and greatest text is kept, in bytes.
+const extremeLen = 1024
+
+// text keeps the least and the greatest value as text. Their first eight bytes, as a number, mostly suffice to see
+// that a value is neither.
 func (s *stats) text(cell []byte) {
-	if len(cell) > 1024 {
-		cell = cell[:1024]
+	k := prefix(cell)
+	if k > s.minKey && k < s.maxKey {
+		return
+	}
+	if len(cell) > extremeLen {
+		cell = cell[:extremeLen]
 	}
 	if s.minText == nil || bytes.Compare(cell, s.minText) < 0 {
-		s.minText = append(s.minText[:0], cell...)
+		s.minText, s.minKey = append(s.minText[:0], cell...), k
 	}
 	if s.maxText == nil || bytes.Compare(cell, s.maxText) > 0 {
-		s.maxText = append(s.maxText[:0], cell...)
+		s.maxText, s.maxKey = append(s.maxText[:0], cell...), k
 	}
+}
+
+func prefix(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	k := uint64(0)
+	for i, c := range b {
+		k |= uint64(c) << (56 - 8*i)
+	}
+	return k
 }
 
 func (s *stats) null(cell []byte, n int64) {
@@ -109,22 +127,25 @@ func (s *stats) boolWord(cell []byte) {
 
 // numbers is the distribution of numbers, or of dates as numbers.
 type numbers struct {
-	n          int64
-	sum        float64
-	mean, m2   float64 // Welford
-	min, max   float64
-	minLex     []byte
-	maxLex     []byte
-	sample     []float64 // a uniform sample of all values
-	rng        *rand.Rand
-	skip       int64 // values until the next one that goes into the sample
-	w          float64
-	descending bool
+	n        int64
+	origin   float64 // the first value, from which the sums are taken to keep their digits
+	sum      float64 // of the differences to origin
+	sum2     float64 // of their squares
+	min, max float64
+	minLex   []byte
+	maxLex   []byte
+	sample   []float64 // a uniform sample of all values
+	rng      *rand.Rand
+	skip     int64 // values until the next one that goes into the sample
+	w        float64
 }
 
 func (q *numbers) add(x float64, n int64, lex []byte) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return
+	}
+	if q.n == 0 {
+		q.origin = x
 	}
 	if q.n == 0 || x < q.min {
 		q.min = x
@@ -135,9 +156,26 @@ func (q *numbers) add(x float64, n int64, lex []byte) {
 		q.maxLex = append(q.maxLex[:0], lex...)
 	}
 	q.n += n
-	d := x - q.mean
-	q.mean += d * float64(n) / float64(q.n)
-	q.m2 += d * (x - q.mean) * float64(n)
+	d := x - q.origin
+	q.sum += d * float64(n)
+	q.sum2 += d * d * float64(n)
+	if n <= q.skip {
+		q.skip -= n
+		return
+	}
+	q.pick(x, n)
+}
+
+// mean and standard deviation of the values.
+func (q *numbers) mean() float64 { return q.origin + q.sum/float64(max(q.n, 1)) }
+
+func (q *numbers) deviation() float64 {
+	n := float64(q.n)
+	return math.Sqrt(math.Max(0, (q.sum2-q.sum*q.sum/n)/(n-1)))
+}
+
+// pick puts a value that came n times into the sample, as often as its turn comes.
+func (q *numbers) pick(x float64, n int64) {
 	for n > 0 {
 		if len(q.sample) < reservoirN {
 			q.sample = append(q.sample, x)

@@ -10,9 +10,10 @@ type Table struct {
 	names   []string
 	cols    []*column
 	rows    int64
+	width   int // cells that a row should have
 	ragged  int64
 	pending [][]string // rows that may be the footer
-	footer  int64
+	memory  int        // hashes that columns may still remember
 }
 
 // maxPending is how many rows a footer may have.
@@ -20,14 +21,14 @@ const maxPending = 32
 
 // NewTable starts a table with the given column names; further columns may come with the rows.
 func NewTable(names []string) *Table {
-	t := &Table{names: names}
+	t := &Table{names: names, memory: maxUnique}
 	t.widen(len(names))
 	return t
 }
 
 func (t *Table) widen(n int) {
 	for len(t.cols) < n {
-		c := newColumn()
+		c := newColumn(&t.memory)
 		c.empty = t.rows
 		t.cols = append(t.cols, c)
 	}
@@ -47,10 +48,13 @@ func (t *Table) Add(cells [][]byte) {
 }
 
 func (t *Table) add(cells [][]byte) {
+	if t.width == 0 {
+		t.width = max(len(t.names), len(cells))
+	}
+	if len(cells) != t.width {
+		t.ragged++
+	}
 	if len(cells) != len(t.cols) {
-		if t.rows > 0 || len(t.names) > 0 {
-			t.ragged++
-		}
 		for len(cells) > len(t.cols) && len(cells[len(cells)-1]) == 0 {
 			cells = cells[:len(cells)-1]
 		}

@@ -1,28 +1,102 @@
 package csvprofile
 
-// uniqueness tells whether any hash came twice, exactly, up to maxUnique of them.
+import "bytes"
+
+// uniqueness tells, after a column gave up its table of values, whether the values that still come are all new.
+// Values in order are told by comparing; others by remembering their hashes, as far as the table's allowance goes.
 type uniqueness struct {
-	set  map[uint64]struct{}
-	dup  bool
-	over bool // more values than are remembered
+	started bool
+	order   int8 // 1 every value is greater than all before, -1 less, 0 hashes are remembered
+	dup     bool // some value came twice
+	unknown bool // more values than could be remembered, or an order that broke
+	set     []uint64
+	used    int
 }
 
-const maxUnique = 1 << 18
+// maxUnique is how many hashes the columns of a table may remember together: 32 MiB of them.
+const maxUnique = 4 << 20
 
-func (u *uniqueness) add(h uint64) {
-	if u.dup || u.over {
+// add takes a value that comes after those with the given hashes and extremes. allowance is what is left of the
+// table's share of memory.
+func (u *uniqueness) add(cell []byte, v value, h uint64, st *stats, known func(yield func(uint64) bool), allowance *int) {
+	if u.dup || u.unknown {
 		return
 	}
-	if u.set == nil {
-		u.set = make(map[uint64]struct{}, 2*tableCap)
+	if !u.started {
+		u.started = true
+		switch {
+		case above(cell, v, st):
+			u.order = 1
+		case below(cell, v, st):
+			u.order = -1
+		default:
+			for k := range known {
+				u.remember(k, allowance)
+			}
+		}
 	}
-	if _, ok := u.set[h]; ok {
+	switch {
+	case u.order > 0:
+		u.unknown = !above(cell, v, st)
+	case u.order < 0:
+		u.unknown = !below(cell, v, st)
+	default:
+		u.remember(h, allowance)
+	}
+}
+
+// above tells whether a value is greater than all that the statistics have seen.
+func above(cell []byte, v value, st *stats) bool {
+	if v.kind == kindInteger && st.count[kindText] == 0 {
+		return v.num > st.num.max && v.num < 1<<53
+	}
+	return v.kind == kindText && bytes.Compare(cell, st.maxText) > 0 && len(cell) <= extremeLen
+}
+
+func below(cell []byte, v value, st *stats) bool {
+	if v.kind == kindInteger && st.count[kindText] == 0 {
+		return v.num < st.num.min && v.num > -1<<53
+	}
+	return v.kind == kindText && bytes.Compare(cell, st.minText) < 0 && len(cell) <= extremeLen
+}
+
+// remember puts a hash into an open-addressing set; 0 stands for an empty place.
+func (u *uniqueness) remember(h uint64, allowance *int) {
+	if h == 0 {
+		h = 1
+	}
+	if u.used*2 >= len(u.set) {
+		old := u.set
+		size := max(2*len(old), 4*tableCap)
+		if *allowance < size-len(old) {
+			u.unknown, u.set = true, nil
+			*allowance += len(old)
+			return
+		}
+		*allowance -= size - len(old)
+		u.set, u.used = make([]uint64, size), 0
+		for _, k := range old {
+			if k != 0 {
+				u.place(k)
+			}
+		}
+	}
+	if !u.place(h) {
+		*allowance += len(u.set)
 		u.dup, u.set = true, nil
-		return
 	}
-	if len(u.set) >= maxUnique {
-		u.over, u.set = true, nil
-		return
+}
+
+func (u *uniqueness) place(h uint64) bool {
+	mask := uint64(len(u.set) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch u.set[i] {
+		case h:
+			return false
+		case 0:
+			u.set[i] = h
+			u.used++
+			return true
+		}
 	}
-	u.set[h] = struct{}{}
 }

@@ -1,0 +1,70 @@
+package csvprofile
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+)
+
+// openData writes a table of about size bytes as an open data portal has them: a key, codes, names, dates, numbers,
+// coordinates, and some quoted texts.
+func openData(size int) []byte {
+	rng := rand.New(rand.NewPCG(7, 7))
+	places := []string{"Wien", "Graz", "Linz", "Salzburg", "Innsbruck", "Klagenfurt", "Villach", "Wels", "Sankt Pölten", "Dornbirn", "Wiener Neustadt", "Steyr"}
+	kinds := []string{"Baum", "Strauch", "Hecke", "Wiese"}
+	var b bytes.Buffer
+	b.WriteString("id,district,place,kind,planted,height,trunk,lat,lon,active,remark\n")
+	for i := 0; b.Len() < size; i++ {
+		remark := ""
+		if i%7 == 0 {
+			remark = `"near the ""old"" bridge, on the left"`
+		}
+		fmt.Fprintf(&b, "%d,%d,%s,%s,%04d-%02d-%02d,%.1f,%d,%.6f,%.6f,%v,%s\n", 100000+i, 1+rng.IntN(23), places[rng.IntN(len(places))], kinds[rng.IntN(len(kinds))],
+			1950+rng.IntN(70), 1+rng.IntN(12), 1+rng.IntN(28), 1+rng.Float64()*30, 10+rng.IntN(300), 48.1+rng.Float64()/5, 16.2+rng.Float64()/5, rng.IntN(2) == 0, remark)
+	}
+	return b.Bytes()
+}
+
+func BenchmarkProfile(b *testing.B) {
+	data := openData(32 << 20)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(context.Background(), bytes.NewReader(data), Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRows(b *testing.B) {
+	data := openData(32 << 20)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		r := NewRows(bytes.NewReader(data), Dialect{Delimiter: ",", QuoteChar: `"`})
+		for r.Next() {
+		}
+	}
+}
+
+// BenchmarkEncodingCSV is the baseline: the standard library reading the same table and doing nothing with it.
+func BenchmarkEncodingCSV(b *testing.B) {
+	data := openData(32 << 20)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		r := csv.NewReader(bytes.NewReader(data))
+		r.ReuseRecord = true
+		for {
+			if _, err := r.Read(); err != nil {
+				if !errors.Is(err, io.EOF) {
+					b.Fatal(err)
+				}
+				break
+			}
+		}
+	}
+}
