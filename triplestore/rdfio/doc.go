@@ -9,6 +9,8 @@
 // was found and what was expected. Streaming syntaxes (all but JSON-LD) never hold more than a token and the open
 // nesting. Starting a Reader starts no goroutine, and leaving one half read leaks nothing.
 //
+// What RDF 1.2 adds to the syntaxes of RDF 1.1 is read where Options.RDF12 asks for it, and written where terms need it.
+//
 // IRIs are resolved as RFC 3986 §5.2 says and are otherwise kept as written. Labels of blank nodes are kept too, behind
 // Options.BlankPrefix, so that two files need not meet by accident.
 package rdfio

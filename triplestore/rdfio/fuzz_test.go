@@ -41,7 +41,7 @@ func seeds(f *testing.F, s rdfio.Syntax, own ...string) {
 // written and read again, and reading in small pieces makes no difference.
 func fuzz(f *testing.F, s rdfio.Syntax) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b"}
+		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b", RDF12: true}
 		quads, err := readAll(rdfio.NewReader(bytes.NewReader(doc), s, o))
 		var at *rdfio.Error
 		if err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Col < 1 || at.File != "doc" || at.Line > bytes.Count(doc, []byte("\n"))+2) {
@@ -64,7 +64,7 @@ func fuzz(f *testing.F, s rdfio.Syntax) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		back, err := readAll(rdfio.NewReader(&b, rdfio.NQuads(), rdfio.Options{}))
+		back, err := readAll(rdfio.NewReader(&b, rdfio.NQuads(), rdfio.Options{RDF12: true}))
 		if err != nil || len(back) != len(quads) {
 			t.Errorf("read again: %d of %d, %v", len(back), len(quads), err)
 		}
@@ -99,12 +99,12 @@ func FuzzNTriples(f *testing.F) {
 }
 
 func FuzzNQuads(f *testing.F) {
-	seeds(f, rdfio.NQuads(), "<a:b> <c:d> \"x\"^^<\\u0061:b> _:g-1 .")
+	seeds(f, rdfio.NQuads(), "<a:b> <c:d> \"x\"^^<\\u0061:b> _:g-1 .", "<a:b> <c:d> <<( _:x <a:b> \"x\"@en--rtl )>> .")
 	fuzz(f, rdfio.NQuads())
 }
 
 func FuzzTurtle(f *testing.F) {
-	seeds(f, rdfio.Turtle(), "@prefix a: <b#> . a:b a:c [ a:d ( 1 -2.5 .3e4 \"\"\"x\"y\"\"\"@en ) ] , 'z'^^a:t ; a <> .")
+	seeds(f, rdfio.Turtle(), "@prefix a: <b#> . a:b a:c [ a:d ( 1 -2.5 .3e4 \"\"\"x\"y\"\"\"@en ) ] , 'z'^^a:t ; a <> .", "<a:b> <c:d> <e:f> ~ _:r {| <g:h> 1 ; a <i:j> {| <k:l> 2 |} |} . << << <a:b> a [] >> a <<( <a:b> a 1 )>> ~ >> a 2 . VERSION '1.2'")
 	fuzz(f, rdfio.Turtle())
 }
 

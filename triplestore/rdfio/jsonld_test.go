@@ -101,7 +101,7 @@ func TestW3CSuiteJSONLD(t *testing.T) {
 			case strings.Contains(string(e.Type), "PositiveSyntax"):
 				return ""
 			}
-			want, err := readFile(t, filepath.Join(dir, e.Expect), rdfio.NQuads(), "")
+			want, err := readFile(t, filepath.Join(dir, e.Expect), rdfio.NQuads(), rdfio.Options{})
 			if err != nil {
 				return "result: " + err.Error()
 			}

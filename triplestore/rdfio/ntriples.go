@@ -15,6 +15,7 @@ import (
 type lineDecoder struct {
 	in    *input
 	quads bool
+	rdf12 bool
 	keys  *keyCache
 	blank blanks
 	buf   []byte
@@ -26,7 +27,7 @@ func decodeNTriples(r io.Reader, _ iri.Base, o Options) decoder { return newLine
 func decodeNQuads(r io.Reader, _ iri.Base, o Options) decoder   { return newLineDecoder(r, o, true) }
 
 func newLineDecoder(r io.Reader, o Options, quads bool) *lineDecoder {
-	return &lineDecoder{in: newInput(r, o), quads: quads, keys: newKeyCache(), blank: blanks{prefix: o.BlankPrefix}}
+	return &lineDecoder{in: newInput(r, o), quads: quads, rdf12: o.RDF12, keys: newKeyCache(), blank: blanks{prefix: o.BlankPrefix}}
 }
 
 func (d *lineDecoder) prefixes() map[string]string { return nil }
@@ -39,10 +40,15 @@ func (d *lineDecoder) read() (term.Quad, error) {
 			}
 		}
 		i := space(d.line, 0)
-		if i < len(d.line) && d.line[i] != '\r' && d.line[i] != '#' {
+		if i == len(d.line) || d.line[i] == '\r' || d.line[i] == '#' {
+			d.endStatement(i)
+			continue
+		}
+		if skipped, err := d.version(i); err != nil {
+			return term.Quad{}, err
+		} else if !skipped {
 			return d.statement(i)
 		}
-		d.endStatement(i)
 	}
 }
 
@@ -118,12 +124,7 @@ func (d *lineDecoder) statement(i int) (q term.Quad, err error) {
 		return q, err
 	}
 	i = space(d.line, i)
-	if i < len(d.line) && d.line[i] == '"' {
-		q.O, i, err = d.literal(i)
-	} else {
-		q.O, i, err = d.resource(i, "an object: an IRI, a blank node or a literal")
-	}
-	if err != nil {
+	if q.O, i, err = d.object(i, 0); err != nil {
 		return q, err
 	}
 	i = space(d.line, i)
@@ -262,9 +263,9 @@ func (d *lineDecoder) literal(i int) (term.Key, int, error) {
 		if err != nil {
 			return "", i, err
 		}
-		return d.typed(d.buf, end)
+		return d.typed(d.buf, d.behindText(end))
 	}
-	next := i + n + 2
+	next := d.behindText(i + n + 2)
 	if next >= len(d.line) || d.line[next] != '@' && d.line[next] != '^' {
 		k, slot := d.keys.find(raw)
 		if k != "" {
@@ -280,6 +281,14 @@ func (d *lineDecoder) literal(i int) (term.Key, int, error) {
 	}
 	d.buf = append(d.buf[:0], raw...)
 	return d.typed(d.buf, next)
+}
+
+// behindText passes over white space between the text of a literal and its tag or datatype, if it has one.
+func (d *lineDecoder) behindText(i int) int {
+	if n := space(d.line, i); n < len(d.line) && (d.line[n] == '@' || d.line[n] == '^') {
+		return n
+	}
+	return i
 }
 
 func (d *lineDecoder) checkText(i int, raw []byte) error {
@@ -327,22 +336,29 @@ func (d *lineDecoder) typed(lex []byte, i int) (term.Key, int, error) {
 	b := d.line
 	switch {
 	case i < len(b) && b[i] == '@':
-		n := langLen(b[i+1:])
+		n := tagLen(b[i+1:], d.rdf12)
 		if n == 0 {
 			return "", i, d.in.fail(i+1, "a language tag")
 		}
 		d.buf = appendLang(lex, b[i+1:i+1+n])
 		return d.keys.key(d.buf[len(lex):]), i + 1 + n, nil
 	case i < len(b) && b[i] == '^':
-		if i+2 >= len(b) || b[i+1] != '^' || b[i+2] != '<' {
+		at := i + 2
+		if at <= len(b) {
+			at = space(b, at)
+		}
+		if at >= len(b) || b[i+1] != '^' || b[at] != '<' {
 			return "", i, d.in.fail(i, "^^ and the IRI of a datatype")
 		}
-		dt, next, err := d.datatype(i+2, &lex)
+		dt, next, err := d.datatype(at, &lex)
 		if err != nil {
 			return "", i, err
 		}
 		if dt == "<"+term.XSDString {
 			return d.keys.key(lex), next, nil
+		}
+		if d.rdf12 && needsTag(dt) {
+			return "", i, d.in.fail(i, "a language tag with this datatype")
 		}
 		d.buf = appendTyped(lex, string(dt[1:]))
 		return d.keys.key(d.buf[len(lex):]), next, nil

@@ -19,8 +19,12 @@ type rdfxmlDecoder struct {
 	buf   []byte
 	stack []xframe
 	ids   map[string]bool // rdf:ID values in use, resolved
+	text  []byte          // of the open property element; only the innermost can have any
+	rdf12 bool
 	out   []term.Quad
 	next  int
+
+	caught [][]term.Quad // RDF 1.2: statements inside of open triple terms
 }
 
 // xframe is an open element.
@@ -35,10 +39,13 @@ type xframe struct {
 	pred     term.Key
 	reify    term.Key // of a property element with rdf:ID: the statement's name
 	datatype string
-	text     []byte
 	hasText  bool     // text other than white space
 	object   term.Key // of a property element: its object, once there is one
 	cell     term.Key // of a collection: the last cell
+
+	version12  bool     // RDF 1.2 is declared
+	dir        string   // base direction in scope
+	annotation term.Key // of a property element: what reifies its statement
 }
 
 type xframeKind byte
@@ -50,11 +57,12 @@ const (
 	xProperty                     // a property element: text or one node element
 	xEmpty                        // a property element whose attributes have said it all
 	xCollection                   // parseType="Collection": node elements
+	xTriple                       // parseType="Triple": one node element with one property
 )
 
 func decodeRDFXML(r io.Reader, base iri.Base, o Options) decoder {
 	return &rdfxmlDecoder{x: newXMLScanner(r, o), lim: o.Limits, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache(),
-		stack: []xframe{{kind: xDoc, base: &base}}, ids: map[string]bool{}}
+		stack: []xframe{{kind: xDoc, base: &base}}, ids: map[string]bool{}, rdf12: o.RDF12}
 }
 
 func (d *rdfxmlDecoder) skip() bool { return false }
@@ -80,7 +88,13 @@ func (d *rdfxmlDecoder) read() (term.Quad, error) {
 	return d.out[d.next-1], nil
 }
 
-func (d *rdfxmlDecoder) emit(s, p, o term.Key) { d.out = append(d.out, term.Quad{S: s, P: p, O: o}) }
+func (d *rdfxmlDecoder) emit(s, p, o term.Key) {
+	if open := len(d.caught); open > 0 {
+		d.caught[open-1] = append(d.caught[open-1], term.Quad{S: s, P: p, O: o})
+		return
+	}
+	d.out = append(d.out, term.Quad{S: s, P: p, O: o})
+}
 
 func (d *rdfxmlDecoder) fail(format string, args ...any) error {
 	return d.x.in.failWith(0, fmt.Errorf(format, args...))
@@ -99,10 +113,10 @@ func (d *rdfxmlDecoder) step() error {
 		return d.end(f)
 	case xmlText:
 		if f.kind == xProperty {
-			if len(f.text)+len(d.x.text) > d.lim.Token {
+			if len(d.text)+len(d.x.text) > d.lim.Token {
 				return d.x.in.failWith(0, limitError("a literal", int64(d.lim.Token)))
 			}
-			f.text = append(f.text, d.x.text...)
+			d.text = append(d.text, d.x.text...)
 			f.hasText = f.hasText || d.x.mixed
 			if f.object == "" || !f.hasText {
 				return nil
@@ -117,7 +131,12 @@ func (d *rdfxmlDecoder) step() error {
 
 // start handles a start tag inside of f.
 func (d *rdfxmlDecoder) start(f *xframe) error {
-	child := xframe{base: f.base, lang: f.lang}
+	child := xframe{base: f.base, lang: f.lang, version12: f.version12, dir: f.dir}
+	if d.rdf12 {
+		if err := d.scope12(&child); err != nil {
+			return err
+		}
+	}
 	for _, a := range d.x.attrs {
 		if a.name.space != xmlNS {
 			continue
@@ -144,7 +163,7 @@ func (d *rdfxmlDecoder) start(f *xframe) error {
 	switch {
 	case f.kind == xDoc && name.space == rdfNS && name.local == "RDF":
 		for _, a := range d.x.attrs {
-			if a.name.space != xmlNS && !ignorable(a.name) {
+			if a.name.space != xmlNS && !ignorable(a.name) && !d.attr12(a.name) {
 				return d.fail("the attribute %s does not belong on rdf:RDF", a.name.raw)
 			}
 		}
@@ -157,6 +176,8 @@ func (d *rdfxmlDecoder) start(f *xframe) error {
 		return d.fail("an element inside of an empty property element")
 	case f.kind == xProperty && (f.object != "" || f.datatype != ""):
 		return d.fail("more than one node element inside of a property element, or one beside rdf:datatype")
+	case f.kind == xTriple && f.object != "":
+		return d.fail("more than one node element in a triple term")
 	case f.kind == xProperty && f.hasText:
 		return d.fail("an element beside text in a property element")
 	}
@@ -216,6 +237,8 @@ func (d *rdfxmlDecoder) node(f *xframe, child xframe) error {
 // link makes the node element's subject the object of the property element it stands in.
 func (d *rdfxmlDecoder) link(f *xframe, node term.Key) {
 	switch f.kind {
+	case xTriple:
+		f.object = node
 	case xProperty:
 		f.object = node
 		d.statement(f, node)
@@ -234,6 +257,9 @@ func (d *rdfxmlDecoder) link(f *xframe, node term.Key) {
 // statement emits the statement of a property element and, where it has a name, what describes it (§7.3).
 func (d *rdfxmlDecoder) statement(f *xframe, o term.Key) {
 	d.emit(f.subject, f.pred, o)
+	if f.annotation != "" {
+		d.emit(f.annotation, rdfReifies, term.Triple(f.subject, f.pred, o))
+	}
 	if f.reify == "" {
 		return
 	}
@@ -258,6 +284,12 @@ func (d *rdfxmlDecoder) property(f *xframe, child xframe) (err error) {
 			return d.fail("%s cannot be a property element", name.raw)
 		}
 	}
+	if d.rdf12 {
+		if err := d.annotate(&child); err != nil {
+			return err
+		}
+	}
+	d.text = d.text[:0]
 	parseType, hasType, resource, others := "", false, term.Key(""), 0
 	for _, a := range d.x.attrs {
 		var k term.Key
@@ -282,7 +314,7 @@ func (d *rdfxmlDecoder) property(f *xframe, child xframe) (err error) {
 		case "nodeID":
 			k, err = d.nodeID(a.value)
 		default:
-			if a.name.space != xmlNS && !ignorable(a.name) {
+			if a.name.space != xmlNS && !ignorable(a.name) && !d.attr12(a.name) {
 				others++
 			}
 			continue
@@ -323,9 +355,14 @@ func (d *rdfxmlDecoder) parseType(value string, child xframe) error {
 	case "Resource":
 		b := d.blank.fresh()
 		d.statement(&child, b)
-		child.kind, child.subject, child.reify = xNode, b, ""
+		child.kind, child.subject, child.reify, child.annotation = xNode, b, "", ""
 	case "Collection":
 		child.kind = xCollection
+	case "Triple":
+		if d.rdf12 {
+			return d.openTriple(child)
+		}
+		fallthrough
 	default: // "Literal", and every value not known (§7.2.20)
 		lex, err := d.x.literal()
 		if err != nil {
@@ -345,6 +382,10 @@ func (d *rdfxmlDecoder) end(f *xframe) error {
 		if f.object == "" {
 			d.statement(f, d.literal(f))
 		}
+	case xTriple:
+		if err := d.closeTriple(f); err != nil {
+			return err
+		}
 	case xCollection:
 		if f.cell == "" {
 			d.statement(f, rdfNil)
@@ -357,13 +398,17 @@ func (d *rdfxmlDecoder) end(f *xframe) error {
 }
 
 func (d *rdfxmlDecoder) literal(f *xframe) term.Key {
-	d.buf = append(append(d.buf[:0], '"'), f.text...)
+	d.buf = append(append(d.buf[:0], '"'), d.text...)
 	n := len(d.buf)
 	switch {
 	case f.datatype != "" && f.datatype != term.XSDString:
 		d.buf = appendTyped(d.buf, f.datatype)
 	case f.datatype == "" && f.lang != "":
-		d.buf = appendLang(d.buf, []byte(f.lang))
+		tag := f.lang
+		if f.version12 && f.dir != "" {
+			tag += "--" + f.dir
+		}
+		d.buf = appendLang(d.buf, []byte(tag))
 	default:
 		n = 0
 	}

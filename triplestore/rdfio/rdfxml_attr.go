@@ -42,7 +42,9 @@ func (d *rdfxmlDecoder) propertyAttrs(f *xframe, subject term.Key, syntax ...str
 	for _, a := range d.x.attrs {
 		local := d.rdfAttr(a.name)
 		switch {
-		case a.name.space == xmlNS || ignorable(a.name) || local != "" && slices.Contains(syntax, local):
+		case f.kind == xNode && d.attr12(a.name) && (local == "annotation" || local == "annotationNodeID"):
+			return d.fail("the attribute %s cannot stand on a node element", a.name.raw)
+		case a.name.space == xmlNS || ignorable(a.name) || d.attr12(a.name) || local != "" && slices.Contains(syntax, local):
 			continue
 		case local == "type":
 			k, err := d.ref(a.value, f)
@@ -60,9 +62,8 @@ func (d *rdfxmlDecoder) propertyAttrs(f *xframe, subject term.Key, syntax ...str
 		if err != nil {
 			return err
 		}
-		f.text = append(f.text[:0], a.value...)
+		d.text = append(d.text[:0], a.value...)
 		d.emit(subject, p, d.literal(f))
-		f.text = nil
 	}
 	return nil
 }

@@ -43,6 +43,9 @@ type Options struct {
 	// BlankPrefix goes before the label of every blank node. Give each file one of its own (NewBlankPrefix) where
 	// their blank nodes meet in one graph. It must itself be a valid label.
 	BlankPrefix string
+	// RDF12 allows what RDF 1.2 adds to N-Triples, N-Quads, Turtle, TriG and RDF/XML: triple terms, reifiers, base
+	// directions.
+	RDF12 bool
 	// Limits bound memory and nesting.
 	Limits Limits
 	// Context gives the JSON-LD context (a JSON document) that stands at an IRI. Without it, and where it returns an

@@ -53,14 +53,14 @@ func parse(s rdfio.Syntax, doc string) ([]term.Quad, error) {
 	return readAll(rdfio.NewReader(strings.NewReader(doc), s, rdfio.Options{Base: "http://example.org/base"}))
 }
 
-func readFile(t testing.TB, name string, s rdfio.Syntax, base string) ([]term.Quad, error) {
+func readFile(t testing.TB, name string, s rdfio.Syntax, o rdfio.Options) ([]term.Quad, error) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return readAll(rdfio.NewReader(f, s, rdfio.Options{File: filepath.Base(name), Base: base}))
+	return readAll(rdfio.NewReader(f, s, o))
 }
 
 func nquads(t testing.TB, quads []term.Quad) string {

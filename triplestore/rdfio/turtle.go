@@ -25,6 +25,7 @@ type turtleDecoder struct {
 	in    *input
 	lim   Limits
 	trig  bool
+	rdf12 bool
 	base  iri.Base
 	ns    map[string]string
 	keys  *keyCache
@@ -43,6 +44,8 @@ type frame struct {
 	kind frameKind
 	want want
 	s, p term.Key // for a list s is the current cell
+
+	o, reifier term.Key // RDF 1.2: the last object, and what reifies its statement
 }
 
 type (
@@ -51,9 +54,10 @@ type (
 )
 
 const (
-	inStatement frameKind = iota
-	inBrackets            // [ ... ]
-	inList                // ( ... )
+	inStatement  frameKind = iota
+	inBrackets             // [ ... ]
+	inList                 // ( ... )
+	inAnnotation           // {| ... |}
 )
 
 const (
@@ -72,7 +76,7 @@ func decodeTriG(r io.Reader, base iri.Base, o Options) decoder {
 }
 
 func newTurtleDecoder(r io.Reader, base iri.Base, o Options, trig bool) *turtleDecoder {
-	return &turtleDecoder{in: newInput(r, o), lim: o.Limits, trig: trig, base: base, ns: map[string]string{},
+	return &turtleDecoder{in: newInput(r, o), lim: o.Limits, trig: trig, rdf12: o.RDF12, base: base, ns: map[string]string{},
 		keys: newKeyCache(), blank: blanks{prefix: o.BlankPrefix}}
 }
 
@@ -114,7 +118,13 @@ func (d *turtleDecoder) step() error {
 		return d.verb(f)
 	case wantObject:
 		f.want = wantNext
-		return d.object(f.s, f.p)
+		top := len(d.stack) - 1
+		o, err := d.object(f.s, f.p)
+		d.stack[top].o, d.stack[top].reifier = o, ""
+		return err
+	}
+	if annotated, err := d.annotation(f); annotated || err != nil {
+		return err
 	}
 	switch d.in.peek() {
 	case ',':
@@ -137,6 +147,8 @@ func (d *turtleDecoder) atClose(f *frame) bool {
 	switch c := d.in.peek(); f.kind {
 	case inBrackets:
 		return c == ']'
+	case inAnnotation:
+		return c == '|' && d.in.at(1) == '}'
 	default:
 		return c == '.' || c == '}' && d.inGraph
 	}
@@ -149,6 +161,10 @@ func (d *turtleDecoder) close(f *frame) error {
 	case f.kind == inStatement && c == '}' && d.inGraph: // inBlock consumes it
 	case f.kind == inBrackets:
 		return d.in.fail(0, "',', ';' or ']'")
+	case f.kind == inAnnotation && d.atClose(f):
+		d.in.pos += 2
+	case f.kind == inAnnotation:
+		return d.in.fail(0, "',', ';' or '|}'")
 	case d.inGraph:
 		return d.in.fail(0, "',', ';', '.' or '}'")
 	default:
@@ -186,32 +202,28 @@ func (d *turtleDecoder) verb(f *frame) (err error) {
 }
 
 // object reads the object of s and p, or the beginning of one that is a [ ] or ( ).
-func (d *turtleDecoder) object(s, p term.Key) error {
-	switch d.in.peek() {
-	case '[':
-		b, open, err := d.openBrackets()
-		if err != nil {
-			return err
-		}
-		d.emit(s, p, b)
-		if open {
-			return d.push(frame{kind: inBrackets, want: wantVerb, s: b})
-		}
-		return nil
-	case '(':
-		cell, err := d.openList()
-		if err != nil {
-			return err
-		}
-		d.emit(s, p, cell)
-		return nil
+func (d *turtleDecoder) object(s, p term.Key) (o term.Key, err error) {
+	open := false
+	switch c := d.in.peek(); {
+	case c == '[':
+		o, open, err = d.openBrackets()
+	case c == '(':
+		o, err = d.openList()
+	case d.doubleAngle() && d.in.at(2) == '(':
+		o, err = d.tripleTerm(0)
+	case d.doubleAngle():
+		o, err = d.reifiedTriple(0)
+	default:
+		o, err = d.term()
 	}
-	o, err := d.term()
 	if err != nil {
-		return err
+		return "", err
 	}
 	d.emit(s, p, o)
-	return nil
+	if open {
+		err = d.push(frame{kind: inBrackets, want: wantVerb, s: o})
+	}
+	return o, err
 }
 
 // openBrackets consumes '[' and, where nothing is in it, also ']'.
@@ -251,7 +263,8 @@ func (d *turtleDecoder) item(f *frame) error {
 		f.s = cell
 	}
 	f.want = wantNext
-	return d.object(f.s, rdfFirst)
+	_, err := d.object(f.s, rdfFirst)
+	return err
 }
 
 // topLevel reads a directive, the head of a graph, or a subject.
@@ -276,6 +289,8 @@ func (d *turtleDecoder) topLevel() error {
 		return d.baseDirective(len(word), false)
 	case strings.EqualFold(word, "graph") && d.trig:
 		return d.graphHead(len(word))
+	case strings.EqualFold(word, "version") && d.rdf12:
+		return d.versionDirective(len(word), false)
 	}
 	return d.subject()
 }
@@ -315,6 +330,13 @@ func (d *turtleDecoder) subject() error {
 		}
 		d.stack[0].s = cell
 		return nil
+	}
+	if d.doubleAngle() && d.in.at(2) != '(' {
+		r, err := d.reifiedTriple(0)
+		if err != nil {
+			return err
+		}
+		return d.push(frame{kind: inStatement, want: wantVerbOrEnd, s: r})
 	}
 	s, err := d.resource("a subject: an IRI, a prefixed name, a blank node, '[' or '('")
 	if err != nil {
@@ -381,6 +403,8 @@ func (d *turtleDecoder) atDirective() error {
 		return d.prefixDirective(7, true)
 	case bytes.HasPrefix(b, []byte("@base")):
 		return d.baseDirective(5, true)
+	case bytes.HasPrefix(b, []byte("@version")) && d.rdf12:
+		return d.versionDirective(8, true)
 	}
 	return d.in.fail(0, "@prefix, @base or a subject")
 }

@@ -395,7 +395,7 @@ func (d *turtleDecoder) tagged(lex []byte) (term.Key, error) {
 		n++
 	}
 	tag := in.buf[in.pos+1 : in.pos+n]
-	size := langLen(tag)
+	size := tagLen(tag, d.rdf12)
 	if size == 0 || size != len(tag) {
 		return "", in.fail(1+size, "a language tag")
 	}
@@ -424,6 +424,9 @@ func (d *turtleDecoder) typed(lex []byte) (term.Key, error) {
 	if dt == "<"+term.XSDString {
 		d.buf = text
 		return d.keys.key(text), nil
+	}
+	if d.rdf12 && needsTag(dt) {
+		return "", d.in.fail(0, "a language tag with the datatype before")
 	}
 	d.buf = appendTyped(text, string(dt[1:]))
 	return d.keys.key(d.buf[len(text):]), nil

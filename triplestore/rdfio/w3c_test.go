@@ -2,6 +2,8 @@ package rdfio_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,11 +21,12 @@ type manifest struct {
 	dir, base string
 	props     map[term.Key]map[string][]term.Key // subject -> local name of predicate -> objects
 	entries   []term.Key
+	rdf12     bool
 }
 
 func loadManifest(t *testing.T, file, base string) manifest {
 	t.Helper()
-	quads, err := readFile(t, file, rdfio.Turtle(), base+"manifest.ttl")
+	quads, err := readFile(t, file, rdfio.Turtle(), rdfio.Options{Base: base + "manifest.ttl"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +78,22 @@ func TestW3CSuitesRDF11(t *testing.T) {
 	}
 }
 
+// TestW3CSuitesRDF12 runs with Options.RDF12, the older suites once more too.
+func TestW3CSuitesRDF12(t *testing.T) {
+	t.Parallel()
+	root := sharedData(t, "w3c", "rdf")
+	for _, suite := range []string{"rdf12/rdf-n-triples/syntax", "rdf12/rdf-n-triples/c14n", "rdf12/rdf-n-quads/syntax", "rdf12/rdf-n-quads/c14n",
+		"rdf12/rdf-turtle/syntax", "rdf12/rdf-turtle/eval", "rdf12/rdf-trig/syntax", "rdf12/rdf-trig/eval", "rdf12/rdf-xml/eval",
+		"rdf11/rdf-n-triples", "rdf11/rdf-n-quads", "rdf11/rdf-turtle", "rdf11/rdf-trig", "rdf11/rdf-xml"} {
+		t.Run(suite, func(t *testing.T) {
+			t.Parallel()
+			m := loadManifest(t, filepath.Join(root, filepath.FromSlash(suite), "manifest.ttl"), "https://w3c.github.io/rdf-tests/rdf/"+suite+"/")
+			m.rdf12 = true
+			runManifest(t, suite, m)
+		})
+	}
+}
+
 func runManifest(t *testing.T, suite string, m manifest) {
 	passed := 0
 	for _, e := range m.entries {
@@ -103,7 +122,8 @@ func (m manifest) run(t *testing.T, e term.Key) string {
 	if !ok {
 		return "no syntax for " + action
 	}
-	got, err := readFile(t, m.file(action), s, action)
+	o := rdfio.Options{Base: action, RDF12: m.rdf12}
+	got, err := readFile(t, m.file(action), s, o)
 	switch {
 	case strings.Contains(kind, "Negative"):
 		if err == nil {
@@ -115,12 +135,21 @@ func (m manifest) run(t *testing.T, e term.Key) string {
 	case strings.HasSuffix(kind, "Eval"):
 		result := m.one(e, "result")
 		rs, _ := rdfio.ByExtension(result)
-		want, err := readFile(t, m.file(result), rs, result)
+		o.Base = result
+		want, err := readFile(t, m.file(result), rs, o)
 		if err != nil {
 			return "result: " + err.Error()
 		}
 		if !isomorphic(got, want) {
 			return "got\n" + nquads(t, got) + "want\n" + nquads(t, want)
+		}
+	case strings.HasSuffix(kind, "C14N"):
+		want, err := os.ReadFile(m.file(m.one(e, "result")))
+		if err != nil {
+			return err.Error()
+		}
+		if text := nquads(t, got); text != string(want) {
+			return fmt.Sprintf("got\n%swant\n%s", text, want)
 		}
 	case !strings.Contains(kind, "Positive"):
 		return "unknown kind of test " + kind
@@ -147,7 +176,7 @@ func again(t *testing.T, quads []term.Quad) string {
 		if err := w.Close(); err != nil {
 			return err.Error()
 		}
-		back, err := parse(s, b.String())
+		back, err := readAll(rdfio.NewReader(strings.NewReader(b.String()), s, rdfio.Options{RDF12: true}))
 		if err != nil {
 			return "reading back " + s.Name + ": " + err.Error() + "\n" + b.String()
 		}

@@ -9,7 +9,7 @@ import (
 
 // check tells whether the quad is RDF, so that a document written by this package can always be read again.
 func check(q term.Quad) error {
-	if k := q.S.Kind(); k != term.KindIRI && k != term.KindBlank {
+	if !isNode(q.S) {
 		return &TermError{q.S, "a subject must be an IRI or a blank node"}
 	}
 	if q.P.Kind() != term.KindIRI {
@@ -18,7 +18,7 @@ func check(q term.Quad) error {
 	if q.O.Kind() == term.KindNone {
 		return &TermError{q.O, "an object must be a term"}
 	}
-	if k := q.G.Kind(); q.G != "" && k != term.KindIRI && k != term.KindBlank {
+	if q.G != "" && !isNode(q.G) {
 		return &TermError{q.G, "the name of a graph must be an IRI or a blank node"}
 	}
 	for _, k := range [4]term.Key{q.S, q.P, q.O, q.G} {
@@ -29,6 +29,9 @@ func check(q term.Quad) error {
 	return nil
 }
 
+func isNode(k term.Key) bool { return k.Kind() == term.KindIRI || k.Kind() == term.KindBlank }
+
+// maxTripleDepth is how deep triple terms may nest, in and out.
 const maxTripleDepth = 64
 
 func checkTerm(k term.Key, depth int) error {
@@ -53,6 +56,9 @@ func checkTerm(k term.Key, depth int) error {
 		s, p, o, ok := k.Parts()
 		if !ok || depth == maxTripleDepth {
 			return &TermError{k, "a malformed or too deep triple term"}
+		}
+		if !isNode(s) || p.Kind() != term.KindIRI {
+			return &TermError{k, "a triple term with a literal as its subject, or no IRI as its predicate"}
 		}
 		for _, part := range [3]term.Key{s, p, o} {
 			if err := checkTerm(part, depth+1); err != nil {
