@@ -167,3 +167,8 @@ func parseVersion(id string) (Ref, bool) {
 //
 //go:embed arc.ttl
 var Vocabulary string
+
+// Shapes is the Turtle document with the SHACL shapes of the archive's triples.
+//
+//go:embed shapes.ttl
+var Shapes string

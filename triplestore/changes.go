@@ -2,7 +2,6 @@ package triplestore
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -28,46 +27,60 @@ var ErrTrimmed = errors.New("the change log does not reach back that far")
 func (s *Store) Changes(ctx context.Context, since uint64, f func(Commit) error) (last uint64, err error) {
 	last = since
 	err = s.View(ctx, func(sn *Snapshot) error {
-		return s.db.View(func(tx *kv.Txn) error {
-			return tx.Scan(kv.SpaceTripleLog, nil, binary.BigEndian.AppendUint64(nil, since+1), func(key, val []byte) (bool, error) {
-				pos := binary.BigEndian.Uint64(key)
-				if pos > sn.state.position {
-					return false, nil
-				}
-				if ctx.Err() != nil {
-					return false, context.Cause(ctx)
-				}
-				c, err := decodeCommit(val)
-				if err != nil {
-					return false, fmt.Errorf("%w: log record %d: %w", ErrDamaged, pos, err)
-				}
-				out := Commit{Position: pos, At: time.UnixMilli(c.unixMilli)}
-				for _, ch := range c.changes {
-					q, err := sn.quad(ch.Quad)
-					if err != nil {
-						return false, err
-					}
-					if ch.Sign < 0 {
-						out.Removed = append(out.Removed, q)
-					} else {
-						out.Added = append(out.Added, q)
-					}
-				}
-				last = pos
-				err = f(out)
-				return err == nil, err
-			})
+		if since < sn.state.root.trimmed {
+			return fmt.Errorf("%w: it begins after position %d, not %d", ErrTrimmed, sn.state.root.trimmed, since)
+		}
+		var big *Commit // whose parts follow
+		var parts uint32
+		err := sn.kv.Scan(kv.SpaceTripleLog, nil, recordKey(since+1, 0), func(key, val []byte) (bool, error) {
+			position, part, ok := parseRecordKey(key)
+			if !ok || position > sn.state.position {
+				return false, nil
+			}
+			if ctx.Err() != nil {
+				return false, context.Cause(ctx)
+			}
+			if part > 0 && (big == nil || big.Position != position || part > parts) {
+				return true, nil // left over by a commit that failed
+			}
+			c, h, err := decodeRecord(val)
+			if err != nil {
+				return false, fmt.Errorf("%w: log record %d, part %d: %w", ErrDamaged, position, part, err)
+			}
+			if h != nil {
+				big, parts = &Commit{Position: position, At: time.UnixMilli(h.unixMilli)}, h.parts
+				last = position
+				return true, nil
+			}
+			out := Commit{Position: position, At: time.UnixMilli(c.unixMilli)}
+			if part > 0 {
+				out = *big
+				out.More = part < parts
+			}
+			if err := sn.fill(&out, c); err != nil {
+				return false, err
+			}
+			last = position
+			err = f(out)
+			return err == nil, err
 		})
+		return err
 	})
 	return last, err
 }
 
-func (sn *Snapshot) quad(q term.IDQuad) (term.Quad, error) {
-	ids, keys := [4]term.ID{q.S, q.P, q.O, q.G}, [4]term.Key{}
-	n := 4
-	if q.G == term.DefaultGraph {
-		n = 3
+// fill translates the changes of a record.
+func (sn *Snapshot) fill(out *Commit, c *commit) error {
+	for _, ch := range c.changes {
+		q, err := sn.quad(ch.Quad)
+		if err != nil {
+			return err
+		}
+		if ch.Sign < 0 {
+			out.Removed = append(out.Removed, q)
+		} else {
+			out.Added = append(out.Added, q)
+		}
 	}
-	err := sn.Keys(ids[:n], keys[:n])
-	return term.Quad{S: keys[0], P: keys[1], O: keys[2], G: keys[3]}, err
+	return nil
 }

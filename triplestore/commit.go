@@ -19,7 +19,10 @@ type commit struct {
 	changes   []index.Change
 }
 
-const commitVersion = 1
+const (
+	commitVersion = 1
+	headVersion   = 2
+)
 
 var errBadRecord = errors.New("malformed record")
 
@@ -57,7 +60,21 @@ func (c *commit) encode() []byte {
 			}
 		}
 	}
-	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
+	return appendSum(b)
+}
+
+func appendSum(b []byte) []byte { return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)) }
+
+// checkSum is b without its checksum.
+func checkSum(b []byte) ([]byte, error) {
+	if len(b) < 9 {
+		return nil, errBadRecord
+	}
+	body := b[:len(b)-8]
+	if xxhash.Sum64(body) != binary.LittleEndian.Uint64(b[len(body):]) {
+		return nil, fmt.Errorf("%w: checksum", errBadRecord)
+	}
+	return body, nil
 }
 
 // appendID writes an id as the difference from another one, with the tags turned to the low end so that ids of
@@ -79,12 +96,9 @@ func sharedPrefix(a, b string) int {
 }
 
 func decodeCommit(b []byte) (*commit, error) {
-	if len(b) < 9 {
-		return nil, errBadRecord
-	}
-	body, sum := b[:len(b)-8], binary.LittleEndian.Uint64(b[len(b)-8:])
-	if xxhash.Sum64(body) != sum {
-		return nil, fmt.Errorf("%w: checksum", errBadRecord)
+	body, err := checkSum(b)
+	if err != nil {
+		return nil, err
 	}
 	if body[0] != commitVersion {
 		return nil, fmt.Errorf("%w: version %d", errBadRecord, body[0])

@@ -3,6 +3,7 @@ package triplestore
 import (
 	"context"
 
+	"odarchive/triplestore/index"
 	"odarchive/triplestore/term"
 )
 
@@ -42,94 +43,53 @@ func (sn *Snapshot) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	st.Quads = st.Default.Triples
-	var graphs []term.ID
-	if err := sn.Graphs(func(g term.ID) bool { graphs = append(graphs, g); return true }); err != nil {
+	graphs, counts, err := sn.graphs()
+	if err != nil {
 		return Stats{}, err
 	}
 	keys := make([]term.Key, len(graphs))
 	if err := sn.Keys(graphs, keys); err != nil {
 		return Stats{}, err
 	}
-	for i, g := range graphs {
-		n, _ := sn.state.index.Count(term.Pattern{G: g})
-		st.Named = append(st.Named, GraphCount{keys[i], uint64(n)})
-		st.Quads += uint64(n)
+	for i, k := range keys {
+		st.Named = append(st.Named, GraphCount{k, uint64(counts[i])})
+		st.Quads += uint64(counts[i])
 	}
 	return st, nil
 }
 
-// GraphStats of one graph, given by its id.
-func (sn *Snapshot) GraphStats(ctx context.Context, g term.ID) (GraphStats, error) {
-	var st GraphStats
-	var last term.IDQuad
-	each := func(o term.Order, f func(q, last term.IDQuad)) error {
-		c := sn.Scan(term.Pattern{G: g}, o)
-		defer c.Close()
-		last = term.IDQuad{}
-		for {
-			rows, err := c.Next()
-			if err != nil {
-				return err
-			}
-			if len(rows) == 0 {
-				return nil
-			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			for _, q := range rows {
-				f(q, last)
-				last = q
-			}
+// GraphStats of one graph, given by its id. The figures come from the fences of the blocks and are corrected for the
+// overlay; nothing is scanned.
+func (sn *Snapshot) GraphStats(ctx context.Context, g term.ID) (st GraphStats, err error) {
+	count := func(n *uint64, l index.Layout, ids ...term.ID) {
+		if err == nil {
+			var d int
+			d, err = sn.index.Distinct(index.Prefix(l, ids...), len(ids))
+			*n = uint64(d)
 		}
 	}
-	err := each(term.PSO, func(q, last term.IDQuad) {
-		st.Triples++
-		if q.P != last.P {
-			st.Predicates++
-			st.ByPredicate = append(st.ByPredicate, PredicateStats{ID: q.P})
-		}
-		p := &st.ByPredicate[len(st.ByPredicate)-1]
-		p.Triples++
-		if q.P != last.P || q.S != last.S {
-			p.Subjects++
-		}
-	})
+	count(&st.Subjects, index.GSPO, g)
+	count(&st.Predicates, index.GPSO, g)
+	count(&st.Objects, index.GOSP, g)
 	if err != nil {
 		return GraphStats{}, err
 	}
-	i := -1
-	err = each(term.POS, func(q, last term.IDQuad) {
-		if q.P != last.P {
-			i++
-		}
-		if q.P != last.P || q.O != last.O {
-			st.ByPredicate[i].Objects++
-		}
+	var ids []term.ID
+	err = sn.index.Groups(index.Prefix(index.GPSO, g), 1, func(p term.ID, quads int) (bool, error) {
+		ids = append(ids, p)
+		st.Triples += uint64(quads)
+		st.ByPredicate = append(st.ByPredicate, PredicateStats{ID: p, Triples: uint64(quads)})
+		return true, ctx.Err()
 	})
+	for i := range st.ByPredicate {
+		p := &st.ByPredicate[i]
+		count(&p.Subjects, index.GPSO, g, p.ID)
+		count(&p.Objects, index.GPOS, g, p.ID)
+	}
 	if err != nil {
 		return GraphStats{}, err
 	}
-	err = each(term.SPO, func(q, last term.IDQuad) {
-		if q.S != last.S {
-			st.Subjects++
-		}
-	})
-	if err != nil {
-		return GraphStats{}, err
-	}
-	err = each(term.OSP, func(q, last term.IDQuad) {
-		if q.O != last.O {
-			st.Objects++
-		}
-	})
-	if err != nil {
-		return GraphStats{}, err
-	}
-	ids, keys := make([]term.ID, len(st.ByPredicate)), make([]term.Key, len(st.ByPredicate))
-	for i, p := range st.ByPredicate {
-		ids[i] = p.ID
-	}
+	keys := make([]term.Key, len(ids))
 	if err := sn.Keys(ids, keys); err != nil {
 		return GraphStats{}, err
 	}

@@ -9,19 +9,27 @@
 //   - Dump, Changes: everything, or what commits since a position added and removed.
 //   - Stats, Check: exact figures; every block read and compared.
 //
+// How a quad travels: a commit appends one record to the log and a run to the overlay in memory. When enough has come
+// together, a merge in the background rewrites the blocks that are concerned and replaces the root, one record that
+// says what the blocks are. A commit too large for the overlay, a Load and a DropGraph write blocks straight away.
+// Opening reads the root, the fences of the blocks, and the log behind them.
+//
 // It does not know SPARQL (package sparql runs over a Snapshot) nor RDF syntaxes (package rdfio).
 // The format on disk is described in FORMAT.md.
 package triplestore
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"odarchive/triplestore/dict"
 	"odarchive/triplestore/index"
@@ -31,7 +39,46 @@ import (
 
 // Options of a store. The zero value is ready for use.
 type Options struct {
-	Log *slog.Logger
+	CacheBytes     int64  // decoded blocks kept in memory; 0 = 128 MiB
+	DictCacheBytes int64  // terms kept in memory; 0 = 64 MiB
+	MergeAt        int    // changed quads that start a merge; 0 = 64 k, more in large stores
+	KeepChanges    int64  // bytes of the change log that are kept; 0 = 1 GiB, negative = all of it
+	LoadMemory     int64  // bytes a Load may use, about; 0 = 512 MiB
+	TempDir        string // where a Load keeps its sorted runs; "" = the database's directory
+	Log            *slog.Logger
+}
+
+const (
+	defaultCache      = 128 << 20
+	defaultDictCache  = 64 << 20
+	defaultMergeAt    = 64 << 10
+	defaultKeep       = 1 << 30
+	defaultLoadMemory = 512 << 20
+
+	mergeTermBytes = 32 << 20 // bytes of terms in memory that start a merge
+	stallFactor    = 4        // how many times over the merge's mark a commit waits for it
+)
+
+func (o Options) withDefaults(db *kv.DB) Options {
+	def := func(v *int64, d int64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&o.CacheBytes, defaultCache)
+	def(&o.DictCacheBytes, defaultDictCache)
+	def(&o.KeepChanges, defaultKeep)
+	def(&o.LoadMemory, defaultLoadMemory)
+	if o.TempDir == "" {
+		o.TempDir = db.Dir()
+	}
+	if o.TempDir == "" {
+		o.TempDir = os.TempDir()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
 // Errors a caller may want to decide on.
@@ -44,61 +91,158 @@ var (
 
 // Store is an open store. All methods may be called concurrently.
 type Store struct {
-	db   *kv.DB
-	opts Options
-	dict *dict.Dictionary
+	db        *kv.DB
+	opts      Options
+	cache     *index.Cache
+	dictCache *dict.Cache
+	nextID    atomic.Uint64
 
 	current atomic.Pointer[state] // what readers see
-	mu      sync.Mutex            // guards tip; writers hold the kv turn as well
-	tip     *state                // what the next writer builds on: current, and commits that are on their way to disk
+	tipMu   sync.Mutex            // guards tip
+	tip     *state                // what the next writer builds on: current, or commits on their way to disk behind it
+
+	gate *semaphore.Weighted // commits hold one unit, bulk work all of them; taken before the kv turn
+
+	// A merge holds merging (taken before the kv turn by background and bulk work; a large commit, which has the turn,
+	// first has the background merge give up).
+	merging     sync.Mutex
+	unswept     []uint64   // lists of obsolete keys; guarded by merging
+	cancelMu    sync.Mutex // guards cancelMerge, impatient
+	cancelMerge context.CancelCauseFunc
+	impatient   int // large commits waiting for a merge to give up
+
+	wake    chan struct{}         // asks for a background merge, or for tidying
+	tidying atomic.Pointer[state] // whose root has made something obsolete
+	stall   sync.Mutex            // guards merged
+	merged  chan struct{}         // closed, and made anew, at the end of every background merge
+	stop    context.CancelFunc
+	wg      sync.WaitGroup
 	closed  atomic.Bool
 }
 
+const gateUnits = 1 << 20
+
 // state is one committed state, or one that is about to be.
 type state struct {
-	index    index.State
+	base     *index.Base
+	overlay  index.Overlay // of the commits in (root.merged, position]
+	dict     *dict.View
+	root     *root
 	position uint64 // of the last commit
 	terms    uint64 // the number the next new term gets
+	logBytes int64  // about the size of the log up to position
+	graphs   *graphList
 }
 
 // Open opens the store in a database and makes it if there is none.
 func Open(db *kv.DB, o Options) (*Store, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	s := &Store{db: db, opts: o, dict: dict.New()}
-	st := &state{terms: 1}
-	var overlay index.Overlay
-	err := db.View(func(tx *kv.Txn) error {
-		return tx.Scan(kv.SpaceTripleLog, nil, nil, func(key, val []byte) (bool, error) {
-			if len(key) != 8 {
-				return false, fmt.Errorf("%w: log key %x", ErrDamaged, key)
-			}
-			c, err := decodeCommit(val)
-			if err != nil {
-				return false, fmt.Errorf("%w: log record %d: %w", ErrDamaged, binary.BigEndian.Uint64(key), err)
-			}
-			if err := s.dict.Append(c.first, c.terms); err != nil {
-				return false, fmt.Errorf("%w: log record %d: %w", ErrDamaged, binary.BigEndian.Uint64(key), err)
-			}
-			overlay = overlay.With(index.NewRun(c.changes))
-			st.position = binary.BigEndian.Uint64(key)
-			return true, nil
-		})
-	})
+	s := &Store{db: db, opts: o.withDefaults(db), gate: semaphore.NewWeighted(gateUnits), wake: make(chan struct{}, 1), merged: make(chan struct{})}
+	s.cache = index.NewCache(s.opts.CacheBytes)
+	s.dictCache = dict.NewCache(s.opts.DictCacheBytes)
+	st, err := s.recover()
 	if err != nil {
 		return nil, fmt.Errorf("triplestore: open: %w", err)
 	}
-	st.index.Overlay = overlay
-	st.terms = s.dict.Next()
 	s.tip = st
 	s.current.Store(st)
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.wg.Go(func() { s.background(ctx) })
+	s.mergeIfLarge(st)
 	return s, nil
 }
 
-// Close ends background work. The database stays open. It may be called twice.
+// recover reads the root and the log and finishes what a process that was killed had begun.
+func (s *Store) recover() (*state, error) {
+	snap := s.db.Snapshot()
+	defer snap.Close()
+	b, ok, err := snap.Get(kv.SpaceTripleMeta, rootKey)
+	if err != nil {
+		return nil, err
+	}
+	r := &root{}
+	if ok {
+		if r, err = decodeRoot(b); err != nil {
+			return nil, err
+		}
+	} else if err := s.db.Update(context.Background(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, r.encode()) }); err != nil {
+		return nil, err
+	}
+	s.nextID.Store(r.nextID)
+	st := &state{base: &index.Base{}, dict: dict.New(s.dictCache), root: r, position: r.merged, logBytes: r.logBytes, graphs: new(graphList)}
+	if len(r.index) > 0 {
+		if st.base, err = index.OpenBase(snap, r.index); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
+	if len(r.dict) > 0 {
+		if st.dict, err = dict.OpenView(snap, s.dictCache, r.dict); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
+	orphans, err := replay(snap, r.merged, func(position uint64, c *commit, size int) error {
+		if position != st.position+1 {
+			return fmt.Errorf("%w: log record %d follows %d", ErrDamaged, position, st.position)
+		}
+		if err := st.dict.Recent.Append(c.first, c.terms); err != nil {
+			return fmt.Errorf("%w: log record %d: %w", ErrDamaged, position, err)
+		}
+		st.overlay = st.overlay.With(index.NewRun(c.changes))
+		st.position = position
+		st.logBytes += int64(size)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	st.terms = st.dict.Next()
+	for _, clean := range []func() error{
+		func() error { return sweep(s.db, r.lists) },
+		func() error { return sweepUnborn(s.db, r.nextID) },
+		func() error { return deleteKeys(s.db, kv.SpaceTripleLog, orphans) },
+		s.removeTemp,
+	} {
+		if err := clean(); err != nil {
+			return nil, err
+		}
+	}
+	return st, nil
+}
+
+func deleteKeys(db *kv.DB, space kv.Space, keys [][]byte) error {
+	b := db.Batch()
+	for _, k := range keys {
+		if err := b.Delete(space, k); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+const tempPrefix = "load-"
+
+// removeTemp deletes what an interrupted Load left in the database's directory.
+func (s *Store) removeTemp() error {
+	if s.db.Dir() == "" {
+		return nil
+	}
+	old, err := filepath.Glob(filepath.Join(s.db.Dir(), tempPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range old {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close ends background work and waits for it. The database stays open. It may be called twice.
 func (s *Store) Close() error {
 	s.closed.Store(true)
+	s.stop()
+	s.wg.Wait()
 	return nil
 }
 
@@ -115,24 +259,26 @@ func (s *Store) View(ctx context.Context, f func(*Snapshot) error) error {
 	return f(sn)
 }
 
-// Snapshot of the current state; Release it.
-func (s *Store) Snapshot() *Snapshot {
-	return &Snapshot{store: s, state: s.current.Load()}
-}
-
 // Update runs f in a write transaction. Its quads, and everything f writes through Txn.KV, become durable and
 // visible together before Update returns nil, or not at all. Writers take turns (see kv.DB.Update): f should be
-// quick and must not call Update.
+// quick and must not call Update. While a Load or another bulk operation runs, Update waits for its end.
+//
+// A transaction of up to some ten thousand quads costs one small write. A larger one is written into blocks at once,
+// while other writers wait.
 func (s *Store) Update(ctx context.Context, f func(*Txn) error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
+	if err := s.waitForMerge(ctx); err != nil {
+		return err
+	}
+	if err := s.gate.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("triplestore: waiting to write: %w", err)
+	}
+	defer s.gate.Release(1)
 	return s.db.Update(ctx, func(kt *kv.Txn) error {
-		s.mu.Lock()
-		base := s.tip
-		s.mu.Unlock()
-		t := newTxn(s, base, kt)
-		defer func() { t.done = true }()
+		t := s.newTxn(ctx, kt)
+		defer t.end()
 		if err := f(t); err != nil {
 			return err
 		}
@@ -145,17 +291,27 @@ func (s *Store) Update(ctx context.Context, f func(*Txn) error) error {
 
 // accept makes st the state that the next writer sees, and the one readers see as soon as it is on disk.
 func (s *Store) accept(kt *kv.Txn, base, st *state) {
-	set := func(to *state) {
-		s.mu.Lock()
-		s.tip = to
-		s.mu.Unlock()
-	}
-	set(st)
-	kt.OnCommit(func() { s.current.Store(st) })
-	kt.OnAbort(func(error) {
-		s.dict.Truncate(base.terms)
-		set(base)
+	s.setTip(st)
+	kt.OnCommit(func() {
+		s.current.Store(st)
+		s.mergeIfLarge(st)
 	})
+	kt.OnAbort(func(error) {
+		base.dict.Recent.Truncate(base.terms)
+		s.setTip(base)
+	})
+}
+
+func (s *Store) setTip(st *state) {
+	s.tipMu.Lock()
+	defer s.tipMu.Unlock()
+	s.tip = st
+}
+
+func (s *Store) getTip() *state {
+	s.tipMu.Lock()
+	defer s.tipMu.Unlock()
+	return s.tip
 }
 
 func (s *Store) now() int64 { return time.Now().UnixMilli() }

@@ -2,6 +2,7 @@ package triplestore_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 
 	"odarchive/triplestore"
@@ -39,6 +40,31 @@ func kit(s func() *triplestore.Store) storetest.Store {
 		},
 		Snapshot: func() (storetest.Dataset, func()) { sn := s().Snapshot(); return sn, sn.Release },
 	}
+}
+
+// TestTheStoreIsAStoreWhateverItMerges runs the kit while blocks are rewritten and the store is opened anew.
+func TestTheStoreIsAStoreWhateverItMerges(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t testing.TB) storetest.Store {
+		db := inMemory(t)
+		o := triplestore.Options{MergeAt: 200}
+		s := open(t, db, o)
+		k := kit(func() *triplestore.Store { return s })
+		k.Shake = func(rnd *rand.Rand) {
+			if rnd.IntN(3) == 0 {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				s = open(t, db, o)
+			} else if err := s.Merge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Check(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return k
+	})
 }
 
 func TestTheStoreIsAStore(t *testing.T) {

@@ -1,8 +1,9 @@
 package triplestore
 
 import (
-	"encoding/binary"
+	"context"
 	"errors"
+	"fmt"
 
 	"odarchive/triplestore/dict"
 	"odarchive/triplestore/index"
@@ -12,56 +13,54 @@ import (
 
 // Txn is a write transaction of a store, valid while the function given to Update runs, in its goroutine.
 type Txn struct {
+	ctx     context.Context // of the Update
 	store   *Store
-	base    *state
+	sn      *Snapshot // the state it builds on
 	kv      *kv.Txn
 	terms   *dict.Adder
-	changed map[term.IDQuad]int8 // +1 added, -1 removed, compared with base; ids may be provisional
+	changed map[term.IDQuad]int8 // +1 added, -1 removed, compared with sn; ids may be provisional
 	failed  error                // the first error; the transaction cannot be committed any more
 	done    bool
 }
 
-var errTxnDone = errors.New("triplestore: the transaction has ended")
+const (
+	// MaxTerm is the length of the longest key a store takes, in bytes.
+	MaxTerm = 512 << 10
+	// MaxTxn is how many quads one transaction may change. Load has no such limit.
+	MaxTxn = 8 << 20
 
-func newTxn(s *Store, base *state, kt *kv.Txn) *Txn {
-	return &Txn{store: s, base: base, kv: kt, terms: s.dict.Add(), changed: map[term.IDQuad]int8{}}
+	largeTxn    = 32 << 10  // changed quads that do not go through the overlay
+	largeRecord = 512 << 10 // bytes of a log record, likewise
+)
+
+var (
+	errTxnDone  = errors.New("triplestore: the transaction has ended")
+	errTxnLarge = fmt.Errorf("triplestore: a transaction cannot change more than %d quads; a load can", MaxTxn)
+)
+
+func (s *Store) newTxn(ctx context.Context, kt *kv.Txn) *Txn {
+	// The tip cannot change while this transaction has the turn, so all its blocks are in a snapshot taken now.
+	sn := s.snapshot(s.getTip(), s.db.Snapshot())
+	return &Txn{ctx: ctx, store: s, sn: sn, kv: kt, terms: sn.state.dict.Add(sn.kv), changed: map[term.IDQuad]int8{}}
+}
+
+func (t *Txn) end() {
+	t.done = true
+	t.sn.Release()
 }
 
 // KV is the key-value transaction that is committed together with the quads.
 func (t *Txn) KV() *kv.Txn { return t.kv }
 
-// Snapshot is the state at the start of the transaction, without its own changes. It need not be released and is
-// of no use after the transaction.
-func (t *Txn) Snapshot() *Snapshot { return &Snapshot{store: t.store, state: t.base} }
+// Snapshot is the state at the start of the transaction, without its own changes. It is released with the transaction.
+func (t *Txn) Snapshot() *Snapshot { return t.sn }
 
 // Insert adds a quad (G empty: to the default graph); it is no error if it is there already. After an error the
 // transaction cannot be committed.
 func (t *Txn) Insert(q term.Quad) error {
-	if err := checkQuad(q); err != nil {
-		return t.fail(err)
+	if t.done {
+		return errTxnDone
 	}
-	var id term.IDQuad
-	var err error
-	if id.S, err = t.terms.ID(q.S); err != nil {
-		return t.fail(err)
-	}
-	if id.P, err = t.terms.ID(q.P); err != nil {
-		return t.fail(err)
-	}
-	if id.O, err = t.terms.ID(q.O); err != nil {
-		return t.fail(err)
-	}
-	id.G = term.DefaultGraph
-	if q.G != "" {
-		if id.G, err = t.terms.ID(q.G); err != nil {
-			return t.fail(err)
-		}
-	}
-	return t.set(id, true)
-}
-
-// Delete removes a quad; it is no error if there is none.
-func (t *Txn) Delete(q term.Quad) error {
 	if err := checkQuad(q); err != nil {
 		return t.fail(err)
 	}
@@ -72,6 +71,30 @@ func (t *Txn) Delete(q term.Quad) error {
 	}{{q.S, &id.S}, {q.P, &id.P}, {q.O, &id.O}, {q.G, &id.G}} {
 		if c.k == "" {
 			continue // the default graph
+		}
+		var err error
+		if *c.id, err = t.terms.ID(c.k); err != nil {
+			return t.fail(err)
+		}
+	}
+	return t.set(id, true)
+}
+
+// Delete removes a quad; it is no error if there is none.
+func (t *Txn) Delete(q term.Quad) error {
+	if t.done {
+		return errTxnDone
+	}
+	if err := checkQuad(q); err != nil {
+		return t.fail(err)
+	}
+	id := term.IDQuad{G: term.DefaultGraph}
+	for _, c := range [4]struct {
+		k  term.Key
+		id *term.ID
+	}{{q.S, &id.S}, {q.P, &id.P}, {q.O, &id.O}, {q.G, &id.G}} {
+		if c.k == "" {
+			continue
 		}
 		found, ok, err := t.terms.Lookup(c.k)
 		if err != nil {
@@ -85,8 +108,12 @@ func (t *Txn) Delete(q term.Quad) error {
 	return t.set(id, false)
 }
 
-// ClearGraph removes every quad of a graph, the empty key being the default graph.
+// ClearGraph removes every quad of a graph, the empty key being the default graph, those inserted by this transaction
+// too.
 func (t *Txn) ClearGraph(g term.Key) error {
+	if t.done {
+		return errTxnDone
+	}
 	id := term.DefaultGraph
 	if g != "" {
 		found, ok, err := t.terms.Lookup(g)
@@ -103,7 +130,7 @@ func (t *Txn) ClearGraph(g term.Key) error {
 			delete(t.changed, q)
 		}
 	}
-	c := t.Snapshot().Scan(term.Pattern{G: id}, term.SPO)
+	c := t.sn.Scan(term.Pattern{G: id}, term.SPO)
 	defer c.Close()
 	for {
 		rows, err := c.Next()
@@ -116,14 +143,14 @@ func (t *Txn) ClearGraph(g term.Key) error {
 		for _, q := range rows {
 			t.changed[q] = -1
 		}
+		if len(t.changed) > MaxTxn {
+			return t.fail(errTxnLarge)
+		}
 	}
 }
 
 // set makes a quad present or absent.
 func (t *Txn) set(q term.IDQuad, present bool) error {
-	if t.done {
-		return errTxnDone
-	}
 	if sign, ok := t.changed[q]; ok {
 		if (sign > 0) != present {
 			delete(t.changed, q)
@@ -133,7 +160,7 @@ func (t *Txn) set(q term.IDQuad, present bool) error {
 	there := false
 	if !t.terms.New(q.S) && !t.terms.New(q.O) && !t.terms.New(q.P) && !t.terms.New(q.G) {
 		var err error
-		if there, err = t.base.index.Has(q); err != nil {
+		if there, err = t.sn.index.Has(q); err != nil {
 			return t.fail(err)
 		}
 	}
@@ -142,6 +169,9 @@ func (t *Txn) set(q term.IDQuad, present bool) error {
 		t.changed[q] = 1
 	case !present && there:
 		t.changed[q] = -1
+	}
+	if len(t.changed) > MaxTxn {
+		return t.fail(errTxnLarge)
 	}
 	return nil
 }
@@ -166,40 +196,87 @@ func checkQuad(q term.Quad) error {
 	if g := q.G.Kind(); q.G != "" && g != term.KindIRI && g != term.KindBlank {
 		return bad(q, "the graph is neither an IRI nor a blank node")
 	}
-	for _, k := range [4]term.Key{q.S, q.P, q.O, q.G} {
-		if len(k) > MaxTerm {
-			return bad(term.Quad{S: q.S[:min(len(q.S), 200)]}, "a term is longer than a store takes")
-		}
+	if len(q.S) > MaxTerm || len(q.P) > MaxTerm || len(q.O) > MaxTerm || len(q.G) > MaxTerm {
+		return bad(term.Quad{S: q.S[:min(len(q.S), 200)]}, fmt.Sprintf("a term is longer than %d bytes", MaxTerm))
 	}
 	return nil
 }
 
-// MaxTerm is the length of the longest key a store takes, in bytes.
-const MaxTerm = 512 << 10
-
-// commit writes what the transaction changed into the log.
+// commit makes what the transaction changed part of the store.
 func (t *Txn) commit() error {
 	if len(t.changed) == 0 {
 		return nil
 	}
 	first, keys, final := t.terms.Settle()
-	c := commit{unixMilli: t.store.now(), first: first, terms: keys, changes: make([]index.Change, 0, len(t.changed))}
+	c := &commit{unixMilli: t.store.now(), first: first, terms: keys, changes: make([]index.Change, 0, len(t.changed))}
 	for q, sign := range t.changed {
 		q = term.IDQuad{S: final(q.S), P: final(q.P), O: final(q.O), G: final(q.G)}
 		c.changes = append(c.changes, index.Change{Quad: q, Sign: sign})
 	}
 	run := index.NewRun(c.changes)
-	c.changes = c.changes[:0]
-	run.Changes(func(ch index.Change) { c.changes = append(c.changes, ch) })
-	st := &state{position: t.base.position + 1, terms: first + uint64(len(keys))}
-	st.index = t.base.index
-	st.index.Overlay = st.index.Overlay.With(run)
-	if err := t.kv.Set(kv.SpaceTripleLog, binary.BigEndian.AppendUint64(nil, st.position), c.encode()); err != nil {
+	if len(c.changes) <= largeTxn {
+		c.changes = c.changes[:0]
+		run.Changes(func(ch index.Change) { c.changes = append(c.changes, ch) }) // sorted they are shorter
+		if b := c.encode(); len(b) <= largeRecord {
+			return t.commitSmall(c, b, run)
+		}
+	}
+	return t.commitLarge(c, run)
+}
+
+// commitSmall appends a record to the log and a run to the overlay.
+func (t *Txn) commitSmall(c *commit, record []byte, run *index.Run) error {
+	base := t.sn.state
+	next := *base
+	next.position++
+	next.terms = c.first + uint64(len(c.terms))
+	next.overlay = base.overlay.With(run)
+	next.logBytes += int64(len(record))
+	next.graphs = new(graphList)
+	if err := t.kv.Set(kv.SpaceTripleLog, recordKey(next.position, 0), record); err != nil {
 		return err
 	}
-	if err := t.store.dict.Append(first, keys); err != nil {
+	if err := base.dict.Recent.Append(c.first, c.terms); err != nil {
 		return err
 	}
-	t.store.accept(t.kv, t.base, st)
+	t.store.accept(t.kv, base, &next)
+	return nil
+}
+
+// commitLarge writes blocks in which the changes are, together with those of the overlay.
+func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
+	s, base := t.store, t.sn.state
+	s.stopMerge()
+	defer s.merging.Unlock()
+	w := &blockWriter{s: s, sn: t.sn}
+	parts := &partWriter{batch: s.db.Batch(), position: base.position + 1, limit: s.opts.KeepChanges}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, parts.forget(), w.abandon())
+		}
+	}()
+	for _, ch := range c.changes {
+		if err := parts.add([]term.IDQuad{ch.Quad}, ch.Sign); err != nil {
+			return err
+		}
+	}
+	if err := parts.finish(); err != nil {
+		return err
+	}
+	if err := w.addTerms(t.ctx, base.terms, c.terms); err != nil {
+		return err
+	}
+	all := base.overlay.With(run).Flat()
+	if err := w.addRows(t.ctx, index.Turn, all.Rows, nil); err != nil {
+		return err
+	}
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	next, err := w.installAll(t.kv, c.unixMilli, parts)
+	if err != nil {
+		return err
+	}
+	t.kv.OnCommit(func() { s.tidyLater(next) })
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"odarchive/vocab/dcterms"
 	"odarchive/vocab/foaf"
 	"odarchive/vocab/hydra"
+	"odarchive/vocab/prov"
 	"odarchive/vocab/rdf"
 	"odarchive/vocab/spdx"
 	"odarchive/vocab/xsd"
@@ -126,7 +127,7 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 	g.add(d, dcat.LandingPage, term.IRI(l.o.Mint.Page(res.URL)+"#page"))
 	g.add(term.IRI(l.o.Mint.Page(res.URL)+"#page"), rdf.Type, term.IRI(foaf.Document))
 	for _, source := range res.Datasets {
-		g.add(d, dcterms.Source, iriOf(source))
+		g.add(d, prov.WasDerivedFrom, iriOf(source)) // dct:source would have to be described as a dcat:Dataset here
 	}
 	for _, v := range versions {
 		l.distribution(g, d, res, v)

@@ -81,13 +81,19 @@ func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, forma
 	return write(w, r, f.syntax, append(out, in...))
 }
 
-// Vocabulary answers GET /ns/...: the terms of the archive. html shows them to a person.
+// Vocabulary answers GET /ns/...: the terms of the archive (csvw), which html shows to a person, and the SHACL shapes of
+// its triples (shapes).
 func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []term.Quad) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Add("Vary", "Accept")
 		path, format := Extension(r.URL.Path)
-		if name := strings.Trim(strings.TrimPrefix(path, "/ns"), "/"); name != "csvw" && name != "" {
-			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "/ns/csvw is the only one, not /ns/%s", name)
+		document, html := ns.Vocabulary, html
+		switch name := strings.Trim(strings.TrimPrefix(path, "/ns"), "/"); name {
+		case "csvw", "":
+		case "shapes":
+			document, html = ns.Shapes, nil
+		default:
+			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "there are /ns/csvw and /ns/shapes, not /ns/%s", name)
 		}
 		if format == "" {
 			format = r.URL.Query().Get("format")
@@ -96,8 +102,8 @@ func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []
 		if err != nil {
 			return err
 		}
-		alternates(w.Header(), &url.URL{Path: "/ns/csvw"}, html != nil)
-		quads, err := vocabulary()
+		alternates(w.Header(), &url.URL{Path: path}, html != nil)
+		quads, err := readTurtle(document)
 		if err != nil {
 			return err
 		}
@@ -106,10 +112,6 @@ func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []
 		}
 		return write(w, r, f.syntax, quads)
 	}
-}
-
-func vocabulary() ([]term.Quad, error) {
-	return readTurtle(ns.Vocabulary)
 }
 
 func hostOf(base string) string {

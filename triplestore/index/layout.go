@@ -196,6 +196,9 @@ func Matches(p term.Pattern, q term.IDQuad) bool {
 func ForGraph(o term.Order) Layout     { return Layout(o & 3) }
 func AcrossGraphs(o term.Order) Layout { return SPOG + Layout(o&3) }
 
+// Order is the sort order that the layout serves.
+func (l Layout) Order() term.Order { return term.Order(l & 3) }
+
 // CompareQuads compares in the sort order o, then by graph.
 func CompareQuads(o term.Order, a, b term.IDQuad) int {
 	l := AcrossGraphs(o)

@@ -125,6 +125,24 @@ func mergeRuns(a, b *Run) *Run {
 	return m
 }
 
+// Less takes a run's changes out of the overlay: of blocks into which they have been merged, what is left holds. A quad
+// that only the run has was turned back by a later commit, so now it is the other way round than those blocks say.
+func (o Overlay) Less(r *Run) Overlay {
+	flipped := &Run{}
+	for l, rows := range r.rows {
+		flipped.rows[l] = rows
+		flipped.sums[l] = make([]int32, len(r.sums[l]))
+		for i, sum := range r.sums[l] {
+			flipped.sums[l][i] = -sum
+		}
+	}
+	left := mergeRuns(o.Flat(), flipped)
+	if left.Len() == 0 {
+		return Overlay{}
+	}
+	return Overlay{[]*Run{left}}
+}
+
 // Overlay is an immutable list of runs, oldest first: what has been committed since the blocks were last rewritten.
 // The zero value is empty.
 type Overlay struct{ runs []*Run }

@@ -1,3 +1,13 @@
+// Package index keeps quads of ids sorted in several layouts: compressed blocks on disk, and over them an overlay of
+// what was committed lately, in memory.
+//
+// A State is one unchanging view: a Base (which blocks there are; their fences are in memory), an Overlay (which quads
+// are the other way round than the blocks say), and a Reader for the blocks themselves. Scans hand out whole decoded
+// blocks where the overlay does not touch them. Counts are exact: they come from the fences, at most two blocks and
+// the overlay's running sums.
+//
+// A Merger writes a new base of an old one and changed rows; it touches only blocks that change, and nothing it does
+// is visible before its caller says so. What makes commits durable, and who may write, is package triplestore's.
 package index
 
 import (
@@ -6,9 +16,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// State is one unchanging state of the index. The zero value is empty.
+// State is one unchanging state of the index. Its methods may be called concurrently.
 type State struct {
+	Base    *Base // nil: no blocks
 	Overlay Overlay
+	Reader  Reader // for the blocks of Base
+	Cache   *Cache
 }
 
 // Scan gives the quads that match p, sorted by o and then by graph.
@@ -28,43 +41,290 @@ func (s *State) Scan(p term.Pattern, o term.Order) term.Cursor {
 	return &unionCursor{order: o, in: [2]term.Cursor{def, s.scan(PlanFor(AcrossGraphs(o), p))}}
 }
 
-func (s *State) scan(plan Plan) term.Cursor { return newRangeCursor(plan, nil, s.Overlay) }
+func (s *State) scan(plan Plan) term.Cursor {
+	if s.Base != nil {
+		if b := s.blockSource(plan.Range); b != nil {
+			return newRangeCursor(plan, b, s.Overlay)
+		}
+	}
+	return newRangeCursor(plan, nil, s.Overlay)
+}
+
+// Layout scans every quad of one layout.
+func (s *State) Layout(l Layout) term.Cursor { return s.scan(Plan{Range: Range{Layout: l}}) }
 
 // anyNamed reports whether the state may hold quads of named graphs.
 func (s *State) anyNamed() bool {
-	for _, r := range s.Overlay.runs {
-		if len(r.rows[SPOG]) > 0 {
-			return true
-		}
+	if s.Base != nil && len(s.Base.levels[SPOG].fences) > 0 {
+		return true
 	}
-	return false
-}
-
-// Count is the number of quads that match p, and whether that is exact.
-func (s *State) Count(p term.Pattern) (n float64, exact bool) {
-	o := BestOrder(p)
-	if p.G == term.AnyGraph {
-		d, n := p, p
-		d.G, n.G = term.DefaultGraph, term.AnyNamed
-		dn, dx := s.count(PlanFor(ForGraph(o), d))
-		nn, nx := s.count(PlanFor(AcrossGraphs(o), n))
-		return dn + nn, dx && nx
-	}
-	if p.G == term.AnyNamed {
-		return s.count(PlanFor(AcrossGraphs(o), p))
-	}
-	return s.count(PlanFor(ForGraph(o), p))
-}
-
-func (s *State) count(plan Plan) (float64, bool) {
-	n := float64(s.Overlay.Net(plan.Range))
-	return n, plan.Rest == term.Pattern{}
+	return slices.ContainsFunc(s.Overlay.runs, func(r *Run) bool { return len(r.rows[SPOG]) > 0 })
 }
 
 // Has reports whether a quad with all four components known exists.
 func (s *State) Has(q term.IDQuad) (bool, error) {
-	return s.Overlay.Turned(q), nil
+	there := false
+	if s.Base != nil {
+		l := &s.Base.levels[GSPO]
+		t := GSPO.Tuple(q)
+		if i := l.reach(0, t); i < len(l.fences) && !t.Less(l.fences[i].first) {
+			rows, err := s.load(GSPO, i, nil)
+			if err != nil {
+				return false, err
+			}
+			k := search(GSPO, rows, t)
+			there = k < len(rows) && rows[k] == q
+		}
+	}
+	return there != s.Overlay.Turned(q), nil
 }
 
-// SortIDs sorts ids in place.
-func SortIDs(ids []term.ID) { slices.Sort(ids) }
+// Estimate counts the quads that match p. That is exact where some layout has all known components in front, and
+// else an upper bound. Distinct counts are those of the blocks, where a layout has them.
+func (s *State) Estimate(p term.Pattern) (term.Estimate, error) {
+	if p.G != term.AnyGraph {
+		return s.estimate(p)
+	}
+	def, named := p, p
+	def.G, named.G = term.DefaultGraph, term.AnyNamed
+	e, err := s.estimate(def)
+	if err != nil || !s.anyNamed() {
+		return e, err
+	}
+	f, err := s.estimate(named)
+	e.Count += f.Count
+	e.Exact = e.Exact && f.Exact
+	for i := range e.Distinct {
+		e.Distinct[i] = min(e.Distinct[i]+f.Distinct[i], e.Count)
+	}
+	return e, err
+}
+
+// estimate for a pattern of one graph, or of all named ones.
+func (s *State) estimate(p term.Pattern) (e term.Estimate, err error) {
+	plan := PlanFor(layoutFor(p.G, BestOrder(p)), p)
+	n, err := s.Count(plan.Range)
+	if err != nil {
+		return e, err
+	}
+	e.Count, e.Exact = float64(n), plan.Rest == term.Pattern{}
+	if n == 0 {
+		e.Exact = true
+		return e, nil
+	}
+	for i, known := range [3]bool{p.S != 0, p.P != 0, p.O != 0} {
+		if known {
+			e.Distinct[i] = 1
+			continue
+		}
+		order, ok := distinctOrder(p, i)
+		if !ok {
+			continue
+		}
+		plan := PlanFor(layoutFor(p.G, order), p)
+		d, err := s.aboutDistinct(plan.Range, plan.Prefix)
+		if err != nil {
+			return e, err
+		}
+		e.Distinct[i] = min(d, e.Count)
+	}
+	return e, nil
+}
+
+func layoutFor(g term.ID, o term.Order) Layout {
+	if g == term.AnyNamed {
+		return AcrossGraphs(o)
+	}
+	return ForGraph(o)
+}
+
+// distinctOrder is an order in which the known components of p are followed by component i (0 subject, 1 predicate, 2
+// object), so that its distinct values can be counted there.
+func distinctOrder(p term.Pattern, i int) (term.Order, bool) {
+	s, pr, o := p.S != 0, p.P != 0, p.O != 0
+	switch {
+	case !s && !pr && !o:
+		return [3]term.Order{term.SPO, term.POS, term.OSP}[i], true
+	case !s && pr && !o:
+		return [3]term.Order{term.PSO, 0, term.POS}[i], true
+	case s && !pr && !o:
+		return term.SPO, i == 1
+	case !s && !pr && o:
+		return term.OSP, i == 0
+	case s && pr:
+		return term.SPO, true
+	case pr && o:
+		return term.POS, true
+	default:
+		return term.OSP, true
+	}
+}
+
+// Count is the exact number of quads in a range.
+func (s *State) Count(r Range) (int, error) {
+	n := s.Overlay.Net(r)
+	c, err := s.counts(r)
+	return n + int(c.rows), err
+}
+
+// counts of the blocks' rows in a range. starts are those of the range's rows; the first row counts as differing.
+func (s *State) counts(r Range) (counts, error) {
+	if s.Base == nil {
+		return counts{}, nil
+	}
+	l := &s.Base.levels[r.Layout]
+	from, to := l.blocks(r)
+	if from == to {
+		return counts{}, nil
+	}
+	c := l.upTo(to).minus(l.upTo(from))
+	// The first and the last block may reach beyond the range.
+	first, last := l.fences[from].first.Less(r.From), !r.open() && !l.fences[to-1].last.Less(r.To)
+	if from == to-1 && (first || last) {
+		return s.countWithin(r, from)
+	}
+	if first {
+		part, err := s.countWithin(r, from)
+		if err != nil {
+			return c, err
+		}
+		c = c.minus(l.in(from)).plus(part)
+	}
+	if last {
+		part, err := s.countWithin(r, to-1)
+		if err != nil {
+			return c, err
+		}
+		c = c.minus(l.in(to - 1)).plus(part)
+	}
+	return c, nil
+}
+
+// countWithin counts the rows of one block that are in the range.
+func (s *State) countWithin(r Range, i int) (c counts, err error) {
+	rows, err := s.load(r.Layout, i, nil)
+	if err != nil {
+		return c, err
+	}
+	l := &s.Base.levels[r.Layout]
+	inside := r.clip(rows)
+	if len(inside) == 0 {
+		return c, nil
+	}
+	prev := r.Layout.Tuple(inside[0])
+	if i > 0 && len(inside) > 0 && &inside[0] == &rows[0] {
+		c.add(differAt(l.fences[i-1].last, prev))
+	} else {
+		c.add(0)
+	}
+	for _, q := range inside[1:] {
+		t := r.Layout.Tuple(q)
+		c.add(differAt(prev, t))
+		prev = t
+	}
+	return c, nil
+}
+
+// aboutDistinct is the number of distinct values of the component behind the range's prefix: exact for the blocks, with
+// the overlay's added on top.
+func (s *State) aboutDistinct(r Range, prefix int) (float64, error) {
+	if prefix > 2 { // every row is distinct there, but for graphs
+		n, err := s.Count(r)
+		return float64(n), err
+	}
+	c, err := s.counts(r)
+	if err != nil {
+		return 0, err
+	}
+	d := float64(c.starts[prefix])
+	for _, run := range s.Overlay.runs {
+		d += run.aboutDistinct(r, prefix)
+	}
+	return d, nil
+}
+
+// aboutDistinct looks at no more than a thousand rows and takes them for the rest.
+func (r *Run) aboutDistinct(g Range, prefix int) float64 {
+	const sample = 1000
+	rows := g.clip(r.rows[g.Layout])
+	d, prev := 0, Tuple{}
+	for i, q := range rows[:min(len(rows), sample)] {
+		t := g.Layout.Tuple(q)
+		if i == 0 || differAt(prev, t) <= prefix {
+			d++
+		}
+		prev = t
+	}
+	if len(rows) > sample {
+		return float64(d) * float64(len(rows)) / sample
+	}
+	return float64(d)
+}
+
+// Distinct is the exact number of distinct values of the component behind the first n known ones of a range's tuples.
+func (s *State) Distinct(r Range, n int) (int, error) {
+	c, err := s.counts(r)
+	if err != nil {
+		return 0, err
+	}
+	d := int(c.starts[n])
+	// Where the overlay touches a value's group, the group may have begun or ceased to exist.
+	t := s.Overlay.toggles(r)
+	for t.ok {
+		group := prefixRange(r.Layout, t.at, n+1)
+		before, err := s.counts(group)
+		if err != nil {
+			return 0, err
+		}
+		after := int(before.rows) + s.Overlay.Net(group)
+		switch {
+		case before.rows == 0 && after > 0:
+			d++
+		case before.rows > 0 && after == 0:
+			d--
+		}
+		t.seek(group.To)
+	}
+	return d, nil
+}
+
+// Groups calls f with each distinct value of the component behind the first n of a range's tuples, and the number of
+// quads that have it, in order, until f returns false.
+func (s *State) Groups(r Range, n int, f func(id term.ID, quads int) (bool, error)) error {
+	c := s.scan(Plan{Range: r}).(*rangeCursor)
+	defer c.Close()
+	for {
+		rows, err := c.Next()
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for len(rows) > 0 {
+			t := r.Layout.Tuple(rows[0])
+			group := prefixRange(r.Layout, t, n+1)
+			k := gallop(r.Layout, rows, group.To)
+			size := k
+			if k == len(rows) { // the group may go on
+				if size, err = s.Count(group); err != nil {
+					return err
+				}
+				c.seek(group.To)
+			}
+			if more, err := f(t[n], size); err != nil || !more {
+				return err
+			}
+			rows = rows[k:]
+		}
+	}
+}
+
+// Prefix is the range of all tuples of a layout that begin with the given components.
+func Prefix(l Layout, ids ...term.ID) Range {
+	var t Tuple
+	copy(t[:], ids)
+	return prefixRange(l, t, len(ids))
+}
+
+// NamedGraphs is the range of all quads of named graphs, ordered by graph.
+func NamedGraphs() Range {
+	return Range{Layout: GSPO, From: Tuple{term.AnyNamed}}
+}

@@ -172,6 +172,14 @@ func (db *DB) Close() error {
 	return db.cerr
 }
 
+// Dir is the directory of the database, "" in memory.
+func (db *DB) Dir() string {
+	if db.opts.InMemory {
+		return ""
+	}
+	return db.dir
+}
+
 // Size of the database's files in bytes, as Badger last measured them (once a minute); 0 in memory.
 func (db *DB) Size() int64 {
 	if db.closed.Load() {

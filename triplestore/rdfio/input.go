@@ -134,28 +134,48 @@ func (in *input) failure() error {
 
 // fail makes the error for a fault n bytes behind pos.
 func (in *input) fail(n int, format string, args ...any) error {
-	e := &Error{File: in.file, Expected: fmt.Sprintf(format, args...)}
-	e.Line, e.Col = advance(in.line, in.col, in.buf[:min(in.pos+n, in.end)])
 	in.has(n + 1)
-	if err := in.failure(); err != nil && (in.pos+n >= in.end || errors.Is(err, ErrLimit)) {
-		e.Err, e.Expected = err, ""
-		if fault := (documentFault{}); !errors.Is(err, ErrLimit) && !errors.As(err, &fault) {
-			return fmt.Errorf("rdfio: reading%s after line %d: %w", orBlank(" ", in.file), e.Line, err)
-		}
-		return e
+	e := in.here(n)
+	if err := in.failure(); err != nil && (in.pos+n >= in.end || !isFault(err)) {
+		return in.failed(e, err)
 	}
+	e.Expected = fmt.Sprintf(format, args...)
 	e.Found = quote(in.buf[min(in.pos+n, in.end):in.end])
 	return e
+}
+
+// failWith is fail with a cause instead of an expectation.
+func (in *input) failWith(n int, cause error) error {
+	e := in.here(n)
+	if err := in.failure(); err != nil && !isFault(err) {
+		return in.failed(e, err)
+	}
+	e.Err = cause
+	return e
+}
+
+func (in *input) here(n int) *Error {
+	e := &Error{File: in.file}
+	e.Line, e.Col = advance(in.line, in.col, in.buf[:min(in.pos+n, in.end)])
+	return e
+}
+
+// failed is the error where the input could not be read further. A failure below (the disk, the network) is no fault of
+// the document and hides any that there seems to be, since that may only be where the bytes end.
+func (in *input) failed(e *Error, err error) error {
+	if isFault(err) {
+		e.Err = err
+		return e
+	}
+	return fmt.Errorf("rdfio: reading%s after line %d: %w", orBlank(" ", in.file), e.Line, err)
 }
 
 // documentFault is an error of a reader in between that the document is to blame for.
 type documentFault struct{ error }
 
-// failWith is fail with a cause instead of an expectation.
-func (in *input) failWith(n int, err error) error {
-	e := &Error{File: in.file, Err: err}
-	e.Line, e.Col = advance(in.line, in.col, in.buf[:min(in.pos+n, in.end)])
-	return e
+func isFault(err error) bool {
+	var fault documentFault
+	return errors.Is(err, ErrLimit) || errors.As(err, &fault)
 }
 
 func orBlank(sep, s string) string {

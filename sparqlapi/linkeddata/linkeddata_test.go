@@ -1,0 +1,364 @@
+package linkeddata_test
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/describe"
+	"odarchive/ns"
+	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/linkeddata/internal/shacl"
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/naive"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+)
+
+var mint = ns.Mint{Base: "http://archive.example/"}
+
+// archive holds n resources with two versions each; one of them is only announced.
+type archive struct {
+	resources []catalog.Resource
+	versions  map[string][]catalog.Version
+}
+
+func newArchive(n int) *archive {
+	a := &archive{versions: map[string][]catalog.Version{}}
+	for i := range n {
+		address := fmt.Sprintf("http://data.example/%d/höhe über.csv?x=%d", i, i)
+		id := ns.ResourceID(address)
+		res := catalog.Resource{ID: id, URL: address, Host: "data.example", Title: fmt.Sprint("File ", i), FileName: "f.csv", MediaType: "text/csv", Versions: 2,
+			Sources: []catalog.Source{{Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i), DatasetTitle: "Dataset"}}, Datasets: []string{fmt.Sprintf("http://portal.example/d/%d", i)}}
+		for v := range 2 {
+			data := fmt.Appendf(nil, "a,b\n%d,%d\n", i, v)
+			version := catalog.Version{ID: ns.VersionID(id, v), URL: address, N: v, Size: int64(len(data)), Type: []string{"text/csv", "application/x-unheard-of"}[v], Charset: "utf-8", FileName: "f.csv",
+				At: time.Date(2026, 11, 20, v, i%60, 0, 0, time.UTC), Activity: fmt.Sprint(id, "-", v), Digests: catalog.Digests{SHA256: sha256.Sum256(data), MD5: md5.Sum(data)}}
+			if v > 0 {
+				version.Previous = ns.VersionID(id, v-1)
+			}
+			a.versions[address] = append(a.versions[address], version)
+		}
+		a.resources = append(a.resources, res)
+	}
+	a.resources = append(a.resources, catalog.Resource{ID: ns.ResourceID("x"), URL: "http://data.example/announced"})
+	return a
+}
+
+func (a *archive) Stats(context.Context) (catalog.Stats, error) {
+	return catalog.Stats{Resources: len(a.resources), Triples: 1234}, nil
+}
+
+func (a *archive) Search(_ context.Context, s catalog.Search) (catalog.Found, error) {
+	start, _ := strconv.Atoi(s.After)
+	start = min(start, len(a.resources))
+	end := min(len(a.resources), start+s.Limit)
+	f := catalog.Found{Total: len(a.resources), Resources: a.resources[start:end]}
+	if end < len(a.resources) {
+		f.Next = strconv.Itoa(end)
+	}
+	return f, nil
+}
+
+func (a *archive) Versions(_ context.Context, address string) ([]catalog.Version, error) {
+	return a.versions[address], nil
+}
+
+// quads is everything the crawler would have said.
+func (a *archive) quads(t *testing.T) []term.Quad {
+	t.Helper()
+	var all []term.Quad
+	for _, r := range a.resources {
+		all = append(all, describe.Resource(r)...)
+		for _, v := range a.versions[r.URL] {
+			all = append(all, describe.Version(mint, v)...)
+			profile, err := csvprofile.Read(t.Context(), strings.NewReader("id;name;when\n1;\"a;b\";2020-01-01\n2;c;2020-01-02\n"), csvprofile.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, describe.Table(mint, v, profile)...)
+			all = append(all, describe.Activity(mint, catalog.Activity{ID: v.Activity, URL: v.URL, Start: v.At, End: v.At.Add(time.Second), Outcome: catalog.Archived, Status: 200, Version: v.ID})...)
+		}
+		all = append(all, describe.Activity(mint, catalog.Activity{ID: r.ID + "-9", URL: r.URL, Start: time.Unix(0, 0), End: time.Unix(1, 0), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrSoft404, Why: "a page that says not found"})...)
+	}
+	return all
+}
+
+func handlers(t *testing.T, a *archive) *linkeddata.LinkedData {
+	store := naive.New(a.quads(t)...)
+	return linkeddata.New(linkeddata.Options{Archive: a, Mint: mint, View: func(_ context.Context, f func(exec.Dataset) error) error { return f(store.Snapshot()) }})
+}
+
+func get(h func(http.ResponseWriter, *http.Request) error, address, accept string) *http.Response {
+	r := httptest.NewRequest("GET", address, nil)
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	rec := httptest.NewRecorder()
+	problem.Handler(h)(rec, r)
+	return rec.Result()
+}
+
+// read parses an answer in whatever syntax it says it has.
+func read(t *testing.T, res *http.Response) []term.Quad {
+	t.Helper()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syntax, ok := rdfio.ByMediaType(res.Header.Get("Content-Type"))
+	if !ok || res.StatusCode != 200 {
+		t.Fatalf("status %d, %s: %.300s", res.StatusCode, res.Header.Get("Content-Type"), body)
+	}
+	in := rdfio.NewReader(strings.NewReader(string(body)), syntax, rdfio.Options{})
+	var quads []term.Quad
+	for {
+		q, err := in.Read()
+		if err == io.EOF {
+			return quads
+		}
+		if err != nil {
+			t.Fatalf("%s: %v\n%.500s", syntax, err, body)
+		}
+		quads = append(quads, q)
+	}
+}
+
+func TestADescriptionIsTheSameInEverySyntax(t *testing.T) {
+	t.Parallel()
+	a := newArchive(2)
+	l := handlers(t, a)
+	iri := mint.Version(a.versions[a.resources[0].URL][1].ID)
+	address := "/describe?iri=" + url.QueryEscape(iri)
+	want := len(read(t, get(l.Describe, address+"&format=nt", "")))
+	if want < 12 {
+		t.Fatalf("only %d statements about %s", want, iri)
+	}
+	for _, c := range []struct{ query, accept, mediaType string }{
+		{"", "text/turtle", "text/turtle"}, {"", "", "text/turtle"}, {"", "application/ld+json", "application/ld+json"}, {"", "application/rdf+xml, text/turtle;q=0.5", "application/rdf+xml"},
+		{"&format=rdf", "text/turtle", "application/rdf+xml"}, {"&format=jsonld", "", "application/ld+json"}, {"&format=ttl", "application/ld+json", "text/turtle"},
+	} {
+		res := get(l.Describe, address+c.query, c.accept)
+		if got := res.Header.Get("Content-Type"); !strings.HasPrefix(got, c.mediaType) {
+			t.Errorf("%q %q: %s", c.query, c.accept, got)
+		}
+		if n := len(read(t, res)); n != want {
+			t.Errorf("%q %q: %d statements, want %d", c.query, c.accept, n, want)
+		}
+		if res.Header.Get("Vary") != "Accept" || len(res.Header.Values("Link")) != 4 {
+			t.Errorf("%q: Vary %q, Link %q", c.query, res.Header.Get("Vary"), res.Header.Values("Link"))
+		}
+	}
+	for address, status := range map[string]int{address + "&format=docx": 400, "/describe": 400, "/describe?iri=http://nowhere.example/": 404} {
+		if res := get(l.Describe, address, ""); res.StatusCode != status {
+			t.Errorf("%s: %d, want %d", address, res.StatusCode, status)
+		}
+	}
+	if res := get(l.Describe, address, "image/png"); res.StatusCode != 406 {
+		t.Errorf("image/png: %d", res.StatusCode)
+	}
+}
+
+func TestADescriptionFollowsBlankNodesAndPointsBack(t *testing.T) {
+	t.Parallel()
+	a := newArchive(1)
+	store := naive.New(a.quads(t)...)
+	iri := mint.Version(a.versions[a.resources[0].URL][0].ID)
+	out, in, err := linkeddata.Describe(t.Context(), store.Snapshot(), iri, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checksum, pointer bool
+	for _, q := range out {
+		checksum = checksum || q.P == term.IRI("http://spdx.org/rdf/terms#checksumValue")
+	}
+	for _, q := range in {
+		pointer = pointer || q.P == term.IRI("http://purl.org/dc/terms/hasVersion")
+	}
+	if !checksum || !pointer {
+		t.Errorf("checksum %v, inverse link %v in %d and %d statements", checksum, pointer, len(out), len(in))
+	}
+	if out, _, err := linkeddata.Describe(t.Context(), store.Snapshot(), iri, 3); err != nil || len(out) > 3 {
+		t.Errorf("a limit of 3 gave %d statements, %v", len(out), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := linkeddata.Describe(ctx, store.Snapshot(), iri, 1000); err == nil {
+		t.Error("a client that left is still served")
+	}
+}
+
+func TestWhatIsMintedDereferences(t *testing.T) {
+	t.Parallel()
+	a := newArchive(1)
+	l := handlers(t, a)
+	id := a.versions[a.resources[0].URL][0].Activity
+	for _, address := range []string{"/activity/" + id, "/activity/" + id + ".ttl", "/activity/" + id + "?format=jsonld", "/crawler"} {
+		if n := len(read(t, get(l.Minted, address, ""))); n == 0 {
+			t.Errorf("nothing at %s", address)
+		}
+	}
+	if got := get(l.Minted, "/activity/nothing", "").StatusCode; got != 404 {
+		t.Errorf("an unknown fetch: %d", got)
+	}
+}
+
+// triples of the crawler must have the shapes that ns/shapes.ttl promises.
+func TestWhatTheCrawlerSaysHasItsShapes(t *testing.T) {
+	t.Parallel()
+	a := newArchive(3)
+	data := a.quads(t)
+	results, faults := shacl.Validate(turtle(t, ns.Shapes), data)
+	for _, r := range results {
+		t.Error(r)
+	}
+	for _, f := range faults {
+		t.Errorf("shapes.ttl: %s", f)
+	}
+	// The shapes do bite: each of these statements breaks one.
+	v := term.IRI(mint.Version(a.versions[a.resources[0].URL][0].ID))
+	for _, bad := range []term.Quad{
+		{S: v, P: term.IRI("http://www.w3.org/ns/dcat#byteSize"), O: term.String("many")},
+		{S: v, P: term.IRI("http://purl.org/dc/terms/isVersionOf"), O: term.IRI("http://other.example/")},
+		{S: term.IRI("http://archive.example/activity/x"), P: term.IRI("https://archiver.ai.wu.ac.at/ns/csvw#outcome"), O: term.String("perhaps")},
+		{S: term.Blank("t"), P: term.IRI("https://archiver.ai.wu.ac.at/ns/csvw#rows"), O: term.String("x")},
+	} {
+		if results, _ := shacl.Validate(turtle(t, ns.Shapes), append(a.quads(t), bad)); len(results) == 0 {
+			t.Errorf("no shape minds %v", bad)
+		}
+	}
+}
+
+func turtle(t *testing.T, text string) []term.Quad {
+	t.Helper()
+	in := rdfio.NewReader(strings.NewReader(text), rdfio.Turtle(), rdfio.Options{Base: "http://shapes.example/"})
+	var quads []term.Quad
+	for {
+		q, err := in.Read()
+		if err == io.EOF {
+			return quads
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		quads = append(quads, q)
+	}
+}
+
+// The catalog is walked as a harvester walks it: from page to page by hydra:next.
+func TestTheCatalogIsWholeOverItsPagesAndValidDCATAP(t *testing.T) {
+	t.Parallel()
+	a := newArchive(150)
+	l := handlers(t, a)
+	shapes := turtle(t, dcatAP)
+	official := officialShapes(t)
+	datasets := map[term.Key]bool{}
+	pages := 0
+	for address := "/catalog.ttl"; address != ""; {
+		quads := read(t, get(l.Catalog, address, ""))
+		pages++
+		address = ""
+		for _, q := range quads {
+			switch q.P.Value() {
+			case "http://www.w3.org/ns/dcat#dataset":
+				datasets[q.O] = true
+			case "http://www.w3.org/ns/hydra/core#next":
+				address = strings.TrimPrefix(q.O.Value(), "http://archive.example")
+			}
+		}
+		for _, set := range [][]term.Quad{shapes, official} {
+			results, faults := shacl.Validate(set, quads)
+			for _, r := range results {
+				if r.Severity == "Violation" {
+					t.Fatalf("page %d: %v", pages, r)
+				}
+			}
+			for _, f := range faults {
+				t.Errorf("shapes: %s", f)
+			}
+		}
+		if pages > 5 {
+			t.Fatal("the pages never end")
+		}
+	}
+	if pages != 2 || len(datasets) != 150 {
+		t.Errorf("%d datasets on %d pages, want 150 on 2", len(datasets), pages)
+	}
+	if res := get(l.Catalog, "/catalog.ttl?after=9999", ""); res.StatusCode != 404 {
+		t.Errorf("a page that is none: %d", res.StatusCode)
+	}
+}
+
+// officialShapes reads the SHACL files of DCAT-AP from the folder that ODARCHIVE_DCATAP names, where it does.
+func officialShapes(t *testing.T) (quads []term.Quad) {
+	t.Helper()
+	dir := os.Getenv("ODARCHIVE_DCATAP")
+	if dir == "" {
+		return nil
+	}
+	for _, name := range []string{"shapes.ttl", "range.ttl"} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range turtle(t, string(raw)) { // the files share blank node labels that are not the same nodes
+			for _, k := range []*term.Key{&q.S, &q.O} {
+				if k.Kind() == term.KindBlank {
+					*k = term.Blank(name + k.Value())
+				}
+			}
+			quads = append(quads, q)
+		}
+	}
+	return quads
+}
+
+// dcatAP is what DCAT-AP 3.0 makes mandatory for the classes the catalog uses, and the kinds of values it wants.
+const dcatAP = `
+@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix spdx: <http://spdx.org/rdf/terms#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+[] sh:targetClass dcat:Catalog ;
+  sh:property [ sh:path dct:title ; sh:minCount 1 ; sh:nodeKind sh:Literal ] , [ sh:path dct:description ; sh:minCount 1 ; sh:nodeKind sh:Literal ] ,
+    [ sh:path dct:publisher ; sh:minCount 1 ; sh:maxCount 1 ; sh:class foaf:Agent ] , [ sh:path dcat:dataset ; sh:class dcat:Dataset ] .
+[] sh:targetClass foaf:Agent ; sh:property [ sh:path foaf:name ; sh:minCount 1 ; sh:nodeKind sh:Literal ] .
+[] sh:targetClass dcat:Dataset ;
+  sh:property [ sh:path dct:title ; sh:minCount 1 ; sh:nodeKind sh:Literal ] , [ sh:path dct:description ; sh:minCount 1 ; sh:nodeKind sh:Literal ] ,
+    [ sh:path dcat:distribution ; sh:minCount 1 ; sh:class dcat:Distribution ] , [ sh:path dct:modified ; sh:maxCount 1 ] , [ sh:path dcat:landingPage ; sh:class foaf:Document ] .
+[] sh:targetClass dcat:Distribution ;
+  sh:property [ sh:path dcat:accessURL ; sh:minCount 1 ; sh:nodeKind sh:IRI ] , [ sh:path dcat:byteSize ; sh:maxCount 1 ; sh:datatype xsd:nonNegativeInteger ] ,
+    [ sh:path dcat:mediaType ; sh:maxCount 1 ; sh:nodeKind sh:IRI ; sh:class dct:MediaType ] , [ sh:path dct:format ; sh:maxCount 1 ; sh:class dct:MediaTypeOrExtent ] , [ sh:path spdx:checksum ; sh:maxCount 1 ; sh:class spdx:Checksum ] .
+[] sh:targetClass spdx:Checksum ;
+  sh:property [ sh:path spdx:algorithm ; sh:minCount 1 ; sh:maxCount 1 ; sh:class spdx:ChecksumAlgorithm ] , [ sh:path spdx:checksumValue ; sh:minCount 1 ; sh:maxCount 1 ; sh:datatype xsd:hexBinary ] .
+`
+
+func TestTheVocabularyTheShapesAndTheDatasetAreDescribed(t *testing.T) {
+	t.Parallel()
+	l := handlers(t, newArchive(1))
+	vocabulary := l.Vocabulary(nil)
+	for _, address := range []string{"/ns/csvw", "/ns/csvw.ttl", "/ns/csvw.nt", "/ns/csvw.rdf", "/ns/csvw.jsonld", "/ns/shapes.ttl"} {
+		if n := len(read(t, get(vocabulary, address, ""))); n < 50 {
+			t.Errorf("%s: %d statements", address, n)
+		}
+	}
+	var triples bool
+	for _, q := range read(t, get(l.VoID, "/.well-known/void", "")) {
+		triples = triples || q.P == term.IRI("http://rdfs.org/ns/void#triples") && q.O.Value() == "1234"
+	}
+	if !triples {
+		t.Error("VoID does not say how many triples there are")
+	}
+}

@@ -1,0 +1,77 @@
+package dict
+
+import (
+	"fmt"
+	"slices"
+
+	"odarchive/triplestore/term"
+)
+
+// Adder collects the new terms of one commit. Until Settle their ids are provisional.
+type Adder struct {
+	v     *View
+	r     Reader
+	first uint64
+	ids   map[term.Key]term.ID
+	keys  []term.Key
+}
+
+// Add begins a commit's additions.
+func (v *View) Add(r Reader) *Adder {
+	return &Adder{v: v, r: r, first: v.Next(), ids: map[term.Key]term.ID{}}
+}
+
+// ID finds a term's id or gives it a provisional one.
+func (a *Adder) ID(k term.Key) (term.ID, error) {
+	id, ok, err := a.Lookup(k)
+	if ok || err != nil {
+		return id, err
+	}
+	tag := tagOf(k)
+	if tag == term.TagNone {
+		return 0, fmt.Errorf("dict: %q is not a term", string(k))
+	}
+	id = term.Make(tag, a.first+uint64(len(a.keys)))
+	a.ids[k] = id
+	a.keys = append(a.keys, k)
+	return id, nil
+}
+
+// Lookup finds a term's id, provisional ones included.
+func (a *Adder) Lookup(k term.Key) (term.ID, bool, error) {
+	if id, ok := a.ids[k]; ok {
+		return id, true, nil
+	}
+	return a.v.Lookup(a.r, k)
+}
+
+// New reports whether the id is one of the provisional ones: no quad can hold it yet.
+func (a *Adder) New(id term.ID) bool {
+	t := id.Tag()
+	return t >= term.TagIRI && t <= term.TagTriple && id.Payload() >= a.first
+}
+
+// Settle sorts the new terms, which makes them compress well, and returns them with a function from provisional to
+// final ids. keys[i] gets the number first+i.
+func (a *Adder) Settle() (first uint64, keys []term.Key, final func(term.ID) term.ID) {
+	if len(a.keys) == 0 {
+		return a.first, nil, func(id term.ID) term.ID { return id }
+	}
+	order := make([]int, len(a.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return compareKeys(a.keys[i], a.keys[j]) })
+	keys = make([]term.Key, len(order))
+	rank := make([]uint64, len(order))
+	for r, i := range order {
+		keys[r] = a.keys[i]
+		rank[i] = uint64(r)
+	}
+	return a.first, keys, func(id term.ID) term.ID {
+		if !a.New(id) {
+			return id
+		}
+		return term.Make(id.Tag(), a.first+rank[id.Payload()-a.first])
+	}
+}

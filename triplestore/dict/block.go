@@ -1,0 +1,256 @@
+package dict
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"odarchive/triplestore/term"
+)
+
+// A block holds the terms of BlockTerms consecutive numbers, sorted and front-coded. FORMAT.md shows the bytes.
+const (
+	BlockTerms   = 64
+	blockVersion = 1
+	trailer      = 8
+
+	longTerm = 2 << 10 // longer ones are stored by themselves
+	minHex   = 8       // shorter runs of hexadecimal digits are not packed
+)
+
+// How a term's end is written, in the two lowest bits before it.
+const (
+	suffixPlain = 0
+	suffixHex   = 1 // with one run of lower-case hexadecimal digits in four bits each: hashes, UUIDs
+	suffixLong  = 2 // not here, but under its own key
+)
+
+var errBlock = errors.New("malformed block of terms")
+
+func checksum(b []byte, id uint64) uint64 { return xxhash.Sum64(b) ^ id*0x9E3779B97F4A7C15 }
+
+func appendSum(b []byte, id uint64) []byte {
+	return binary.LittleEndian.AppendUint64(b, checksum(b, id))
+}
+
+// checked is b without its checksum.
+func checked(b []byte, id uint64) ([]byte, error) {
+	if len(b) < trailer+1 {
+		return nil, errBlock
+	}
+	body := b[:len(b)-trailer]
+	if binary.LittleEndian.Uint64(b[len(body):]) != checksum(body, id) {
+		return nil, fmt.Errorf("%w: checksum", errBlock)
+	}
+	return body, nil
+}
+
+// encodeBlock writes the terms of block n; keys[i] has the number n*BlockTerms+i.
+func encodeBlock(n uint64, keys []term.Key) []byte {
+	order := make([]uint8, len(keys))
+	for i := range order {
+		order[i] = uint8(i)
+	}
+	sorted := slices.IsSorted(keys)
+	if !sorted {
+		slices.SortStableFunc(order, func(a, b uint8) int { return compareKeys(keys[a], keys[b]) })
+	}
+	b := []byte{blockVersion, byte(len(keys)), 0}
+	if !sorted {
+		b[2] = 1
+		b = append(b, order...)
+	}
+	prev := ""
+	for _, i := range order {
+		k := string(keys[i])
+		shared := sharedPrefix(prev, k)
+		rest := k[shared:]
+		if len(k) > longTerm {
+			b = binary.AppendUvarint(b, suffixLong)
+			prev = ""
+			continue
+		}
+		prev = k
+		from, digits := hexRun(rest)
+		if digits == 0 {
+			b = binary.AppendUvarint(b, uint64(shared)<<2|suffixPlain)
+			b = binary.AppendUvarint(b, uint64(len(rest)))
+			b = append(b, rest...)
+			continue
+		}
+		b = binary.AppendUvarint(b, uint64(shared)<<2|suffixHex)
+		b = binary.AppendUvarint(b, uint64(len(rest)))
+		b = binary.AppendUvarint(b, uint64(from))
+		b = binary.AppendUvarint(b, uint64(digits/2))
+		b = append(b, rest[:from]...)
+		for j := from; j < from+digits; j += 2 {
+			b = append(b, unhex(rest[j])<<4|unhex(rest[j+1]))
+		}
+		b = append(b, rest[from+digits:]...)
+	}
+	return appendSum(b, n)
+}
+
+func sharedPrefix(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// hexRun finds the longest run of hexadecimal digits, an even number of them; 0 if it is not worth packing.
+func hexRun(s string) (from, digits int) {
+	start := 0
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] >= 'a' && s[i] <= 'f') {
+			continue
+		}
+		if n := (i - start) &^ 1; n > digits && n >= minHex {
+			from, digits = start, n
+		}
+		start = i + 1
+	}
+	return from, digits
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c - 'a' + 10
+}
+
+// terms is a decoded block.
+type terms struct {
+	text string
+	at   []uint32 // term i is text[at[2i]:at[2i+1]]; both maxUint32 for a long one
+}
+
+const elsewhere = ^uint32(0)
+
+func (t *terms) len() int { return len(t.at) / 2 }
+
+// key gives term i; long is set where it is stored by itself.
+func (t *terms) key(i int) (k term.Key, long bool) {
+	if t.at[2*i] == elsewhere {
+		return "", true
+	}
+	return term.Key(t.text[t.at[2*i]:t.at[2*i+1]]), false
+}
+
+const hexDigits = "0123456789abcdef"
+
+// decodeBlock reads block n, of which only the first limit terms are of interest.
+func decodeBlock(b []byte, n uint64, limit int) (*terms, error) {
+	body, err := checked(b, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) < 3 || body[0] != blockVersion || body[1] == 0 || body[1] > BlockTerms || body[2] > 1 {
+		return nil, errBlock
+	}
+	count := int(body[1])
+	unsorted := body[2] == 1
+	body = body[3:]
+	var order []byte
+	if unsorted {
+		if len(body) < count {
+			return nil, errBlock
+		}
+		order, body = body[:count], body[count:]
+	}
+	limit = min(limit, count)
+	t := &terms{at: make([]uint32, 2*limit)}
+	var text []byte
+	var seen uint64
+	prev, prevEnd := 0, 0 // the term before is text[prev:prevEnd]
+	for i := range count {
+		number := i
+		if unsorted {
+			number = int(order[i])
+			if number >= count || seen>>number&1 != 0 {
+				return nil, errBlock
+			}
+			seen |= 1 << number
+		}
+		r := reader{body}
+		head := r.uvarint()
+		if head&3 == suffixLong {
+			if number < limit {
+				t.at[2*number], t.at[2*number+1] = elsewhere, elsewhere
+			}
+			prev, prevEnd = len(text), len(text)
+			body = r.b
+			if r.b == nil {
+				return nil, errBlock
+			}
+			continue
+		}
+		shared, size := head>>2, r.uvarint()
+		if r.b == nil || shared > uint64(prevEnd-prev) || size > longTerm {
+			return nil, errBlock
+		}
+		start := len(text)
+		text = append(text, text[prev:prev+int(shared)]...)
+		switch head & 3 {
+		case suffixPlain:
+			if size > uint64(len(r.b)) {
+				return nil, errBlock
+			}
+			text = append(text, r.b[:size]...)
+			r.b = r.b[size:]
+		case suffixHex:
+			from, pairs := r.uvarint(), r.uvarint()
+			if r.b == nil || from > size || pairs > size/2 || from+2*pairs > size || uint64(len(r.b)) < size-pairs {
+				return nil, errBlock
+			}
+			text = append(text, r.b[:from]...)
+			for _, c := range r.b[from : from+pairs] {
+				text = append(text, hexDigits[c>>4], hexDigits[c&15])
+			}
+			text = append(text, r.b[from+pairs:size-pairs]...)
+			r.b = r.b[size-pairs:]
+		default:
+			return nil, errBlock
+		}
+		body = r.b
+		prev, prevEnd = start, len(text)
+		if number < limit {
+			t.at[2*number], t.at[2*number+1] = uint32(start), uint32(len(text))
+		}
+	}
+	if len(body) != 0 {
+		return nil, errBlock
+	}
+	t.text = string(text)
+	return t, nil
+}
+
+// reader takes varints from the front of a record; b is nil after a fault.
+type reader struct{ b []byte }
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.b = nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func compareKeys(a, b term.Key) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

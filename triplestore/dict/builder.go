@@ -1,0 +1,245 @@
+package dict
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// Builder writes terms into blocks behind those of a view. Nothing it does is visible before its caller makes the root
+// of the new view known: what it writes stands beside what is there, or behind the numbers that are in use.
+// Only one builder may be at work on a dictionary.
+type Builder struct {
+	db      *kv.DB
+	v       *View // what has been built so far
+	batch   *kv.Batch
+	tail    []term.Key // terms of the last, incomplete block
+	pending []entry    // of terms that are in no run yet
+	nextID  func() uint64
+
+	obsolete, fresh [][]byte
+}
+
+// Builder begins at the view's first number that is not in blocks. nextID hands out numbers for runs.
+func (v *View) Builder(db *kv.DB, r Reader, nextID func() uint64) (*Builder, error) {
+	w := *v
+	b := &Builder{db: db, v: &w, batch: db.Batch(), nextID: nextID}
+	b.v.runs = slices.Clone(v.runs)
+	first := v.flushed / BlockTerms * BlockTerms
+	for n := first; n < v.flushed; n++ {
+		if n == 0 {
+			b.tail = append(b.tail, "") // no term has the number 0
+			continue
+		}
+		k, err := v.stored(r, n)
+		if err != nil {
+			return nil, err
+		}
+		b.tail = append(b.tail, k)
+	}
+	if v.flushed == 1 {
+		b.tail = []term.Key{""}
+	}
+	return b, nil
+}
+
+// View is the dictionary with everything appended so far, as far as EndRun has made it findable. Its Recent is the old
+// view's.
+func (b *Builder) View() *View {
+	v := *b.v
+	return &v
+}
+
+// Append gives terms, which must be new, the next numbers.
+func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, err error) {
+	first = b.v.flushed
+	for i, k := range keys {
+		if i%8192 == 0 && ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		n := b.v.flushed
+		b.v.flushed++
+		b.pending = append(b.pending, entry{hashOf(k), n})
+		if len(k) > longTerm {
+			if err := b.set(longKey(n), appendSum([]byte(k), n)); err != nil {
+				return 0, err
+			}
+		}
+		b.tail = append(b.tail, k)
+		if len(b.tail) == BlockTerms {
+			if err := b.writeTail(); err != nil {
+				return 0, err
+			}
+			b.tail = b.tail[:0]
+		}
+	}
+	return first, nil
+}
+
+func (b *Builder) set(key, val []byte) error {
+	b.fresh = append(b.fresh, key)
+	return b.batch.Set(kv.SpaceDict, key, val)
+}
+
+func (b *Builder) writeTail() error {
+	n := (b.v.flushed - 1) / BlockTerms
+	// Not among fresh: an earlier version of the block may be in use.
+	return b.batch.Set(kv.SpaceDict, termsKey(n), encodeBlock(n, b.tail))
+}
+
+// EndRun makes what was appended findable, and visible to readers of snapshots taken from now on.
+func (b *Builder) EndRun(ctx context.Context) error {
+	if len(b.tail) > 0 {
+		if err := b.writeTail(); err != nil {
+			return err
+		}
+	}
+	if len(b.pending) == 0 {
+		return b.batch.Flush()
+	}
+	slices.SortFunc(b.pending, compareEntries)
+	// Take smaller runs along, as many as are not much larger than what has come together.
+	size := uint64(len(b.pending))
+	keep := len(b.v.runs)
+	for keep > 0 && b.v.runs[keep-1].entries < 3*size {
+		keep--
+		size += b.v.runs[keep].entries
+	}
+	rest := b.pending
+	next := mergedEntries(
+		func() (entry, bool, error) {
+			if len(rest) == 0 {
+				return entry{}, false, context.Cause(ctx)
+			}
+			return rest[0], true, nil
+		},
+		func() (entry, bool, error) { return entry{}, false, nil },
+		func() { rest = rest[1:] }, func() {})
+	if keep < len(b.v.runs) {
+		if err := b.batch.Flush(); err != nil { // a run of this builder's may be among them
+			return err
+		}
+		snap := b.db.Snapshot()
+		defer snap.Close()
+		for _, r := range b.v.runs[keep:] {
+			next = withRun(next, &cursor{rd: snap, run: r})
+			b.obsolete = append(b.obsolete, r.keys()...)
+		}
+	}
+	run, keys, err := writeRun(b.batch, b.nextID(), next)
+	b.fresh = append(b.fresh, keys...)
+	if err != nil {
+		return err
+	}
+	b.v.runs = append(b.v.runs[:keep:keep], run)
+	b.pending = b.pending[:0]
+	return b.batch.Flush()
+}
+
+// withRun merges a run into a stream of entries.
+func withRun(next func() (entry, bool, error), c *cursor) func() (entry, bool, error) {
+	var held entry
+	var have, ended bool
+	peek := func() (entry, bool, error) {
+		if !have && !ended {
+			e, ok, err := next()
+			if err != nil {
+				return e, false, err
+			}
+			held, have, ended = e, ok, !ok
+		}
+		return held, have, nil
+	}
+	return mergedEntries(peek, c.peek, func() { have = false }, c.next)
+}
+
+// Built is the outcome of a Builder.
+type Built struct {
+	View     *View
+	Root     []byte   // for OpenView
+	Obsolete [][]byte // keys that View does not use any more, in kv.SpaceDict
+	Fresh    [][]byte // keys that were written, except for blocks of terms
+}
+
+// Finish ends the last run.
+func (b *Builder) Finish(ctx context.Context) (*Built, error) {
+	if err := b.EndRun(ctx); err != nil {
+		return nil, err
+	}
+	// A run that this builder has both written and merged away is obsolete, not fresh.
+	gone := make(map[string]bool, len(b.obsolete))
+	for _, k := range b.obsolete {
+		gone[string(k)] = true
+	}
+	fresh := slices.DeleteFunc(b.fresh, func(k []byte) bool { return gone[string(k)] })
+	return &Built{View: b.View(), Root: b.v.encodeRoot(), Obsolete: b.obsolete, Fresh: fresh}, nil
+}
+
+// Abandon deletes what has been written.
+func (b *Builder) Abandon() error { return Delete(b.db, b.fresh) }
+
+// Delete removes keys of the dictionary.
+func Delete(db *kv.DB, keys [][]byte) error {
+	b := db.Batch()
+	for _, k := range keys {
+		if err := b.Delete(kv.SpaceDict, k); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+const rootVersion = 1
+
+// encodeRoot writes the first number that is not in blocks, and the runs.
+func (v *View) encodeRoot() []byte {
+	b := binary.AppendUvarint([]byte{rootVersion}, v.flushed)
+	b = binary.AppendUvarint(b, uint64(len(v.runs)))
+	for _, r := range v.runs {
+		b = binary.AppendUvarint(b, r.id)
+		b = binary.AppendUvarint(b, r.entries)
+	}
+	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
+}
+
+// OpenView reads the fences of all runs. root is what Finish returned.
+func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
+	bad := fmt.Errorf("%w: malformed root", ErrDamaged)
+	if len(root) < 9 || xxhash.Sum64(root[:len(root)-8]) != binary.LittleEndian.Uint64(root[len(root)-8:]) {
+		return nil, bad
+	}
+	if root[0] != rootVersion {
+		return nil, errors.Join(bad, fmt.Errorf("version %d", root[0]))
+	}
+	r := reader{root[1 : len(root)-8]}
+	v := &View{Cache: c, flushed: r.uvarint()}
+	n := r.uvarint()
+	if v.flushed == 0 || n > uint64(len(root)) {
+		return nil, bad
+	}
+	total := uint64(0)
+	for range n {
+		id, entries := r.uvarint(), r.uvarint()
+		if entries == 0 || entries > v.flushed {
+			return nil, bad
+		}
+		run, err := openRun(rd, id, entries)
+		if err != nil {
+			return nil, err
+		}
+		v.runs = append(v.runs, run)
+		total += entries
+	}
+	if len(r.b) != 0 || total != v.flushed-1 {
+		return nil, bad
+	}
+	v.Recent = NewRecent(v.flushed)
+	return v, nil
+}

@@ -1,0 +1,84 @@
+package dict
+
+import (
+	"context"
+	"slices"
+
+	"odarchive/triplestore/term"
+)
+
+// LookupAll finds the ids of many distinct terms: ids[i] for keys[i], 0 where the dictionary does not have it. It reads
+// runs and blocks in their order instead of one entry after the other.
+func (v *View) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) error {
+	type probe struct {
+		entry
+		i int // of the term
+	}
+	var wanted []probe
+	for i, k := range keys {
+		ids[i] = 0
+		if id, ok := term.Inline(k); ok {
+			ids[i] = id
+		} else if id, ok := v.Recent.lookup(k); ok {
+			ids[i] = id
+		} else if len(v.runs) > 0 {
+			wanted = append(wanted, probe{entry{hash: hashOf(k)}, i})
+		}
+	}
+	slices.SortFunc(wanted, func(a, b probe) int { return compareEntries(a.entry, b.entry) })
+	var found []probe
+	for _, run := range v.runs {
+		if run.entries > 64*uint64(len(wanted)) {
+			for _, p := range wanted {
+				err := run.find(r, v.Cache, p.hash, func(n uint64) (bool, error) {
+					found = append(found, probe{entry{p.hash, n}, p.i})
+					return true, nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		c := &cursor{rd: r, run: run}
+		for w := 0; w < len(wanted); {
+			if w%1024 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			e, ok, err := c.peek()
+			if err != nil {
+				return err
+			}
+			switch {
+			case !ok:
+				w = len(wanted)
+			case e.hash < wanted[w].hash:
+				c.next()
+			case e.hash > wanted[w].hash:
+				w++
+			default:
+				for k := w; k < len(wanted) && wanted[k].hash == e.hash; k++ {
+					found = append(found, probe{e, wanted[k].i})
+				}
+				c.next()
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b probe) int { return compareEntries(entry{hash: a.number}, entry{hash: b.number}) })
+	for n, p := range found {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		k, err := v.stored(r, p.number)
+		if err != nil {
+			return err
+		}
+		if k == keys[p.i] {
+			ids[p.i] = term.Make(tagOf(k), p.number)
+		}
+	}
+	return nil
+}
+
+// MakeID is the id of a term that has a number.
+func MakeID(k term.Key, number uint64) term.ID { return term.Make(tagOf(k), number) }

@@ -1,0 +1,297 @@
+package dict
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/cespare/xxhash/v2"
+
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// A run leads from terms to numbers: the upper 40 bits of each term's hash and its number, sorted, in blocks. Different
+// terms may share a hash; whoever looks a term up compares it with what its number stands for.
+type run struct {
+	id      uint64
+	entries uint64
+	firsts  []uint64 // hash of each block's first entry
+}
+
+type entry struct{ hash, number uint64 }
+
+func compareEntries(a, b entry) int {
+	switch {
+	case a.hash < b.hash || a.hash == b.hash && a.number < b.number:
+		return -1
+	case a == b:
+		return 0
+	}
+	return 1
+}
+
+const (
+	hashBits    = 40
+	runBlock    = 512 // entries in a block
+	fenceBlocks = 64 << 10
+)
+
+func hashOf(k term.Key) uint64 { return xxhash.Sum64String(string(k)) >> (64 - hashBits) }
+
+func runBlockKey(id uint64, block int) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{'h'}, id), uint32(block))
+}
+
+func runFenceKey(id uint64, part int) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{'r'}, id), uint32(part))
+}
+
+func blockID(run uint64, block int) uint64 { return run<<24 ^ uint64(block) }
+
+func encodeEntries(id uint64, es []entry) []byte {
+	b := binary.AppendUvarint([]byte{blockVersion}, uint64(len(es)))
+	prev := uint64(0)
+	for _, e := range es {
+		b = binary.AppendUvarint(b, e.hash-prev)
+		b = binary.AppendUvarint(b, e.number)
+		prev = e.hash
+	}
+	return appendSum(b, id)
+}
+
+// decodeEntries calls f with each entry until it returns false.
+func decodeEntries(b []byte, id uint64, f func(entry) bool) error {
+	body, err := checked(b, id)
+	if err != nil {
+		return err
+	}
+	if body[0] != blockVersion {
+		return errBlock
+	}
+	r := reader{body[1:]}
+	n := r.uvarint()
+	if n == 0 || n > uint64(len(body)) {
+		return errBlock
+	}
+	var e entry
+	for range n {
+		e.hash += r.uvarint()
+		e.number = r.uvarint()
+		if r.b == nil {
+			return errBlock
+		}
+		if !f(e) {
+			return nil
+		}
+	}
+	if len(r.b) != 0 {
+		return errBlock
+	}
+	return nil
+}
+
+// writeRun stores entries, which next hands out in order, and returns the run and the keys written.
+func writeRun(b *kv.Batch, id uint64, next func() (entry, bool, error)) (*run, [][]byte, error) {
+	r := &run{id: id}
+	var keys [][]byte
+	block := make([]entry, 0, runBlock)
+	write := func() error {
+		if len(block) == 0 {
+			return nil
+		}
+		key := runBlockKey(id, len(r.firsts))
+		keys = append(keys, key)
+		if err := b.Set(kv.SpaceDict, key, encodeEntries(blockID(id, len(r.firsts)), block)); err != nil {
+			return err
+		}
+		r.firsts = append(r.firsts, block[0].hash)
+		r.entries += uint64(len(block))
+		block = block[:0]
+		return nil
+	}
+	for {
+		e, ok, err := next()
+		if err == nil && ok {
+			block = append(block, e)
+			if len(block) < runBlock {
+				continue
+			}
+		}
+		if err == nil {
+			err = write()
+		}
+		if err != nil {
+			return nil, keys, err
+		}
+		if !ok {
+			break
+		}
+	}
+	for part := 0; part*fenceBlocks < len(r.firsts); part++ {
+		key := runFenceKey(id, part)
+		keys = append(keys, key)
+		if err := b.Set(kv.SpaceDict, key, r.encodeFences(part)); err != nil {
+			return nil, keys, err
+		}
+	}
+	return r, keys, nil
+}
+
+func (r *run) encodeFences(part int) []byte {
+	b := []byte{blockVersion}
+	prev := uint64(0)
+	for _, h := range r.firsts[part*fenceBlocks : min(len(r.firsts), (part+1)*fenceBlocks)] {
+		b = binary.AppendUvarint(b, h-prev)
+		prev = h
+	}
+	return appendSum(b, blockID(r.id, part))
+}
+
+// openRun reads the fences of a run with so many entries.
+func openRun(r Reader, id, entries uint64) (*run, error) {
+	out := &run{id: id, entries: entries}
+	blocks := int((entries + runBlock - 1) / runBlock)
+	for part := 0; part*fenceBlocks < blocks; part++ {
+		ok, err := r.Read(kv.SpaceDict, runFenceKey(id, part), func(v []byte) error {
+			body, err := checked(v, blockID(id, part))
+			if err != nil {
+				return err
+			}
+			rd := reader{body[1:]}
+			prev := uint64(0)
+			for len(rd.b) > 0 {
+				prev += rd.uvarint()
+				out.firsts = append(out.firsts, prev)
+			}
+			return nil
+		})
+		if err == nil && !ok {
+			err = errors.New("it is missing")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: fences of run %d: %w", ErrDamaged, id, err)
+		}
+	}
+	if len(out.firsts) != blocks {
+		return nil, fmt.Errorf("%w: run %d has %d blocks instead of %d", ErrDamaged, id, len(out.firsts), blocks)
+	}
+	return out, nil
+}
+
+// keys of everything the run consists of.
+func (r *run) keys() (keys [][]byte) {
+	for i := range r.firsts {
+		keys = append(keys, runBlockKey(r.id, i))
+	}
+	for part := 0; part*fenceBlocks < len(r.firsts); part++ {
+		keys = append(keys, runFenceKey(r.id, part))
+	}
+	return keys
+}
+
+// find calls f with the numbers of terms that have a hash, until it returns false.
+func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool, error)) error {
+	// The last block that begins before the hash may end with it.
+	i := max(0, sort.Search(len(r.firsts), func(i int) bool { return r.firsts[i] >= hash })-1)
+	for ; i < len(r.firsts) && r.firsts[i] <= hash; i++ {
+		b, err := r.block(rd, c, i)
+		if err != nil {
+			return err
+		}
+		var inner error
+		more := true
+		err = decodeEntries(b, blockID(r.id, i), func(e entry) bool {
+			if e.hash == hash {
+				more, inner = f(e.number)
+				return more && inner == nil
+			}
+			return e.hash < hash
+		})
+		if err == nil {
+			err = inner
+		}
+		if err != nil {
+			return fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, i, r.id, err)
+		}
+		if !more {
+			return nil
+		}
+	}
+	return nil
+}
+
+// block gives the bytes of a block, from the cache if they are there.
+func (r *run) block(rd Reader, c *Cache, i int) ([]byte, error) {
+	key := 1<<63 | blockID(r.id, i)
+	if v, ok := c.lru.Get(key); ok {
+		return v.raw, nil
+	}
+	var b []byte
+	ok, err := rd.Read(kv.SpaceDict, runBlockKey(r.id, i), func(v []byte) error { b = slices.Clone(v); return nil })
+	if err == nil && !ok {
+		err = errors.New("it is missing")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, i, r.id, err)
+	}
+	c.lru.Put(key, cached{raw: b}, int64(len(b))+64)
+	return b, nil
+}
+
+// cursor walks a run's entries in order, a block at a time.
+type cursor struct {
+	rd    Reader
+	run   *run
+	block int
+	es    []entry
+}
+
+func (c *cursor) peek() (e entry, ok bool, err error) {
+	for len(c.es) == 0 {
+		if c.block == len(c.run.firsts) {
+			return e, false, nil
+		}
+		c.es = c.es[:0]
+		id := blockID(c.run.id, c.block)
+		var es []entry
+		found, err := c.rd.Read(kv.SpaceDict, runBlockKey(c.run.id, c.block), func(v []byte) error {
+			return decodeEntries(v, id, func(e entry) bool { es = append(es, e); return true })
+		})
+		if err == nil && !found {
+			err = errors.New("it is missing")
+		}
+		if err != nil {
+			return e, false, fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, c.block, c.run.id, err)
+		}
+		c.es = es
+		c.block++
+	}
+	return c.es[0], true, nil
+}
+
+func (c *cursor) next() { c.es = c.es[1:] }
+
+// mergedEntries hands out the entries of two sources in order.
+func mergedEntries(a, b func() (entry, bool, error), popA, popB func()) func() (entry, bool, error) {
+	return func() (entry, bool, error) {
+		x, okA, err := a()
+		if err != nil {
+			return x, false, err
+		}
+		y, okB, err := b()
+		switch {
+		case err != nil:
+			return y, false, err
+		case okA && (!okB || compareEntries(x, y) <= 0):
+			popA()
+			return x, true, nil
+		case okB:
+			popB()
+			return y, true, nil
+		}
+		return entry{}, false, nil
+	}
+}

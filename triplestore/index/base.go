@@ -1,0 +1,152 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// ErrDamaged is wrapped by every error about a block or page that is missing or not what it should be.
+var ErrDamaged = errors.New("damaged index")
+
+// Reader reads what is stored; a kv.Snapshot or kv.Txn.
+type Reader interface {
+	Read(space kv.Space, key []byte, f func(val []byte) error) (bool, error)
+}
+
+// Base is an immutable set of blocks, in every layout. The zero value is empty.
+type Base struct {
+	levels [Layouts]level
+}
+
+// Rows is the number of quads.
+func (b *Base) Rows() uint64 { return b.levels[GSPO].total.rows }
+
+// Blocks is the number of blocks in all layouts.
+func (b *Base) Blocks() (n int) {
+	for i := range b.levels {
+		n += len(b.levels[i].fences)
+	}
+	return n
+}
+
+// Keys of blocks and pages of fences: a letter and a number.
+func blockKey(id uint64) []byte { return binary.BigEndian.AppendUint64([]byte{'b'}, id) }
+func pageKey(id uint64) []byte  { return binary.BigEndian.AppendUint64([]byte{'p'}, id) }
+
+// OpenBase reads the fences of all blocks. root is what Merge returned.
+func OpenBase(r Reader, root []byte) (*Base, error) {
+	pages, err := decodeRoot(root)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	b := &Base{}
+	for l := range b.levels {
+		for _, id := range pages[l] {
+			ok, err := r.Read(kv.SpaceTripleIndex, pageKey(id), func(v []byte) error { return b.levels[l].decodePage(Layout(l), id, v) })
+			if err == nil && !ok {
+				err = errors.New("it is missing")
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%w: page %d of %s: %w", ErrDamaged, id, Layout(l), err)
+			}
+		}
+	}
+	return b, nil
+}
+
+// load gives the rows of a block, from the cache or decoded. With a buffer they may be decoded into it instead of
+// being kept.
+func (s *State) load(l Layout, i int, buf *[]term.IDQuad) ([]term.IDQuad, error) {
+	id := s.Base.levels[l].fences[i].id
+	if rows, ok := s.Cache.blocks.Get(id); ok {
+		return rows, nil
+	}
+	var into []term.IDQuad
+	keep := buf == nil || s.Cache.blocks.Room(id, BlockRows*rowBytes)
+	if !keep {
+		into = *buf
+	}
+	c := s.Cache.codecs.Get().(*codec)
+	defer s.Cache.codecs.Put(c)
+	rows, err := readBlock(s.Reader, c, l, id, into)
+	if err != nil {
+		return nil, err
+	}
+	if keep {
+		s.Cache.blocks.Put(id, rows, int64(len(rows))*rowBytes)
+	} else {
+		*buf = rows
+	}
+	return rows, nil
+}
+
+func readBlock(r Reader, c *codec, l Layout, id uint64, into []term.IDQuad) (rows []term.IDQuad, err error) {
+	ok, err := r.Read(kv.SpaceTripleIndex, blockKey(id), func(v []byte) error {
+		rows, err = c.decode(v, l, id, into)
+		return err
+	})
+	if err == nil && !ok {
+		err = errors.New("it is missing")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: block %d of %s: %w", ErrDamaged, id, l, err)
+	}
+	return rows, nil
+}
+
+// blockSource reads the rows of a range block by block.
+type blockSource struct {
+	s       *State
+	layout  Layout
+	r       Range
+	i, to   int // blocks still to be read
+	read    int // blocks read one after the other
+	scratch []term.IDQuad
+}
+
+// readAhead is the number of consecutive blocks after which a scan no longer pushes others' blocks out of the cache.
+const readAhead = 16
+
+func (s *State) blockSource(r Range) *blockSource {
+	from, to := s.Base.levels[r.Layout].blocks(r)
+	if from == to {
+		return nil
+	}
+	return &blockSource{s: s, layout: r.Layout, r: r, i: from, to: to}
+}
+
+func (b *blockSource) next() ([]term.IDQuad, error) {
+	for b.i < b.to {
+		var buf *[]term.IDQuad
+		if b.read++; b.read > readAhead {
+			buf = &b.scratch
+		}
+		rows, err := b.s.load(b.layout, b.i, buf)
+		if err != nil {
+			return nil, err
+		}
+		b.i++
+		if rows = b.r.clip(rows); len(rows) > 0 {
+			return rows, nil
+		}
+	}
+	return nil, nil
+}
+
+func (b *blockSource) seek(t Tuple) {
+	if !b.r.From.Less(t) {
+		return
+	}
+	b.r.From = t
+	l := &b.s.Base.levels[b.layout]
+	if to := l.reach(b.i, t); to > b.i {
+		b.i = min(to, b.to)
+		b.read = 0
+	}
+}
+
+func (b *blockSource) close() { b.i = b.to }

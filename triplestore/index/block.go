@@ -1,0 +1,420 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
+
+	"odarchive/triplestore/term"
+)
+
+// A block holds about BlockRows quads that follow one another in a layout, column by column. FORMAT.md shows the bytes.
+const (
+	BlockRows    = 1024
+	maxBlockRows = 4 * BlockRows
+
+	blockVersion = 1
+	blockHeader  = 4 // version, layout, number of rows (uint16)
+	blockTrailer = 8 // checksum; it also lets the last value be read with a load of eight bytes
+)
+
+// How a column is written.
+const (
+	colConst   = 0 // one value for all rows
+	colDelta   = 1 // differences from the row before
+	colDict    = 2 // up to 256 distinct values and an index into them for each row
+	colContext = 3 // differences from the last row with the same predicate; the predicates are in a colDict
+)
+
+var errBlock = errors.New("malformed block")
+
+// codec holds the scratch memory for writing and reading blocks. It belongs to one goroutine.
+type codec struct {
+	col  [maxBlockRows]uint64
+	zig  [maxBlockRows]uint64
+	idx  [maxBlockRows]uint8 // of each row's predicate, if those are in a dictionary
+	last [256]uint64
+	out  []byte
+}
+
+// columns in the order in which they are written: the predicate first, because others may refer to it.
+const (
+	fieldP = iota
+	fieldS
+	fieldO
+	fieldG
+	fields
+)
+
+func (c *codec) gather(rows []term.IDQuad, field int) []uint64 {
+	col := c.col[:len(rows)]
+	switch field {
+	case fieldP:
+		for i := range col {
+			col[i] = uint64(rows[i].P)
+		}
+	case fieldS:
+		for i := range col {
+			col[i] = uint64(rows[i].S)
+		}
+	case fieldO:
+		for i := range col {
+			col[i] = uint64(rows[i].O)
+		}
+	default:
+		for i := range col {
+			col[i] = uint64(rows[i].G)
+		}
+	}
+	return col
+}
+
+func scatter(rows []term.IDQuad, field int, col []uint64) {
+	col = col[:len(rows)]
+	switch field {
+	case fieldP:
+		for i := range rows {
+			rows[i].P = term.ID(col[i])
+		}
+	case fieldS:
+		for i := range rows {
+			rows[i].S = term.ID(col[i])
+		}
+	case fieldO:
+		for i := range rows {
+			rows[i].O = term.ID(col[i])
+		}
+	default:
+		for i := range rows {
+			rows[i].G = term.ID(col[i])
+		}
+	}
+}
+
+// encode writes rows, which must be sorted in the layout and neither none nor more than maxBlockRows. The result is
+// valid until the next call. id is the number under which the block is stored; it is part of the checksum.
+func (c *codec) encode(l Layout, id uint64, rows []term.IDQuad) []byte {
+	b := append(c.out[:0], blockVersion, byte(l))
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(rows)))
+	contexts := 0 // distinct predicates, if the column is written as colDict
+	for f := range fields {
+		col := c.gather(rows, f)
+		if constant(col) {
+			b = append(b, colConst)
+			b = binary.LittleEndian.AppendUint64(b, col[0])
+			continue
+		}
+		if f == fieldP || f == fieldG {
+			if dict, ok := c.dictionary(col); ok {
+				b = c.appendDict(b, dict, len(col))
+				if f == fieldP {
+					contexts = len(dict)
+				}
+				continue
+			}
+		}
+		delta := c.deltaSize(col)
+		if contexts > 0 && f != fieldG {
+			if inContext := c.contextSize(col, contexts); inContext < delta {
+				b = append(b, colContext)
+				c.zigContext(col, contexts)
+				b = c.appendZig(b, len(col))
+				continue
+			}
+		}
+		b = append(b, colDelta)
+		c.zigDelta(col)
+		b = c.appendZig(b, len(col))
+	}
+	c.out = appendSum(b, id)
+	return c.out
+}
+
+func appendSum(b []byte, id uint64) []byte {
+	return binary.LittleEndian.AppendUint64(b, blockSum(b, id))
+}
+
+func blockSum(b []byte, id uint64) uint64 { return xxhash.Sum64(b) ^ id*0x9E3779B97F4A7C15 }
+
+func constant(col []uint64) bool {
+	for _, v := range col {
+		if v != col[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// dictionary finds the distinct values of a column, in order of appearance, and leaves each row's in c.idx.
+func (c *codec) dictionary(col []uint64) (dict []uint64, ok bool) {
+	var slots [1024]uint16 // position in dict + 1, by hash
+	for i, v := range col {
+		h := v * 0x9E3779B97F4A7C15 >> 54
+		for slots[h] != 0 && dict[slots[h]-1] != v {
+			h = (h + 1) & 1023
+		}
+		if slots[h] == 0 {
+			if len(dict) == 256 {
+				return nil, false
+			}
+			dict = append(dict, v)
+			slots[h] = uint16(len(dict))
+		}
+		c.idx[i] = uint8(slots[h] - 1)
+	}
+	return dict, true
+}
+
+// appendDict writes the number of values less one, the values as differences, and the indexes in four or eight bits.
+func (c *codec) appendDict(b []byte, dict []uint64, n int) []byte {
+	b = append(b, colDict, byte(len(dict)-1))
+	prev := uint64(0)
+	for _, v := range dict {
+		b = binary.AppendVarint(b, int64(v-prev))
+		prev = v
+	}
+	if len(dict) > 16 {
+		return append(b, c.idx[:n]...)
+	}
+	for i := 0; i < n; i += 2 {
+		x := c.idx[i]
+		if i+1 < n {
+			x |= c.idx[i+1] << 4
+		}
+		b = append(b, x)
+	}
+	return b
+}
+
+func zigzag(d uint64) uint64   { return d<<1 ^ uint64(int64(d)>>63) }
+func unzigzag(z uint64) uint64 { return z>>1 ^ -(z & 1) }
+func width(z uint64) int       { return (bits.Len64(z) + 7) >> 3 }
+
+func (c *codec) deltaSize(col []uint64) int {
+	n, prev := 0, uint64(0)
+	for _, v := range col {
+		n += width(zigzag(v - prev))
+		prev = v
+	}
+	return n
+}
+
+func (c *codec) contextSize(col []uint64, contexts int) int {
+	n := 0
+	clear(c.last[:contexts])
+	for i, v := range col {
+		n += width(zigzag(v - c.last[c.idx[i]]))
+		c.last[c.idx[i]] = v
+	}
+	return n
+}
+
+func (c *codec) zigDelta(col []uint64) {
+	prev := uint64(0)
+	for i, v := range col {
+		c.zig[i] = zigzag(v - prev)
+		prev = v
+	}
+}
+
+func (c *codec) zigContext(col []uint64, contexts int) {
+	clear(c.last[:contexts])
+	for i, v := range col {
+		c.zig[i] = zigzag(v - c.last[c.idx[i]])
+		c.last[c.idx[i]] = v
+	}
+}
+
+// appendZig writes the widths of n numbers in bytes, four bits each, then the numbers, low byte first.
+func (c *codec) appendZig(b []byte, n int) []byte {
+	at := len(b)
+	b = append(b, make([]byte, (n+1)/2)...)
+	var tmp [8]byte
+	for i, z := range c.zig[:n] {
+		w := width(z)
+		b[at+i>>1] |= byte(w) << (i & 1 * 4)
+		binary.LittleEndian.PutUint64(tmp[:], z)
+		b = append(b, tmp[:w]...)
+	}
+	return b
+}
+
+// decode reads the block stored under id into rows, which is used if it is large enough.
+func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]term.IDQuad, error) {
+	if len(b) < blockHeader+blockTrailer {
+		return nil, fmt.Errorf("%w: %d bytes", errBlock, len(b))
+	}
+	body := b[:len(b)-blockTrailer]
+	if binary.LittleEndian.Uint64(b[len(body):]) != blockSum(body, id) {
+		return nil, fmt.Errorf("%w: checksum", errBlock)
+	}
+	if body[0] != blockVersion {
+		return nil, fmt.Errorf("%w: version %d", errBlock, body[0])
+	}
+	n := int(binary.LittleEndian.Uint16(body[2:]))
+	if body[1] != byte(l) || n == 0 || n > maxBlockRows {
+		return nil, fmt.Errorf("%w: %d rows in layout %d", errBlock, n, body[1])
+	}
+	if cap(rows) < n {
+		rows = make([]term.IDQuad, n)
+	}
+	rows = rows[:n]
+	at, contexts := blockHeader, 0
+	for f := range fields {
+		if at >= len(body) {
+			return nil, errBlock
+		}
+		kind := body[at]
+		at++
+		var ok bool
+		switch kind {
+		case colConst:
+			at, ok = c.readConst(body, at, rows, f)
+		case colDict:
+			var size int
+			at, size, ok = c.readDict(body, at, n)
+			if f == fieldP {
+				contexts = size
+			}
+			if ok {
+				scatter(rows, f, c.col[:])
+			}
+		case colDelta, colContext:
+			if kind == colContext && contexts == 0 {
+				return nil, errBlock
+			}
+			at, ok = c.readZig(b, len(body), at, n, kind == colContext)
+			if ok {
+				scatter(rows, f, c.col[:])
+			}
+		}
+		if !ok {
+			return nil, errBlock
+		}
+	}
+	if at != len(body) {
+		return nil, errBlock
+	}
+	return rows, nil
+}
+
+func (c *codec) readConst(body []byte, at int, rows []term.IDQuad, field int) (int, bool) {
+	if at+8 > len(body) {
+		return 0, false
+	}
+	v := term.ID(binary.LittleEndian.Uint64(body[at:]))
+	switch field {
+	case fieldP:
+		for i := range rows {
+			rows[i].P = v
+		}
+	case fieldS:
+		for i := range rows {
+			rows[i].S = v
+		}
+	case fieldO:
+		for i := range rows {
+			rows[i].O = v
+		}
+	default:
+		for i := range rows {
+			rows[i].G = v
+		}
+	}
+	return at + 8, true
+}
+
+// readDict leaves the column in c.col and the indexes in c.idx.
+func (c *codec) readDict(body []byte, at, n int) (next, size int, ok bool) {
+	if at >= len(body) {
+		return 0, 0, false
+	}
+	size = int(body[at]) + 1
+	at++
+	var dict [256]uint64
+	prev := uint64(0)
+	for i := range size {
+		d, w := binary.Varint(body[at:])
+		if w <= 0 {
+			return 0, 0, false
+		}
+		at += w
+		prev += uint64(d)
+		dict[i] = prev
+	}
+	packed := body[at:]
+	if len(packed) < indexBytes(n, size) {
+		return 0, 0, false
+	}
+	idx, col := c.idx[:n], c.col[:n]
+	if size <= 16 {
+		for i := range idx {
+			idx[i] = packed[i>>1] >> (i & 1 * 4) & 15
+		}
+	} else {
+		copy(idx, packed)
+	}
+	for i, x := range idx {
+		if int(x) >= size {
+			return 0, 0, false
+		}
+		col[i] = dict[x]
+	}
+	return at + indexBytes(n, size), size, true
+}
+
+func indexBytes(n, dict int) int {
+	if dict <= 16 {
+		return (n + 1) / 2
+	}
+	return n
+}
+
+var masks = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
+
+// readZig leaves the column in c.col. b goes on for blockTrailer bytes behind end, where the columns end.
+func (c *codec) readZig(b []byte, end, at, n int, inContext bool) (next int, ok bool) {
+	widths := (n + 1) / 2
+	if at+widths > end {
+		return 0, false
+	}
+	ws := b[at : at+widths]
+	size, bad := 0, false
+	for _, w := range ws {
+		lo, hi := int(w&15), int(w>>4)
+		size += lo + hi
+		bad = bad || lo > 8 || hi > 8
+	}
+	at += widths
+	if bad || n&1 == 1 && ws[widths-1]>>4 != 0 || at+size > end {
+		return 0, false
+	}
+	data := b[at : at+size+8]
+	col := c.col[:n]
+	p := 0
+	if inContext {
+		clear(c.last[:])
+		for i := range col {
+			w := int(ws[i>>1] >> (i & 1 * 4) & 15)
+			z := binary.LittleEndian.Uint64(data[p:]) & masks[w]
+			p += w
+			x := c.idx[i]
+			v := c.last[x] + unzigzag(z)
+			c.last[x] = v
+			col[i] = v
+		}
+		return at + size, true
+	}
+	prev := uint64(0)
+	for i := range col {
+		w := int(ws[i>>1] >> (i & 1 * 4) & 15)
+		z := binary.LittleEndian.Uint64(data[p:]) & masks[w]
+		p += w
+		prev += unzigzag(z)
+		col[i] = prev
+	}
+	return at + size, true
+}

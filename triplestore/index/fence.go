@@ -1,0 +1,251 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"sort"
+
+	"github.com/cespare/xxhash/v2"
+
+	"odarchive/triplestore/term"
+)
+
+// fence is what is known of a block without reading it.
+type fence struct {
+	first, last Tuple
+	id          uint64
+	before      counts // over all blocks before this one
+}
+
+// counts are sums over consecutive rows of one layout: the rows, and how many of them differ from the row before in
+// their first one, two and three components. A difference of two is the number of distinct prefixes in between.
+type counts struct {
+	rows   uint64
+	starts [3]uint64
+}
+
+func (c counts) plus(d counts) counts {
+	c.rows += d.rows
+	for i := range c.starts {
+		c.starts[i] += d.starts[i]
+	}
+	return c
+}
+
+func (c counts) minus(d counts) counts {
+	c.rows -= d.rows
+	for i := range c.starts {
+		c.starts[i] -= d.starts[i]
+	}
+	return c
+}
+
+// differAt is the first component in which two tuples differ, 4 if they are equal.
+func differAt(a, b Tuple) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return 4
+}
+
+// add counts a row, given where it differs from the one before it (0 for the very first).
+func (c *counts) add(differs int) {
+	c.rows++
+	for i := differs; i < 3; i++ {
+		c.starts[i]++
+	}
+}
+
+// level is the sequence of blocks of one layout. It is immutable.
+type level struct {
+	fences []fence
+	total  counts
+	pages  []page // the fences on disk, in order
+}
+
+// page is a piece of a level's fences that is stored under one key.
+type page struct {
+	id uint64
+	n  int // fences in it
+}
+
+// pageFences is how many fences a page holds at most.
+const pageFences = 512
+
+// upTo is the counts of all blocks before block i, which may be one past the last.
+func (l *level) upTo(i int) counts {
+	if i < len(l.fences) {
+		return l.fences[i].before
+	}
+	return l.total
+}
+
+// in is the counts of one block.
+func (l *level) in(i int) counts { return l.upTo(i + 1).minus(l.fences[i].before) }
+
+// reach finds the first block, from block i on, whose last row is not before t.
+func (l *level) reach(i int, t Tuple) int {
+	step := 1
+	lo := i
+	for i+step <= len(l.fences) && l.fences[i+step-1].last.Less(t) {
+		lo = i + step
+		step *= 2
+	}
+	hi := min(i+step, len(l.fences))
+	return lo + sort.Search(hi-lo, func(k int) bool { return !l.fences[lo+k].last.Less(t) })
+}
+
+// before finds the first block whose first row is not before t: the end of the blocks that reach below t.
+func (l *level) firstFrom(t Tuple) int {
+	return sort.Search(len(l.fences), func(i int) bool { return !l.fences[i].first.Less(t) })
+}
+
+// blocks is the range of blocks that may hold rows of r.
+func (l *level) blocks(r Range) (from, to int) {
+	from = l.reach(0, r.From)
+	to = len(l.fences)
+	if !r.open() {
+		to = l.firstFrom(r.To)
+	}
+	return from, max(from, to)
+}
+
+var errPage = errors.New("malformed page of fences")
+
+const pageVersion = 1
+
+// encodePage writes the fences of one page; counts are those of each block by itself.
+func encodePage(layout Layout, id uint64, fences []fence, own []counts) []byte {
+	b := []byte{pageVersion, byte(layout)}
+	b = binary.AppendUvarint(b, uint64(len(fences)))
+	var prev Tuple
+	var prevID uint64
+	for i, f := range fences {
+		b = appendTuple(b, f.first, prev)
+		b = appendTuple(b, f.last, f.first)
+		prev = f.last
+		b = binary.AppendVarint(b, int64(f.id-prevID))
+		prevID = f.id
+		b = binary.AppendUvarint(b, own[i].rows)
+		for _, n := range own[i].starts {
+			b = binary.AppendUvarint(b, n)
+		}
+	}
+	return appendSum(b, id)
+}
+
+func appendTuple(b []byte, t, prev Tuple) []byte {
+	for i := range t {
+		b = binary.AppendVarint(b, int64(t[i]-prev[i]))
+	}
+	return b
+}
+
+// decodePage appends the fences of a page to l.
+func (l *level) decodePage(layout Layout, id uint64, b []byte) error {
+	if len(b) < 2+blockTrailer {
+		return errPage
+	}
+	body := b[:len(b)-blockTrailer]
+	if binary.LittleEndian.Uint64(b[len(body):]) != blockSum(body, id) || body[0] != pageVersion || body[1] != byte(layout) {
+		return errPage
+	}
+	r := numbers{b: body[2:]}
+	n := r.uvarint()
+	if n == 0 || n > uint64(len(body)) {
+		return errPage
+	}
+	var prev Tuple
+	var prevID uint64
+	for range n {
+		f := fence{first: r.tuple(prev)}
+		f.last = r.tuple(f.first)
+		prev = f.last
+		prevID += uint64(r.varint())
+		f.id = prevID
+		f.before = l.total
+		own := counts{rows: r.uvarint()}
+		for i := range own.starts {
+			own.starts[i] = r.uvarint()
+		}
+		if r.failed || own.rows == 0 || own.rows > maxBlockRows || f.last.Less(f.first) || len(l.fences) > 0 && !l.fences[len(l.fences)-1].last.Less(f.first) {
+			return errPage
+		}
+		l.total = l.total.plus(own)
+		l.fences = append(l.fences, f)
+	}
+	if r.failed || len(r.b) != 0 {
+		return errPage
+	}
+	l.pages = append(l.pages, page{id, int(n)})
+	return nil
+}
+
+// numbers takes varints from the front of a record; after a fault it gives zeros.
+type numbers struct {
+	b      []byte
+	failed bool
+}
+
+func (r *numbers) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.failed, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *numbers) varint() int64 { return int64(unzigzag(r.uvarint())) }
+
+func (r *numbers) tuple(prev Tuple) Tuple {
+	for i := range prev {
+		prev[i] += term.ID(r.varint())
+	}
+	return prev
+}
+
+// encodeRoot writes what Root.decode reads: for each layout the pages that hold its fences.
+func (b *Base) encodeRoot() []byte {
+	out := []byte{rootVersion}
+	for l := range b.levels {
+		out = binary.AppendUvarint(out, uint64(len(b.levels[l].pages)))
+		prev := uint64(0)
+		for _, p := range b.levels[l].pages {
+			out = binary.AppendVarint(out, int64(p.id-prev))
+			prev = p.id
+		}
+	}
+	return binary.LittleEndian.AppendUint64(out, xxhash.Sum64(out))
+}
+
+const rootVersion = 1
+
+// decodeRoot gives the page ids of each layout.
+func decodeRoot(b []byte) (pages [Layouts][]uint64, err error) {
+	if len(b) < 1+8 || xxhash.Sum64(b[:len(b)-8]) != binary.LittleEndian.Uint64(b[len(b)-8:]) {
+		return pages, errors.New("malformed root")
+	}
+	if b[0] != rootVersion {
+		return pages, errors.New("malformed root: unknown version")
+	}
+	r := numbers{b: b[1 : len(b)-8]}
+	for l := range pages {
+		n := r.uvarint()
+		if n > uint64(len(b)) {
+			return pages, errors.New("malformed root")
+		}
+		prev := uint64(0)
+		for range n {
+			prev += uint64(r.varint())
+			pages[l] = append(pages[l], prev)
+		}
+	}
+	if r.failed || len(r.b) != 0 {
+		return pages, errors.New("malformed root")
+	}
+	return pages, nil
+}

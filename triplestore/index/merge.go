@@ -1,0 +1,494 @@
+package index
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// Rows hands out quads in batches, sorted in a layout; none at the end. term.Cursor is one.
+type Rows interface {
+	Next() ([]term.IDQuad, error)
+}
+
+// Mode says what Merge does with the rows it is given.
+type Mode byte
+
+const (
+	Turn Mode = iota // what exists goes, what does not exist comes
+	Add              // what does not exist comes
+)
+
+// Merger rewrites blocks. The new blocks stand beside the old ones, which nobody but the caller deletes: a state that
+// uses the old ones stays readable, and nothing has happened until the caller makes the new root known.
+type Merger struct {
+	DB     *kv.DB
+	Reader Reader
+	Cache  *Cache
+	NextID *atomic.Uint64 // numbers for blocks and pages
+
+	Added func(rows []term.IDQuad) error // called with what has really been added, in GSPO order, if Mode is Add
+}
+
+// Merged is the outcome of a merge.
+type Merged struct {
+	Base     *Base
+	Root     []byte   // for OpenBase
+	Obsolete [][]byte // keys that Base does not use any more, in kv.SpaceTripleIndex
+	Fresh    [][]byte // keys that were written
+}
+
+// Delete removes keys of the index.
+func Delete(db *kv.DB, keys [][]byte) error {
+	b := db.Batch()
+	for _, k := range keys {
+		if err := b.Delete(kv.SpaceTripleIndex, k); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// Merge makes a new base of an old one and rows, which are asked for layout by layout (for the last four layouts only
+// quads of named graphs). Layouts are merged side by side, so rows must be ready for concurrent calls. If it fails, what
+// it has written so far is deleted again.
+func (m *Merger) Merge(ctx context.Context, base *Base, mode Mode, rows func(Layout) (Rows, error)) (*Merged, error) {
+	out := &Merged{Base: &Base{}}
+	var mu sync.Mutex // guards out.Obsolete, out.Fresh
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
+	for l := Layout(0); l < Layouts; l++ {
+		g.Go(func() error {
+			in, err := rows(l)
+			if err != nil {
+				return err
+			}
+			lm := &levelMerge{ctx: ctx, m: m, l: l, old: &base.levels[l], mode: mode, batch: m.DB.Batch(), codec: new(codec)}
+			if l == GSPO && mode == Add {
+				lm.added = m.Added
+			}
+			err = lm.run(in)
+			mu.Lock()
+			defer mu.Unlock()
+			out.Obsolete = append(out.Obsolete, lm.obsolete...)
+			out.Fresh = append(out.Fresh, lm.fresh...)
+			out.Base.levels[l] = lm.new
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		Delete(m.DB, out.Fresh) // if that fails too, the next opening does it
+		return nil, err
+	}
+	out.Root = out.Base.encodeRoot()
+	return out, nil
+}
+
+// levelMerge merges one layout.
+type levelMerge struct {
+	ctx   context.Context
+	m     *Merger
+	l     Layout
+	old   *level
+	mode  Mode
+	batch *kv.Batch
+	codec *codec
+	added func([]term.IDQuad) error
+
+	in   Rows
+	rows []term.IDQuad // the rest of the current batch of in
+
+	i      int           // old blocks before this one have their place in new
+	buf    []term.IDQuad // rows waiting to become blocks
+	new    level
+	origin []int32 // for each new fence the old one it is equal to, or -1
+	own    []counts
+
+	scratch         []term.IDQuad
+	news            []term.IDQuad
+	obsolete, fresh [][]byte
+}
+
+func (m *levelMerge) run(in Rows) error {
+	m.in = in
+	if err := m.fill(); err != nil {
+		return err
+	}
+	for len(m.rows) > 0 {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		if err := m.step(); err != nil {
+			return err
+		}
+	}
+	if err := m.flush(); err != nil {
+		return err
+	}
+	m.retain(len(m.old.fences))
+	if err := m.paginate(); err != nil {
+		return err
+	}
+	return m.batch.Flush()
+}
+
+// fill fetches rows if there are none left.
+func (m *levelMerge) fill() error {
+	if len(m.rows) > 0 {
+		return nil
+	}
+	rows, err := m.in.Next()
+	m.rows = rows
+	return err
+}
+
+// step takes in the next row and all others that belong to the same old block, or between the same two.
+func (m *levelMerge) step() error {
+	fences := m.old.fences
+	t := m.l.Tuple(m.rows[0])
+	k := m.old.reach(m.i, t)
+	if k == len(fences) || t.Less(fences[k].first) {
+		k-- // between blocks: at the end of the one before
+	}
+	if k < m.i { // that one has its place already
+		var to *Tuple
+		if m.i < len(fences) {
+			to = &fences[m.i].first
+		}
+		_, err := m.blend(nil, to)
+		return err
+	}
+	if k > m.i {
+		if err := m.flush(); err != nil {
+			return err
+		}
+		m.retain(k)
+	}
+	if m.i > k { // flush took block k along
+		return nil
+	}
+	old, err := m.read(k)
+	if err != nil {
+		return err
+	}
+	var to *Tuple
+	if k+1 < len(fences) {
+		to = &fences[k+1].first
+	}
+	clean := len(m.buf) == 0
+	changed, err := m.blend(old, to)
+	if err != nil {
+		return err
+	}
+	if !changed && clean {
+		m.buf = m.buf[:0]
+		m.retain(k + 1)
+		return nil
+	}
+	m.replaced(k)
+	return nil
+}
+
+func (m *levelMerge) read(k int) ([]term.IDQuad, error) {
+	id := m.old.fences[k].id
+	if rows, ok := m.m.Cache.blocks.Get(id); ok {
+		return rows, nil
+	}
+	rows, err := readBlock(m.m.Reader, m.codec, m.l, id, m.scratch)
+	if err == nil {
+		m.scratch = rows
+	}
+	return rows, err
+}
+
+// replaced notes that the next old block's rows are in buf.
+func (m *levelMerge) replaced(k int) {
+	m.obsolete = append(m.obsolete, blockKey(m.old.fences[k].id))
+	m.i = k + 1
+}
+
+// blend puts the rows of an old block and the incoming rows before to (nil: all) into buf, in order.
+func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err error) {
+	m.news = m.news[:0]
+	for len(m.rows) > 0 {
+		q := m.rows[0]
+		t := m.l.Tuple(q)
+		if to != nil && !t.Less(*to) {
+			break
+		}
+		if len(old) == 0 {
+			if err := m.takeIn(to); err != nil {
+				return true, err
+			}
+			changed = true
+			continue
+		}
+		n := gallop(m.l, old, t)
+		m.buf = append(m.buf, old[:n]...)
+		old = old[n:]
+		switch {
+		case len(old) == 0 || old[0] != q:
+			m.buf = append(m.buf, q)
+			changed = true
+			if m.added != nil {
+				m.news = append(m.news, q)
+			}
+		case m.mode == Turn:
+			old = old[1:]
+			changed = true
+		}
+		m.rows = m.rows[1:]
+		if err := m.fill(); err != nil {
+			return changed, err
+		}
+		if len(m.buf) >= 2*BlockRows && changed {
+			if err := m.emitFull(); err != nil {
+				return changed, err
+			}
+		}
+	}
+	m.buf = append(m.buf, old...)
+	if err := m.tellNews(); err != nil {
+		return changed, err
+	}
+	return changed, nil
+}
+
+// takeIn appends the incoming rows before to: there are no old ones among them.
+func (m *levelMerge) takeIn(to *Tuple) error {
+	n := len(m.rows)
+	if to != nil {
+		n = gallop(m.l, m.rows, *to)
+	}
+	m.buf = append(m.buf, m.rows[:n]...)
+	if m.added != nil {
+		if err := m.tellNews(); err != nil {
+			return err
+		}
+		if err := m.added(m.rows[:n]); err != nil {
+			return err
+		}
+	}
+	m.rows = m.rows[n:]
+	if err := m.fill(); err != nil {
+		return err
+	}
+	return m.emitFull()
+}
+
+func (m *levelMerge) tellNews() error {
+	if len(m.news) == 0 {
+		return nil
+	}
+	err := m.added(m.news)
+	m.news = m.news[:0]
+	return err
+}
+
+// emitFull writes blocks while there is enough for another one behind each.
+func (m *levelMerge) emitFull() error {
+	done := 0
+	for len(m.buf)-done >= 2*BlockRows {
+		if err := m.emit(m.buf[done : done+BlockRows]); err != nil {
+			return err
+		}
+		done += BlockRows
+	}
+	m.buf = append(m.buf[:0], m.buf[done:]...)
+	return nil
+}
+
+// flush writes what is waiting as one or two blocks. Too few rows for a block take the next old block along.
+func (m *levelMerge) flush() error {
+	if n := len(m.buf); n > 0 && n < BlockRows/4 && m.i < len(m.old.fences) {
+		k := m.i
+		rows, err := m.read(k)
+		if err != nil {
+			return err
+		}
+		if len(m.rows) > 0 && !m.l.Tuple(rows[len(rows)-1]).Less(m.l.Tuple(m.rows[0])) {
+			// The next row belongs into that block: step goes on with it.
+			return m.takeAlong(k, rows)
+		}
+		m.buf = append(m.buf, rows...)
+		m.replaced(k)
+	}
+	if err := m.emitFull(); err != nil {
+		return err
+	}
+	n := len(m.buf)
+	if n > BlockRows*3/2 {
+		if err := m.emit(m.buf[:n/2]); err != nil {
+			return err
+		}
+		m.buf = append(m.buf[:0], m.buf[n/2:]...)
+	}
+	if len(m.buf) > 0 {
+		if err := m.emit(m.buf); err != nil {
+			return err
+		}
+	}
+	m.buf = m.buf[:0]
+	return nil
+}
+
+// takeAlong blends the rows that belong into old block k with it.
+func (m *levelMerge) takeAlong(k int, rows []term.IDQuad) error {
+	var to *Tuple
+	if k+1 < len(m.old.fences) {
+		to = &m.old.fences[k+1].first
+	}
+	if _, err := m.blend(rows, to); err != nil {
+		return err
+	}
+	m.replaced(k)
+	return m.flush()
+}
+
+// emit writes one block.
+func (m *levelMerge) emit(rows []term.IDQuad) error {
+	id := m.m.NextID.Add(1)
+	if err := m.batch.Set(kv.SpaceTripleIndex, blockKey(id), m.codec.encode(m.l, id, rows)); err != nil {
+		return err
+	}
+	m.fresh = append(m.fresh, blockKey(id))
+	f := fence{first: m.l.Tuple(rows[0]), last: m.l.Tuple(rows[len(rows)-1]), id: id}
+	var own counts
+	own.add(m.differs(f.first))
+	prev := f.first
+	for _, q := range rows[1:] {
+		t := m.l.Tuple(q)
+		own.add(differAt(prev, t))
+		prev = t
+	}
+	m.append(f, own, -1)
+	return nil
+}
+
+// differs is where a block's first row differs from the last row of the block before it.
+func (m *levelMerge) differs(first Tuple) int {
+	if n := len(m.new.fences); n > 0 {
+		return differAt(m.new.fences[n-1].last, first)
+	}
+	return 0
+}
+
+func (m *levelMerge) append(f fence, own counts, origin int32) {
+	f.before = m.new.total
+	m.new.total = m.new.total.plus(own)
+	m.new.fences = append(m.new.fences, f)
+	m.own = append(m.own, own)
+	m.origin = append(m.origin, origin)
+}
+
+// retain gives all old blocks before k their place. The buffer must be empty.
+func (m *levelMerge) retain(k int) {
+	if m.i < k {
+		m.new.fences = slices.Grow(m.new.fences, k-m.i)
+	}
+	for ; m.i < k; m.i++ {
+		f := m.old.fences[m.i]
+		own := m.old.in(m.i)
+		was := 0
+		if m.i > 0 {
+			was = differAt(m.old.fences[m.i-1].last, f.first)
+		}
+		origin := int32(m.i)
+		if is := m.differs(f.first); is != was {
+			for d := range own.starts {
+				if was <= d {
+					own.starts[d]--
+				}
+				if is <= d {
+					own.starts[d]++
+				}
+			}
+			origin = -1 // the same block, but the page must say something else
+		}
+		m.append(f, own, origin)
+	}
+}
+
+// paginate writes the fences, keeping old pages all of whose fences are still there.
+func (m *levelMerge) paginate() error {
+	starts := make(map[int32]page, len(m.old.pages)) // by the first fence
+	at := int32(0)
+	for _, p := range m.old.pages {
+		starts[at] = p
+		at += int32(p.n)
+	}
+	kept := map[uint64]bool{}
+	from := 0 // fences from here on wait for a page
+	for i := 0; i < len(m.origin); {
+		p, ok := starts[m.origin[i]]
+		if m.origin[i] < 0 || !ok || !m.whole(i, p) || i > from && i-from < pageFences/4 {
+			i++
+			continue
+		}
+		if err := m.writePages(from, i); err != nil {
+			return err
+		}
+		m.new.pages = append(m.new.pages, p)
+		kept[p.id] = true
+		i += p.n
+		from = i
+	}
+	if err := m.writePages(from, len(m.origin)); err != nil {
+		return err
+	}
+	for _, p := range m.old.pages {
+		if !kept[p.id] {
+			m.obsolete = append(m.obsolete, pageKey(p.id))
+		}
+	}
+	return nil
+}
+
+// whole reports whether the fences from i on are just those of old page p.
+func (m *levelMerge) whole(i int, p page) bool {
+	if i+p.n > len(m.origin) {
+		return false
+	}
+	for k := range p.n {
+		if m.origin[i+k] != m.origin[i]+int32(k) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *levelMerge) writePages(from, to int) error {
+	for from < to {
+		pages := (to - from + pageFences - 1) / pageFences
+		n := (to - from + pages - 1) / pages
+		id := m.m.NextID.Add(1)
+		if err := m.batch.Set(kv.SpaceTripleIndex, pageKey(id), encodePage(m.l, id, m.new.fences[from:from+n], m.own[from:from+n])); err != nil {
+			return err
+		}
+		m.fresh = append(m.fresh, pageKey(id))
+		m.new.pages = append(m.new.pages, page{id, n})
+		from += n
+	}
+	return nil
+}
+
+// RowsOf hands out a slice.
+func RowsOf(rows []term.IDQuad) Rows { return &sliceRows{rows} }
+
+// Rows hands out a run's rows in a layout.
+func (r *Run) Rows(l Layout) (Rows, error) { return &sliceRows{r.rows[l]}, nil }
+
+type sliceRows struct{ rows []term.IDQuad }
+
+func (s *sliceRows) Next() ([]term.IDQuad, error) {
+	rows := s.rows
+	s.rows = nil
+	return rows, nil
+}

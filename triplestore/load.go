@@ -1,0 +1,396 @@
+package triplestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"odarchive/triplestore/dict"
+	"odarchive/triplestore/index"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// QuadReader hands out quads one by one and io.EOF after the last. rdfio.Reader is one.
+type QuadReader interface {
+	Read() (term.Quad, error)
+}
+
+// Loaded says what a Load did.
+type Loaded struct {
+	Read  uint64 // quads read
+	Added uint64 // of which were new
+}
+
+// Load adds everything r gives, as one commit: if reading fails, or anything else, the store stays as it was. Other
+// writers wait until it is done; readers see the state before it.
+//
+// Quads are taken in chunks. The terms of a chunk that are new to the store are written at once, in order; its quads
+// are sorted in each layout, and in the end all chunks are merged into the blocks. If there is more than one chunk,
+// they wait in temporary files meanwhile. Memory is bounded by Options.LoadMemory, whatever the length of the input.
+func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
+	var n Loaded
+	err := s.bulk(ctx, "load", func(w *blockWriter, parts *partWriter) error {
+		l := &loader{s: s, w: w, in: r}
+		defer l.close()
+		if err := l.read(ctx); err != nil {
+			return err
+		}
+		if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil { // there are none left; this ends the last run
+			return err
+		}
+		err := w.addRows(ctx, index.Add, l.rows, func(rows []term.IDQuad) error {
+			l.n.Added += uint64(len(rows))
+			return parts.add(rows, 1)
+		})
+		n = l.n
+		return err
+	})
+	if err != nil {
+		return Loaded{}, err
+	}
+	return n, nil
+}
+
+// bulk runs work that writes blocks over a state in which everything is in blocks, while no commit happens, and makes
+// the result the new state.
+func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, *partWriter) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("triplestore: %s: %w", doing, err)
+		}
+	}()
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	if err := s.gate.Acquire(ctx, gateUnits); err != nil {
+		return err
+	}
+	defer s.gate.Release(gateUnits)
+	if err := s.merge(ctx); err != nil {
+		return err
+	}
+	s.merging.Lock()
+	defer s.merging.Unlock()
+	sn := s.Snapshot()
+	defer sn.Release()
+	w := &blockWriter{s: s, sn: sn}
+	parts := &partWriter{batch: s.db.Batch(), position: sn.state.position + 1, limit: s.opts.KeepChanges}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, parts.forget(), w.abandon())
+		}
+	}()
+	if err := work(w, parts); err != nil {
+		return err
+	}
+	if err := parts.finish(); err != nil {
+		return err
+	}
+	if parts.total == 0 {
+		return w.abandon() // nothing has changed
+	}
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	var next *state
+	err = s.db.Update(ctx, func(kt *kv.Txn) error {
+		var err error
+		next, err = w.installAll(kt, s.now(), parts)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.tidy(ctx, next); err != nil {
+		s.opts.Log.Warn("tidying up is left to the next merge", "error", err)
+	}
+	return nil
+}
+
+// loader turns quads into sorted rows.
+type loader struct {
+	s    *Store
+	w    *blockWriter
+	in   QuadReader
+	n    Loaded
+	full int // quads in a chunk, at most
+
+	only   *index.Sorter // the first chunk, while there is no other
+	spills []*index.Spill
+	dir    string
+	chunks int
+}
+
+const (
+	maxKeyShare = 4   // a chunk's terms take at most this part of the memory
+	quadMemory  = 256 // bytes for each quad of a chunk: two chunks under way, their terms, sorting
+)
+
+// chunk is some quads whose components are numbers of its own terms.
+type chunk struct {
+	quads [][4]uint32 // S P O G; G 0 for the default graph
+	keys  []term.Key  // keys[0] is ""
+	ids   map[term.Key]uint32
+	bytes int64
+}
+
+func newChunk(size int) *chunk {
+	return &chunk{quads: make([][4]uint32, 0, size), keys: []term.Key{""}, ids: make(map[term.Key]uint32, size/2)}
+}
+
+func (c *chunk) number(k term.Key) uint32 {
+	if k == "" {
+		return 0
+	}
+	if n, ok := c.ids[k]; ok {
+		return n
+	}
+	n := uint32(len(c.keys))
+	c.ids[k] = n
+	c.keys = append(c.keys, k)
+	c.bytes += int64(len(k)) + 64
+	return n
+}
+
+// read takes in everything. While a chunk is being read, the one before it is sorted.
+func (l *loader) read(ctx context.Context) error {
+	l.full = int(min(max(l.s.opts.LoadMemory/quadMemory, 1<<10), 1<<20))
+	for range index.Layouts {
+		l.spills = append(l.spills, nil)
+	}
+	if err := l.w.begin(); err != nil {
+		return err
+	}
+	var err error
+	if l.dir, err = os.MkdirTemp(l.s.opts.TempDir, tempPrefix); err != nil {
+		return err
+	}
+	full := make(chan *chunk)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(full)
+		for {
+			c, err := l.readChunk(ctx)
+			if err != nil || len(c.quads) == 0 {
+				return err
+			}
+			select {
+			case full <- c:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	})
+	g.Go(func() error {
+		for c := range full {
+			if err := l.take(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+func (l *loader) readChunk(ctx context.Context) (*chunk, error) {
+	c := newChunk(min(l.full, 1<<16))
+	var last term.Quad
+	var at [4]uint32
+	for len(c.quads) < l.full && c.bytes < l.s.opts.LoadMemory/maxKeyShare {
+		if len(c.quads)%4096 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		q, err := l.in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := checkQuad(q); err != nil {
+			return nil, err
+		}
+		l.n.Read++
+		// Neighbours often share subject, predicate or graph.
+		if q.S != last.S {
+			at[0] = c.number(q.S)
+		}
+		if q.P != last.P {
+			at[1] = c.number(q.P)
+		}
+		if q.O != last.O {
+			at[2] = c.number(q.O)
+		}
+		if q.G != last.G {
+			at[3] = c.number(q.G)
+		}
+		last = q
+		c.quads = append(c.quads, at)
+	}
+	return c, nil
+}
+
+// take gives a chunk's terms their ids and sorts its quads.
+func (l *loader) take(ctx context.Context, c *chunk) error {
+	c.ids = nil
+	ids, err := l.identify(ctx, c.keys)
+	if err != nil {
+		return err
+	}
+	rows := make([]term.IDQuad, len(c.quads))
+	for i, q := range c.quads {
+		rows[i] = term.IDQuad{S: ids[q[0]], P: ids[q[1]], O: ids[q[2]], G: ids[q[3]]}
+	}
+	*c = chunk{}
+	sorter := index.NewSorter(rows)
+	l.chunks++
+	if l.chunks == 1 {
+		l.only = sorter // perhaps it stays the only one
+		return nil
+	}
+	if l.only != nil {
+		if err := l.spill(ctx, l.only, 1); err != nil {
+			return err
+		}
+		l.only = nil
+	}
+	return l.spill(ctx, sorter, l.chunks)
+}
+
+// identify finds or makes the ids of a chunk's terms; keys[0] stands for the default graph.
+func (l *loader) identify(ctx context.Context, keys []term.Key) ([]term.ID, error) {
+	ids := make([]term.ID, len(keys))
+	ids[0] = term.DefaultGraph
+	snap := l.s.db.Snapshot() // with the terms of the chunks before this one
+	defer snap.Close()
+	if err := l.w.builder.View().LookupAll(ctx, snap, keys[1:], ids[1:]); err != nil {
+		return nil, err
+	}
+	var fresh []uint32
+	for i := range keys {
+		if ids[i] == 0 {
+			fresh = append(fresh, uint32(i))
+		}
+	}
+	slices.SortFunc(fresh, func(a, b uint32) int {
+		if keys[a] < keys[b] {
+			return -1
+		}
+		return 1
+	})
+	sorted := make([]term.Key, len(fresh))
+	for i, n := range fresh {
+		sorted[i] = keys[n]
+	}
+	first, err := l.w.builder.Append(ctx, sorted)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range fresh {
+		ids[n] = dict.MakeID(keys[n], first+uint64(i))
+	}
+	return ids, l.w.builder.EndRun(ctx)
+}
+
+// spill writes a chunk's rows into temporary files.
+func (l *loader) spill(ctx context.Context, sorter *index.Sorter, chunk int) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(2)
+	for layout := range index.Layout(index.Layouts) {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			rows := sorter.Sorted(layout, nil)
+			if len(rows) == 0 {
+				return nil
+			}
+			if l.spills[layout] == nil {
+				l.spills[layout] = index.NewSpill(layout)
+			}
+			return l.spills[layout].Add(filepath.Join(l.dir, fmt.Sprintf("%s-%d", layout, chunk)), rows)
+		})
+	}
+	return g.Wait()
+}
+
+// rows hands out all rows of a layout.
+func (l *loader) rows(layout index.Layout) (index.Rows, error) {
+	switch {
+	case l.only != nil:
+		return index.RowsOf(l.only.Sorted(layout, nil)), nil
+	case l.spills[layout] != nil:
+		return l.spills[layout].Rows()
+	}
+	return index.RowsOf(nil), nil
+}
+
+func (l *loader) close() {
+	for _, s := range l.spills {
+		if s != nil {
+			s.Close()
+		}
+	}
+	if l.dir != "" {
+		os.RemoveAll(l.dir)
+	}
+}
+
+// DropGraph removes a graph, the empty key being the default graph, as one commit, and gives its space back. It needs
+// little memory, however large the graph is. Other writers wait until it is done.
+func (s *Store) DropGraph(ctx context.Context, g term.Key) error {
+	return s.bulk(ctx, "drop graph", func(w *blockWriter, parts *partWriter) error {
+		id, ok, err := w.sn.Graph(g)
+		if err != nil || !ok {
+			return err
+		}
+		return w.remove(ctx, parts, func(l index.Layout) (index.Rows, error) {
+			if !l.Holds(id) {
+				return index.RowsOf(nil), nil
+			}
+			return w.sn.Scan(term.Pattern{G: id}, l.Order()), nil
+		})
+	})
+}
+
+// Clear removes every quad as one commit.
+func (s *Store) Clear(ctx context.Context) error {
+	return s.bulk(ctx, "clear", func(w *blockWriter, parts *partWriter) error {
+		return w.remove(ctx, parts, func(l index.Layout) (index.Rows, error) { return w.sn.index.Layout(l), nil })
+	})
+}
+
+// remove takes rows, which must exist, out of the blocks.
+func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(index.Layout) (index.Rows, error)) error {
+	if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil {
+		return err
+	}
+	return w.addRows(ctx, index.Turn, func(l index.Layout) (index.Rows, error) {
+		r, err := rows(l)
+		if err == nil && l == index.GSPO {
+			r = &told{r, parts}
+		}
+		return r, err
+	}, nil)
+}
+
+// told is rows that are written to the change log as removed on their way.
+type told struct {
+	rows  index.Rows
+	parts *partWriter
+}
+
+func (t *told) Next() ([]term.IDQuad, error) {
+	rows, err := t.rows.Next()
+	if err != nil {
+		return nil, err
+	}
+	return rows, t.parts.add(rows, -1)
+}

@@ -1,0 +1,362 @@
+package triplestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"odarchive/triplestore/dict"
+	"odarchive/triplestore/index"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+var errGiveUp = errors.New("a large commit goes first")
+
+// mergeAt is the number of changed quads that start a merge. In a large store a merge touches more blocks, so it waits
+// for more.
+func (s *Store) mergeAt(st *state) int {
+	if s.opts.MergeAt > 0 {
+		return s.opts.MergeAt
+	}
+	return min(max(defaultMergeAt, int(st.base.Rows()/64)), 8*defaultMergeAt)
+}
+
+func (s *Store) due(st *state, factor int) bool {
+	return st.overlay.Len() >= factor*s.mergeAt(st) || st.dict.Recent.Bytes() >= int64(factor)*mergeTermBytes
+}
+
+func (s *Store) mergeIfLarge(st *state) {
+	if s.due(st, 1) {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// background merges whenever it is asked to.
+func (s *Store) background(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			s.stall.Lock()
+			close(s.merged) // nobody waits any more
+			s.stall.Unlock()
+			return
+		case <-s.wake:
+		}
+		err := s.tidyNow(ctx)
+		if err == nil && s.due(s.current.Load(), 1) {
+			err = s.merge(ctx)
+		}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, errGiveUp) {
+			s.opts.Log.Error("merging commits into blocks failed; they stay in the log", "error", err)
+		}
+		s.stall.Lock()
+		close(s.merged)
+		s.merged = make(chan struct{})
+		s.stall.Unlock()
+	}
+}
+
+// waitForMerge holds a commit back while merging has fallen far behind.
+func (s *Store) waitForMerge(ctx context.Context) error {
+	if !s.due(s.current.Load(), stallFactor) {
+		return nil
+	}
+	s.stall.Lock()
+	merged := s.merged
+	s.stall.Unlock()
+	s.mergeIfLarge(s.current.Load())
+	select {
+	case <-merged: // or failed, which must not keep anyone from writing
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("triplestore: waiting for a merge: %w", context.Cause(ctx))
+	}
+}
+
+// Merge rewrites blocks so that they hold everything committed before the call. It happens by itself when it is due.
+func (s *Store) Merge(ctx context.Context) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	if err := s.merge(ctx); err != nil {
+		return fmt.Errorf("triplestore: merge: %w", err)
+	}
+	return nil
+}
+
+// merge writes the current state's overlay and recent terms into blocks, beside the ones in use, and then replaces the
+// root in one small transaction. Commits go on meanwhile.
+func (s *Store) merge(ctx context.Context) error {
+	ctx, end, err := s.beginMerge(ctx)
+	defer end()
+	if err != nil {
+		return err
+	}
+	sn := s.Snapshot()
+	defer sn.Release()
+	st := sn.state
+	if st.overlay.Len() == 0 && st.terms == st.dict.Flushed() {
+		return nil
+	}
+	flat := st.overlay.Flat()
+	w := &blockWriter{s: s, sn: sn}
+	if err := w.addTerms(ctx, st.terms, nil); err != nil {
+		return errors.Join(err, w.abandon())
+	}
+	if err := w.addRows(ctx, index.Turn, flat.Rows, nil); err != nil {
+		return errors.Join(err, w.abandon())
+	}
+	if err := w.prepare(); err != nil {
+		return errors.Join(err, w.abandon())
+	}
+	var installed *state
+	err = s.db.Update(ctx, func(kt *kv.Txn) error {
+		tip := s.getTip()
+		next := *tip
+		next.base = w.merged.Base
+		next.overlay = tip.overlay.Less(flat)
+		next.dict = w.built.View.WithRecent(tip.dict.Recent.From(w.built.View.Flushed()))
+		next.graphs = new(graphList)
+		if next.overlay.Len() == 0 {
+			next.graphs = tip.graphs // the same quads
+		}
+		next.root = w.root(tip.root, st.position, st.logBytes)
+		installed = &next
+		return s.install(kt, tip, &next)
+	})
+	if err != nil {
+		return errors.Join(err, w.abandon())
+	}
+	return s.tidy(ctx, installed)
+}
+
+// tidy deletes what a new root has made obsolete. If it does not come to its end, the next one, or the next opening,
+// goes on.
+func (s *Store) tidy(ctx context.Context, st *state) error {
+	if err := sweep(s.db, st.root.lists); err != nil {
+		return err
+	}
+	s.unswept = nil
+	return s.trim(ctx, st)
+}
+
+// install writes a state's root and accepts the state.
+func (s *Store) install(kt *kv.Txn, tip, next *state) error {
+	if err := kt.Set(kv.SpaceTripleMeta, rootKey, next.root.encode()); err != nil {
+		return err
+	}
+	s.accept(kt, tip, next)
+	return nil
+}
+
+// beginMerge takes s.merging for the background's work, which gives up when ctx ends or stopMerge is called.
+func (s *Store) beginMerge(ctx context.Context) (context.Context, func(), error) {
+	s.merging.Lock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.cancelMu.Lock()
+	defer s.cancelMu.Unlock()
+	s.cancelMerge = cancel
+	end := func() {
+		s.cancelMu.Lock()
+		s.cancelMerge = nil
+		s.cancelMu.Unlock()
+		cancel(nil)
+		s.merging.Unlock()
+	}
+	if s.impatient > 0 {
+		cancel(errGiveUp)
+	}
+	return ctx, end, context.Cause(ctx)
+}
+
+// stopMerge makes a merge give up and takes s.merging.
+func (s *Store) stopMerge() {
+	s.cancelMu.Lock()
+	s.impatient++
+	if s.cancelMerge != nil {
+		s.cancelMerge(errGiveUp)
+	}
+	s.cancelMu.Unlock()
+	s.merging.Lock()
+	s.cancelMu.Lock()
+	s.impatient--
+	s.cancelMu.Unlock()
+}
+
+// blockWriter writes terms and quads into blocks over a snapshot's state. Whoever uses it holds s.merging.
+type blockWriter struct {
+	s       *Store
+	sn      *Snapshot
+	builder *dict.Builder
+	built   *dict.Built
+	merged  *index.Merged
+	list    uint64 // number of the list of what becomes obsolete
+}
+
+func (w *blockWriter) begin() (err error) {
+	if w.builder == nil {
+		w.builder, err = w.sn.state.dict.Builder(w.s.db, w.sn.kv, func() uint64 { return w.s.nextID.Add(1) })
+	}
+	return err
+}
+
+// addTerms writes the recent terms with numbers before next, and further ones behind them.
+func (w *blockWriter) addTerms(ctx context.Context, next uint64, more []term.Key) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	d := w.sn.state.dict
+	if _, err := w.builder.Append(ctx, d.Recent.Range(d.Flushed(), next)); err != nil {
+		return err
+	}
+	if _, err := w.builder.Append(ctx, more); err != nil {
+		return err
+	}
+	var err error
+	w.built, err = w.builder.Finish(ctx)
+	return err
+}
+
+// addRows merges rows into the snapshot's blocks; its overlay must be among them or empty.
+func (w *blockWriter) addRows(ctx context.Context, mode index.Mode, rows func(index.Layout) (index.Rows, error), added func([]term.IDQuad) error) error {
+	m := &index.Merger{DB: w.s.db, Reader: w.sn.kv, Cache: w.s.cache, NextID: &w.s.nextID, Added: added}
+	var err error
+	w.merged, err = m.Merge(ctx, w.sn.state.base, mode, rows)
+	return err
+}
+
+// prepare writes down what the new root makes obsolete.
+func (w *blockWriter) prepare() error {
+	keys := map[kv.Space][][]byte{}
+	if w.merged != nil {
+		keys[kv.SpaceTripleIndex] = w.merged.Obsolete
+	}
+	if w.built != nil {
+		keys[kv.SpaceDict] = w.built.Obsolete
+	}
+	w.list = w.s.nextID.Add(1)
+	return writeObsolete(w.s.db, w.list, keys)
+}
+
+// root for the new blocks, in place of the one in use.
+func (w *blockWriter) root(old *root, merged uint64, logBytes int64) *root {
+	r := *old
+	r.nextID = w.s.nextID.Load()
+	w.s.unswept = append(w.s.unswept, w.list)
+	r.lists = slices.Clone(w.s.unswept)
+	r.merged, r.logBytes = merged, logBytes
+	if w.merged != nil {
+		r.index = w.merged.Root
+	}
+	if w.built != nil {
+		r.dict = w.built.Root
+	}
+	return &r
+}
+
+// abandon deletes what was written. If that fails, the next opening does it.
+func (w *blockWriter) abandon() error {
+	w.s.unswept = slices.DeleteFunc(w.s.unswept, func(l uint64) bool { return l == w.list })
+	var errs []error
+	if w.merged != nil {
+		errs = append(errs, index.Delete(w.s.db, w.merged.Fresh))
+	}
+	if w.builder != nil {
+		errs = append(errs, w.builder.Abandon())
+	}
+	return errors.Join(errs...)
+}
+
+// installAll makes a state of what was written, with nothing in its overlay, and a head in the log for a commit in parts.
+func (w *blockWriter) installAll(kt *kv.Txn, unixMilli int64, parts *partWriter) (*state, error) {
+	tip := w.sn.state
+	next := *tip
+	next.position = parts.position
+	next.base, next.overlay = w.merged.Base, index.Overlay{}
+	next.graphs = new(graphList)
+	next.dict = w.built.View.WithRecent(dict.NewRecent(w.built.View.Flushed()))
+	next.terms = w.built.View.Flushed()
+	next.logBytes += parts.size
+	next.root = w.root(tip.root, next.position, next.logBytes)
+	if parts.dropped {
+		next.root.trimmed = next.position
+	} else if err := kt.Set(kv.SpaceTripleLog, recordKey(next.position, 0), head{unixMilli, parts.parts}.encode()); err != nil {
+		return nil, err
+	}
+	kt.OnAbort(func(error) { // the blocks have been written in vain
+		if err := errors.Join(parts.forget(), w.abandon()); err != nil {
+			w.s.opts.Log.Warn("deleting the blocks of a failed commit", "error", err)
+		}
+	})
+	return &next, w.s.install(kt, tip, &next)
+}
+
+// tidyLater has the background delete what a new root made obsolete.
+func (s *Store) tidyLater(st *state) {
+	s.tidying.Store(st)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Store) tidyNow(ctx context.Context) error {
+	st := s.tidying.Swap(nil)
+	if st == nil {
+		return nil
+	}
+	ctx, end, err := s.beginMerge(ctx)
+	defer end()
+	if err != nil {
+		return err // the large commit that goes first will see to it
+	}
+	return s.tidy(ctx, st)
+}
+
+// trim drops the oldest part of the change log if it has grown too long. The caller holds s.merging.
+func (s *Store) trim(ctx context.Context, st *state) error {
+	excess := st.logBytes - s.opts.KeepChanges
+	if s.opts.KeepChanges < 0 || excess <= 0 && st.root.trimmed == 0 {
+		return nil
+	}
+	var keys [][]byte
+	var freed int64
+	upTo := st.root.trimmed
+	snap := s.db.Snapshot()
+	defer snap.Close()
+	err := snap.Scan(kv.SpaceTripleLog, nil, nil, func(key, val []byte) (bool, error) {
+		position, part, ok := parseRecordKey(key)
+		if !ok {
+			return false, fmt.Errorf("%w: log key %x", ErrDamaged, key)
+		}
+		if position > st.root.merged || position > upTo && part == 0 && freed >= excess {
+			return false, nil
+		}
+		upTo = max(upTo, position)
+		freed += int64(len(val))
+		keys = append(keys, slices.Clone(key))
+		return len(keys) < 1<<20, ctx.Err()
+	})
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	err = s.db.Update(ctx, func(kt *kv.Txn) error {
+		tip := s.getTip()
+		next := *tip
+		r := *tip.root
+		r.trimmed = max(r.trimmed, upTo)
+		r.logBytes -= freed
+		next.logBytes -= freed
+		next.root = &r
+		return s.install(kt, tip, &next)
+	})
+	if err != nil {
+		return err
+	}
+	return deleteKeys(s.db, kv.SpaceTripleLog, keys)
+}
