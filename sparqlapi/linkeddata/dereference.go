@@ -3,6 +3,7 @@ package linkeddata
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"odarchive/ns"
@@ -78,6 +79,7 @@ func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, forma
 	}
 	sortQuads(out)
 	sortQuads(in)
+	in = slices.DeleteFunc(in, func(q term.Quad) bool { return q.S == q.O }) // said among the former
 	return write(w, r, f.syntax, append(out, in...))
 }
 

@@ -29,6 +29,8 @@ type Options struct {
 	Authorise func(*http.Request) bool
 	// Console answers a person who opens the endpoint without a query; nil: they get the service description.
 	Console http.Handler
+	// Page makes what stands around an HTML table of results, and may set headers for it; nil: a bare page.
+	Page func(w http.ResponseWriter, r *http.Request, query string) (head, tail string)
 	// Endpoint is the address in the service description; "" takes that of the request.
 	Endpoint string
 	// Federated says that SERVICE works, in the service description.
@@ -145,7 +147,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	if req.explain {
 		return explain(w, q, res)
 	}
-	return h.stream(w, r, out, res)
+	return h.stream(w, r, req.text, out, res)
 }
 
 func (h *Handler) mayUpdate(r *http.Request) error {

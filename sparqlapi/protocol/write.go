@@ -144,14 +144,18 @@ func (t *tracked) push(buffered func() error) error {
 }
 
 // stream writes a result. Once something has left, an error can only be told by cutting the connection.
-func (h *Handler) stream(w http.ResponseWriter, r *http.Request, f format, res *sparql.Results) error {
+func (h *Handler) stream(w http.ResponseWriter, r *http.Request, text string, f format, res *sparql.Results) error {
 	t := &tracked{w: w, flush: http.NewResponseController(w).Flush}
 	w.Header().Set("Content-Type", f.contentType())
 	var err error
 	if res.Kind == sparql.Triples {
 		err = writeGraph(t, f, res, h.prefixes(res))
 	} else {
-		err = writeRows(t, f.rows, res, results.Options{Prefixes: h.prefixes(res), Head: pageHead(r), Tail: pageTail})
+		o := results.Options{Prefixes: h.prefixes(res)}
+		if f.rows == results.HTML {
+			o.Head, o.Tail = h.page(w, r, text)
+		}
+		err = writeRows(t, f.rows, res, o)
 	}
 	if err != nil && t.sent {
 		panic(http.ErrAbortHandler)
@@ -217,6 +221,13 @@ func writeGraph(t *tracked, f format, res *sparql.Results, prefixes map[string]s
 			return fmt.Errorf("%s cannot hold this graph: %w", f.syntax.Name, err)
 		}
 	}
+}
+
+func (h *Handler) page(w http.ResponseWriter, r *http.Request, text string) (head, tail string) {
+	if h.o.Page != nil {
+		return h.o.Page(w, r, text)
+	}
+	return pageHead(r), pageTail
 }
 
 // pageHead and pageTail are a bare page around the table, for browsers that were sent here with a query.

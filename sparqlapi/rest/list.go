@@ -108,6 +108,10 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, first []byte, page 
 }
 
 func (a *API) encode(r *http.Request, res catalog.Resource) ([]byte, error) {
+	res, err := a.archive.Resource(r.Context(), res.ID) // with its schedule, which a search leaves out
+	if err != nil {
+		return nil, err
+	}
 	d, err := a.dataset(r.Context(), res)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		Errors:     errorTable(),
 		Guard:      guard,
 		Observe:    observed.request,
-		SPARQL:     n.protocol(guard),
+		SPARQL:     n.protocol(guard, pages),
 		GraphStore: graphs,
 		File:       &fileserve.Handler{Archive: found, Contents: n.Content, Links: mementos.Links, IRI: n.Mint.Version, Log: n.Log},
 		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: querier{n}, Base: n.Mint.Base, Log: n.Log},
@@ -72,11 +72,11 @@ func errorTable() problem.Table {
 }
 
 // protocol is the SPARQL endpoint.
-func (n *Node) protocol(guard *sparqlapi.Guard) http.Handler {
+func (n *Node) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	return protocol.New(protocol.Options{
 		Engine: n.Engine, Snapshot: snapshots(n.Triples), Store: updatable(n.Triples),
 		Authorise: func(r *http.Request) bool { return guard.Check(r) == nil },
-		Console:   http.RedirectHandler("/console", http.StatusSeeOther), Endpoint: n.Mint.Base + "sparql", Dialect: true, Prefixes: vocab.Prefixes(),
+		Console:   http.RedirectHandler("/console", http.StatusSeeOther), Page: pages.Results, Endpoint: n.Mint.Base + "sparql", Dialect: true, Prefixes: vocab.Prefixes(),
 	})
 }
 
