@@ -53,11 +53,12 @@ func looksNumbered(label []byte) bool {
 	return true
 }
 
-// NewBlankPrefix is a random prefix of fixed length for Options.BlankPrefix.
+// NewBlankPrefix is a random prefix of fixed length for Options.BlankPrefix. It is made of letters and digits alone: some
+// readers take no other labels.
 func NewBlankPrefix() string {
 	var b [10]byte
 	rand.Read(b[:]) // never fails (crypto/rand)
-	return "b" + hex.EncodeToString(b[:]) + "."
+	return "b" + hex.EncodeToString(b[:])
 }
 
 // validLabel tells whether label may stand behind "_:" (Turtle BLANK_NODE_LABEL).

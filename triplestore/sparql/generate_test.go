@@ -56,7 +56,7 @@ func keyOf(text string) term.Key {
 
 func (g *generator) data() []term.Quad {
 	var out []term.Quad
-	for range 5 + g.IntN(30) {
+	for range 8 + g.IntN(40) {
 		q := term.Quad{S: keyOf(g.one(subjects)), P: keyOf(g.one(predicates))}
 		if g.chance(15) {
 			q.S = keyOf("_:n" + fmt.Sprint(g.IntN(2)))
@@ -247,7 +247,7 @@ func (g *generator) values() string {
 
 func (g *generator) triples() string {
 	var parts []string
-	for range 1 + g.IntN(3) {
+	for range 1 + g.IntN(5)/2 {
 		s := g.one(variables)
 		if g.chance(20) {
 			s = g.one(append(subjects, "_:x"+fmt.Sprint(g.fresh)))
@@ -263,7 +263,7 @@ func (g *generator) triples() string {
 			p = g.path(2)
 		}
 		o := g.one(variables)
-		if g.chance(25) {
+		if g.chance(15) {
 			o = g.one(append(append([]string{}, subjects...), literals...))
 		}
 		parts = append(parts, s+" "+p+" "+o+" .")

@@ -2,6 +2,7 @@ package sparql
 
 import (
 	"strconv"
+	"strings"
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/algebra"
@@ -39,10 +40,16 @@ func (m *maker) node(n algebra.Node, row []term.Key) term.Key {
 		}
 		return ""
 	case n.Term.Kind() == term.KindBlank:
-		return term.Blank(m.prefix + strconv.FormatInt(m.n, 36) + "." + n.Term.Value())
+		return term.Blank(m.prefix + strconv.FormatInt(m.n, 36) + "X" + label(n.Term.Value()))
 	}
 	return n.Term
 }
+
+// label takes the dots out of a label, such as those of the labels that package syntax makes up ("0.1"): some readers
+// of results take letters and digits only. Different labels stay different.
+func label(s string) string { return dotless.Replace(s) }
+
+var dotless = strings.NewReplacer("Y", "YY", ".", "Yp")
 
 // triple fills a triple; false where it would not be one.
 func (m *maker) triple(t algebra.TriplePattern, row []term.Key) (term.Quad, bool) {

@@ -189,7 +189,7 @@ func (u *updating) own(k term.Key) term.Key {
 		return term.Triple(u.own(s), u.own(p), u.own(o))
 	}
 	if k.Kind() == term.KindBlank {
-		return term.Blank(u.blank + k.Value())
+		return term.Blank(u.blank + label(k.Value()))
 	}
 	return k
 }

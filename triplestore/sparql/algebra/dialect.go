@@ -21,14 +21,17 @@ import (
 //   - With the slash, the elements are real and stay. But what the archive writes as dct:title, dct:identifier and
 //     dct:format is found by dc:title, dc:identifier and dc:format as well, beside what a portal says with the element:
 //     DCMI declares each of the fifteen dct: properties a subproperty of the element.
-//   - STRDT takes a literal that has a datatype already, by its lexical form: the paper writes
-//     strdt(?dateVersion, xsd:dateTimeStamp) over dates that the archive keeps as xsd:dateTime, which Virtuoso let pass.
+//   - STRDT(?x, xsd:dateTimeStamp) takes a literal that has a datatype already, by its lexical form: the paper writes
+//     it over dates that the archive keeps as xsd:dateTime, which Virtuoso let pass. Every other STRDT is as strict as
+//     SPARQL has it.
 //
 // Only queries are read this way, never the data of an update, nor what SERVICE sends elsewhere.
 
 const (
 	dcElements = "http://purl.org/dc/elements/1.1"
 	dcTerms    = "http://purl.org/dc/terms/"
+
+	dateTimeStamp = "http://www.w3.org/2001/XMLSchema#dateTimeStamp"
 )
 
 // elements are the fifteen of the Dublin Core Metadata Element Set; true for those the archive writes as dct:.
@@ -83,9 +86,9 @@ func modern(iri string) string {
 	return iri
 }
 
-// lenientStrdt reads STRDT(x, d) as STRDT(STR(x), d).
+// lenientStrdt reads STRDT(x, xsd:dateTimeStamp) as STRDT(STR(x), xsd:dateTimeStamp).
 func lenientStrdt(c Call) Call {
-	if c.Func != "STRDT" || len(c.Args) != 2 {
+	if c.Func != "STRDT" || len(c.Args) != 2 || c.Args[1] != (ConstExpr{term.IRI(dateTimeStamp)}) {
 		return c
 	}
 	return Call{Func: c.Func, Args: []Expr{Call{Func: "STR", Args: c.Args[:1]}, c.Args[1]}}

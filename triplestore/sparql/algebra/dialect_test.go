@@ -62,6 +62,9 @@ func TestHistoricalNames(t *testing.T) {
 		{"inside a path", "?s <" + e + "/hasVersion>* ?o", "(path ?s (path* <" + dct + "hasVersion>) ?o)"},
 		{"inside a negated set", "?s !(<" + e + "/title>|^<" + e + "issued>) ?o", "(path ?s (notoneof <" + e + "/title> <" + dct + "title> (rev <" + dct + "issued>)) ?o)"},
 		{"a constant of a filter", "?s ?p ?o FILTER (?p = <" + e + "/issued>)", "(filter (= ?p <" + dct + "issued>) (bgp (triple ?s ?p ?o)))"},
+		{"STRDT of a time stamp", "FILTER (strdt(?d, <http://www.w3.org/2001/XMLSchema#dateTimeStamp>) = ?x)",
+			"(filter (= (strdt (str ?d) <http://www.w3.org/2001/XMLSchema#dateTimeStamp>) ?x) (table unit))"},
+		{"any other STRDT", "FILTER (strdt(?d, <x:y>) = ?x)", "(filter (= (strdt ?d <x:y>) ?x) (table unit))"},
 	} {
 		got := strings.Join(strings.Fields(historical(t, "ASK { "+c.pattern+" }")), " ")
 		if got != c.want {
