@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
@@ -12,29 +13,36 @@ import (
 const trixNS = "http://www.w3.org/2004/03/trix/trix-1/"
 
 // trixDecoder reads TriX (Carroll and Stickler, 2004): <TriX> holds <graph>s, a graph its name and <triple>s, a triple
-// three terms.
+// three terms. Documents without the namespace and <qname>s in place of IRIs are read too; in RDF 1.2 a triple may be the
+// object of another.
 type trixDecoder struct {
 	x     *xmlScanner
 	lim   Limits
+	rdf12 bool
 	base  iri.Base
 	blank blanks
 	keys  *keyCache
 	buf   []byte
 
-	depth    int // 0 outside, 1 in TriX, 2 in a graph, 3 in a triple, 4 in a term
-	graph    term.Key
-	named    bool // the graph has a triple or a name already
-	naming   bool // the open term is the graph's name
-	triple   [3]term.Key
-	n        int
-	element  string // the term's
+	root    bool // inside of <TriX>
+	inGraph bool
+	graph   term.Key
+	named   bool         // the graph has a name or a triple already
+	open    []trixTriple // the triple, and triple terms inside of it
+
+	element  string // the open term's, "" for none
 	lang     string
 	datatype string
 	text     []byte
 }
 
+type trixTriple struct {
+	terms [3]term.Key
+	n     int
+}
+
 func decodeTriX(r io.Reader, base iri.Base, o Options) decoder {
-	return &trixDecoder{x: newXMLScanner(r, o), lim: o.Limits, base: base, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache()}
+	return &trixDecoder{x: newXMLScanner(r, o), lim: o.Limits, rdf12: o.RDF12, base: base, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache()}
 }
 
 func (d *trixDecoder) skip() bool                  { return false }
@@ -54,23 +62,12 @@ func (d *trixDecoder) read() (term.Quad, error) {
 		case xmlStart:
 			err = d.start()
 		case xmlText:
-			if d.depth == 4 {
-				d.text = append(d.text, d.x.text...)
-				if len(d.text) > d.lim.Token {
-					err = d.x.in.failWith(0, limitError("a term", int64(d.lim.Token)))
-				}
-			} else if d.x.mixed {
-				err = d.fail("text where only elements may be")
-			}
+			err = d.characters()
 		case xmlEnd:
-			d.depth--
-			switch {
-			case d.depth == 3:
-				err = d.term()
-			case d.depth == 2 && d.n != 3:
-				err = d.fail("a triple of %d terms", d.n)
-			case d.depth == 2:
-				return term.Quad{S: d.triple[0], P: d.triple[1], O: d.triple[2], G: d.graph}, nil
+			var q term.Quad
+			var whole bool
+			if q, whole, err = d.end(); whole && err == nil {
+				return q, nil
 			}
 		}
 		if err != nil {
@@ -79,84 +76,158 @@ func (d *trixDecoder) read() (term.Quad, error) {
 	}
 }
 
-func (d *trixDecoder) start() error {
-	name := d.x.name
-	if name.space != trixNS {
-		return d.fail("the element %s, which is not TriX", name.raw)
-	}
-	switch {
-	case d.depth == 0 && (name.local == "TriX" || name.local == "trix"):
-	case d.depth == 1 && name.local == "graph":
-		d.graph, d.named = "", false
-	case d.depth == 2 && name.local == "triple":
-		d.n, d.named = 0, true
-	case d.depth == 2 && !d.named && (name.local == "uri" || name.local == "id"):
-		d.depth = 3 // the graph's name is read like a term
-		d.naming, d.named = true, true
-		fallthrough
-	case d.depth == 3 && (name.local == "uri" || name.local == "id" || name.local == "plainLiteral" || name.local == "typedLiteral"):
-		d.element, d.lang, d.datatype, d.text = name.local, "", "", d.text[:0]
-		for _, a := range d.x.attrs {
-			switch {
-			case a.name.space == xmlNS && a.name.local == "lang":
-				d.lang = a.value
-			case a.name.space == "" && a.name.local == "datatype":
-				d.datatype = a.value
-			}
+func (d *trixDecoder) characters() error {
+	if d.element == "" {
+		if d.x.mixed {
+			return d.fail("text where only elements may be")
 		}
-	default:
-		return d.fail("the element %s does not belong here", name.raw)
+		return nil
 	}
-	d.depth++
+	if len(d.text)+len(d.x.text) > d.lim.Token {
+		return d.x.in.failWith(0, limitError("a term", int64(d.lim.Token)))
+	}
+	d.text = append(d.text, d.x.text...)
 	return nil
 }
 
-// term ends a term of a triple, or the name of a graph.
-func (d *trixDecoder) term() (err error) {
-	var k term.Key
-	switch d.element {
-	case "uri":
-		k, err = d.resource(bytes.TrimSpace(d.text))
-	case "id":
-		label := bytes.TrimSpace(d.text)
-		if len(label) == 0 {
-			return d.fail("an <id> without a label")
-		}
-		d.buf = d.blank.appendLabelled(d.buf[:0], label)
-		k = d.keys.key(d.buf)
-	case "plainLiteral":
-		if langLen([]byte(d.lang)) != len(d.lang) {
-			return d.fail("xml:lang=%q is not a language tag", d.lang)
-		}
-		k = term.Lang(string(d.text), d.lang)
-	case "typedLiteral":
-		if err := iri.Check(d.datatype); err != nil {
-			return d.fail("datatype: %w", err)
-		}
-		k = term.Typed(string(d.text), d.datatype)
+func (d *trixDecoder) start() error {
+	name := d.x.name
+	if name.space != trixNS && name.space != "" {
+		return d.fail("the element %s, which is not TriX", name.raw)
 	}
+	switch local := name.local; {
+	case d.element != "":
+	case !d.root && (local == "TriX" || local == "trix"):
+		d.root = true
+		return nil
+	case d.root && !d.inGraph && local == "graph":
+		d.graph, d.inGraph, d.named = "", true, false
+		return nil
+	case d.inGraph && local == "triple" && d.mayOpen():
+		if len(d.open) > maxTripleDepth {
+			return d.x.in.failWith(0, limitError("a nesting of triples", maxTripleDepth))
+		}
+		d.named = true
+		d.open = append(d.open, trixTriple{})
+		return nil
+	case d.inGraph && len(d.open) == 0 && !d.named && (local == "uri" || local == "id" || local == "qname"),
+		len(d.open) > 0 && (local == "uri" || local == "id" || local == "qname" || local == "plainLiteral" || local == "typedLiteral"):
+		return d.startTerm(local)
+	}
+	return d.fail("the element %s does not belong here", name.raw)
+}
+
+// mayOpen tells whether a triple may begin here: in a graph, or in RDF 1.2 as the object of another.
+func (d *trixDecoder) mayOpen() bool {
+	return len(d.open) == 0 || d.rdf12 && d.open[len(d.open)-1].n == 2
+}
+
+func (d *trixDecoder) startTerm(element string) error {
+	d.element, d.lang, d.datatype, d.text = element, "", "", d.text[:0]
+	for _, a := range d.x.attrs {
+		switch {
+		case a.name.space == xmlNS && a.name.local == "lang":
+			d.lang = a.value
+		case a.name.space == "" && a.name.local == "datatype":
+			d.datatype = a.value
+		}
+	}
+	if element != "typedLiteral" || d.datatype != rdfNS+"XMLLiteral" {
+		return nil
+	}
+	markup, text, err := d.x.content() // up to the element's end: markup as such, or escaped as text
 	if err != nil {
 		return err
 	}
-	if d.naming {
-		d.graph, d.naming, d.depth = k, false, 2
-		return nil
+	if text != nil {
+		markup = text
 	}
-	if d.n == 3 {
+	d.element = ""
+	return d.add(term.Typed(string(markup), d.datatype))
+}
+
+// end handles an end tag; whole is true where a statement is complete.
+func (d *trixDecoder) end() (q term.Quad, whole bool, err error) {
+	switch {
+	case d.element != "":
+		k, err := d.term()
+		d.element = ""
+		if err == nil && len(d.open) == 0 {
+			d.graph, d.named = k, true
+		} else if err == nil {
+			err = d.add(k)
+		}
+		return q, false, err
+	case len(d.open) > 0:
+		t := d.open[len(d.open)-1]
+		d.open = d.open[:len(d.open)-1]
+		if t.n != 3 {
+			return q, false, d.fail("a triple of %d terms", t.n)
+		}
+		if len(d.open) > 0 {
+			return q, false, d.add(term.Triple(t.terms[0], t.terms[1], t.terms[2]))
+		}
+		return term.Quad{S: t.terms[0], P: t.terms[1], O: t.terms[2], G: d.graph}, true, nil
+	case d.inGraph:
+		d.inGraph = false
+	default:
+		d.root = false
+	}
+	return q, false, nil
+}
+
+// add gives the open triple its next term.
+func (d *trixDecoder) add(k term.Key) error {
+	t := &d.open[len(d.open)-1]
+	switch {
+	case t.n == 3:
 		return d.fail("a triple of more than three terms")
-	}
-	switch kind := k.Kind(); {
-	case d.n == 0 && kind == term.KindLiteral:
-		return d.fail("a literal as a subject")
-	case d.n == 1 && kind != term.KindIRI:
+	case t.n == 0 && !isNode(k):
+		return d.fail("a subject that is no <uri> and no <id>")
+	case t.n == 1 && k.Kind() != term.KindIRI:
 		return d.fail("a predicate that is no <uri>")
 	}
-	d.triple[d.n] = k
-	d.n++
+	t.terms[t.n] = k
+	t.n++
 	return nil
 }
 
+// term makes the key of the open term.
+func (d *trixDecoder) term() (term.Key, error) {
+	plain := bytes.TrimSpace(d.text)
+	switch d.element {
+	case "uri":
+		return d.resource(plain)
+	case "id":
+		if len(plain) == 0 {
+			return "", d.fail("an <id> without a label")
+		}
+		d.buf = d.blank.appendLabelled(d.buf[:0], plain)
+		return d.keys.key(d.buf), nil
+	case "qname":
+		prefix, local, ok := strings.Cut(string(plain), ":")
+		ns, declared := d.x.lookup(prefix)
+		if !ok || !declared {
+			return "", d.fail("%q is no name in a declared namespace", plain)
+		}
+		return d.resource([]byte(ns + local))
+	case "plainLiteral":
+		if tagLen([]byte(d.lang), false) != len(d.lang) {
+			return "", d.fail("xml:lang=%q is not a language tag", d.lang)
+		}
+		return term.Lang(string(d.text), d.lang), nil
+	}
+	if err := iri.Check(d.datatype); err != nil {
+		return "", d.fail("datatype: %w", err)
+	}
+	return term.Typed(string(d.text), d.datatype), nil
+}
+
 func (d *trixDecoder) resource(b []byte) (term.Key, error) {
+	d.buf = append(append(d.buf[:0], '<'), b...)
+	if k, _ := d.keys.find(d.buf); k != "" {
+		return k, nil
+	}
 	if err := iri.CheckChars(b); err != nil {
 		return "", d.fail("<uri>: %w", err)
 	}

@@ -9,7 +9,14 @@ import (
 // literal reads the content of the element whose start was told last, up to and including its end, and returns it as
 // Exclusive XML Canonicalization 1.0 with comments writes it, as the lexical form of rdf:XMLLiteral.
 func (x *xmlScanner) literal() (string, error) {
+	markup, _, err := x.content()
+	return string(markup), err
+}
+
+// content is literal; text is the content as mere text, nil where there are elements in it.
+func (x *xmlScanner) content() (markup, text []byte, err error) {
 	var b []byte
+	text, onlyText := []byte{}, true
 	depth := len(x.open)
 	rendered := []xmlBinding{{"", ""}, {"xml", xmlNS}} // declarations in scope of the output
 	var marks []int                                    // length of rendered outside of each open element of the output
@@ -19,28 +26,32 @@ func (x *xmlScanner) literal() (string, error) {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			return "", err
+			return nil, nil, err
 		}
 		switch kind {
 		case xmlStart:
+			text, onlyText = nil, false
 			marks = append(marks, len(rendered))
 			b, rendered = x.canonicalStart(b, rendered)
 		case xmlEnd:
 			if len(x.open) < depth {
-				return string(b), nil
+				return b, text, nil
 			}
 			b = append(append(append(b, "</"...), x.name.raw...), '>')
 			rendered = rendered[:marks[len(marks)-1]]
 			marks = marks[:len(marks)-1]
 		case xmlText:
 			b = canonicalText(b, x.text)
+			if onlyText {
+				text = append(text, x.text...)
+			}
 		case xmlComment:
 			b = append(append(append(b, "<!--"...), newlines(x.text)...), "-->"...)
 		case xmlPI:
 			b = append(append(append(b, "<?"...), canonicalPI(string(newlines(x.text)))...), "?>"...)
 		}
 		if len(b) > x.lim.Token {
-			return "", x.in.failWith(0, limitError("a literal", int64(x.lim.Token)))
+			return nil, nil, x.in.failWith(0, limitError("a literal", int64(x.lim.Token)))
 		}
 	}
 }

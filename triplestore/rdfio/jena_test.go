@@ -1,0 +1,39 @@
+package rdfio_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"odarchive/triplestore/rdfio"
+)
+
+// TestJenasExamples reads what Apache Jena tests its TriX and RDF/JSON readers with: names with "bad" are refused, the
+// others read, and where N-Quads stand beside them they say what is in them.
+func TestJenasExamples(t *testing.T) {
+	t.Parallel()
+	root := sharedData(t, "rdfweb", "jena", "jena-arq", "testing", "RIOT", "Lang")
+	for _, pattern := range []string{"TriX/*.trix", "RDF-JSON/*.rj"} {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			s, _ := rdfio.ByExtension(file)
+			got, err := readFile(t, file, s, rdfio.Options{Base: "http://base/", RDF12: true})
+			// trix-bad-10 is bad by its name only.
+			if bad := strings.Contains(file, "bad") && !strings.Contains(file, "bad-10"); bad != (err != nil) {
+				t.Errorf("%s: %v", filepath.Base(file), err)
+			}
+			beside := strings.TrimSuffix(file, filepath.Ext(file)) + ".nq"
+			if _, missing := os.Stat(beside); missing != nil {
+				continue
+			}
+			want, err := readFile(t, beside, rdfio.NQuads(), rdfio.Options{RDF12: true})
+			if err != nil || !isomorphic(got, want) {
+				t.Errorf("%s: got\n%swant\n%s%v", filepath.Base(file), nquads(t, got), nquads(t, want), err)
+			}
+		}
+	}
+}
