@@ -32,7 +32,7 @@ and returns leases, then exits 0. Without --token nothing can be added or change
 				c.cfg.Base = localBase(l)
 			}
 			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
-				fmt.Fprintf(c.stderr, "ODArchive is ready at %s\n", n.Mint.Base)
+				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, l.Addr())
 				return c.serveNode(cmd.Context(), n, l, !c.cfg.Serve.NoCrawl)
 			})
 		},

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/sampleweb"
+	"odarchive/crawler"
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/term"
+)
+
+var (
+	killRounds = flag.Int("kill-rounds", 4, "how often TestACrawlThatIsKilled kills a crawl")
+	killSeed   = flag.Uint64("kill-seed", uint64(time.Now().UnixNano()), "seed of the moments at which it does")
+)
+
+// A crawl is killed (SIGKILL) at random moments while files change. Afterwards every fetch that was reported is in the
+// archive, every version's bytes are there and differ from the version before, and triples and records say the same.
+func TestACrawlThatIsKilledLosesNothingItReported(t *testing.T) {
+	t.Parallel()
+	var state atomic.Int64
+	web, err := sampleweb.Start(sampleweb.Options{State: func() int { return int(state.Load()) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer web.Close()
+	t.Logf("-kill-rounds %d -kill-seed %d", *killRounds, *killSeed)
+	random := rand.New(rand.NewPCG(*killSeed, 0))
+	data := t.TempDir()
+	var urls []string
+	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "region/air/latest.json", "region/finance/budget-2026.xml", "library/loans/branches.csv"} {
+		host, path, _ := strings.Cut(file, "/")
+		urls = append(urls, web.Base(host)+path)
+	}
+	odarchive(t, append([]string{"add", "--data", data}, urls...)...)
+
+	reported := map[string]crawler.Report{}
+	for round := range *killRounds {
+		state.Store(int64(round))
+		at := time.Date(2026, 12, 1+round*40, 0, 0, 0, 0, time.UTC)
+		for _, r := range crawlAndKill(t, data, at, time.Duration(random.IntN(250))*time.Millisecond) {
+			if before := reported[r.URL]; r.Versions >= before.Versions {
+				reported[r.URL] = r
+			}
+		}
+		checkArchive(t, data, reported)
+	}
+}
+
+func odarchive(t *testing.T, args ...string) {
+	t.Helper()
+	var stderr strings.Builder
+	if status := run(t.Context(), args, strings.NewReader(""), io.Discard, &stderr); status != 0 {
+		t.Fatalf("odarchive %s: status %d: %s", strings.Join(args, " "), status, stderr.String())
+	}
+}
+
+// crawlAndKill runs the test binary as odarchive, kills it some time after its first fetch, and gives what it reported.
+func crawlAndKill(t *testing.T, data string, at time.Time, after time.Duration) []crawler.Report {
+	t.Helper()
+	program, err := exec.LookPath("odarchive") // testscript put it into the PATH
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(t.TempDir(), "report.jsonl")
+	cmd := exec.CommandContext(t.Context(), program, "crawl", "--data", data, "--allow-private-hosts", "--host-delay", "5ms",
+		"--min-interval", "20ms", "--max-interval", "50ms", "--at", at.Format(time.RFC3339), "--report", report, "--log-level", "error")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); len(readReports(t, report)) == 0 && time.Since(began) < 20*time.Second; {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(after) // the moment is the point of the test; nothing waits for an effect
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	reports := readReports(t, report)
+	t.Logf("killed %s after the first fetch: %d fetches reported", after, len(reports))
+	return reports
+}
+
+func readReports(t *testing.T, name string) []crawler.Report {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // killed before the crawl began
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []crawler.Report
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var r crawler.Report
+		if json.Unmarshal(lines.Bytes(), &r) == nil { // the last line may be torn
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func checkArchive(t *testing.T, data string, reported map[string]crawler.Report) {
+	t.Helper()
+	cfg := config.Defaults()
+	cfg.Data = data
+	ctx := t.Context()
+	n, err := app.Open(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for url, r := range reported {
+		resource, err := n.Archive.Resource(ctx, url)
+		if err != nil || resource.Versions < r.Versions {
+			t.Errorf("%s: %d versions reported, %d there (%v)", url, r.Versions, resource.Versions, err)
+		}
+	}
+	var before catalog.Version
+	err = n.Archive.Resources(ctx, "", func(r catalog.Resource) bool {
+		versions, err := n.Archive.Versions(ctx, r.URL)
+		if err != nil || len(versions) != r.Versions {
+			t.Errorf("%s: %d versions, the record says %d (%v)", r.URL, len(versions), r.Versions, err)
+		}
+		for i, v := range versions {
+			if i > 0 && v.Digests == before.Digests {
+				t.Errorf("%s: version %d repeats the one before it", r.URL, i)
+			}
+			before = v
+			if err := readVersion(ctx, n, v); err != nil {
+				t.Errorf("%s: version %d: %v", r.URL, i, err)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	compareTriples(t, n)
+}
+
+func readVersion(ctx context.Context, n *app.Node, v catalog.Version) error {
+	body, err := n.Archive.Open(ctx, v.ID)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	size, err := io.Copy(io.Discard, body)
+	if err == nil && size != v.Size {
+		err = fmt.Errorf("%d bytes, want %d", size, v.Size)
+	}
+	return err
+}
+
+// compareTriples holds the store against what the records describe: neither may say more than the other.
+func compareTriples(t *testing.T, n *app.Node) {
+	t.Helper()
+	said := map[term.Quad]int{}
+	err := n.Archive.Quads(t.Context(), func(quads []term.Quad) error {
+		for _, q := range quads {
+			said[q] |= 1
+		}
+		return nil
+	})
+	if err == nil {
+		err = n.Triples.Dump(t.Context(), term.Pattern{}, func(q term.Quad) error { said[q] |= 2; return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, where := range said {
+		if where != 3 {
+			t.Errorf("half visible (1: records only, 2: triples only): %d %q", where, q)
+		}
+	}
+}
