@@ -1,0 +1,165 @@
+package csvprofile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ReadRows profiles a table whose rows come from somewhere else than delimited text: a sheet, records. next gives one
+// row after another and io.EOF at the end; the rows are the caller's. header names the columns; nil means that the
+// header is among the rows, or that there is none, and has to be found.
+func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o Options) (*Profile, error) {
+	p := &Profile{Version: Version, Name: name, Columns: []Column{}}
+	var ahead [][]string
+	if header == nil {
+		for len(ahead) < sniffRows {
+			row, err := next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("csvprofile: %s: %w", name, err)
+			}
+			ahead = append(ahead, append([]string(nil), row...))
+		}
+		header, ahead = p.layRows(ahead)
+	} else {
+		p.Dialect.Header, p.Dialect.HeaderRows = true, 1
+	}
+	t := NewTable(header)
+	var cells [][]byte
+	add := func(row []string) error {
+		if blank(row) {
+			p.Blank++
+			return nil
+		}
+		cells = cells[:0]
+		for _, c := range row {
+			cells = append(cells, []byte(c))
+		}
+		t.Add(cells)
+		if t.rows&255 == 0 {
+			return ctx.Err()
+		}
+		return nil
+	}
+	for _, row := range ahead {
+		if err := add(row); err != nil {
+			return nil, fmt.Errorf("csvprofile: %w", err)
+		}
+	}
+	for o.MaxRows == 0 || t.rows < o.MaxRows {
+		row, err := next()
+		if errors.Is(err, io.EOF) {
+			t.finish(p)
+			return p, nil
+		}
+		if err == nil {
+			err = add(row)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("csvprofile: %w", ctx.Err())
+			}
+			p.because("reading stopped after %d rows: %v", t.rows, err)
+			p.Truncated = true
+			t.finish(p)
+			return p, nil
+		}
+	}
+	p.Truncated = true
+	t.finish(p)
+	return p, nil
+}
+
+// layRows finds header and title rows among the first rows and returns the names and the rows of data.
+func (p *Profile) layRows(rows [][]string) ([]string, [][]string) {
+	for i, r := range rows { // sheets pad or cut their rows
+		for len(r) > 0 && r[len(r)-1] == "" {
+			r = r[:len(r)-1]
+		}
+		rows[i] = r
+	}
+	full := 0
+	for _, r := range rows {
+		full = max(full, len(r))
+	}
+	for i, r := range rows {
+		for len(r) < full {
+			r = append(r, "")
+		}
+		rows[i] = r
+	}
+	if full == 0 {
+		return nil, nil
+	}
+	c := candidate{rows: rows, width: full}
+	l := findLayout(&c)
+	p.Dialect.Preamble, p.Dialect.HeaderRows, p.Dialect.Header = l.first, l.header, l.header > 0
+	p.because("header %v: %s", p.Dialect.Header, l.because)
+	rest := rows[min(l.first, len(rows)):]
+	var names [][]string
+	for len(names) < l.header && len(rest) > 0 {
+		if !blank(rest[0]) {
+			names = append(names, rest[0])
+		}
+		rest = rest[1:]
+	}
+	if len(names) == 0 {
+		return nil, rest
+	}
+	return joinHeader(names), rest
+}
+
+// Records gathers a table of records whose keys are not known before: every new key is a new column.
+type Records struct {
+	table *Table
+	index map[string]int
+	cells [][]byte
+}
+
+// NewRecords starts a table of records.
+func NewRecords() *Records { return &Records{table: NewTable(nil), index: map[string]int{}} }
+
+// Add takes one record as keys and values; a value that is missing or "" is null. It reports whether the table still
+// has room for all of its keys.
+func (r *Records) Add(keys, values []string) bool {
+	for i := range r.cells {
+		r.cells[i] = nil
+	}
+	all := true
+	for i, k := range keys {
+		at, ok := r.index[k]
+		if !ok {
+			if len(r.index) >= MaxCells/4 {
+				all = false
+				continue
+			}
+			at = len(r.index)
+			r.index[k] = at
+			r.table.names = append(r.table.names, k)
+			r.cells = append(r.cells, nil)
+		}
+		r.cells[at] = []byte(values[i])
+	}
+	r.table.widen(len(r.cells))
+	r.table.width = len(r.cells)
+	r.table.add(r.cells)
+	return all
+}
+
+// Rows is how many records were added.
+func (r *Records) Rows() int64 { return r.table.rows }
+
+// Profile ends the table.
+func (r *Records) Profile(name string) *Profile {
+	p := &Profile{Version: Version, Name: name, Columns: []Column{}, Dialect: Dialect{Header: true, HeaderRows: 1}}
+	r.table.finish(p)
+	p.Dialect.Footer = 0
+	return p
+}
+
+// Note adds a sentence to Why.
+func (p *Profile) Note(format string, a ...any) { p.because(format, a...) }
