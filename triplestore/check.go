@@ -4,58 +4,81 @@ import (
 	"context"
 	"fmt"
 
+	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
 
 // Checked says what a Check has read.
 type Checked struct {
-	Quads, Terms, Blocks uint64
+	Quads   uint64
+	Terms   uint64
+	Blocks  uint64 // of quads
+	Commits uint64 // in the log
+	Orphans uint64 // blocks that nothing refers to: no damage, but lost space
 }
 
-// Check reads everything in one state and compares the sort orders with one another. The error is ErrDamaged, and
-// names what was found.
-func (s *Store) Check(ctx context.Context) (Checked, error) {
-	var done Checked
-	err := s.View(ctx, func(sn *Snapshot) error {
-		var counts, sums [4]uint64
-		for i, o := range sn.Orders() {
-			c := sn.Scan(term.Pattern{}, o)
-			for {
-				rows, err := c.Next()
-				if err != nil || len(rows) == 0 {
-					c.Close()
-					if err != nil {
-						return err
-					}
-					break
-				}
-				if ctx.Err() != nil {
-					c.Close()
-					return context.Cause(ctx)
-				}
-				for _, q := range rows {
-					counts[i]++
-					sums[i] += mix(q)
+// Check reads everything there is of one state: every block of quads, which must agree with its fence and every layout
+// with the others; every term, which must be found by its text; every id, which must stand for a term that may be where
+// it is; every record of the log; and the checksums of the database below. The first thing that is wrong is returned as
+// ErrDamaged, and named.
+func (s *Store) Check(ctx context.Context) (done Checked, err error) {
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("triplestore: check: %w: %w", ErrDamaged, err)
+		}
+	}()
+	err = s.View(ctx, func(sn *Snapshot) error {
+		tags, err := sn.state.dict.Verify(ctx, sn.kv, sn.state.terms)
+		if err != nil {
+			return err
+		}
+		done.Terms = sn.state.terms - 1
+		stands := func(id term.ID) bool {
+			if id.Inline() {
+				_, ok := id.Key()
+				return ok
+			}
+			return id.Payload() < uint64(len(tags)) && id.Payload() > 0 && tags[id.Payload()] == id.Tag()
+		}
+		blocks, err := sn.index.Verify(ctx, func(rows []term.IDQuad) error {
+			for _, q := range rows {
+				s, p, g := q.S.Tag(), q.P.Tag(), q.G.Tag()
+				if !stands(q.S) || !stands(q.P) || !stands(q.O) || q.G != term.DefaultGraph && !stands(q.G) ||
+					s != term.TagIRI && s != term.TagBlank || p != term.TagIRI || q.G != term.DefaultGraph && g != term.TagIRI && g != term.TagBlank {
+					return fmt.Errorf("%x is no quad", q)
 				}
 			}
+			return nil
+		})
+		done.Blocks = uint64(blocks)
+		if err != nil {
+			return err
 		}
-		for i := range counts {
-			if counts[i] != counts[0] || sums[i] != sums[0] {
-				return fmt.Errorf("%w: order %s holds %d quads, order SPO %d, and they are not the same", ErrDamaged, sn.Orders()[i], counts[i], counts[0])
+		done.Quads = uint64(int(sn.state.base.Rows()) + sn.state.overlay.Total())
+		orphans, err := sn.state.base.Orphans(sn.kv)
+		if err != nil {
+			return err
+		}
+		done.Orphans = uint64(orphans)
+		return sn.kv.Scan(kv.SpaceTripleLog, nil, nil, func(key, val []byte) (bool, error) {
+			position, part, ok := parseRecordKey(key)
+			if ok && position > sn.state.position {
+				return false, nil
 			}
-		}
-		done.Quads, done.Terms = counts[0], sn.state.terms-1
-		return sn.Dump(ctx, term.Pattern{}, func(q term.Quad) error { return checkQuad(q) })
+			if ok {
+				_, _, err = decodeRecord(val)
+			}
+			if !ok || err != nil {
+				return false, fmt.Errorf("log record %d, part %d: %w", position, part, err)
+			}
+			if part == 0 {
+				done.Commits++
+			}
+			return true, ctx.Err()
+		})
 	})
-	return done, err
-}
-
-// mix is a hash of a quad that can be added up.
-func mix(q term.IDQuad) uint64 {
-	h := uint64(14695981039346656037)
-	for _, v := range [4]term.ID{q.S, q.P, q.O, q.G} {
-		h = (h ^ uint64(v)) * 0x9E3779B97F4A7C15
-		h ^= h >> 29
+	if err != nil {
+		return done, err
 	}
-	return h
+	return done, s.db.Verify()
 }

@@ -2,6 +2,7 @@ package triplestore_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -74,3 +75,8 @@ func TestTheStoreIsAStore(t *testing.T) {
 		return kit(func() *triplestore.Store { return s })
 	})
 }
+
+// killContext is for code that runs in a child process, without a test.
+var killContext = context.Background()
+
+func isTrimmed(err error) bool { return errors.Is(err, triplestore.ErrTrimmed) }

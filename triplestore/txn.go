@@ -29,8 +29,7 @@ const (
 	// MaxTxn is how many quads one transaction may change. Load has no such limit.
 	MaxTxn = 8 << 20
 
-	largeTxn    = 32 << 10  // changed quads that do not go through the overlay
-	largeRecord = 512 << 10 // bytes of a log record, likewise
+	largeRecord = 512 << 10 // bytes of a log record that does not go through the overlay
 )
 
 var (
@@ -214,7 +213,7 @@ func (t *Txn) commit() error {
 		c.changes = append(c.changes, index.Change{Quad: q, Sign: sign})
 	}
 	run := index.NewRun(c.changes)
-	if len(c.changes) <= largeTxn {
+	if len(c.changes) <= t.store.mergeAt(t.sn.state)/2 {
 		c.changes = c.changes[:0]
 		run.Changes(func(ch index.Change) { c.changes = append(c.changes, ch) }) // sorted they are shorter
 		if b := c.encode(); len(b) <= largeRecord {

@@ -126,18 +126,18 @@ func unhex(c byte) byte {
 	return c - 'a' + 10
 }
 
-// terms is a decoded block.
-type terms struct {
+// termBlock is a decoded block.
+type termBlock struct {
 	text string
 	at   []uint32 // term i is text[at[2i]:at[2i+1]]; both maxUint32 for a long one
 }
 
 const elsewhere = ^uint32(0)
 
-func (t *terms) len() int { return len(t.at) / 2 }
+func (t *termBlock) len() int { return len(t.at) / 2 }
 
 // key gives term i; long is set where it is stored by itself.
-func (t *terms) key(i int) (k term.Key, long bool) {
+func (t *termBlock) key(i int) (k term.Key, long bool) {
 	if t.at[2*i] == elsewhere {
 		return "", true
 	}
@@ -147,7 +147,7 @@ func (t *terms) key(i int) (k term.Key, long bool) {
 const hexDigits = "0123456789abcdef"
 
 // decodeBlock reads block n, of which only the first limit terms are of interest.
-func decodeBlock(b []byte, n uint64, limit int) (*terms, error) {
+func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
 	body, err := checked(b, n)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func decodeBlock(b []byte, n uint64, limit int) (*terms, error) {
 		order, body = body[:count], body[count:]
 	}
 	limit = min(limit, count)
-	t := &terms{at: make([]uint32, 2*limit)}
+	t := &termBlock{at: make([]uint32, 2*limit)}
 	var text []byte
 	var seen uint64
 	prev, prevEnd := 0, 0 // the term before is text[prev:prevEnd]

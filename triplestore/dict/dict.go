@@ -37,7 +37,7 @@ type Reader interface {
 type Cache struct{ lru *lru.Cache[cached] }
 
 type cached struct {
-	terms *terms
+	terms *termBlock
 	raw   []byte
 }
 
@@ -97,7 +97,7 @@ func (v *View) lookupBlocks(r Reader, k term.Key, hash uint64) (id term.ID, ok b
 
 // Keys turns ids into terms, keys[i] for ids[i]. An id without a term is ErrUnknownID.
 func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
-	var block *terms
+	var block *termBlock
 	var at uint64 // the block's number
 	for i, id := range ids {
 		if k, ok := id.Key(); ok {
@@ -147,7 +147,7 @@ func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 	return v.keyIn(r, t, n)
 }
 
-func (v *View) keyIn(r Reader, t *terms, n uint64) (term.Key, error) {
+func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 	k, long := t.key(int(n % BlockTerms))
 	if !long {
 		return k, nil
@@ -170,12 +170,12 @@ func termsKey(block uint64) []byte { return binary.BigEndian.AppendUint64([]byte
 func longKey(number uint64) []byte { return binary.BigEndian.AppendUint64([]byte{'l'}, number) }
 
 // block gives a block of terms, as many of them as are valid in this view.
-func (v *View) block(r Reader, n uint64) (*terms, error) {
+func (v *View) block(r Reader, n uint64) (*termBlock, error) {
 	limit := int(min(BlockTerms, v.flushed-n*BlockTerms))
 	if c, ok := v.Cache.lru.Get(n); ok && c.terms.len() >= limit {
 		return c.terms, nil
 	}
-	var t *terms
+	var t *termBlock
 	ok, err := r.Read(kv.SpaceDict, termsKey(n), func(b []byte) error {
 		var err error
 		// What is stored behind limit may stem from a commit that never happened: it must not get into the cache.

@@ -194,6 +194,9 @@ func (o Overlay) Net(g Range) int {
 	return n
 }
 
+// Total is the number of quads added less those removed.
+func (o Overlay) Total() int { return o.Net(Range{Layout: GSPO}) }
+
 // Turned reports whether the overlay turns the blocks' answer about q around.
 func (o Overlay) Turned(q term.IDQuad) bool {
 	turned := false

@@ -1,0 +1,15 @@
+package triplestore
+
+import (
+	"context"
+
+	"odarchive/triplestore/kv"
+)
+
+// WriteNewerRoot writes a root that a later version of the program might have written.
+func WriteNewerRoot(ctx context.Context, db *kv.DB) error {
+	b := (&root{}).encode()
+	b = b[:len(b)-8]
+	b[0] = rootVersion + 1
+	return db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, appendSum(b)) })
+}

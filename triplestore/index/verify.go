@@ -1,0 +1,127 @@
+package index
+
+import (
+	"context"
+	"fmt"
+
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// Verify reads every block from disk and compares it with its fence, and the layouts with one another. Each quad is
+// shown to see, in GSPO order; blocks is how many have been read.
+func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (blocks int, err error) {
+	type sum struct{ quads, mixed uint64 }
+	var all, named [Layouts]sum // of every quad, and of those in named graphs
+	if s.Base == nil {
+		return 0, nil
+	}
+	c := new(codec)
+	var rows []term.IDQuad
+	for l := Layout(0); l < Layouts; l++ {
+		level := &s.Base.levels[l]
+		var prev Tuple
+		for i, f := range level.fences {
+			if err := ctx.Err(); err != nil {
+				return blocks, context.Cause(ctx)
+			}
+			if rows, err = readBlock(s.Reader, c, l, f.id, rows); err != nil {
+				return blocks, err
+			}
+			blocks++
+			wrong := func(what string) error {
+				return fmt.Errorf("%w: block %d of %s: %s", ErrDamaged, f.id, l, what)
+			}
+			var own counts
+			for k, q := range rows {
+				t := l.Tuple(q)
+				differs := 0
+				if i > 0 || k > 0 {
+					if !prev.Less(t) {
+						return blocks, wrong("rows are not in order")
+					}
+					differs = differAt(prev, t)
+				}
+				own.add(differs)
+				prev = t
+				m := mix(q)
+				all[l].quads++
+				all[l].mixed += m
+				if q.G != term.DefaultGraph {
+					named[l].quads++
+					named[l].mixed += m
+				}
+			}
+			if f.first != l.Tuple(rows[0]) || f.last != prev || own != level.in(i) {
+				return blocks, wrong("its fence says otherwise")
+			}
+			if l == GSPO {
+				if err := see(rows); err != nil {
+					return blocks, wrong(err.Error())
+				}
+			}
+		}
+	}
+	for l := Layout(0); l < Layouts; l++ {
+		want := all[GSPO]
+		if l >= SPOG {
+			want = named[GSPO]
+		}
+		if all[l] != want {
+			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", ErrDamaged, l, all[l].quads, want.quads)
+		}
+	}
+	// The overlay may only add what is not in blocks and remove what is.
+	for _, r := range []*Run{s.Overlay.Flat()} {
+		bare := &State{Base: s.Base, Reader: s.Reader, Cache: s.Cache}
+		for i, q := range r.rows[GSPO] {
+			has, err := bare.Has(q)
+			if err != nil {
+				return blocks, err
+			}
+			if added := r.sums[GSPO][i+1] > r.sums[GSPO][i]; added == has {
+				return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", ErrDamaged)
+			}
+		}
+		if err := see(r.rows[GSPO]); err != nil {
+			return blocks, fmt.Errorf("%w: the log: %w", ErrDamaged, err)
+		}
+	}
+	return blocks, nil
+}
+
+// mix is a hash of a quad that can be added up.
+func mix(q term.IDQuad) uint64 {
+	h := uint64(14695981039346656037)
+	for _, v := range [4]term.ID{q.S, q.P, q.O, q.G} {
+		h = (h ^ uint64(v)) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	return h
+}
+
+// Scanner is a Reader that can also list; a kv.Snapshot.
+type Scanner interface {
+	Reader
+	Scan(space kv.Space, prefix, from []byte, f func(key, val []byte) (bool, error)) error
+}
+
+// Orphans counts stored blocks and pages that the base does not use.
+func (b *Base) Orphans(r Scanner) (n int, err error) {
+	used := map[string]bool{}
+	for l := range b.levels {
+		for _, f := range b.levels[l].fences {
+			used[string(blockKey(f.id))] = true
+		}
+		for _, p := range b.levels[l].pages {
+			used[string(pageKey(p.id))] = true
+		}
+	}
+	err = r.Scan(kv.SpaceTripleIndex, nil, nil, func(key, _ []byte) (bool, error) {
+		if !used[string(key)] {
+			n++
+		}
+		return true, nil
+	})
+	return n, err
+}
