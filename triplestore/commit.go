@@ -22,6 +22,7 @@ type commit struct {
 const (
 	commitVersion = 1
 	headVersion   = 2
+	partVersion   = 3
 )
 
 var errBadRecord = errors.New("malformed record")

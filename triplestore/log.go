@@ -39,8 +39,12 @@ func (h head) encode() []byte {
 	return appendSum(binary.AppendUvarint(b, uint64(h.parts)))
 }
 
-// decodeRecord reads a record; one of the two is nil.
+// decodeRecord reads a record or part; one of the two is nil.
 func decodeRecord(b []byte) (*commit, *head, error) {
+	if len(b) > 0 && b[0] == partVersion {
+		c, err := decodePart(b)
+		return c, nil, err
+	}
 	if len(b) > 0 && b[0] == headVersion {
 		body, err := checkSum(b)
 		if err != nil {
@@ -84,7 +88,8 @@ func replay(tx *kv.Snapshot, after uint64, f func(position uint64, c *commit, si
 	return orphans, err
 }
 
-// partWriter writes the changes of a very large commit in parts.
+// partWriter writes the changes of a very large commit in parts: a byte partVersion, a byte 0 for removed or 1 for added,
+// and a block of quads in GSPO order.
 type partWriter struct {
 	batch    *kv.Batch
 	position uint64
@@ -92,18 +97,25 @@ type partWriter struct {
 	size     int64
 	parts    uint32
 	total    uint64 // changes
-	pending  []index.Change
+	pending  []term.IDQuad
+	sign     int8 // of pending
 	dropped  bool
 }
 
-// partChanges is how many changes a part has: few enough for a value of the store, whatever they are.
-const partChanges = 16 << 10
-
+// add takes rows in GSPO order, all of one sign before those of the other.
 func (w *partWriter) add(rows []term.IDQuad, sign int8) error {
 	w.total += uint64(len(rows))
-	for _, q := range rows {
-		w.pending = append(w.pending, index.Change{Quad: q, Sign: sign})
-		if len(w.pending) == partChanges {
+	if sign != w.sign {
+		if err := w.write(); err != nil {
+			return err
+		}
+		w.sign = sign
+	}
+	for len(rows) > 0 {
+		n := min(len(rows), index.MaxRows-len(w.pending))
+		w.pending = append(w.pending, rows[:n]...)
+		rows = rows[n:]
+		if len(w.pending) == index.MaxRows {
 			if err := w.write(); err != nil {
 				return err
 			}
@@ -118,7 +130,7 @@ func (w *partWriter) write() error {
 		return nil
 	}
 	w.parts++
-	b := (&commit{changes: w.pending}).encode()
+	b := append([]byte{partVersion, byte(w.sign+1) / 2}, index.EncodeRows(w.pending)...)
 	w.pending = w.pending[:0]
 	w.size += int64(len(b))
 	if w.limit >= 0 && w.size > w.limit {
@@ -126,6 +138,21 @@ func (w *partWriter) write() error {
 		return w.forget()
 	}
 	return w.batch.Set(kv.SpaceTripleLog, recordKey(w.position, w.parts), b)
+}
+
+func decodePart(b []byte) (*commit, error) {
+	if len(b) < 2 || b[1] > 1 {
+		return nil, errBadRecord
+	}
+	rows, err := index.DecodeRows(b[2:])
+	if err != nil {
+		return nil, err
+	}
+	c := &commit{}
+	for _, q := range rows {
+		c.changes = append(c.changes, index.Change{Quad: q, Sign: int8(b[1])*2 - 1})
+	}
+	return c, nil
 }
 
 // forget deletes the parts written so far.

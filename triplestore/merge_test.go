@@ -129,7 +129,7 @@ func TestALargeTransactionGoesStraightIntoBlocks(t *testing.T) {
 		added += len(c.Added)
 		pieces++
 		return nil
-	}); err != nil || added != 5028 || pieces != 3 {
+	}); err != nil || added != 5028 || pieces != 4 {
 		t.Errorf("the change log has %d quads in %d pieces: %v", added, pieces, err)
 	}
 	s.Close()

@@ -254,8 +254,14 @@ func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
 			err = errors.Join(err, parts.forget(), w.abandon())
 		}
 	}()
-	for _, ch := range c.changes {
-		if err := parts.add([]term.IDQuad{ch.Quad}, ch.Sign); err != nil {
+	for _, sign := range [2]int8{-1, 1} {
+		var rows []term.IDQuad
+		run.Changes(func(ch index.Change) {
+			if ch.Sign == sign {
+				rows = append(rows, ch.Quad)
+			}
+		})
+		if err := parts.add(rows, sign); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,11 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 		}
 		return nil
 	}
-	for block := uint64(0); block*BlockTerms < v.flushed; block++ {
+	blocks := (v.flushed + BlockTerms - 1) / BlockTerms
+	if v.flushed == 1 { // there are none
+		blocks = 0
+	}
+	for block := range blocks {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -24,9 +23,9 @@ const (
 // How a column is written.
 const (
 	colConst   = 0 // one value for all rows
-	colDelta   = 1 // differences from the row before
+	colDelta   = 1 // differences from the row before, packed
 	colDict    = 2 // up to 256 distinct values and an index into them for each row
-	colContext = 3 // differences from the last row with the same predicate; the predicates are in a colDict
+	colContext = 3 // differences from the last row with the same predicate (which is in a colDict), packed, grouped by it
 )
 
 var errBlock = errors.New("malformed block")
@@ -35,8 +34,10 @@ var errBlock = errors.New("malformed block")
 type codec struct {
 	col  [maxBlockRows]uint64
 	zig  [maxBlockRows]uint64
-	idx  [maxBlockRows]uint8 // of each row's predicate, if those are in a dictionary
+	grp  [maxBlockRows]uint64 // differences grouped by predicate
+	idx  [maxBlockRows]uint8  // of each row's predicate, if those are in a dictionary
 	last [256]uint64
+	size [257]int // of each predicate's group; then where it begins
 	out  []byte
 }
 
@@ -116,18 +117,21 @@ func (c *codec) encode(l Layout, id uint64, rows []term.IDQuad) []byte {
 				continue
 			}
 		}
-		delta := c.deltaSize(col)
-		if contexts > 0 && f != fieldG {
-			if inContext := c.contextSize(col, contexts); inContext < delta {
-				b = append(b, colContext)
-				c.zigContext(col, contexts)
-				b = c.appendZig(b, len(col))
-				continue
-			}
-		}
 		b = append(b, colDelta)
 		c.zigDelta(col)
-		b = c.appendZig(b, len(col))
+		at := len(b)
+		b = appendPacked(b, c.zig[:len(col)])
+		if contexts > 0 && f != fieldG {
+			c.zigContext(col, contexts)
+			plain := len(b)
+			b = c.appendGroups(b, contexts)
+			if grouped := len(b) - plain; grouped < plain-at {
+				b[at-1] = colContext
+				b = append(b[:at], b[plain:]...)
+			} else {
+				b = b[:plain]
+			}
+		}
 	}
 	c.out = appendSum(b, id)
 	return c.out
@@ -191,26 +195,6 @@ func (c *codec) appendDict(b []byte, dict []uint64, n int) []byte {
 
 func zigzag(d uint64) uint64   { return d<<1 ^ uint64(int64(d)>>63) }
 func unzigzag(z uint64) uint64 { return z>>1 ^ -(z & 1) }
-func width(z uint64) int       { return (bits.Len64(z) + 7) >> 3 }
-
-func (c *codec) deltaSize(col []uint64) int {
-	n, prev := 0, uint64(0)
-	for _, v := range col {
-		n += width(zigzag(v - prev))
-		prev = v
-	}
-	return n
-}
-
-func (c *codec) contextSize(col []uint64, contexts int) int {
-	n := 0
-	clear(c.last[:contexts])
-	for i, v := range col {
-		n += width(zigzag(v - c.last[c.idx[i]]))
-		c.last[c.idx[i]] = v
-	}
-	return n
-}
 
 func (c *codec) zigDelta(col []uint64) {
 	prev := uint64(0)
@@ -220,24 +204,33 @@ func (c *codec) zigDelta(col []uint64) {
 	}
 }
 
+// zigContext leaves the differences grouped by predicate in c.grp, with the groups' bounds in c.size.
 func (c *codec) zigContext(col []uint64, contexts int) {
+	c.groups(len(col), contexts)
 	clear(c.last[:contexts])
+	at := c.size
 	for i, v := range col {
-		c.zig[i] = zigzag(v - c.last[c.idx[i]])
-		c.last[c.idx[i]] = v
+		x := c.idx[i]
+		c.grp[at[x]] = zigzag(v - c.last[x])
+		at[x]++
+		c.last[x] = v
 	}
 }
 
-// appendZig writes the widths of n numbers in bytes, four bits each, then the numbers, low byte first.
-func (c *codec) appendZig(b []byte, n int) []byte {
-	at := len(b)
-	b = append(b, make([]byte, (n+1)/2)...)
-	var tmp [8]byte
-	for i, z := range c.zig[:n] {
-		w := width(z)
-		b[at+i>>1] |= byte(w) << (i & 1 * 4)
-		binary.LittleEndian.PutUint64(tmp[:], z)
-		b = append(b, tmp[:w]...)
+// groups counts the rows of each predicate: group x is [size[x], size[x+1]).
+func (c *codec) groups(n, contexts int) {
+	clear(c.size[:contexts+1])
+	for _, x := range c.idx[:n] {
+		c.size[int(x)+1]++
+	}
+	for x := range contexts {
+		c.size[x+1] += c.size[x]
+	}
+}
+
+func (c *codec) appendGroups(b []byte, contexts int) []byte {
+	for x := range contexts {
+		b = appendPacked(b, c.grp[c.size[x]:c.size[x+1]])
 	}
 	return b
 }
@@ -286,7 +279,11 @@ func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]ter
 			if kind == colContext && contexts == 0 {
 				return nil, errBlock
 			}
-			at, ok = c.readZig(b, len(body), at, n, kind == colContext)
+			if kind == colContext {
+				at, ok = c.readGroups(b, len(body), at, n, contexts)
+			} else {
+				at, ok = c.readDelta(b, len(body), at, n)
+			}
 			if ok {
 				scatter(rows, f, c.col[:])
 			}
@@ -373,48 +370,48 @@ func indexBytes(n, dict int) int {
 	return n
 }
 
-var masks = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
-
-// readZig leaves the column in c.col. b goes on for blockTrailer bytes behind end, where the columns end.
-func (c *codec) readZig(b []byte, end, at, n int, inContext bool) (next int, ok bool) {
-	widths := (n + 1) / 2
-	if at+widths > end {
-		return 0, false
-	}
-	ws := b[at : at+widths]
-	size, bad := 0, false
-	for _, w := range ws {
-		lo, hi := int(w&15), int(w>>4)
-		size += lo + hi
-		bad = bad || lo > 8 || hi > 8
-	}
-	at += widths
-	if bad || n&1 == 1 && ws[widths-1]>>4 != 0 || at+size > end {
-		return 0, false
-	}
-	data := b[at : at+size+8]
+// readDelta leaves the column in c.col. b goes on for blockTrailer bytes behind end, where the columns end.
+func (c *codec) readDelta(b []byte, end, at, n int) (next int, ok bool) {
 	col := c.col[:n]
-	p := 0
-	if inContext {
-		clear(c.last[:])
-		for i := range col {
-			w := int(ws[i>>1] >> (i & 1 * 4) & 15)
-			z := binary.LittleEndian.Uint64(data[p:]) & masks[w]
-			p += w
-			x := c.idx[i]
-			v := c.last[x] + unzigzag(z)
-			c.last[x] = v
-			col[i] = v
-		}
-		return at + size, true
+	if at, ok = unpack(b, end, at, col); !ok {
+		return 0, false
 	}
 	prev := uint64(0)
-	for i := range col {
-		w := int(ws[i>>1] >> (i & 1 * 4) & 15)
-		z := binary.LittleEndian.Uint64(data[p:]) & masks[w]
-		p += w
+	for i, z := range col {
 		prev += unzigzag(z)
 		col[i] = prev
 	}
-	return at + size, true
+	return at, true
 }
+
+// readGroups likewise, for differences grouped by predicate.
+func (c *codec) readGroups(b []byte, end, at, n, contexts int) (next int, ok bool) {
+	c.groups(n, contexts)
+	for x := range contexts {
+		group := c.grp[c.size[x]:c.size[x+1]]
+		if at, ok = unpack(b, end, at, group); !ok {
+			return 0, false
+		}
+		prev := uint64(0)
+		for i, z := range group {
+			prev += unzigzag(z)
+			group[i] = prev
+		}
+	}
+	col, pos := c.col[:n], &c.size
+	for i, x := range c.idx[:n] {
+		k := pos[x]
+		pos[x] = k + 1
+		col[i] = c.grp[k&(maxBlockRows-1)]
+	}
+	return at, true
+}
+
+// MaxRows is how many rows EncodeRows takes.
+const MaxRows = maxBlockRows
+
+// EncodeRows writes rows that are sorted in GSPO order as one block.
+func EncodeRows(rows []term.IDQuad) []byte { return new(codec).encode(GSPO, 0, rows) }
+
+// DecodeRows reads what EncodeRows wrote.
+func DecodeRows(b []byte) ([]term.IDQuad, error) { return new(codec).decode(b, GSPO, 0, nil) }

@@ -267,7 +267,6 @@ func (m *levelMerge) takeIn(to *Tuple) error {
 	if to != nil {
 		n = gallop(m.l, m.rows, *to)
 	}
-	m.buf = append(m.buf, m.rows[:n]...)
 	if m.added != nil {
 		if err := m.tellNews(); err != nil {
 			return err
@@ -276,11 +275,16 @@ func (m *levelMerge) takeIn(to *Tuple) error {
 			return err
 		}
 	}
-	m.rows = m.rows[n:]
-	if err := m.fill(); err != nil {
-		return err
+	for n > 0 {
+		k := min(n, max(1, 2*BlockRows-len(m.buf)))
+		m.buf = append(m.buf, m.rows[:k]...)
+		m.rows = m.rows[k:]
+		n -= k
+		if err := m.emitFull(); err != nil {
+			return err
+		}
 	}
-	return m.emitFull()
+	return m.fill()
 }
 
 func (m *levelMerge) tellNews() error {

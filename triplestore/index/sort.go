@@ -123,6 +123,7 @@ func (s *Sorter) Sorted(l Layout, buf []term.IDQuad) []term.IDQuad {
 		words = append(words, w)
 	}
 	words = radixSort(words, total)
+	buf = slices.Grow(buf, len(words))
 	for i, w := range words {
 		if i > 0 && words[i-1] == w {
 			continue
