@@ -106,11 +106,10 @@ func setExtents(tx *kv.Txn, list []*extent) error {
 
 // commitCuts points the records of cut segments to their pieces, and gives the previous file its new size.
 func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
-	epoch, err := readNumber(tx, stateKey("epoch"))
+	epoch, err := p.s.newEpoch(tx, p.file.family)
 	if err != nil {
 		return err
 	}
-	epoch++
 	changed := make(map[uint64]*extent)
 	for _, i := range p.order {
 		l := &p.base.leaves[i]
@@ -137,20 +136,27 @@ func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
 			return err
 		}
 	}
-	number := binary.AppendUvarint(nil, epoch)
-	if err := tx.Set(refsSpace, stateKey("epoch"), number); err != nil {
-		return err
-	}
-	if err := tx.Set(refsSpace, numKey(keyFamily, p.file.family), number); err != nil {
-		return err
-	}
-	tx.OnCommit(func() {
-		p.s.mu.Lock()
-		defer p.s.mu.Unlock()
-		p.s.epoch = max(p.s.epoch, epoch)
-	})
 	p.base.file.layout = epoch
 	return tx.Set(filesSpace, p.base.file.sha[:], p.base.file.encode(encodeRuns(p.base.file.runs)[0]))
+}
+
+// newEpoch numbers a cut, and notes it as the last one of the family.
+func (s *Store) newEpoch(tx *kv.Txn, family uint64) (uint64, error) {
+	epoch, err := readNumber(tx, stateKey("epoch"))
+	if err != nil {
+		return 0, err
+	}
+	epoch++
+	number := binary.AppendUvarint(nil, epoch)
+	if err := tx.Set(refsSpace, stateKey("epoch"), number); err != nil {
+		return 0, err
+	}
+	tx.OnCommit(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.epoch = max(s.epoch, epoch)
+	})
+	return epoch, tx.Set(refsSpace, numKey(keyFamily, family), number)
 }
 
 func memberKey(family uint64, sha Digest) []byte {

@@ -69,6 +69,7 @@ type Options struct {
 	NoSync   bool    // do not fsync: survives a kill of the process, not of the machine; for tests and benchmarks
 	Logger   *slog.Logger
 	openPack func(name string) (packFile, error) // tests break writes with it
+	inMemory int64                               // files up to this size are held in memory while they are put
 }
 
 func (o Options) withDefaults() Options {
@@ -87,6 +88,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.inMemory == 0 {
+		o.inMemory = 16 << 20
 	}
 	if o.openPack == nil {
 		o.openPack = createPack

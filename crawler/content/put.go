@@ -171,7 +171,7 @@ func (p *put) head(sha Digest) (f fileRecord, found bool, err error) {
 
 // readBase inflates a previous file that is small enough to be held in memory.
 func (p *put) readBase(r *Reader) ([]byte, error) {
-	if r.size > inMemory {
+	if r.size > p.s.opts.inMemory {
 		return nil, nil
 	}
 	data := make([]byte, r.size)

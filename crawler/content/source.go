@@ -17,16 +17,13 @@ import (
 // spoolDir holds what Put cannot read twice and is too big for memory. It is emptied on opening.
 const spoolDir = "tmp"
 
-const (
-	inMemory  = 16 << 20 // files up to here are read into memory whole
-	copyBlock = 256 << 10
-)
+const copyBlock = 256 << 10
 
 // source is a file that can be read more than once.
 type source struct {
 	r    io.ReaderAt
 	size int64
-	data []byte // all of it, for files up to inMemory
+	data []byte // all of it, for files up to Options.inMemory
 	drop func()
 }
 
@@ -36,14 +33,14 @@ func (s *Store) openSource(ctx context.Context, r io.Reader) (*source, error) {
 		io.ReaderAt
 		io.Seeker
 	}); ok {
-		return seekable(f)
+		return seekable(f, s.opts.inMemory)
 	}
 	var buf bytes.Buffer
-	n, err := io.Copy(&buf, io.LimitReader(contextReader{ctx, r}, inMemory+1))
+	n, err := io.Copy(&buf, io.LimitReader(contextReader{ctx, r}, s.opts.inMemory+1))
 	if err != nil {
 		return nil, fmt.Errorf("content: read: %w", err)
 	}
-	if n <= inMemory {
+	if n <= s.opts.inMemory {
 		return &source{r: bytes.NewReader(buf.Bytes()), size: n, data: buf.Bytes(), drop: func() {}}, nil
 	}
 	return s.spool(io.MultiReader(&buf, contextReader{ctx, r}))
@@ -52,7 +49,7 @@ func (s *Store) openSource(ctx context.Context, r io.Reader) (*source, error) {
 func seekable(f interface {
 	io.ReaderAt
 	io.Seeker
-}) (*source, error) {
+}, inMemory int64) (*source, error) {
 	start, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, fmt.Errorf("content: %w", err)
