@@ -1,0 +1,197 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/schedule"
+	"odarchive/triplestore/kv"
+
+	"pgregory.net/rapid"
+)
+
+// simple is the frontier as one would write it without a disk.
+type simple struct {
+	due       map[string]time.Time // zero: not queued
+	black     map[string]bool
+	notBefore map[string]time.Time // by group
+	visits    map[string]int
+}
+
+func (s *simple) ready(now time.Time, leased map[string]*Lease) (urls []string) {
+	for u, due := range s.due {
+		g := groupOf(u)
+		if !due.IsZero() && !due.After(now) && !s.black[u] && !s.notBefore[g].After(now) && leased[g] == nil {
+			urls = append(urls, u)
+		}
+	}
+	return urls
+}
+
+func groupOf(url string) string { return url[7:17] }
+
+// TestAnyHistoryIsThatOfASimpleModel plays random histories of adding, leasing, finishing, failing, injecting, restarting and
+// of time passing, against a model.
+func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		db, err := kv.Open("", kv.Options{InMemory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		c := &clock{noon}
+		reopen := func() *Frontier {
+			f, err := New(db, Options{Now: c.Now, LeaseJobs: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		f := reopen()
+		m := &simple{map[string]time.Time{}, map[string]bool{}, map[string]time.Time{}, map[string]int{}}
+		leased := map[string]*Lease{}
+		url := rapid.Custom(func(t *rapid.T) string {
+			return fmt.Sprintf("http://h%d.example/%d", rapid.IntRange(0, 3).Draw(t, "host"), rapid.IntRange(0, 5).Draw(t, "url"))
+		})
+		hold := func() *Lease {
+			groups := slices.Sorted(maps.Keys(leased))
+			if len(groups) == 0 {
+				return nil
+			}
+			return leased[rapid.SampledFrom(groups).Draw(t, "group")]
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				u := url.Draw(t, "url")
+				n, err := f.Add(t.Context(), catalog.Seed{URL: u, Priority: float64(rapid.IntRange(-1, 1).Draw(t, "priority"))})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, known := m.due[u]
+				if (n == 1) == known {
+					t.Fatalf("%s: added %d although known: %v", u, n, known)
+				}
+				if !known {
+					m.due[u] = c.now
+				}
+			},
+			"inject": func(t *rapid.T) {
+				u, black, score := url.Draw(t, "url"), rapid.Bool().Draw(t, "blacklisted"), float64(rapid.IntRange(-5, 5).Draw(t, "score"))
+				if _, err := f.Inject(t.Context(), Injection{URL: u, Score: &score, Blacklisted: &black}); err != nil {
+					t.Fatal(err)
+				}
+				if _, known := m.due[u]; !known {
+					m.due[u] = c.now
+				}
+				m.black[u] = black
+			},
+			"make due": func(t *rapid.T) {
+				u := url.Draw(t, "url")
+				err := f.MakeDue(t.Context(), u)
+				due, known := m.due[u]
+				if known == errors.Is(err, ErrUnknown) {
+					t.Fatalf("%s: %v", u, err)
+				}
+				if known && (due.IsZero() || due.After(c.now)) {
+					m.due[u] = c.now
+				}
+			},
+			"time passes": func(t *rapid.T) {
+				c.now = c.now.Add(time.Duration(rapid.IntRange(1, 300).Draw(t, "minutes")) * time.Minute)
+			},
+			"lease": func(t *rapid.T) {
+				l, err := f.TryLease(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				ready := m.ready(c.now, leased)
+				if (l == nil) != (len(ready) == 0) {
+					t.Fatalf("leased %s, ready are %v", urlsOf(l), ready)
+				}
+				if l == nil {
+					return
+				}
+				for _, j := range l.Jobs {
+					if !slices.Contains(ready, j.URL) {
+						t.Fatalf("%s is leased but not ready", j.URL)
+					}
+					if j.Fetches != m.visits[j.URL] {
+						t.Fatalf("%s: %d visits, want %d", j.URL, j.Fetches, m.visits[j.URL])
+					}
+				}
+				leased[l.Group] = l
+			},
+			"finish": func(t *rapid.T) {
+				l := hold()
+				if l == nil {
+					return
+				}
+				j, ok := l.Next()
+				if !ok {
+					return
+				}
+				r := Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}}
+				if again := rapid.IntRange(0, 600).Draw(t, "again"); again > 0 {
+					r.NextDue = c.now.Add(time.Duration(again) * time.Minute)
+				}
+				r.HostBackoff = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 3600}).Draw(t, "backoff")) * time.Second
+				fail := rapid.IntRange(0, 4).Draw(t, "fails") == 0
+				err := db.Update(t.Context(), func(txn *kv.Txn) error {
+					if err := f.Done(txn, l, j, r); err != nil {
+						return err
+					}
+					if fail {
+						return errors.New("aborted")
+					}
+					return nil
+				})
+				if fail {
+					if err := f.Release(t.Context(), l, time.Time{}, ""); err != nil {
+						t.Fatal(err)
+					}
+					delete(leased, l.Group)
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.due[j.URL] = r.NextDue
+				m.visits[j.URL]++
+				if r.HostBackoff > 0 {
+					m.notBefore[l.Group] = c.now.Add(r.HostBackoff)
+				}
+				if len(l.done) == len(l.Jobs) || r.HostBackoff > moment {
+					delete(leased, l.Group)
+				}
+			},
+			"release": func(t *rapid.T) {
+				if l := hold(); l != nil {
+					until := c.now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "minutes")) * time.Minute)
+					if err := f.Release(t.Context(), l, until, "test"); err != nil {
+						t.Fatal(err)
+					}
+					if until.After(c.now) {
+						m.notBefore[l.Group] = until
+					}
+					delete(leased, l.Group)
+				}
+			},
+			"restart": func(t *rapid.T) {
+				f = reopen()
+				clear(leased)
+			},
+			"": func(t *rapid.T) {
+				s, err := f.Stats()
+				if err != nil || s.URLs != len(m.due) || s.Leased != len(leased) {
+					t.Fatalf("stats %+v, %v; want %d URLs, %d leases", s, err, len(m.due), len(leased))
+				}
+			},
+		})
+	})
+}
