@@ -35,7 +35,7 @@ func TestTheW3CEvaluationTests(t *testing.T) {
 		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
 	}
 	seen := map[string]bool{}
-	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl"} {
+	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl", "sparql12/manifest.ttl"} {
 		tests, err := conformance.Load(filepath.Join(root, manifest))
 		if err != nil {
 			t.Fatal(err)

@@ -204,7 +204,7 @@ func ReadGraph(iri string) ([]term.Quad, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r := rdfio.NewReader(f, s, rdfio.Options{File: name, Base: iri, BlankPrefix: rdfio.NewBlankPrefix()})
+	r := rdfio.NewReader(f, s, rdfio.Options{File: name, Base: iri, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true})
 	var quads []term.Quad
 	for {
 		q, err := r.Read()

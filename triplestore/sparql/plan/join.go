@@ -54,12 +54,13 @@ type table struct {
 	plans    map[uint][]Node
 	rows     map[uint]float64
 	distinct map[uint]map[int]float64
-	covered  map[uint]Set
+	covered  map[uint]Set // slots of each set of factors
+	sure     map[uint]Set // those it surely binds
 }
 
 func (b *builder) dynamic(g *group) Node {
 	n := len(g.factors)
-	t := &table{b: b, g: g, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, covered: map[uint]Set{}}
+	t := &table{b: b, g: g, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, covered: map[uint]Set{}, sure: map[uint]Set{}}
 	for i := range g.factors {
 		mask := uint(1) << i
 		t.covered[mask] = g.factors[i].cols
@@ -119,9 +120,24 @@ func (t *table) coveredBy(mask uint) Set {
 	return s
 }
 
+// sureOf are the slots that a set of factors surely binds.
+func (t *table) sureOf(mask uint) Set {
+	if s, ok := t.sure[mask]; ok {
+		return s
+	}
+	var s Set
+	for i := range t.g.factors {
+		if mask>>i&1 != 0 {
+			s = s.Or(t.g.factors[i].sure)
+		}
+	}
+	t.sure[mask] = s
+	return s
+}
+
 func (t *table) joinSets(mask, sub, rest uint, f *factor) {
 	b := t.b
-	c := &joiner{b: b, filters: b.newlyCovered(t.g.filters, t.coveredBy(sub), t.coveredBy(rest))}
+	c := &joiner{b: b, filters: b.newlyCovered(t.g.filters, t.sureOf(sub), t.sureOf(rest))}
 	c.rows, c.distinct = -1, t.distinct[mask]
 	if rows, ok := t.rows[mask]; ok {
 		c.rows = rows // one estimate for a set, whatever its tree
@@ -257,7 +273,8 @@ func cheapest(list []Node) Node {
 	return best
 }
 
-// newlyCovered are the filters that can be applied on a join of two sets and on neither alone.
+// newlyCovered are the filters that can be applied on a join of two sets and on neither alone; l and r are what they
+// surely bind.
 func (b *builder) newlyCovered(filters []Expr, l, r Set) []Expr {
 	var out []Expr
 	both := l.Or(r)
@@ -270,11 +287,11 @@ func (b *builder) newlyCovered(filters []Expr, l, r Set) []Expr {
 	return out
 }
 
-// leaves are the plans of one factor, with the filters that it covers alone.
+// leaves are the plans of one factor, with the filters that it covers alone: whose slots it surely binds.
 func (b *builder) leaves(f *factor, filters []Expr) []Node {
 	var own []Expr
 	for _, e := range filters {
-		if setOf(e.Slots...).In(f.cols) {
+		if setOf(e.Slots...).In(f.sure) { // where a slot may be unbound, the condition would see less than it should
 			own = append(own, e)
 		}
 	}
@@ -397,9 +414,9 @@ func (c *joiner) probe(l Node, f *factor, filters []Expr) {
 // withOwn applies the filters that f covers alone, which a scan of its own would have applied.
 func (b *builder) withOwn(n, l Node, f *factor, filters []Expr) Node {
 	var own []Expr
-	have := setOf(l.Info().Cols...)
+	have := l.Info().Sure
 	for _, e := range filters {
-		if s := setOf(e.Slots...); s.In(f.cols) && !s.In(have) {
+		if s := setOf(e.Slots...); s.In(f.sure) && !s.In(have) {
 			own = append(own, e)
 		}
 	}
@@ -486,7 +503,7 @@ func (b *builder) greedy(g *group) Node {
 				if pass == 0 && f.cols.And(have).Empty() {
 					continue
 				}
-				c := &joiner{b: b, rows: -1, filters: b.newlyCovered(g.filters, have, f.cols)}
+				c := &joiner{b: b, rows: -1, filters: b.newlyCovered(g.filters, cur.Info().Sure, f.sure)}
 				c.want = func(cost float64, _ []int) bool { return best == nil || cost < best.Info().Cost }
 				c.add = func(n Node) {
 					p := n.Info()

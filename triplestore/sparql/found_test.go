@@ -1,0 +1,42 @@
+package sparql_test
+
+import (
+	"testing"
+
+	"odarchive/triplestore/naive"
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+)
+
+// TestWhatTheGeneratorFoundOnce runs queries that the engine once answered wrongly, cut down to what matters.
+func TestWhatTheGeneratorFoundOnce(t *testing.T) {
+	t.Parallel()
+	q := func(s, p, o string) term.Quad { return term.Quad{S: keyOf(s), P: keyOf(p), O: keyOf(o)} }
+	data := []term.Quad{
+		q("<x:a>", "<x:p>", "1"), q("<x:a>", "<x:q>", "<x:b>"), q("<x:b>", "<x:q>", "<x:c>"), q("_:n0", "<x:p>", "2"), q("_:n0", "<x:r>", "<x:a>"),
+		q("<x:c>", "<x:r>", "<x:c>"), q("<x:d>", "<x:p>", "<x:a>"), q("<x:b>", "<x:r>", `"b"@en`),
+	}
+	for about, text := range map[string]string{
+		"a key that nothing binds":                "SELECT ?b (COUNT(*) AS ?n) { ?a <x:p> ?c } GROUP BY ?b",
+		"a key that nothing binds, with VALUES":   `SELECT ?a (COUNT(*) AS ?n) { ?b <x:p> ?c } GROUP BY ?a VALUES (?a ?b) { ("a" 1) (2 UNDEF) }`,
+		"a filter and a join with UNDEF":          `SELECT * { { ?a ?d ?b FILTER (isBlank(?a)) } VALUES ?a { UNDEF "b"@de } }`,
+		"a filter and trailing VALUES with UNDEF": `SELECT DISTINCT * { ?a ?d ?b . ?c <x:q>+ ?e FILTER (isBlank(?a)) } VALUES ?a { UNDEF "b"@de }`,
+		"a filter over an OPTIONAL and a join":    "SELECT * { OPTIONAL { ?a <x:q> <x:none> } FILTER (COALESCE(?b, ?a) != ?a) ?a <x:q> ?b . ?b <x:q> ?d }",
+		"a filter that a joined pattern can see":  "SELECT * { FILTER (?a NOT IN (?b, 2)) { ?b <x:r> ?c } UNION { ?c <x:r> ?d } OPTIONAL { ?a <x:q> ?b } { ?a <x:p> ?e } }",
+	} {
+		want, err := fromOracle(data, text)
+		if err != nil {
+			t.Fatalf("%s: %v", about, err)
+		}
+		for _, way := range ways {
+			ds := exec.Dataset(naive.New(data...).Snapshot())
+			if way.orders != nil {
+				ds = ordered{ds, way.orders}
+			}
+			got, explained, err := fromEngine(ds, text, way.plan, way.batch)
+			if diff := same(got, want); err != nil || diff != "" {
+				t.Errorf("%s, %s: %s\n%v\n%s\n%s", about, way.name, text, err, diff, explained)
+			}
+		}
+	}
+}
