@@ -411,3 +411,29 @@ func TestBrowserScreenshots(t *testing.T) {
 		}
 	}
 }
+
+// TestBrowserPicturesOfAServer saves pictures of the paths in ODARCHIVE_PATHS of the server at ODARCHIVE_URL.
+func TestBrowserPicturesOfAServer(t *testing.T) {
+	base, dir := os.Getenv("ODARCHIVE_URL"), os.Getenv("ODARCHIVE_SHOTS")
+	if base == "" || dir == "" {
+		t.Skip("ODARCHIVE_URL and ODARCHIVE_SHOTS name no server and no folder")
+	}
+	ctx, end := openBrowser(t)
+	defer end()
+	w := newWindow(t, ctx, http.NotFoundHandler())
+	w.base = base
+	for i, path := range strings.Fields(os.Getenv("ODARCHIVE_PATHS")) {
+		for _, width := range []int64{1440, 390} {
+			w.media(width == 390, width, 900)
+			w.open(path)
+			eval[bool](w, `new Promise((done) => setTimeout(() => done(true), 1500))`)
+			shot, err := chromedp.Run(w.ctx, chromedp.FullScreenshot(100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d-%d.png", i, width)), shot, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
