@@ -62,9 +62,15 @@ func newWindow(t *testing.T, parent context.Context, h http.Handler) *window {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
+	return windowOn(t, parent, s.URL)
+}
+
+// windowOn opens a tab that may ask the server at base and nothing else.
+func windowOn(t *testing.T, parent context.Context, base string) *window {
+	t.Helper()
 	ctx, cancel := chromedp.NewContext(parent)
 	t.Cleanup(cancel)
-	w := &window{t: t, ctx: ctx, base: s.URL}
+	w := &window{t: t, ctx: ctx, base: base}
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +89,7 @@ func newWindow(t *testing.T, parent context.Context, h http.Handler) *window {
 	err := chromedp.Listen(ctx, func(ev any) {
 		switch e := ev.(type) {
 		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, s.URL+"/") && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:"+s.URL) && u != "about:blank" {
+			if u := e.Request.URL; !strings.HasPrefix(u, base+"/") && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:"+base) && u != "about:blank" {
 				w.fault("a request left the server: " + u)
 			}
 		case *log.EventEntryAdded:
@@ -420,8 +426,7 @@ func TestBrowserPicturesOfAServer(t *testing.T) {
 	}
 	ctx, end := openBrowser(t)
 	defer end()
-	w := newWindow(t, ctx, http.NotFoundHandler())
-	w.base = base
+	w := windowOn(t, ctx, base)
 	for i, path := range strings.Fields(os.Getenv("ODARCHIVE_PATHS")) {
 		for _, width := range []int64{1440, 390} {
 			w.media(width == 390, width, 900)

@@ -128,6 +128,8 @@ func ago(now, t time.Time) template.HTML {
 // humanSpan writes a duration in its largest unit: 40 s, 12 min, 3 h, 5 days.
 func humanSpan(d time.Duration) string {
 	switch {
+	case d < time.Millisecond:
+		return "< 1 ms"
 	case d < time.Second:
 		return strconv.Itoa(int(d.Milliseconds())) + " ms"
 	case d < 90*time.Second:

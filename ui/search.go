@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"odarchive/crawler/catalog"
 )
@@ -83,6 +84,7 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"title", "Title"}} {
 		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
 	}
+	page.Zip = searchQuery(s)
 	if found.Next != "" {
 		page.Next = with(q, "after", found.Next)
 	}
@@ -91,6 +93,36 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 		title = s.Text + " – search"
 	}
 	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page})
+}
+
+// searchQuery asks for the files of a search that facets alone narrow; "" for one with words or without any facet,
+// because a text search and a query do not find exactly the same.
+func searchQuery(s catalog.Search) string {
+	if s.Text != "" || s.Outcome != "" {
+		return ""
+	}
+	var where strings.Builder
+	if s.Portal != "" {
+		where.WriteString("  ?file arc:hasPortal <" + iriText(s.Portal) + "> .\n")
+	}
+	if s.Dataset != "" {
+		where.WriteString("  <" + iriText(s.Dataset) + "> dcat:distribution ?file .\n")
+	}
+	if s.Host != "" {
+		where.WriteString("  ?file arc:host " + literal(s.Host) + " .\n")
+	}
+	if s.Type != "" {
+		where.WriteString("  ?file dcat:mediaType " + literal(s.Type) + " .\n")
+	}
+	if where.Len() == 0 {
+		return ""
+	}
+	return withPrefixes("SELECT DISTINCT ?file WHERE {\n  ?file a dcat:Distribution .\n" + where.String() + "}")
+}
+
+// literal writes a string of a stranger's into a query.
+func literal(s string) string {
+	return `"` + strings.NewReplacer("\\", "\\\\", `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(s) + `"`
 }
 
 // with is the address of the same search with one parameter set, or taken off where value is "". A changed search

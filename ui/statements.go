@@ -21,7 +21,8 @@ type statements struct {
 
 type statement struct {
 	Predicate node
-	Other     node // object of Out, subject of In
+	Other     node        // object of Out, subject of In
+	Inside    []statement // what is said of a blank node that is the object
 }
 
 // node is one term: what is shown, where it leads, what it is exactly.
@@ -48,13 +49,32 @@ func (u *UI) statements(ctx context.Context, iri string) (*statements, error) {
 	for _, f := range [][2]string{{"Turtle", "ttl"}, {"JSON-LD", "jsonld"}, {"RDF/XML", "rdf"}, {"N-Triples", "nt"}} {
 		s.Formats = append(s.Formats, format{f[0], "/describe?iri=" + url.QueryEscape(iri) + "&format=" + f[1]})
 	}
+	bySubject := make(map[term.Key][]term.Quad)
 	for _, q := range out {
-		s.Out = append(s.Out, statement{u.node(q.P), u.node(q.O)})
+		bySubject[q.S] = append(bySubject[q.S], q)
 	}
+	s.Out = u.about(term.IRI(iriText(iri)), bySubject)
 	for _, q := range in {
-		s.In = append(s.In, statement{u.node(q.P), u.node(q.S)})
+		if q.S != q.O {
+			s.In = append(s.In, statement{Predicate: u.node(q.P), Other: u.node(q.S)})
+		}
 	}
 	return s, nil
+}
+
+// about puts what is said of blank nodes inside the statements that lead to them, each once.
+func (u *UI) about(subject term.Key, bySubject map[term.Key][]term.Quad) []statement {
+	var list []statement
+	quads := bySubject[subject]
+	delete(bySubject, subject)
+	for _, q := range quads {
+		st := statement{Predicate: u.node(q.P), Other: u.node(q.O)}
+		if q.O.Kind() == term.KindBlank {
+			st.Inside = u.about(q.O, bySubject)
+		}
+		list = append(list, st)
+	}
+	return list
 }
 
 func (u *UI) node(k term.Key) node {
