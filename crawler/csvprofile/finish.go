@@ -38,7 +38,9 @@ func (c *column) finish(name string, rows int64) Column {
 	c.distinct(&col)
 	c.extremes(&col)
 	c.top(&col)
-	col.Sketch = c.sketch.sketch()
+	if sketched(col.Datatype) {
+		col.Sketch = c.sketch.sketch()
+	}
 	col.Class = classOf(&col, c.sample)
 	return col
 }

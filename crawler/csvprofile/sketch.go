@@ -5,23 +5,27 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 )
 
-// SketchSize is how many hashes of a column's distinct values are kept.
-const SketchSize = 256
+// SketchSize is how many hashes of a column's distinct values are kept at most.
+const SketchSize = 1024
 
-// Sketch is a sample of a column's distinct values: the SketchSize smallest 64-bit xxHashes of them, ascending. Two
-// sketches tell how far the values of two columns overlap (bottom-k MinHash). In JSON it is base64 of the hashes,
-// eight bytes each, big-endian.
-type Sketch []uint64
+// Sketch is a sample of a column's distinct values: the SketchSize smallest xxHashes of them, of which the upper 32
+// bits are kept, ascending and distinct. A column with fewer values has all of them in it. Two sketches tell how far
+// the values of two columns overlap (bottom-k MinHash; package joins). In JSON it is base64 of the differences
+// between the hashes as uvarints.
+type Sketch []uint32
 
 func (s Sketch) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 8*len(s))
+	b := make([]byte, 0, 3*len(s))
+	last := uint32(0)
 	for _, h := range s {
-		b = binary.BigEndian.AppendUint64(b, h)
+		b = binary.AppendUvarint(b, uint64(h-last))
+		last = h
 	}
-	return json.Marshal(base64.StdEncoding.EncodeToString(b))
+	return json.Marshal(base64.RawStdEncoding.EncodeToString(b))
 }
 
 func (s *Sketch) UnmarshalJSON(data []byte) error {
@@ -29,24 +33,40 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &text); err != nil {
 		return fmt.Errorf("csvprofile: sketch: %w", err)
 	}
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(b)%8 != 0 {
-		return fmt.Errorf("csvprofile: sketch of %d bytes: %w", len(b), err)
+	b, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return fmt.Errorf("csvprofile: sketch: %w", err)
 	}
 	*s = (*s)[:0]
-	for ; len(b) > 0; b = b[8:] {
-		*s = append(*s, binary.BigEndian.Uint64(b))
+	last := uint64(0)
+	for len(b) > 0 {
+		d, w := binary.Uvarint(b)
+		if last += d; w <= 0 || last > math.MaxUint32 || len(*s) >= SketchSize {
+			return fmt.Errorf("csvprofile: sketch: %d hashes, then no number", len(*s))
+		}
+		*s = append(*s, uint32(last))
+		b = b[w:]
 	}
 	return nil
 }
 
-// bottom keeps the smallest distinct hashes: a buffer of up to twice as many that is cut when full.
-type bottom struct {
-	h   []uint64
-	cut uint64 // hashes at or above it are too great; 0 = no limit yet
+// sketched tells whether values of a datatype are worth a sketch: others meet by chance.
+func sketched(datatype string) bool {
+	switch datatype {
+	case "boolean", "decimal", "double", "time", "duration":
+		return false
+	}
+	return true
 }
 
-func (b *bottom) add(h uint64) {
+// bottom keeps the smallest distinct hashes: a buffer of up to four times as many that is cut when full.
+type bottom struct {
+	h   []uint32
+	cut uint32 // hashes at or above it are too great; 0 = no limit yet
+}
+
+func (b *bottom) add(hash uint64) {
+	h := uint32(hash >> 32)
 	if b.cut != 0 && h >= b.cut {
 		return
 	}

@@ -1,0 +1,228 @@
+// Package rdfprofile describes RDF files: how many statements they have, which predicates, classes and namespaces,
+// and where their syntax is wrong.
+//
+// Read reads a file of any size once, in bounded memory, with the parsers of triplestore/rdfio; after an error it
+// goes on where the syntax allows. The same file always has the same profile.
+package rdfprofile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/axiomhq/hyperloglog"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+)
+
+// Version of the profile's fields that this package writes.
+const Version = 1
+
+// Profile is what is known of one RDF file, after VoID.
+type Profile struct {
+	Version    int               `json:"profile"`
+	Syntax     string            `json:"syntax"`             // media type it was read as
+	Triples    int64             `json:"triples"`            // statements, in all graphs; repeated ones count each time
+	Graphs     int64             `json:"graphs"`             // named graphs, estimated
+	Subjects   int64             `json:"subjects"`           // distinct ones, estimated
+	Objects    int64             `json:"objects"`            // distinct ones, estimated
+	Predicates []Count           `json:"predicates"`         // commonest first
+	Classes    []Count           `json:"classes"`            // objects of rdf:type, commonest first
+	Namespaces []Count           `json:"namespaces"`         // of IRIs in all places, commonest first
+	More       bool              `json:"more,omitempty"`     // lists were cut or terms beyond a limit not counted
+	Prefixes   map[string]string `json:"prefixes,omitempty"` // as the file declares them
+	Faults     []Fault           `json:"faults,omitempty"`   // the first syntax errors
+	FaultCount int64             `json:"faultcount,omitempty"`
+	Truncated  bool              `json:"truncated,omitempty"` // reading ended before the file did
+}
+
+// Count is an IRI and how often it comes.
+type Count struct {
+	IRI   string `json:"iri"`
+	Count int64  `json:"count"`
+}
+
+// Fault is a syntax error and its place.
+type Fault struct {
+	Line    int    `json:"line"`
+	Col     int    `json:"col"`
+	Message string `json:"message"`
+}
+
+// Options of Read. Zero fields take the default.
+type Options struct {
+	Base       string // that relative IRIs are resolved against, default "http://example.org/"
+	MaxTriples int64  // default 100 million
+	MaxFaults  int    // that are gone past before reading ends, default 1,000
+}
+
+// Bounds of what is kept.
+const (
+	maxCounted = 20_000 // different predicates, classes and namespaces each
+	listed     = 500    // of them in a profile
+	faults     = 20
+)
+
+// Known tells whether files of a media type can be profiled.
+func Known(mediaType string) bool {
+	_, ok := rdfio.ByMediaType(mediaType)
+	return ok
+}
+
+// Read profiles an RDF file of a media type. It fails only if the type is unknown, r fails or ctx ends.
+func Read(ctx context.Context, r io.Reader, mediaType string, o Options) (*Profile, error) {
+	syntax, ok := rdfio.ByMediaType(mediaType)
+	if !ok {
+		return nil, fmt.Errorf("rdfprofile: no parser for %q", mediaType)
+	}
+	if o.Base == "" {
+		o.Base = "http://example.org/"
+	}
+	if o.MaxTriples == 0 {
+		o.MaxTriples = 100_000_000
+	}
+	if o.MaxFaults == 0 {
+		o.MaxFaults = 1000
+	}
+	p := &Profile{Version: Version, Syntax: syntax.MediaType, Predicates: []Count{}, Classes: []Count{}, Namespaces: []Count{}}
+	src := &watched{r: r}
+	reader := rdfio.NewReader(src, syntax, rdfio.Options{Base: o.Base, RDF12: true})
+	c := newCounters()
+	for p.Triples < o.MaxTriples {
+		q, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			c.fill(p, reader)
+			return p, nil
+		}
+		if src.err != nil {
+			return nil, fmt.Errorf("rdfprofile: read: %w", src.err)
+		}
+		if err != nil {
+			p.fault(err)
+			if p.FaultCount >= int64(o.MaxFaults) || !reader.Skip() {
+				break
+			}
+			continue
+		}
+		p.Triples++
+		c.add(q)
+		if p.Triples&4095 == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, fmt.Errorf("rdfprofile: %w", err)
+			}
+		}
+	}
+	p.Truncated = true
+	c.fill(p, reader)
+	return p, nil
+}
+
+// watched remembers what the reader below failed with, to tell it from faults of the text.
+type watched struct {
+	r   io.Reader
+	err error
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.err = err
+	}
+	return n, err
+}
+
+func (p *Profile) fault(err error) {
+	p.FaultCount++
+	if len(p.Faults) >= faults {
+		return
+	}
+	f := Fault{Message: err.Error()}
+	var e *rdfio.Error
+	if errors.As(err, &e) {
+		f.Line, f.Col = e.Line, e.Col
+	}
+	if len(f.Message) > 300 {
+		f.Message = strings.ToValidUTF8(f.Message[:300], "") + "…"
+	}
+	p.Faults = append(p.Faults, f)
+}
+
+// counters gathers what quads have in common.
+type counters struct {
+	predicates, classes, namespaces map[string]int64
+	subjects, objects, graphs       *hyperloglog.Sketch
+	over                            bool
+	lastNS                          string
+}
+
+func newCounters() *counters {
+	return &counters{predicates: map[string]int64{}, classes: map[string]int64{}, namespaces: map[string]int64{},
+		subjects: hyperloglog.New14(), objects: hyperloglog.New14(), graphs: hyperloglog.New14()}
+}
+
+func (c *counters) add(q term.Quad) {
+	c.subjects.Insert([]byte(q.S))
+	c.objects.Insert([]byte(q.O))
+	if q.G != "" {
+		c.graphs.Insert([]byte(q.G))
+	}
+	p := q.P.Value()
+	c.count(c.predicates, p)
+	if p == rdf.Type && q.O.Kind() == term.KindIRI {
+		c.count(c.classes, q.O.Value())
+	}
+	for _, k := range [3]term.Key{q.S, q.P, q.O} {
+		if k.Kind() == term.KindIRI {
+			if ns := namespace(k.Value()); ns != "" {
+				c.count(c.namespaces, ns)
+			}
+		}
+	}
+}
+
+func (c *counters) count(m map[string]int64, key string) {
+	if _, ok := m[key]; !ok && len(m) >= maxCounted {
+		c.over = true
+		return
+	}
+	m[key]++
+}
+
+// namespace of an IRI: up to the last "#", or else "/".
+func namespace(iri string) string {
+	if i := strings.LastIndexByte(iri, '#'); i >= 0 {
+		return iri[:i+1]
+	}
+	if i := strings.LastIndexByte(iri, '/'); i >= 0 && i+1 < len(iri) && strings.Index(iri, "://")+2 < i {
+		return iri[:i+1]
+	}
+	return ""
+}
+
+func (c *counters) fill(p *Profile, r *rdfio.Reader) {
+	p.Subjects, p.Objects, p.Graphs = int64(c.subjects.Estimate()), int64(c.objects.Estimate()), int64(c.graphs.Estimate())
+	p.More = c.over
+	for _, l := range []struct {
+		from map[string]int64
+		to   *[]Count
+	}{{c.predicates, &p.Predicates}, {c.classes, &p.Classes}, {c.namespaces, &p.Namespaces}} {
+		list := make([]Count, 0, len(l.from))
+		for iri, n := range l.from {
+			list = append(list, Count{iri, n})
+		}
+		slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.IRI, b.IRI)) })
+		if len(list) > listed {
+			list, p.More = list[:listed], true
+		}
+		*l.to = list
+	}
+	if prefixes := r.Prefixes(); len(prefixes) > 0 && len(prefixes) <= listed {
+		p.Prefixes = prefixes
+	}
+}
