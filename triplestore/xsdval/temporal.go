@@ -281,6 +281,15 @@ func NewDateTime(sec int64, nanos int32) Value {
 	return Value{Kind: DateTime, i: sec + unixEpoch, nanos: nanos}
 }
 
+// FromClock makes a temporal value from seconds since 0001-01-01T00:00:00 on its own clock and a zone in minutes.
+func FromClock(k Kind, sec int64, nanos int32, zone int, zoned bool) Value {
+	v := Value{Kind: k, i: sec, nanos: nanos, tz: noTZ}
+	if zoned {
+		v.tz = int16(zone)
+	}
+	return v
+}
+
 // Parts of a temporal value on its own clock; hasZone is false where it has none. Seconds are a decimal.
 type Parts struct {
 	Year                     int64

@@ -59,6 +59,8 @@ type condition struct {
 type test struct {
 	ev    *evaluator
 	fast  expr.Decide
+	pair  expr.DecidePair // on columns a and b
+	a, b  int
 	slot  int // the one column it reads; -1: several
 	known memo
 	part  batch
@@ -76,6 +78,12 @@ func (q *query) condition(list []plan.Expr, cols []int) (*condition, error) {
 		if len(ev.prog.Slots) == 1 && ev.prog.Pure {
 			t.slot = ev.prog.Slots[0]
 			t.fast = expr.Fast(e.Expr)
+		}
+		if x, y, decide := expr.FastPair(e.Expr); decide != nil {
+			t.a, t.b = index(cols, q.plan.Slot(x)), index(cols, q.plan.Slot(y))
+			if t.a >= 0 && t.b >= 0 {
+				t.pair = decide
+			}
 		}
 		c.tests = append(c.tests, t)
 	}
@@ -107,6 +115,12 @@ func (c *condition) keep(b *batch) ([]int32, error) {
 
 // general evaluates the expression on each row.
 func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
+	if t.pair != nil {
+		kept, open := t.pairs(b, rows)
+		if len(open) == 0 {
+			return kept, nil
+		}
+	}
 	if err := t.ev.begin(b); err != nil {
 		return nil, err
 	}
@@ -119,6 +133,24 @@ func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
 		}
 	}
 	return out, nil
+}
+
+// pairs decides a comparison of two columns on their ids; open are the rows for which they do not tell. Rows are only
+// changed where none is open.
+func (t *test) pairs(b *batch, rows []int32) (kept, open []int32) {
+	x, y := b.cols[t.a], b.cols[t.b]
+	for _, i := range rows {
+		if _, sure := t.pair(x[i], y[i]); !sure {
+			return nil, rows
+		}
+	}
+	kept = rows[:0]
+	for _, i := range rows {
+		if keep, _ := t.pair(x[i], y[i]); keep {
+			kept = append(kept, i)
+		}
+	}
+	return kept, nil
 }
 
 // single evaluates an expression over one column, once for each new id.

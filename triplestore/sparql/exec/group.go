@@ -183,6 +183,7 @@ type aggregate struct {
 	col   int // the argument is this column; -1
 	cols  int
 	n     []int64 // COUNT, or the sum so far
+	of    []int64 // AVG: how many values the sum has
 	best  []term.ID
 	accs  []expr.Accumulator
 	sizes int
@@ -229,6 +230,7 @@ func (e *UnknownAggregateError) Error() string { return "exec: unknown aggregate
 func (g *aggregate) grow(groups int) {
 	for len(g.n) < groups {
 		g.n = append(g.n, 0)
+		g.of = append(g.of, 0)
 		g.best = append(g.best, 0)
 		g.accs = append(g.accs, nil)
 	}
@@ -323,10 +325,11 @@ func (g *aggregate) addIDs(ids []term.ID, nrs []int32) error {
 				g.n[nr]++
 			}
 			continue
-		case "SUM":
+		case "SUM", "AVG":
 			if v, ok := id.Int(); ok && g.accs[nr] == nil {
 				if s := g.n[nr] + v; (s > g.n[nr]) == (v > 0) {
 					g.n[nr] = s
+					g.of[nr]++
 					continue
 				}
 			}
@@ -395,8 +398,8 @@ func (g *aggregate) accumulate(nr int32, v expr.Value) error {
 		g.sizes += accumulatorSize
 		acc, _ = expr.NewAccumulator(g.a.Func, g.a.Separator, false)
 		switch {
-		case g.a.Func == "SUM":
-			acc.Add(expr.NewInt(g.n[nr]))
+		case g.a.Func == "SUM" || g.a.Func == "AVG":
+			expr.Resume(acc, g.n[nr], g.of[nr])
 		case g.best[nr] != 0:
 			v, _ := expr.FromID(g.best[nr])
 			acc.Add(v)
@@ -422,6 +425,9 @@ func (g *aggregate) result(nr int) expr.Value {
 		return expr.OfID(g.best[nr])
 	}
 	acc, _ := expr.NewAccumulator(g.a.Func, g.a.Separator, false)
+	if g.a.Func == "AVG" {
+		expr.Resume(acc, g.n[nr], g.of[nr])
+	}
 	return acc.Result()
 }
 

@@ -126,7 +126,96 @@ func (s *sorter) promising(b *batch) *batch {
 	return &s.out
 }
 
-// sortKey is one key of all rows: ids that compare as their values, or the values.
+// cut sorts the rows kept and leaves the first n.
+func (s *sorter) cut(n int) error {
+	if s.rows.n == 0 {
+		return nil
+	}
+	perm := make([]int32, s.rows.n)
+	for i := range perm {
+		perm[i] = int32(i)
+	}
+	n = min(n, len(perm))
+	if err := s.refine(perm, 0, n); err != nil {
+		return err
+	}
+	perm = perm[:n]
+	for c, col := range s.rows.cols {
+		sorted := make([]term.ID, len(perm), max(len(perm), cap(col)/2))
+		for i, p := range perm {
+			sorted[i] = col[p]
+		}
+		s.rows.cols[c] = sorted
+	}
+	s.rows.n = len(perm)
+	paid := 8 * len(s.rows.cols) * len(perm)
+	s.q.budget.give(s.rows.paid - paid)
+	s.rows.paid = paid
+	return nil
+}
+
+// refine sorts rows by the i-th key, and then the rows that are equal by the next, as far as they stand among the first
+// n: a key is only evaluated for rows that the keys before it leave undecided.
+func (s *sorter) refine(perm []int32, i, n int) error {
+	if i >= len(s.node.Keys) || len(perm) < 2 && i > 0 || n <= 0 {
+		if i >= len(s.node.Keys) {
+			slices.Sort(perm) // as they came
+		}
+		return nil
+	}
+	key, err := s.key(i, perm)
+	if err != nil {
+		return err
+	}
+	cost := len(key.vals) * valueSize
+	if err := s.q.budget.take(cost); err != nil {
+		return err
+	}
+	at := make([]int32, len(perm)) // positions in key, sorted
+	for k := range at {
+		at[k] = int32(k)
+	}
+	calls := 0
+	slices.SortFunc(at, func(a, b int32) int {
+		if calls++; calls&0xffff == 0 && err == nil {
+			err = s.q.check()
+		}
+		if err != nil {
+			return 0
+		}
+		return key.compare(a, b)
+	})
+	if err != nil {
+		return err
+	}
+	if i == 0 && s.node.Limit >= 0 && n > 0 {
+		s.bound, s.whole = key.value(at[min(n, len(at))-1]), n == int(s.node.Limit)
+	}
+	sorted := make([]int32, len(perm))
+	for k, a := range at {
+		sorted[k] = perm[a]
+	}
+	copy(perm, sorted)
+	s.q.budget.give(cost)
+	for from := 0; from < len(at) && from < n; {
+		to := from + 1
+		for to < len(at) && key.compare(at[from], at[to]) == 0 {
+			to++
+		}
+		if to-from > 1 {
+			if err := s.refine(perm[from:to], i+1, n-from); err != nil {
+				return err
+			}
+		}
+		from = to
+	}
+	return nil
+}
+
+// valueSize is what a sort key takes that is kept as a value.
+const valueSize = 112
+
+// sortKey is one key of some rows: ids that compare as their values, or the values.
 type sortKey struct {
 	ids  []term.ID
 	vals []expr.Value
@@ -151,91 +240,45 @@ func (k *sortKey) compare(a, b int32) int {
 	return c
 }
 
-// cut sorts the rows kept and leaves the first n.
-func (s *sorter) cut(n int) error {
-	if s.rows.n == 0 {
-		return nil
+func (k *sortKey) value(i int32) expr.Value {
+	if k.ids != nil {
+		v, _ := expr.FromID(k.ids[i])
+		return v
 	}
-	var keys []sortKey
-	cost := 0
-	for i := range s.node.Keys {
-		k, err := s.key(i)
-		if err != nil {
-			return err
-		}
-		if k.vals != nil {
-			cost += len(k.vals) * 112
-			if err := s.q.budget.take(len(k.vals) * 112); err != nil {
-				return err
-			}
-		}
-		keys = append(keys, k)
-	}
-	defer s.q.budget.give(cost)
-	perm := make([]int32, s.rows.n)
-	for i := range perm {
-		perm[i] = int32(i)
-	}
-	calls := 0
-	var stop error
-	slices.SortFunc(perm, func(a, b int32) int {
-		if calls++; calls&0xffff == 0 && stop == nil {
-			stop = s.q.check()
-		}
-		if stop != nil {
-			return 0
-		}
-		for i := range keys {
-			if c := keys[i].compare(a, b); c != 0 {
-				return c
-			}
-		}
-		return int(a) - int(b)
-	})
-	if stop != nil {
-		return stop
-	}
-	perm = perm[:min(n, len(perm))]
-	if len(perm) > 0 && keys[0].vals != nil {
-		s.bound, s.whole = keys[0].vals[perm[len(perm)-1]], true
-	} else if len(perm) > 0 {
-		s.bound, _ = expr.FromID(keys[0].ids[perm[len(perm)-1]])
-		s.whole = true
-	}
-	for c, col := range s.rows.cols {
-		sorted := make([]term.ID, len(perm), max(len(perm), cap(col)/2))
-		for i, p := range perm {
-			sorted[i] = col[p]
-		}
-		s.rows.cols[c] = sorted
-	}
-	s.rows.n = len(perm)
-	paid := 8 * len(s.rows.cols) * len(perm)
-	s.q.budget.give(s.rows.paid - paid)
-	s.rows.paid = paid
-	return nil
+	return k.vals[i]
 }
 
-// key evaluates one sort key for all rows kept.
-func (s *sorter) key(i int) (sortKey, error) {
+// key evaluates one sort key for some rows.
+func (s *sorter) key(i int, perm []int32) (sortKey, error) {
 	k := sortKey{desc: s.node.Keys[i].Desc}
-	b := &batch{n: s.rows.n, cols: s.rows.cols}
 	if c := s.slots[i]; c >= 0 {
-		if inlineColumn(b.cols[c][:b.n]) {
-			k.ids = b.cols[c]
+		ids := make([]term.ID, len(perm))
+		for r, p := range perm {
+			ids[r] = s.rows.cols[c][p]
+		}
+		if inlineColumn(ids) {
+			k.ids = ids
 			return k, nil
 		}
-		keys := make([]term.Key, b.n)
-		if err := s.q.terms.resolve(b.cols[c][:b.n], keys); err != nil {
+		keys := make([]term.Key, len(ids))
+		if err := s.q.terms.resolve(ids, keys); err != nil {
 			return k, err
 		}
-		k.vals = make([]expr.Value, b.n)
+		k.vals = make([]expr.Value, len(ids))
 		for r, key := range keys {
 			k.vals[r] = expr.FromKey(key)
 		}
 		return k, nil
 	}
 	ev := s.evs[i]
+	b := &batch{n: len(perm)}
+	for _, col := range s.rows.cols {
+		part := make([]term.ID, len(perm))
+		for r, p := range perm {
+			part[r] = col[p]
+		}
+		b.cols = append(b.cols, part)
+	}
 	if err := ev.begin(b); err != nil {
 		return k, err
 	}

@@ -87,6 +87,13 @@ func (s *sum) Result() Value {
 }
 func (s *sum) Size() int { return 0 }
 
+// Resume tells a SUM or AVG accumulator that is still empty of n integers that were added up elsewhere.
+func Resume(acc Accumulator, total, n int64) {
+	if s, ok := acc.(*sum); ok {
+		s.total, s.n = xsdval.Int(total), n
+	}
+}
+
 // extreme is MIN and MAX by the order of ORDER BY. Values that are errors are left out.
 type extreme struct {
 	best Value

@@ -21,6 +21,11 @@ func FromID(id term.ID) (v Value, ok bool) {
 	case term.TagDouble:
 		f, _ := id.Double()
 		return Value{kind: XSD, x: xsdval.NewDouble(f), id: id}, true
+	case term.TagDecimal:
+		u, scale, _ := id.Decimal()
+		return Value{kind: XSD, x: xsdval.NewDecimal(u, scale), id: id}, true
+	case term.TagDateTime, term.TagDate, term.TagGYear:
+		return Value{kind: XSD, x: temporal(id), id: id}, true
 	}
 	k, ok := id.Key()
 	if !ok {
@@ -29,6 +34,28 @@ func FromID(id term.ID) (v Value, ok bool) {
 	v = FromKey(k)
 	v.id = id
 	return v, true
+}
+
+// temporal decodes the payload of an inline date (see term.Inline): the moment, and the zone as minutes east + 842, 1
+// for Z, 0 for none.
+func temporal(id term.ID) xsdval.Value {
+	p := id.Payload()
+	zone, zoned := int(p&zoneMask), p&zoneMask != 0
+	switch zone {
+	case 0, 1:
+		zone = 0
+	default:
+		zone -= zoneBias
+	}
+	if id.Tag() == term.TagDateTime {
+		ms := int64(p >> dateTimeShift)
+		return xsdval.FromClock(xsdval.DateTime, ms/1000+int64(zone)*60, int32(ms%1000)*1e6, zone, zoned)
+	}
+	k := xsdval.Date
+	if id.Tag() == term.TagGYear {
+		k = xsdval.GYear
+	}
+	return xsdval.FromClock(k, int64(p>>dateShift)*60+int64(zone)*60, 0, zone, zoned)
 }
 
 // Decide is a test on ids alone: keep is the outcome of a condition, sure is false where the id does not tell.
@@ -54,21 +81,8 @@ func Fast(e algebra.Expr) Decide {
 	if !isVar || !isConst {
 		return nil
 	}
-	var test func(c int) bool
-	switch op {
-	case "=":
-		test = func(c int) bool { return c == 0 }
-	case "!=":
-		test = func(c int) bool { return c != 0 }
-	case "<":
-		test = func(c int) bool { return c < 0 }
-	case ">":
-		test = func(c int) bool { return c > 0 }
-	case "<=":
-		test = func(c int) bool { return c <= 0 }
-	case ">=":
-		test = func(c int) bool { return c >= 0 }
-	default:
+	test := comparison(op)
+	if test == nil {
 		return nil
 	}
 	id, ok := term.Inline(k.Term)
@@ -82,6 +96,7 @@ const (
 	zoneMask      = 1<<11 - 1 // the zone of inline dates: 0 is none
 	dateTimeShift = 13        // below the instant of an inline dateTime: fraction digits and zone
 	dateShift     = 11
+	zoneBias      = 842
 )
 
 func decideOn(c term.ID, test func(int) bool) Decide {
@@ -109,6 +124,57 @@ func decideOn(c term.ID, test func(int) bool) Decide {
 		}
 	}
 	return nil
+}
+
+// comparison turns an operator into a test of an order; nil for other functions.
+func comparison(op string) func(c int) bool {
+	switch op {
+	case "=":
+		return func(c int) bool { return c == 0 }
+	case "!=":
+		return func(c int) bool { return c != 0 }
+	case "<":
+		return func(c int) bool { return c < 0 }
+	case ">":
+		return func(c int) bool { return c > 0 }
+	case "<=":
+		return func(c int) bool { return c <= 0 }
+	case ">=":
+		return func(c int) bool { return c >= 0 }
+	}
+	return nil
+}
+
+// DecidePair is Decide for two variables.
+type DecidePair func(a, b term.ID) (keep, sure bool)
+
+// FastPair recognises a comparison of two variables. It returns nil for every other condition.
+func FastPair(e algebra.Expr) (a, b algebra.Var, decide DecidePair) {
+	c, ok := e.(algebra.Call)
+	if !ok || len(c.Args) != 2 {
+		return "", "", nil
+	}
+	x, xok := c.Args[0].(algebra.VarExpr)
+	y, yok := c.Args[1].(algebra.VarExpr)
+	test := comparison(c.Func)
+	if !xok || !yok || test == nil || x.Var == y.Var {
+		return "", "", nil
+	}
+	return x.Var, y.Var, func(a, b term.ID) (bool, bool) {
+		tag := a.Tag()
+		if b.Tag() != tag {
+			return false, false
+		}
+		switch tag {
+		case term.TagInteger, term.TagDecimal, term.TagString:
+			return test(compareIDs(a, b)), true
+		case term.TagDateTime:
+			return test(compareIDs(a>>dateTimeShift, b>>dateTimeShift)), (a&zoneMask != 0) == (b&zoneMask != 0)
+		case term.TagDate:
+			return test(compareIDs(a>>dateShift, b>>dateShift)), (a&zoneMask != 0) == (b&zoneMask != 0)
+		}
+		return false, false
+	}
 }
 
 func compareIDs(a, b term.ID) int {

@@ -104,6 +104,9 @@ func (v Value) Key() term.Key {
 		return term.Key("@" + v.t + "\x00" + v.s)
 	case XSD:
 		if v.t == "" {
+			if k, ok := v.id.Key(); ok {
+				return k
+			}
 			return term.Typed(v.x.String(), v.x.Kind.IRI())
 		}
 		return term.Typed(v.s, v.t)
@@ -121,16 +124,24 @@ func (v Value) ID() term.ID { return v.id }
 // lexical form of a literal (what STR gives), also of IRIs.
 func (v Value) lexical() string {
 	if v.kind == XSD && v.t == "" {
+		if k, ok := v.id.Key(); ok {
+			return k.Value()
+		}
 		return v.x.String()
 	}
 	return v.s
 }
 
-func (v Value) isLiteral() bool  { return v.kind >= Str && v.kind <= Other }
-func (v Value) isString() bool   { return v.kind == Str || v.kind == Lang }
-func (v Value) isNumeric() bool  { return v.kind == XSD && v.x.Kind.Numeric() }
-func (v Value) isInteger() bool  { return v.kind == XSD && v.x.Kind == xsdval.Integer }
-func (v Value) datatype() string { return v.Key().Datatype() }
+func (v Value) isLiteral() bool { return v.kind >= Str && v.kind <= Other }
+func (v Value) isString() bool  { return v.kind == Str || v.kind == Lang }
+func (v Value) isNumeric() bool { return v.kind == XSD && v.x.Kind.Numeric() }
+func (v Value) isInteger() bool { return v.kind == XSD && v.x.Kind == xsdval.Integer }
+func (v Value) datatype() string {
+	if v.kind == XSD && v.t == "" {
+		return v.x.Kind.IRI()
+	}
+	return v.Key().Datatype()
+}
 
 // EBV is the effective boolean value (§17.2.2); ok is false for a type error.
 func (v Value) EBV() (b, ok bool) {
