@@ -12,8 +12,8 @@ const module = "odarchive/"
 var floors = [][]string{
 	0: {"vocab/...", "ns", "testdata"},
 	1: {"triplestore/term", "triplestore/xsdval", "triplestore/kv", "triplestore/internal/...", "crawler/catalog", "crawler/surt", "crawler/spool", "crawler/charset/...", "sparqlapi/conneg"},
-	2: {"triplestore/dict", "triplestore/index", "triplestore/rdfio/...", "triplestore/naive", "triplestore/storetest", "crawler/content", "crawler/diff",
-		"crawler/detect", "crawler/unpack", "crawler/csvprofile", "crawler/csvw", "crawler/tables", "crawler/rdfprofile", "crawler/joins", "crawler/schedule",
+	2: {"triplestore/dict", "triplestore/index", "triplestore/rdfio/...", "triplestore/naive", "triplestore/storetest", "crawler/content", "crawler/diff/...",
+		"crawler/detect/...", "crawler/unpack/...", "crawler/csvprofile/...", "crawler/csvw/...", "crawler/tables/...", "crawler/rdfprofile/...", "crawler/joins/...", "crawler/schedule",
 		"crawler/politeness", "crawler/fetch", "crawler/soft404", "crawler/webtest", "crawler/warc/..."},
 	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/describe", "crawler/backup"},
 	4: {"crawler/archive", "crawler/harvest/...", "crawler/dispatch"},
@@ -26,7 +26,7 @@ var floors = [][]string{
 var doors = map[string]string{
 	"github.com/dgraph-io/badger":        "triplestore/kv",
 	"github.com/temoto/robotstxt":        "crawler/politeness",
-	"github.com/gabriel-vasile/mimetype": "crawler/detect",
+	"github.com/gabriel-vasile/mimetype": "crawler/detect/...",
 }
 
 // floor of a package, -1 where it has none.
