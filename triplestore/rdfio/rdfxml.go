@@ -3,7 +3,6 @@ package rdfio
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
@@ -254,127 +253,6 @@ func (d *rdfxmlDecoder) link(f *xframe, node term.Key) {
 	}
 }
 
-// statement emits the statement of a property element and, where it has a name, what describes it (§7.3).
-func (d *rdfxmlDecoder) statement(f *xframe, o term.Key) {
-	d.emit(f.subject, f.pred, o)
-	if f.annotation != "" {
-		d.emit(f.annotation, rdfReifies, term.Triple(f.subject, f.pred, o))
-	}
-	if f.reify == "" {
-		return
-	}
-	d.emit(f.reify, rdfType, "<"+rdfNS+"Statement")
-	d.emit(f.reify, "<"+rdfNS+"subject", f.subject)
-	d.emit(f.reify, "<"+rdfNS+"predicate", f.pred)
-	d.emit(f.reify, "<"+rdfNS+"object", o)
-}
-
-// property is propertyElt (§7.2.14 to 7.2.21).
-func (d *rdfxmlDecoder) property(f *xframe, child xframe) (err error) {
-	name := d.x.name
-	child.subject = f.subject
-	if name.space == rdfNS && name.local == "li" {
-		f.li++
-		child.pred = term.Key("<" + rdfNS + "_" + strconv.Itoa(f.li))
-	} else {
-		if child.pred, err = d.nameIRI(name); err != nil {
-			return err
-		}
-		if name.space == rdfNS && forbiddenProperty(name.local) {
-			return d.fail("%s cannot be a property element", name.raw)
-		}
-	}
-	if d.rdf12 {
-		if err := d.annotate(&child); err != nil {
-			return err
-		}
-	}
-	d.text = d.text[:0]
-	parseType, hasType, resource, others := "", false, term.Key(""), 0
-	for _, a := range d.x.attrs {
-		var k term.Key
-		switch d.rdfAttr(a.name) {
-		case "ID":
-			if child.reify, err = d.id(a.value, &child); err != nil {
-				return err
-			}
-			continue
-		case "parseType":
-			parseType, hasType = a.value, true
-			continue
-		case "datatype":
-			dt, err := d.ref(a.value, &child)
-			if err != nil {
-				return err
-			}
-			child.datatype = dt.Value()
-			continue
-		case "resource":
-			k, err = d.ref(a.value, &child)
-		case "nodeID":
-			k, err = d.nodeID(a.value)
-		default:
-			if a.name.space != xmlNS && !ignorable(a.name) && !d.attr12(a.name) {
-				others++
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if resource != "" {
-			return d.fail("both rdf:resource and rdf:nodeID")
-		}
-		resource = k
-	}
-	switch {
-	case hasType && (resource != "" || child.datatype != "" || others > 0):
-		return d.fail("rdf:parseType together with other attributes")
-	case hasType:
-		return d.parseType(parseType, child)
-	case child.datatype != "" && (resource != "" || others > 0):
-		return d.fail("rdf:datatype together with other attributes")
-	case resource != "" || others > 0:
-		if resource == "" {
-			resource = d.blank.fresh()
-		}
-		child.kind = xEmpty
-		d.statement(&child, resource)
-		if err := d.propertyAttrs(&child, resource, "ID", "resource", "nodeID"); err != nil {
-			return err
-		}
-	default:
-		child.kind = xProperty
-	}
-	d.stack = append(d.stack, child)
-	return nil
-}
-
-func (d *rdfxmlDecoder) parseType(value string, child xframe) error {
-	switch value {
-	case "Resource":
-		b := d.blank.fresh()
-		d.statement(&child, b)
-		child.kind, child.subject, child.reify, child.annotation = xNode, b, "", ""
-	case "Collection":
-		child.kind = xCollection
-	case "Triple":
-		if d.rdf12 {
-			return d.openTriple(child)
-		}
-		fallthrough
-	default: // "Literal", and every value not known (§7.2.20)
-		lex, err := d.x.literal()
-		if err != nil {
-			return err
-		}
-		d.statement(&child, term.Key("^"+rdfNS+"XMLLiteral\x00"+lex))
-		return nil
-	}
-	d.stack = append(d.stack, child)
-	return nil
-}
-
 // end handles the end of the element of f.
 func (d *rdfxmlDecoder) end(f *xframe) error {
 	switch f.kind {
@@ -395,22 +273,4 @@ func (d *rdfxmlDecoder) end(f *xframe) error {
 	}
 	d.stack = d.stack[:len(d.stack)-1]
 	return nil
-}
-
-func (d *rdfxmlDecoder) literal(f *xframe) term.Key {
-	d.buf = append(append(d.buf[:0], '"'), d.text...)
-	n := len(d.buf)
-	switch {
-	case f.datatype != "" && f.datatype != term.XSDString:
-		d.buf = appendTyped(d.buf, f.datatype)
-	case f.datatype == "" && f.lang != "":
-		tag := f.lang
-		if f.version12 && f.dir != "" {
-			tag += "--" + f.dir
-		}
-		d.buf = appendLang(d.buf, []byte(tag))
-	default:
-		n = 0
-	}
-	return d.keys.key(d.buf[n:])
 }
