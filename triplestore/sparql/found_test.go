@@ -23,6 +23,9 @@ func TestWhatTheGeneratorFoundOnce(t *testing.T) {
 		"a filter and trailing VALUES with UNDEF": `SELECT DISTINCT * { ?a ?d ?b . ?c <x:q>+ ?e FILTER (isBlank(?a)) } VALUES ?a { UNDEF "b"@de }`,
 		"a filter over an OPTIONAL and a join":    "SELECT * { OPTIONAL { ?a <x:q> <x:none> } FILTER (COALESCE(?b, ?a) != ?a) ?a <x:q> ?b . ?b <x:q> ?d }",
 		"a filter that a joined pattern can see":  "SELECT * { FILTER (?a NOT IN (?b, 2)) { ?b <x:r> ?c } UNION { ?c <x:r> ?d } OPTIONAL { ?a <x:q> ?b } { ?a <x:p> ?e } }",
+		"a path of length zero in no graph":       "SELECT * { GRAPH <x:a> { <x:a> <x:q>* ?b } }",
+		"a subquery in no graph":                  "SELECT * { GRAPH <x:a> { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } }",
+		"values in no graph":                      "SELECT * { GRAPH <x:a> { VALUES ?x { 1 } } }",
 	} {
 		want, err := fromOracle(data, text)
 		if err != nil {

@@ -20,7 +20,7 @@ func TestTheOracleIsRight(t *testing.T) {
 	if !ok {
 		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
 	}
-	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl"} {
+	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl", "sparql12/manifest.ttl"} {
 		tests, err := conformance.Load(filepath.Join(root, manifest))
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,11 @@ func (b *builder) inGraph(op algebra.Graph, sc scope, f func() (*group, error)) 
 			ok = ok || g == id
 		}
 	}
+	size := term.Estimate{}
+	if ok {
+		size = b.estimate(term.Pattern{G: id})
+		ok = !size.Exact || size.Count > 0 // a graph without triples is none
+	}
 	outer := b.graph
 	b.graph = Pos{ID: id, Slot: -1}
 	if !ok {
@@ -27,12 +32,22 @@ func (b *builder) inGraph(op algebra.Graph, sc scope, f func() (*group, error)) 
 	if err != nil {
 		return nil, err
 	}
-	if ok && len(g.factors) == 0 { // GRAPH <g> {}: one solution if the graph exists
-		n := newScan([4]Pos{{Slot: -1}, {Slot: -1}, {Slot: -1}, {ID: id, Slot: -1}}, term.SPO, b.estimate(term.Pattern{G: id}))
+	if ok && !size.Exact && !g.scans() { // what needs no triple, as {} and p*, has solutions only if the graph exists
+		n := newScan([4]Pos{{Slot: -1}, {Slot: -1}, {Slot: -1}, {ID: id, Slot: -1}}, term.SPO, size)
 		g.factors = append(g.factors, nodeFactor(newSlice(n, 0, 1)))
 	}
 	g.empty = g.empty || !ok
 	return g, nil
+}
+
+// scans tells whether some factor reads triples in any case.
+func (g *group) scans() bool {
+	for _, f := range g.factors {
+		if f.pos != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // graphOp is GRAPH ?g: the pattern is evaluated over all named graphs at once, each of its patterns binding a hidden
