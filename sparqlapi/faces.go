@@ -63,6 +63,14 @@ func openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
+// robots keeps crawlers of the web away from what costs much and from bytes that have an address of their own elsewhere.
+func robots(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "max-age=86400")
+	_, err := w.Write([]byte("User-agent: *\nDisallow: /get/\nDisallow: /api/v1/\nDisallow: /sparql\nDisallow: /console?\nDisallow: /diff\nDisallow: /describe\nDisallow: /timegate/\nDisallow: /timemap/\nDisallow: /cdx\nDisallow: /rdf-graph-store\nDisallow: /search?\n"))
+	return err
+}
+
 func alive(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := w.Write([]byte("ok\n"))

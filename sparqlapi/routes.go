@@ -138,6 +138,7 @@ func (o Options) routes(r chi.Router) {
 	if o.Metrics != nil {
 		serve(r, "/metrics", o.Metrics, "GET", "HEAD")
 	}
+	read(r, "/robots.txt", robots)
 	read(r, "/healthz", alive)
 	read(r, "/readyz", o.ready)
 }

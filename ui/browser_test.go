@@ -176,6 +176,12 @@ func withQueries(w *world) http.Handler {
 			rw.Write([]byte(`{"type":"about:blank","title":"Syntax error","status":400,"detail":"line 2, column 3: unexpected MISTAKE","line":2,"col":3}`))
 			return
 		}
+		if strings.Contains(query, "geo:lat") && !strings.Contains(query, "PREFIX geo:") {
+			rw.Header().Set("Content-Type", "application/problem+json")
+			rw.WriteHeader(400)
+			rw.Write([]byte(`{"title":"Syntax error","status":400,"detail":"line 1, column 20: the prefix \"geo:\" is not declared; add \"PREFIX geo: <http://geo.example/>\" at the top","line":1,"column":20}`))
+			return
+		}
 		if r.FormValue("explain") != "" {
 			rw.Header().Set("Content-Type", "text/plain")
 			fmt.Fprint(rw, "Scan ?s ?p ?o  10 rows")
@@ -287,6 +293,16 @@ func TestBrowserConsoleRunsSortsFiltersAndMarksErrors(t *testing.T) {
 	if tabs := eval[int](w, `document.querySelectorAll("[role=tab]").length`); tabs != 2 {
 		t.Errorf("%d tabs are kept, want 2", tabs)
 	}
+
+	w.open("/console?query=" + url.QueryEscape("SELECT * { ?s geo:lat ?o }"))
+	w.until(`document.querySelector(".error-box button")`)
+	eval[bool](w, `(() => { document.querySelector(".error-box button").click(); return true; })()`)
+	w.until(`document.querySelector(".grid td")`)
+	eval[bool](w, `(() => { document.querySelectorAll("[role=tab]")[0].click(); return true; })()`)
+	w.until(`!document.querySelector(".grid")`) // an answer belongs to its tab
+	eval[bool](w, `(() => { document.querySelectorAll("[role=tab]")[2].click(); return true; })()`)
+	w.until(`document.querySelector(".grid td") && document.querySelector("[data-status]").textContent.startsWith("10 rows")`)
+	w.report("a missing prefix")
 }
 
 func TestBrowserDrawsTenThousandRowsInUnderASecond(t *testing.T) {

@@ -47,6 +47,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		Errors:     errorTable(),
 		Guard:      guard,
 		Observe:    observed.request,
+		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page is some five requests; this machine itself is not limited
 		SPARQL:     n.protocol(guard, pages),
 		GraphStore: graphs,
 		File:       &fileserve.Handler{Archive: found, Contents: n.Content, Links: mementos.Links, IRI: n.Mint.Version, Log: n.Log},

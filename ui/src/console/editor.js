@@ -75,6 +75,8 @@ export function makeEditor(host, { text, onChange, onRun, words }) {
     text: () => view.state.doc.toString(),
     /** Another text with a history of its own. */
     open: (doc) => view.setState(state(doc)),
+    /** Another text as an edit that can be undone. */
+    replace: (doc) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: doc } }),
     focus: () => view.focus(),
     /** Marks an error at line and column (from 1); null takes the mark away. */
     mark(error) {

@@ -15,6 +15,19 @@ export function openConsole(root) {
   const area = form.querySelector("textarea");
   const status = root.querySelector("[data-status]");
   const results = root.querySelector("[data-results]");
+  const panels = new WeakMap(); // tab -> its answer and the words about it
+  const panel = () => {
+    const tab = tabs.current();
+    if (!panels.has(tab)) panels.set(tab, { node: el("div"), status: "", bad: false });
+    return panels.get(tab);
+  };
+  const say = (at, words, bad = false) => {
+    at.status = words;
+    at.bad = bad;
+    if (at !== panel()) return;
+    status.textContent = words;
+    status.classList.toggle("bad", bad);
+  };
   const run = root.querySelector("[data-run]");
   const zip = root.querySelector("[data-zip-query]");
   const examples = JSON.parse(root.dataset.examples);
@@ -34,51 +47,61 @@ export function openConsole(root) {
   let editor;
   const tabs = makeTabs(root.querySelector("[data-tabs]"), {
     first: { query: area.value, given: root.hasAttribute("data-given") },
-    onOpen: (query) => {
-      editor.open(query);
-      changed(query);
+    onOpen: (tab) => {
+      const here = panel();
+      results.replaceChildren(here.node);
+      say(here, here.status, here.bad);
+      editor.open(tab.query);
+      measure();
     },
   });
-  editor = makeEditor(host, { text: tabs.query(), words, onRun: start, onChange: changed });
+  editor = makeEditor(host, { text: tabs.current().query, words, onRun: start, onChange: changed });
 
   // Run and cancel are one button, so that a second click can never start a second query.
   let running = null;
   function start() {
     if (running) return;
     const query = editor.text();
+    const here = panel();
     running = new AbortController();
     const begun = performance.now();
-    const tick = setInterval(() => (status.textContent = "Running, " + seconds(performance.now() - begun)), 100);
-    status.classList.remove("bad");
+    const tick = setInterval(() => say(here, "Running, " + seconds(performance.now() - begun)), 100);
+    say(here, "Running");
     run.textContent = "Cancel";
     editor.mark(null);
     ask(query, running.signal)
       .then((result) => {
         const got = performance.now();
-        showResults(results, result, { query, base: root.dataset.base, onError: failed });
+        showResults(here.node, result, { query, base: root.dataset.base, onError: (error) => failed(error, here) });
         const drawn = performance.now();
         results.dataset.drawn = String(Math.round(drawn - got));
         const n = result.kind === "rows" ? (result.rows.length === 1 ? "1 row" : count(result.rows.length) + " rows") : "Done";
-        status.textContent = `${n} in ${seconds(got - begun)}`;
+        say(here, `${n} in ${seconds(got - begun)}`);
         remember({ query, at: Date.now(), rows: result.rows?.length, ms: Math.round(got - begun) });
         history.replaceState(null, "", permalink(query));
       })
-      .catch(failed)
+      .catch((error) => failed(error, here))
       .finally(() => {
         clearInterval(tick);
         running = null;
         run.textContent = "Run";
       });
   }
-  function failed(error) {
-    if (error.name === "AbortError") {
-      status.textContent = "Cancelled";
-      return;
-    }
-    status.classList.add("bad");
-    status.textContent = "Failed";
-    results.replaceChildren(el("div.error-box", { role: "alert" }, error.message));
+  function failed(error, here) {
+    if (error.name === "AbortError") return say(here, "Cancelled");
+    say(here, "Failed", true);
+    const box = el("div.error-box", { role: "alert" }, error.message);
+    here.node.replaceChildren(box);
+    if (here !== panel()) return;
     if (error.line) editor.mark(error);
+    const missing = /add "(PREFIX [^"]+>)"/.exec(error.message);
+    if (missing) {
+      const mend = () => {
+        editor.replace(missing[1] + "\n" + editor.text());
+        start();
+      };
+      box.append(" ", el("button.plain", { type: "button", onclick: mend }, "Add it and run"));
+    }
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -112,26 +135,27 @@ export function openConsole(root) {
     tabs.keep(query);
     measure();
   }
+  results.replaceChildren(panel().node);
   measure();
 
   const permalink = (query) => "/console?" + new URLSearchParams({ query });
   const button = (text, onclick) => el("button.plain", { type: "button", onclick }, text);
   const explainButton = button("Explain", async () => {
     editor.mark(null);
+    const here = panel();
     try {
       const text = await explain(editor.text());
-      results.replaceChildren(el("div.explain", {}, el("pre.source", { tabindex: "0", role: "region", "aria-label": "Plan of the query" }, el("code", {}, text))));
-      status.textContent = "Plan";
-      status.classList.remove("bad");
+      here.node.replaceChildren(el("div.explain", {}, el("pre.source", { tabindex: "0", role: "region", "aria-label": "Plan of the query" }, el("code", {}, text))));
+      say(here, "Plan");
     } catch (error) {
-      failed(error);
+      failed(error, here);
     }
   });
   const link = button("Copy link", async () => {
     const address = location.origin + permalink(editor.text());
     history.replaceState(null, "", permalink(editor.text()));
     if (navigator.clipboard) await navigator.clipboard.writeText(address);
-    status.textContent = "The address of this query is copied";
+    say(panel(), "The address of this query is copied");
   });
   zip.after(
     explainButton,

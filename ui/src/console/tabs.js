@@ -58,7 +58,7 @@ export function makeTabs(host, { first, onOpen }) {
   function open(i) {
     active = i;
     draw();
-    onOpen(tabs[i].query);
+    onOpen(tabs[i]);
   }
   function add(query, title) {
     tabs.push({ name: title || name(tabs), query });
@@ -78,7 +78,7 @@ export function makeTabs(host, { first, onOpen }) {
   }
   draw();
   return {
-    query: () => tabs[active].query,
+    current: () => tabs[active],
     keep(query) {
       tabs[active].query = query;
       save();

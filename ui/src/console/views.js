@@ -23,7 +23,7 @@ export function chart(result) {
   const all = result.vars.map((_, i) => i);
   let kind = dateColumns(result).length ? "line" : numbers.length > 1 && all.length === numbers.length ? "scatter" : "bar";
   let y = numbers.at(-1);
-  let x = all.find((i) => i !== y) ?? y;
+  let x = (kind === "line" ? dateColumns(result)[0] : all.find((i) => i !== y)) ?? y;
   const node = el("div.chart");
   const draw = () => {
     const kinds = el("label", {}, "Draw ", el("select", { onchange: (e) => ((kind = e.target.value), draw()) }, ...["bar", "line", "scatter"].map((k) => el("option", { value: k, selected: k === kind }, { bar: "bars", line: "a line", scatter: "points" }[k]))));
@@ -36,6 +36,9 @@ export function chart(result) {
   draw();
   return node;
 }
+
+// Addresses differ at their ends.
+const tail = (s, most) => (s.length > most ? "…" + s.slice(1 - most) : s);
 
 function nice(max) {
   if (max <= 0) return 1;
@@ -50,7 +53,7 @@ function short(v) {
 
 function plot(result, kind, xc, yc) {
   const rows = result.rows.slice(0, most).filter((r) => r[yc]);
-  const W = 900, H = 360, L = 60, B = 70, T = 12;
+  const W = 900, H = 380, L = 60, B = 90, T = 12;
   const ys = rows.map((r) => Number(r[yc].value));
   const low = Math.min(0, ...ys), high = nice(Math.max(...ys, 0));
   const y = (v) => H - B - ((H - B - T) * (v - low)) / (high - low || 1);
@@ -59,7 +62,7 @@ function plot(result, kind, xc, yc) {
     const v = low + ((high - low) * i) / 4;
     root.append(svg("line.grid-line", { x1: L, x2: W, y1: y(v), y2: y(v) }), svg("text", { x: L - 8, y: y(v) + 4, "text-anchor": "end" }, short(v)));
   }
-  const label = (r) => text(r[xc]).slice(0, 28);
+  const label = (r) => tail(text(r[xc]), 24);
   const xs = rows.map((r) => {
     const t = r[xc];
     if (!t) return NaN;
@@ -128,7 +131,7 @@ function lanes(result, when, lane) {
   const root = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Timeline" });
   shown.forEach(([key, list], i) => {
     const y = i * step + 16;
-    root.append(svg("line.grid-line", { x1: L, x2: W, y1: y, y2: y }), svg("text", { x: L - 10, y: y + 4, "text-anchor": "end" }, key.length > 38 ? "…" + key.slice(-37) : key));
+    root.append(svg("line.grid-line", { x1: L, x2: W, y1: y, y2: y }), svg("text", { x: L - 10, y: y + 4, "text-anchor": "end" }, tail(key, 38)));
     for (const [t, row] of list) root.append(svg("circle.s0", { cx: x(t), cy: y, r: 5, "fill-opacity": "0.65" }, svg("title", {}, row.map(text).join("\n"))));
   });
   for (let i = 0; i <= 3; i++) {
@@ -160,7 +163,7 @@ export function map(result) {
   const pad = (lo, hi) => [lo - Math.max((hi - lo) * 0.08, 0.01), hi + Math.max((hi - lo) * 0.08, 0.01)];
   const [w, e] = pad(Math.min(...lons), Math.max(...lons)), [s, n] = pad(Math.min(...lats), Math.max(...lats));
   const squeeze = Math.cos((((s + n) / 2) * Math.PI) / 180) || 0.01;
-  const W = 900, H = Math.min(620, Math.max(240, (W * (n - s)) / ((e - w) * squeeze)));
+  const W = 900, H = Math.min(480, Math.max(240, (W * (n - s)) / ((e - w) * squeeze)));
   const scale = Math.min((W - 80) / ((e - w) * squeeze), (H - 40) / (n - s));
   const x = (lon) => W / 2 + (lon - (w + e) / 2) * squeeze * scale, y = (lat) => H / 2 - (lat - (s + n) / 2) * scale;
   const root = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Map of the results" });
