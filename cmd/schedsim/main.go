@@ -1,0 +1,38 @@
+// Command schedsim is the archive's scheduler as a simulator of re-crawling asks for it: lines on standard input and output
+// (INIT, URL, READY, FETCH, TICK in; NEXT and END out), so that it can be judged against other schedulers.
+//
+// It holds one history per URL, as the frontier does, and asks package schedule. It has no clock, network or store.
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	rule := flag.String("schedule", "adaptive", "adaptive or paper")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: schedsim [-schedule adaptive|paper]\nSpeaks the line protocol of a re-crawl simulator on standard input and output.\nExit status: 0 at the end of input, 1 on a bad line, 2 on wrong usage.")
+	}
+	flag.Parse()
+	if flag.NArg() > 0 || *rule != "adaptive" && *rule != "paper" {
+		flag.Usage()
+		os.Exit(2)
+	}
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<20)
+	out := bufio.NewWriterSize(os.Stdout, 1<<20)
+	s := &simulation{paper: *rule == "paper", out: out}
+	for in.Scan() {
+		if err := s.line(in.Text()); err != nil {
+			fmt.Fprintf(os.Stderr, "schedsim: %v\n", err)
+			os.Exit(1)
+		}
+	}
+	if err := in.Err(); err != nil {
+		fmt.Fprintf(os.Stderr, "schedsim: %v\n", err)
+		os.Exit(1)
+	}
+}

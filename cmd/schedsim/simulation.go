@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/schedule"
+)
+
+// day0 of the simulation: a Monday.
+var day0 = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// historyLength is what the frontier remembers of a URL.
+const historyLength = 48
+
+type simulation struct {
+	paper   bool
+	out     *bufio.Writer
+	limits  schedule.Limits
+	planner *schedule.Planner
+	urls    []url
+	fetched int
+	ticked  float64
+}
+
+type url struct {
+	declared time.Duration
+	history  []schedule.Visit
+	belief   *schedule.Belief
+	price    time.Duration // at which due was set
+}
+
+// line answers one line of the protocol.
+func (s *simulation) line(text string) error {
+	f := strings.Split(text, ",")
+	num := make([]float64, len(f))
+	for i, x := range f[1:] {
+		v, err := strconv.ParseFloat(x, 64)
+		if err != nil {
+			return fmt.Errorf("line %q: %w", text, err)
+		}
+		num[i+1] = v
+	}
+	want := map[string]int{"INIT": 7, "URL": 4, "READY": 1, "FETCH": 6, "TICK": 2}[f[0]]
+	if want == 0 || len(f) != want {
+		return fmt.Errorf("line %q is not of the protocol", text)
+	}
+	if f[0] == "FETCH" || f[0] == "URL" {
+		if id := num[1]; id < 0 || int(id) >= len(s.urls) {
+			return fmt.Errorf("line %q: there is no such URL", text)
+		}
+	}
+	switch f[0] {
+	case "INIT":
+		s.urls = make([]url, int(num[1]))
+		s.limits = schedule.Limits{Min: span(num[4]), Max: span(num[5])}
+		s.planner = schedule.NewPlanner(num[3], s.limits)
+		return nil
+	case "URL":
+		if num[3] > 0 {
+			s.urls[int(num[1])].declared = span(num[3])
+		}
+		return nil
+	case "READY":
+		for id := range s.urls {
+			s.next(id, 0, 1e12)
+		}
+	case "FETCH":
+		s.fetch(int(num[1]), num[2], int(num[3]), int(num[4]), num[5])
+	case "TICK":
+		s.tick(num[1])
+	}
+	fmt.Fprintln(s.out, "END")
+	return s.out.Flush()
+}
+
+func span(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+func at(seconds float64) time.Time { return day0.Add(span(seconds)) }
+
+func (s *simulation) next(id int, due, priority float64) {
+	fmt.Fprintf(s.out, "NEXT,%d,%v,%v\n", id, due, priority)
+}
+
+func (s *simulation) fetch(id int, now float64, status, changed int, modified float64) {
+	s.fetched++
+	v := schedule.Visit{At: at(now), Outcome: catalog.Unchanged, Changed: changed == 1}
+	switch {
+	case status == 404:
+		v.Outcome = catalog.NoVersion
+	case changed < 0:
+		v.Outcome = catalog.RetryLater
+	case changed == 1:
+		v.Outcome = catalog.Archived
+	}
+	if modified >= 0 {
+		v.LastModified = at(modified)
+	}
+	u := &s.urls[id]
+	u.history = append(u.history, v)
+	if extra := len(u.history) - historyLength; extra > 0 {
+		u.history = append(u.history[:0], u.history[extra:]...)
+	}
+	s.plan(id, at(now))
+}
+
+// plan asks the scheduler and says what it answers.
+func (s *simulation) plan(id int, now time.Time) {
+	u := &s.urls[id]
+	if s.paper {
+		next, _ := schedule.Paper(u.history, now, s.limits)
+		due := next.Sub(day0).Seconds()
+		s.next(id, due, -due)
+		return
+	}
+	d, b := s.planner.Decide(uint64(id), u.history, now, u.declared)
+	u.belief = b
+	s.say(id, d)
+}
+
+func (s *simulation) say(id int, d schedule.Decision) {
+	s.urls[id].price = s.planner.Hints(0).Price
+	due := d.Next.Sub(day0).Seconds()
+	s.next(id, due, d.Value.Seconds()-due/1000)
+}
+
+// tick plans anew once a day, and moves the visits of the URLs for which the price has changed.
+func (s *simulation) tick(now float64) {
+	if s.paper {
+		return
+	}
+	s.planner.Replan(at(now), len(s.urls), span(now-s.ticked), s.fetched)
+	s.fetched, s.ticked = 0, now
+	price := s.planner.Hints(0).Price
+	for i := range s.urls {
+		u := &s.urls[i]
+		if len(u.history) > 0 && math.Abs(math.Log(float64(price)/float64(u.price))) > 0.1 {
+			s.say(i, s.planner.Again(uint64(i), u.belief, at(now)))
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package schedule
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+
+	"pgregory.net/rapid"
+)
+
+// follow visits a file with the given changes as Decide says, for some days, and returns the history.
+func follow(changes []time.Time, from time.Time, length time.Duration, h Hints) []Visit {
+	var history []Visit
+	now := from
+	for now.Before(from.Add(length)) {
+		v := Visit{At: now, Outcome: catalog.Unchanged, Changed: len(history) == 0}
+		for _, c := range changes {
+			if len(history) > 0 && c.After(history[len(history)-1].At) && !c.After(now) {
+				v.Changed = true
+			}
+		}
+		if v.Changed {
+			v.Outcome = catalog.Archived
+		}
+		history = append(history, v)
+		now = Decide(history[max(0, len(history)-48):], now, Limits{}, h).Next
+	}
+	return history
+}
+
+func TestTheHourOfADailyFileIsFound(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		name string
+		days func(d int) bool
+	}{
+		{"every day", func(int) bool { return true }},
+		{"on weekdays", func(d int) bool { return d%7 < 5 }},
+	} {
+		var changes []time.Time
+		for d := range 150 {
+			if c.days(d) {
+				changes = append(changes, monday.Add(time.Duration(d)*day+14*time.Hour+time.Duration(rnd.NormFloat64()*float64(15*time.Minute))))
+			}
+		}
+		history := follow(changes, monday.Add(50*time.Hour), 140*day, Hints{Price: 8 * time.Hour})
+		late, caught := time.Duration(0), 0
+		for _, v := range history[len(history)-40:] {
+			for _, at := range changes {
+				if d := v.At.Sub(at); v.Changed && d >= 0 && d < day {
+					late += d
+					caught++
+				}
+			}
+		}
+		if caught < 30 || late/time.Duration(caught) > 90*time.Minute {
+			t.Errorf("%s: of the last 40 visits %d caught a version, on average %v after it appeared", c.name, caught, late/time.Duration(max(caught, 1)))
+		}
+		d := Decide(history[len(history)-48:], history[len(history)-1].At, Limits{}, Hints{Price: 8 * time.Hour})
+		if !strings.Contains(d.Why, "around 1") {
+			t.Errorf("%s: the reason is %q", c.name, d.Why)
+		}
+		if c.name == "on weekdays" && (d.Next.Weekday() == time.Saturday || d.Next.Weekday() == time.Sunday) {
+			t.Errorf("the next visit of a weekday file is on a %s", d.Next.Weekday())
+		}
+	}
+}
+
+func TestAFileThatNeverChangesIsVisitedLessAndLess(t *testing.T) {
+	t.Parallel()
+	history := follow(nil, monday, 700*day, Hints{})
+	if n := len(history); n > 25 {
+		t.Errorf("%d visits in 700 days", n)
+	}
+	last := history[len(history)-1].At.Sub(history[len(history)-2].At)
+	if last < 45*day {
+		t.Errorf("after 700 days still visited after %v", last)
+	}
+}
+
+func TestADearerFetchMeansFewerVisits(t *testing.T) {
+	t.Parallel()
+	h := visits([]float64{0, 7, 14, 21}, []bool{true, true, false, true})
+	var before time.Time
+	for _, price := range []time.Duration{time.Hour, 8 * time.Hour, day, 7 * day, 60 * day} {
+		next, why := Adaptive(h, h[3].At, Limits{}, Hints{Price: price})
+		if next.Before(before) {
+			t.Errorf("at a price of %v the next visit is at %v (%s), earlier than at a lower one", price, next, why)
+		}
+		before = next
+	}
+}
+
+func TestADeclaredPeriodIsWorthSomethingAtFirst(t *testing.T) {
+	t.Parallel()
+	h := visits([]float64{0}, []bool{true})
+	daily, _ := Adaptive(h, h[0].At, Limits{}, Hints{Declared: day})
+	yearly, _ := Adaptive(h, h[0].At, Limits{}, Hints{Declared: 365 * day})
+	if !daily.Before(yearly) {
+		t.Errorf("declared daily: %v, declared yearly: %v", daily, yearly)
+	}
+}
+
+func TestServersThatLieAboutTheTimeAreNotBelieved(t *testing.T) {
+	t.Parallel()
+	h := visits([]float64{0, 7, 14, 21, 28}, []bool{true, false, false, false, false})
+	plain, _ := Adaptive(h, h[4].At, Limits{}, Hints{})
+	for i := range h {
+		h[i].LastModified = h[i].At // "now", each time
+	}
+	if lied, why := Adaptive(h, h[4].At, Limits{}, Hints{}); !lied.Equal(plain) {
+		t.Errorf("with Last-Modified always now: %v (%s), without: %v", lied, why, plain)
+	}
+	for i := range h {
+		h[i].LastModified = h[i].At.Add(-time.Hour) // newer each time, although the bytes are the same
+	}
+	if lied, why := Adaptive(h, h[4].At, Limits{}, Hints{}); !lied.Equal(plain) {
+		t.Errorf("with Last-Modified always an hour ago: %v (%s), without: %v", lied, why, plain)
+	}
+}
+
+func TestFailuresTellNothingOfChangesAndBackOff(t *testing.T) {
+	t.Parallel()
+	h := visits([]float64{0, 1, 2}, []bool{true, true, true})
+	var waits []time.Duration
+	for range 14 {
+		h = append(h, Visit{At: h[len(h)-1].At.Add(day), Outcome: catalog.RetryLater})
+		next, _ := Adaptive(h, h[len(h)-1].At, Limits{}, Hints{})
+		waits = append(waits, next.Sub(h[len(h)-1].At))
+	}
+	if waits[0] != 6*time.Hour || waits[1] != 12*time.Hour || waits[13] != 90*day {
+		t.Errorf("waits %v", waits)
+	}
+}
+
+func TestEveryDecisionKeepsTheLimitsAndGivesAReason(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := Limits{Min: time.Duration(rapid.IntRange(1, 100).Draw(t, "min")) * time.Hour, Max: time.Duration(rapid.IntRange(100, 5000).Draw(t, "max")) * time.Hour}
+		at := monday
+		var h []Visit
+		for range rapid.IntRange(1, 60).Draw(t, "visits") {
+			at = at.Add(time.Duration(rapid.Int64Range(1, int64(100*day)).Draw(t, "wait")))
+			v := Visit{At: at, Outcome: rapid.SampledFrom([]catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RetryLater, catalog.RobotsDenied, catalog.Blocked}).Draw(t, "outcome")}
+			v.Changed = v.Outcome == catalog.Archived
+			if rapid.Bool().Draw(t, "modified") {
+				v.LastModified = at.Add(-time.Duration(rapid.Int64Range(0, int64(1000*day)).Draw(t, "age")))
+			}
+			h = append(h, v)
+		}
+		hints := Hints{Declared: time.Duration(rapid.Int64Range(-5, int64(400*day)).Draw(t, "declared")), Price: time.Duration(rapid.Int64Range(0, int64(400*day)).Draw(t, "price"))}
+		for name, rule := range map[string]func() (time.Time, string){
+			"paper":    func() (time.Time, string) { return Paper(h, at, l) },
+			"adaptive": func() (time.Time, string) { return Adaptive(h, at, l, hints) },
+		} {
+			next, why := rule()
+			if wait := next.Sub(at); wait < l.Min || wait > l.Max {
+				t.Fatalf("%s: next after %v, limits %v to %v (%s)", name, wait, l.Min, l.Max, why)
+			}
+			if why == "" || strings.Contains(why, "NaN") {
+				t.Fatalf("%s: reason %q", name, why)
+			}
+		}
+	})
+}
+
+func TestThePlannerSpendsItsBudget(t *testing.T) {
+	t.Parallel()
+	const urls, perDay, length = 600, 60, 150
+	rnd := rand.New(rand.NewPCG(3, 3))
+	p := NewPlanner(perDay, Limits{})
+	type file struct {
+		every   time.Duration // 0: never changes
+		history []Visit
+		due     time.Time
+	}
+	files := make([]file, urls)
+	for i := range files {
+		files[i].due = monday
+		if i%2 == 0 {
+			files[i].every = time.Duration(rnd.ExpFloat64()*float64(60*day)) + 12*time.Hour
+		}
+	}
+	total := 0
+	for d := range length {
+		spent := 0
+		for i := range files {
+			f := &files[i]
+			now := monday.Add(time.Duration(d) * day)
+			if f.due.After(now) || spent >= perDay {
+				continue
+			}
+			spent++
+			v := Visit{At: now, Outcome: catalog.Unchanged}
+			if n := len(f.history); n == 0 || f.every > 0 && now.Sub(monday)/f.every != f.history[n-1].At.Sub(monday)/f.every {
+				v.Outcome, v.Changed = catalog.Archived, true
+			}
+			f.history = append(f.history, v)
+			decision, _ := p.Decide(uint64(i), f.history[max(0, len(f.history)-48):], now, 0)
+			f.due = decision.Next
+		}
+		p.Replan(monday.Add(time.Duration(d)*day), urls, day, spent)
+		if d >= 50 {
+			total += spent
+		}
+	}
+	if share := float64(total) / ((length - 50) * perDay); share < 0.9 {
+		t.Errorf("only %.0f %% of the budget is spent", 100*share)
+	}
+}
+
+func BenchmarkAdaptive(b *testing.B) {
+	var at []float64
+	var changed []bool
+	for i := range 48 {
+		at, changed = append(at, float64(i)*0.97), append(changed, i%7 < 5)
+	}
+	h := visits(at, changed)
+	for b.Loop() {
+		Adaptive(h, h[47].At, Limits{}, Hints{})
+	}
+}
