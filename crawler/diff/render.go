@@ -1,0 +1,163 @@
+package diff
+
+import (
+	"bufio"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+// WriteJSON writes the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// Sentence says what changed in one line.
+func (s *Summary) Sentence() string {
+	var parts []string
+	say := func(n int64, one, many string) {
+		if n == 1 {
+			parts = append(parts, "1 "+one)
+		} else if n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	say(s.ColumnsAdded, "column added", "columns added")
+	say(s.ColumnsRemoved, "column removed", "columns removed")
+	say(s.ColumnsRenamed, "column renamed", "columns renamed")
+	say(s.ColumnsRetyped, "column of another type", "columns of other types")
+	say(s.RowsAdded, "row added", "rows added")
+	say(s.RowsRemoved, "row removed", "rows removed")
+	say(s.RowsChanged, "row changed", "rows changed")
+	say(s.TriplesAdded, "statement added", "statements added")
+	say(s.TriplesRemoved, "statement removed", "statements removed")
+	say(s.PathsAdded, "place added", "places added")
+	say(s.PathsRemoved, "place removed", "places removed")
+	say(s.PathsChanged, "place changed", "places changed")
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case s.Kind != Bytes && s.Same:
+		return "the same content, written differently"
+	case s.Same:
+		return "nothing changed"
+	}
+	return fmt.Sprintf("%d bytes became %d; %d of them differ", s.SizeFrom, s.SizeTo, s.BytesChanged)
+}
+
+// WriteText writes the report for a terminal. Control characters of the files do not reach it.
+func (r *Report) WriteText(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
+	line("%s", r.Sentence())
+	if r.Why != "" {
+		line("(%s)", plain(r.Why))
+	}
+	if t := r.Table; t != nil {
+		for _, c := range t.Added {
+			line("+ column %s (%s)", plain(c.Name), c.Type)
+		}
+		for _, c := range t.Removed {
+			line("- column %s (%s)", plain(c.Name), c.Type)
+		}
+		for _, c := range t.Renamed {
+			line("~ column %s is now %s", plain(c.From), plain(c.To))
+		}
+		for _, c := range t.Retyped {
+			line("~ column %s was %s, is %s", plain(c.Name), c.From, c.To)
+		}
+		if len(t.Key) > 0 {
+			line("rows are named by %s", plain(strings.Join(t.Key, ", ")))
+		}
+		for _, row := range t.Rows {
+			writeRow(line, row)
+		}
+		more(line, int64(len(t.Rows)), r.RowsAdded+r.RowsRemoved+r.RowsChanged)
+	}
+	if t := r.Triples; t != nil {
+		for _, s := range t.Removed {
+			line("- %s", plain(s))
+		}
+		for _, s := range t.Added {
+			line("+ %s", plain(s))
+		}
+		more(line, int64(len(t.Added)+len(t.Removed)), r.TriplesAdded+r.TriplesRemoved)
+	}
+	if p := r.Paths; p != nil {
+		for _, c := range p.Changes {
+			switch c.Op {
+			case "added":
+				line("+ %s: %s", plain(c.Path), plain(c.To))
+			case "removed":
+				line("- %s: %s", plain(c.Path), plain(c.From))
+			default:
+				line("~ %s: %s -> %s", plain(c.Path), plain(c.From), plain(c.To))
+			}
+		}
+		more(line, int64(len(p.Changes)), r.PathsAdded+r.PathsRemoved+r.PathsChanged)
+	}
+	if r.Kind == Bytes && !r.Same {
+		line("the first %d and the last %d bytes are the same", r.Range.Prefix, r.Range.Suffix)
+	}
+	return out.Flush()
+}
+
+func writeRow(line func(string, ...any), row RowChange) {
+	switch row.Op {
+	case "added":
+		line("+ row %d: %s", row.Row, plain(strings.Join(row.Cells, " | ")))
+	case "removed":
+		line("- row %d: %s", row.Row, plain(strings.Join(row.Cells, " | ")))
+	default:
+		line("~ row %d %s", row.Row, plain(strings.Join(row.Key, ", ")))
+		for _, c := range row.Diff {
+			line("    %s: %s -> %s", plain(c.Column), plain(c.From), plain(c.To))
+		}
+	}
+}
+
+func more(line func(string, ...any), shown, all int64) {
+	if shown < all {
+		line("... and %d more", all-shown)
+	}
+}
+
+// plain keeps a stranger's text on one line and its escape sequences away from the terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case r < ' ' || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+//go:embed report.html
+var templates embed.FS
+
+var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
+	"join": func(list []string) string { return strings.Join(list, ", ") },
+	"more": func(shown int, counts ...int64) int64 {
+		for _, n := range counts {
+			shown -= int(n)
+		}
+		return int64(-shown)
+	},
+	"sum": func(list ...int) (n int) {
+		for _, k := range list {
+			n += k
+		}
+		return n
+	},
+}).ParseFS(templates, "report.html"))
+
+// WriteHTML writes the report as a fragment: one section without styles or scripts, with classes for styling.
+func (r *Report) WriteHTML(w io.Writer) error { return page.Execute(w, r) }

@@ -1,0 +1,250 @@
+package diff
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"odarchive/crawler/charset"
+)
+
+// Dialect of a delimited table.
+type Dialect struct {
+	Delimiter rune // 0 for a comma
+	Quote     rune // 0 for none
+	Escape    rune // before a quote inside of quotes; 0: the quote is doubled
+	NoHeader  bool // columns are named 1, 2, 3 ...
+	Skip      int  // lines before the header
+}
+
+// Limits of one row: what is longer is no table.
+const (
+	maxRow     = 4 << 20 // bytes
+	maxColumns = 16384
+)
+
+var errRow = errors.New("a row is too long")
+
+// rows reads a table row by row.
+type rows struct {
+	ctx    context.Context
+	r      *bufio.Reader
+	d      Dialect
+	fields []string
+	buf    []byte
+	ends   []int
+	n      int // rows read
+}
+
+func openRows(ctx context.Context, s Side, d Dialect) (*rows, []string, error) {
+	text, err := s.text(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &rows{ctx: ctx, r: bufio.NewReaderSize(text, 64<<10), d: d}
+	if b, err := t.r.Peek(3); err == nil && bytes.Equal(b, []byte("\xef\xbb\xbf")) {
+		t.r.Discard(3)
+	}
+	for range d.Skip {
+		if err := t.skipLine(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if d.NoHeader {
+		return t, nil, nil
+	}
+	header, err := t.next()
+	if err == io.EOF {
+		return t, nil, nil
+	}
+	return t, append([]string(nil), header...), err
+}
+
+// text is the side in UTF-8.
+func (s Side) text(ctx context.Context) (io.Reader, error) {
+	r := s.reader(ctx)
+	if s.Charset == "" || strings.EqualFold(s.Charset, "utf-8") || strings.EqualFold(s.Charset, "us-ascii") {
+		return r, nil
+	}
+	return charset.NewReader(r, s.Charset)
+}
+
+func (t *rows) skipLine() error {
+	for {
+		_, err := t.r.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	}
+}
+
+// next gives a row, valid until the next one; io.EOF behind the last. Empty lines are no rows.
+func (t *rows) next() ([]string, error) {
+	for {
+		if err := t.ctx.Err(); err != nil {
+			return nil, context.Cause(t.ctx)
+		}
+		t.buf, t.ends = t.buf[:0], t.ends[:0]
+		err := t.scan()
+		if err != nil && (err != io.EOF || len(t.ends) == 0) {
+			return nil, err
+		}
+		if len(t.ends) == 1 && t.ends[0] == 0 {
+			if err == io.EOF {
+				return nil, io.EOF
+			}
+			continue
+		}
+		break
+	}
+	text := string(t.buf)
+	t.fields = t.fields[:0]
+	start := 0
+	for _, end := range t.ends {
+		t.fields = append(t.fields, text[start:end])
+		start = end
+	}
+	t.n++
+	return t.fields, nil
+}
+
+// scan reads the fields of one row into buf; ends has where each ends.
+func (t *rows) scan() error {
+	quoted, began := false, false // inside of quotes; something of the field was read
+	end := func() error {
+		t.ends = append(t.ends, len(t.buf))
+		began = false
+		if len(t.ends) > maxColumns {
+			return errRow
+		}
+		return nil
+	}
+	any := false
+	for {
+		c, _, err := t.r.ReadRune()
+		if err != nil {
+			if err == io.EOF && any {
+				if e := end(); e != nil {
+					return e
+				}
+			}
+			return err
+		}
+		any = true
+		if len(t.buf) > maxRow {
+			return errRow
+		}
+		switch {
+		case quoted && t.d.Escape != 0 && c == t.d.Escape && c != t.d.Quote:
+			if c, _, err = t.r.ReadRune(); err == nil {
+				t.buf = utf8.AppendRune(t.buf, c)
+			}
+		case quoted && c == t.d.Quote:
+			if after, _, err := t.r.ReadRune(); err == nil && after == t.d.Quote {
+				t.buf = utf8.AppendRune(t.buf, c)
+			} else {
+				if err == nil {
+					t.r.UnreadRune()
+				}
+				quoted = false
+			}
+		case quoted:
+			t.buf = utf8.AppendRune(t.buf, c)
+		case c == t.d.Quote && t.d.Quote != 0 && !began:
+			quoted, began = true, true
+		case c == t.d.Delimiter:
+			if err := end(); err != nil {
+				return err
+			}
+		case c == '\r':
+			if after, _, err := t.r.ReadRune(); err == nil && after != '\n' {
+				t.r.UnreadRune()
+			}
+			return end()
+		case c == '\n':
+			return end()
+		default:
+			began = true
+			t.buf = utf8.AppendRune(t.buf, c)
+		}
+	}
+}
+
+// dialect is the side's own, or what its first lines look like.
+func (s Side) dialect(ctx context.Context) (Dialect, error) {
+	if s.Dialect != nil {
+		d := *s.Dialect
+		if d.Delimiter == 0 {
+			d.Delimiter = ','
+		}
+		return d, nil
+	}
+	d := Dialect{Delimiter: ',', Quote: '"'}
+	if strings.Contains(s.Type, "tab-separated") {
+		d.Delimiter = '\t'
+		return d, nil
+	}
+	text, err := s.text(ctx)
+	if err != nil {
+		return d, err
+	}
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(text, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return d, err
+	}
+	best := -1.0
+	for _, c := range ",;\t|" {
+		if score := regularity(head[:n], byte(c)); score > best {
+			best, d.Delimiter = score, c
+		}
+	}
+	return d, nil
+}
+
+// regularity is high where most lines have as many of a delimiter as the first one.
+func regularity(head []byte, c byte) float64 {
+	lines := bytes.Split(head, []byte("\n"))
+	if len(lines) > 2 {
+		lines = lines[:len(lines)-1] // the last one may be cut off
+	}
+	first, same := -1, 0
+	for _, line := range lines {
+		n, quoted := 0, false
+		for _, b := range line {
+			switch {
+			case b == '"':
+				quoted = !quoted
+			case b == c && !quoted:
+				n++
+			}
+		}
+		if first < 0 {
+			first = n
+		}
+		if n == first {
+			same++
+		}
+	}
+	if first <= 0 {
+		return 0
+	}
+	return float64(same)/float64(len(lines)) + 0.001*float64(min(first, 100))
+}
+
+func numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprint(i + 1)
+	}
+	return names
+}

@@ -1,0 +1,168 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Table is a change of a table.
+type Table struct {
+	From     []Column     `json:"from"`
+	To       []Column     `json:"to"`
+	Added    []Column     `json:"columnsAdded"`
+	Removed  []Column     `json:"columnsRemoved"`
+	Renamed  []Renamed    `json:"columnsRenamed"`
+	Retyped  []Retyped    `json:"columnsRetyped"`
+	RowsFrom int64        `json:"rowsFrom"`
+	RowsTo   int64        `json:"rowsTo"`
+	Key      []string     `json:"key"`      // columns that name a row, by their new names; none: rows are compared whole
+	KeyFound bool         `json:"keyFound"` // it was not given
+	Rows     []RowChange  `json:"rows"`     // some of them, in the order of the files
+	pairs    []columnPair // columns that both versions have
+}
+
+// RowChange is one row that differs.
+type RowChange struct {
+	Op    string       `json:"op"`  // "added", "removed" or "changed"
+	Row   int64        `json:"row"` // from 1, in the new version; where it was removed, in the old one
+	Key   []string     `json:"key,omitempty"`
+	Cells []string     `json:"cells,omitempty"` // of a row that was added or removed
+	Diff  []CellChange `json:"diff,omitempty"`  // of a row that changed, in the columns both versions have
+}
+
+// CellChange is one value that differs.
+type CellChange struct {
+	Column string `json:"column"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+}
+
+// columnPair is where a column stands in both versions.
+type columnPair struct {
+	from, to int
+	name     string
+}
+
+func ignoreEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+func (r *Report) compareTables(ctx context.Context, from, to Side, o Options) error {
+	c := &tableDiff{ctx: ctx, sides: [2]Side{from, to}, o: o, seed: maphash.MakeSeed()}
+	var schemas [2]*schema
+	for i, s := range c.sides {
+		var err error
+		if c.dialects[i], err = s.dialect(ctx); err != nil {
+			return err
+		}
+		t, header, err := openRows(ctx, s, c.dialects[i])
+		if err != nil {
+			return err
+		}
+		if schemas[i], err = readSchema(t, header, c.seed, o.Memory/(8*keyColumns*2)); err != nil {
+			return err
+		}
+	}
+	t := &Table{From: schemas[0].list(), To: schemas[1].list(), RowsFrom: schemas[0].rows, RowsTo: schemas[1].rows}
+	t.pair(schemas[0], schemas[1])
+	if err := t.chooseKey(schemas[0], schemas[1], o.Key); err != nil {
+		return err
+	}
+	r.Table, c.t, c.report = t, t, r
+	r.ColumnsAdded, r.ColumnsRemoved = int64(len(t.Added)), int64(len(t.Removed))
+	r.ColumnsRenamed, r.ColumnsRetyped = int64(len(t.Renamed)), int64(len(t.Retyped))
+	if err := c.compareRows(); err != nil {
+		return err
+	}
+	r.Same = r.ColumnsAdded+r.ColumnsRemoved+r.ColumnsRenamed+r.ColumnsRetyped+r.RowsAdded+r.RowsRemoved+r.RowsChanged == 0
+	return nil
+}
+
+// pair finds the columns both versions have: by name, then, for those left over, by their values.
+func (t *Table) pair(a, b *schema) {
+	left := make(map[string]int)
+	for i, c := range a.columns {
+		left[c.name] = i
+	}
+	var fresh []int
+	for k, c := range b.columns {
+		i, ok := left[c.name]
+		if !ok {
+			fresh = append(fresh, k)
+			continue
+		}
+		delete(left, c.name)
+		t.pairs = append(t.pairs, columnPair{i, k, c.name})
+	}
+	gone := make([]int, 0, len(left))
+	for _, i := range left {
+		gone = append(gone, i)
+	}
+	slices.Sort(gone)
+	for _, k := range fresh {
+		best, at := 0.5, -1
+		for n, i := range gone {
+			score := alike(a.columns[i], b.columns[k])
+			if i == k { // the same place counts a little
+				score += 0.1
+			}
+			if score > best {
+				best, at = score, n
+			}
+		}
+		if at < 0 {
+			t.Added = append(t.Added, Column{b.columns[k].name, b.columns[k].types.String()})
+			continue
+		}
+		i := gone[at]
+		gone = slices.Delete(gone, at, at+1)
+		t.Renamed = append(t.Renamed, Renamed{a.columns[i].name, b.columns[k].name})
+		t.pairs = append(t.pairs, columnPair{i, k, b.columns[k].name})
+	}
+	for _, i := range gone {
+		t.Removed = append(t.Removed, Column{a.columns[i].name, a.columns[i].types.String()})
+	}
+	for _, p := range t.pairs {
+		x, y := a.columns[p.from].types, b.columns[p.to].types
+		if x != 0 && y != 0 && x.String() != y.String() {
+			t.Retyped = append(t.Retyped, Retyped{p.name, x.String(), y.String()})
+		}
+	}
+	slices.SortFunc(t.pairs, func(x, y columnPair) int { return x.to - y.to })
+}
+
+// chooseKey takes the key that was given, or the first column whose values are all different in both versions and that
+// keeps some of them.
+func (t *Table) chooseKey(a, b *schema, given []string) error {
+	if len(given) > 0 {
+		for _, name := range given {
+			if !slices.ContainsFunc(t.pairs, func(p columnPair) bool { return p.name == name }) {
+				return fmt.Errorf("the key column %q is not in both versions", name)
+			}
+		}
+		t.Key = given
+		return nil
+	}
+	best := 0.0
+	for n, p := range t.pairs {
+		x, y := a.columns[p.from], b.columns[p.to]
+		if !x.unique || !y.unique {
+			continue
+		}
+		score := alike(x, y)
+		if name := strings.ToLower(p.name); name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "nr") || name == "key" || name == "code" {
+			score += 0.2
+		}
+		if score -= 0.01 * float64(n); score > best+0.05 && alike(x, y) > 0.05 {
+			best, t.Key, t.KeyFound = score, []string{p.name}, true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+package diff
+
+import (
+	"context"
+	"hash/maphash"
+	"io"
+	"slices"
+)
+
+// tableDiff compares the rows of two tables by hashes: of the key's columns, and of all columns both have. Rows that do
+// not fit in memory together are compared in several passes, each over the rows of one class of key hashes; so counts
+// are of everything. (A wrong count takes two of the 2^64 hashes of a random function to meet.)
+type tableDiff struct {
+	ctx      context.Context
+	sides    [2]Side
+	dialects [2]Dialect
+	o        Options
+	seed     maphash.Seed
+	t        *Table
+	report   *Report
+	wanted   wanted
+}
+
+// row is 24 bytes of memory.
+type row struct {
+	key, all uint64
+	n        int64
+}
+
+const rowBytes = 24
+
+// wanted are the rows to list: by side, their numbers.
+type wanted struct {
+	added, removed []row
+	changed        [][2]row // from, to
+}
+
+func (c *tableDiff) compareRows() error {
+	passes := uint64(1 + (c.t.RowsFrom+c.t.RowsTo)*rowBytes/c.o.Memory)
+	for pass := range passes {
+		var lists [2][]row
+		for side := range lists {
+			err := c.each(side, func(n int64, key, all uint64, _ []string) error {
+				if key%passes == pass {
+					lists[side] = append(lists[side], row{key, all, n})
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			slices.SortFunc(lists[side], func(a, b row) int {
+				if a.key != b.key {
+					return order(a.key, b.key)
+				}
+				if a.all != b.all {
+					return order(a.all, b.all)
+				}
+				return order(uint64(a.n), uint64(b.n))
+			})
+		}
+		c.merge(lists[0], lists[1])
+	}
+	return c.list()
+}
+
+func order(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// each calls f with every row of a side: its number, its hashes and its fields.
+func (c *tableDiff) each(side int, f func(n int64, key, all uint64, fields []string) error) error {
+	t, _, err := openRows(c.ctx, c.sides[side], c.dialects[side])
+	if err != nil {
+		return err
+	}
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	for n := int64(1); ; n++ {
+		fields, err := t.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		all := c.hash(&h, side, fields, nil)
+		key := all
+		if len(c.t.Key) > 0 {
+			key = c.hash(&h, side, fields, c.t.Key)
+		}
+		if err := f(n, key, all, fields); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *tableDiff) hash(h *maphash.Hash, side int, fields []string, only []string) uint64 {
+	h.Reset()
+	for i := range c.t.pairs {
+		p := &c.t.pairs[i]
+		if only != nil && !slices.Contains(only, p.name) {
+			continue
+		}
+		h.WriteString(p.cell(side, fields))
+		h.WriteByte(0xff) // in no UTF-8
+	}
+	return h.Sum64()
+}
+
+func (p *columnPair) cell(side int, fields []string) string {
+	at := p.from
+	if side == 1 {
+		at = p.to
+	}
+	if at < len(fields) {
+		return fields[at]
+	}
+	return ""
+}
+
+// merge counts what differs between two sorted lists. Rows with the same key on both sides belong together: the equal ones
+// first, then the others in pairs, which changed; what is left over was removed or added.
+func (c *tableDiff) merge(a, b []row) {
+	for len(a) > 0 || len(b) > 0 {
+		var key uint64
+		switch {
+		case len(a) == 0:
+			key = b[0].key
+		case len(b) == 0:
+			key = a[0].key
+		default:
+			key = min(a[0].key, b[0].key)
+		}
+		x, y := sameKey(a, key), sameKey(b, key)
+		a, b = a[len(x):], b[len(y):]
+		c.mergeKey(x, y)
+	}
+}
+
+func sameKey(list []row, key uint64) []row {
+	n := 0
+	for n < len(list) && list[n].key == key {
+		n++
+	}
+	return list[:n]
+}
+
+func (c *tableDiff) mergeKey(x, y []row) {
+	if len(x) == 1 && len(y) == 1 && x[0].all == y[0].all { // nearly always
+		return
+	}
+	var restX, restY []row
+	for len(x) > 0 || len(y) > 0 {
+		switch {
+		case len(y) == 0 || (len(x) > 0 && x[0].all < y[0].all):
+			restX, x = append(restX, x[0]), x[1:]
+		case len(x) == 0 || y[0].all < x[0].all:
+			restY, y = append(restY, y[0]), y[1:]
+		default:
+			x, y = x[1:], y[1:]
+		}
+	}
+	r, w := c.report, &c.wanted
+	both := min(len(restX), len(restY))
+	r.RowsChanged += int64(both)
+	r.RowsRemoved += int64(len(restX) - both)
+	r.RowsAdded += int64(len(restY) - both)
+	for i := range both {
+		w.changed = append(w.changed, [2]row{restX[i], restY[i]})
+	}
+	w.removed = append(w.removed, restX[both:]...)
+	w.added = append(w.added, restY[both:]...)
+	w.trim(c.o.List)
+}
+
+// trim keeps the first of each list in the order of the file.
+func (w *wanted) trim(keep int) {
+	const slack = 8192
+	if len(w.added) > keep+slack {
+		w.added = firstRows(w.added, keep)
+	}
+	if len(w.removed) > keep+slack {
+		w.removed = firstRows(w.removed, keep)
+	}
+	if len(w.changed) > keep+slack {
+		w.changed = firstChanged(w.changed, keep)
+	}
+}
+
+func firstRows(list []row, keep int) []row {
+	slices.SortFunc(list, func(a, b row) int { return order(uint64(a.n), uint64(b.n)) })
+	return list[:min(len(list), keep)]
+}
+
+func firstChanged(list [][2]row, keep int) [][2]row {
+	slices.SortFunc(list, func(a, b [2]row) int { return order(uint64(a[1].n), uint64(b[1].n)) })
+	return list[:min(len(list), keep)]
+}
+
+// list reads the wanted rows.
+func (c *tableDiff) list() error {
+	w := &c.wanted
+	w.added, w.removed, w.changed = firstRows(w.added, c.o.List), firstRows(w.removed, c.o.List), firstChanged(w.changed, c.o.List)
+	var text [2]map[int64][]string
+	for side := range text {
+		text[side] = make(map[int64][]string)
+	}
+	for _, r := range w.removed {
+		text[0][r.n] = nil
+	}
+	for _, r := range w.added {
+		text[1][r.n] = nil
+	}
+	for _, r := range w.changed {
+		text[0][r[0].n], text[1][r[1].n] = nil, nil
+	}
+	for side := range text {
+		if len(text[side]) == 0 {
+			continue
+		}
+		left := len(text[side])
+		err := c.each(side, func(n int64, _, _ uint64, fields []string) error {
+			if _, want := text[side][n]; want {
+				text[side][n] = slices.Clone(fields)
+				left--
+			}
+			if left == 0 {
+				return io.EOF
+			}
+			return nil
+		})
+		if ignoreEOF(err) != nil {
+			return err
+		}
+	}
+	for _, r := range w.removed {
+		c.t.Rows = append(c.t.Rows, RowChange{Op: "removed", Row: r.n, Key: c.keyOf(0, text[0][r.n]), Cells: clip(text[0][r.n])})
+	}
+	for _, r := range w.added {
+		c.t.Rows = append(c.t.Rows, RowChange{Op: "added", Row: r.n, Key: c.keyOf(1, text[1][r.n]), Cells: clip(text[1][r.n])})
+	}
+	for _, r := range w.changed {
+		c.t.Rows = append(c.t.Rows, c.changed(r[1].n, text[0][r[0].n], text[1][r[1].n]))
+	}
+	return nil
+}
+
+func (c *tableDiff) changed(n int64, from, to []string) RowChange {
+	change := RowChange{Op: "changed", Row: n, Key: c.keyOf(1, to)}
+	for i := range c.t.pairs {
+		p := &c.t.pairs[i]
+		if a, b := p.cell(0, from), p.cell(1, to); a != b {
+			change.Diff = append(change.Diff, CellChange{p.name, clipText(a), clipText(b)})
+		}
+	}
+	return change
+}
+
+func (c *tableDiff) keyOf(side int, fields []string) (key []string) {
+	for _, name := range c.t.Key {
+		for i := range c.t.pairs {
+			if p := &c.t.pairs[i]; p.name == name {
+				key = append(key, clipText(p.cell(side, fields)))
+			}
+		}
+	}
+	return key
+}
+
+// Listed texts are cut to what a person looks at.
+const (
+	listedText  = 500
+	listedCells = 200
+)
+
+func clipText(s string) string {
+	if len(s) <= listedText {
+		return s
+	}
+	return string([]rune(s[:listedText])[:listedText/4]) + "…"
+}
+
+func clip(cells []string) []string {
+	out := make([]string, 0, min(len(cells), listedCells))
+	for _, s := range cells[:min(len(cells), listedCells)] {
+		out = append(out, clipText(s))
+	}
+	return out
+}
