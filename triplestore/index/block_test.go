@@ -152,3 +152,45 @@ func BenchmarkBlockEncode(b *testing.B) {
 		})
 	}
 }
+
+func TestNumbersOfEveryWidthArePacked(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(4, 4))
+	for round := range 2000 {
+		values := make([]uint64, 1+rnd.IntN(200))
+		for i := range values {
+			values[i] = rnd.Uint64() >> rnd.IntN(65)
+			if round%3 == 0 { // mostly small
+				values[i] = rnd.Uint64N(4)
+				if rnd.IntN(20) == 0 {
+					values[i] = rnd.Uint64()
+				}
+			}
+		}
+		b := appendPacked(nil, values)
+		end := len(b)
+		got := make([]uint64, len(values))
+		next, ok := unpack(append(b, make([]byte, 8)...), end, 0, got)
+		if !ok || next != end || !slices.Equal(got, values) {
+			t.Fatalf("round %d: %v came back as %v", round, values, got)
+		}
+	}
+}
+
+// FuzzPage reads malformed pages of fences and roots whose checksum is right.
+func FuzzPage(f *testing.F) {
+	t1, t2 := Tuple{1, 2, 3, 4}, Tuple{1, 2, 3, 9}
+	b := encodePage(GSPO, 7, []fence{{first: t1, last: t2, id: 5}}, []counts{{rows: 2}})
+	f.Add(b[:len(b)-blockTrailer])
+	base := &Base{}
+	base.levels[POSG].pages = []page{{id: 3, n: 1}}
+	b = base.encodeRoot()
+	f.Add(b[:len(b)-8])
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var l level
+		if err := l.decodePage(GSPO, 7, appendSum(bytes.Clone(body), 7)); err == nil {
+			l.reach(0, Tuple{1})
+		}
+		decodeRoot(appendSum(bytes.Clone(body), 0))
+	})
+}
