@@ -80,6 +80,9 @@ func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, 
 	defer s.merging.Unlock()
 	sn := s.Snapshot()
 	defer sn.Release()
+	if sn.state.overlay.Len() > 0 {
+		return errors.New("commits have come in between") // the gate is there to keep them out
+	}
 	w := &blockWriter{s: s, sn: sn}
 	parts := &partWriter{batch: s.db.Batch(), position: sn.state.position + 1, limit: s.opts.KeepChanges}
 	defer func() {
@@ -110,8 +113,27 @@ func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, 
 	}
 	if err := s.tidy(ctx, next); err != nil {
 		s.opts.Log.Warn("tidying up is left to the next merge", "error", err)
+		return nil
+	}
+	sn.Release() // what a snapshot can see stays
+	// The database gives space back when it merges its tables. After a great loss that is worth doing at once.
+	if before, after := sn.state.base.Rows(), next.base.Rows(); after < before-before/4 && before-after > compactRows {
+		if err := s.db.Compact(); err != nil {
+			s.opts.Log.Warn("giving space back is left to the database", "error", err)
+		}
 	}
 	return nil
+}
+
+const compactRows = 50_000
+
+// Compact merges what has been committed into blocks and gives all space back that nothing needs any more. It reads and
+// writes the whole database; commits go on for most of the time.
+func (s *Store) Compact(ctx context.Context) error {
+	if err := s.Merge(ctx); err != nil {
+		return err
+	}
+	return s.db.Compact()
 }
 
 // loader turns quads into sorted rows.

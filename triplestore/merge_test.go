@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -165,6 +167,43 @@ func TestDeletedQuadsGiveTheirBlocksBack(t *testing.T) {
 	}
 	if n := entries(t, db, kv.SpaceTripleIndex); n != 0 {
 		t.Errorf("%d blocks and pages of an empty store", n)
+	}
+	check(t, s)
+}
+
+func TestADroppedGraphGivesItsDiskSpaceBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := kv.Open(dir, kv.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	s := open(t, db, triplestore.Options{KeepChanges: 1})
+	tables := func() (n int64) {
+		files, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if info, err := os.Stat(f); err == nil { // a compaction may just have deleted it
+				n += info.Size()
+			}
+		}
+		return n
+	}
+	if _, err := s.Load(t.Context(), &quads{q: some(60_000, "http://e/g")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	full := tables()
+	if err := s.DropGraph(t.Context(), "<http://e/g"); err != nil {
+		t.Fatal(err)
+	}
+	if left := tables(); left > full/2 { // the dictionary keeps its terms
+		t.Errorf("%d of %d bytes are left", left, full)
 	}
 	check(t, s)
 }

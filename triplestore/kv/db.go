@@ -18,6 +18,7 @@
 package kv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -201,12 +202,18 @@ func (db *DB) Verify() (err error) {
 	return nil
 }
 
-// Compact merges all tables into one level, which gives the space of deleted and overwritten entries back.
+// Compact merges all tables into one level, which gives the space of deleted and overwritten entries back. Writers wait
+// for a part of the time it takes.
 func (db *DB) Compact() error {
-	if db.closed.Load() {
-		return ErrClosed
+	// Badger merges what is in memory and in its top level only when it drops a prefix that something has.
+	err := db.Update(context.Background(), func(tx *Txn) error { return tx.Set(spaceScratch, nil, nil) })
+	if err == nil {
+		err = db.DropSpace(spaceScratch)
 	}
-	if err := db.badger.Flatten(2); err != nil {
+	if err == nil {
+		err = db.badger.Flatten(2)
+	}
+	if err != nil {
 		return fmt.Errorf("kv: compact: %w", err)
 	}
 	return nil

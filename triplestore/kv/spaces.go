@@ -23,6 +23,7 @@ const (
 	SpaceArchiveIdx  Space = 0x41 // crawler/archive: by URL, by time
 	SpacePoliteness  Space = 0x50 // crawler/politeness: robots rules and host delays
 	SpaceHarvest     Space = 0x60 // crawler/harvest: resume tokens
+	spaceScratch     Space = 0x7e // kv: always empty
 	SpaceTest        Space = 0x7f // tests of kv
 )
 
