@@ -46,5 +46,9 @@ type Rows struct {
 // Select runs a SELECT query over the archive's triples and gives at most max rows.
 type Select func(ctx context.Context, query string, max int) (Rows, error)
 
+// Changes writes what changed between two versions, in the terms of what they are (rows, columns, statements, paths), as
+// an HTML fragment whose text is all escaped.
+type Changes func(ctx context.Context, from, to catalog.Version, w io.Writer) error
+
 // Describe gives the triples around an IRI (its concise bounded description and the links to it), at most max each.
 type Describe func(ctx context.Context, iri string, max int) (out, in []term.Quad, err error)

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"slices"
@@ -17,6 +18,7 @@ type diffPage struct {
 	From, To  catalog.Version
 	Resource  catalog.Resource
 	Same      bool
+	Changes   template.HTML // in the terms of what the files are, "" where there is nothing to say
 	Text      bool // both are text and were compared line by line
 	Lines     []diffLine
 	Added     int
@@ -50,6 +52,13 @@ func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	if page.Versions, err = u.archive.Versions(ctx, two[1].URL); err != nil {
 		return err
+	}
+	if !page.Same && u.changes != nil {
+		var fragment strings.Builder
+		if err := u.changes(ctx, page.From, page.To, &fragment); err != nil {
+			return err
+		}
+		page.Changes = template.HTML(fragment.String()) // escaped by its maker, as Changes promises
 	}
 	if !page.Same {
 		if err := u.compare(ctx, &page); err != nil {

@@ -239,9 +239,14 @@ func (w *world) describe(_ context.Context, iri string, _ int) (out, in []term.Q
 	}, []term.Quad{{S: term.IRI("http://portal.city.example/dataset/1"), P: term.IRI("http://www.w3.org/ns/dcat#distribution"), O: s}}, nil
 }
 
+func (w *world) changes(_ context.Context, from, to catalog.Version, out io.Writer) error {
+	_, err := fmt.Fprintf(out, `<section class="diff"><p class="diff-summary">%d rows added</p></section>`, to.N-from.N)
+	return err
+}
+
 // site serves the pages over the small world.
 func site(w *world) http.Handler {
-	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
+	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
 	if err != nil {
 		panic(err)
 	}

@@ -17,6 +17,7 @@ type Options struct {
 	Archive  Archive
 	Select   Select   // nil: pages leave out what needs a query
 	Describe Describe // nil: pages leave out triples
+	Changes  Changes  // nil: differences are shown by lines only
 	Mint     ns.Mint
 	Examples []Example // of the console; nil for Examples(mint)
 	Log      *slog.Logger
@@ -29,6 +30,7 @@ type UI struct {
 	archive  Archive
 	query    Select
 	describe Describe
+	changes  Changes
 	mint     ns.Mint
 	examples []Example
 	log      *slog.Logger
@@ -46,7 +48,7 @@ type UI struct {
 
 // New reads templates and assets; both are embedded, so that only a broken build makes it fail.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
