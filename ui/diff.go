@@ -19,7 +19,7 @@ type diffPage struct {
 	Resource  catalog.Resource
 	Same      bool
 	Changes   template.HTML // in the terms of what the files are, "" where there is nothing to say
-	Text      bool // both are text and were compared line by line
+	Text      bool          // both are text and were compared line by line
 	Lines     []diffLine
 	Added     int
 	Removed   int
