@@ -1,0 +1,429 @@
+package webpage
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+)
+
+const (
+	usesVocabulary = term.Key("<http://www.w3.org/ns/rdfa#usesVocabulary")
+	xhvNS          = "http://www.w3.org/1999/xhtml/vocab#"
+)
+
+// context is the evaluation context of RDFa Core 1.1 §7.2.
+type context struct {
+	subject    term.Key // the parent subject
+	object     term.Key // the parent object
+	incomplete []incomplete
+	lists      *lists
+	lang       string
+	prefixes   *prefixes
+	vocab      string
+}
+
+// incomplete is a triple that waits for the next resource (§7.2).
+type incomplete struct {
+	p         term.Key
+	direction direction
+}
+
+type direction byte
+
+const (
+	forward direction = iota
+	reverse
+	inList
+)
+
+// lists collects the values of @inlist by predicate, in the order the predicates came up.
+type lists struct {
+	order  []term.Key
+	values map[term.Key][]term.Key
+}
+
+func newLists() *lists { return &lists{values: map[term.Key][]term.Key{}} }
+
+// touch makes sure that the predicate has a list, if only an empty one.
+func (l *lists) touch(p term.Key) {
+	if _, ok := l.values[p]; !ok {
+		l.order = append(l.order, p)
+		l.values[p] = nil
+	}
+}
+
+func (l *lists) add(p, v term.Key) {
+	l.touch(p)
+	l.values[p] = append(l.values[p], v)
+}
+
+func (d *document) rdfa() ([]term.Quad, error) {
+	d.out = nil
+	if !d.rdfaish {
+		return nil, nil
+	}
+	page := d.key(term.IRI(d.base.String()))
+	root := context{subject: page, object: page, lists: newLists(), prefixes: &prefixes{}}
+	for c := d.root.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type != html.ElementNode {
+			continue
+		}
+		if err := d.process(c, root, 0); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range root.lists.order {
+		d.emit(page, p, d.list(root.lists.values[p]))
+	}
+	return d.copied()
+}
+
+func (d *document) tooDeep() error {
+	return fmt.Errorf("webpage: %w: a nesting of more than %d", rdfio.ErrLimit, d.o.Limits.Depth)
+}
+
+// step is what an element works out for itself (§7.5, step 1).
+type step struct {
+	n              *html.Node
+	ctx            context // as it came
+	skip           bool
+	newSubject     term.Key
+	currentObject  term.Key
+	typed          term.Key
+	rel, rev       []term.Key
+	hasRel, hasRev bool
+	incomplete     []incomplete
+	lists          *lists
+	lang           string
+	prefixes       *prefixes
+	vocab          string
+}
+
+// process is the processing sequence of §7.5 with the additions of HTML+RDFa 1.1 §3.1.
+func (d *document) process(n *html.Node, ctx context, depth int) error {
+	if depth > d.o.Limits.Depth {
+		return d.tooDeep()
+	}
+	s := &step{n: n, ctx: ctx, lists: ctx.lists, lang: ctx.lang, prefixes: ctx.prefixes, vocab: ctx.vocab}
+	d.scope(s)
+	d.relations(s)
+	if s.hasRel || s.hasRev {
+		d.chaining(s)
+	} else {
+		d.establishing(s)
+	}
+	if s.typed != "" { // step 7
+		for _, t := range s.tokens("typeof") {
+			d.emit(s.typed, rdfType, d.vocabTerm(s, t))
+		}
+	}
+	if s.newSubject != "" && s.newSubject != ctx.object { // step 8
+		s.lists = newLists()
+	}
+	d.related(s)
+	d.property(s)
+	if !s.skip && s.newSubject != "" { // step 12
+		for _, i := range ctx.incomplete {
+			switch i.direction {
+			case inList:
+				ctx.lists.add(i.p, s.newSubject)
+			case forward:
+				d.emit(ctx.subject, i.p, s.newSubject)
+			case reverse:
+				d.emit(s.newSubject, i.p, ctx.subject)
+			}
+		}
+	}
+	if err := d.tooMuch(); err != nil {
+		return err
+	}
+	inner := d.inner(s)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			if err := d.process(c, inner, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	if s.lists != ctx.lists { // step 14
+		for _, p := range s.lists.order {
+			d.emit(s.newSubject, p, d.list(s.lists.values[p]))
+		}
+	}
+	return nil
+}
+
+// inner is the context of the element's children (step 13).
+func (d *document) inner(s *step) context {
+	in := s.ctx
+	in.lang, in.prefixes, in.vocab = s.lang, s.prefixes, s.vocab
+	if s.skip {
+		return in
+	}
+	if s.newSubject != "" {
+		in.subject = s.newSubject
+	}
+	switch {
+	case s.currentObject != "":
+		in.object = s.currentObject
+	case s.newSubject != "":
+		in.object = s.newSubject
+	default:
+		in.object = s.ctx.subject
+	}
+	in.incomplete, in.lists = s.incomplete, s.lists
+	return in
+}
+
+// scope takes @vocab, @prefix and the language (steps 2 to 4).
+func (d *document) scope(s *step) {
+	if v, ok := attr(s.n, "vocab"); ok {
+		s.vocab = ""
+		if k := d.resource(v); k != "" && strings.TrimSpace(v) != "" {
+			s.vocab = k.Value()
+			d.emit(d.key(term.IRI(d.base.String())), usesVocabulary, k)
+		}
+	}
+	s.prefixes = s.prefixes.with(s.n)
+	if lang, ok := attr(s.n, "lang"); ok {
+		s.lang = lang
+	} else if lang, ok := attr(s.n, "xml:lang"); ok {
+		s.lang = lang
+	}
+}
+
+// relations reads @rel and @rev. Beside @property, words that are neither CURIEs nor IRIs do not count (HTML+RDFa §3.1).
+func (d *document) relations(s *step) {
+	read := func(name string) (keys []term.Key, has bool) {
+		if _, has = attr(s.n, name); !has {
+			return nil, false
+		}
+		tokens := s.tokens(name)
+		if _, property := attr(s.n, "property"); property {
+			kept := tokens[:0:0]
+			for _, t := range tokens {
+				if strings.Contains(t, ":") {
+					kept = append(kept, t)
+				}
+			}
+			if len(kept) == 0 {
+				return nil, false
+			}
+			tokens = kept
+		}
+		for _, t := range tokens {
+			if k := d.vocabTerm(s, t); k.Kind() == term.KindIRI {
+				keys = append(keys, k)
+			}
+		}
+		return keys, true
+	}
+	s.rel, s.hasRel = read("rel")
+	s.rev, s.hasRev = read("rev")
+}
+
+// establishing finds the subject of an element without @rel and @rev (step 5).
+func (d *document) establishing(s *step) {
+	_, hasProperty := attr(s.n, "property")
+	_, hasContent := attr(s.n, "content")
+	_, hasDatatype := attr(s.n, "datatype")
+	_, hasTypeof := attr(s.n, "typeof")
+	about := d.about(s)
+	if hasProperty && !hasContent && !hasDatatype {
+		s.newSubject = first(about, d.byPlace(s), s.ctx.object)
+		if hasTypeof {
+			s.typed = about
+			if s.typed == "" && d.isRoot(s.n) {
+				s.typed = d.byPlace(s)
+			}
+			if s.typed == "" {
+				s.typed = d.objectResource(s)
+			}
+			if s.typed == "" {
+				s.typed = d.fresh("a-")
+			}
+			s.currentObject = s.typed
+		}
+		return
+	}
+	s.newSubject = first(about, d.objectResource(s), d.byPlace(s))
+	if s.newSubject == "" && hasTypeof {
+		s.newSubject = d.fresh("a-")
+	}
+	if s.newSubject == "" {
+		s.newSubject = s.ctx.object
+		s.skip = !hasProperty
+	}
+	if hasTypeof {
+		s.typed = s.newSubject
+	}
+}
+
+// chaining finds subject and object of an element with @rel or @rev (step 6).
+func (d *document) chaining(s *step) {
+	_, hasTypeof := attr(s.n, "typeof")
+	about := d.about(s)
+	s.newSubject = first(about, d.byPlace(s), s.ctx.object)
+	if hasTypeof && about != "" {
+		s.typed = about
+	}
+	s.currentObject = d.objectResource(s)
+	if hasTypeof && about == "" {
+		if s.currentObject == "" {
+			s.currentObject = d.fresh("a-")
+		}
+		s.typed = s.currentObject
+	}
+}
+
+func first(keys ...term.Key) term.Key {
+	for _, k := range keys {
+		if k != "" {
+			return k
+		}
+	}
+	return ""
+}
+
+func (d *document) isRoot(n *html.Node) bool { return n.Parent == d.root }
+
+// byPlace is the subject that the root, head and body have without naming one.
+func (d *document) byPlace(s *step) term.Key {
+	switch {
+	case d.isRoot(s.n):
+		return d.key(term.IRI(d.base.String()))
+	case s.n.Data == "head", s.n.Data == "body":
+		return s.ctx.object
+	}
+	return ""
+}
+
+func (d *document) about(s *step) term.Key {
+	if v, ok := attr(s.n, "about"); ok {
+		return d.safeCURIE(s, v)
+	}
+	return ""
+}
+
+// objectResource is what @resource, @href or @src name.
+func (d *document) objectResource(s *step) term.Key {
+	if v, ok := attr(s.n, "resource"); ok {
+		if k := d.safeCURIE(s, v); k != "" {
+			return k
+		}
+	}
+	for _, name := range []string{"href", "src"} {
+		if v, ok := attr(s.n, name); ok {
+			return d.resource(v)
+		}
+	}
+	return ""
+}
+
+// related makes the statements of @rel and @rev, or leaves them to be completed (steps 9 and 10).
+func (d *document) related(s *step) {
+	_, list := attr(s.n, "inlist")
+	if s.currentObject == "" && (s.hasRel || s.hasRev) {
+		for _, p := range s.rel {
+			if list {
+				s.lists.touch(p)
+				s.incomplete = append(s.incomplete, incomplete{p, inList})
+			} else {
+				s.incomplete = append(s.incomplete, incomplete{p, forward})
+			}
+		}
+		for _, p := range s.rev {
+			s.incomplete = append(s.incomplete, incomplete{p, reverse})
+		}
+		s.currentObject = d.fresh("a-")
+		return
+	}
+	for _, p := range s.rel {
+		if list {
+			s.lists.add(p, s.currentObject)
+		} else {
+			d.emit(s.newSubject, p, s.currentObject)
+		}
+	}
+	for _, p := range s.rev {
+		d.emit(s.currentObject, p, s.newSubject)
+	}
+}
+
+// property makes the statements of @property (step 11).
+func (d *document) property(s *step) {
+	tokens := s.tokens("property")
+	if len(tokens) == 0 {
+		return
+	}
+	value := d.propertyValue(s)
+	_, list := attr(s.n, "inlist")
+	for _, t := range tokens {
+		p := d.vocabTerm(s, t)
+		if p.Kind() != term.KindIRI {
+			continue
+		}
+		if list {
+			s.lists.add(p, value)
+		} else {
+			d.emit(s.newSubject, p, value)
+		}
+	}
+}
+
+func (d *document) propertyValue(s *step) term.Key {
+	content, hasContent := attr(s.n, "content")
+	datatype, hasDatatype := attr(s.n, "datatype")
+	datetime, hasDatetime := attr(s.n, "datetime")
+	_, hasTypeof := attr(s.n, "typeof")
+	_, hasAbout := attr(s.n, "about")
+	text := func() string {
+		switch {
+		case hasContent:
+			return content
+		case hasDatetime:
+			return datetime
+		}
+		return d.textOf(s.n)
+	}
+	if hasDatatype && strings.TrimSpace(datatype) != "" {
+		switch dt := d.vocabTerm(s, strings.TrimSpace(datatype)); {
+		case dt.Kind() != term.KindIRI:
+			return d.literal(text(), s.lang)
+		case dt == "<"+rdfNS+"XMLLiteral" && !hasContent, dt == "<"+rdfNS+"HTML" && !hasContent:
+			return d.key(term.Typed(d.markupOf(s), dt.Value()))
+		default:
+			return d.key(term.Typed(text(), dt.Value()))
+		}
+	}
+	switch {
+	case hasDatatype, hasContent:
+		return d.literal(text(), s.lang)
+	case hasDatetime, s.n.Data == "time":
+		return d.timeValue(strings.TrimSpace(text()), s.lang)
+	case !s.hasRel && !s.hasRev:
+		if k := d.objectResource(s); k != "" {
+			return k
+		}
+	}
+	if hasTypeof && !hasAbout && s.typed != "" {
+		return s.typed
+	}
+	return d.literal(text(), s.lang)
+}
+
+// list makes the cells of an RDF list.
+func (d *document) list(values []term.Key) term.Key {
+	head := rdfNil
+	for i := len(values) - 1; i >= 0; i-- {
+		cell := d.fresh("a-")
+		d.emit(cell, rdfFirst, values[i])
+		d.emit(cell, rdfRest, head)
+		head = cell
+	}
+	return head
+}
