@@ -3,21 +3,16 @@ package crawler
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
-	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/detect"
 	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/inspect"
 )
-
-// profileTime bounds how long one table may be looked at; what is known by then is kept.
-const profileTime = 2 * time.Minute
 
 // examine finds out what was fetched and makes its bytes durable. nil where there is nothing to keep; then the exchange
 // holds the outcome.
@@ -51,8 +46,8 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	if kept.Ref, err = p.store(ctx, latest, digests, ex); err != nil {
 		return nil, err
 	}
-	kept.Profile = p.profile(ctx, found, ex)
-	return kept, ctx.Err()
+	kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
+	return kept, err
 }
 
 // declared is what the server says the file is, or else the catalog.
@@ -84,21 +79,4 @@ func (p *Pipeline) store(ctx context.Context, latest *catalog.Version, digests c
 		return ref, fmt.Errorf("store bytes: %w", err)
 	}
 	return ref, nil
-}
-
-// profile describes a table; nil for everything else, and for a table that cannot be read, which the log tells.
-func (p *Pipeline) profile(ctx context.Context, found detect.Detection, ex *fetch.Exchange) *csvprofile.Profile {
-	if found.Compression != "" || (found.Type != "text/csv" && found.Type != "text/tab-separated-values") {
-		return nil
-	}
-	limited, cancel := context.WithTimeout(ctx, profileTime)
-	defer cancel()
-	body := ex.Body.Open()
-	defer body.Close()
-	profile, err := csvprofile.Read(limited, io.Reader(body), csvprofile.Options{Charset: found.Charset})
-	if err != nil {
-		p.Log.Warn("table not profiled", "url", ex.URL, "error", err)
-		return nil
-	}
-	return profile
 }

@@ -18,6 +18,7 @@ import (
 const (
 	versionPath  = "api/v1/get/file/id/"
 	legacyPath   = "get/file/id/"
+	memberPath   = "/member/" // behind a version's IRI
 	activityPath = "activity/"
 	graphPath    = "graph/"
 	timeMapPath  = "timemap/link/"
@@ -80,6 +81,15 @@ func (m Mint) Column(versionID string, i int) string {
 	return m.Version(versionID) + "#" + strconv.Itoa(i)
 }
 
+// Member IRI of a file inside a version that is an archive, by its path there.
+func (m Mint) Member(versionID, path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return m.Version(versionID) + memberPath + strings.Join(parts, "/")
+}
+
 // Activity IRI of one fetch or harvest.
 func (m Mint) Activity(id string) string { return m.Base + activityPath + id }
 
@@ -103,6 +113,7 @@ type Kind byte
 const (
 	KindVersion Kind = iota + 1
 	KindColumn
+	KindMember
 	KindActivity
 	KindGraph
 	KindTimeMap
@@ -110,12 +121,13 @@ const (
 	KindAgent
 )
 
-// Ref is a minted IRI taken apart. ID is set for versions, columns and activities; URL for graphs, time maps and
-// time gates; Column for columns.
+// Ref is a minted IRI taken apart. ID is set for versions, columns, members and activities; URL for graphs, time maps
+// and time gates; Column for columns; Path for members.
 type Ref struct {
 	Kind   Kind
 	ID     string
 	Column int
+	Path   string
 	URL    string
 }
 
@@ -149,6 +161,12 @@ func (m Mint) Parse(iri string) (ref Ref, ok bool) {
 }
 
 func parseVersion(id string) (Ref, bool) {
+	if id, path, isMember := strings.Cut(id, memberPath); isMember {
+		path, _, _ = strings.Cut(path, "#") // a column of a member is told as the member
+		path, err := url.PathUnescape(path)
+		_, _, ok := SplitVersionID(id)
+		return Ref{Kind: KindMember, ID: id, Path: path}, ok && err == nil && path != ""
+	}
 	id, fragment, hasFragment := strings.Cut(id, "#")
 	if _, _, ok := SplitVersionID(id); !ok {
 		return Ref{}, false

@@ -23,10 +23,12 @@ func TestParseReadsBackWhatMintMade(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := VersionID(ResourceID(rapid.String().Draw(t, "key")), rapid.IntRange(0, 1e6).Draw(t, "n"))
 		url := "http://" + rapid.StringMatching(`[a-z]{1,9}\.example(/[a-z?=&%/#]{0,20})?`).Draw(t, "url")
+		path := rapid.StringMatching(`[a-zé %#?]{1,9}(/[a-z.%]{1,9}){0,2}`).Draw(t, "path")
 		column := rapid.IntRange(1, 5000).Draw(t, "column")
 		for iri, want := range map[string]Ref{
 			m.Version(id):        {Kind: KindVersion, ID: id},
 			m.Column(id, column): {Kind: KindColumn, ID: id, Column: column},
+			m.Member(id, path):   {Kind: KindMember, ID: id, Path: path},
 			m.Activity(id):       {Kind: KindActivity, ID: id},
 			m.Graph(url):         {Kind: KindGraph, URL: url},
 			m.TimeMap(url):       {Kind: KindTimeMap, URL: url},

@@ -62,12 +62,16 @@ func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error
 		if err != nil {
 			return err
 		}
+		err = t.counts(ctx, countPortal, func(iri string, n tally) error { return emit(describe.Portal(iri, n.Title)) })
+		if err != nil {
+			return err
+		}
 		err = t.eachVersion(ctx, func(v catalog.Version) error {
-			profile, err := t.profile(v.ID)
+			in, err := t.inside(v.ID)
 			if err != nil {
 				return err
 			}
-			return emit(versionQuads(a.mint, v, profile))
+			return emit(versionQuads(a.mint, v, in))
 		})
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -66,7 +67,7 @@ func visit(t *testing.T, a *Archive, url, body string, at time.Time) catalog.Act
 	}
 	act, err := a.Commit(t.Context(), Visit{
 		Activity: catalog.Activity{URL: url, Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200},
-		Kept:     &Kept{Ref: ref, Type: "text/csv", Charset: "utf-8", FileName: "a.csv", Profile: profile},
+		Kept:     &Kept{Ref: ref, Type: "text/csv", Charset: "utf-8", FileName: "a.csv", Inside: &inspect.Inside{Tables: []*csvprofile.Profile{profile}}},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +135,8 @@ func TestTriplesAreWhatTheRecordsDescribe(t *testing.T) {
 	register(t, a, listed, catalog.Seed{URL: "ftp://data.example/b c.zip", Title: "spaces in its name"})
 	visit(t, a, file, "a,b\n1,2\n", day)
 	visit(t, a, file, "a,b,c\n1,2,3\n", day.Add(time.Hour))
+	register(t, a, catalog.Seed{URL: "http://data.example/b.csv", Portal: listed.Portal, PortalTitle: "Data", Dataset: listed.Dataset, DatasetTitle: "Trees"})
+	register(t, a, catalog.Seed{URL: file, Portal: listed.Portal, PortalTitle: "Open Data", Dataset: listed.Dataset, DatasetTitle: "Trees and shrubs"})
 	register(t, a, catalog.Seed{URL: file, Portal: "http://other.example/", Dataset: "http://other.example/d", DatasetTitle: "The same trees"})
 	if _, err := a.Commit(t.Context(), Visit{Activity: catalog.Activity{URL: file, Start: day.Add(2 * time.Hour), End: day.Add(2 * time.Hour),
 		Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 500, Why: "the server answered 500"}}, nil); err != nil {

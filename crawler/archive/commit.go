@@ -7,8 +7,8 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
-	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/describe"
+	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -33,7 +33,7 @@ type Kept struct {
 	LastModified string
 	ETag         string
 	Headers      map[string][]string
-	Profile      *csvprofile.Profile // nil where it is no table
+	Inside       *inspect.Inside // nil where there is nothing to tell
 }
 
 // Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
@@ -122,26 +122,22 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	r.Versions++
 	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
 	r.MediaType, r.FileName = v.Type, v.FileName
-	if err := t.saveVersion(r.ID, v, kept.Profile); err != nil {
+	if err := t.saveVersion(r.ID, v, kept.Inside); err != nil {
 		return err
 	}
-	return replace(txn, nil, versionQuads(a.mint, v, kept.Profile))
+	return replace(txn, nil, versionQuads(a.mint, v, kept.Inside))
 }
 
-func versionQuads(m ns.Mint, v catalog.Version, p *csvprofile.Profile) []term.Quad {
-	quads := describe.Version(m, v)
-	if p != nil {
-		quads = append(quads, describe.Table(m, v, p)...)
-	}
-	return quads
+func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
+	return append(describe.Version(m, v), describe.Inside(m, v, in)...)
 }
 
-func (t tables) saveVersion(id string, v catalog.Version, p *csvprofile.Profile) error {
+func (t tables) saveVersion(id string, v catalog.Version, in *inspect.Inside) error {
 	if err := t.set(key(tableVersion, rid(id), v.N), v); err != nil {
 		return err
 	}
-	if p != nil {
-		if err := t.set(key(tableProfile, rid(id), v.N), p); err != nil {
+	if in != nil {
+		if err := t.set(key(tableInside, rid(id), v.N), in); err != nil {
 			return err
 		}
 	}

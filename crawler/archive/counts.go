@@ -19,7 +19,7 @@ type tally struct {
 	Visits    int `json:",omitempty"`
 	Bytes     int64
 	Outcomes  map[catalog.Outcome]int `json:",omitempty"`
-	First     string                  `json:",omitempty"` // the day it was first counted
+	Title     string                  `json:",omitempty"` // of a portal
 }
 
 // The names of what is counted; countAll has one key, "".

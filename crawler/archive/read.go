@@ -13,6 +13,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -118,18 +119,27 @@ func (a *Archive) Open(ctx context.Context, id string) (io.ReadCloser, error) {
 	return a.content.Open(v.Digests.SHA256)
 }
 
-// Profile of a version's table; nil where it is none.
-func (a *Archive) Profile(ctx context.Context, id string) (*csvprofile.Profile, error) {
-	var p *csvprofile.Profile
+// Inside says what a version holds: tables, RDF, members; nil where there is nothing to tell.
+func (a *Archive) Inside(ctx context.Context, id string) (*inspect.Inside, error) {
+	var in *inspect.Inside
 	err := a.view(func(t tables) error {
 		if _, ok, err := t.version(id); err != nil || !ok {
 			return orNotFound(err, "version", id)
 		}
 		var err error
-		p, err = t.profile(id)
+		in, err = t.inside(id)
 		return err
 	})
-	return p, err
+	return in, err
+}
+
+// Profile of a version's first table; nil where it has none.
+func (a *Archive) Profile(ctx context.Context, id string) (*csvprofile.Profile, error) {
+	in, err := a.Inside(ctx, id)
+	if err != nil || in == nil || len(in.Tables) == 0 {
+		return nil, err
+	}
+	return in.Tables[0], nil
 }
 
 func orNotFound(err error, what, name string) error {

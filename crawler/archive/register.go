@@ -67,6 +67,7 @@ func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed c
 		return false, err
 	}
 	before := r
+	r.Sources = slices.Clone(r.Sources)
 	if !known {
 		if r, err = newRecord(id, seed, now); err != nil {
 			return false, err
@@ -83,8 +84,16 @@ func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed c
 	}
 	source := catalog.Source{Portal: seed.Portal, Dataset: seed.Dataset, DatasetTitle: seed.DatasetTitle}
 	isListed := addSource(&r.Resource, source)
+	if known && !isListed {
+		if err := t.retitle(txn, id, source); err != nil {
+			return false, err
+		}
+	}
 
 	if err := t.countSource(before.Resource, r.Resource, source, isListed, known); err != nil {
+		return false, err
+	}
+	if err := t.titlePortal(txn, seed.Portal, seed.PortalTitle); err != nil {
 		return false, err
 	}
 	if err := t.index(before, r, known); err != nil {
@@ -218,6 +227,52 @@ func (t tables) isEmpty(prefix []byte) (bool, error) {
 		return false, nil
 	})
 	return empty, err
+}
+
+// titlePortal keeps the title of a portal with its counts, since thousands of resources share it.
+func (t tables) titlePortal(txn *triplestore.Txn, portal, title string) error {
+	if portal == "" || title == "" {
+		return nil
+	}
+	before, err := t.counted(countPortal, portal)
+	if err != nil || before.Title == title {
+		return err
+	}
+	if err := t.count(countPortal, portal, func(n *tally) { n.Title = title }); err != nil {
+		return err
+	}
+	return replace(txn, describe.Portal(portal, before.Title), describe.Portal(portal, title))
+}
+
+// retitle gives the other resources of a dataset its new title too: they are described with it together.
+func (t tables) retitle(txn *triplestore.Txn, id string, s catalog.Source) error {
+	if s.Dataset == "" || s.DatasetTitle == "" {
+		return nil
+	}
+	var others []record
+	err := t.txn.Scan(kv.SpaceArchive, key(tableByDataset, s.Dataset, ""), nil, func(k, _ []byte) (bool, error) {
+		r, known, err := t.resource(tail(k, ridLen))
+		if known && r.ID != id && slices.ContainsFunc(r.Sources, func(o catalog.Source) bool { return o.Dataset == s.Dataset && o.DatasetTitle != s.DatasetTitle }) {
+			others = append(others, r)
+		}
+		return true, err
+	})
+	for _, before := range others {
+		after := before
+		after.Sources = slices.Clone(before.Sources)
+		for i := range after.Sources {
+			if after.Sources[i].Dataset == s.Dataset {
+				after.Sources[i].DatasetTitle = s.DatasetTitle
+			}
+		}
+		if err == nil {
+			err = t.set(key(tableResource, rid(after.ID)), after)
+		}
+		if err == nil {
+			err = replace(txn, describe.Resource(before.Resource), describe.Resource(after.Resource))
+		}
+	}
+	return err
 }
 
 func describedResource(r record, known bool) []term.Quad {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -17,7 +17,7 @@ import (
 const (
 	tableResource   = 'r' // resource id                       -> record
 	tableVersion    = 'v' // resource id, N (4 bytes)          -> catalog.Version
-	tableProfile    = 'p' // resource id, N (4 bytes)          -> csvprofile.Profile
+	tableInside     = 'p' // resource id, N (4 bytes)          -> inspect.Inside
 	tableActivity   = 'a' // start (8 bytes, newest first), resource id -> catalog.Activity
 	tableByResource = 'b' // resource id, start (newest first) -> index of activities
 	tableByDigest   = 'd' // SHA-256, resource id, N           -> index of versions
@@ -103,15 +103,15 @@ func (t tables) version(id string) (catalog.Version, bool, error) {
 	return v, ok, err
 }
 
-// profile of a version; nil where it has none.
-func (t tables) profile(versionID string) (*csvprofile.Profile, error) {
+// inside of a version; nil where there is nothing to tell.
+func (t tables) inside(versionID string) (*inspect.Inside, error) {
 	resource, n, _ := ns.SplitVersionID(versionID)
-	var p csvprofile.Profile
-	ok, err := t.get(key(tableProfile, rid(resource), n), &p)
+	var in inspect.Inside
+	ok, err := t.get(key(tableInside, rid(resource), n), &in)
 	if !ok || err != nil {
 		return nil, err
 	}
-	return &p, nil
+	return &in, nil
 }
 
 // scan calls f with each key (without the prefix's table byte) and value at or after from that has the prefix.

@@ -13,6 +13,7 @@ import (
 type Seed struct {
 	URL          string // absolute http, https or ftp URL, as the source spelled it
 	Portal       string // IRI of the portal that lists it
+	PortalTitle  string
 	Dataset      string // IRI of the dataset it distributes
 	Title        string // of the distribution, or the file's name
 	DatasetTitle string

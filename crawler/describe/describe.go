@@ -92,6 +92,16 @@ func Resource(r catalog.Resource) []term.Quad {
 	return g.quads
 }
 
+// Portal describes a portal by its title; nothing where either is missing.
+func Portal(iri, title string) []term.Quad {
+	g := &graph{}
+	if absolute(iri) {
+		g.about(IRI(iri))
+		g.text(dcterms.Title, title)
+	}
+	return g.quads
+}
+
 func (g *graph) source(url term.Key, s catalog.Source) {
 	portal, dataset := absolute(s.Portal), absolute(s.Dataset)
 	if portal {

@@ -3,12 +3,11 @@ package describe
 import (
 	"strconv"
 
-	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
-	"odarchive/ns"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
 	"odarchive/vocab/csvw"
+	"odarchive/vocab/dcterms"
 	"odarchive/vocab/rdfs"
 	"odarchive/vocab/xsd"
 )
@@ -16,33 +15,60 @@ import (
 // maxColumns bounds how many columns of one table are described: wider ones are matrices, not records.
 const maxColumns = 2000
 
-// Table describes the table in a version: its dialect, size and columns (CSVW, as in listing 2 of the ODArchive paper).
-func Table(m ns.Mint, v catalog.Version, p *csvprofile.Profile) []term.Quad {
-	g := &graph{}
-	table, dialect, schema := term.Blank("table-"+v.ID), term.Blank("dialect-"+v.ID), term.Blank("schema-"+v.ID)
+// maxDescribed bounds how many columns one version's tables are described with altogether.
+const maxDescribed = 5000
+
+// place is where a table stands: the IRI of the file it is in, the labels of its blank nodes, the fragments of its columns.
+type place struct {
+	file, label, fragment string
+}
+
+// tables describes the tables of one file: of a version, or of a member of one. left is how many columns may still be
+// described; it is counted down.
+func (g *graph) tables(at place, all []*csvprofile.Profile, left *int) {
+	for i, p := range all {
+		here := at
+		if i > 0 {
+			here.label += "-" + strconv.Itoa(i+1)
+			here.fragment += strconv.Itoa(i+1) + "."
+		}
+		if len(p.Columns) == 0 {
+			continue
+		}
+		g.table(here, p, min(len(p.Columns), maxColumns, *left))
+		*left = max(0, *left-len(p.Columns))
+	}
+}
+
+// table describes one table: its dialect, size and first columns (CSVW, as in listing 2 of the ODArchive paper).
+func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
+	table, dialect, schema := term.Blank("table-"+at.label), term.Blank("dialect-"+at.label), term.Blank("schema-"+at.label)
+	column := func(i int) term.Key { return term.IRI(at.file + "#" + at.fragment + strconv.Itoa(i+1)) }
 	g.about(table)
 	g.isA(csvw.Table)
-	g.add(csvw.Url, term.IRI(m.Version(v.ID)))
+	g.add(csvw.Url, term.IRI(at.file))
+	g.text(dcterms.Title, p.Name)
 	g.add(arc.Rows, integer(p.Rows))
 	g.add(arc.Columns, integer(int64(len(p.Columns))))
-	g.add(csvw.DialectProp, dialect)
+	if p.Dialect.Delimiter != "" {
+		g.add(csvw.DialectProp, dialect)
+	}
 	g.add(csvw.TableSchema, schema)
 
-	g.about(dialect)
-	g.isA(csvw.Dialect)
-	g.dialect(p.Dialect)
-
+	if p.Dialect.Delimiter != "" { // sheets and JSON have no dialect
+		g.about(dialect)
+		g.isA(csvw.Dialect)
+		g.dialect(p.Dialect)
+	}
 	g.about(schema)
 	g.isA(csvw.Schema)
-	columns := p.Columns[:min(len(p.Columns), maxColumns)]
 	for i := range columns {
-		g.add(csvw.ColumnProp, term.IRI(m.Column(v.ID, i+1)))
+		g.add(csvw.ColumnProp, column(i))
 	}
-	for i, c := range columns {
-		g.about(term.IRI(m.Column(v.ID, i+1)))
+	for i, c := range p.Columns[:columns] {
+		g.about(column(i))
 		g.column(c)
 	}
-	return g.quads
 }
 
 func (g *graph) dialect(d csvprofile.Dialect) {
@@ -72,7 +98,7 @@ func boolean(b bool) term.Key { return term.Typed(strconv.FormatBool(b), xsd.Boo
 func (g *graph) column(c csvprofile.Column) {
 	g.isA(csvw.Column)
 	g.text(csvw.Name, c.Name)
-	g.add(csvw.Datatype, datatype(c.Datatype))
+	g.text(csvw.Datatype, c.Datatype) // its name, as the paper's data has it: "integer"
 	if c.Class != "" {
 		g.add(rdfs.Range, term.IRI(c.Class))
 	}
@@ -93,6 +119,3 @@ func (g *graph) column(c csvprofile.Column) {
 		g.add(arc.Mean, term.Typed(strconv.FormatFloat(*c.Mean, 'E', -1, 64), xsd.Double))
 	}
 }
-
-// datatype is the name of a column's datatype as the paper's data has it: a plain string such as "integer".
-func datatype(name string) term.Key { return term.String(name) }

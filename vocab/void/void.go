@@ -19,6 +19,8 @@ const (
 	DataDump          = NS + "dataDump"
 	Vocabulary        = NS + "vocabulary"
 	ClassPartition    = NS + "classPartition"
+	Property          = NS + "property"
+	Class             = NS + "class"
 	PropertyPartition = NS + "propertyPartition"
 	UriSpace          = NS + "uriSpace"
 	ExampleResource   = NS + "exampleResource"

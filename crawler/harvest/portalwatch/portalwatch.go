@@ -25,6 +25,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/dcterms"
 
 	"github.com/knakk/rdf"
 	"github.com/knakk/sparql"
@@ -77,7 +78,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 				return err
 			}
 		}
-		if err := c.harvestPortal(ctx, position{mark.snapshot, portal, after}, out); err != nil {
+		if err := c.harvestPortal(ctx, position{mark.snapshot, portal, after}, titleOf(about[portal]), out); err != nil {
 			return fmt.Errorf("portal %s: %w", portal, err)
 		}
 	}
@@ -94,7 +95,17 @@ func parseMark(token string) position {
 
 func (p position) String() string { return p.snapshot + " " + p.portal + " " + p.dataset }
 
-func (c client) harvestPortal(ctx context.Context, at position, out harvest.Sink) error {
+// titleOf the portal among the statements about it.
+func titleOf(about []term.Quad) string {
+	for _, q := range about {
+		if q.P == term.IRI(dcterms.Title) {
+			return q.O.Value()
+		}
+	}
+	return ""
+}
+
+func (c client) harvestPortal(ctx context.Context, at position, title string, out harvest.Sink) error {
 	for {
 		datasets, err := c.datasets(ctx, at)
 		if err != nil || len(datasets) == 0 {
@@ -104,7 +115,7 @@ func (c client) harvestPortal(ctx context.Context, at position, out harvest.Sink
 		if err != nil {
 			return err
 		}
-		if err := c.distributions(ctx, at, datasets, titles, out); err != nil {
+		if err := c.distributions(ctx, at, title, datasets, titles, out); err != nil {
 			return err
 		}
 		at.dataset = datasets[len(datasets)-1]
@@ -190,7 +201,7 @@ func (c client) about(ctx context.Context, at position, datasets []string, out h
 	titles := map[string]string{}
 	for _, row := range rows {
 		dataset := text(row["dataset"])
-		if text(row["property"]) == "http://purl.org/dc/terms/title" && titles[dataset] == "" {
+		if text(row["property"]) == dcterms.Title && titles[dataset] == "" {
 			titles[dataset] = text(row["value"])
 		}
 		if err := out.Quad(c.statement(at.snapshot, at.portal, dataset, row)); err != nil {
@@ -201,7 +212,7 @@ func (c client) about(ctx context.Context, at position, datasets []string, out h
 }
 
 // distributions hands over one seed for each (dataset, URL), however many rows there are about it.
-func (c client) distributions(ctx context.Context, at position, datasets []string, titles map[string]string, out harvest.Sink) error {
+func (c client) distributions(ctx context.Context, at position, portalTitle string, datasets []string, titles map[string]string, out harvest.Sink) error {
 	rows, err := c.ask(ctx, "distributions", map[string]string{"Graph": at.snapshot, "Datasets": values(datasets)})
 	if err != nil {
 		return err
@@ -213,7 +224,7 @@ func (c client) distributions(ctx context.Context, at position, datasets []strin
 		l := listing{text(row["dataset"]), strings.TrimSpace(text(row["url"]))}
 		seed := seeds[l]
 		if seed == nil {
-			seed = &catalog.Seed{URL: l.url, Portal: at.portal, Dataset: l.dataset, DatasetTitle: titles[l.dataset]}
+			seed = &catalog.Seed{URL: l.url, Portal: at.portal, PortalTitle: portalTitle, Dataset: l.dataset, DatasetTitle: titles[l.dataset]}
 			seeds[l] = seed
 			order = append(order, l)
 		}

@@ -1,0 +1,78 @@
+package describe
+
+import (
+	"strconv"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect"
+	"odarchive/crawler/rdfprofile"
+	"odarchive/ns"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/void"
+)
+
+// maxPartitions bounds how many predicates, classes and vocabularies of one RDF file are described each.
+const maxPartitions = 100
+
+// Inside describes what a version holds: tables (CSVW), RDF (VoID), and the members of an archive as its parts.
+func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
+	if in == nil {
+		return nil
+	}
+	g := &graph{}
+	left := maxDescribed
+	g.tables(place{file: m.Version(v.ID), label: v.ID}, in.Tables, &left)
+	if in.RDF != nil {
+		g.about(term.IRI(m.Version(v.ID)))
+		g.rdf(v.ID, in.RDF)
+	}
+	for i, member := range in.Members {
+		g.member(m, v, i, member, &left)
+	}
+	return g.quads
+}
+
+func (g *graph) member(m ns.Mint, v catalog.Version, i int, member inspect.Member, left *int) {
+	version, iri := term.IRI(m.Version(v.ID)), m.Member(v.ID, member.Path)
+	g.about(version)
+	g.add(dcterms.HasPart, term.IRI(iri))
+	g.about(term.IRI(iri))
+	g.add(dcterms.IsPartOf, version)
+	g.text(dcterms.Title, member.Path)
+	g.text(dcat.MediaType, member.Type)
+	if member.Size >= 0 {
+		g.add(dcat.ByteSize, integer(member.Size))
+	}
+	if !member.Modified.IsZero() {
+		g.add(dcterms.Modified, Time(member.Modified))
+	}
+	g.tables(place{file: iri, label: v.ID + "-member-" + strconv.Itoa(i+1)}, member.Tables, left)
+}
+
+// rdf describes the statements of an RDF file about the subject that is set (VoID section 4).
+func (g *graph) rdf(label string, p *rdfprofile.Profile) {
+	file := g.subject
+	g.isA(void.Dataset)
+	g.add(void.Triples, integer(p.Triples))
+	g.add(void.DistinctSubjects, integer(p.Subjects))
+	g.add(void.DistinctObjects, integer(p.Objects))
+	g.add(void.Properties, integer(int64(len(p.Predicates))))
+	g.add(void.Classes, integer(int64(len(p.Classes))))
+	for _, n := range p.Namespaces[:min(len(p.Namespaces), maxPartitions)] {
+		g.add(void.Vocabulary, IRI(n.IRI))
+	}
+	partition := func(kind string, predicate, class, count string, all []rdfprofile.Count) {
+		for i, c := range all[:min(len(all), maxPartitions)] {
+			node := term.Blank(kind + "-" + label + "-" + strconv.Itoa(i+1))
+			g.about(file)
+			g.add(predicate, node)
+			g.about(node)
+			g.add(class, IRI(c.IRI))
+			g.add(count, integer(c.Count))
+		}
+	}
+	partition("property", void.PropertyPartition, void.Property, void.Triples, p.Predicates)
+	partition("class", void.ClassPartition, void.Class, void.Entities, p.Classes)
+}

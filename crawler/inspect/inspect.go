@@ -1,0 +1,141 @@
+// Package inspect finds out what is inside a file whose kind is known: tables, RDF statements, members of an archive and
+// the tables in them.
+//
+// File looks at one file with the package that knows its kind (csvprofile, tables, rdfprofile, unpack), within limits of
+// time and size for the whole file. What cannot be read is told in Inside.Faults, one sentence each; it never costs more
+// than its own file. Inside is kept as JSON by the archive: field names are stable.
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/detect"
+	"odarchive/crawler/rdfprofile"
+	"odarchive/crawler/tables"
+	"odarchive/crawler/unpack"
+)
+
+// Inside is what a file holds.
+type Inside struct {
+	Tables  []*csvprofile.Profile `json:"tables,omitempty"`
+	RDF     *rdfprofile.Profile   `json:"rdf,omitempty"`
+	Members []Member              `json:"members,omitempty"` // of an archive, in its order
+	More    bool                  `json:"more,omitempty"`    // a limit was reached: there is more than is told
+	Faults  []string              `json:"faults,omitempty"`  // what could not be read, and why
+}
+
+// Member is one file in an archive.
+type Member struct {
+	Path     string                `json:"path"`
+	Size     int64                 `json:"size"` // -1 where the archive does not say
+	Modified time.Time             `json:"modified,omitzero"`
+	Type     string                `json:"type,omitempty"` // media type, "" where it was not looked at
+	Charset  string                `json:"charset,omitempty"`
+	Tables   []*csvprofile.Profile `json:"tables,omitempty"`
+}
+
+// Input is a file to look into.
+type Input struct {
+	Found detect.Detection // what kind of file it is
+	Name  string           // file name
+	Size  int64
+	Body  io.ReaderAt
+}
+
+// Limits of one File. Zero fields take the defaults.
+type Limits struct {
+	Time       time.Duration // 2 minutes
+	MaxMembers int           // that are listed, 1,000
+	MaxProbe   int64         // bytes of a member that is looked into, 32 MiB; a larger one is only listed
+	MaxFaults  int           // 20
+	TempDir    string        // for inner archives; "" = the system's
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Time <= 0 {
+		l.Time = 2 * time.Minute
+	}
+	if l.MaxMembers <= 0 {
+		l.MaxMembers = 1000
+	}
+	if l.MaxProbe <= 0 {
+		l.MaxProbe = 32 << 20
+	}
+	if l.MaxFaults <= 0 {
+		l.MaxFaults = 20
+	}
+	return l
+}
+
+// File looks into a file. nil where there is nothing to tell. The error is only ever that ctx has ended.
+func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
+	limits = limits.withDefaults()
+	limited, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	look := &look{ctx: limited, limits: limits, found: &Inside{}}
+	look.file(in)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if len(look.found.Tables) == 0 && look.found.RDF == nil && len(look.found.Members) == 0 && len(look.found.Faults) == 0 {
+		return nil, nil
+	}
+	return look.found, nil
+}
+
+// look is one File under way.
+type look struct {
+	ctx    context.Context // of this one call: the walk's callbacks have none
+	limits Limits
+	found  *Inside
+}
+
+func (l *look) fault(what string, err error) {
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("it took longer than %s", l.limits.Time)
+		l.found.More = true
+	}
+	if len(l.found.Faults) < l.limits.MaxFaults {
+		l.found.Faults = append(l.found.Faults, what+": "+err.Error())
+	}
+}
+
+func (l *look) file(in Input) {
+	if in.Found.Compression != "" || unpack.Known(in.Found.Type) && !tables.Known(in.Found.Type) {
+		l.members(in)
+		return
+	}
+	l.found.Tables = l.tables(in.Name, in)
+	if rdfprofile.Known(in.Found.Type) {
+		profile, err := rdfprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), in.Found.Type, rdfprofile.Options{})
+		if err != nil {
+			l.fault(in.Name, err)
+		}
+		l.found.RDF = profile
+	}
+}
+
+// tables of one file that is no archive.
+func (l *look) tables(name string, in Input) []*csvprofile.Profile {
+	switch {
+	case in.Found.Type == "text/csv" || in.Found.Type == "text/tab-separated-values":
+		profile, err := csvprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), csvprofile.Options{Charset: in.Found.Charset})
+		if err != nil {
+			l.fault(name, err)
+			return nil
+		}
+		return []*csvprofile.Profile{profile}
+	case tables.Known(in.Found.Type):
+		found, err := tables.Read(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir}, tables.Options{})
+		if err != nil {
+			l.fault(name, err)
+		}
+		return found
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package inspect
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"odarchive/crawler/detect"
+	"odarchive/crawler/unpack"
+)
+
+// errEnough ends a walk over more members than are listed.
+var errEnough = errors.New("enough members")
+
+// members lists what an archive or compressed file holds, and looks into what is small enough.
+func (l *look) members(in Input) {
+	limits := unpack.Limits{Name: in.Name, TempDir: l.limits.TempDir}
+	err := unpack.Walk(l.ctx, in.Body, in.Size, archiveType(in), limits, func(m unpack.Member) error {
+		if len(l.found.Members) >= l.limits.MaxMembers {
+			l.found.More = true
+			return errEnough
+		}
+		member, err := l.member(m)
+		l.found.Members = append(l.found.Members, member)
+		if err != nil {
+			l.fault(m.Path, err)
+		}
+		return l.ctx.Err()
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		l.fault(in.Name, err)
+	}
+}
+
+// archiveType is what the walk has to open first: the compression around a file, or the archive itself. The walk
+// knows both by their first bytes.
+func archiveType(in Input) string {
+	if in.Found.Compression != "" {
+		return ""
+	}
+	return in.Found.Type
+}
+
+// member looks into one member. Its bytes are held in memory, which MaxProbe bounds.
+func (l *look) member(m unpack.Member) (Member, error) {
+	member := Member{Path: m.Path, Size: m.Size, Modified: m.Modified}
+	if m.Packed || m.Size > l.limits.MaxProbe {
+		return member, nil
+	}
+	r, err := m.Open()
+	if err != nil {
+		return member, err
+	}
+	body, err := io.ReadAll(io.LimitReader(r, l.limits.MaxProbe+1))
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil || int64(len(body)) > l.limits.MaxProbe {
+		return member, err
+	}
+	member.Size = int64(len(body))
+	found, err := detect.File(l.ctx, detect.Input{Name: m.Path, Size: member.Size, Body: bytes.NewReader(body)})
+	if err != nil {
+		return member, err
+	}
+	member.Type, member.Charset = found.Type, found.Charset
+	if found.Compression == "" && !unpack.Known(found.Type) {
+		member.Tables = l.tables(m.Path, Input{Found: found, Name: m.Path, Size: member.Size, Body: bytes.NewReader(body)})
+	}
+	return member, nil
+}
