@@ -19,6 +19,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/describe"
+	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/linkeddata/internal/shacl"
@@ -90,7 +91,7 @@ func (a *archive) quads(t *testing.T) []term.Quad {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, describe.Table(mint, v, profile)...)
+			all = append(all, describe.Inside(mint, v, &inspect.Inside{Tables: []*csvprofile.Profile{profile}})...)
 			all = append(all, describe.Activity(mint, catalog.Activity{ID: v.Activity, URL: v.URL, Start: v.At, End: v.At.Add(time.Second), Outcome: catalog.Archived, Status: 200, Version: v.ID})...)
 		}
 		all = append(all, describe.Activity(mint, catalog.Activity{ID: r.ID + "-9", URL: r.URL, Start: time.Unix(0, 0), End: time.Unix(1, 0), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrSoft404, Why: "a page that says not found"})...)
