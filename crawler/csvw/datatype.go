@@ -1,0 +1,366 @@
+package csvw
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Datatype is a datatype description (Metadata Vocabulary 5.11.2).
+type Datatype struct {
+	ID   string // IRI of its own, "" for the base's
+	Base string // name of a built-in datatype
+
+	pattern             string // of numbers and dates
+	decimalChar, groups string
+	trueWord, falseWord string
+	re                  *regexp.Regexp
+
+	length, minLength, maxLength  int // -1 = none
+	minInc, maxInc, minExc, maxEx *value
+}
+
+// builtin tells whether a name is that of a datatype of the CSVW context.
+func builtin(s string) bool { return datatypeIRI(s) != "" }
+
+// datatypeIRI is the IRI that a built-in datatype has in RDF.
+func datatypeIRI(name string) string {
+	const xsd = "http://www.w3.org/2001/XMLSchema#"
+	switch name {
+	case "number":
+		return xsd + "double"
+	case "binary":
+		return xsd + "base64Binary"
+	case "datetime":
+		return xsd + "dateTime"
+	case "any":
+		return xsd + "anyAtomicType"
+	case "xml":
+		return "http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"
+	case "html":
+		return "http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML"
+	case "json":
+		return "http://www.w3.org/ns/csvw#JSON"
+	case "anyAtomicType", "anyURI", "base64Binary", "boolean", "byte", "date", "dateTime", "dateTimeStamp", "dayTimeDuration", "decimal", "double", "duration", "float",
+		"gDay", "gMonth", "gMonthDay", "gYear", "gYearMonth", "hexBinary", "int", "integer", "language", "long", "Name", "negativeInteger", "NMTOKEN",
+		"nonNegativeInteger", "nonPositiveInteger", "normalizedString", "positiveInteger", "QName", "short", "string", "time", "token", "unsignedByte",
+		"unsignedInt", "unsignedLong", "unsignedShort", "yearMonthDuration":
+		return xsd + name
+	}
+	return ""
+}
+
+// family is what values of a datatype are read as.
+func family(base string) string {
+	switch base {
+	case "number", "decimal", "double", "float", "byte", "int", "integer", "long", "negativeInteger", "nonNegativeInteger", "nonPositiveInteger", "positiveInteger",
+		"short", "unsignedByte", "unsignedInt", "unsignedLong", "unsignedShort":
+		return "number"
+	case "date", "dateTime", "datetime", "dateTimeStamp", "time":
+		return "date"
+	case "duration", "dayTimeDuration", "yearMonthDuration":
+		return "duration"
+	case "boolean":
+		return "boolean"
+	case "binary", "base64Binary", "hexBinary":
+		return "binary"
+	case "gDay", "gMonth", "gMonthDay", "gYear", "gYearMonth":
+		return "part"
+	}
+	return "string"
+}
+
+// keepsSpace tells whether white space in values matters.
+func keepsSpace(base string) bool {
+	switch base {
+	case "string", "json", "xml", "html", "any", "anyAtomicType":
+		return true
+	}
+	return false
+}
+
+func (d *Datatype) iri() string {
+	if d.ID != "" {
+		return d.ID
+	}
+	return datatypeIRI(d.Base)
+}
+
+// datatype reads a datatype, by name or as an object.
+func (p *parser) datatype(v any) (*Datatype, error) {
+	d := &Datatype{Base: "string", length: -1, minLength: -1, maxLength: -1}
+	o := object{}
+	switch x := v.(type) {
+	case string:
+		if !builtin(x) {
+			p.warn("datatype %q is not built in", x)
+			return d, nil
+		}
+		d.Base = x
+	case object:
+		o = x
+	default:
+		p.warn("datatype is %v", v)
+		return nil, nil
+	}
+	switch b := o["base"].(type) {
+	case nil:
+	case string:
+		if builtin(b) {
+			d.Base = b
+		} else {
+			p.warn("datatype base %q is not built in", b)
+		}
+	default:
+		p.warn("datatype base is %v", b)
+	}
+	if id, ok := o["@id"].(string); ok {
+		d.ID = resolve(p.base, id)
+		if strings.HasPrefix(id, "_:") || strings.HasPrefix(d.ID, "http://www.w3.org/2001/XMLSchema#") || strings.HasPrefix(d.ID, "http://www.w3.org/ns/csvw#") {
+			return nil, invalid("datatype @id %s", id)
+		}
+	}
+	for k := range o {
+		switch k {
+		case "@id", "@type", "base", "format", "length", "minLength", "maxLength", "minimum", "maximum", "minInclusive", "maxInclusive", "minExclusive", "maxExclusive":
+		default:
+			if _, ok := expand(k); !ok {
+				p.warn("a datatype has no property %s", k)
+			}
+		}
+	}
+	p.format(d, o["format"])
+	for key, to := range map[string]*int{"length": &d.length, "minLength": &d.minLength, "maxLength": &d.maxLength} {
+		if v, ok := o[key]; ok {
+			n, isNumber := v.(json.Number)
+			i, err := n.Int64()
+			if !isNumber || err != nil || i < 0 {
+				p.warn("datatype %s is %v", key, v)
+				continue
+			}
+			if f := family(d.Base); f != "string" && f != "binary" {
+				return nil, invalid("%s on a %s", key, d.Base)
+			}
+			*to = int(min(i, math.MaxInt32))
+		}
+	}
+	if d.length >= 0 && (d.minLength > d.length || d.maxLength >= 0 && d.maxLength < d.length) || d.maxLength >= 0 && d.minLength > d.maxLength {
+		return nil, invalid("contradicting lengths")
+	}
+	return d, p.extremes(d, o)
+}
+
+// extremes reads the least and greatest values that are allowed.
+func (p *parser) extremes(d *Datatype, o object) error {
+	plain := &Datatype{Base: d.Base, length: -1, minLength: -1, maxLength: -1}
+	for _, e := range []struct {
+		key string
+		to  **value
+	}{{"minimum", &d.minInc}, {"maximum", &d.maxInc}, {"minInclusive", &d.minInc}, {"maxInclusive", &d.maxInc}, {"minExclusive", &d.minExc}, {"maxExclusive", &d.maxEx}} {
+		v, ok := o[e.key]
+		if !ok {
+			continue
+		}
+		if f := family(d.Base); f != "number" && f != "date" && f != "duration" {
+			return invalid("%s on a %s", e.key, d.Base)
+		}
+		got, err := plain.parse(fmt.Sprint(v))
+		if err != nil {
+			if got, err = d.parse(fmt.Sprint(v)); err != nil {
+				p.warn("datatype %s is %v", e.key, v)
+				continue
+			}
+		}
+		*e.to = &got
+	}
+	switch {
+	case d.minInc != nil && d.minExc != nil, d.maxInc != nil && d.maxEx != nil:
+		return invalid("inclusive and exclusive limits together")
+	case d.minInc != nil && d.maxInc != nil && d.maxInc.less(*d.minInc), d.minExc != nil && d.maxEx != nil && d.maxEx.less(*d.minExc),
+		d.minInc != nil && d.maxEx != nil && !d.minInc.less(*d.maxEx), d.minExc != nil && d.maxInc != nil && !d.minExc.less(*d.maxInc):
+		return invalid("contradicting limits")
+	}
+	return nil
+}
+
+// format reads the format property, which means something else for every family.
+func (p *parser) format(d *Datatype, v any) {
+	if v == nil {
+		return
+	}
+	s, isString := v.(string)
+	switch family(d.Base) {
+	case "number":
+		if o, ok := v.(object); ok {
+			for k, x := range o {
+				t, ok := x.(string)
+				if !ok {
+					p.warn("format %s is %v", k, x)
+					continue
+				}
+				switch k {
+				case "decimalChar":
+					d.decimalChar = t
+				case "groupChar":
+					d.groups = t
+				case "pattern":
+					if validNumberPattern(t) {
+						d.pattern = t
+					} else {
+						p.warn("format pattern %q", t)
+					}
+				}
+			}
+			return
+		}
+		if isString && validNumberPattern(s) {
+			d.pattern = s
+			return
+		}
+		p.warn("format %v of numbers", v)
+	case "boolean":
+		t, f, ok := strings.Cut(s, "|")
+		if !isString || !ok || t == "" || f == "" || strings.Contains(f, "|") {
+			p.warn("format %v of booleans", v)
+			return
+		}
+		d.trueWord, d.falseWord = t, f
+	case "date":
+		if isString && validDatePattern(d.Base, s) {
+			d.pattern = s
+			return
+		}
+		p.warn("format %v of dates", v)
+	default:
+		if !isString || len(s) > 2000 {
+			p.warn("format %v is no regular expression", v)
+			return
+		}
+		re, err := regexp.Compile("^(?:" + s + ")$")
+		if err != nil {
+			p.warn("format %q is no regular expression that can be used", s)
+			return
+		}
+		d.re = re
+	}
+}
+
+// value is a cell's value: its canonical text in RDF, and what it compares as.
+type value struct {
+	lexical string
+	num     *big.Rat // numbers; dates as seconds
+	special float64  // NaN and infinities
+}
+
+func (v value) less(o value) bool {
+	switch {
+	case v.num != nil && o.num != nil:
+		return v.num.Cmp(o.num) < 0
+	case v.num == nil && o.num == nil:
+		return v.special < o.special
+	case v.num == nil:
+		return v.special < 0
+	}
+	return o.special > 0
+}
+
+// read parses one value and checks it against the constraints.
+func (d *Datatype) read(s string) (value, error) {
+	v, err := d.parse(s)
+	if err != nil {
+		return v, err
+	}
+	if f := family(d.Base); f == "string" || f == "binary" {
+		n := utf8.RuneCountInString(s)
+		switch d.Base {
+		case "hexBinary":
+			n /= 2
+		case "base64Binary", "binary":
+			n = len(strings.TrimRight(s, "=")) * 3 / 4
+		}
+		if d.length >= 0 && n != d.length || d.minLength >= 0 && n < d.minLength || d.maxLength >= 0 && n > d.maxLength {
+			return v, fmt.Errorf("%q has %d characters", s, n)
+		}
+	}
+	if d.minInc != nil && v.less(*d.minInc) || d.maxInc != nil && d.maxInc.less(v) || d.minExc != nil && !d.minExc.less(v) || d.maxEx != nil && !v.less(*d.maxEx) {
+		return v, fmt.Errorf("%q is out of range", s)
+	}
+	return v, nil
+}
+
+func (d *Datatype) parse(s string) (value, error) {
+	bad := fmt.Errorf("%q is no %s", s, d.Base)
+	switch family(d.Base) {
+	case "number":
+		return d.number(s)
+	case "boolean":
+		t, f := d.trueWord, d.falseWord
+		if t == "" {
+			switch s {
+			case "true", "1":
+				return value{lexical: "true"}, nil
+			case "false", "0":
+				return value{lexical: "false"}, nil
+			}
+			return value{}, bad
+		}
+		switch s {
+		case t:
+			return value{lexical: "true"}, nil
+		case f:
+			return value{lexical: "false"}, nil
+		}
+		return value{}, bad
+	case "date":
+		return d.date(s)
+	case "duration":
+		if d.re != nil && !d.re.MatchString(s) || !validDuration(d.Base, s) {
+			return value{}, bad
+		}
+		return value{lexical: s, num: new(big.Rat)}, nil
+	case "part":
+		if d.re != nil && !d.re.MatchString(s) || !validPart(d.Base, s) {
+			return value{}, bad
+		}
+		return value{lexical: s}, nil
+	}
+	if d.re != nil && !d.re.MatchString(s) {
+		return value{}, bad
+	}
+	ok := true
+	switch d.Base {
+	case "hexBinary":
+		ok, _ = regexp.MatchString(`^(?:[0-9a-fA-F]{2})*$`, s)
+	case "base64Binary", "binary":
+		ok, _ = regexp.MatchString(`^[A-Za-z0-9+/\s]*={0,2}$`, s)
+	case "language":
+		ok, _ = regexp.MatchString(`^[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*$`, s)
+	}
+	if !ok {
+		return value{}, bad
+	}
+	return value{lexical: s}, nil
+}
+
+func validDuration(base, s string) bool {
+	re := `^-?P(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$`
+	switch base {
+	case "dayTimeDuration":
+		re = `^-?P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$`
+	case "yearMonthDuration":
+		re = `^-?P(?:\d+Y)?(?:\d+M)?$`
+	}
+	ok, _ := regexp.MatchString(re, s)
+	return ok && !strings.HasSuffix(s, "P") && !strings.HasSuffix(s, "T")
+}
+
+func validPart(base, s string) bool {
+	const zone = `(?:Z|[+-]\d{2}:\d{2})?$`
+	re := map[string]string{"gDay": `^---\d{2}`, "gMonth": `^--\d{2}`, "gMonthDay": `^--\d{2}-\d{2}`, "gYear": `^-?\d{4,}`, "gYearMonth": `^-?\d{4,}-\d{2}`}[base]
+	ok, _ := regexp.MatchString(re+zone, s)
+	return ok
+}

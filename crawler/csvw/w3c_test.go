@@ -1,0 +1,245 @@
+package csvw
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+)
+
+// shared is the folder of other people's test data: $ODARCHIVE_SHARED, or "shared" beside the repository.
+func shared(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv("ODARCHIVE_SHARED"); dir != "" {
+		return dir
+	}
+	dir, _ := os.Getwd()
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "..", "shared", "CONTRACT.md")); err == nil {
+			return filepath.Join(dir, "..", "shared")
+		}
+		dir = filepath.Dir(dir)
+	}
+	t.Skip("the shared test data is absent: set ODARCHIVE_SHARED")
+	return ""
+}
+
+const testBase = "http://www.w3.org/2013/csvw/tests/"
+
+type w3cTest struct {
+	ID, Type, Name, Action, Result, HTTPLink, ContentType string
+	Implicit                                              []string
+	Option                                                struct {
+		Minimal  bool
+		Metadata string
+	}
+}
+
+func loader(dir string, test w3cTest) Load {
+	return func(u string) ([]byte, error) {
+		if u == "http://www.w3.org/.well-known/csvm" && (strings.HasSuffix(test.ID, "259") || strings.HasSuffix(test.ID, "260")) {
+			return []byte("{+url}-metadata.json\ncsv-metadata.json\n{+url}.json\ncsvm.json\n"), nil
+		}
+		rel, ok := strings.CutPrefix(u, testBase)
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		if path, _, asked := strings.Cut(rel, "?"); asked && rel != test.Action {
+			return nil, fs.ErrNotExist
+		} else {
+			rel = path
+		}
+		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(rel)))
+		if errors.Is(err, fs.ErrNotExist) && needs(test, rel) {
+			return twin(dir, rel)
+		}
+		return b, err
+	}
+}
+
+// needs tells whether the suite has a file that the shared copy left out because another has the same content.
+func needs(test w3cTest, rel string) bool {
+	return rel == strings.Split(test.Action, "?")[0] || slices.Contains(test.Implicit, rel) || rel == test.Option.Metadata || rel == test.Result || rel == "tree-ops.csv"
+}
+
+// twin finds the file with the content of one that was left out: of the same name in another folder, or else of the
+// test before with such a file. A guess, which the expected result of the test then checks.
+func twin(dir, rel string) ([]byte, error) {
+	if rel == "tree-ops.csv" || strings.HasSuffix(rel, "/tree-ops.csv") {
+		return os.ReadFile(filepath.Join(dir, "test011/tree-ops.csv"))
+	}
+	var n int
+	if _, err := fmt.Sscanf(rel, "test%d", &n); err != nil {
+		return nil, fs.ErrNotExist
+	}
+	own := fmt.Sprintf("test%03d", n)
+	for i := n - 1; i > 0; i-- {
+		if b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("test%03d", i)+strings.TrimPrefix(rel, own))); err == nil {
+			return b, nil
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+// complete tells whether the shared copy has all files of a test.
+func complete(dir string, test w3cTest) bool {
+	files := append([]string{strings.Split(test.Action, "?")[0], test.Result}, test.Implicit...)
+	for _, f := range files {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f))); err != nil && !strings.HasSuffix(f, "tree-ops.csv") {
+			return false
+		}
+	}
+	return true
+}
+
+func manifest(t *testing.T, dir, name string) []w3cTest {
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Skip(err)
+	}
+	var m struct{ Entries []w3cTest }
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m.Entries
+}
+
+// exceptions are the tests that are not passed, and why. A test that passes must not be listed.
+func exceptions() map[string]string {
+	return map[string]string{}
+}
+
+func TestTheW3CSuiteOfCSVToRDF(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(shared(t), "data", "csvw", "tests")
+	passed, of := 0, 0
+	for _, test := range manifest(t, dir, "manifest-rdf.jsonld") {
+		_, id, _ := strings.Cut(test.ID, "#")
+		err := runW3C(dir, test)
+		if err != nil && !complete(dir, test) {
+			t.Logf("%s left out, a file of it is not there: %.100v", id, err)
+			continue
+		}
+		of++
+		why, excepted := exceptions()[id]
+		switch {
+		case err == nil && excepted:
+			t.Errorf("%s passes and is listed as an exception (%s)", id, why)
+		case err != nil && !excepted:
+			t.Errorf("%s %s (%s): %v", id, test.Name, test.Type, err)
+		}
+		if err == nil {
+			passed++
+		}
+	}
+	t.Logf("%d of %d tests passed: %.1f %%", passed, of, 100*float64(passed)/float64(of))
+}
+
+func runW3C(dir string, test w3cTest) error {
+	load := loader(dir, test)
+	s := Source{URL: testBase + test.Action, Document: strings.HasSuffix(test.Action, ".json"), Link: test.HTTPLink, Type: test.ContentType, Load: load}
+	if test.Option.Metadata != "" {
+		s.Metadata = testBase + test.Option.Metadata
+	}
+	var got []term.Quad
+	warnings, err := Convert(context.Background(), s, Options{Minimal: test.Option.Minimal}, func(q term.Quad) error { got = append(got, q); return nil })
+	if strings.Contains(test.Type, "Negative") {
+		if err == nil {
+			return errors.New("no error")
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if strings.Contains(test.Type, "Warnings") && len(warnings) == 0 {
+		return errors.New("no warning")
+	}
+	if test.Result == "" {
+		return nil
+	}
+	result, err := load(testBase + test.Result)
+	if err != nil {
+		return err
+	}
+	var want []term.Quad
+	r := rdfio.NewReader(bytes.NewReader(result), rdfio.Turtle(), rdfio.Options{Base: testBase + test.Result})
+	for {
+		q, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		want = append(want, q)
+	}
+	return compare(got, want)
+}
+
+// compare tells graphs apart by hashing every blank node with what is around it. Graphs of tables are trees, so this
+// decides.
+func compare(got, want []term.Quad) error {
+	g, w := lines(got), lines(want)
+	if slices.Equal(g, w) {
+		return nil
+	}
+	var b strings.Builder
+	n := 0
+	for _, l := range g {
+		if !slices.Contains(w, l) && n < 4 {
+			n++
+			fmt.Fprintf(&b, "\n  got  %s", l)
+		}
+	}
+	n = 0
+	for _, l := range w {
+		if !slices.Contains(g, l) && n < 4 {
+			n++
+			fmt.Fprintf(&b, "\n  want %s", l)
+		}
+	}
+	return errors.New(b.String())
+}
+
+func lines(quads []term.Quad) []string {
+	out := map[term.Key][]term.Quad{}
+	for _, q := range quads {
+		out[q.S] = append(out[q.S], q)
+	}
+	var name func(k term.Key, depth int) string
+	name = func(k term.Key, depth int) string {
+		if k.Kind() != term.KindBlank {
+			return string(k)
+		}
+		if depth > 4 {
+			return "_"
+		}
+		var parts []string
+		for _, q := range out[k] {
+			if string(q.P) == "<"+ns+"row" || string(q.P) == "<"+ns+"table" {
+				continue
+			}
+			parts = append(parts, string(q.P)+" "+name(q.O, depth+1))
+		}
+		slices.Sort(parts)
+		return "[" + strings.Join(parts, ";") + "]"
+	}
+	var list []string
+	for _, q := range quads {
+		list = append(list, name(q.S, 0)+" | "+string(q.P)+" | "+name(q.O, 0))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
