@@ -1,10 +1,14 @@
 package ui_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -151,6 +155,40 @@ func TestADifferenceShowsLines(t *testing.T) {
 	text := body(t, get(t, site(w), "/diff?from="+v[0].ID+"&to="+v[1].ID))
 	if strings.Count(text, `<tr class="added">`) < 7 || !strings.Contains(text, `<tr class="gap">`) {
 		t.Errorf("%d added lines, gap %v", strings.Count(text, `<tr class="added">`), strings.Contains(text, `<tr class="gap">`))
+	}
+}
+
+func TestASearchFindsColumnsToo(t *testing.T) {
+	t.Parallel()
+	if text := body(t, get(t, site(newWorld()), "/search?q=Series")); !strings.Contains(text, ">series id</a>") {
+		t.Error("the column is not listed")
+	}
+}
+
+// What a reader's browser loads before anything else happens stays small: the issue's limit is 160 KB.
+func TestScriptsStaySmall(t *testing.T) {
+	t.Parallel()
+	scripts, err := filepath.Glob("dist/*.js")
+	if err != nil || len(scripts) == 0 {
+		t.Skip("the scripts are not built (npm ci --ignore-scripts && npm run build)")
+	}
+	total := 0
+	for _, name := range scripts {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var packed bytes.Buffer
+		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z.Write(data)
+		z.Close()
+		total += packed.Len()
+	}
+	if total > 160_000 {
+		t.Errorf("%d bytes of script in gzip, at most 160,000", total)
 	}
 }
 
