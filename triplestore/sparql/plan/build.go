@@ -14,6 +14,7 @@ type builder struct {
 	opts   Options
 	orders [4]bool
 	graph  Pos // the active graph
+	prefer Set // what comes next is cheaper on rows sorted by one of these
 	fresh  int
 	known  map[term.Pattern]term.Estimate
 	depth  int
@@ -222,7 +223,7 @@ func (b *builder) lookup(k term.Key) (id term.ID, ok bool, err error) {
 }
 
 func (b *builder) group(op algebra.Group, sc scope) (Node, error) {
-	in, err := b.build(op.In, sc)
+	in, err := b.preferring(b.slots(sc, op.By), func() (Node, error) { return b.build(op.In, sc) })
 	if err != nil {
 		return nil, err
 	}
@@ -269,6 +270,14 @@ func (b *builder) group(op algebra.Group, sc scope) (Node, error) {
 		n.Sorted = p.Sorted[:len(n.By)]
 	}
 	return n, nil
+}
+
+// preferring plans an input for an operator that is cheaper on some order.
+func (b *builder) preferring(slots Set, f func() (Node, error)) (Node, error) {
+	outer := b.prefer
+	b.prefer = slots
+	defer func() { b.prefer = outer }()
+	return f()
 }
 
 // sortedBy tells whether equal values of slots (all sure) stand together in the input.
@@ -352,7 +361,7 @@ func sortedPrefix(sorted []int, cols Set) []int {
 }
 
 func (b *builder) distinct(op algebra.Op, sc scope) (Node, error) {
-	in, err := b.build(op, sc)
+	in, err := b.preferring(b.slots(sc, Vars(op)), func() (Node, error) { return b.build(op, sc) })
 	if err != nil {
 		return nil, err
 	}

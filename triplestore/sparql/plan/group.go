@@ -354,12 +354,30 @@ func (b *builder) renamed(e algebra.Expr, sc scope) algebra.Expr {
 	return e
 }
 
+// wantedOrder are the slots by which the first join among the posts would like its input sorted; without one, what comes
+// after the group decides.
+func (b *builder) wantedOrder(g *group, sc scope) Set {
+	for _, p := range g.posts {
+		switch {
+		case p.left != nil:
+			return b.slots(sc, Vars(p.left.R))
+		case p.minus != nil:
+			return b.slots(sc, Vars(p.minus))
+		case p.filter != nil:
+			if list := existsIn(p.filter); len(list) > 0 {
+				return b.slots(sc, Vars(list[0].In))
+			}
+		}
+	}
+	return b.prefer
+}
+
 // planGroup orders the joins of a group and puts its posts on top.
 func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 	if s := b.graph.Slot; s >= 0 && !g.sure().Has(s) {
 		g.factors = append(g.factors, nodeFactor(b.allGraphs(s)))
 	}
-	n, err := b.joinFactors(g)
+	n, err := b.preferring(b.wantedOrder(g, sc), func() (Node, error) { return b.joinFactors(g) })
 	if err != nil {
 		return nil, err
 	}

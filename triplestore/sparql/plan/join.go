@@ -81,7 +81,24 @@ func (b *builder) dynamic(g *group) Node {
 			t.fill(mask, n <= maxBushy, false)
 		}
 	}
-	return cheapest(t.plans[full])
+	return b.favourite(t.plans[full])
+}
+
+// favourite is the cheapest plan, a wanted order counting as what it saves.
+func (b *builder) favourite(list []Node) Node {
+	var best Node
+	cost := 0.0
+	for _, n := range list {
+		p := n.Info()
+		c := p.Cost
+		if len(p.Sorted) > 0 && b.prefer.Has(p.Sorted[0]) {
+			c -= p.Rows * (costHashProbe - costMerge)
+		}
+		if best == nil || c < cost {
+			best, cost = n, c
+		}
+	}
+	return best
 }
 
 // fill finds the plans of one set from its splits; connected leaves cartesian products out.

@@ -156,6 +156,12 @@ func (b *builder) finish(root Node) (*Plan, error) {
 		}
 	}
 	prune(root, setOf(b.plan.Out...))
+	root = rewrite(root, func(n Node) Node {
+		if x, ok := n.(*Extend); ok && len(x.Slots) == 0 {
+			return x.In
+		}
+		return n
+	})
 	b.plan.Root = root
 	n := 0
 	var number func(Node)
