@@ -65,12 +65,12 @@ func drain(ctx context.Context, t testing.TB, text string, ds exec.Dataset, o ex
 
 func TestQueriesThatAreTooMuchEndWithTheNameOfALimit(t *testing.T) {
 	t.Parallel()
-	ds := graph(300, 6)
+	ds := graph(100, 5)
 	var union strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&union, "%s { ?s ?p%d ?o . ?x ?q%d ?y }", map[bool]string{true: "UNION"}[i > 0], i, i)
 	}
-	const memory, rows = 4 << 20, 200000
+	const memory, rows = 2 << 20, 50000
 	for _, c := range []struct {
 		name, query string
 		want        error // nil: whichever comes first
@@ -78,10 +78,10 @@ func TestQueriesThatAreTooMuchEndWithTheNameOfALimit(t *testing.T) {
 		{"a cartesian product of everything", "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", exec.ErrRows},
 		{"counting a cartesian product", "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }", exec.ErrTimeout},
 		{"sorting a cartesian product", "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?c ?f", exec.ErrMemory},
-		{"distinct rows of a cartesian product", "SELECT DISTINCT ?a ?d ?g { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", exec.ErrMemory},
+		{"distinct rows of a cartesian product", "SELECT DISTINCT ?a ?d ?g { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", nil},
 		{"groups of a cartesian product", "SELECT ?a ?d ?g (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } GROUP BY ?a ?d ?g", exec.ErrMemory},
 		{"one long string", "SELECT (GROUP_CONCAT(?c) AS ?x) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", exec.ErrMemory},
-		{"computed terms", "SELECT (CONCAT(STR(?c), STR(?f), STR(?i)) AS ?x) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", exec.ErrMemory},
+		{"computed terms", "SELECT (CONCAT(STR(?c), STR(?f), STR(?i)) AS ?x) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", nil},
 		{"every path", "SELECT * { ?a (<http://link>|<http://label>)* ?b . ?c <http://link>+ ?d }", nil},
 		{"all ways of a path", "SELECT (COUNT(*) AS ?n) { ?a (<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>) ?b }", exec.ErrTimeout},
 		{"a thousand unions", "SELECT * {" + union.String() + "}", exec.ErrRows},

@@ -69,7 +69,7 @@ func TestQueriesSeeOneStateWhileTheStoreChanges(t *testing.T) {
 			}
 		}()
 	}
-	for i := range 150 {
+	for i := range 100 {
 		from, to := i*7%accounts, i*11%accounts
 		if from == to || amount[from] == 0 {
 			continue
