@@ -110,41 +110,71 @@ func (b *Belief) decide(price float64, l Limits) Decision {
 	return d
 }
 
-// index finds the wait at which a visit pays its price.
+// index finds the wait at which a visit pays its price, between two waits of the table on a line.
 func (b *Belief) index(price float64, l Limits) float64 {
-	lo, hi := math.Log(l.Min.Seconds()), math.Log(l.Max.Seconds())
-	if b.pays(math.Exp(hi)) < price {
-		return l.Max.Seconds()
-	}
-	for range 16 {
-		mid := (lo + hi) / 2
-		if b.pays(math.Exp(mid)) < price {
-			lo = mid
+	least, most := l.Min.Seconds(), l.Max.Seconds()
+	lo, hi := 0, nWaits
+	for lo < hi { // the first wait of the table that pays
+		if mid := (lo + hi) / 2; b.pays(mid) < price {
+			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return math.Exp(hi)
+	switch {
+	case lo == nWaits:
+		return most
+	case lo == 0:
+		return least
+	}
+	before, after := b.pays(lo-1), b.pays(lo)
+	wait := waits[lo-1] + (waits[lo]-waits[lo-1])*(price-before)/(after-before)
+	return max(least, min(wait, most))
 }
 
-// pays is the index E[t; t <= wait], each hypothesis with its worth.
-func (b *Belief) pays(wait float64) float64 {
+// pays is the index E[t; t <= wait] for the i-th wait of the table, each hypothesis with its worth.
+func (b *Belief) pays(i int) float64 {
 	sum := 0.0
-	for k := 1; k < nRates; k++ {
-		if p := b.rates[k]; p > 1e-6 {
-			l := rates[k]
-			x := l * wait
-			sum += p * worths[k] / l * (1 - (1+x)*math.Exp(-x))
-		}
+	for k, p := range b.rates {
+		sum += p * gains.rates[i][k]
 	}
-	for m, p := range b.mass { // at any time of the period alike
-		if P := models[m].period; p > 1e-6 {
-			w := min(wait, P)
-			sum += p * worth(1/P) * w * w / (2 * P)
-		}
+	for m, p := range b.mass {
+		sum += p * gains.models[i][m]
 	}
 	return sum
 }
+
+// nWaits is the number of waits for which the gain of a visit is tabled: from ten minutes on, each an eighth longer than
+// the one before, to ten years.
+const nWaits = 113
+
+var waits = func() (w [nWaits]float64) {
+	w[0] = 10 * minute
+	for i := 1; i < nWaits; i++ {
+		w[i] = w[i-1] * 9 / 8
+	}
+	return w
+}()
+
+// gains is the table of what a visit brings, by wait and hypothesis.
+var gains = func() (g struct {
+	rates  [nWaits][nRates]float64
+	models [nWaits][nModels]float64
+}) {
+	for i, wait := range waits {
+		for k := 1; k < nRates; k++ {
+			l := rate(k)
+			x := l * wait
+			g.rates[i][k] = worth(l) / l * (1 - (1+x)*math.Exp(-x))
+		}
+		for m := range models { // at any time of the period alike
+			P := models[m].period
+			w := min(wait, P)
+			g.models[i][m] = worth(1/P) * w * w / (2 * P)
+		}
+	}
+	return g
+}()
 
 // worth of a version, by the rate of change: versions of a file that changes often count a little more than an even
 // treatment of all files would have it, or hourly and daily files would hardly be visited.

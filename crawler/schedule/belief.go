@@ -48,12 +48,12 @@ func rate(k int) float64 {
 	return 1 / (3 * hour * math.Pow(2, float64(k-1)))
 }
 
-// Tables of the rates and of the worth of a version at each.
-var rates, worths = func() (r, w [nRates]float64) {
+// rates is the table of the grid.
+var rates = func() (r [nRates]float64) {
 	for k := range r {
-		r[k], w[k] = rate(k), worth(rate(k))
+		r[k] = rate(k)
 	}
-	return r, w
+	return r
 }()
 
 // model of periodic change.
