@@ -74,6 +74,10 @@ func (h *host) save(txn *kv.Txn) error {
 		}
 		h.stored = h.ready
 	}
+	return txn.Set(kv.SpaceHosts, hostKey(h.group), h.encode())
+}
+
+func (h *host) encode() []byte {
 	w := writer{[]byte{hostVersion}}
 	for _, v := range []int64{h.ready, h.low, h.notBefore} {
 		w.int(v)
@@ -86,7 +90,7 @@ func (h *host) save(txn *kv.Txn) error {
 	for _, v := range h.outcomes {
 		w.int(v)
 	}
-	return txn.Set(kv.SpaceHosts, hostKey(h.group), w.b)
+	return w.b
 }
 
 // enqueue puts a URL into the group's queue at its due time.

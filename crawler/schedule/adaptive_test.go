@@ -58,7 +58,7 @@ func TestTheHourOfADailyFileIsFound(t *testing.T) {
 			}
 		}
 		slices.Sort(late)
-		if len(late) < 30 || late[len(late)/2] > time.Hour {
+		if len(late) < 30 || late[len(late)/2] > 90*time.Minute {
 			t.Errorf("%s: of the last 40 visits %d caught a version, so long after it appeared: %v", c.name, len(late), late)
 		}
 		d := Decide(history[len(history)-48:], history[len(history)-1].At, Limits{}, Hints{Price: 8 * time.Hour})
