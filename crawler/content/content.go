@@ -148,8 +148,13 @@ func (s *Store) start() (err error) {
 	}
 	s.nums = &numbers{db: s.db}
 	s.packs = newPacks(s.dir)
-	s.tail, err = openWriter(s)
-	return err
+	if s.tail, err = openWriter(s); err != nil {
+		return err
+	}
+	if all := s.packs.numbers(); len(all) > 0 {
+		return s.nums.atLeast(all[len(all)-1] + 1)
+	}
+	return nil
 }
 
 // Close closes the pack that is being written, unfinished as it may be; the next Open goes on with it. Readers that

@@ -398,3 +398,15 @@ func keyNumber(key []byte) (uint64, bool) {
 	}
 	return binary.BigEndian.Uint64(key[1:]), true
 }
+
+// atLeast has numbers begin at n, where they would begin lower: a pack that came with a backup may have a number that
+// the copy of the database does not know of.
+func (n *numbers) atLeast(first uint64) error {
+	return n.db.Update(context.Background(), func(tx *kv.Txn) error {
+		next, err := readNumber(tx, stateKey("next"))
+		if err != nil || next >= first {
+			return err
+		}
+		return tx.Set(refsSpace, stateKey("next"), binary.AppendUvarint(nil, first))
+	})
+}

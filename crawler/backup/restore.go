@@ -1,0 +1,190 @@
+package backup
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"odarchive/triplestore/kv"
+)
+
+// Restore makes the data directory dir, which must not exist or be empty, of a full backup and the incremental ones that
+// follow on it, in their order. Until everything is there and checked, it is dir + ".restoring".
+func Restore(ctx context.Context, dir string, paths []string, p Progress) (info Info, err error) {
+	dir = filepath.Clean(dir)
+	if len(paths) == 0 {
+		return info, errors.New("restore: no backup is given")
+	}
+	if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
+		return info, fmt.Errorf("restore: %w: %s is not empty", ErrExists, dir)
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return info, fmt.Errorf("restore: %w", err)
+	}
+	work := dir + ".restoring"
+	if err := os.RemoveAll(work); err != nil { // of a restore that was killed
+		return info, fmt.Errorf("restore: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(work, packsDir), 0o755); err != nil {
+		return info, fmt.Errorf("restore: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(work)
+		}
+	}()
+	for _, path := range paths {
+		if info, err = restoreOne(ctx, work, path, info.ID, p); err != nil {
+			return info, fmt.Errorf("restore: %s: %w", path, err)
+		}
+	}
+	if err := checkPacks(filepath.Join(work, packsDir), info); err != nil {
+		return info, fmt.Errorf("restore: %w", err)
+	}
+	os.Remove(dir) // an empty one
+	if err := os.Rename(work, dir); err != nil {
+		return info, fmt.Errorf("restore: %w", err)
+	}
+	return info, syncDir(filepath.Dir(dir))
+}
+
+// restoreOne applies one backup to the directory that those before it made.
+func restoreOne(ctx context.Context, work, path, before string, p Progress) (info Info, err error) {
+	if info, err = Inspect(path); err != nil { // a cut-off one is refused before anything is written
+		return info, err
+	}
+	if info.Base != before {
+		if before == "" {
+			return info, fmt.Errorf("%w: it is not a full one", ErrChain)
+		}
+		return info, ErrChain
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return info, err
+	}
+	defer f.Close()
+	in := &reader{ctx: ctx, r: bufio.NewReaderSize(f, 1<<20), progress: p}
+	if err := in.begin(); err != nil {
+		return info, err
+	}
+	for {
+		kind, name, body, err := in.next()
+		if err != nil {
+			return info, err
+		}
+		switch kind {
+		case kindDatabase:
+			err = loadDatabase(filepath.Join(work, dbDir), body)
+		case kindPack:
+			err = restorePack(filepath.Join(work, packsDir), name, body)
+		case kindFile:
+			err = restoreFile(work, name, body, nil)
+		case kindInfo:
+			data, err := readInfo(body)
+			if err != nil {
+				return info, err
+			}
+			var last Info
+			if err := json.Unmarshal(data, &last); err != nil || last.ID != info.ID {
+				return info, fmt.Errorf("%w: its description", ErrBroken)
+			}
+			return info, nil
+		default:
+			err = fmt.Errorf("%w: a section of kind %q", ErrBroken, kind)
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, body)
+		}
+		if err != nil {
+			return info, err
+		}
+	}
+}
+
+func loadDatabase(dir string, body io.Reader) error {
+	db, err := kv.Open(dir, kv.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Load(body), db.Close())
+}
+
+func restorePack(dir, name string, body io.Reader) error {
+	sum := sha256.New()
+	if err := restoreFile(dir, name, body, sum); err != nil {
+		return err
+	}
+	base, closed := strings.CutSuffix(name, ".pack")
+	num, hash, _ := strings.Cut(base, "-")
+	if !closed {
+		return nil
+	}
+	if !strings.HasPrefix(hexOf(sum.Sum(nil)), hash) {
+		return fmt.Errorf("%w: pack %s is not what its name says", ErrBroken, name)
+	}
+	if err := os.Remove(filepath.Join(dir, num+".open")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // what an earlier backup had of it
+	}
+	return nil
+}
+
+// restoreFile writes one file below dir and has it on disk.
+func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == dbDir || name == packsDir {
+		return fmt.Errorf("%w: a file called %q", ErrBroken, name)
+	}
+	f, err := os.Create(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	var w io.Writer = f
+	if sum != nil {
+		w = io.MultiWriter(f, sum)
+	}
+	if _, err = io.Copy(w, body); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// checkPacks compares the packs with the list of the last backup, and takes those away that were dropped since an
+// earlier one.
+func checkPacks(dir string, info Info) error {
+	wanted := make(map[string]int64)
+	for _, p := range info.Packs {
+		wanted[p.Name] = p.Size
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		size, ok := wanted[e.Name()]
+		if !ok {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+			continue
+		}
+		fi, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if fi.Size() != size {
+			return fmt.Errorf("%w: pack %s has %d bytes of %d", ErrBroken, e.Name(), fi.Size(), size)
+		}
+		delete(wanted, e.Name())
+	}
+	for name := range wanted {
+		return fmt.Errorf("%w: pack %s is in none of the backups", ErrBroken, name)
+	}
+	return syncDir(dir)
+}
