@@ -182,6 +182,11 @@ func withQueries(w *world) http.Handler {
 			rw.Write([]byte(`{"title":"Syntax error","status":400,"detail":"line 1, column 20: the prefix \"geo:\" is not declared; add \"PREFIX geo: <http://geo.example/>\" at the top","line":1,"column":20}`))
 			return
 		}
+		if strings.Contains(query, "SLOW") {
+			<-r.Context().Done() // until the browser gives up
+			w.stopped.Store(true)
+			return
+		}
 		if r.FormValue("explain") != "" {
 			rw.Header().Set("Content-Type", "text/plain")
 			fmt.Fprint(rw, "Scan ?s ?p ?o  10 rows")
@@ -303,6 +308,25 @@ func TestBrowserConsoleRunsSortsFiltersAndMarksErrors(t *testing.T) {
 	eval[bool](w, `(() => { document.querySelectorAll("[role=tab]")[2].click(); return true; })()`)
 	w.until(`document.querySelector(".grid td") && document.querySelector("[data-status]").textContent.startsWith("10 rows")`)
 	w.report("a missing prefix")
+}
+
+func TestBrowserCancelsAQueryOnTheServerToo(t *testing.T) {
+	ctx, end := openBrowser(t)
+	defer end()
+	world := newWorld()
+	w := newWindow(t, ctx, withQueries(world))
+	w.open("/console?query=" + url.QueryEscape("SELECT * WHERE { SLOW }"))
+	w.until(`document.querySelector("[data-run]").textContent === "Cancel"`)
+	w.until(`/^Running, /.test(document.querySelector("[data-status]").textContent)`)
+	eval[bool](w, `(() => { document.querySelector("[data-run]").click(); return true; })()`)
+	w.until(`document.querySelector("[data-status]").textContent === "Cancelled" && document.querySelector("[data-run]").textContent === "Run"`)
+	for deadline := time.Now().Add(10 * time.Second); !world.stopped.Load() && time.Now().Before(deadline); {
+		eval[bool](w, `new Promise((done) => setTimeout(() => done(true), 20))`)
+	}
+	if !world.stopped.Load() {
+		t.Error("the server was not told")
+	}
+	w.report("a cancelled query")
 }
 
 func TestBrowserDrawsTenThousandRowsInUnderASecond(t *testing.T) {

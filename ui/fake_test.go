@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -28,6 +29,7 @@ type world struct {
 	bytes     map[string][]byte            // by version id
 	visits    []catalog.Activity           // newest first
 	mint      ns.Mint
+	stopped   atomic.Bool // a slow query was given up
 }
 
 var fixedNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
