@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"math/bits"
 	"sort"
 
@@ -49,6 +50,7 @@ func (b *builder) orderJoins(g *group) Node {
 
 // table holds the plans worth keeping for each set of factors: the cheapest, and the cheapest of each order.
 type table struct {
+	bound    float64 // cost of a whole plan that is known
 	b        *builder
 	g        *group
 	plans    map[uint][]Node
@@ -58,17 +60,25 @@ type table struct {
 	sure     map[uint]Set // those it surely binds
 }
 
+// The greedy plan comes first: nothing that already costs clearly more than all of it is looked at further, which leaves
+// next to nothing of a query that is about a few rows.
 func (b *builder) dynamic(g *group) Node {
 	n := len(g.factors)
-	t := &table{b: b, g: g, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, covered: map[uint]Set{}, sure: map[uint]Set{}}
+	bound := math.Inf(1)
+	var quick Node
+	if n > 2 && b.opts.Join == "" {
+		quick = b.greedy(g)
+		bound = quick.Info().Cost*1.2 + 1000
+	}
+	t := &table{b: b, g: g, bound: bound, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, covered: map[uint]Set{}, sure: map[uint]Set{}}
 	for i := range g.factors {
 		mask := uint(1) << i
 		t.covered[mask] = g.factors[i].cols
 		for _, leaf := range b.leaves(&g.factors[i], g.filters) {
-			t.keep(mask, leaf)
-		}
-		if len(t.plans[mask]) > 0 {
-			t.rows[mask] = t.plans[mask][0].Info().Rows
+			t.rows[mask] = leaf.Info().Rows
+			if leaf.Info().Cost <= bound {
+				t.keep(mask, leaf)
+			}
 		}
 	}
 	full := uint(1)<<n - 1
@@ -76,10 +86,12 @@ func (b *builder) dynamic(g *group) Node {
 		if bits.OnesCount(mask) < 2 {
 			continue
 		}
-		t.fill(mask, n <= maxBushy, true)
-		if len(t.plans[mask]) == 0 {
+		if !t.fill(mask, n <= maxBushy, true) {
 			t.fill(mask, n <= maxBushy, false)
 		}
+	}
+	if len(t.plans[full]) == 0 {
+		return quick
 	}
 	return b.favourite(t.plans[full])
 }
@@ -101,15 +113,20 @@ func (b *builder) favourite(list []Node) Node {
 	return best
 }
 
-// fill finds the plans of one set from its splits; connected leaves cartesian products out.
-func (t *table) fill(mask uint, bushy, connected bool) {
+// fill finds the plans of one set from its splits; connected leaves cartesian products out. It tells whether there was a
+// split to look at.
+func (t *table) fill(mask uint, bushy, connected bool) (any bool) {
 	for sub := (mask - 1) & mask; sub > 0; sub = (sub - 1) & mask {
 		rest := mask &^ sub
-		if bits.OnesCount(rest) > 1 && !bushy || len(t.plans[sub]) == 0 {
+		if bits.OnesCount(rest) > 1 && !bushy {
 			continue
 		}
 		single := bits.OnesCount(rest) == 1
 		if connected && t.coveredBy(sub).And(t.coveredBy(rest)).Empty() {
+			continue
+		}
+		any = true
+		if len(t.plans[sub]) == 0 {
 			continue
 		}
 		var f *factor
@@ -121,6 +138,7 @@ func (t *table) fill(mask uint, bushy, connected bool) {
 		}
 		t.joinSets(mask, sub, rest, f)
 	}
+	return any
 }
 
 func (t *table) coveredBy(mask uint) Set {
@@ -188,6 +206,9 @@ func (t *table) joinSets(mask, sub, rest uint, f *factor) {
 
 // wants tells whether keep would keep a plan.
 func (t *table) wants(mask uint, cost float64, sorted []int) bool {
+	if cost > t.bound {
+		return false
+	}
 	for _, o := range t.plans[mask] {
 		q := o.Info()
 		if q.Cost <= cost && (len(sorted) == 0 || samePrefix(sorted, q.Sorted)) {
