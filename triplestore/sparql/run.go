@@ -17,10 +17,10 @@ func (e *Engine) solve(ctx context.Context, ds exec.Dataset, q *algebra.Query, o
 		pattern = algebra.Slice{In: pattern, Limit: 1}
 	}
 	vars := columns(q)
-	opts := plan.Options{Base: q.Base, Prefixes: q.Prefixes}
+	opts := plan.Options{Base: q.Base, Prefixes: q.Prefixes, Check: func() error { return context.Cause(ctx) }}
 	p, err := plan.Optimise(pattern, vars, q.From, q.FromNamed, ds, opts)
 	if err != nil {
-		return nil, err
+		return nil, cause(ctx, err)
 	}
 	memory := e.opts.Memory
 	if o.Memory > 0 {

@@ -18,6 +18,7 @@ type builder struct {
 	fresh  int
 	known  map[term.Pattern]term.Estimate
 	depth  int
+	nest   int // levels of OPTIONAL, MINUS and EXISTS around what is being planned
 }
 
 // scope maps the variables of one (sub)query to slots.

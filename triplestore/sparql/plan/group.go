@@ -374,6 +374,9 @@ func (b *builder) wantedOrder(g *group, sc scope) Set {
 
 // planGroup orders the joins of a group and puts its posts on top.
 func (b *builder) planGroup(g *group, sc scope) (Node, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
 	if s := b.graph.Slot; s >= 0 && !g.sure().Has(s) {
 		g.factors = append(g.factors, nodeFactor(b.allGraphs(s)))
 	}

@@ -534,10 +534,10 @@ func (b *builder) greedy(g *group) Node {
 	for len(left) > 0 {
 		var best Node
 		at := -1
+		have := setOf(cur.Info().Cols...)
 		for pass := 0; pass < 2 && best == nil; pass++ { // connected factors first
 			for i, fi := range left {
 				f := &g.factors[fi]
-				have := setOf(cur.Info().Cols...)
 				if pass == 0 && f.cols.And(have).Empty() {
 					continue
 				}
@@ -559,8 +559,8 @@ func (b *builder) greedy(g *group) Node {
 				if b.opts.NoReorder && best != nil {
 					break
 				}
-				if len(left) > 64 && best != nil && pass == 0 {
-					break // very many factors: take the first that is connected
+				if len(left) > 64 && best != nil {
+					break // very many factors: take the first that is connected, or just the first
 				}
 			}
 		}

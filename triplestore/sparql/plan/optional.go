@@ -14,6 +14,8 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 	if err != nil {
 		return nil, err
 	}
+	b.nest++
+	defer func() { b.nest-- }()
 	lp := l.Info()
 	have := setOf(lp.Cols...)
 	var rest []algebra.Expr // conditions that need both sides, or an EXISTS
@@ -47,7 +49,7 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 		}
 		cands = append(cands, n)
 	}
-	if !needsLateral {
+	if !needsLateral && !(b.deep() && len(cands) > 0) {
 		n, err := b.hashOuter(l, g, rest, sc)
 		if err != nil {
 			return nil, err
@@ -56,6 +58,10 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 	}
 	return b.choose(cands), nil
 }
+
+// deep tells that patterns are nested so deep (OPTIONAL in OPTIONAL, EXISTS in EXISTS) that they are planned in one way
+// only: each further level would double the work of comparing two.
+func (b *builder) deep() bool { return b.nest > 5 }
 
 // choose takes the cheapest, or the one of the forced method.
 func (b *builder) choose(cands []Node) Node {
@@ -248,6 +254,8 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 	if g.empty || shared.Empty() {
 		return l, nil
 	}
+	b.nest++
+	defer func() { b.nest-- }()
 	var cands []Node
 	if shared.In(lp.Sure) && shared.In(g.sure()) {
 		// All shared variables are bound: a plain anti join.
@@ -258,6 +266,9 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 				return nil, err
 			}
 			cands = append(cands, n)
+		}
+		if b.deep() && len(cands) > 0 {
+			return b.choose(cands), nil
 		}
 		n, err := b.hashSemi(l, g, Anti, -1, sc)
 		if err != nil {
@@ -325,11 +336,13 @@ func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark in
 	if g.empty {
 		return b.existsNothing(in, kind, mark), nil
 	}
+	b.nest++
+	defer func() { b.nest-- }()
 	var cands []Node
 	if kind != Mark {
 		cands = b.lookups(in, g, kind, cands)
 	}
-	if correlated.In(g.sure()) { // no filter inside looks at a variable that only the outside binds
+	if correlated.In(g.sure()) && !b.deep() { // no filter inside looks at a variable that only the outside binds
 		n, err := b.hashSemi(in, g, kind, mark, sc)
 		if err != nil {
 			return nil, err

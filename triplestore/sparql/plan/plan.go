@@ -29,6 +29,9 @@ type Options struct {
 	NoReorder bool
 	// Without names rules that are not applied.
 	Without []string
+	// Check, if set, is called now and then; its error ends the planning. Planning takes milliseconds, but a query may
+	// be made to take long.
+	Check func() error
 	// Base is the IRI that IRI() resolves against, Prefixes shorten the printed plan.
 	Base     string
 	Prefixes map[string]string
@@ -175,6 +178,13 @@ func (b *builder) finish(root Node) (*Plan, error) {
 	number(root)
 	b.plan.Nodes = n
 	return b.plan, nil
+}
+
+func (b *builder) check() error {
+	if b.opts.Check == nil {
+		return nil
+	}
+	return b.opts.Check()
 }
 
 func (b *builder) disabled(rule string) bool {
