@@ -225,3 +225,24 @@ func BenchmarkAdaptive(b *testing.B) {
 		Adaptive(h, h[47].At, Limits{}, Hints{})
 	}
 }
+
+func TestTheRulesAskForNoMoreThanTheyWereGiven(t *testing.T) {
+	t.Parallel()
+	h := visits([]float64{0, 7, 14}, []bool{true, false, true})
+	want, _ := Paper(h, h[2].At, Limits{})
+	if got, why := (PaperRule{}).Next("k", 0, h, h[2].At); !got.Equal(want) || why == "" {
+		t.Errorf("the paper's rule: %v, want %v", got, want)
+	}
+	r := NewAdaptiveRule(AdaptiveOptions{URLs: func() int { return 100 }})
+	if got, why := r.Next("k", day, h, h[2].At); !got.After(h[2].At) || why == "" {
+		t.Errorf("the adaptive rule: %v (%s)", got, why)
+	}
+	before := r.Price()
+	for i := range 100 {
+		now := h[2].At.Add(time.Duration(i) * 10 * time.Minute)
+		r.Next("k"+strings.Repeat("x", i), 0, h, now)
+	}
+	if r.Price() == before {
+		t.Error("the price is never planned anew")
+	}
+}

@@ -36,6 +36,7 @@ const sampleSize = 2000
 // finds the price of a fetch at which the budget is just spent. Its methods may be called concurrently.
 type Planner struct {
 	limits Limits
+	soft   bool // the budget is a wish: more can be fetched than it says
 
 	mu     sync.Mutex // guards what follows
 	perDay float64
@@ -52,7 +53,7 @@ type member struct {
 	due time.Time
 }
 
-// NewPlanner shares out a number of fetches per day.
+// NewPlanner shares out a number of fetches per day of which no more can be made.
 func NewPlanner(perDay float64, l Limits) *Planner {
 	return &Planner{limits: l.withDefaults(), perDay: perDay, price: DefaultPrice.Seconds(), prior: DefaultPrior(), over: 1,
 		sample: map[uint64]member{}, cut: math.MaxUint64}
@@ -136,21 +137,7 @@ func (p *Planner) Replan(now time.Time, urls int, since time.Duration, fetched i
 	if len(p.sample) == 0 || urls == 0 {
 		return
 	}
-	budget := p.perDay * since.Hours() / 24
-	overdue := 0.0
-	for _, m := range p.sample {
-		if m.due.Before(now) {
-			overdue += float64(urls) / float64(len(p.sample))
-		}
-	}
-	// A queue of overdue URLs keeps every fetch of the budget in use through nights and weekends; those that can wait best
-	// stand in it.
-	switch {
-	case overdue > 8*budget:
-		p.over = max(p.over*0.97, 0.7)
-	case float64(fetched) < 0.985*budget || overdue < 4*budget:
-		p.over = min(p.over*1.03, 3)
-	}
+	p.balance(now, urls, p.perDay*since.Hours()/24, float64(fetched))
 	p.prior = p.prior.learn(p.sample)
 	target := p.over * p.perDay / dayS * float64(len(p.sample)) / float64(urls)
 	lo, hi := math.Log(minute), math.Log(10*365*dayS)
@@ -163,6 +150,34 @@ func (p *Planner) Replan(now time.Time, urls int, since time.Duration, fetched i
 		}
 	}
 	p.price = math.Exp((lo + hi) / 2)
+}
+
+// balance corrects the plan by how the last one went.
+func (p *Planner) balance(now time.Time, urls int, budget, fetched float64) {
+	if p.soft {
+		switch {
+		case fetched > 1.05*budget:
+			p.over = max(p.over*0.97, 0.7)
+		case fetched < 0.95*budget:
+			p.over = min(p.over*1.03, 1.5)
+		}
+		return
+	}
+	overdue := 0.0
+	for _, m := range p.sample {
+		if m.due.Before(now) {
+			overdue += float64(urls) / float64(len(p.sample))
+		}
+	}
+	// A queue of overdue URLs keeps every fetch of the budget in use through nights and weekends; those that can wait best
+	// stand in it.
+	queue := min(4*budget, 0.08*float64(urls))
+	switch {
+	case overdue > 2*queue:
+		p.over = max(p.over*0.97, 0.7)
+	case fetched < 0.985*budget || overdue < queue:
+		p.over = min(p.over*1.03, 3)
+	}
 }
 
 // planned fetches per second of the sample at a price.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -130,4 +131,18 @@ func TestAFinishedFileTakesNoMore(t *testing.T) {
 		t.Error("wrote to a finished file")
 	}
 	_ = f.Remove()
+}
+
+func TestTooLittleRoomIsSaid(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if why := NewRoom(dir, 1).Short(); why != "" {
+		t.Errorf("for a byte: %q", why)
+	}
+	if why := NewRoom(dir, 1<<62).Short(); !strings.Contains(why, "nearly full") {
+		t.Errorf("for more than any disk has: %q", why)
+	}
+	if why := NewRoom(filepath.Join(dir, "missing"), 1).Short(); why == "" {
+		t.Error("of a directory that is missing: nothing")
+	}
 }
