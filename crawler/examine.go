@@ -2,13 +2,16 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/crawler/detect"
+	"odarchive/crawler/diff"
 	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
@@ -47,7 +50,10 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		return nil, err
 	}
 	kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
-	return kept, err
+	if err == nil && latest != nil {
+		kept.Change = p.change(ctx, *latest, kept, ex)
+	}
+	return kept, errors.Join(err, ctx.Err())
 }
 
 // declared is what the server says the file is, or else the catalog.
@@ -79,4 +85,29 @@ func (p *Pipeline) store(ctx context.Context, latest *catalog.Version, digests c
 		return ref, fmt.Errorf("store bytes: %w", err)
 	}
 	return ref, nil
+}
+
+// compareTime bounds how long a new version may be compared with the one before.
+const compareTime = time.Minute
+
+// change sums up how the new version differs from the latest; nil where that cannot be told, which the log says.
+func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
+	limited, cancel := context.WithTimeout(ctx, compareTime)
+	defer cancel()
+	older, closer, err := p.Archive.Side(limited, latest)
+	if err != nil {
+		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
+		return nil
+	}
+	defer closer.Close()
+	newer := diff.Side{R: ex.Body, Size: ex.Body.Size(), Type: kept.Type, Charset: kept.Charset}
+	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
+		newer.Dialect = archive.DiffDialect(kept.Inside.Tables[0])
+	}
+	report, err := diff.Compare(limited, older, newer, diff.Options{List: -1, Memory: 64 << 20})
+	if err != nil {
+		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
+		return nil
+	}
+	return &report.Summary
 }

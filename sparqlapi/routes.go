@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/rest"
@@ -28,6 +29,7 @@ type Options struct {
 	Memento    http.Handler // time gates and time maps
 	CDX        http.Handler
 	Metrics    http.Handler
+	Changes    *changes.API
 	Ready      func(context.Context) error // nil: ready when it answers
 
 	REST       *rest.API
@@ -133,6 +135,12 @@ func (o Options) routes(r chi.Router) {
 		text := r.With(compress)
 		o.UI.Routes(text)
 		read(text, "/dataset", o.dataset)
+	}
+	if c := o.Changes; c != nil {
+		for _, base := range []string{"", "/api/v1"} {
+			read(r.With(compress), base+"/stats/changes", c.Stats)
+			read(r.With(compress), base+"/diff", c.Diff)
+		}
 	}
 	read(r.With(compress), "/openapi.json", openAPI)
 	if o.Metrics != nil {

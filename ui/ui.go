@@ -78,7 +78,6 @@ func (u *UI) Routes(r chi.Router) {
 		"/portals":    u.portals,
 		"/dataset":    u.Dataset,
 		"/version":    u.versionPage,
-		"/diff":       u.diff,
 		"/crawls":     u.crawls,
 		"/statistics": u.statistics,
 		"/console":    u.console,
@@ -95,6 +94,9 @@ func (u *UI) Routes(r chi.Router) {
 	r.Get("/favicon.svg", u.assets.serveIcon)
 }
 
+// Diff is the page of two versions, by the parameters from and to. Package changes sends people here from /diff.
+func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error { return u.diff(w, r) }
+
 // Handler serves the pages by themselves, with a page for what is not there.
 func (u *UI) Handler() http.Handler {
 	r := chi.NewRouter()
@@ -103,5 +105,6 @@ func (u *UI) Handler() http.Handler {
 	}))
 	u.Routes(r)
 	r.Get("/describe", problem.Handler(u.describePage))
+	r.Get("/diff", problem.Handler(u.Diff))
 	return r
 }

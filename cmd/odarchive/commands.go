@@ -15,7 +15,7 @@ import (
 func (c *cli) commands() []*cobra.Command {
 	return []*cobra.Command{
 		c.serve(), c.demo(), c.add(), c.harvest(), c.crawl(),
-		c.query(), c.update(), c.zip(), c.get(), c.load(), c.dump(),
+		c.query(), c.update(), c.zip(), c.get(), c.diff(), c.load(), c.dump(),
 		c.stats(), c.detect(), c.profile(),
 	}
 }

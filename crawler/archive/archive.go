@@ -71,7 +71,11 @@ func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error
 			if err != nil {
 				return err
 			}
-			return emit(versionQuads(a.mint, v, in))
+			change, err := t.change(v.ID)
+			if err != nil {
+				return err
+			}
+			return emit(versionQuads(a.mint, v, in, change))
 		})
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/crawler/describe"
+	"odarchive/crawler/diff"
 	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/triplestore"
@@ -34,6 +35,7 @@ type Kept struct {
 	ETag         string
 	Headers      map[string][]string
 	Inside       *inspect.Inside // nil where there is nothing to tell
+	Change       *diff.Summary   // against the version before; nil for the first
 }
 
 // Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
@@ -68,7 +70,11 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 			act.Version = ns.VersionID(id, after.Versions-1)
 		}
 		after.Outcome = act.Outcome
-		if err := t.saveVisit(before, after, *act); err != nil {
+		var change *diff.Summary
+		if visit.Kept != nil {
+			change = visit.Kept.Change
+		}
+		if err := t.saveVisit(before, after, *act, change); err != nil {
 			return err
 		}
 		if err := replace(txn, describe.Resource(before.Resource), describe.Resource(after.Resource)); err != nil {
@@ -122,22 +128,27 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	r.Versions++
 	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
 	r.MediaType, r.FileName = v.Type, v.FileName
-	if err := t.saveVersion(r.ID, v, kept.Inside); err != nil {
+	if err := t.saveVersion(r.ID, v, kept); err != nil {
 		return err
 	}
-	return replace(txn, nil, versionQuads(a.mint, v, kept.Inside))
+	return replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change))
 }
 
-func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
-	return append(describe.Version(m, v), describe.Inside(m, v, in)...)
+func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside, change *diff.Summary) []term.Quad {
+	return append(append(describe.Version(m, v), describe.Inside(m, v, in)...), describe.Change(m, v, change)...)
 }
 
-func (t tables) saveVersion(id string, v catalog.Version, in *inspect.Inside) error {
+func (t tables) saveVersion(id string, v catalog.Version, kept *Kept) error {
 	if err := t.set(key(tableVersion, rid(id), v.N), v); err != nil {
 		return err
 	}
-	if in != nil {
-		if err := t.set(key(tableInside, rid(id), v.N), in); err != nil {
+	if kept.Inside != nil {
+		if err := t.set(key(tableInside, rid(id), v.N), kept.Inside); err != nil {
+			return err
+		}
+	}
+	if kept.Change != nil {
+		if err := t.set(key(tableChange, rid(id), v.N), kept.Change); err != nil {
 			return err
 		}
 	}
@@ -145,7 +156,7 @@ func (t tables) saveVersion(id string, v catalog.Version, in *inspect.Inside) er
 }
 
 // saveVisit writes the resource and its fetch, and counts both.
-func (t tables) saveVisit(before, after record, act catalog.Activity) error {
+func (t tables) saveVisit(before, after record, act catalog.Activity, change *diff.Summary) error {
 	if err := t.index(before, after, true); err != nil {
 		return err
 	}
@@ -158,10 +169,10 @@ func (t tables) saveVisit(before, after record, act catalog.Activity) error {
 	if err := t.mark(key(tableByResource, rid(after.ID), act.Start)); err != nil {
 		return err
 	}
-	return t.countVisit(before, after, act)
+	return t.countVisit(before, after, act, change)
 }
 
-func (t tables) countVisit(before, after record, act catalog.Activity) error {
+func (t tables) countVisit(before, after record, act catalog.Activity, changed *diff.Summary) error {
 	isNew := after.Versions > before.Versions
 	change := func(n *tally) {
 		n.Visits++
@@ -174,6 +185,8 @@ func (t tables) countVisit(before, after record, act catalog.Activity) error {
 			n.Bytes += after.Size
 			if before.Versions == 0 {
 				n.Crawled++
+			} else {
+				n.change(changed)
 			}
 		}
 	}

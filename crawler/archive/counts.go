@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/diff"
 )
 
 // tally is what is counted of one thing: a portal, a host, a media type, a day, or the whole archive.
@@ -19,7 +20,34 @@ type tally struct {
 	Visits    int `json:",omitempty"`
 	Bytes     int64
 	Outcomes  map[catalog.Outcome]int `json:",omitempty"`
+	Changes   Changes                 `json:",omitzero"`
 	Title     string                  `json:",omitempty"` // of a portal
+}
+
+// Changes sums up how versions differed from the ones before them.
+type Changes struct {
+	Versions       int   `json:"changes"` // versions that had one before them
+	RowsAdded      int64 `json:"rowsAdded"`
+	RowsRemoved    int64 `json:"rowsRemoved"`
+	RowsChanged    int64 `json:"rowsChanged"`
+	ColumnsAdded   int64 `json:"columnsAdded"`
+	ColumnsRemoved int64 `json:"columnsRemoved"`
+	BytesChanged   int64 `json:"bytesChanged"`
+}
+
+// change adds one; a version that was not compared counts as a change without figures.
+func (n *tally) change(s *diff.Summary) {
+	c := &n.Changes
+	c.Versions++
+	if s == nil {
+		return
+	}
+	c.RowsAdded += s.RowsAdded
+	c.RowsRemoved += s.RowsRemoved
+	c.RowsChanged += s.RowsChanged
+	c.ColumnsAdded += s.ColumnsAdded
+	c.ColumnsRemoved += s.ColumnsRemoved
+	c.BytesChanged += s.BytesChanged
 }
 
 // The names of what is counted; countAll has one key, "".

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/diff"
 	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
@@ -18,6 +19,7 @@ const (
 	tableResource   = 'r' // resource id                       -> record
 	tableVersion    = 'v' // resource id, N (4 bytes)          -> catalog.Version
 	tableInside     = 'p' // resource id, N (4 bytes)          -> inspect.Inside
+	tableChange     = 'x' // resource id, N (4 bytes)          -> diff.Summary, against the version before
 	tableActivity   = 'a' // start (8 bytes, newest first), resource id -> catalog.Activity
 	tableByResource = 'b' // resource id, start (newest first) -> index of activities
 	tableByDigest   = 'd' // SHA-256, resource id, N           -> index of versions
@@ -112,6 +114,17 @@ func (t tables) inside(versionID string) (*inspect.Inside, error) {
 		return nil, err
 	}
 	return &in, nil
+}
+
+// change of a version against the one before; nil where it is not known.
+func (t tables) change(versionID string) (*diff.Summary, error) {
+	resource, n, _ := ns.SplitVersionID(versionID)
+	var s diff.Summary
+	ok, err := t.get(key(tableChange, rid(resource), n), &s)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &s, nil
 }
 
 // scan calls f with each key (without the prefix's table byte) and value at or after from that has the prefix.

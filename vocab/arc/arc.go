@@ -48,6 +48,13 @@ const (
 	RowsChanged    = NS + "rowsChanged"
 	ColumnsAdded   = NS + "columnsAdded"
 	ColumnsRemoved = NS + "columnsRemoved"
+	ColumnsRenamed = NS + "columnsRenamed"
+	ColumnsRetyped = NS + "columnsRetyped"
+	TriplesAdded   = NS + "triplesAdded"
+	TriplesRemoved = NS + "triplesRemoved"
+	PathsAdded     = NS + "pathsAdded"
+	PathsRemoved   = NS + "pathsRemoved"
+	PathsChanged   = NS + "pathsChanged"
 	BytesChanged   = NS + "bytesChanged"
 )
 

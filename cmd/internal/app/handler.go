@@ -2,13 +2,17 @@ package app
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
+	"odarchive/crawler/diff"
 	"odarchive/crawler/surt"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/graphstore"
 	"odarchive/sparqlapi/linkeddata"
@@ -29,7 +33,7 @@ import (
 func (n *Node) Handler() (http.Handler, error) {
 	read := reader{n.Archive, n.Frontier}
 	guard := sparqlapi.NewGuard(n.Config.Serve.Token)
-	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Mint: n.Mint, Log: n.Log, Now: n.Clock})
+	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Changes: n.showChanges, Mint: n.Mint, Log: n.Log, Now: n.Clock})
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +58,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: querier{n}, Base: n.Mint.Base, Log: n.Log},
 		Memento:    mementos,
 		Metrics:    observed.handler(),
+		Changes:    &changes.API{Archive: n.Archive, Page: pages.Diff},
 		REST:       rest.New(read, n.Intake, n.Mint),
 		LinkedData: described,
 		UI:         pages,
@@ -101,6 +106,15 @@ func (n *Node) describe(ctx context.Context, iri string, max int) (out, in []ter
 		return err
 	})
 	return out, in, err
+}
+
+// showChanges writes what changed between two versions as a fragment of a page.
+func (n *Node) showChanges(ctx context.Context, from, to catalog.Version, w io.Writer) error {
+	report, err := n.Archive.Compare(ctx, from, to, diff.Options{})
+	if err != nil {
+		return err
+	}
+	return report.WriteHTML(w)
 }
 
 // selectRows runs a SELECT query for the pages.

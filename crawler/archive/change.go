@@ -1,0 +1,118 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/diff"
+)
+
+// Compare says what changed from one version to another, which need not be neighbours.
+func (a *Archive) Compare(ctx context.Context, from, to catalog.Version, o diff.Options) (*diff.Report, error) {
+	older, closeOlder, err := a.Side(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	defer closeOlder.Close()
+	newer, closeNewer, err := a.Side(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	defer closeNewer.Close()
+	report, err := diff.Compare(ctx, older, newer, o)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from.ID, to.ID, err)
+	}
+	return report, nil
+}
+
+// Side opens a version to be compared; the caller closes it.
+func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, io.Closer, error) {
+	profile, err := a.Profile(ctx, v.ID)
+	if err != nil {
+		return diff.Side{}, nil, err
+	}
+	body, err := a.content.Open(v.Digests.SHA256)
+	if err != nil {
+		return diff.Side{}, nil, fmt.Errorf("version %s: %w", v.ID, err)
+	}
+	return diff.Side{R: body, Size: body.Size(), Type: v.Type, Charset: v.Charset, Dialect: DiffDialect(profile)}, body, nil
+}
+
+// DiffDialect is a profile's dialect as package diff reads tables; nil where that has to find it by itself.
+func DiffDialect(p *csvprofile.Profile) *diff.Dialect {
+	if p == nil || len([]rune(p.Dialect.Delimiter)) != 1 {
+		return nil
+	}
+	d := &diff.Dialect{Delimiter: []rune(p.Dialect.Delimiter)[0], NoHeader: !p.Dialect.Header, Skip: p.Dialect.Preamble}
+	if q := []rune(p.Dialect.QuoteChar); len(q) == 1 {
+		d.Quote = q[0]
+	}
+	if e := []rune(p.Dialect.EscapeChar); len(e) == 1 {
+		d.Escape = e[0]
+	}
+	return d
+}
+
+// ChangesOf is how the files of one portal, host or media type change.
+type ChangesOf struct {
+	Key      string `json:"key"`
+	Versions int    `json:"versions"`
+	Visits   int    `json:"visits"`
+	Changes
+}
+
+// ChangeStats are the figures of /stats/changes, most changes first.
+type ChangeStats struct {
+	Total   ChangesOf   `json:"total"`
+	Portals []ChangesOf `json:"portals"`
+	Hosts   []ChangesOf `json:"hosts"`
+	Types   []ChangesOf `json:"types"`
+}
+
+// ChangeStats sums up how versions differed from the ones before them; each list has at most limit entries, 0 for all.
+func (a *Archive) ChangeStats(ctx context.Context, limit int) (ChangeStats, error) {
+	var s ChangeStats
+	err := a.view(func(t tables) error {
+		all, err := t.counted(countAll, "")
+		s.Total = all.changesOf("")
+		for _, list := range []struct {
+			name string
+			to   *[]ChangesOf
+		}{{countPortal, &s.Portals}, {countHost, &s.Hosts}, {countType, &s.Types}} {
+			if err == nil {
+				*list.to, err = t.changesBy(ctx, list.name, limit)
+			}
+		}
+		return err
+	})
+	return s, err
+}
+
+func (n tally) changesOf(what string) ChangesOf {
+	return ChangesOf{Key: what, Versions: n.Versions, Visits: n.Visits, Changes: n.Changes}
+}
+
+func (t tables) changesBy(ctx context.Context, name string, limit int) ([]ChangesOf, error) {
+	all := []ChangesOf{}
+	err := t.counts(ctx, name, func(what string, n tally) error {
+		all = append(all, n.changesOf(what))
+		return nil
+	})
+	slices.SortFunc(all, func(x, y ChangesOf) int {
+		if x.Changes.Versions != y.Changes.Versions {
+			return y.Changes.Versions - x.Changes.Versions
+		}
+		return strings.Compare(x.Key, y.Key)
+	})
+	if limit > 0 && len(all) > limit {
+		all = all[:limit]
+	}
+	return all, errors.Join(err, ctx.Err())
+}

@@ -1,0 +1,165 @@
+// Package changes serves how versions differ: /diff for two versions, /stats/changes for all of them.
+//
+// /diff?url=&from=&to= answers in JSON, as text, or with the page for people, by ?format= or Accept. from and to are
+// numbers of versions of the URL, or version ids; without them the latest version is compared with the one before.
+package changes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/diff"
+	"odarchive/ns"
+	"odarchive/sparqlapi/conneg"
+	"odarchive/sparqlapi/problem"
+)
+
+// Archive is what the handlers read; *archive.Archive is one.
+type Archive interface {
+	Version(ctx context.Context, id string) (catalog.Version, error)
+	Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error)
+	Compare(ctx context.Context, from, to catalog.Version, o diff.Options) (*diff.Report, error)
+	ChangeStats(ctx context.Context, limit int) (archive.ChangeStats, error)
+}
+
+// API holds the handlers.
+type API struct {
+	Archive Archive
+	// Page shows a person the difference; it finds version ids in the parameters from and to. nil: JSON and text only.
+	Page func(w http.ResponseWriter, r *http.Request) error
+}
+
+// maxList bounds how many changes one answer lists; counts are always of everything.
+const maxList = 10_000
+
+var offers = []conneg.Offer{{MediaType: "application/json", Name: "json"}, {MediaType: "text/plain", Name: "text"}, {MediaType: "text/html", Name: "html"}}
+
+// Diff answers GET /diff.
+func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
+	format, err := a.format(r)
+	if err != nil {
+		return err
+	}
+	from, to, err := a.pair(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Add("Vary", "Accept")
+	if format == "html" {
+		q := r.URL.Query()
+		q.Set("from", from.ID)
+		q.Set("to", to.ID)
+		page := r.Clone(r.Context())
+		page.URL.RawQuery = q.Encode()
+		return a.Page(w, page)
+	}
+	list, err := number(r, "list", 100, maxList)
+	if err != nil {
+		return err
+	}
+	report, err := a.Archive.Compare(r.Context(), from, to, diff.Options{List: list, Key: r.URL.Query()["key"]})
+	if err != nil {
+		return err
+	}
+	var body bytes.Buffer // an error must come before the first byte
+	if format == "text" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		err = report.WriteText(&body)
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+		err = report.WriteJSON(&body)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = body.WriteTo(w)
+	return err
+}
+
+func (a *API) format(r *http.Request) (string, error) {
+	name := r.URL.Query().Get("format")
+	if name == "" {
+		offer, ok := conneg.Negotiate(r, offers)
+		if !ok {
+			return "", problem.New(http.StatusNotAcceptable, "Not in that format", "a difference is given as application/json, text/plain or text/html")
+		}
+		name = offer.Name
+	}
+	switch {
+	case name == "html" && a.Page == nil:
+		return "text", nil
+	case name == "json" || name == "text" || name == "html":
+		return name, nil
+	}
+	return "", problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q: expected json, text or html", name)
+}
+
+// pair of versions that the parameters name.
+func (a *API) pair(r *http.Request) (from, to catalog.Version, err error) {
+	q := r.URL.Query()
+	var all []catalog.Version
+	if url := q.Get("url"); url != "" {
+		if all, err = a.Archive.Versions(r.Context(), url); err != nil {
+			return from, to, err
+		}
+	}
+	if to, err = a.one(r, all, "to", len(all)-1); err != nil {
+		return from, to, err
+	}
+	from, err = a.one(r, all, "from", to.N-1)
+	return from, to, err
+}
+
+// one version: by the parameter, or else the n-th of the URL's.
+func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n int) (catalog.Version, error) {
+	value := r.URL.Query().Get(parameter)
+	if _, _, isID := ns.SplitVersionID(value); isID {
+		return a.Archive.Version(r.Context(), value)
+	}
+	if value != "" {
+		var err error
+		if n, err = strconv.Atoi(value); err != nil {
+			return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is neither the number of a version nor a version id", parameter, value)
+		}
+	}
+	if n < 0 || n >= len(all) {
+		return catalog.Version{}, problem.Newf(http.StatusNotFound, "No such version", "%s: there are %d versions to compare (numbers from 0), and number %d was asked for", parameter, len(all), n)
+	}
+	return all[n], nil
+}
+
+// Stats answers GET /stats/changes?limit=.
+func (a *API) Stats(w http.ResponseWriter, r *http.Request) error {
+	limit, err := number(r, "limit", 100, 100_000)
+	if err != nil {
+		return err
+	}
+	s, err := a.Archive.ChangeStats(r.Context(), limit)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(append(body, '\n'))
+	return err
+}
+
+func number(r *http.Request, name string, standard, most int) (int, error) {
+	value := r.URL.Query().Get(name)
+	if value == "" {
+		return standard, nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > most {
+		return 0, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q: expected a number from 1 to %d", name, value, most)
+	}
+	return n, nil
+}
