@@ -342,6 +342,22 @@ func TestPrefixesOfADocumentCanBeAskedFor(t *testing.T) {
 	}
 }
 
+func TestN3IsReadAsFarAsItIsTurtle(t *testing.T) {
+	t.Parallel()
+	quads, err := parse(rdfio.N3(), "@prefix a: <http://a/> . a:b = a:c ; a a:D .")
+	if err != nil || len(quads) != 2 || quads[0].P != term.IRI("http://www.w3.org/2002/07/owl#sameAs") {
+		t.Errorf("%q, %v", quads, err)
+	}
+	for _, doc := range []string{"{ <a:b> <c:d> 1 } => { <a:b> <c:d> 2 } .", "<a:b> => <c:d> .", "<a:b> <c:d> ?x .", "<a:b> is <c:d> of <e:f> .", "<a:b>!<c:d> <e:f> 1 ."} {
+		if quads, err := parse(rdfio.N3(), doc); err == nil {
+			t.Errorf("%s: %q", doc, quads)
+		}
+	}
+	if _, err := parse(rdfio.Turtle(), "<a:b> = <c:d> ."); err == nil {
+		t.Error("Turtle has =")
+	}
+}
+
 func TestXMLComesInManyEncodings(t *testing.T) {
 	t.Parallel()
 	const doc = `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="u:"><r:Description r:about="a:b"><p>%s</p></r:Description></r:RDF>`

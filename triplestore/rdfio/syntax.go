@@ -60,10 +60,10 @@ func TriG() Syntax {
 		Quads: true, Text: true, decoder: decodeTriG, encoder: encodeTurtle}
 }
 
-// N3 is the part of Notation3 that is Turtle.
+// N3 is the part of Notation3 that is Turtle, with "=" for owl:sameAs. Formulas, rules and paths are refused.
 func N3() Syntax {
 	return Syntax{Name: "N3", MediaType: "text/n3", Aliases: []string{"text/rdf+n3", "application/n3"}, Extensions: []string{".n3"},
-		Text: true, decoder: decodeTurtle, encoder: encodeTurtle}
+		Text: true, decoder: decodeN3, encoder: encodeTurtle}
 }
 
 // RDFXML is RDF 1.1 XML.

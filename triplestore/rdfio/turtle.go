@@ -23,6 +23,7 @@ type turtleDecoder struct {
 	in    *input
 	lim   Limits
 	trig  bool
+	n3    bool // "=" stands for owl:sameAs
 	rdf12 bool
 	base  iri.Base
 	ns    map[string]string
@@ -72,6 +73,12 @@ func decodeTurtle(r io.Reader, base iri.Base, o Options) decoder {
 
 func decodeTriG(r io.Reader, base iri.Base, o Options) decoder {
 	return newTurtleDecoder(r, base, o, true)
+}
+
+func decodeN3(r io.Reader, base iri.Base, o Options) decoder {
+	d := newTurtleDecoder(r, base, o, false)
+	d.n3 = true
+	return d
 }
 
 func newTurtleDecoder(r io.Reader, base iri.Base, o Options, trig bool) *turtleDecoder {
@@ -192,6 +199,11 @@ func (d *turtleDecoder) verb(f *frame) (err error) {
 	if c == '<' {
 		f.p, err = d.iriRef()
 		return err
+	}
+	if c == '=' && d.n3 && d.in.at(1) != '>' {
+		d.in.pos++
+		f.p = "<http://www.w3.org/2002/07/owl#sameAs"
+		return nil
 	}
 	if c == '_' || c == 0 || !d.startsName() {
 		return d.in.fail(0, "a predicate: an IRI, a prefixed name or 'a'")
