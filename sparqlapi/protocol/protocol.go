@@ -124,6 +124,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	o := sparql.QueryOptions{
 		Timeout: req.timeout, DefaultGraphs: req.defaultGraphs, NamedGraphs: req.namedGraphs, Base: req.base(r, h.o.Endpoint),
 		UnionDefault: h.o.UnionDefault, Dialect: h.o.Dialect, Explain: req.explain,
+		Trusted: h.o.Authorise != nil && h.o.Authorise(r),
 	}
 	q, err := h.o.Engine.Prepare(req.text, o)
 	if err != nil {

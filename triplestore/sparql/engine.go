@@ -73,6 +73,7 @@ type QueryOptions struct {
 	UnionDefault               bool // without FROM, the default graph is the union of all graphs
 	Dialect                    bool // read historical Dublin Core IRIs as terms (algebra.Historical)
 	Explain                    bool // measure every operator for Results.Explain
+	Trusted                    bool // SERVICE may ask endpoints that are not on the list: the asker holds the token
 }
 
 // Engine answers queries and updates; it may be used concurrently.

@@ -270,6 +270,22 @@ func TestServiceAsksOnlyWhomItMay(t *testing.T) {
 	}
 }
 
+func TestWhoIsTrustedMayHaveAnyoneAsked(t *testing.T) {
+	t.Parallel()
+	url := endpoint(t, "application/sparql-results+json", `{"head":{"vars":["x"]},"results":{"bindings":[{}]}}`, 200)
+	text := "SELECT * { SERVICE <" + url + "> { ?x ?y ?z } }"
+	e := sparql.New(sparql.Options{Service: &sparql.Federation{}})
+	for trusted, want := range map[bool]error{false: sparql.ErrForbidden, true: nil} {
+		r, err := e.Query(t.Context(), naive.New().Snapshot(), text, sparql.QueryOptions{Trusted: trusted})
+		if err == nil {
+			_, err = collect(r)
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("trusted %v: got %v, want %v", trusted, err, want)
+		}
+	}
+}
+
 func TestTheServiceIsAskedInTheWordsOfTheQuery(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 1)

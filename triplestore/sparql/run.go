@@ -26,7 +26,7 @@ func (e *Engine) solve(ctx context.Context, ds exec.Dataset, q *algebra.Query, o
 	if o.Memory > 0 {
 		memory = min(memory, o.Memory)
 	}
-	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Trace: o.Explain, Plan: opts, Service: e.service})
+	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Trace: o.Explain, Plan: opts, Service: e.service(o.Trusted)})
 	if err != nil {
 		return nil, err
 	}
