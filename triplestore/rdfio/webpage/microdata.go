@@ -154,7 +154,7 @@ func (m *items) predicate(name, vocab string) term.Key {
 	if !strings.HasSuffix(vocab, "/") && !strings.HasSuffix(vocab, "#") {
 		vocab += "#"
 	}
-	return m.key(term.IRI(vocab + escapeIRI(name)))
+	return m.checked(vocab + escapeIRI(name))
 }
 
 // value is the value of a property element (HTML, "property values"; §6.2).

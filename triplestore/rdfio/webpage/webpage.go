@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/iri"
@@ -71,7 +73,7 @@ func Read(r io.Reader, o Options) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webpage: %w", err)
 	}
-	root, err := html.Parse(text)
+	root, err := html.Parse(transform.NewReader(text, runes.ReplaceIllFormed()))
 	if err != nil {
 		return nil, fmt.Errorf("webpage: %w", err)
 	}
