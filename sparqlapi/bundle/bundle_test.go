@@ -25,7 +25,9 @@ import (
 	"odarchive/crawler/content"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/kv"
+	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/dcterms"
 )
 
 // world is a content store with some versions in it, and the archive that knows them.
@@ -208,6 +210,32 @@ func TestAZipHoldsTheBytesOfEveryVersionAndTheirDescription(t *testing.T) {
 		if got.Name != e.Name || got.URL != e.URL || got.Version != e.VersionIRI || got.SHA256 != fmt.Sprintf("%x", e.SHA256) || got.Size != e.Size {
 			t.Errorf("manifest says %+v of %+v", got, e)
 		}
+	}
+}
+
+func TestTheMetadataIsTurtleWhateverTheAddressesAre(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	e := w.versions[w.order[0]]
+	e.URL, e.MediaType, e.VersionIRI = "http://a.example/<b> \"c\"\\\x00é", "text/\"x\"\n", e.VersionIRI+"9"
+	p := plan(t, append(w.entries(), e))
+	data := whole(t, w, p)
+	z, _ := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	f, err := z.Open("metadata.ttl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued := 0
+	for q, err := range rdfio.NewReader(f, rdfio.Turtle(), rdfio.Options{Base: "http://zip.example/"}).All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.P == term.IRI(dcterms.Issued) {
+			issued++
+		}
+	}
+	if issued != len(p.Entries()) {
+		t.Errorf("%d versions are described, %d are there", issued, len(p.Entries()))
 	}
 }
 

@@ -117,17 +117,29 @@ func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.00
 func metadata(w *bufio.Writer, p *Plan) {
 	fmt.Fprintf(w, "@prefix dct: <%s> .\n@prefix dcat: <%s> .\n@prefix prov: <%s> .\n@prefix spdx: <%s> .\n@prefix xsd: <%s> .\n",
 		dcterms.NS, dcat.NS, prov.NS, spdx.NS, xsd.NS)
+	var b []byte
 	for i := range p.entries {
 		e := &p.entries[i]
-		fmt.Fprintf(w, "\n<%s> dct:hasVersion <%s> .\n", iri(e.URL), iri(e.VersionIRI))
-		fmt.Fprintf(w, "<%s> a prov:Entity ;\n\tdct:isVersionOf <%s> ;\n\tdct:identifier \"%x\" ;\n", iri(e.VersionIRI), iri(e.URL), e.MD5)
-		fmt.Fprintf(w, "\tdct:issued \"%s\"^^xsd:dateTime ;\n\tdcat:byteSize %d ;\n", instant(e.Modified), e.Size)
+		url, version := iri(e.URL), iri(e.VersionIRI)
+		b = put(b[:0], "\n<", url, "> dct:hasVersion <", version, "> .\n<", version, "> a prov:Entity ;\n\tdct:isVersionOf <", url, "> ;\n\tdct:identifier \"")
+		b = hex.AppendEncode(b, e.MD5[:])
+		b = put(b, "\" ;\n\tdct:issued \"", instant(e.Modified), "\"^^xsd:dateTime ;\n\tdcat:byteSize ")
+		b = strconv.AppendInt(b, e.Size, 10)
 		if e.MediaType != "" {
-			fmt.Fprintf(w, "\tdcat:mediaType %s ;\n", turtleString(e.MediaType))
+			b = put(b, " ;\n\tdcat:mediaType ", turtleString(e.MediaType))
 		}
-		fmt.Fprintf(w, "\tdcat:downloadURL <%s>, <%s> ;\n", iri(e.VersionIRI), relative(e.Name))
-		fmt.Fprintf(w, "\tspdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ; spdx:checksumValue \"%x\"^^xsd:hexBinary ] .\n", e.SHA256)
+		b = put(b, " ;\n\tdcat:downloadURL <", version, ">, <", relative(e.Name), "> ;\n",
+			"\tspdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ; spdx:checksumValue \"")
+		b = hex.AppendEncode(b, e.SHA256[:])
+		w.Write(put(b, "\"^^xsd:hexBinary ] .\n"))
 	}
+}
+
+func put(b []byte, texts ...string) []byte {
+	for _, s := range texts {
+		b = append(b, s...)
+	}
+	return b
 }
 
 // iri escapes what no IRI reference in Turtle may hold.
@@ -154,8 +166,10 @@ func forbidden(r rune) bool {
 func relative(name string) string { return "./" + (&url.URL{Path: name}).EscapedPath() }
 
 func turtleString(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(validText(s)) + `"`
+	return `"` + turtleEscapes.Replace(validText(s)) + `"`
 }
+
+var turtleEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 
 // write runs a document into w.
 func (d document) write(w io.Writer, p *Plan) error {
