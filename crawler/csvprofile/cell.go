@@ -73,9 +73,11 @@ const (
 	timeSpace // a blank between them
 	timeZone
 	timeNoZone
-	time12 // with AM or PM
-	timeNo24
-	allForms = ^forms(0)
+	time12       // with AM or PM
+	timePadded   // two digits for the hour
+	timeCompact  // HHmmss
+	timeZoneWord // UTC, or a zone without minutes or after a blank
+	allForms     = ^forms(0)
 )
 
 const (

@@ -165,7 +165,15 @@ func compact(b []byte) (value, bool) {
 	if wh != 6 && wh != 4 || h/10000 > 23 || h/100%100 > 59 || h%100 > 60 || len(rest) > 0 && string(rest) != "Z" {
 		return value{}, false
 	}
-	f := dateYMD | dateNoSep | dateYear4 | datePadded | timeHMS | timeT
+	f := dateYMD | dateNoSep | dateYear4 | datePadded | timeHMS | timePadded | timeCompact | timeNoZone
+	if b[8] == 'T' {
+		f |= timeT
+	} else {
+		f |= timeSpace
+	}
+	if len(rest) > 0 {
+		f ^= timeNoZone | timeZone
+	}
 	if wh == 4 {
 		f = f&^timeHMS | timeHM
 	}
@@ -210,6 +218,10 @@ func clock(b []byte, p int) (value, bool) {
 	}
 	p += 2
 	v := value{kind: kindTime, forms: timeHM}
+	padded := forms(0)
+	if wh == 2 {
+		padded = timePadded
+	}
 	s := 0
 	if p < len(b) && b[p] == ':' {
 		var ws int
@@ -243,6 +255,7 @@ func clock(b []byte, p int) (value, bool) {
 			p = len(b)
 		}
 	}
+	v.forms |= padded
 	v.num = float64(h*3600 + m*60 + s)
 	if p == len(b) {
 		v.forms |= timeNoZone
@@ -254,6 +267,9 @@ func clock(b []byte, p int) (value, bool) {
 	}
 	v.num -= off
 	v.forms |= timeZone
+	if z := b[p:]; !(len(z) == 1 && z[0] == 'Z' || len(z) == 6 && z[3] == ':') {
+		v.forms |= timeZoneWord
+	}
 	return v, true
 }
 

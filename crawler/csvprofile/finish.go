@@ -98,9 +98,9 @@ func (c *column) datatype(col *Column, name string) string {
 			return t
 		}
 	case n[kindBoolean]:
-		if f&boolStyles != 0 && (c.st.bools[0] != "" && c.st.bools[1] != "" || f&boolTrueFalse != 0) {
-			if f&boolTrueFalse == 0 {
-				col.Format = c.st.bools[0] + "|" + c.st.bools[1]
+		if f&boolStyles != 0 && !c.st.boolMixed && (c.st.bools[0] != "" && c.st.bools[1] != "" || f&boolTrueFalse != 0) {
+			if format := c.st.boolFormat(); format != "true|false" {
+				col.Format = format
 			}
 			return "boolean"
 		}
@@ -113,14 +113,14 @@ func (c *column) datatype(col *Column, name string) string {
 		}
 	case n[kindDateTime]:
 		if format := dateTimeFormat(f); format != "" {
-			if !strings.HasPrefix(format, "yyyy-MM-ddTHH:mm:ss") {
+			if !strings.HasPrefix(format, "yyyy-MM-ddTHH:mm:ss") || f&timeZoneWord != 0 {
 				col.Format = format
 			}
 			return "dateTime"
 		}
 	case n[kindTime]:
 		if f&(timeHM|timeHMS) != 0 {
-			if format := timeFormat(f); !strings.HasPrefix(format, "HH:mm:ss") {
+			if format := timeFormat(f); !strings.HasPrefix(format, "HH:mm:ss") || f&(timeZoneWord|time12) != 0 {
 				col.Format = format
 			}
 			return "time"
@@ -281,18 +281,27 @@ func yearMonthFormat(f forms) string {
 }
 
 func timeFormat(f forms) string {
-	s := "HH:mm"
+	s := "H:mm"
+	if f&timePadded != 0 {
+		s = "HH:mm"
+	}
 	if f&timeHMS != 0 {
-		s = "HH:mm:ss"
+		s += ":ss"
 		if f&timeFraction != 0 {
-			s += ".S"
+			s += ".SSSSSSSSS"
 		}
 	}
-	if f&time12 != 0 {
-		s = strings.Replace(s, "HH", "hh", 1) + " a"
+	if f&timeCompact != 0 {
+		s = strings.ReplaceAll(s, ":", "")
 	}
-	if f&timeZone != 0 {
-		s += "X"
+	if f&time12 != 0 {
+		s = strings.ReplaceAll(s, "H", "h") + " a"
+	}
+	switch {
+	case f&timeZoneWord != 0:
+		s += " z"
+	case f&timeZone != 0:
+		s += "XXX"
 	}
 	return s
 }

@@ -31,15 +31,17 @@ type Profile struct {
 	Dialect   Dialect  `json:"dialect"`
 	Rows      int64    `json:"rows"` // data rows, without header, blank lines, comments and footer
 	Columns   []Column `json:"columns"`
-	Blank     int64    `json:"blank,omitempty"`     // empty lines within the table
-	Ragged    int64    `json:"ragged,omitempty"`    // rows with fewer or more cells than there are columns
-	Truncated bool     `json:"truncated,omitempty"` // a limit was reached: counts are of what was read
-	Why       []string `json:"why,omitempty"`       // how the reader came to its conclusions, one sentence each
+	Empty     int      `json:"emptycolumns,omitempty"` // columns without name and values after the last, not listed
+	Blank     int64    `json:"blank,omitempty"`        // empty lines within the table
+	Ragged    int64    `json:"ragged,omitempty"`       // rows with fewer or more cells than there are columns
+	Truncated bool     `json:"truncated,omitempty"`    // a limit was reached: counts are of what was read
+	Why       []string `json:"why,omitempty"`          // how the reader came to its conclusions, one sentence each
 }
 
 // Column is what is known of one column.
 type Column struct {
 	Name      string   `json:"name"`                // the header's words, or _col.N; unique within the table
+	Titles    []string `json:"titles,omitempty"`    // what the header's rows say, where Name is not just that
 	Datatype  string   `json:"datatype"`            // csvw/XSD local name: string integer decimal double boolean date dateTime time gYear ...
 	Format    string   `json:"format,omitempty"`    // pattern of dates and numbers, "Y|N" of booleans, after CSVW (UAX 35)
 	Decimal   string   `json:"decimal,omitempty"`   // decimal character where it is not "."
@@ -210,6 +212,7 @@ func (p *Profile) profile(ctx context.Context, r io.Reader, _ layout, o Options)
 			}
 			if header = append(header, h); len(header) == p.Dialect.HeaderRows {
 				t = NewTable(joinHeader(header))
+				t.header = header
 			}
 			continue
 		}
@@ -229,6 +232,7 @@ func (p *Profile) profile(ctx context.Context, r io.Reader, _ layout, o Options)
 	}
 	if len(header) > 0 && len(header) < p.Dialect.HeaderRows {
 		t = NewTable(joinHeader(header))
+		t.header = header
 	}
 	if n := rows.Unclosed(); n > 0 {
 		p.because("%d quotations never end", n)

@@ -43,10 +43,11 @@ func (p *Profile) CSVW(url string) ([]byte, error) {
 	}
 	type column struct {
 		Name     string `json:"name"`
-		Titles   string `json:"titles,omitempty"`
+		Titles   any    `json:"titles,omitempty"`
 		Datatype any    `json:"datatype"`
 		Null     any    `json:"null,omitempty"`
 		Required bool   `json:"required,omitempty"`
+		Suppress bool   `json:"suppressOutput,omitempty"`
 	}
 	dialect := map[string]any{"header": p.Dialect.Header, "headerRowCount": p.Dialect.HeaderRows, "skipRows": p.Dialect.Preamble}
 	if n := p.Dialect.Encoding; n != "" {
@@ -80,12 +81,18 @@ func (p *Profile) CSVW(url string) ([]byte, error) {
 			name += "_"
 		}
 		used[name] = true
-		out := column{Name: name, Datatype: c.Datatype, Required: c.Nulls == 0 && p.Rows > 0}
-		if p.Dialect.Header && !strings.HasPrefix(c.Name, "_col.") {
+		out := column{Name: name, Datatype: c.Datatype, Required: c.Nulls == 0 && p.Rows > 0 && p.Ragged+p.Blank == 0 && p.Dialect.Footer == 0}
+		switch {
+		case len(c.Titles) > 0:
+			out.Titles = c.Titles
+		case p.Dialect.Header && !strings.HasPrefix(c.Name, "_col."):
 			out.Titles = c.Name
 		}
 		if c.Format != "" || c.Decimal != "" || c.Group != "" {
 			out.Datatype = datatype{c.Datatype, csvwFormat(c)}
+			if !knownFormat(c) {
+				out.Datatype = "string"
+			}
 		}
 		if len(c.NullWords) > 0 {
 			out.Null = append([]string{""}, c.NullWords...)
@@ -94,6 +101,9 @@ func (p *Profile) CSVW(url string) ([]byte, error) {
 			key = name
 		}
 		columns = append(columns, out)
+	}
+	for i := range p.Empty {
+		columns = append(columns, column{Name: fmt.Sprintf("col%d", len(p.Columns)+i+1), Datatype: "string", Suppress: true})
 	}
 	schema := map[string]any{"columns": columns}
 	if key != "" {
@@ -105,6 +115,23 @@ func (p *Profile) CSVW(url string) ([]byte, error) {
 		return nil, fmt.Errorf("csvprofile: csvw of %s: %w", url, err)
 	}
 	return append(b, '\n'), nil
+}
+
+// knownFormat tells whether a date's or time's pattern is one that every implementation of CSVW knows (Metadata
+// Vocabulary 6.4.4); cells in others are texts to it.
+func knownFormat(c Column) bool {
+	f := c.Format
+	switch c.Datatype {
+	case "date", "dateTime", "time":
+		f = strings.TrimSuffix(f, "XXX")
+		if strings.Contains(f, "MMM") || strings.Contains(f, "h") || strings.Contains(f, "z") || strings.Contains(f, "H") && !strings.Contains(f, "HH") {
+			return false
+		}
+		return strings.Contains(f, "yyyy") || c.Datatype == "time"
+	case "gYearMonth":
+		return false
+	}
+	return true
 }
 
 // csvwFormat is the format property of a datatype: a text, or an object for numbers with characters of their own.

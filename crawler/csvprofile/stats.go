@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // stats is what the values of a column have in common. Values come in with the number of times they were seen.
@@ -21,6 +22,7 @@ type stats struct {
 	minKey, maxKey uint64    // their prefixes
 	nulls          []Count   // null words
 	bools          [2]string // the words seen for true and false
+	boolMixed      bool      // there are several for one of them
 	num            numbers
 }
 
@@ -120,9 +122,34 @@ func (s *stats) boolWord(cell []byte) {
 	case 's':
 		i = 0
 	}
-	if s.bools[i] == "" {
+	switch s.bools[i] {
+	case "":
 		s.bools[i] = string(cell)
+	case string(cell):
+	default:
+		s.boolMixed = true
 	}
+}
+
+// boolFormat is the two words, "true|false"; where only one was seen, the other is written as that one is.
+func (s *stats) boolFormat() string {
+	t, f := s.bools[0], s.bools[1]
+	like := func(model, word string) string {
+		switch {
+		case model == strings.ToUpper(model):
+			return strings.ToUpper(word)
+		case model[:1] == strings.ToUpper(model[:1]):
+			return strings.ToUpper(word[:1]) + word[1:]
+		}
+		return word
+	}
+	if t == "" {
+		t = like(f, "true")
+	}
+	if f == "" {
+		f = like(t, "false")
+	}
+	return t + "|" + f
 }
 
 // numbers is the distribution of numbers, or of dates as numbers.

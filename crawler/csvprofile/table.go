@@ -8,6 +8,7 @@ import (
 // Table gathers the columns of a table row by row, wherever the rows come from. It belongs to one goroutine.
 type Table struct {
 	names   []string
+	header  [][]string // the rows that names come from, where it matters
 	cols    []*column
 	rows    int64
 	width   int // cells that a row should have
@@ -107,6 +108,7 @@ func (t *Table) finish(p *Profile) {
 	seen := map[string]int{}
 	for n := len(t.cols); n > 1 && t.cols[n-1].cells == 0 && (n > len(t.names) || strings.TrimSpace(t.names[n-1]) == ""); n-- {
 		t.cols = t.cols[:n-1] // a delimiter at the end of every line makes no column
+		p.Empty++
 	}
 	for i, c := range t.cols {
 		name := ""
@@ -121,6 +123,24 @@ func (t *Table) finish(p *Profile) {
 			name = fmt.Sprintf("%s_%d", name, n)
 			seen[name]++
 		}
-		p.Columns = append(p.Columns, c.finish(name, t.rows))
+		col := c.finish(name, t.rows)
+		col.Titles = t.titles(i, name)
+		p.Columns = append(p.Columns, col)
 	}
+}
+
+// titles are the cells of column i in the rows of the header, unless its name says the same.
+func (t *Table) titles(i int, name string) []string {
+	var out []string
+	for _, row := range t.header {
+		if i < len(row) {
+			if s := strings.TrimSpace(row[i]); s != "" {
+				out = append(out, s)
+			}
+		}
+	}
+	if len(out) == 1 && out[0] == name {
+		return nil
+	}
+	return out
 }
