@@ -34,6 +34,7 @@ type Fetcher struct {
 	guard     guard
 	verified  *http.Transport
 	relaxed   *http.Transport // does not verify certificates
+	other     *http.Transport // of Client
 	bandwidth *rate.Limiter   // nil: no limit
 }
 
@@ -43,6 +44,8 @@ func New(opts Options) *Fetcher {
 	f := &Fetcher{opts: opts, guard: guard{all: opts.AllowPrivateHosts, nets: opts.AllowNets}}
 	f.verified = f.transport(false)
 	f.relaxed = f.transport(true)
+	f.other = f.transport(false)
+	f.other.MaxConnsPerHost = 8 // several queries may ask one endpoint
 	if opts.Bandwidth > 0 {
 		f.bandwidth = rate.NewLimiter(rate.Limit(opts.Bandwidth), int(max(opts.Bandwidth, copyBuffer)))
 	}
@@ -53,6 +56,7 @@ func New(opts Options) *Fetcher {
 func (f *Fetcher) Close() {
 	f.verified.CloseIdleConnections()
 	f.relaxed.CloseIdleConnections()
+	f.other.CloseIdleConnections()
 }
 
 // Request is what to fetch. Only URL is required.

@@ -43,7 +43,7 @@ var ways = []struct {
 // ODARCHIVE_CASES runs more of them.
 func TestTheEngineAgreesWithTheOracle(t *testing.T) {
 	t.Parallel()
-	cases, first := 300, uint64(1)
+	cases, first := 200, uint64(1)
 	if s := os.Getenv("ODARCHIVE_CASES"); s != "" {
 		cases, _ = strconv.Atoi(s)
 		first = uint64(time.Now().UnixNano())

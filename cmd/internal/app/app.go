@@ -106,7 +106,6 @@ func (n *Node) openStores() (err error) {
 	}
 	n.onClose(n.Content.Close)
 	n.Archive = archive.New(n.Mint, n.DB, n.Triples, n.Content)
-	n.Engine = sparql.New(sparql.Options{Log: n.Log})
 	return nil
 }
 
@@ -129,6 +128,9 @@ func (n *Node) openCrawler() error {
 	}
 	n.Fetcher = fetch.New(options)
 	n.onClose(func() error { n.Fetcher.Close(); return nil })
+	n.Engine = sparql.New(sparql.Options{
+		Log: n.Log, Slow: slowQuery, Service: &sparql.Federation{Client: n.Fetcher.Client(), Allow: n.Config.Serve.Service}, Fetch: documents(n.Fetcher.Client()),
+	})
 	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock}); err != nil {
 		return err
 	}

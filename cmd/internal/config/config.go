@@ -47,6 +47,7 @@ type Fetch struct {
 type Serve struct {
 	Listen  string
 	Token   string
+	Service []string // endpoints that anybody's SERVICE may ask
 	NoCrawl bool
 }
 
@@ -119,6 +120,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 
 func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "address to serve on, as HOST:PORT (port 0: a free one)")
+	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may ask for anybody; the token holder may ask any (repeatable)")
 	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that allows to add, crawl and update over HTTP")
 }
 
