@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,20 +61,27 @@ func (a *archive) Stats(context.Context) (catalog.Stats, error) {
 	return catalog.Stats{Resources: 3, Hosts: 3, Versions: 6, Portals: 1, Triples: 99, Types: []catalog.Count{{Key: "text/csv", Count: 4}, {Key: "application/json", Count: 2}}}, nil
 }
 
-func (a *archive) Search(_ context.Context, s catalog.Search) (catalog.Found, error) {
-	var hits []catalog.Resource
-	for _, r := range a.resources {
-		if (s.Host == "" || r.Host == s.Host) && (s.Type == "" || r.MediaType == s.Type) {
-			hits = append(hits, r)
+func (a *archive) Resources(_ context.Context, after string, f func(catalog.Resource) bool) error {
+	return a.each(after, f, func(catalog.Resource) bool { return true })
+}
+
+func (a *archive) ResourcesOfHost(_ context.Context, host, after string, f func(catalog.Resource) bool) error {
+	return a.each(after, f, func(r catalog.Resource) bool { return r.Host == host })
+}
+
+func (a *archive) ResourcesOfType(_ context.Context, mediaType, after string, f func(catalog.Resource) bool) error {
+	return a.each(after, f, func(r catalog.Resource) bool { return r.MediaType == mediaType })
+}
+
+func (a *archive) each(after string, f, which func(catalog.Resource) bool) error {
+	list := slices.Clone(a.resources)
+	slices.SortFunc(list, func(x, y catalog.Resource) int { return strings.Compare(x.ID, y.ID) })
+	for _, r := range list {
+		if r.ID > after && which(r) && !f(r) {
+			break
 		}
 	}
-	start, _ := strconv.Atoi(s.After)
-	end := min(len(hits), start+max(s.Limit, 1))
-	f := catalog.Found{Total: len(hits), Resources: hits[min(start, len(hits)):end]}
-	if end < len(hits) {
-		f.Next = strconv.Itoa(end)
-	}
-	return f, nil
+	return nil
 }
 
 func (a *archive) Resource(_ context.Context, urlOrID string) (catalog.Resource, error) {

@@ -36,7 +36,7 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	page := crawlsPage{Host: query.Host, Outcome: query.Outcome, First: query.Before.IsZero()}
 	var err error
-	if page.Stats, err = u.archive.Stats(ctx); err != nil {
+	if page.Stats, err = u.stats(ctx); err != nil {
 		return err
 	}
 	if page.Hosts, err = u.archive.Hosts(ctx, 100); err != nil {

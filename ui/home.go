@@ -9,7 +9,7 @@ import (
 
 // home answers GET /: what this is, how much of it there is, what changed last, what can be asked.
 func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
-	stats, err := u.archive.Stats(r.Context())
+	stats, err := u.stats(r.Context())
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 
 const (
 	latestShown     = 8
-	latestVisits    = 400    // fetches looked through for new versions
-	latestAllAtMost = 20_000 // resources that are worth sorting for the front page
+	latestVisits    = 400   // fetches looked through for new versions
+	latestAllAtMost = 2_000 // resources that are worth sorting for the front page
 )
 
 // latest finds the resources that changed last: those with a new version among the last fetches, which costs the same in

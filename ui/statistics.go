@@ -8,7 +8,7 @@ import (
 
 // statistics answers GET /statistics: the archive in figures, each with the query behind it.
 func (u *UI) statistics(w http.ResponseWriter, r *http.Request) error {
-	stats, err := u.archive.Stats(r.Context())
+	stats, err := u.stats(r.Context())
 	if err != nil {
 		return err
 	}

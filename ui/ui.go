@@ -44,6 +44,7 @@ type UI struct {
 	apiGroups []routeGroup
 
 	completions completions
+	recent      recentStats
 }
 
 // New reads templates and assets; both are embedded, so that only a broken build makes it fail.

@@ -23,8 +23,6 @@ import (
 
 const catalogPage = 100 // datasets on one page of the catalog
 
-var exampleSearch = catalog.Search{Limit: 3, Sort: "changed"}
-
 func iriOf(address string) term.Key { return describe.IRI(address) }
 
 // Catalog answers GET /catalog.ttl and its kin: the archive as a DCAT-AP 3 catalog, a Hydra page at a time. Each
@@ -43,23 +41,42 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Add("Link", "</catalog."+other.name+`>; rel="alternate"; type="`+other.syntax.MediaType+`"`)
 	}
 	after := r.URL.Query().Get("after")
-	found, err := l.o.Archive.Search(r.Context(), catalog.Search{After: after, Limit: catalogPage, Sort: "title"})
+	page, next, err := l.page(r.Context(), after)
 	if err != nil {
 		return err
 	}
-	if after != "" && len(found.Resources) == 0 {
+	if after != "" && len(page) == 0 {
 		return problem.Newf(http.StatusNotFound, "No such page", "the catalog has nothing after %q", after)
+	}
+	stats, err := l.o.Archive.Stats(r.Context())
+	if err != nil {
+		return err
 	}
 	var g graph
 	self := l.o.Mint.Base + "catalog"
 	l.catalogHead(&g, self)
-	l.hydraPage(&g, self, "catalog."+f.name, after, found)
-	for _, res := range found.Resources {
+	l.hydraPage(&g, self, "catalog."+f.name, after, next, stats.Crawled)
+	for _, res := range page {
 		if err := l.dataset(r.Context(), &g, term.IRI(self), res); err != nil {
 			return err
 		}
 	}
 	return write(w, r, f.syntax, g)
+}
+
+// page gathers resources with a version, in the order of ids; next is where the following page begins.
+func (l *LinkedData) page(ctx context.Context, after string) (page []catalog.Resource, next string, err error) {
+	err = l.o.Archive.Resources(ctx, after, func(r catalog.Resource) bool {
+		if r.Versions > 0 { // nothing can be had of the others yet: DCAT-AP wants something to have
+			page = append(page, r)
+		}
+		return len(page) <= catalogPage
+	})
+	if len(page) > catalogPage {
+		page = page[:catalogPage]
+		next = page[catalogPage-1].ID
+	}
+	return page, next, err
 }
 
 func (l *LinkedData) catalogHead(g *graph, self string) {
@@ -80,7 +97,7 @@ func (l *LinkedData) catalogHead(g *graph, self string) {
 }
 
 // hydraPage says which part of the collection this is, in the words of Hydra that harvesters of DCAT-AP follow.
-func (l *LinkedData) hydraPage(g *graph, self, file, after string, found catalog.Found) {
+func (l *LinkedData) hydraPage(g *graph, self, file, after, next string, total int) {
 	address := func(after string) term.Key {
 		if after == "" {
 			return term.IRI(l.o.Mint.Base + file)
@@ -89,13 +106,13 @@ func (l *LinkedData) hydraPage(g *graph, self, file, after string, found catalog
 	}
 	collection, view := term.IRI(self), address(after)
 	g.add(collection, rdf.Type, term.IRI(hydra.Collection))
-	g.add(collection, hydra.TotalItems, integer(int64(found.Total)))
+	g.add(collection, hydra.TotalItems, integer(int64(total)))
 	g.add(collection, hydra.View, view)
 	g.add(view, rdf.Type, term.IRI(hydra.PartialCollectionView))
 	g.add(view, hydra.First, address(""))
 	g.add(view, hydra.ItemsPerPage, integer(catalogPage))
-	if found.Next != "" {
-		g.add(view, hydra.Next, address(found.Next))
+	if next != "" {
+		g.add(view, hydra.Next, address(next))
 	}
 }
 

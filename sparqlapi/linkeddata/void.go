@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/crawler/catalog"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
@@ -73,10 +74,14 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 		g.add(part, void.NS+"class", term.IRI(class.iri))
 		g.add(part, void.Entities, integer(int64(class.count)))
 	}
-	if found, err := l.o.Archive.Search(r.Context(), exampleSearch); err == nil {
-		for _, res := range found.Resources {
-			g.add(dataset, void.ExampleResource, iriOf(res.URL))
-		}
+	examples := 0
+	err = l.o.Archive.Resources(r.Context(), "", func(res catalog.Resource) bool {
+		g.add(dataset, void.ExampleResource, iriOf(res.URL))
+		examples++
+		return examples < 3
+	})
+	if err != nil {
+		return err
 	}
 	if err := l.predicates(r, &g, dataset); err != nil {
 		return err

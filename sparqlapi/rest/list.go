@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -20,7 +21,10 @@ const (
 // DatasetsByHost answers GET /get/datasets/{domain}.
 func (a *API) DatasetsByHost(w http.ResponseWriter, r *http.Request) error {
 	host := chi.URLParam(r, "domain")
-	return a.list(w, r, catalog.Search{Host: host}, "no dataset of host "+strconv.Quote(host)+" is known")
+	each := func(ctx context.Context, after string, f func(catalog.Resource) bool) error {
+		return a.archive.ResourcesOfHost(ctx, host, after, f)
+	}
+	return a.list(w, r, each, "no dataset of host "+strconv.Quote(host)+" is known")
 }
 
 // DatasetsByType answers GET /get/dataset/type/{TYPE} and /get/datasets/type/{TYPE}.
@@ -33,55 +37,72 @@ func (a *API) DatasetsByType(w http.ResponseWriter, r *http.Request) error {
 	if mime == "" {
 		return problem.Newf(http.StatusNotFound, "Unknown type", "%q is neither a media type such as text/csv nor a known extension such as csv", name)
 	}
-	return a.list(w, r, catalog.Search{Type: mime}, "no dataset of type "+mime+" is known")
+	each := func(ctx context.Context, after string, f func(catalog.Resource) bool) error {
+		return a.archive.ResourcesOfType(ctx, mime, after, f)
+	}
+	return a.list(w, r, each, "no dataset of type "+mime+" is known")
+}
+
+// each goes through the resources of a list in the order of ids, after one of them.
+type each func(ctx context.Context, after string, f func(catalog.Resource) bool) error
+
+// page gathers at most limit resources; next is where the following page begins, "" at the end. Nothing slow happens
+// while the archive's cursor is open.
+func (e each) page(ctx context.Context, after string, limit int) (page []catalog.Resource, next string, err error) {
+	err = e(ctx, after, func(r catalog.Resource) bool {
+		page = append(page, r)
+		return len(page) <= limit
+	})
+	if len(page) > limit {
+		page = page[:limit]
+		next = page[limit-1].ID
+	}
+	return page, next, err
 }
 
 // list streams a JSON array. With limit it is one page, and the Link header names the next.
-func (a *API) list(w http.ResponseWriter, r *http.Request, s catalog.Search, nothing string) error {
+func (a *API) list(w http.ResponseWriter, r *http.Request, all each, nothing string) error {
 	query := r.URL.Query()
 	limit, err := intParameter(query, "limit", 0, 1, maxLimit)
 	if err != nil {
 		return err
 	}
-	s.After, s.Limit = query.Get("after"), limit
+	size := limit
 	if limit == 0 {
-		s.Limit = pageSize
+		size = pageSize
 	}
-	found, err := a.archive.Search(r.Context(), s)
+	page, next, err := all.page(r.Context(), query.Get("after"), size)
 	if err != nil {
 		return err
 	}
-	if len(found.Resources) == 0 && s.After == "" {
+	if len(page) == 0 && query.Get("after") == "" {
 		return problem.New(http.StatusNotFound, "Nothing found", nothing)
 	}
-	if limit > 0 && found.Next != "" {
-		query.Set("after", found.Next)
+	if limit > 0 && next != "" {
+		query.Set("after", next)
 		w.Header().Set("Link", "<"+r.URL.EscapedPath()+"?"+query.Encode()+`>; rel="next"`)
+		next = ""
 	}
 	// The first document is made before the status goes out, so that a failing archive is still a 500.
 	var first []byte
-	if len(found.Resources) > 0 {
-		if first, err = a.encode(r, found.Resources[0]); err != nil {
+	if len(page) > 0 {
+		if first, err = a.encode(r, page[0]); err != nil {
 			return err
 		}
-		found.Resources = found.Resources[1:]
+		page = page[1:]
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	s.After = found.Next
-	if limit > 0 {
-		s.After = ""
-	}
-	if err := a.stream(w, r, first, found.Resources, s); err != nil {
+	if err := a.stream(w, r, all, first, page, next); err != nil {
 		panic(http.ErrAbortHandler) // the array cannot be closed honestly: cut the connection
 	}
 	return nil
 }
 
-func (a *API) stream(w http.ResponseWriter, r *http.Request, first []byte, page []catalog.Resource, s catalog.Search) error {
+func (a *API) stream(w http.ResponseWriter, r *http.Request, all each, first []byte, page []catalog.Resource, next string) error {
 	if _, err := w.Write(append([]byte("["), first...)); err != nil {
 		return err
 	}
@@ -95,15 +116,14 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, first []byte, page 
 				return err
 			}
 		}
-		if s.After == "" {
+		if next == "" {
 			_, err := w.Write([]byte("]\n"))
 			return err
 		}
-		found, err := a.archive.Search(r.Context(), s)
-		if err != nil {
+		var err error
+		if page, next, err = all.page(r.Context(), next, pageSize); err != nil {
 			return err
 		}
-		page, s.After = found.Resources, found.Next
 	}
 }
 

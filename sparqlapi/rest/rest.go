@@ -16,7 +16,10 @@ import (
 // Archive is what the API reads. Unknown things are errors that the program's problem table knows as 404.
 type Archive interface {
 	Stats(ctx context.Context) (catalog.Stats, error)
-	Search(ctx context.Context, s catalog.Search) (catalog.Found, error)
+	// ResourcesOfHost and ResourcesOfType call f with each resource of a host, or of a media type, in the order of ids,
+	// after the given id, until f returns false.
+	ResourcesOfHost(ctx context.Context, host, after string, f func(catalog.Resource) (more bool)) error
+	ResourcesOfType(ctx context.Context, mediaType, after string, f func(catalog.Resource) (more bool)) error
 	// Resource by its URL or its short id.
 	Resource(ctx context.Context, urlOrID string) (catalog.Resource, error)
 	Versions(ctx context.Context, url string) ([]catalog.Version, error)
