@@ -281,6 +281,17 @@ func TestBlankNodesOfTwoBodiesStayApart(t *testing.T) {
 	}
 }
 
+func TestTripleTermsGoInAndOut(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, nil)
+	const doc = "<http://example.org/r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <http://example.org/a> <http://example.org/b> \"x\"@en--ltr )>> .\n"
+	want(t, ask(t, h, "PUT", "/rdf-graph-store/g", doc, "Content-Type", ttl), 201, "put")
+	if got := want(t, ask(t, h, "GET", "/rdf-graph-store/g", "", "Accept", nt), 200, "get"); got != doc {
+		t.Errorf("got %s", got)
+	}
+	want(t, ask(t, h, "GET", "/rdf-graph-store/g", "", "Accept", "application/rdf+xml"), 406, "as RDF/XML, which has no way to say it here")
+}
+
 func TestRelativeIRIsOfABodyAreTheGraphs(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, nil)
