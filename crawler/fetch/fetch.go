@@ -107,6 +107,7 @@ type Exchange struct {
 	Why        string        // one sentence; "" with a Body
 	RetryAfter time.Duration // as the server asked, 0 for not; at most a day
 	RemoteAddr string        // address and port of the last connection
+	announced  int64         // Content-Length, -1 for none
 	TLS        string        // version, and "certificate not verified" where it was not; "" for plain
 }
 

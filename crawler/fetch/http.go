@@ -115,6 +115,7 @@ func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
 	ex.Status = resp.StatusCode
 	ex.StatusLine = strings.TrimSpace(resp.Proto + " " + resp.Status)
 	ex.ResponseHeader = resp.Header
+	ex.announced = resp.ContentLength
 	ex.ContentType = resp.Header.Get("Content-Type")
 	ex.LastModified = resp.Header.Get("Last-Modified")
 	ex.ETag = resp.Header.Get("ETag")
@@ -187,6 +188,9 @@ func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Reque
 	}
 	ex.Encoding = encoding
 	file := f.opts.Spool.Create()
+	if encoding == "" {
+		file.Expect(ex.announced)
+	}
 	err = f.copyBody(file, src, body, f.limit(req), req.CutOff)
 	ex.Received = body.received
 	if err == nil {

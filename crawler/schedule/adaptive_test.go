@@ -246,3 +246,20 @@ func TestTheRulesAskForNoMoreThanTheyWereGiven(t *testing.T) {
 		t.Error("the price is never planned anew")
 	}
 }
+
+func TestABeliefExplainsItself(t *testing.T) {
+	t.Parallel()
+	var changes []time.Time
+	for d := range 60 {
+		changes = append(changes, monday.Add(time.Duration(d)*7*day+10*time.Hour))
+	}
+	history := follow(changes, monday.Add(50*time.Hour), 200*day, Hints{Price: 8 * time.Hour})
+	lines := Believe(history[max(0, len(history)-48):], Hints{}).Explain()
+	if len(lines) == 0 || !strings.Contains(lines[0], "weekly, around Monday") {
+		t.Errorf("a file that changes each Monday: %q", lines)
+	}
+	lines = Believe(nil, Hints{}).Explain()
+	if len(lines) < 5 || !strings.Contains(strings.Join(lines, "\n"), "never changes") {
+		t.Errorf("of an unknown file: %q", lines)
+	}
+}

@@ -38,6 +38,13 @@ func (s *Spool) Create() *File {
 	return &File{spool: s, sha: sha256.New(), md5: md5.New()}
 }
 
+// Expect makes room for so many bytes at once, if they are to stay in memory. It promises nothing.
+func (f *File) Expect(n int64) {
+	if f.memory == nil && f.disk == nil && n > 0 && n <= int64(f.spool.opts.MemoryPerFile) {
+		f.memory = make([]byte, 0, n)
+	}
+}
+
 var errFinished = errors.New("spool: write to a finished file")
 
 // Write appends, and adds to the digests. ErrFull where the spool has no room left on disk.

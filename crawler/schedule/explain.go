@@ -1,0 +1,45 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Explain puts the likeliest hypotheses of a belief into sentences, the likeliest first, for people who ask why a URL is
+// visited when it is.
+func (b *Belief) Explain() []string {
+	type line struct {
+		p    float64
+		text string
+	}
+	lines := []line{{b.rates[0], "it never changes"}}
+	for k := 1; k < nRates; k++ {
+		lines = append(lines, line{b.rates[k], "it changes at random, about every " + span(1/rates[k])})
+	}
+	for m, p := range b.mass {
+		text := "it changes " + models[m].name
+		if at, q := b.likeliest(m); q > 0.3*p {
+			text += ", around " + models[m].clock(at)
+		}
+		lines = append(lines, line{p, text})
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.p, a.p) })
+	var out []string
+	for _, l := range lines {
+		if l.p >= 0.01 {
+			out = append(out, fmt.Sprintf("%.0f %%: %s", 100*l.p, l.text))
+		}
+	}
+	return out
+}
+
+// likeliest time of a model, with the probability of that very time.
+func (b *Belief) likeliest(model int) (at, p float64) {
+	for _, f := range b.phases {
+		if f.model == model && f.p > p {
+			at, p = f.center, f.p
+		}
+	}
+	return at, p
+}
