@@ -187,14 +187,18 @@ func TestVeryLargeQueriesArePlanned(t *testing.T) {
 		return b.String()
 	}
 	values := "SELECT * { VALUES ?a {" + strings.Repeat("<http://node/1> <http://elsewhere> ", 20000) + "} ?a <http://label> ?l }"
-	nested := strings.Repeat("?a ?b ?c OPTIONAL { ", 60) + "?x ?y ?z" + strings.Repeat(" }", 60)
+	nested := strings.Repeat("?a <http://link> ?b OPTIONAL { ", 60) + "?a <http://link> ?b" + strings.Repeat(" }", 60)
+	absent := strings.Repeat("?a <http://link> ?b FILTER NOT EXISTS { ?b <http://none> ?c . ", 60) + "?a <http://link> ?b" + strings.Repeat(" }", 60)
+	unions := strings.Repeat("{ ?a <http://link> ?b } UNION { <http://node/1> <http://link> ?a . ", 60) + "?a <http://none> ?b" + strings.Repeat(" }", 60)
 	for name, c := range map[string]struct {
 		query string
 		rows  int
 	}{
-		"a long chain": {"SELECT ?v0 { <http://node/1> <http://link> ?v0 . " + chain(400) + " FILTER(?v1 = <http://nowhere>) }", 0},
-		"many values":  {values, 20000},
-		"nested":       {"SELECT (COUNT(*) AS ?n) { <http://node/1> <http://label> ?c OPTIONAL { <http://none> <http://p> ?q OPTIONAL { " + nested + " } } }", 1},
+		"a long chain":   {"SELECT ?v0 { <http://node/1> <http://link> ?v0 . " + chain(400) + " FILTER(?v1 = <http://nowhere>) }", 0},
+		"many values":    {values, 20000},
+		"nested options": {"SELECT (COUNT(*) AS ?n) { " + nested + " }", 1},
+		"nested absence": {"SELECT (COUNT(*) AS ?n) { " + absent + " }", 1},
+		"nested unions":  {"SELECT (COUNT(*) AS ?n) { <http://node/1> <http://link> ?b . " + unions + " }", 1},
 	} {
 		n, _, err := drain(context.Background(), t, c.query, ds, exec.Options{Timeout: 20 * time.Second})
 		if err != nil || n != c.rows {

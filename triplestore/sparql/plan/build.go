@@ -19,7 +19,11 @@ type builder struct {
 	known  map[term.Pattern]term.Estimate
 	depth  int
 	nest   int // levels of OPTIONAL, MINUS and EXISTS around what is being planned
+	seeded int // unions planned around a Seed so far, at most maxSeeded
 }
+
+// maxSeeded bounds the unions that are planned a second time, around a Seed: each again for what is nested in it.
+const maxSeeded = 32
 
 // scope maps the variables of one (sub)query to slots.
 type scope map[algebra.Var]int
@@ -110,6 +114,18 @@ func (b *builder) nothing(cols []int) Node {
 // union gathers the branches of nested unions into one node.
 func (b *builder) union(op algebra.Union, sc scope) (Node, error) {
 	var branches []Node
+	for _, o := range unionBranches(op) {
+		n, err := b.branch(o, sc)
+		if err != nil {
+			return nil, err
+		}
+		branches = append(branches, n)
+	}
+	return newUnion(branches), nil
+}
+
+// unionBranches lists the operands of nested unions.
+func unionBranches(op algebra.Union) []algebra.Op {
 	var list []algebra.Op
 	stack := []algebra.Op{op}
 	for len(stack) > 0 {
@@ -121,14 +137,7 @@ func (b *builder) union(op algebra.Union, sc scope) (Node, error) {
 		}
 		list = append(list, o)
 	}
-	for _, o := range list {
-		n, err := b.branch(o, sc)
-		if err != nil {
-			return nil, err
-		}
-		branches = append(branches, n)
-	}
-	return newUnion(branches), nil
+	return list
 }
 
 func newUnion(branches []Node) Node {

@@ -18,6 +18,8 @@ type factor struct {
 	node Node
 	cols Set
 	sure Set
+	// seeded plans it anew around the rows of a Seed; nil: it cannot.
+	seeded func(*Seed) (Node, error)
 }
 
 // post is an operator over the join of a group. Exactly one of its meanings is set.
@@ -136,7 +138,42 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	return groupOf(n), nil
+	g := groupOf(n)
+	if u, ok := op.(algebra.Union); ok && len(g.factors) == 1 {
+		g.factors[0].seeded = b.seededUnion(u, sc)
+	}
+	return g, nil
+}
+
+// seededUnion joins each branch of a union with a Seed: Join(S, Union(A, B)) is Union(Join(S, A), Join(S, B)).
+func (b *builder) seededUnion(op algebra.Union, sc scope) func(*Seed) (Node, error) {
+	graph := b.graph
+	return func(seed *Seed) (Node, error) {
+		outer := b.graph
+		b.graph = graph
+		defer func() { b.graph = outer }()
+		var branches []Node
+		for _, o := range unionBranches(op) {
+			g, err := b.flatten(o, sc)
+			if err != nil {
+				return nil, err
+			}
+			if !g.absorbs(setOf(seed.Cols...)) {
+				n, err := b.planGroup(g, sc)
+				if err != nil {
+					return nil, err
+				}
+				g = groupOf(n)
+			}
+			g.factors = append(g.factors, nodeFactor(seed))
+			n, err := b.planGroup(g, sc)
+			if err != nil {
+				return nil, err
+			}
+			branches = append(branches, n)
+		}
+		return newUnion(branches), nil
+	}
 }
 
 func groupOf(n Node) *group {

@@ -440,6 +440,12 @@ func (c *joiner) probe(l Node, f *factor, filters []Expr) {
 		}
 		return
 	}
+	if f.seeded != nil && c.b.allows("bind") {
+		if n := c.b.lateralUnion(l, f, c.rows); n != nil && c.want(n.Info().Cost+c.extra, n.Info().Sorted) {
+			c.finish(c.b.withOwn(n, l, f, filters))
+		}
+		return
+	}
 	if f.pos == nil || !c.b.allows("bind") {
 		return
 	}

@@ -185,18 +185,7 @@ func (b *builder) seedsForOptional(lp *Props, g *group, op algebra.LeftJoin, res
 func (b *builder) lateral(l Node, g *group, seeds Set, rest []algebra.Expr, kind JoinKind, mark int, sc scope) (Node, error) {
 	lp := l.Info()
 	nr := b.temp("row")
-	seed := &Seed{RowNr: nr}
-	seed.Cols = append(seeds.List(), nr)
-	seed.Sure = lp.Sure.And(seeds).With(nr)
-	seed.Rows = max(1, lp.Rows)
-	seed.Cost = seed.Rows * costRow
-	seed.Distinct = map[int]float64{nr: seed.Rows}
-	for _, s := range seeds.List() {
-		seed.Distinct[s] = distinctOf(lp, s)
-	}
-	if len(lp.Sorted) > 0 && seeds.Has(lp.Sorted[0]) && lp.Sure.Has(lp.Sorted[0]) {
-		seed.Sorted = lp.Sorted[:1]
-	}
+	seed := newSeed(lp, seeds, nr)
 	rg := g.clone()
 	rg.factors = append(rg.factors, nodeFactor(seed))
 	r, err := b.planGroup(rg, sc)
@@ -216,6 +205,48 @@ func (b *builder) lateral(l Node, g *group, seeds Set, rest []algebra.Expr, kind
 	n.Cost = lp.Cost + rp.Cost + costLateral + (lp.Rows+rp.Rows)*costRow*4
 	addMark(&n.Props, kind, mark)
 	return n, nil
+}
+
+// lateralUnion evaluates a union for the rows of l alone, where they are few against what it costs as a whole; nil: not so.
+func (b *builder) lateralUnion(l Node, f *factor, rows float64) Node {
+	lp, up := l.Info(), f.node.Info()
+	shared := f.cols.And(setOf(lp.Cols...))
+	forced := b.opts.Join == "bind"
+	if shared.Empty() || !shared.In(lp.Sure) || b.seeded >= maxSeeded || !forced && lp.Rows*costSeek > up.Cost/4 {
+		return nil
+	}
+	b.seeded++
+	nr := b.temp("row")
+	seed := newSeed(lp, shared, nr)
+	r, err := f.seeded(seed)
+	if err != nil {
+		return nil // as a whole it was planned without an error: the other ways remain
+	}
+	n := &Lateral{L: l, R: r, Seed: seed, Kind: Inner, Mark: -1}
+	if rows < 0 {
+		rows = r.Info().Rows
+	}
+	n.Props = joined(lp, r.Info(), Inner, rows, nil)
+	n.Cols = without(n.Cols, nr)
+	n.Sorted = lp.Sorted
+	n.Cost = lp.Cost + r.Info().Cost + costLateral + (lp.Rows+rows)*costRow*4
+	return n
+}
+
+func newSeed(lp *Props, seeds Set, nr int) *Seed {
+	seed := &Seed{RowNr: nr}
+	seed.Cols = append(seeds.List(), nr)
+	seed.Sure = lp.Sure.And(seeds).With(nr)
+	seed.Rows = max(1, lp.Rows)
+	seed.Cost = seed.Rows * costRow
+	seed.Distinct = map[int]float64{nr: seed.Rows}
+	for _, s := range seeds.List() {
+		seed.Distinct[s] = distinctOf(lp, s)
+	}
+	if len(lp.Sorted) > 0 && seeds.Has(lp.Sorted[0]) && lp.Sure.Has(lp.Sorted[0]) {
+		seed.Sorted = lp.Sorted[:1]
+	}
+	return seed
 }
 
 func without(cols []int, slot int) []int {
