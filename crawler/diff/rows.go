@@ -34,7 +34,7 @@ var errRow = errors.New("a row is too long")
 type rows struct {
 	ctx    context.Context
 	r      *bufio.Reader
-	d      Dialect
+	m      *marks
 	fields []string
 	buf    []byte
 	ends   []int
@@ -46,7 +46,7 @@ func openRows(ctx context.Context, s Side, d Dialect) (*rows, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &rows{ctx: ctx, r: bufio.NewReaderSize(text, 64<<10), d: d}
+	t := &rows{ctx: ctx, r: bufio.NewReaderSize(text, 64<<10), m: newMarks(d)}
 	if b, err := t.r.Peek(3); err == nil && bytes.Equal(b, []byte("\xef\xbb\xbf")) {
 		t.r.Discard(3)
 	}
@@ -117,65 +117,115 @@ func (t *rows) next() ([]string, error) {
 	return t.fields, nil
 }
 
+// marks are the bytes at which scan has to look twice, and the dialect's characters in UTF-8.
+type marks struct {
+	special                  [256]bool
+	delimiter, quote, escape []byte
+}
+
+func newMarks(d Dialect) *marks {
+	m := &marks{}
+	mark := func(c rune) []byte {
+		if c == 0 {
+			return nil
+		}
+		b := utf8.AppendRune(nil, c)
+		m.special[b[0]] = true
+		return b
+	}
+	m.delimiter, m.quote = mark(d.Delimiter), mark(d.Quote)
+	if d.Escape != d.Quote {
+		m.escape = mark(d.Escape)
+	}
+	m.special['\r'], m.special['\n'] = true, true
+	return m
+}
+
+// take reads c if it comes next.
+func (t *rows) take(c []byte) bool {
+	if len(c) == 0 {
+		return false
+	}
+	if b, err := t.r.Peek(len(c)); err != nil || !bytes.Equal(b, c) {
+		return false
+	}
+	t.r.Discard(len(c))
+	return true
+}
+
 // scan reads the fields of one row into buf; ends has where each ends.
 func (t *rows) scan() error {
-	quoted, began := false, false // inside of quotes; something of the field was read
-	end := func() error {
-		t.ends = append(t.ends, len(t.buf))
-		began = false
-		if len(t.ends) > maxColumns {
+	quoted, began, any := false, false, false // inside of quotes; something of the field was read; of the row
+	for {
+		plain, err := t.plain()
+		any, began = any || plain, began || plain
+		if len(t.buf) > maxRow || len(t.ends) > maxColumns {
 			return errRow
 		}
-		return nil
-	}
-	any := false
-	for {
-		c, _, err := t.r.ReadRune()
 		if err != nil {
 			if err == io.EOF && any {
-				if e := end(); e != nil {
-					return e
-				}
+				t.ends = append(t.ends, len(t.buf))
 			}
 			return err
 		}
 		any = true
-		if len(t.buf) > maxRow {
-			return errRow
-		}
 		switch {
-		case quoted && t.d.Escape != 0 && c == t.d.Escape && c != t.d.Quote:
-			if c, _, err = t.r.ReadRune(); err == nil {
-				t.buf = utf8.AppendRune(t.buf, c)
+		case quoted && t.take(t.m.escape):
+			if c, err := t.r.ReadByte(); err == nil {
+				t.buf = append(t.buf, c)
 			}
-		case quoted && c == t.d.Quote:
-			if after, _, err := t.r.ReadRune(); err == nil && after == t.d.Quote {
-				t.buf = utf8.AppendRune(t.buf, c)
+		case quoted && t.take(t.m.quote):
+			if t.take(t.m.quote) {
+				t.buf = append(t.buf, t.m.quote...)
 			} else {
-				if err == nil {
-					t.r.UnreadRune()
-				}
 				quoted = false
 			}
 		case quoted:
-			t.buf = utf8.AppendRune(t.buf, c)
-		case c == t.d.Quote && t.d.Quote != 0 && !began:
+			t.literal()
+		case !began && t.take(t.m.quote):
 			quoted, began = true, true
-		case c == t.d.Delimiter:
-			if err := end(); err != nil {
-				return err
-			}
-		case c == '\r':
-			if after, _, err := t.r.ReadRune(); err == nil && after != '\n' {
-				t.r.UnreadRune()
-			}
-			return end()
-		case c == '\n':
-			return end()
+		case t.take(t.m.delimiter):
+			t.ends, began = append(t.ends, len(t.buf)), false
+		case t.take(lineFeed), t.take(carriageReturn):
+			t.ends = append(t.ends, len(t.buf))
+			return nil
 		default:
 			began = true
-			t.buf = utf8.AppendRune(t.buf, c)
+			t.literal()
 		}
+	}
+}
+
+var (
+	lineFeed       = []byte("\n")
+	carriageReturn = []byte("\r")
+)
+
+// plain reads what needs no second look, and says whether there was any. After a carriage return a line feed belongs to it;
+// an empty row would not count anyway.
+func (t *rows) plain() (any bool, err error) {
+	for {
+		if _, err := t.r.Peek(1); err != nil {
+			return any, err
+		}
+		b, _ := t.r.Peek(t.r.Buffered())
+		n := 0
+		for n < len(b) && !t.m.special[b[n]] {
+			n++
+		}
+		t.buf = append(t.buf, b[:n]...)
+		t.r.Discard(n)
+		any = any || n > 0
+		if n < len(b) || len(t.buf) > maxRow {
+			return any, nil
+		}
+	}
+}
+
+// literal reads a byte that only looked special.
+func (t *rows) literal() {
+	if c, err := t.r.ReadByte(); err == nil {
+		t.buf = append(t.buf, c)
 	}
 }
 
