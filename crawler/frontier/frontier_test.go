@@ -439,3 +439,28 @@ func TestVeryLongURLsHaveKeysOfTheirOwn(t *testing.T) {
 		t.Errorf("visited %d", len(got))
 	}
 }
+
+func TestAServerThatLiesOnceIsNotBelievedAgain(t *testing.T) {
+	t.Parallel()
+	f, c := start(t)
+	add(t, f, "http://a.example/1")
+	for i, step := range []struct {
+		changed    bool
+		etag, want string // want: the tag of the next request
+	}{
+		{true, `"1"`, `"1"`}, {false, "", `"1"`}, {true, `"2"`, `"2"`}, {true, `"2"`, ""}, {true, `"3"`, ""}, {false, `"3"`, ""},
+	} {
+		l := lease(t, f)
+		v := schedule.Visit{At: c.now, Outcome: catalog.Unchanged, Changed: step.changed}
+		if step.changed {
+			v.Outcome = catalog.Archived
+		}
+		if err := done(t, f, l, l.Jobs[0], Result{Visit: v, ETag: step.etag, NextDue: c.now.Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		c.now = c.now.Add(2 * time.Hour)
+		if u, err := f.Get("http://a.example/1"); err != nil || u.ETag != step.want {
+			t.Errorf("after visit %d the next request has %q, want %q", i, u.ETag, step.want)
+		}
+	}
+}

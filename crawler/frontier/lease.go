@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -361,14 +362,24 @@ func (u *URL) note(r Result, history int) {
 		if r.Visit.Changed {
 			u.Changes++
 		}
-		if r.ETag != "" || r.Visit.Changed {
-			u.ETag = r.ETag
-		}
-		if r.LastModified != "" || r.Visit.Changed {
-			u.LastModified = r.LastModified
-		}
+		u.validators(r)
 	}
 	u.Due, u.Why = r.NextDue, r.Why
+}
+
+// validators are what the server will be asked to compare with next time. One that once gave other bytes under the same
+// entity tag, or the same time where it has no tags, is not believed again.
+func (u *URL) validators(r Result) {
+	same := r.ETag != "" && r.ETag == u.ETag || r.ETag == "" && u.ETag == "" && r.LastModified != "" && r.LastModified == u.LastModified
+	u.Liar = u.Liar || r.Visit.Changed && same
+	switch {
+	case u.Liar:
+		u.ETag, u.LastModified = "", ""
+	case r.Visit.Changed:
+		u.ETag, u.LastModified = r.ETag, r.LastModified
+	default: // a 304 need not repeat them
+		u.ETag, u.LastModified = cmp.Or(r.ETag, u.ETag), cmp.Or(r.LastModified, u.LastModified)
+	}
 }
 
 func (h *host) note(r Result, now int64) {

@@ -29,6 +29,7 @@ type URL struct {
 	ETag         string
 	LastModified string // as the server said
 	Why          string // of the schedule
+	Liar         bool   // the server has called other bytes the same: it is not asked "if modified" any more
 }
 
 // maxSources of one URL are kept.
@@ -89,7 +90,7 @@ func (u *URL) remember(v schedule.Visit, n int) {
 const recordVersion = 1
 
 func (u *URL) encode(b []byte) []byte {
-	b = append(b, recordVersion, flag(u.Blacklisted))
+	b = append(b, recordVersion, flag(u.Blacklisted)|flag(u.Liar)<<1)
 	w := writer{b}
 	w.str(u.Seed.URL)
 	w.str(u.Group)
@@ -137,7 +138,7 @@ func (u *URL) decode(b []byte) error {
 	if len(b) < 2 || b[0] != recordVersion {
 		return errRecord
 	}
-	u.Blacklisted = b[1] == 1
+	u.Blacklisted, u.Liar = b[1]&1 != 0, b[1]&2 != 0
 	r := reader{b: b[2:]}
 	u.Seed.URL = r.str()
 	u.Group = r.str()
