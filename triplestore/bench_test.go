@@ -276,7 +276,8 @@ func BenchmarkLoad(b *testing.B) {
 	read := func() triplestore.QuadReader {
 		return rdfio.NewReader(bytes.NewReader(data), rdfio.NTriples(), rdfio.Options{})
 	}
-	var ours, base float64 // triples per second
+	var ours, base float64       // triples per second
+	var oursCPU, baseCPU float64 // and per second of processor time
 	b.Run("store", func(b *testing.B) {
 		var cpu time.Duration
 		for b.Loop() {
@@ -297,8 +298,9 @@ func BenchmarkLoad(b *testing.B) {
 			b.StartTimer()
 		}
 		ours = float64(n) * float64(b.N) / b.Elapsed().Seconds()
+		oursCPU = float64(n) * float64(b.N) / cpu.Seconds()
 		b.ReportMetric(ours, "triples/s")
-		b.ReportMetric(float64(n)*float64(b.N)/cpu.Seconds(), "triples/cpu-s")
+		b.ReportMetric(oursCPU, "triples/cpu-s")
 	})
 	b.Run("baseline", func(b *testing.B) {
 		var cpu time.Duration
@@ -318,10 +320,12 @@ func BenchmarkLoad(b *testing.B) {
 			b.StartTimer()
 		}
 		base = float64(n) * float64(b.N) / b.Elapsed().Seconds()
+		baseCPU = float64(n) * float64(b.N) / cpu.Seconds()
 		b.ReportMetric(base, "triples/s")
-		b.ReportMetric(float64(n)*float64(b.N)/cpu.Seconds(), "triples/cpu-s")
+		b.ReportMetric(baseCPU, "triples/cpu-s")
 		if ours > 0 {
 			b.ReportMetric(ours/base, "x-faster")
+			b.ReportMetric(oursCPU/baseCPU, "x-less-cpu")
 		}
 	})
 }
@@ -438,7 +442,7 @@ func BenchmarkScan(b *testing.B) {
 		base := float64(rows) / cpu.Seconds()
 		b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mtriples/s")
 		b.ReportMetric(base/1e6, "Mtriples/cpu-s")
-		b.ReportMetric(ours/base, "x-faster")
+		b.ReportMetric(ours/base, "x-less-cpu")
 	})
 }
 
@@ -507,7 +511,7 @@ func BenchmarkLookup(b *testing.B) {
 		base := (cpuTime() - cpu).Seconds() / float64(b.N)
 		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e6, "µs/lookup")
 		b.ReportMetric(base*1e6, "cpu-µs/lookup")
-		b.ReportMetric(base/ours, "x-faster")
+		b.ReportMetric(base/ours, "x-less-cpu")
 	})
 }
 
@@ -542,6 +546,7 @@ func BenchmarkCommit(b *testing.B) {
 		s := loaded(b, n)
 		data := newArchiveData(1 << 30)
 		data.rnd = rand.New(rand.NewPCG(2, 2))
+		cpu := cpuTime()
 		for b.Loop() {
 			if err := s.Update(context.Background(), func(tx *triplestore.Txn) error {
 				for range size {
@@ -555,22 +560,25 @@ func BenchmarkCommit(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		ours = b.Elapsed().Seconds() / float64(b.N)
-		b.ReportMetric(ours*1e3, "ms/commit")
+		ours = (cpuTime() - cpu).Seconds() / float64(b.N)
+		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e3, "ms/commit")
+		b.ReportMetric(ours*1e3, "cpu-ms/commit")
 	})
 	b.Run("baseline", func(b *testing.B) {
 		p := loadedPlain(b, n)
 		data := newArchiveData(1 << 30)
 		data.rnd = rand.New(rand.NewPCG(2, 2))
+		cpu := cpuTime()
 		for b.Loop() {
 			part := &limited{data, size}
 			if err := p.load(part); err != nil {
 				b.Fatal(err)
 			}
 		}
-		base := b.Elapsed().Seconds() / float64(b.N)
-		b.ReportMetric(base*1e3, "ms/commit")
-		b.ReportMetric(base/ours, "x-faster")
+		base := (cpuTime() - cpu).Seconds() / float64(b.N)
+		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e3, "ms/commit")
+		b.ReportMetric(base*1e3, "cpu-ms/commit")
+		b.ReportMetric(base/ours, "x-less-cpu")
 	})
 }
 

@@ -27,7 +27,7 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 			err = fmt.Errorf("triplestore: check: %w: %w", ErrDamaged, err)
 		}
 	}()
-	err = s.View(ctx, func(sn *Snapshot) error {
+	err = s.viewBetweenMerges(ctx, func(sn *Snapshot) error {
 		tags, err := sn.state.dict.Verify(ctx, sn.kv, sn.state.terms)
 		if err != nil {
 			return err
@@ -81,4 +81,19 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 		return done, err
 	}
 	return done, s.db.Verify()
+}
+
+// viewBetweenMerges is View of a state that was taken while no merge had blocks of its own.
+func (s *Store) viewBetweenMerges(ctx context.Context, f func(*Snapshot) error) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	s.merging.Lock()
+	sn := s.Snapshot()
+	s.merging.Unlock()
+	defer sn.Release()
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	return f(sn)
 }
