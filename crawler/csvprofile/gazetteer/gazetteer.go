@@ -118,7 +118,7 @@ func listed(list, s string) bool {
 }
 
 const months = " january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec" +
-	" januar jänner februar feber märz mai juni juli oktober dezember mrz okt dez janvier février mars avril juin juillet août septembre octobre novembre décembre" +
+	" januar jänner februar feber märz mär mai juni juli oktober dezember mrz okt dez janvier février mars avril juin juillet août septembre octobre novembre décembre" +
 	" enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre" +
 	" janeiro fevereiro março maio junho julho setembro outubro novembro dezembro januari februari maart mei augustus" +
 	" styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień leden únor březen duben květen červen červenec srpen září říjen prosinec "
