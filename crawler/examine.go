@@ -32,6 +32,10 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	digests := ex.Body.Digests()
 	if latest != nil && latest.Digests == digests {
 		ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
+		if !p.stored(*latest) {
+			_, err := p.store(ctx, nil, digests, ex)
+			return nil, err
+		}
 		return nil, nil
 	}
 	found, err := detect.File(ctx, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})

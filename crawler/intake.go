@@ -79,3 +79,34 @@ func (in *Intake) CrawlNow(ctx context.Context, id, host string) (int, error) {
 	}
 	return 1, in.Frontier.MakeDue(ctx, r.URL)
 }
+
+// Inject gives URLs a score in the queue, or keeps them out of it. Those that are not known yet are registered first; a
+// blacklisted one is only kept out.
+func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added int, err error) {
+	var seeds []catalog.Seed
+	for _, order := range list {
+		if order.Blacklisted == nil || !*order.Blacklisted {
+			seeds = append(seeds, catalog.Seed{URL: order.URL})
+		}
+	}
+	fresh, err := in.Add(ctx, seeds)
+	if err != nil {
+		return 0, err
+	}
+	for _, isNew := range fresh {
+		if isNew {
+			added++
+		}
+	}
+	_, err = in.Frontier.Inject(ctx, list...)
+	return added, err
+}
+
+// Pause stops the crawl, also after a restart, until Resume. Visits under way are finished.
+func (in *Intake) Pause(ctx context.Context, why string) error { return in.Frontier.Pause(ctx, why) }
+
+// Resume ends a pause.
+func (in *Intake) Resume(ctx context.Context) error { return in.Frontier.Resume(ctx) }
+
+// Held says why the crawl stands still; "" where it does not.
+func (in *Intake) Held() string { return in.Frontier.Held() }

@@ -35,16 +35,13 @@ type Pipeline struct {
 	Frontier *frontier.Frontier
 	Gate     *politeness.Gate
 	Fetcher  *fetch.Fetcher
-	Schedule Rule
+	Schedule schedule.Rule    // when to visit again
 	Clock    func() time.Time // the archive's time
 	Log      *slog.Logger
 	Workers  int // hosts that are fetched from at the same time
 	// Processors bounds how many bodies are examined at the same time: a channel of that capacity.
 	Processors chan struct{}
 }
-
-// Rule tells when to visit a URL again, from its visits so far (the newest last), and says why in one sentence.
-type Rule func(history []schedule.Visit, now time.Time) (next time.Time, why string)
 
 // Visit takes one job of a lease through the whole way and reports what came of it.
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
@@ -91,7 +88,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: verdict.Reason}, nil
 	}
 	request := fetch.Request{URL: job.URL, Check: pass.Check}
-	if latest != nil {
+	if latest != nil && p.stored(*latest) { // bytes that were lost to damage are asked for again
 		request.ETag, request.LastModified = job.ETag, job.LastModified
 	}
 	exchange, err := p.Fetcher.Fetch(ctx, request)
@@ -101,6 +98,12 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	}
 	pass.Leave(politeness.ResultOf(exchange))
 	return exchange, nil
+}
+
+// stored tells whether a version's bytes are at hand. Where that cannot be told, they are taken for lost.
+func (p *Pipeline) stored(v catalog.Version) bool {
+	_, ok, err := p.Archive.Bytes().Stat(v.Digests.SHA256)
+	return ok && err == nil
 }
 
 // commit makes what was found true: the version if there is one, its triples, and the job's next visit, all at once.
@@ -129,7 +132,7 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	if modified, err := http.ParseTime(ex.LastModified); err == nil {
 		visit.LastModified = modified
 	}
-	next, why := p.Schedule(append(slices.Clone(job.History), visit), p.Clock())
+	next, why := p.Schedule.Next(job.Key, job.Seed.Period, append(slices.Clone(job.History), visit), p.Clock())
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why}
 	if visit.Known() {
 		r.ETag, r.LastModified = ex.ETag, ex.LastModified

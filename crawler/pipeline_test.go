@@ -130,7 +130,7 @@ func newNode(t *testing.T) *node {
 	return &node{clock: clock, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
 		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 4,
 		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
-		Schedule:   func(h []schedule.Visit, now time.Time) (time.Time, string) { return schedule.Paper(h, now, limits) },
+		Schedule:   schedule.PaperRule(limits),
 		Processors: make(chan struct{}, 2),
 	}}
 }
@@ -283,5 +283,27 @@ func TestAHostThatAsksToBeLeftAloneIs(t *testing.T) {
 		if r.Outcome != catalog.RetryLater {
 			t.Errorf("outcome %s, want %s", r.Outcome, catalog.RetryLater)
 		}
+	}
+}
+
+func TestBytesThatWereLostAreFetchedAgain(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	s.set("/a.csv", "a,b\n1,2\n")
+	n.add(t, s.URL+"/a.csv")
+	n.crawl(t, RunOptions{})
+	v, err := n.Pipeline.Archive.Latest(t.Context(), s.URL+"/a.csv")
+	if err == nil {
+		err = n.Pipeline.Archive.Bytes().Forget(t.Context(), v.Digests.SHA256)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.clock.advance(48 * time.Hour)
+	if r := n.crawl(t, RunOptions{})["/a.csv"]; r.Outcome != catalog.Unchanged || r.Status != 200 || r.Versions != 1 {
+		t.Errorf("the file again: %+v, want it fetched whole and unchanged", r)
+	}
+	if _, ok, err := n.Pipeline.Archive.Bytes().Stat(v.Digests.SHA256); !ok || err != nil {
+		t.Errorf("the bytes are not back: %v", err)
 	}
 }

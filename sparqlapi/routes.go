@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"odarchive/sparqlapi/changes"
+	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/rest"
@@ -30,6 +31,7 @@ type Options struct {
 	CDX        http.Handler
 	Metrics    http.Handler
 	Changes    *changes.API
+	Control    *control.API
 	Ready      func(context.Context) error // nil: ready when it answers
 
 	REST       *rest.API
@@ -135,6 +137,15 @@ func (o Options) routes(r chi.Router) {
 		text := r.With(compress)
 		o.UI.Routes(text)
 		read(text, "/dataset", o.dataset)
+	}
+	if c := o.Control; c != nil {
+		write := r.With(o.Guard.Require)
+		for _, base := range []string{"", "/api/v1"} {
+			write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
+			write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
+			write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
+			write.Post(base+"/backup", problem.Handler(c.Copy))
+		}
 	}
 	if c := o.Changes; c != nil {
 		for _, base := range []string{"", "/api/v1"} {

@@ -30,7 +30,7 @@ func TestStories(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"web": cmdWeb, "status": cmdStatus,
+			"web": cmdWeb, "status": cmdStatus, "flip": cmdFlip,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
@@ -106,4 +106,21 @@ func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("%s: exit status %d (%v), want %s", strings.Join(args[1:], " "), got, err, args[0])
 	}
+}
+
+// cmdFlip flips one bit in the middle of the first file that a pattern matches: "flip PATTERN".
+func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: flip PATTERN")
+	}
+	names, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(names) == 0 {
+		ts.Fatalf("%s: no such file", args[0])
+	}
+	raw, err := os.ReadFile(names[0])
+	ts.Check(err)
+	raw[len(raw)/2] ^= 1
+	ts.Check(os.Chmod(names[0], 0o600))
+	ts.Check(os.WriteFile(names[0], raw, 0o600))
 }

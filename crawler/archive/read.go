@@ -186,6 +186,11 @@ func (a *Archive) ResourcesOfType(ctx context.Context, mediaType, after string, 
 	return a.each(ctx, prefix, append(slices.Clone(prefix), after+"\x00"...), f)
 }
 
+// EachVersion calls f with every version, resource by resource, until it fails.
+func (a *Archive) EachVersion(ctx context.Context, f func(catalog.Version) error) error {
+	return a.view(func(t tables) error { return t.eachVersion(ctx, f) })
+}
+
 func (a *Archive) each(ctx context.Context, prefix, from []byte, f func(catalog.Resource) bool) error {
 	return a.view(func(t tables) error {
 		return t.scan(ctx, prefix, from, func(k, _ []byte) (bool, error) {

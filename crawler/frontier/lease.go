@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -112,6 +113,7 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 	f.mu.Lock()
 	from := f.from
 	f.lowered = maxTime
+	held := maps.Clone(f.leases) // a lease that ends while we look has results that our view of the database does not have
 	f.mu.Unlock()
 	err = f.db.View(func(txn *kv.Txn) error {
 		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from, ""), func(k, _ []byte) (bool, error) {
@@ -121,7 +123,7 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 				next = at
 				return false, nil
 			}
-			if f.leased(group) {
+			if held[group] != nil && !f.expired(held[group]) {
 				return true, nil
 			}
 			jobs, err := f.jobs(txn, group, now)
@@ -149,6 +151,17 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 		next = now
 	}
 	return l, next, nil
+}
+
+// expired ends a lease whose time is over, and says so. One that has ended otherwise is not expired.
+func (f *Frontier) expired(l *Lease) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.leases[l.Group] != l || time.Now().Before(l.ends) {
+		return false
+	}
+	f.end(l)
+	return true
 }
 
 func (f *Frontier) leased(group string) bool {

@@ -142,17 +142,28 @@ func (n *Node) openCrawler() error {
 	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Clock: n.Clock}
 	n.Pipeline = &crawler.Pipeline{
 		Archive: n.Archive, Frontier: n.Frontier, Gate: n.Gate, Fetcher: n.Fetcher, Clock: n.Clock, Log: n.Log,
-		Schedule: rule(settings), Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Schedule: n.rule(), Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	return nil
 }
 
 // rule is the schedule by its name in the settings.
-func rule(settings config.Fetch) crawler.Rule {
-	limits := schedule.Limits{Min: settings.MinInterval, Max: settings.MaxInterval}
-	return func(history []schedule.Visit, now time.Time) (time.Time, string) {
-		return schedule.Paper(history, now, limits)
+func (n *Node) rule() schedule.Rule {
+	limits := schedule.Limits{Min: n.Config.Fetch.MinInterval, Max: n.Config.Fetch.MaxInterval}
+	if n.Config.Fetch.Schedule == "paper" {
+		return schedule.PaperRule(limits)
 	}
+	return schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: limits, URLs: n.knownURLs})
+}
+
+// knownURLs is how many URLs share the budget of fetches; 0 where that cannot be told.
+func (n *Node) knownURLs() int {
+	stats, err := n.Frontier.Stats()
+	if err != nil {
+		n.Log.Warn("number of URLs not known", "error", err)
+		return 0
+	}
+	return stats.URLs
 }
 
 // resolver asks one DNS server instead of the system's.

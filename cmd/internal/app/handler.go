@@ -13,6 +13,7 @@ import (
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changes"
+	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/graphstore"
 	"odarchive/sparqlapi/linkeddata"
@@ -59,6 +60,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		Memento:    mementos,
 		Metrics:    observed.handler(),
 		Changes:    &changes.API{Archive: n.Archive, Page: pages.Diff},
+		Control:    &control.API{Crawl: n.Intake, Backup: n.Backup},
 		REST:       rest.New(read, n.Intake, n.Mint),
 		LinkedData: described,
 		UI:         pages,

@@ -26,7 +26,7 @@ var floors = [][]string{
 var doors = map[string]string{
 	"github.com/dgraph-io/badger":        "triplestore/kv",
 	"github.com/temoto/robotstxt":        "crawler/politeness",
-	"github.com/gabriel-vasile/mimetype": "crawler/detect/...",
+	"github.com/gabriel-vasile/mimetype": "crawler/detect",
 }
 
 // floor of a package, -1 where it has none.

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"odarchive/cmd/internal/app"
+	"odarchive/crawler/backup"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) backup() *cobra.Command {
+	var out, since, server string
+	cmd := &cobra.Command{
+		Use:   "backup -o FILE",
+		Short: "Copy the archive, wholly or what is new",
+		Long: `Write the whole archive to one file, or with --since what is new since an earlier backup. Every byte of the file is
+covered by a checksum, and it has its name only when it is complete. A server that holds the archive is asked with
+--server; it goes on serving and crawling meanwhile.`,
+		Example: `  odarchive backup -o monday.odab
+  odarchive backup -o tuesday.odab --since monday.odab
+  odarchive backup -o now.odab --server http://localhost:8080/ --token "$SECRET"`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if out == "" {
+				return usagef("backup needs -o FILE")
+			}
+			bar := c.progress(-1, "bytes")
+			defer bar.done()
+			var written int64
+			progress := func(n int64) { written += n; bar.set(written, "backup") }
+			if server != "" {
+				info, err := app.BackupServer(cmd.Context(), server, c.cfg.Serve.Token, out, since, progress)
+				if err != nil {
+					return err
+				}
+				return c.printBackup(out, info)
+			}
+			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				info, err := backup.ToFile(cmd.Context(), n.BackupSource(), out, since, progress)
+				if err != nil {
+					return err
+				}
+				return c.printBackup(out, info)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&out, "output", "o", "", "file to write; it must not exist")
+	f.StringVar(&since, "since", "", "earlier backup; only what is new is written")
+	f.StringVar(&server, "server", "", "address of a running odarchive that holds the archive")
+	f.StringVar(&c.cfg.Serve.Token, "token", c.cfg.Serve.Token, "the server's token")
+	f.BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
+}
+
+func (c *cli) printBackup(name string, info backup.Info) error {
+	fresh := 0
+	for _, p := range info.Packs {
+		if p.Contains {
+			fresh++
+		}
+	}
+	return c.print(info, "%s: state of %s, %d packs, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), len(info.Packs), fresh)
+}
+
+func (c *cli) restore() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "restore FILE...",
+		Short: "Make an archive of backups",
+		Long:  "Make the data directory, which must not exist or be empty, of a full backup and the ones that follow on it, in order.",
+		Example: `  odarchive restore monday.odab --data restored
+  odarchive restore monday.odab tuesday.odab --data restored`,
+		Args: atLeast(1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bar := c.progress(-1, "bytes")
+			defer bar.done()
+			var read int64
+			info, err := backup.Restore(cmd.Context(), c.cfg.Data, args, func(n int64) { read += n; bar.set(read, "restore") })
+			if err != nil {
+				return err
+			}
+			return c.print(info, "%s: the archive as of %s", c.cfg.Data, info.Time.UTC().Format("2006-01-02 15:04:05"))
+		},
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
+}

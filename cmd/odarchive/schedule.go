@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"odarchive/cmd/internal/app"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) schedule() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schedule URL",
+		Short: "Explain when a file is visited again",
+		Example: `  odarchive schedule https://example.org/data.csv
+  odarchive schedule https://example.org/data.csv --schedule paper`,
+		Args: exactly("URL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				u, err := n.Frontier.Get(args[0])
+				if err != nil {
+					return err
+				}
+				next, why := n.Pipeline.Schedule.Next(u.Key, u.Seed.Period, u.History, n.Clock())
+				if c.json {
+					return c.print(map[string]any{"url": u.Seed.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "due": u.Due, "because": u.Why, "next": next, "why": why}, "")
+				}
+				fmt.Fprintf(c.stdout, "%s\n%d visits, %d of them found a change\n", u.Seed.URL, u.Fetches, u.Changes)
+				for _, v := range u.History {
+					change := ""
+					if v.Changed {
+						change = ", changed"
+					}
+					fmt.Fprintf(c.stdout, "  %s  %s%s\n", v.At.UTC().Format(time.RFC3339), v.Outcome, change)
+				}
+				if u.Due.IsZero() {
+					return c.print(nil, "not due again")
+				}
+				return c.print(nil, "queued for %s: %s\nby the rule as it is set now: %s: %s", u.Due.UTC().Format(time.RFC3339), u.Why, next.UTC().Format(time.RFC3339), why)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	c.cfg.FetchFlags(cmd.Flags())
+	return cmd
+}
