@@ -285,16 +285,22 @@ func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err er
 			return nil, nil, err
 		}
 		fill.n++
-		before := len(remove) + len(insert)
+		nr, ni := len(remove), len(insert)
 		remove = fill.quads(remove, m.Delete, m.With, row)
 		insert = fill.quads(insert, m.Insert, m.With, row)
-		for _, q := range append(remove, insert...)[before:] {
-			size += int64(len(q.S) + len(q.P) + len(q.O) + len(q.G) + 64)
-		}
+		size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
 		if size > u.engine.opts.Memory {
 			return nil, nil, fmt.Errorf("the changes of one operation: %w", memoryLimit(u.engine.opts.Memory))
 		}
 	}
+}
+
+// sizeOf is roughly what quads hold in memory, in bytes.
+func sizeOf(quads []term.Quad) (n int64) {
+	for _, q := range quads {
+		n += int64(len(q.S) + len(q.P) + len(q.O) + len(q.G) + 64)
+	}
+	return n
 }
 
 // quads fills quad templates.
