@@ -53,13 +53,14 @@ func FuzzVersions(f *testing.F) {
 	f.Add(text, append(bytes.Clone(text[1000:]), text[:1000]...))
 	f.Add(bytes.Repeat([]byte("ab"), 3000), bytes.Repeat([]byte("aba"), 3000))
 	f.Add([]byte{}, []byte("x"))
+	shared := newStore(f, Options{})
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		s := newStore(t, Options{})
+		s := *shared
+		s.t = t
 		s.put(b, s.put(a, Digest{}).SHA256)
 		for _, want := range [][]byte{a, b} {
 			s.check(want)
 		}
-		s.Close()
 	})
 }
 
