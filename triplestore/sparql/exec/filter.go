@@ -1,51 +1,10 @@
 package exec
 
 import (
-	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/sparql/expr"
 	"odarchive/triplestore/sparql/plan"
 	"odarchive/triplestore/term"
 )
-
-// evaluator runs one program over batches: it fetches the terms that the program needs, all of a batch at once.
-type evaluator struct {
-	q    *query
-	prog *expr.Program
-	env  expr.Env
-	keys [][]term.Key
-}
-
-func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
-	slot := func(v algebra.Var) int { return index(cols, q.plan.Slot(v)) }
-	prog, err := expr.Compile(e.Expr, slot, q.exprs)
-	if err != nil {
-		return nil, err
-	}
-	ev := &evaluator{q: q, prog: prog, keys: make([][]term.Key, len(cols))}
-	ev.env.Keys = ev.keys
-	return ev, nil
-}
-
-// begin prepares a batch for value.
-func (ev *evaluator) begin(b *batch) error {
-	ev.env.Cols = b.cols
-	for _, c := range ev.prog.Terms {
-		if cap(ev.keys[c]) < b.n {
-			ev.keys[c] = make([]term.Key, b.n)
-		}
-		ev.keys[c] = ev.keys[c][:b.n]
-		if err := ev.q.terms.resolveStored(b.cols[c][:b.n], ev.keys[c]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// value of row i of the batch.
-func (ev *evaluator) value(i int) expr.Value {
-	ev.env.Row = i
-	return ev.prog.Eval(&ev.env)
-}
 
 // condition is some expressions that must all be true.
 type condition struct {
@@ -333,80 +292,5 @@ func (f *filter) next() (*batch, error) {
 		}
 	}
 }
+
 func (f *filter) close() { f.in.close() }
-
-// extend computes columns.
-type extend struct {
-	q     *query
-	in    op
-	evs   []*evaluator
-	size  int // columns of the input
-	order []int
-	work  batch
-	own   [][]term.ID
-	out   batch
-}
-
-func (q *query) openExtend(n *plan.Extend, in op, cols []int) (op, error) {
-	e := &extend{q: q, in: in, size: len(cols)}
-	all := append([]int(nil), cols...)
-	for i, x := range n.Exprs {
-		ev, err := q.evaluator(x, all)
-		if err != nil {
-			return nil, err
-		}
-		e.evs = append(e.evs, ev)
-		all = append(all, n.Slots[i])
-	}
-	e.order = indexes(all, n.Cols)
-	e.own = make([][]term.ID, len(n.Exprs))
-	return e, nil
-}
-
-func (e *extend) next() (*batch, error) {
-	b, err := e.in.next()
-	if b == nil || err != nil {
-		return nil, err
-	}
-	e.work.n = b.n
-	e.work.cols = append(e.work.cols[:0], b.cols[:e.size]...)
-	first := e.q.solved
-	for i, ev := range e.evs {
-		if cap(e.own[i]) < b.n {
-			e.own[i] = make([]term.ID, b.n)
-		}
-		col := e.own[i][:b.n]
-		if err := ev.begin(&e.work); err != nil {
-			return nil, err
-		}
-		for r := range b.n {
-			ev.env.Solution = first + uint64(r) + 1
-			if col[r], err = e.q.valueID(ev.value(r)); err != nil {
-				return nil, err
-			}
-		}
-		e.work.cols = append(e.work.cols, col)
-	}
-	e.q.solved += uint64(b.n)
-	e.out.n = b.n
-	e.out.cols = e.out.cols[:0]
-	for _, c := range e.order {
-		e.out.cols = append(e.out.cols, e.work.cols[c])
-	}
-	return &e.out, nil
-}
-func (e *extend) close() { e.in.close() }
-
-// valueID is the id of a computed value; 0 for an error.
-func (q *query) valueID(v expr.Value) (term.ID, error) {
-	if v.IsErr() {
-		return 0, nil
-	}
-	if id := v.ID(); id != 0 {
-		return id, nil
-	}
-	if id, ok := v.InlineID(); ok {
-		return id, nil
-	}
-	return q.terms.intern(v.Key())
-}

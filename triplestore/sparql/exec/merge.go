@@ -67,7 +67,7 @@ func (m *merge) next() (*batch, error) {
 			m.lb, m.li, m.rj = b, 0, -1
 		}
 		if m.inRun {
-			if done := m.emitRun(m.run.cols, 0, m.run.n, m.rkeys); !done {
+			if done := m.emitRun(m.run.cols, 0, m.run.n); !done {
 				return m.flush(), nil
 			}
 			if m.li < m.lb.n { // the left side is past the run's key
@@ -126,7 +126,7 @@ func (m *merge) next() (*batch, error) {
 			}
 			continue
 		}
-		if done := m.emitRun(m.rb.cols, m.ri, end, m.rkeys); !done {
+		if done := m.emitRun(m.rb.cols, m.ri, end); !done {
 			return m.flush(), nil
 		}
 		if m.li < m.lb.n {
@@ -219,7 +219,7 @@ func (m *merge) sameRight(i int) bool {
 
 // emitRun pairs the left rows that have the key of the right rows from … to with them; false if the output filled up
 // before the end. Afterwards the left side stands behind the key, or at the end of its batch.
-func (m *merge) emitRun(right [][]term.ID, from, to int, _ []int) bool {
+func (m *merge) emitRun(right [][]term.ID, from, to int) bool {
 	for m.li < m.lb.n && m.compare(right, from) == 0 {
 		switch m.kind {
 		case plan.Semi:
