@@ -4,7 +4,7 @@ NPM ?= npm
 BIN := bin/odarchive
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo test check build ui test-browser bench bench-sparql bench-store kill fuzz golden w3c clean help
+.PHONY: demo test check build ui test-browser bench bench-store kill fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -34,3 +34,32 @@ check: ## formatting, vet and the fast tests
 
 clean: ## remove what was built
 	rm -rf bin ui/dist/* ui/node_modules
+
+# Longer campaigns, each for itself.
+ROUNDS ?= 200
+FUZZTIME ?= 30s
+MODULES := $(shell git ls-files '*_test.go' | xargs grep -l '^func Fuzz' 2>/dev/null | xargs -n1 dirname | sort -u)
+
+test-browser: ui ## the pages in a real browser (installs Debian's chromium where it is missing)
+	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)
+	$(GO) test ./ui/... -tags browser -run Browser -timeout 15m
+
+kill: ## kill -9 the store and a crawl at random moments, ROUNDS times, and look for what was lost
+	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h
+	$(GO) test ./cmd/odarchive -run Killed -kill-rounds $(ROUNDS) -timeout 2h
+
+fuzz: ## every fuzz target for FUZZTIME
+	@for p in $(MODULES); do for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -c6-); do \
+	  echo "$$p $$f"; $(GO) test ./$$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; done; done
+
+bench-store: ## the triple store against one key per triple, and the RDF syntaxes against knakk/rdf
+	$(GO) test ./triplestore ./triplestore/rdfio -run '^$$' -bench . -timeout 2h
+
+bench: bench-store ## every benchmark beside the code
+	$(GO) test $$($(GO) list ./... | grep -v -e /triplestore$$ -e /rdfio$$) -run '^$$' -bench . -timeout 4h
+
+golden: ## rewrite the expected files; read the diff
+	$(GO) test ./crawler/describe ./triplestore/sparql/plan ./triplestore/rdfio ./ui/plot ./cmd/odarchive -update
+
+w3c: ## the W3C suites alone (they need the test data; see ODARCHIVE_SHARED)
+	$(GO) test ./triplestore/rdfio/... ./triplestore/sparql/... ./sparqlapi/... ./crawler/csvw -run W3C -v | grep -v -e '^=== ' -e 'no test'
