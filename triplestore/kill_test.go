@@ -49,7 +49,7 @@ type step struct {
 func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 	r := rand.New(rand.NewPCG(seed, n))
 	quad := func() term.Quad {
-		q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", r.IntN(3000))), P: term.IRI(fmt.Sprintf("http://e/p%d", r.IntN(6))), O: term.String(fmt.Sprintf("object %d", r.IntN(200)))}
+		q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", r.IntN(100))), P: term.IRI(fmt.Sprintf("http://e/p%d", r.IntN(4))), O: term.String(fmt.Sprintf("object %d", r.IntN(25)))}
 		if g := r.IntN(6); g < 3 {
 			q.G = term.IRI(fmt.Sprintf("http://e/g%d", g))
 		}
@@ -61,7 +61,7 @@ func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 	case k < 8:
 		size = 400 + r.IntN(2000) // straight into blocks
 	case k < 14:
-		s.kind, size = "load", r.IntN(6000)
+		s.kind, size = "load", r.IntN(4000)
 	case k < 18:
 		g := quad().G
 		for q := range holds {
