@@ -2,9 +2,7 @@ package sparql
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"odarchive/triplestore/rdfio"
@@ -13,51 +11,6 @@ import (
 	"odarchive/triplestore/sparql/syntax"
 	"odarchive/triplestore/term"
 )
-
-// Store is what an update needs of a quad store.
-type Store interface {
-	// Update runs f in a transaction: what f did is durable and visible, all of it, when Update returns nil, and not
-	// at all otherwise.
-	Update(ctx context.Context, f func(Txn) error) error
-}
-
-// Txn is a transaction of a Store.
-type Txn interface {
-	Insert(term.Quad) error
-	Delete(term.Quad) error
-	ClearGraph(term.Key) error
-	// Dataset is the state at the start of the transaction.
-	Dataset() exec.Dataset
-}
-
-// StoreOf makes a Store of a store's own Update and of the dataset of its transactions:
-//
-//	sparql.StoreOf(store.Update, func(t *triplestore.Txn) exec.Dataset { return t.Snapshot() })
-func StoreOf[T changes](update func(context.Context, func(T) error) error, dataset func(T) exec.Dataset) Store {
-	return storeOf[T]{update, dataset}
-}
-
-type changes interface {
-	Insert(term.Quad) error
-	Delete(term.Quad) error
-	ClearGraph(term.Key) error
-}
-
-type storeOf[T changes] struct {
-	update  func(context.Context, func(T) error) error
-	dataset func(T) exec.Dataset
-}
-
-func (s storeOf[T]) Update(ctx context.Context, f func(Txn) error) error {
-	return s.update(ctx, func(t T) error { return f(txnOf{t, s.dataset(t)}) })
-}
-
-type txnOf struct {
-	changes
-	ds exec.Dataset
-}
-
-func (t txnOf) Dataset() exec.Dataset { return t.ds }
 
 // UpdateOptions are one update's own; the zero value asks for nothing special.
 type UpdateOptions struct {
@@ -236,91 +189,6 @@ func (u *updating) clear(g term.Key) error {
 		return o.clear(g)
 	}
 	return nil
-}
-
-// modify is DELETE/INSERT (Update §3.1.3): the pattern is solved over the state before, then everything is deleted,
-// then everything inserted.
-func (u *updating) modify(m algebra.Modify) error {
-	remove, insert, err := u.changes(m)
-	if err != nil {
-		return err
-	}
-	for _, q := range remove {
-		if err := u.remove(q); err != nil {
-			return err
-		}
-	}
-	for _, q := range insert {
-		if err := u.insert(q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err error) {
-	ds := u.ds
-	q := &algebra.Query{Form: algebra.Construct, Pattern: m.Where, Base: m.Base, From: m.Using, FromNamed: m.UsingNamed}
-	for _, t := range append(m.Delete, m.Insert...) {
-		q.Template = append(q.Template, t.TriplePattern, algebra.TriplePattern{S: t.Graph})
-	}
-	if m.With != "" && q.From == nil && q.FromNamed == nil {
-		if ds, err = defaultGraph(ds, m.With); err != nil {
-			return nil, nil, err
-		}
-	}
-	in, err := u.engine.solve(u.ctx, ds, q, QueryOptions{Trusted: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer in.Close()
-	fill := newMaker(in.Columns())
-	var size int64
-	for {
-		row, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return remove, insert, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		fill.n++
-		nr, ni := len(remove), len(insert)
-		remove = fill.quads(remove, m.Delete, m.With, row)
-		insert = fill.quads(insert, m.Insert, m.With, row)
-		size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
-		if size > u.engine.opts.Memory {
-			return nil, nil, fmt.Errorf("the changes of one operation: %w", memoryLimit(u.engine.opts.Memory))
-		}
-	}
-}
-
-// sizeOf is roughly what quads hold in memory, in bytes.
-func sizeOf(quads []term.Quad) (n int64) {
-	for _, q := range quads {
-		n += int64(len(q.S) + len(q.P) + len(q.O) + len(q.G) + 64)
-	}
-	return n
-}
-
-// quads fills quad templates.
-func (m *maker) quads(out []term.Quad, list []algebra.QuadPattern, with string, row []term.Key) []term.Quad {
-	for _, t := range list {
-		q, ok := m.triple(t.TriplePattern, row)
-		if !ok {
-			continue
-		}
-		switch {
-		case t.Graph != (algebra.Node{}):
-			if q.G = m.node(t.Graph, row); q.G.Kind() != term.KindIRI && q.G.Kind() != term.KindBlank {
-				continue
-			}
-		case with != "":
-			q.G = term.IRI(with)
-		}
-		out = append(out, q)
-	}
-	return out
 }
 
 // clearAll is CLEAR and DROP. A graph is nothing but its triples here, so one that is not there is empty already.

@@ -1,0 +1,95 @@
+package sparql
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+)
+
+// modify is DELETE/INSERT (Update §3.1.3): the pattern is solved over the state before, then everything is deleted,
+// then everything inserted.
+func (u *updating) modify(m algebra.Modify) error {
+	remove, insert, err := u.changes(m)
+	if err != nil {
+		return err
+	}
+	for _, q := range remove {
+		if err := u.remove(q); err != nil {
+			return err
+		}
+	}
+	for _, q := range insert {
+		if err := u.insert(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err error) {
+	ds := u.ds
+	q := &algebra.Query{Form: algebra.Construct, Pattern: m.Where, Base: m.Base, From: m.Using, FromNamed: m.UsingNamed}
+	for _, t := range append(m.Delete, m.Insert...) {
+		q.Template = append(q.Template, t.TriplePattern, algebra.TriplePattern{S: t.Graph})
+	}
+	if m.With != "" && q.From == nil && q.FromNamed == nil {
+		if ds, err = defaultGraph(ds, m.With); err != nil {
+			return nil, nil, err
+		}
+	}
+	in, err := u.engine.solve(u.ctx, ds, q, QueryOptions{Trusted: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	fill := newMaker(in.Columns())
+	var size int64
+	for {
+		row, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return remove, insert, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		fill.n++
+		nr, ni := len(remove), len(insert)
+		remove = fill.quads(remove, m.Delete, m.With, row)
+		insert = fill.quads(insert, m.Insert, m.With, row)
+		size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
+		if size > u.engine.opts.Memory {
+			return nil, nil, fmt.Errorf("the changes of one operation: %w", memoryLimit(u.engine.opts.Memory))
+		}
+	}
+}
+
+// sizeOf is roughly what quads hold in memory, in bytes.
+func sizeOf(quads []term.Quad) (n int64) {
+	for _, q := range quads {
+		n += int64(len(q.S) + len(q.P) + len(q.O) + len(q.G) + 64)
+	}
+	return n
+}
+
+// quads fills quad templates.
+func (m *maker) quads(out []term.Quad, list []algebra.QuadPattern, with string, row []term.Key) []term.Quad {
+	for _, t := range list {
+		q, ok := m.triple(t.TriplePattern, row)
+		if !ok {
+			continue
+		}
+		switch {
+		case t.Graph != (algebra.Node{}):
+			if q.G = m.node(t.Graph, row); q.G.Kind() != term.KindIRI && q.G.Kind() != term.KindBlank {
+				continue
+			}
+		case with != "":
+			q.G = term.IRI(with)
+		}
+		out = append(out, q)
+	}
+	return out
+}
