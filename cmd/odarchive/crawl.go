@@ -83,6 +83,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	}
 	summary, err := n.Pipeline.Run(ctx, opts)
 	bar.done()
+	n.Tidy(whole)
 	if errors.Is(err, context.DeadlineExceeded) && whole.Err() == nil {
 		err = nil // --for is over
 	}

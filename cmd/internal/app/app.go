@@ -28,6 +28,8 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/sparql"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Options of Open.
@@ -55,6 +57,9 @@ type Node struct {
 
 	close []func() error // in the order they were opened
 }
+
+// leastRoom is the free space of the disk below which the crawl stands still until there is room again.
+const leastRoom = 512 << 20
 
 // Open opens the archive in cfg.Data.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options) (*Node, error) {
@@ -131,7 +136,7 @@ func (n *Node) openCrawler() error {
 	n.Engine = sparql.New(sparql.Options{
 		Log: n.Log, Slow: slowQuery, Service: &sparql.Federation{Client: n.Fetcher.Client(), Allow: n.Config.Serve.Service}, Fetch: documents(n.Fetcher.Client()),
 	})
-	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock}); err != nil {
+	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: spool.NewRoom(n.Config.Data, leastRoom).Short}); err != nil {
 		return err
 	}
 	delay := settings.HostDelay
@@ -173,13 +178,44 @@ func resolver(address string) *net.Resolver {
 	}}
 }
 
-// CrawlInBackground crawls until ctx ends, which is no error.
+// tidyEvery is how often a running server gives the space of cut segments back.
+const tidyEvery = time.Hour
+
+// CrawlInBackground crawls until ctx ends, which is no error, and tidies up now and then.
 func (n *Node) CrawlInBackground(ctx context.Context) error {
-	_, err := n.Pipeline.Run(ctx, crawler.RunOptions{})
-	if ctx.Err() != nil {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		_, err := n.Pipeline.Run(ctx, crawler.RunOptions{})
+		return err
+	})
+	group.Go(func() error {
+		for tick := time.NewTicker(tidyEvery); ; {
+			select {
+			case <-tick.C:
+				n.Tidy(ctx)
+			case <-ctx.Done():
+				tick.Stop()
+				return ctx.Err()
+			}
+		}
+	})
+	err := group.Wait()
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+// Tidy gives the space back that segments took before later versions cut them. What it cannot do now it will do another
+// time, so a failure is only logged.
+func (n *Node) Tidy(ctx context.Context) {
+	done, err := n.Content.Compact(ctx)
+	if err != nil && ctx.Err() == nil {
+		n.Log.Warn("packs not compacted", "error", err)
+	}
+	if done.Packs > 0 {
+		n.Log.Info("packs compacted", "packs", done.Packs, "freed", done.Freed)
+	}
 }
 
 // NewAreDue makes URLs due that were never visited but registered at a later time than the archive's clock shows now:
