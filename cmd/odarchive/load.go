@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +73,9 @@ func (c *cli) load() *cobra.Command {
 	return cmd
 }
 
+// sniffed is how much of a file is looked at to tell its syntax.
+const sniffed = 4096
+
 func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFlags, base string, skipBad bool) (int64, error) {
 	in := io.NopCloser(c.stdin)
 	if name != "-" {
@@ -92,11 +96,16 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFl
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	defer plain.Close()
-	syntax, err := flags.syntax(name, nil)
+	text := bufio.NewReaderSize(plain, sniffed)
+	head, err := text.Peek(sniffed)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	syntax, err := flags.syntax(name, head)
 	if err != nil {
 		return 0, err
 	}
-	reader := rdfio.NewReader(plain, syntax, rdfio.Options{File: name, Base: base, BlankPrefix: rdfio.NewBlankPrefix()})
+	reader := rdfio.NewReader(text, syntax, rdfio.Options{File: name, Base: base, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true})
 	bar := c.progress(-1, "triples")
 	defer bar.done()
 	var seen, bad int64

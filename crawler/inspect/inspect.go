@@ -123,7 +123,7 @@ func (l *look) file(in Input) {
 // tables of one file that is no archive.
 func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 	switch {
-	case in.Found.Type == "text/csv" || in.Found.Type == "text/tab-separated-values":
+	case in.Found.Tabular || in.Found.Type == "text/csv" || in.Found.Type == "text/tab-separated-values":
 		profile, err := csvprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), csvprofile.Options{Charset: in.Found.Charset})
 		if err != nil {
 			l.fault(name, err)
@@ -136,6 +136,14 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 			l.fault(name, err)
 		}
 		return found
+	case in.Found.Type == "text/plain":
+		profile, err := tables.FixedWidth(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body}, tables.Options{})
+		if err != nil {
+			l.fault(name, err)
+		}
+		if profile != nil {
+			return []*csvprofile.Profile{profile}
+		}
 	}
 	return nil
 }
