@@ -64,3 +64,20 @@ const (
 	Added     = NS + "added"     // harvest activity -> number of URLs not known before
 	Graph     = NS + "graph"     // portal -> the named graph with its catalog as harvested
 )
+
+// Classes of things that a column's values name, where schema.org and GeoSPARQL have none (rdfs:range of a column).
+const (
+	CountryCode  = NS + "CountryCode"
+	NutsCode     = NS + "NutsCode"
+	PostalCode   = NS + "PostalCode"
+	Latitude     = NS + "Latitude"
+	Longitude    = NS + "Longitude"
+	EmailAddress = NS + "EmailAddress"
+	PhoneNumber  = NS + "PhoneNumber"
+	Iban         = NS + "Iban"
+	CurrencyCode = NS + "CurrencyCode"
+	LanguageCode = NS + "LanguageCode"
+	MonthName    = NS + "MonthName"
+	WeekdayName  = NS + "WeekdayName"
+	Uuid         = NS + "Uuid"
+)
