@@ -3,11 +3,13 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -19,9 +21,25 @@ type Intake struct {
 	Clock    func() time.Time
 }
 
-// Add registers URLs, all or none; fresh[i] tells whether seeds[i] was not known before.
+// seedsPerTxn bounds a transaction.
+const seedsPerTxn = 500
+
+// Add registers URLs; fresh[i] tells whether seeds[i] was not known before. An address that cannot be crawled is an error
+// before any is registered; up to 500 are registered at a time, all or none.
 func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
-	return in.keep(ctx, archive.Listing{Seeds: seeds}, nil)
+	for _, s := range seeds {
+		if _, err := surt.Key(s.URL); err != nil {
+			return nil, fmt.Errorf("register: %w", err)
+		}
+	}
+	for part := range slices.Chunk(seeds, seedsPerTxn) {
+		isNew, err := in.keep(ctx, archive.Listing{Seeds: part}, nil)
+		if err != nil {
+			return fresh, err
+		}
+		fresh = append(fresh, isNew...)
+	}
+	return fresh, nil
 }
 
 // Keep implements harvest.Keeper.

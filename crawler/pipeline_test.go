@@ -307,3 +307,21 @@ func TestBytesThatWereLostAreFetchedAgain(t *testing.T) {
 		t.Errorf("the bytes are not back: %v", err)
 	}
 }
+
+func TestALongListOfURLsIsRegistered(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	var seeds []catalog.Seed
+	for i := range 6000 {
+		seeds = append(seeds, catalog.Seed{URL: fmt.Sprintf("http://h%d.example/%d.csv", i%7, i)})
+	}
+	if fresh, err := n.Add(t.Context(), seeds); err != nil || len(fresh) != 6000 {
+		t.Fatalf("%d registered, %v", len(fresh), err)
+	}
+	if _, err := n.Add(t.Context(), append(seeds[:1:1], catalog.Seed{URL: "http://new.example/"}, catalog.Seed{URL: "no url"})); err == nil {
+		t.Error("an address that is none was registered")
+	}
+	if _, err := n.Pipeline.Archive.Resource(t.Context(), "http://new.example/"); err == nil {
+		t.Error("a list with an address that is none was registered in part")
+	}
+}

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -172,8 +173,22 @@ func (a *Archive) Dataset(ctx context.Context, iri string) (catalog.DatasetEntry
 
 // Resources calls f with each resource, in the order of ids, after the given id, until it returns false.
 func (a *Archive) Resources(ctx context.Context, after string, f func(catalog.Resource) (more bool)) error {
-	return a.each(ctx, key(tableResource), key(tableResource, after+"\x00"), f)
+	err := a.view(func(t tables) error {
+		return t.eachResource(ctx, after, func(r record) error {
+			if !f(r.Resource) {
+				return errStop
+			}
+			return nil
+		})
+	})
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
 }
+
+// errStop ends a walk whose caller has seen enough.
+var errStop = errors.New("enough")
 
 // ResourcesOfHost and ResourcesOfType do so for the resources of one host, or whose latest version has one media type.
 func (a *Archive) ResourcesOfHost(ctx context.Context, host, after string, f func(catalog.Resource) (more bool)) error {
