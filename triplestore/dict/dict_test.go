@@ -107,10 +107,11 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 	}
 	snap := db.Snapshot()
 	defer snap.Close()
-	for _, v := range []*View{v, reopen(t, snap, v)} {
-		if v.Recent.Next() != v.Flushed() { // the reopened one knows no recent terms
-			continue
-		}
+	views := []*View{v}
+	if v.Recent.Next() == v.Flushed() { // a reopened one knows no recent terms
+		views = append(views, reopen(t, snap, v))
+	}
+	for _, v := range views {
 		keys := make([]term.Key, len(ids))
 		if err := v.Keys(snap, ids, keys); err != nil {
 			t.Fatal(err)
