@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"encoding/hex"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -19,12 +18,6 @@ type Report struct {
 	Versions     int                `json:"versions"` // that the archive now holds of the URL
 	Milliseconds int64              `json:"ms"`
 	Why          string             `json:"why"`
-}
-
-func (r *Report) took(start, end time.Time) { r.Milliseconds = end.Sub(start).Milliseconds() }
-
-func (r *Report) body(d catalog.Digests, size int64) {
-	r.SHA256, r.Size = hex.EncodeToString(d.SHA256[:]), size
 }
 
 // Summary is what a crawl came to.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -29,16 +30,21 @@ func (e *BadURL) Unwrap() error { return e.Err }
 // said. It may be repeated. URLs that cannot be crawled are left out and reported, joined, as *BadURL after all others
 // were added; any other error means that some may not have been.
 func (f *Frontier) Add(ctx context.Context, seeds ...catalog.Seed) (added int, err error) {
+	return inBatches(ctx, f, "add", seeds, (*batch).add)
+}
+
+// inBatches changes URLs perTxn at a time. What is a *BadURL is left out and reported, joined, after all others were
+// changed.
+func inBatches[T any](ctx context.Context, f *Frontier, what string, all []T, change func(*batch, T) error) (added int, err error) {
 	var bad []error
 	now := f.opts.Now()
-	for len(seeds) > 0 {
-		n := min(len(seeds), perTxn)
+	for part := range slices.Chunk(all, perTxn) {
 		var inTxn int
 		var badHere []error
 		err := f.db.Update(ctx, func(txn *kv.Txn) error {
 			b := f.newBatch(txn, now)
-			for _, s := range seeds[:n] {
-				if err := b.add(s); err != nil {
+			for _, one := range part {
+				if err := change(b, one); err != nil {
 					var e *BadURL
 					if !errors.As(err, &e) {
 						return err
@@ -50,11 +56,10 @@ func (f *Frontier) Add(ctx context.Context, seeds ...catalog.Seed) (added int, e
 			return b.finish()
 		})
 		if err != nil {
-			return added, fmt.Errorf("frontier: add: %w", err)
+			return added, fmt.Errorf("frontier: %s: %w", what, err)
 		}
 		added += inTxn
 		bad = append(bad, badHere...)
-		seeds = seeds[n:]
 	}
 	return added, errors.Join(bad...)
 }
@@ -69,34 +74,7 @@ type Injection struct {
 // Inject adds URLs and overwrites the priority of known ones; a blacklisted URL is not fetched until another
 // injection says false. Errors are those of Add.
 func (f *Frontier) Inject(ctx context.Context, list ...Injection) (added int, err error) {
-	var bad []error
-	now := f.opts.Now()
-	for len(list) > 0 {
-		n := min(len(list), perTxn)
-		var inTxn int
-		var badHere []error
-		err := f.db.Update(ctx, func(txn *kv.Txn) error {
-			b := f.newBatch(txn, now)
-			for _, in := range list[:n] {
-				if err := b.inject(in); err != nil {
-					var e *BadURL
-					if !errors.As(err, &e) {
-						return err
-					}
-					badHere = append(badHere, err)
-				}
-			}
-			inTxn = b.added
-			return b.finish()
-		})
-		if err != nil {
-			return added, fmt.Errorf("frontier: inject: %w", err)
-		}
-		added += inTxn
-		bad = append(bad, badHere...)
-		list = list[n:]
-	}
-	return added, errors.Join(bad...)
+	return inBatches(ctx, f, "inject", list, (*batch).inject)
 }
 
 // batch is a set of changes to URLs inside one transaction.

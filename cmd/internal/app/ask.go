@@ -91,21 +91,7 @@ func copyRows(body io.Reader, f results.Format, w *results.Writer) error {
 	if v, ok := r.Boolean(); ok {
 		return w.Boolean(v)
 	}
-	if err := w.Begin(r.Vars()); err != nil {
-		return err
-	}
-	for {
-		row, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return w.End()
-		}
-		if err == nil {
-			err = w.Row(row)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return writeRows(r.Vars(), r.Next, w)
 }
 
 func copyGraph(body io.Reader, s rdfio.Syntax, w *rdfio.Writer) error {

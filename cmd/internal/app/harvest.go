@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/portalwatch"
@@ -32,14 +33,7 @@ func HarvestKinds() []string {
 }
 
 // KnowsHarvest tells whether there is a harvester of that kind.
-func KnowsHarvest(kind string) bool {
-	for _, h := range harvesters() {
-		if h.kind == kind {
-			return true
-		}
-	}
-	return false
-}
+func KnowsHarvest(kind string) bool { return slices.Contains(HarvestKinds(), kind) }
 
 // Harvest runs the harvester of a kind, which must be known.
 func (n *Node) Harvest(ctx context.Context, kind, address, portal string, opts harvest.Options) (harvest.Report, error) {

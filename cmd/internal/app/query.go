@@ -47,7 +47,7 @@ func (n *Node) WriteQuery(ctx context.Context, text string, format QueryFormat, 
 		case sparql.Boolean:
 			return results.NewWriter(w, format.Rows, results.Options{}).Boolean(r.Boolean())
 		}
-		return writeRows(r, results.NewWriter(w, format.Rows, results.Options{Prefixes: vocab.Prefixes(), Width: 100}))
+		return writeRows(r.Vars, r.Next, results.NewWriter(w, format.Rows, results.Options{Prefixes: vocab.Prefixes(), Width: 100}))
 	})
 }
 
@@ -56,12 +56,13 @@ func (n *Node) QueryTable(ctx context.Context, text string, w io.Writer) error {
 	return n.WriteQuery(ctx, text, QueryFormat{Rows: results.Table, Graph: rdfio.Turtle()}, w)
 }
 
-func writeRows(r *sparql.Results, w *results.Writer) error {
-	if err := w.Begin(r.Vars); err != nil {
+// writeRows writes what next gives until io.EOF.
+func writeRows(vars []string, next func() ([]term.Key, error), w *results.Writer) error {
+	if err := w.Begin(vars); err != nil {
 		return err
 	}
 	for {
-		row, err := r.Next()
+		row, err := next()
 		if errors.Is(err, io.EOF) {
 			return w.End()
 		}
