@@ -28,13 +28,27 @@ type Harvester interface {
 }
 
 // Sink takes what a Harvester finds. Its errors end the harvest.
+//
+// A source speaks portal by portal: Portal begins one, and the datasets that follow are its. What a portal says is kept in
+// its own named graph, which is replaced as a whole, at once, when the portal ends: with the next Portal or the harvest.
 type Sink interface {
-	// Seed is one URL that a dataset distributes. A URL that is none is counted as invalid and passed over.
+	// Portal begins a portal. With whole, every dataset of it will follow, and one that does not is withdrawn; without,
+	// only those that follow, and those that are Gone, change.
+	Portal(p Portal, whole bool) error
+	// Dataset is one dataset of the portal: its description, and a seed for each distribution that can be fetched.
+	Dataset(Dataset) error
+	// Gone is a dataset of which the source says that it was deleted.
+	Gone(dataset string) error
+	// Seed is one URL that is listed outside of any Dataset. A URL that is none is counted as invalid and passed over.
 	Seed(catalog.Seed) error
-	// Quad is a statement of the source about itself; it is kept in the graph it names.
+	// Quad is a further statement about the portal or what it lists; it is kept in the portal's graph, before any Portal in
+	// the graph it names.
 	Quad(term.Quad) error
 	// Mark ends a step.
 	Mark(token string) error
+	// Next is where the next harvest begins once this one has reached its end (the datestamp of an incremental
+	// protocol); without it, it begins anew with "".
+	Next(token string)
 	// Skip counts and remembers something of the source that cannot be used, in one sentence.
 	Skip(why string)
 }
@@ -96,7 +110,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	err := h.Harvest(ctx, from, s)
 	switch {
 	case err == nil:
-		err = s.keep("") // the end: the next harvest begins anew
+		err = s.keep(s.next) // the end: the next harvest begins anew, or where the source said
 	case errors.Is(err, errLimit):
 		err = s.keep(s.mark)
 	}
@@ -117,7 +131,32 @@ type step struct {
 	seeds  []catalog.Seed
 	quads  []term.Quad
 	mark   string // of the last step that was kept
+	next   string // mark of the next harvest
+	portal Portal
 }
+
+func (s *step) Portal(p Portal, _ bool) error {
+	s.portal = p
+	return s.ctx.Err()
+}
+
+func (s *step) Dataset(d Dataset) error {
+	for _, q := range d.Statements {
+		if err := s.Quad(q); err != nil {
+			return err
+		}
+	}
+	for _, seed := range d.Seeds(s.portal) {
+		if err := s.Seed(seed); err != nil {
+			return err
+		}
+	}
+	return s.ctx.Err()
+}
+
+func (s *step) Gone(string) error { return s.ctx.Err() }
+
+func (s *step) Next(token string) { s.next = token }
 
 func (s *step) Seed(seed catalog.Seed) error {
 	if s.opts.Limit > 0 && s.report.Seeds >= s.opts.Limit {

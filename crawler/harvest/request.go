@@ -1,0 +1,172 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"odarchive/crawler/charset"
+)
+
+// Request asks a source for one document.
+type Request struct {
+	URL    string
+	Method string // "" = GET
+	Body   string
+	Type   string // media type of Body
+	Accept string // "" = */*
+	Max    int64  // bytes of the answer at the most, after content decoding; 0 = 64 MiB
+	Tries  int    // at 429, 500, 502, 503, 504, a network failure or a cut-off answer; 0 = 4
+	Raw    bool   // leave the bytes as they came: no conversion to UTF-8
+}
+
+// Answer is a document that a source gave with status 200. Body is UTF-8 (unless Raw), whatever its declaration says.
+type Answer struct {
+	URL    string // after redirects
+	Header http.Header
+	Body   []byte
+}
+
+// StatusError is an answer with another status; Body is its beginning, at most 64 KiB.
+type StatusError struct {
+	URL    string
+	Status int
+	Body   []byte
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
+}
+
+const (
+	maxAnswer  = 64 << 20
+	maxTrouble = 64 << 10
+	longWait   = 5 * time.Minute // what a Retry-After may make one harvest wait at a time
+)
+
+// Ask sends a request, and again where the trouble may pass, as late as the source asks for. An answer that is longer than
+// Max is an error. The error is a *StatusError where the last answer had a status other than 200.
+func Ask(ctx context.Context, doer Doer, r Request) (Answer, error) {
+	tries := r.Tries
+	if tries <= 0 {
+		tries = 4
+	}
+	wait := time.Second
+	for {
+		answer, again, after, err := ask(ctx, doer, r)
+		tries--
+		if err == nil || !again || tries <= 0 || ctx.Err() != nil {
+			return answer, err
+		}
+		if after <= 0 {
+			after, wait = wait, wait*3
+		}
+		pause := time.NewTimer(min(after, longWait))
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return answer, ctx.Err()
+		case <-pause.C:
+		}
+	}
+}
+
+// ask once. again tells whether another try makes sense, after how long the source wants it, 0 = it did not say.
+func ask(ctx context.Context, doer Doer, r Request) (answer Answer, again bool, after time.Duration, err error) {
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.URL, strings.NewReader(r.Body))
+	if err != nil {
+		return answer, false, 0, fmt.Errorf("%q is no address: %w", r.URL, err)
+	}
+	if r.Accept != "" {
+		req.Header.Set("Accept", r.Accept)
+	}
+	if r.Type != "" {
+		req.Header.Set("Content-Type", r.Type)
+	}
+	resp, err := doer.Do(req)
+	if err != nil {
+		return answer, true, 0, err
+	}
+	defer resp.Body.Close()
+	answer.URL, answer.Header = r.URL, resp.Header
+	if resp.Request != nil && resp.Request.URL != nil {
+		answer.URL = resp.Request.URL.String()
+	}
+	if resp.StatusCode != http.StatusOK {
+		head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // what can be read of it is enough
+		return answer, passing(resp.StatusCode), retryAfter(resp.Header.Get("Retry-After"), time.Now()), &StatusError{answer.URL, resp.StatusCode, head}
+	}
+	limit := r.Max
+	if limit <= 0 {
+		limit = maxAnswer
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	switch {
+	case err != nil:
+		return answer, true, 0, fmt.Errorf("%s broke off after %d bytes: %w", answer.URL, len(body), err)
+	case int64(len(body)) > limit:
+		return answer, false, 0, fmt.Errorf("%s answered with more than %d bytes", answer.URL, limit)
+	}
+	answer.Body = body
+	if !r.Raw {
+		answer.Body = toUTF8(body, resp.Header.Get("Content-Type"))
+	}
+	return answer, false, 0, nil
+}
+
+func passing(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// retryAfter of RFC 9110 section 10.2.3: seconds or a date; 0 where it is neither.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, 86400)) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// LooksLikeHTML tells an error or a login page from what was asked for.
+func LooksLikeHTML(body []byte) bool {
+	head := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(body[:min(len(body), 1024)], []byte("\xef\xbb\xbf"))))
+	return bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))
+}
+
+// toUTF8 believes bytes before declarations: what is valid UTF-8 is UTF-8. A byte without a meaning becomes U+FFFD. An
+// XML declaration inside still names the encoding of before; readers of XML must pass it over.
+func toUTF8(body []byte, contentType string) []byte {
+	if utf8.Valid(body) {
+		return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	}
+	hint := ""
+	if _, params, err := mime.ParseMediaType(contentType); err == nil {
+		hint = params["charset"]
+	}
+	r, err := charset.NewReader(bytes.NewReader(body), charset.Detect(body, hint).Name)
+	if err != nil {
+		return bytes.ToValidUTF8(body, []byte("\ufffd"))
+	}
+	decoded, err := io.ReadAll(r)
+	if err != nil {
+		return bytes.ToValidUTF8(body, []byte("\ufffd"))
+	}
+	return bytes.ToValidUTF8(decoded, []byte("\ufffd"))
+}
