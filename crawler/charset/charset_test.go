@@ -11,25 +11,10 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"odarchive/testdata/shared"
+
 	"golang.org/x/text/encoding"
 )
-
-// shared is the folder of other people's test data: $ODARCHIVE_SHARED, or "shared" beside the repository.
-func shared(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("ODARCHIVE_SHARED"); dir != "" {
-		return dir
-	}
-	dir, _ := os.Getwd()
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "..", "shared", "CONTRACT.md")); err == nil {
-			return filepath.Join(dir, "..", "shared")
-		}
-		dir = filepath.Dir(dir)
-	}
-	t.Skip("the shared test data is absent: set ODARCHIVE_SHARED")
-	return ""
-}
 
 func decoded(t testing.TB, b []byte, name string) string {
 	t.Helper()
@@ -47,7 +32,7 @@ func decoded(t testing.TB, b []byte, name string) string {
 // TestThirdPartyTextsAreDecodedRight holds the level reached on the open half of chardet's texts.
 func TestThirdPartyTextsAreDecodedRight(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shared(t), "data", "encoding")
+	dir := shared.Data(t, "encoding")
 	var manifest []struct{ File, Encoding string }
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {

@@ -16,25 +16,10 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/crawler/charset"
 )
-
-// shared is the folder of other people's test data: $ODARCHIVE_SHARED, or "shared" beside the repository.
-func shared(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("ODARCHIVE_SHARED"); dir != "" {
-		return dir
-	}
-	dir, _ := os.Getwd()
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "..", "shared", "CONTRACT.md")); err == nil {
-			return filepath.Join(dir, "..", "shared")
-		}
-		dir = filepath.Dir(dir)
-	}
-	t.Skip("the shared test data is absent: set ODARCHIVE_SHARED")
-	return ""
-}
 
 func profiled(t testing.TB, text string) *Profile {
 	t.Helper()
@@ -61,7 +46,7 @@ func tableOf(text []byte, delim, quote, escape string) [][]string {
 // true dialect, and whether there is a header.
 func TestThirdPartyTablesAreRead(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shared(t), "data", "csv")
+	dir := shared.Data(t, "csv")
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {
 		t.Skip(err)

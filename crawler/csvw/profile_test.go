@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/crawler/csvprofile"
 	"odarchive/triplestore/term"
 )
@@ -55,7 +57,7 @@ func TestMetadataOfProfilesDescribesTheirTables(t *testing.T) {
 // datatype where the file is ragged or has several tables in it.
 func TestMetadataOfThirdPartyTablesIsValid(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shared(t), "data", "csv")
+	dir := shared.Data(t, "csv")
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {
 		t.Skip(err)

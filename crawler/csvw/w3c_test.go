@@ -14,26 +14,11 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
-
-// shared is the folder of other people's test data: $ODARCHIVE_SHARED, or "shared" beside the repository.
-func shared(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("ODARCHIVE_SHARED"); dir != "" {
-		return dir
-	}
-	dir, _ := os.Getwd()
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "..", "shared", "CONTRACT.md")); err == nil {
-			return filepath.Join(dir, "..", "shared")
-		}
-		dir = filepath.Dir(dir)
-	}
-	t.Skip("the shared test data is absent: set ODARCHIVE_SHARED")
-	return ""
-}
 
 const testBase = "http://www.w3.org/2013/csvw/tests/"
 
@@ -122,7 +107,7 @@ func exceptions() map[string]string {
 
 func TestTheW3CSuiteOfCSVToRDF(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shared(t), "data", "csvw", "tests")
+	dir := shared.Data(t, "csvw", "tests")
 	passed, of := 0, 0
 	for _, test := range manifest(t, dir, "manifest-rdf.jsonld") {
 		_, id, _ := strings.Cut(test.ID, "#")

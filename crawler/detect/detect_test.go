@@ -11,24 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// shared is the folder of other people's test data: $ODARCHIVE_SHARED, or "shared" beside the repository.
-func shared(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("ODARCHIVE_SHARED"); dir != "" {
-		return dir
-	}
-	dir, _ := os.Getwd()
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "..", "shared", "CONTRACT.md")); err == nil {
-			return filepath.Join(dir, "..", "shared")
-		}
-		dir = filepath.Dir(dir)
-	}
-	t.Skip("the shared test data is absent: set ODARCHIVE_SHARED")
-	return ""
-}
+	"odarchive/testdata/shared"
+)
 
 func detected(t testing.TB, name, declared, content string) Detection {
 	t.Helper()
@@ -57,7 +42,7 @@ func sameType(a, b string) bool {
 // TestThirdPartyFilesAreRecognised holds the level reached on the open half of the corpus.
 func TestThirdPartyFilesAreRecognised(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shared(t), "data", "mime")
+	dir := shared.Data(t, "mime")
 	var manifest []struct{ File, Mime string }
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {

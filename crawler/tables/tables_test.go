@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/xuri/excelize/v2"
 
@@ -170,14 +172,11 @@ func TestRowsAreLimited(t *testing.T) {
 // TestThirdPartyBooksAreRead reads the workbooks of the shared corpus: each gives a table or a reason.
 func TestThirdPartyBooksAreRead(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("ODARCHIVE_SHARED")
-	if dir == "" {
-		t.Skip("the shared test data is absent: set ODARCHIVE_SHARED")
-	}
+	dir := shared.Data(t, "mime")
 	types := map[string]string{".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xls": "application/vnd.ms-excel", ".ods": "application/vnd.oasis.opendocument.spreadsheet"}
 	read, of := 0, 0
 	for ext, mt := range types {
-		files, _ := filepath.Glob(filepath.Join(dir, "data/mime/*", ext[1:], "*"+ext))
+		files, _ := filepath.Glob(filepath.Join(dir, "*", ext[1:], "*"+ext))
 		for _, f := range files {
 			b, err := os.ReadFile(f)
 			if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/triplestore/rdfio"
 )
 
@@ -64,7 +66,7 @@ func TestDetectBelievesTheBytesFirst(t *testing.T) {
 func TestDetectKnowsTheFilesOfTheW3CSuites(t *testing.T) {
 	t.Parallel()
 	for _, suite := range []string{"rdf-n-triples", "rdf-n-quads", "rdf-turtle", "rdf-trig", "rdf-xml"} {
-		dir := sharedData(t, "w3c", "rdf", "rdf11", suite)
+		dir := shared.Data(t, "w3c", "rdf", "rdf11", suite)
 		files, err := filepath.Glob(filepath.Join(dir, "*"))
 		if err != nil {
 			t.Fatal(err)

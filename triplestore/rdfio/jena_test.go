@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/triplestore/rdfio"
 )
 
@@ -13,7 +15,7 @@ import (
 // others read, and where N-Quads stand beside them they say what is in them.
 func TestJenasExamples(t *testing.T) {
 	t.Parallel()
-	root := sharedData(t, "rdfweb", "jena", "jena-arq", "testing", "RIOT", "Lang")
+	root := shared.Data(t, "rdfweb", "jena", "jena-arq", "testing", "RIOT", "Lang")
 	for _, pattern := range []string{"TriX/*.trix", "RDF-JSON/*.rj"} {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(files) == 0 {

@@ -3,37 +3,12 @@ package rdfio_test
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
-
-// sharedData finds the folder of test data that is not part of the project; without it the test is skipped.
-func sharedData(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("ODARCHIVE_SHARED")
-	for dir, err := os.Getwd(); root == "" && err == nil; dir = filepath.Dir(dir) {
-		if candidate := filepath.Join(dir, "shared"); exists(filepath.Join(candidate, "CONTRACT.md")) {
-			root = candidate
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	p := filepath.Join(append([]string{root, "data"}, elem...)...)
-	if root == "" || !exists(p) {
-		t.Skipf("no shared test data (%s); set ODARCHIVE_SHARED to its folder", filepath.Join(elem...))
-	}
-	return p
-}
-
-func exists(p string) bool {
-	_, err := os.Stat(p)
-	return err == nil
-}
 
 func readAll(r *rdfio.Reader) ([]term.Quad, error) {
 	var quads []term.Quad

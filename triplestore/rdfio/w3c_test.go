@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
@@ -68,7 +70,7 @@ func (m manifest) file(iri string) string {
 
 func TestW3CSuitesRDF11(t *testing.T) {
 	t.Parallel()
-	root := sharedData(t, "w3c", "rdf", "rdf11")
+	root := shared.Data(t, "w3c", "rdf", "rdf11")
 	for _, suite := range []string{"rdf-n-triples", "rdf-n-quads", "rdf-turtle", "rdf-trig", "rdf-xml"} {
 		t.Run(suite, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +83,7 @@ func TestW3CSuitesRDF11(t *testing.T) {
 // TestW3CSuitesRDF12 runs with Options.RDF12, the older suites once more too.
 func TestW3CSuitesRDF12(t *testing.T) {
 	t.Parallel()
-	root := sharedData(t, "w3c", "rdf")
+	root := shared.Data(t, "w3c", "rdf")
 	for _, suite := range []string{"rdf12/rdf-n-triples/syntax", "rdf12/rdf-n-triples/c14n", "rdf12/rdf-n-quads/syntax", "rdf12/rdf-n-quads/c14n",
 		"rdf12/rdf-turtle/syntax", "rdf12/rdf-turtle/eval", "rdf12/rdf-trig/syntax", "rdf12/rdf-trig/eval", "rdf12/rdf-xml/eval",
 		"rdf11/rdf-n-triples", "rdf11/rdf-n-quads", "rdf11/rdf-turtle", "rdf11/rdf-trig", "rdf11/rdf-xml"} {

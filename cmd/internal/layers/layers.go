@@ -10,7 +10,7 @@ const module = "odarchive/"
 
 // Floors, from the ground up. "x/..." is the subtree of x; the longest match counts.
 var floors = [][]string{
-	0: {"vocab/...", "ns", "testdata"},
+	0: {"vocab/...", "ns", "testdata/..."},
 	1: {"triplestore/term", "triplestore/xsdval", "triplestore/kv", "triplestore/internal/...", "crawler/catalog", "crawler/surt", "crawler/spool", "crawler/charset/...", "sparqlapi/conneg"},
 	2: {"triplestore/dict", "triplestore/index", "triplestore/rdfio/...", "triplestore/naive", "triplestore/storetest", "crawler/content", "crawler/diff/...",
 		"crawler/detect/...", "crawler/unpack/...", "crawler/csvprofile/...", "crawler/csvw/...", "crawler/tables/...", "crawler/rdfprofile/...", "crawler/joins/...", "crawler/schedule",

@@ -11,31 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/webpage"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
 )
-
-// sharedData finds the folder of test data that is not part of the project; without it the test is skipped.
-func sharedData(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("ODARCHIVE_SHARED")
-	for dir, err := os.Getwd(); root == "" && err == nil; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "shared", "CONTRACT.md")); err == nil {
-			root = filepath.Join(dir, "shared")
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	p := filepath.Join(append([]string{root, "data"}, elem...)...)
-	if _, err := os.Stat(p); root == "" || err != nil {
-		t.Skipf("no shared test data (%s); set ODARCHIVE_SHARED to its folder", filepath.Join(elem...))
-	}
-	return p
-}
 
 func nquads(t testing.TB, quads []term.Quad) string {
 	t.Helper()
@@ -58,7 +41,7 @@ var rdfaExceptions = map[string]string{}
 // TestRDFaSuite runs the HTML5 tests of RDFa 1.1 from their manifest: each asks a SPARQL query of what was found.
 func TestRDFaSuite(t *testing.T) {
 	t.Parallel()
-	root := sharedData(t, "rdfweb", "rdfa", "test-suite")
+	root := shared.Data(t, "rdfweb", "rdfa", "test-suite")
 	b, err := os.ReadFile(filepath.Join(root, "manifest.jsonld"))
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +130,7 @@ func readRDF(t *testing.T, file, base string) []term.Quad {
 
 func TestMicrodataExamples(t *testing.T) {
 	t.Parallel()
-	dir := sharedData(t, "rdfweb", "rdf-microdata", "spec", "test-files")
+	dir := shared.Data(t, "rdfweb", "rdf-microdata", "spec", "test-files")
 	for _, name := range []string{"example2", "example3"} {
 		b, err := os.ReadFile(filepath.Join(dir, name+".html"))
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
+
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
 )
@@ -253,26 +255,9 @@ func TestTheHeadMayComeLastInJSON(t *testing.T) {
 	}
 }
 
-// shared finds the folder of data that tests share, which is no part of the project.
-func shared(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("ODARCHIVE_SHARED"); dir != "" {
-		return dir
-	}
-	for dir := "."; ; dir = filepath.Join(dir, "..") {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			dir = filepath.Join(dir, "..", "shared")
-			if _, err := os.Stat(filepath.Join(dir, "CONTRACT.md")); err != nil {
-				t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
-			}
-			return dir
-		}
-	}
-}
-
 func TestTheResultsOfTheW3CSuitesAreRead(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join(shared(t), "data", "w3c", "sparql")
+	root := shared.Data(t, "w3c", "sparql")
 	n := 0
 	err := filepath.WalkDir(root, func(name string, _ os.DirEntry, err error) error {
 		if err != nil {
