@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"odarchive/sparqlapi/conneg"
+	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
@@ -33,6 +34,26 @@ func (o Options) version() http.Handler {
 			return o.LinkedData.Version(w, r, id, format)
 		}
 		o.File.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+// member answers a member's IRI: its bytes, or its description as version does. Its path may have any extension, so only
+// ?format= and Accept choose.
+func (o Options) member() http.Handler {
+	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		addVary(w.Header(), "Accept")
+		format := r.URL.Query().Get("format")
+		switch {
+		case o.LinkedData == nil, r.URL.Query().Has("download"):
+		case format != "", wantsPage(r), linkeddata.WantsRDF(r, "application/octet-stream", "text/html"):
+			id, path, err := fileserve.MemberOf(r)
+			if err != nil {
+				return err
+			}
+			return o.LinkedData.Member(w, r, id, path)
+		}
+		o.Member.ServeHTTP(w, r)
 		return nil
 	})
 }

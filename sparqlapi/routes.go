@@ -26,6 +26,7 @@ type Options struct {
 	SPARQL     http.Handler // SPARQL 1.1 Protocol; asks Guard itself, because only it can tell an update
 	GraphStore http.Handler // Graph Store Protocol; GET and HEAD are open, the guard stands before the rest
 	File       http.Handler // bytes of a version: by id ({id}), by URL (the latest)
+	Member     http.Handler // bytes of a file inside a version
 	Files      http.Handler // zips: of a query, a type, a list of ids; and what a query's zip will hold
 	Memento    http.Handler // time gates and time maps
 	CDX        http.Handler
@@ -93,6 +94,9 @@ func (o Options) routes(r chi.Router) {
 		if o.File != nil {
 			serve(r, base+"/get/file/id/{id}", o.version(), "GET", "HEAD")
 			serve(r, base+"/get/file/*", o.File, "GET", "HEAD")
+		}
+		if o.Member != nil {
+			serve(r, base+"/get/file/id/{id}/member/*", o.member(), "GET", "HEAD")
 		}
 		if o.Files != nil {
 			serve(r, base+"/get/files/sparql", o.Files, "GET", "HEAD", "POST")

@@ -6,6 +6,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect"
 	"odarchive/triplestore/term"
 )
 
@@ -28,6 +29,8 @@ type Archive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	// Profile of a version's table; nil where it is none.
 	Profile(ctx context.Context, id string) (*csvprofile.Profile, error)
+	// Inside says what a version holds: tables, RDF, the members of an archive; nil where there is nothing to tell.
+	Inside(ctx context.Context, id string) (*inspect.Inside, error)
 	// Open gives a version's bytes as they were fetched; the caller closes.
 	Open(ctx context.Context, id string) (io.ReadCloser, error)
 	// Hosts says how crawling goes, busiest first; at most limit (0: all).

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
@@ -16,7 +17,8 @@ import (
 // Describe shows what the archive says about any IRI (linkeddata.Page). Files and datasets have pages of their own.
 func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error {
 	ctx := r.Context()
-	if ref, ok := u.mint.Parse(iri); ok && ref.ID != "" && strings.Contains(iri, "/get/file/id/") {
+	ref, minted := u.mint.Parse(iri)
+	if minted && ref.ID != "" && ref.Kind != ns.KindMember && strings.Contains(iri, "/get/file/id/") {
 		address := u.versionPath(ref.ID)
 		if ref.Column > 0 {
 			address += "#columns"
@@ -44,7 +46,12 @@ func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error 
 		Name       string
 		Statements *statements
 		Query      string
-	}{iri, curie(iri, u.mint.Base), s, "DESCRIBE <" + iriText(iri) + ">"}
+		Member     string // address of its bytes, where it is a file inside a version
+		Version    string // and of that
+	}{IRI: iri, Name: curie(iri, u.mint.Base), Statements: s, Query: "DESCRIBE <" + iriText(iri) + ">"}
+	if minted && ref.Kind == ns.KindMember {
+		page.Name, page.Member, page.Version = ref.Path, u.memberPath(ref.ID, ref.Path)+"?download=1", u.versionPath(ref.ID)
+	}
 	return u.render(w, r, http.StatusOK, "describe", view{Title: page.Name, Page: page})
 }
 

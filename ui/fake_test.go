@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
@@ -15,6 +16,8 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/detect"
+	"odarchive/crawler/inspect"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
@@ -191,6 +194,18 @@ func (w *world) Profile(ctx context.Context, id string) (*csvprofile.Profile, er
 		return nil, err
 	}
 	return csvprofile.Read(ctx, strings.NewReader(string(w.bytes[id])), csvprofile.Options{})
+}
+
+func (w *world) Inside(ctx context.Context, id string) (*inspect.Inside, error) {
+	v, err := w.Version(ctx, id)
+	if err != nil || v.Size == 0 {
+		return nil, err
+	}
+	if v.Type == "application/zip" {
+		return &inspect.Inside{Members: []inspect.Member{{Path: "loans 2026/<b>.csv", Size: 1234, Type: "text/csv"}, {Path: "inner.zip", Size: -1}}, Faults: []string{"inner.zip: encrypted"}}, nil
+	}
+	body := w.bytes[id]
+	return inspect.File(ctx, inspect.Input{Found: detect.Detection{Type: v.Type, Charset: v.Charset}, Name: v.FileName, Size: v.Size, Body: bytes.NewReader(body)}, inspect.Limits{})
 }
 
 func (w *world) Hosts(context.Context, int) ([]catalog.HostHealth, error) {

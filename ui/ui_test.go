@@ -130,6 +130,18 @@ func TestAResourcePageShowsItsVersionsAndHowToCiteThem(t *testing.T) {
 	}
 }
 
+func TestAVersionsPageListsTheFilesInside(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	v := w.versions["ftp://files.library.example/loans.zip"][0]
+	text := body(t, get(t, site(w), "/version?id="+v.ID))
+	for _, want := range []string{"2 files inside", "loans 2026/&lt;b&gt;.csv", "/api/v1/get/file/id/" + v.ID + "/member/loans%202026/%3Cb%3E.csv?download=1", "inner.zip: encrypted"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
 func TestAPreviewIsATableAndNeverMarkup(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

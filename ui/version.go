@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/csvprofile"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 
@@ -18,6 +19,7 @@ type versionView struct {
 	After      string
 	Preview    preview
 	Table      *table // nil where it is none
+	Inside     *inside
 	Statements *statements
 	Cite       string
 	IRI        string
@@ -53,10 +55,15 @@ func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
 	if n+1 < res.Versions {
 		page.After = ns.VersionID(res.ID, n+1)
 	}
-	profile, err := u.archive.Profile(ctx, id)
+	in, err := u.archive.Inside(ctx, id)
 	if err != nil {
 		return err
 	}
+	var profile *csvprofile.Profile
+	if in != nil && len(in.Tables) > 0 {
+		profile = in.Tables[0]
+	}
+	page.Inside = u.inside(id, in)
 	if page.Preview, err = u.preview(ctx, v, profile); err != nil {
 		return err
 	}

@@ -18,12 +18,13 @@ func (c *cli) get() *cobra.Command {
 	var version int
 	var at, out string
 	cmd := &cobra.Command{
-		Use:   "get URL|VERSION-IRI",
-		Short: "Write one version of a file",
+		Use:   "get URL|VERSION-IRI|MEMBER-IRI",
+		Short: "Write one version of a file, or one file inside it",
 		Example: `  odarchive get https://example.org/data.csv -o latest.csv
   odarchive get https://example.org/data.csv --version 0 -o first.csv
-  odarchive get https://example.org/data.csv --at 2026-01-01T00:00:00Z > then.csv`,
-		Args: exactly("URL or VERSION-IRI"),
+  odarchive get https://example.org/data.csv --at 2026-01-01T00:00:00Z > then.csv
+  odarchive get http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0/member/data/trees.csv`,
+		Args: exactly("URL, VERSION-IRI or MEMBER-IRI"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var when time.Time
 			if at != "" {
@@ -33,19 +34,11 @@ func (c *cli) get() *cobra.Command {
 				}
 			}
 			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
-				v, err := wanted(cmd.Context(), n, args[0], version, when)
+				write, err := chosen(cmd.Context(), n, args[0], version, when)
 				if err != nil {
 					return err
 				}
-				body, err := n.Archive.Open(cmd.Context(), v.ID)
-				if err != nil {
-					return err
-				}
-				defer body.Close()
-				return c.writeTo(out, func(w io.Writer) error {
-					_, err := io.Copy(w, body)
-					return err
-				})
+				return c.writeTo(out, write)
 			})
 		},
 	}
@@ -54,6 +47,26 @@ func (c *cli) get() *cobra.Command {
 	f.StringVar(&at, "at", "", "the version that was current at this time")
 	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
 	return cmd
+}
+
+// chosen finds the bytes that the arguments name: of a version, or of a member of one.
+func chosen(ctx context.Context, n *app.Node, name string, version int, at time.Time) (func(io.Writer) error, error) {
+	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindMember {
+		m, err := n.Archive.Member(ctx, ref.ID, ref.Path)
+		return func(w io.Writer) error { return n.Archive.Extract(ctx, m, w) }, err
+	}
+	v, err := wanted(ctx, n, name, version, at)
+	if err != nil {
+		return nil, err
+	}
+	return func(w io.Writer) error {
+		body, err := n.Archive.Open(ctx, v.ID)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, body)
+		return errors.Join(err, body.Close())
+	}, nil
 }
 
 // wanted finds the version that the arguments name.

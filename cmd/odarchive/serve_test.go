@@ -96,6 +96,7 @@ func TestAServedArchive(t *testing.T) {
 	t.Run("the papers query finds versions and downloads them byte for byte", s.thePapersQueryFindsVersionsAndDownloadsThemByteForByte)
 	t.Run("a versions address gives bytes turtle or a page", s.aVersionsAddressGivesBytesTurtleOrAPage)
 	t.Run("the routes of the main job answer", s.theRoutesOfTheMainJobAnswer)
+	t.Run("a members address gives its bytes turtle or a page", s.aMembersAddressGivesItsBytesTurtleOrAPage)
 	t.Run("writing over HTTP needs the token", s.writingOverHTTPNeedsTheToken)
 }
 
@@ -200,6 +201,52 @@ func (s served) aVersionsAddressGivesBytesTurtleOrAPage(t *testing.T) {
 	}
 	if resp, body := s.get(t, "/get/file/"+s.web.Base("city")+"bevoelkerung/bezirke.csv"); resp.StatusCode != 200 || body != bytesWanted {
 		t.Errorf("the latest version by its URL: %s, %d bytes", resp.Status, len(body))
+	}
+}
+
+func (s served) aMembersAddressGivesItsBytesTurtleOrAPage(t *testing.T) {
+	of := "<" + s.web.Base("region") + "traffic/accidents.zip> <http://purl.org/dc/terms/hasVersion> ?v . ?v <http://purl.org/dc/terms/hasPart> ?m"
+	members := s.selected(t, "SELECT DISTINCT ?m { "+of+" }")
+	version := strings.TrimPrefix(s.selected(t, "SELECT DISTINCT ?v { "+of+" }")[0], "http://archive.example")
+	packed := s.web.States("region/traffic/accidents.zip")[0]
+	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.File {
+		if f.FileInfo().IsDir() {
+			continue
+		}
+		i := slices.IndexFunc(members, func(m string) bool { return strings.HasSuffix(m, "/member/"+f.Name) })
+		if i < 0 {
+			t.Errorf("%s is not among the members %q", f.Name, members)
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := strings.TrimPrefix(members[i], "http://archive.example")
+		for _, address := range []string{path, strings.TrimPrefix(path, "/api/v1")} {
+			if resp, body := s.get(t, address); resp.StatusCode != 200 || body != string(want) {
+				t.Errorf("GET %s: %s, %d bytes, want %d", address, resp.Status, len(body), len(want))
+			}
+		}
+		for accept, holds := range map[string]string{"text/turtle": "dct:isPartOf", "text/html,*/*;q=0.8": "The version it is in"} {
+			if resp, body := s.get(t, path, "Accept", accept); resp.StatusCode != 200 || !strings.Contains(body, holds) {
+				t.Errorf("GET %s as %s: %s %.300s", path, accept, resp.Status, body)
+			}
+		}
+	}
+	if _, body := s.get(t, version, "Accept", "text/html"); !strings.Contains(body, `id="members"`) || !strings.Contains(body, "?download=1") {
+		t.Error("the version's page does not list the members")
+	}
+	if resp, body := s.get(t, version+"/member/none.csv"); resp.StatusCode != 404 || !strings.Contains(body, "none.csv") {
+		t.Errorf("an unknown member: %s %s", resp.Status, body)
 	}
 }
 

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 
@@ -14,8 +15,7 @@ var errEnough = errors.New("enough members")
 
 // members lists what an archive or compressed file holds, and looks into what is small enough.
 func (l *look) members(in Input) {
-	limits := unpack.Limits{Name: in.Name, TempDir: l.limits.TempDir}
-	err := unpack.Walk(l.ctx, in.Body, in.Size, archiveType(in), limits, func(m unpack.Member) error {
+	err := unpack.Walk(l.ctx, in.Body, in.Size, in.Found.Type, l.limits.unpack(in), func(m unpack.Member) error {
 		if len(l.found.Members) >= l.limits.MaxMembers {
 			l.found.More = true
 			return errEnough
@@ -32,13 +32,17 @@ func (l *look) members(in Input) {
 	}
 }
 
-// archiveType is what the walk has to open first: the compression around a file, or the archive itself. The walk
-// knows both by their first bytes.
-func archiveType(in Input) string {
-	if in.Found.Compression != "" {
-		return ""
-	}
-	return in.Found.Type
+// unpack is how far an archive is opened: the same for listing its members and for fetching one, for their paths
+// depend on it.
+func (l Limits) unpack(in Input) unpack.Limits { return unpack.Limits{Name: in.Name, TempDir: l.TempDir} }
+
+// Extract writes the bytes of one member of an archive, by the path that File listed it under, to dst. Errors are those
+// of package unpack.
+func Extract(ctx context.Context, in Input, path string, limits Limits, dst io.Writer) error {
+	limits = limits.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	return unpack.Extract(ctx, in.Body, in.Size, in.Found.Type, path, limits.unpack(in), dst)
 }
 
 // member looks into one member. Its bytes are held in memory, which MaxProbe bounds.

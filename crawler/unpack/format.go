@@ -134,7 +134,7 @@ func isTar(b []byte) bool {
 // mayBePacked tells from its name whether a member is worth opening as an archive.
 func mayBePacked(p string) bool {
 	switch strings.ToLower(path.Ext(p)) {
-	case ".zip", ".kmz", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".7z", ".rar", ".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".z":
+	case ".zip", ".kmz", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar", ".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".z":
 		return true
 	}
 	return false
@@ -147,7 +147,7 @@ func strippedName(name string) string {
 	switch ext {
 	case ".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".br", ".z", ".zstd", ".brotli":
 		base = base[:len(base)-len(ext)]
-	case ".tgz", ".tbz", ".tbz2", ".txz":
+	case ".tgz", ".tbz", ".tbz2", ".txz", ".tzst":
 		base = base[:len(base)-len(ext)] + ".tar"
 	}
 	if base == "" || base == "." || base == "/" {

@@ -78,8 +78,13 @@ func Known(mediaType string) bool { return formatOf(mediaType) != none }
 // or an unknown type is looked up by the first bytes. An error of fn ends the walk and is returned. An inner
 // archive that cannot be read is left closed and does not end the walk.
 func Walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Limits, fn func(Member) error) error {
+	return walk(ctx, r, size, mediaType, l, "", fn)
+}
+
+// walk is Walk; only, if not "", is the path of the one member that is of interest.
+func walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Limits, only string, fn func(Member) error) error {
 	l = l.WithDefaults()
-	w := &walker{ctx: ctx, limits: l, fn: fn, budget: &budget{ctx: ctx, input: size, limits: l}, names: map[string]bool{}}
+	w := &walker{ctx: ctx, limits: l, only: only, fn: fn, budget: &budget{ctx: ctx, input: size, limits: l}, names: map[string]bool{}}
 	f := sniff(r, size)
 	if f == none {
 		f = formatOf(mediaType)
@@ -93,10 +98,11 @@ func Walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Li
 	return nil
 }
 
-// Extract writes the bytes of the member at path to dst. The error is ErrNotFound if there is none.
+// Extract writes the bytes of the member at path to dst, opening no inner archive that it is not in. The error is
+// ErrNotFound if there is none; dst may have got a part of the bytes when another error is returned.
 func Extract(ctx context.Context, r io.ReaderAt, size int64, mediaType, path string, l Limits, dst io.Writer) error {
 	found := errors.New("found")
-	err := Walk(ctx, r, size, mediaType, l, func(m Member) error {
+	err := walk(ctx, r, size, mediaType, l, path, func(m Member) error {
 		if m.Path != path {
 			return nil
 		}
@@ -105,10 +111,7 @@ func Extract(ctx context.Context, r io.ReaderAt, size int64, mediaType, path str
 			return err
 		}
 		_, err = io.Copy(dst, body)
-		if cerr := body.Close(); err == nil {
-			err = cerr
-		}
-		if err == nil {
+		if err = errors.Join(err, body.Close()); err == nil {
 			err = found
 		}
 		return err
@@ -126,6 +129,7 @@ func Extract(ctx context.Context, r io.ReaderAt, size int64, mediaType, path str
 type walker struct {
 	ctx    context.Context
 	limits Limits
+	only   string // path of the one member that is looked for, "" for all
 	fn     func(Member) error
 	budget *budget
 	names  map[string]bool
@@ -219,7 +223,7 @@ func (w *walker) member(prefix, raw string, m Member) error {
 	m.Open = guarded
 	var inner format
 	var innerSize int64
-	if depth := w.limits.MaxDepth; m.Depth < depth && mayBePacked(m.Path) {
+	if depth := w.limits.MaxDepth; m.Depth < depth && mayBePacked(m.Path) && w.leadsTo(m.Path) {
 		var err error
 		if spool, innerSize, err = w.spool(guarded); err != nil {
 			if fatal(err) {
@@ -246,6 +250,11 @@ func (w *walker) member(prefix, raw string, m Member) error {
 		return err
 	}
 	return nil
+}
+
+// leadsTo tells whether an inner archive has to be opened.
+func (w *walker) leadsTo(path string) bool {
+	return w.only == "" || strings.HasPrefix(w.only, path+"/")
 }
 
 // fatal tells whether an error in an inner archive ends the whole walk.

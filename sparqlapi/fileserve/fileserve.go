@@ -1,5 +1,5 @@
 // Package fileserve answers requests for the bytes of one version: GET and HEAD, ranges, conditions, and gzip straight
-// from the store's segments.
+// from the store's segments; and for the bytes of one file inside a version that is an archive (Members).
 //
 // What it sends is a stranger's: it carries a policy that lets nothing of it run (sandbox), is not sniffed, and keeps the
 // media type that the archive found, not the one it was fetched with. The identity of a version's bytes is their SHA-256,
@@ -120,11 +120,7 @@ func (h *Handler) Send(w http.ResponseWriter, r *http.Request, v catalog.Version
 
 func (h *Handler) headers(w http.ResponseWriter, r *http.Request, v catalog.Version, fixed bool) error {
 	d := w.Header()
-	d.Set("Content-Type", mediaType(v))
-	d.Set("Content-Disposition", disposition(v))
-	d.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'")
-	d.Set("X-Content-Type-Options", "nosniff")
-	d.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	safe(d, v)
 	d.Add("Vary", "Accept-Encoding")
 	if fixed {
 		d.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -135,6 +131,15 @@ func (h *Handler) headers(w http.ResponseWriter, r *http.Request, v catalog.Vers
 		return nil
 	}
 	return h.Links(r.Context(), d, v)
+}
+
+// safe says what a stranger's bytes are and keeps them from running or being taken for something else.
+func safe(d http.Header, v catalog.Version) {
+	d.Set("Content-Type", mediaType(v))
+	d.Set("Content-Disposition", disposition(v))
+	d.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'")
+	d.Set("X-Content-Type-Options", "nosniff")
+	d.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // lost answers for a version whose bytes cannot be read at all. The headers for them must not stay.

@@ -40,6 +40,11 @@ func (l *LinkedData) Version(w http.ResponseWriter, r *http.Request, id, format 
 	return l.describe(w, r, l.o.Mint.Version(id), format)
 }
 
+// Member answers GET of the IRI of a file inside a version, for clients that ask for its description.
+func (l *LinkedData) Member(w http.ResponseWriter, r *http.Request, id, path string) error {
+	return l.describe(w, r, l.o.Mint.Member(id, path), r.URL.Query().Get("format"))
+}
+
 // Minted answers GET of every other IRI below the base: fetches, graphs, the crawler. An extension chooses the syntax.
 func (l *LinkedData) Minted(w http.ResponseWriter, r *http.Request) error {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), "/")

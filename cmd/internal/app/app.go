@@ -47,6 +47,7 @@ type Node struct {
 	DB       *kv.DB
 	Triples  *triplestore.Store
 	Content  *content.Store
+	Spool    *spool.Spool
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
 	Gate     *politeness.Gate
@@ -116,8 +117,8 @@ func (n *Node) openStores() (err error) {
 
 func (n *Node) openCrawler() error {
 	settings := n.Config.Fetch
-	bodies, err := spool.New(filepath.Join(n.Config.Data, "spool"), spool.Options{})
-	if err != nil {
+	var err error
+	if n.Spool, err = spool.New(filepath.Join(n.Config.Data, "spool"), spool.Options{}); err != nil {
 		return err
 	}
 	nets, err := settings.Networks()
@@ -125,7 +126,7 @@ func (n *Node) openCrawler() error {
 		return err
 	}
 	options := fetch.Options{
-		Spool: bodies, UserAgent: settings.UserAgent + "/1.0", Contact: settings.Contact, MaxBody: int64(settings.MaxBody),
+		Spool: n.Spool, UserAgent: settings.UserAgent + "/1.0", Contact: settings.Contact, MaxBody: int64(settings.MaxBody),
 		AllowPrivateHosts: settings.AllowPrivateHosts, AllowNets: nets, Bandwidth: float64(settings.Bandwidth),
 	}
 	if settings.Resolver != "" {

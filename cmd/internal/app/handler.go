@@ -56,6 +56,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		SPARQL:     n.protocol(guard, pages),
 		GraphStore: graphs,
 		File:       &fileserve.Handler{Archive: found, Contents: n.Content, Links: mementos.Links, IRI: n.Mint.Version, Log: n.Log},
+		Member:     &fileserve.Members{Archive: n.Archive, Spool: n.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: n.Mint.Version},
 		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: querier{n}, Base: n.Mint.Base, Log: n.Log},
 		Memento:    mementos,
 		Metrics:    observed.handler(),
@@ -66,6 +67,9 @@ func (n *Node) Handler() (http.Handler, error) {
 		UI:         pages,
 	}), nil
 }
+
+// membersAtOnce bounds how many files are unpacked for requests at the same time.
+const membersAtOnce = 4
 
 // errorTable is how the archive's sentinels are answered over HTTP.
 func errorTable() problem.Table {

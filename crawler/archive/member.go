@@ -1,0 +1,59 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/detect"
+	"odarchive/crawler/inspect"
+	"odarchive/crawler/unpack"
+)
+
+// Member is one file inside a version that is an archive or compressed.
+type Member struct {
+	Version catalog.Version
+	inspect.Member
+	Listed bool // false where the version has more members than are listed: only Extract can tell whether it is there
+}
+
+// Member of a version by its path there.
+func (a *Archive) Member(ctx context.Context, id, path string) (Member, error) {
+	var m Member
+	var err error
+	if m.Version, err = a.Version(ctx, id); err != nil {
+		return m, err
+	}
+	in, err := a.Inside(ctx, id)
+	if err != nil {
+		return m, err
+	}
+	if in != nil {
+		if i := slices.IndexFunc(in.Members, func(m inspect.Member) bool { return m.Path == path }); i >= 0 {
+			m.Member, m.Listed = in.Members[i], true
+			return m, nil
+		}
+	}
+	if in == nil || !in.More {
+		return m, notFound("member", path)
+	}
+	m.Member = inspect.Member{Path: path, Size: -1}
+	return m, nil
+}
+
+// Extract writes the bytes of a member to dst. The limits of package unpack hold; its errors are in the chain.
+func (a *Archive) Extract(ctx context.Context, m Member, dst io.Writer) error {
+	body, err := a.content.Open(m.Version.Digests.SHA256)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	in := inspect.Input{Found: detect.Detection{Type: m.Version.Type}, Name: m.Version.FileName, Size: body.Size(), Body: body}
+	err = inspect.Extract(ctx, in, m.Path, inspect.Limits{}, dst)
+	if errors.Is(err, unpack.ErrNotFound) {
+		return notFound("member", m.Path)
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package fileserve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/crawler/detect"
+	"odarchive/crawler/spool"
+	"odarchive/crawler/unpack"
+	"odarchive/sparqlapi/problem"
+)
+
+// MemberArchive knows the files inside versions that are archives.
+type MemberArchive interface {
+	// Member of a version by its path there; an error in whose chain archive.ErrNotFound is where there is none.
+	Member(ctx context.Context, versionID, path string) (archive.Member, error)
+	// Extract writes a member's bytes, within limits of size, ratio and time.
+	Extract(ctx context.Context, m archive.Member, dst io.Writer) error
+}
+
+var _ MemberArchive = (*archive.Archive)(nil)
+
+// Members serves .../get/file/id/{id}/member/{path}: the bytes of one file inside a version. A member is unpacked into the
+// spool for each request, because only then it is known to be whole; HEAD and conditional requests do without where they
+// can.
+type Members struct {
+	Archive MemberArchive
+	Spool   *spool.Spool
+	Slots   chan struct{} // a channel whose capacity bounds how many members are unpacked at the same time
+	IRI     func(versionID string) string
+}
+
+// ServeHTTP is http.Handler.
+func (h *Members) ServeHTTP(w http.ResponseWriter, r *http.Request) { problem.Handler(h.serve)(w, r) }
+
+func (h *Members) serve(w http.ResponseWriter, r *http.Request) error {
+	id, path, err := MemberOf(r)
+	if err != nil {
+		return err
+	}
+	m, err := h.Archive.Member(r.Context(), id, path)
+	if errors.Is(err, archive.ErrNotFound) {
+		return problem.Newf(http.StatusNotFound, "Unknown member", "version %q of this archive has no member %q", id, path)
+	}
+	if err != nil {
+		return err
+	}
+	part := catalog.Version{ID: m.Version.ID, FileName: m.Path, Type: m.Type, Charset: m.Charset, At: m.Version.At}
+	etag := memberTag(m)
+	if m.Listed && m.Type != "" && (r.Method == http.MethodHead || r.Header.Get("If-None-Match") == etag) && r.Header.Get("Range") == "" {
+		h.headers(w, part, etag)
+		if r.Header.Get("If-None-Match") == etag {
+			w.Header().Del("Content-Type")
+			w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+		w.Header().Set("Content-Length", strconv.FormatInt(m.Size, 10))
+		return nil
+	}
+	select {
+	case h.Slots <- struct{}{}:
+		defer func() { <-h.Slots }()
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+	file := h.Spool.Create()
+	defer file.Remove() // what cannot be removed now is cleared at the next start
+	if err := errors.Join(h.Archive.Extract(r.Context(), m, file), file.Finish()); err != nil {
+		return notExtracted(m, err)
+	}
+	if part.Type == "" {
+		found, err := detect.File(r.Context(), detect.Input{Name: m.Path, Size: file.Size(), Body: file})
+		if err != nil {
+			return err
+		}
+		part.Type, part.Charset = found.Type, found.Charset
+	}
+	h.headers(w, part, etag)
+	body := file.Open()
+	defer body.Close()
+	http.ServeContent(w, oneRange(r), "", time.Time{}, io.NewSectionReader(file, 0, file.Size()))
+	return nil
+}
+
+// MemberOf reads the id of a version and a member's path from a request's address.
+func MemberOf(r *http.Request) (id, path string, err error) {
+	_, rest, _ := strings.Cut(r.URL.EscapedPath(), "/get/file/id/")
+	id, raw, _ := strings.Cut(rest, "/member/")
+	if path, err = url.PathUnescape(raw); err != nil || path == "" {
+		return id, path, problem.Newf(http.StatusNotFound, "Unknown member", "%q is no path of a member", raw)
+	}
+	return id, path, nil
+}
+
+func (h *Members) headers(w http.ResponseWriter, part catalog.Version, etag string) {
+	safe(w.Header(), part)
+	w.Header().Set("ETag", etag)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	if h.IRI != nil {
+		w.Header().Add("Link", "<"+h.IRI(part.ID)+`>; rel="collection"`)
+	}
+}
+
+// memberTag names a member's bytes by the version's and the path: neither ever changes.
+func memberTag(m archive.Member) string {
+	sum := sha256.Sum256(append(m.Version.Digests.SHA256[:], m.Path...))
+	return `"` + hex.EncodeToString(sum[:16]) + `"`
+}
+
+// notExtracted says why a member that is there has no bytes.
+func notExtracted(m archive.Member, err error) error {
+	answer := &problem.Error{Status: http.StatusUnprocessableEntity, Title: "The member cannot be unpacked", Cause: err}
+	switch {
+	case errors.Is(err, archive.ErrNotFound), errors.Is(err, unpack.ErrNotFound):
+		answer.Status, answer.Title = http.StatusNotFound, "Unknown member"
+		answer.Detail = fmt.Sprintf("version %q has no member %q", m.Version.ID, m.Path)
+	case errors.Is(err, content.ErrNotFound), errors.Is(err, content.ErrDamaged), errors.Is(err, spool.ErrFull), errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, unpack.ErrEncrypted):
+		answer.Detail = fmt.Sprintf("%q is encrypted", m.Path)
+	case errors.Is(err, unpack.ErrBomb), errors.Is(err, unpack.ErrTooMany):
+		answer.Detail = fmt.Sprintf("%q unpacks to more than the limits allow; the version itself can be downloaded", m.Path)
+	case errors.Is(err, context.DeadlineExceeded):
+		answer.Detail = fmt.Sprintf("unpacking %q takes too long; the version itself can be downloaded", m.Path)
+	default:
+		answer.Detail = fmt.Sprintf("the archive is damaged before or at %q", m.Path)
+	}
+	return answer
+}

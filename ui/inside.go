@@ -1,0 +1,89 @@
+package ui
+
+import (
+	"strings"
+
+	"odarchive/crawler/inspect"
+	"odarchive/crawler/rdfprofile"
+)
+
+// inside is what a version's page tells of its content beside the first table.
+type inside struct {
+	Members []member
+	Number  int
+	More    bool // there are more members than are told
+	Tables  []part
+	RDF     *rdfFacts
+	Faults  []string
+}
+
+// member is a file in a version that is an archive.
+type member struct {
+	Path, About, Download string
+	Size                  int64
+	Type                  string
+	Tables                []part
+}
+
+// part is one of several tables.
+type part struct{ Name, Rows, Columns string }
+
+type rdfFacts struct {
+	Triples, Subjects, Objects, Graphs string
+	Predicates, Classes                []rdfCount
+	Faults                             []rdfFault
+	FaultCount                         string
+}
+
+type rdfCount struct{ Name, IRI, Count string }
+
+type rdfFault struct {
+	Line, Col int
+	Message   string
+}
+
+// maxShown bounds the lists of a page.
+const maxShown = 200
+
+func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
+	if in == nil {
+		return nil
+	}
+	page := &inside{Number: len(in.Members), More: in.More || len(in.Members) > maxShown, Faults: in.Faults}
+	for _, m := range in.Members[:min(len(in.Members), maxShown)] {
+		address := u.memberPath(versionID, m.Path)
+		line := member{Path: m.Path, About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
+		for _, t := range m.Tables {
+			line.Tables = append(line.Tables, part{t.Name, humanCount(t.Rows), humanCount(len(t.Columns))})
+		}
+		page.Members = append(page.Members, line)
+	}
+	if len(in.Tables) > 1 {
+		for _, t := range in.Tables[:min(len(in.Tables), maxShown)] {
+			page.Tables = append(page.Tables, part{t.Name, humanCount(t.Rows), humanCount(len(t.Columns))})
+		}
+	}
+	if p := in.RDF; p != nil {
+		page.RDF = &rdfFacts{Triples: humanCount(p.Triples), Subjects: humanCount(p.Subjects), Objects: humanCount(p.Objects), FaultCount: humanCount(p.FaultCount)}
+		if p.Graphs > 0 {
+			page.RDF.Graphs = humanCount(p.Graphs)
+		}
+		for _, f := range p.Faults {
+			page.RDF.Faults = append(page.RDF.Faults, rdfFault(f))
+		}
+		page.RDF.Predicates, page.RDF.Classes = rdfCounts(p.Predicates), rdfCounts(p.Classes)
+	}
+	return page
+}
+
+func rdfCounts(all []rdfprofile.Count) (list []rdfCount) {
+	for _, c := range all[:min(len(all), maxShown)] {
+		list = append(list, rdfCount{curie(c.IRI, ""), c.IRI, humanCount(c.Count)})
+	}
+	return list
+}
+
+// memberPath is the address of a member on this server.
+func (u *UI) memberPath(versionID, path string) string {
+	return "/" + strings.TrimPrefix(u.mint.Member(versionID, path), u.mint.Base)
+}
