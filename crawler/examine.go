@@ -60,6 +60,11 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	return kept, errors.Join(err, ctx.Err())
 }
 
+// noRoom makes a fetch that failed of one whose bytes the disk had no room for.
+func noRoom(ex *fetch.Exchange, err error) {
+	ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrDiskFull, err.Error()
+}
+
 // declared is what the server says the file is, or else the catalog.
 func declared(job frontier.Job, ex *fetch.Exchange) string {
 	if t := mediaType(ex.ContentType); t != "" && t != "application/octet-stream" && t != "text/plain" {

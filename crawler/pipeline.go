@@ -4,8 +4,8 @@
 // transaction that makes the version and the job's next visit true together. Pipeline.Run keeps a number of workers at
 // it; Intake is the way in for seeds.
 //
-// A fetch that fails is a recorded outcome with a reason. An error means that the archive itself could not do its work:
-// the disk, the store, or the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
+// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes. An error means
+// that the archive itself could not do its work: the store, a disk without room for the record, the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
 // crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
 package crawler
 
@@ -55,6 +55,10 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	}
 	defer p.remove(exchange)
 	kept, err := p.examine(ctx, job, latest, exchange)
+	if errors.Is(err, kv.ErrDiskFull) {
+		noRoom(exchange, err)
+		kept, err = nil, nil
+	}
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
@@ -126,6 +130,9 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	return p.report(ctx, activity, ex, kept)
 }
 
+// noRoomPause is how long a file is left alone for which there was no room on the disk.
+const noRoomPause = 10 * time.Minute
+
 // result is what the frontier learns of the visit.
 func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Activity) frontier.Result {
 	visit := schedule.Visit{At: act.Start, Outcome: act.Outcome, Changed: act.Outcome == catalog.Archived}
@@ -133,6 +140,9 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 		visit.LastModified = modified
 	}
 	next, why := p.Schedule.Next(job.Key, job.Seed.Period, append(slices.Clone(job.History), visit), p.Clock())
+	if act.ErrorClass == catalog.ErrDiskFull { // which says nothing about the file
+		next, why = p.Clock().Add(noRoomPause), "the disk was full"
+	}
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why}
 	if visit.Known() {
 		r.ETag, r.LastModified = ex.ETag, ex.LastModified

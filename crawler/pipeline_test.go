@@ -103,6 +103,12 @@ type node struct {
 
 func newNode(t *testing.T) *node {
 	t.Helper()
+	return newNodeIn(t, t.TempDir(), content.Options{NoSync: true, MinFree: -1})
+}
+
+// newNodeIn has its packs in a directory.
+func newNodeIn(t *testing.T, packs string, options content.Options) *node {
+	t.Helper()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -114,7 +120,7 @@ func newNode(t *testing.T) *node {
 	must(err)
 	triples, err := triplestore.Open(db, triplestore.Options{})
 	must(err)
-	bytes, err := content.Open(t.TempDir(), db, content.Options{NoSync: true, MinFree: -1})
+	bytes, err := content.Open(packs, db, options)
 	must(err)
 	bodies, err := spool.New(t.TempDir(), spool.Options{})
 	must(err)

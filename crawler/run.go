@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
+	"odarchive/triplestore/kv"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -35,7 +36,7 @@ type run struct {
 }
 
 // Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
-// the archive itself; every worker has stopped and every lease is given back when it returns.
+// the archive itself, except that a crawl without an end waits for room on a full disk; every worker has stopped and every lease is given back when it returns.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	r := &run{Pipeline: p, opts: opts}
 	began := time.Now()
@@ -58,12 +59,29 @@ func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 func (r *run) work(ctx context.Context) error {
 	for {
 		lease, err := r.next(ctx)
-		if err != nil || lease == nil {
+		if err == nil && lease == nil {
+			return nil
+		}
+		if err == nil {
+			err = r.visitAll(ctx, lease)
+		}
+		if err := r.waitForRoom(ctx, err); err != nil {
 			return err
 		}
-		if err := r.visitAll(ctx, lease); err != nil {
-			return err
-		}
+	}
+}
+
+// waitForRoom lets a crawl without an end go on a second after the database has refused to write for want of room.
+func (r *run) waitForRoom(ctx context.Context, err error) error {
+	if r.opts.Once || !errors.Is(err, kv.ErrDiskFull) {
+		return err
+	}
+	r.Log.Warn("the crawl waits for room on the disk", "error", err)
+	select {
+	case <-time.After(time.Second):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

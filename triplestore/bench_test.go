@@ -596,18 +596,24 @@ func (l *limited) Read() (term.Quad, error) {
 }
 
 // BenchmarkSmallCommits commits ten triples at a time from sixteen writers, as often as it takes for all the data, merges
-// included, and reports what is left on disk.
+// included, and reports what is left on disk. With -v it tells the rate and the size of the files at every tenth.
 func BenchmarkSmallCommits(b *testing.B) {
 	n := benchTriples(b)
 	for b.Loop() {
 		b.StopTimer()
-		db := onDisk(b, b.TempDir())
+		dir := b.TempDir()
+		db := onDisk(b, dir)
 		s := open(b, db, triplestore.Options{KeepChanges: 16 << 20})
 		data := newArchiveData(n)
-		var mu sync.Mutex // guards data
+		var mu sync.Mutex // guards data, commits, last
+		commits, last := 0, time.Now()
 		next := func() (batch []term.Quad) {
 			mu.Lock()
 			defer mu.Unlock()
+			if commits++; commits%(n/100) == 0 {
+				b.Logf("%d commits: %.0f a second, files of %d MB", commits, float64(n/100)/time.Since(last).Seconds(), dirBytes(b, dir)>>20)
+				last = time.Now()
+			}
 			for range 10 {
 				q, err := data.Read()
 				if err != nil {
@@ -644,7 +650,9 @@ func BenchmarkSmallCommits(b *testing.B) {
 		b.StopTimer()
 		s.Close()
 		sizes(b, db, n)
+		b.ReportMetric(float64(dirBytes(b, dir))/float64(n), "files-B/triple")
 		db.Close()
+		b.ReportMetric(float64(dirBytes(b, dir))/float64(n), "closed-files-B/triple")
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(n)/10*float64(b.N)/b.Elapsed().Seconds(), "commits/s")

@@ -57,6 +57,7 @@ const (
 	ErrTLS             ErrorClass = "tls"
 	ErrDNS             ErrorClass = "dns"
 	ErrSoft404         ErrorClass = "soft-404"
+	ErrDiskFull        ErrorClass = "disk-full" // the archive's own; the file is asked for again soon
 )
 
 // Digests of one file's bytes (as they are after content decoding).

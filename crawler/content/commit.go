@@ -16,7 +16,7 @@ func (w *segmentWriter) write(x *extent, raw []byte) error {
 		return fmt.Errorf("content: deflate: %w", err)
 	}
 	g := segment{raw: len(raw), deflated: len(body), crc: crc32.ChecksumIEEE(raw)}
-	at, err := w.s.tail.append(head{extent: x.num, index: len(x.segments), raw: g.raw, deflated: g.deflated, crc: g.crc}, body, &w.scratch)
+	at, err := w.s.tail.append(w, head{extent: x.num, index: len(x.segments), raw: g.raw, deflated: g.deflated, crc: g.crc}, body, &w.scratch)
 	if err != nil {
 		return err
 	}

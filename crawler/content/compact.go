@@ -164,7 +164,7 @@ func (m *mover) meet(ctx context.Context, seg found) error {
 	if g.cut != 0 && g.cut <= m.droppable {
 		mv.original = true
 	} else {
-		if mv.to, err = m.s.tail.append(seg.head, seg.bytes[segmentHead:], &m.scratch); err != nil {
+		if mv.to, err = m.s.tail.append(m, seg.head, seg.bytes[segmentHead:], &m.scratch); err != nil {
 			return err
 		}
 		m.bytes += int64(len(seg.bytes))

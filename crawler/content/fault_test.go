@@ -388,3 +388,26 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 	}
 	s.verify()
 }
+
+func TestAFailedPutGivesItsRoomBack(t *testing.T) {
+	t.Parallel()
+	f := &faulty{err: syscall.ENOSPC}
+	f.left.Store(1 << 40)
+	s := newStore(t, Options{openPack: f.open})
+	kept := table(rng(1), 50_000)
+	s.put(kept, Digest{})
+	before := s.tail.end
+	f.left.Store(5)
+	if _, err := s.Put(t.Context(), bytes.NewReader(table(rng(2), 2_000_000)), PutOptions{}); !errors.Is(err, ErrDiskFull) {
+		t.Fatalf("a full disk is reported as %v", err)
+	}
+	if s.tail.end != before {
+		t.Errorf("the pack ends at byte %d, before the failure it ended at %d", s.tail.end, before)
+	}
+	next := table(rng(3), 50_000)
+	s.put(next, Digest{})
+	s.reopen()
+	s.check(kept)
+	s.check(next)
+	s.verify()
+}

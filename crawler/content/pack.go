@@ -75,8 +75,13 @@ type writer struct {
 	end int64
 	in  map[*byte]uint64 // the pack that was written when a Put under way began
 
+	last any   // who has written the end of the pack,
+	from int64 // from here on
+
+	synced place // everything before it is on disk
+	lowest int64 // the lowest end since the fsync under way began
+
 	syncing sync.Mutex // one fsync at a time, the others wait and often need none; taken before mu
-	synced  place      // everything before it is on disk
 }
 
 // openWriter finishes what a crash may have left: every open pack is cut off at its last commit, and the newest of them
@@ -178,8 +183,8 @@ func (w *writer) settled() uint64 {
 	return before
 }
 
-// append writes a segment and gives its place. Nothing of it stays behind on an error.
-func (w *writer) append(h head, body []byte, scratch *[]byte) (place, error) {
+// append writes a segment and gives its place. Nothing of it stays behind on an error. by is who may want to take it back.
+func (w *writer) append(by any, h head, body []byte, scratch *[]byte) (place, error) {
 	*scratch = appendSegment((*scratch)[:0], h, body)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,6 +199,9 @@ func (w *writer) append(h head, body []byte, scratch *[]byte) (place, error) {
 		}
 	}
 	at := place{w.num, w.end}
+	if w.last != by {
+		w.last, w.from = by, w.end
+	}
 	if _, err := w.f.Write(*scratch); err != nil {
 		if w.f.Truncate(w.end) != nil {
 			w.abandon()
@@ -202,6 +210,24 @@ func (w *writer) append(h head, body []byte, scratch *[]byte) (place, error) {
 	}
 	w.end += int64(len(*scratch))
 	return at, nil
+}
+
+// takeBack cuts off what by has appended since anybody else did. No record may name it, nor may one be on its way.
+func (w *writer) takeBack(by any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f == nil || w.last != by {
+		return
+	}
+	if w.f.Truncate(w.from) != nil {
+		w.abandon()
+		return
+	}
+	w.end, w.last = w.from, nil
+	w.lowest = min(w.lowest, w.end)
+	if w.synced.pack == w.num {
+		w.synced.offset = min(w.synced.offset, w.end)
+	}
 }
 
 func (w *writer) begin() error {
@@ -223,7 +249,7 @@ func (w *writer) begin() error {
 		os.Remove(path) // what is left of it is removed by the next Open
 		return diskError("create pack", err)
 	}
-	w.num, w.f, w.end = num, f, packHead
+	w.num, w.f, w.end, w.last = num, f, packHead, nil
 	w.s.packs.add(num, name)
 	return nil
 }
@@ -276,12 +302,13 @@ func (w *writer) sync() error {
 	w.mu.Unlock()
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
-	if want.pack == 0 || w.synced.pack > want.pack || (w.synced.pack == want.pack && w.synced.offset >= want.offset) {
+	w.mu.Lock()
+	f, now, done := w.f, place{w.num, w.end}, w.synced
+	w.lowest = w.end
+	w.mu.Unlock()
+	if want.pack == 0 || done.pack > want.pack || (done.pack == want.pack && done.offset >= want.offset) {
 		return nil
 	}
-	w.mu.Lock()
-	f, now := w.f, place{w.num, w.end}
-	w.mu.Unlock()
 	if now.pack != want.pack { // closing it has synced it
 		return nil
 	}
@@ -295,7 +322,7 @@ func (w *writer) sync() error {
 		w.abandon() // what a failed fsync leaves behind is unknown
 		return diskError("sync pack", err)
 	}
-	w.synced = now
+	w.synced = place{now.pack, min(now.offset, w.lowest)}
 	return nil
 }
 

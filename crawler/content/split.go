@@ -122,6 +122,11 @@ func (p *put) write(ctx context.Context) (err error) {
 	}
 	w := &segmentWriter{s: p.s, codec: p.s.codecs.get()}
 	defer p.s.codecs.put(w.codec)
+	defer func() {
+		if err != nil { // a full disk gets its room back
+			p.s.tail.takeBack(w)
+		}
+	}()
 	if p.base != nil {
 		p.file.family = p.base.file.family
 	} else if p.file.family, err = p.s.nums.take(); err != nil {

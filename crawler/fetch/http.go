@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/spool"
 	"odarchive/crawler/surt"
 )
 
@@ -207,6 +208,8 @@ func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Reque
 	switch {
 	case err == nil:
 		ex.fail(catalog.NoVersion, catalog.ErrEmptyBody, "the file is empty")
+	case errors.As(err, &ours) && errors.Is(err, spool.ErrFull):
+		ex.fail(catalog.NoVersion, catalog.ErrDiskFull, ours.Error())
 	case errors.As(err, &ours):
 		return ours.error
 	default:

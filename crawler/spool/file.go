@@ -77,7 +77,7 @@ func (f *File) fitsInMemory(n int) bool {
 func (f *File) moveToDisk() error {
 	disk, err := os.CreateTemp(f.spool.dir, prefix)
 	if err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return diskError(err)
 	}
 	f.disk = disk
 	memory := f.memory
@@ -93,7 +93,7 @@ func (f *File) writeDisk(p []byte) error {
 	}
 	f.onDisk += int64(len(p))
 	if _, err := f.disk.Write(p); err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return diskError(err)
 	}
 	if room := headKept - len(f.head); room > 0 {
 		f.head = append(f.head, p[:min(room, len(p))]...)

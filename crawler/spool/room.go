@@ -17,7 +17,7 @@ type Room struct {
 	why   string
 }
 
-// NewRoom watches for less than so many free bytes.
+// NewRoom watches for less than so many free bytes, or 3/8 of a small disk.
 func NewRoom(dir string, least int64) *Room { return &Room{dir: dir, least: least} }
 
 // Short says why nothing more should be fetched for now, "" while there is room. It fits frontier.Options.Hold.
@@ -26,12 +26,13 @@ func (r *Room) Short() string {
 	defer r.mu.Unlock()
 	if now := time.Now(); now.Sub(r.asked) >= time.Second {
 		r.asked, r.why = now, ""
-		n, err := free(r.dir)
+		n, total, err := free(r.dir)
+		least := min(r.least, total/8*3)
 		switch {
 		case err != nil:
 			r.why = fmt.Sprintf("the free space of %s is not known: %v", r.dir, err)
-		case n < r.least:
-			r.why = fmt.Sprintf("the disk is nearly full: %d MiB are free, %d MiB are to stay so", n>>20, r.least>>20)
+		case n < least:
+			r.why = fmt.Sprintf("the disk is nearly full: %d MiB are free, %d MiB are to stay so", n>>20, least>>20)
 		}
 	}
 	return r.why

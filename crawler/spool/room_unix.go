@@ -4,11 +4,11 @@ package spool
 
 import "syscall"
 
-// free bytes of the disk that holds a directory, for those who are not its owner's root.
-func free(dir string) (int64, error) {
+// free bytes of the disk that holds a directory, for those who are not its owner's root, and all its bytes.
+func free(dir string) (free, total int64, err error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }

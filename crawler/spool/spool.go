@@ -12,10 +12,19 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 )
 
-// ErrFull is returned by Write where the spool's total on disk would be exceeded.
+// ErrFull is returned by Write where the spool's total on disk would be exceeded, or the disk has no room.
 var ErrFull = errors.New("the spool is full")
+
+// diskError makes ErrFull of what a full disk or quota gives.
+func diskError(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("spool: %w: %w", ErrFull, err)
+	}
+	return fmt.Errorf("spool: %w", err)
+}
 
 // Options of a spool. The zero value keeps 256 KiB of each file in memory and takes at most 8 GiB of disk.
 type Options struct {

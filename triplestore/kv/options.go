@@ -11,7 +11,7 @@ type Options struct {
 	InMemory bool  // nothing on disk; for tests
 	NoSync   bool  // do not fsync commits: survives a kill of the process, not of the machine
 	MemTable int64 // bytes of recent writes held in memory, at most three times; 0 = 32 MiB. A transaction holds at most 15 % of it
-	MinFree  int64 // bytes of free disk below which writes are refused; 0 = 512 MiB, negative = no limit
+	MinFree  int64 // bytes of free disk below which writes are refused; 0 = 512 MiB, or a quarter of a small disk, negative = no limit
 	Log      *slog.Logger
 }
 
@@ -25,9 +25,6 @@ func (o Options) withDefaults() Options {
 		o.MemTable = defaultMemTable
 	}
 	o.MemTable = max(o.MemTable, 8<<20) // a transaction must hold the largest value
-	if o.MinFree == 0 {
-		o.MinFree = defaultMinFree
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

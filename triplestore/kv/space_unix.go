@@ -17,8 +17,12 @@ func (db *DB) checkSpace() error {
 	if err := syscall.Statfs(db.dir, &fs); err != nil {
 		return fmt.Errorf("kv: free space of %s: %w", db.dir, err)
 	}
-	if free := int64(fs.Bavail) * int64(fs.Bsize); free < db.opts.MinFree {
-		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB wanted", db.dir, ErrDiskFull, free>>20, db.opts.MinFree>>20)
+	least := db.opts.MinFree
+	if least == 0 {
+		least = min(defaultMinFree, int64(fs.Blocks)*int64(fs.Bsize)/4)
+	}
+	if free := int64(fs.Bavail) * int64(fs.Bsize); free < least {
+		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB wanted", db.dir, ErrDiskFull, free>>20, least>>20)
 	}
 	return nil
 }

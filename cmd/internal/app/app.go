@@ -59,8 +59,9 @@ type Node struct {
 	close []func() error // in the order they were opened
 }
 
-// leastRoom is the free space of the disk below which the crawl stands still until there is room again.
-const leastRoom = 512 << 20
+// leastRoom is the free space of the disk below which the crawl stands still until there is room again: more than Put
+// wants, which is more than the database wants, so that what is under way comes to its end.
+const leastRoom = 768 << 20
 
 // Open opens the archive in cfg.Data.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options) (*Node, error) {

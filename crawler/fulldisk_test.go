@@ -1,0 +1,89 @@
+package crawler
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+)
+
+func TestAFetchWithoutRoomForItsBytesIsRecordedAndTriedAgainSoon(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNodeIn(t, t.TempDir(), content.Options{NoSync: true, MinFree: 1 << 60})
+	s.set("/a.csv", "id,name\n1,Ada\n")
+	n.add(t, s.URL+"/a.csv", s.URL+"/b.csv")
+	got := n.crawl(t, RunOptions{})
+	if r := got["/a.csv"]; r.Outcome != catalog.NoVersion || r.ErrorClass != catalog.ErrDiskFull || r.Versions != 0 || !strings.Contains(r.Why, "full") {
+		t.Errorf("without room: %+v", r)
+	}
+	if r := got["/b.csv"]; r.ErrorClass != catalog.ErrHTTPStatus {
+		t.Errorf("the file after it: %+v", r)
+	}
+	n.clock.advance(noRoomPause)
+	if again := n.crawl(t, RunOptions{}); len(again) != 1 || again["/a.csv"].ErrorClass != catalog.ErrDiskFull {
+		t.Errorf("after the pause: %+v", again)
+	}
+}
+
+func TestOnAFullDiskTheArchiveServesAndGoesOnWhenThereIsRoom(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, "1m")
+	s, n := newSite(t), newNodeIn(t, disk, content.Options{NoSync: true, MinFree: -1})
+	small, large := "id,name\n1,Ada\n", noise(800_000)
+	s.set("/small.csv", small)
+	n.add(t, s.URL+"/small.csv", s.URL+"/large.bin")
+	n.crawl(t, RunOptions{})
+	filler := filepath.Join(disk, "filler")
+	if err := os.WriteFile(filler, make([]byte, 600_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.set("/large.bin", large)
+	n.clock.advance(48 * time.Hour)
+	if r := n.crawl(t, RunOptions{})["/large.bin"]; r.Outcome != catalog.NoVersion || r.ErrorClass != catalog.ErrDiskFull {
+		t.Fatalf("a file larger than the disk: %+v", r)
+	}
+	if got := n.bytesOf(t, s.URL+"/small.csv"); got != small {
+		t.Errorf("on the full disk %q is served, want %q", got, small)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	n.clock.advance(noRoomPause)
+	if r := n.crawl(t, RunOptions{})["/large.bin"]; r.Outcome != catalog.Archived || r.Versions != 1 {
+		t.Fatalf("with room again: %+v", r)
+	}
+	if n.bytesOf(t, s.URL+"/large.bin") != large {
+		t.Error("the bytes stored after the disk was full are not the file's")
+	}
+}
+
+func (n *node) bytesOf(t *testing.T, url string) string {
+	t.Helper()
+	v, err := n.Pipeline.Archive.Latest(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := n.Pipeline.Archive.Bytes().Open(v.Digests.SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.NewSectionReader(r, 0, v.Size)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func noise(n int) string {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	return string(b)
+}
