@@ -12,8 +12,10 @@ import (
 	"odarchive/vocab/dcterms"
 	"odarchive/vocab/dqv"
 	"odarchive/vocab/foaf"
+	"odarchive/vocab/geosparql"
 	"odarchive/vocab/hydra"
 	"odarchive/vocab/ldp"
+	"odarchive/vocab/locn"
 	"odarchive/vocab/owl"
 	"odarchive/vocab/prov"
 	"odarchive/vocab/rdf"
@@ -37,8 +39,10 @@ func Prefixes() map[string]string {
 		"dct":    dcterms.NS,
 		"dqv":    dqv.NS,
 		"foaf":   foaf.NS,
+		"gsp":    geosparql.NS,
 		"hydra":  hydra.NS,
 		"ldp":    ldp.NS,
+		"locn":   locn.NS,
 		"owl":    owl.NS,
 		"prov":   prov.NS,
 		"rdf":    rdf.NS,

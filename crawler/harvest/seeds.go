@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/triplestore/xsdval"
 )
 
 // Seeds are the URLs of the distributions that can be fetched, as p lists them.
 func (d Dataset) Seeds(p Portal) []catalog.Seed {
 	var seeds []catalog.Seed
+	period := PeriodOf(d.Frequency)
 	for _, dist := range d.Distributions {
 		if dist.Service || dist.URL == "" {
 			continue
@@ -17,7 +19,7 @@ func (d Dataset) Seeds(p Portal) []catalog.Seed {
 		seeds = append(seeds, catalog.Seed{
 			URL: strings.TrimSpace(dist.URL), Portal: p.IRI, PortalTitle: p.Title,
 			Dataset: d.IRI, DatasetTitle: firstText(d.Title), Title: dist.Title,
-			Format: dist.Format, MediaType: dist.MediaType, Size: dist.Size, Period: PeriodOf(d.Frequency),
+			Format: dist.Format, MediaType: dist.MediaType, Size: dist.Size, Period: period, Modified: modified(dist.Modified, d.Modified),
 		})
 	}
 	return seeds
@@ -30,5 +32,15 @@ func firstText(texts []Text) string {
 	return texts[0].Value
 }
 
-// frequencyPeriod of the words that DCAT-AP, data.json and Dublin Core use.
-func frequencyPeriod(string) time.Duration { return 0 }
+// modified is the first of the declared dates that is one, zero where none is.
+func modified(declared ...string) time.Time {
+	for _, s := range declared {
+		k := date(s)
+		if kind := xsdval.KindOf(k.Datatype()); kind == xsdval.DateTime || kind == xsdval.Date {
+			if v, ok := xsdval.ParseKind(k.Value(), kind); ok {
+				return time.UnixMilli(v.UnixMilli()).UTC()
+			}
+		}
+	}
+	return time.Time{}
+}

@@ -63,6 +63,7 @@ const (
 	Harvested = NS + "harvested" // harvest activity -> number of distributions seen
 	Added     = NS + "added"     // harvest activity -> number of URLs not known before
 	Graph     = NS + "graph"     // portal -> the named graph with its catalog as harvested
+	Software  = NS + "software"  // portal -> the software that it runs on
 )
 
 // Classes of things that a column's values name, where schema.org and GeoSPARQL have none (rdfs:range of a column).

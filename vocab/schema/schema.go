@@ -26,4 +26,7 @@ const (
 	Publisher             = NS + "publisher"
 	IncludedInDataCatalog = NS + "includedInDataCatalog"
 	Identifier            = NS + "identifier"
+	AdditionalProperty    = NS + "additionalProperty"
+	PropertyValue         = NS + "PropertyValue"
+	Value                 = NS + "value"
 )
