@@ -126,6 +126,9 @@ func (w *world) Search(_ context.Context, s catalog.Search) (catalog.Found, erro
 	}
 	end := min(len(hits), start+limit)
 	f.Resources = hits[min(start, len(hits)):end]
+	if strings.EqualFold(s.Text, "series") {
+		f.Columns = map[string][]string{f.Resources[0].ID: {"series id"}}
+	}
 	if end < len(hits) {
 		f.Next = fmt.Sprint(end)
 	}

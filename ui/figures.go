@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"html/template"
 	"math"
 	"slices"
@@ -58,8 +57,9 @@ var figureList = []figure{
 }
 
 const (
-	figureTime  = 3 * time.Second // for one query
-	figureFresh = time.Minute     // an answer is shown this long before it is asked again
+	figureTime  = 30 * time.Second // for one query
+	figureFresh = time.Minute      // an answer is shown this long, and thirty times as long as it took, before it is asked again
+	figureWait  = 2 * time.Second  // how long a page waits for figures that were never counted
 )
 
 // drawn is a figure with its answer.
@@ -69,8 +69,10 @@ type drawn struct {
 	Lines []drawnLine
 	Total string
 	Empty bool
-	Error string // one sentence where the query did not end in time
-	Most  float64
+	// Pending says that it was never counted yet.
+	Pending bool
+	Error   string // one sentence where the query did not end in time
+	Most    float64
 }
 
 type drawnLine struct {
@@ -78,50 +80,102 @@ type drawnLine struct {
 	Value             float64
 }
 
-// figures keeps the last answers, so that a page many look at asks the store once a minute.
+// figures keeps the last answers. They are asked for in the background when a reader finds them old, so that a page never
+// waits for a count it can show as it was a moment ago.
 type figures struct {
-	ask Select
+	ask  Select
+	ctx  context.Context // of the work in the background; ended by close
+	stop context.CancelFunc
+	work sync.WaitGroup
 
-	mu    sync.Mutex // guards drawn, at; held while asking, so that only one reader asks
+	mu    sync.Mutex // guards the rest
 	drawn []drawn
-	at    time.Time
+	at    time.Time     // when the last count ended
+	took  time.Duration // it
+	done  chan struct{} // closed when the count under way ends; nil where none is
 }
 
-func newFigures(ask Select) *figures { return &figures{ask: ask} }
+func newFigures(ask Select) *figures {
+	f := &figures{ask: ask}
+	f.ctx, f.stop = context.WithCancel(context.Background())
+	for _, fig := range figureList {
+		fig.Query = withPrefixes(fig.Query)
+		f.drawn = append(f.drawn, drawn{figure: fig, Pending: true})
+	}
+	return f
+}
 
-func (f *figures) all(ctx context.Context, now time.Time) ([]drawn, error) {
+// close ends the work in the background and waits for it.
+func (f *figures) close() {
+	f.stop()
+	f.work.Wait()
+}
+
+// all gives the last answers, and sees to new ones. Only where nothing was ever counted it waits, not for long.
+func (f *figures) all(ctx context.Context, now time.Time) []drawn {
 	if f.ask == nil {
-		return nil, nil
+		return nil
+	}
+	f.mu.Lock()
+	age := now.Sub(f.at)
+	if f.done == nil && f.ctx.Err() == nil && (f.at.IsZero() || age < 0 || age >= max(figureFresh, 30*f.took)) {
+		done := make(chan struct{})
+		f.done = done
+		f.work.Go(func() { f.count(now, done) })
+	}
+	first, done := f.at.IsZero(), f.done
+	f.mu.Unlock()
+	if first && done != nil {
+		wait := time.NewTimer(figureWait)
+		defer wait.Stop()
+		select {
+		case <-done:
+		case <-wait.C:
+		case <-ctx.Done():
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.drawn != nil && now.Sub(f.at) < figureFresh && now.Sub(f.at) >= 0 {
-		return f.drawn, nil
-	}
-	list := make([]drawn, len(figureList))
-	group, ctx := errgroup.WithContext(ctx)
+	return slices.Clone(f.drawn)
+}
+
+// count asks for every figure, two at a time; each is shown as soon as it is there.
+func (f *figures) count(now time.Time, done chan struct{}) {
+	defer close(done)
+	start := time.Now()
+	var group errgroup.Group
 	group.SetLimit(2)
 	for i, fig := range figureList {
+		fig.Query = withPrefixes(fig.Query)
 		group.Go(func() error {
-			limited, cancel := context.WithTimeout(ctx, figureTime)
-			defer cancel()
-			fig.Query = withPrefixes(fig.Query)
-			rows, err := f.ask(limited, fig.Query, 200_000)
-			list[i] = draw(fig, rows)
-			if err != nil {
-				list[i].Error = "This query did not end within " + humanSpan(figureTime) + "; run it in the console to wait longer."
-				if limited.Err() == nil {
-					list[i].Error = "This query failed: " + err.Error()
-				}
+			d := f.one(fig)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.ctx.Err() == nil {
+				f.drawn[i] = d
 			}
-			return ctx.Err() // the reader went away: stop asking
+			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("ui: statistics: %w", err)
+	group.Wait() // no figure gives an error: it is shown in its place
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at, f.took, f.done = now, time.Since(start), nil
+}
+
+func (f *figures) one(fig figure) drawn {
+	limited, cancel := context.WithTimeout(f.ctx, figureTime)
+	defer cancel()
+	rows, err := f.ask(limited, fig.Query, 200_000)
+	d := draw(fig, rows)
+	switch {
+	case err == nil:
+	case limited.Err() != nil:
+		d.Error = "This query did not end within " + humanSpan(figureTime) + "; run it in the console to wait longer."
+	default:
+		d.Error = "This query failed: " + err.Error()
 	}
-	f.drawn, f.at = list, now
-	return list, nil
+	return d
 }
 
 func draw(f figure, rows Rows) drawn {

@@ -147,7 +147,7 @@ func allVersions(address string) string {
 func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog.DatasetEntry) error {
 	page := struct {
 		Entry      catalog.DatasetEntry
-		Resources  []catalog.Resource
+		Resources  []listed
 		Statements *statements
 		All        string
 	}{Entry: entry, All: withPrefixes("SELECT ?version WHERE {\n  <" + iriText(entry.IRI) + "> dcat:distribution ?resource .\n  ?resource dct:hasVersion ?version .\n}")}
@@ -159,7 +159,7 @@ func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog
 			}
 			res = catalog.Resource{URL: address, Host: hostOf(address)} // listed, not yet taken up by the crawler
 		}
-		page.Resources = append(page.Resources, res)
+		page.Resources = append(page.Resources, listed{Resource: res})
 	}
 	var err error
 	if page.Statements, err = u.statements(r.Context(), entry.IRI); err != nil {

@@ -1,12 +1,10 @@
 package ui
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"odarchive/crawler/catalog"
 )
@@ -26,19 +24,30 @@ type facetLine struct {
 type chosen struct{ Name, Value, Href string }
 
 type searchPage struct {
-	Search  catalog.Search
-	Found   catalog.Found
-	Facets  []facet
-	Chosen  []chosen
-	Next    string // address of the next page
-	Portal  string // title of the portal, where the search is narrowed to one
-	Sort    []sortLink
-	Zip     string      // query whose answer is the latest versions found, for the zip and the console
-	Columns []columnHit // tables with a column of that name
+	Search catalog.Search
+	Found  catalog.Found
+	Facets []facet
+	Chosen []chosen
+	Next   string // address of the next page
+	Portal string // title of the portal, where the search is narrowed to one
+	Sort   []sortLink
+	Zip    string // query whose answer is the latest versions found, for the zip and the console
+	Files  []listed
 }
 
-// columnHit is a file with a column whose name holds the words searched for.
-type columnHit struct{ URL, Column string }
+// listed is a resource as lists show it, with the columns that a search found in it.
+type listed struct {
+	catalog.Resource
+	Columns []string
+}
+
+func list(resources []catalog.Resource, columns map[string][]string) []listed {
+	lines := make([]listed, len(resources))
+	for i, r := range resources {
+		lines[i] = listed{r, columns[r.ID]}
+	}
+	return lines
+}
 
 type sortLink struct {
 	Name, Href string
@@ -54,7 +63,7 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := searchPage{Search: s, Found: found}
+	page := searchPage{Search: s, Found: found, Files: list(found.Resources, found.Columns)}
 	for _, c := range []struct{ name, key, value string }{
 		{"Portal", "portal", s.Portal}, {"Dataset", "dataset", s.Dataset}, {"Host", "host", s.Host}, {"Type", "type", s.Type}, {"Outcome", "outcome", string(s.Outcome)},
 	} {
@@ -89,9 +98,6 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
 	}
 	page.Zip = searchQuery(s)
-	if s.After == "" && len(page.Chosen) == 0 {
-		page.Columns = u.columnsNamed(r.Context(), s.Text)
-	}
 	if found.Next != "" {
 		page.Next = with(q, "after", found.Next)
 	}
@@ -125,37 +131,6 @@ func searchQuery(s catalog.Search) string {
 		return ""
 	}
 	return withPrefixes("SELECT DISTINCT ?file WHERE {\n  ?file a dcat:Distribution .\n" + where.String() + "}")
-}
-
-const columnTime = time.Second // for the columns of a search, which are an extra
-
-// columnsNamed asks for files with a column whose name holds text; nothing where the answer takes too long.
-func (u *UI) columnsNamed(ctx context.Context, text string) []columnHit {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if u.query == nil || len(text) < 3 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, columnTime)
-	defer cancel()
-	rows, err := u.query(ctx, withPrefixes(`SELECT DISTINCT ?file ?name WHERE {
-  ?column csvw:name ?name .
-  FILTER contains(lcase(?name), `+literal(text)+`)
-  ?schema csvw:column ?column .
-  ?table csvw:tableSchema ?schema ; csvw:url ?version .
-  ?version dct:isVersionOf ?file .
-}
-LIMIT 12`), 12)
-	if err != nil {
-		u.log.DebugContext(ctx, "columns left out of a search", "text", text, "err", err)
-		return nil
-	}
-	var hits []columnHit
-	for _, row := range rows.Rows {
-		if len(row) > 1 {
-			hits = append(hits, columnHit{row[0].Value(), row[1].Value()})
-		}
-	}
-	return hits
 }
 
 // literal writes a string of a stranger's into a query.

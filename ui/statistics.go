@@ -12,13 +12,9 @@ func (u *UI) statistics(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	figures, err := u.figures.all(r.Context(), u.now())
-	if err != nil {
-		return err
-	}
 	page := struct {
 		Stats   catalog.Stats
 		Figures []drawn
-	}{stats, figures}
+	}{stats, u.figures.all(r.Context(), u.now())}
 	return u.render(w, r, http.StatusOK, "statistics", view{Title: "Statistics", Page: page})
 }

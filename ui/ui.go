@@ -25,7 +25,7 @@ type Options struct {
 	Version  string           // of the program, shown in the footer
 }
 
-// UI serves the pages.
+// UI serves the pages. Close it.
 type UI struct {
 	archive  Archive
 	query    Select
@@ -69,6 +69,12 @@ func New(o Options) (*UI, error) {
 	}
 	u.pages, err = loadTemplates(u)
 	return u, err
+}
+
+// Close ends what the pages do in the background.
+func (u *UI) Close() error {
+	u.figures.close()
+	return nil
 }
 
 // Routes adds every page to a router.

@@ -170,9 +170,9 @@ func TestADifferenceShowsLines(t *testing.T) {
 	}
 }
 
-func TestASearchFindsColumnsToo(t *testing.T) {
+func TestASearchNamesTheColumnsItFound(t *testing.T) {
 	t.Parallel()
-	if text := body(t, get(t, site(newWorld()), "/search?q=Series")); !strings.Contains(text, ">series id</a>") {
+	if text := body(t, get(t, site(newWorld()), "/search?q=Series")); !strings.Contains(text, "column <b>series id</b>") {
 		t.Error("the column is not listed")
 	}
 }

@@ -62,6 +62,12 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return app.Serve(ctx, c.log, l, handler) })
+	group.Go(func() error {
+		if err := n.Archive.Load(ctx); err != nil && ctx.Err() == nil {
+			return err // the first search would only meet it later
+		}
+		return nil
+	})
 	if crawl {
 		group.Go(func() error { return n.CrawlInBackground(ctx) })
 	}

@@ -34,6 +34,7 @@ type Archive struct {
 	db      *kv.DB
 	triples *triplestore.Store
 	content *content.Store
+	facts   facts
 }
 
 // New ties the parts together. All three must belong to one data directory.
@@ -57,7 +58,7 @@ func notFound(what, name string) error {
 // Quads calls emit with the description of every record: all the triples that crawling made, from the truth alone.
 func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error {
 	return a.db.View(func(txn *kv.Txn) error {
-		t := tables{txn}
+		t := tables{txn: txn}
 		err := t.eachResource(ctx, "", func(r record) error { return emit(describe.Resource(r.Resource)) })
 		if err != nil {
 			return err

@@ -51,7 +51,10 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		act := &act
 		act.Version = ""
-		t := tables{txn.KV()}
+		t, err := writing(txn.KV())
+		if err != nil {
+			return err
+		}
 		before, known, err := t.resource(id)
 		if err != nil {
 			return err
@@ -75,6 +78,9 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 			change = visit.Kept.Change
 		}
 		if err := t.saveVisit(before, after, *act, change); err != nil {
+			return err
+		}
+		if err := a.findVersion(t, before, after, visit.Kept); err != nil {
 			return err
 		}
 		if err := replace(txn, describe.Resource(before.Resource), describe.Resource(after.Resource)); err != nil {
@@ -132,6 +138,25 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 		return err
 	}
 	return replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change))
+}
+
+// findVersion brings the search index up to date with a visit.
+func (a *Archive) findVersion(t tables, before, after record, kept *Kept) error {
+	var names *columns
+	if after.Versions > before.Versions {
+		names = &columns{after: columnWords(kept.Inside)}
+		if before.Versions > 0 {
+			in, err := t.inside(ns.VersionID(before.ID, before.Versions-1))
+			if err != nil {
+				return err
+			}
+			names.before = columnWords(in)
+		}
+	}
+	if err := t.find(before, after, names); err != nil {
+		return err
+	}
+	return a.save(t)
 }
 
 func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside, change *diff.Summary) []term.Quad {

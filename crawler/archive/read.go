@@ -21,7 +21,7 @@ import (
 
 // view runs f over one unchanging state of the records.
 func (a *Archive) view(f func(tables) error) error {
-	return a.db.View(func(txn *kv.Txn) error { return f(tables{txn}) })
+	return a.db.View(func(txn *kv.Txn) error { return f(tables{txn: txn}) })
 }
 
 // Resource is what is known of a URL in any of its spellings, or of a resource id.

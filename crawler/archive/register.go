@@ -30,15 +30,20 @@ type Listing struct {
 func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, also func(*kv.Txn) error) (fresh []bool, err error) {
 	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		fresh = make([]bool, len(listing.Seeds))
-		t := tables{txn.KV()}
-		err := replace(txn, nil, listing.Quads)
+		t, err := writing(txn.KV())
 		if err != nil {
+			return err
+		}
+		if err := replace(txn, nil, listing.Quads); err != nil {
 			return err
 		}
 		for i, seed := range listing.Seeds {
 			if fresh[i], err = a.register(t, txn, now, seed); err != nil {
 				return err
 			}
+		}
+		if err := a.save(t); err != nil {
+			return err
 		}
 		if also != nil {
 			return also(txn.KV())
@@ -100,6 +105,9 @@ func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed c
 		return false, err
 	}
 	if err := t.set(key(tableResource, rid(id)), r); err != nil {
+		return false, err
+	}
+	if err := t.find(before, r, nil); err != nil {
 		return false, err
 	}
 	return !known, replace(txn, describedResource(before, known), describe.Resource(r.Resource))
@@ -267,6 +275,9 @@ func (t tables) retitle(txn *triplestore.Txn, id string, s catalog.Source) error
 		}
 		if err == nil {
 			err = t.set(key(tableResource, rid(after.ID)), after)
+		}
+		if err == nil {
+			err = t.find(before, after, nil)
 		}
 		if err == nil {
 			err = replace(txn, describe.Resource(before.Resource), describe.Resource(after.Resource))

@@ -19,10 +19,10 @@ func (a *Archive) Stats(ctx context.Context) (catalog.Stats, error) {
 		}
 		s.Resources, s.Crawled, s.Versions, s.Visits = all.Resources, all.Crawled, all.Versions, all.Visits
 		s.Datasets, s.Bytes = all.Datasets, all.Bytes
-		if err := t.counts(ctx, countHost, func(string, tally) error { s.Hosts++; return nil }); err != nil {
+		if s.Hosts, err = t.countKeys(ctx, countHost); err != nil {
 			return err
 		}
-		if err := t.counts(ctx, countPortal, func(string, tally) error { s.Portals++; return nil }); err != nil {
+		if s.Portals, err = t.countKeys(ctx, countPortal); err != nil {
 			return err
 		}
 		if s.Types, err = t.list(ctx, countType); err != nil {
@@ -48,6 +48,12 @@ func (a *Archive) Stats(ctx context.Context) (catalog.Stats, error) {
 		return err
 	})
 	return s, err
+}
+
+// countKeys tells how many things a name is counted for.
+func (t tables) countKeys(ctx context.Context, name string) (n int, err error) {
+	err = t.scan(ctx, key(tableCount, name, ""), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
+	return n, err
 }
 
 // list gives the tallies of a name by the versions they count, in the order of keys.
@@ -88,20 +94,35 @@ func (a *Archive) Portals(ctx context.Context) ([]catalog.Portal, error) {
 // waits at this moment is the crawler's to add.
 func (a *Archive) Hosts(ctx context.Context, limit int) ([]catalog.HostHealth, error) {
 	var all []catalog.HostHealth
-	err := a.view(func(t tables) error {
-		return t.counts(ctx, countHost, func(host string, n tally) error {
-			all = append(all, catalog.HostHealth{Host: host, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})
+	add := func(host string, n tally) error {
+		all = append(all, catalog.HostHealth{Host: host, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})
+		return nil
+	}
+	if limit > 0 {
+		hosts, err := a.largestHosts(ctx, limit)
+		if err != nil {
+			return nil, err
+		}
+		err = a.view(func(t tables) error {
+			for _, host := range hosts {
+				n, err := t.counted(countHost, host)
+				if err != nil {
+					return err
+				}
+				if err := add(host, n); err != nil {
+					return err
+				}
+			}
 			return nil
 		})
-	})
+		return all, err
+	}
+	err := a.view(func(t tables) error { return t.counts(ctx, countHost, add) })
 	slices.SortFunc(all, func(x, y catalog.HostHealth) int {
 		if x.Resources != y.Resources {
 			return y.Resources - x.Resources
 		}
 		return strings.Compare(x.Host, y.Host)
 	})
-	if limit > 0 && len(all) > limit {
-		all = all[:limit]
-	}
 	return all, err
 }

@@ -42,7 +42,10 @@ type rid string
 const ridLen = 24
 
 // tables reads and writes the archive's keyspace within one transaction.
-type tables struct{ txn *kv.Txn }
+type tables struct {
+	txn     *kv.Txn
+	finding *finding // nil where nothing is written
+}
 
 func key(table byte, parts ...any) []byte {
 	k := []byte{table}

@@ -115,6 +115,7 @@ type Found struct {
 	Portals   []Count
 	Hosts     []Count
 	Types     []Count
+	Columns   map[string][]string // by resource id: names of columns of its latest version that hold a word of the text
 }
 
 // ActivityQuery asks for fetches, newest first.

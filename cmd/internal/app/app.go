@@ -79,6 +79,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options
 	if err := errors.Join(n.openStores(), ctx.Err()); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
+	indexed, err := n.Archive.Prepare(ctx)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("archive %s: %w", cfg.Data, err), n.Close())
+	}
+	if indexed > 0 {
+		log.Info("search index made", "resources", indexed)
+	}
 	if err := n.openCrawler(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}

@@ -38,6 +38,7 @@ func (n *Node) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.onClose(pages.Close)
 	described := linkeddata.New(linkeddata.Options{View: n.view, Archive: read, Mint: n.Mint, Page: pages.Describe})
 	observed := newMetrics(n)
 	found := lookup{n.Archive}

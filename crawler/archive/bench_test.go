@@ -1,0 +1,122 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+)
+
+// peopled is an archive on disk of n resources, as a portal harvest would leave it: records written straight, index made by Prepare.
+func peopled(b *testing.B, n int) *Archive {
+	db, err := kv.Open(b.TempDir(), kv.Options{NoSync: true, MinFree: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	triples, err := triplestore.Open(db, triplestore.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	bytes, err := content.Open(b.TempDir(), db, content.Options{NoSync: true, MinFree: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { bytes.Close(); triples.Close(); db.Close() })
+	a := New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(words string) string { f := strings.Fields(words); return f[random.IntN(len(f))] }
+	for from := 0; from < n; from += 500 {
+		err := db.Update(b.Context(), func(txn *kv.Txn) error {
+			t := tables{txn: txn}
+			for i := from; i < min(from+500, n); i++ {
+				host := fmt.Sprintf("data%d.example", int(random.ExpFloat64()*float64(n)/400))
+				r, err := newRecord("", catalog.Seed{URL: fmt.Sprintf("http://%s/%s/%08x/%s_%d.csv", host, pick("dataset files export"), random.Uint32(), pick("air water trees budget"), i)}, day)
+				if err != nil {
+					return err
+				}
+				if r.ID, err = ResourceID(r.URL); err != nil {
+					return err
+				}
+				r.Title = pick("air water trees budget traffic schools") + " " + pick("quality stations statistics measurements plan") + fmt.Sprintf(" %d district %d", 1990+i%35, i%97)
+				r.Format, r.MediaType = "CSV", pick("text/csv text/csv application/json application/pdf")
+				addSource(&r.Resource, catalog.Source{Portal: fmt.Sprintf("http://portal%d.example/", i%150), Dataset: fmt.Sprintf("http://portal%d.example/dataset/%d", i%150, i/3), DatasetTitle: "Open data of district " + fmt.Sprint(i%97)})
+				r.Versions, r.Size, r.Changed = 1+i%4, int64(random.IntN(1<<20)), day.Add(time.Duration(random.IntN(1e6))*time.Second)
+				r.Outcome = catalog.Unchanged
+				if err := t.set(key(tableResource, rid(r.ID)), r); err != nil {
+					return err
+				}
+				if err := t.index(record{}, r, false); err != nil {
+					return err
+				}
+				if err := t.countSource(catalog.Resource{}, r.Resource, r.Sources[0], true, false); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return a
+}
+
+// BenchmarkSearch asks for the first page with facets, of all, of a common word, of two words and of a rare one, beside
+// decoding every record, which is what a search without an index does.
+func BenchmarkSearch(b *testing.B) {
+	for _, n := range []int{50_000, 500_000} {
+		if testing.Short() && n > 50_000 {
+			continue
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			a := peopled(b, n)
+			start := time.Now()
+			if _, err := a.Prepare(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			made := time.Since(start)
+			start = time.Now()
+			if err := a.Load(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			b.Logf("index made in %v, facts read in %v", made.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+			for name, s := range map[string]catalog.Search{
+				"all": {}, "common": {Text: "air"}, "two": {Text: "air quality"}, "rare": {Text: "budget_4711"}, "facet": {Portal: "http://portal7.example/"},
+				"title": {Sort: "title"}, "letters": {Text: "da"},
+			} {
+				s.Facets = true
+				b.Run(name, func(b *testing.B) {
+					for b.Loop() {
+						if _, err := a.Search(b.Context(), s); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+			for name, f := range map[string]func() error{
+				"stats":  func() error { _, err := a.Stats(b.Context()); return err },
+				"hosts":  func() error { _, err := a.Hosts(b.Context(), 100); return err },
+				"change": func() error { _, err := a.ChangeStats(b.Context(), 100); return err },
+				"baseline every record": func() error {
+					return a.Resources(context.Background(), "", func(catalog.Resource) bool { return true })
+				},
+			} {
+				b.Run(name, func(b *testing.B) {
+					for b.Loop() {
+						if err := f(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		})
+	}
+}

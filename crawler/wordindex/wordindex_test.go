@@ -1,0 +1,139 @@
+package wordindex
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"odarchive/triplestore/kv"
+)
+
+func TestWordsAreFoldedAndCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Bäume in Öffentlichen-Anlagen":      "baume in offentlichen anlagen",
+		"STRASSE Straße":                     "strasse",
+		"Luft2019":                           "luft2019 luft 2019",
+		"LuftGuete":                          "luftguete luft guete",
+		"https://www.data.example/a.csv?x=1": "data example a csv x 1",
+		"空気質":                                "空気 気質 質",
+		"空":                                  "空",
+		"Ελλάδα":                             "ελλαδα",
+		"a\xffb":                             "a b",
+		"… !?":                               "",
+		"b b B":                              "b",
+	} {
+		if got := strings.Join(Words(text, 100, true), " "); got != want {
+			t.Errorf("words of %q: %q, want %q", text, got, want)
+		}
+	}
+	if got := Words("Luft2019 空気質", 100, false); !slices.Equal(got, []string{"luft2019", "空気", "気質"}) {
+		t.Errorf("words of a question: %q", got)
+	}
+	if got := Words("a b c d", 2, true); len(got) != 2 {
+		t.Errorf("at most two words: %q", got)
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add("Bäume in Öffentlichen-Anlagen LuftGuete2019 空気質 \xff\u0301")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, w := range Words(text, 1000, true) {
+			if w == "" || len(w) > maxWord || !utf8.ValidString(w) || strings.ContainsRune(w, 0) {
+				t.Fatalf("word %q of %q", w, text)
+			}
+		}
+		for _, w := range Words(text, 3, false) { // the limit of the index is far away from three
+			if !Begins(text, w) {
+				t.Fatalf("the word %q of the question %q does not find it", w, text)
+			}
+		}
+	})
+}
+
+func database(t testing.TB) *kv.DB {
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func TestFindsWhatWasWrittenAndNotWhatWasRemoved(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	const field = Field('T')
+	words := []string{"air", "airport", "airs", "a", "ai", "water", "空気"}
+	random := rand.New(rand.NewPCG(1, 2))
+	docs := map[uint32][]string{}
+	for range 40 {
+		err := db.Update(t.Context(), func(txn *kv.Txn) error {
+			var c Changes
+			for range 300 {
+				doc := uint32(random.IntN(10_000))
+				var now []string
+				for _, w := range words {
+					if random.IntN(3) > 0 {
+						now = append(now, w)
+					}
+				}
+				c.Replace(doc, field, docs[doc], now)
+				docs[doc] = now
+			}
+			return c.Write(txn)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, word := range []string{"air", "airp", "a", "ai", "w", "空", "nothing", "airport"} {
+		var wantExact, wantBeginning, exact, beginning []uint32
+		for doc := range uint32(10_000) {
+			isThere := slices.Contains(docs[doc], word)
+			if isThere {
+				wantExact = append(wantExact, doc)
+			}
+			if whole(word) && slices.ContainsFunc(docs[doc], func(w string) bool { return w != word && strings.HasPrefix(w, word) }) {
+				wantBeginning = append(wantBeginning, doc)
+			}
+		}
+		err := db.View(func(txn *kv.Txn) error {
+			e, b, _, err := Find(t.Context(), txn, field, word)
+			e.Each(func(doc uint32) { exact = append(exact, doc) })
+			b.Each(func(doc uint32) { beginning = append(beginning, doc) })
+			other, _, _, err2 := Find(t.Context(), txn, 'C', word)
+			if len(other) > 0 || err2 != nil {
+				t.Errorf("another field: %v, %v", other, err2)
+			}
+			return err
+		})
+		if err != nil || !slices.Equal(exact, wantExact) || !slices.Equal(beginning, wantBeginning) {
+			t.Errorf("%s: %d exact and %d beginning, %v; want %d and %d", word, len(exact), len(beginning), err, len(wantExact), len(wantBeginning))
+		}
+	}
+}
+
+func TestSets(t *testing.T) {
+	t.Parallel()
+	var a, b Set
+	for _, d := range []uint32{1, 64, 5000} {
+		a.Put(d)
+	}
+	for _, d := range []uint32{64, 5000, 90_000} {
+		b.Put(d)
+	}
+	a.Intersect(b)
+	var got []uint32
+	a.Each(func(d uint32) { got = append(got, d) })
+	if fmt.Sprint(got) != "[64 5000]" || !a.Has(64) || a.Has(1) || a.Has(1<<30) {
+		t.Errorf("intersection %v", got)
+	}
+	a.Union(b)
+	if !a.Has(90_000) || !a.Has(5000) {
+		t.Error("union")
+	}
+}
