@@ -3,6 +3,7 @@ package harvest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -45,6 +46,9 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
+// ErrTooLong is in the error of an answer that is longer than what was allowed.
+var ErrTooLong = errors.New("answered with more than")
+
 const (
 	maxAnswer  = 64 << 20
 	maxTrouble = 64 << 10
@@ -52,7 +56,7 @@ const (
 )
 
 // Ask sends a request, and again where the trouble may pass, as late as the source asks for. An answer that is longer than
-// Max is an error. The error is a *StatusError where the last answer had a status other than 200.
+// Max is an ErrTooLong. The error is a *StatusError where the last answer had a status other than 200.
 func Ask(ctx context.Context, doer Doer, r Request) (Answer, error) {
 	tries := r.Tries
 	if tries <= 0 {
@@ -116,7 +120,7 @@ func ask(ctx context.Context, doer Doer, r Request) (answer Answer, again bool, 
 	case err != nil:
 		return answer, true, 0, fmt.Errorf("%s broke off after %d bytes: %w", answer.URL, len(body), err)
 	case int64(len(body)) > limit:
-		return answer, false, 0, fmt.Errorf("%s answered with more than %d bytes", answer.URL, limit)
+		return answer, false, 0, fmt.Errorf("%s %w %d bytes", answer.URL, ErrTooLong, limit)
 	}
 	answer.Body = body
 	if !r.Raw {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/ckan"
 	"odarchive/crawler/harvest/portalwatch"
 )
 
@@ -19,6 +20,9 @@ func harvesters() []harvester {
 	return []harvester{
 		{"portalwatch", func(n *Node, address, portal string) harvest.Harvester {
 			return portalwatch.Source{Endpoint: address, HTTP: n.Fetcher.Client(), Portal: portal, GraphOf: n.Mint.Graph}
+		}},
+		{"ckan", func(n *Node, address, portal string) harvest.Harvester {
+			return ckan.Source{URL: address, Portal: portal, HTTP: n.Fetcher.Client()}
 		}},
 	}
 }

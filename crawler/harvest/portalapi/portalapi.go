@@ -1,0 +1,267 @@
+// Package portalapi is what the harvesters of JSON interfaces have in common: asking for a document and saying in one
+// sentence what came instead of it, marks, and how portals write texts, agents, places and periods.
+//
+// It knows no portal software; crawler/harvest/ckan and its neighbours do. Nothing here keeps state.
+package portalapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/crawler/charset"
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/loosejson"
+)
+
+// Client asks for JSON.
+type Client struct {
+	HTTP  harvest.Doer
+	Max   int64 // bytes of an answer, 0 = 64 MiB
+	Tries int   // 0 = what harvest.Ask does
+}
+
+// Get asks for a document with a query; where its JSON is broken, the Value is what was complete, beside the error. Other
+// errors are those of harvest.Ask.
+func (c Client) Get(ctx context.Context, address string, query url.Values) (loosejson.Value, error) {
+	return c.ask(ctx, harvest.Request{URL: WithQuery(address, query)})
+}
+
+// Post sends JSON and reads the answer as Get does.
+func (c Client) Post(ctx context.Context, address, body string) (loosejson.Value, error) {
+	return c.ask(ctx, harvest.Request{URL: address, Method: http.MethodPost, Type: "application/json", Body: body})
+}
+
+func (c Client) ask(ctx context.Context, r harvest.Request) (loosejson.Value, error) {
+	r.Accept, r.Max, r.Tries = "application/json, */*;q=0.1", c.Max, c.Tries
+	answer, err := harvest.Ask(ctx, c.HTTP, r)
+	if err != nil {
+		return loosejson.Value{}, err
+	}
+	return Document(answer.URL, answer.Body)
+}
+
+// Document reads the body of an answer.
+func Document(address string, body []byte) (loosejson.Value, error) {
+	if page := WebPage(body); page != "" {
+		return loosejson.Value{}, &PageError{address, page}
+	}
+	v, err := loosejson.Parse(body)
+	if err != nil {
+		return v, fmt.Errorf("%s answered with %w", address, err)
+	}
+	return v, nil
+}
+
+// PageError is a page for people where JSON was asked for.
+type PageError struct{ URL, Page string }
+
+func (e *PageError) Error() string {
+	return fmt.Sprintf("%s answered with %s instead of JSON", e.URL, e.Page)
+}
+
+// WebPage says what kind of page for people a body is, "" where it is none.
+func WebPage(body []byte) string {
+	if !harvest.LooksLikeHTML(body) {
+		return ""
+	}
+	lower := bytes.ToLower(body)
+	if bytes.Contains(lower, []byte(`type="password"`)) || bytes.Contains(lower, []byte(`type='password'`)) {
+		return "a login page"
+	}
+	_, rest, found := bytes.Cut(lower, []byte("<title"))
+	_, rest, opened := bytes.Cut(rest, []byte(">"))
+	if title, _, closed := bytes.Cut(rest, []byte("</title")); found && opened && closed && len(title) < 200 {
+		from := len(lower) - len(rest) // ToLower keeps the length of ASCII only: take the title only where it did
+		if text := strings.Join(strings.Fields(string(title)), " "); text != "" {
+			if len(lower) == len(body) {
+				text = strings.Join(strings.Fields(string(body[from:from+len(title)])), " ")
+			}
+			return fmt.Sprintf("a web page (%q)", text)
+		}
+	}
+	return "a web page"
+}
+
+// Open asks for a document of any length, to be read while it comes, in UTF-8 whatever it declares. The caller closes it.
+func Open(ctx context.Context, doer harvest.Doer, address string) (io.ReadCloser, http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%q is no address: %w", address, err)
+	}
+	req.Header.Set("Accept", "application/json, */*;q=0.1")
+	resp, err := doer.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		return nil, nil, &harvest.StatusError{URL: address, Status: resp.StatusCode}
+	}
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(resp.Body, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		resp.Body.Close()
+		return nil, nil, fmt.Errorf("%s broke off after %d bytes: %w", address, n, err)
+	}
+	head = head[:n]
+	if page := WebPage(head); page != "" {
+		resp.Body.Close()
+		return nil, nil, &PageError{address, page}
+	}
+	hint := ""
+	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil {
+		hint = params["charset"]
+	}
+	all := io.MultiReader(bytes.NewReader(head), resp.Body)
+	if name := charset.Detect(head, hint).Name; name != "" && name != "utf-8" && name != "ascii" {
+		if decoded, err := charset.NewReader(all, name); err == nil {
+			all = decoded
+		}
+	}
+	return stream{all, resp.Body}, resp.Header, nil
+}
+
+type stream struct {
+	io.Reader
+	io.Closer
+}
+
+// WithQuery adds parameters to those that an address has.
+func WithQuery(address string, query url.Values) string {
+	if len(query) == 0 {
+		return address
+	}
+	sep := "?"
+	if strings.Contains(address, "?") {
+		sep = "&"
+	}
+	return address + sep + query.Encode()
+}
+
+// Root is a portal's address without a final slash, a query, a fragment, and without any of the given tails ("/api/3")
+// and what follows them.
+func Root(address string, tails ...string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return "", fmt.Errorf("%q is no http or https address", address)
+	}
+	u.RawQuery, u.Fragment, u.RawFragment, u.User = "", "", "", nil
+	path := u.EscapedPath()
+	for _, tail := range tails {
+		if at := strings.Index(path+"/", tail+"/"); at >= 0 {
+			path = path[:at]
+		}
+	}
+	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
+}
+
+// IRI is how a portal is named after its Root: a bare host has the path "/".
+func IRI(root string) string {
+	if strings.Count(root, "/") == 2 {
+		return root + "/"
+	}
+	return root
+}
+
+// Resolve what a portal gives as an address: a path is one on the portal, a bare host name wants its scheme. Words stay
+// as they are.
+func Resolve(base, reference string) string {
+	reference = strings.TrimSpace(reference)
+	if strings.HasPrefix(strings.ToLower(reference), "www.") {
+		return "http://" + reference
+	}
+	if !strings.HasPrefix(reference, "/") {
+		return reference
+	}
+	b, err := url.Parse(base)
+	if err != nil {
+		return reference
+	}
+	u, err := b.Parse(reference)
+	if err != nil {
+		return reference
+	}
+	return u.String()
+}
+
+// Mark is a position in a harvest, in words: "since=2026-01-31T00:00:00Z&start=200".
+type Mark struct{ url.Values }
+
+// ParseMark reads a token; what is none is the beginning.
+func ParseMark(token string) Mark {
+	v, err := url.ParseQuery(token)
+	if err != nil || v == nil {
+		v = url.Values{}
+	}
+	return Mark{v}
+}
+
+// MarkOf pairs of a name and a value; empty values are left out.
+func MarkOf(pairs ...string) Mark {
+	m := Mark{url.Values{}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			m.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return m
+}
+
+func (m Mark) String() string { return m.Encode() }
+
+// Int of a word, 0 where it is none.
+func (m Mark) Int(name string) int {
+	return int(min(loosejson.String(m.Get(name)).Int(), 1<<31))
+}
+
+// WholeAfter is how long incremental harvests follow a whole one before the next: what a portal deleted without saying so
+// is noticed then.
+const WholeAfter = 7 * 24 * time.Hour
+
+// Due tells whether a whole harvest is due, when the last began at the time whole (RFC 3339).
+func Due(whole string, now time.Time) bool {
+	at, err := time.Parse(time.RFC3339, whole)
+	return err != nil || now.Sub(at) >= WholeAfter || at.After(now.Add(time.Hour))
+}
+
+// layouts of times, most telling first.
+var layouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"}
+
+// Time reads the times that portals write; without a zone they are UTC.
+func Time(s string) (time.Time, bool) {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// services are formats of what answers questions instead of being a file.
+var services = []string{"api", "arcgis geoservices rest api", "arcgis online map", "csw", "esri rest", "geoservice", "graphql", "oai-pmh", "odata", "ogc api", "ogc:wfs",
+	"ogc:wms", "rest", "rest api", "soap", "sos", "sparql", "wcs", "web page", "web service", "webservice", "wfs", "wms", "wmts", "wps"}
+
+// IsService tells by its declared format whether a distribution is an API or a page for people.
+func IsService(format string) bool {
+	_, found := slices.BinarySearch(services, strings.ToLower(strings.TrimSpace(format)))
+	return found
+}
+
+// Answered tells that a source gave an answer, if a wrong one: another question may fare better. Otherwise the network or
+// the host is in trouble.
+func Answered(err error) bool {
+	var status *harvest.StatusError
+	var broken *loosejson.Error
+	var page *PageError
+	return errors.As(err, &status) && status.Status != http.StatusTooManyRequests && status.Status != http.StatusServiceUnavailable ||
+		errors.As(err, &broken) || errors.As(err, &page) || errors.Is(err, harvest.ErrTooLong)
+}

@@ -1,0 +1,330 @@
+package portalapi
+
+import (
+	"slices"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/loosejson"
+
+	"golang.org/x/net/html"
+)
+
+// Unfold reads a list or an object that was written into a string, as extras of CKAN are.
+func Unfold(v loosejson.Value) loosejson.Value {
+	t := v.Text()
+	if len(t) < 2 || (t[0] != '[' && t[0] != '{') {
+		return v
+	}
+	if inner, err := loosejson.Parse([]byte(t)); err == nil {
+		return inner
+	}
+	return v
+}
+
+// Texts of a field that is plain ("x"), by language ({"de": "x", "fr": "y"}), or a list of either; languages may hold
+// lists.
+func Texts(v loosejson.Value) []harvest.Text {
+	var texts []harvest.Text
+	for _, e := range Unfold(v).List() {
+		if !e.IsObject() {
+			texts = appendText(texts, e.Text(), "")
+			continue
+		}
+		if lang := e.First("@language", "lang", "language").Text(); lang != "" { // {"@value": "x", "@language": "de"}
+			texts = appendText(texts, e.First("@value", "value", "title", "name").Text(), lang)
+			continue
+		}
+		if named := e.First("@value", "display_name", "title", "name", "label", "prefLabel", "value", "subject"); !named.Empty() {
+			for _, t := range Texts(named) {
+				texts = appendText(texts, t.Value, t.Lang)
+			}
+			continue
+		}
+		for lang, m := range e.Members() {
+			if tag, ok := language(lang); ok {
+				for _, t := range m.Texts() {
+					texts = appendText(texts, t, tag)
+				}
+			}
+		}
+	}
+	return texts
+}
+
+func appendText(texts []harvest.Text, value, lang string) []harvest.Text {
+	t := harvest.Text{Value: Plain(value), Lang: strings.ReplaceAll(lang, "_", "-")}
+	if t.Value == "" || slices.Contains(texts, t) {
+		return texts
+	}
+	return append(texts, t)
+}
+
+// language of a member's name: "de", "pt_BR"; Canada marks what a machine translated as "fr-t-en".
+func language(name string) (string, bool) {
+	tag := strings.ReplaceAll(name, "_", "-")
+	if main, _, found := strings.Cut(tag, "-t-"); found {
+		tag = main
+	}
+	main, region, _ := strings.Cut(tag, "-")
+	if len(main) < 2 || len(main) > 3 || len(region) > 8 || strings.IndexFunc(main, func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
+		return "", false
+	}
+	return tag, true
+}
+
+// Words of a list of texts or named things, each once.
+func Words(v loosejson.Value) []string {
+	var words []string
+	for _, t := range Texts(v) {
+		if !slices.Contains(words, t.Value) {
+			words = append(words, t.Value)
+		}
+	}
+	return words
+}
+
+// Links of a list whose elements are addresses, or objects with one, or words.
+func Links(v loosejson.Value) []string {
+	var links []string
+	for _, e := range Unfold(v).List() {
+		t := Link(e)
+		if t == "" && e.IsObject() {
+			t = strings.Join(Words(e), " ")
+		}
+		if t != "" && !slices.Contains(links, t) {
+			links = append(links, t)
+		}
+	}
+	return links
+}
+
+// Link is a scalar, or the identifying member of an object.
+func Link(v loosejson.Value) string {
+	if t := v.Text(); t != "" || !v.IsObject() {
+		return t
+	}
+	return v.First("@id", "uri", "url", "href", "id").Text()
+}
+
+// Agent of a name, or of an object or the first of a list of objects that describe an organisation, a person or a contact.
+func Agent(v loosejson.Value) harvest.Agent {
+	v = Unfold(v)
+	if list := v.List(); len(list) > 1 {
+		v = list[0]
+	}
+	if t := v.Text(); t != "" {
+		if IsLink(t) {
+			return harvest.Agent{IRI: t}
+		}
+		if strings.Contains(t, "@") && !strings.ContainsAny(t, " \n") {
+			return harvest.Agent{Email: Email(t)}
+		}
+		return harvest.Agent{Name: Plain(t)}
+	}
+	a := harvest.Agent{
+		Email: Email(v.First("email", "hasEmail", "mbox", "contact_email").Text()),
+		URL:   v.First("url", "hasURL", "homepage", "page", "contact_site").Text(),
+		Type:  v.First("@type", "type").Text(),
+	}
+	if a.Email == "" {
+		a.Email = Email(Link(v.Get("hasEmail")))
+	}
+	if names := Texts(v.First("name", "fn", "prefLabel", "title", "display_name", "creatorName")); len(names) > 0 {
+		a.Name = names[0].Value
+	}
+	if iri := v.First("@id", "uri", "identifier", "nameIdentifier").Text(); IsLink(iri) {
+		a.IRI = iri
+	}
+	return a
+}
+
+// Agents of a list.
+func Agents(v loosejson.Value) []harvest.Agent {
+	var agents []harvest.Agent
+	for _, e := range Unfold(v).List() {
+		if a := Agent(e); a != (harvest.Agent{}) {
+			agents = append(agents, a)
+		}
+	}
+	return agents
+}
+
+// Email without its scheme.
+func Email(s string) string {
+	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
+		s = s[7:]
+	}
+	return strings.TrimSpace(s)
+}
+
+// IsLink tells an http or https address from words.
+func IsLink(s string) bool {
+	return (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")) && !strings.ContainsAny(s, " \t\r\n<>\"")
+}
+
+// Places of a spatial coverage: GeoJSON (an object, or in a string), WKT, a box in its many spellings, an address, a name,
+// or objects that hold such.
+func Places(v loosejson.Value) []harvest.Place {
+	var places []harvest.Place
+	v = Unfold(v)
+	if box := boxOf(v.List()); box != nil {
+		return []harvest.Place{{Box: box}}
+	}
+	for _, e := range v.List() {
+		if p := place(Unfold(e)); p.IRI != "" || p.Name != "" || p.Geometry != "" || p.Box != nil {
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
+func place(v loosejson.Value) harvest.Place {
+	if t := v.Text(); t != "" {
+		return placeOf(t)
+	}
+	if v.Get("coordinates").IsArray() || v.Get("geometries").IsArray() {
+		return harvest.Place{Geometry: v.JSON()}
+	}
+	p := harvest.Place{IRI: v.First("uri", "@id").Text()}
+	if !IsLink(p.IRI) {
+		p.IRI = ""
+	}
+	if names := Texts(v.First("text", "prefLabel", "name", "label", "geographicName", "geoLocationPlace", "title")); len(names) > 0 {
+		p.Name = names[0].Value
+	}
+	box := v
+	if inner := Unfold(v.First("bbox", "geoLocationBox")); inner.IsObject() {
+		box = inner
+	} else if b := boxOf(inner.List()); b != nil {
+		p.Box = b
+	}
+	var sides []loosejson.Value
+	for _, side := range [][]string{{"west", "westBoundLongitude", "minx", "westLon"}, {"south", "southBoundLatitude", "miny", "southLat"},
+		{"east", "eastBoundLongitude", "maxx", "eastLon"}, {"north", "northBoundLatitude", "maxy", "northLat"}} {
+		sides = append(sides, box.First(side...))
+	}
+	if b := boxOf(sides); b != nil && p.Box == nil {
+		p.Box = b
+	}
+	for _, name := range []string{"geom", "geometry", "bbox", "centroid"} {
+		g := Unfold(v.Get(name))
+		switch t := g.Text(); {
+		case p.Geometry != "" || p.Box != nil && name != "geom" && name != "geometry":
+		case g.Get("coordinates").IsArray():
+			p.Geometry = g.JSON()
+		case t != "":
+			inner := placeOf(t)
+			p.Geometry = inner.Geometry
+			if p.Box == nil {
+				p.Box = inner.Box
+			}
+		}
+	}
+	return p
+}
+
+// placeOf a string: "w,s,e,n", "ENVELOPE(w, e, n, s)", WKT, an address or a name.
+func placeOf(t string) harvest.Place {
+	upper := strings.ToUpper(t[:min(len(t), 60)])
+	if _, rest, found := strings.Cut(upper, ";"); found && strings.HasPrefix(upper, "SRID=") {
+		upper = rest
+	}
+	if strings.HasPrefix(upper, "ENVELOPE") {
+		if n := numbers(strings.Trim(t[len("ENVELOPE"):], "() ")); len(n) == 4 {
+			return harvest.Place{Box: boxOf([]loosejson.Value{n[0], n[3], n[1], n[2]})}
+		}
+	}
+	for _, kind := range []string{"POINT", "LINESTRING", "POLYGON", "MULTI", "GEOMETRYCOLLECTION", "<GML", "<HTTP://WWW.OPENGIS.NET/"} {
+		if strings.HasPrefix(upper, kind) && strings.ContainsAny(t, "(<") {
+			return harvest.Place{Geometry: t}
+		}
+	}
+	if n := numbers(t); len(n) == 4 {
+		if box := boxOf(n); box != nil {
+			return harvest.Place{Box: box}
+		}
+	}
+	if IsLink(t) {
+		return harvest.Place{IRI: t}
+	}
+	return harvest.Place{Name: Plain(t)}
+}
+
+func numbers(t string) []loosejson.Value {
+	var n []loosejson.Value
+	for _, f := range strings.FieldsFunc(t, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		n = append(n, loosejson.String(f))
+	}
+	return n
+}
+
+// boxOf west, south, east, north; nil where they are no degrees in this order.
+func boxOf(sides []loosejson.Value) []float64 {
+	if len(sides) != 4 {
+		return nil
+	}
+	box := make([]float64, 4)
+	for i, s := range sides {
+		var ok bool
+		if box[i], ok = s.Float(); !ok {
+			return nil
+		}
+	}
+	if box[0] < -180 || box[0] > 180 || box[2] < -180 || box[2] > 360 || box[1] < -90 || box[3] > 90 || box[1] > box[3] {
+		return nil
+	}
+	return box
+}
+
+// Periods of a temporal coverage: "start/end", an object with two ends, or a list of such.
+func Periods(v loosejson.Value) []harvest.Period {
+	var periods []harvest.Period
+	for _, e := range Unfold(v).List() {
+		p := harvest.Period{
+			Start: e.First("start", "startDate", "start_date", "begin", "from", "gte").Text(),
+			End:   e.First("end", "endDate", "end_date", "to", "lte").Text(),
+		}
+		if t := e.Text(); t != "" {
+			start, end, found := strings.Cut(t, "/")
+			if !found { // a year, a day: begins and ends with it
+				end = start
+			}
+			p = harvest.Period{Start: strings.TrimSpace(start), End: strings.TrimSpace(end)}
+		}
+		if p != (harvest.Period{}) {
+			periods = append(periods, p)
+		}
+	}
+	return periods
+}
+
+// Plain is a text without the markup that some portals write into it.
+func Plain(s string) string {
+	s = strings.TrimSpace(s)
+	if !strings.Contains(s, "</") && !strings.Contains(s, "/>") && !strings.Contains(s, "<br") {
+		return s
+	}
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(s))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return strings.TrimSpace(b.String())
+		case html.TextToken:
+			b.Write(z.Text())
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			if name, _ := z.TagName(); block(string(name)) && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+				b.WriteByte('\n')
+			}
+		}
+	}
+}
+
+func block(tag string) bool {
+	switch tag {
+	case "p", "div", "br", "li", "ul", "ol", "h1", "h2", "h3", "h4", "tr", "table":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,249 @@
+// Package portaltest runs harvesters in tests: requests go to a handler in the process, what a harvester hands over is
+// written down as text, and a harvest can be cut off anywhere. For tests only.
+package portaltest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/term"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// Web answers requests with a handler, without a network. Redirects are followed, ten at the most.
+type Web struct {
+	Handler  http.Handler
+	Requests atomic.Int64
+}
+
+// Do implements harvest.Doer.
+func (w *Web) Do(req *http.Request) (*http.Response, error) {
+	for range 10 {
+		if err := req.Context().Err(); err != nil {
+			return nil, err
+		}
+		w.Requests.Add(1)
+		recorder := httptest.NewRecorder()
+		w.Handler.ServeHTTP(recorder, req)
+		resp := recorder.Result()
+		resp.Request = req
+		next, err := resp.Location()
+		if err != nil || resp.StatusCode/100 != 3 {
+			return resp, nil
+		}
+		follow, err := http.NewRequestWithContext(req.Context(), http.MethodGet, next.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		follow.Header = req.Header
+		req = follow
+	}
+	return nil, errors.New("too many redirects")
+}
+
+// ErrCut ends a harvest that was to be cut off.
+var ErrCut = errors.New("cut off")
+
+// Notes is a Sink that writes down what it is given.
+type Notes struct {
+	Portals  []harvest.Portal
+	Whole    bool // of the last portal
+	Datasets []harvest.Dataset
+	GoneIRIs []string
+	Seeds    []catalog.Seed
+	Quads    []term.Quad
+	Marks    []string
+	NextMark string
+	Skipped  []string
+
+	CutAfter int // calls of Dataset after which the harvest is cut off, 0 = never
+	kept     int // datasets before the last mark
+}
+
+var _ harvest.Sink = (*Notes)(nil)
+
+func (n *Notes) Portal(p harvest.Portal, whole bool) error {
+	n.Portals, n.Whole = append(n.Portals, p), whole
+	return nil
+}
+
+func (n *Notes) Dataset(d harvest.Dataset) error {
+	if d.IRI == "" {
+		return errors.New("a dataset without an IRI")
+	}
+	n.Datasets = append(n.Datasets, d)
+	if n.CutAfter > 0 && len(n.Datasets) >= n.CutAfter {
+		return ErrCut
+	}
+	return nil
+}
+
+func (n *Notes) Gone(iri string) error     { n.GoneIRIs = append(n.GoneIRIs, iri); return nil }
+func (n *Notes) Seed(s catalog.Seed) error { n.Seeds = append(n.Seeds, s); return nil }
+func (n *Notes) Quad(q term.Quad) error    { n.Quads = append(n.Quads, q); return nil }
+func (n *Notes) Mark(m string) error {
+	n.Marks, n.kept = append(n.Marks, m), len(n.Datasets)
+	return nil
+}
+func (n *Notes) Next(m string)   { n.NextMark = m }
+func (n *Notes) Skip(why string) { n.Skipped = append(n.Skipped, why) }
+
+// LastMark is the token to go on from.
+func (n *Notes) LastMark() string {
+	if len(n.Marks) == 0 {
+		return ""
+	}
+	return n.Marks[len(n.Marks)-1]
+}
+
+// IRIs of the datasets, in their order.
+func (n *Notes) IRIs() []string {
+	var iris []string
+	for _, d := range n.Datasets {
+		iris = append(iris, d.IRI)
+	}
+	return iris
+}
+
+// Harvest from a mark, with the error.
+func Harvest(t testing.TB, h harvest.Harvester, from string) (*Notes, error) {
+	t.Helper()
+	n := &Notes{}
+	return n, h.Harvest(t.Context(), from, n)
+}
+
+// Resumes cuts a harvest off after each of its datasets, goes on from the last mark, and compares what was kept in all
+// with the datasets of a harvest in one go.
+func Resumes(t testing.TB, h harvest.Harvester) {
+	t.Helper()
+	whole, err := Harvest(t, h, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Compact(slices.Sorted(slices.Values(whole.IRIs())))
+	for cut := 1; cut <= len(whole.Datasets); cut++ {
+		first := &Notes{CutAfter: cut}
+		if err := h.Harvest(context.Background(), "", first); !errors.Is(err, ErrCut) {
+			t.Fatalf("cut off after %d: error %v", cut, err)
+		}
+		rest, err := Harvest(t, h, first.LastMark())
+		if err != nil {
+			t.Fatalf("resumed at %q: %v", first.LastMark(), err)
+		}
+		got := slices.Compact(slices.Sorted(slices.Values(append(first.IRIs()[:first.kept], rest.IRIs()...))))
+		if !slices.Equal(got, want) {
+			t.Fatalf("cut off after %d, resumed at %q: got\n%s\nwant\n%s", cut, first.LastMark(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if cut > first.kept+1 && first.kept > 0 && len(rest.Datasets) >= len(whole.Datasets) {
+			t.Fatalf("cut off after %d, resumed at %q: began anew", cut, first.LastMark())
+		}
+	}
+}
+
+// Golden compares text with testdata/name, or writes it there with -update.
+func Golden(t testing.TB, name, text string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s differs (-update rewrites it): got\n%s", file, firstDifference(text, string(want)))
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			return fmt.Sprintf("line %d: %s\nwant     %s", i+1, g[i], cmp.Or(strings.Join(w[min(i, len(w)):min(i+1, len(w))], ""), "nothing"))
+		}
+	}
+	return "fewer lines than wanted"
+}
+
+// String is all that was handed over, as text.
+func (n *Notes) String() string {
+	var b strings.Builder
+	for _, p := range n.Portals {
+		fields(&b, "portal", reflect.ValueOf(p), "")
+	}
+	for _, d := range n.Datasets {
+		b.WriteByte('\n')
+		fields(&b, "dataset", reflect.ValueOf(d), "")
+	}
+	for _, s := range n.Seeds {
+		fmt.Fprintf(&b, "seed: %s\n", s.URL)
+	}
+	for _, g := range n.GoneIRIs {
+		fmt.Fprintf(&b, "gone: %s\n", g)
+	}
+	for _, s := range n.Skipped {
+		fmt.Fprintf(&b, "skipped: %s\n", s)
+	}
+	return b.String()
+}
+
+// longest text that is written out.
+const longest = 160
+
+func fields(b *strings.Builder, name string, v reflect.Value, indent string) {
+	switch {
+	case v.IsZero():
+	case v.Kind() == reflect.Struct && v.NumField() == 2 && v.Type().Field(0).Name == "Value":
+		lang := v.Field(1).String()
+		if lang != "" {
+			lang = "@" + lang
+		}
+		fmt.Fprintf(b, "%s%s: %s%s\n", indent, name, short(v.Field(0).String()), lang)
+	case v.Kind() == reflect.Struct:
+		fmt.Fprintf(b, "%s%s\n", indent, name)
+		for i := range v.NumField() {
+			fields(b, strings.ToLower(v.Type().Field(i).Name), v.Field(i), indent+"  ")
+		}
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Float64:
+		fmt.Fprintf(b, "%s%s: %v\n", indent, name, v.Interface())
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			fields(b, name, v.Index(i), indent)
+		}
+	case v.Kind() == reflect.Map:
+		m := v.Interface().(map[string]string)
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			fmt.Fprintf(b, "%s%s %s: %s\n", indent, name, k, short(m[k]))
+		}
+	default:
+		fmt.Fprintf(b, "%s%s: %s\n", indent, name, short(fmt.Sprint(v.Interface())))
+	}
+}
+
+func short(s string) string {
+	s = strings.NewReplacer("\r", "", "\n", " ").Replace(s)
+	if len(s) > longest {
+		return strings.ToValidUTF8(s[:longest], "") + fmt.Sprintf("… (%d bytes)", len(s))
+	}
+	return s
+}
