@@ -596,7 +596,7 @@ func (l *limited) Read() (term.Quad, error) {
 }
 
 // BenchmarkSmallCommits commits ten triples at a time from sixteen writers, as often as it takes for all the data, merges
-// included, and reports what is left on disk. With -v it tells the rate and the size of the files at every tenth.
+// included, and reports what is left on disk. With -v it tells rate, processor time and the size of the files at every tenth.
 func BenchmarkSmallCommits(b *testing.B) {
 	n := benchTriples(b)
 	for b.Loop() {
@@ -605,14 +605,15 @@ func BenchmarkSmallCommits(b *testing.B) {
 		db := onDisk(b, dir)
 		s := open(b, db, triplestore.Options{KeepChanges: 16 << 20})
 		data := newArchiveData(n)
-		var mu sync.Mutex // guards data, commits, last
-		commits, last := 0, time.Now()
+		var mu sync.Mutex // guards data, commits, last, lastCPU
+		commits, last, lastCPU := 0, time.Now(), cpuTime()
 		next := func() (batch []term.Quad) {
 			mu.Lock()
 			defer mu.Unlock()
 			if commits++; commits%(n/100) == 0 {
-				b.Logf("%d commits: %.0f a second, files of %d MB", commits, float64(n/100)/time.Since(last).Seconds(), dirBytes(b, dir)>>20)
-				last = time.Now()
+				b.Logf("%d commits: %.0f a second, %.0f µs of processor time each, files of %d MB", commits,
+					float64(n/100)/time.Since(last).Seconds(), (cpuTime()-lastCPU).Seconds()*1e6/float64(n/100), dirBytes(b, dir)>>20)
+				last, lastCPU = time.Now(), cpuTime()
 			}
 			for range 10 {
 				q, err := data.Read()

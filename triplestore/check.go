@@ -32,7 +32,7 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 		if err != nil {
 			return err
 		}
-		done.Terms = sn.state.terms - 1
+		done.Terms = sn.state.dict.Terms(sn.state.terms)
 		stands := func(id term.ID) bool {
 			if id.Inline() {
 				_, ok := id.Key()

@@ -27,6 +27,15 @@ const (
 
 var errBadRecord = errors.New("malformed record")
 
+func (c *commit) removed() (n uint64) {
+	for _, ch := range c.changes {
+		if ch.Sign < 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // encode writes the record as FORMAT.md describes it.
 func (c *commit) encode() []byte {
 	b := []byte{commitVersion}

@@ -6,6 +6,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
+// ForgetTerms is the first half of Sweep.
+func (s *Store) ForgetTerms(ctx context.Context) (uint64, error) { return s.forgetTerms(ctx) }
+
 // WriteNewerRoot writes a root that a later version of the program might have written.
 func WriteNewerRoot(ctx context.Context, db *kv.DB) error {
 	b := (&root{}).encode()

@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The campaign: a child commits, merges, loads and drops graphs until it is killed at a random moment. What it has
+// The campaign: a child commits, merges, loads, drops graphs and sweeps until it is killed at a random moment. What it has
 // acknowledged must be there, a commit is there wholly or not at all, and everything must fit together.
 //
 //	go test -tags campaign ./triplestore -run TestKill -rounds 200
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var killOptions = triplestore.Options{MergeAt: 400, LoadMemory: 300 << 10, KeepChanges: 1 << 20}
+var killOptions = triplestore.Options{MergeAt: 400, LoadMemory: 300 << 10, KeepChanges: 100 << 10}
 
 // step is what commit number n does, given what the store holds before it. It always changes something.
 type step struct {
@@ -56,11 +56,15 @@ func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 		return q
 	}
 	s := step{kind: "update", add: []term.Quad{{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"), O: term.String(fmt.Sprintf("commit number %d", n))}}}
+	if n > 5 { // so that terms go out of use
+		s.del = append(s.del, term.Quad{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"), O: term.String(fmt.Sprintf("commit number %d", n-5))})
+	}
 	size := 5 + r.IntN(60)
 	switch k := r.IntN(100); {
 	case k < 8:
 		size = 400 + r.IntN(2000) // straight into blocks
 	case k < 14:
+		s.del = nil
 		s.kind, size = "load", r.IntN(4000)
 	case k < 18:
 		g := quad().G
@@ -149,6 +153,11 @@ func killChild(args string) error {
 		}
 		st.apply(holds)
 		fmt.Println("done", n)
+		if n%20 == 0 {
+			if _, err := s.Sweep(killContext); err != nil {
+				return fmt.Errorf("sweep after commit %d: %w", n, err)
+			}
+		}
 	}
 }
 

@@ -58,14 +58,20 @@ func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
 	return n, nil
 }
 
-// bulk runs work that writes blocks over a state in which everything is in blocks, while no commit happens, and makes
-// the result the new state.
-func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, *partWriter) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("triplestore: %s: %w", doing, err)
-		}
-	}()
+// bulk runs work that writes blocks, and gives back the space that it has freed.
+func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, *partWriter) error) error {
+	if err := s.bulkWork(ctx, work); err != nil {
+		return fmt.Errorf("triplestore: %s: %w", doing, err)
+	}
+	if err := s.reclaim(ctx); err != nil { // the work is done
+		s.opts.Log.Warn("giving space back is left to a later time", "error", err)
+	}
+	return nil
+}
+
+// bulkWork runs work over a state in which everything is in blocks, while no commit happens, and makes the result the
+// new state.
+func (s *Store) bulkWork(ctx context.Context, work func(*blockWriter, *partWriter) error) (err error) {
 	if s.closed.Load() {
 		return ErrClosed
 	}
@@ -84,7 +90,7 @@ func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, 
 		return errors.New("commits have come in between") // the gate is there to keep them out
 	}
 	w := &blockWriter{s: s, sn: sn}
-	parts := &partWriter{batch: s.db.Batch(), position: sn.state.position + 1, limit: s.opts.KeepChanges}
+	parts := &partWriter{batch: s.db.Batch(), position: sn.state.position + 1, limit: s.recordLimit()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, parts.forget(), w.abandon())
@@ -113,27 +119,8 @@ func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, 
 	}
 	if err := s.tidy(ctx, next); err != nil {
 		s.opts.Log.Warn("tidying up is left to the next merge", "error", err)
-		return nil
-	}
-	sn.Release() // what a snapshot can see stays
-	// The database gives space back when it merges its tables. After a great loss that is worth doing at once.
-	if before, after := sn.state.base.Rows(), next.base.Rows(); after < before-before/4 && before-after > compactRows {
-		if err := s.db.Compact(); err != nil {
-			s.opts.Log.Warn("giving space back is left to the database", "error", err)
-		}
 	}
 	return nil
-}
-
-const compactRows = 50_000
-
-// Compact merges what has been committed into blocks and gives all space back that nothing needs any more. It reads and
-// writes the whole database; commits go on for most of the time.
-func (s *Store) Compact(ctx context.Context) error {
-	if err := s.Merge(ctx); err != nil {
-		return err
-	}
-	return s.db.Compact()
 }
 
 // loader turns quads into sorted rows.

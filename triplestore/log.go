@@ -97,14 +97,27 @@ type partWriter struct {
 	size     int64
 	parts    uint32
 	total    uint64 // changes
+	removed  uint64 // of them
 	pending  []term.IDQuad
 	sign     int8 // of pending
 	dropped  bool
 }
 
+// recordLimit is how long the record of one commit may be. Without a setting it is written in any case; what is too much
+// for the new state is trimmed then.
+func (s *Store) recordLimit() int64 {
+	if s.opts.KeepChanges != 0 {
+		return s.opts.KeepChanges
+	}
+	return mostKeep
+}
+
 // add takes rows in GSPO order, all of one sign before those of the other.
 func (w *partWriter) add(rows []term.IDQuad, sign int8) error {
 	w.total += uint64(len(rows))
+	if sign < 0 {
+		w.removed += uint64(len(rows))
+	}
 	if sign != w.sign {
 		if err := w.write(); err != nil {
 			return err

@@ -51,8 +51,11 @@ func (s *Store) background(ctx context.Context) {
 		if err == nil && s.due(s.current.Load(), 1) {
 			err = s.merge(ctx)
 		}
+		if err == nil {
+			err = s.reclaim(ctx)
+		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, errGiveUp) {
-			s.opts.Log.Error("merging commits into blocks failed; they stay in the log", "error", err)
+			s.opts.Log.Error("merging commits into blocks, or giving space back, failed; what is committed is kept", "error", err)
 		}
 		s.stall.Lock()
 		close(s.merged)
@@ -268,6 +271,8 @@ func (w *blockWriter) abandon() error {
 	}
 	if w.builder != nil {
 		errs = append(errs, w.builder.Abandon())
+	} else if w.built != nil {
+		errs = append(errs, dict.Delete(w.s.db, w.built.Fresh))
 	}
 	return errors.Join(errs...)
 }
@@ -285,6 +290,7 @@ func (w *blockWriter) installAll(kt *kv.Txn, unixMilli int64, parts *partWriter)
 	next.root = w.root(tip.root, next.position, next.logBytes)
 	if parts.dropped {
 		next.root.trimmed = next.position
+		next.root.removed += parts.removed
 	} else if err := kt.Set(kv.SpaceTripleLog, recordKey(next.position, 0), head{unixMilli, parts.parts}.encode()); err != nil {
 		return nil, err
 	}
@@ -293,6 +299,7 @@ func (w *blockWriter) installAll(kt *kv.Txn, unixMilli int64, parts *partWriter)
 			w.s.opts.Log.Warn("deleting the blocks of a failed commit", "error", err)
 		}
 	})
+	kt.OnCommit(func() { w.s.lost.Add(int64(parts.removed)) })
 	return &next, w.s.install(kt, tip, &next)
 }
 
@@ -318,14 +325,32 @@ func (s *Store) tidyNow(ctx context.Context) error {
 	return s.tidy(ctx, st)
 }
 
+// Limits of the change log, if no other one is set: about as long as the blocks that hold every quad, so that it never
+// becomes the greater part of the store, and so that what has been dropped is not kept for its sake.
+const (
+	keepForQuad = 12 // bytes
+	leastKeep   = 1 << 20
+	mostKeep    = 1 << 30
+)
+
+// keep is how long the change log may be in a state, in bytes; negative for any length.
+func (s *Store) keep(st *state) int64 {
+	if s.opts.KeepChanges != 0 {
+		return s.opts.KeepChanges
+	}
+	return min(max(leastKeep, keepForQuad*int64(st.base.Rows())), mostKeep)
+}
+
 // trim drops the oldest part of the change log if it has grown too long. The caller holds s.merging.
 func (s *Store) trim(ctx context.Context, st *state) error {
-	excess := st.logBytes - s.opts.KeepChanges
-	if s.opts.KeepChanges < 0 || excess <= 0 && st.root.trimmed == 0 {
+	keep := s.keep(st)
+	excess := st.logBytes - keep
+	if keep < 0 || excess <= 0 && st.root.trimmed == 0 {
 		return nil
 	}
 	var keys [][]byte
 	var freed int64
+	var removed uint64
 	upTo := st.root.trimmed
 	snap := s.db.Snapshot()
 	defer snap.Close()
@@ -336,6 +361,13 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 		}
 		if position > st.root.merged || position > upTo && part == 0 && freed >= excess {
 			return false, nil
+		}
+		c, _, err := decodeRecord(val)
+		if err != nil {
+			return false, fmt.Errorf("%w: log record %d, part %d: %w", ErrDamaged, position, part, err)
+		}
+		if c != nil && position > st.root.trimmed {
+			removed += c.removed()
 		}
 		upTo = max(upTo, position)
 		freed += int64(len(val))
@@ -350,6 +382,7 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 		next := *tip
 		r := *tip.root
 		r.trimmed = max(r.trimmed, upTo)
+		r.removed += removed
 		r.logBytes -= freed
 		next.logBytes -= freed
 		next.root = &r

@@ -14,12 +14,13 @@ type root struct {
 	merged   uint64   // position of the last commit that is in blocks
 	trimmed  uint64   // the change log holds the commits after this position
 	logBytes int64    // about the size of the log up to merged
+	removed  uint64   // quads that went, and that the log does not name any more, since the last sweep
 	lists    []uint64 // lists of keys that are obsolete, if they are still there
 	index    []byte   // index.OpenBase; empty for no blocks
 	dict     []byte   // dict.OpenView; empty likewise
 }
 
-const rootVersion = 1
+const rootVersion = 2
 
 var rootKey = []byte("root")
 
@@ -31,6 +32,7 @@ func (r *root) encode() []byte {
 	for _, l := range r.lists {
 		b = binary.AppendUvarint(b, l)
 	}
+	b = binary.AppendUvarint(b, r.removed)
 	b = binary.AppendUvarint(b, uint64(len(r.index)))
 	b = append(b, r.index...)
 	b = binary.AppendUvarint(b, uint64(len(r.dict)))
@@ -50,6 +52,9 @@ func decodeRoot(b []byte) (*root, error) {
 	out := &root{nextID: r.uvarint(), merged: r.uvarint(), trimmed: r.uvarint(), logBytes: int64(r.uvarint())}
 	for range r.count(1) {
 		out.lists = append(out.lists, r.uvarint())
+	}
+	if body[0] > 1 { // version 1 did not count them
+		out.removed = r.uvarint()
 	}
 	for _, part := range [2]*[]byte{&out.index, &out.dict} {
 		n := r.count(1)

@@ -10,7 +10,7 @@ import (
 // Stats are exact figures of one state.
 type Stats struct {
 	Quads    uint64       // in all graphs
-	Terms    uint64       // in the dictionary: distinct terms ever used, without those that are inline
+	Terms    uint64       // in the dictionary: distinct terms, without those that are inline; those that went out of use until they are swept
 	Position uint64       // of the last commit
 	Default  GraphStats   // the default graph
 	Named    []GraphCount // the named graphs, in id order
@@ -37,7 +37,7 @@ type PredicateStats struct {
 
 // Stats of the snapshot.
 func (sn *Snapshot) Stats(ctx context.Context) (Stats, error) {
-	st := Stats{Position: sn.state.position, Terms: sn.state.terms - 1}
+	st := Stats{Position: sn.state.position, Terms: sn.state.dict.Terms(sn.state.terms)}
 	var err error
 	if st.Default, err = sn.GraphStats(ctx, term.DefaultGraph); err != nil {
 		return Stats{}, err

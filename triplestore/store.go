@@ -5,7 +5,7 @@
 // Update returns, together with everything its KV transaction wrote. Readers never block writers nor wait for them.
 //
 //   - Open, Close, View, Snapshot, Update: the daily business.
-//   - Load, Clear, DropGraph: in bulk.
+//   - Load, Clear, DropGraph: in bulk. Sweep, Compact: space given back.
 //   - Dump, Changes: everything, or what commits since a position added and removed.
 //   - Stats, Check: exact figures; every block read and compared.
 //
@@ -42,7 +42,7 @@ type Options struct {
 	CacheBytes     int64  // decoded blocks kept in memory; 0 = 128 MiB
 	DictCacheBytes int64  // terms kept in memory; 0 = 64 MiB
 	MergeAt        int    // changed quads that start a merge; 0 = 64 k, more in large stores
-	KeepChanges    int64  // bytes of the change log that are kept; 0 = 1 GiB, negative = all of it
+	KeepChanges    int64  // bytes of the change log that are kept; 0 = 12 for each quad, 1 MiB to 1 GiB, negative = all of it
 	LoadMemory     int64  // bytes a Load may use, about; 0 = 512 MiB
 	TempDir        string // where a Load keeps its sorted runs; "" = the database's directory
 	Log            *slog.Logger
@@ -52,7 +52,6 @@ const (
 	defaultCache      = 128 << 20
 	defaultDictCache  = 64 << 20
 	defaultMergeAt    = 64 << 10
-	defaultKeep       = 1 << 30
 	defaultLoadMemory = 512 << 20
 
 	mergeTermBytes = 32 << 20 // bytes of terms in memory that start a merge
@@ -67,7 +66,6 @@ func (o Options) withDefaults(db *kv.DB) Options {
 	}
 	def(&o.CacheBytes, defaultCache)
 	def(&o.DictCacheBytes, defaultDictCache)
-	def(&o.KeepChanges, defaultKeep)
 	def(&o.LoadMemory, defaultLoadMemory)
 	if o.TempDir == "" {
 		o.TempDir = db.Dir()
@@ -113,6 +111,7 @@ type Store struct {
 
 	wake    chan struct{}         // asks for a background merge, or for tidying
 	tidying atomic.Pointer[state] // whose root has made something obsolete
+	lost    atomic.Int64          // quads removed since the database was last compacted
 	stall   sync.Mutex            // guards merged
 	merged  chan struct{}         // closed, and made anew, at the end of every background merge
 	stop    context.CancelFunc
@@ -149,6 +148,9 @@ func Open(db *kv.DB, o Options) (*Store, error) {
 	s.stop = stop
 	s.wg.Go(func() { s.background(ctx) })
 	s.mergeIfLarge(st)
+	if st.dict.Swept() {
+		s.tidyLater(st)
+	}
 	return s, nil
 }
 

@@ -248,7 +248,7 @@ func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
 	s.stopMerge()
 	defer s.merging.Unlock()
 	w := &blockWriter{s: s, sn: t.sn}
-	parts := &partWriter{batch: s.db.Batch(), position: base.position + 1, limit: s.opts.KeepChanges}
+	parts := &partWriter{batch: s.db.Batch(), position: base.position + 1, limit: s.recordLimit()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, parts.forget(), w.abandon())

@@ -196,11 +196,17 @@ func Delete(db *kv.DB, keys [][]byte) error {
 	return b.Flush()
 }
 
-const rootVersion = 1
+const rootVersion = 2
 
-// encodeRoot writes the first number that is not in blocks, and the runs.
+// encodeRoot writes the first number that is not in blocks, the holes, and the runs.
 func (v *View) encodeRoot() []byte {
 	b := binary.AppendUvarint([]byte{rootVersion}, v.flushed)
+	b = binary.AppendUvarint(b, v.holes)
+	swept := byte(0)
+	if v.swept {
+		swept = 1
+	}
+	b = append(b, swept)
 	b = binary.AppendUvarint(b, uint64(len(v.runs)))
 	for _, r := range v.runs {
 		b = binary.AppendUvarint(b, r.id)
@@ -215,11 +221,14 @@ func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 	if len(root) < 9 || xxhash.Sum64(root[:len(root)-8]) != binary.LittleEndian.Uint64(root[len(root)-8:]) {
 		return nil, bad
 	}
-	if root[0] != rootVersion {
+	if root[0] == 0 || root[0] > rootVersion {
 		return nil, errors.Join(bad, fmt.Errorf("version %d", root[0]))
 	}
 	r := reader{root[1 : len(root)-8]}
 	v := &View{Cache: c, flushed: r.uvarint()}
+	if root[0] > 1 { // version 1 had no holes
+		v.holes, v.swept = r.uvarint(), r.uvarint() == 1
+	}
 	n := r.uvarint()
 	if v.flushed == 0 || n > uint64(len(root)) {
 		return nil, bad
@@ -237,7 +246,7 @@ func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 		v.runs = append(v.runs, run)
 		total += entries
 	}
-	if len(r.b) != 0 || total != v.flushed-1 {
+	if len(r.b) != 0 || total+v.holes != v.flushed-1 {
 		return nil, bad
 	}
 	v.Recent = NewRecent(v.flushed)

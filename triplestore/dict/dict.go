@@ -4,7 +4,7 @@
 // payload of their id, from 1 on; a number is never given to another term. The newest terms are only in memory
 // (Recent; the commit log has them). A Builder writes them, or a bulk load's, into blocks of 64 consecutive numbers,
 // sorted and front-coded within, and into a run of hashes that leads from terms to numbers. Runs of similar size are
-// merged, so that there are only a few.
+// merged, so that there are only a few. Sweep and Hollow forget terms that nothing uses any more.
 //
 // A View is one unchanging state of the dictionary as far as blocks go; the Recent it refers to grows. An id that a
 // snapshot holds can be looked up in the view of that snapshot.
@@ -50,6 +50,8 @@ type View struct {
 	Recent  *Recent // terms from number flushed on
 	flushed uint64  // terms before this number are in blocks
 	runs    []*run  // largest first
+	holes   uint64  // numbers before flushed that no run leads to
+	swept   bool    // some of the holes still have their text
 }
 
 // New is the view of an empty dictionary.
@@ -149,8 +151,20 @@ func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 
 func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 	k, long := t.key(int(n % BlockTerms))
-	if !long {
+	if k != "" {
 		return k, nil
+	}
+	if !long { // swept since; an older snapshot still has it
+		ok, err := r.Read(kv.SpaceDict, termsKey(n/BlockTerms), func(b []byte) error {
+			own, err := decodeBlock(b, n/BlockTerms, BlockTerms)
+			if err == nil && int(n%BlockTerms) < own.len() {
+				k, long = own.key(int(n % BlockTerms))
+			}
+			return err
+		})
+		if err != nil || !ok || !long {
+			return k, err
+		}
 	}
 	ok, err := r.Read(kv.SpaceDict, longKey(n), func(b []byte) error {
 		body, err := checked(b, n)

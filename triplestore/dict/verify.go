@@ -9,7 +9,7 @@ import (
 )
 
 // Verify reads every term and every entry of the runs and compares them with one another. It returns the tags of all
-// terms with numbers before next, by number.
+// terms with numbers before next, by number; none for those that were swept.
 func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.Tag, err error) {
 	tags = make([]term.Tag, next)
 	var terms, entries uint64
@@ -18,6 +18,10 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			return fmt.Errorf("%w: term %d is none: %.100q", ErrDamaged, n, string(k))
 		}
 		return nil
+	}
+	used, err := v.findable(ctx, r)
+	if err != nil {
+		return nil, err
 	}
 	blocks := (v.flushed + BlockTerms - 1) / BlockTerms
 	if v.flushed == 1 { // there are none
@@ -34,6 +38,9 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			t, err = decodeBlock(b, block, limit)
 			return err
 		})
+		if err == nil && !ok && used[block] == 0 {
+			continue // swept as a whole
+		}
 		if err == nil && (!ok || t.len() < limit) {
 			err = fmt.Errorf("it is missing or too short")
 		}
@@ -43,6 +50,12 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 		for i := range limit {
 			n := block*BlockTerms + uint64(i)
 			if n == 0 {
+				continue
+			}
+			if !used.has(n) {
+				if k, long := t.key(i); !v.swept && (long || k != "") {
+					return nil, fmt.Errorf("%w: no run leads to term %d", ErrDamaged, n)
+				}
 				continue
 			}
 			k, err := v.keyIn(r, t, n)

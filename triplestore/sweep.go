@@ -1,0 +1,181 @@
+package triplestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"odarchive/triplestore/dict"
+	"odarchive/triplestore/index"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// sweepAt is how many quads must have gone for good, at least, before a sweep by itself.
+const sweepAt = 50_000
+
+// Sweep takes terms out of the dictionary that no quad uses any more and no entry of the change log names, and returns how
+// many. Their numbers are not used again, so that snapshots taken before go on. Writers wait while it finds them out, about
+// a second for a million terms; their text is deleted beside writers. It happens by itself when much has been removed.
+func (s *Store) Sweep(ctx context.Context) (terms uint64, err error) {
+	if s.closed.Load() {
+		return 0, ErrClosed
+	}
+	if terms, err = s.forgetTerms(ctx); err == nil {
+		err = s.hollow(ctx)
+	}
+	if err != nil {
+		return terms, fmt.Errorf("triplestore: sweep: %w", err)
+	}
+	return terms, nil
+}
+
+// Compact merges what has been committed into blocks and gives all space back that nothing needs any more. It reads and
+// writes the whole database; commits go on for most of the time.
+func (s *Store) Compact(ctx context.Context) error {
+	if _, err := s.Sweep(ctx); err != nil {
+		return err
+	}
+	return s.db.Compact()
+}
+
+// forgetTerms makes a root whose dictionary does not find terms that nothing uses. No commit happens meanwhile, which
+// might use one again.
+func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
+	if err := s.gate.Acquire(ctx, gateUnits); err != nil {
+		return 0, err
+	}
+	defer s.gate.Release(gateUnits)
+	if err := s.merge(ctx); err != nil {
+		return 0, err
+	}
+	s.merging.Lock()
+	defer s.merging.Unlock()
+	sn := s.Snapshot()
+	defer sn.Release()
+	st := sn.state
+	if st.overlay.Len() > 0 || st.terms != st.dict.Flushed() {
+		return 0, errors.New("commits have come in between") // the gate is there to keep them out
+	}
+	used := dict.NewNumbers(st.terms)
+	if err := sn.mark(ctx, used); err != nil {
+		return 0, err
+	}
+	if forgotten = st.dict.Unused(used); forgotten == 0 && st.root.removed == 0 {
+		return 0, nil
+	}
+	w := &blockWriter{s: s, sn: sn}
+	if forgotten > 0 {
+		w.built, err = st.dict.Sweep(ctx, s.db, sn.kv, used, func() uint64 { return s.nextID.Add(1) })
+		if err != nil {
+			return 0, errors.Join(err, dict.Delete(s.db, w.built.Fresh))
+		}
+	}
+	if err := w.prepare(); err != nil {
+		return 0, errors.Join(err, w.abandon())
+	}
+	var next state
+	err = s.db.Update(ctx, func(kt *kv.Txn) error {
+		next = *st
+		if w.built != nil {
+			next.dict = w.built.View.WithRecent(st.dict.Recent)
+		}
+		next.root = w.root(st.root, st.root.merged, st.root.logBytes)
+		next.root.removed = 0
+		return s.install(kt, st, &next)
+	})
+	if err != nil {
+		return 0, errors.Join(err, w.abandon())
+	}
+	return forgotten, s.tidy(ctx, &next)
+}
+
+// mark finds the numbers of all terms that quads or the change log have.
+func (sn *Snapshot) mark(ctx context.Context, used dict.Numbers) error {
+	see := func(q term.IDQuad) {
+		used.Add(q.S)
+		used.Add(q.P)
+		used.Add(q.O)
+		used.Add(q.G)
+	}
+	c := sn.index.Layout(index.GSPO)
+	defer c.Close()
+	for {
+		rows, err := c.Next()
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, q := range rows {
+			see(q)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return sn.kv.Scan(kv.SpaceTripleLog, nil, recordKey(sn.state.root.trimmed+1, 0), func(key, val []byte) (bool, error) {
+		c, _, err := decodeRecord(val)
+		if err != nil {
+			return false, fmt.Errorf("%w: log record %x: %w", ErrDamaged, key, err)
+		}
+		if c != nil {
+			for _, ch := range c.changes {
+				see(ch.Quad)
+			}
+		}
+		return true, ctx.Err()
+	})
+}
+
+// hollow deletes the text of forgotten terms, if there are any. If it does not come to its end, the next one, or one
+// after the next opening, goes on.
+func (s *Store) hollow(ctx context.Context) error {
+	if !s.current.Load().dict.Swept() {
+		return nil
+	}
+	ctx, end, err := s.beginMerge(ctx)
+	defer end()
+	if err != nil {
+		return err
+	}
+	sn := s.Snapshot()
+	defer sn.Release()
+	if !sn.state.dict.Swept() {
+		return nil
+	}
+	view, root, err := sn.state.dict.Hollow(ctx, s.db, sn.kv)
+	if err != nil {
+		return err
+	}
+	return s.db.Update(ctx, func(kt *kv.Txn) error {
+		tip := s.getTip()
+		next := *tip
+		next.dict = view.WithRecent(tip.dict.Recent)
+		r := *tip.root
+		r.dict = root
+		next.root = &r
+		return s.install(kt, tip, &next)
+	})
+}
+
+// reclaim gives space back after much has been removed: terms, and what the database keeps of deleted entries until it
+// merges its tables.
+func (s *Store) reclaim(ctx context.Context) error {
+	st := s.current.Load()
+	var forgotten uint64
+	if st.root.removed >= max(sweepAt, st.terms/2) {
+		var err error
+		if forgotten, err = s.Sweep(ctx); err != nil {
+			return err
+		}
+	} else if err := s.hollow(ctx); err != nil {
+		return err
+	}
+	if lost := s.lost.Load(); lost >= max(sweepAt, int64(st.base.Rows()/4)) || forgotten >= max(sweepAt, st.terms/4) {
+		s.lost.Add(-lost)
+		return s.db.Compact()
+	}
+	return nil
+}
