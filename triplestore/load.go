@@ -353,8 +353,24 @@ func (l *loader) close() {
 }
 
 // DropGraph removes a graph, the empty key being the default graph, as one commit, and gives its space back. It needs
-// little memory, however large the graph is. Other writers wait until it is done.
+// little memory, however large the graph is. Other writers wait until it is done. A small graph is a transaction's work.
 func (s *Store) DropGraph(ctx context.Context, g term.Key) error {
+	var small bool
+	err := s.View(ctx, func(sn *Snapshot) error {
+		id, ok, err := sn.Graph(g)
+		if err != nil || !ok {
+			small = true
+			return err
+		}
+		small = sn.Estimate(term.Pattern{G: id}).Count <= smallGraph
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("triplestore: drop graph: %w", err)
+	}
+	if small {
+		return s.Update(ctx, func(t *Txn) error { return t.ClearGraph(g) })
+	}
 	return s.bulk(ctx, "drop graph", func(w *blockWriter, parts *partWriter) error {
 		id, ok, err := w.sn.Graph(g)
 		if err != nil || !ok {
@@ -368,6 +384,9 @@ func (s *Store) DropGraph(ctx context.Context, g term.Key) error {
 		})
 	})
 }
+
+// smallGraph is how many quads are sooner named one by one than taken out of the blocks.
+const smallGraph = 4 << 10
 
 // Clear removes every quad as one commit.
 func (s *Store) Clear(ctx context.Context) error {

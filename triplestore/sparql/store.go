@@ -14,6 +14,12 @@ type Store interface {
 	Update(ctx context.Context, f func(Txn) error) error
 }
 
+// Dropper is a Store that drops a graph of any size, or everything, as a transaction of its own that needs little memory.
+type Dropper interface {
+	DropGraph(ctx context.Context, g term.Key) error // "": the default graph
+	Clear(ctx context.Context) error
+}
+
 // Txn is a transaction of a Store.
 type Txn interface {
 	Insert(term.Quad) error

@@ -33,6 +33,11 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	}
 	ctx, cancel := e.deadline(ctx, o.Timeout)
 	defer cancel()
+	if d, ok := s.(Dropper); ok && len(ops) == 1 {
+		if op, ok := ops[0].(algebra.Clear); ok && !op.Target.Named {
+			return Updated{}, cause(ctx, dropAlone(ctx, d, op.Target))
+		}
+	}
 	loaded, err := e.loadAll(ctx, ops)
 	if err != nil {
 		return Updated{}, err
@@ -53,6 +58,22 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 		return Updated{}, fmt.Errorf("sparql: update: %w", cause(ctx, err))
 	}
 	return done, nil
+}
+
+// dropAlone is a request that is one CLEAR or DROP and nothing else.
+func dropAlone(ctx context.Context, d Dropper, t algebra.GraphTarget) (err error) {
+	switch {
+	case t.All:
+		err = d.Clear(ctx)
+	case t.Default:
+		err = d.DropGraph(ctx, "")
+	default:
+		err = d.DropGraph(ctx, term.IRI(t.IRI))
+	}
+	if err != nil {
+		return fmt.Errorf("sparql: update: %w", err)
+	}
+	return nil
 }
 
 // PrepareUpdate parses and translates an update, and gives it the dataset that o asks for.

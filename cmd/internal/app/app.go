@@ -111,7 +111,7 @@ func (n *Node) openStores() (err error) {
 		return fmt.Errorf("archive %s: %w", data, err)
 	}
 	n.onClose(n.DB.Close)
-	if n.Triples, err = triplestore.Open(n.DB, triplestore.Options{Log: n.Log}); err != nil {
+	if n.Triples, err = triplestore.Open(n.DB, triplestore.Options{Log: n.Log, KeepChanges: int64(n.Config.KeepChanges)}); err != nil {
 		return fmt.Errorf("archive %s: %w", data, err)
 	}
 	n.onClose(n.Triples.Close)

@@ -14,6 +14,7 @@ import (
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/sparql/results"
+	"odarchive/triplestore/term"
 	"odarchive/vocab"
 )
 
@@ -51,8 +52,17 @@ func (n *Node) Update(ctx context.Context, text string) (sparql.Updated, error) 
 	return n.Engine.Update(ctx, updatable(n.Triples), text, sparql.UpdateOptions{})
 }
 
+// updatable is a store as updates want it: a sparql.Dropper, too.
 func updatable(s *triplestore.Store) sparql.Store {
-	return sparql.StoreOf(s.Update, func(t *triplestore.Txn) exec.Dataset { return t.Snapshot() })
+	return struct {
+		sparql.Store
+		bulk
+	}{sparql.StoreOf(s.Update, func(t *triplestore.Txn) exec.Dataset { return t.Snapshot() }), s}
+}
+
+type bulk interface {
+	DropGraph(ctx context.Context, g term.Key) error
+	Clear(ctx context.Context) error
 }
 
 // QueryEndpoint asks another SPARQL endpoint and writes its answer.

@@ -23,6 +23,8 @@ type Config struct {
 	LogLevel  string // debug info warn error
 	LogFormat string // text json
 
+	KeepChanges Bytes // of the change log of the triples, 0 = as much as the store's size calls for
+
 	Fetch Fetch
 	Serve Serve
 }
@@ -98,6 +100,7 @@ func (c Config) Check() error {
 func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "directory of the archive")
 	f.StringVar(&c.Base, "base", c.Base, "address below which the archive's own IRIs stand")
+	f.Var(&c.KeepChanges, "keep-changes", "how much of the log of changed triples is kept, 0 for about the size of the triples themselves, at most 1 GiB")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 }

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"odarchive/cmd/internal/app"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) compact() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compact",
+		Short: "Give back all disk space that nothing needs any more",
+		Long: `Forget terms that no triple uses, merge the database's tables, drop the bytes of cut segments, and rewrite packs
+that are mostly waste. The archive does most of this by itself while it runs; this does all of it now. What the log of changes
+still names is kept: --keep-changes makes that less.`,
+		Example: "  odarchive compact\n  odarchive compact --keep-changes 1B --json",
+		Args:    exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				done, err := n.Compact(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return c.print(done, "%d bytes before, %d after; %d terms forgotten, %d packs rewritten", done.Before, done.After, done.Terms, done.Packs)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable result")
+	return cmd
+}
