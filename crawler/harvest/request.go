@@ -57,17 +57,41 @@ const (
 
 // Ask sends a request, and again where the trouble may pass, as late as the source asks for. An answer that is longer than
 // Max is an ErrTooLong. The error is a *StatusError where the last answer had a status other than 200.
-func Ask(ctx context.Context, doer Doer, r Request) (Answer, error) {
-	tries := r.Tries
+func Ask(ctx context.Context, doer Doer, r Request) (answer Answer, err error) {
+	err = patiently(ctx, r.Tries, func() (again bool, after time.Duration, err error) {
+		var resp *http.Response
+		resp, again, after, err = send(ctx, doer, r)
+		if err != nil {
+			return again, after, err
+		}
+		answer, again, err = read(resp, r)
+		return again, 0, err
+	})
+	return answer, err
+}
+
+// Send is Ask for an answer of any length: its body, not decoded to UTF-8, is the caller's to read and close. Max and Raw
+// do not matter.
+func Send(ctx context.Context, doer Doer, r Request) (resp *http.Response, err error) {
+	err = patiently(ctx, r.Tries, func() (again bool, after time.Duration, err error) {
+		resp, again, after, err = send(ctx, doer, r)
+		return again, after, err
+	})
+	return resp, err
+}
+
+// patiently tries until there is no error, or one that will not pass, or tries are used up. after is how late the source
+// wants the next try, 0 = it did not say.
+func patiently(ctx context.Context, tries int, try func() (again bool, after time.Duration, err error)) error {
 	if tries <= 0 {
 		tries = 4
 	}
 	wait := time.Second
 	for {
-		answer, again, after, err := ask(ctx, doer, r)
+		again, after, err := try()
 		tries--
 		if err == nil || !again || tries <= 0 || ctx.Err() != nil {
-			return answer, err
+			return err
 		}
 		if after <= 0 {
 			after, wait = wait, wait*3
@@ -76,21 +100,21 @@ func Ask(ctx context.Context, doer Doer, r Request) (Answer, error) {
 		select {
 		case <-ctx.Done():
 			pause.Stop()
-			return answer, ctx.Err()
+			return ctx.Err()
 		case <-pause.C:
 		}
 	}
 }
 
-// ask once. again tells whether another try makes sense, after how long the source wants it, 0 = it did not say.
-func ask(ctx context.Context, doer Doer, r Request) (answer Answer, again bool, after time.Duration, err error) {
+// send once, for an answer with status 200.
+func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again bool, after time.Duration, err error) {
 	method := r.Method
 	if method == "" {
 		method = http.MethodGet
 	}
 	req, err := http.NewRequestWithContext(ctx, method, r.URL, strings.NewReader(r.Body))
 	if err != nil {
-		return answer, false, 0, fmt.Errorf("%q is no address: %w", r.URL, err)
+		return nil, false, 0, fmt.Errorf("%q is no address: %w", r.URL, err)
 	}
 	if r.Accept != "" {
 		req.Header.Set("Accept", r.Accept)
@@ -98,19 +122,29 @@ func ask(ctx context.Context, doer Doer, r Request) (answer Answer, again bool, 
 	if r.Type != "" {
 		req.Header.Set("Content-Type", r.Type)
 	}
-	resp, err := doer.Do(req)
+	resp, err = doer.Do(req)
 	if err != nil {
-		return answer, true, 0, err
+		return nil, true, 0, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, false, 0, nil
 	}
 	defer resp.Body.Close()
-	answer.URL, answer.Header = r.URL, resp.Header
+	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // what can be read of it is enough
+	return nil, passing(resp.StatusCode), retryAfter(resp.Header.Get("Retry-After"), time.Now()), &StatusError{finalURL(resp, r), resp.StatusCode, head}
+}
+
+func finalURL(resp *http.Response, r Request) string {
 	if resp.Request != nil && resp.Request.URL != nil {
-		answer.URL = resp.Request.URL.String()
+		return resp.Request.URL.String()
 	}
-	if resp.StatusCode != http.StatusOK {
-		head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // what can be read of it is enough
-		return answer, passing(resp.StatusCode), retryAfter(resp.Header.Get("Retry-After"), time.Now()), &StatusError{answer.URL, resp.StatusCode, head}
-	}
+	return r.URL
+}
+
+// read the body whole and close it. again tells whether another try makes sense.
+func read(resp *http.Response, r Request) (answer Answer, again bool, err error) {
+	defer resp.Body.Close()
+	answer.URL, answer.Header = finalURL(resp, r), resp.Header
 	limit := r.Max
 	if limit <= 0 {
 		limit = maxAnswer
@@ -118,15 +152,15 @@ func ask(ctx context.Context, doer Doer, r Request) (answer Answer, again bool, 
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:
-		return answer, true, 0, fmt.Errorf("%s broke off after %d bytes: %w", answer.URL, len(body), err)
+		return answer, true, fmt.Errorf("%s broke off after %d bytes: %w", answer.URL, len(body), err)
 	case int64(len(body)) > limit:
-		return answer, false, 0, fmt.Errorf("%s %w %d bytes", answer.URL, ErrTooLong, limit)
+		return answer, false, fmt.Errorf("%s %w %d bytes", answer.URL, ErrTooLong, limit)
 	}
 	answer.Body = body
 	if !r.Raw {
 		answer.Body = toUTF8(body, resp.Header.Get("Content-Type"))
 	}
-	return answer, false, 0, nil
+	return answer, false, nil
 }
 
 func passing(status int) bool {

@@ -6,6 +6,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ckan"
+	"odarchive/crawler/harvest/datajson"
 	"odarchive/crawler/harvest/portalwatch"
 )
 
@@ -23,6 +24,9 @@ func harvesters() []harvester {
 		}},
 		{"ckan", func(n *Node, address, portal string) harvest.Harvester {
 			return ckan.Source{URL: address, Portal: portal, HTTP: n.Fetcher.Client()}
+		}},
+		{"datajson", func(n *Node, address, portal string) harvest.Harvester {
+			return datajson.Source{URL: address, Portal: portal, HTTP: n.Fetcher.Client()}
 		}},
 	}
 }

@@ -231,3 +231,6 @@ func quote(b *strings.Builder, s string) {
 	}
 	b.WriteByte('"')
 }
+
+// Object makes a Value of members.
+func Object(names []string, values []Value) Value { return Value{&object{names, values}} }

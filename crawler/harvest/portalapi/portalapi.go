@@ -93,18 +93,9 @@ func WebPage(body []byte) string {
 
 // Open asks for a document of any length, to be read while it comes, in UTF-8 whatever it declares. The caller closes it.
 func Open(ctx context.Context, doer harvest.Doer, address string) (io.ReadCloser, http.Header, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%q is no address: %w", address, err)
-	}
-	req.Header.Set("Accept", "application/json, */*;q=0.1")
-	resp, err := doer.Do(req)
+	resp, err := harvest.Send(ctx, doer, harvest.Request{URL: address, Accept: "application/json, */*;q=0.1"})
 	if err != nil {
 		return nil, nil, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		resp.Body.Close()
-		return nil, nil, &harvest.StatusError{URL: address, Status: resp.StatusCode}
 	}
 	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(resp.Body, head)

@@ -198,11 +198,58 @@ func (n *Notes) String() string {
 	for _, s := range n.Seeds {
 		fmt.Fprintf(&b, "seed: %s\n", s.URL)
 	}
+	for _, q := range n.Quads {
+		fmt.Fprintf(&b, "quad: %s %s %s\n", q.S.Value(), q.P.Value(), short(q.O.Value()))
+	}
 	for _, g := range n.GoneIRIs {
 		fmt.Fprintf(&b, "gone: %s\n", g)
 	}
 	for _, s := range n.Skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", s)
+	}
+	return b.String()
+}
+
+// Yield says of each dataset what was found, without the texts: the IRI, and which fields are filled, how often.
+func (n *Notes) Yield() string {
+	var b strings.Builder
+	services, distributions := 0, 0
+	for _, d := range n.Datasets {
+		for _, dist := range d.Distributions {
+			distributions++
+			if dist.Service {
+				services++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "%d datasets, %d distributions (%d services), %d seeds, %d statements, %d gone, %d passed over\n",
+		len(n.Datasets), distributions, services, len(n.Seeds), len(n.Quads), len(n.GoneIRIs), len(n.Skipped))
+	for _, d := range n.Datasets {
+		fmt.Fprintf(&b, "  %s:%s\n", d.IRI, filled(reflect.ValueOf(d)))
+		for _, dist := range d.Distributions {
+			fmt.Fprintf(&b, "    %s:%s\n", short(dist.URL), filled(reflect.ValueOf(dist)))
+		}
+	}
+	for _, why := range n.Skipped {
+		fmt.Fprintf(&b, "  skipped: %s\n", why)
+	}
+	return b.String()
+}
+
+// filled fields of a struct but its addresses.
+func filled(v reflect.Value) string {
+	var b strings.Builder
+	for i := range v.NumField() {
+		f, name := v.Field(i), strings.ToLower(v.Type().Field(i).Name)
+		switch {
+		case f.IsZero() || name == "iri" || name == "url" || name == "distributions":
+		case f.Kind() == reflect.Slice || f.Kind() == reflect.Map:
+			if f.Len() > 0 {
+				fmt.Fprintf(&b, " %s %d", name, f.Len())
+			}
+		default:
+			fmt.Fprintf(&b, " %s", name)
+		}
 	}
 	return b.String()
 }

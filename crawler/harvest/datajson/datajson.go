@@ -1,0 +1,238 @@
+// Package datajson harvests data.json: the catalog files of Project Open Data (United States) in versions 1.0 and 1.1, of
+// DCAT-US 3, and what others, ArcGIS Hub and DKAN among them, publish like them.
+//
+// The file is read while it comes, one dataset at a time: its length does not matter, and a dataset that cannot be read is
+// passed over. Catalogs inside of catalogs, series with their members and services with the datasets they serve are gone
+// into. A harvest that was cut off goes on at the same dataset, if the file is still the same; a file that has not changed
+// since is not read again.
+//
+// https://resources.data.gov/resources/dcat-us/ describes version 1.1, https://github.com/DOI-DO/dcat-us version 3.
+package datajson
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portalapi"
+)
+
+// Source is one file.
+type Source struct {
+	URL    string // of the file, or of the portal that has it at /data.json
+	Portal string // IRI of the portal, "" = the address without /data.json
+	HTTP   harvest.Doer
+}
+
+var _ harvest.Harvester = Source{}
+
+// step is how many datasets are read between marks.
+const step = 100
+
+// Harvest implements harvest.Harvester. Marks: n (datasets so far), tag (what tells versions of the file apart).
+func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
+	root, err := portalapi.Root(s.URL)
+	if err != nil {
+		return fmt.Errorf("datajson: %w", err)
+	}
+	address := strings.TrimSpace(s.URL)
+	if !strings.Contains(strings.ToLower(root), ".json") && !strings.Contains(address, "?") {
+		address = root + "/data.json"
+	}
+	body, header, err := portalapi.Open(ctx, s.HTTP, address)
+	if err != nil {
+		return fmt.Errorf("datajson: %w", err)
+	}
+	defer body.Close() // was only read
+	at := portalapi.ParseMark(from)
+	tag := tagOf(header)
+	if tag != "" && tag == at.Get("tag") && at.Int("n") == 0 {
+		out.Next(from) // nothing has changed
+		return nil
+	}
+	w := &walk{ctx: ctx, address: address, root: strings.TrimSuffix(root, "/data.json"), tag: tag, out: out, in: loosejson.NewReader(body, 0), seen: map[string]bool{}}
+	w.portal = harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(w.root)), Software: "data.json"}
+	if at.Get("tag") == tag {
+		w.skip = at.Int("n")
+	}
+	if err := w.document(); err != nil {
+		return fmt.Errorf("datajson: %w", err)
+	}
+	if tag != "" {
+		out.Next(portalapi.MarkOf("tag", tag).String())
+	}
+	return nil
+}
+
+func tagOf(header http.Header) string {
+	return cmp.Or(header.Get("Etag"), header.Get("Last-Modified"))
+}
+
+// walk through one file.
+type walk struct {
+	ctx     context.Context
+	address string // of the file
+	root    string // of the portal
+	tag     string
+	portal  harvest.Portal
+	out     harvest.Sink
+	in      *loosejson.Reader
+	began   bool // the portal was handed over
+	skip    int  // entries that were read before
+	n       int  // entries so far
+	seen    map[string]bool
+}
+
+// catalog is what is known of the catalog that is being read.
+type catalog struct {
+	nested bool
+	names  []string
+	values []loosejson.Value
+}
+
+func (c *catalog) object() loosejson.Value { return loosejson.Object(c.names, c.values) }
+
+func (w *walk) document() error {
+	first, err := w.in.Peek()
+	if err != nil {
+		return w.stop(err)
+	}
+	about := &catalog{}
+	switch first {
+	case '[': // version 1.0
+		err = w.in.Array(func() error { return w.entry(about, w.dataset) })
+	case '{':
+		err = w.catalog(about)
+	default:
+		_, err = w.in.Value()
+		return errors.Join(err, fmt.Errorf("%s holds no catalog", w.address))
+	}
+	if err != nil {
+		return w.stop(err)
+	}
+	if alone := about.object(); w.n == 0 && !alone.First("distribution", "identifier", "accessURL").Empty() {
+		if err := w.begin(&catalog{}); err != nil {
+			return err
+		}
+		if err := w.dataset(alone, about); err != nil {
+			return err
+		}
+		w.n++
+	}
+	if w.n == 0 && about.object().Get("dataset").IsNull() && !w.began {
+		return fmt.Errorf("%s holds no datasets", w.address)
+	}
+	if err := w.begin(about); err != nil {
+		return err
+	}
+	return w.mark()
+}
+
+// stop after what was good.
+func (w *walk) stop(err error) error {
+	var broken *loosejson.Error
+	if errors.As(err, &broken) {
+		err = fmt.Errorf("%s has %w", w.address, err)
+	}
+	if w.n > w.skip {
+		return errors.Join(w.mark(), err)
+	}
+	return err
+}
+
+func (w *walk) mark() error {
+	return w.out.Mark(portalapi.MarkOf("n", fmt.Sprint(w.n), "tag", w.tag).String())
+}
+
+// catalog whose members may come in any order.
+func (w *walk) catalog(about *catalog) error {
+	return w.in.Object(func(name string) error {
+		switch name {
+		case "dataset", "datasets":
+			about.names, about.values = append(about.names, "dataset"), append(about.values, loosejson.String("read"))
+			return w.entries(about, w.dataset)
+		case "datasetSeries":
+			return w.entries(about, w.series)
+		case "service":
+			return w.entries(about, w.service)
+		case "record":
+			return w.entries(about, w.record)
+		case "catalog":
+			return w.each(func() error { return w.catalog(&catalog{nested: true}) })
+		}
+		v, err := w.in.Value()
+		var bad *loosejson.Bad
+		if errors.As(err, &bad) {
+			return nil // a member that is not needed
+		}
+		about.names, about.values = append(about.names, name), append(about.values, v)
+		return err
+	})
+}
+
+// each element of an array, or one value.
+func (w *walk) each(do func() error) error {
+	if first, err := w.in.Peek(); err != nil || first != '[' {
+		return cmp.Or(err, do())
+	}
+	return w.in.Array(do)
+}
+
+func (w *walk) entries(about *catalog, do func(loosejson.Value, *catalog) error) error {
+	return w.each(func() error { return w.entry(about, do) })
+}
+
+// entry of a catalog; one that cannot be read is passed over.
+func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) error {
+	if err := w.begin(about); err != nil {
+		return err
+	}
+	w.n++
+	if w.n <= w.skip {
+		return w.in.Skip()
+	}
+	v, err := w.in.Value()
+	var bad *loosejson.Bad
+	switch {
+	case errors.As(err, &bad):
+		w.out.Skip(fmt.Sprintf("entry number %d: %s", w.n, bad.Why))
+	case err != nil:
+		w.n--
+		return err
+	default:
+		if err := do(v, about); err != nil {
+			return err
+		}
+	}
+	if w.n%step == 0 {
+		return w.mark()
+	}
+	return w.ctx.Err()
+}
+
+// begin the portal once, with what the outermost catalog has said so far.
+func (w *walk) begin(about *catalog) error {
+	if w.began {
+		return nil
+	}
+	w.began = true
+	a := about.object()
+	w.portal.Title = first(portalapi.Texts(a.Get("title")))
+	w.portal.Description = first(portalapi.Texts(a.Get("description")))
+	w.portal.Homepage = portalapi.Link(a.Get("homepage"))
+	w.portal.Publisher = portalapi.Agent(a.Get("publisher"))
+	w.portal.Language = a.Get("language").Texts()
+	return w.out.Portal(w.portal, true)
+}
+
+func first(texts []harvest.Text) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[0].Value
+}

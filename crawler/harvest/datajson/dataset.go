@@ -1,0 +1,290 @@
+package datajson
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portalapi"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/rdf"
+)
+
+// dataset that stands in a catalog.
+func (w *walk) dataset(v loosejson.Value, about *catalog) error {
+	d, ok := w.read(v)
+	if !ok {
+		w.out.Skip(fmt.Sprintf("entry number %d has neither identifier nor title nor distribution", w.n))
+		return nil
+	}
+	if id := portalapi.Link(about.object().First("@id", "identifier")); about.nested && portalapi.IsLink(id) {
+		d.IsPartOf = append(d.IsPartOf, id)
+	}
+	w.seen[d.IRI] = true
+	return w.out.Dataset(d)
+}
+
+// embedded datasets of a series or a service; those that stand elsewhere too were, or will be, read there.
+func (w *walk) embedded(list loosejson.Value, partOf string) ([]string, error) {
+	var iris []string
+	for _, v := range list.List() {
+		if t := portalapi.Link(v); t != "" && v.Get("title").IsNull() {
+			iris = append(iris, w.mint(t))
+			continue
+		}
+		d, ok := w.read(v)
+		if !ok {
+			continue
+		}
+		iris = append(iris, d.IRI)
+		if w.seen[d.IRI] {
+			continue
+		}
+		w.seen[d.IRI] = true
+		if partOf != "" && !slices.Contains(d.IsPartOf, partOf) {
+			d.IsPartOf = append(d.IsPartOf, partOf)
+		}
+		if err := w.out.Dataset(d); err != nil {
+			return nil, err
+		}
+	}
+	return iris, nil
+}
+
+// series is a dataset whose members are datasets.
+func (w *walk) series(v loosejson.Value, _ *catalog) error {
+	d, ok := w.read(v)
+	if !ok {
+		return nil
+	}
+	if err := w.out.Dataset(d); err != nil {
+		return err
+	}
+	for _, name := range []string{"seriesMember", "first", "last"} {
+		if _, err := w.embedded(v.Get(name), d.IRI); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// service is described beside the datasets.
+func (w *walk) service(v loosejson.Value, _ *catalog) error {
+	iri := w.iriOf(v)
+	if iri == "" {
+		w.out.Skip(fmt.Sprintf("entry number %d is a service without an identifier and a title", w.n))
+		return nil
+	}
+	served, err := w.embedded(v.Get("servesDataset"), "")
+	if err != nil {
+		return err
+	}
+	quads := []term.Quad{w.quad(iri, rdf.Type, term.IRI(dcat.DataService))}
+	for _, t := range portalapi.Texts(v.Get("title")) {
+		quads = append(quads, w.quad(iri, dcterms.Title, term.String(t.Value)))
+	}
+	for _, endpoint := range portalapi.Links(v.Get("endpointURL")) {
+		if portalapi.IsLink(endpoint) {
+			quads = append(quads, w.quad(iri, dcat.EndpointURL, term.IRI(endpoint)))
+		}
+	}
+	for _, d := range served {
+		quads = append(quads, w.quad(iri, dcat.ServesDataset, term.IRI(d)))
+	}
+	return w.quads(quads)
+}
+
+// record of when a dataset entered the catalog, and changed in it.
+func (w *walk) record(v loosejson.Value, _ *catalog) error {
+	topic := portalapi.Link(v.Get("primaryTopic"))
+	id := v.Get("@id").Text()
+	if topic == "" || !portalapi.IsLink(id) {
+		return nil // says nothing about anything
+	}
+	quads := []term.Quad{
+		w.quad(id, rdf.Type, term.IRI(dcat.CatalogRecord)),
+		w.quad(id, foaf.PrimaryTopic, term.IRI(w.mint(topic))),
+	}
+	for _, f := range []struct{ name, property string }{{"title", dcterms.Title}, {"issued", dcterms.Issued}, {"modified", dcterms.Modified}} {
+		if t := v.Get(f.name).Text(); t != "" {
+			quads = append(quads, w.quad(id, f.property, term.String(t)))
+		}
+	}
+	return w.quads(quads)
+}
+
+func (w *walk) quad(s, p string, o term.Key) term.Quad {
+	return term.Quad{S: term.IRI(s), P: term.IRI(p), O: o}
+}
+
+func (w *walk) quads(quads []term.Quad) error {
+	for _, q := range quads {
+		if err := w.out.Quad(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mint an IRI for an identifier that is none.
+func (w *walk) mint(identifier string) string {
+	if portalapi.IsLink(identifier) {
+		return identifier
+	}
+	return w.address + "#" + url.PathEscape(identifier)
+}
+
+// iriOf an entry: its identifier, else made from its title and addresses; "" where it has none of all.
+func (w *walk) iriOf(v loosejson.Value) string {
+	id := v.Get("identifier")
+	if at := v.Get("@id").Text(); portalapi.IsLink(at) {
+		return at
+	}
+	if t := cmp.Or(portalapi.Link(id), id.Get("notation").Text()); t != "" {
+		return w.mint(t)
+	}
+	made := v.Get("title").JSON()
+	for _, d := range v.Get("distribution").List() {
+		made += " " + d.First("downloadURL", "accessURL").Text()
+	}
+	if strings.TrimSpace(made) == "null" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(made))
+	return w.address + "#~" + hex.EncodeToString(sum[:8])
+}
+
+// read a dataset; false where there is nothing to be called by.
+func (w *walk) read(v loosejson.Value) (harvest.Dataset, bool) {
+	iri := w.iriOf(v)
+	if iri == "" || !v.IsObject() {
+		return harvest.Dataset{}, false
+	}
+	d := harvest.Dataset{
+		IRI:         iri,
+		Title:       portalapi.Texts(v.Get("title")),
+		Description: portalapi.Texts(v.Get("description")),
+		Keywords:    keywords(v.First("keyword", "keywords")),
+		Themes:      portalapi.Words(v.Get("theme")),
+		Identifiers: identifiers(v),
+		LandingPage: portalapi.Link(v.First("landingPage", "homepage")),
+		License:     portalapi.Plain(portalapi.Link(v.Get("license"))),
+		Rights:      strings.Join(portalapi.Words(v.Get("rights")), "\n"),
+		AccessLevel: cmp.Or(v.Get("accessLevel").Text(), portalapi.Link(v.Get("accessRights"))),
+		Publisher:   portalapi.Agent(v.Get("publisher")),
+		Creators:    portalapi.Agents(v.Get("creator")),
+		Contact:     portalapi.Agent(v.Get("contactPoint")),
+		Frequency:   portalapi.Link(v.Get("accrualPeriodicity")),
+		Issued:      v.First("issued", "releaseDate").Text(),
+		Modified:    v.Get("modified").Text(),
+		Spatial:     portalapi.Places(v.Get("spatial")),
+		Temporal:    portalapi.Periods(v.Get("temporal")),
+		Language:    portalapi.Links(v.Get("language")),
+		Version:     v.Get("version").Text(),
+		Conforms:    portalapi.Links(v.Get("conformsTo")),
+		Extras:      map[string]string{},
+	}
+	if mail := portalapi.Email(v.Get("mbox").Text()); mail != "" { // version 1.0
+		d.Contact.Email = mail
+	}
+	if strings.HasPrefix(d.Modified, "R/") { // a repeating interval: how often, not when
+		d.Frequency, d.Modified = cmp.Or(d.Frequency, d.Modified), ""
+	}
+	for _, t := range append(portalapi.Links(v.Get("isPartOf")), portalapi.Links(v.Get("inSeries"))...) {
+		d.IsPartOf = append(d.IsPartOf, w.mint(t))
+	}
+	for name, m := range v.Members() {
+		if known[name] || m.Empty() || strings.HasPrefix(name, "@") {
+			continue
+		}
+		d.Extras[name] = cmp.Or(strings.Join(m.Texts(), ", "), m.JSON())
+	}
+	for _, m := range v.Get("distribution").List() {
+		if dist := w.distribution(m); dist.URL != "" {
+			d.Distributions = append(d.Distributions, dist)
+		}
+	}
+	for _, name := range []string{"accessURL", "webService"} { // version 1.0
+		at := portalapi.Resolve(w.root+"/", v.Get(name).Text())
+		if at == "" || slices.ContainsFunc(d.Distributions, func(o harvest.Distribution) bool { return o.URL == at }) {
+			continue
+		}
+		d.Distributions = append(d.Distributions, harvest.Distribution{URL: at, Format: v.Get("format").Text(), Size: v.Get("size").Int(), Service: name == "webService"})
+	}
+	return d, true
+}
+
+// known members have a field of their own.
+var known = map[string]bool{"title": true, "description": true, "keyword": true, "keywords": true, "theme": true, "identifier": true, "landingPage": true, "homepage": true,
+	"license": true, "rights": true, "accessLevel": true, "accessRights": true, "publisher": true, "creator": true, "contactPoint": true, "mbox": true,
+	"accrualPeriodicity": true, "issued": true, "releaseDate": true, "modified": true, "spatial": true, "temporal": true, "language": true, "version": true,
+	"conformsTo": true, "isPartOf": true, "inSeries": true, "distribution": true, "accessURL": true, "webService": true, "format": true, "size": true,
+	"seriesMember": true, "first": true, "last": true}
+
+func (w *walk) distribution(v loosejson.Value) harvest.Distribution {
+	if t := v.Text(); t != "" {
+		return harvest.Distribution{URL: portalapi.Resolve(w.root+"/", t)}
+	}
+	download := portalapi.Resolve(w.root+"/", portalapi.Link(v.Get("downloadURL")))
+	access := portalapi.Resolve(w.root+"/", portalapi.Link(v.Get("accessURL")))
+	dist := harvest.Distribution{
+		URL:         cmp.Or(download, access),
+		Title:       first(portalapi.Texts(v.Get("title"))),
+		Description: first(portalapi.Texts(v.Get("description"))),
+		Format:      cmp.Or(portalapi.Link(v.Get("format")), first(portalapi.Texts(v.Get("format")))),
+		MediaType:   portalapi.Link(v.Get("mediaType")),
+		License:     portalapi.Plain(portalapi.Link(v.Get("license"))),
+		Size:        v.First("byteSize", "size").Int(),
+		Issued:      v.Get("issued").Text(),
+		Modified:    v.Get("modified").Text(),
+		Conforms:    portalapi.Links(v.Get("conformsTo")),
+	}
+	if iri := v.Get("@id").Text(); portalapi.IsLink(iri) {
+		dist.IRI = iri
+	}
+	if access != dist.URL {
+		dist.AccessURL = access
+	}
+	if sum := v.Get("checksum"); sum.IsObject() {
+		alg := strings.ToLower(portalapi.Link(sum.Get("algorithm")))
+		for _, known := range []string{"md5", "sha1", "sha256"} {
+			if strings.HasSuffix(strings.ReplaceAll(alg, "-", ""), known) {
+				dist.Checksum, dist.ChecksumAlg = strings.ToLower(sum.Get("checksumValue").Text()), known
+			}
+		}
+	}
+	dist.Service = download == "" && portalapi.IsService(dist.Format)
+	return dist
+}
+
+func identifiers(v loosejson.Value) []string {
+	id := v.Get("identifier")
+	all := portalapi.Links(v.Get("otherIdentifier"))
+	if t := cmp.Or(portalapi.Link(id), id.Get("notation").Text()); t != "" {
+		all = append([]string{t}, all...)
+	}
+	return all
+}
+
+// keywords of a list, or of one string with commas as in version 1.0.
+func keywords(v loosejson.Value) []harvest.Text {
+	if t := v.Text(); strings.Contains(t, ",") {
+		var words []harvest.Text
+		for _, k := range strings.Split(t, ",") {
+			if k = strings.TrimSpace(k); k != "" {
+				words = append(words, harvest.Text{Value: k})
+			}
+		}
+		return words
+	}
+	return portalapi.Texts(v)
+}
