@@ -127,10 +127,8 @@ type groupConcat struct {
 	any, bad  bool
 }
 
+// Add concatenates; as with CONCAT, what has no text makes the whole an error.
 func (g *groupConcat) Add(v Value) {
-	if v.kind == Err {
-		return
-	}
 	s := str(v)
 	if s.kind == Err || g.b.Len()+len(s.s) > MaxString {
 		g.bad = true

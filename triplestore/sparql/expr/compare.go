@@ -51,7 +51,7 @@ func equalTriples(a, b Value) (eq, ok bool) {
 // Compare is the order of the operators < > <= >=; ok is false for a type error.
 func Compare(a, b Value) (c int, ok bool) {
 	switch {
-	case a.kind == Str && b.kind == Str:
+	case a.kind == Str && b.kind == Str, a.kind == Lang && b.kind == Lang && a.t == b.t: // the latter as an extension (§17.3.1)
 		return strings.Compare(a.s, b.s), true
 	case a.kind == XSD && b.kind == XSD:
 		return xsdval.Compare(a.x, b.x)

@@ -75,6 +75,12 @@ func show(k term.Key) string {
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
+		// Effective boolean values (§17.2.2).
+		{`!("abc"^^xsd:integer)`, "error"}, {`IF("maybe"^^xsd:boolean, 1, 2)`, "error"}, {`IF("a"@en, 1, 2)`, "error"},
+		{`!"x"^^<http://unknown/>`, "error"}, {`!"2020-01-01"^^xsd:date`, "error"}, {`!<http://a>`, "error"}, {`!("NaN"^^xsd:double)`, "true boolean"},
+		{`"a"@en < "b"@en`, "true boolean"}, {`"a"@en < "b"@de`, "error"}, {`"a" < "b"@de`, "error"},
+		{`?u IN ()`, "error"}, {`1 IN ()`, "false boolean"}, {`1 NOT IN ()`, "true boolean"}, {`?u NOT IN ()`, "error"},
+		{`UCASE("straße"@de)`, "STRASSE@de"}, {`LCASE("ΧΑΟΣ")`, `"χαος"`}, {`UCASE("ǆ")`, `"Ǆ"`},
 		// Errors as the third truth value (§17.2).
 		{`true || (1/0 = 1)`, "true boolean"}, {`(1/0 = 1) || true`, "true boolean"}, {`false || (1/0 = 1)`, "error"},
 		{`false && (1/0 = 1)`, "false boolean"}, {`(1/0 = 1) && true`, "error"}, {`!(1/0)`, "error"},
@@ -95,7 +101,7 @@ func TestExpressions(t *testing.T) {
 		{`isIRI(<x:a>)`, "true boolean"}, {`isLiteral(<x:a>)`, "false boolean"}, {`STRLEN(STRUUID())`, "36 integer"}, {`isIRI(UUID())`, "true boolean"},
 		// Strings.
 		{`STRLEN("häß")`, "3 integer"}, {`SUBSTR("motor car", 6)`, `" car"`}, {`SUBSTR("12345", 1.5, 2.6)`, `"234"`}, {`SUBSTR("12345", 0, 3)`, `"12"`}, {`SUBSTR("bar"@en, 2, 1)`, "a@en"},
-		{`UCASE("aß"@de)`, "Aß@de"}, {`CONCAT("a"@en, "b"@en)`, "ab@en"}, {`CONCAT("a"@en, "b")`, `"ab"`}, {`CONCAT("a", 1)`, "error"}, {`CONTAINS("abc"@en, "b")`, "true boolean"},
+		{`UCASE("aß"@de)`, "ASS@de"}, {`CONCAT("a"@en, "b"@en)`, "ab@en"}, {`CONCAT("a"@en, "b")`, `"ab"`}, {`CONCAT("a", 1)`, "error"}, {`CONTAINS("abc"@en, "b")`, "true boolean"},
 		{`CONTAINS("abc", "b"@en)`, "error"}, {`STRBEFORE("abc"@en, "b")`, "a@en"}, {`STRBEFORE("abc"@en, "z")`, `""`}, {`STRAFTER("abc", "")`, `"abc"`}, {`STRENDS("abc", "bc")`, "true boolean"},
 		{`ENCODE_FOR_URI("ä b~")`, `"%C3%A4%20b~"`}, {`LANGMATCHES("de-AT", "de")`, "true boolean"}, {`LANGMATCHES("den", "de")`, "false boolean"}, {`LANGMATCHES("", "*")`, "false boolean"},
 		// Regular expressions.

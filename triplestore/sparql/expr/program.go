@@ -153,7 +153,7 @@ func (c *compiler) in(e algebra.In) (Func, error) {
 	not := e.Not
 	return func(env *Env) Value {
 		v := x(env)
-		failed := false
+		failed := v.kind == Err // even where the list is empty
 		for _, f := range list {
 			eq, ok := Equal(v, f(env))
 			if ok && eq {

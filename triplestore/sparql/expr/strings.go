@@ -5,6 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
 )
@@ -25,9 +28,9 @@ func stringFunctions(name string) (function, bool) {
 	case "SUBSTR":
 		return fnN(2, 3, substr), true
 	case "UCASE":
-		return fn1(mapString(strings.ToUpper)), true
+		return fn1(mapString(upper)), true
 	case "LCASE":
-		return fn1(mapString(strings.ToLower)), true
+		return fn1(mapString(lower)), true
 	case "STRSTARTS":
 		return fn2(compatible(func(a, b Value) Value { return NewBool(strings.HasPrefix(a.s, b.s)) })), true
 	case "STRENDS":
@@ -90,6 +93,21 @@ func mapString(f func(string) string) func(Value) Value {
 		}
 		return v.with(f(v.s))
 	}
+}
+
+// upper and lower map as Unicode's tables for whole words do (fn:upper-case): ß becomes SS, a final Σ becomes ς.
+func upper(s string) string {
+	if isASCII(s) {
+		return strings.ToUpper(s)
+	}
+	return cases.Upper(language.Und).String(s)
+}
+
+func lower(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	return cases.Lower(language.Und).String(s)
 }
 
 // compatible wraps a function of two strings in the argument rule of §17.4.3.1.2: the second is plain, or both have

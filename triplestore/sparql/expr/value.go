@@ -143,7 +143,8 @@ func (v Value) datatype() string {
 	return v.Key().Datatype()
 }
 
-// EBV is the effective boolean value (§17.2.2); ok is false for a type error.
+// EBV is the effective boolean value (§17.2.2); ok is false for a type error. SPARQL 1.1 leaves room for ill-typed numbers
+// and texts with a language; SPARQL 1.2 and its tests (expression/not-not) make them type errors.
 func (v Value) EBV() (b, ok bool) {
 	switch v.kind {
 	case XSD:
