@@ -40,9 +40,10 @@ ROUNDS ?= 200
 FUZZTIME ?= 30s
 MODULES := $(shell git ls-files '*_test.go' | xargs grep -l '^func Fuzz' 2>/dev/null | xargs -n1 dirname | sort -u)
 
-test-browser: ui ## the pages in a real browser (installs Debian's chromium where it is missing)
-	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)
-	$(GO) test ./ui/... -tags browser -run Browser -timeout 15m
+test-browser: ## the pages in a real browser (installs Debian's chromium and npm where they are missing)
+	@.ci/browser
+	@$(MAKE) --no-print-directory ui
+	ODARCHIVE_BROWSER=required $(GO) test ./ui/... -tags browser -run Browser -timeout 15m
 
 kill: ## kill -9 the store and a crawl at random moments, ROUNDS times, and look for what was lost
 	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h
