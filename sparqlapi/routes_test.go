@@ -298,7 +298,7 @@ func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
 
 // plainPath folds a documented path and a routing pattern into one form.
 func plainPath(path string) string {
-	path = regexp.MustCompile(`\{(url|type)\}$`).ReplaceAllString(path, "*")
+	path = regexp.MustCompile(`\{(url|type|path)\}$`).ReplaceAllString(path, "*")
 	path = strings.Replace(path, "/ns/csvw", "/ns/*", 1)
 	path = regexp.MustCompile(`^/timemap/(link|json)/\*$`).ReplaceAllString(path, "/timemap/*")
 	return path

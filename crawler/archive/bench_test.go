@@ -15,7 +15,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// peopled is an archive on disk of n resources, as a portal harvest would leave it: records written straight, index made by Prepare.
+// peopled is an archive on disk of n resources, as a harvest of portals would leave it, but for the triples; Prepare makes its index.
 func peopled(b *testing.B, n int) *Archive {
 	db, err := kv.Open(b.TempDir(), kv.Options{NoSync: true, MinFree: -1})
 	if err != nil {
@@ -33,10 +33,11 @@ func peopled(b *testing.B, n int) *Archive {
 	a := New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(words string) string { f := strings.Fields(words); return f[random.IntN(len(f))] }
-	for from := 0; from < n; from += 500 {
+	hosts, portals := map[string]int{}, map[string]int{}
+	for from := 0; from < n; from += 2000 {
 		err := db.Update(b.Context(), func(txn *kv.Txn) error {
 			t := tables{txn: txn}
-			for i := from; i < min(from+500, n); i++ {
+			for i := from; i < min(from+2000, n); i++ {
 				host := fmt.Sprintf("data%d.example", int(random.ExpFloat64()*float64(n)/400))
 				r, err := newRecord("", catalog.Seed{URL: fmt.Sprintf("http://%s/%s/%08x/%s_%d.csv", host, pick("dataset files export"), random.Uint32(), pick("air water trees budget"), i)}, day)
 				if err != nil {
@@ -53,18 +54,27 @@ func peopled(b *testing.B, n int) *Archive {
 				if err := t.set(key(tableResource, rid(r.ID)), r); err != nil {
 					return err
 				}
-				if err := t.index(record{}, r, false); err != nil {
-					return err
-				}
-				if err := t.countSource(catalog.Resource{}, r.Resource, r.Sources[0], true, false); err != nil {
-					return err
-				}
+				hosts[r.Host]++
+				portals[r.Portals[0]]++
 			}
 			return nil
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
+	}
+	err = db.Update(b.Context(), func(txn *kv.Txn) error {
+		for name, counts := range map[string]map[string]int{countHost: hosts, countPortal: portals} {
+			for what, n := range counts {
+				if err := (tables{txn: txn}).set(key(tableCount, name, what), tally{Resources: n, Versions: 2 * n, Title: "Portal " + what}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
 	return a
 }

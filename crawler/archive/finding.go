@@ -13,6 +13,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/surt"
 	"odarchive/crawler/wordindex"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
@@ -108,6 +109,11 @@ func (t tables) find(before, after record, names *columns) error {
 		return err
 	}
 	t.finding.rows[doc] = rowOf(after)
+	if before.ID == "" {
+		if err := t.markCapture(after); err != nil {
+			return err
+		}
+	}
 	if names != nil {
 		t.finding.words.Replace(doc, fieldColumn, names.before, names.after)
 	}
@@ -133,6 +139,17 @@ func (t tables) number(id string) (uint32, error) {
 	t.finding.state.Next++
 	return doc, t.txn.Set(kv.SpaceSearch, docKey(id), docValue(doc))
 }
+
+// markCapture makes a resource's URL known to Captures. A URL without a key of that kind is left out.
+func (t tables) markCapture(r record) error {
+	k, err := surt.CDX(r.URL)
+	if err != nil {
+		return nil
+	}
+	return t.txn.Set(kv.SpaceSearch, captureKey(k, r.ID), nil)
+}
+
+func captureKey(surtKey, id string) []byte { return append([]byte("k"+surtKey+"\x00"), id...) }
 
 func titleWords(r record) []string {
 	text := []string{r.Title}

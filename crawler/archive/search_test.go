@@ -192,3 +192,33 @@ func FuzzRow(f *testing.F) {
 		}
 	})
 }
+
+func TestCapturesAreInTheOrderOfTheirKeysAndTimes(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	plain, secure, other := "http://data.example/b.csv", "https://www.data.example/b.csv", "http://data.example/a.csv"
+	register(t, a, catalog.Seed{URL: plain}, catalog.Seed{URL: secure}, catalog.Seed{URL: other}, catalog.Seed{URL: "http://data.example/never.csv"})
+	visit(t, a, plain, "1\n", day)
+	visit(t, a, secure, "1\n", day.Add(time.Hour))
+	visit(t, a, plain, "2\n", day.Add(2*time.Hour))
+	visit(t, a, other, "1\n", day.Add(3*time.Hour))
+	list := func(prefix, after string) string {
+		var got []string
+		err := a.Captures(t.Context(), prefix, after, func(c Capture) (bool, error) {
+			got = append(got, fmt.Sprintf("%s@%d/%d", strings.TrimPrefix(c.URL, "http"), c.At.Hour(), c.Status))
+			return len(got) < 10, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(got, " ")
+	}
+	const b = "://data.example/b.csv@6/200 s://www.data.example/b.csv@7/200 ://data.example/b.csv@8/200"
+	for _, c := range []struct{ prefix, after, want string }{
+		{"example,data)", "", "://data.example/a.csv@9/200 " + b}, {"example,data)/b.csv\x00", "", b}, {"example,data)", "example,data)/b.csv", b}, {"example,dat)", "", ""},
+	} {
+		if got := list(c.prefix, c.after); got != c.want {
+			t.Errorf("%q from %q: %s, want %s", c.prefix, c.after, got, c.want)
+		}
+	}
+}

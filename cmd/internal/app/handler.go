@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/surt"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/cdx"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/fileserve"
@@ -60,6 +61,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		Member:     &fileserve.Members{Archive: n.Archive, Spool: n.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: n.Mint.Version},
 		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: querier{n}, Base: n.Mint.Base, Log: n.Log},
 		Memento:    mementos,
+		CDX:        &cdx.Handler{Archive: n.Archive},
 		Metrics:    observed.handler(),
 		Changes:    &changes.API{Archive: n.Archive, Page: pages.Diff},
 		Control:    &control.API{Crawl: n.Intake, Backup: n.Backup},

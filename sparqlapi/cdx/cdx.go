@@ -1,0 +1,191 @@
+package cdx
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/sparqlapi/problem"
+)
+
+// Archive lists captures.
+type Archive interface {
+	// Captures calls f with the captures whose key begins with prefix, in order, from the key after on, until f is false.
+	Captures(ctx context.Context, prefix, after string, f func(archive.Capture) (more bool, err error)) error
+}
+
+// Handler serves GET and HEAD /cdx.
+type Handler struct {
+	Archive Archive
+}
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { problem.Handler(h.serve)(w, r) }
+
+// portion is how many captures are read at a time, and all of the last address: between portions nothing of the archive is
+// held, however slow the client.
+const portion = 1000
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
+	q, err := parse(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	if _, err := parseMark(q.resume); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 32<<10)
+	lines := newWriter(out, q)
+	w.Header().Set("Content-Type", lines.contentType())
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	next, err := h.answer(r.Context(), q, func(c archive.Capture) { lines.capture(c) })
+	if err != nil {
+		if lines.lines > 0 {
+			panic(http.ErrAbortHandler) // an answer that was begun must not look whole
+		}
+		return err
+	}
+	if !q.tellNext {
+		next = ""
+	}
+	lines.end(next)
+	out.Flush() // the client may have gone; there is nobody left to tell
+	return nil
+}
+
+// answer gives the captures of a request in its order; next is the key to go on with, "" at the end.
+func (h *Handler) answer(ctx context.Context, q request, give func(archive.Capture)) (next string, err error) {
+	if !q.reverse && !q.last && q.closest.IsZero() {
+		return h.stream(ctx, q, give)
+	}
+	limit := q.limit
+	q.limit = MaxLines
+	var held []archive.Capture
+	if _, err := h.stream(ctx, q, func(c archive.Capture) {
+		if held = append(held, c); len(held) == 2*maxHeld {
+			q.order(held)
+			held = held[:maxHeld]
+		}
+	}); err != nil {
+		return "", err
+	}
+	q.order(held)
+	held = held[:min(limit, len(held))]
+	if q.last {
+		slices.Reverse(held)
+	}
+	for _, c := range held {
+		give(c)
+	}
+	return "", nil
+}
+
+// order puts captures into the order that is not the index's: those to give first come first. The last lines are found
+// as the first ones in reverse.
+func (q request) order(list []archive.Capture) {
+	slices.SortStableFunc(list, func(a, b archive.Capture) int {
+		if !q.closest.IsZero() {
+			return cmp.Compare(distance(a, q.closest), distance(b, q.closest))
+		}
+		return cmp.Or(strings.Compare(b.Key, a.Key), b.At.Compare(a.At), strings.Compare(b.ID, a.ID))
+	})
+}
+
+func distance(c archive.Capture, t time.Time) time.Duration { return c.At.Sub(t).Abs() }
+
+// mark is a place in the index: the capture behind which to go on.
+type mark struct{ key, timestamp, id string }
+
+func (m mark) String() string {
+	return url.QueryEscape(m.key + " " + m.timestamp + " " + m.id)
+}
+
+func parseMark(s string) (m mark, err error) {
+	if s == "" {
+		return m, nil
+	}
+	if plain, err := url.QueryUnescape(s); err == nil && !strings.Contains(s, " ") {
+		s = plain
+	}
+	parts := strings.Split(s, " ")
+	if len(parts) != 3 {
+		return m, bad("resumeKey=%q is none that this server gave", s)
+	}
+	return mark{parts[0], parts[1], parts[2]}, nil
+}
+
+// stream reads portions and gives what the request wants of them.
+func (h *Handler) stream(ctx context.Context, q request, give func(archive.Capture)) (next string, err error) {
+	at, err := parseMark(q.resume)
+	if err != nil {
+		return "", err
+	}
+	given, last, collapsed := 0, mark{}, ""
+	for _, prefix := range q.prefixes {
+		for more := true; more; {
+			var read []archive.Capture
+			more = false
+			skip := at
+			err := h.Archive.Captures(ctx, prefix, at.key, func(c archive.Capture) (bool, error) {
+				if skip.key == c.Key { // the captures of the mark's key up to the mark's were given
+					if skip.id == c.ID {
+						skip = mark{}
+					}
+					return true, nil
+				}
+				if len(read) >= portion && c.Key != read[len(read)-1].Key {
+					more = true
+					return false, nil
+				}
+				read = append(read, c)
+				return true, nil
+			})
+			if err != nil {
+				return "", err
+			}
+			for _, c := range read {
+				at = mark{c.Key, c.At.UTC().Format(timestampLayout), c.ID}
+				if !q.wants(c) {
+					continue
+				}
+				if q.collapse != nil {
+					same := q.collapse(c)
+					if same == collapsed {
+						continue
+					}
+					collapsed = same
+				}
+				if given == q.limit {
+					return last.String(), nil
+				}
+				give(c)
+				given++
+				last = at
+			}
+		}
+	}
+	return "", nil
+}
+
+func (q request) wants(c archive.Capture) bool {
+	if q.from != "" || q.to != "" {
+		t := c.At.UTC().Format(timestampLayout)
+		if q.from != "" && t < q.from || q.to != "" && t > q.to {
+			return false
+		}
+	}
+	for _, f := range q.filters {
+		if f.match(value(c, f.field)) == f.not {
+			return false
+		}
+	}
+	return true
+}

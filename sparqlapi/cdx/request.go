@@ -1,0 +1,280 @@
+package cdx
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/surt"
+	"odarchive/sparqlapi/problem"
+)
+
+const (
+	// MaxLines of one answer; more is asked for with resumeKey.
+	MaxLines = 100_000
+	// maxHeld bounds what must be held to be put into another order, or to give the last lines.
+	maxHeld    = 50_000
+	maxFilters = 20
+)
+
+// request is a question to the index, as its parameters say it.
+type request struct {
+	prefixes []string // of keys, one after the other in order
+	exact    bool
+	from, to string // timestamps, 14 digits; "" for no bound
+	filters  []filter
+	fields   []string // canonical names; nil: those of the format
+	collapse func(archive.Capture) string
+	format   string // "cdxj", "text", "json", "jsonl"
+	limit    int
+	last     bool // the last lines instead of the first
+	reverse  bool
+	closest  time.Time // lines in the order of their distance from it, where it is set
+	resume   string    // key of the line before, "" from the beginning
+	tellNext bool
+}
+
+// parse reads the parameters of a request; what it does not know it leaves alone, as other servers do.
+func parse(q url.Values) (request, error) {
+	r := request{limit: MaxLines, format: "cdxj", resume: q.Get("resumeKey"), tellNext: isOn(q.Get("showResumeKey"))}
+	if err := r.parseTarget(q.Get("url"), q.Get("matchType")); err != nil {
+		return r, err
+	}
+	var err error
+	if r.from, err = bound(q.Get("from"), "00000101000000"); err != nil {
+		return r, err
+	}
+	if r.to, err = bound(q.Get("to"), "99991231235959"); err != nil {
+		return r, err
+	}
+	if l := q.Get("limit"); l != "" {
+		if r.limit, err = strconv.Atoi(l); err != nil || r.limit == 0 {
+			return r, bad("limit=%q is no number of lines", l)
+		}
+		if r.last = r.limit < 0; r.last {
+			r.limit = min(-max(r.limit, -maxHeld), maxHeld)
+		}
+		r.limit = min(r.limit, MaxLines)
+	}
+	switch f := q.Get("output"); f {
+	case "", "cdxj":
+	case "json", "jsonl", "text":
+		r.format = f
+	case "ndjson":
+		r.format = "jsonl"
+	case "cdx":
+		r.format = "text"
+	default:
+		return r, bad("output=%q: expected cdxj, text, json or jsonl", f)
+	}
+	if err := r.parseFields(q); err != nil {
+		return r, err
+	}
+	if err := r.parseFilters(q); err != nil {
+		return r, err
+	}
+	if err := r.parseCollapse(q.Get("collapse")); err != nil {
+		return r, err
+	}
+	return r, r.parseSort(q)
+}
+
+// parseTarget reads url and matchType: "*.host" is a domain, "url*" a prefix.
+func (r *request) parseTarget(address, match string) error {
+	if address == "" {
+		return bad("expected /cdx?url= followed by an address")
+	}
+	if match == "" {
+		switch {
+		case strings.HasPrefix(address, "*."):
+			match, address = "domain", address[2:]
+		case strings.HasSuffix(address, "*"):
+			match, address = "prefix", address[:len(address)-1]
+		default:
+			match = "exact"
+		}
+	}
+	scheme, _, _ := strings.Cut(address, ":")
+	if !slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(scheme)) {
+		address = "http://" + strings.TrimLeft(address, "/")
+	}
+	key, err := surt.CDX(address)
+	if err != nil {
+		return problem.Wrap(http.StatusBadRequest, "Bad parameter", err)
+	}
+	host := key[:strings.IndexByte(key, ')')]
+	switch match {
+	case "exact":
+		r.prefixes, r.exact = []string{key + "\x00"}, true
+	case "prefix":
+		r.prefixes = []string{key}
+	case "host":
+		r.prefixes = []string{host + ")"}
+	case "domain": // in the order of the keys; a port stands behind the name
+		host, _, _ = strings.Cut(host, ":")
+		r.prefixes = []string{host + ")", host + ",", host + ":"}
+	default:
+		return bad("matchType=%q: expected exact, prefix, host or domain", match)
+	}
+	return nil
+}
+
+var digits = regexp.MustCompile(`^[0-9]{1,14}$`)
+
+// bound fills the timestamp up: its digits name the beginning of a time, or for "to" the end of it.
+func bound(s, rest string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	if !digits.MatchString(s) {
+		return "", bad("%q is no timestamp: expected up to 14 digits, YYYYMMDDhhmmss", s)
+	}
+	return s + rest[len(s):], nil
+}
+
+// names that other servers have for a field, by ours.
+var fieldNames = map[string][]string{
+	"urlkey": nil, "timestamp": nil, "original": {"url"}, "mimetype": {"mime", "mime-detected"}, "statuscode": {"status"}, "digest": nil, "length": nil,
+	"filename": nil, "charset": {"encoding"}, "id": nil, "md5": nil, "etag": nil, "lastmodified": {"last-modified"},
+}
+
+func fieldName(s string) (string, bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	for name, others := range fieldNames {
+		if s == name || slices.Contains(others, s) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func (r *request) parseFields(q url.Values) error {
+	list := q.Get("fl")
+	if list == "" {
+		list = q.Get("fields")
+	}
+	if list == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		field, ok := fieldName(name)
+		if !ok {
+			return bad("there is no field %q; there are urlkey, timestamp, original, mimetype, statuscode, digest, length, filename, charset, id, md5, etag, lastmodified", name)
+		}
+		r.fields = append(r.fields, field)
+	}
+	if r.format == "cdxj" && q.Get("output") == "" {
+		r.format = "text"
+	}
+	return nil
+}
+
+// filter is one [!][=|~]field:expression: contains, is, or matches a regular expression. Without a mark an expression with
+// the characters of one is taken as one, which is what the Wayback Machine's users write.
+type filter struct {
+	field string
+	not   bool
+	match func(string) bool
+}
+
+func (r *request) parseFilters(q url.Values) error {
+	list := q["filter"]
+	if len(list) > maxFilters {
+		return bad("%d filters; at most %d are read", len(list), maxFilters)
+	}
+	for _, s := range list {
+		f := filter{}
+		rest, not := strings.CutPrefix(s, "!")
+		f.not = not
+		mark := ""
+		if rest != "" && (rest[0] == '=' || rest[0] == '~') {
+			mark, rest = rest[:1], rest[1:]
+		}
+		name, expr, ok := strings.Cut(rest, ":")
+		if f.field, _ = fieldName(name); !ok || f.field == "" {
+			return bad("filter=%q: expected [!][=|~]field:expression, as in filter=!statuscode:200", s)
+		}
+		re, err := regexp.Compile("^(?:" + expr + ")$")
+		switch {
+		case len(expr) > 1000:
+			return bad("a filter's expression is longer than 1,000 characters")
+		case mark == "=":
+			f.match = func(v string) bool { return v == expr }
+		case mark == "~" && err == nil:
+			begin, err := regexp.Compile("^(?:" + expr + ")")
+			if err != nil {
+				return bad("filter=%q: %v", s, err)
+			}
+			f.match = begin.MatchString
+		case err != nil:
+			return bad("filter=%q: %v", s, err)
+		case strings.ContainsAny(expr, `.*+?[](){}|^$\`):
+			f.match = func(v string) bool { return re.MatchString(v) || strings.Contains(v, expr) }
+		default:
+			f.match = func(v string) bool { return strings.Contains(v, expr) }
+		}
+		r.filters = append(r.filters, f)
+	}
+	return nil
+}
+
+// parseCollapse reads field[:n]: of neighbours with the same first n characters of a field the first is given.
+func (r *request) parseCollapse(s string) error {
+	if s == "" {
+		return nil
+	}
+	name, width, cut := strings.Cut(s, ":")
+	field, ok := fieldName(name)
+	n, err := strconv.Atoi(width)
+	if !ok || cut && (err != nil || n < 1) {
+		return bad("collapse=%q: expected a field, or a field and a number of characters, as in timestamp:8", s)
+	}
+	r.collapse = func(c archive.Capture) string {
+		v := value(c, field)
+		if cut {
+			v = v[:min(n, len(v))]
+		}
+		return c.Key + " " + v
+	}
+	return nil
+}
+
+func (r *request) parseSort(q url.Values) error {
+	sort, closest := q.Get("sort"), q.Get("closest")
+	if closest != "" && sort == "" {
+		sort = "closest"
+	}
+	switch sort {
+	case "", "default", "regular":
+		return nil
+	case "reverse":
+		r.reverse, r.last = true, false
+	case "closest":
+		if !digits.MatchString(closest) {
+			return bad("sort=closest needs closest=, up to 14 digits, YYYYMMDDhhmmss")
+		}
+		full := closest + "00000101000000"[len(closest):]
+		t, err := time.Parse("20060102150405", full)
+		if err != nil {
+			return bad("closest=%q is no time", closest)
+		}
+		r.closest = t
+	default:
+		return bad("sort=%q: expected reverse or closest", sort)
+	}
+	if !r.exact {
+		return bad("sort=%s is for one address: matchType=exact", sort)
+	}
+	return nil
+}
+
+func isOn(s string) bool { return s == "true" || s == "1" }
+
+func bad(format string, args ...any) error {
+	return problem.Newf(http.StatusBadRequest, "Bad parameter", format, args...)
+}
