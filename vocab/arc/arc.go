@@ -66,6 +66,11 @@ const (
 	Software  = NS + "software"  // portal -> the software that it runs on
 )
 
+// Records of repositories.
+const (
+	MetadataRecord = NS + "metadataRecord" // dataset -> what the repository says of it, in its own XML
+)
+
 // Classes of things that a column's values name, where schema.org and GeoSPARQL have none (rdfs:range of a column).
 const (
 	CountryCode  = NS + "CountryCode"

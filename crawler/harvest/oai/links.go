@@ -1,0 +1,162 @@
+package oai
+
+import (
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"odarchive/crawler/harvest"
+)
+
+// isURL tells an address that can be fetched from words.
+func isURL(s string) bool {
+	if !hasScheme(s) || strings.ContainsAny(s, " \t\r\n<>\"") {
+		return false
+	}
+	u, err := url.Parse(s)
+	return err == nil && u.Host != ""
+}
+
+func hasScheme(s string) bool {
+	for _, scheme := range []string{"http://", "https://", "ftp://"} {
+		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// address is one that the record gives as its own.
+func (b *builder) address(value string) {
+	for _, word := range strings.Fields(value) {
+		word = strings.TrimRight(word, ".,;)")
+		switch {
+		case isURL(word) && isFile(word):
+			b.file(harvest.Distribution{URL: word})
+		case isURL(word):
+			b.pages = append(b.pages, word)
+		}
+	}
+	if doi, ok := doiOf(value); ok {
+		b.pages = append(b.pages, "https://doi.org/"+doi)
+	}
+}
+
+// doiOf "doi:10.5281/zenodo.1" and the bare "10.5281/zenodo.1".
+func doiOf(s string) (string, bool) {
+	s = strings.TrimSpace(s)
+	if len(s) > 4 && strings.EqualFold(s[:4], "doi:") {
+		s = strings.TrimSpace(s[4:])
+	}
+	prefix, rest, ok := strings.Cut(s, "/")
+	if !ok || rest == "" || !strings.HasPrefix(prefix, "10.") || strings.ContainsAny(s, " \t\r\n<>\"") {
+		return "", false
+	}
+	return s, true
+}
+
+// mention is an address that has to do with the record; where a file is behind it, it counts.
+func (b *builder) mention(value string) {
+	for _, word := range strings.Fields(value) {
+		if word = strings.TrimRight(word, ".,;)"); isURL(word) && isFile(word) {
+			b.file(harvest.Distribution{URL: word})
+		}
+	}
+}
+
+// format is a media type, words, or both with the address of a file.
+func (b *builder) format(value string) {
+	words := strings.Fields(value)
+	mediaType := ""
+	for _, word := range words {
+		switch {
+		case isURL(word) && (isFile(word) || mediaType != ""):
+			b.file(harvest.Distribution{URL: word, MediaType: mediaType})
+			return
+		case isMediaType(word):
+			mediaType = strings.TrimRight(word, ";,")
+		}
+	}
+	if mediaType != "" {
+		b.types = append(b.types, mediaType)
+	}
+}
+
+func isMediaType(s string) bool {
+	top, sub, ok := strings.Cut(s, "/")
+	switch top {
+	case "application", "text", "image", "audio", "video", "model", "multipart", "chemical", "font":
+		return ok && sub != "" && !strings.Contains(sub, "/")
+	}
+	return false
+}
+
+func (b *builder) file(d harvest.Distribution) {
+	for i := range b.files {
+		if b.files[i].URL == d.URL {
+			have := &b.files[i]
+			have.MediaType, have.Title, have.Size = or(have.MediaType, d.MediaType), or(have.Title, d.Title), max(have.Size, d.Size)
+			return
+		}
+	}
+	b.files = append(b.files, d)
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// links decides what is crawled: the files; where a record names none, its own addresses, since a file may be behind.
+func (b *builder) links() {
+	if len(b.pages) > 0 && b.d.LandingPage == "" {
+		b.d.LandingPage = b.pages[0]
+	}
+	if len(b.files) == 0 {
+		for _, p := range b.pages {
+			b.file(harvest.Distribution{URL: p})
+		}
+	}
+	if len(b.files) == 1 && len(b.types) == 1 && b.files[0].MediaType == "" && isFile(b.files[0].URL) {
+		b.files[0].MediaType = b.types[0]
+	}
+	b.d.Distributions = append(b.d.Distributions, b.files...)
+}
+
+// extensions of files that people keep data and texts in.
+const extensions = " csv tsv tab txt json jsonl ndjson geojson topojson xml rdf ttl nt nq trig jsonld owl n3 zip gz tgz bz2 xz 7z rar tar zst " +
+	"xls xlsx xlsm xlsb ods odt odp doc docx ppt pptx pdf rtf kml kmz shp dbf gpkg gml gpx tif tiff jp2 nc nc4 hdf hdf5 h5 grib grb fits mat npy npz " +
+	"parquet feather arrow avro orc sqlite sqlite3 db mdb accdb sav por dta sas7bdat rds rdata rda r py ipynb las laz ply obj stl wav flac mp3 ogg mp4 " +
+	"mkv avi mov png jpg jpeg gif svg bmp webp epub ps tex md bib ris yaml yml toml ini sql px sdmx arff fasta fastq fa fq vcf bam bed gff mzml cif pdb " +
+	"mol sdf dcm nii edf log dat asc bin warc wacz iso jar war whl exe msi dmg deb rpm html htm "
+
+// isFile tells an address that looks like a file's from that of a page about it.
+func isFile(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	p := strings.ToLower(u.Path)
+	if ext := strings.TrimPrefix(path.Ext(p), "."); ext != "" && ext != "html" && ext != "htm" && strings.Contains(extensions, " "+ext+" ") && !strings.Contains(ext, " ") {
+		return len(strings.Trim(p, "/")) > len(ext)+1
+	}
+	for _, sign := range []string{"/bitstream/", "/bitstreams/", "/download", "/retrieve/", "/files/", "/file/", "/datastream/", "viewcontent.cgi", "/datafile/", "/export/"} {
+		if strings.Contains(p, sign) {
+			return true
+		}
+	}
+	q := strings.ToLower(u.RawQuery)
+	return strings.Contains(q, "download=") || strings.Contains(q, "filename=") || strings.Contains(q, "format=")
+}
+
+// size of a file in bytes, 0 where it is not said so.
+func size(s string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,328 @@
+package oai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxFailures = 60   // troubles in a row without one good page: the harvest ends
+	maxEmpty    = 1000 // pages in a row without a record
+)
+
+// windows reads one after the other, mending what breaks.
+func (h *run) windows(ctx context.Context) error {
+	for len(h.at.Windows) > 0 {
+		err := h.list(ctx, &h.at.Windows[0])
+		var t *trouble
+		switch {
+		case err == nil:
+			h.at.Windows = h.at.Windows[1:]
+		case errors.As(err, &t):
+			if err := h.mend(ctx, t); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+		if err := h.out.Mark(h.at.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list reads a window from where it stands to its end.
+func (h *run) list(ctx context.Context, w *window) error {
+	seen := map[uint64]bool{} // tokens and pages of this list
+	empty := 0
+	for again := 0; ; {
+		if w.Token != "" && !w.Expires.IsZero() && h.src.Now().After(w.Expires) {
+			return troublef("expired", "the token of the list expired at %s", w.Expires.Format(time.RFC3339))
+		}
+		p, got, err := h.page(ctx, w)
+		var t *trouble
+		if errors.As(err, &t) {
+			switch {
+			case t.kind == "badResumptionToken" && unescaped(w.Token) != w.Token:
+				w.Token = unescaped(w.Token)
+				h.stats.trouble(t.kind)
+				continue
+			case (t.kind == "xml" || t.kind == "html") && again == 0:
+				again++
+				h.stats.trouble(t.kind)
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		again = 0
+		if got.count > 0 {
+			h.failures, h.tries, empty = 0, 0, 0
+		} else if empty++; empty > maxEmpty {
+			return troublef("loop", "%d pages in a row hold no record", empty)
+		}
+		if p.Token.Value == "" { // also where the element is there, but empty
+			return nil
+		}
+		w.Seen += got.count
+		if seen[digest(p.Token.Value)] || (got.count > 0 && seen[got.digest]) {
+			if size, err := strconv.Atoi(p.Token.Size); err == nil && w.Seen >= size && size > 0 {
+				h.stats.trouble("loop")
+				return nil // it had come to its end
+			}
+			return troublef("loop", "the list comes to the same page again")
+		}
+		seen[digest(p.Token.Value)], seen[got.digest] = true, true
+		w.Token = p.Token.Value
+		w.Expires, _ = parseStamp(p.Token.Expires) // zero: not said
+		if err := h.out.Mark(h.at.String()); err != nil {
+			return err
+		}
+	}
+}
+
+// catch is what a page brought.
+type catch struct {
+	count  int
+	digest uint64 // of its identifiers
+}
+
+func digest(s string) uint64 {
+	d := fnv.New64a()
+	d.Write([]byte(s)) // never fails
+	return d.Sum64()
+}
+
+// page asks for the next page of a window and hands over its records. noRecordsMatch is an empty page.
+func (h *run) page(ctx context.Context, w *window) (page, catch, error) {
+	got := catch{}
+	ids := fnv.New64a()
+	var headers []record
+	take := func(rec record) error {
+		got.count++
+		fmt.Fprintf(ids, "%s\n", rec.Identifier)
+		h.follow(w, rec.Datestamp)
+		if w.ByOne && !rec.Deleted {
+			headers = append(headers, rec)
+			return nil
+		}
+		return h.take(rec)
+	}
+	p, err := h.ask(ctx, h.arguments(w), take)
+	got.digest = ids.Sum64()
+	if err != nil {
+		return p, got, err
+	}
+	if len(p.Errors) > 0 {
+		f := p.Errors[0]
+		switch {
+		case f.Code == "noRecordsMatch":
+			return page{}, got, nil
+		case f.Code == "badArgument" && w.Token == "" && !h.swapped && !(w.From.IsZero() && w.Until.IsZero()):
+			h.swapped = true // it may count in days where it says seconds, or the other way round
+			h.stats.trouble("granularity")
+			h.granularity = byDay + bySecond - h.granularity
+			return h.page(ctx, w)
+		case f.Code == "badVerb" && !w.ByOne:
+			w.ByOne = true
+			return h.page(ctx, w)
+		}
+		return p, got, protocol(f)
+	}
+	if !p.Listed {
+		return p, got, troublef("xml", "the answer holds neither a list nor an error")
+	}
+	return p, got, h.each(ctx, headers)
+}
+
+func (h *run) arguments(w *window) url.Values {
+	verb := "ListRecords"
+	if w.ByOne {
+		verb = "ListIdentifiers"
+	}
+	if w.Token != "" { // an exclusive argument, section 3.5
+		return url.Values{"verb": {verb}, "resumptionToken": {w.Token}}
+	}
+	args := url.Values{"verb": {verb}, "metadataPrefix": {h.prefix}}
+	if w.Set != "" {
+		args.Set("set", w.Set)
+	}
+	if !w.From.IsZero() {
+		args.Set("from", stamp(w.From, h.granularity))
+	}
+	if !w.Until.IsZero() {
+		args.Set("until", stamp(w.Until, h.granularity))
+	}
+	return args
+}
+
+// follow watches the datestamps of a list: whether they ascend, and whether they are those that were asked for.
+func (h *run) follow(w *window, datestamp string) {
+	t, ok := parseStamp(datestamp)
+	if !ok {
+		w.Jumbled = true
+		return
+	}
+	if t.Before(w.Last) {
+		w.Jumbled = true
+	}
+	if t.After(w.Last) {
+		w.Last = t
+	}
+	if !w.holds(t, h.granularity) {
+		h.stats.Outside++
+		h.dateless = true
+	}
+}
+
+// each gets the records of headers. One that cannot be had is told and passed over.
+func (h *run) each(ctx context.Context, headers []record) error {
+	for _, head := range headers {
+		found := false
+		p, err := h.ask(ctx, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {h.prefix}, "identifier": {head.Identifier}}, func(rec record) error {
+			found = true
+			if rec.Identifier == "" {
+				rec.Identifier = head.Identifier
+			}
+			return h.take(rec)
+		})
+		var t *trouble
+		switch {
+		case errors.As(err, &t):
+		case err != nil:
+			return err
+		case len(p.Errors) > 0:
+			t = protocol(p.Errors[0])
+		case !found:
+			t = troublef("xml", "the answer holds no record")
+		}
+		if t == nil {
+			h.failures = 0
+			continue
+		}
+		h.missed++
+		h.stats.trouble(t.kind)
+		h.out.Skip(fmt.Sprintf("record %s cannot be had: %v", head.Identifier, t))
+		if h.failures++; h.failures > maxFailures {
+			return fmt.Errorf("oai: nothing comes any more: %w", t.err)
+		}
+	}
+	return nil
+}
+
+// mend decides how to go on behind a trouble in the first window.
+func (h *run) mend(ctx context.Context, t *trouble) error {
+	w := h.at.Windows[0]
+	h.stats.trouble(t.kind)
+	if h.failures++; h.failures > maxFailures {
+		return fmt.Errorf("oai: nothing comes any more: %w", t.err)
+	}
+	if final(t.kind) {
+		return fmt.Errorf("oai: %w", t.err)
+	}
+	h.tries = 2 // it has had its chance
+	if t.kind == "http" || t.kind == "network" || t.kind == "html" {
+		var gone *trouble
+		if _, err := h.ask(ctx, url.Values{"verb": {"Identify"}}, ignore); errors.As(err, &gone) && gone.kind != "xml" {
+			return fmt.Errorf("oai: %w", t.err) // all of it is down; the mark keeps the place
+		} else if err != nil && gone == nil {
+			return err
+		}
+	}
+	if next := h.around(w, t); next != nil {
+		h.at.Windows = append(next, h.at.Windows[1:]...)
+		return nil
+	}
+	h.at.Windows = h.at.Windows[1:]
+	if t.kind != "loop" { // a list that goes round has given what it has
+		h.at.Holes = append(h.at.Holes, window{Set: w.Set, From: w.From, Until: w.Until, Tries: w.Tries})
+		h.out.Skip(fmt.Sprintf("records %scannot be had: %v", w.span(h.granularity), t))
+	}
+	return nil
+}
+
+// around gives the windows by which the rest of a broken one can be read, nil where there are none.
+func (h *run) around(w window, t *trouble) []window {
+	part := func(from, until time.Time) window {
+		return window{Set: w.Set, From: from, Until: until, ByOne: w.ByOne, Tries: w.Tries}
+	}
+	step := h.granularity
+	if !h.dateless {
+		last := w.Last.Truncate(step)
+		ascending := !w.Jumbled && !w.Last.IsZero()
+		switch {
+		case ascending && (w.From.IsZero() || last.After(w.From)):
+			return []window{part(last, w.Until)}
+		case ascending && t.kind == "loop" && (w.Until.IsZero() || last.Before(w.Until)) && last.Before(h.date): // one moment, round and round
+			return []window{part(last.Add(step), w.Until)}
+		}
+		if a, b, ok := w.halves(h.earliest, h.date, step); ok {
+			return []window{part(a.From, a.Until), part(b.From, b.Until)}
+		}
+	}
+	if w.ByOne {
+		return nil
+	}
+	all := part(w.From, w.Until)
+	all.ByOne = true
+	return []window{all}
+}
+
+// final tells the errors that no other window will be spared.
+func final(code string) bool {
+	switch code {
+	case "cannotDisseminateFormat", "noSetHierarchy", "noMetadataFormats":
+		return true
+	}
+	return false
+}
+
+func (w window) span(granularity time.Duration) string {
+	s := ""
+	if w.Set != "" {
+		s += "of set " + w.Set + " "
+	}
+	if !w.From.IsZero() {
+		s += "from " + stamp(w.From, granularity) + " "
+	}
+	if !w.Until.IsZero() {
+		s += "until " + stamp(w.Until, granularity) + " "
+	}
+	return s
+}
+
+func protocol(f fault) *trouble {
+	code := f.Code
+	if code == "" || len(code) > 40 {
+		code = "undefinedError"
+	}
+	return troublef(code, "the repository answers %s: %s", code, shorten(f.Text))
+}
+
+func shorten(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + "…"
+	}
+	return s
+}
+
+// unescaped is what a token says that came percent-encoded already.
+func unescaped(token string) string {
+	if !strings.Contains(token, "%") {
+		return token
+	}
+	u, err := url.QueryUnescape(token)
+	if err != nil {
+		return token
+	}
+	return u
+}

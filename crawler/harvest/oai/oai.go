@@ -1,0 +1,270 @@
+// Package oai harvests repositories that speak OAI-PMH 2.0 (the Open Archives Initiative's protocol for metadata
+// harvesting), as they are rather than as they should be.
+//
+// A harvest asks who the repository is, which formats and sets it has, and then reads its list of records in windows: at
+// first one that is open at both ends, next time one that begins shortly before the last harvest did. Where a list breaks
+// (a token that is not taken, a page that comes for ever, an error at one place), the rest of the window is read by dates:
+// from the last datestamp where they ascend, else by halves, at the end record by record; what cannot be had at all is told
+// and asked for again with the next harvest. The mark holds the windows that are left, so a harvest goes on in mid-list.
+//
+// A record becomes a dataset whose IRI is the request for it (GetRecord with oai_dc), whatever format it was read in.
+// Dublin Core becomes dct: statements. Of other formats, RDF is kept as it is; other XML is kept as one literal
+// (arc:metadataRecord) up to 64 KiB, and its titles, names, rights and links are understood by their element names. Links
+// to files become seeds.
+//
+// One answer is held in memory at a time (64 MiB at the most); nothing else grows with the list but eight bytes a page.
+package oai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/rdf"
+)
+
+// Source is one repository. All but URL and HTTP may be zero.
+type Source struct {
+	URL    string // the base URL; arguments of a request are taken off
+	HTTP   harvest.Doer
+	Portal string           // IRI of the portal, "" = URL
+	Prefix string           // metadataPrefix, "" = oai_dc, or the first the repository has
+	Sets   []string         // only these sets, each by a list of its own
+	From   string           // datestamps: only records of these days or seconds
+	Until  string           //
+	ByOne  bool             // ListIdentifiers and a GetRecord each instead of ListRecords
+	Stats  *Stats           // is filled, where given
+	Now    func() time.Time // nil = time.Now
+}
+
+// maxSets bounds how many sets are described.
+const maxSets = 20_000
+
+// run is one harvest.
+type run struct {
+	client
+	src         Source
+	out         harvest.Sink
+	at          position
+	portal      string
+	prefix      string
+	granularity time.Duration
+	earliest    time.Time
+	date        time.Time // of the repository, at the beginning
+	wanted      window    // what the caller wants: From, Until
+	dateless    bool      // the repository ignores from and until
+	swapped     bool      // its granularity was a lie
+	failures    int       // since a page brought something
+	missed      int       // records that could not be had
+	identity    *element  // Identify
+}
+
+// Harvest implements harvest.Harvester.
+func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
+	base, err := repository(s.URL)
+	if err != nil {
+		return err
+	}
+	if s.Stats == nil {
+		s.Stats = &Stats{}
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	h := &run{client: client{base: base, doer: s.HTTP, stats: s.Stats}, src: s, out: out, at: parsePosition(from), portal: s.Portal}
+	if h.portal == "" {
+		h.portal = base
+	}
+	s.Stats.begin(s.Now())
+	defer func() { s.Stats.end(s.Now()) }()
+	if h.wanted, err = s.selection(); err != nil {
+		return err
+	}
+	if err := h.introduce(ctx); err != nil {
+		return err
+	}
+	whole := from == "" && s.From == "" && s.Until == "" && len(s.Sets) == 0
+	if len(h.at.Windows) == 0 {
+		h.plan()
+	}
+	if err := h.out.Portal(h.portalOf(h.identity), whole); err != nil {
+		return err
+	}
+	if err := h.sets(ctx); err != nil {
+		return err
+	}
+	if err := h.windows(ctx); err != nil {
+		return err
+	}
+	return h.finish(whole)
+}
+
+func (s Source) selection() (w window, err error) {
+	for _, end := range []struct {
+		flag, text string
+		to         *time.Time
+	}{{"from", s.From, &w.From}, {"until", s.Until, &w.Until}} {
+		t, ok := parseStamp(end.text)
+		if end.text != "" && !ok {
+			return w, fmt.Errorf("oai: %s %q is no date", end.flag, end.text)
+		}
+		*end.to = t
+	}
+	return w, nil
+}
+
+// introduce asks who is there, and chooses the format. A repository that answers, but not to that, is harvested with
+// careful assumptions.
+func (h *run) introduce(ctx context.Context) error {
+	h.granularity, h.date = byDay, h.src.Now().UTC()
+	p, err := h.ask(ctx, url.Values{"verb": {"Identify"}}, ignore)
+	var t *trouble
+	switch {
+	case errors.As(err, &t) && t.kind != "xml":
+		return fmt.Errorf("oai: %w", err)
+	case errors.As(err, &t):
+		h.stats.trouble(t.kind)
+	case err != nil:
+		return err
+	case len(p.Errors) > 0:
+		h.stats.trouble(protocol(p.Errors[0]).kind)
+	}
+	h.identity = &p.Identify
+	h.stats.Name = h.identity.child("repositoryName")
+	early := h.identity.child("earliestDatestamp")
+	if h.earliest, _ = parseStamp(early); h.earliest.Year() < 1970 { // also where there is none
+		h.earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	granularity := h.identity.child("granularity")
+	if len(granularity) > len(time.DateOnly) || (granularity == "" && len(early) > len(time.DateOnly)) {
+		h.granularity = bySecond
+	}
+	if d, ok := parseStamp(p.Date); ok {
+		h.date = d
+	}
+	return h.format(ctx)
+}
+
+func ignore(record) error { return nil }
+
+func (h *run) format(ctx context.Context) error {
+	if h.prefix = h.src.Prefix; h.prefix != "" {
+		return nil
+	}
+	h.prefix = "oai_dc"
+	p, err := h.ask(ctx, url.Values{"verb": {"ListMetadataFormats"}}, ignore)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || len(p.Errors) > 0 || len(p.Formats) == 0 {
+		return nil // every repository must have oai_dc
+	}
+	if !slices.ContainsFunc(p.Formats, func(f format) bool { return f.Prefix == h.prefix }) {
+		h.prefix = p.Formats[0].Prefix
+	}
+	return nil
+}
+
+// plan makes the windows of a new harvest: what was missed last time, and what is new since.
+func (h *run) plan() {
+	since := h.at.Since
+	if h.wanted.From.After(since) {
+		since = h.wanted.From
+	}
+	var windows []window
+	for _, hole := range h.at.Holes {
+		if hole.Tries++; hole.Tries < 4 {
+			windows = append(windows, hole)
+		}
+	}
+	sets := h.src.Sets
+	if len(sets) == 0 {
+		sets = []string{""}
+	}
+	for _, s := range sets {
+		windows = append(windows, window{Set: s, From: since, Until: h.wanted.Until, ByOne: h.src.ByOne})
+	}
+	h.at = position{Since: h.date.Add(-overlap), Windows: windows}
+}
+
+// sets become catalogs of the portal's.
+func (h *run) sets(ctx context.Context) error {
+	args := url.Values{"verb": {"ListSets"}}
+	seen := map[string]bool{}
+	for n := 0; n < maxSets; {
+		p, err := h.ask(ctx, args, ignore)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || len(p.Errors) > 0 { // noSetHierarchy, or sets that cannot be listed: records name theirs all the same
+			var t *trouble
+			if errors.As(err, &t) {
+				h.stats.trouble(t.kind)
+			}
+			return nil
+		}
+		for _, s := range p.Sets {
+			if err := h.oneSet(s); err != nil {
+				return err
+			}
+			n++
+		}
+		if p.Token.Value == "" || seen[p.Token.Value] || len(p.Sets) == 0 {
+			return nil
+		}
+		seen[p.Token.Value] = true
+		args = url.Values{"verb": {"ListSets"}, "resumptionToken": {p.Token.Value}}
+	}
+	return nil
+}
+
+func (h *run) oneSet(s set) error {
+	if s.Spec == "" {
+		return nil
+	}
+	iri := term.IRI(h.catalogOf(s.Spec))
+	say := []term.Quad{
+		{S: iri, P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog)},
+		{S: iri, P: term.IRI(dcterms.Identifier), O: term.String(s.Spec)},
+		{S: term.IRI(h.portal), P: term.IRI(dcat.CatalogProp), O: iri},
+	}
+	if s.Name != "" {
+		say = append(say, term.Quad{S: iri, P: term.IRI(dcterms.Title), O: term.String(s.Name)})
+	}
+	if s.Description != "" {
+		say = append(say, term.Quad{S: iri, P: term.IRI(dcterms.Description), O: term.String(s.Description)})
+	}
+	for _, q := range say {
+		if err := h.out.Quad(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish says where the next harvest begins. Where records are missing from a whole list, the list is not at its end:
+// what is missing must not be taken for withdrawn.
+func (h *run) finish(whole bool) error {
+	next := position{Since: h.at.Since, Holes: h.at.Holes}
+	if !h.src.closed() {
+		h.out.Next(next.String())
+	}
+	missing := len(h.at.Holes) + h.missed
+	if !whole || missing == 0 {
+		return nil
+	}
+	if err := h.out.Mark(next.String()); err != nil {
+		return err
+	}
+	return fmt.Errorf("oai: %d parts of the list could not be read; the others are kept, and the next harvest asks again", missing)
+}
+
+// closed tells a selection that ends in the past: there is nothing to go on from.
+func (s Source) closed() bool { return s.Until != "" }

@@ -1,0 +1,266 @@
+package oai
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/rdf"
+)
+
+const (
+	maxLiteral    = 64 << 10 // of a record that is kept as it came
+	maxStatements = 10_000   // of a record in RDF
+	maxFiles      = 5_000    // of one record
+)
+
+// other understands formats by the local names of their elements, which the usual ones (DataCite, OpenAIRE, MODS, METS,
+// DIDL, EDM, ISO 19139, DDI, MARCXML, Atom) chose alike, and keeps the whole as a literal.
+func (b *builder) other(root *element, raw []byte) {
+	if len(raw) <= maxLiteral {
+		b.add(arc.MetadataRecord, term.Typed(string(raw), rdf.XMLLiteral))
+	}
+	if ns := root.Name.Space; isURL(ns) {
+		b.say(dcterms.ConformsTo, ns)
+	}
+	root.walk(func(e *element, up []*element) {
+		b.word(e, up)
+		if len(b.files) < maxFiles {
+			b.link(e, up)
+		}
+	})
+}
+
+func (b *builder) add(property string, o term.Key) {
+	b.d.Statements = append(b.d.Statements, term.Quad{S: term.IRI(b.d.IRI), P: term.IRI(property), O: o})
+}
+
+// word takes what describes the dataset.
+func (b *builder) word(e *element, up []*element) {
+	value := e.text()
+	if value == "" {
+		value = b.inside(e)
+	}
+	if uri := e.attr("rightsURI"); uri != "" {
+		b.rights(uri)
+	}
+	if value == "" {
+		return
+	}
+	text := harvest.Text{Value: value, Lang: e.attr("lang")}
+	switch strings.ToLower(e.Name.Local) {
+	case "title", "titl":
+		if len(b.d.Title) == 0 || within(up, "titles") {
+			b.d.Title = append(b.d.Title, text)
+		}
+	case "description", "abstract":
+		b.d.Description = append(b.d.Description, text)
+	case "subject", "keyword", "topic":
+		b.d.Keywords = append(b.d.Keywords, text)
+	case "creatorname", "authenty":
+		b.d.Creators = append(b.d.Creators, harvest.Agent{Name: value})
+	case "publisher":
+		b.d.Publisher.Name = or(b.d.Publisher.Name, value)
+	case "language":
+		b.d.Language = append(b.d.Language, value)
+	case "rights", "licensecondition", "license":
+		b.rights(value)
+	case "version":
+		b.d.Version = or(b.d.Version, value)
+	case "publicationyear", "dateissued":
+		b.d.Issued = or(b.d.Issued, value)
+	case "date":
+		if e.attr("dateType") == "Issued" {
+			b.d.Issued = value
+		}
+	case "format":
+		b.format(value)
+	case "identifier", "alternateidentifier":
+		if len(up) <= 2 && len(value) < 500 {
+			b.identifier(value)
+			b.address(value)
+		}
+	case "relatedidentifier":
+		b.mention(value)
+	}
+}
+
+// inside is the text of ISO 19139's wrapping elements: gco:CharacterString, gmx:Anchor.
+func (b *builder) inside(e *element) string {
+	if len(e.Children) == 0 {
+		return ""
+	}
+	switch e.Children[0].Name.Local {
+	case "CharacterString", "Anchor":
+		return e.Children[0].text()
+	}
+	return ""
+}
+
+// link takes what leads to a file.
+func (b *builder) link(e *element, up []*element) {
+	var d harvest.Distribution
+	switch e.Name.Local {
+	case "FLocat": // METS
+		d.URL = e.attr("href")
+		if file := parent(up); file != nil {
+			d.MediaType, d.Size = file.attr("MIMETYPE"), size(file.attr("SIZE"))
+			d.Checksum, d.ChecksumAlg = file.attr("CHECKSUM"), algorithm(file.attr("CHECKSUMTYPE"))
+		}
+	case "Resource": // DIDL
+		d.URL, d.MediaType = e.attr("ref"), e.attr("mimeType")
+	case "file": // OpenAIRE
+		d.URL, d.MediaType = e.text(), e.attr("mimeType")
+	case "link": // Atom
+		if rel := e.attr("rel"); rel == "enclosure" || strings.HasSuffix(rel, "/aggregates") {
+			d.URL, d.MediaType, d.Size, d.Title = e.attr("href"), e.attr("type"), size(e.attr("length")), e.attr("title")
+		}
+	case "subfield": // MARCXML, electronic location
+		if field := parent(up); field != nil && field.attr("tag") == "856" && e.attr("code") == "u" {
+			b.address(e.text())
+		}
+	case "URL": // ISO 19139
+		if within(up, "linkage") {
+			b.address(e.text())
+		}
+	case "url": // MODS
+		if e.attr("access") == "raw object" {
+			d.URL = e.text()
+		} else {
+			b.address(e.text())
+		}
+	case "otherMat", "fileDscr": // DDI
+		d.URL = e.attr("URI")
+	case "isShownBy", "hasView": // EDM without rdf:RDF around
+		d.URL = e.attr("resource")
+	case "downloadURL", "contentUrl":
+		d.URL = or(e.attr("resource"), e.text())
+	}
+	if isURL(d.URL) {
+		b.file(d)
+	}
+}
+
+func parent(up []*element) *element {
+	if len(up) == 0 {
+		return nil
+	}
+	return up[len(up)-1]
+}
+
+func within(up []*element, local string) bool {
+	p := parent(up)
+	return p != nil && p.Name.Local == local
+}
+
+func algorithm(name string) string {
+	name = strings.ToLower(strings.ReplaceAll(name, "-", ""))
+	switch name {
+	case "md5", "sha1", "sha256":
+		return name
+	}
+	return ""
+}
+
+// rdf keeps a record in RDF as it is; the dataset points to what it is about. What is behind a fault is lost, not what
+// is before it.
+func (b *builder) rdf(raw []byte, base string) {
+	options := rdfio.Options{Base: base, BlankPrefix: fmt.Sprintf("r%x", digest(b.d.IRI))}
+	about := map[term.Key]map[string][]term.Key{}
+	for q, err := range rdfio.NewReader(bytes.NewReader(raw), rdfio.RDFXML(), options).All() {
+		if err != nil || len(b.d.Statements) >= maxStatements {
+			break
+		}
+		b.d.Statements = append(b.d.Statements, q)
+		if about[q.S] == nil {
+			about[q.S] = map[string][]term.Key{}
+		}
+		about[q.S][q.P.Value()] = append(about[q.S][q.P.Value()], q.O)
+	}
+	said := b.d.Statements
+	if topic := topicOf(said); topic != "" {
+		b.add(foaf.PrimaryTopic, topic)
+		b.topic(about[topic])
+	}
+	for _, q := range said {
+		switch q.P.Value() {
+		case dcat.DownloadURL, edm + "isShownBy", edm + "hasView", edm + "object":
+		case dcat.AccessURL:
+			if len(about[q.S][dcat.DownloadURL]) > 0 {
+				continue
+			}
+		default:
+			continue
+		}
+		if address := strings.TrimSpace(q.O.Value()); isURL(address) && len(b.files) < maxFiles {
+			b.file(harvest.Distribution{URL: address, MediaType: mediaType(first(about[q.S], dcat.MediaType)), Format: first(about[q.S], dcterms.Format),
+				Title: first(about[q.S], dcterms.Title), Size: size(first(about[q.S], dcat.ByteSize))})
+		}
+	}
+}
+
+const (
+	edm = "http://www.europeana.eu/schemas/edm/"
+	dce = "http://purl.org/dc/elements/1.1/"
+)
+
+// topicOf a record: its dataset, its cultural object, or the first it speaks of.
+func topicOf(quads []term.Quad) term.Key {
+	for _, q := range quads {
+		if q.P.Value() == rdf.Type {
+			switch q.O.Value() {
+			case dcat.Dataset, edm + "ProvidedCHO", "http://schema.org/Dataset":
+				return q.S
+			}
+		}
+	}
+	if len(quads) == 0 {
+		return ""
+	}
+	return quads[0].S
+}
+
+// topic takes titles and the like, so that the dataset has them itself.
+func (b *builder) topic(about map[string][]term.Key) {
+	for _, ns := range []string{dcterms.NS, dce} {
+		for _, title := range about[ns+"title"] {
+			b.d.Title = append(b.d.Title, harvest.Text{Value: title.Value(), Lang: title.Lang()})
+		}
+		for _, text := range about[ns+"description"] {
+			b.d.Description = append(b.d.Description, harvest.Text{Value: text.Value(), Lang: text.Lang()})
+		}
+	}
+	for _, word := range about[dcat.Keyword] {
+		b.d.Keywords = append(b.d.Keywords, harvest.Text{Value: word.Value(), Lang: word.Lang()})
+	}
+	b.d.License = first(about, dcterms.License)
+	b.d.Issued = first(about, dcterms.Issued)
+	if page := first(about, dcat.LandingPage); isURL(page) {
+		b.d.LandingPage = page
+	}
+}
+
+// first object that says something: no blank node.
+func first(about map[string][]term.Key, property string) string {
+	for _, o := range about[property] {
+		if o.Kind() != term.KindBlank {
+			return o.Value()
+		}
+	}
+	return ""
+}
+
+// mediaType without the IANA register's address before it.
+func mediaType(s string) string {
+	for _, prefix := range []string{"https://www.iana.org/assignments/media-types/", "http://www.iana.org/assignments/media-types/"} {
+		s = strings.TrimPrefix(s, prefix)
+	}
+	return s
+}
