@@ -1,55 +1,142 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/harvest"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 )
 
 func (c *cli) harvest() *cobra.Command {
 	opts := harvest.Options{}
-	var portal string
+	var portal, list string
+	parallel := 4
 	cmd := &cobra.Command{
-		Use:   "harvest KIND URL",
+		Use:   "harvest KIND URL | harvest KIND --list FILE",
 		Short: "Take the list of files of a portal or of a list of portals",
-		Long:  "Kinds: " + strings.Join(app.HarvestKinds(), ", ") + ". A harvest that was cut off goes on where it was.",
+		Long: "Kinds: " + strings.Join(app.HarvestKinds(), ", ") + ". A harvest that was cut off goes on where it was; one of a source that tells\n" +
+			"when something changed asks the next time only for what is new.",
 		Example: `  odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql
-  odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100`,
-		Args: exactly("KIND", "URL"),
+  odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100
+  odarchive harvest oai https://repository.example/oai --set data --since 2026-01-01
+  odarchive harvest oai --list repositories.txt --parallel 8 --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if list != "" {
+				return exactly("KIND")(cmd, args)
+			}
+			return exactly("KIND", "URL")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, address := args[0], args[1]
+			kind := args[0]
 			if !app.KnowsHarvest(kind) {
 				return usagef("there is no harvester for %q; there are %s", kind, strings.Join(app.HarvestKinds(), ", "))
 			}
 			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
-				bar := c.progress(-1, "listings")
-				opts.Progress = func(r harvest.Report) { bar.set(int64(r.Seeds), fmt.Sprintf("%d new", r.Added)) }
-				report, err := n.Harvest(cmd.Context(), kind, address, portal, opts)
-				bar.done()
-				if err != nil && report.Seeds == 0 {
-					return err
+				if list != "" {
+					return c.harvestList(cmd.Context(), n, kind, list, parallel, opts)
 				}
-				for _, why := range report.Skipped {
-					fmt.Fprintln(c.stderr, "skipped:", why)
-				}
-				if printErr := c.print(report, "%d listings, %d new, %d statements, %d that cannot be crawled, in %s", report.Seeds, report.Added,
-					report.Quads, report.Invalid, report.Took.Round(time.Millisecond)); err == nil {
-					err = printErr
-				}
-				return err
+				return c.harvestOne(cmd.Context(), n, kind, args[1], portal, opts)
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.Limit, "limit", 0, "stop after so many listings, 0 for all")
 	f.BoolVar(&opts.Fresh, "fresh", false, "begin anew instead of going on where the last harvest was cut off")
-	f.StringVar(&portal, "portal", "", "harvest only this portal of the list")
+	f.StringVar(&portal, "portal", "", "harvest only this portal of the list; of a single portal, its IRI")
+	f.StringVar(&opts.Part.Since, "since", "", "only what changed from this date or time on, where the source can tell")
+	f.StringVar(&opts.Part.Until, "until", "", "and up to this one")
+	f.StringSliceVar(&opts.Part.Sets, "set", nil, "only this set of an oai repository (repeatable)")
+	f.StringVar(&opts.Part.Prefix, "metadata-prefix", "", "format that an oai repository is asked for (default oai_dc)")
+	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "ask an oai repository for each record by itself")
+	f.StringVar(&list, "list", "", "harvest the sources of this file, one address a line")
+	f.IntVar(&parallel, "parallel", parallel, "sources of a list at a time, never two of one host")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.cfg.FetchFlags(f)
 	return cmd
+}
+
+func (c *cli) harvestOne(ctx context.Context, n *app.Node, kind, address, portal string, opts harvest.Options) error {
+	bar := c.progress(-1, "listings")
+	opts.Progress = func(r harvest.Report) { bar.set(int64(r.Seeds), fmt.Sprintf("%d new", r.Added)) }
+	report, err := n.Harvest(ctx, kind, address, portal, opts)
+	bar.done()
+	if err != nil && report.Seeds == 0 && (report.Traffic == nil || report.Traffic.Records == 0) {
+		return err
+	}
+	for _, why := range report.Skipped {
+		fmt.Fprintln(c.stderr, "skipped:", why)
+	}
+	printErr := c.print(report, "%d listings, %d new, %d statements, %d that cannot be crawled, in %s", report.Seeds, report.Added,
+		report.Quads, report.Invalid, report.Took.Round(time.Millisecond))
+	if report.Traffic != nil && !c.json && printErr == nil {
+		printErr = c.traffic([]harvest.Report{report})
+	}
+	return errors.Join(err, printErr)
+}
+
+// harvestList harvests the sources of a file. One that fails is told and does not stop the others.
+func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, parallel int, opts harvest.Options) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	addresses, err := harvest.ReadList(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	bar := c.progress(int64(len(addresses)), "sources")
+	failed, finished := 0, 0
+	reports := n.HarvestList(ctx, kind, addresses, parallel, opts, func(_ harvest.Report, err error) {
+		if finished++; err != nil {
+			failed++
+			fmt.Fprintln(c.stderr, err)
+		}
+		bar.set(int64(finished), fmt.Sprintf("%d failed", failed))
+	})
+	bar.done()
+	if c.json {
+		err = c.print(reports, "")
+	} else {
+		err = c.traffic(reports)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed > 0:
+		return errors.Join(err, fmt.Errorf("%d of %d sources failed", failed, len(addresses)))
+	}
+	return err
+}
+
+// traffic prints a line for each source, and one for all.
+func (c *cli) traffic(reports []harvest.Report) error {
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "source\trecords\trequests\tbytes\tmean/s\tpeak/s\tlistings\tnew\tdeleted\tinvalid\terrors")
+	line := func(name string, r harvest.Report) {
+		t := r.Traffic
+		if t == nil {
+			t = &harvest.Traffic{}
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%.1f\t%.0f\t%d\t%d\t%d\t%d\t%s\n", name, t.Records, t.Requests, humanize.IBytes(uint64(t.Bytes)), t.Mean, t.Peak, r.Seeds, r.Added, t.Deleted, r.Invalid, t.ErrorsByKind())
+	}
+	all := harvest.Report{Traffic: &harvest.Traffic{}}
+	for _, r := range reports {
+		line(r.Source, r)
+		all.Seeds, all.Added, all.Invalid = all.Seeds+r.Seeds, all.Added+r.Added, all.Invalid+r.Invalid
+		all.Traffic.Add(r.Traffic)
+	}
+	if len(reports) > 1 {
+		line("all", all)
+	}
+	return w.Flush()
 }

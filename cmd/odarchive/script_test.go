@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"log/slog"
+	"mime"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,7 +35,7 @@ func TestStories(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"web": cmdWeb, "status": cmdStatus, "flip": cmdFlip,
+			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
@@ -88,6 +93,33 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 			ts.Check(os.WriteFile(name, bytes, 0o644))
 		}
 	}
+}
+
+// cmdHost serves the files of a folder at an address of their own, which the variable then holds: "host VAR DIR". Where
+// they say @HOST@, that address stands. A request of OAI-PMH gets VERB.xml or VERB-TOKEN.xml of the folder of its path.
+func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: host VAR DIR")
+	}
+	dir := ts.MkAbs(args[1])
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := filepath.Join(dir, filepath.FromSlash(path.Clean("/"+r.URL.Path)))
+		if verb := r.FormValue("verb"); verb != "" {
+			if token := r.FormValue("resumptionToken"); token != "" {
+				verb += "-" + filepath.Base(token)
+			}
+			name = filepath.Join(name, filepath.Base(verb)+".xml")
+		}
+		body, err := os.ReadFile(name)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", mime.TypeByExtension(filepath.Ext(name)))
+		w.Write(bytes.ReplaceAll(body, []byte("@HOST@"), []byte("http://"+r.Host)))
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
 }
 
 // cmdStatus runs a command that must end with the given exit status: "status 2 odarchive ...".

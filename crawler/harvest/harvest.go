@@ -71,6 +71,7 @@ type Options struct {
 	Limit    int          // stop after so many seeds, 0 = all
 	Fresh    bool         // begin anew, whatever mark is there
 	Progress func(Report) // called after each step; may be nil
+	Part     Selection    // only a part of the source
 	Step     int          // seeds that are kept at once at the most, 0 = 500
 }
 
@@ -82,6 +83,7 @@ type Report struct {
 	Quads   int           `json:"triples"`           // statements kept
 	Invalid int           `json:"invalid"`           // listings that cannot be crawled
 	Skipped []string      `json:"skipped,omitempty"` // the first of the sentences that say why
+	Traffic *Traffic      `json:"traffic,omitempty"` // where the harvester counts it
 	Took    time.Duration `json:"-"`
 	Error   string        `json:"error,omitempty"`
 }

@@ -1,14 +1,9 @@
 package oai
 
 import (
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -17,7 +12,7 @@ import (
 
 // trouble is something wrong with what the repository answered; what to do about it is decided where lists are read.
 type trouble struct {
-	kind string // "http", "network", "xml", "html", "loop", or the protocol's code: "badResumptionToken"
+	kind string // "http", "network", "xml", "html", "no-oai", "loop", or the protocol's code: "badResumptionToken"
 	err  error
 }
 
@@ -32,7 +27,7 @@ func troublef(kind, layout string, a ...any) *trouble {
 type client struct {
 	base  string // without a query of ours
 	doer  harvest.Doer
-	stats *Stats
+	stats *harvest.Traffic
 	tries int
 }
 
@@ -40,7 +35,7 @@ type client struct {
 // protocol's own errors are in the page, whatever status they came with.
 func (c *client) ask(ctx context.Context, args url.Values, emit func(record) error) (page, error) {
 	address := withQuery(c.base, args)
-	answer, err := harvest.Ask(ctx, counting{c.doer, c.stats}, harvest.Request{URL: address, Accept: "text/xml, application/xml;q=0.9, */*;q=0.1", Tries: c.tries})
+	answer, err := harvest.Ask(ctx, c.stats.Over(c.doer), harvest.Request{URL: address, Accept: "text/xml, application/xml;q=0.9, */*;q=0.1", Tries: c.tries})
 	if ctx.Err() != nil {
 		return page{}, ctx.Err()
 	}
@@ -62,6 +57,8 @@ func (c *client) ask(ctx context.Context, args url.Values, emit func(record) err
 		return p, mine.error
 	case errors.Is(err, errNoOAI) && harvest.LooksLikeHTML(answer.Body):
 		return p, troublef("html", "%s answered with a page of HTML, not with OAI-PMH", address)
+	case errors.Is(err, errNoOAI):
+		return p, troublef("no-oai", "%s answered with something that is not OAI-PMH", address)
 	case err != nil:
 		return p, &trouble{"xml", fmt.Errorf("%s: %w", address, err)}
 	}
@@ -100,74 +97,3 @@ func repository(address string) (string, error) {
 	u.RawQuery, u.Fragment = q.Encode(), ""
 	return u.String(), nil
 }
-
-// counting sends requests, counts them and their bytes, and opens compressed answers.
-type counting struct {
-	doer  harvest.Doer
-	stats *Stats
-}
-
-func (c counting) Do(req *http.Request) (*http.Response, error) {
-	req.Header.Set("Accept-Encoding", "gzip, deflate")
-	c.stats.Requests++
-	resp, err := c.doer.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	wire := &countingBody{resp.Body, c.stats}
-	resp.Body = wire
-	if resp.Uncompressed {
-		return resp, nil
-	}
-	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
-	case "gzip", "x-gzip":
-		resp.Body = &lazy{from: wire, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
-	case "deflate":
-		resp.Body = &lazy{from: wire, open: inflate}
-	}
-	return resp, nil
-}
-
-// inflate reads what servers call deflate: zlib, as it should be, or bare.
-func inflate(r io.Reader) (io.Reader, error) {
-	head := make([]byte, 2)
-	if _, err := io.ReadFull(r, head); err != nil {
-		return nil, err
-	}
-	again := io.MultiReader(strings.NewReader(string(head)), r)
-	if head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
-		return zlib.NewReader(again)
-	}
-	return flate.NewReader(again), nil
-}
-
-type countingBody struct {
-	io.ReadCloser
-	stats *Stats
-}
-
-func (c *countingBody) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.stats.Bytes += int64(n)
-	return n, err
-}
-
-// lazy opens a decoder with the first read, so that its fault is one of reading.
-type lazy struct {
-	from io.ReadCloser
-	open func(io.Reader) (io.Reader, error)
-	r    io.Reader
-}
-
-func (l *lazy) Read(p []byte) (int, error) {
-	if l.r == nil {
-		r, err := l.open(l.from)
-		if err != nil {
-			return 0, err
-		}
-		l.r = r
-	}
-	return l.r.Read(p)
-}
-
-func (l *lazy) Close() error { return l.from.Close() }

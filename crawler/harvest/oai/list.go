@@ -13,6 +13,7 @@ import (
 
 const (
 	maxFailures = 60   // troubles in a row without one good page: the harvest ends
+	maxStumbles = 40   // the same where nothing has come at all: enough to get around one bad record by halves
 	maxEmpty    = 1000 // pages in a row without a record
 )
 
@@ -52,11 +53,11 @@ func (h *run) list(ctx context.Context, w *window) error {
 			switch {
 			case t.kind == "badResumptionToken" && unescaped(w.Token) != w.Token:
 				w.Token = unescaped(w.Token)
-				h.stats.trouble(t.kind)
+				h.stats.Trouble(t.kind)
 				continue
-			case (t.kind == "xml" || t.kind == "html") && again == 0:
+			case (t.kind == "xml" || t.kind == "html" || t.kind == "no-oai") && again == 0:
 				again++
-				h.stats.trouble(t.kind)
+				h.stats.Trouble(t.kind)
 				continue
 			}
 		}
@@ -75,7 +76,7 @@ func (h *run) list(ctx context.Context, w *window) error {
 		w.Seen += got.count
 		if seen[digest(p.Token.Value)] || (got.count > 0 && seen[got.digest]) {
 			if size, err := strconv.Atoi(p.Token.Size); err == nil && w.Seen >= size && size > 0 {
-				h.stats.trouble("loop")
+				h.stats.Trouble("loop")
 				return nil // it had come to its end
 			}
 			return troublef("loop", "the list comes to the same page again")
@@ -128,7 +129,7 @@ func (h *run) page(ctx context.Context, w *window) (page, catch, error) {
 			return page{}, got, nil
 		case f.Code == "badArgument" && w.Token == "" && !h.swapped && !(w.From.IsZero() && w.Until.IsZero()):
 			h.swapped = true // it may count in days where it says seconds, or the other way round
-			h.stats.trouble("granularity")
+			h.stats.Trouble("granularity")
 			h.granularity = byDay + bySecond - h.granularity
 			return h.page(ctx, w)
 		case f.Code == "badVerb" && !w.ByOne:
@@ -208,8 +209,10 @@ func (h *run) each(ctx context.Context, headers []record) error {
 			h.failures = 0
 			continue
 		}
-		h.missed++
-		h.stats.trouble(t.kind)
+		if !isProtocol(t.kind) { // else it has said that there is none
+			h.missed++
+		}
+		h.stats.Trouble(t.kind)
 		h.out.Skip(fmt.Sprintf("record %s cannot be had: %v", head.Identifier, t))
 		if h.failures++; h.failures > maxFailures {
 			return fmt.Errorf("oai: nothing comes any more: %w", t.err)
@@ -221,15 +224,15 @@ func (h *run) each(ctx context.Context, headers []record) error {
 // mend decides how to go on behind a trouble in the first window.
 func (h *run) mend(ctx context.Context, t *trouble) error {
 	w := h.at.Windows[0]
-	h.stats.trouble(t.kind)
+	h.stats.Trouble(t.kind)
 	if h.failures++; h.failures > maxFailures {
 		return fmt.Errorf("oai: nothing comes any more: %w", t.err)
 	}
-	if final(t.kind) {
+	if final(t.kind) || (h.stats.Records == 0 && w.Token == "" && (isProtocol(t.kind) || t.kind == "no-oai" || t.kind == "html" || h.failures > maxStumbles)) {
 		return fmt.Errorf("oai: %w", t.err)
 	}
 	h.tries = 2 // it has had its chance
-	if t.kind == "http" || t.kind == "network" || t.kind == "html" {
+	if t.kind == "http" || t.kind == "network" || t.kind == "html" || t.kind == "no-oai" {
 		var gone *trouble
 		if _, err := h.ask(ctx, url.Values{"verb": {"Identify"}}, ignore); errors.As(err, &gone) && gone.kind != "xml" {
 			return fmt.Errorf("oai: %w", t.err) // all of it is down; the mark keeps the place
@@ -283,6 +286,15 @@ func final(code string) bool {
 		return true
 	}
 	return false
+}
+
+// isProtocol tells errors that the repository itself gives from those on the way.
+func isProtocol(kind string) bool {
+	switch kind {
+	case "http", "network", "xml", "html", "no-oai", "loop", "expired":
+		return false
+	}
+	return true
 }
 
 func (w window) span(granularity time.Duration) string {

@@ -40,7 +40,7 @@ type Source struct {
 	From   string           // datestamps: only records of these days or seconds
 	Until  string           //
 	ByOne  bool             // ListIdentifiers and a GetRecord each instead of ListRecords
-	Stats  *Stats           // is filled, where given
+	Stats  *harvest.Traffic // is filled, where given
 	Now    func() time.Time // nil = time.Now
 }
 
@@ -73,7 +73,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return err
 	}
 	if s.Stats == nil {
-		s.Stats = &Stats{}
+		s.Stats = &harvest.Traffic{}
 	}
 	if s.Now == nil {
 		s.Now = time.Now
@@ -82,8 +82,8 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if h.portal == "" {
 		h.portal = base
 	}
-	s.Stats.begin(s.Now())
-	defer func() { s.Stats.end(s.Now()) }()
+	s.Stats.Begin(s.Now())
+	defer func() { s.Stats.End(s.Now()) }()
 	if h.wanted, err = s.selection(); err != nil {
 		return err
 	}
@@ -106,11 +106,21 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	return h.finish(whole)
 }
 
+// Select implements harvest.Selective.
+func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
+	s.From, s.Until, s.Sets, s.Prefix, s.ByOne = part.Since, part.Until, part.Sets, part.Prefix, part.ByOne
+	_, err := s.selection()
+	return s, err
+}
+
+// Counted implements harvest.Metered.
+func (s Source) Counted() *harvest.Traffic { return s.Stats }
+
 func (s Source) selection() (w window, err error) {
 	for _, end := range []struct {
 		flag, text string
 		to         *time.Time
-	}{{"from", s.From, &w.From}, {"until", s.Until, &w.Until}} {
+	}{{"since", s.From, &w.From}, {"until", s.Until, &w.Until}} {
 		t, ok := parseStamp(end.text)
 		if end.text != "" && !ok {
 			return w, fmt.Errorf("oai: %s %q is no date", end.flag, end.text)
@@ -130,11 +140,11 @@ func (h *run) introduce(ctx context.Context) error {
 	case errors.As(err, &t) && t.kind != "xml":
 		return fmt.Errorf("oai: %w", err)
 	case errors.As(err, &t):
-		h.stats.trouble(t.kind)
+		h.stats.Trouble(t.kind)
 	case err != nil:
 		return err
 	case len(p.Errors) > 0:
-		h.stats.trouble(protocol(p.Errors[0]).kind)
+		h.stats.Trouble(protocol(p.Errors[0]).kind)
 	}
 	h.identity = &p.Identify
 	h.stats.Name = h.identity.child("repositoryName")
@@ -206,7 +216,7 @@ func (h *run) sets(ctx context.Context) error {
 		if err != nil || len(p.Errors) > 0 { // noSetHierarchy, or sets that cannot be listed: records name theirs all the same
 			var t *trouble
 			if errors.As(err, &t) {
-				h.stats.trouble(t.kind)
+				h.stats.Trouble(t.kind)
 			}
 			return nil
 		}

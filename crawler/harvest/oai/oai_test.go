@@ -130,7 +130,7 @@ func TestEveryRecordIsHadWhateverBreaks(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := listen()
 				src := source(c.repo)
-				src.Stats = &Stats{}
+				src.Stats = &harvest.Traffic{}
 				err := src.Harvest(t.Context(), "", out)
 				if (err != nil) != c.fails {
 					t.Fatalf("error %v; troubles %v", err, src.Stats.Errors)
@@ -321,7 +321,7 @@ func TestASelectionIsKeptToEvenWhereTheRepositoryIgnoresIt(t *testing.T) {
 	r := &repo{items: some(40), lists: func(all []item, _ url.Values) []item { return all }}
 	out := listen()
 	src := source(r)
-	src.From, src.Until, src.Stats = "2020-01-10T00:00:00Z", "2020-01-12T23:59:59Z", &Stats{}
+	src.From, src.Until, src.Stats = "2020-01-10T00:00:00Z", "2020-01-12T23:59:59Z", &harvest.Traffic{}
 	if err := src.Harvest(t.Context(), "", out); err != nil || len(out.datasets) != 3 || src.Stats.Outside == 0 {
 		t.Fatalf("%v, %d records, %d outside", err, len(out.datasets), src.Stats.Outside)
 	}

@@ -20,7 +20,7 @@ func (h *run) take(rec record) error {
 	if t, ok := parseStamp(rec.Datestamp); ok && !h.wanted.holds(t, h.granularity) {
 		return nil // the repository does not listen
 	}
-	h.stats.record(h.src.Now(), rec.Deleted)
+	h.stats.Record(h.src.Now(), rec.Deleted)
 	iri := h.recordIRI(rec.Identifier)
 	if rec.Deleted {
 		return h.out.Gone(iri)

@@ -1,0 +1,176 @@
+package harvest
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Traffic says how the talk with a source went. It may be counted by several goroutines, and read when they are done.
+type Traffic struct {
+	Name     string         `json:"name,omitempty"` // what the source calls itself
+	Requests int            `json:"requests"`
+	Bytes    int64          `json:"bytes"`   // as they came over the wire
+	Records  int            `json:"records"` // deleted ones too
+	Deleted  int            `json:"deleted"`
+	Outside  int            `json:"outside,omitempty"` // records that were not asked for: before since, behind until
+	Errors   map[string]int `json:"errors,omitempty"`  // troubles by kind; those that were got over too
+	Mean     float64        `json:"mean_per_second"`   // records
+	Peak     float64        `json:"peak_per_second"`   // records in the best second
+
+	mu     sync.Mutex // guards all of it
+	began  time.Time
+	second int64 // since began
+	inThis int
+}
+
+// Metered is a Harvester that counts.
+type Metered interface{ Counted() *Traffic }
+
+// Begin counts time from now on.
+func (t *Traffic) Begin(now time.Time) { t.began = now }
+
+// Record counts one that came at a moment.
+func (t *Traffic) Record(now time.Time, deleted bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Records++
+	if deleted {
+		t.Deleted++
+	}
+	if second := int64(now.Sub(t.began) / time.Second); second != t.second {
+		t.second, t.inThis = second, 0
+	}
+	t.inThis++
+	t.Peak = max(t.Peak, float64(t.inThis))
+}
+
+// Trouble counts one of a kind.
+func (t *Traffic) Trouble(kind string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Errors == nil {
+		t.Errors = map[string]int{}
+	}
+	t.Errors[kind]++
+}
+
+// End makes the mean.
+func (t *Traffic) End(now time.Time) {
+	if took := now.Sub(t.began).Seconds(); took > 0 {
+		t.Mean = float64(t.Records) / max(took, 1) // within a second there is no rate
+	}
+	t.Peak = max(t.Peak, t.Mean)
+}
+
+// Add takes the counts of another source; rates add up, as of sources that were read at the same time.
+func (t *Traffic) Add(o *Traffic) {
+	if o == nil {
+		return
+	}
+	t.Requests, t.Bytes, t.Records, t.Deleted, t.Outside = t.Requests+o.Requests, t.Bytes+o.Bytes, t.Records+o.Records, t.Deleted+o.Deleted, t.Outside+o.Outside
+	t.Mean, t.Peak = t.Mean+o.Mean, t.Peak+o.Peak
+	for kind, n := range o.Errors {
+		if t.Errors == nil {
+			t.Errors = map[string]int{}
+		}
+		t.Errors[kind] += n
+	}
+}
+
+// ErrorsByKind for people: "3 http, 1 xml"; "-" where there are none.
+func (t *Traffic) ErrorsByKind() string {
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", t.Errors[kind], kind))
+	}
+	if len(kinds) == 0 {
+		return "-"
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// Over gives a Doer that sends through d, asks for compressed answers and opens them, and counts requests and bytes.
+func (t *Traffic) Over(d Doer) Doer { return metered{d, t} }
+
+type metered struct {
+	doer    Doer
+	traffic *Traffic
+}
+
+func (m metered) Do(req *http.Request) (*http.Response, error) {
+	req.Header.Set("Accept-Encoding", "gzip, deflate")
+	m.traffic.mu.Lock()
+	m.traffic.Requests++
+	m.traffic.mu.Unlock()
+	resp, err := m.doer.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	wire := &meteredBody{resp.Body, m.traffic}
+	resp.Body = wire
+	if resp.Uncompressed {
+		return resp, nil
+	}
+	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
+	case "gzip", "x-gzip":
+		resp.Body = &lazy{from: wire, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
+	case "deflate":
+		resp.Body = &lazy{from: wire, open: inflate}
+	}
+	return resp, nil
+}
+
+// inflate reads what servers call deflate: zlib, as it should be, or bare.
+func inflate(r io.Reader) (io.Reader, error) {
+	head := make([]byte, 2)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, err
+	}
+	again := io.MultiReader(strings.NewReader(string(head)), r)
+	if head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
+		return zlib.NewReader(again)
+	}
+	return flate.NewReader(again), nil
+}
+
+type meteredBody struct {
+	io.ReadCloser
+	traffic *Traffic
+}
+
+func (b *meteredBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.traffic.mu.Lock()
+	b.traffic.Bytes += int64(n)
+	b.traffic.mu.Unlock()
+	return n, err
+}
+
+// lazy opens a decoder with the first read, so that its fault is one of reading.
+type lazy struct {
+	from io.ReadCloser
+	open func(io.Reader) (io.Reader, error)
+	r    io.Reader
+}
+
+func (l *lazy) Read(p []byte) (int, error) {
+	if l.r == nil {
+		r, err := l.open(l.from)
+		if err != nil {
+			return 0, err
+		}
+		l.r = r
+	}
+	return l.r.Read(p)
+}
+
+func (l *lazy) Close() error { return l.from.Close() }
