@@ -26,6 +26,7 @@ import (
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/surt"
+	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
 
@@ -62,7 +63,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
-	report, err := p.commit(ctx, lease, job, exchange, kept)
+	report, err := p.commit(ctx, lease, job, latest, exchange, kept)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
@@ -111,7 +112,7 @@ func (p *Pipeline) stored(v catalog.Version) bool {
 }
 
 // commit makes what was found true: the version if there is one, its triples, and the job's next visit, all at once.
-func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, ex *fetch.Exchange, kept *archive.Kept) (Report, error) {
+func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, kept *archive.Kept) (Report, error) {
 	now := p.Clock()
 	activity := catalog.Activity{
 		URL: job.URL, FinalURL: ex.FinalURL, Start: now.Add(ex.Start.Sub(ex.End)), End: now,
@@ -127,7 +128,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if err != nil {
 		return Report{}, err
 	}
-	return p.report(ctx, activity, ex, kept)
+	return report(activity, latest, ex, kept), nil
 }
 
 // noRoomPause is how long a file is left alone for which there was no room on the disk.
@@ -156,13 +157,15 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	return r
 }
 
-func (p *Pipeline) report(ctx context.Context, act catalog.Activity, ex *fetch.Exchange, kept *archive.Kept) (Report, error) {
-	resource, err := p.Archive.Resource(ctx, act.URL)
-	if err != nil {
-		return Report{}, err
-	}
-	r := Report{URL: act.URL, Outcome: act.Outcome, ErrorClass: act.ErrorClass, Status: act.Status, Versions: resource.Versions, Why: act.Why}
+func report(act catalog.Activity, latest *catalog.Version, ex *fetch.Exchange, kept *archive.Kept) Report {
+	r := Report{URL: act.URL, Outcome: act.Outcome, ErrorClass: act.ErrorClass, Status: act.Status, Why: act.Why}
 	r.Milliseconds = ex.End.Sub(ex.Start).Milliseconds()
+	if latest != nil {
+		r.Versions = latest.N + 1
+	}
+	if _, n, ok := ns.SplitVersionID(act.Version); ok {
+		r.Versions = n + 1
+	}
 	if ex.Body != nil {
 		digests := ex.Body.Digests()
 		r.SHA256, r.Size = hex.EncodeToString(digests.SHA256[:]), ex.Body.Size()
@@ -170,7 +173,7 @@ func (p *Pipeline) report(ctx context.Context, act catalog.Activity, ex *fetch.E
 	if kept != nil {
 		r.DetectedType = kept.Type
 	}
-	return r, nil
+	return r
 }
 
 func (p *Pipeline) remove(ex *fetch.Exchange) {

@@ -58,29 +58,28 @@ func (m *markSkipper) Read(p []byte) (int, error) {
 // Canonical is the one spelling this package uses for an encoding's name; unknown names come back lower-cased.
 func Canonical(name string) string {
 	n := strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'`))
-	if c, ok := aliases()[strings.NewReplacer("_", "-", " ", "-").Replace(n)]; ok {
+	if c, ok := aliases[strings.NewReplacer("_", "-", " ", "-").Replace(n)]; ok {
 		return c
 	}
 	return n
 }
 
-func aliases() map[string]string {
-	return map[string]string{
-		"utf8": "utf-8", "utf-8-sig": "utf-8", "unicode-1-1-utf-8": "utf-8", "us-ascii": "ascii", "ansi-x3.4-1968": "ascii",
-		"utf16": "utf-16", "utf-16-le": "utf-16le", "utf-16-be": "utf-16be", "ucs-2": "utf-16",
-		"utf32": "utf-32", "utf-32-le": "utf-32le", "utf-32-be": "utf-32be",
-		"latin1": "iso-8859-1", "latin-1": "iso-8859-1", "iso8859-1": "iso-8859-1", "l1": "iso-8859-1", "iso88591": "iso-8859-1",
-		"iso8859-15": "iso-8859-15", "latin-9": "iso-8859-15", "latin2": "iso-8859-2", "latin-2": "iso-8859-2", "iso8859-2": "iso-8859-2",
-		"cp1250": "windows-1250", "cp1251": "windows-1251", "cp1252": "windows-1252", "cp1253": "windows-1253", "cp1254": "windows-1254",
-		"cp1255": "windows-1255", "cp1256": "windows-1256", "cp1257": "windows-1257", "cp1258": "windows-1258", "ansi": "windows-1252",
-		"x-sjis": "shift_jis", "sjis": "shift_jis", "shift-jis": "shift_jis", "ms932": "cp932", "windows-31j": "cp932", "ms-kanji": "shift_jis",
-		"eucjp": "euc-jp", "x-euc-jp": "euc-jp", "euckr": "euc-kr", "ks-c-5601-1987": "euc-kr", "ks-c-5601": "euc-kr",
-		"windows-949": "cp949", "uhc": "cp949", "ms949": "cp949", "gb-2312-80": "gb2312", "euc-cn": "gb2312", "x-gbk": "gbk", "cp936": "gbk",
-		"big5-hkscs": "big5hkscs", "x-x-big5": "big5", "cp950": "big5", "euctw": "euc-tw",
-		"koi8r": "koi8-r", "koi8u": "koi8-u", "x-mac-cyrillic": "maccyrillic", "mac-cyrillic": "maccyrillic", "mac": "macintosh", "macroman": "macintosh",
-		"mac-roman": "macintosh", "cp866": "ibm866", "866": "ibm866", "cp855": "ibm855", "cp850": "ibm850", "cp852": "ibm852", "cp437": "ibm437",
-		"cp862": "ibm862", "tis620": "tis-620", "iso-8859-11": "tis-620", "windows-874": "cp874", "iso-8859-8-i": "iso-8859-8",
-	}
+// aliases are other names of encodings, lower-cased and with hyphens.
+var aliases = map[string]string{
+	"utf8": "utf-8", "utf-8-sig": "utf-8", "unicode-1-1-utf-8": "utf-8", "us-ascii": "ascii", "ansi-x3.4-1968": "ascii",
+	"utf16": "utf-16", "utf-16-le": "utf-16le", "utf-16-be": "utf-16be", "ucs-2": "utf-16",
+	"utf32": "utf-32", "utf-32-le": "utf-32le", "utf-32-be": "utf-32be",
+	"latin1": "iso-8859-1", "latin-1": "iso-8859-1", "iso8859-1": "iso-8859-1", "l1": "iso-8859-1", "iso88591": "iso-8859-1",
+	"iso8859-15": "iso-8859-15", "latin-9": "iso-8859-15", "latin2": "iso-8859-2", "latin-2": "iso-8859-2", "iso8859-2": "iso-8859-2",
+	"cp1250": "windows-1250", "cp1251": "windows-1251", "cp1252": "windows-1252", "cp1253": "windows-1253", "cp1254": "windows-1254",
+	"cp1255": "windows-1255", "cp1256": "windows-1256", "cp1257": "windows-1257", "cp1258": "windows-1258", "ansi": "windows-1252",
+	"x-sjis": "shift_jis", "sjis": "shift_jis", "shift-jis": "shift_jis", "ms932": "cp932", "windows-31j": "cp932", "ms-kanji": "shift_jis",
+	"eucjp": "euc-jp", "x-euc-jp": "euc-jp", "euckr": "euc-kr", "ks-c-5601-1987": "euc-kr", "ks-c-5601": "euc-kr",
+	"windows-949": "cp949", "uhc": "cp949", "ms949": "cp949", "gb-2312-80": "gb2312", "euc-cn": "gb2312", "x-gbk": "gbk", "cp936": "gbk",
+	"big5-hkscs": "big5hkscs", "x-x-big5": "big5", "cp950": "big5", "euctw": "euc-tw",
+	"koi8r": "koi8-r", "koi8u": "koi8-u", "x-mac-cyrillic": "maccyrillic", "mac-cyrillic": "maccyrillic", "mac": "macintosh", "macroman": "macintosh",
+	"mac-roman": "macintosh", "cp866": "ibm866", "866": "ibm866", "cp855": "ibm855", "cp850": "ibm850", "cp852": "ibm852", "cp437": "ibm437",
+	"cp862": "ibm862", "tis620": "tis-620", "iso-8859-11": "tis-620", "windows-874": "cp874", "iso-8859-8-i": "iso-8859-8",
 }
 
 // lookup finds the decoder for a canonical name; nil where there is none.

@@ -33,25 +33,7 @@ const (
 
 // classOf tells what kind of thing a column names: by its values, and by its name where values of several kinds look
 // alike. "" if it cannot be told.
-func classOf(col *Column, sample []string) string {
-	values := make([]string, 0, len(sample))
-	for _, v := range sample {
-		if is, strong := nullWord(strings.ToLower(v)); !is || !strong && col.Datatype == "string" && len(v) == 2 {
-			values = append(values, v)
-		}
-	}
-	if len(values) == 0 {
-		return ""
-	}
-	share := func(test func(string) bool) float64 {
-		n := 0
-		for _, v := range values {
-			if test(v) {
-				n++
-			}
-		}
-		return float64(n) / float64(len(values))
-	}
+func classOf(col *Column, sample func() []string) string {
 	named := func(words ...string) bool { return nameHas(col.Name, words...) }
 	switch col.Datatype {
 	case "anyURI":
@@ -62,39 +44,59 @@ func classOf(col *Column, sample []string) string {
 	default:
 		return ""
 	}
+	var values []string
+	for _, v := range sample() {
+		if is, strong := nullWord(strings.ToLower(v)); !is || !strong && len(v) == 2 {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	mostly := func(share float64, test func(string) bool) bool {
+		rest := len(values) // that could still pass
+		for _, v := range values {
+			if !test(v) {
+				if rest--; float64(rest) < share*float64(len(values)) {
+					return false
+				}
+			}
+		}
+		return true
+	}
 	few := len(values) < 3
 	switch {
-	case share(isEmail) >= 0.9:
+	case mostly(0.9, isEmail):
 		return ClassEmail
-	case share(isWKT) >= 0.95:
+	case mostly(0.95, isWKT):
 		return ClassWKT
-	case share(isUUID) >= 0.95:
+	case mostly(0.95, isUUID):
 		return ClassUUID
-	case share(isIBAN) >= 0.9:
+	case mostly(0.9, isIBAN):
 		return ClassIBAN
-	case share(isURL) >= 0.95:
+	case mostly(0.95, isURL):
 		return ClassURL
-	case named("nuts", "nuts1", "nuts2", "nuts3", "nutscode") && share(isNUTS) >= 0.9 || !few && share(isNUTS) >= 0.98 && share(hasDigit) >= 0.5:
+	case named("nuts", "nuts1", "nuts2", "nuts3", "nutscode") && mostly(0.9, isNUTS) || !few && mostly(0.98, isNUTS) && mostly(0.5, hasDigit):
 		return ClassNUTS
-	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && share(gazetteer.IsCurrency) >= 0.9:
+	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && mostly(0.9, gazetteer.IsCurrency):
 		return ClassCurrency
-	case named("language", "lang", "sprache", "langue", "idioma") && share(gazetteer.IsLanguage) >= 0.9:
+	case named("language", "lang", "sprache", "langue", "idioma") && mostly(0.9, gazetteer.IsLanguage):
 		return ClassLanguageCode
-	case (!few || named("country", "iso", "geo", "land", "staat", "nation", "pays", "code")) && share(gazetteer.IsCountryCode) >= 0.95:
+	case (!few || named("country", "iso", "geo", "land", "staat", "nation", "pays", "code")) && mostly(0.95, gazetteer.IsCountryCode):
 		return ClassCountryCode
-	case !few && share(gazetteer.IsCurrency) >= 0.98:
+	case !few && mostly(0.98, gazetteer.IsCurrency):
 		return ClassCurrency
-	case share(gazetteer.IsMonth) >= 0.95:
+	case mostly(0.95, gazetteer.IsMonth):
 		return ClassMonth
-	case share(gazetteer.IsWeekday) >= 0.95 && (!few || named("day", "tag", "weekday", "wochentag", "jour")):
+	case mostly(0.95, gazetteer.IsWeekday) && (!few || named("day", "tag", "weekday", "wochentag", "jour")):
 		return ClassWeekday
-	case (!few || named("country", "land", "staat", "nation", "pays", "país", "paese", "state")) && share(gazetteer.IsCountry) >= 0.8:
+	case (!few || named("country", "land", "staat", "nation", "pays", "país", "paese", "state")) && mostly(0.8, gazetteer.IsCountry):
 		return ClassCountry
-	case named("phone", "tel", "telephone", "telefon", "mobile", "fax", "téléphone", "telefono", "teléfono", "telefonnummer") && share(isPhone) >= 0.8 || !few && share(isInternational) >= 0.9:
+	case named("phone", "tel", "telephone", "telefon", "mobile", "fax", "téléphone", "telefono", "teléfono", "telefonnummer") && mostly(0.8, isPhone) || !few && mostly(0.9, isInternational):
 		return ClassPhone
-	case named("zip", "plz", "postcode", "postalcode", "postleitzahl", "zipcode", "cap", "psč", "postal") && share(isPostal) >= 0.9 || !few && share(isUKPostcode) >= 0.9:
+	case named("zip", "plz", "postcode", "postalcode", "postleitzahl", "zipcode", "cap", "psč", "postal") && mostly(0.9, isPostal) || !few && mostly(0.9, isUKPostcode):
 		return ClassPostalCode
-	case share(gazetteer.IsCity) >= 0.6 && !few || named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && share(gazetteer.IsCity) >= 0.3:
+	case mostly(0.6, gazetteer.IsCity) && !few || named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && mostly(0.3, gazetteer.IsCity):
 		return ClassCity
 	}
 	return ""

@@ -36,20 +36,42 @@ type column struct {
 	st     stats
 	hll    *hyperloglog.Sketch
 	sketch bottom
-	sample []string
+	sample firstValues
 	dup    bool // some value came twice
 	unique uniqueness
 	early  []uint64 // hashes of the values in the table when it was given up
 	memory *int     // hashes that may still be remembered, shared by the columns of a table
 }
 
+// firstValues are the first sampleN values, in one piece of memory.
+type firstValues struct {
+	text []byte
+	ends []int
+}
+
+func (s *firstValues) add(cell []byte) {
+	if len(s.ends) < sampleN {
+		s.text = append(s.text, cell[:min(len(cell), longValue)]...)
+		s.ends = append(s.ends, len(s.text))
+	}
+}
+
+func (s *firstValues) values() []string {
+	text, at := string(s.text), 0
+	values := make([]string, len(s.ends))
+	for i, end := range s.ends {
+		values[i], at = text[at:end], end
+	}
+	return values
+}
+
 type slot struct {
 	hash    uint64
-	pending uint64 // times seen since the value was last folded
+	pending uint32 // times seen since the value was last folded
+	est     uint32 // times seen, less what thinning took
 	off     uint32
 	len     uint16
 	live    bool
-	est     uint32 // times seen, less what thinning took
 }
 
 func newColumn(memory *int) *column {
@@ -196,28 +218,40 @@ func (c *column) hashes(yield func(uint64) bool) {
 // foldPending reads the values of the table that were not read yet, after agreeing on how numbers and dates of this
 // column are written.
 func (c *column) foldPending() {
+	var read []value // of the pending ones, where they had to be read before
 	if !c.st.decided {
 		f := c.st.forms
+		read = make([]value, 0, c.used)
 		for i := range c.slots {
 			if s := &c.slots[i]; s.live && s.pending > 0 {
-				if v := classify(c.text[s.off:][:s.len]); v.kind > kindNull && v.kind < kindText {
+				v := classify(c.text[s.off:][:s.len])
+				if v.kind > kindNull && v.kind < kindText {
 					f &= v.forms
 				}
+				read = append(read, v)
 			}
 		}
 		c.st.decide(f)
 	}
 	for i := range c.slots {
 		if s := &c.slots[i]; s.live && s.pending > 0 {
-			c.fold(c.text[s.off:][:s.len], s.hash, s.pending)
+			cell := c.text[s.off:][:s.len]
+			var v value
+			if len(read) > 0 {
+				v, read = read[0], read[1:]
+			} else {
+				v = classify(cell)
+			}
+			c.foldValue(cell, v, s.hash, uint64(s.pending))
 			s.pending = 0
 		}
 	}
 }
 
 // fold reads a value that was seen n times.
-func (c *column) fold(cell []byte, h uint64, n uint64) {
-	v := classify(cell)
+func (c *column) fold(cell []byte, h uint64, n uint64) { c.foldValue(cell, classify(cell), h, n) }
+
+func (c *column) foldValue(cell []byte, v value, h uint64, n uint64) {
 	if c.hll != nil {
 		c.hll.InsertHash(h)
 	}
@@ -225,9 +259,7 @@ func (c *column) fold(cell []byte, h uint64, n uint64) {
 		c.unique.add(cell, v, h, &c.st, slices.Values(c.early), c.memory)
 	}
 	c.sketch.add(h)
-	if len(c.sample) < sampleN {
-		c.sample = append(c.sample, string(cell[:min(len(cell), longValue)]))
-	}
+	c.sample.add(cell)
 	c.st.add(cell, v, int64(n))
 }
 

@@ -41,7 +41,7 @@ func (c *column) finish(name string, rows int64) Column {
 	if sketched(col.Datatype) {
 		col.Sketch = c.sketch.sketch()
 	}
-	col.Class = classOf(&col, c.sample)
+	col.Class = classOf(&col, c.sample.values)
 	return col
 }
 
@@ -62,17 +62,21 @@ func (c *column) distinct(col *Column) {
 }
 
 func (c *column) top(col *Column) {
-	var live []slot
-	for _, s := range c.slots {
-		if s.live && (c.exact || s.est > 1) {
-			live = append(live, s)
-		}
-	}
 	value := func(s slot) []byte { return c.text[s.off:][:s.len] }
-	slices.SortFunc(live, func(a, b slot) int {
+	order := func(a, b slot) int {
 		return cmp.Or(cmp.Compare(b.est, a.est), bytes.Compare(value(a), value(b)))
-	})
-	for _, s := range live {
+	}
+	most := topN + len(col.NullWords)
+	best := make([]slot, 0, most+1) // in order
+	for _, s := range c.slots {
+		if !s.live || !c.exact && s.est <= 1 || len(best) == most && order(s, best[most-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, s, order)
+		best = slices.Insert(best, at, s)
+		best = best[:min(len(best), most)]
+	}
+	for _, s := range best {
 		v := string(value(s))
 		if slices.Contains(col.NullWords, v) {
 			continue

@@ -3,7 +3,40 @@ package csvprofile
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
+
+// What a character adds to the impression a cell makes.
+const (
+	charNeutral = iota // often part of a value: . - _ / ( ) & ' % + :
+	charLetter
+	charDigit
+	charSpace
+	charOdd
+	charSeparator // , ; | tab " : as odd as two
+	chars
+)
+
+// asciiChars tells it of every ASCII character.
+var asciiChars = func() (class [utf8.RuneSelf]uint8) {
+	for c := range class {
+		switch r := rune(c); {
+		case unicode.IsLetter(r):
+			class[c] = charLetter
+		case unicode.IsDigit(r):
+			class[c] = charDigit
+		case r == ' ' || r == '\n' || r == '\r':
+			class[c] = charSpace
+		case strings.ContainsRune(",;|\t\"", r):
+			class[c] = charSeparator
+		case strings.ContainsRune(".-_/()&'%+:", r):
+			class[c] = charNeutral
+		default:
+			class[c] = charOdd
+		}
+	}
+	return class
+}()
 
 // plainness says how much a cell looks like one value, from 0 (a piece of something else) to 1 (a number, a date).
 func plainness(cell string) float64 {
@@ -14,29 +47,23 @@ func plainness(cell string) float64 {
 	if k := kindOf(s); k != kindText {
 		return 1
 	}
-	var letters, digits, spaces, odd int
+	var seen [chars]int
 	for _, c := range s {
 		switch {
+		case c < utf8.RuneSelf:
+			seen[asciiChars[c]]++
 		case unicode.IsLetter(c) || unicode.IsMark(c):
-			letters++
+			seen[charLetter]++
 		case unicode.IsDigit(c):
-			digits++
-		case c == ' ' || c == '\n' || c == '\r':
-			spaces++
-		case strings.ContainsRune(",;|\t\"", c):
-			odd += 2
-		case strings.ContainsRune(".-_/()&'%+:", c):
+			seen[charDigit]++
 		default:
-			odd++
+			seen[charOdd]++
 		}
 	}
-	n := letters + digits + spaces + odd
+	odd := seen[charOdd] + 2*seen[charSeparator]
+	n := seen[charLetter] + seen[charDigit] + seen[charSpace] + odd
 	if n == 0 {
 		return 0.2
 	}
-	v := 0.9 - 1.2*float64(odd)/float64(n)
-	if v < 0.1 {
-		v = 0.1
-	}
-	return v
+	return max(0.9-1.2*float64(odd)/float64(n), 0.1)
 }

@@ -87,13 +87,10 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
 	if o.MaxBytes > 0 {
 		r = &limited{r: r, left: o.MaxBytes, hit: &p.Truncated}
 	}
-	head := make([]byte, headBytes)
-	n, err := io.ReadFull(r, head)
-	whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-	if err != nil && !whole {
+	head, whole, err := readHead(r)
+	if err != nil {
 		return nil, fmt.Errorf("csvprofile: read: %w", err)
 	}
-	head = head[:n]
 	var found layout
 	if o.Dialect != nil {
 		p.Dialect = *o.Dialect
@@ -101,10 +98,54 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
 	} else {
 		p.Dialect, found = p.sniff(head, whole, o.Charset)
 	}
-	if err := p.profile(ctx, io.MultiReader(bytes.NewReader(head), r), found, o); err != nil {
+	rows, err := p.rows(head, whole, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.profile(ctx, rows, found, o); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// readHead reads the first headBytes of a file; whole says that there are no more. Most files are small, so the buffer
+// grows with what comes.
+func readHead(r io.Reader) (head []byte, whole bool, err error) {
+	for size := headBytes / 4; ; size *= 2 {
+		n := len(head)
+		head = append(make([]byte, 0, size), head...)[:size]
+		read, err := io.ReadFull(r, head[n:])
+		head = head[:n+read]
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return head, true, nil
+		}
+		if err != nil || size == headBytes {
+			return head, false, err
+		}
+	}
+}
+
+// rows reads the records of a file of which head is the beginning, or all, and r has the rest.
+func (p *Profile) rows(head []byte, whole bool, r io.Reader) (*Rows, error) {
+	if whole && isUTF8(p.Dialect.Encoding) {
+		return newRowsBytes(bytes.TrimPrefix(head, []byte(byteOrderMark)), p.Dialect), nil
+	}
+	r = io.MultiReader(bytes.NewReader(head), r)
+	text, err := charset.NewReader(r, p.Dialect.Encoding)
+	if err != nil {
+		p.because("%v: read as windows-1252", err)
+		if text, err = charset.NewReader(r, "windows-1252"); err != nil {
+			return nil, err
+		}
+	}
+	return NewRows(text, p.Dialect), nil
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// isUTF8 tells the encodings that package charset passes through as they are.
+func isUTF8(encoding string) bool {
+	return encoding == "" || encoding == "utf-8" || encoding == "ascii"
 }
 
 // Sniff finds the dialect of a file from its beginning; whole says that head is all of it.
@@ -117,8 +158,8 @@ func (p *Profile) sniff(head []byte, whole bool, declared string) (Dialect, layo
 	g := charset.Detect(head, declared)
 	d := Dialect{Encoding: g.Name, DoubleQuote: true, LineTerminator: "\n"}
 	p.because("encoding %s: %s", g.Name, g.Because)
-	text := head
-	if dec, err := charset.NewReader(bytes.NewReader(head), g.Name); err == nil {
+	text := bytes.TrimPrefix(head, []byte(byteOrderMark))
+	if dec, err := charset.NewReader(bytes.NewReader(head), g.Name); err == nil && !isUTF8(g.Name) {
 		if t, err := io.ReadAll(dec); err == nil {
 			text = t
 		}
@@ -179,15 +220,7 @@ func (l *limited) Read(p []byte) (int, error) {
 }
 
 // profile reads all rows and fills p.
-func (p *Profile) profile(ctx context.Context, r io.Reader, _ layout, o Options) error {
-	text, err := charset.NewReader(r, p.Dialect.Encoding)
-	if err != nil {
-		p.because("%v: read as windows-1252", err)
-		if text, err = charset.NewReader(r, "windows-1252"); err != nil {
-			return err
-		}
-	}
-	rows := NewRows(text, p.Dialect)
+func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) error {
 	t := NewTable(nil)
 	var header [][]string
 	for skip := p.Dialect.Preamble; rows.Next(); {

@@ -59,7 +59,13 @@ const rowBuffer = 256 << 10
 
 // NewRows reads records from r, which must be UTF-8 (charset.NewReader), in the given dialect.
 func NewRows(r io.Reader, d Dialect) *Rows {
-	rows := &Rows{src: r, delim: []byte(d.Delimiter), dq: true, trim: d.SkipInitialSpace, next: 1, buf: make([]byte, rowBuffer)}
+	rows := newRows(d)
+	rows.src, rows.buf = r, make([]byte, rowBuffer)
+	return rows
+}
+
+func newRows(d Dialect) *Rows {
+	rows := &Rows{delim: []byte(d.Delimiter), dq: true, trim: d.SkipInitialSpace, next: 1}
 	if len(d.EscapeChar) == 1 && d.EscapeChar != d.QuoteChar {
 		rows.esc = d.EscapeChar[0]
 	}
@@ -78,7 +84,7 @@ func NewRows(r io.Reader, d Dialect) *Rows {
 
 // newRowsBytes reads records from text that is already in memory, without copying it.
 func newRowsBytes(text []byte, d Dialect) *Rows {
-	r := NewRows(bytes.NewReader(nil), Dialect{Delimiter: d.Delimiter, QuoteChar: d.QuoteChar, EscapeChar: d.EscapeChar, SkipInitialSpace: d.SkipInitialSpace})
+	r := newRows(d)
 	r.buf, r.end, r.eof = text, len(text), true
 	return r
 }

@@ -35,9 +35,18 @@ type candidate struct {
 func sniff(text []byte, whole bool) candidate {
 	text = sample(text, whole)
 	body := withoutComments(text)
-	best := withDelimiter(body, "")
-	for _, d := range delimiters(body) {
-		if d == "" {
+	list := delimiters(body)[1:] // without ""
+	var best candidate
+	if len(list) > 0 && usual(list[0]) {
+		best, list = withDelimiter(body, list[0]), list[1:]
+	}
+	if best.delim == "" || best.score <= bound("") {
+		if one := withDelimiter(body, ""); best.delim == "" || best.score <= one.score {
+			best = one
+		}
+	}
+	for _, d := range list {
+		if bound(d) <= best.score && d != best.delim+best.delim {
 			continue
 		}
 		c := withDelimiter(body, d)
@@ -143,12 +152,21 @@ func weight(d string) float64 {
 	return 0.5
 }
 
+// bound is the most that rate can make of any text with a delimiter, the quotations' share included.
+func bound(d string) float64 {
+	if d == "" {
+		return oneColumn * 1.1
+	}
+	return weight(d) * 1.1
+}
+
 // delimiters lists what may separate the cells of text: "" and every character, or common group of characters,
-// that stands on enough lines.
+// that stands on enough lines; "" comes first.
 func delimiters(text []byte) []string {
-	counts := map[rune]int{}
+	type count struct{ lines, last int } // the last line it was seen on
+	var ascii [utf8.RuneSelf]count
+	counts := map[rune]count{} // of other characters
 	lines, at := 0, 0
-	lineSeen := map[rune]int{}
 	for at < len(text) && lines < 200 {
 		end := bytes.IndexAny(text[at:], "\r\n")
 		if end < 0 {
@@ -164,23 +182,28 @@ func delimiters(text []byte) []string {
 			line = line[:8192]
 		}
 		for i := 0; i < len(line); {
-			c, w := rune(line[i]), 1
-			if c >= utf8.RuneSelf {
-				c, w = utf8.DecodeRune(line[i:])
-			}
-			i += w
-			if !mayDelimit(c) {
+			if c := line[i]; c < utf8.RuneSelf {
+				i++
+				if n := &ascii[c]; n.last != lines {
+					*n = count{n.lines + 1, lines}
+				}
 				continue
 			}
-			if lineSeen[c] != lines {
-				lineSeen[c] = lines
-				counts[c]++
+			c, w := utf8.DecodeRune(line[i:])
+			i += w
+			if n := counts[c]; n.last != lines && mayDelimit(c) {
+				counts[c] = count{n.lines + 1, lines}
 			}
+		}
+	}
+	for c, n := range ascii {
+		if n.lines > 0 && mayDelimit(rune(c)) {
+			counts[rune(c)] = n
 		}
 	}
 	list := []string{""}
 	for c, n := range counts {
-		if n*4 >= lines || n >= 10 {
+		if n.lines*4 >= lines || n.lines >= 10 {
 			list = append(list, string(c))
 		}
 	}
@@ -211,30 +234,21 @@ func isAlnum(c byte) bool {
 
 // withDelimiter finds the best quoting for one delimiter.
 func withDelimiter(text []byte, d string) candidate {
+	usual, ok := withQuote(text, d, `"`)
+	if ok && usual.bad == 0 { // nothing beats well-formed double quotes
+		return usual
+	}
 	best := read(text, d, "", "")
 	best.score = best.rate()
 	quoted := false
-	for _, q := range []string{`"`, "'", "`", "~"} {
-		if q == d || !bytes.Contains(text, []byte(q)) {
-			continue
-		}
-		if q != `"` && quoted {
+	if ok && usual.score > best.score {
+		best, quoted = usual, true
+	}
+	for _, q := range []string{"'", "`", "~"} {
+		if quoted {
 			break
 		}
-		c := read(text, d, q, "")
-		if c.good == 0 || c.bad*2 > c.good {
-			if e, ok := withEscape(text, d, q, c); ok {
-				c = e
-			} else {
-				continue
-			}
-		} else if e, ok := withEscape(text, d, q, c); ok {
-			c = e
-		}
-		c.score = c.rate()
-		share := float64(c.good) / float64(c.good+4*c.bad)
-		c.score *= 0.9 + 0.2*share
-		if c.score > best.score || q == `"` && c.bad == 0 {
+		if c, ok := withQuote(text, d, q); ok && c.score > best.score {
 			best, quoted = c, true
 		}
 	}
@@ -247,6 +261,23 @@ func withDelimiter(text []byte, d string) candidate {
 		}
 	}
 	return best
+}
+
+// withQuote reads text with a quote character; not ok where that does not quote anything.
+func withQuote(text []byte, d, q string) (c candidate, ok bool) {
+	if q == d || !bytes.Contains(text, []byte(q)) {
+		return c, false
+	}
+	c = read(text, d, q, "")
+	escaped, ok := withEscape(text, d, q, c)
+	if ok {
+		c = escaped
+	} else if c.good == 0 || c.bad*2 > c.good {
+		return c, false
+	}
+	share := float64(c.good) / float64(c.good+4*c.bad)
+	c.score = c.rate() * (0.9 + 0.2*share)
+	return c, true
 }
 
 // withEscape tries a backslash as escape character where it stands before a quote or a delimiter.
@@ -273,12 +304,24 @@ func read(text []byte, d, q, esc string) candidate {
 	c := candidate{delim: d, quote: q, esc: esc}
 	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc})
 	cells := 0
+	var all []string // of many rows: one piece of memory
+	var line []byte
 	for len(c.rows) < sniffRows && cells < sniffCells && r.Next() {
-		row := make([]string, len(r.Cells()))
-		for i, cell := range r.Cells() {
-			row[i] = string(cell)
+		n := len(r.Cells())
+		if len(all) < n {
+			all = make([]string, max(n, 1024))
 		}
-		cells += len(row)
+		var row []string
+		row, all = all[:n:n], all[n:]
+		line = line[:0]
+		for _, cell := range r.Cells() {
+			line = append(line, cell...)
+		}
+		text := string(line)
+		for i, cell := range r.Cells() {
+			row[i], text = text[:len(cell)], text[len(cell):]
+		}
+		cells += n
 		c.rows = append(c.rows, row)
 		c.lines = append(c.lines, r.Line())
 	}
@@ -416,8 +459,8 @@ type Form struct {
 
 // Shape tells whether text, the beginning of a file in UTF-8, reads as a table. whole says that it is all of the file.
 func Shape(text []byte, whole bool) Form {
-	if len(text) > sniffBytes/4 {
-		text, whole = text[:sniffBytes/4], false
+	if len(text) > sniffBytes/16 {
+		text, whole = text[:sniffBytes/16], false
 	}
 	c := sniff(text, whole)
 	f := Form{Delimiter: c.delim, Rows: c.full, Columns: c.width}

@@ -37,8 +37,8 @@ type Reader interface {
 type Cache struct{ lru *lru.Cache[cached] }
 
 type cached struct {
-	terms *termBlock
-	raw   []byte
+	terms  *termBlock
+	hashes *indexedBlock
 }
 
 // NewCache makes a cache of about so many bytes.

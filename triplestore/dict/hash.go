@@ -64,33 +64,99 @@ func encodeEntries(id uint64, es []entry) []byte {
 
 // decodeEntries calls f with each entry until it returns false.
 func decodeEntries(b []byte, id uint64, f func(entry) bool) error {
-	body, err := checked(b, id)
+	r, n, err := openEntries(b, id)
 	if err != nil {
 		return err
 	}
+	more, err := r.entries(entry{}, n, f)
+	if err == nil && more && len(r.b) != 0 {
+		err = errBlock
+	}
+	return err
+}
+
+// openEntries gives a reader at a block's first entry, and how many there are.
+func openEntries(b []byte, id uint64) (r reader, n uint64, err error) {
+	body, err := checked(b, id)
+	if err != nil {
+		return r, 0, err
+	}
 	if body[0] != blockVersion {
-		return errBlock
+		return r, 0, errBlock
 	}
-	r := reader{body[1:]}
-	n := r.uvarint()
-	if n == 0 || n > uint64(len(body)) {
-		return errBlock
+	r = reader{body[1:]}
+	if n = r.uvarint(); n == 0 || n > uint64(len(body)) {
+		return r, 0, errBlock
 	}
-	var e entry
+	return r, n, nil
+}
+
+// entries calls f with the next n entries, which follow on e, until it returns false; more says that it never did.
+func (r *reader) entries(e entry, n uint64, f func(entry) bool) (more bool, err error) {
 	for range n {
 		e.hash += r.uvarint()
 		e.number = r.uvarint()
 		if r.b == nil {
-			return errBlock
+			return false, errBlock
 		}
 		if !f(e) {
-			return nil
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// indexedBlock is a block whose checksum was compared, with every markEvery-th entry marked, so that one is found without
+// reading all before it.
+type indexedBlock struct {
+	rest  []byte // from the first entry on
+	n     uint64
+	marks []mark
+}
+
+// mark says where an entry begins, and the hash of the one before it.
+type mark struct {
+	before uint64
+	at     uint32
+}
+
+const markEvery = 16
+
+func indexBlock(b []byte, id uint64) (*indexedBlock, error) {
+	r, n, err := openEntries(b, id)
+	if err != nil {
+		return nil, err
+	}
+	x := &indexedBlock{rest: r.b, n: n}
+	var e entry
+	for i := range n {
+		if i%markEvery == 0 {
+			x.marks = append(x.marks, mark{e.hash, uint32(len(x.rest) - len(r.b))})
+		}
+		if _, err := r.entries(e, 1, func(next entry) bool { e = next; return true }); err != nil {
+			return nil, err
 		}
 	}
 	if len(r.b) != 0 {
-		return errBlock
+		return nil, errBlock
 	}
-	return nil
+	return x, nil
+}
+
+// find calls f with the numbers of a hash until it returns false; more says that it never did.
+func (x *indexedBlock) find(hash uint64, f func(number uint64) bool) (more bool, err error) {
+	// The last mark before which every hash is smaller.
+	i := max(0, sort.Search(len(x.marks), func(i int) bool { return x.marks[i].before >= hash })-1)
+	r := reader{x.rest[x.marks[i].at:]}
+	more = true
+	_, err = r.entries(entry{hash: x.marks[i].before}, x.n-uint64(i*markEvery), func(e entry) bool {
+		if e.hash == hash {
+			more = f(e.number)
+			return more
+		}
+		return e.hash < hash
+	})
+	return more, err
 }
 
 // writeRun stores entries, which next hands out in order, and returns the run and the keys written.
@@ -202,13 +268,9 @@ func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool
 			return err
 		}
 		var inner error
-		more := true
-		err = decodeEntries(b, blockID(r.id, i), func(e entry) bool {
-			if e.hash == hash {
-				more, inner = f(e.number)
-				return more && inner == nil
-			}
-			return e.hash < hash
+		more, err := b.find(hash, func(number uint64) (more bool) {
+			more, inner = f(number)
+			return more && inner == nil
 		})
 		if err == nil {
 			err = inner
@@ -223,21 +285,23 @@ func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool
 	return nil
 }
 
-// block gives the bytes of a block, from the cache if they are there.
-func (r *run) block(rd Reader, c *Cache, i int) ([]byte, error) {
+// block gives a block, from the cache if it is there.
+func (r *run) block(rd Reader, c *Cache, i int) (b *indexedBlock, err error) {
 	key := 1<<63 | blockID(r.id, i)
 	if v, ok := c.lru.Get(key); ok {
-		return v.raw, nil
+		return v.hashes, nil
 	}
-	var b []byte
-	ok, err := rd.Read(kv.SpaceDict, runBlockKey(r.id, i), func(v []byte) error { b = slices.Clone(v); return nil })
+	ok, err := rd.Read(kv.SpaceDict, runBlockKey(r.id, i), func(v []byte) (err error) {
+		b, err = indexBlock(slices.Clone(v), blockID(r.id, i))
+		return err
+	})
 	if err == nil && !ok {
 		err = errors.New("it is missing")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, i, r.id, err)
 	}
-	c.lru.Put(key, cached{raw: b}, int64(len(b))+64)
+	c.lru.Put(key, cached{hashes: b}, int64(len(b.rest)+16*len(b.marks)+128))
 	return b, nil
 }
 
