@@ -19,6 +19,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/crawler/describe"
+	"odarchive/crawler/joins"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -76,7 +77,11 @@ func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error
 			if err != nil {
 				return err
 			}
-			return emit(versionQuads(a.mint, v, in, change))
+			matches, err := joins.Of(txn, v.ID)
+			if err != nil {
+				return err
+			}
+			return emit(append(versionQuads(a.mint, v, in, change), describe.Joins(a.mint, matches)...))
 		})
 		if err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
 )
 
 var day = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
@@ -142,6 +143,17 @@ func TestTriplesAreWhatTheRecordsDescribe(t *testing.T) {
 		Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 500, Why: "the server answered 500"}}, nil); err != nil {
 		t.Fatal(err)
 	}
+	const others = "http://data.example/places.csv"
+	register(t, a, catalog.Seed{URL: others}, catalog.Seed{URL: "http://data.example/towns.csv"})
+	visit(t, a, others, places(0, 40), day)
+	visit(t, a, "http://data.example/towns.csv", places(10, 30), day)
+	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 1 || got[0].Containment != 0.5 {
+		t.Errorf("joins of the larger table: %+v, %v", got, err)
+	}
+	visit(t, a, others, places(20, 60), day.Add(time.Hour))
+	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 0.5 || got[0].Containment != 0.25 {
+		t.Errorf("joins of its next version: %+v, %v", got, err)
+	}
 	described := map[term.Quad]bool{}
 	err := a.Quads(t.Context(), func(quads []term.Quad) error {
 		for _, q := range quads {
@@ -163,6 +175,61 @@ func TestTriplesAreWhatTheRecordsDescribe(t *testing.T) {
 				t.Errorf("described only: %q", q)
 			}
 		}
+	}
+}
+
+// places is a table of some places.
+func places(from, to int) string {
+	var b strings.Builder
+	b.WriteString("place,height\n")
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, "Place %d,%d.5\n", i, i)
+	}
+	return b.String()
+}
+
+func latest(t *testing.T, a *Archive, url string) string {
+	t.Helper()
+	v, err := a.Latest(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.ID
+}
+
+func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	for i := range 9 {
+		url := fmt.Sprintf("http://data.example/%d.csv", i)
+		register(t, a, catalog.Seed{URL: url}, catalog.Seed{URL: url + "?never"})
+		visit(t, a, url, places(i, 30), day)
+		visit(t, a, url, places(i, 40), day.Add(time.Hour))
+	}
+	before := triplesOf(t, a)
+	if err := a.db.DropSpace(kv.SpaceJoins); err != nil {
+		t.Fatal(err)
+	}
+	err := a.triples.Update(t.Context(), func(txn *triplestore.Txn) error { // as an older program would have left it
+		for q := range before {
+			if p := q.P.Value(); strings.HasPrefix(string(q.S), string(term.Blank("join-"))) || p == arc.ContainedIn || p == arc.JoinableWith {
+				if err := txn.Delete(q); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := a.Upgrade(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := triplesOf(t, a); !maps.Equal(before, after) {
+		t.Errorf("%d triples before, %d after", len(before), len(after))
 	}
 }
 

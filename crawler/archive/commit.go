@@ -137,7 +137,10 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	if err := t.saveVersion(r.ID, v, kept); err != nil {
 		return err
 	}
-	return replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change))
+	if err := replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change)); err != nil {
+		return err
+	}
+	return a.join(txn, v.Previous, v.ID, kept.Inside)
 }
 
 // findVersion brings the search index up to date with a visit.

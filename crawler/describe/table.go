@@ -30,7 +30,7 @@ func (g *graph) tables(at place, all []*csvprofile.Profile, left *int) {
 		here := at
 		if i > 0 {
 			here.label += "-" + strconv.Itoa(i+1)
-			here.fragment += strconv.Itoa(i+1) + "."
+			here.fragment += fragment(i)
 		}
 		if len(p.Columns) == 0 {
 			continue

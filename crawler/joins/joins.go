@@ -1,46 +1,74 @@
 // Package joins finds columns whose values overlap: which tables can be joined with this one.
 //
-// An Index holds the sketches that profiles keep of columns (csvprofile.Sketch, bottom-k MinHash). Query asks it for
-// the columns that contain most values of another. The answers are estimates: with a sketch of 1,024 hashes a
-// containment of one half is told within a few percent among columns of like size, and more roughly the more the
-// sizes differ. The package keeps everything in memory and knows no disk; an index is rebuilt from the profiles.
+// An index in the database holds the sketches that profiles keep of columns (csvprofile.Sketch, bottom-k MinHash), each
+// filed under its smallest hashes. Update takes the columns of a superseded version out, puts those of a new one in, and
+// says whose matches changed by it; it is a part of the transaction that makes the version, so the index always knows
+// exactly the latest versions. Of returns a version's matches. Everything can be made again from the profiles.
+//
+// Answers are estimates: among columns of up to 1,024 distinct values they are exact, among larger ones of like size a
+// containment of one half is told within a few percent, and the more roughly the more the sizes differ. A column of 50
+// values is found in one of 5,000, not in one of 100,000. Work and space are bounded a version, whatever its tables are.
 package joins
 
 import (
-	"cmp"
 	"math"
-	"slices"
-	"sync"
+	"strconv"
 
 	"odarchive/crawler/csvprofile"
 )
 
-// Column is one column of one table.
+// Threshold is the least share of one column's values in another at which the two are a match.
+const Threshold = 0.5
+
+// Place of a column.
+type Place struct {
+	Version string `json:"version"`          // its id
+	Member  string `json:"member,omitempty"` // path of the file in the version, "" for the version itself
+	Table   int    `json:"table,omitempty"`  // of the file's tables, from 0
+	Column  int    `json:"column"`           // of the table's columns, from 0
+}
+
+func (p Place) sameTable(q Place) bool {
+	return p.Version == q.Version && p.Member == q.Member && p.Table == q.Table
+}
+
+// Column is one column of one table, as the index keeps it.
 type Column struct {
-	ID       string // of the caller's choosing, unique
-	Table    string // columns of one table are not joined with each other
+	Place
+	Name     string
 	Distinct int64
+	Key      bool // no value comes twice
 	Sketch   csvprofile.Sketch
 }
 
-// Match is a column that shares values with the one asked for.
+// Match is two columns that share values, seen from one of them.
 type Match struct {
-	ID          string
-	Containment float64 // share of the asked column's values that the match has
-	Reverse     float64 // share of the match's values that the asked column has
-	Jaccard     float64
-	Sample      int // hashes that the estimate rests on
+	Column      Place   `json:"column"`
+	Name        string  `json:"name"`
+	Other       Place   `json:"other"`
+	OtherName   string  `json:"otherName"`
+	Containment float64 `json:"containment"` // share of the column's values that the other has
+	Reverse     float64 `json:"reverse"`     // share of the other's values that the column has
+	Jaccard     float64 `json:"jaccard"`
 }
 
-// Bounds of the index.
+// best is by what matches are chosen.
+func (m Match) best() float64 { return max(m.Containment, m.Reverse) + m.Jaccard/1024 }
+
+func (m Match) turned() Match {
+	return Match{Column: m.Other, Name: m.OtherName, Other: m.Column, OtherName: m.Name, Containment: m.Reverse, Reverse: m.Containment, Jaccard: m.Jaccard}
+}
+
 const (
-	indexed   = 256 // hashes of a column that it can be found by
-	minValues = 3   // columns with fewer distinct values are of no use as keys
-	maxHits   = 2000
+	minValues  = 3 // a column with fewer distinct values joins nothing
+	manyValues = 8 // with fewer, one of the two columns must be a key
+	minSample  = 4 // hashes below which an estimate is a guess
+	maxError   = .05
+	maxChance  = .3 // of numbers that may be found in a column by chance
 )
 
-// Eligible tells whether a column is worth indexing: it has several values of a kind that does not meet by chance.
-// Small whole numbers, as counts and ranks are, do.
+// Eligible tells whether a column is worth indexing: it has several values, of a kind that does not meet by chance as
+// small numbers, row numbers, dates and truth values do.
 func Eligible(c csvprofile.Column) bool {
 	if c.Distinct < minValues || len(c.Sketch) < minValues || c.MaxLen == 0 {
 		return false
@@ -49,138 +77,73 @@ func Eligible(c csvprofile.Column) bool {
 	case "string", "anyURI":
 		return true
 	case "integer":
-		return c.Key || c.MinLen >= 3 && c.Distinct >= 20
-	case "date", "dateTime", "gYear", "gYearMonth":
-		return false
+		return (c.Key || c.Distinct >= 20) && (c.Key || c.MinLen >= 3 || c.MaxLen >= 5) && chance(c) <= maxChance
 	}
 	return false
 }
 
-// Index finds columns by the values they share. It may be used from several goroutines.
-type Index struct {
-	mu      sync.RWMutex
-	columns []Column
-	byID    map[string]int32
-	posting map[uint32][]int32
-}
-
-// New makes an empty index.
-func New() *Index { return &Index{byID: map[string]int32{}, posting: map[uint32][]int32{}} }
-
-// Len is how many columns the index holds.
-func (x *Index) Len() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return len(x.byID)
-}
-
-// Add puts a column into the index, in place of one with the same ID.
-func (x *Index) Add(c Column) {
-	if len(c.Sketch) == 0 {
-		return
+// chance is the share of whole numbers of a column's magnitude that it has: 1 for row numbers from 1, little for codes
+// that leave gaps, or that lie close together far from zero.
+func chance(c csvprofile.Column) float64 {
+	low, err1 := strconv.ParseFloat(c.Min, 64)
+	high, err2 := strconv.ParseFloat(c.Max, 64)
+	if err1 != nil || err2 != nil {
+		return 1
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.remove(c.ID)
-	at := int32(len(x.columns))
-	x.columns = append(x.columns, c)
-	x.byID[c.ID] = at
-	for _, h := range c.Sketch[:min(len(c.Sketch), indexed)] {
-		x.posting[h] = append(x.posting[h], at)
-	}
-}
-
-// Remove takes a column out.
-func (x *Index) Remove(id string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.remove(id)
-}
-
-func (x *Index) remove(id string) {
-	at, ok := x.byID[id]
-	if !ok {
-		return
-	}
-	delete(x.byID, id)
-	for _, h := range x.columns[at].Sketch[:min(len(x.columns[at].Sketch), indexed)] {
-		list := slices.DeleteFunc(x.posting[h], func(i int32) bool { return i == at })
-		if len(list) == 0 {
-			delete(x.posting, h)
-		} else {
-			x.posting[h] = list
-		}
-	}
-	x.columns[at] = Column{}
-}
-
-// Query lists the columns of other tables that have at least the given share of c's values, best first, at most limit
-// of them (0 = all).
-func (x *Index) Query(c Column, containment float64, limit int) []Match {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	hits := map[int32]int{}
-	for _, h := range c.Sketch {
-		list := x.posting[h]
-		if len(list) > maxHits {
-			list = list[:maxHits] // a value that is everywhere tells nothing
-		}
-		for _, at := range list {
-			hits[at]++
-		}
-	}
-	var found []Match
-	for at := range hits {
-		other := &x.columns[at]
-		if other.ID == c.ID || c.Table != "" && other.Table == c.Table {
-			continue
-		}
-		m := Compare(c, *other)
-		if m.Containment >= containment {
-			found = append(found, m)
-		}
-	}
-	slices.SortFunc(found, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(b.Containment, a.Containment), cmp.Compare(b.Jaccard, a.Jaccard), cmp.Compare(a.ID, b.ID))
-	})
-	if limit > 0 && len(found) > limit {
-		found = found[:limit]
-	}
-	return found
+	return float64(c.Distinct) / (1 + max(math.Abs(high), math.Abs(low), high-low))
 }
 
 // Compare estimates the overlap of two columns from their sketches: among all hashes up to the lower of the two
 // sketches' ends, both are complete samples.
-func Compare(a, b Column) Match {
-	end := min(reach(a.Sketch), reach(b.Sketch))
-	inA, inB, both := 0, 0, 0
+func Compare(a, b Column) (m Match, ok bool) {
+	inA, inB, both := overlap(a.Sketch, b.Sketch)
+	m = Match{Column: a.Place, Name: a.Name, Other: b.Place, OtherName: b.Name}
+	if both == 0 {
+		return m, false
+	}
+	share := func(n, of int) float64 { return math.Round(float64(n)/float64(of)*1e4) / 1e4 }
+	m.Jaccard = share(both, inA+inB-both)
+	if inA >= min(minSample, len(a.Sketch)) {
+		m.Containment = share(both, inA)
+	}
+	if inB >= min(minSample, len(b.Sketch)) {
+		m.Reverse = share(both, inB)
+	}
+	return m, (enough(m.Containment, inA, a) || enough(m.Reverse, inB, b)) && (a.Key || b.Key || min(a.Distinct, b.Distinct) >= manyValues)
+}
+
+// enough tells whether a containment reaches the threshold. One that was estimated from n hashes may lie one standard
+// error below it, for then the true one is about as likely above.
+func enough(share float64, n int, of Column) bool {
+	if n == len(of.Sketch) && n < csvprofile.SketchSize {
+		return share >= Threshold
+	}
+	return share >= Threshold-min(0.5/math.Sqrt(float64(n)), maxError)
+}
+
+func overlap(a, b csvprofile.Sketch) (inA, inB, both int) {
+	end := min(reach(a), reach(b))
 	i, j := 0, 0
-	for i < len(a.Sketch) || j < len(b.Sketch) {
+	for i < len(a) || j < len(b) {
 		switch {
-		case j >= len(b.Sketch) || i < len(a.Sketch) && a.Sketch[i] < b.Sketch[j]:
-			if a.Sketch[i] <= end {
+		case j >= len(b) || i < len(a) && a[i] < b[j]:
+			if a[i] <= end {
 				inA++
 			}
 			i++
-		case i >= len(a.Sketch) || b.Sketch[j] < a.Sketch[i]:
-			if b.Sketch[j] <= end {
+		case i >= len(a) || b[j] < a[i]:
+			if b[j] <= end {
 				inB++
 			}
 			j++
 		default:
-			if a.Sketch[i] <= end {
+			if a[i] <= end {
 				inA, inB, both = inA+1, inB+1, both+1
 			}
 			i, j = i+1, j+1
 		}
 	}
-	m := Match{ID: b.ID, Sample: inA}
-	if both > 0 {
-		m.Containment = float64(both) / float64(inA)
-		m.Reverse = float64(both) / float64(inB)
-		m.Jaccard = float64(both) / float64(inA+inB-both)
-	}
-	return m
+	return inA, inB, both
 }
 
 // reach is the greatest hash up to which a sketch knows all values.

@@ -3,148 +3,309 @@ package joins
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"odarchive/crawler/csvprofile"
+	"odarchive/triplestore/kv"
 )
 
-// columnOf profiles a column of the given values and makes it ready for the index.
-func columnOf(t testing.TB, id string, values []string) Column {
+func newDB(t testing.TB) *kv.DB {
 	t.Helper()
-	p, err := csvprofile.Read(context.Background(), strings.NewReader("v,w\n"+strings.Join(values, ",x\n")+",x\n"), csvprofile.Options{})
+	db, err := kv.Open("", kv.Options{InMemory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := p.Columns[0]
-	return Column{ID: id, Table: id, Distinct: c.Distinct, Sketch: c.Sketch}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
 }
 
-// TestPlantedJoinsAreFound makes a corpus of tables whose columns draw from shared pools of keys in known parts, and
-// measures precision and recall of "at least half of the values are contained" over all pairs.
+func put(t testing.TB, db *kv.DB, old, id string, columns ...Column) (changes []Change) {
+	t.Helper()
+	err := db.Update(context.Background(), func(txn *kv.Txn) (err error) {
+		changes, err = Update(txn, old, id, columns)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changes
+}
+
+func of(t testing.TB, db *kv.DB, version string) (list []Match) {
+	t.Helper()
+	err := db.View(func(txn *kv.Txn) (err error) {
+		list, err = Of(txn, version)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// columnsOf profiles a table of the given columns and takes those that are eligible.
+func columnsOf(t testing.TB, version string, columns ...[]string) (all []Column) {
+	t.Helper()
+	rows := 0
+	for _, c := range columns {
+		rows = max(rows, len(c))
+	}
+	var b strings.Builder
+	for i := range columns {
+		fmt.Fprintf(&b, "column%d,", i)
+	}
+	b.WriteString("last\n")
+	for r := range rows {
+		for _, c := range columns {
+			b.WriteString(c[r%len(c)] + ",")
+		}
+		b.WriteString("x\n")
+	}
+	p, err := csvprofile.Read(context.Background(), strings.NewReader(b.String()), csvprofile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range p.Columns {
+		if Eligible(c) {
+			all = append(all, Column{Place: Place{Version: version, Column: i}, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
+		}
+	}
+	return all
+}
+
+func words(prefix string, from, to int) (list []string) {
+	for i := from; i < to; i++ {
+		list = append(list, fmt.Sprintf("%s %d", prefix, i))
+	}
+	return list
+}
+
+// TestPlantedJoinsAreFound makes a corpus of tables whose columns draw from shared pools of keys in known parts, among
+// columns that mean nothing, and measures precision and recall of "at least half of the values of one are in the other"
+// over all pairs.
 func TestPlantedJoinsAreFound(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
-	type planted struct {
-		col  Column
-		keys map[string]bool
-	}
-	var corpus []planted
-	for pool := range 12 {
+	db := newDB(t)
+	keys := map[Place]map[string]bool{}
+	for pool := range 8 {
 		size := []int{50, 300, 2000, 8000}[pool%4]
-		keys := make([]string, size)
-		for i := range keys {
-			keys[i] = fmt.Sprintf("p%d-key-%06d", pool, i*7)
-		}
-		for n := range 8 {
-			share := []float64{1, 0.9, 0.75, 0.3, 0.15, 1, 0.65, 0.05}[n]
-			foreign := []float64{0, 0, 0.2, 0, 0.5, 0.7, 0.3, 0.9}[n] // of the column's values that are its own
-			rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-			own := int(share * float64(size))
+		pooled := words(fmt.Sprintf("p%d key", pool), 0, size)
+		for n, plan := range []struct{ share, foreign float64 }{{1, 0}, {0.9, 0}, {0.75, 0.2}, {0.3, 0}, {0.15, 0.5}, {1, 0.7}, {0.65, 0.3}, {0.1, 0.9}} {
+			version := fmt.Sprintf("%d-%d", pool, n)
+			rng.Shuffle(len(pooled), func(i, j int) { pooled[i], pooled[j] = pooled[j], pooled[i] })
+			own := int(plan.share * float64(size))
+			values := append(slices.Clone(pooled[:own]), words("own "+version, 0, int(float64(own)*plan.foreign/(1-plan.foreign)))...)
+			var count, number, yes []string
+			for i := range values {
+				count, number, yes = append(count, fmt.Sprint(rng.IntN(900))), append(number, fmt.Sprint(i+1)), append(yes, []string{"yes", "no"}[rng.IntN(2)])
+			}
+			columns := columnsOf(t, version, values, count, number, yes)
+			put(t, db, "", version, columns...)
 			set := map[string]bool{}
-			for _, k := range keys[:own] {
-				set[k] = true
+			for _, v := range values {
+				set[v] = true
 			}
-			for i := range int(float64(own) * foreign / (1 - foreign)) {
-				set[fmt.Sprintf("p%d-own-%d-%d", pool, n, i)] = true
-			}
-			if len(set) < 5 {
-				continue
-			}
-			var values []string
-			for k := range set {
-				values = append(values, k)
-			}
-			corpus = append(corpus, planted{columnOf(t, fmt.Sprintf("%d/%d", pool, n), values), set})
+			keys[Place{Version: version}] = set
 		}
-	}
-	index := New()
-	for _, p := range corpus {
-		index.Add(p.col)
 	}
 	right, wrong, missed := 0, 0, 0
-	for _, q := range corpus {
-		found := map[string]bool{}
-		for _, m := range index.Query(q.col, 0.5, 0) {
-			found[m.ID] = true
-		}
-		for _, p := range corpus {
-			if p.col.ID == q.col.ID {
-				continue
+	for a, mine := range keys {
+		found := map[Place]bool{}
+		for _, m := range of(t, db, a.Version) {
+			found[m.Other] = true
+			if m.Column != a || keys[m.Other] == nil {
+				wrong++
 			}
+		}
+		for b, theirs := range keys {
 			common := 0
-			for k := range q.keys {
-				if p.keys[k] {
+			for k := range mine {
+				if theirs[k] {
 					common++
 				}
 			}
-			is := 2*common >= len(q.keys)
+			is := a != b && 2*common >= min(len(mine), len(theirs))
 			switch {
-			case is && found[p.col.ID]:
+			case is && found[b]:
 				right++
 			case is:
 				missed++
-			case found[p.col.ID]:
+			case found[b]:
 				wrong++
 			}
 		}
 	}
 	precision, recall := float64(right)/float64(right+wrong), float64(right)/float64(right+missed)
-	t.Logf("%d columns: %d joins found, %d wrong, %d missed: precision %.3f, recall %.3f", len(corpus), right, wrong, missed, precision, recall)
+	t.Logf("%d tables: %d joins found, %d wrong, %d missed: precision %.3f, recall %.3f", len(keys), right, wrong, missed, precision, recall)
 	if precision < 0.95 || recall < 0.95 {
 		t.Errorf("precision %.3f, recall %.3f", precision, recall)
 	}
 }
 
-func TestAnIndexForgetsAndReplaces(t *testing.T) {
+func TestASmallColumnIsFoundInAReferenceTable(t *testing.T) {
 	t.Parallel()
-	x := New()
-	a, b := columnOf(t, "a", []string{"x1", "x2", "x3", "x4"}), columnOf(t, "b", []string{"x1", "x2", "x3", "y"})
-	x.Add(a)
-	x.Add(b)
-	x.Add(b)
-	got := x.Query(a, 0.5, 10)
-	if x.Len() != 2 || len(got) != 1 || got[0].ID != "b" || got[0].Containment != 0.75 || got[0].Jaccard != 0.6 {
+	db := newDB(t)
+	reference := words("municipality", 0, 2500)
+	put(t, db, "", "reference", columnsOf(t, "reference", reference)...)
+	put(t, db, "", "facts", columnsOf(t, "facts", append(words("municipality", 700, 730), words("elsewhere", 0, 10)...))...)
+	got := of(t, db, "facts")
+	if len(got) != 1 || got[0].Other.Version != "reference" || got[0].Containment < 0.6 || got[0].Reverse > 0.1 {
+		t.Errorf("the facts join %+v", got)
+	}
+	if back := of(t, db, "reference"); len(back) != 1 || back[0] != got[0].turned() {
+		t.Errorf("the reference table joins %+v", back)
+	}
+}
+
+func TestASupersededVersionDropsOut(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	put(t, db, "", "a0", columnsOf(t, "a0", words("x", 0, 50))...)
+	put(t, db, "", "b0", columnsOf(t, "b0", words("x", 10, 60))...)
+	changes := put(t, db, "a0", "a1", columnsOf(t, "a1", words("x", 5, 55), words("y", 0, 20))...)
+	if len(changes) != 3 { // a0 has none any more, a1 has one, b0 another
+		t.Errorf("changes %+v", changes)
+	}
+	if got := of(t, db, "a0"); len(got) != 0 {
+		t.Errorf("the old version joins %+v", got)
+	}
+	if got := of(t, db, "b0"); len(got) != 1 || got[0].Other.Version != "a1" || got[0].Containment != 0.9 {
+		t.Errorf("the other table joins %+v", got)
+	}
+	put(t, db, "a1", "a2")
+	put(t, db, "b0", "b1")
+	left := map[byte]int{}
+	err := db.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceJoins, nil, nil, func(k, _ []byte) (bool, error) { left[k[0]]++; return true, nil })
+	})
+	if err != nil || !maps.Equal(left, map[byte]int{tableNext: 1}) {
+		t.Errorf("when no table is left, the index holds %v, %v", left, err)
+	}
+}
+
+func TestTablesOfOneFileJoinEachOther(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	first, second := columnsOf(t, "a", words("x", 0, 50)), columnsOf(t, "a", words("x", 0, 50))
+	second[0].Member = "inside.csv"
+	put(t, db, "", "a", append(first, second...)...)
+	got := of(t, db, "a")
+	if len(got) != 2 || got[0].Other.Member == got[1].Other.Member {
 		t.Errorf("%+v", got)
 	}
-	b.Table = "a"
-	x.Add(b)
-	if got := x.Query(a, 0.5, 10); len(got) != 0 {
+	twice := columnsOf(t, "b", words("z", 0, 50), words("z", 0, 50))
+	put(t, db, "", "b", twice...)
+	if got := of(t, db, "b"); len(got) != 0 {
 		t.Errorf("a table joins with itself: %+v", got)
 	}
-	x.Remove("b")
-	if x.Len() != 1 || len(x.posting) != len(a.Sketch) {
-		t.Errorf("%d columns, %d hashes", x.Len(), len(x.posting))
+}
+
+func TestWorkAndSpaceAreBounded(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	for i := range 200 {
+		version := fmt.Sprint("v", i)
+		put(t, db, "", version, columnsOf(t, version, words("same", 0, 30))...)
+	}
+	for i := range 200 {
+		if n := len(of(t, db, fmt.Sprint("v", i))); n > perVersion {
+			t.Errorf("version %d has %d matches", i, n)
+		}
+	}
+	var wide []Column
+	for i := range 300 {
+		wide = append(wide, columnsOf(t, "wide", words(fmt.Sprint("w", i), 0, 400))[0])
+	}
+	put(t, db, "", "wide", wide...)
+	filed := 0
+	err := db.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceJoins, []byte{tablePosting}, nil, func(_, v []byte) (bool, error) {
+			if filed++; len(v) > 4*maxPosting {
+				t.Errorf("%d columns under one hash", len(v)/4)
+			}
+			return true, nil
+		})
+	})
+	if err != nil || filed > maxFiled+30 {
+		t.Errorf("filed under %d hashes, %v", filed, err)
 	}
 }
 
 func TestOnlyTellingColumnsAreEligible(t *testing.T) {
 	t.Parallel()
-	p, err := csvprofile.Read(context.Background(), strings.NewReader("id,n,s,b,d\n100,1,Wien,true,1.5\n101,2,Graz,false,2.5\n102,1,Linz,true,3.5\n103,3,Wels,true,4.5\n"), csvprofile.Options{})
+	var b strings.Builder
+	b.WriteString("row,code,place,flag,height,count,late row,day\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "%d,%d,Place %d,%v,%d.5,%d,%d,2026-01-%02d\n", i+1, 10000+i*37, i, i%2 == 0, i, i*i%23, 1000+i, i%28+1)
+	}
+	p, err := csvprofile.Read(t.Context(), strings.NewReader(b.String()), csvprofile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []bool{true, false, true, false, false} {
+	for i, want := range []bool{false, true, true, false, false, false, true, false} {
 		if got := Eligible(p.Columns[i]); got != want {
-			t.Errorf("%s: %v", p.Columns[i].Name, got)
+			t.Errorf("%s: %v, want %v (%+v)", p.Columns[i].Name, got, want, p.Columns[i])
 		}
 	}
 }
 
-func BenchmarkQuery(b *testing.B) {
-	x := New()
-	rng := rand.New(rand.NewPCG(1, 1))
-	var q Column
-	for i := range 2000 {
-		var values []string
-		for range 300 {
-			values = append(values, fmt.Sprint("k", rng.IntN(20000)))
-		}
-		q = columnOf(b, fmt.Sprint(i), values)
-		x.Add(q)
+func TestCategoriesDoNotJoinEachOtherButKeysOfFew(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	few := []string{"planned", "open", "closed", "lost"}
+	many := append(slices.Clone(few), append(few, few...)...)
+	put(t, db, "", "a", columnsOf(t, "a", many)...)
+	put(t, db, "", "b", columnsOf(t, "b", many)...)
+	if got := of(t, db, "b"); len(got) != 0 {
+		t.Errorf("two categories join: %+v", got)
 	}
-	for b.Loop() {
-		x.Query(q, 0.5, 20)
+	put(t, db, "", "states", columnsOf(t, "states", few)...)
+	if got := of(t, db, "states"); len(got) != 2 {
+		t.Errorf("a table of states joins %+v", got)
+	}
+}
+
+// BenchmarkUpdate is what a visit pays for a table of four columns worth indexing that replaces an older one, in an index
+// of 2,000 such tables that share values.
+func BenchmarkUpdate(b *testing.B) {
+	db := newDB(b)
+	rng := rand.New(rand.NewPCG(1, 1))
+	table := func(version string) []Column {
+		var columns [][]string
+		for c := range 4 {
+			var values []string
+			for range 300 {
+				values = append(values, fmt.Sprint("k", c, "-", rng.IntN(20000)))
+			}
+			columns = append(columns, values)
+		}
+		return columnsOf(b, version, columns...)
+	}
+	const tables = 2000
+	for i := range tables {
+		put(b, db, "", fmt.Sprintf("%d-0", i), table(fmt.Sprintf("%d-0", i))...)
+	}
+	next := make([][]Column, 64)
+	for n := 1; b.Loop(); n++ {
+		i := n % tables
+		old, id := fmt.Sprintf("%d-%d", i, n/tables), fmt.Sprintf("%d-%d", i, n/tables+1)
+		if next[n%64] == nil {
+			b.StopTimer()
+			next[n%64] = table(id)
+			b.StartTimer()
+		}
+		for j := range next[n%64] {
+			next[n%64][j].Version = id
+		}
+		put(b, db, old, id, next[n%64]...)
 	}
 }

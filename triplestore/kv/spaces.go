@@ -22,6 +22,7 @@ const (
 	SpaceArchive     Space = 0x40 // crawler/archive: versions
 	SpaceArchiveIdx  Space = 0x41 // crawler/archive: by URL, by time
 	SpaceSearch      Space = 0x42 // crawler/archive, crawler/wordindex: the search index
+	SpaceJoins       Space = 0x43 // crawler/joins: columns that share values
 	SpacePoliteness  Space = 0x50 // crawler/politeness: robots rules and host delays
 	SpaceHarvest     Space = 0x60 // crawler/harvest: resume tokens
 	spaceScratch     Space = 0x7e // kv: always empty
@@ -31,7 +32,7 @@ const (
 var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog",
 	SpaceTripleStats: "triplestats", SpaceChanges: "changes", SpaceContent: "content", SpaceContentRefs: "contentrefs",
-	SpaceFrontier: "frontier", SpaceQueue: "queue", SpaceHosts: "hosts", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
+	SpaceFrontier: "frontier", SpaceQueue: "queue", SpaceHosts: "hosts", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search", SpaceJoins: "joins",
 	SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceTest: "test",
 }
 

@@ -40,6 +40,17 @@ const (
 	Format    = NS + "format"    // column -> pattern its values follow
 )
 
+// Tables that belong together.
+const (
+	JoinableWith = NS + "joinableWith" // version or member -> another whose columns share values with its own
+	ContainedIn  = NS + "containedIn"  // column -> another that has at least half of its distinct values
+	Join         = NS + "Join"         // class: one such pair of columns, with its measures
+	JoinFrom     = NS + "joinFrom"     // join -> the column whose values are looked up
+	JoinTo       = NS + "joinTo"       // join -> the column they are found in
+	Containment  = NS + "containment"  // join -> share of the first column's distinct values that the second has
+	Jaccard      = NS + "jaccard"      // join -> values that both have, as a share of those that either has
+)
+
 // What changed from one version to the next.
 const (
 	ChangeKind     = NS + "changeKind"

@@ -79,6 +79,9 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options
 	if err := errors.Join(n.openStores(), ctx.Err()); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
+	if err := n.Archive.Upgrade(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("archive %s: %w", cfg.Data, err), n.Close())
+	}
 	indexed, err := n.Archive.Prepare(ctx)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("archive %s: %w", cfg.Data, err), n.Close())
