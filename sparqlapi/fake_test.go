@@ -22,6 +22,7 @@ import (
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql/exec"
@@ -178,7 +179,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Tell: true}},
 		Guard:  sparqlapi.NewGuard(token),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), File: echo("file"), Member: echo("member"), Files: echo("files"), Memento: echo("memento"), CDX: echo("cdx"), Metrics: echo("metrics"),
-		Changes: &changes.API{}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, Related: &related.API{}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(exec.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}

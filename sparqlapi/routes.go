@@ -9,6 +9,7 @@ import (
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/triplestore/term"
 
@@ -32,6 +33,7 @@ type Options struct {
 	CDX        http.Handler
 	Metrics    http.Handler
 	Changes    *changes.API
+	Related    *related.API
 	Control    *control.API
 	Ready      func(context.Context) error // nil: ready when it answers
 
@@ -155,6 +157,11 @@ func (o Options) routes(r chi.Router) {
 		for _, base := range []string{"", "/api/v1"} {
 			read(r.With(compress), base+"/stats/changes", c.Stats)
 			read(r.With(compress), base+"/diff", c.Diff)
+		}
+	}
+	if a := o.Related; a != nil {
+		for _, base := range []string{"", "/api/v1"} {
+			read(r.With(compress), base+"/joins", a.Joins)
 		}
 	}
 	read(r.With(compress), "/openapi.json", openAPI)

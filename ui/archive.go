@@ -7,6 +7,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/joins"
 	"odarchive/triplestore/term"
 )
 
@@ -31,6 +32,8 @@ type Archive interface {
 	Profile(ctx context.Context, id string) (*csvprofile.Profile, error)
 	// Inside says what a version holds: tables, RDF, the members of an archive; nil where there is nothing to tell.
 	Inside(ctx context.Context, id string) (*inspect.Inside, error)
+	// Joins lists the columns of other tables that share values with a version's, best first.
+	Joins(ctx context.Context, versionID string) ([]joins.Match, error)
 	// Open gives a version's bytes as they were fetched; the caller closes.
 	Open(ctx context.Context, id string) (io.ReadCloser, error)
 	// Hosts says how crawling goes, busiest first; at most limit (0: all).

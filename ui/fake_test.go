@@ -18,6 +18,7 @@ import (
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/detect"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/joins"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
@@ -209,6 +210,14 @@ func (w *world) Inside(ctx context.Context, id string) (*inspect.Inside, error) 
 	}
 	body := w.bytes[id]
 	return inspect.File(ctx, inspect.Input{Found: detect.Detection{Type: v.Type, Charset: v.Charset}, Name: v.FileName, Size: v.Size, Body: bytes.NewReader(body)}, inspect.Limits{})
+}
+
+func (w *world) Joins(_ context.Context, id string) ([]joins.Match, error) {
+	trees, series := w.versions["http://data.city.example/trees.csv"], w.versions["https://open.region.example/series/03.csv"]
+	if id != trees[len(trees)-1].ID {
+		return nil, nil
+	}
+	return []joins.Match{{Column: joins.Place{Version: id, Column: 1}, Name: "district", Other: joins.Place{Version: series[len(series)-1].ID}, OtherName: "<year>", Containment: 0.75, Reverse: 1}}, nil
 }
 
 func (w *world) Hosts(context.Context, int) ([]catalog.HostHealth, error) {

@@ -22,6 +22,7 @@ type resourcePage struct {
 	Rows       template.HTML
 	Visits     []catalog.Activity
 	VisitLine  template.HTML
+	Joins      []joinable // of the latest version
 	Statements *statements
 	Cite       string
 	All        string // query for all versions of this resource
@@ -100,6 +101,9 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	if len(versions) > 0 {
 		last := versions[len(versions)-1]
 		page.Cite = citation(res, last, u.mint.Version(last.ID))
+		if page.Joins, err = u.joins(ctx, last.ID); err != nil {
+			return err
+		}
 	}
 	title := res.Title
 	if title == "" {

@@ -130,6 +130,24 @@ func TestAResourcePageShowsItsVersionsAndHowToCiteThem(t *testing.T) {
 	}
 }
 
+func TestPagesNameTheTablesThatGoWithOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	h := site(w)
+	const trees = "http://data.city.example/trees.csv"
+	for _, path := range []string{"/version?id=" + w.versions[trees][3].ID, "/dataset?url=" + url.QueryEscape(trees)} {
+		text := body(t, get(t, h, path))
+		for _, want := range []string{"Tables that go with this one", "&lt;year&gt;", "Series 03", "75 %", "100 %"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", path, want)
+			}
+		}
+	}
+	if text := body(t, get(t, h, "/version?id="+w.versions[trees][2].ID)); strings.Contains(text, "Tables that go") {
+		t.Error("a superseded version has joins")
+	}
+}
+
 func TestAVersionsPageListsTheFilesInside(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

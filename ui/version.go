@@ -20,6 +20,7 @@ type versionView struct {
 	Preview    preview
 	Table      *table // nil where it is none
 	Inside     *inside
+	Joins      []joinable
 	Statements *statements
 	Cite       string
 	IRI        string
@@ -64,6 +65,9 @@ func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
 		profile = in.Tables[0]
 	}
 	page.Inside = u.inside(id, in)
+	if page.Joins, err = u.joins(ctx, id); err != nil {
+		return err
+	}
 	if page.Preview, err = u.preview(ctx, v, profile); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"odarchive/sparqlapi/memento"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
+	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -64,6 +65,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		CDX:        &cdx.Handler{Archive: n.Archive},
 		Metrics:    observed.handler(),
 		Changes:    &changes.API{Archive: n.Archive, Page: pages.Diff},
+		Related:    &related.API{Archive: n.Archive, Mint: n.Mint},
 		Control:    &control.API{Crawl: n.Intake, Backup: n.Backup},
 		REST:       rest.New(read, n.Intake, n.Mint),
 		LinkedData: described,

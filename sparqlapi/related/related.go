@@ -1,0 +1,115 @@
+// Package related serves which tables belong together: GET /joins answers with the columns of other tables that share
+// values with those of a version.
+//
+// /joins?url= asks for the latest version of a URL, /joins?id= for a version by its id. The same is said in triples
+// (arc:joinableWith, arc:containedIn, arc:Join).
+package related
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/describe"
+	"odarchive/crawler/joins"
+	"odarchive/ns"
+	"odarchive/sparqlapi/problem"
+)
+
+// Archive is what the handler reads; *archive.Archive is one. Unknown things are errors that the program's table of
+// problems knows.
+type Archive interface {
+	Version(ctx context.Context, id string) (catalog.Version, error)
+	Latest(ctx context.Context, urlOrID string) (catalog.Version, error)
+	Joins(ctx context.Context, versionID string) ([]joins.Match, error)
+}
+
+// API holds the handler.
+type API struct {
+	Archive Archive
+	Mint    ns.Mint
+}
+
+// answer and what is in it: names are stable.
+type answer struct {
+	Version string `json:"version"` // IRI
+	URL     string `json:"url"`
+	Joins   []join `json:"joins"` // best first
+}
+
+type join struct {
+	Column      column  `json:"column"`
+	With        column  `json:"with"`
+	Containment float64 `json:"containment"` // share of the column's distinct values that the other has
+	Reverse     float64 `json:"reverse"`     // share of the other's distinct values that the column has
+	Jaccard     float64 `json:"jaccard"`
+}
+
+type column struct {
+	IRI     string `json:"iri"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	URL     string `json:"url"`
+	Member  string `json:"member,omitempty"`
+}
+
+// Joins answers GET /joins.
+func (a *API) Joins(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.version(r)
+	if err != nil {
+		return err
+	}
+	limit, err := number(r, "limit", 64)
+	if err != nil {
+		return err
+	}
+	matches, err := a.Archive.Joins(r.Context(), v.ID)
+	if err != nil {
+		return err
+	}
+	out := answer{Version: a.Mint.Version(v.ID), URL: v.URL, Joins: []join{}}
+	for _, m := range matches[:min(len(matches), limit)] {
+		other, err := a.Archive.Version(r.Context(), m.Other.Version)
+		if err != nil {
+			return fmt.Errorf("joins of %s: %w", v.ID, err)
+		}
+		out.Joins = append(out.Joins, join{a.column(m.Column, m.Name, v), a.column(m.Other, m.OtherName, other), m.Containment, m.Reverse, m.Jaccard})
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(body)
+	return err
+}
+
+func (a *API) version(r *http.Request) (catalog.Version, error) {
+	q := r.URL.Query()
+	switch {
+	case q.Get("id") != "":
+		return a.Archive.Version(r.Context(), q.Get("id"))
+	case q.Get("url") != "":
+		return a.Archive.Latest(r.Context(), q.Get("url"))
+	}
+	return catalog.Version{}, problem.New(http.StatusBadRequest, "No file given", "expected /joins?url= followed by the URL of a file, or /joins?id= followed by a version's id")
+}
+
+func (a *API) column(p joins.Place, name string, v catalog.Version) column {
+	return column{IRI: describe.Column(a.Mint, p), Name: name, Version: a.Mint.Version(v.ID), URL: v.URL, Member: p.Member}
+}
+
+func number(r *http.Request, name string, otherwise int) (int, error) {
+	s := r.URL.Query().Get(name)
+	if s == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is no number from 1", name, s)
+	}
+	return n, nil
+}
