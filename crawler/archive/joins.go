@@ -91,7 +91,7 @@ const (
 // indexSome indexes the resources after the given id, and gives the last one, or upgraded.
 func (a *Archive) indexSome(ctx context.Context, after string) (last []byte, err error) {
 	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
-		t := tables{txn.KV()}
+		t := tables{txn: txn.KV()}
 		var todo []string
 		last = []byte(upgraded)
 		err := t.eachResource(ctx, after, func(r record) error {
