@@ -9,15 +9,17 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
-	"odarchive/triplestore/term"
 )
 
 // Intake is the way in for URLs: what is registered in the archive is in the frontier too, by the same transaction.
 type Intake struct {
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
+	Ledger   *ledger.Ledger // for harvests
 	Clock    func() time.Time
 }
 
@@ -42,13 +44,26 @@ func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, 
 	return fresh, nil
 }
 
+// Begin implements harvest.Keeper.
+func (in *Intake) Begin(ctx context.Context, r harvest.Report, fresh bool) (mark string, err error) {
+	if err := in.Ledger.Recover(ctx); err != nil {
+		return "", err
+	}
+	if mark, err = in.Ledger.Begin(ctx, r.Source, fresh, r.Started); err != nil {
+		return "", err
+	}
+	return mark, in.Ledger.Record(ctx, r, nil)
+}
+
 // Keep implements harvest.Keeper.
-func (in *Intake) Keep(ctx context.Context, source string, seeds []catalog.Seed, quads []term.Quad, mark string) (added int, err error) {
-	fresh, err := in.keep(ctx, archive.Listing{Seeds: seeds, Quads: quads}, func(txn *kv.Txn) error {
-		if mark == "" {
-			return txn.Delete(kv.SpaceHarvest, markKey(source))
+func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err error) {
+	fresh, err := in.keep(ctx, archive.Listing{Seeds: step.Seeds, Quads: step.Quads}, func(txn *kv.Txn) error {
+		if step.Portal != "" {
+			if err := in.Ledger.Stage(txn, step.Source, step.Portal, step.Entries); err != nil {
+				return err
+			}
 		}
-		return txn.Set(kv.SpaceHarvest, markKey(source), []byte(mark))
+		return in.Ledger.Mark(txn, step.Source, step.Mark)
 	})
 	for _, isNew := range fresh {
 		if isNew {
@@ -58,17 +73,20 @@ func (in *Intake) Keep(ctx context.Context, source string, seeds []catalog.Seed,
 	return added, err
 }
 
-// LastMark implements harvest.Keeper.
-func (in *Intake) LastMark(_ context.Context, source string) (string, error) {
-	var mark []byte
-	err := in.Archive.DB().View(func(txn *kv.Txn) (err error) {
-		mark, _, err = txn.Get(kv.SpaceHarvest, markKey(source))
-		return err
-	})
-	return string(mark), err
+// Commit implements harvest.Keeper.
+func (in *Intake) Commit(ctx context.Context, r harvest.Report, portal string, whole bool) (harvest.Changes, error) {
+	return in.Ledger.Commit(ctx, r.ID, portal, whole, in.Clock())
 }
 
-func markKey(source string) []byte { return []byte("mark/" + source) }
+// End implements harvest.Keeper.
+func (in *Intake) End(ctx context.Context, r harvest.Report, done bool, next string) error {
+	return in.Ledger.Record(ctx, r, func(txn *kv.Txn) error {
+		if !done {
+			return nil
+		}
+		return in.Ledger.End(txn, r.Source, next)
+	})
+}
 
 func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
 	fresh, err := in.Archive.Register(ctx, in.Clock(), listing, func(txn *kv.Txn) error {

@@ -130,7 +130,7 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleweb.Web) error {
 	}
 	endpoint := web.Base("portalwatch") + "sparql"
 	c.say("  %-8s %s\n\n1. Harvest: which files do the portals list?", "catalog", endpoint)
-	report, err := n.Harvest(ctx, "portalwatch", endpoint, "", harvest.Options{})
+	report, err := n.Harvest(ctx, app.HarvestSource{Kind: "portalwatch", Address: endpoint}, harvest.Options{})
 	if err != nil {
 		return err
 	}

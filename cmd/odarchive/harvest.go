@@ -18,14 +18,21 @@ import (
 
 func (c *cli) harvest() *cobra.Command {
 	opts := harvest.Options{}
-	var portal, list string
+	var source app.HarvestSource
+	var list, queryFile string
 	parallel := 4
 	cmd := &cobra.Command{
 		Use:   "harvest KIND URL | harvest KIND --list FILE",
-		Short: "Take the list of files of a portal or of a list of portals",
-		Long: "Kinds: " + strings.Join(app.HarvestKinds(), ", ") + ". A harvest that was cut off goes on where it was; one of a source that tells\n" +
-			"when something changed asks the next time only for what is new.",
-		Example: `  odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql
+		Short: "Take over what a portal, or a list of portals, lists: files to crawl, and its catalog as linked data",
+		Long: "Kinds: " + strings.Join(app.HarvestKinds(), ", ") + `.
+
+The files become due for the crawl; what the portal says of its datasets becomes DCAT in the named graph BASEgraph/PORTAL,
+replaced as a whole when the portal has been read to its end. Datasets that it no longer lists are marked as withdrawn, and
+nothing of them is deleted. A harvest that was cut off goes on where it was; the next one asks only for what changed, where
+the source can tell.
+
+Exit status: 0 done, 1 a source could not be read to its end (what was good is kept), 2 wrong usage.`,
+		Example: `  odarchive harvest ckan https://data.example.org
   odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100
   odarchive harvest oai https://repository.example/oai --set data --since 2026-01-01
   odarchive harvest oai --list repositories.txt --parallel 8 --json`,
@@ -36,22 +43,30 @@ func (c *cli) harvest() *cobra.Command {
 			return exactly("KIND", "URL")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind := args[0]
-			if !app.KnowsHarvest(kind) {
-				return usagef("there is no harvester for %q; there are %s", kind, strings.Join(app.HarvestKinds(), ", "))
+			source.Kind = args[0]
+			if !app.KnowsHarvest(source.Kind) {
+				return usagef("there is no harvester for %q; there are %s", source.Kind, strings.Join(app.HarvestKinds(), ", "))
+			}
+			if queryFile != "" {
+				query, err := os.ReadFile(queryFile)
+				if err != nil {
+					return err
+				}
+				opts.Part.Query = string(query)
 			}
 			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
 				if list != "" {
-					return c.harvestList(cmd.Context(), n, kind, list, parallel, opts)
+					return c.harvestList(cmd.Context(), n, source.Kind, list, parallel, opts)
 				}
-				return c.harvestOne(cmd.Context(), n, kind, args[1], portal, opts)
+				source.Address = args[1]
+				return c.harvestOne(cmd.Context(), n, source, opts)
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.Limit, "limit", 0, "stop after so many listings, 0 for all")
 	f.BoolVar(&opts.Fresh, "fresh", false, "begin anew instead of going on where the last harvest was cut off")
-	f.StringVar(&portal, "portal", "", "harvest only this portal of the list; of a single portal, its IRI")
+	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of the list; of a single portal, its IRI")
 	f.StringVar(&opts.Part.Since, "since", "", "only what changed from this date or time on, where the source can tell")
 	f.StringVar(&opts.Part.Until, "until", "", "and up to this one")
 	f.StringSliceVar(&opts.Part.Sets, "set", nil, "only this set of an oai repository (repeatable)")
@@ -59,28 +74,53 @@ func (c *cli) harvest() *cobra.Command {
 	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "ask an oai repository for each record by itself")
 	f.StringVar(&list, "list", "", "harvest the sources of this file, one address a line")
 	f.IntVar(&parallel, "parallel", parallel, "sources of a list at a time, never two of one host")
+	f.StringVar(&queryFile, "query", "", "file with the SPARQL query whose ?url is harvested (kind sparql)")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.cfg.FetchFlags(f)
 	return cmd
 }
 
-func (c *cli) harvestOne(ctx context.Context, n *app.Node, kind, address, portal string, opts harvest.Options) error {
+func (c *cli) harvestOne(ctx context.Context, n *app.Node, source app.HarvestSource, opts harvest.Options) error {
 	bar := c.progress(-1, "listings")
-	opts.Progress = func(r harvest.Report) { bar.set(int64(r.Seeds), fmt.Sprintf("%d new", r.Added)) }
-	report, err := n.Harvest(ctx, kind, address, portal, opts)
+	opts.Progress = func(r harvest.Report) {
+		bar.set(int64(r.Seeds), fmt.Sprintf("%d datasets, %d new files", r.Datasets, r.Added))
+	}
+	report, err := n.Harvest(ctx, source, opts)
 	bar.done()
-	if err != nil && report.Seeds == 0 && (report.Traffic == nil || report.Traffic.Records == 0) {
+	if err != nil && report.Seeds+report.Datasets == 0 && (report.Traffic == nil || report.Traffic.Records == 0) && !c.json {
 		return err
 	}
 	for _, why := range report.Skipped {
 		fmt.Fprintln(c.stderr, "skipped:", why)
 	}
-	printErr := c.print(report, "%d listings, %d new, %d statements, %d that cannot be crawled, in %s", report.Seeds, report.Added,
-		report.Quads, report.Invalid, report.Took.Round(time.Millisecond))
+	printErr := c.printHarvest(report)
 	if report.Traffic != nil && !c.json && printErr == nil {
 		printErr = c.traffic([]harvest.Report{report})
 	}
 	return errors.Join(err, printErr)
+}
+
+// printHarvest prints what a harvest brought, as a table or as JSON.
+func (c *cli) printHarvest(r harvest.Report) error {
+	if c.json {
+		return c.print(r, "")
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for _, line := range []struct {
+		name string
+		text string
+	}{
+		{"portals", humanize.Comma(int64(r.Portals))},
+		{"datasets", fmt.Sprintf("%s (%d new, %d changed, %d unchanged, %d withdrawn, %d listed again)", humanize.Comma(int64(r.Datasets)), r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned)},
+		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
+		{"statements", humanize.Comma(int64(r.Triples))},
+		{"cannot be used", humanize.Comma(int64(r.Invalid))},
+		{"requests", fmt.Sprintf("%s, %s", humanize.Comma(int64(r.Requests)), humanize.IBytes(uint64(r.Bytes)))},
+		{"took", r.Took().Round(time.Millisecond).String()},
+	} {
+		fmt.Fprintf(w, "%s\t%s\n", line.name, line.text)
+	}
+	return w.Flush()
 }
 
 // harvestList harvests the sources of a file. One that fails is told and does not stop the others.

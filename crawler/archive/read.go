@@ -153,6 +153,7 @@ func orNotFound(err error, what, name string) error {
 // Dataset is about one dataset of a portal.
 func (a *Archive) Dataset(ctx context.Context, iri string) (catalog.DatasetEntry, error) {
 	d := catalog.DatasetEntry{IRI: iri}
+	listed := false
 	err := a.view(func(t tables) error {
 		return t.scan(ctx, key(tableByDataset, iri, ""), nil, func(k, _ []byte) (bool, error) {
 			r, ok, err := t.resource(tail(k, ridLen))
@@ -162,9 +163,16 @@ func (a *Archive) Dataset(ctx context.Context, iri string) (catalog.DatasetEntry
 			i := slices.IndexFunc(r.Sources, func(s catalog.Source) bool { return s.Dataset == iri })
 			d.Portal, d.Title = r.Sources[i].Portal, r.Sources[i].DatasetTitle
 			d.URLs = append(d.URLs, r.URL)
+			since := r.Sources[i].Delisted
+			if listed = listed || since.IsZero(); since.After(d.Withdrawn) {
+				d.Withdrawn = since
+			}
 			return true, nil
 		})
 	})
+	if listed {
+		d.Withdrawn = time.Time{}
+	}
 	if err == nil && len(d.URLs) == 0 {
 		err = notFound("dataset", iri)
 	}

@@ -89,7 +89,7 @@ func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed c
 	}
 	source := catalog.Source{Portal: seed.Portal, Dataset: seed.Dataset, DatasetTitle: seed.DatasetTitle}
 	isListed := addSource(&r.Resource, source)
-	if known && !isListed {
+	if known && !isListed && !slices.Contains(before.Sources, source) { // what bears the title already, its dataset bears too
 		if err := t.retitle(txn, id, source); err != nil {
 			return false, err
 		}
@@ -137,6 +137,7 @@ func addSource(r *catalog.Resource, s catalog.Source) bool {
 		if s.DatasetTitle != "" {
 			r.Sources[i].DatasetTitle = s.DatasetTitle
 		}
+		r.Sources[i].Delisted = time.Time{}
 		return false
 	}
 	r.Sources = append(r.Sources, s)

@@ -68,9 +68,10 @@ type Digests struct {
 
 // Source is one listing of a resource: a dataset of a portal. Either may be empty.
 type Source struct {
-	Portal       string `json:"portal,omitempty"`
-	Dataset      string `json:"dataset,omitempty"`
-	DatasetTitle string `json:"dataset_title,omitempty"`
+	Portal       string    `json:"portal,omitempty"`
+	Dataset      string    `json:"dataset,omitempty"`
+	DatasetTitle string    `json:"dataset_title,omitempty"`
+	Delisted     time.Time `json:"delisted,omitzero"` // since when the dataset does not list it any more; zero: it does
 }
 
 // Version is one kept state of a resource's bytes.

@@ -51,7 +51,23 @@ type DatasetEntry struct {
 	IRI    string
 	Title  string
 	Portal string
-	URLs   []string // its distributions
+	URLs   []string // its distributions, and those that it had
+	// Withdrawn since then: the portal lists none of its distributions any more. Zero where it does.
+	Withdrawn time.Time
+}
+
+// Delisted is since when nobody lists the resource any more, zero where somebody does or nobody ever did.
+func (r Resource) Delisted() time.Time {
+	var last time.Time
+	for _, s := range r.Sources {
+		if s.Delisted.IsZero() {
+			return time.Time{}
+		}
+		if s.Delisted.After(last) {
+			last = s.Delisted
+		}
+	}
+	return last
 }
 
 // HostHealth says how crawling one host goes.

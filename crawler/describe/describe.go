@@ -86,6 +86,9 @@ func Resource(r catalog.Resource) []term.Quad {
 	g.text(dcterms.Format, r.Format)
 	g.text(arc.Host, r.Host)
 	g.add(dcat.AccessURL, url)
+	if since := r.Delisted(); !since.IsZero() {
+		g.add(arc.Delisted, Time(since))
+	}
 	for _, s := range r.Sources {
 		g.source(url, s)
 	}

@@ -16,8 +16,8 @@ import (
 
 const longestRetryAfter = 24 * time.Hour
 
-// retryAfter reads the header in both its forms (RFC 9110 §10.2.3); 0 where it says nothing usable.
-func retryAfter(v string, now time.Time) time.Duration {
+// RetryAfter reads the header in both its forms (RFC 9110 §10.2.3); 0 where it says nothing usable.
+func RetryAfter(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
 	if v == "" {
 		return 0

@@ -19,7 +19,7 @@ func TestRetryAfterInBothForms(t *testing.T) {
 		"Sat, 21 Nov 2026 12:01:00 GMT": time.Minute, "Saturday, 21-Nov-26 12:01:00 GMT": time.Minute, "Fri, 20 Nov 2026 12:00:00 GMT": 0,
 		"999999999999999999999999": longestRetryAfter, "86401": longestRetryAfter, "Sat, 21 Nov 2099 12:01:00 GMT": longestRetryAfter,
 	} {
-		if got := retryAfter(v, noon); got != want {
+		if got := RetryAfter(v, noon); got != want {
 			t.Errorf("%q: %v, want %v", v, got, want)
 		}
 	}
@@ -64,7 +64,7 @@ func FuzzHeaders(f *testing.F) {
 		if len(name) > maxName || strings.ContainsAny(name, "/\\\x00\r\n") || !utf8.ValidString(name) || name == "." || name == ".." {
 			t.Errorf("%q gives the name %q", disposition, name)
 		}
-		if d := retryAfter(retry, noon); d < 0 || d > longestRetryAfter {
+		if d := RetryAfter(retry, noon); d < 0 || d > longestRetryAfter {
 			t.Errorf("%q gives %v", retry, d)
 		}
 		jar := cookies{}

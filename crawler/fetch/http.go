@@ -120,7 +120,7 @@ func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
 	ex.ContentType = resp.Header.Get("Content-Type")
 	ex.LastModified = resp.Header.Get("Last-Modified")
 	ex.ETag = resp.Header.Get("ETag")
-	ex.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), f.opts.Now())
+	ex.RetryAfter = RetryAfter(resp.Header.Get("Retry-After"), f.opts.Now())
 	if resp.TLS != nil {
 		ex.TLS = tls.VersionName(resp.TLS.Version)
 		if relaxed {

@@ -1,9 +1,12 @@
 // Package harvest brings what portals list into the archive: one Harvester per kind of source, one Run for all of them.
 //
-// A Harvester reads a source from some point on and hands over what it finds in the order it finds it: seeds (URLs to
-// crawl), quads (what the source says of itself) and marks. A mark says: all that came before may be kept, and a later
-// run may begin from here. Run gathers what lies between two marks and keeps it in one transaction together with the
-// mark, so a harvest that is cut off anywhere goes on where it was and repeats nothing that matters.
+// A Harvester reads a source from some point on and hands over what it finds in the order it finds it: portals, their
+// datasets, further seeds (URLs to crawl) and statements, and marks. A mark says: all that came before may be kept, and a
+// later run may begin from here. Run describes what it is given as DCAT (Dataset.Quads), gathers what lies between two
+// marks and keeps it in one transaction together with the mark, so a harvest that is cut off anywhere goes on where it was
+// and repeats nothing that matters. Seeds are due at once; what a portal says is seen by queries when the portal has come
+// to its end, all of it or nothing (package ledger). A harvest that ends with an error leaves what was good: the datasets
+// it brought are listed, none is withdrawn, and the next harvest goes on from the last mark.
 //
 // Harvesters fetch only through the Doer they are given, which is the crawler's: one User-Agent, one politeness, one
 // guard against private addresses. They never write to the store themselves.
@@ -14,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -22,7 +24,7 @@ import (
 )
 
 // Harvester reads one source. from is the mark to go on from, "" for the beginning. An error ends the harvest; what came
-// before the last mark is kept.
+// before it is kept, and the next harvest goes on from the last mark.
 type Harvester interface {
 	Harvest(ctx context.Context, from string, out Sink) error
 }
@@ -58,158 +60,96 @@ type Doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Keeper keeps what was gathered: the archive and the frontier behind one function. All of it, or nothing.
+// Keeper keeps what was gathered: the archive, the frontier and the ledger behind one interface.
 type Keeper interface {
-	// Keep takes the seeds and quads of one step, and the mark to go on from. It returns how many URLs were new.
-	Keep(ctx context.Context, source string, seeds []catalog.Seed, quads []term.Quad, mark string) (added int, err error)
-	// LastMark of a source, "" where it was never harvested or the last harvest reached its end.
-	LastMark(ctx context.Context, source string) (string, error)
+	// Begin a harvest, or go on with the one of the same source that was cut off, unless fresh forgets that. It gives the
+	// mark to go on from, "" where there is none.
+	Begin(ctx context.Context, r Report, fresh bool) (mark string, err error)
+	// Keep one step, all of it or nothing. It returns how many URLs were new.
+	Keep(ctx context.Context, step Step) (added int, err error)
+	// Commit makes what was kept of a portal visible, as one change. With whole, the rest of the portal is withdrawn.
+	Commit(ctx context.Context, r Report, portal string, whole bool) (Changes, error)
+	// End records what came of the harvest. Where it is done, the next one begins from next; else from the last mark.
+	End(ctx context.Context, r Report, done bool, next string) error
+}
+
+// Step is what came between two marks, of one portal.
+type Step struct {
+	Source  string
+	Portal  string // "" before any portal
+	Seeds   []catalog.Seed
+	Entries []Entry     // of the portal
+	Quads   []term.Quad // outside of any portal, in the graphs they name
+	Mark    string      // to go on from
+}
+
+// Entry is what a portal says of one thing, without graphs.
+type Entry struct {
+	Dataset   string   // IRI; "" for a further subject
+	Subject   term.Key // of all statements, where Dataset is ""
+	Resources []string // ids of the dataset's resources
+	Gone      bool     // the source says that the dataset was deleted
+	Quads     []term.Quad
+}
+
+// Changes of a portal by one commit, in datasets.
+type Changes struct {
+	Inserted, Updated, Unchanged, Withdrawn, Returned int
 }
 
 // Options of one Run.
 type Options struct {
-	Limit    int          // stop after so many seeds, 0 = all
-	Fresh    bool         // begin anew, whatever mark is there
-	Progress func(Report) // called after each step; may be nil
-	Part     Selection    // only a part of the source
-	Step     int          // seeds that are kept at once at the most, 0 = 500
-}
-
-// Report says what a harvest brought.
-type Report struct {
-	Source  string        `json:"source"`
-	Seeds   int           `json:"seeds"`             // listings seen
-	Added   int           `json:"added"`             // URLs that were not known before
-	Quads   int           `json:"triples"`           // statements kept
-	Invalid int           `json:"invalid"`           // listings that cannot be crawled
-	Skipped []string      `json:"skipped,omitempty"` // the first of the sentences that say why
-	Traffic *Traffic      `json:"traffic,omitempty"` // where the harvester counts it
-	Took    time.Duration `json:"-"`
-	Error   string        `json:"error,omitempty"`
+	Limit    int                                // stop after so many listings (datasets, or seeds), 0 = all
+	Fresh    bool                               // begin anew, whatever mark is there
+	Progress func(Report)                       // called after each step; may be nil
+	Part     Selection                          // only a part of the source
+	Step     int                                // seeds that are kept at once at the most, 0 = 500
+	Meter    func() (requests int, bytes int64) // so far, for the report; may be nil
+	Clock    func() time.Time                   // nil for the system's
+	Kind     string                             // for the report
+	Address  string                             // for the report
 }
 
 // errLimit ends a harvest that has brought as much as was asked for.
 var errLimit = errors.New("limit reached")
-
-// maxSkipped bounds how many sentences a report holds.
-const maxSkipped = 20
 
 // Run harvests a source to its end, its limit or its first error; the report tells what was kept in every case.
 func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options) (Report, error) {
 	if opts.Step <= 0 {
 		opts.Step = 500
 	}
-	s := &step{ctx: ctx, keeper: k, opts: opts, report: Report{Source: source}}
-	started := time.Now()
-	from := ""
-	if !opts.Fresh {
-		var err error
-		if from, err = k.LastMark(ctx, source); err != nil {
-			return s.report, fmt.Errorf("harvest %s: %w", source, err)
-		}
+	if opts.Clock == nil {
+		opts.Clock = time.Now
+	}
+	s := &step{ctx: ctx, keeper: k, opts: opts, report: Report{Source: source, Kind: opts.Kind, Address: opts.Address, Started: opts.Clock()}}
+	s.report.ID = activityID(source, s.report.Started)
+	from, err := k.Begin(ctx, s.report, opts.Fresh)
+	if err != nil {
+		return s.report, fmt.Errorf("harvest %s: %w", source, err)
 	}
 	s.mark = from
-	err := h.Harvest(ctx, from, s)
-	switch {
-	case err == nil:
-		err = s.keep(s.next) // the end: the next harvest begins anew, or where the source said
-	case errors.Is(err, errLimit):
-		err = s.keep(s.mark)
+	err = h.Harvest(ctx, from, s)
+	done := err == nil
+	if errors.Is(err, errLimit) {
+		s.report.Limited, err = true, nil
 	}
-	s.report.Took = time.Since(started)
+	if s.broken == nil && ctx.Err() == nil {
+		err = errors.Join(err, s.endPortal(done && s.whole))
+	}
+	if m, ok := h.(Metered); ok {
+		s.report.Traffic = m.Counted()
+	}
+	s.traffic()
+	s.report.Ended = opts.Clock()
+	done = done && err == nil
 	if err != nil {
 		s.report.Error = err.Error()
+	}
+	if endErr := k.End(context.WithoutCancel(ctx), s.report, done, s.next); err == nil && endErr != nil {
+		err = endErr
+	}
+	if err != nil {
 		return s.report, fmt.Errorf("harvest %s: %w", source, err)
 	}
 	return s.report, nil
-}
-
-// step is the Sink of a Run: it gathers until a mark.
-type step struct {
-	ctx    context.Context
-	keeper Keeper
-	opts   Options
-	report Report
-	seeds  []catalog.Seed
-	quads  []term.Quad
-	mark   string // of the last step that was kept
-	next   string // mark of the next harvest
-	portal Portal
-}
-
-func (s *step) Portal(p Portal, _ bool) error {
-	s.portal = p
-	return s.ctx.Err()
-}
-
-func (s *step) Dataset(d Dataset) error {
-	for _, q := range d.Statements {
-		if err := s.Quad(q); err != nil {
-			return err
-		}
-	}
-	for _, seed := range d.Seeds(s.portal) {
-		if err := s.Seed(seed); err != nil {
-			return err
-		}
-	}
-	return s.ctx.Err()
-}
-
-func (s *step) Gone(string) error { return s.ctx.Err() }
-
-func (s *step) Next(token string) { s.next = token }
-
-func (s *step) Seed(seed catalog.Seed) error {
-	if s.opts.Limit > 0 && s.report.Seeds >= s.opts.Limit {
-		return errLimit
-	}
-	s.report.Seeds++
-	if !crawlable(seed.URL) {
-		s.report.Invalid++
-		s.note(fmt.Sprintf("%q in dataset %s is no http, https or ftp address", seed.URL, seed.Dataset))
-		return nil
-	}
-	s.seeds = append(s.seeds, seed)
-	if len(s.seeds) >= s.opts.Step {
-		return s.keep(s.mark)
-	}
-	return s.ctx.Err()
-}
-
-func crawlable(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ftp")
-}
-
-func (s *step) Quad(q term.Quad) error {
-	s.quads = append(s.quads, q)
-	return s.ctx.Err()
-}
-
-func (s *step) Mark(token string) error { return s.keep(token) }
-
-func (s *step) Skip(why string) {
-	s.report.Invalid++
-	s.note(why)
-}
-
-func (s *step) note(why string) {
-	if len(s.report.Skipped) < maxSkipped {
-		s.report.Skipped = append(s.report.Skipped, why)
-	}
-}
-
-func (s *step) keep(mark string) error {
-	added, err := s.keeper.Keep(s.ctx, s.report.Source, s.seeds, s.quads, mark)
-	if err != nil {
-		return err
-	}
-	s.report.Added += added
-	s.report.Quads += len(s.quads)
-	s.seeds, s.quads, s.mark = s.seeds[:0], s.quads[:0], mark
-	if s.opts.Progress != nil {
-		s.opts.Progress(s.report)
-	}
-	return s.ctx.Err()
 }

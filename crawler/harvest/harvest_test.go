@@ -14,30 +14,58 @@ import (
 
 // memory is a Keeper that keeps in memory and can be told to fail at a step.
 type memory struct {
-	urls  []string
-	quads []term.Quad
-	mark  string
-	steps int
-	fail  int // the step that fails, 0 = none
+	urls    []string
+	entries []Entry
+	commits []string // "portal whole"
+	mark    string
+	report  Report // of the last harvest
+	steps   int
+	fail    int // the step that fails, 0 = none
 }
 
-func (m *memory) Keep(_ context.Context, _ string, seeds []catalog.Seed, quads []term.Quad, mark string) (int, error) {
+func (m *memory) Begin(_ context.Context, _ Report, fresh bool) (string, error) {
+	if fresh {
+		m.mark = ""
+	}
+	return m.mark, nil
+}
+
+func (m *memory) Keep(_ context.Context, step Step) (int, error) {
 	m.steps++
 	if m.steps == m.fail {
 		return 0, errors.New("disk full")
 	}
 	added := 0
-	for _, s := range seeds {
+	for _, s := range step.Seeds {
 		if !slices.Contains(m.urls, s.URL) {
 			m.urls = append(m.urls, s.URL)
 			added++
 		}
 	}
-	m.quads, m.mark = append(m.quads, quads...), mark
+	m.entries = append(m.entries, step.Entries...)
+	m.mark = step.Mark
 	return added, nil
 }
 
-func (m *memory) LastMark(context.Context, string) (string, error) { return m.mark, nil }
+func (m *memory) Commit(_ context.Context, _ Report, portal string, whole bool) (Changes, error) {
+	m.commits = append(m.commits, fmt.Sprint(portal, " ", whole))
+	return Changes{Inserted: 1}, nil
+}
+
+func (m *memory) End(_ context.Context, r Report, done bool, next string) error {
+	if m.report = r; done {
+		m.mark = next
+	}
+	return nil
+}
+
+// quads is how many statements were kept.
+func (m *memory) quads() (n int) {
+	for _, e := range m.entries {
+		n += len(e.Quads)
+	}
+	return n
+}
 
 // pages is a source of n pages of three listings each; it breaks off before page breakAt.
 type pages struct{ n, breakAt int }
@@ -46,6 +74,9 @@ func (p pages) Harvest(_ context.Context, from string, out Sink) error {
 	start := 0
 	if from != "" {
 		fmt.Sscan(from, &start)
+	}
+	if err := out.Portal(Portal{IRI: "http://a.example/"}, true); err != nil {
+		return err
 	}
 	for page := start; page < p.n; page++ {
 		if page == p.breakAt {
@@ -74,8 +105,11 @@ func TestAHarvestThatBreaksOffKeepsWhatWasGoodAndGoesOnFromThere(t *testing.T) {
 		t.Fatalf("first run: %+v, %v, mark %q", report, err, m.mark)
 	}
 	report, err = Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{})
-	if err != nil || report.Seeds != 9 || len(m.urls) != 15 || len(m.quads) != 5 || m.mark != "" {
-		t.Fatalf("second run: %+v, %v, %d urls, %d quads, mark %q", report, err, len(m.urls), len(m.quads), m.mark)
+	if !slices.Equal(m.commits, []string{"http://a.example/ false", "http://a.example/ true"}) {
+		t.Errorf("commits %q: what broke off must withdraw nothing", m.commits)
+	}
+	if err != nil || report.Seeds != 9 || len(m.urls) != 15 || m.quads() != 7 || m.mark != "" {
+		t.Fatalf("second run: %+v, %v, %d urls, %d quads, mark %q", report, err, len(m.urls), m.quads(), m.mark)
 	}
 }
 

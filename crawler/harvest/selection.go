@@ -1,6 +1,8 @@
 package harvest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 )
@@ -11,6 +13,7 @@ type Selection struct {
 	Until  string   // and up to then
 	Sets   []string // parts of the source, in its own words
 	Prefix string   // form of the descriptions, in the source's own words
+	Query  string   // SPARQL whose ?url is listed, for a source that answers queries
 	ByOne  bool     // ask for each description by itself, where the source can also list them
 }
 
@@ -35,6 +38,10 @@ func (s Selection) String() string {
 	add("until", s.Until)
 	add("set", strings.Join(s.Sets, ","))
 	add("prefix", s.Prefix)
+	if s.Query != "" {
+		sum := sha256.Sum256([]byte(s.Query))
+		add("query", hex.EncodeToString(sum[:6]))
+	}
 	if s.ByOne {
 		parts = append(parts, "by-one")
 	}

@@ -15,3 +15,6 @@ const (
 	SchemaAgency   = NS + "schemaAgency"
 	VersionNotes   = NS + "versionNotes"
 )
+
+// StatusWithdrawn is a concept of the ADMS status list, which has a namespace of its own.
+const StatusWithdrawn = "http://purl.org/adms/status/Withdrawn"

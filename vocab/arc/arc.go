@@ -71,10 +71,23 @@ const (
 
 // Harvests.
 const (
-	Harvested = NS + "harvested" // harvest activity -> number of distributions seen
-	Added     = NS + "added"     // harvest activity -> number of URLs not known before
-	Graph     = NS + "graph"     // portal -> the named graph with its catalog as harvested
-	Software  = NS + "software"  // portal -> the software that it runs on
+	Harvest     = NS + "Harvest"     // class of harvest activities
+	HarvestKind = NS + "harvestKind" // harvest activity -> kind of source: "ckan", "oai"
+	Portals     = NS + "portals"     // harvest activity -> number of portals seen
+	Datasets    = NS + "datasets"    // harvest activity -> number of datasets seen
+	Inserted    = NS + "inserted"    // harvest activity -> number of datasets listed for the first time
+	Updated     = NS + "updated"     // harvest activity -> number of datasets whose description changed
+	Unchanged   = NS + "unchanged"   // harvest activity -> number of datasets whose description did not
+	Withdrawn   = NS + "withdrawn"   // harvest activity -> number of datasets that are listed no longer
+	Returned    = NS + "returned"    // harvest activity -> number of datasets that are listed again
+	Invalid     = NS + "invalid"     // harvest activity -> number of listings that cannot be used
+	Requests    = NS + "requests"    // harvest activity -> number of requests
+	Bytes       = NS + "bytes"       // harvest activity -> bytes of all answers
+	Delisted    = NS + "delisted"    // resource -> since when no portal lists it
+	Harvested   = NS + "harvested"   // harvest activity -> number of distributions seen
+	Added       = NS + "added"       // harvest activity -> number of URLs not known before
+	Graph       = NS + "graph"       // portal -> the named graph with its catalog as harvested
+	Software    = NS + "software"    // portal -> the software that it runs on
 )
 
 // Records of repositories.

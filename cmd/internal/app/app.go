@@ -21,6 +21,7 @@ import (
 	"odarchive/crawler/content"
 	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/spool"
@@ -52,6 +53,7 @@ type Node struct {
 	Frontier *frontier.Frontier
 	Gate     *politeness.Gate
 	Fetcher  *fetch.Fetcher
+	Ledger   *ledger.Ledger
 	Intake   *crawler.Intake
 	Pipeline *crawler.Pipeline
 	Engine   *sparql.Engine
@@ -156,7 +158,10 @@ func (n *Node) openCrawler() error {
 		delay = -1 // none, where the gate's zero value means its own default
 	}
 	n.Gate = politeness.New(politeness.Options{DB: n.DB, Fetch: n.Fetcher.Fetch, Token: settings.UserAgent, Delay: delay, Log: n.Log})
-	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Clock: n.Clock}
+	if n.Ledger, err = ledger.New(n.Mint, n.DB, n.Triples, n.Archive); err != nil {
+		return err
+	}
+	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Ledger: n.Ledger, Clock: n.Clock}
 	n.Pipeline = &crawler.Pipeline{
 		Archive: n.Archive, Frontier: n.Frontier, Gate: n.Gate, Fetcher: n.Fetcher, Clock: n.Clock, Log: n.Log,
 		Schedule: n.rule(), Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),

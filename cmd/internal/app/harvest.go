@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -11,28 +12,49 @@ import (
 	"odarchive/crawler/harvest/datajson"
 	"odarchive/crawler/harvest/oai"
 	"odarchive/crawler/harvest/portalwatch"
+	"odarchive/crawler/politeness"
 )
+
+// HarvestSource is what is to be harvested.
+type HarvestSource struct {
+	Kind    string
+	Address string
+	Portal  string       // only this one of the list, or the IRI that the portal goes by; "" = as the source says
+	HTTP    harvest.Doer // set by Harvest
+}
+
+// name tells one source from others: a harvest goes on where the last one of the same name was cut off.
+func (s HarvestSource) name(part harvest.Selection) string {
+	name := s.Kind + " " + s.Address
+	if s.Portal != "" {
+		name += " " + s.Portal
+	}
+	if !part.IsZero() { // a part has marks of its own
+		name += " " + part.String()
+	}
+	return name
+}
 
 // harvester makes the harvester of one kind.
 type harvester struct {
 	kind string
-	make func(n *Node, address, portal string) harvest.Harvester
+	make func(n *Node, s HarvestSource) harvest.Harvester
 }
 
 // harvesters are all kinds there are.
 func harvesters() []harvester {
 	return []harvester{
-		{"portalwatch", func(n *Node, address, portal string) harvest.Harvester {
-			return portalwatch.Source{Endpoint: address, HTTP: n.Fetcher.Client(), Portal: portal, GraphOf: n.Mint.Graph}
+		{"portalwatch", func(n *Node, s HarvestSource) harvest.Harvester {
+			return portalwatch.Source{Endpoint: s.Address, HTTP: s.HTTP, Portal: s.Portal, GraphOf: n.Mint.Graph}
 		}},
-		{"ckan", func(n *Node, address, portal string) harvest.Harvester {
-			return ckan.Source{URL: address, Portal: portal, HTTP: n.Fetcher.Client()}
+		{"ckan", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return ckan.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
 		}},
-		{"datajson", func(n *Node, address, portal string) harvest.Harvester {
-			return datajson.Source{URL: address, Portal: portal, HTTP: n.Fetcher.Client()}
+		{"datajson", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return datajson.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
 		}},
-		{"oai", func(n *Node, address, portal string) harvest.Harvester {
-			return oai.Source{URL: address, HTTP: n.Fetcher.Client(), Portal: portal, Stats: &harvest.Traffic{}}
+		{"oai", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return oai.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Stats: &harvest.Traffic{}}
 		}},
 	}
 }
@@ -49,32 +71,24 @@ func HarvestKinds() []string {
 // KnowsHarvest tells whether there is a harvester of that kind.
 func KnowsHarvest(kind string) bool { return slices.Contains(HarvestKinds(), kind) }
 
-// Harvest runs the harvester of a kind, which must be known.
-func (n *Node) Harvest(ctx context.Context, kind, address, portal string, opts harvest.Options) (harvest.Report, error) {
-	source := kind + " " + address
-	if portal != "" {
-		source += " " + portal
-	}
-	if !opts.Part.IsZero() { // a part has marks of its own
-		source += " " + opts.Part.String()
-	}
-	report := harvest.Report{Source: source}
+// Harvest runs the harvester of a source's kind, which must be known, through the crawler's gate.
+func (n *Node) Harvest(ctx context.Context, s HarvestSource, opts harvest.Options) (harvest.Report, error) {
+	polite := &politeness.Transport{Gate: n.Gate, Base: n.Fetcher.Client().Transport, UserAgent: n.Fetcher.UserAgent()}
+	s.HTTP = &http.Client{Transport: polite}
+	opts.Kind, opts.Address, opts.Meter = s.Kind, s.Address, polite.Traffic
+	report := harvest.Report{Source: s.name(opts.Part)}
 	for _, k := range harvesters() {
-		if k.kind != kind {
+		if k.kind != s.Kind {
 			continue
 		}
-		h, err := harvest.Select(k.make(n, address, portal), opts.Part)
+		h, err := harvest.Select(k.make(n, s), opts.Part)
 		if err != nil {
 			report.Error = err.Error()
-			return report, fmt.Errorf("harvest %s: %w", source, err)
+			return report, fmt.Errorf("harvest %s: %w", report.Source, err)
 		}
-		report, err = harvest.Run(ctx, source, h, n.Intake, opts)
-		if m, ok := h.(harvest.Metered); ok {
-			report.Traffic = m.Counted()
-		}
-		return report, err
+		return harvest.Run(ctx, report.Source, h, n.Intake, opts)
 	}
-	return report, nil
+	return report, fmt.Errorf("there is no harvester for %q", s.Kind)
 }
 
 // HarvestList harvests many sources of a kind, some at a time and never two of one host, and calls done behind each.
@@ -83,7 +97,7 @@ func (n *Node) HarvestList(ctx context.Context, kind string, addresses []string,
 	opts.Progress = nil // they would talk at once
 	var mu sync.Mutex   // around done
 	harvest.Each(ctx, addresses, parallel, func(ctx context.Context, i int) {
-		report, err := n.Harvest(ctx, kind, addresses[i], "", opts)
+		report, err := n.Harvest(ctx, HarvestSource{Kind: kind, Address: addresses[i]}, opts)
 		reports[i] = report
 		mu.Lock()
 		defer mu.Unlock()

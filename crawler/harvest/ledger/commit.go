@@ -1,0 +1,341 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/prov"
+)
+
+const (
+	manyQuads = 200_000   // a first harvest with more is loaded in bulk
+	maxQuads  = 2_000_000 // that one transaction of the triple store may change, about
+)
+
+// Commit makes what was staged of a portal true. With whole, what the harvest did not bring is withdrawn. It can be
+// repeated, and does nothing where nothing was staged.
+func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole bool, at time.Time) (harvest.Changes, error) {
+	l.committing.Lock()
+	defer l.committing.Unlock()
+	p := idOf(portalIRI)
+	err := l.db.Update(ctx, func(txn *kv.Txn) error {
+		record, ok, err := getRecord[portal](txn, key(tablePortal, p))
+		if err != nil || !ok || record.Phase != staging {
+			return err
+		}
+		record.Phase, record.Whole, record.At = applying, whole, at.UTC()
+		record.Before, record.Harvest = record.Harvest, harvestID
+		return setRecord(txn, key(tablePortal, p), record)
+	})
+	if err == nil {
+		return l.finish(ctx, p)
+	}
+	return harvest.Changes{}, err
+}
+
+// Recover finishes the commits that were cut off.
+func (l *Ledger) Recover(ctx context.Context) error {
+	l.committing.Lock()
+	defer l.committing.Unlock()
+	var open []portalID
+	err := l.db.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceHarvest, []byte{tablePortal}, nil, func(k, _ []byte) (bool, error) {
+			record, _, err := getRecord[portal](txn, k)
+			if record.Phase != staging {
+				open = append(open, portalID(k[1:]))
+			}
+			return true, err
+		})
+	})
+	for _, p := range open {
+		if err == nil {
+			_, err = l.finish(ctx, p)
+		}
+	}
+	return err
+}
+
+func (l *Ledger) record(p portalID) (record portal, err error) {
+	err = l.db.View(func(txn *kv.Txn) error {
+		record, _, err = getRecord[portal](txn, key(tablePortal, p))
+		return err
+	})
+	return record, err
+}
+
+func (l *Ledger) finish(ctx context.Context, p portalID) (harvest.Changes, error) {
+	record, err := l.record(p)
+	if err != nil {
+		return harvest.Changes{}, err
+	}
+	if record.Phase == applying {
+		if record, err = l.apply(ctx, p, record); err != nil {
+			return harvest.Changes{}, fmt.Errorf("portal %s: %w", record.IRI, err)
+		}
+	}
+	if record.Phase == settling {
+		if err := l.settle(ctx, p, record); err != nil {
+			return harvest.Changes{}, fmt.Errorf("portal %s: %w", record.IRI, err)
+		}
+	}
+	return record.Changes, nil
+}
+
+// plan is which entries change.
+type plan struct {
+	entries []entryID
+	sizes   []int // of statements, before and after together
+	quads   int   // their sum
+	first   bool  // the portal has no entries yet
+	changes harvest.Changes
+}
+
+// apply writes the change into the triple store and, with the last of it, that it is there.
+func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, error) {
+	todo, err := l.plan(ctx, p, record)
+	if err != nil {
+		return record, err
+	}
+	if todo.first && todo.quads > manyQuads || todo.quads > maxQuads {
+		if _, err := l.triples.Load(ctx, &additions{l: l, ctx: ctx, p: p, record: record, left: todo.entries}); err != nil {
+			return record, err
+		}
+	}
+	if todo.first && todo.quads > manyQuads {
+		todo.entries, todo.sizes = nil, nil // all there is
+	}
+	done := record
+	done.Phase, done.Changes = settling, todo.changes
+	for {
+		// One transaction, but for a change that is too large for one: then what goes, goes in several after all
+		// that comes has come.
+		n, quads := 0, 0
+		for n < len(todo.entries) && (n == 0 || quads+todo.sizes[n] <= maxQuads) {
+			quads += todo.sizes[n]
+			n++
+		}
+		last := n == len(todo.entries)
+		err := l.triples.Update(ctx, func(txn *triplestore.Txn) error {
+			if err := l.write(ctx, txn, p, record, todo.entries[:n]); err != nil {
+				return err
+			}
+			if !last {
+				return nil
+			}
+			if err := l.describePortal(txn, record); err != nil {
+				return err
+			}
+			return setRecord(txn.KV(), key(tablePortal, p), done)
+		})
+		if err != nil || last {
+			return done, err
+		}
+		todo.entries, todo.sizes = todo.entries[n:], todo.sizes[n:]
+	}
+}
+
+// plan goes through the entries and counts.
+func (l *Ledger) plan(ctx context.Context, p portalID, record portal) (plan, error) {
+	todo := plan{first: true}
+	err := l.db.View(func(txn *kv.Txn) error {
+		err := eachRow(ctx, txn, tableStaged, p, nil, func(id entryID, staged row) (bool, error) {
+			if staged.Campaign != record.Campaign {
+				return true, nil // of a harvest that was given up
+			}
+			current, known, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
+			todo.add(id, current, staged, known, staged.Gone)
+			return true, err
+		})
+		if err != nil {
+			return err
+		}
+		return eachRow(ctx, txn, tableCurrent, p, nil, func(id entryID, current row) (bool, error) {
+			todo.first = false
+			if current.Gone || !record.missed(current) {
+				return true, nil
+			}
+			staged, isStaged, err := getRecord[row](txn, rowKey(tableStaged, p, id))
+			if !isStaged || staged.Campaign != record.Campaign {
+				todo.add(id, current, current, true, true)
+			}
+			return true, err
+		})
+	})
+	return todo, err
+}
+
+func (t *plan) add(id entryID, current, next row, known, goes bool) {
+	count := new(int)
+	switch {
+	case goes && (!known || current.Gone):
+		return // nothing that was listed
+	case goes:
+		count = &t.changes.Withdrawn
+	case !known:
+		count = &t.changes.Inserted
+	case current.Gone:
+		count = &t.changes.Returned
+	case current.Digest == next.Digest:
+		if next.dataset() != "" {
+			t.changes.Unchanged++
+		}
+		return
+	default:
+		count = &t.changes.Updated
+	}
+	if next.dataset() != "" {
+		*count++
+	}
+	t.entries = append(t.entries, id)
+	t.sizes = append(t.sizes, current.Quads+next.Quads)
+	t.quads += current.Quads + next.Quads
+}
+
+// eachRow goes through the rows of a portal, after one.
+func eachRow(ctx context.Context, txn *kv.Txn, table byte, p portalID, after []byte, f func(entryID, row) (more bool, err error)) error {
+	return txn.Scan(kv.SpaceHarvest, key(table, p), after, func(k, _ []byte) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		r, _, err := getRecord[row](txn, k)
+		if err != nil {
+			return false, err
+		}
+		return f(entryID(k[len(k)-len(entryID{}):]), r)
+	})
+}
+
+// write the change of some entries.
+func (l *Ledger) write(ctx context.Context, txn *triplestore.Txn, p portalID, record portal, entries []entryID) error {
+	s := l.sayers(txn.KV(), p, record)
+	for _, id := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		current, known, err := getRecord[row](txn.KV(), rowKey(tableCurrent, p, id))
+		if err != nil {
+			return err
+		}
+		before, err := l.content(txn.KV(), p, current)
+		if err != nil {
+			return err
+		}
+		next, gone, _, err := s.after(id)
+		if err != nil {
+			return err
+		}
+		after, err := l.content(txn.KV(), p, next)
+		if err != nil {
+			return err
+		}
+		if err := l.replace(txn, s, next, before, after, known && current.Gone, gone); err != nil {
+			return err
+		}
+		if dataset := next.dataset(); dataset != "" && known {
+			if err := l.remark(txn, record, dataset, current, gone); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// replace writes the difference between what an entry said and what it says, each in its graph.
+func (l *Ledger) replace(txn *triplestore.Txn, s *sayers, e row, before, after []term.Quad, wasGone, isGone bool) error {
+	graph := func(gone bool) term.Key {
+		if gone {
+			return l.withdrawnGraph(s.record.IRI)
+		}
+		return l.graph(s.record.IRI)
+	}
+	for _, q := range before {
+		if wasGone == isGone {
+			if _, stays := slices.BinarySearchFunc(after, q, compare); stays {
+				continue
+			}
+		}
+		kept, err := s.said(q, wasGone, e)
+		if err != nil {
+			return err
+		}
+		if kept {
+			continue
+		}
+		q.G = graph(wasGone)
+		if err := txn.Delete(q); err != nil {
+			return err
+		}
+	}
+	for _, q := range after {
+		q.G = graph(isGone)
+		if err := txn.Insert(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describePortal tells where the portal's statements stand, and which harvest brought them.
+func (l *Ledger) describePortal(txn *triplestore.Txn, record portal) error {
+	graph := l.graph(record.IRI)
+	generated := func(id string) term.Quad {
+		return term.Quad{S: graph, P: term.IRI(prov.WasGeneratedBy), O: term.IRI(l.mint.Activity(id))}
+	}
+	if record.Before != "" && record.Before != record.Harvest {
+		if err := txn.Delete(generated(record.Before)); err != nil {
+			return err
+		}
+	}
+	if err := txn.Insert(generated(record.Harvest)); err != nil {
+		return err
+	}
+	return txn.Insert(term.Quad{S: term.IRI(record.IRI), P: term.IRI(arc.Graph), O: graph})
+}
+
+// additions hands out what entries will say, for a load in bulk.
+type additions struct {
+	l      *Ledger
+	ctx    context.Context // of the commit that this reader lives for
+	p      portalID
+	record portal
+	left   []entryID
+	quads  []term.Quad
+	graph  term.Key
+}
+
+func (a *additions) Read() (term.Quad, error) {
+	for len(a.quads) == 0 {
+		if len(a.left) == 0 {
+			return term.Quad{}, io.EOF
+		}
+		err := a.l.db.View(func(txn *kv.Txn) error {
+			r, gone, _, err := a.l.sayers(txn, a.p, a.record).after(a.left[0])
+			if err != nil {
+				return err
+			}
+			a.graph = a.l.graph(a.record.IRI)
+			if gone {
+				a.graph = a.l.withdrawnGraph(a.record.IRI)
+			}
+			a.quads, err = a.l.content(txn, a.p, r)
+			return err
+		})
+		if err = errors.Join(err, a.ctx.Err()); err != nil {
+			return term.Quad{}, err
+		}
+		a.left = a.left[1:]
+	}
+	q := a.quads[0]
+	a.quads = a.quads[1:]
+	q.G = a.graph
+	return q, nil
+}

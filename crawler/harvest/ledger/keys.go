@@ -1,0 +1,214 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+)
+
+// The ledger's part of kv.SpaceHarvest, by first byte; the rest of a key has a fixed width. See FORMAT.md.
+const (
+	tableSource   = 'm' // source                             -> source
+	tablePortal   = 'p' // portal                             -> portal
+	tableCurrent  = 'c' // portal, entry                      -> row
+	tableStaged   = 's' // portal, entry                      -> row
+	tableContent  = 'b' // portal, entry, digest, part (1 byte) -> a part of the statements
+	tableSaid     = 'r' // portal, subject, entry             -> nothing: the entry says something of a subject that is not its own
+	tableActivity = 'a' // start (newest first), id           -> Report
+)
+
+type (
+	portalID [8]byte
+	entryID  [16]byte
+	digest   string // of what an entry says, in hexadecimal; "" where it says nothing
+)
+
+func idOf(portal string) (id portalID) {
+	sum := sha256.Sum256([]byte(portal))
+	copy(id[:], sum[:])
+	return id
+}
+
+func short(s string) (id [16]byte) {
+	sum := sha256.Sum256([]byte(s))
+	copy(id[:], sum[:])
+	return id
+}
+
+// name of an entry: one namespace for datasets, one for other subjects.
+func nameOf(e harvest.Entry) string {
+	if e.Dataset != "" {
+		return "d" + e.Dataset
+	}
+	return "s" + string(e.Subject)
+}
+
+func key(table byte, p portalID, parts ...[]byte) []byte {
+	k := append([]byte{table}, p[:]...)
+	for _, part := range parts {
+		k = append(k, part...)
+	}
+	return k
+}
+
+func rowKey(table byte, p portalID, id entryID) []byte { return key(table, p, id[:]) }
+
+// row is the record of an entry.
+type row struct {
+	Name      string    `json:"n"`
+	Digest    digest    `json:"d,omitempty"`
+	Quads     int       `json:"q,omitempty"`
+	Campaign  int64     `json:"c"`
+	Resources []string  `json:"u,omitempty"`
+	Gone      bool      `json:"g,omitempty"` // staged: to be withdrawn; current: withdrawn
+	Since     time.Time `json:"t,omitzero"`  // withdrawn at
+	By        string    `json:"b,omitempty"` // by this harvest
+	Times     int       `json:"w,omitempty"` // how often it was withdrawn
+}
+
+func (r row) dataset() string {
+	if r.Name == "" || r.Name[0] != 'd' {
+		return ""
+	}
+	return r.Name[1:]
+}
+
+// subject that the entry is about.
+func (r row) subject() term.Key {
+	if dataset := r.dataset(); dataset != "" {
+		return term.IRI(dataset)
+	}
+	return term.Key(r.Name[1:])
+}
+
+// private tells whether no other entry can say the statement: it is about a node within the dataset.
+func private(q term.Quad, nodes string) bool {
+	return q.S.Kind() == term.KindBlank && strings.HasPrefix(q.S.Value(), nodes)
+}
+
+// foreign are the subjects, each once, under which an entry must be found because they are not its own. The portal's link
+// to a dataset is found by the dataset.
+func (r row) foreign(portal string, quads []term.Quad) []term.Key {
+	var all []term.Key
+	subject, nodes := r.subject(), ""
+	if dataset := r.dataset(); dataset != "" {
+		nodes = harvest.NodePrefix(portal, dataset)
+	}
+	for _, q := range quads {
+		link := q.P == term.IRI(dcat.DatasetProp) && q.O == subject
+		if q.S == subject || link || nodes != "" && private(q, nodes) || slices.Contains(all, q.S) {
+			continue
+		}
+		all = append(all, q.S)
+	}
+	return all
+}
+
+const partSize = 512 << 10 // of a content's value
+
+var errBadContent = errors.New("ledger: the statements of an entry cannot be read")
+
+// encode statements, sorted and each once, as lengths and keys.
+func encode(quads []term.Quad) ([]byte, digest) {
+	sorted := slices.Clone(quads)
+	slices.SortFunc(sorted, compare)
+	sorted = slices.Compact(sorted)
+	var b []byte
+	for _, q := range sorted {
+		for _, k := range [3]term.Key{q.S, q.P, q.O} {
+			b = binary.AppendUvarint(b, uint64(len(k)))
+			b = append(b, k...)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return b, digest(hex.EncodeToString(sum[:16]))
+}
+
+func compare(a, b term.Quad) int {
+	if c := strings.Compare(string(a.S), string(b.S)); c != 0 {
+		return c
+	}
+	if c := strings.Compare(string(a.P), string(b.P)); c != 0 {
+		return c
+	}
+	return strings.Compare(string(a.O), string(b.O))
+}
+
+func decode(b []byte) ([]term.Quad, error) {
+	var quads []term.Quad
+	for len(b) > 0 {
+		var k [3]term.Key
+		for i := range k {
+			n, w := binary.Uvarint(b)
+			if w <= 0 || n > uint64(len(b)-w) {
+				return nil, errBadContent
+			}
+			k[i], b = term.Key(b[w:w+int(n)]), b[w+int(n):]
+		}
+		quads = append(quads, term.Quad{S: k[0], P: k[1], O: k[2]})
+	}
+	return quads, nil
+}
+
+// content of a row; a row without a digest says nothing.
+func (l *Ledger) content(txn *kv.Txn, p portalID, r row) ([]term.Quad, error) {
+	if r.Digest == "" {
+		return nil, nil
+	}
+	id := entryID(short(r.Name))
+	var packed []byte
+	err := txn.Scan(kv.SpaceHarvest, key(tableContent, p, id[:], []byte(r.Digest)), nil, func(_, part []byte) (bool, error) {
+		packed = append(packed, part...)
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if packed == nil {
+		return nil, fmt.Errorf("%w: %s is missing", errBadContent, r.Name)
+	}
+	raw, err := l.unpack.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", errBadContent, r.Name, err)
+	}
+	return decode(raw)
+}
+
+func (l *Ledger) setContent(txn *kv.Txn, p portalID, id entryID, d digest, raw []byte) error {
+	packed := l.pack.EncodeAll(raw, nil)
+	for part := byte(0); part == 0 || len(packed) > 0; part++ {
+		n := min(len(packed), partSize)
+		if err := txn.Set(kv.SpaceHarvest, key(tableContent, p, id[:], []byte(d), []byte{part}), packed[:n]); err != nil {
+			return err
+		}
+		packed = packed[n:]
+	}
+	return nil
+}
+
+func dropContent(txn *kv.Txn, p portalID, id entryID, d digest) error {
+	if d == "" {
+		return nil
+	}
+	var keys [][]byte
+	err := txn.Scan(kv.SpaceHarvest, key(tableContent, p, id[:], []byte(d)), nil, func(k, _ []byte) (bool, error) {
+		keys = append(keys, slices.Clone(k))
+		return true, nil
+	})
+	for _, k := range keys {
+		if err == nil {
+			err = txn.Delete(kv.SpaceHarvest, k)
+		}
+	}
+	return err
+}

@@ -1,0 +1,382 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/harvest"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+
+	"pgregory.net/rapid"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// delistings collects what a ledger has marked.
+type delistings struct {
+	list []string
+	fail error
+}
+
+func (d *delistings) Delist(_ context.Context, list []archive.Delisting) error {
+	for _, x := range list {
+		d.list = append(d.list, fmt.Sprint(x.Dataset, " ", x.Resources))
+	}
+	return d.fail
+}
+
+type world struct {
+	t        tester
+	portal   string // its name is the source's too
+	db       *kv.DB
+	triples  *triplestore.Store
+	ledger   *Ledger
+	delisted *delistings
+	runs     int
+}
+
+type tester interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+	Cleanup(func())
+}
+
+func newWorld(t tester) *world {
+	t.Helper()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	triples, err := triplestore.Open(db, triplestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, portal: "http://p.example/", db: db, triples: triples, delisted: &delistings{}}
+	t.Cleanup(func() { triples.Close(); db.Close() })
+	if w.ledger, err = New(ns.Mint{Base: "http://a.example/"}, db, triples, w.delisted); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func about(dataset string, statements ...string) harvest.Entry {
+	e := harvest.Entry{Dataset: "http://d.example/" + dataset, Resources: []string{"r-" + dataset}}
+	for _, s := range append([]string{dataset + " a d"}, statements...) {
+		f := strings.Fields(s)
+		e.Quads = append(e.Quads, term.Quad{S: term.IRI("http://d.example/" + f[0]), P: term.IRI("http://v.example/" + f[1]), O: term.String(f[2])})
+	}
+	return e
+}
+
+func gone(dataset string) harvest.Entry {
+	return harvest.Entry{Dataset: "http://d.example/" + dataset, Gone: true}
+}
+
+// run is one harvest from its beginning to its commit.
+func (w *world) run(whole bool, entries ...harvest.Entry) harvest.Changes {
+	w.t.Helper()
+	w.begin()
+	w.stage(entries...)
+	changes := w.commit(whole)
+	w.end()
+	return changes
+}
+
+func (w *world) now() time.Time { return noon.Add(time.Duration(w.runs) * time.Hour) }
+
+func (w *world) begin() {
+	w.t.Helper()
+	w.runs++
+	if err := w.ledger.Recover(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.ledger.Begin(context.Background(), w.portal, false, w.now()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) stage(entries ...harvest.Entry) {
+	w.t.Helper()
+	err := w.db.Update(context.Background(), func(txn *kv.Txn) error {
+		if err := w.ledger.Stage(txn, w.portal, w.portal, entries); err != nil {
+			return err
+		}
+		return w.ledger.Mark(txn, w.portal, "somewhere")
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) commit(whole bool) harvest.Changes {
+	w.t.Helper()
+	changes, err := w.ledger.Commit(context.Background(), fmt.Sprint("harvest-", w.runs), w.portal, whole, w.now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return changes
+}
+
+func (w *world) end() {
+	w.t.Helper()
+	if err := w.db.Update(context.Background(), func(txn *kv.Txn) error { return w.ledger.End(txn, w.portal, "") }); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// graph is what the store says in a graph below the portal's ("" or "#withdrawn"), as "dataset property value".
+func (w *world) graph(suffix string) []string {
+	return w.statements(term.IRI("http://a.example/graph/"+w.portal+suffix), "http://v.example/")
+}
+
+// marks of datasets in the default graph: the local names of their properties.
+func (w *world) marks() []string { return w.statements("", "") }
+
+func (w *world) statements(graph term.Key, vocabulary string) []string {
+	w.t.Helper()
+	var all []string
+	err := w.triples.Dump(context.Background(), term.Pattern{}, func(q term.Quad) error {
+		if q.G != graph || !strings.HasPrefix(q.S.Value(), "http://d.example/") || !strings.HasPrefix(q.P.Value(), vocabulary) {
+			return nil
+		}
+		p := q.P.Value()
+		all = append(all, strings.TrimPrefix(q.S.Value(), "http://d.example/")+" "+p[strings.LastIndexAny(p, "/#")+1:]+" "+strings.TrimPrefix(q.O.Value(), "http://a.example/activity/"))
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (w *world) wants(what string, got []string, want ...string) {
+	w.t.Helper()
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("%s:\n got %q\nwant %q", what, got, want)
+	}
+}
+
+func TestAWholeHarvestReplacesThePortalsGraph(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if c := w.run(true, about("1", "1 title One"), about("2", "2 title Two")); c != (harvest.Changes{Inserted: 2}) {
+		t.Fatalf("first: %+v", c)
+	}
+	w.wants("first", w.graph(""), "1 a d", "1 title One", "2 a d", "2 title Two")
+	if c := w.run(true, about("1", "1 title Uno"), about("2", "2 title Two"), about("3")); c != (harvest.Changes{Inserted: 1, Updated: 1, Unchanged: 1}) {
+		t.Fatalf("second: %+v", c)
+	}
+	w.wants("second", w.graph(""), "1 a d", "1 title Uno", "2 a d", "2 title Two", "3 a d")
+	w.wants("marks", w.marks())
+}
+
+func TestWhatIsNoLongerListedIsWithdrawnAndKeepsItsHistoryWhenItComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(true, about("1", "1 title One"), about("2"))
+	if c := w.run(true, about("2")); c != (harvest.Changes{Withdrawn: 1, Unchanged: 1}) {
+		t.Fatalf("withdrawn: %+v", c)
+	}
+	w.wants("graph", w.graph(""), "2 a d")
+	w.wants("withdrawn graph", w.graph("#withdrawn"), "1 a d", "1 title One")
+	w.wants("resources", w.delisted.list, "http://d.example/1 []")
+	event := "harvest-2#withdrawn-" + w.eventID("1")
+	w.wants("marks", w.marks(), "1 invalidatedAtTime 2026-11-21T14:00:00.000Z", "1 wasInvalidatedBy harvest-2", "1 status http://purl.org/adms/status/Withdrawn", "1 qualifiedInvalidation "+event)
+	if c := w.run(true, about("2")); c != (harvest.Changes{Unchanged: 1}) {
+		t.Fatalf("still withdrawn: %+v", c)
+	}
+	if c := w.run(true, about("1", "1 title Again"), about("2")); c != (harvest.Changes{Returned: 1, Unchanged: 1}) {
+		t.Fatalf("back: %+v", c)
+	}
+	w.wants("graph", w.graph(""), "1 a d", "1 title Again", "2 a d")
+	w.wants("withdrawn graph", w.graph("#withdrawn"))
+	w.wants("marks", w.marks(), "1 qualifiedInvalidation "+event, "1 qualifiedGeneration harvest-4#returned-"+w.eventID("1"))
+}
+
+func (w *world) eventID(dataset string) string {
+	q := w.ledger.event(portal{IRI: w.portal}, "http://d.example/"+dataset, "x", "p", "c")[0]
+	_, id, _ := strings.Cut(q.O.Value(), "#x-")
+	return id
+}
+
+func TestAnIncrementalHarvestReplacesDatasetByDataset(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(true, about("1", "1 title One"), about("2"), about("3"))
+	if c := w.run(false, about("1", "1 title Uno"), gone("3"), gone("unknown")); c != (harvest.Changes{Updated: 1, Withdrawn: 1}) {
+		t.Fatalf("%+v", c)
+	}
+	w.wants("graph", w.graph(""), "1 a d", "1 title Uno", "2 a d")
+}
+
+func TestAStatementGoesWithTheLastThatSaysIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(true, about("1", "org name X"), about("2", "org name X"), about("3", "2 note y"))
+	w.run(true, about("2", "org name X"), about("3", "2 note y"))
+	w.wants("one of two is withdrawn", w.graph(""), "2 a d", "3 a d", "org name X", "2 note y")
+	w.wants("it says so among the withdrawn", w.graph("#withdrawn"), "1 a d", "org name X")
+	w.run(true, about("2", "2 note y"), about("3"))
+	w.wants("the last of two is changed, another says the same of a dataset", w.graph(""), "2 a d", "3 a d", "2 note y")
+	w.run(true, about("2"), about("3"))
+	w.wants("nobody says it", w.graph(""), "2 a d", "3 a d")
+}
+
+func TestNothingIsSeenBeforeTheCommitAndACutOffHarvestGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(true, about("1"), about("2"))
+	w.begin()
+	w.stage(about("1", "1 title Uno"))
+	w.wants("while it runs", w.graph(""), "1 a d", "2 a d")
+	mark, err := w.ledger.Begin(t.Context(), w.portal, false, w.now().Add(time.Hour)) // killed, begun again
+	if err != nil || mark != "somewhere" {
+		t.Fatalf("mark %q, %v", mark, err)
+	}
+	w.stage(about("2", "2 title Due"))
+	if c := w.commit(true); c != (harvest.Changes{Updated: 2}) {
+		t.Fatalf("%+v", c)
+	}
+	// The commit is there, the end is not recorded: the portal is begun again, finds nothing further, and ends.
+	w.stage()
+	if c := w.commit(true); c != (harvest.Changes{}) {
+		t.Fatalf("again: %+v", c)
+	}
+	w.wants("after it", w.graph(""), "1 a d", "1 title Uno", "2 a d", "2 title Due")
+}
+
+func TestWhatAGivenUpHarvestStagedIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(true, about("1"))
+	w.begin()
+	w.stage(about("9"), about("1", "1 title Uno"))
+	if _, err := w.ledger.Begin(t.Context(), w.portal, true, w.now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	w.stage(about("1"))
+	if c := w.commit(true); c != (harvest.Changes{Unchanged: 1}) {
+		t.Fatalf("%+v", c)
+	}
+	w.wants("graph", w.graph(""), "1 a d")
+	w.end()
+	w.holdsNothingElse(1)
+}
+
+// holdsNothingElse checks that the ledger keeps the content of so many entries and nothing staged.
+func (w *world) holdsNothingElse(entries int) {
+	w.t.Helper()
+	count := map[byte]int{}
+	err := w.db.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceHarvest, nil, nil, func(k, _ []byte) (bool, error) {
+			if p := idOf(w.portal); bytes.HasPrefix(k[1:], p[:]) {
+				count[k[0]]++
+			}
+			return true, nil
+		})
+	})
+	if err != nil || count[tableContent] != entries || count[tableCurrent] != entries || count[tableStaged] != 0 {
+		w.t.Fatalf("%d contents, %d current, %d staged, want %d, %v", count[tableContent], count[tableCurrent], count[tableStaged], entries, err)
+	}
+}
+
+func TestFurtherSubjectsOfOneHarvestAddUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	further := func(value string) harvest.Entry {
+		s := term.IRI("http://d.example/x")
+		return harvest.Entry{Subject: s, Quads: []term.Quad{{S: s, P: term.IRI("http://v.example/p"), O: term.String(value)}}}
+	}
+	w.begin()
+	w.stage(further("1"))
+	w.stage(further("2"))
+	w.commit(true)
+	w.end()
+	w.wants("both", w.graph(""), "x p 1", "x p 2")
+	w.run(true, further("2"))
+	w.wants("one", w.graph(""), "x p 2")
+}
+
+func TestACommitThatIsCutOffIsFinishedByTheNextHarvest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(true, about("1"), about("2"))
+	w.begin()
+	w.stage(about("1", "1 title Uno"))
+	w.delisted.fail = errors.New("killed")
+	if _, err := w.ledger.Commit(t.Context(), "harvest-2", w.portal, true, w.now()); err == nil {
+		t.Fatal("settling went on although delisting failed")
+	}
+	w.wants("the store has it all", w.graph(""), "1 a d", "1 title Uno")
+	w.delisted.fail = nil
+	if c := w.run(true, about("1", "1 title Uno"), about("2")); c != (harvest.Changes{Unchanged: 1, Returned: 1}) {
+		t.Fatalf("%+v", c)
+	}
+	w.holdsNothingElse(2)
+}
+
+// TestTheGraphIsWhatTheEntriesSay compares the ledger with a simple model over random histories.
+func TestTheGraphIsWhatTheEntriesSay(t *testing.T) {
+	t.Parallel()
+	w, portals := newWorld(t), 0
+	rapid.Check(t, func(t *rapid.T) {
+		portals++
+		w.t, w.portal = t, fmt.Sprintf("http://p.example/%d/", portals)
+		listed, withdrawn := map[string][]string{}, map[string][]string{}
+		for range rapid.IntRange(1, 6).Draw(t, "harvests") {
+			whole := rapid.Bool().Draw(t, "whole")
+			met := map[string]bool{}
+			var entries []harvest.Entry
+			for _, d := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4"}), rapid.ID).Draw(t, "datasets") {
+				if rapid.IntRange(0, 5).Draw(t, "gone") == 0 {
+					entries = append(entries, gone(d))
+					if s, ok := listed[d]; ok {
+						withdrawn[d] = s
+						delete(listed, d)
+					}
+					continue
+				}
+				said := rapid.SliceOfN(rapid.SampledFrom([]string{"org name X", "org name Y", "1 note a", "2 note b", "4 title z"}), 0, 3).Draw(t, "said")
+				e := about(d, said...)
+				entries = append(entries, e)
+				met[d] = true
+				listed[d] = append(said, d+" a d")
+				delete(withdrawn, d)
+			}
+			if whole {
+				for d, s := range listed {
+					if !met[d] {
+						withdrawn[d] = s
+						delete(listed, d)
+					}
+				}
+			}
+			w.run(whole, entries...)
+			w.wants("graph", w.graph(""), union(listed)...)
+			w.wants("withdrawn", w.graph("#withdrawn"), union(withdrawn)...)
+		}
+		w.holdsNothingElse(len(listed) + len(withdrawn))
+	})
+}
+
+func union(sets map[string][]string) []string {
+	var all []string
+	for _, s := range sets {
+		all = append(all, s...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,131 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// source is the record of what is harvested.
+type source struct {
+	Mark     string
+	Campaign int64 // of the harvest under way; 0: the last one reached its end
+}
+
+func sourceKey(name string) []byte { return append([]byte{tableSource}, name...) }
+
+// Begin a harvest of a source, or go on with one that was cut off, unless fresh forgets it. It gives the mark to go on
+// from, "" for the beginning.
+func (l *Ledger) Begin(ctx context.Context, name string, fresh bool, now time.Time) (mark string, err error) {
+	err = l.db.Update(ctx, func(txn *kv.Txn) error {
+		s, _, err := getRecord[source](txn, sourceKey(name))
+		if err != nil {
+			return err
+		}
+		if fresh {
+			s = source{}
+		}
+		if s.Campaign == 0 || s.Mark == "" {
+			s.Campaign = now.UnixMilli()
+		}
+		mark = s.Mark
+		return setRecord(txn, sourceKey(name), s)
+	})
+	return mark, err
+}
+
+// Mark is where a harvest that is cut off from now on begins again.
+func (l *Ledger) Mark(txn *kv.Txn, name, mark string) error {
+	s, _, err := getRecord[source](txn, sourceKey(name))
+	if err != nil {
+		return err
+	}
+	s.Mark = mark
+	return setRecord(txn, sourceKey(name), s)
+}
+
+// End of a harvest that came to its end; next is where the next one begins.
+func (l *Ledger) End(txn *kv.Txn, name, next string) error {
+	return setRecord(txn, sourceKey(name), source{Mark: next})
+}
+
+// Stage keeps what a source's harvest under way brought of a portal. What it brought before of the same dataset is
+// replaced; of another subject, added to.
+func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.Entry) error {
+	s, _, err := getRecord[source](txn, sourceKey(name))
+	if err != nil {
+		return err
+	}
+	p := idOf(portalIRI)
+	record, _, err := getRecord[portal](txn, key(tablePortal, p))
+	if err != nil {
+		return err
+	}
+	if record.Campaign != s.Campaign || record.Source != name {
+		record.IRI, record.Source, record.Campaign, record.Quads = portalIRI, name, s.Campaign, 0
+	}
+	for _, e := range entries {
+		n, err := l.stage(txn, p, record, e)
+		if err != nil {
+			return err
+		}
+		record.Quads += n
+	}
+	return setRecord(txn, key(tablePortal, p), record)
+}
+
+// stage one entry; n is how many statements it has.
+func (l *Ledger) stage(txn *kv.Txn, p portalID, in portal, e harvest.Entry) (n int, err error) {
+	r := row{Name: nameOf(e), Campaign: in.Campaign, Resources: e.Resources, Gone: e.Gone}
+	id := entryID(short(r.Name))
+	before, known, err := getRecord[row](txn, rowKey(tableStaged, p, id))
+	if err != nil {
+		return 0, err
+	}
+	current, _, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
+	if err != nil {
+		return 0, err
+	}
+	quads := e.Quads
+	if known && before.Campaign == r.Campaign && e.Dataset == "" {
+		more, err := l.content(txn, p, before)
+		if err != nil {
+			return 0, err
+		}
+		quads = append(slices.Clone(quads), more...)
+	}
+	if !e.Gone {
+		var raw []byte
+		raw, r.Digest = encode(quads)
+		r.Quads = len(quads)
+		if r.Digest != current.Digest && r.Digest != before.Digest {
+			if err := l.setContent(txn, p, id, r.Digest, raw); err != nil {
+				return 0, err
+			}
+			if err := setSaid(txn, p, id, r.foreign(in.IRI, quads)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if known && before.Digest != r.Digest && before.Digest != current.Digest {
+		if err := dropContent(txn, p, id, before.Digest); err != nil {
+			return 0, err
+		}
+	}
+	return r.Quads, setRecord(txn, rowKey(tableStaged, p, id), r)
+}
+
+// setSaid notes under which subjects an entry must be found.
+func setSaid(txn *kv.Txn, p portalID, id entryID, subjects []term.Key) error {
+	for _, subject := range subjects {
+		s := short(string(subject))
+		if err := txn.Set(kv.SpaceHarvest, key(tableSaid, p, s[:], id[:]), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

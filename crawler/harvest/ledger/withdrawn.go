@@ -1,0 +1,71 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"odarchive/crawler/describe"
+	"odarchive/triplestore"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/adms"
+	"odarchive/vocab/prov"
+	"odarchive/vocab/rdf"
+)
+
+// What the default graph says of a dataset that is withdrawn. The first three statements hold while it is; each withdrawal
+// and each return stay on record as prov:Invalidation and prov:Generation.
+//
+//	dataset prov:invalidatedAtTime T ; prov:wasInvalidatedBy harvest ; adms:status <http://purl.org/adms/status/Withdrawn> ;
+//	        prov:qualifiedInvalidation [ prov:atTime T ; prov:activity harvest ] ;
+//	        prov:qualifiedGeneration   [ prov:atTime T ; prov:activity harvest ] .
+
+// remark changes the marks of a dataset whose entry is current before the commit.
+func (l *Ledger) remark(txn *triplestore.Txn, record portal, dataset string, current row, goes bool) error {
+	switch {
+	case goes && !current.Gone:
+		if err := l.insert(txn, l.marks(dataset, row{Since: record.At, By: record.Harvest})); err != nil {
+			return err
+		}
+		return l.insert(txn, l.event(record, dataset, "withdrawn", prov.QualifiedInvalidation, prov.Invalidation))
+	case !goes && current.Gone:
+		for _, q := range l.marks(dataset, current) {
+			if err := txn.Delete(q); err != nil {
+				return err
+			}
+		}
+		return l.insert(txn, l.event(record, dataset, "returned", prov.QualifiedGeneration, prov.Generation))
+	}
+	return nil
+}
+
+func (l *Ledger) insert(txn *triplestore.Txn, quads []term.Quad) error {
+	for _, q := range quads {
+		if err := txn.Insert(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marks of a dataset while it is withdrawn.
+func (l *Ledger) marks(dataset string, r row) []term.Quad {
+	d := term.IRI(dataset)
+	return []term.Quad{
+		{S: d, P: term.IRI(prov.InvalidatedAtTime), O: describe.Time(r.Since)},
+		{S: d, P: term.IRI(prov.WasInvalidatedBy), O: term.IRI(l.mint.Activity(r.By))},
+		{S: d, P: term.IRI(adms.Status), O: term.IRI(adms.StatusWithdrawn)},
+	}
+}
+
+// event is one withdrawal or return, below the IRI of the harvest that found it.
+func (l *Ledger) event(record portal, dataset, what, property, class string) []term.Quad {
+	sum := sha256.Sum256([]byte(record.IRI + "\n" + dataset))
+	activity := l.mint.Activity(record.Harvest)
+	node := term.IRI(activity + "#" + what + "-" + hex.EncodeToString(sum[:8]))
+	return []term.Quad{
+		{S: term.IRI(dataset), P: term.IRI(property), O: node},
+		{S: node, P: term.IRI(rdf.Type), O: term.IRI(class)},
+		{S: node, P: term.IRI(prov.AtTime), O: describe.Time(record.At)},
+		{S: node, P: term.IRI(prov.ActivityProp), O: term.IRI(activity)},
+	}
+}

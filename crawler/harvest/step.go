@@ -1,0 +1,233 @@
+package harvest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/surt"
+	"odarchive/ns"
+	"odarchive/triplestore/term"
+)
+
+// step is the Sink of a Run: it gathers until a mark.
+type step struct {
+	ctx    context.Context // of the Run
+	keeper Keeper
+	opts   Options
+	report Report
+
+	seeds   []catalog.Seed
+	entries []Entry
+	subject map[term.Key]int // entries about further subjects, by subject
+	quads   []term.Quad
+	size    int // bytes of statements, about
+
+	mark   string // of the last step that was kept
+	next   string // mark of the next harvest
+	portal Portal // the one that is open; none without an IRI
+	whole  bool
+	broken error // of the keeper
+}
+
+const (
+	maxStepBytes  = 1500 << 10 // of statements that are kept at once, about
+	maxStatements = 30_000     // of one dataset
+	maxSkipped    = 20         // sentences that a report holds
+)
+
+func (s *step) Portal(p Portal, whole bool) error {
+	iri, ok := AsIRI(p.IRI)
+	if !ok {
+		return fmt.Errorf("%q is no IRI of a portal", p.IRI)
+	}
+	if p.IRI = iri; s.portal.IRI != p.IRI {
+		if err := s.endPortal(s.whole); err != nil {
+			return err
+		}
+		s.report.Portals++
+	}
+	s.portal, s.whole = p, whole
+	for _, q := range p.Quads() {
+		s.further(q)
+	}
+	return s.ctx.Err()
+}
+
+// endPortal makes what was found of the portal visible.
+func (s *step) endPortal(whole bool) error {
+	if err := s.keep(s.mark); err != nil || s.portal.IRI == "" {
+		return err
+	}
+	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, whole)
+	if err != nil {
+		s.broken = err
+		return err
+	}
+	s.report.Inserted += changes.Inserted
+	s.report.Updated += changes.Updated
+	s.report.Unchanged += changes.Unchanged
+	s.report.Withdrawn += changes.Withdrawn
+	s.report.Returned += changes.Returned
+	s.portal = Portal{}
+	return nil
+}
+
+func (s *step) Dataset(d Dataset) error {
+	if s.full() {
+		return errLimit
+	}
+	iri, ok := AsIRI(d.IRI)
+	if !ok || s.portal.IRI == "" {
+		s.Skip(fmt.Sprintf("dataset %q has no IRI, or no portal", d.IRI))
+		return s.ctx.Err()
+	}
+	d.IRI = iri
+	s.report.Datasets++
+	e := Entry{Dataset: d.IRI, Quads: d.Quads(s.portal.IRI)}
+	if len(e.Quads) > maxStatements {
+		s.Skip(fmt.Sprintf("dataset %s has %d statements; the first %d were kept", d.IRI, len(e.Quads), maxStatements))
+		e.Quads = e.Quads[:maxStatements]
+	}
+	seeds := d.Seeds(s.portal)
+	for _, seed := range seeds {
+		if key, err := surt.Key(seed.URL); err == nil && crawlable(seed.URL) {
+			e.Resources = append(e.Resources, ns.ResourceID(key))
+		}
+	}
+	s.entries = append(s.entries, e)
+	s.count(e.Quads)
+	for _, seed := range seeds {
+		if s.limit() {
+			return errLimit
+		}
+		if err := s.Seed(seed); err != nil {
+			return err
+		}
+	}
+	return s.room()
+}
+
+func (s *step) Gone(dataset string) error {
+	if iri, ok := AsIRI(dataset); ok && s.portal.IRI != "" {
+		s.entries = append(s.entries, Entry{Dataset: iri, Gone: true})
+	}
+	return s.ctx.Err()
+}
+
+// full tells whether a further dataset would be one too many; limit whether a further seed would.
+func (s *step) full() bool {
+	return s.limit() || s.opts.Limit > 0 && s.report.Datasets >= s.opts.Limit
+}
+
+func (s *step) limit() bool { return s.opts.Limit > 0 && s.report.Seeds >= s.opts.Limit }
+
+func (s *step) Seed(seed catalog.Seed) error {
+	if s.limit() {
+		return errLimit
+	}
+	s.report.Seeds++
+	if !crawlable(seed.URL) {
+		s.report.Invalid++
+		s.note(fmt.Sprintf("%q in dataset %s is no http, https or ftp address", seed.URL, seed.Dataset))
+		return nil
+	}
+	s.seeds = append(s.seeds, seed)
+	return s.room()
+}
+
+func crawlable(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	_, err = surt.Key(address)
+	return err == nil
+}
+
+func (s *step) Quad(q term.Quad) error {
+	graph := q.G
+	q, ok := valid(q)
+	switch {
+	case !ok:
+		s.Skip(fmt.Sprintf("%q is no statement", []term.Key{q.S, q.P, q.O}))
+	case s.portal.IRI != "":
+		s.further(q)
+	default:
+		q.G = graph
+		s.quads = append(s.quads, q)
+		s.count([]term.Quad{q})
+	}
+	return s.room()
+}
+
+// further statement of the portal, kept with the others about the same subject.
+func (s *step) further(q term.Quad) {
+	at, ok := s.subject[q.S]
+	if !ok {
+		at = len(s.entries)
+		s.entries = append(s.entries, Entry{Subject: q.S})
+		if s.subject == nil {
+			s.subject = map[term.Key]int{}
+		}
+		s.subject[q.S] = at
+	}
+	s.entries[at].Quads = append(s.entries[at].Quads, q)
+	s.count([]term.Quad{q})
+}
+
+func (s *step) count(quads []term.Quad) {
+	s.report.Triples += len(quads)
+	for _, q := range quads {
+		s.size += len(q.S) + len(q.P) + len(q.O)
+	}
+}
+
+// room keeps what was gathered where that is much.
+func (s *step) room() error {
+	if len(s.seeds) >= s.opts.Step || len(s.entries) >= s.opts.Step || s.size >= maxStepBytes {
+		return s.keep(s.mark)
+	}
+	return s.ctx.Err()
+}
+
+func (s *step) Mark(token string) error { return s.keep(token) }
+
+func (s *step) Next(token string) { s.next = token }
+
+func (s *step) Skip(why string) {
+	s.report.Invalid++
+	s.note(why)
+}
+
+func (s *step) note(why string) {
+	if len(s.report.Skipped) < maxSkipped {
+		s.report.Skipped = append(s.report.Skipped, why)
+	}
+}
+
+func (s *step) keep(mark string) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	added, err := s.keeper.Keep(s.ctx, Step{Source: s.report.Source, Portal: s.portal.IRI, Seeds: s.seeds, Entries: s.entries, Quads: s.quads, Mark: mark})
+	if err != nil {
+		s.broken = err
+		return err
+	}
+	s.report.Added += added
+	s.seeds, s.entries, s.quads, s.size, s.mark = s.seeds[:0], s.entries[:0], s.quads[:0], 0, mark
+	clear(s.subject)
+	s.traffic()
+	if s.opts.Progress != nil {
+		s.opts.Progress(s.report)
+	}
+	return nil
+}
+
+func (s *step) traffic() {
+	if s.opts.Meter != nil {
+		s.report.Requests, s.report.Bytes = s.opts.Meter()
+	}
+}
