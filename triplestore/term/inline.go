@@ -86,40 +86,37 @@ func Inline(k Key) (id ID, ok bool) {
 // Inline reports whether the id carries its own value.
 func (id ID) Inline() bool { t := id.Tag(); return t >= TagString && t <= TagGYear }
 
-// Key is the term of an inline id; for every other id ok is false.
+// Key is the term of an inline id; for every other id ok is false. It allocates the key and nothing else.
 func (id ID) Key() (k Key, ok bool) {
-	var lex string
-	var dt string
+	var buf [96]byte // longer than every inline key
+	b := buf[:0]
 	switch id.Tag() {
 	case TagString:
 		s, ok := id.Str()
 		return String(s), ok
 	case TagBoolean:
 		v, valid := id.Bool()
-		dt, lex, ok = xsdBoolean, strconv.FormatBool(v), valid
+		b, ok = strconv.AppendBool(append(b, "^"+xsdBoolean+"\x00"...), v), valid
 	case TagInteger:
 		v, _ := id.Int()
-		dt, lex, ok = xsdInteger, strconv.FormatInt(v, 10), true
+		b, ok = strconv.AppendInt(append(b, "^"+xsdInteger+"\x00"...), v, 10), true
 	case TagDecimal:
 		v, _, _ := id.Decimal()
-		dt, lex, ok = xsdDecimal, decimalLexical(v), true
+		b, ok = append(append(b, "^"+xsdDecimal+"\x00"...), decimalLexical(v)...), true
 	case TagDouble:
 		v, _ := id.Double()
-		dt, lex, ok = xsdDouble, doubleLexical(v), true
+		b, ok = append(append(b, "^"+xsdDouble+"\x00"...), doubleLexical(v)...), true
 	case TagDateTime:
-		dt = xsdDateTime
-		lex, ok = id.dateTimeLexical()
+		b, ok = id.appendDateTime(append(b, "^"+xsdDateTime+"\x00"...))
 	case TagDate:
-		dt = xsdDate
-		lex, ok = id.dayLexical("2006-01-02")
+		b, ok = id.appendDay(append(b, "^"+xsdDate+"\x00"...))
 	case TagGYear:
-		dt = xsdGYear
-		lex, ok = id.dayLexical("2006")
+		b, ok = id.appendDay(append(b, "^"+xsdGYear+"\x00"...))
 	}
 	if !ok {
 		return "", false
 	}
-	return Typed(lex, dt), true
+	return Key(b), true
 }
 
 func inlineString(s string) (ID, bool) {
@@ -356,14 +353,23 @@ func inlineDateTime(lex string) (ID, bool) {
 	return Make(TagDateTime, uint64(ms)<<(zoneBits+2)|uint64(digits)<<zoneBits|zone), true
 }
 
-func (id ID) dateTimeLexical() (string, bool) {
-	t, _, ok := id.Time()
-	if !ok || t.Year() < 1 || t.Year() > 9999 {
-		return "", false
+func (id ID) appendDateTime(b []byte) ([]byte, bool) {
+	zone := int(id & zoneMask)
+	ms := int64(id.Payload()>>(zoneBits+2)) + int64(eastOf(zone))*60_000
+	b, ok := appendDate(b, ms/86_400_000, true)
+	if ms %= 86_400_000; !ok || ms < 0 {
+		return b, false
 	}
-	layout := [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04:05.0", "2006-01-02T15:04:05.00", "2006-01-02T15:04:05.000"}[id>>zoneBits&3]
-	zone, ok := zoneLexical(int(id & zoneMask))
-	return t.Format(layout) + zone, ok
+	s := ms / 1000
+	b = appendTwo(append(b, 'T'), s/3600)
+	b = appendTwo(append(b, ':'), s/60%60)
+	b = appendTwo(append(b, ':'), s%60)
+	if digits := id >> zoneBits & 3; digits > 0 {
+		f := ms % 1000
+		b = append(b, '.', '0'+byte(f/100), '0'+byte(f/10%10), '0'+byte(f%10))
+		b = b[:len(b)-3+int(digits)]
+	}
+	return appendZone(b, zone)
 }
 
 // inlineDay reads a date "YYYY-MM-DD" or a year "YYYY", each with an optional zone.
@@ -388,14 +394,41 @@ func inlineDay(lex string, tag Tag) (ID, bool) {
 	return Make(tag, uint64(minutes)<<zoneBits|zone), true
 }
 
-func (id ID) dayLexical(layout string) (string, bool) {
-	t, _, ok := id.Time()
-	if !ok || t.Year() < 1 || t.Year() > 9999 {
-		return "", false
+func (id ID) appendDay(b []byte) ([]byte, bool) {
+	zone := int(id & zoneMask)
+	minutes := int64(id.Payload()>>zoneBits) + int64(eastOf(zone))
+	b, ok := appendDate(b, minutes/1440, id.Tag() == TagDate)
+	if !ok || minutes < 0 {
+		return b, false
 	}
-	zone, ok := zoneLexical(int(id & zoneMask))
-	return t.Format(layout) + zone, ok
+	return appendZone(b, zone)
 }
+
+// appendDate writes the day that is days after 0001-01-01, as YYYY-MM-DD or as YYYY alone. ok is false for years beyond
+// 9999. The arithmetic counts from 1 March of the year 0, so that leap days end years.
+func appendDate(b []byte, days int64, whole bool) ([]byte, bool) {
+	if days < 0 || days > 3_652_058 { // 9999-12-31
+		return b, false
+	}
+	z := days + 306
+	era := z / 146_097
+	day := z % 146_097
+	year := (day - day/1460 + day/36_524 - day/146_096) / 365
+	day -= 365*year + year/4 - year/100
+	month := (5*day + 2) / 153
+	day -= (153*month+2)/5 - 1
+	year += era * 400
+	if month += 3; month > 12 {
+		month, year = month-12, year+1
+	}
+	b = appendTwo(appendTwo(b, year/100), year%100)
+	if whole {
+		b = appendTwo(append(appendTwo(append(b, '-'), month), '-'), day)
+	}
+	return b, true
+}
+
+func appendTwo(b []byte, n int64) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
 
 // parseDay gives the days since 0001-01-01 of a valid "YYYY-MM-DD".
 func parseDay(s string) (days int64, ok bool) {
@@ -452,19 +485,26 @@ func parseZone(s string) (zone uint64, east int, ok bool) {
 	return uint64(east + zoneBias), east, true
 }
 
-func zoneLexical(zone int) (string, bool) {
+// eastOf is the offset of an inline date's zone, in minutes.
+func eastOf(zone int) int {
+	if zone < 2 {
+		return 0
+	}
+	return zone - zoneBias
+}
+
+func appendZone(b []byte, zone int) ([]byte, bool) {
 	switch {
 	case zone == 0:
-		return "", true
+		return b, true
 	case zone == 1:
-		return "Z", true
+		return append(b, 'Z'), true
 	case zone < zoneBias-840 || zone > zoneBias+840:
-		return "", false
+		return b, false
 	}
 	east, sign := zone-zoneBias, byte('+')
 	if east < 0 {
 		east, sign = -east, '-'
 	}
-	b := []byte{sign, '0' + byte(east/600), '0' + byte(east/60%10), ':', '0' + byte(east%60/10), '0' + byte(east%10)}
-	return string(b), true
+	return append(b, sign, '0'+byte(east/600), '0'+byte(east/60%10), ':', '0'+byte(east%60/10), '0'+byte(east%10)), true
 }

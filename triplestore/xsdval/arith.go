@@ -89,6 +89,12 @@ func numeric(a, b Value, op byte) (Value, bool) {
 	if op == '/' {
 		return divide(a, b)
 	}
+	if x, y, scale, ok := align64(a, b); ok {
+		if op == '-' {
+			y = -y
+		}
+		return exact(a, b, Value{i: x + y, scale: scale}), true
+	}
 	x, y, scale := align(a, b)
 	r := new(big.Int)
 	if op == '+' {

@@ -197,8 +197,32 @@ func compareNumbers(a, b Value) (int, bool) {
 		}
 		return 0, false
 	}
+	if x, y, _, ok := align64(a, b); ok {
+		return cmpInt(x, y), true
+	}
 	x, y, _ := align(a, b)
 	return x.Cmp(y), true
+}
+
+// align64 is align for numbers so small that neither they nor their sum leaves 63 bits.
+func align64(a, b Value) (x, y int64, scale int32, ok bool) {
+	if a.big != nil || b.big != nil {
+		return 0, 0, 0, false
+	}
+	x, y, scale = a.i, b.i, max(a.scale, b.scale)
+	for s := a.scale; s < scale; s++ {
+		if abs64(x) > 1<<58 {
+			return 0, 0, 0, false
+		}
+		x *= 10
+	}
+	for s := b.scale; s < scale; s++ {
+		if abs64(y) > 1<<58 {
+			return 0, 0, 0, false
+		}
+		y *= 10
+	}
+	return x, y, scale, abs64(x) < 1<<62 && abs64(y) < 1<<62
 }
 
 // align brings two exact numbers to one scale.

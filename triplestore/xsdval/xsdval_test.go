@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"odarchive/triplestore/xsdval"
+
+	"pgregory.net/rapid"
 )
 
 func parse(t *testing.T, s string) xsdval.Value {
@@ -199,6 +201,30 @@ func FuzzParse(f *testing.F) {
 			if eq, known := xsdval.Equal(v, again); known && !eq && v.String() != "NaN" {
 				t.Fatalf("%v %q does not equal its canonical form %q", k, s, v)
 			}
+		}
+	})
+}
+
+// TestSmallDecimalsAreExact holds the arithmetic in machine words to that of math/big.
+func TestSmallDecimalsAreExact(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(label string) (xsdval.Value, *big.Rat) {
+			bits := rapid.IntRange(0, 63).Draw(t, label+" bits")
+			i, scale := rapid.Int64().Draw(t, label)>>bits, rapid.IntRange(0, 12).Draw(t, label+" scale")
+			return xsdval.NewDecimal(i, scale), new(big.Rat).SetFrac(big.NewInt(i), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
+		}
+		a, x := draw("a")
+		b, y := draw("b")
+		rat := func(v xsdval.Value) *big.Rat { r, _ := new(big.Rat).SetString(v.String()); return r }
+		if sum, ok := xsdval.Add(a, b); !ok || rat(sum).Cmp(new(big.Rat).Add(x, y)) != 0 {
+			t.Fatalf("%v + %v = %v", a, b, sum)
+		}
+		if diff, ok := xsdval.Sub(a, b); !ok || rat(diff).Cmp(new(big.Rat).Sub(x, y)) != 0 {
+			t.Fatalf("%v - %v = %v", a, b, diff)
+		}
+		if c, ok := xsdval.Compare(a, b); !ok || c != x.Cmp(y) {
+			t.Fatalf("%v against %v: %d", a, b, c)
 		}
 	})
 }

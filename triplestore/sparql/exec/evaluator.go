@@ -13,6 +13,11 @@ type evaluator struct {
 	prog *expr.Program
 	env  expr.Env
 	keys [][]term.Key
+
+	one   int // the one column that the value depends on; -1: several, none, or more than columns
+	known outcomes
+	part  batch
+	rows  []int32 // of the batch, whose values are being computed
 }
 
 func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
@@ -21,8 +26,11 @@ func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	ev := &evaluator{q: q, prog: prog, keys: make([][]term.Key, len(cols))}
+	ev := &evaluator{q: q, prog: prog, keys: make([][]term.Key, len(cols)), one: -1}
 	ev.env.Keys = ev.keys
+	if prog.Pure && len(prog.Slots) == 1 {
+		ev.one = prog.Slots[0]
+	}
 	return ev, nil
 }
 
@@ -45,4 +53,97 @@ func (ev *evaluator) begin(b *batch) error {
 func (ev *evaluator) value(i int) expr.Value {
 	ev.env.Row = i
 	return ev.prog.Eval(&ev.env)
+}
+
+// ids puts the values of a batch into out, as ids; an error is the zero id. What depends on one column is computed once
+// for each of its ids, as far as they are remembered.
+func (ev *evaluator) ids(b *batch, first uint64, out []term.ID) error {
+	if ev.one < 0 || b.cols[ev.one] == nil {
+		if err := ev.begin(b); err != nil {
+			return err
+		}
+		for i := range b.n {
+			ev.env.Solution = first + uint64(i) + 1
+			id, err := ev.q.valueID(ev.value(i))
+			if err != nil {
+				return err
+			}
+			out[i] = id
+		}
+		return nil
+	}
+	col := b.cols[ev.one][:b.n]
+	ev.rows = ev.rows[:0]
+	if len(ev.part.cols) < len(b.cols) {
+		ev.part.cols = make([][]term.ID, len(b.cols))
+	}
+	want := ev.part.cols[ev.one][:0]
+	for i, id := range col {
+		known := ev.known.slot(id)
+		switch {
+		case known.set && known.id == id:
+			out[i] = known.value
+		default:
+			if n := len(want); n == 0 || want[n-1] != id {
+				want = append(want, id)
+			}
+			ev.rows = append(ev.rows, int32(i))
+		}
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	ev.part.cols[ev.one], ev.part.n = want, len(want)
+	if err := ev.begin(&ev.part); err != nil {
+		return err
+	}
+	at := -1
+	var value term.ID
+	for _, i := range ev.rows {
+		if id := col[i]; at < 0 || want[at] != id {
+			at++
+			var err error
+			if value, err = ev.q.valueID(ev.value(at)); err != nil {
+				return err
+			}
+			*ev.known.slot(id) = outcome{id, value, true}
+		}
+		out[i] = value
+	}
+	ev.known.grow(len(want))
+	return nil
+}
+
+// outcome is the value that an expression has for an id.
+type outcome struct {
+	id, value term.ID
+	set       bool
+}
+
+// outcomes are the last ones, direct-mapped; they grow with what they miss.
+type outcomes struct {
+	slots  []outcome // a power of two
+	misses int
+}
+
+const maxOutcomes = 1 << 13
+
+func (o *outcomes) slot(id term.ID) *outcome {
+	if o.slots == nil {
+		o.slots = make([]outcome, 64)
+	}
+	return &o.slots[uint64(id)*hashFactor>>32&uint64(len(o.slots)-1)]
+}
+
+func (o *outcomes) grow(misses int) {
+	if o.misses += misses; o.misses <= len(o.slots) || len(o.slots) >= maxOutcomes {
+		return
+	}
+	old := o.slots
+	o.slots = make([]outcome, min(maxOutcomes, 8*len(old)))
+	for _, x := range old {
+		if x.set {
+			*o.slot(x.id) = x
+		}
+	}
 }

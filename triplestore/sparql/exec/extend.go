@@ -47,14 +47,8 @@ func (e *extend) next() (*batch, error) {
 			e.own[i] = make([]term.ID, b.n)
 		}
 		col := e.own[i][:b.n]
-		if err := ev.begin(&e.work); err != nil {
+		if err := ev.ids(&e.work, first, col); err != nil {
 			return nil, err
-		}
-		for r := range b.n {
-			ev.env.Solution = first + uint64(r) + 1
-			if col[r], err = e.q.valueID(ev.value(r)); err != nil {
-				return nil, err
-			}
 		}
 		e.work.cols = append(e.work.cols, col)
 	}

@@ -72,44 +72,43 @@ func (c *condition) keep(b *batch) ([]int32, error) {
 	return c.rows, nil
 }
 
-// general evaluates the expression on each row.
+// general evaluates the expression on each row; where it compares two columns, only on those whose ids do not tell.
 func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
-	if t.pair != nil {
-		kept, open := t.pairs(b, rows)
-		if len(open) == 0 {
-			return kept, nil
+	if !t.told(b, rows) {
+		if err := t.ev.begin(b); err != nil {
+			return nil, err
 		}
-	}
-	if err := t.ev.begin(b); err != nil {
-		return nil, err
 	}
 	out := rows[:0]
 	for _, i := range rows {
 		q.solved++
-		t.ev.env.Solution = q.solved
-		if t.ev.value(int(i)).IsTrue() {
+		keep, sure := false, false
+		if t.pair != nil {
+			keep, sure = t.pair(b.cols[t.a][i], b.cols[t.b][i])
+		}
+		if !sure {
+			t.ev.env.Solution = q.solved
+			keep = t.ev.value(int(i)).IsTrue()
+		}
+		if keep {
 			out = append(out, i)
 		}
 	}
 	return out, nil
 }
 
-// pairs decides a comparison of two columns on their ids; open are the rows for which they do not tell. Rows are only
-// changed where none is open.
-func (t *test) pairs(b *batch, rows []int32) (kept, open []int32) {
+// told is whether ids alone decide all rows.
+func (t *test) told(b *batch, rows []int32) bool {
+	if t.pair == nil {
+		return false
+	}
 	x, y := b.cols[t.a], b.cols[t.b]
 	for _, i := range rows {
 		if _, sure := t.pair(x[i], y[i]); !sure {
-			return nil, rows
+			return false
 		}
 	}
-	kept = rows[:0]
-	for _, i := range rows {
-		if keep, _ := t.pair(x[i], y[i]); keep {
-			kept = append(kept, i)
-		}
-	}
-	return kept, nil
+	return true
 }
 
 // single evaluates an expression over one column, once for each new id.

@@ -43,9 +43,18 @@ func (t *terms) slot(id term.ID) *cached {
 }
 
 // resolve turns ids into keys; the unbound id gives "".
-func (t *terms) resolve(ids []term.ID, keys []term.Key) error {
+func (t *terms) resolve(ids []term.ID, keys []term.Key) error { return t.fetch(ids, keys, true) }
+
+// resolveStored is resolve for expressions, which read inline ids themselves: their keys are left as they are.
+func (t *terms) resolveStored(ids []term.ID, keys []term.Key) error { return t.fetch(ids, keys, false) }
+
+func (t *terms) fetch(ids []term.ID, keys []term.Key, inline bool) error {
 	t.want = t.want[:0]
 	for i, id := range ids {
+		if !inline && id.Inline() {
+			keys[i] = ""
+			continue
+		}
 		switch id.Tag() {
 		case term.TagNone:
 			keys[i] = ""
@@ -88,17 +97,6 @@ func (t *terms) resolve(ids []term.ID, keys []term.Key) error {
 	t.grow(len(t.want))
 	for i, id := range t.want {
 		*t.slot(id) = cached{id, got[i]}
-	}
-	return nil
-}
-
-// resolveStored is resolve for expressions, which read inline ids themselves.
-func (t *terms) resolveStored(ids []term.ID, keys []term.Key) error {
-	for i, id := range ids {
-		if !id.Inline() && id != 0 {
-			// The common case is a column of one kind: hand the rest over as it is.
-			return t.resolve(ids[i:], keys[i:])
-		}
 	}
 	return nil
 }

@@ -61,10 +61,13 @@ func temporal(id term.ID) xsdval.Value {
 // Decide is a test on ids alone: keep is the outcome of a condition, sure is false where the id does not tell.
 type Decide func(id term.ID) (keep, sure bool)
 
-// Fast recognises a comparison of a variable with a constant that can be decided on inline ids. It returns nil for
-// every other condition.
+// Fast recognises a comparison of a variable with a constant that can be decided on inline ids, and tests of the kind of
+// a term, which all ids tell. It returns nil for every other condition.
 func Fast(e algebra.Expr) Decide {
 	c, ok := e.(algebra.Call)
+	if ok && len(c.Args) == 1 {
+		return fastKind(c, false)
+	}
 	if !ok || len(c.Args) != 2 {
 		return nil
 	}
@@ -90,6 +93,33 @@ func Fast(e algebra.Expr) Decide {
 		return nil
 	}
 	return decideOn(id, test)
+}
+
+// fastKind is Fast for ISIRI and its kin, with any number of "!" before it.
+func fastKind(c algebra.Call, not bool) Decide {
+	if inner, ok := c.Args[0].(algebra.Call); ok && c.Func == "!" && len(inner.Args) == 1 {
+		return fastKind(inner, !not)
+	}
+	if _, ok := c.Args[0].(algebra.VarExpr); !ok {
+		return nil
+	}
+	var kind term.Kind
+	switch c.Func {
+	case "ISIRI", "ISURI":
+		kind = term.KindIRI
+	case "ISBLANK":
+		kind = term.KindBlank
+	case "ISLITERAL":
+		kind = term.KindLiteral
+	default:
+		return nil
+	}
+	return func(id term.ID) (keep, sure bool) {
+		if id == 0 {
+			return false, true // an error, negated or not
+		}
+		return (id.Kind() == kind) != not, id.Tag() != term.TagLocal
+	}
 }
 
 const (
@@ -160,8 +190,12 @@ func FastPair(e algebra.Expr) (a, b algebra.Var, decide DecidePair) {
 	if !xok || !yok || test == nil || x.Var == y.Var {
 		return "", "", nil
 	}
+	equality := c.Func == "=" || c.Func == "!="
 	return x.Var, y.Var, func(a, b term.ID) (bool, bool) {
 		tag := a.Tag()
+		if equality && (isNode(tag) || isNode(b.Tag())) && a != 0 && b != 0 && tag != term.TagLocal && b.Tag() != term.TagLocal {
+			return (a == b) == (c.Func == "="), true
+		}
 		if b.Tag() != tag {
 			return false, false
 		}
@@ -176,6 +210,9 @@ func FastPair(e algebra.Expr) (a, b algebra.Var, decide DecidePair) {
 		return false, false
 	}
 }
+
+// isNode tells IRIs and blank nodes, which equal themselves alone.
+func isNode(t term.Tag) bool { return t == term.TagIRI || t == term.TagBlank }
 
 func compareIDs(a, b term.ID) int {
 	switch {

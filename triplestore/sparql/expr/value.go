@@ -137,10 +137,17 @@ func (v Value) isString() bool  { return v.kind == Str || v.kind == Lang }
 func (v Value) isNumeric() bool { return v.kind == XSD && v.x.Kind.Numeric() }
 func (v Value) isInteger() bool { return v.kind == XSD && v.x.Kind == xsdval.Integer }
 func (v Value) datatype() string {
-	if v.kind == XSD && v.t == "" {
-		return v.x.Kind.IRI()
+	switch v.kind {
+	case Str:
+		return term.XSDString
+	case Lang:
+		return v.Key().Datatype()
+	case XSD:
+		if v.t == "" {
+			return v.x.Kind.IRI()
+		}
 	}
-	return v.Key().Datatype()
+	return v.t
 }
 
 // EBV is the effective boolean value (§17.2.2); ok is false for a type error. SPARQL 1.1 leaves room for ill-typed numbers
