@@ -133,7 +133,7 @@ func durableNode(b *testing.B) *node {
 		fetcher.Close()
 		must(errors.Join(packs.Close(), triples.Close(), db.Close()))
 	})
-	n := &node{clock: clock, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
+	n := &node{clock: clock, triples: triples, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
 		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 32,
 		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
 		Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),

@@ -17,40 +17,63 @@ import (
 	"odarchive/crawler/inspect"
 )
 
-// examine finds out what was fetched and makes its bytes durable. nil where there is nothing to keep; then the exchange
-// holds the outcome.
-func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange) (*archive.Kept, error) {
+// examine finds out what was fetched and makes its bytes durable. Where there is nothing to keep, the exchange holds the
+// outcome.
+func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange) (visit archive.Visit, err error) {
 	if ex.Body == nil {
-		return nil, nil
+		return visit, nil
 	}
 	select {
 	case p.Processors <- struct{}{}:
 		defer func() { <-p.Processors }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return visit, ctx.Err()
 	}
 	digests := ex.Body.Digests()
 	if latest != nil && latest.Digests == digests {
-		ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
-		if !p.stored(*latest) {
-			_, err := p.store(ctx, nil, digests, ex)
-			return nil, err
-		}
-		return nil, nil
+		return visit, p.again(ctx, *latest, ex)
 	}
 	found, err := detect.File(ctx, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
 	if err != nil {
-		return nil, fmt.Errorf("detect: %w", err)
+		return visit, fmt.Errorf("detect: %w", err)
 	}
-	if why := soft404(job, ex, found); why != "" {
+	why := soft404(job, found)
+	if why == "" {
+		if why, err = p.sameError(ctx, job, ex, found); err != nil {
+			return visit, err
+		}
+		if why != "" {
+			visit.ErrorPage = &digests.SHA256
+		}
+	}
+	if why != "" {
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, why
-		return nil, nil
+		return visit, nil
 	}
-	kept := &archive.Kept{
+	visit.Kept, err = p.keep(ctx, latest, ex, found)
+	return visit, err
+}
+
+// again takes in the bytes of the latest version once more.
+func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.Exchange) error {
+	ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
+	if latest.ErrorPage != "" {
+		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, latest.ErrorPage
+	}
+	if p.stored(latest) {
+		return nil
+	}
+	_, err := p.store(ctx, nil, latest.Digests, ex)
+	return err
+}
+
+// keep stores a new version's bytes and looks into them.
+func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection) (kept *archive.Kept, err error) {
+	kept = &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader,
 	}
-	if kept.Ref, err = p.store(ctx, latest, digests, ex); err != nil {
+	if kept.Ref, err = p.store(ctx, latest, ex.Body.Digests(), ex); err != nil {
 		return nil, err
 	}
 	kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})

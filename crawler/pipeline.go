@@ -55,15 +55,15 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
 	defer p.remove(exchange)
-	kept, err := p.examine(ctx, job, latest, exchange)
+	found, err := p.examine(ctx, job, latest, exchange)
 	if errors.Is(err, kv.ErrDiskFull) {
 		noRoom(exchange, err)
-		kept, err = nil, nil
+		found, err = archive.Visit{}, nil
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
-	report, err := p.commit(ctx, lease, job, latest, exchange, kept)
+	report, err := p.commit(ctx, lease, job, latest, exchange, found)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
@@ -74,7 +74,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 
 // latest version of the job's URL; nil before the first.
 func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Version, error) {
-	v, err := p.Archive.Latest(ctx, job.URL)
+	v, err := p.Archive.Newest(ctx, job.URL)
 	if errors.Is(err, archive.ErrNotFound) {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: verdict.Reason}, nil
 	}
 	request := fetch.Request{URL: job.URL, Check: pass.Check}
-	if latest != nil && p.stored(*latest) { // bytes that were lost to damage are asked for again
+	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // bytes that were lost to damage are asked for again
 		request.ETag, request.LastModified = job.ETag, job.LastModified
 	}
 	exchange, err := p.Fetcher.Fetch(ctx, request)
@@ -112,23 +112,23 @@ func (p *Pipeline) stored(v catalog.Version) bool {
 }
 
 // commit makes what was found true: the version if there is one, its triples, and the job's next visit, all at once.
-func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, kept *archive.Kept) (Report, error) {
+func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (Report, error) {
 	now := p.Clock()
-	activity := catalog.Activity{
+	found.Activity = catalog.Activity{
 		URL: job.URL, FinalURL: ex.FinalURL, Start: now.Add(ex.Start.Sub(ex.End)), End: now,
 		Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why,
 	}
-	if kept != nil {
-		activity.Outcome = catalog.Archived
+	if found.Kept != nil {
+		found.Activity.Outcome = catalog.Archived
 	}
 	done := func(txn *kv.Txn, act catalog.Activity) error {
 		return p.Frontier.Done(txn, lease, job, p.result(job, ex, act))
 	}
-	activity, err := p.Archive.Commit(ctx, archive.Visit{Activity: activity, Kept: kept}, done)
+	activity, err := p.Archive.Commit(ctx, found, done)
 	if err != nil {
 		return Report{}, err
 	}
-	return report(activity, latest, ex, kept), nil
+	return report(activity, latest, ex, found.Kept), nil
 }
 
 // noRoomPause is how long a file is left alone for which there was no room on the disk.

@@ -98,7 +98,8 @@ func (c *testClock) advance(d time.Duration) {
 type node struct {
 	*Pipeline
 	*Intake
-	clock *testClock
+	clock   *testClock
+	triples *triplestore.Store
 }
 
 func newNode(t *testing.T) *node {
@@ -133,7 +134,7 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 		must(errors.Join(bytes.Close(), triples.Close(), db.Close()))
 	})
 	limits := schedule.Limits{Min: time.Hour, Max: 24 * time.Hour}
-	return &node{clock: clock, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
+	return &node{clock: clock, triples: triples, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
 		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 4,
 		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
 		Schedule:   schedule.PaperRule(limits),

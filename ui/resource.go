@@ -16,6 +16,7 @@ import (
 
 type resourcePage struct {
 	Resource   catalog.Resource
+	Data       int           // versions that are no error pages
 	Versions   []versionLine // newest first
 	Timeline   template.HTML
 	Sizes      template.HTML
@@ -67,7 +68,7 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	if err != nil {
 		return err
 	}
-	page := resourcePage{Resource: res, Visits: visits, All: allVersions(res.URL), Encoded: url.PathEscape(res.URL)}
+	page := resourcePage{Resource: res, Data: res.Versions - res.ErrorPages, Visits: visits, All: allVersions(res.URL), Encoded: url.PathEscape(res.URL)}
 	var moments []plot.Moment
 	var sizes, rowLine []float64
 	for i, v := range versions {

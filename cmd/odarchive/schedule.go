@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler/schedule"
 
 	"github.com/spf13/cobra"
 )
@@ -23,8 +24,9 @@ func (c *cli) schedule() *cobra.Command {
 					return err
 				}
 				next, why := n.Pipeline.Schedule.Next(u.Key, u.Seed.Period, u.History, n.Clock())
+				estimate := schedule.Believe(u.History, schedule.Hints{Declared: u.Seed.Period}).Explain()
 				if c.json {
-					return c.print(map[string]any{"url": u.Seed.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "due": u.Due, "because": u.Why, "next": next, "why": why}, "")
+					return c.print(map[string]any{"url": u.Seed.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "next": next, "why": why}, "")
 				}
 				fmt.Fprintf(c.stdout, "%s\n%d visits, %d of them found a change\n", u.Seed.URL, u.Fetches, u.Changes)
 				for _, v := range u.History {
@@ -33,6 +35,9 @@ func (c *cli) schedule() *cobra.Command {
 						change = ", changed"
 					}
 					fmt.Fprintf(c.stdout, "  %s  %s%s\n", v.At.UTC().Format(time.RFC3339), v.Outcome, change)
+				}
+				for _, line := range estimate {
+					fmt.Fprintln(c.stdout, "estimate: "+line)
 				}
 				if u.Due.IsZero() {
 					return c.print(nil, "not due again")

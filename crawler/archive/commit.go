@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
@@ -22,6 +23,9 @@ type Visit struct {
 	Activity catalog.Activity
 	// Kept is what is worth keeping; nil where there is nothing.
 	Kept *Kept
+	// ErrorPage are the bytes that were recognised as an error page that many URLs of the host give; versions of them that
+	// were kept before are marked. nil where there are none.
+	ErrorPage *[32]byte
 }
 
 // Kept is a body that is durable in the content store already, and what was found out about it.
@@ -88,6 +92,11 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 		}
 		if err := replace(txn, nil, describe.Activity(a.mint, *act)); err != nil {
 			return err
+		}
+		if visit.ErrorPage != nil {
+			if err := a.markErrorPages(ctx, txn, t, after.Host, *visit.ErrorPage, act.Why); err != nil {
+				return err
+			}
 		}
 		if also != nil {
 			return also(txn.KV(), *act)
@@ -211,25 +220,35 @@ func (t tables) countVisit(before, after record, act catalog.Activity, changed *
 		if isNew {
 			n.Versions++
 			n.Bytes += after.Size
-			if before.Versions == 0 {
+			if before.Versions == before.ErrorPages {
 				n.Crawled++
 			} else {
 				n.change(changed)
 			}
 		}
 	}
-	type tallied struct{ name, what string }
-	counted := []tallied{{countAll, ""}, {countHost, after.Host}, {countDay, act.Start.UTC().Format("2006-01-02")}}
-	for _, portal := range after.Portals {
-		counted = append(counted, tallied{countPortal, portal})
-	}
+	mediaType := ""
 	if isNew {
-		counted = append(counted, tallied{countType, after.MediaType})
+		mediaType = after.MediaType
 	}
-	for _, c := range counted {
+	for _, c := range tallies(after, act.Start, mediaType) {
 		if err := t.count(c.name, c.what, change); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+type tallied struct{ name, what string }
+
+// tallies are what counts a visit of a resource, or a version of a media type ("" for none).
+func tallies(r record, at time.Time, mediaType string) []tallied {
+	counted := []tallied{{countAll, ""}, {countHost, r.Host}, {countDay, at.UTC().Format("2006-01-02")}}
+	for _, portal := range r.Portals {
+		counted = append(counted, tallied{countPortal, portal})
+	}
+	if mediaType != "" {
+		counted = append(counted, tallied{countType, mediaType})
+	}
+	return counted
 }

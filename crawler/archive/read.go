@@ -73,8 +73,22 @@ func (a *Archive) Version(ctx context.Context, id string) (catalog.Version, erro
 	return v, err
 }
 
-// Latest version of a URL or resource id.
+// Latest version of a URL or resource id that is no error page. ErrNotFound where there is none.
 func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, error) {
+	r, err := a.Resource(ctx, urlOrID)
+	if err != nil {
+		return catalog.Version{}, err
+	}
+	for n := r.Versions - 1; n >= 0; n-- {
+		if v, err := a.Version(ctx, ns.VersionID(r.ID, n)); err != nil || v.ErrorPage == "" {
+			return v, err
+		}
+	}
+	return catalog.Version{}, notFound("a version of", urlOrID)
+}
+
+// Newest is the version that was kept last, be it an error page. ErrNotFound where there is none.
+func (a *Archive) Newest(ctx context.Context, urlOrID string) (catalog.Version, error) {
 	r, err := a.Resource(ctx, urlOrID)
 	if err != nil {
 		return catalog.Version{}, err

@@ -224,7 +224,7 @@ func (t tables) countListing(portal string, newDataset, newPortal bool, r catalo
 		}
 		if newPortal {
 			n.Resources++
-			n.Versions += r.Versions
+			n.Versions += r.Versions - r.ErrorPages
 		}
 	})
 }

@@ -173,5 +173,10 @@ func (t tables) versions(ctx context.Context, resource string) ([]catalog.Versio
 	return all, err
 }
 
+// versionOfDigest reads a key of tableByDigest.
+func versionOfDigest(k []byte) (resource string, n int) {
+	return tail(k[:len(k)-4], ridLen), int(binary.BigEndian.Uint32(k[len(k)-4:]))
+}
+
 // tail is the last n bytes of a key: where an index keeps the id it points to.
 func tail(k []byte, n int) string { return string(k[len(k)-n:]) }

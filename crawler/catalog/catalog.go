@@ -89,6 +89,9 @@ type Version struct {
 	Activity string    // ID of the fetch that made it
 	Previous string    // ID of the version before, "" for the first
 
+	// ErrorPage says why the bytes turned out to be an error page, of which no count takes notice; "" for data.
+	ErrorPage string `json:",omitempty"`
+
 	LastModified string      // as the server said
 	ETag         string      // as the server said
 	Headers      http.Header // of the final response

@@ -20,10 +20,11 @@ type Resource struct {
 	DatasetTitle string   // of the first of them
 	Added        time.Time
 
-	Versions  int   // how many are kept
-	Size      int64 // bytes of the latest version
-	FirstSeen time.Time
-	Changed   time.Time // crawl time of the latest version
+	Versions   int   // how many are kept
+	ErrorPages int   `json:",omitempty"` // of them, those that turned out to be error pages
+	Size       int64 // bytes of the latest version
+	FirstSeen  time.Time
+	Changed    time.Time // crawl time of the latest version
 
 	Visits     int // fetches so far, whatever came of them
 	Errors     int // fetches in a row that gave no version

@@ -132,11 +132,14 @@ func (g *graph) source(url term.Key, s catalog.Source) {
 func Version(m ns.Mint, v catalog.Version) []term.Quad {
 	g := &graph{}
 	iri, url := term.IRI(m.Version(v.ID)), IRI(v.URL)
-	g.about(url)
-	g.add(dcterms.HasVersion, iri)
+	if v.ErrorPage == "" {
+		g.about(url)
+		g.add(dcterms.HasVersion, iri)
+	}
 
 	g.about(iri)
 	g.isA(prov.Entity)
+	g.text(arc.ErrorPage, v.ErrorPage)
 	g.add(dcterms.IsVersionOf, url)
 	g.add(dcterms.Identifier, term.String(hex.EncodeToString(v.Digests.MD5[:])))
 	g.add(dcterms.Issued, Time(v.At))

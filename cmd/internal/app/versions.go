@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
 	"odarchive/crawler/archive"
@@ -142,5 +143,5 @@ func (l lookup) Latest(ctx context.Context, url string) (catalog.Version, bool, 
 // TimeMap implements memento.Archive.
 func (l lookup) TimeMap(ctx context.Context, url string) ([]catalog.Version, error) {
 	all, _, err := known(l.archive.Versions(ctx, url))
-	return all, err
+	return slices.DeleteFunc(all, func(v catalog.Version) bool { return v.ErrorPage != "" }), err
 }

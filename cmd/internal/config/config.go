@@ -59,7 +59,7 @@ func Defaults() Config {
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text",
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour,
-			HostDelay: 2 * time.Second, Schedule: "paper", Workers: 32,
+			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 32,
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080"},
 	}
@@ -116,7 +116,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.AllowNets, "allow-net", nil, "private network that may be fetched, as CIDR (repeatable)")
 	f.BoolVar(&s.AllowPrivateHosts, "allow-private-hosts", s.AllowPrivateHosts, "fetch loopback and private addresses too")
 	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to ask, as HOST:PORT")
-	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: paper or adaptive")
+	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes a second over all hosts, 0 for no limit")
 	f.IntVar(&s.Workers, "workers", s.Workers, "hosts that are fetched from at the same time")
 }
