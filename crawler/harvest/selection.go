@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Selection narrows a harvest to a part of its source. Each narrowed part has marks of its own.
@@ -55,7 +56,48 @@ func Select(h Harvester, s Selection) (Harvester, error) {
 	}
 	selective, ok := h.(Selective)
 	if !ok {
-		return nil, fmt.Errorf("this kind of source cannot be narrowed by %s", s)
+		return nil, Unknown(s)
 	}
 	return selective.Select(s)
+}
+
+// Unknown is an error that names what of a selection a source has no notion of; nil where nothing is left of it.
+func Unknown(rest Selection) error {
+	if rest.IsZero() {
+		return nil
+	}
+	return fmt.Errorf("this kind of source cannot be narrowed by %s", rest)
+}
+
+// Since is a moment before which changes are of no interest; the zero value lets everything through.
+type Since struct{ time.Time }
+
+// ParseSince reads a date or a time, "" for everything.
+func ParseSince(s string) (Since, error) {
+	t, ok := ParseTime(s)
+	if s != "" && !ok {
+		return Since{}, fmt.Errorf("since %q is no date", s)
+	}
+	return Since{t}, nil
+}
+
+// After tells that something was last changed before s. What does not say when it changed may have.
+func (s Since) After(modified string) bool {
+	if s.IsZero() {
+		return false
+	}
+	t, ok := ParseTime(modified)
+	return ok && t.Before(s.Time)
+}
+
+// ParseTime reads dates and times as they are in the wild: ISO 8601 to any precision, RFC 822. False where s is none.
+func ParseTime(s string) (time.Time, bool) {
+	s = strings.TrimSpace(s)
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01", "2006",
+		time.RFC1123Z, time.RFC1123, "Mon, _2 Jan 2006 15:04:05 -0700", "_2 Jan 2006 15:04:05 -0700"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
 }

@@ -1,0 +1,188 @@
+// Package schemaorg harvests web pages that describe datasets in the words of schema.org, in JSON-LD, Microdata or RDFa,
+// and documents of JSON-LD alone (Croissant among them).
+//
+// A source is a page, or a list of pages: whatever package sitemap reads, which for a site without a path is what its
+// robots.txt names. Each dataset of a page becomes one dataset of the portal; its IRI is the one it has, else its url, else
+// the page. What schema.org says beyond the fields of a dataset is kept as it is, as statements about that IRI.
+//
+// A later harvest fetches only pages that say that they changed since, or do not say when; after 30 days it fetches all of
+// them again. A page that is gone is not taken for a dataset that is withdrawn.
+package schemaorg
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/sitemap"
+)
+
+// Source is one page, or one site. All but URL and HTTP may be zero.
+type Source struct {
+	URL     string
+	HTTP    harvest.Doer
+	Portal  string           // IRI of the portal, "" = the site
+	Since   string           // only pages that changed since
+	Traffic *harvest.Traffic // is filled, where given
+	Now     func() time.Time // nil = time.Now
+}
+
+const (
+	maxPage   = 16 << 20
+	markEvery = 20 // pages
+	wholeDays = 30 // between two harvests of all pages
+)
+
+// mark of a harvest.
+type mark struct {
+	Place sitemap.Place `json:"place,omitzero"`
+	Began time.Time     `json:"began,omitzero"` // of the harvest at work
+	Since time.Time     `json:"since,omitzero"` // pages that changed before are known
+	Whole time.Time     `json:"whole,omitzero"` // of the last harvest of all pages
+}
+
+func (m mark) String() string {
+	text, _ := json.Marshal(m) // times of our own clock
+	return string(text)
+}
+
+// run is one harvest.
+type run struct {
+	src    Source
+	doer   harvest.Doer
+	out    harvest.Sink
+	portal harvest.Portal
+	mark   mark
+	pages  int
+}
+
+// Harvest implements harvest.Harvester.
+func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
+	if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
+		return fmt.Errorf("schemaorg: %q is no address of a page", s.URL)
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	r := &run{src: s, doer: s.HTTP, out: out, portal: harvest.Portal{IRI: s.Portal, Homepage: sitemap.Site(s.URL)}}
+	if s.Traffic != nil {
+		r.doer = s.Traffic.Over(s.HTTP)
+		s.Traffic.Begin(s.Now())
+		defer func() { s.Traffic.End(s.Now()) }()
+	}
+	if r.portal.IRI == "" {
+		r.portal.IRI = r.portal.Homepage
+	}
+	since, err := harvest.ParseSince(s.Since)
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal([]byte(from), &r.mark) != nil {
+		r.mark = mark{}
+	}
+	now := s.Now().UTC()
+	if r.mark.Began.IsZero() {
+		r.mark.Began = now
+		if now.Sub(r.mark.Whole) > wholeDays*24*time.Hour {
+			r.mark.Whole, r.mark.Since = now, since.Time
+		}
+	}
+	if err := out.Portal(r.portal, false); err != nil {
+		return err
+	}
+	if err := r.source(ctx); err != nil {
+		return err
+	}
+	out.Next(mark{Since: r.mark.Began.AddDate(0, 0, -1), Whole: r.mark.Whole}.String())
+	return nil
+}
+
+// Select implements harvest.Selective.
+func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
+	s.Since, part.Since = part.Since, ""
+	if _, err := harvest.ParseSince(s.Since); err != nil {
+		return nil, err
+	}
+	return s, harvest.Unknown(part)
+}
+
+// Counted implements harvest.Metered.
+func (s Source) Counted() *harvest.Traffic { return s.Traffic }
+
+// source is read as a list of pages, or, where it is none, as the page itself.
+func (r *run) source(ctx context.Context) error {
+	before := r.pages
+	listErr := sitemap.First(ctx, r.src.URL, func(address string) error {
+		return sitemap.Walk(ctx, r.doer, address, r.mark.Place, func(e sitemap.Entry, at sitemap.Place) error {
+			return r.listed(ctx, e, at)
+		}, r.out.Skip)
+	})
+	if listErr == nil || ctx.Err() != nil || r.pages > before || !strings.HasPrefix(listErr.Error(), "sitemap: ") {
+		return listErr
+	}
+	n, err := r.page(ctx, r.src.URL)
+	switch {
+	case err != nil:
+		return fmt.Errorf("schemaorg: %w", err)
+	case n == 0:
+		return fmt.Errorf("schemaorg: %s describes no schema.org/Dataset, and lists no pages", r.src.URL)
+	}
+	return nil
+}
+
+// listed page of a sitemap. One that cannot be read is told and passed over.
+func (r *run) listed(ctx context.Context, e sitemap.Entry, at sitemap.Place) error {
+	since := harvest.Since{Time: r.mark.Since}
+	if !since.After(e.Modified) {
+		r.pages++
+		_, err := r.page(ctx, e.URL)
+		var sink sinkError
+		switch {
+		case errors.As(err, &sink):
+			return sink.error
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.out.Skip(err.Error())
+		}
+	}
+	if at.Entry%markEvery != 0 {
+		return nil
+	}
+	r.mark.Place = at
+	return r.out.Mark(r.mark.String())
+}
+
+// sinkError is one of our side, not of the page.
+type sinkError struct{ error }
+
+// page fetches one and hands over its datasets; it says how many.
+func (r *run) page(ctx context.Context, address string) (int, error) {
+	answer, err := harvest.Ask(ctx, r.doer, harvest.Request{URL: address, Accept: "text/html, application/xhtml+xml, application/ld+json;q=0.9, */*;q=0.5", Max: maxPage, Raw: true, Tries: 3})
+	if err != nil {
+		return 0, err
+	}
+	datasets, catalogs, faults := Read(answer.URL, answer.Header.Get("Content-Type"), answer.Body)
+	for _, fault := range faults {
+		r.out.Skip(fmt.Sprintf("%s: %v", address, fault))
+	}
+	for _, q := range catalogs {
+		if err := r.out.Quad(q); err != nil {
+			return 0, sinkError{err}
+		}
+	}
+	for _, d := range datasets {
+		if r.src.Traffic != nil {
+			r.src.Traffic.Record(r.src.Now(), false)
+		}
+		if err := r.out.Dataset(d); err != nil {
+			return 0, sinkError{err}
+		}
+	}
+	return len(datasets), nil
+}

@@ -1,0 +1,158 @@
+package sitemap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"odarchive/crawler/harvest"
+)
+
+const (
+	maxDepth = 5      // of indexes inside of indexes; the protocol has one
+	maxFiles = 50_000 // sitemaps of one site
+)
+
+// Place in a walk over sitemaps.
+type Place struct {
+	Sitemap string `json:"sitemap,omitempty"` // of those that the first document lists: the one at work
+	Entry   int    `json:"entry,omitempty"`   // entries of it that are done
+}
+
+// ParsePlace reads what Place.String wrote; anything else is the beginning.
+func ParsePlace(mark string) Place {
+	var p Place
+	if json.Unmarshal([]byte(mark), &p) != nil {
+		return Place{}
+	}
+	return p
+}
+
+func (p Place) String() string {
+	text, _ := json.Marshal(p) // two plain fields
+	return string(text)
+}
+
+// Walk visits every entry of the sitemaps at an address (a sitemap, an index, a feed, a list of addresses, a robots.txt,
+// each also compressed), from a place on, and tells with each entry where a later walk would go on behind it. A sitemap of
+// an index that cannot be read is told to skip and passed over; the first document's fault is the error.
+func Walk(ctx context.Context, doer harvest.Doer, address string, from Place, visit func(Entry, Place) error, skip func(string)) error {
+	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, seen: map[string]bool{}}
+	return w.document(address, from, 0)
+}
+
+// walk is one Walk.
+type walk struct {
+	ctx   context.Context
+	doer  harvest.Doer
+	visit func(Entry, Place) error
+	skip  func(string)
+	seen  map[string]bool
+	at    Place
+	from  Place // entries before it are done
+}
+
+// visitError carries an error of the caller through the reading.
+type visitError struct{ error }
+
+func (e visitError) Unwrap() error { return e.error }
+
+// document reads one, and then the sitemaps it lists.
+func (w *walk) document(address string, from Place, depth int) error {
+	if depth == 0 {
+		w.from, w.at = from, Place{}
+	}
+	if w.seen[address] {
+		return nil
+	}
+	if len(w.seen) >= maxFiles {
+		return fmt.Errorf("sitemap: more than %d sitemaps", maxFiles)
+	}
+	w.seen[address] = true
+	answer, err := harvest.Ask(w.ctx, w.doer, harvest.Request{URL: address, Accept: "application/xml, text/xml, text/plain;q=0.9, */*;q=0.5", Max: maxBody, Raw: true})
+	if err != nil {
+		return fmt.Errorf("sitemap: %w", err)
+	}
+	var below []string
+	err = parse(answer.Body, list{
+		entry: func(e Entry) error {
+			if e.URL = resolve(answer.URL, e.URL); e.URL == "" {
+				return nil
+			}
+			if w.at.Entry++; w.at.Sitemap == w.from.Sitemap && w.at.Entry <= w.from.Entry {
+				return nil // done by an earlier walk
+			}
+			if err := w.visit(e, w.at); err != nil {
+				return visitError{err}
+			}
+			return w.ctx.Err()
+		},
+		sitemap: func(s string) error {
+			if s = resolve(answer.URL, s); s != "" && len(below) < maxFiles {
+				below = append(below, s)
+			}
+			return nil
+		},
+	})
+	var mine visitError
+	switch {
+	case errors.As(err, &mine):
+		return mine.error
+	case err != nil && w.ctx.Err() != nil:
+		return w.ctx.Err()
+	case err != nil && depth == 0 && len(below) == 0 && w.at.Entry == 0:
+		return fmt.Errorf("sitemap: %s: %w", address, err)
+	case err != nil:
+		w.skip(fmt.Sprintf("%s: %v", address, err))
+	}
+	return w.children(below, depth)
+}
+
+func (w *walk) children(below []string, depth int) error {
+	if len(below) > 0 && depth >= maxDepth {
+		w.skip(fmt.Sprintf("sitemaps are nested more than %d deep", maxDepth))
+		return nil
+	}
+	begin := 0
+	if depth == 0 && w.from.Sitemap != "" {
+		for i, s := range below {
+			if s == w.from.Sitemap {
+				begin = i
+			}
+		}
+	}
+	for _, s := range below[begin:] {
+		if depth == 0 {
+			w.at = Place{Sitemap: s}
+		}
+		err := w.document(s, w.from, depth+1)
+		var status *harvest.StatusError
+		switch {
+		case w.ctx.Err() != nil:
+			return w.ctx.Err()
+		case errors.As(err, &status):
+			w.skip(err.Error())
+		case err != nil && strings.HasPrefix(err.Error(), "sitemap: "):
+			w.skip(err.Error())
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// resolve an address against the document it stands in; "" where it is none that can be fetched.
+func resolve(base, address string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	u, err := b.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
+		return ""
+	}
+	return u.String()
+}
