@@ -161,18 +161,20 @@ func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, p
 // traffic prints a line for each source, and one for all.
 func (c *cli) traffic(reports []harvest.Report) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "source\trecords\trequests\tbytes\tmean/s\tpeak/s\tlistings\tnew\tdeleted\tinvalid\terrors")
+	fmt.Fprintln(w, "source\trecords\tinserted\tupdated\tduplicate\tdeleted\tinvalid\tfiles\tnew\trequests\tbytes\tmean/s\tpeak/s\terrors")
 	line := func(name string, r harvest.Report) {
 		t := r.Traffic
-		if t == nil {
-			t = &harvest.Traffic{}
+		if t == nil { // of a source whose harvester does not count
+			t = &harvest.Traffic{Records: r.Datasets, Requests: r.Requests, Bytes: r.Bytes}
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%.1f\t%.0f\t%d\t%d\t%d\t%d\t%s\n", name, t.Records, t.Requests, humanize.IBytes(uint64(t.Bytes)), t.Mean, t.Peak, r.Seeds, r.Added, t.Deleted, r.Invalid, t.ErrorsByKind())
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.1f\t%.0f\t%s\n", name, t.Records, r.Inserted+r.Returned, r.Updated, r.Unchanged, max(t.Deleted, r.Withdrawn),
+			r.Invalid, r.Seeds, r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), t.Mean, t.Peak, t.ErrorsByKind())
 	}
 	all := harvest.Report{Traffic: &harvest.Traffic{}}
 	for _, r := range reports {
 		line(r.Source, r)
 		all.Seeds, all.Added, all.Invalid = all.Seeds+r.Seeds, all.Added+r.Added, all.Invalid+r.Invalid
+		all.Inserted, all.Updated, all.Unchanged, all.Withdrawn = all.Inserted+r.Inserted+r.Returned, all.Updated+r.Updated, all.Unchanged+r.Unchanged, all.Withdrawn+r.Withdrawn
 		all.Traffic.Add(r.Traffic)
 	}
 	if len(reports) > 1 {

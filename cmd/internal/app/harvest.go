@@ -12,6 +12,8 @@ import (
 	"odarchive/crawler/harvest/datajson"
 	"odarchive/crawler/harvest/oai"
 	"odarchive/crawler/harvest/portalwatch"
+	"odarchive/crawler/harvest/schemaorg"
+	"odarchive/crawler/harvest/sitemap"
 	"odarchive/crawler/politeness"
 )
 
@@ -52,6 +54,12 @@ func harvesters() []harvester {
 		}},
 		{"datajson", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return datajson.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
+		}},
+		{"sitemap", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return sitemap.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}
+		}},
+		{"schemaorg", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return schemaorg.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}
 		}},
 		{"oai", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return oai.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Stats: &harvest.Traffic{}}
