@@ -25,8 +25,9 @@ type Options struct {
 	// Snapshot gives the current state of the store; release is called when the answer is complete.
 	Snapshot func() (ds exec.Dataset, release func())
 	// Store takes updates, from those that Authorise lets through; without both there are none.
+	// Its error is the answer to the others: a problem of status 401 or 403.
 	Store     sparql.Store
-	Authorise func(*http.Request) bool
+	Authorise func(*http.Request) error
 	// Console answers a person who opens the endpoint without a query; nil: they get the service description.
 	Console http.Handler
 	// Page makes what stands around an HTML table of results, and may set headers for it; nil: a bare page.
@@ -124,7 +125,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	o := sparql.QueryOptions{
 		Timeout: req.timeout, DefaultGraphs: req.defaultGraphs, NamedGraphs: req.namedGraphs, Base: req.base(r, h.o.Endpoint),
 		UnionDefault: h.o.UnionDefault, Dialect: h.o.Dialect, Explain: req.explain,
-		Trusted: h.o.Authorise != nil && h.o.Authorise(r),
+		Trusted: h.o.Authorise != nil && h.o.Authorise(r) == nil,
 	}
 	q, err := h.o.Engine.Prepare(req.text, o)
 	if err != nil {
@@ -155,10 +156,7 @@ func (h *Handler) mayUpdate(r *http.Request) error {
 	if h.o.Store == nil || h.o.Authorise == nil {
 		return problem.New(http.StatusForbidden, "No updates here", "This endpoint answers queries only.")
 	}
-	if !h.o.Authorise(r) {
-		return problem.New(http.StatusUnauthorized, "Updates need the token", "Send it as \"Authorization: Bearer ...\".")
-	}
-	return nil
+	return h.o.Authorise(r)
 }
 
 func (h *Handler) update(w http.ResponseWriter, r *http.Request, req *request) error {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
@@ -31,10 +32,10 @@ func serve(t *testing.T, store *naive.Store, o protocol.Options) *httptest.Serve
 		o.Snapshot = func() (exec.Dataset, func()) { return store.Snapshot(), func() {} }
 	}
 	if o.Store == nil {
-		o.Store = sparql.StoreOf(store.Update, func(*naive.Txn) exec.Dataset { return store.Snapshot() })
+		o.Store = sparql.StoreOf(store.View, store.Update)
 	}
 	if o.Authorise == nil {
-		o.Authorise = func(*http.Request) bool { return true }
+		o.Authorise = func(*http.Request) error { return nil }
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/sparql", protocol.New(o))
@@ -144,7 +145,15 @@ func TestProblemsAreToldWithTheirStatus(t *testing.T) {
 func TestOnlyTheAuthorisedUpdate(t *testing.T) {
 	t.Parallel()
 	store := numbers(0)
-	srv := serve(t, store, protocol.Options{Authorise: func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer secret" }})
+	srv := serve(t, store, protocol.Options{Authorise: func(r *http.Request) error {
+		switch r.Header.Get("Authorization") {
+		case "Bearer secret":
+			return nil
+		case "":
+			return problem.New(http.StatusUnauthorized, "A token is needed", "")
+		}
+		return problem.New(http.StatusForbidden, "Wrong token", "")
+	}})
 	post := func(token, text string) int {
 		r, _ := http.NewRequest("POST", srv.URL+"/sparql", strings.NewReader(text))
 		r.Header.Set("Content-Type", "application/sparql-update")
@@ -158,6 +167,9 @@ func TestOnlyTheAuthorisedUpdate(t *testing.T) {
 	}
 	if got := post("", "INSERT DATA { <s:s> <p:p> 1 }"); got != 401 {
 		t.Errorf("without the token: got %d, want 401", got)
+	}
+	if got := post("Bearer wrong", "INSERT DATA { <s:s> <p:p> 1 }"); got != 403 {
+		t.Errorf("with another token: got %d, want 403", got)
 	}
 	if got := post("Bearer secret", "INSERT DATA { <s:s> <p:p> 1 }"); got != 200 {
 		t.Errorf("with the token: got %d, want 200", got)
@@ -263,6 +275,7 @@ func TestAnErrorInTheMiddleCutsTheAnswer(t *testing.T) {
 
 type noStore struct{}
 
+func (noStore) View(context.Context, func(exec.Dataset) error) error { return errors.New("no store") }
 func (noStore) Update(context.Context, func(sparql.Txn) error) error { return errors.New("no store") }
 
 func TestAClientThatGoesAwayStopsItsQuery(t *testing.T) {

@@ -30,6 +30,9 @@ func New(quads ...term.Quad) *Store {
 	return s
 }
 
+// View runs f over the current state.
+func (s *Store) View(_ context.Context, f func(*Dataset) error) error { return f(s.Snapshot()) }
+
 // Txn changes a store inside Update.
 type Txn struct {
 	s     *Store

@@ -77,10 +77,13 @@ type QueryOptions struct {
 }
 
 // Engine answers queries and updates; it may be used concurrently.
-type Engine struct{ opts Options }
+type Engine struct {
+	opts Options
+	turn chan struct{} // of updates
+}
 
 // New makes an Engine.
-func New(o Options) *Engine { return &Engine{opts: o.withDefaults()} }
+func New(o Options) *Engine { return &Engine{opts: o.withDefaults(), turn: make(chan struct{}, 1)} }
 
 // Query answers a query over one state of a store. The Results must be closed; they use ds until then. Errors are
 // *syntax.Error for a text that is no query; ErrTimeout, ErrMemory, ... where a limit was met.

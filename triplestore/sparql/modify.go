@@ -16,17 +16,10 @@ func (u *updating) modify(m algebra.Modify) error {
 	if err != nil {
 		return err
 	}
-	for _, q := range remove {
-		if err := u.remove(q); err != nil {
-			return err
-		}
+	if err := u.remove(remove); err != nil {
+		return err
 	}
-	for _, q := range insert {
-		if err := u.insert(q); err != nil {
-			return err
-		}
-	}
-	return nil
+	return u.insert(insert)
 }
 
 func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err error) {
@@ -46,7 +39,6 @@ func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err er
 	}
 	defer in.Close()
 	fill := newMaker(in.Columns())
-	var size int64
 	for {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -59,9 +51,9 @@ func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err er
 		nr, ni := len(remove), len(insert)
 		remove = fill.quads(remove, m.Delete, m.With, row)
 		insert = fill.quads(insert, m.Insert, m.With, row)
-		size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
-		if size > u.engine.opts.Memory {
-			return nil, nil, fmt.Errorf("the changes of one operation: %w", memoryLimit(u.engine.opts.Memory))
+		u.size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
+		if u.size > u.engine.opts.Memory {
+			return nil, nil, fmt.Errorf("the changes of one request: %w", memoryLimit(u.engine.opts.Memory))
 		}
 	}
 }

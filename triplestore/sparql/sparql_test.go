@@ -15,7 +15,7 @@ import (
 
 // storeOf makes the naive store one that takes updates.
 func storeOf(s *naive.Store) sparql.Store {
-	return sparql.StoreOf(s.Update, func(*naive.Txn) exec.Dataset { return s.Snapshot() })
+	return sparql.StoreOf(s.View, s.Update)
 }
 
 // collect reads a whole answer.

@@ -9,6 +9,8 @@ import (
 
 // Store is what an update needs of a quad store.
 type Store interface {
+	// View runs f over one unchanging state, the last that was committed.
+	View(ctx context.Context, f func(exec.Dataset) error) error
 	// Update runs f in a transaction: what f did is durable and visible, all of it, when Update returns nil, and not
 	// at all otherwise.
 	Update(ctx context.Context, f func(Txn) error) error
@@ -25,35 +27,24 @@ type Txn interface {
 	Insert(term.Quad) error
 	Delete(term.Quad) error
 	ClearGraph(term.Key) error
-	// Dataset is the state at the start of the transaction.
-	Dataset() exec.Dataset
 }
 
-// StoreOf makes a Store of a store's own Update and of the dataset of its transactions:
+// StoreOf makes a Store of a store's own methods:
 //
-//	sparql.StoreOf(store.Update, func(t *triplestore.Txn) exec.Dataset { return t.Snapshot() })
-func StoreOf[T changes](update func(context.Context, func(T) error) error, dataset func(T) exec.Dataset) Store {
-	return storeOf[T]{update, dataset}
+//	sparql.StoreOf(store.View, store.Update)
+func StoreOf[D exec.Dataset, T Txn](view func(context.Context, func(D) error) error, update func(context.Context, func(T) error) error) Store {
+	return storeOf[D, T]{view, update}
 }
 
-type changes interface {
-	Insert(term.Quad) error
-	Delete(term.Quad) error
-	ClearGraph(term.Key) error
+type storeOf[D exec.Dataset, T Txn] struct {
+	view   func(context.Context, func(D) error) error
+	update func(context.Context, func(T) error) error
 }
 
-type storeOf[T changes] struct {
-	update  func(context.Context, func(T) error) error
-	dataset func(T) exec.Dataset
+func (s storeOf[D, T]) View(ctx context.Context, f func(exec.Dataset) error) error {
+	return s.view(ctx, func(ds D) error { return f(ds) })
 }
 
-func (s storeOf[T]) Update(ctx context.Context, f func(Txn) error) error {
-	return s.update(ctx, func(t T) error { return f(txnOf{t, s.dataset(t)}) })
+func (s storeOf[D, T]) Update(ctx context.Context, f func(Txn) error) error {
+	return s.update(ctx, func(t T) error { return f(t) })
 }
-
-type txnOf struct {
-	changes
-	ds exec.Dataset
-}
-
-func (t txnOf) Dataset() exec.Dataset { return t.ds }

@@ -24,8 +24,11 @@ type UpdateOptions struct {
 // Updated tells what an update did.
 type Updated struct{ Inserted, Deleted int64 } // quads named, whether or not they were there already
 
-// Update applies an update request as a whole or not at all; whoever may update may also have any endpoint asked. Documents of LOAD are fetched before the transaction
-// begins, so that no writer waits for the network.
+// Update applies an update request as a whole or not at all; whoever may update may also have any endpoint asked.
+//
+// Documents of LOAD are fetched first and patterns are solved over the state at that moment (snapshot isolation); only then
+// does the request take the writers' turn, to write down what it found. So no writer, a crawl above all, ever waits for a
+// pattern or for the network. Updates of one Engine run one after the other: each sees all of those before it.
 func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptions) (Updated, error) {
 	ops, err := e.PrepareUpdate(text, o)
 	if err != nil {
@@ -42,22 +45,21 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	if err != nil {
 		return Updated{}, err
 	}
-	var done Updated
-	err = s.Update(ctx, func(t Txn) error {
-		u := &updating{engine: e, ctx: ctx, txn: t, ds: t.Dataset(), opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
-		for i, op := range ops {
-			u.last = i == len(ops)-1
-			if err := u.apply(op, i); err != nil {
-				return fmt.Errorf("operation %d: %w", i+1, err)
-			}
-		}
-		done = u.done
-		return ctx.Err()
-	})
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return Updated{}, fmt.Errorf("sparql: update: waiting for another: %w", cause(ctx, ctx.Err()))
+	}
+	u := &updating{engine: e, ctx: ctx, opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
+	err = s.View(ctx, func(ds exec.Dataset) error { return u.solve(ds, ops) })
+	if err == nil {
+		err = s.Update(ctx, u.write)
+	}
 	if err != nil {
 		return Updated{}, fmt.Errorf("sparql: update: %w", cause(ctx, err))
 	}
-	return done, nil
+	return u.done, nil
 }
 
 // dropAlone is a request that is one CLEAR or DROP and nothing else.
@@ -107,11 +109,12 @@ func (e *Engine) PrepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp
 	return ops, nil
 }
 
-// updating is one update request on its way through a transaction.
+// updating is one update request: what its operations will change is found out first, and written then.
 type updating struct {
 	engine *Engine
 	ctx    context.Context
-	txn    Txn
+	found  []change
+	size   int64        // bytes of what patterns found
 	ds     exec.Dataset // the state that the current operation sees
 	top    *overlay     // ds, once something has changed
 	opts   UpdateOptions
@@ -121,32 +124,69 @@ type updating struct {
 	done   Updated
 }
 
+// change is one step of writing: a graph cleared, or quads removed, or quads inserted.
+type change struct {
+	clear          *term.Key
+	remove, insert []term.Quad
+}
+
+// solve finds out what the operations change, over one state.
+func (u *updating) solve(ds exec.Dataset, ops []algebra.UpdateOp) error {
+	u.ds = ds
+	for i, op := range ops {
+		u.last = i == len(ops)-1
+		if err := u.apply(op, i); err != nil {
+			return fmt.Errorf("operation %d: %w", i+1, err)
+		}
+	}
+	u.ds, u.top = nil, nil // the state may be let go
+	return nil
+}
+
+// write does what was found.
+func (u *updating) write(t Txn) error {
+	n := 0
+	each := func(quads []term.Quad, f func(term.Quad) error) error {
+		for _, q := range quads {
+			if err := f(q); err != nil {
+				return err
+			}
+			if n++; n%1024 == 0 && u.ctx.Err() != nil {
+				return u.ctx.Err()
+			}
+		}
+		return nil
+	}
+	for _, c := range u.found {
+		if c.clear != nil {
+			if err := t.ClearGraph(*c.clear); err != nil {
+				return err
+			}
+		}
+		if err := each(c.remove, t.Delete); err != nil {
+			return err
+		}
+		if err := each(c.insert, t.Insert); err != nil {
+			return err
+		}
+	}
+	return u.ctx.Err()
+}
+
 func (u *updating) apply(op algebra.UpdateOp, nr int) error {
 	switch op := op.(type) {
 	case algebra.InsertData:
-		for _, q := range op.Quads {
-			q.S, q.P, q.O, q.G = u.own(q.S), u.own(q.P), u.own(q.O), u.own(q.G)
-			if err := u.insert(q); err != nil {
-				return err
-			}
+		quads := make([]term.Quad, len(op.Quads))
+		for i, q := range op.Quads {
+			quads[i] = term.Quad{S: u.own(q.S), P: u.own(q.P), O: u.own(q.O), G: u.own(q.G)}
 		}
-		return nil
+		return u.insert(quads)
 	case algebra.DeleteData:
-		for _, q := range op.Quads {
-			if err := u.remove(q); err != nil {
-				return err
-			}
-		}
-		return nil
+		return u.remove(op.Quads)
 	case algebra.Modify:
 		return u.modify(op)
 	case algebra.Load:
-		for _, q := range u.loaded[nr] {
-			if err := u.insert(q); err != nil {
-				return err
-			}
-		}
-		return nil
+		return u.insert(u.loaded[nr])
 	case algebra.Clear:
 		return u.clearAll(op.Target)
 	case algebra.Create:
@@ -180,32 +220,34 @@ func (u *updating) shadow() *overlay {
 	return u.top
 }
 
-func (u *updating) insert(q term.Quad) error {
-	u.done.Inserted++
-	if err := u.txn.Insert(q); err != nil {
-		return err
-	}
+func (u *updating) insert(quads []term.Quad) error {
+	u.done.Inserted += int64(len(quads))
+	u.found = append(u.found, change{insert: quads})
 	if o := u.shadow(); o != nil {
-		return o.insert(q)
+		for _, q := range quads {
+			if err := o.insert(q); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-func (u *updating) remove(q term.Quad) error {
-	u.done.Deleted++
-	if err := u.txn.Delete(q); err != nil {
-		return err
-	}
+func (u *updating) remove(quads []term.Quad) error {
+	u.done.Deleted += int64(len(quads))
+	u.found = append(u.found, change{remove: quads})
 	if o := u.shadow(); o != nil {
-		return o.remove(q)
+		for _, q := range quads {
+			if err := o.remove(q); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
 func (u *updating) clear(g term.Key) error {
-	if err := u.txn.ClearGraph(g); err != nil {
-		return err
-	}
+	u.found = append(u.found, change{clear: &g})
 	if o := u.shadow(); o != nil {
 		return o.clear(g)
 	}
@@ -296,11 +338,11 @@ func (u *updating) transfer(t algebra.Transfer) error {
 			return err
 		}
 	}
-	for _, q := range quads {
-		q.G = to
-		if err := u.insert(q); err != nil {
-			return err
-		}
+	for i := range quads {
+		quads[i].G = to
+	}
+	if err := u.insert(quads); err != nil {
+		return err
 	}
 	if t.Kind == "MOVE" {
 		return u.clear(from)

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"odarchive/triplestore/naive"
@@ -291,3 +293,69 @@ func TestAnUpdateThatTakesTooLongChangesNothing(t *testing.T) {
 }
 
 var _ exec.Dataset = (*naive.Dataset)(nil)
+
+// watched is a store that notices when a pattern is solved while a writer has its turn.
+type watched struct {
+	sparql.Store
+	writing atomic.Bool
+	scans   atomic.Int64
+}
+
+func (w *watched) View(ctx context.Context, f func(exec.Dataset) error) error {
+	return w.Store.View(ctx, func(ds exec.Dataset) error { return f(watchedDataset{ds, w}) })
+}
+
+func (w *watched) Update(ctx context.Context, f func(sparql.Txn) error) error {
+	return w.Store.Update(ctx, func(t sparql.Txn) error {
+		w.writing.Store(true)
+		defer w.writing.Store(false)
+		return f(t)
+	})
+}
+
+type watchedDataset struct {
+	exec.Dataset
+	w *watched
+}
+
+func (d watchedDataset) Scan(p term.Pattern, o term.Order) term.Cursor {
+	d.w.scans.Add(1)
+	if d.w.writing.Load() {
+		panic("a pattern is solved in the writer's turn")
+	}
+	return d.Dataset.Scan(p, o)
+}
+
+func TestPatternsAreSolvedBeforeTheWritersTurn(t *testing.T) {
+	t.Parallel()
+	e := sparql.New(sparql.Options{})
+	store := filled(t, "<http://example.org/a> <http://example.org/p> 1 . GRAPH <http://example.org/g> { <x:x> <x:y> <x:z> }")
+	w := &watched{Store: storeOf(store)}
+	const text = `INSERT { ?s <q> ?o } WHERE { ?s <p> ?o } ; DELETE { ?s <p> ?o } WHERE { ?s <q> ?o } ; COPY <g> TO <h> ; CLEAR NAMED ; CREATE GRAPH <i>`
+	if _, err := e.Update(t.Context(), w, text, sparql.UpdateOptions{Base: "http://example.org/"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := show(state(t, store)); w.scans.Load() == 0 || strings.Count(got, "http://example.org/q") != 1 || strings.Contains(got, "x:x") {
+		t.Errorf("after %d scans: %s", w.scans.Load(), got)
+	}
+}
+
+func TestUpdatesOfOneEngineSeeEachOther(t *testing.T) {
+	t.Parallel()
+	e := sparql.New(sparql.Options{})
+	store := filled(t, "<x:counter> <x:is> 0")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 5 {
+				if _, err := apply(t, e, store, "DELETE { ?c <x:is> ?n } INSERT { ?c <x:is> ?m } WHERE { ?c <x:is> ?n BIND (?n + 1 AS ?m) }"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := ask(t, e, store.Snapshot(), "ASK { <x:counter> <x:is> 40 }", sparql.QueryOptions{}); !*got.Boolean {
+		t.Errorf("an update was lost: %s", show(state(t, store)))
+	}
+}

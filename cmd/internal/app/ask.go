@@ -12,7 +12,6 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
 	"odarchive/vocab"
@@ -57,7 +56,7 @@ func updatable(s *triplestore.Store) sparql.Store {
 	return struct {
 		sparql.Store
 		bulk
-	}{sparql.StoreOf(s.Update, func(t *triplestore.Txn) exec.Dataset { return t.Snapshot() }), s}
+	}{sparql.StoreOf(s.View, s.Update), s}
 }
 
 type bulk interface {

@@ -92,7 +92,7 @@ func errorTable() problem.Table {
 func (n *Node) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	return protocol.New(protocol.Options{
 		Engine: n.Engine, Snapshot: snapshots(n.Triples), Store: updatable(n.Triples),
-		Authorise: func(r *http.Request) bool { return guard.Check(r) == nil },
+		Authorise: guard.Check,
 		Console:   http.RedirectHandler("/console", http.StatusSeeOther), Page: pages.Results, Endpoint: n.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
 	})
 }
