@@ -6,6 +6,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/diff"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/joins"
 	"odarchive/triplestore/term"
@@ -34,6 +35,8 @@ type Archive interface {
 	Inside(ctx context.Context, id string) (*inspect.Inside, error)
 	// Joins lists the columns of other tables that share values with a version's, best first.
 	Joins(ctx context.Context, versionID string) ([]joins.Match, error)
+	// Change says how a version differs from the one before; nil where that is not known.
+	Change(ctx context.Context, id string) (*diff.Summary, error)
 	// Open gives a version's bytes as they were fetched; the caller closes.
 	Open(ctx context.Context, id string) (io.ReadCloser, error)
 	// Hosts says how crawling goes, busiest first; at most limit (0: all).

@@ -34,6 +34,10 @@ func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error 
 		http.Redirect(w, r, pagePath(iri), http.StatusSeeOther)
 		return nil
 	}
+	if _, known, err := u.portal(ctx, iri); err == nil && known {
+		http.Redirect(w, r, pagePath(iri), http.StatusSeeOther)
+		return nil
+	}
 	s, err := u.statements(ctx, iri)
 	if err != nil {
 		return err

@@ -15,17 +15,17 @@ import (
 )
 
 type diffPage struct {
-	From, To  catalog.Version
-	Resource  catalog.Resource
-	Same      bool
-	Changes   template.HTML // in the terms of what the files are, "" where there is nothing to say
-	Text      bool          // both are text and were compared line by line
-	Lines     []diffLine
-	Added     int
-	Removed   int
-	Cut       bool // only the beginnings were compared
-	Versions  []catalog.Version
-	OtherSize int64
+	From, To catalog.Version
+	Resource catalog.Resource
+	Same     bool
+	Changes  template.HTML // in the terms of what the files are, "" where there is nothing to say
+	Text     bool          // both are text and were compared line by line
+	Lines    []diffLine
+	Added    int
+	Removed  int
+	Cut      bool // only the beginnings were compared
+	Versions []catalog.Version
+	Crumbs   []crumb
 }
 
 const diffBytes = 2 << 20 // of each version
@@ -53,6 +53,8 @@ func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
 	if page.Versions, err = u.archive.Versions(ctx, two[1].URL); err != nil {
 		return err
 	}
+	page.Versions = around(page.Versions, page.From.N, page.To.N)
+	page.Crumbs = append(crumbs(page.Resource), crumb{titleOf(page.Resource), pagePath(page.To.URL)})
 	if !page.Same && u.changes != nil {
 		var fragment strings.Builder
 		if err := u.changes(ctx, page.From, page.To, &fragment); err != nil {
@@ -70,6 +72,23 @@ func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
 		title = fileName(page.To.URL)
 	}
 	return u.render(w, r, http.StatusOK, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", title, page.From.N, page.To.N), Page: page})
+}
+
+// maxChoices bounds the versions that a list offers.
+const maxChoices = 300
+
+// around gives the versions to choose from: the newest, and those beside the ones that are shown.
+func around(all []catalog.Version, shown ...int) (list []catalog.Version) {
+	for i, v := range all {
+		near := len(all)-i <= maxChoices
+		for _, n := range shown {
+			near = near || max(v.N-n, n-v.N) <= 20
+		}
+		if near {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 func (u *UI) compare(ctx context.Context, page *diffPage) error {

@@ -17,6 +17,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/detect"
+	"odarchive/crawler/diff"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/joins"
 	"odarchive/ns"
@@ -166,7 +167,7 @@ func (w *world) Dataset(_ context.Context, iri string) (catalog.DatasetEntry, er
 
 func (w *world) Portals(context.Context) ([]catalog.Portal, error) {
 	return []catalog.Portal{{IRI: "https://portal.region.example/", Title: "Region", Datasets: 42, Resources: 42, Versions: 101, Bytes: 4200},
-		{IRI: "https://portal.city.example/", Title: "City open data", Datasets: 2, Resources: 2, Versions: 6, Bytes: 12800}, {IRI: "https://portal.library.example/", Datasets: 1, Resources: 1, Versions: 1, Bytes: 17}}, nil
+		{IRI: "https://portal.city.example/", Title: "City open data", Outcomes: map[catalog.Outcome]int{catalog.Archived: 6, catalog.Unchanged: 30}, Datasets: 2, Resources: 2, Versions: 6, Bytes: 12800}, {IRI: "https://portal.library.example/", Datasets: 1, Resources: 1, Versions: 1, Bytes: 17}}, nil
 }
 
 func (w *world) Versions(_ context.Context, address string) ([]catalog.Version, error) {
@@ -218,6 +219,13 @@ func (w *world) Joins(_ context.Context, id string) ([]joins.Match, error) {
 		return nil, nil
 	}
 	return []joins.Match{{Column: joins.Place{Version: id, Column: 1}, Name: "district", Other: joins.Place{Version: series[len(series)-1].ID}, OtherName: "<year>", Containment: 0.75, Reverse: 1}}, nil
+}
+
+func (w *world) Change(_ context.Context, id string) (*diff.Summary, error) {
+	if strings.HasSuffix(id, "_0") {
+		return nil, nil
+	}
+	return &diff.Summary{Kind: diff.Tables, RowsAdded: 7, RowsRemoved: 1, ColumnsRenamed: 1}, nil
 }
 
 func (w *world) Hosts(context.Context, int) ([]catalog.HostHealth, error) {

@@ -41,6 +41,7 @@ func (u *UI) funcs() template.FuncMap {
 		"add":     func(a, b int) int { return a + b },
 		"plural":  plural,
 		"starts":  strings.HasPrefix,
+		"pick":    func(versions []catalog.Version, from, to string) picked { return picked{versions, from, to} },
 	}
 }
 
@@ -217,4 +218,38 @@ func number(v any) float64 {
 		return n
 	}
 	return 0
+}
+
+// picked is the form that chooses two versions to compare.
+type picked struct {
+	Versions []catalog.Version
+	From, To string // ids
+}
+
+// crumb is one step of the way down to a page.
+type crumb struct{ Name, Href string }
+
+const maxCrumbs = 2 // portals, and datasets, that a way names
+
+// crumbs lead from the portals and datasets that list a resource down to it.
+func crumbs(r catalog.Resource) (way []crumb) {
+	for _, p := range r.Portals[:min(len(r.Portals), maxCrumbs)] {
+		way = append(way, crumb{hostOf(p), pagePath(p)})
+	}
+	for i, d := range r.Datasets[:min(len(r.Datasets), maxCrumbs)] {
+		name := fileName(d)
+		if i == 0 && r.DatasetTitle != "" {
+			name = r.DatasetTitle
+		}
+		way = append(way, crumb{name, pagePath(d)})
+	}
+	return way
+}
+
+// titleOf names a resource for people.
+func titleOf(r catalog.Resource) string {
+	if r.Title != "" {
+		return r.Title
+	}
+	return fileName(r.URL)
 }

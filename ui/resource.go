@@ -1,15 +1,18 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
-
-	"html/template"
+	"strconv"
+	"strings"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/diff"
 	"odarchive/sparqlapi/problem"
 	"odarchive/ui/plot"
 )
@@ -27,18 +30,25 @@ type resourcePage struct {
 	Statements *statements
 	Cite       string
 	All        string // query for all versions of this resource
-	Encoded    string // the URL as one path segment
+	Crumbs     []crumb
+	Latest     *versionLine // nil where there is none
+	contents                // of the latest version
+	Choices    []catalog.Version
+	Older      string // address of the page of older versions, "" at the end
+	First      bool   // the newest versions are shown
 }
 
 type versionLine struct {
 	catalog.Version
 	Rows   string // of a table, "" where not known
-	Delta  int64  // bytes more than the version before
+	Change string // against the version before, "" for the first
 	Before string // id of the version before, "" for the first
 }
 
-// profilesRead is for how many versions, the newest ones, a page tells the number of rows.
-const profilesRead = 100
+const (
+	versionsShown = 50  // on one page of a resource
+	momentsDrawn  = 400 // on a timeline, and points of a sparkline
+)
 
 // Dataset answers GET /dataset?url=: the page of a crawled URL, of a portal's dataset, or of a portal, whichever the
 // IRI names.
@@ -51,11 +61,16 @@ func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		return u.resource(w, r, res)
 	}
-	entry, datasetErr := u.archive.Dataset(r.Context(), address)
-	if datasetErr != nil {
-		return err
+	if entry, datasetErr := u.archive.Dataset(r.Context(), address); datasetErr == nil {
+		return u.portalDataset(w, r, entry)
 	}
-	return u.portalDataset(w, r, entry)
+	if portal, known, portalErr := u.portal(r.Context(), address); known || portalErr != nil {
+		if portalErr != nil {
+			return portalErr
+		}
+		return u.portalPage(w, r, portal)
+	}
+	return err
 }
 
 func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resource) error {
@@ -68,33 +83,47 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	if err != nil {
 		return err
 	}
-	page := resourcePage{Resource: res, Data: res.Versions - res.ErrorPages, Visits: visits, All: allVersions(res.URL), Encoded: url.PathEscape(res.URL)}
-	var moments []plot.Moment
-	var sizes, rowLine []float64
-	for i, v := range versions {
-		line := versionLine{Version: v}
-		if len(versions)-i <= profilesRead {
-			profile, err := u.archive.Profile(ctx, v.ID)
-			if err != nil {
-				return err
-			}
-			if profile != nil {
-				line.Rows = humanCount(profile.Rows)
-				rowLine = append(rowLine, float64(profile.Rows))
-			}
+	page := resourcePage{Resource: res, Data: res.Versions - res.ErrorPages, Visits: visits, All: allVersions(res.URL), Crumbs: crumbs(res)}
+	end := len(versions)
+	if before := r.URL.Query().Get("before"); before != "" {
+		if end, err = strconv.Atoi(before); err != nil || end < 1 || end > len(versions) {
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is no number of a version of this file", before)
 		}
-		if i > 0 {
-			line.Delta, line.Before = v.Size-versions[i-1].Size, versions[i-1].ID
+	}
+	start := max(0, end-versionsShown)
+	page.First = end == len(versions)
+	if start > 0 {
+		page.Older = fmt.Sprintf("%s&before=%d#versions", pagePath(res.URL), start)
+	}
+	var rowLine []float64
+	for i, v := range versions[start:end] {
+		line, rows, err := u.versionLine(ctx, v, versions[:start+i])
+		if err != nil {
+			return err
+		}
+		if rows >= 0 {
+			rowLine = append(rowLine, float64(rows))
 		}
 		page.Versions = append(page.Versions, line)
+	}
+	slices.Reverse(page.Versions)
+	var moments []plot.Moment
+	var sizes []float64
+	for _, v := range thinned(versions, momentsDrawn) {
 		sizes = append(sizes, float64(v.Size))
 		moments = append(moments, plot.Moment{At: v.At, Size: float64(v.Size), Href: u.versionPath(v.ID),
 			Title: fmt.Sprintf("Version %d, %s, %s", v.N, v.At.UTC().Format("2 Jan 2006 15:04:05"), humanBytes(v.Size))})
 	}
-	slices.Reverse(page.Versions)
 	page.Timeline = plot.Timeline(moments, fmt.Sprintf("When the %s of this file were archived", plural(len(versions), "version")))
 	page.Sizes = plot.Spark(sizes, "Size of the versions, oldest to newest")
 	page.Rows = plot.Spark(rowLine, "Rows of the versions, oldest to newest")
+	if len(page.Versions) > 0 && page.First {
+		page.Latest = &page.Versions[0]
+		if page.contents, err = u.contents(ctx, page.Latest.Version); err != nil {
+			return err
+		}
+	}
+	page.Choices = around(versions)
 	page.VisitLine = visitLine(visits)
 	if page.Statements, err = u.statements(ctx, res.URL); err != nil {
 		return err
@@ -106,15 +135,87 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 			return err
 		}
 	}
-	title := res.Title
-	if title == "" {
-		title = fileName(res.URL)
-	}
+	title := titleOf(res)
 	h := w.Header()
 	h.Add("Link", `<`+u.mint.TimeMap(res.URL)+`>; rel="timemap"; type="application/link-format"`)
 	h.Add("Link", `<`+u.mint.TimeGate(res.URL)+`>; rel="timegate"`)
 	h.Add("Link", `</describe?iri=`+url.QueryEscape(res.URL)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
 	return u.render(w, r, http.StatusOK, "resource", view{Title: title, Page: page})
+}
+
+// versionLine is a version and how it differs from the one before; rows is -1 where it is no table.
+func (u *UI) versionLine(ctx context.Context, v catalog.Version, before []catalog.Version) (line versionLine, rows int64, err error) {
+	line.Version = v
+	in, err := u.archive.Inside(ctx, v.ID)
+	if err != nil {
+		return line, 0, err
+	}
+	rows = -1
+	if in != nil && len(in.Tables) > 0 {
+		rows = in.Tables[0].Rows
+		line.Rows = humanCount(rows)
+	}
+	if len(before) == 0 {
+		return line, rows, nil
+	}
+	last := before[len(before)-1]
+	line.Before = last.ID
+	change, err := u.archive.Change(ctx, v.ID)
+	if err != nil {
+		return line, 0, err
+	}
+	line.Change = changeWords(change, v.Size-last.Size)
+	return line, rows, nil
+}
+
+// changeWords sums up a change in the terms of what changed, else in bytes.
+func changeWords(s *diff.Summary, bytes int64) string {
+	var words []string
+	if s != nil {
+		for _, c := range []struct {
+			added, removed, changed int64
+			what                    string
+		}{{s.RowsAdded, s.RowsRemoved, s.RowsChanged, "row"}, {s.ColumnsAdded, s.ColumnsRemoved, s.ColumnsRenamed + s.ColumnsRetyped, "column"},
+			{s.TriplesAdded, s.TriplesRemoved, 0, "triple"}, {s.PathsAdded, s.PathsRemoved, s.PathsChanged, "value"}} {
+			var part []string
+			for _, n := range []struct {
+				count int64
+				sign  string
+			}{{c.added, "+"}, {c.removed, "−"}, {c.changed, "~"}} {
+				if n.count > 0 {
+					part = append(part, n.sign+humanCount(n.count))
+				}
+			}
+			if len(part) > 0 {
+				noun := c.what + "s"
+				if c.added+c.removed+c.changed == 1 {
+					noun = c.what
+				}
+				words = append(words, strings.Join(part, " ")+" "+noun)
+			}
+		}
+	}
+	switch {
+	case len(words) > 0:
+		return strings.Join(words, ", ")
+	case bytes > 0:
+		return "+" + humanBytes(bytes)
+	case bytes < 0:
+		return "−" + humanBytes(-bytes)
+	}
+	return "same size"
+}
+
+// thinned takes at most n of a list, evenly, with the first and the last.
+func thinned[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	out := make([]T, n)
+	for i := range out {
+		out[i] = list[i*(len(list)-1)/(n-1)]
+	}
+	return out
 }
 
 // visitLine draws the last visits: what was new, what was not, what failed.
@@ -138,11 +239,7 @@ func visitLine(visits []catalog.Activity) template.HTML {
 
 // citation names one version so that others can find exactly these bytes again.
 func citation(res catalog.Resource, v catalog.Version, iri string) string {
-	title := res.Title
-	if title == "" {
-		title = fileName(res.URL)
-	}
-	return fmt.Sprintf("%s. %s, version %d of %s. Archived copy: %s", title, res.URL, v.N, v.At.UTC().Format("2 January 2006, 15:04:05 UTC"), iri)
+	return fmt.Sprintf("%s. %s, version %d of %s. Archived copy: %s", titleOf(res), res.URL, v.N, v.At.UTC().Format("2 January 2006, 15:04:05 UTC"), iri)
 }
 
 func allVersions(address string) string {
@@ -155,7 +252,11 @@ func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog
 		Resources  []listed
 		Statements *statements
 		All        string
+		Crumbs     []crumb
 	}{Entry: entry, All: withPrefixes("SELECT ?version WHERE {\n  <" + iriText(entry.IRI) + "> dcat:distribution ?resource .\n  ?resource dct:hasVersion ?version .\n}")}
+	if entry.Portal != "" {
+		page.Crumbs = []crumb{{hostOf(entry.Portal), pagePath(entry.Portal)}}
+	}
 	for _, address := range entry.URLs[:min(len(entry.URLs), 200)] {
 		res, err := u.archive.Resource(r.Context(), address)
 		if err != nil {

@@ -54,10 +54,21 @@ type sortLink struct {
 	Current    bool
 }
 
+// maxQuestion is how many characters of a text are searched for.
+const maxQuestion = 300
+
+// cut gives at most n characters.
+func cut(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n])
+	}
+	return s
+}
+
 // search answers GET /search: resources by text and facets. Every state of the page is an address.
 func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	s := catalog.Search{Text: q.Get("q"), Portal: q.Get("portal"), Dataset: q.Get("dataset"), Host: q.Get("host"), Type: q.Get("type"),
+	s := catalog.Search{Text: cut(q.Get("q"), maxQuestion), Portal: q.Get("portal"), Dataset: q.Get("dataset"), Host: q.Get("host"), Type: q.Get("type"),
 		Outcome: catalog.Outcome(q.Get("outcome")), Sort: q.Get("sort"), After: q.Get("after"), Limit: 25, Facets: true}
 	found, err := u.archive.Search(r.Context(), s)
 	if err != nil {
@@ -75,6 +86,23 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 			page.Chosen = append(page.Chosen, chosen{c.name, value, with(q, c.key, "")})
 		}
 	}
+	page.Facets = facets(found, q, s)
+	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"title", "Title"}} {
+		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
+	}
+	page.Zip = searchQuery(s)
+	if found.Next != "" {
+		page.Next = with(q, "after", found.Next)
+	}
+	title := "Search"
+	if s.Text != "" {
+		title = s.Text + " – search"
+	}
+	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page})
+}
+
+// facets are the links that narrow a search further; q are the parameters it has.
+func facets(found catalog.Found, q url.Values, s catalog.Search) (groups []facet) {
 	for _, f := range []struct {
 		name, key string
 		counts    []catalog.Count
@@ -92,20 +120,9 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 			}
 			group.Lines = append(group.Lines, facetLine{c, with(q, f.key, c.Key)})
 		}
-		page.Facets = append(page.Facets, group)
+		groups = append(groups, group)
 	}
-	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"title", "Title"}} {
-		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
-	}
-	page.Zip = searchQuery(s)
-	if found.Next != "" {
-		page.Next = with(q, "after", found.Next)
-	}
-	title := "Search"
-	if s.Text != "" {
-		title = s.Text + " – search"
-	}
-	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page})
+	return groups
 }
 
 // searchQuery asks for the files of a search that facets alone narrow; "" for one with words or without any facet,
@@ -142,6 +159,9 @@ func literal(s string) string {
 // begins at its first page.
 func with(q url.Values, key, value string) string {
 	next := maps.Clone(q)
+	if next == nil {
+		next = url.Values{}
+	}
 	next.Del("after")
 	if value == "" {
 		next.Del(key)

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -40,7 +41,7 @@ func everyPage(w *world) []string {
 	xml := w.versions["https://open.region.example/air/stations.xml"]
 	return []string{"/", "/search", "/search?q=trees", "/search?q=nothing+at+all", "/search?type=text/csv&host=open.region.example&after=25", "/portals",
 		"/dataset?url=" + url.QueryEscape(trees[0].URL), "/dataset?url=https://open.region.example/gone.csv", "/dataset?url=ftp://files.library.example/loans.zip",
-		"/dataset?url=" + url.QueryEscape(w.resources[0].Datasets[0]),
+		"/dataset?url=" + url.QueryEscape(w.resources[0].Datasets[0]), "/dataset?url=" + url.QueryEscape(w.resources[0].Portals[0]),
 		"/version?id=" + trees[3].ID, "/version?id=" + xml[0].ID, "/version?id=" + w.versions["http://data.city.example/budget.json"][1].ID,
 		"/diff?from=" + trees[0].ID + "&to=" + trees[1].ID, "/crawls", "/crawls?outcome=no-version", "/statistics", "/console", "/console?query=ASK+%7B%7D",
 		"/basket", "/basket?id=" + trees[0].ID + "&id=" + xml[0].ID + "&id=nonsense", "/api-doc"}
@@ -185,6 +186,46 @@ func TestADifferenceShowsLines(t *testing.T) {
 	text := body(t, get(t, site(w), "/diff?from="+v[0].ID+"&to="+v[1].ID))
 	if strings.Count(text, `<tr class="added">`) < 7 || !strings.Contains(text, `<tr class="gap">`) {
 		t.Errorf("%d added lines, gap %v", strings.Count(text, `<tr class="added">`), strings.Contains(text, `<tr class="gap">`))
+	}
+}
+
+func TestAPortalsPageTellsOfItsFiles(t *testing.T) {
+	t.Parallel()
+	text := body(t, get(t, site(newWorld()), "/dataset?url=https://portal.city.example/"))
+	for _, want := range []string{"City open data</h1>", "Trees in the city", "/search?portal=https%3A%2F%2Fportal.city.example%2F", "new version</a></th>", "JSON"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+func TestAFileOfTenThousandVersionsHasPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	const address = "http://data.city.example/hourly\"><script>.csv"
+	w.add(address, strings.Repeat("A long title <b> ", 100), "text/csv", "https://portal.city.example/", 10_000, func(n int) string { return fmt.Sprintf("a\n%d\n", n) })
+	h := site(w)
+	next := "/dataset?url=" + url.QueryEscape(address)
+	for n, pages := 9_999, 0; pages < 3; pages++ {
+		text := body(t, get(t, h, next))
+		if !strings.Contains(text, fmt.Sprintf(">Version %d</a>", n)) || strings.Contains(text, fmt.Sprintf(">Version %d</a>", n-50)) || strings.Contains(text, "<script>.csv") {
+			t.Fatalf("%s: a page of %d bytes", next, len(text))
+		}
+		if len(text) > 400_000 {
+			t.Errorf("%s: %d bytes", next, len(text))
+		}
+		m := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(text)
+		if m == nil {
+			t.Fatal("no older versions")
+		}
+		next, n = strings.TrimSuffix(html.UnescapeString(m[1]), "#versions"), n-50
+	}
+	if res := get(t, h, "/dataset?url="+url.QueryEscape(address)+"&before=0"); res.StatusCode != 400 {
+		t.Errorf("before=0: %d", res.StatusCode)
+	}
+	v := w.versions[address]
+	if text := body(t, get(t, h, "/diff?from="+v[0].ID+"&to="+v[9000].ID)); len(text) > 300_000 || !strings.Contains(text, ">Version 9000,") {
+		t.Errorf("the comparison is a page of %d bytes", len(text))
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
@@ -13,18 +14,17 @@ import (
 )
 
 type versionView struct {
-	Version    catalog.Version
-	Resource   catalog.Resource
-	Before     string // ids of the neighbours, "" where there is none
-	After      string
-	Preview    preview
-	Table      *table // nil where it is none
-	Inside     *inside
+	Version  catalog.Version
+	Resource catalog.Resource
+	Before   string // ids of the neighbours, "" where there is none
+	After    string
+	contents
 	Joins      []joinable
 	Statements *statements
 	Cite       string
 	IRI        string
 	Headers    [][2]string
+	Crumbs     []crumb
 }
 
 // versionPage answers GET /version?id=.
@@ -52,26 +52,16 @@ func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
 		return err
 	}
 	iri := u.mint.Version(id)
-	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Cite: citation(res, v, iri), Headers: headerLines(v.Headers)}
+	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Cite: citation(res, v, iri), Headers: headerLines(v.Headers), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
 	if n+1 < res.Versions {
 		page.After = ns.VersionID(res.ID, n+1)
 	}
-	in, err := u.archive.Inside(ctx, id)
-	if err != nil {
+	if page.contents, err = u.contents(ctx, v); err != nil {
 		return err
 	}
-	var profile *csvprofile.Profile
-	if in != nil && len(in.Tables) > 0 {
-		profile = in.Tables[0]
-	}
-	page.Inside = u.inside(id, in)
 	if page.Joins, err = u.joins(ctx, id); err != nil {
 		return err
 	}
-	if page.Preview, err = u.preview(ctx, v, profile); err != nil {
-		return err
-	}
-	page.Table = tableFacts(profile)
 	if page.Statements, err = u.statements(ctx, iri); err != nil {
 		return err
 	}
@@ -84,6 +74,27 @@ func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
 	h.Add("Link", `<`+v.URL+`>; rel="original"`)
 	h.Add("Link", `</describe?iri=`+url.QueryEscape(iri)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
 	return u.render(w, r, http.StatusOK, "version", view{Title: title + ", version " + humanCount(v.N), Page: page})
+}
+
+// contents is what a version holds, as pages show it.
+type contents struct {
+	Preview preview
+	Table   *table // the first one; nil where there is none
+	Inside  *inside
+}
+
+func (u *UI) contents(ctx context.Context, v catalog.Version) (c contents, err error) {
+	in, err := u.archive.Inside(ctx, v.ID)
+	if err != nil {
+		return c, err
+	}
+	var profile *csvprofile.Profile
+	if in != nil && len(in.Tables) > 0 {
+		profile = in.Tables[0]
+	}
+	c.Inside, c.Table = u.inside(v.ID, in), tableFacts(profile)
+	c.Preview, err = u.preview(ctx, v, profile)
+	return c, err
 }
 
 func headerLines(h http.Header) [][2]string {

@@ -32,6 +32,16 @@ func (a *Archive) Compare(ctx context.Context, from, to catalog.Version, o diff.
 	return report, nil
 }
 
+// Change sums up how a version differs from the one before; nil where that is not known.
+func (a *Archive) Change(ctx context.Context, id string) (*diff.Summary, error) {
+	var s *diff.Summary
+	err := a.view(func(t tables) (err error) {
+		s, err = t.change(id)
+		return err
+	})
+	return s, err
+}
+
 // Side opens a version to be compared; the caller closes it.
 func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, io.Closer, error) {
 	profile, err := a.Profile(ctx, v.ID)

@@ -77,7 +77,7 @@ func (a *Archive) Portals(ctx context.Context) ([]catalog.Portal, error) {
 	var all []catalog.Portal
 	err := a.view(func(t tables) error {
 		return t.counts(ctx, countPortal, func(iri string, n tally) error {
-			all = append(all, catalog.Portal{IRI: iri, Title: n.Title, Datasets: n.Datasets, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes})
+			all = append(all, catalog.Portal{IRI: iri, Title: n.Title, Datasets: n.Datasets, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})
 			return nil
 		})
 	})

@@ -45,6 +45,7 @@ type Portal struct {
 	Resources int
 	Versions  int
 	Bytes     int64
+	Outcomes  map[Outcome]int // of all fetches of its resources
 }
 
 // DatasetEntry is one dataset as its portal lists it.
