@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/detect"
+	"odarchive/crawler/inspect"
+	"odarchive/crawler/rdfprofile"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) profile() *cobra.Command {
+	var asCSVW bool
+	cmd := &cobra.Command{
+		Use:   "profile FILE...",
+		Short: "Describe local tables: dialect, header, columns",
+		Long: `Describe local tables: dialect, encoding, header, and the type and statistics of every column.
+
+Tables are found in CSV and its kin, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, in columns of fixed width, and
+in the files inside archives. Of RDF files it says what statements they hold and where their syntax is wrong.`,
+		Example: "  odarchive profile data.csv\n  odarchive profile --csvw data.csv > data.csv-metadata.json\n  odarchive profile --json workbook.xlsx",
+		Args:    atLeast(1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return eachFile(args, func(name string, file *os.File, size int64) error {
+				in, err := lookInto(cmd.Context(), name, file, size)
+				if err != nil {
+					return err
+				}
+				for _, fault := range in.Faults {
+					fmt.Fprintln(c.stderr, "odarchive: "+fault)
+				}
+				if asCSVW {
+					return c.csvw(name, in)
+				}
+				return c.tables(name, in)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "one JSON object a table")
+	cmd.Flags().BoolVar(&asCSVW, "csvw", false, "CSVW metadata as JSON")
+	return cmd
+}
+
+// profileTime is how long one local file may be looked into, which nobody waits for but the person who asked.
+const profileTime = time.Hour
+
+// lookInto finds the tables of a file. Text that has none that its kind is known for is read as CSV.
+func lookInto(ctx context.Context, name string, file *os.File, size int64) (*inspect.Inside, error) {
+	found, err := detect.File(ctx, detect.Input{Name: name, Size: size, Body: file})
+	if err != nil {
+		return nil, err
+	}
+	if !found.Tabular {
+		in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime})
+		if err != nil || in != nil && (in.RDF != nil || tablesIn(in) > 0) {
+			return in, err
+		}
+		if size > 0 && !mayBeDelimited(found) {
+			why := "there is no table in it"
+			if in != nil && len(in.Faults) > 0 {
+				why = strings.Join(in.Faults, "; ")
+			}
+			return nil, fmt.Errorf("it is %s: %s", found.Type, why)
+		}
+	}
+	p, err := csvprofile.Read(ctx, io.NewSectionReader(file, 0, size), csvprofile.Options{})
+	return &inspect.Inside{Tables: []*csvprofile.Profile{p}}, err
+}
+
+// mayBeDelimited tells whether a file is worth reading as CSV: text that is not certainly something else.
+func mayBeDelimited(d detect.Detection) bool {
+	switch d.Type {
+	case "text/html", "application/json", "application/xml", "text/xml", "application/rtf", "application/pdf":
+		return false
+	}
+	return d.Charset != "" && !strings.HasSuffix(d.Type, "+xml") && !strings.HasSuffix(d.Type, "+json")
+}
+
+func tablesIn(in *inspect.Inside) int {
+	n := len(in.Tables)
+	for _, m := range in.Members {
+		n += len(m.Tables)
+	}
+	return n
+}
+
+// eachTable calls f with every table of a file and of the files inside it, and the name of the file it is in.
+func eachTable(name string, in *inspect.Inside, f func(name string, p *csvprofile.Profile) error) error {
+	for _, p := range in.Tables {
+		if err := f(name, p); err != nil {
+			return err
+		}
+	}
+	for _, m := range in.Members {
+		for _, p := range m.Tables {
+			if err := f(name+"/"+m.Path, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// csvw writes one metadata document: of the table, or of the group where there are several.
+func (c *cli) csvw(name string, in *inspect.Inside) error {
+	if tablesIn(in) == 1 {
+		return eachTable(name, in, func(name string, p *csvprofile.Profile) error { return c.line(p.CSVW(reference(name))) })
+	}
+	var urls []string
+	var tables []*csvprofile.Profile
+	err := eachTable(name, in, func(name string, p *csvprofile.Profile) error {
+		urls, tables = append(urls, reference(name)), append(tables, p)
+		return nil
+	})
+	if err != nil || len(tables) == 0 {
+		return err
+	}
+	return c.line(csvprofile.CSVWGroup(urls, tables))
+}
+
+// reference is a file's name as a URL reference.
+func reference(name string) string { return (&url.URL{Path: filepath.ToSlash(name)}).String() }
+
+// tables writes what was found for a person, or a line a table for programs.
+func (c *cli) tables(name string, in *inspect.Inside) error {
+	err := eachTable(name, in, func(name string, p *csvprofile.Profile) error {
+		if c.json {
+			return c.line(p.Line(name))
+		}
+		return c.profileTable(name, p)
+	})
+	if err != nil || in.RDF == nil {
+		return err
+	}
+	if c.json {
+		return c.line(json.Marshal(struct {
+			File string              `json:"file"`
+			RDF  *rdfprofile.Profile `json:"rdf"`
+		}{name, in.RDF}))
+	}
+	return c.profileRDF(name, in.RDF)
+}
+
+func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
+	var b strings.Builder
+	b.WriteString(name)
+	if p.Name != "" {
+		b.WriteString(", " + p.Name)
+	}
+	fmt.Fprintf(&b, ": %d rows, %d columns; %sheader %v\n", p.Rows, len(p.Columns), dialectOf(p.Dialect), p.Dialect.Header)
+	for i, column := range p.Columns {
+		facts := []string{column.Datatype, fmt.Sprintf("%d distinct", column.Distinct)}
+		if column.Nulls > 0 {
+			facts = append(facts, fmt.Sprintf("%d empty", column.Nulls))
+		}
+		if column.Min != "" {
+			facts = append(facts, column.Min+" to "+column.Max)
+		}
+		fmt.Fprintf(&b, "  %d. %s: %s\n", i+1, column.Name, strings.Join(facts, ", "))
+	}
+	_, err := io.WriteString(c.stdout, b.String())
+	return err
+}
+
+// dialectOf says how a table is written; sheets and the like have no delimiter.
+func dialectOf(d csvprofile.Dialect) string {
+	words := ""
+	if d.Encoding != "" {
+		words = d.Encoding + ", "
+	}
+	if d.Delimiter != "" {
+		words += "delimiter " + quoted(d.Delimiter) + ", quote " + quoted(d.QuoteChar) + ", "
+	}
+	return words
+}
+
+func quoted(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return s
+	}
+	return string(raw)
+}
+
+func (c *cli) profileRDF(name string, p *rdfprofile.Profile) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d triples, %d predicates, %d classes; %s\n", name, p.Triples, len(p.Predicates), len(p.Classes), p.Syntax)
+	for _, list := range []struct {
+		what string
+		of   []rdfprofile.Count
+	}{{"predicate", p.Predicates}, {"class", p.Classes}, {"namespace", p.Namespaces}} {
+		for _, n := range list.of[:min(len(list.of), 20)] {
+			fmt.Fprintf(&b, "  %s %s: %d\n", list.what, n.IRI, n.Count)
+		}
+	}
+	for _, f := range p.Faults {
+		fmt.Fprintf(&b, "  line %d, column %d: %s\n", f.Line, f.Col, f.Message)
+	}
+	_, err := io.WriteString(c.stdout, b.String())
+	return err
+}
