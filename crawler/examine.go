@@ -76,7 +76,7 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	if kept.Ref, err = p.store(ctx, latest, ex.Body.Digests(), ex); err != nil {
 		return nil, err
 	}
-	kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
+	kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
 	if err == nil && latest != nil {
 		kept.Change = p.change(ctx, *latest, kept, ex)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,7 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 	}
 	if !found.Tabular {
 		in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime})
-		if err != nil || in != nil && (in.RDF != nil || tablesIn(in) > 0) {
+		if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0) {
 			return in, err
 		}
 		if size > 0 && !mayBeDelimited(found) {
@@ -84,6 +85,10 @@ func mayBeDelimited(d detect.Detection) bool {
 		return false
 	}
 	return d.Charset != "" && !strings.HasSuffix(d.Type, "+xml") && !strings.HasSuffix(d.Type, "+json")
+}
+
+func holdsRDF(in *inspect.Inside) bool {
+	return in.RDF != nil || slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.RDF != nil })
 }
 
 func tablesIn(in *inspect.Inside) int {
@@ -139,16 +144,25 @@ func (c *cli) tables(name string, in *inspect.Inside) error {
 		}
 		return c.profileTable(name, p)
 	})
-	if err != nil || in.RDF == nil {
-		return err
+	if err == nil && in.RDF != nil {
+		err = c.rdf(name, in.RDF)
 	}
-	if c.json {
-		return c.line(json.Marshal(struct {
-			File string              `json:"file"`
-			RDF  *rdfprofile.Profile `json:"rdf"`
-		}{name, in.RDF}))
+	for _, m := range in.Members {
+		if err == nil && m.RDF != nil {
+			err = c.rdf(name+"/"+m.Path, m.RDF)
+		}
 	}
-	return c.profileRDF(name, in.RDF)
+	return err
+}
+
+func (c *cli) rdf(name string, p *rdfprofile.Profile) error {
+	if !c.json {
+		return c.profileRDF(name, p)
+	}
+	return c.line(json.Marshal(struct {
+		File string              `json:"file"`
+		RDF  *rdfprofile.Profile `json:"rdf"`
+	}{name, p}))
 }
 
 func (c *cli) profileTable(name string, p *csvprofile.Profile) error {

@@ -79,6 +79,7 @@ func TestDescriptionsAreAsWrittenDown(t *testing.T) {
 		"activity": Activity(mint, failed),
 		"table":    Inside(mint, version(), inside(t, "trees.csv", "id,species,height,planted\n1,Tilia cordata,12.5,2001-03-04\n2,Acer,8.0,\n3,Quercus,21.25,1987-11-30\n")),
 		"rdf":      Inside(mint, version(), inside(t, "a.ttl", "@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<http://e/a> foaf:name \"A\" ; a foaf:Person .\n")),
+		"faults":   Inside(mint, version(), inside(t, "b.ttl", "@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<http://e/a> foaf:name oops .\n<http://e/b> foaf:name \"B\" .\n")),
 		"joins": Joins(mint, []joins.Match{{Column: joins.Place{Version: version().ID, Column: 1}, Name: "species", Other: joins.Place{Version: "76543210fedcba9876543210_4", Member: "a b.csv", Table: 1, Column: 2},
 			OtherName: "name", Containment: 1, Reverse: 0.25, Jaccard: 0.25}, {Column: joins.Place{Version: version().ID}, Name: "id", Other: joins.Place{Version: "76543210fedcba9876543210_4"}, Containment: 0.2, Reverse: 0.9, Jaccard: 0.2}}),
 		"zip": Inside(mint, version(), inside(t, "a.zip", aZip(t))),

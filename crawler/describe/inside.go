@@ -8,8 +8,10 @@ import (
 	"odarchive/crawler/rdfprofile"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
 	"odarchive/vocab/dcat"
 	"odarchive/vocab/dcterms"
+	"odarchive/vocab/rdfs"
 	"odarchive/vocab/void"
 )
 
@@ -24,8 +26,11 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	g := &graph{}
 	left := maxDescribed
 	g.tables(place{file: m.Version(v.ID), label: v.ID}, in.Tables, &left)
+	g.about(term.IRI(m.Version(v.ID)))
+	for _, fault := range in.Faults {
+		g.text(arc.Fault, fault)
+	}
 	if in.RDF != nil {
-		g.about(term.IRI(m.Version(v.ID)))
 		g.rdf(v.ID, in.RDF)
 	}
 	for i, member := range in.Members {
@@ -48,7 +53,11 @@ func (g *graph) member(m ns.Mint, v catalog.Version, i int, member inspect.Membe
 	if !member.Modified.IsZero() {
 		g.add(dcterms.Modified, Time(member.Modified))
 	}
-	g.tables(place{file: iri, label: v.ID + "-member-" + strconv.Itoa(i+1)}, member.Tables, left)
+	label := v.ID + "-member-" + strconv.Itoa(i+1)
+	if member.RDF != nil {
+		g.rdf(label, member.RDF)
+	}
+	g.tables(place{file: iri, label: label}, member.Tables, left)
 }
 
 // rdf describes the statements of an RDF file about the subject that is set (VoID section 4).
@@ -60,6 +69,7 @@ func (g *graph) rdf(label string, p *rdfprofile.Profile) {
 	g.add(void.DistinctObjects, integer(p.Objects))
 	g.add(void.Properties, integer(int64(len(p.Predicates))))
 	g.add(void.Classes, integer(int64(len(p.Classes))))
+	g.add(arc.FaultCount, integer(p.FaultCount))
 	for _, n := range p.Namespaces[:min(len(p.Namespaces), maxPartitions)] {
 		g.add(void.Vocabulary, IRI(n.IRI))
 	}
@@ -75,4 +85,15 @@ func (g *graph) rdf(label string, p *rdfprofile.Profile) {
 	}
 	partition("property", void.PropertyPartition, void.Property, void.Triples, p.Predicates)
 	partition("class", void.ClassPartition, void.Class, void.Entities, p.Classes)
+	for i, f := range p.Faults {
+		node := term.Blank("fault-" + label + "-" + strconv.Itoa(i+1))
+		g.about(file)
+		g.add(arc.SyntaxFault, node)
+		g.about(node)
+		if f.Line > 0 {
+			g.add(arc.Line, integer(int64(f.Line)))
+			g.add(arc.Col, integer(int64(f.Col)))
+		}
+		g.text(rdfs.Comment, f.Message)
+	}
 }

@@ -37,12 +37,14 @@ type Member struct {
 	Type     string                `json:"type,omitempty"` // media type, "" where it was not looked at
 	Charset  string                `json:"charset,omitempty"`
 	Tables   []*csvprofile.Profile `json:"tables,omitempty"`
+	RDF      *rdfprofile.Profile   `json:"rdf,omitempty"`
 }
 
 // Input is a file to look into.
 type Input struct {
 	Found detect.Detection // what kind of file it is
 	Name  string           // file name
+	Base  string           // its URL, against which relative IRIs in it are resolved; "" where it has none
 	Size  int64
 	Body  io.ReaderAt
 }
@@ -111,13 +113,19 @@ func (l *look) file(in Input) {
 		return
 	}
 	l.found.Tables = l.tables(in.Name, in)
-	if rdfprofile.Known(in.Found.Type) {
-		profile, err := rdfprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), in.Found.Type, rdfprofile.Options{})
-		if err != nil {
-			l.fault(in.Name, err)
-		}
-		l.found.RDF = profile
+	l.found.RDF = l.rdf(in)
+}
+
+// rdf says what statements an RDF file holds; nil for other files.
+func (l *look) rdf(in Input) *rdfprofile.Profile {
+	if !rdfprofile.Known(in.Found.Type) {
+		return nil
 	}
+	profile, err := rdfprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), in.Found.Type, rdfprofile.Options{Base: in.Base})
+	if err != nil {
+		l.fault(in.Name, err)
+	}
+	return profile
 }
 
 // tables of one file that is no archive.

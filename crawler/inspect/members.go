@@ -20,7 +20,7 @@ func (l *look) members(in Input) {
 			l.found.More = true
 			return errEnough
 		}
-		member, err := l.member(m)
+		member, err := l.member(m, in.Base)
 		l.found.Members = append(l.found.Members, member)
 		if err != nil {
 			l.fault(m.Path, err)
@@ -48,7 +48,7 @@ func Extract(ctx context.Context, in Input, path string, limits Limits, dst io.W
 }
 
 // member looks into one member. Its bytes are held in memory, which MaxProbe bounds.
-func (l *look) member(m unpack.Member) (Member, error) {
+func (l *look) member(m unpack.Member, base string) (Member, error) {
 	member := Member{Path: m.Path, Size: m.Size, Modified: m.Modified}
 	if m.Packed || m.Size > l.limits.MaxProbe {
 		return member, nil
@@ -71,7 +71,8 @@ func (l *look) member(m unpack.Member) (Member, error) {
 	}
 	member.Type, member.Charset = found.Type, found.Charset
 	if found.Compression == "" && !unpack.Known(found.Type) {
-		member.Tables = l.tables(m.Path, Input{Found: found, Name: m.Path, Size: member.Size, Body: bytes.NewReader(body)})
+		inner := Input{Found: found, Name: m.Path, Base: base, Size: member.Size, Body: bytes.NewReader(body)}
+		member.Tables, member.RDF = l.tables(m.Path, inner), l.rdf(inner)
 	}
 	return member, nil
 }

@@ -41,6 +41,15 @@ const (
 	Format    = NS + "format"    // column -> pattern its values follow
 )
 
+// What could not be read.
+const (
+	Fault       = NS + "fault"       // version -> one sentence on what in it could not be read
+	SyntaxFault = NS + "syntaxFault" // RDF file -> a place where its syntax is wrong
+	Line        = NS + "line"        // such a place -> line, from 1
+	Col         = NS + "col"         // such a place -> character in the line, from 1
+	FaultCount  = NS + "faultCount"  // RDF file -> how many such places there are
+)
+
 // Tables that belong together.
 const (
 	JoinableWith = NS + "joinableWith" // version or member -> another whose columns share values with its own
