@@ -10,6 +10,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ckan"
 	"odarchive/crawler/harvest/datajson"
+	"odarchive/crawler/harvest/dcat"
 	"odarchive/crawler/harvest/oai"
 	"odarchive/crawler/harvest/portalwatch"
 	"odarchive/crawler/harvest/schemaorg"
@@ -60,6 +61,9 @@ func harvesters() []harvester {
 		}},
 		{"schemaorg", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return schemaorg.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}
+		}},
+		{"dcat", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return dcat.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
 		}},
 		{"oai", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return oai.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Stats: &harvest.Traffic{}}

@@ -1,0 +1,98 @@
+package dcat
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/portalapi"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
+	"odarchive/vocab/skos"
+)
+
+// distributions of a dataset, one for each address that can be crawled.
+func (g *graph) distributions(d term.Key) []harvest.Distribution {
+	var all []harvest.Distribution
+	for _, node := range g.objects(d, dcat.DistributionProp) {
+		form := harvest.Distribution{
+			IRI: nameOf(node), Title: g.value(node, dcterms.Title, rdfs.Label), Format: g.label(node, dcterms.Format),
+			MediaType: mediaType(g.label(node, dcat.MediaType)), Modified: g.value(node, dcterms.Modified),
+		}
+		form.Size = size(g.value(node, dcat.ByteSize))
+		form.Service = len(g.objects(node, dcat.AccessService)) > 0 || portalapi.IsService(form.Format)
+		addresses := g.objects(node, dcat.DownloadURL)
+		if len(addresses) > 0 {
+			form.Service = false
+		} else {
+			// dct:accessURL is no term, and in use all the same
+			addresses = g.objects(node, dcat.AccessURL, dcterms.NS+"accessURL", dcat.NS+"accessUrl")
+		}
+		if len(addresses) == 0 && len(g.out[node]) == 0 && node.Kind() != term.KindBlank {
+			addresses = []term.Key{node} // nothing but an address
+		}
+		for _, address := range addresses {
+			form.URL = strings.TrimSpace(address.Value())
+			if address.Kind() == term.KindBlank { // [ rdf:value "…" ]
+				form.URL = g.value(address, rdf.Value)
+			}
+			if form.URL != "" {
+				all = append(all, form)
+			}
+		}
+	}
+	return all
+}
+
+// label of what a predicate leads to: a literal, a node with one, or the end of an IRI.
+func (g *graph) label(s term.Key, predicate string) string {
+	for _, o := range g.objects(s, predicate) {
+		if o.Kind() == term.KindLiteral {
+			return strings.TrimSpace(o.Value())
+		}
+		if name := g.value(o, rdfs.Label, skos.PrefLabel, rdf.Value, dcterms.Title); name != "" {
+			return name
+		}
+		if o.Kind() == term.KindIRI {
+			const iana = "/assignments/media-types/"
+			if _, name, ok := strings.Cut(o.Value(), iana); ok {
+				return name
+			}
+			return o.Value()[strings.LastIndexAny(o.Value(), "/#")+1:]
+		}
+	}
+	return ""
+}
+
+func mediaType(s string) string {
+	if strings.Count(s, "/") == 1 {
+		return s
+	}
+	return ""
+}
+
+func size(s string) int64 {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n < 0 || n > 1<<60 {
+		return 0
+	}
+	return int64(n)
+}
+
+// frequency by its IRI or words.
+func (g *graph) frequency(d term.Key) string {
+	for _, o := range g.objects(d, dcterms.AccrualPeriodicity) {
+		name := ""
+		if o.Kind() == term.KindBlank {
+			name = g.value(o, rdfs.Label, skos.PrefLabel, rdf.Value)
+		} else {
+			name = o.Value()
+		}
+		return cmp.Or(name, g.value(o, rdfs.Label))
+	}
+	return ""
+}

@@ -1,0 +1,200 @@
+package dcat
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/rdfio/webpage"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/hydra"
+	"odarchive/vocab/ldp"
+	"odarchive/vocab/rdf"
+)
+
+const (
+	maxDocument = 192 << 20
+	maxContext  = 1 << 20
+	accepted    = "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.9, application/ld+json;q=0.8, application/trig;q=0.8, application/n-quads;q=0.8, text/html;q=0.1, */*;q=0.1"
+)
+
+// reader gets documents.
+type reader struct {
+	http     harvest.Doer
+	contexts map[string][]byte // of JSON-LD, by IRI; nil: it cannot be had
+	missing  string            // the last one that cannot be had
+}
+
+// document is one that was read.
+type document struct {
+	url   string
+	quads []term.Quad
+	link  string // Link: rel="next"
+	fault error  // the first statement that could not be read and was passed over
+}
+
+// get a document and read it, as far as it can be read.
+func (r *reader) get(ctx context.Context, address string) (document, error) {
+	answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: address, Accept: accepted, Max: maxDocument})
+	if err != nil {
+		return document{}, err
+	}
+	doc := document{url: answer.URL, link: nextLink(answer)}
+	err = r.read(ctx, answer, &doc)
+	return doc, err
+}
+
+// read the statements of an answer. The error is one sentence.
+func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document) error {
+	declared, body := answer.Header.Get("Content-Type"), answer.Body
+	if harvest.LooksLikeHTML(body) && !strings.Contains(declared, "rdf+xml") {
+		page, err := webpage.Read(bytes.NewReader(body), webpage.Options{Base: answer.URL, ContentType: "text/html; charset=utf-8"})
+		if err == nil {
+			into.quads = page.All()
+		}
+		if len(into.quads) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s answered with a web page, expected a DCAT catalog in RDF", answer.URL)
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(body[:min(len(body), 200)]), []byte("<?xml")) {
+		body = asUTF8(body)
+	}
+	path := answer.URL
+	if u, err := url.Parse(answer.URL); err == nil {
+		path = u.Path
+	}
+	syntax, ok := rdfio.Detect(body[:min(len(body), 64<<10)], path, declared)
+	if !ok {
+		return fmt.Errorf("%s answered with %s that is no RDF", answer.URL, kindOf(declared))
+	}
+	rd := rdfio.NewReader(bytes.NewReader(body), syntax, rdfio.Options{Base: answer.URL, RDF12: true,
+		Limits: rdfio.Limits{Document: maxDocument}, Context: func(iri string) ([]byte, error) { return r.context(ctx, iri) }})
+	for {
+		q, err := rd.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && rd.Skip():
+			if into.fault == nil { // the rest of a text with a bad statement is read
+				into.fault = fmt.Errorf("%s: %w", answer.URL, err)
+			}
+			continue
+		case err != nil && r.missing != "":
+			return fmt.Errorf("%s is JSON-LD whose context %s cannot be had%s", answer.URL, r.missing, otherKind(body))
+		case err != nil:
+			return fmt.Errorf("%s is no valid %s: %w", answer.URL, syntax.Name, err)
+		}
+		into.quads = append(into.quads, q)
+	}
+}
+
+// otherKind hints at the harvester for what only looks like DCAT.
+func otherKind(body []byte) string {
+	if bytes.Contains(body, []byte("project-open-data.cio.gov")) {
+		return "; it is a data.json: harvest it as datajson"
+	}
+	return ""
+}
+
+// asUTF8 makes the XML declaration say what the bytes are by now.
+func asUTF8(body []byte) []byte {
+	start := bytes.Index(body, []byte("<?xml"))
+	end := bytes.Index(body, []byte("?>"))
+	if start < 0 || end < start || end > 400 {
+		return body
+	}
+	return append([]byte(`<?xml version="1.0"`), body[end:]...)
+}
+
+// context of JSON-LD at an address, asked for once.
+func (r *reader) context(ctx context.Context, iri string) ([]byte, error) {
+	body, known := r.contexts[iri]
+	if !known {
+		answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: iri, Accept: "application/ld+json, application/json;q=0.9", Max: maxContext, Tries: 2})
+		if err == nil && !harvest.LooksLikeHTML(answer.Body) {
+			body = answer.Body
+		}
+		r.contexts[iri] = body
+	}
+	if body == nil {
+		r.missing = iri
+		return nil, fmt.Errorf("the context %s cannot be had", iri)
+	}
+	return body, nil
+}
+
+func kindOf(contentType string) string {
+	kind, _, _ := strings.Cut(contentType, ";")
+	if kind = strings.TrimSpace(kind); kind == "" {
+		return "something without a media type"
+	}
+	return kind
+}
+
+// nextLink of the Link header (RFC 8288), as LDP paging has it.
+func nextLink(answer harvest.Answer) string {
+	for _, header := range answer.Header.Values("Link") {
+		for _, link := range strings.Split(header, ",") {
+			target, params, ok := strings.Cut(strings.TrimSpace(link), ">")
+			if !ok || !strings.HasPrefix(target, "<") {
+				continue
+			}
+			for _, p := range strings.Split(params, ";") {
+				name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+				if strings.EqualFold(name, "rel") && slices.Contains(strings.Fields(strings.ToLower(strings.Trim(value, `"`))), "next") {
+					return resolve(answer.URL, target[1:])
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func resolve(base, reference string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	u, err := b.Parse(strings.TrimSpace(reference))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	u.Fragment = ""
+	return u.String()
+}
+
+// next page of a document, "" for none: what is said of the document itself, or of the only page that is described.
+func (d document) next() string {
+	if d.link != "" {
+		return d.link
+	}
+	var nexts []string
+	own := ""
+	for _, q := range d.quads {
+		switch q.P.Value() {
+		case hydra.Next, hydra.NextPage, ldp.NextPage, rdf.NS + "nextPage":
+		default:
+			continue
+		}
+		target := resolve(d.url, q.O.Value())
+		if target == "" || target == d.url || q.O == term.IRI(rdf.NS+"nil") || q.O.Kind() == term.KindBlank {
+			continue
+		}
+		nexts = append(nexts, target)
+		if resolve(d.url, q.S.Value()) == d.url {
+			own = target
+		}
+	}
+	if own != "" || len(nexts) == 0 {
+		return own
+	}
+	return nexts[0]
+}

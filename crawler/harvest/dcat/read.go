@@ -1,0 +1,283 @@
+package dcat
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/hydra"
+	"odarchive/vocab/ldp"
+	"odarchive/vocab/rdf"
+)
+
+// Found is what statements say of a catalog.
+type Found struct {
+	Portal   harvest.Portal
+	Datasets []harvest.Dataset // that are described, in the order of their first statement
+	Named    []string          // IRIs of datasets that are only named
+}
+
+// Read finds a catalog and its datasets among statements; their graphs do not matter. portal is the IRI that it goes by, ""
+// = as it calls itself; base stands in where it has no name. Seeds are made of the distributions; the description of a
+// dataset is its statements.
+func Read(quads []term.Quad, portal, base string) Found {
+	g := newGraph(quads)
+	root := g.catalog(portal, base)
+	var found Found
+	iri, datasets := cmp.Or(portal, nameOf(root), base), g.datasets()
+	found.Portal = g.portal(root, iri)
+	names := map[term.Key]term.Key{} // IRIs of datasets that have none
+	var order []term.Key
+	for _, d := range datasets {
+		if len(g.out[d]) == 0 {
+			if iri, ok := harvest.AsIRI(d.Value()); ok && d.Kind() == term.KindIRI {
+				found.Named = append(found.Named, iri)
+			}
+			continue
+		}
+		order = append(order, d)
+		if d.Kind() == term.KindBlank {
+			names[d] = term.IRI(g.mint(d, iri))
+		}
+	}
+	for _, d := range order {
+		found.Datasets = append(found.Datasets, g.dataset(d, names))
+	}
+	return found
+}
+
+// graph finds statements by their subjects and objects.
+type graph struct {
+	order []term.Key // subjects, by their first statement
+	out   map[term.Key][]term.Quad
+	in    map[term.Key][]term.Quad
+	apart map[term.Key]bool // subjects that stand for themselves: datasets, catalogs, records of them
+}
+
+func newGraph(quads []term.Quad) *graph {
+	g := &graph{out: map[term.Key][]term.Quad{}, in: map[term.Key][]term.Quad{}, apart: map[term.Key]bool{}}
+	seen := make(map[term.Quad]bool, len(quads))
+	for _, q := range quads {
+		q.G = ""
+		if seen[q] {
+			continue
+		}
+		seen[q] = true
+		if g.out[q.S] == nil {
+			g.order = append(g.order, q.S)
+		}
+		g.out[q.S] = append(g.out[q.S], q)
+		if k := q.O.Kind(); k == term.KindIRI || k == term.KindBlank {
+			g.in[q.O] = append(g.in[q.O], q)
+		}
+	}
+	return g
+}
+
+// objects of a subject by any of the predicates, in the order of these.
+func (g *graph) objects(s term.Key, predicates ...string) []term.Key {
+	var all []term.Key
+	for _, p := range predicates {
+		for _, q := range g.out[s] {
+			if q.P == term.IRI(p) {
+				all = append(all, q.O)
+			}
+		}
+	}
+	return all
+}
+
+func (g *graph) value(s term.Key, predicates ...string) string {
+	if all := g.objects(s, predicates...); len(all) > 0 {
+		return strings.TrimSpace(all[0].Value())
+	}
+	return ""
+}
+
+func (g *graph) isA(s term.Key, classes ...string) bool {
+	return slices.ContainsFunc(g.objects(s, rdf.Type), func(o term.Key) bool { return slices.Contains(classes, o.Value()) })
+}
+
+// catalog among the statements: the one asked for, else the one with most datasets that is no part of another.
+func (g *graph) catalog(portal, base string) term.Key {
+	best, most := term.Key(""), -1
+	for _, s := range g.order {
+		if !g.isA(s, dcat.Catalog) && len(g.objects(s, dcat.DatasetProp)) == 0 {
+			continue
+		}
+		g.apart[s] = true
+		n := len(g.objects(s, dcat.DatasetProp))
+		if s == term.IRI(portal) || s == term.IRI(base) {
+			n += 1 << 30
+		}
+		if slices.ContainsFunc(g.in[s], func(q term.Quad) bool { return q.P == term.IRI(dcat.CatalogProp) || q.P == term.IRI(dcterms.HasPart) }) {
+			n = 0
+		}
+		if n > most {
+			best, most = s, n
+		}
+	}
+	return best
+}
+
+func nameOf(k term.Key) string {
+	if k.Kind() != term.KindIRI {
+		return ""
+	}
+	iri, _ := harvest.AsIRI(k.Value())
+	return iri
+}
+
+// portal keeps what is said of the catalog, but for its lists.
+func (g *graph) portal(root term.Key, iri string) harvest.Portal {
+	p := harvest.Portal{IRI: iri}
+	if root == "" {
+		return p
+	}
+	for _, o := range g.objects(root, dcterms.Title) {
+		p.Title = cmp.Or(p.Title, strings.TrimSpace(o.Value()))
+	}
+	self := term.IRI(iri)
+	for _, q := range g.describe(root, map[term.Key]bool{}) {
+		switch q.P.Value() {
+		case dcat.DatasetProp, dcat.Record, hydra.Member, hydra.View, ldp.Contains:
+			continue
+		}
+		if q.S == root {
+			q.S = self
+		}
+		p.Statements = append(p.Statements, q)
+	}
+	return p
+}
+
+// datasets that are described or named, in the order in which they come.
+func (g *graph) datasets() []term.Key {
+	var all []term.Key
+	add := func(k term.Key) {
+		if !g.apart[k] && (k.Kind() == term.KindIRI || k.Kind() == term.KindBlank) {
+			g.apart[k] = true
+			all = append(all, k)
+		}
+	}
+	for _, s := range g.order {
+		if g.isA(s, dcat.Dataset, dcat.DatasetSeries) {
+			add(s)
+		}
+		for _, o := range g.objects(s, dcat.DatasetProp) {
+			add(o)
+		}
+		if g.isA(s, dcat.CatalogRecord) {
+			g.apart[s] = true
+		}
+	}
+	for _, s := range g.order {
+		if len(g.objects(s, dcat.DistributionProp)) > 0 {
+			add(s) // whatever its class
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	for _, s := range g.order { // a container of documents
+		for _, o := range g.objects(s, ldp.Contains) {
+			if len(g.out[o]) == 0 || g.isA(o, ldp.Resource) {
+				g.out[o] = nil
+				add(o)
+			}
+		}
+	}
+	return all
+}
+
+// mint an IRI for a dataset that has none: its identifier where that is one, its landing page, else one below the portal's.
+func (g *graph) mint(d term.Key, portal string) string {
+	id := g.value(d, dcterms.Identifier)
+	if iri, ok := harvest.AsIRI(id); ok && strings.HasPrefix(iri, "http") {
+		return iri
+	}
+	if id == "" {
+		for _, o := range g.objects(d, dcat.LandingPage, foaf.Page, foaf.Homepage) {
+			if iri, ok := harvest.AsIRI(o.Value()); ok {
+				return iri
+			}
+		}
+	}
+	if id == "" {
+		id = g.value(d, dcterms.Title)
+	}
+	if id == "" {
+		var said []string
+		for _, q := range g.describe(d, map[term.Key]bool{}) {
+			if q.O.Kind() != term.KindBlank {
+				said = append(said, string(q.P+q.O))
+			}
+		}
+		slices.Sort(said)
+		id = strings.Join(said, "\n")
+	}
+	sum := sha256.Sum256([]byte(id))
+	return strings.TrimSuffix(portal, "#") + "#dataset-" + hex.EncodeToString(sum[:8])
+}
+
+// describe a node: what is said of it and of all that it leads to, up to what stands for itself.
+func (g *graph) describe(node term.Key, seen map[term.Key]bool) []term.Quad {
+	var all []term.Quad
+	level := []term.Key{node}
+	seen[node] = true
+	for depth := 0; len(level) > 0 && depth < maxDepth && len(all) < maxStatements; depth++ {
+		var next []term.Key
+		for _, s := range level {
+			all = append(all, g.out[s]...)
+			for _, q := range g.out[s] {
+				if k := q.O.Kind(); (k == term.KindIRI || k == term.KindBlank) && !seen[q.O] && !g.apart[q.O] && q.P != term.IRI(rdf.Type) {
+					seen[q.O] = true
+					next = append(next, q.O)
+				}
+			}
+		}
+		level = next
+	}
+	return all
+}
+
+const (
+	maxDepth      = 12
+	maxStatements = 30_000
+)
+
+// dataset as harvesting wants it.
+func (g *graph) dataset(d term.Key, names map[term.Key]term.Key) harvest.Dataset {
+	seen := map[term.Key]bool{}
+	own := g.describe(d, seen)
+	for _, q := range g.in[d] { // records and services point to the dataset
+		if (q.P == term.IRI(foaf.PrimaryTopic) || q.P == term.IRI(dcat.ServesDataset)) && !seen[q.S] {
+			was := g.apart[q.S]
+			g.apart[q.S] = false
+			own = append(own, g.describe(q.S, seen)...)
+			g.apart[q.S] = was
+		}
+	}
+	for i := range own {
+		own[i].S, own[i].O = cmp.Or(names[own[i].S], own[i].S), cmp.Or(names[own[i].O], own[i].O)
+	}
+	return harvest.Dataset{
+		IRI: cmp.Or(names[d], d).Value(), Title: texts(g.objects(d, dcterms.Title)), Frequency: g.frequency(d), Modified: g.value(d, dcterms.Modified),
+		Distributions: g.distributions(d), Statements: own, Verbatim: true,
+	}
+}
+
+func texts(literals []term.Key) []harvest.Text {
+	var all []harvest.Text
+	for _, k := range literals {
+		all = append(all, harvest.Text{Value: strings.TrimSpace(k.Value()), Lang: k.Lang()})
+	}
+	return all
+}
