@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 
 	"odarchive/triplestore/sparql/expr"
@@ -164,11 +165,8 @@ func (s *sorter) refine(perm []int32, i, n int) error {
 		return nil
 	}
 	key, err := s.key(i, perm)
+	defer func() { s.q.budget.give(key.paid) }()
 	if err != nil {
-		return err
-	}
-	cost := len(key.vals) * valueSize
-	if err := s.q.budget.take(cost); err != nil {
 		return err
 	}
 	at := make([]int32, len(perm)) // positions in key, sorted
@@ -196,7 +194,6 @@ func (s *sorter) refine(perm []int32, i, n int) error {
 		sorted[k] = perm[a]
 	}
 	copy(perm, sorted)
-	s.q.budget.give(cost)
 	for from := 0; from < len(at) && from < n; {
 		to := from + 1
 		for to < len(at) && key.compare(at[from], at[to]) == 0 {
@@ -212,26 +209,31 @@ func (s *sorter) refine(perm []int32, i, n int) error {
 	return nil
 }
 
-// valueSize is what a sort key takes that is kept as a value.
-const valueSize = 112
+// Sizes of a sort key that is kept as a value or as a text, and how many are made between two looks at the context.
+const (
+	valueSize = 112
+	textSize  = 16
+	keyStep   = 1 << 13
+)
 
-// sortKey is one key of some rows: ids that compare as their values, or the values.
+// sortKey is one key of some rows: ids that compare as their values, or texts (all of IRIs, or all of plain strings), or
+// else values.
 type sortKey struct {
-	ids  []term.ID
-	vals []expr.Value
-	desc bool
+	ids   []term.ID
+	texts []term.Key
+	vals  []expr.Value
+	desc  bool
+	paid  int
 }
 
 func (k *sortKey) compare(a, b int32) int {
 	c := 0
-	if k.ids != nil {
-		x, y := k.ids[a], k.ids[b]
-		if x < y {
-			c = -1
-		} else if x > y {
-			c = 1
-		}
-	} else {
+	switch {
+	case k.ids != nil:
+		c = cmp.Compare(k.ids[a], k.ids[b])
+	case k.texts != nil:
+		c = cmp.Compare(k.texts[a], k.texts[b])
+	default:
 		c = expr.Order(k.vals[a], k.vals[b])
 	}
 	if k.desc {
@@ -241,52 +243,93 @@ func (k *sortKey) compare(a, b int32) int {
 }
 
 func (k *sortKey) value(i int32) expr.Value {
-	if k.ids != nil {
+	switch {
+	case k.ids != nil:
 		v, _ := expr.FromID(k.ids[i])
 		return v
+	case k.texts != nil:
+		return expr.FromKey(k.texts[i])
 	}
 	return k.vals[i]
 }
 
-// key evaluates one sort key for some rows.
-func (s *sorter) key(i int, perm []int32) (sortKey, error) {
-	k := sortKey{desc: s.node.Keys[i].Desc}
-	if c := s.slots[i]; c >= 0 {
-		ids := make([]term.ID, len(perm))
-		for r, p := range perm {
-			ids[r] = s.rows.cols[c][p]
-		}
-		if inlineColumn(ids) {
-			k.ids = ids
-			return k, nil
-		}
-		keys := make([]term.Key, len(ids))
-		if err := s.q.terms.resolve(ids, keys); err != nil {
-			return k, err
-		}
-		k.vals = make([]expr.Value, len(ids))
-		for r, key := range keys {
-			k.vals[r] = expr.FromKey(key)
-		}
+// key evaluates one sort key for some rows. What it takes of the budget is in paid, also where it fails.
+func (s *sorter) key(i int, perm []int32) (k sortKey, err error) {
+	k.desc = s.node.Keys[i].Desc
+	c := s.slots[i]
+	if c < 0 {
+		return k, s.expressionKey(&k, s.evs[i], perm)
+	}
+	ids := make([]term.ID, len(perm))
+	for r, p := range perm {
+		ids[r] = s.rows.cols[c][p]
+	}
+	if inlineColumn(ids) {
+		k.ids = ids
 		return k, nil
 	}
-	ev := s.evs[i]
-	b := &batch{n: len(perm)}
-	for _, col := range s.rows.cols {
-		part := make([]term.ID, len(perm))
-		for r, p := range perm {
-			part[r] = col[p]
+	k.texts = make([]term.Key, len(ids))
+	plain := true
+	err = s.inSteps(len(ids), func(from, to int) (size int, err error) {
+		if err := s.q.terms.resolve(ids[from:to], k.texts[from:to]); err != nil {
+			return 0, err
 		}
-		b.cols = append(b.cols, part)
-	}
-	if err := ev.begin(b); err != nil {
+		for _, t := range k.texts[from:to] {
+			plain = plain && t != "" && t[0] == k.texts[0][0] && (t[0] == '<' || t[0] == '"')
+			size += textSize + len(t)
+		}
+		return size, nil
+	}, &k)
+	if err != nil || plain {
 		return k, err
 	}
-	k.vals = make([]expr.Value, b.n)
-	for r := range b.n {
-		k.vals[r] = ev.value(r)
+	k.vals = make([]expr.Value, len(ids))
+	err = s.inSteps(len(ids), func(from, to int) (int, error) {
+		for r := from; r < to; r++ {
+			k.vals[r] = expr.FromKey(k.texts[r])
+		}
+		return (to - from) * valueSize, nil
+	}, &k)
+	k.texts = nil
+	return k, err
+}
+
+func (s *sorter) expressionKey(k *sortKey, ev *evaluator, perm []int32) error {
+	k.vals = make([]expr.Value, len(perm))
+	part := &batch{cols: newCols(len(s.rows.cols), min(keyStep, len(perm)))}
+	return s.inSteps(len(perm), func(from, to int) (size int, err error) {
+		part.n = to - from
+		for c, col := range s.rows.cols {
+			for r, p := range perm[from:to] {
+				part.cols[c][r] = col[p]
+			}
+		}
+		if err := ev.begin(part); err != nil {
+			return 0, err
+		}
+		for r := range part.n {
+			k.vals[from+r] = ev.value(r)
+		}
+		return part.n * valueSize, nil
+	}, k)
+}
+
+// inSteps calls f with parts of n rows, pays for what it says that they take, and looks at the context in between.
+func (s *sorter) inSteps(n int, f func(from, to int) (size int, err error), k *sortKey) error {
+	for from := 0; from < n; from += keyStep {
+		if err := s.q.check(); err != nil {
+			return err
+		}
+		size, err := f(from, min(n, from+keyStep))
+		if err != nil {
+			return err
+		}
+		k.paid += size
+		if err := s.q.budget.take(size); err != nil {
+			return err
+		}
 	}
-	return k, nil
+	return nil
 }
 
 // inlineColumn tells whether the ids of a column compare as their values: one inline tag, and dates all with a zone.
