@@ -128,6 +128,7 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/activity/{id}", l.Minted)
 		read(text, "/graph/*", l.Minted)
 		read(text, "/crawler", l.Minted)
+		read(text, "/crawler.{ext}", l.Minted)
 		read(text, "/.well-known/void", l.VoID)
 		for _, ext := range []string{"", ".ttl", ".rdf", ".jsonld", ".nt"} {
 			read(text, "/catalog"+ext, l.Catalog)

@@ -59,6 +59,43 @@ func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error 
 	return u.render(w, r, http.StatusOK, "describe", view{Title: page.Name, Page: page})
 }
 
+// Document shows a document of statements, subject by subject, with links to its other syntaxes.
+func (u *UI) Document(w http.ResponseWriter, r *http.Request, title string, quads []term.Quad) error {
+	bySubject := make(map[term.Key][]term.Quad)
+	var order []term.Key
+	inside := make(map[term.Key]bool) // blank nodes that stand in another's statements
+	for _, q := range quads {
+		if _, known := bySubject[q.S]; !known {
+			order = append(order, q.S)
+		}
+		bySubject[q.S] = append(bySubject[q.S], q)
+		if q.O.Kind() == term.KindBlank {
+			inside[q.O] = true
+		}
+	}
+	page := struct {
+		Name     string
+		Formats  []format
+		Subjects []subject
+	}{Name: title}
+	for _, f := range [][2]string{{"Turtle", "ttl"}, {"JSON-LD", "jsonld"}, {"RDF/XML", "rdf"}, {"N-Triples", "nt"}} {
+		q := r.URL.Query()
+		q.Set("format", f[1])
+		page.Formats = append(page.Formats, format{f[0], strings.TrimSuffix(r.URL.EscapedPath(), ".html") + "?" + q.Encode()})
+	}
+	for _, s := range order {
+		if !inside[s] {
+			page.Subjects = append(page.Subjects, subject{u.node(s), u.about(s, bySubject)})
+		}
+	}
+	return u.render(w, r, http.StatusOK, "document", view{Title: title, Page: page})
+}
+
+type subject struct {
+	Node node
+	Out  []statement
+}
+
 // describedTerm is one term of the vocabulary as its page shows it.
 type describedTerm struct {
 	Name, IRI, Kind, Label, Comment string

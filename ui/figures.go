@@ -34,6 +34,8 @@ var figureList = []figure{
 		Query: "SELECT ?size WHERE {\n  ?version dcat:byteSize ?size .\n}\nLIMIT 200000"},
 	{ID: "days", Title: "Versions by day", About: "New versions archived on each day.", Kind: "columns",
 		Query: "SELECT ?day (COUNT(?version) AS ?versions) WHERE {\n  ?version dct:issued ?issued .\n  BIND (SUBSTR(STR(?issued), 1, 10) AS ?day)\n}\nGROUP BY ?day\nORDER BY ?day\nLIMIT 400"},
+	{ID: "changes", Title: "Changes by day", About: "Versions that differed from one before them, on each day.", Kind: "columns",
+		Query: "SELECT ?day (COUNT(?version) AS ?changes) WHERE {\n  ?version prov:wasRevisionOf ?before ; dct:issued ?issued .\n  BIND (SUBSTR(STR(?issued), 1, 10) AS ?day)\n}\nGROUP BY ?day\nORDER BY ?day\nLIMIT 400"},
 	{ID: "versions", Title: "Versions per resource", About: "How many resources have one version, two, three and so on.", Kind: "columns",
 		Query: "SELECT ?versions (COUNT(?resource) AS ?resources) WHERE {\n  { SELECT ?resource (COUNT(?version) AS ?versions) WHERE { ?resource dct:hasVersion ?version } GROUP BY ?resource }\n}\nGROUP BY ?versions\nORDER BY ?versions\nLIMIT 100"},
 	{ID: "portals", Title: "Resources per portal", About: "Distributions that each portal lists.", Kind: "bars",

@@ -63,5 +63,5 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 	if title == "" {
 		title = p.IRI
 	}
-	return u.render(w, r, http.StatusOK, "portal", view{Title: title, Page: page})
+	return u.render(w, r, http.StatusOK, "portal", view{Title: title, Section: "/portals", Page: page})
 }

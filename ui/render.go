@@ -27,7 +27,8 @@ type templates struct {
 // view is what the layout gets; Page is the page's own data.
 type view struct {
 	Title   string // of the document, without the site's name
-	Path    string // of the request, for the navigation
+	Path    string // of the request
+	Section string // address of the part of the site that the page belongs to, for the navigation; "" for Path
 	Query   string // text in the search field
 	Scripts []string
 	Page    any
@@ -69,6 +70,9 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 		return fmt.Errorf("ui: no template %q", name)
 	}
 	v.Path = r.URL.Path
+	if v.Section == "" {
+		v.Section = v.Path
+	}
 	v.Scripts = append([]string{"page.js"}, v.Scripts...)
 	var body bytes.Buffer
 	if err := page.ExecuteTemplate(&body, "layout.html", v); err != nil {

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/triplestore/term"
+	"odarchive/ui"
+
 	"golang.org/x/net/html"
 )
 
@@ -312,5 +315,21 @@ func TestAssetsAreKeptForEverAndPacked(t *testing.T) {
 	res := rec.Result()
 	if res.StatusCode != 200 || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") || res.Header.Get("Content-Encoding") != "gzip" {
 		t.Errorf("got %d %v", res.StatusCode, res.Header)
+	}
+}
+
+func TestADocumentOfStatementsIsReadSubjectBySubject(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	u, err := ui.New(ui.Options{Archive: w, Mint: w.mint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, p, inner := term.IRI("http://s.example/"), term.IRI("http://www.w3.org/ns/dcat#keyword"), term.Blank("b")
+	rec := httptest.NewRecorder()
+	err = u.Document(rec, httptest.NewRequest("GET", "/.well-known/void", nil), "The <dataset>", []term.Quad{{S: s, P: p, O: term.String("<script>")}, {S: s, P: p, O: inner}, {S: inner, P: p, O: term.String("inside")}})
+	text := rec.Body.String()
+	if err != nil || strings.Contains(text, "<script>\"") || !strings.Contains(text, "&lt;script&gt;") || !strings.Contains(text, `class="inside"`) || !strings.Contains(text, "/.well-known/void?format=ttl") || strings.Count(text, "<section>") != 1 {
+		t.Errorf("%v\n%s", err, text)
 	}
 }

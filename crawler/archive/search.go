@@ -346,10 +346,17 @@ func (m *matcher) score(doc uint32, r *fact) (score int) {
 	return score
 }
 
-// fill reads the records of a page, and the names of columns where a word was found in nothing else.
+// fill reads the records of a page, the titles of portals, and the names of columns in which a word was found.
 func (a *Archive) fill(ctx context.Context, found *catalog.Found, docs []uint32, words []asked) error {
 	found.Resources = make([]catalog.Resource, 0, len(docs))
 	return a.view(func(t tables) error {
+		for i, p := range found.Portals {
+			n, err := t.counted(countPortal, p.Key)
+			if err != nil {
+				return err
+			}
+			found.Portals[i].Label = n.Title
+		}
 		for _, doc := range docs {
 			raw, ok, err := t.txn.Get(kv.SpaceSearch, rowKey(doc))
 			if err != nil {

@@ -33,7 +33,7 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 	if format == "" {
 		format = r.URL.Query().Get("format")
 	}
-	f, err := choose(r, format, false)
+	f, err := choose(r, format, l.o.Document != nil)
 	if err != nil {
 		return err
 	}
@@ -53,13 +53,19 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var g graph
-	self := l.o.Mint.Base + "catalog"
+	self, name := l.o.Mint.Base+"catalog", f.name
+	if f.html {
+		name = "ttl"
+	}
 	l.catalogHead(&g, self)
-	l.hydraPage(&g, self, "catalog."+f.name, after, next, stats.Crawled)
+	l.hydraPage(&g, self, "catalog."+name, after, next, stats.Crawled)
 	for _, res := range page {
 		if err := l.dataset(r.Context(), &g, term.IRI(self), res); err != nil {
 			return err
 		}
+	}
+	if f.html {
+		return l.o.Document(w, r, l.o.Title, g)
 	}
 	return write(w, r, f.syntax, g)
 }

@@ -54,10 +54,43 @@ func (l *LinkedData) Minted(w http.ResponseWriter, r *http.Request) error {
 		if r.URL.RawQuery != "" && format == "" {
 			iri += "?" + r.URL.RawQuery // a portal's address may have a query of its own
 		}
+		return l.graph(w, r, iri, format)
 	} else if rest, ext := Extension(path); ext != "" {
 		iri, format = l.o.Mint.Base+rest, ext
 	}
 	return l.describe(w, r, iri, format)
+}
+
+// graph leads from a named graph to its content: programs to the Graph Store, people to a query.
+func (l *LinkedData) graph(w http.ResponseWriter, r *http.Request, iri, format string) error {
+	w.Header().Add("Vary", "Accept")
+	f, err := choose(r, format, l.o.Page != nil)
+	if err != nil {
+		return err
+	}
+	known := false
+	err = l.o.View(r.Context(), func(ds exec.Dataset) error {
+		id, ok, err := ds.Lookup(term.IRI(iri))
+		if err != nil || !ok {
+			return err
+		}
+		return ds.Graphs(func(g term.ID) bool {
+			known = g == id
+			return !known
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if !known {
+		return problem.Newf(http.StatusNotFound, "Unknown graph", "the archive has no graph %s", iri)
+	}
+	to := url.URL{Path: "/rdf-graph-store", RawQuery: url.Values{"graph": {iri}}.Encode()}
+	if f.html {
+		to = url.URL{Path: "/console", RawQuery: url.Values{"query": {"SELECT * WHERE {\n  GRAPH <" + iri + "> { ?s ?p ?o }\n}\nLIMIT 1000"}}.Encode()}
+	}
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	return nil
 }
 
 // describe answers with the description of an IRI, or 404 where the archive has nothing to say about it.
@@ -98,7 +131,7 @@ func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []
 		switch name := strings.Trim(strings.TrimPrefix(path, "/ns"), "/"); name {
 		case "csvw", "":
 		case "shapes":
-			document, html = ns.Shapes, nil
+			document, html = ns.Shapes, l.document("Shapes of the archive's triples")
 		default:
 			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "there are /ns/csvw and /ns/shapes, not /ns/%s", name)
 		}
@@ -118,6 +151,16 @@ func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []
 			return html(w, r, quads)
 		}
 		return write(w, r, f.syntax, quads)
+	}
+}
+
+// document is the page of a document of statements; nil where there is none.
+func (l *LinkedData) document(title string) func(http.ResponseWriter, *http.Request, []term.Quad) error {
+	if l.o.Document == nil {
+		return nil
+	}
+	return func(w http.ResponseWriter, r *http.Request, quads []term.Quad) error {
+		return l.o.Document(w, r, title, quads)
 	}
 }
 

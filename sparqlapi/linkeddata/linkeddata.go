@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
 )
 
 // View runs f over one unchanging state of the archive's triples.
@@ -30,14 +31,18 @@ type Archive interface {
 // Page shows an IRI to a person; it returns an error as handlers do.
 type Page func(w http.ResponseWriter, r *http.Request, iri string) error
 
+// DocumentPage shows a document of statements to a person.
+type DocumentPage func(w http.ResponseWriter, r *http.Request, title string, quads []term.Quad) error
+
 // Options of New. View, Archive and Mint are required.
 type Options struct {
 	View      View
 	Archive   Archive
 	Mint      ns.Mint
-	Page      Page   // nil: HTML is not offered
-	Publisher string // name of who runs the archive, for the catalog; "" for the host of its base
-	Title     string // of the catalog, "" for "Open Data Archive"
+	Page      Page         // nil: HTML is not offered
+	Document  DocumentPage // nil: HTML is not offered of VoID, catalog and shapes
+	Publisher string       // name of who runs the archive, for the catalog; "" for the host of its base
+	Title     string       // of the catalog, "" for "Open Data Archive"
 }
 
 // LinkedData holds the handlers; the router of package sparqlapi says which route is whose.

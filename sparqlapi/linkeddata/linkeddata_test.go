@@ -363,3 +363,33 @@ func TestTheVocabularyTheShapesAndTheDatasetAreDescribed(t *testing.T) {
 		t.Error("VoID does not say how many triples there are")
 	}
 }
+
+func TestAGraphLeadsToItsContentAndDocumentsHavePages(t *testing.T) {
+	t.Parallel()
+	a := newArchive(1)
+	const graph = "http://archive.example/graph/http://portal.example/?a=b"
+	base := strings.TrimSuffix(mint.Base, "/")
+	iri := strings.Replace(graph, "http://archive.example", base, 1)
+	store := naive.New(append(a.quads(t), term.Quad{S: term.IRI("http://s.example/"), P: term.IRI("http://p.example/"), O: term.IRI("http://o.example/"), G: term.IRI(iri)})...)
+	l := linkeddata.New(linkeddata.Options{Archive: a, Mint: mint, View: func(_ context.Context, f func(exec.Dataset) error) error { return f(store.Snapshot()) },
+		Page: func(http.ResponseWriter, *http.Request, string) error { return nil },
+		Document: func(w http.ResponseWriter, _ *http.Request, title string, quads []term.Quad) error {
+			_, err := fmt.Fprintf(w, "%s: %d statements", title, len(quads))
+			return err
+		}})
+	path := strings.TrimPrefix(iri, base)
+	for accept, want := range map[string]string{"text/turtle": "/rdf-graph-store?graph=" + url.QueryEscape(iri), "text/html": "/console?query="} {
+		if res := get(l.Minted, path, accept); res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), want) {
+			t.Errorf("%s: %d to %s", accept, res.StatusCode, res.Header.Get("Location"))
+		}
+	}
+	if res := get(l.Minted, "/graph/http://other.example/", "text/turtle"); res.StatusCode != 404 {
+		t.Errorf("an unknown graph: %d", res.StatusCode)
+	}
+	for address, h := range map[string]func(http.ResponseWriter, *http.Request) error{"/.well-known/void": l.VoID, "/catalog": l.Catalog, "/ns/shapes": l.Vocabulary(nil)} {
+		res := get(h, address, "text/html,*/*;q=0.8")
+		if text, err := io.ReadAll(res.Body); res.StatusCode != 200 || err != nil || !strings.Contains(string(text), " statements") {
+			t.Errorf("%s: %d %s", address, res.StatusCode, text)
+		}
+	}
+}

@@ -37,11 +37,11 @@ func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd
 // VoID answers GET /.well-known/void: the archive's triples as a dataset (W3C VoID §4).
 func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Add("Vary", "Accept")
-	f, err := choose(r, r.URL.Query().Get("format"), false)
+	f, err := choose(r, r.URL.Query().Get("format"), l.o.Document != nil)
 	if err != nil {
 		return err
 	}
-	alternates(w.Header(), &url.URL{Path: "/.well-known/void"}, false)
+	alternates(w.Header(), &url.URL{Path: "/.well-known/void"}, l.o.Document != nil)
 	stats, err := l.o.Archive.Stats(r.Context())
 	if err != nil {
 		return err
@@ -89,6 +89,9 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	service := term.IRI(base + "sparql")
 	g.add(service, rdf.Type, term.IRI(sd.Service))
 	g.add(service, sd.Endpoint, service)
+	if f.html {
+		return l.o.Document(w, r, "The archive as a dataset", g)
+	}
 	return write(w, r, f.syntax, g)
 }
 

@@ -41,7 +41,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	n.onClose(pages.Close)
-	described := linkeddata.New(linkeddata.Options{View: n.view, Archive: read, Mint: n.Mint, Page: pages.Describe})
+	described := linkeddata.New(linkeddata.Options{View: n.view, Archive: read, Mint: n.Mint, Page: pages.Describe, Document: pages.Document})
 	observed := newMetrics(n)
 	found := lookup{n.Archive}
 	mementos := &memento.Memento{Archive: found, Mint: n.Mint}
