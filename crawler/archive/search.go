@@ -90,8 +90,12 @@ func (a *Archive) question(ctx context.Context, s catalog.Search) (question, err
 		}
 		words := wordindex.Words(readable(text), maxAsked, false)
 		q.none = len(words) == 0 && text != ""
+		portals, err := t.portalWords(ctx, len(words) > 0)
+		if err != nil {
+			return err
+		}
 		for _, w := range words {
-			one, err := t.ask(ctx, w)
+			one, err := t.ask(ctx, w, portals)
 			if err != nil {
 				return err
 			}
@@ -111,7 +115,20 @@ func (a *Archive) question(ctx context.Context, s catalog.Search) (question, err
 	return q, err
 }
 
-func (t tables) ask(ctx context.Context, word string) (asked, error) {
+// portalWords are the words of the titles and addresses of portals.
+func (t tables) portalWords(ctx context.Context, asked bool) (map[string][]string, error) {
+	portals := map[string][]string{}
+	if !asked {
+		return portals, nil
+	}
+	err := t.counts(ctx, countPortal, func(iri string, n tally) error {
+		portals[iri] = wordindex.Words(n.Title+"\n"+readable(iri), maxWords, true)
+		return nil
+	})
+	return portals, err
+}
+
+func (t tables) ask(ctx context.Context, word string, portals map[string][]string) (asked, error) {
 	one := asked{word: word, portals: map[string]bool{}}
 	for _, w := range worth {
 		exact, beginning, _, err := wordindex.Find(ctx, t.txn, w.field, word)
@@ -122,13 +139,12 @@ func (t tables) ask(ctx context.Context, word string) (asked, error) {
 		one.all.Union(exact)
 		one.all.Union(beginning)
 	}
-	err := t.counts(ctx, countPortal, func(iri string, n tally) error {
-		if wordindex.Begins(n.Title+"\n"+iri, word) {
+	for iri, words := range portals {
+		if slices.ContainsFunc(words, func(w string) bool { return wordindex.Meets(w, word) }) {
 			one.portals[iri] = true
 		}
-		return nil
-	})
-	return one, err
+	}
+	return one, nil
 }
 
 // place of a resource in an answer: the greatest score first, then the greatest figure, then the title in order.
@@ -140,7 +156,16 @@ type place struct {
 }
 
 func (p place) compare(o place) int {
-	return cmp.Or(cmp.Compare(o.score, p.score), cmp.Compare(o.n, p.n), strings.Compare(p.title, o.title), cmp.Compare(p.doc, o.doc))
+	switch { // not cmp.Or, which compares everything before it looks: this is done for every match
+	case p.score != o.score:
+		return o.score - p.score
+	case p.n != o.n:
+		return cmp.Compare(o.n, p.n)
+	}
+	if c := strings.Compare(p.title, o.title); c != 0 {
+		return c
+	}
+	return cmp.Compare(p.doc, o.doc)
 }
 
 // String is the place as a page's mark.
@@ -159,6 +184,17 @@ func parsePlace(s string) (p place, ok bool) {
 	return p, err == nil
 }
 
+// facetCount is a value of a facet while it is counted.
+type facetCount struct {
+	n     int
+	bytes int64
+}
+
+func (t *facetCount) add(r *fact) {
+	t.n++
+	t.bytes += r.size
+}
+
 // answer goes through the facts once: it counts what matches and keeps the first of the page.
 func (f *facts) answer(q question) (catalog.Found, []uint32) {
 	f.mu.RLock()
@@ -168,22 +204,23 @@ func (f *facts) answer(q question) (catalog.Found, []uint32) {
 	if !possible || q.none {
 		return found, nil
 	}
-	type tallied struct {
-		n     int
-		bytes int64
-	}
-	hosts, types, sets := make([]tallied, len(f.hosts.list)), make([]tallied, len(f.types.list)), make([]tallied, len(f.setOf))
+	hosts, types, sets := make([]facetCount, len(f.hosts.list)), make([]facetCount, len(f.types.list)), make([]facetCount, len(f.setOf))
 	first := make([]place, 0, q.Limit+1)
 	m.each(func(doc uint32, r *fact) {
 		found.Total++
 		if q.Facets {
-			for _, t := range []*tallied{&hosts[r.host], &types[r.typ], &sets[r.set]} {
-				t.n++
-				t.bytes += r.size
-			}
+			hosts[r.host].add(r)
+			types[r.typ].add(r)
+			sets[r.set].add(r)
 		}
 		p := m.place(doc, r)
-		if q.isNext && p.compare(q.mark) <= 0 || len(first) > q.Limit && p.compare(first[q.Limit]) > 0 {
+		if len(first) > q.Limit { // most are behind the page's last, and most of those by their figure alone
+			last := &first[q.Limit]
+			if p.score == last.score && p.n < last.n || p.compare(*last) > 0 {
+				return
+			}
+		}
+		if q.isNext && p.compare(q.mark) <= 0 {
 			return
 		}
 		i, _ := slices.BinarySearchFunc(first, p, place.compare)
@@ -200,25 +237,32 @@ func (f *facts) answer(q question) (catalog.Found, []uint32) {
 		found.Next = first[q.Limit-1].String()
 	}
 	if q.Facets {
-		list := func(names []string, all []tallied) (counts []catalog.Count) {
-			for i, t := range all {
-				if t.n > 0 && names[i] != "" {
-					counts = append(counts, catalog.Count{Key: names[i], Count: t.n, Bytes: t.bytes})
-				}
-			}
-			byCount(counts)
-			return counts[:min(len(counts), maxFacet)]
-		}
-		portals := make([]tallied, len(f.portals.list))
+		portals := make([]facetCount, len(f.portals.list))
 		for set, t := range sets {
 			for _, p := range f.setOf[set] {
 				portals[p].n += t.n
 				portals[p].bytes += t.bytes
 			}
 		}
-		found.Hosts, found.Types, found.Portals = list(f.hosts.list, hosts), list(f.types.list, types), list(f.portals.list, portals)
+		found.Hosts, found.Types, found.Portals = largest(f.hosts.list, hosts), largest(f.types.list, types), largest(f.portals.list, portals)
 	}
 	return found, docs
+}
+
+// largest are the commonest values of a facet, in order; there may be very many others.
+func largest(names []string, all []facetCount) (list []catalog.Count) {
+	for i, t := range all {
+		if t.n == 0 || names[i] == "" || len(list) == maxFacet && t.n < list[maxFacet-1].Count {
+			continue
+		}
+		list = append(list, catalog.Count{Key: names[i], Count: t.n, Bytes: t.bytes})
+		if len(list) > maxFacet {
+			byCount(list)
+			list = list[:maxFacet]
+		}
+	}
+	byCount(list)
+	return list
 }
 
 // matcher is a question in the numbers of the facts.

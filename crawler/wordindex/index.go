@@ -81,7 +81,7 @@ func (c *Changes) Write(txn *kv.Txn) error {
 }
 
 // maxChunks bounds what is read for the beginning of a word: two letters can begin very many.
-const maxChunks = 50_000
+const maxChunks = 30_000
 
 // Find gives the documents that have a word in a field, and those that have only words that begin with it there. A single
 // letter or digit is looked up as it is. more says that so many words begin so that not all were read.

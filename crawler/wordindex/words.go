@@ -1,6 +1,7 @@
 package wordindex
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -53,7 +54,7 @@ func (c *cutter) add(runes []rune) {
 	if len(c.words) >= c.max || len(runes) == 0 {
 		return
 	}
-	w := cases.Fold().String(string(runes))
+	w := fold(runes)
 	if len(w) > maxWord {
 		end := maxWord
 		for !utf8.RuneStart(w[end]) {
@@ -125,12 +126,24 @@ func unspaced(r rune) bool {
 
 // Begins tells whether one of the words of a text is a word or begins with it, as Find would find it.
 func Begins(text, word string) bool {
-	for _, w := range Words(text, 1000, true) {
-		if w == word || whole(word) && strings.HasPrefix(w, word) {
-			return true
+	return slices.ContainsFunc(Words(text, 1000, true), func(w string) bool { return Meets(w, word) })
+}
+
+// Meets tells whether a word of a text is the one of a question, or begins with it, as Find would find it.
+func Meets(w, word string) bool { return w == word || whole(word) && strings.HasPrefix(w, word) }
+
+// fold writes letters as all their forms are compared.
+func fold(runes []rune) string {
+	b := make([]byte, len(runes))
+	for i, r := range runes {
+		if r >= utf8.RuneSelf {
+			return cases.Fold().String(string(runes))
+		}
+		if b[i] = byte(r); 'A' <= r && r <= 'Z' {
+			b[i] += 'a' - 'A'
 		}
 	}
-	return false
+	return string(b)
 }
 
 // whole tells whether a word is long enough to find what begins with it.
