@@ -66,15 +66,17 @@ w3c: ## the W3C suites alone (they need the test data; see ODARCHIVE_SHARED)
 	$(GO) test ./triplestore/rdfio/... ./triplestore/sparql/... ./sparqlapi/... ./crawler/csvw -run W3C -v | grep -v -e '^=== ' -e 'no test'
 
 # The engine against real peers: needs the benchmark programs beside the checkout, Python 3, and peers that already serve
-# the same triples (their README says how to start them); PEERS names them as NAME=URL.
+# the same triples (their README says how to start them); PEERS names them as NAME=URL. QUERIES=triplestore/sparql/testdata/shapes
+# are our own, of many more shapes.
 BENCH ?= ../shared/bench
 SIZE ?= 1000000
 PEERS ?=
-bench-sparql: build ## the twelve open queries over SIZE generated triples, ours and PEERS
+QUERIES ?= $(BENCH)/sparql/queries
+bench-sparql: build ## the open queries, or those of QUERIES=DIR, over SIZE generated triples, ours and PEERS
 	@test -d $(BENCH)/sparql || { echo "the benchmark programs are not at $(BENCH); name them with BENCH=DIR"; exit 1; }
 	@mkdir -p .cache && rm -rf .cache/bench && (cd $(BENCH)/sparqlgen && $(GO) build -o $(CURDIR)/.cache/sparqlgen .)
 	.cache/sparqlgen -triples $(SIZE) -seed 1 -o .cache/bench.nt
 	./$(BIN) load .cache/bench.nt --data .cache/bench
 	@./$(BIN) serve --data .cache/bench --no-crawl --listen 127.0.0.1:18899 --log-level error & server=$$!; sleep 2; \
-	  $(BENCH)/sparql/run.py -w 2 -k 5 -q $(BENCH)/sparql/queries ours=http://127.0.0.1:18899/sparql $(PEERS); status=$$?; \
+	  $(BENCH)/sparql/run.py -w 2 -k 5 -q $(abspath $(QUERIES)) ours=http://127.0.0.1:18899/sparql $(PEERS); status=$$?; \
 	  kill $$server; wait $$server 2>/dev/null; rm -rf .cache/bench .cache/bench.nt; exit $$status

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
@@ -20,6 +21,29 @@ type Reader interface {
 // Base is an immutable set of blocks, in every layout. The zero value is empty.
 type Base struct {
 	levels [Layouts]level
+
+	// Counts of ranges that end within blocks: planners ask for the same ones again and again, and they hold as long as
+	// the base does.
+	countMu sync.RWMutex
+	counted map[Range]counts
+}
+
+const maxCounted = 1 << 12 // some 600 KiB
+
+func (b *Base) remembered(r Range) (counts, bool) {
+	b.countMu.RLock()
+	defer b.countMu.RUnlock()
+	c, ok := b.counted[r]
+	return c, ok
+}
+
+func (b *Base) remember(r Range, c counts) {
+	b.countMu.Lock()
+	defer b.countMu.Unlock()
+	if b.counted == nil || len(b.counted) >= maxCounted {
+		b.counted = map[Range]counts{}
+	}
+	b.counted[r] = c
 }
 
 // Rows is the number of quads.

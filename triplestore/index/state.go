@@ -177,12 +177,28 @@ func (s *State) counts(r Range) (counts, error) {
 	if from == to {
 		return counts{}, nil
 	}
-	c := l.upTo(to).minus(l.upTo(from))
 	// The first and the last block may reach beyond the range.
 	first, last := l.fences[from].first.Less(r.From), !r.open() && !l.fences[to-1].last.Less(r.To)
-	if from == to-1 && (first || last) {
+	if !first && !last {
+		return l.upTo(to).minus(l.upTo(from)), nil
+	}
+	if c, ok := s.Base.remembered(r); ok {
+		return c, nil
+	}
+	c, err := s.countEnds(r, from, to, first, last)
+	if err == nil {
+		s.Base.remember(r, c)
+	}
+	return c, err
+}
+
+// countEnds reads the first and the last of a range's blocks, where they reach beyond it.
+func (s *State) countEnds(r Range, from, to int, first, last bool) (counts, error) {
+	if from == to-1 {
 		return s.countWithin(r, from)
 	}
+	l := &s.Base.levels[r.Layout]
+	c := l.upTo(to).minus(l.upTo(from))
 	if first {
 		part, err := s.countWithin(r, from)
 		if err != nil {
