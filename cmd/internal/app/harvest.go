@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/ckan"
-	"odarchive/crawler/harvest/datajson"
 	"odarchive/crawler/harvest/dcat"
 	"odarchive/crawler/harvest/oai"
 	"odarchive/crawler/harvest/portalwatch"
@@ -46,15 +44,9 @@ type harvester struct {
 
 // harvesters are all kinds there are.
 func harvesters() []harvester {
-	return []harvester{
+	return append(portals(), []harvester{
 		{"portalwatch", func(n *Node, s HarvestSource) harvest.Harvester {
 			return portalwatch.Source{Endpoint: s.Address, HTTP: s.HTTP, Portal: s.Portal, GraphOf: n.Mint.Graph}
-		}},
-		{"ckan", func(_ *Node, s HarvestSource) harvest.Harvester {
-			return ckan.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
-		}},
-		{"datajson", func(_ *Node, s HarvestSource) harvest.Harvester {
-			return datajson.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
 		}},
 		{"sitemap", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return sitemap.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}
@@ -68,7 +60,7 @@ func harvesters() []harvester {
 		{"oai", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return oai.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Stats: &harvest.Traffic{}}
 		}},
-	}
+	}...)
 }
 
 // HarvestKinds are the names of the kinds of sources.

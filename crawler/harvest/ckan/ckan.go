@@ -47,7 +47,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		now = s.Now
 	}
 	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 200), seed: maphash.MakeSeed(), seen: map[uint64]bool{}, out: out}
-	at := begin(portalapi.ParseMark(from), now())
+	at := begin(from, now())
 	portal, err := c.describe(ctx)
 	if err != nil {
 		return fmt.Errorf("ckan: %w", err)
@@ -73,18 +73,17 @@ type position struct {
 }
 
 // begin or go on.
-func begin(m portalapi.Mark, now time.Time) position {
+func begin(token string, now time.Time) position {
+	m := portalapi.Begin(token, now)
 	if m.Get("way") != "" {
 		return position{m.Get("way"), m.Get("since"), m.Get("base"), m.Get("after"), m.Get("top"), m.Get("whole"), m.Int("start"), m.Int("n")}
 	}
-	if next := m.Get("next"); next != "" && !portalapi.Due(m.Get("whole"), now) {
-		if changed, ok := portalapi.Time(next); ok {
-			// what was written a moment before may have reached the index a moment after
-			base := changed.Add(-10 * time.Minute).Format(solrTime)
-			return position{base: base, since: base, top: next, whole: m.Get("whole")}
-		}
+	p := position{top: m.Get("top"), whole: m.Get("whole")}
+	if since, ok := portalapi.Time(m.Get("since")); ok {
+		p.base = since.Format(solrTime)
+		p.since = p.base
 	}
-	return position{whole: now.UTC().Format(time.RFC3339)}
+	return p
 }
 
 func (p position) mark() string {

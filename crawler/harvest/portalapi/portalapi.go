@@ -15,7 +15,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"odarchive/crawler/charset"
 	"odarchive/crawler/harvest"
@@ -184,59 +183,6 @@ func Resolve(base, reference string) string {
 	return u.String()
 }
 
-// Mark is a position in a harvest, in words: "since=2026-01-31T00:00:00Z&start=200".
-type Mark struct{ url.Values }
-
-// ParseMark reads a token; what is none is the beginning.
-func ParseMark(token string) Mark {
-	v, err := url.ParseQuery(token)
-	if err != nil || v == nil {
-		v = url.Values{}
-	}
-	return Mark{v}
-}
-
-// MarkOf pairs of a name and a value; empty values are left out.
-func MarkOf(pairs ...string) Mark {
-	m := Mark{url.Values{}}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			m.Set(pairs[i], pairs[i+1])
-		}
-	}
-	return m
-}
-
-func (m Mark) String() string { return m.Encode() }
-
-// Int of a word, 0 where it is none.
-func (m Mark) Int(name string) int {
-	return int(min(loosejson.String(m.Get(name)).Int(), 1<<31))
-}
-
-// WholeAfter is how long incremental harvests follow a whole one before the next: what a portal deleted without saying so
-// is noticed then.
-const WholeAfter = 7 * 24 * time.Hour
-
-// Due tells whether a whole harvest is due, when the last began at the time whole (RFC 3339).
-func Due(whole string, now time.Time) bool {
-	at, err := time.Parse(time.RFC3339, whole)
-	return err != nil || now.Sub(at) >= WholeAfter || at.After(now.Add(time.Hour))
-}
-
-// layouts of times, most telling first.
-var layouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"}
-
-// Time reads the times that portals write; without a zone they are UTC.
-func Time(s string) (time.Time, bool) {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
-}
-
 // services are formats of what answers questions instead of being a file.
 var services = []string{"api", "arcgis geoservices rest api", "arcgis online map", "csw", "esri rest", "geoservice", "graphql", "oai-pmh", "odata", "ogc api", "ogc:wfs",
 	"ogc:wms", "rest", "rest api", "soap", "sos", "sparql", "wcs", "web page", "web service", "webservice", "wfs", "wms", "wmts", "wps"}
@@ -255,4 +201,10 @@ func Answered(err error) bool {
 	var page *PageError
 	return errors.As(err, &status) && status.Status != http.StatusTooManyRequests && status.Status != http.StatusServiceUnavailable ||
 		errors.As(err, &broken) || errors.As(err, &page) || errors.Is(err, harvest.ErrTooLong)
+}
+
+// Refused tells that a source would not have a question as it was asked: status 400, 409 and their like.
+func Refused(err error) bool {
+	var status *harvest.StatusError
+	return errors.As(err, &status) && status.Status/100 == 4 && status.Status != http.StatusNotFound && status.Status != http.StatusTooManyRequests
 }

@@ -1,0 +1,98 @@
+package portalapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/loosejson"
+)
+
+// Page of a list. Next says where the next one is, in the source's own words; "" is the end.
+type Page struct {
+	Items []loosejson.Value
+	Next  string
+	Total int // as far as the source says, else 0
+}
+
+// Listing goes through a list page by page, with a mark after each.
+type Listing struct {
+	Out   harvest.Sink
+	Fetch func(ctx context.Context, at string, n int) (Page, error) // at "" = the first page; n items came before
+	ID    func(loosejson.Value) string                              // tells items apart; "" = by all that they say
+	Item  func(context.Context, loosejson.Value) error              // for each that was not seen before
+	Keep  []string                                                  // names of the mark's words that stay in each mark
+}
+
+const (
+	mostItems = 20 << 20 // of one list: no real one is as long
+	mostStale = 3        // pages without anything new
+)
+
+// Walk from a mark on (at: page, n: items so far). Items of a page that broke off are handed over before the error is
+// returned. Where a source has forgotten the page that a mark names, the list is walked from its beginning.
+func (l Listing) Walk(ctx context.Context, m Mark) error {
+	at, n, stale := m.Get("at"), m.Int("n"), 0
+	resumed := at != ""
+	seed, seen := maphash.MakeSeed(), map[uint64]bool{} // of ids; two with one hash lose an item, in one of 10^8 long lists
+	for n < mostItems {
+		page, err := l.Fetch(ctx, at, n)
+		if err != nil && resumed && ctx.Err() == nil && Answered(err) && !passing(err) {
+			at, n, resumed = "", 0, false
+			continue
+		}
+		resumed = false
+		fresh := 0
+		for _, item := range page.Items {
+			id := l.ID(item)
+			if id == "" {
+				id = item.JSON()
+			}
+			h := maphash.String(seed, id)
+			if seen[h] {
+				continue
+			}
+			seen[h] = true
+			fresh++
+			if err := l.Item(ctx, item); err != nil {
+				return err
+			}
+		}
+		n += fresh
+		if err != nil {
+			return err
+		}
+		if fresh > 0 {
+			stale = 0
+		} else if stale++; stale >= mostStale && page.Total > 0 && n >= page.Total {
+			page.Next = "" // it is all there
+		} else if stale >= mostStale && page.Next != "" {
+			return fmt.Errorf("the list gives nothing new any more, %d entries of %d so far", n, page.Total)
+		}
+		end := page.Next == "" || page.Next == at
+		if end && page.Total > n && at == "" && m.Get("at") == "" || end && page.Next != "" && page.Total > n {
+			l.Out.Skip(fmt.Sprintf("the portal says that it lists %d entries and gave %d", page.Total, n))
+		}
+		at = page.Next
+		if err := l.Out.Mark(l.mark(m, at, n)); err != nil || end {
+			return err
+		}
+	}
+	return fmt.Errorf("the list has no end: %d entries so far", n)
+}
+
+func (l Listing) mark(m Mark, at string, n int) string {
+	pairs := []string{"at", at, "n", fmt.Sprint(n)}
+	for _, name := range l.Keep {
+		pairs = append(pairs, name, m.Get(name))
+	}
+	return MarkOf(pairs...).String()
+}
+
+// passing tells trouble of the server, not with the question.
+func passing(err error) bool {
+	var status *harvest.StatusError
+	return errors.As(err, &status) && status.Status >= 500
+}
