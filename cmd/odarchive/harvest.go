@@ -20,11 +20,13 @@ func (c *cli) harvest() *cobra.Command {
 	opts := harvest.Options{}
 	var source app.HarvestSource
 	var list, queryFile string
+	var dry bool
 	parallel := 4
 	cmd := &cobra.Command{
 		Use:   "harvest KIND URL | harvest KIND --list FILE",
 		Short: "Take over what a portal, or a list of portals, lists: files to crawl, and its catalog as linked data",
-		Long: "Kinds: " + strings.Join(app.HarvestKinds(), ", ") + `.
+		Long: "Kinds: " + strings.Join(app.HarvestKinds(), ", ") + `, and auto, which recognises the
+software of a portal from its home page, says by what, and harvests it with the kind that fits (--dry-run: says it only).
 
 The files become due for the crawl; what the portal says of its datasets becomes DCAT in the named graph BASEgraph/PORTAL,
 replaced as a whole when the portal has been read to its end. Datasets that it no longer lists are marked as withdrawn, and
@@ -32,7 +34,12 @@ nothing of them is deleted. A harvest that was cut off goes on where it was; the
 the source can tell.
 
 Exit status: 0 done, 1 a source could not be read to its end (what was good is kept), 2 wrong usage.`,
-		Example: `  odarchive harvest ckan https://data.example.org
+		Example: `  odarchive harvest auto https://data.example.org --dry-run
+  odarchive harvest ckan https://data.example.org
+  odarchive harvest datajson https://www.example.gov/data.json
+  odarchive harvest socrata https://data.city.example
+  odarchive harvest opendatasoft https://data.ville.example
+  odarchive harvest udata https://www.data.example
   odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100
   odarchive harvest oai https://repository.example/oai --set data --since 2026-01-01
   odarchive harvest oai --list repositories.txt --parallel 8 --json`,
@@ -45,7 +52,7 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source.Kind = args[0]
 			if !app.KnowsHarvest(source.Kind) {
-				return usagef("there is no harvester for %q; there are %s", source.Kind, strings.Join(app.HarvestKinds(), ", "))
+				return usagef("there is no harvester for %q; there are %s and %s", source.Kind, strings.Join(app.HarvestKinds(), ", "), app.Recognised)
 			}
 			if queryFile != "" {
 				query, err := os.ReadFile(queryFile)
@@ -59,6 +66,11 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 					return c.harvestList(cmd.Context(), n, source.Kind, list, parallel, opts)
 				}
 				source.Address = args[1]
+				if source.Kind == app.Recognised {
+					if err := c.recognise(cmd.Context(), n, &source, dry); err != nil || dry {
+						return err
+					}
+				}
 				return c.harvestOne(cmd.Context(), n, source, opts)
 			})
 		},
@@ -72,6 +84,7 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 	f.StringSliceVar(&opts.Part.Sets, "set", nil, "only this set of an oai repository (repeatable)")
 	f.StringVar(&opts.Part.Prefix, "metadata-prefix", "", "format that an oai repository is asked for (default oai_dc)")
 	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "ask an oai repository for each record by itself")
+	f.BoolVar(&dry, "dry-run", false, "of kind auto: say what the portal is, and harvest nothing")
 	f.StringVar(&list, "list", "", "harvest the sources of this file, one address a line")
 	f.IntVar(&parallel, "parallel", parallel, "sources of a list at a time, never two of one host")
 	f.StringVar(&queryFile, "query", "", "file with the SPARQL query whose ?url is harvested (kind sparql)")
@@ -98,6 +111,24 @@ func (c *cli) harvestOne(ctx context.Context, n *app.Node, source app.HarvestSou
 		printErr = c.traffic([]harvest.Report{report})
 	}
 	return errors.Join(err, printErr)
+}
+
+// recognise the portal of a source, and say by what. What is said is the command's output only where nothing else follows.
+func (c *cli) recognise(ctx context.Context, n *app.Node, source *app.HarvestSource, dry bool) error {
+	found, err := n.Recognise(ctx, source.Address)
+	if err != nil {
+		return err
+	}
+	source.Kind, source.Address = found.Kind, found.URL
+	if dry && c.json {
+		return c.print(found, "")
+	}
+	out := c.stderr
+	if dry {
+		out = c.stdout
+	}
+	_, err = fmt.Fprintf(out, "%s: %s\nodarchive harvest %s %s\n", found.Software, strings.Join(found.Because, "; "), found.Kind, found.URL)
+	return err
 }
 
 // printHarvest prints what a harvest brought, as a table or as JSON.

@@ -96,7 +96,7 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 }
 
 // cmdHost serves the files of a folder at an address of their own, which the variable then holds: "host VAR DIR". Where
-// they say @HOST@, that address stands. A request of OAI-PMH gets VERB.xml or VERB-TOKEN.xml of the folder of its path.
+// they say @HOST@, that address stands; index.html is its home page. A request of OAI-PMH gets VERB.xml or VERB-TOKEN.xml of the folder of its path.
 func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: host VAR DIR")
@@ -109,6 +109,9 @@ func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 				verb += "-" + filepath.Base(token)
 			}
 			name = filepath.Join(name, filepath.Base(verb)+".xml")
+		}
+		if r.URL.Path == "/" {
+			name = filepath.Join(dir, "index.html")
 		}
 		body, err := os.ReadFile(name)
 		if err != nil {

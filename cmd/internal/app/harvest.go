@@ -73,10 +73,19 @@ func HarvestKinds() []string {
 }
 
 // KnowsHarvest tells whether there is a harvester of that kind.
-func KnowsHarvest(kind string) bool { return slices.Contains(HarvestKinds(), kind) }
+func KnowsHarvest(kind string) bool {
+	return kind == Recognised || slices.Contains(HarvestKinds(), kind)
+}
 
 // Harvest runs the harvester of a source's kind, which must be known, through the crawler's gate.
 func (n *Node) Harvest(ctx context.Context, s HarvestSource, opts harvest.Options) (harvest.Report, error) {
+	if s.Kind == Recognised {
+		found, err := n.Recognise(ctx, s.Address)
+		if err != nil {
+			return harvest.Report{Source: s.name(opts.Part), Error: err.Error()}, err
+		}
+		s.Kind, s.Address = found.Kind, found.URL
+	}
 	polite := &politeness.Transport{Gate: n.Gate, Base: n.Fetcher.Client().Transport, UserAgent: n.Fetcher.UserAgent()}
 	s.HTTP = &http.Client{Transport: polite}
 	opts.Kind, opts.Address, opts.Meter = s.Kind, s.Address, polite.Traffic

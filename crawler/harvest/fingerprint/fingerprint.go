@@ -1,0 +1,269 @@
+// Package fingerprint recognises the software of a portal from its home page, and says what harvests it.
+//
+// What gives software away stands in rules.toml: signs in the page and its headers, and well-known addresses that are
+// asked for to be sure. The page is asked for once, well-known addresses a bounded number of times, most likely software
+// first. Nothing is guessed from the portal's name.
+package fingerprint
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/portalapi"
+
+	"github.com/BurntSushi/toml"
+)
+
+//go:embed rules.toml
+var rules string
+
+const (
+	enough    = 80        // weight of signs that need no probe
+	mostAsked = 32        // requests for one recognition
+	headSize  = 512 << 10 // bytes of an answer that are looked at, at the most
+)
+
+// Finding is what a portal was recognised as.
+type Finding struct {
+	Software string   `json:"software"`
+	Kind     string   `json:"kind"`    // of the harvester
+	URL      string   `json:"url"`     // that it is given
+	Because  []string `json:"because"` // one sentence a sign
+	Asked    int      `json:"asked"`   // requests
+}
+
+// Software is one entry of the rules.
+type Software struct {
+	Name    string
+	Kind    string
+	Harvest string
+	Signs   []Sign
+	Probes  []Probe
+}
+
+// Sign is something in the page that was given, or in its headers.
+type Sign struct {
+	Where  string
+	Match  string
+	Weight int
+	Follow bool // harvest what the link leads to
+	match  *regexp.Regexp
+}
+
+// Probe is a well-known address.
+type Probe struct {
+	Path    string
+	Match   string
+	Kind    string
+	Harvest string
+	match   *regexp.Regexp
+}
+
+// Rules are those that are built in.
+func Rules() ([]Software, error) {
+	var file struct{ Software []Software }
+	if _, err := toml.Decode(rules, &file); err != nil {
+		return nil, fmt.Errorf("fingerprint: rules: %w", err)
+	}
+	for _, s := range file.Software {
+		for i := range s.Signs {
+			var err error
+			if s.Signs[i].match, err = regexp.Compile(s.Signs[i].Match); err != nil {
+				return nil, fmt.Errorf("fingerprint: rules for %s: %w", s.Name, err)
+			}
+		}
+		for i := range s.Probes {
+			var err error
+			if s.Probes[i].match, err = regexp.Compile(s.Probes[i].Match); err != nil {
+				return nil, fmt.Errorf("fingerprint: rules for %s: %w", s.Name, err)
+			}
+		}
+	}
+	return file.Software, nil
+}
+
+// ErrUnknown is in the error where nothing was recognised.
+var ErrUnknown = errors.New("no portal software was recognised")
+
+// Recognise the portal at an address.
+func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding, error) {
+	all, err := Rules()
+	if err != nil {
+		return Finding{}, err
+	}
+	root, err := portalapi.Root(address)
+	if err != nil {
+		return Finding{}, fmt.Errorf("recognise: %w", err)
+	}
+	r := &search{ctx: ctx, http: doer, address: strings.TrimSpace(address), answers: map[string][]byte{}}
+	page, err := r.page()
+	if err != nil {
+		return Finding{Asked: r.asked}, fmt.Errorf("recognise %s: %w", address, err)
+	}
+	r.bases = bases(root, page.url)
+	suspects := r.suspects(all, page)
+	for _, round := range []struct {
+		base   int
+		signed bool // software of which there are signs
+	}{{0, true}, {1, true}, {0, false}, {1, false}} {
+		for _, s := range suspects {
+			if round.base >= len(r.bases) || round.signed != (s.weight > 0) {
+				continue
+			}
+			if found, ok := r.probe(s, r.bases[round.base]); ok {
+				return found, nil
+			}
+		}
+	}
+	for _, s := range suspects { // what cannot be asked, or does not answer where it should
+		if s.weight >= enough {
+			return r.finding(s, s.Kind, s.Harvest, r.bases[0]), nil
+		}
+	}
+	if ctx.Err() != nil {
+		return Finding{Asked: r.asked}, ctx.Err()
+	}
+	return Finding{Asked: r.asked}, fmt.Errorf("%w at %s: its page has no sign of a known one, and %d well-known addresses gave nothing", ErrUnknown, address, r.asked-1)
+}
+
+// bases that probes are asked for below: the address that was given, or another host that it led to, and the host's own.
+func bases(root, final string) []string {
+	if to, err := portalapi.Root(final); err == nil && host(to) != host(root) {
+		root = to
+	}
+	u, err := url.Parse(root)
+	if err != nil || u.Path == "" {
+		return []string{root}
+	}
+	return []string{root, u.Scheme + "://" + u.Host}
+}
+
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// search for one portal's software.
+type search struct {
+	ctx     context.Context
+	http    harvest.Doer
+	address string
+	bases   []string
+	asked   int
+	answers map[string][]byte
+}
+
+// suspect is software with the signs of it that are there.
+type suspect struct {
+	Software
+	weight  int
+	because []string
+	follow  string // where a link leads
+}
+
+// suspects are all software that there is, the most likely first.
+func (r *search) suspects(all []Software, p page) []suspect {
+	var list []suspect
+	for _, s := range all {
+		one := suspect{Software: s}
+		for _, sign := range s.Signs {
+			what, found := p.has(sign)
+			if !found {
+				continue
+			}
+			one.weight += sign.Weight
+			one.because = append(one.because, what)
+			if sign.Follow && one.follow == "" {
+				one.follow = p.href(sign)
+			}
+		}
+		list = append(list, one)
+	}
+	slices.SortStableFunc(list, func(a, b suspect) int { return cmp.Compare(b.weight, a.weight) })
+	return list
+}
+
+// probe whether it is s, below a base.
+func (r *search) probe(s suspect, base string) (Finding, bool) {
+	if s.Harvest == "." && s.weight >= enough || s.follow != "" { // the address itself answers
+		return r.finding(s, s.Kind, s.Harvest, base), true
+	}
+	for _, p := range s.Probes {
+		at := base + strings.ReplaceAll(p.Path, "{host}", url.QueryEscape(host(base)))
+		hit := p.match.Find(r.ask(at))
+		if hit == nil {
+			continue
+		}
+		s.because = append(s.because, fmt.Sprintf("%s answers with %q", at, short(string(hit))))
+		return r.finding(s, cmp.Or(p.Kind, s.Kind), cmp.Or(p.Harvest, s.Harvest), base), true
+	}
+	return Finding{}, false
+}
+
+func (r *search) finding(s suspect, kind, at, base string) Finding {
+	f := Finding{Software: s.Name, Kind: kind, Because: s.because, Asked: r.asked}
+	switch {
+	case s.follow != "":
+		f.URL = s.follow
+	case at == ".":
+		f.URL = r.address
+	case at == "":
+		f.URL = portalapi.IRI(base)
+	default:
+		f.URL = base + at
+	}
+	return f
+}
+
+// ask for a well-known address, once; nil where there is nothing, or enough was asked.
+func (r *search) ask(at string) []byte {
+	if body, known := r.answers[at]; known || r.asked >= mostAsked || r.ctx.Err() != nil {
+		return body
+	}
+	r.asked++
+	answer, err := r.head(harvest.Request{URL: at, Tries: 1})
+	body := answer.Body
+	if err != nil || portalapi.WebPage(body) != "" {
+		body = nil
+	}
+	r.answers[at] = body
+	return body
+}
+
+// head of an answer: as much as signs are looked for in.
+func (r *search) head(q harvest.Request) (harvest.Answer, error) {
+	resp, err := harvest.Send(r.ctx, r.http, q)
+	if err != nil {
+		return harvest.Answer{}, err
+	}
+	defer resp.Body.Close()
+	answer := harvest.Answer{URL: q.URL, Header: resp.Header}
+	if resp.Request != nil && resp.Request.URL != nil {
+		answer.URL = resp.Request.URL.String()
+	}
+	answer.Body, err = io.ReadAll(io.LimitReader(resp.Body, headSize))
+	if len(answer.Body) > 0 {
+		err = nil // what came is enough
+	}
+	return answer, err
+}
+
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 60 {
+		s = strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,152 @@
+package fingerprint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"odarchive/crawler/harvest"
+
+	"golang.org/x/net/html"
+)
+
+// page is what a home page gives away.
+type page struct {
+	url        string // after redirects
+	header     http.Header
+	cookies    []string
+	generators []string
+	links      []string // "rel type href"
+	hrefs      []string // of links, absolute
+	assets     []string
+	text       string // of a page
+	body       string // of an answer that is no page
+}
+
+// mostFound bounds how many of a page's elements are looked at.
+const mostFound = 2000
+
+// page that was given; an error page may tell as much as another.
+func (r *search) page() (page, error) {
+	r.asked++
+	answer, err := r.head(harvest.Request{URL: r.address, Accept: "text/html, */*;q=0.5", Tries: 2})
+	var status *harvest.StatusError
+	if errors.As(err, &status) {
+		answer, err = harvest.Answer{URL: status.URL, Header: http.Header{}, Body: status.Body}, nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	return read(answer), nil
+}
+
+func read(answer harvest.Answer) page {
+	p := page{url: answer.URL, header: answer.Header}
+	for _, c := range (&http.Response{Header: answer.Header}).Cookies() {
+		p.cookies = append(p.cookies, c.Name)
+	}
+	if !harvest.LooksLikeHTML(answer.Body) && !bytes.Contains(answer.Body[:min(len(answer.Body), 2048)], []byte("<html")) {
+		p.body = string(answer.Body)
+		return p
+	}
+	p.text = string(answer.Body)
+	base, err := url.Parse(answer.URL)
+	if err != nil {
+		base = &url.URL{}
+	}
+	z := html.NewTokenizer(bytes.NewReader(answer.Body))
+	for found := 0; found < mostFound; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return p
+		case html.StartTagToken, html.SelfClosingTagToken:
+			t := z.Token()
+			if p.element(t, base) {
+				found++
+			}
+		}
+	}
+	return p
+}
+
+// element of a page; false where it tells nothing.
+func (p *page) element(t html.Token, base *url.URL) bool {
+	switch t.Data {
+	case "meta":
+		if strings.EqualFold(attr(t, "name"), "generator") {
+			p.generators = append(p.generators, strings.TrimSpace(attr(t, "content")))
+		}
+	case "link":
+		p.links = append(p.links, attr(t, "rel")+" "+attr(t, "type")+" "+attr(t, "href"))
+		href := attr(t, "href")
+		if u, err := base.Parse(href); err == nil {
+			href = u.String()
+		}
+		p.hrefs = append(p.hrefs, href)
+		p.assets = append(p.assets, attr(t, "href"))
+	case "script", "img", "iframe":
+		p.assets = append(p.assets, attr(t, "src"))
+	default:
+		return false
+	}
+	return true
+}
+
+func attr(t html.Token, name string) string {
+	for _, a := range t.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// has a sign, and what it is in one sentence.
+func (p page) has(s Sign) (string, bool) {
+	header, isHeader := strings.CutPrefix(s.Where, "header:")
+	switch {
+	case isHeader:
+		if v := p.header.Get(header); v != "" && s.match.MatchString(v) {
+			return fmt.Sprintf("the header %s is %q", header, short(v)), true
+		}
+	case s.Where == "text" || s.Where == "body":
+		text := p.text
+		if s.Where == "body" {
+			text = p.body
+		}
+		if hit := s.match.FindString(text); hit != "" {
+			return fmt.Sprintf("the page holds %q", short(hit)), true
+		}
+	case s.Where == "generator":
+		return first("its generator is", p.generators, s)
+	case s.Where == "cookie":
+		return first("it sets the cookie", p.cookies, s)
+	case s.Where == "asset":
+		return first("it loads", p.assets, s)
+	case s.Where == "link":
+		return first("it links to", p.links, s)
+	}
+	return "", false
+}
+
+func first(what string, among []string, s Sign) (string, bool) {
+	for _, a := range among {
+		if s.match.MatchString(a) {
+			return fmt.Sprintf("%s %q", what, short(a)), true
+		}
+	}
+	return "", false
+}
+
+// href of the link that a sign matches.
+func (p page) href(s Sign) string {
+	for i, l := range p.links {
+		if s.match.MatchString(l) {
+			return p.hrefs[i]
+		}
+	}
+	return ""
+}
