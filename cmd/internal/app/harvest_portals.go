@@ -3,7 +3,11 @@ package app
 import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ckan"
+	"odarchive/crawler/harvest/datacite"
 	"odarchive/crawler/harvest/datajson"
+	"odarchive/crawler/harvest/dataverse"
+	"odarchive/crawler/harvest/invenio"
+	"odarchive/crawler/harvest/magda"
 	"odarchive/crawler/harvest/opendatasoft"
 	"odarchive/crawler/harvest/socrata"
 	"odarchive/crawler/harvest/udata"
@@ -26,6 +30,21 @@ func portals() []harvester {
 		}},
 		{"udata", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return udata.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
+		}},
+		{"magda", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return magda.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
+		}},
+		{"invenio", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return invenio.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
+		}},
+		{"zenodo", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return invenio.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
+		}},
+		{"datacite", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return datacite.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
+		}},
+		{"dataverse", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return dataverse.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
 		}},
 	}
 }

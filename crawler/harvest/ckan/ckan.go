@@ -27,10 +27,17 @@ type Source struct {
 	Portal string // IRI of the portal, "" = after URL
 	HTTP   harvest.Doer
 	Rows   int              // packages a page, 0 = 200
+	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
 	Now    func() time.Time // time.Now
 }
 
-var _ harvest.Harvester = Source{}
+var _ harvest.Selective = Source{}
+
+// Select implements harvest.Selective.
+func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
+	s.Since, err = portalapi.Since(part)
+	return s, err
+}
 
 // Harvest implements harvest.Harvester.
 //
@@ -47,7 +54,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		now = s.Now
 	}
 	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 200), seed: maphash.MakeSeed(), seen: map[uint64]bool{}, out: out}
-	at := begin(from, now())
+	at := begin(from, s.Since, now())
 	portal, err := c.describe(ctx)
 	if err != nil {
 		return fmt.Errorf("ckan: %w", err)
@@ -60,7 +67,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err := c.packages(ctx, &at); err != nil {
 		return fmt.Errorf("ckan: %w", err)
 	}
-	if at.top != "" {
+	if at.top != "" && at.whole != "" {
 		out.Next(portalapi.MarkOf("next", at.top, "whole", at.whole).String())
 	}
 	return nil
@@ -73,8 +80,8 @@ type position struct {
 }
 
 // begin or go on.
-func begin(token string, now time.Time) position {
-	m := portalapi.Begin(token, now)
+func begin(token, since string, now time.Time) position {
+	m := portalapi.Begin(token, since, now)
 	if m.Get("way") != "" {
 		return position{m.Get("way"), m.Get("since"), m.Get("base"), m.Get("after"), m.Get("top"), m.Get("whole"), m.Int("start"), m.Int("n")}
 	}

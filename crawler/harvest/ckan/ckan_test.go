@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
@@ -149,6 +150,25 @@ func TestPackagesThatChangeMeanwhileAreNeitherLostNorPushOthersOut(t *testing.T)
 	notes, err := portaltest.Harvest(t, f.source(), "")
 	if got := slices.Sorted(slices.Values(notes.IRIs())); err != nil || !slices.Equal(got, all(30)) {
 		t.Fatalf("%v, %d packages: %v", err, len(got), got)
+	}
+}
+
+func TestAPartIsWhatChangedSinceADate(t *testing.T) {
+	t.Parallel()
+	f := &fake{packages: packages(10)}
+	h, err := harvest.Select(f.source(), harvest.Selection{Since: "2026-01-01T00:05:00Z"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := portaltest.Harvest(t, h, "")
+	if err != nil || notes.Whole || len(notes.Datasets) != 5 || notes.NextMark != "" {
+		t.Fatalf("%v, whole %v, %d packages, next %q", err, notes.Whole, len(notes.Datasets), notes.NextMark)
+	}
+	portaltest.Resumes(t, h)
+	for _, part := range []harvest.Selection{{Since: "lately"}, {Since: "2026-01-01", Sets: []string{"x"}}} {
+		if _, err := harvest.Select(f.source(), part); err == nil || !strings.Contains(err.Error(), "by nothing else") {
+			t.Errorf("%v: %v", part, err)
+		}
 	}
 }
 

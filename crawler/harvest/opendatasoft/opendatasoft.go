@@ -23,10 +23,17 @@ type Source struct {
 	Portal string // IRI of the portal, "" = after URL
 	HTTP   harvest.Doer
 	Rows   int              // datasets a page, 0 = 100, which is the most the interface gives
+	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
 	Now    func() time.Time // time.Now
 }
 
-var _ harvest.Harvester = Source{}
+var _ harvest.Selective = Source{}
+
+// Select implements harvest.Selective.
+func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
+	s.Since, err = portalapi.Since(part)
+	return s, err
+}
 
 // versions of the interface, newest first.
 func versions() []string { return []string{"/api/explore/v2.1", "/api/explore/v2.0", "/api/v2"} }
@@ -43,7 +50,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if s.Now != nil {
 		now = s.Now
 	}
-	m := portalapi.Begin(from, now())
+	m := portalapi.Begin(from, s.Since, now())
 	c.mark = m
 	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(root)), Homepage: portalapi.IRI(root), Software: "Opendatasoft"}, m.Whole()); err != nil {
 		return err

@@ -1,10 +1,12 @@
 package portalapi
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"time"
 
+	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 )
 
@@ -42,15 +44,28 @@ func (m Mark) Int(name string) int {
 // is noticed then.
 const WholeAfter = 7 * 24 * time.Hour
 
+// Since is the only thing that most interfaces can be narrowed by.
+func Since(s harvest.Selection) (string, error) {
+	t, ok := Time(s.Since)
+	if s.Since = ""; !s.IsZero() || !ok {
+		return "", errors.New("this kind of source can be narrowed by a date or time that changes are after, and by nothing else")
+	}
+	return t.Format(time.RFC3339), nil
+}
+
 // Begin a harvest: a whole one, one of what changed since the last ("since" says from when on), or the one that was cut
-// off. Marks hold "whole", when the last whole harvest began, and "top", the newest change so far.
-func Begin(token string, now time.Time) Mark {
+// off. Marks hold "whole", when the last whole harvest began, and "top", the newest change so far. Where since is given,
+// only what changed from then on is harvested, each time.
+func Begin(token, since string, now time.Time) Mark {
 	m := ParseMark(token)
+	if since != "" && m.Get("since") == "" {
+		return MarkOf("since", since)
+	}
 	if next, ok := Time(m.Get("next")); ok && !Due(m.Get("whole"), now) {
 		// What was written a moment before may have reached the portal's index a moment after.
 		return MarkOf("since", next.Add(-10*time.Minute).Format(time.RFC3339), "top", m.Get("next"), "whole", m.Get("whole"))
 	}
-	if m.Get("next") == "" && m.Get("whole") != "" {
+	if m.Get("next") == "" && (m.Get("whole") != "" || m.Get("since") != "") {
 		return m
 	}
 	return MarkOf("whole", now.UTC().Format(time.RFC3339))
@@ -69,7 +84,7 @@ func (m Mark) Saw(changed string) {
 
 // Next is where the next harvest begins, "" where nothing is known of changes.
 func (m Mark) Next() string {
-	if m.Get("top") == "" {
+	if m.Get("top") == "" || m.Get("whole") == "" {
 		return ""
 	}
 	return MarkOf("next", m.Get("top"), "whole", m.Get("whole")).String()

@@ -20,10 +20,17 @@ type Source struct {
 	Portal string // IRI of the portal, "" = after URL
 	HTTP   harvest.Doer
 	Rows   int              // datasets a page, 0 = 100
+	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
 	Now    func() time.Time // time.Now
 }
 
-var _ harvest.Harvester = Source{}
+var _ harvest.Selective = Source{}
+
+// Select implements harvest.Selective.
+func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
+	s.Since, err = portalapi.Since(part)
+	return s, err
+}
 
 // Harvest implements harvest.Harvester. Marks: at and n as in portalapi.Listing, and those of portalapi.Begin. A whole harvest
 // goes in the order of creation, so that what is new comes behind what was read; one of changes begins with the newest
@@ -45,7 +52,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if s.Now != nil {
 		now = s.Now
 	}
-	c.mark = portalapi.Begin(from, now())
+	c.mark = portalapi.Begin(from, s.Since, now())
 	if err := out.Portal(portal, c.mark.Whole()); err != nil {
 		return err
 	}
