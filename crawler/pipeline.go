@@ -145,6 +145,9 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 		next, why = p.Clock().Add(noRoomPause), "the disk was full"
 	}
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why}
+	if wait, why := quickRetry(job, act); wait > 0 {
+		r.NextDue, r.Why, r.Passing = p.Clock().Add(wait), why, true
+	}
 	if visit.Known() {
 		r.ETag, r.LastModified = ex.ETag, ex.LastModified
 	}

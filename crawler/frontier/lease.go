@@ -287,6 +287,7 @@ type Result struct {
 	Why          string    // of the schedule
 	ETag         string    // of the content; "" leaves the former one
 	LastModified string
+	Passing      bool          // a failure that may pass: it is counted, and not remembered in the history
 	Size         int64         // bytes of a new version
 	HostBackoff  time.Duration // leave the whole group alone for so long; more than a moment of it ends the lease
 	HostWait     string        // why
@@ -367,7 +368,9 @@ func (f *Frontier) record(txn *kv.Txn, group, key string, r Result, over bool) (
 }
 
 func (u *URL) note(r Result, history int) {
-	u.remember(r.Visit, history)
+	if !r.Passing {
+		u.remember(r.Visit, history)
+	}
 	u.Fetches++
 	u.Errors++
 	if r.Visit.Known() {

@@ -1,0 +1,55 @@
+package crawler
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+)
+
+func TestWhatMayPassIsTriedTwiceSoonAndThenLeftToTheSchedule(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	var asked, failing atomic.Int64
+	failing.Store(100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/robots.txt" || r.URL.Path == "/gone.csv":
+			http.NotFound(w, r)
+		case asked.Add(1) <= failing.Load():
+			w.WriteHeader(http.StatusBadGateway)
+		default:
+			w.Write([]byte("a,b\n1,2\n"))
+		}
+	}))
+	t.Cleanup(s.Close)
+	n.add(t, s.URL+"/a.csv", s.URL+"/gone.csv")
+
+	for i, want := range []time.Duration{time.Minute, 5 * time.Minute} {
+		n.crawl(t, RunOptions{})
+		u, err := n.Pipeline.Frontier.Get(s.URL + "/a.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait := u.Due.Sub(n.clock.now())
+		if wait < want/2 || wait > want*3/2 || len(u.History) != 0 || u.Errors != i+1 {
+			t.Errorf("failure %d: again in %s, history %v, %d errors; want about %s and no history", i+1, wait, u.History, u.Errors, want)
+		}
+		if gone, err := n.Pipeline.Frontier.Get(s.URL + "/gone.csv"); err != nil || len(gone.History) != 1 || gone.Due.Sub(n.clock.now()) < 30*time.Minute {
+			t.Errorf("what is gone: %+v, %v; want it left to the schedule", gone, err)
+		}
+		n.clock.advance(want * 3 / 2)
+	}
+	n.crawl(t, RunOptions{})
+	if u, err := n.Pipeline.Frontier.Get(s.URL + "/a.csv"); err != nil || len(u.History) != 1 || u.Due.Sub(n.clock.now()) < 30*time.Minute || asked.Load() != 3 {
+		t.Errorf("third failure: %+v, %v after %d requests; want the schedule's back-off", u, err, asked.Load())
+	}
+	failing.Store(0)
+	n.clock.advance(48 * time.Hour)
+	if r := n.crawl(t, RunOptions{})["/a.csv"]; r.Outcome != catalog.Archived {
+		t.Errorf("the file when the trouble is over: %+v", r)
+	}
+}
