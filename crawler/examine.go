@@ -71,7 +71,7 @@ func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.
 func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection) (kept *archive.Kept, err error) {
 	kept = &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
-		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader,
+		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
 	}
 	if kept.Ref, err = p.store(ctx, latest, ex.Body.Digests(), ex); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -42,6 +43,8 @@ type Pipeline struct {
 	Workers  int // hosts that are fetched from at the same time
 	// Processors bounds how many bodies are examined at the same time: a channel of that capacity.
 	Processors chan struct{}
+
+	progress progress
 }
 
 // Visit takes one job of a lease through the whole way and reports what came of it.
@@ -117,6 +120,9 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	found.Activity = catalog.Activity{
 		URL: job.URL, FinalURL: ex.FinalURL, Start: now.Add(ex.Start.Sub(ex.End)), End: now,
 		Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why,
+	}
+	if ex.Unverified {
+		found.Activity.TLS = cmp.Or(ex.TLS, "certificate not verified")
 	}
 	if found.Kept != nil {
 		found.Activity.Outcome = catalog.Archived

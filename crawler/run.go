@@ -40,6 +40,7 @@ type run struct {
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	r := &run{Pipeline: p, opts: opts}
 	began := time.Now()
+	p.progress.begin()
 	var err error
 	if len(opts.URLs) > 0 {
 		err = r.visitURLs(ctx)
@@ -180,6 +181,7 @@ func (r *run) leaveAlone(ctx context.Context, lease *frontier.Lease, wait *polit
 }
 
 func (r *run) tell(report Report) {
+	r.progress.add(report)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.summary.Add(report)

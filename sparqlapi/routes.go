@@ -148,6 +148,8 @@ func (o Options) routes(r chi.Router) {
 	if c := o.Control; c != nil {
 		write := r.With(o.Guard.Require)
 		for _, base := range []string{"", "/api/v1"} {
+			read(r.With(compress), base+"/crawl/status", c.Status)
+			read(r.With(compress), base+"/crawl/hosts", c.Hosts)
 			write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
 			write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 			write.Post(base+"/crawl/resume", problem.Handler(c.Resume))

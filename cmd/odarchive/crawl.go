@@ -13,6 +13,7 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 )
 
@@ -47,6 +48,9 @@ Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetch
 						return err
 					}
 				}
+				if err := n.Replan(ctx); err != nil {
+					return err
+				}
 				return c.runCrawl(ctx, cmd.Context(), n, opts, report)
 			})
 		},
@@ -79,7 +83,12 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	opts.Report = func(r crawler.Report) {
 		writeErr = errors.Join(writeErr, lines.Encode(r))
 		sofar.Add(r)
-		bar.set(int64(sofar.Fetches), fmt.Sprintf("%d versions, %d failed", sofar.Outcomes[catalog.Archived], sofar.Outcomes[catalog.NoVersion]))
+		if bar.shown == nil {
+			return
+		}
+		hosts, waits := n.Pipeline.Active()
+		bar.set(int64(sofar.Fetches), fmt.Sprintf("%d versions, %d failed, %s, %d hosts active, %d waiting", sofar.Outcomes[catalog.Archived],
+			sofar.Outcomes[catalog.NoVersion], humanize.IBytes(uint64(sofar.Bytes)), hosts, waits))
 	}
 	summary, err := n.Pipeline.Run(ctx, opts)
 	bar.done()

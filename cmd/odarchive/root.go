@@ -120,6 +120,7 @@ func (c *cli) logTo(level slog.Level) {
 	} else {
 		c.log = slog.New(slog.NewTextHandler(c.stderr, options))
 	}
+	slog.SetDefault(c.log) // for what libraries write to the standard logger
 }
 
 // hasFlag tells whether the program has a setting of that name anywhere: one file may serve all commands.

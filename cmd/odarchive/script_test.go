@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
+	"io"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +18,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/sampleweb"
@@ -35,7 +39,7 @@ func TestStories(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip,
+			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
@@ -123,6 +127,50 @@ func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
+}
+
+// cmdFree sets a variable to a loopback address that nobody listens on: "free VAR".
+func cmdFree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: free VAR")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Setenv(args[0], l.Addr().String())
+	ts.Check(l.Close())
+}
+
+// cmdHTTP makes a request with the token "secret" and puts status and body into standard output: "http METHOD URL [BODY]". It
+// waits for a server that is starting; with "until TEXT" at the end it asks until the answer holds the text.
+func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
+	until := ""
+	if n := len(args); n >= 4 && args[n-2] == "until" {
+		until, args = args[n-1], args[:n-2]
+	}
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: http METHOD URL [BODY] [until TEXT]")
+	}
+	body := strings.Join(args[2:], "")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		request, err := http.NewRequest(args[0], args[1], strings.NewReader(body))
+		ts.Check(err)
+		request.Header.Set("Authorization", "Bearer secret")
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			if time.Now().After(deadline) {
+				ts.Fatalf("%v", err)
+			}
+			continue
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		ts.Check(err)
+		if !strings.Contains(string(text), until) && time.Now().Before(deadline) {
+			continue
+		}
+		fmt.Fprintf(ts.Stdout(), "%d\n%s", answer.StatusCode, text)
+		return
+	}
 }
 
 // cmdStatus runs a command that must end with the given exit status: "status 2 odarchive ...".

@@ -38,6 +38,7 @@ type Kept struct {
 	LastModified string
 	ETag         string
 	Headers      map[string][]string
+	Request      map[string][]string
 	Inside       *inspect.Inside // nil where there is nothing to tell
 	Change       *diff.Summary   // against the version before; nil for the first
 }
@@ -132,7 +133,7 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	v := catalog.Version{
 		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digests, Size: kept.Ref.Size,
 		Type: kept.Type, Charset: kept.Charset, Because: kept.Because, FileName: kept.FileName, At: act.Start.UTC(),
-		Activity: act.ID, LastModified: kept.LastModified, ETag: kept.ETag, Headers: kept.Headers,
+		Activity: act.ID, LastModified: kept.LastModified, ETag: kept.ETag, Headers: kept.Headers, Request: kept.Request,
 	}
 	if r.Versions > 0 {
 		v.Previous = ns.VersionID(r.ID, r.Versions-1)

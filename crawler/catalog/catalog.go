@@ -95,6 +95,7 @@ type Version struct {
 	LastModified string      // as the server said
 	ETag         string      // as the server said
 	Headers      http.Header // of the final response
+	Request      http.Header `json:",omitempty"` // headers of the request that it answers
 }
 
 // Activity is one fetch, whatever came of it.
@@ -108,4 +109,5 @@ type Activity struct {
 	Status     int    // HTTP status, 0 = none
 	Why        string // one sentence
 	Version    string // ID of the version it made, or found unchanged
+	TLS        string `json:",omitempty"` // how the connection was made, where the server's certificate was not verified
 }

@@ -83,6 +83,7 @@ type HostHealth struct {
 	LastVisit time.Time
 	NextVisit time.Time // not before this time
 	Delay     time.Duration
+	State     string // "busy", "waiting", "due", "idle"
 	Wait      string // why the host waits: "", "politeness", "retry-after", "back-off", "robots"
 }
 

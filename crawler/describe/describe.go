@@ -177,6 +177,7 @@ func Activity(m ns.Mint, a catalog.Activity) []term.Quad {
 	g.text(arc.Outcome, string(a.Outcome))
 	g.text(arc.ErrorClass, string(a.ErrorClass))
 	g.text(arc.Why, a.Why)
+	g.text(arc.TLS, a.TLS)
 	if a.Status != 0 {
 		g.add(arc.HTTPStatus, integer(int64(a.Status)))
 	}

@@ -109,6 +109,7 @@ type Exchange struct {
 	RemoteAddr string        // address and port of the last connection
 	announced  int64         // Content-Length, -1 for none
 	TLS        string        // version, and "certificate not verified" where it was not; "" for plain
+	Unverified bool          // the certificate of the last connection, or of one that redirected, was not verified
 }
 
 // fail notes an outcome without a file.

@@ -124,7 +124,7 @@ func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
 	if resp.TLS != nil {
 		ex.TLS = tls.VersionName(resp.TLS.Version)
 		if relaxed {
-			ex.TLS += ", certificate not verified"
+			ex.TLS, ex.Unverified = ex.TLS+", certificate not verified", true
 		}
 	}
 }

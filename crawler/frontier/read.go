@@ -92,12 +92,17 @@ type Stats struct {
 	NextDue             time.Time               // when the next group is ready; zero: nothing is queued
 }
 
+// Leased is how many groups are being visited.
+func (f *Frontier) Leased() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.leases)
+}
+
 // Stats of the moment.
 func (f *Frontier) Stats() (Stats, error) {
 	s := Stats{Outcomes: map[catalog.Outcome]int{}, Held: f.Held()}
-	f.mu.Lock()
-	s.Leased = len(f.leases)
-	f.mu.Unlock()
+	s.Leased = f.Leased()
 	err := f.db.View(func(txn *kv.Txn) error {
 		t, err := loadTotals(txn)
 		if err != nil {

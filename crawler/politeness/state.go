@@ -129,6 +129,19 @@ func (d *door) status(host string, now time.Time) Status {
 	return s
 }
 
+// Waiting is how many hosts that were met lately may not be asked now.
+func (g *Gate) Waiting() (n int) {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, d := range g.doors {
+		if !d.busy && now.Before(d.next) {
+			n++
+		}
+	}
+	return n
+}
+
 // Hosts that have been met lately, sorted.
 func (g *Gate) Hosts() []Status {
 	now := time.Now()

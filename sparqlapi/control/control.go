@@ -1,7 +1,7 @@
 // Package control takes orders for the running archive over HTTP: inject URLs into the queue, pause and resume the crawl,
-// write a backup.
+// write a backup. It also says how the crawl goes, host by host.
 //
-// The router asks for the token before a request comes here. An order is answered when it is durable.
+// The router asks for the token before an order comes here. An order is answered when it is durable.
 package control
 
 import (
@@ -10,7 +10,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 
+	"odarchive/crawler"
 	"odarchive/crawler/backup"
 	"odarchive/crawler/frontier"
 	"odarchive/sparqlapi/problem"
@@ -27,10 +29,19 @@ type Crawl interface {
 	Held() string
 }
 
+// Progress is what the questions about the crawl go to.
+type Progress interface {
+	Status() (crawler.Status, error)
+	// Hosts lists the hosts behind after, in order of their names, at most limit.
+	Hosts(after string, limit int) ([]crawler.HostStatus, error)
+	Host(name string) (crawler.HostStatus, bool, error)
+}
+
 // API holds the handlers.
 type API struct {
-	Crawl  Crawl
-	Backup func(ctx context.Context, w io.Writer, since *backup.Info) error
+	Crawl    Crawl
+	Progress Progress
+	Backup   func(ctx context.Context, w io.Writer, since *backup.Info) error
 }
 
 const maxBody = 64 << 20
@@ -84,6 +95,53 @@ func (a *API) Resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, map[string]string{"held": a.Crawl.Held()})
+}
+
+// Status answers GET /crawl/status: how the crawl goes and what it waits for.
+func (a *API) Status(w http.ResponseWriter, _ *http.Request) error {
+	s, err := a.Progress.Status()
+	if err != nil {
+		return err
+	}
+	return answer(w, s)
+}
+
+// How many hosts one answer lists.
+const (
+	hostsListed     = 100
+	mostHostsListed = 10_000
+)
+
+// Hosts answers GET /crawl/hosts?host= or ?after=&limit=: state, wait reason, next slot and counts of each host.
+func (a *API) Hosts(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	if name := q.Get("host"); name != "" {
+		one, known, err := a.Progress.Host(name)
+		if err != nil {
+			return err
+		}
+		if !known {
+			return problem.Newf(http.StatusNotFound, "Not a host that is crawled", "no URL of host %q is known", name)
+		}
+		return answer(w, one)
+	}
+	limit := hostsListed
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > mostHostsListed {
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "limit=%q is no number from 1 to %d", text, mostHostsListed)
+		}
+		limit = n
+	}
+	hosts, err := a.Progress.Hosts(q.Get("after"), limit)
+	if err != nil {
+		return err
+	}
+	page := map[string]any{"hosts": hosts}
+	if len(hosts) == limit {
+		page["after"] = hosts[len(hosts)-1].Host
+	}
+	return answer(w, page)
 }
 
 // Copy answers POST /backup with a backup of the whole archive; the body may say which backup it is to follow on.

@@ -25,6 +25,7 @@ const (
 	Charset    = NS + "charset"    // version -> detected character encoding
 	ETag       = NS + "etag"       // version -> entity tag as the server sent it
 	FinalURL   = NS + "finalURL"   // activity -> URL after redirects
+	TLS        = NS + "tls"        // activity -> how the connection was made, where the certificate was not verified
 	ErrorPage  = NS + "errorPage"  // version -> why its bytes are an error page, and no version of the data
 	Because    = NS + "detectedBecause"
 )

@@ -6,6 +6,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"odarchive/cmd/internal/config"
@@ -139,7 +141,7 @@ func (n *Node) openCrawler() error {
 		return err
 	}
 	options := fetch.Options{
-		Spool: n.Spool, UserAgent: settings.UserAgent + "/1.0", Contact: settings.Contact, MaxBody: int64(settings.MaxBody),
+		Spool: n.Spool, UserAgent: product(settings.UserAgent), UnverifiedHosts: settings.UnverifiedHosts, Contact: settings.Contact, MaxBody: int64(settings.MaxBody),
 		AllowPrivateHosts: settings.AllowPrivateHosts, AllowNets: nets, Bandwidth: float64(settings.Bandwidth),
 	}
 	if settings.Resolver != "" {
@@ -150,14 +152,22 @@ func (n *Node) openCrawler() error {
 	n.Engine = sparql.New(sparql.Options{
 		Log: n.Log, Slow: slowQuery, Service: &sparql.Federation{Client: n.Fetcher.Client(), Allow: n.Config.Serve.Service}, Fetch: documents(n.Fetcher.Client()),
 	})
-	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: spool.NewRoom(n.Config.Data, leastRoom).Short}); err != nil {
+	hours, err := politeness.ParseHours(settings.Hours, time.Local)
+	if err != nil {
+		return err
+	}
+	room := spool.NewRoom(n.Config.Data, leastRoom)
+	hold := func() string { return cmp.Or(room.Short(), hours.Closed(time.Now())) }
+	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: hold}); err != nil {
 		return err
 	}
 	delay := settings.HostDelay
 	if delay == 0 {
 		delay = -1 // none, where the gate's zero value means its own default
 	}
-	n.Gate = politeness.New(politeness.Options{DB: n.DB, Fetch: n.Fetcher.Fetch, Token: settings.UserAgent, Delay: delay, Log: n.Log})
+	token, _, _ := strings.Cut(settings.UserAgent, "/")
+	n.Gate = politeness.New(politeness.Options{DB: n.DB, Fetch: n.Fetcher.Fetch, Token: token, Delay: delay, Log: n.Log,
+		PerAddress: settings.PerAddress, PerDomain: settings.PerDomain, Resolver: cmp.Or[fetch.Resolver](options.Resolver, net.DefaultResolver)})
 	if n.Ledger, err = ledger.New(n.Mint, n.DB, n.Triples, n.Archive); err != nil {
 		return err
 	}
@@ -167,6 +177,14 @@ func (n *Node) openCrawler() error {
 		Schedule: n.rule(), Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	return nil
+}
+
+// product is the User-Agent's product token with a version.
+func product(name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	return name + "/1.0"
 }
 
 // rule is the schedule by its name in the settings.
@@ -202,6 +220,9 @@ const tidyEvery = time.Hour
 func (n *Node) CrawlInBackground(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
+		if err := n.Replan(ctx); err != nil {
+			return err
+		}
 		_, err := n.Pipeline.Run(ctx, crawler.RunOptions{})
 		return err
 	})

@@ -34,7 +34,7 @@ import (
 
 // Handler puts the HTTP side together: pages, SPARQL, downloads, REST, linked data, metrics.
 func (n *Node) Handler() (http.Handler, error) {
-	read := reader{n.Archive, n.Frontier}
+	read := reader{n.Archive, n.Frontier, n.Pipeline}
 	guard := sparqlapi.NewGuard(n.Config.Serve.Token)
 	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Changes: n.showChanges, Mint: n.Mint, Log: n.Log, Now: n.Clock})
 	if err != nil {
@@ -66,7 +66,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		Metrics:    observed.handler(),
 		Changes:    &changes.API{Archive: n.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: n.Archive, Mint: n.Mint},
-		Control:    &control.API{Crawl: n.Intake, Backup: n.Backup},
+		Control:    &control.API{Crawl: n.Intake, Progress: n.Pipeline, Backup: n.Backup},
 		REST:       rest.New(read, n.Intake, n.Mint),
 		LinkedData: described,
 		UI:         pages,

@@ -77,7 +77,29 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	for _, t := range s.Types {
 		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue, float64(t.Count), t.Key)
 	}
-	if stats, err := c.node.Frontier.Stats(); err == nil {
-		gauge("frontier_urls", "URLs in the frontier.", int64(stats.URLs))
+	c.crawl(out, gauge)
+}
+
+// crawl shows how the crawl goes.
+func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, help string, value int64)) {
+	s, err := c.node.Pipeline.Status()
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(description("crawl_held", "Why the crawl stands still."), err)
+		return
+	}
+	gauge("frontier_urls", "URLs in the frontier.", int64(s.URLs))
+	gauge("crawl_hosts_active", "Hosts being visited.", int64(s.Active))
+	gauge("crawl_fetches", "Fetches since the process began.", int64(s.Fetches))
+	gauge("crawl_bytes", "Bytes fetched since the process began.", s.Bytes)
+	held := int64(0)
+	if s.Held != "" {
+		held = 1
+	}
+	gauge("crawl_held", "1 while the crawl stands still: paused, out of its hours, or short of room.", held)
+	for outcome, n := range s.Outcomes {
+		out <- prometheus.MustNewConstMetric(description("visits_by_outcome", "Visits by outcome.", "outcome"), prometheus.GaugeValue, float64(n), string(outcome))
+	}
+	for why, n := range s.Waiting {
+		out <- prometheus.MustNewConstMetric(description("crawl_hosts_waiting", "Hosts met lately that wait, by reason.", "reason"), prometheus.GaugeValue, float64(n), why)
 	}
 }

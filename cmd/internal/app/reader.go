@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"odarchive/crawler"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
@@ -18,6 +20,7 @@ import (
 type reader struct {
 	*archive.Archive
 	frontier *frontier.Frontier
+	crawl    *crawler.Pipeline
 }
 
 var (
@@ -63,16 +66,14 @@ func (r reader) Hosts(ctx context.Context, limit int) ([]catalog.HostHealth, err
 		return nil, err
 	}
 	for i := range hosts {
-		info, known, err := r.frontier.Host(hosts[i].Host)
+		status, known, err := r.crawl.Host(hosts[i].Host)
 		if err != nil {
 			return nil, err
 		}
 		if known {
-			hosts[i].Queued, hosts[i].LastVisit, hosts[i].Wait = info.Due, info.LastVisit, info.Wait
-			hosts[i].NextVisit = info.NextDue
-			if info.NotBefore.After(info.NextDue) {
-				hosts[i].NextVisit = info.NotBefore
-			}
+			hosts[i].Queued, hosts[i].LastVisit, hosts[i].NextVisit = status.Due, status.LastVisit, status.Next
+			hosts[i].State, hosts[i].Wait = status.State, status.Wait
+			hosts[i].Delay = time.Duration(status.Delay * float64(time.Second))
 		}
 	}
 	return hosts, nil

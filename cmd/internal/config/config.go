@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/politeness"
+
 	"github.com/BurntSushi/toml"
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
@@ -39,6 +41,10 @@ type Fetch struct {
 	HostDelay         time.Duration // between two requests to one host
 	AllowNets         []string      // CIDR
 	AllowPrivateHosts bool
+	UnverifiedHosts   []string // whose TLS certificate is not verified, which their fetches record
+	PerAddress        bool     // one connection to a network address at a time, whatever its hosts are called
+	PerDomain         bool     // one connection to a registered domain at a time
+	Hours             string   // of the day in which fetching is allowed, local time, "22:00-06:00"; "": all
 	Resolver          string
 	Schedule          string // paper adaptive
 	Bandwidth         Bytes  // a second, 0 = no limit
@@ -92,6 +98,9 @@ func (c Config) Check() error {
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("--log-format %q: expected text or json", c.LogFormat)
 	}
+	if _, err := politeness.ParseHours(c.Fetch.Hours, time.Local); err != nil {
+		return fmt.Errorf("--hours %q: expected hours such as 22:00-06:00", c.Fetch.Hours)
+	}
 	_, err := c.Fetch.Networks()
 	return err
 }
@@ -115,6 +124,10 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.DurationVar(&s.HostDelay, "host-delay", s.HostDelay, "shortest time between two requests to one host")
 	f.StringArrayVar(&s.AllowNets, "allow-net", nil, "private network that may be fetched, as CIDR (repeatable)")
 	f.BoolVar(&s.AllowPrivateHosts, "allow-private-hosts", s.AllowPrivateHosts, "fetch loopback and private addresses too")
+	f.StringArrayVar(&s.UnverifiedHosts, "unverified-host", nil, "host whose TLS certificate is not verified, which its fetches record (repeatable)")
+	f.BoolVar(&s.PerAddress, "per-address", s.PerAddress, "one connection to a network address at a time, whatever its hosts are called")
+	f.BoolVar(&s.PerDomain, "per-domain", s.PerDomain, "one connection to a registered domain at a time")
+	f.StringVar(&s.Hours, "hours", s.Hours, "hours of the day in which to fetch, in local time, as 22:00-06:00")
 	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to ask, as HOST:PORT")
 	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes a second over all hosts, 0 for no limit")

@@ -67,6 +67,7 @@ func TestASettingThatIsNoneIsRefusedByName(t *testing.T) {
 		func(c *Config) { c.Fetch.Schedule = "often" },
 		func(c *Config) { c.Fetch.Workers = 0 },
 		func(c *Config) { c.LogFormat = "yaml" },
+		func(c *Config) { c.Fetch.Hours = "by night" },
 		func(c *Config) { c.Fetch.AllowNets = []string{"10.0.0.0"} },
 	} {
 		c := Defaults()

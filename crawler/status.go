@@ -1,0 +1,195 @@
+package crawler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/politeness"
+)
+
+// Status is how the crawl goes at a moment.
+type Status struct {
+	Held     string                  `json:"held"`  // why it stands still; "" where it does not
+	Waits    string                  `json:"waits"` // what it waits for, in one sentence; "" while hosts are being visited
+	URLs     int                     `json:"urls"`
+	Hosts    int                     `json:"hosts"`
+	Visits   int                     `json:"visits"`
+	Outcomes map[catalog.Outcome]int `json:"outcomes"`
+	Active   int                     `json:"active"`  // hosts being visited
+	Waiting  map[string]int          `json:"waiting"` // hosts met lately that have to be waited for, by reason
+	NextDue  time.Time               `json:"nextDue,omitzero"`
+
+	// Since this process began to crawl.
+	Since   time.Time `json:"since,omitzero"`
+	Fetches int       `json:"fetches"`
+	Failed  int       `json:"failed"`
+	Kept    int       `json:"kept"` // new versions
+	Bytes   int64     `json:"bytes"`
+	Rate    float64   `json:"rate"` // fetches a second, over the last minute
+}
+
+// HostStatus is how the crawl of one host goes.
+type HostStatus struct {
+	Host      string                  `json:"host"`
+	State     string                  `json:"state"`          // busy, waiting, due, idle
+	Wait      string                  `json:"wait,omitempty"` // politeness, robots, retry-after, back-off
+	Next      time.Time               `json:"next,omitzero"`  // when it may be asked, or has something due again
+	Delay     float64                 `json:"delay"`          // seconds between two requests, as things stand
+	Latency   float64                 `json:"latency"`        // seconds until the first byte, smoothed; 0: not met lately
+	URLs      int                     `json:"urls"`
+	Due       int                     `json:"due"` // at most frontier.MaxDueCounted
+	Visits    int                     `json:"visits"`
+	Versions  int                     `json:"versions"`
+	Bytes     int64                   `json:"bytes"`
+	Failures  int                     `json:"failures"` // troubled requests since it was last met
+	Outcomes  map[catalog.Outcome]int `json:"outcomes"`
+	LastVisit time.Time               `json:"lastVisit,omitzero"`
+}
+
+// Status of the moment.
+func (p *Pipeline) Status() (Status, error) {
+	f, err := p.Frontier.Stats()
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}}
+	for _, h := range p.Gate.Hosts() {
+		if h.State == "waiting" {
+			s.Waiting[h.Wait]++
+		}
+	}
+	p.progress.into(&s)
+	s.Waits = s.waits(p.Clock())
+	return s, nil
+}
+
+// Active is how many hosts are being visited, and how many of those met lately have to be waited for.
+func (p *Pipeline) Active() (visited, waiting int) {
+	return p.Frontier.Leased(), p.Gate.Waiting()
+}
+
+func (s Status) waits(now time.Time) string {
+	switch {
+	case s.Held != "":
+		return s.Held
+	case s.Active > 0:
+		return ""
+	case s.NextDue.IsZero():
+		return "nothing is queued"
+	case s.NextDue.After(now):
+		text := "nothing is due before " + s.NextDue.UTC().Format(time.RFC3339)
+		var reasons []string
+		for why, n := range s.Waiting {
+			reasons = append(reasons, fmt.Sprintf("%d for %s", n, why))
+		}
+		if slices.Sort(reasons); len(reasons) > 0 {
+			text += "; hosts wait: " + strings.Join(reasons, ", ")
+		}
+		return text
+	}
+	return ""
+}
+
+// Hosts lists the hosts behind after, in order of their names, at most limit (0: all).
+func (p *Pipeline) Hosts(after string, limit int) ([]HostStatus, error) {
+	infos, err := p.Frontier.Hosts(after, limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]HostStatus, len(infos))
+	for i, info := range infos {
+		at, _ := p.Gate.Status(info.Group)
+		all[i] = hostStatus(info, at, p.Clock())
+	}
+	return all, nil
+}
+
+// Host is how the crawl of one host goes; false where no URL of it is known.
+func (p *Pipeline) Host(name string) (HostStatus, bool, error) {
+	info, known, err := p.Frontier.Host(name)
+	if err != nil || !known {
+		return HostStatus{}, false, err
+	}
+	at, _ := p.Gate.Status(name)
+	return hostStatus(info, at, p.Clock()), true, nil
+}
+
+// hostStatus puts together what the frontier and the gate know. The gate counts in real time, the frontier in the archive's.
+func hostStatus(info frontier.HostInfo, gate politeness.Status, now time.Time) HostStatus {
+	s := HostStatus{
+		Host: info.Group, State: "idle", Next: info.NextDue, Delay: gate.Delay.Seconds(), Latency: gate.Latency.Seconds(), URLs: info.URLs, Due: info.Due,
+		Visits: info.Visits, Versions: info.Versions, Bytes: info.Bytes, Failures: gate.Failures, Outcomes: info.Outcomes, LastVisit: info.LastVisit,
+	}
+	if info.Due > 0 {
+		s.State = "due"
+	}
+	later := func(until time.Time, why string) {
+		s.State, s.Wait = "waiting", why
+		if until.After(s.Next) {
+			s.Next = until
+		}
+	}
+	if info.Wait != "" {
+		later(info.NotBefore, info.Wait)
+	} else if gate.State == "waiting" {
+		later(now.Add(time.Until(gate.Next)), gate.Wait)
+	}
+	if info.Leased || gate.State == "busy" {
+		s.State = "busy"
+	}
+	return s
+}
+
+// progress counts what a process has fetched. The zero value is ready.
+type progress struct {
+	mu      sync.Mutex // guards what follows
+	since   time.Time
+	sofar   Summary
+	seconds [60]struct {
+		at int64
+		n  int
+	}
+}
+
+func (p *progress) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.since.IsZero() {
+		p.since = time.Now()
+	}
+}
+
+func (p *progress) add(r Report) {
+	now := time.Now().Unix()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sofar.Add(r)
+	second := &p.seconds[now%int64(len(p.seconds))]
+	if second.at != now {
+		second.at, second.n = now, 0
+	}
+	second.n++
+}
+
+func (p *progress) into(s *Status) {
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.Since, s.Fetches, s.Bytes, s.Kept = p.since, p.sofar.Fetches, p.sofar.Bytes, p.sofar.Outcomes[catalog.Archived]
+	s.Failed = p.sofar.Outcomes[catalog.NoVersion] + p.sofar.Outcomes[catalog.RetryLater]
+	n := 0
+	for _, second := range p.seconds {
+		if now.Unix()-second.at < int64(len(p.seconds)) {
+			n += second.n
+		}
+	}
+	if p.since.IsZero() {
+		return
+	}
+	s.Rate = float64(n) / max(1, min(now.Sub(p.since).Seconds(), float64(len(p.seconds))))
+}
