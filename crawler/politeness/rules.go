@@ -72,7 +72,7 @@ func readGroups(text []byte) (groups map[string]*group, sitemaps []string) {
 	groups = map[string]*group{}
 	var agents []*group
 	inRules := false
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	text = cutMark(text)
 	for line := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		key, value, ok := cutLine(line)
 		if !ok {
@@ -91,13 +91,20 @@ func readGroups(text []byte) (groups map[string]*group, sitemaps []string) {
 			} else if len(agents) == 0 {
 				agents = []*group{{}} // nobody's: its rules must not fall to those above
 			}
-		case "allow", "disallow":
+		case "allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw": // as people write it
 			inRules = true
-			if value == "" || len(value) > maxPattern {
+			allow := key == "allow"
+			if len(value) > maxPattern { // of what is longer, the beginning is forbidden
+				value = cutPattern(value[:maxPattern])
+				if allow {
+					value = ""
+				}
+			}
+			if value == "" {
 				continue
 			}
 			for _, g := range agents {
-				g.rules = append(g.rules, rule{normalisePattern(value), key == "allow"})
+				g.rules = append(g.rules, rule{normalisePattern(value), allow})
 			}
 		case "crawl-delay", "crawldelay":
 			if d, ok := parseDelay(value); ok {
@@ -112,6 +119,25 @@ func readGroups(text []byte) (groups map[string]*group, sitemaps []string) {
 		}
 	}
 	return groups, sitemaps
+}
+
+// cutMark drops a byte order mark, or what is left of one.
+func cutMark(text []byte) []byte {
+	for _, c := range []byte("\xef\xbb\xbf") {
+		if len(text) == 0 || text[0] != c {
+			break
+		}
+		text = text[1:]
+	}
+	return text
+}
+
+// cutPattern drops an escape that was cut in two.
+func cutPattern(p string) string {
+	if i := strings.LastIndexByte(p, '%'); i >= 0 && i > len(p)-3 {
+		return p[:i]
+	}
+	return p
 }
 
 // cutLine reads "key: value # comment"; some write the colon as space.

@@ -62,7 +62,16 @@ var robotsCases = []struct {
 	{"invalid UTF-8 does no harm", "User-agent: *\nDisallow: /\xff\xfe\nDisallow: /x", "-/x -/%FF%FE +/a"},
 	{"zero bytes do no harm", "User-agent: *\x00\nDisallow: /x\x00y\nDisallow: /z", "-/z +/a"},
 	{"a URL as a pattern matches nothing of ours", "User-agent: *\nDisallow: http://example.com/x", "+/x"},
-	{"a rule longer than any path is passed over", "User-agent: *\nDisallow: /" + strings.Repeat("a", 3000) + "\nDisallow: /x", "-/x"},
+	{"of a rule longer than any path, the beginning counts", "User-agent: *\nDisallow: /" + strings.Repeat("a", 3000) + "\nDisallow: /x", "-/x +/aaa -/" + strings.Repeat("a", 3000)},
+	{"a permission longer than any path is none", "User-agent: *\nDisallow: /\nAllow: /" + strings.Repeat("a", 3000), "-/" + strings.Repeat("a", 3000)},
+	{"half a byte order mark", "\xef\xbbUser-agent: *\nDisallow: /x", "-/x"},
+	{"a misspelt Disallow", "User-agent: *\nDisalow: /x\nDissallow: /y", "-/x -/y +/z"},
+	{"a group begins anew after its rules", "allow: /foo/\n\nuser-agent: odarchive\ndisallow: /\nallow: /x/\nuser-agent: b\ndisallow: /\nallow: /y/\n\nallow: /w/\nuser-agent: c\n\nuser-agent: odarchive\nallow: /z/\ndisallow: /\n", "+/x/b +/z/d -/y/c -/w/a -/foo/"},
+	{"more words behind a name", "User-agent: *\nDisallow: /\nUser-agent: odarchive bar\nAllow: /x/\nDisallow: /", "+/x/y -/y"},
+	{"the longer of a wildcard and a path", "User-agent: *\nAllow: /x/page.\nDisallow: /*.html", "+/x/page.html -/x/y.html"},
+	{"a wildcard against a shorter permission", "User-agent: *\nAllow: /page\nDisallow: /*.html", "-/page.html +/page"},
+	{"a comment in a pattern ends it", "User-agent: *\n# Disallow: /\nDisallow: /foo/quz#qux\nAllow: /", "+/foo/bar -/foo/quz"},
+	{"a permission with a wildcard", "User-agent: *\nDisallow: /foo/bar/quz\nAllow: /foo/*/qux", "-/foo/bar/quz +/foo/quz +/foo/bar/qux"},
 }
 
 func TestRobotsByRFC9309(t *testing.T) {
