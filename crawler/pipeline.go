@@ -92,8 +92,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		return nil, err
 	}
 	if !verdict.Allowed {
-		now := time.Now()
-		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: verdict.Reason}, nil
+		return refused(job, verdict), nil
 	}
 	request := fetch.Request{URL: job.URL, Check: pass.Check}
 	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // bytes that were lost to damage are asked for again
@@ -106,6 +105,21 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	}
 	pass.Leave(politeness.ResultOf(exchange))
 	return exchange, nil
+}
+
+// refused is the outcome of a visit that was not made: because of what robots.txt says, or because its host cannot be
+// reached, or must not be, which asking for robots.txt has shown.
+func refused(job frontier.Job, v politeness.Verdict) *fetch.Exchange {
+	now := time.Now()
+	ex := &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: v.Reason}
+	switch v.Class {
+	case "":
+	case catalog.ErrForbiddenTarget:
+		ex.Outcome, ex.ErrorClass = catalog.Blocked, v.Class
+	default:
+		ex.Outcome, ex.ErrorClass = catalog.NoVersion, v.Class
+	}
+	return ex
 }
 
 // stored tells whether a version's bytes are at hand. Where that cannot be told, they are taken for lost.

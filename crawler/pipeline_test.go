@@ -332,3 +332,27 @@ func TestALongListOfURLsIsRegistered(t *testing.T) {
 		t.Error("a list with an address that is none was registered in part")
 	}
 }
+
+func TestAHostThatCannotOrMustNotBeReachedSaysSo(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	n.add(t, gone.URL+"/a.csv")
+	if r := n.crawl(t, RunOptions{})["/a.csv"]; r.Outcome != catalog.NoVersion || r.ErrorClass != catalog.ErrNetwork {
+		t.Errorf("nobody listens: %+v, want no-version, network", r)
+	}
+	s, guarded := newSite(t), newNode(t)
+	bodies, err := spool.New(t.TempDir(), spool.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded.Fetcher = fetch.New(fetch.Options{Spool: bodies})
+	t.Cleanup(guarded.Fetcher.Close)
+	guarded.Gate = politeness.New(politeness.Options{Fetch: guarded.Fetcher.Fetch, Delay: -1})
+	s.set("/b.csv", "a,b\n1,2\n")
+	guarded.add(t, s.URL+"/b.csv")
+	if r := guarded.crawl(t, RunOptions{})["/b.csv"]; r.Outcome != catalog.Blocked || r.ErrorClass != catalog.ErrForbiddenTarget || len(s.requests) != 0 {
+		t.Errorf("a private address: %+v after %d requests, want it blocked", r, len(s.requests))
+	}
+}

@@ -24,10 +24,13 @@ const (
 
 // Verdict on one URL.
 type Verdict struct {
-	Allowed    bool
-	Temporary  bool      // not allowed because robots.txt cannot be read for now
-	RetryAt    time.Time // of a temporary verdict
-	Reason     string    // one sentence
+	Allowed   bool
+	Temporary bool      // not allowed because robots.txt cannot be read for now
+	RetryAt   time.Time // of a temporary verdict
+	Reason    string    // one sentence
+	// Class of a temporary verdict on a host that could not be reached at all, which is the outcome of the visit: forbidden
+	// target, network, DNS, ...; "" where the server itself failed to give its robots.txt.
+	Class      catalog.ErrorClass
 	CrawlDelay time.Duration
 	Sitemaps   []string // as robots.txt lists them
 }
@@ -52,6 +55,7 @@ type policy struct {
 	failing   time.Time // first failure since the last good copy; zero: not failing
 	failures  int
 	status    string // of the last attempt, for the reason
+	class     catalog.ErrorClass
 }
 
 func newRobots(g *Gate) *Robots {
@@ -98,7 +102,7 @@ func (p *policy) verdict(u surt.URL, now time.Time) Verdict {
 	case now.Sub(p.failing) > robotsUnreachable:
 		return Verdict{Allowed: true, Reason: "robots.txt could not be read for 30 days: taken as missing"}
 	default:
-		return Verdict{Temporary: true, RetryAt: p.retryAt(), Reason: "robots.txt of " + p.authority + " cannot be read (" + p.status + "): nothing may be fetched for now"}
+		return Verdict{Temporary: true, RetryAt: p.retryAt(), Class: p.class, Reason: "robots.txt of " + p.authority + " cannot be read (" + p.status + "): nothing may be fetched for now"}
 	}
 }
 
@@ -227,6 +231,9 @@ func (r *Robots) read(ctx context.Context, u surt.URL, old *policy) (*policy, er
 		return p, nil
 	}
 	p.status, p.failing, p.failures = ex.Why, p.tried, 1
+	if ex.Status == 0 {
+		p.class = ex.ErrorClass
+	}
 	if old != nil {
 		p.rules, p.text, p.good = old.rules, old.text, old.good
 		if !old.failing.IsZero() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
 
@@ -27,6 +28,8 @@ type savedRobots struct {
 	Failing  time.Time `json:"failing"`
 	Failures int       `json:"failures"`
 	Status   string    `json:"status"`
+
+	Class catalog.ErrorClass `json:"class,omitempty"`
 }
 
 // recall a host's back-off; the caller holds mu.
@@ -51,7 +54,7 @@ func (g *Gate) recallRobots(authority string) (*policy, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	p := &policy{authority: authority, text: s.Text, good: s.Good, tried: s.Tried, failing: s.Failing, failures: s.Failures, status: s.Status}
+	p := &policy{authority: authority, text: s.Text, good: s.Good, tried: s.Tried, failing: s.Failing, failures: s.Failures, status: s.Status, class: s.Class}
 	if !s.Good.IsZero() {
 		p.rules = ParseRobots(s.Text, g.opts.Token)
 	}
@@ -59,7 +62,7 @@ func (g *Gate) recallRobots(authority string) (*policy, error) {
 }
 
 func (g *Gate) rememberRobots(p *policy) {
-	g.save("r"+p.authority, savedRobots{p.text, p.good, p.tried, p.failing, p.failures, p.status})
+	g.save("r"+p.authority, savedRobots{p.text, p.good, p.tried, p.failing, p.failures, p.status, p.class})
 }
 
 func (g *Gate) load(key string, v any) (found bool, err error) {
