@@ -153,7 +153,7 @@ func killChild(args string) error {
 		}
 		st.apply(holds)
 		fmt.Println("done", n)
-		if n%20 == 0 {
+		if n%5 == 0 {
 			if _, err := s.Sweep(killContext); err != nil {
 				return fmt.Errorf("sweep after commit %d: %w", n, err)
 			}

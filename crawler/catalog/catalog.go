@@ -60,12 +60,6 @@ const (
 	ErrDiskFull        ErrorClass = "disk-full" // the archive's own; the file is asked for again soon
 )
 
-// Digests of one file's bytes (as they are after content decoding).
-type Digests struct {
-	SHA256 [32]byte
-	MD5    [16]byte
-}
-
 // Source is one listing of a resource: a dataset of a portal. Either may be empty.
 type Source struct {
 	Portal       string    `json:"portal,omitempty"`

@@ -3,7 +3,10 @@ package bundle
 import (
 	"context"
 	"iter"
+	"runtime"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
@@ -13,7 +16,7 @@ import (
 // Rows of an answer to a query. A row is valid until the next one; unbound columns are empty keys. An error ends them.
 type Rows = iter.Seq2[[]term.Key, error]
 
-// Archive knows versions. All three give ok == false for what they do not know.
+// Archive knows versions. All give ok == false for what they do not know, and may be called concurrently.
 type Archive interface {
 	// Version gives the entry of a version IRI.
 	Version(ctx context.Context, iri string) (e Entry, ok bool, err error)
@@ -52,9 +55,31 @@ func (c *collector) add(e Entry) error {
 // Collect gives the versions that rows name in any column: a version by its IRI, a resource by its URL, which stands for
 // its latest version. Each version comes once, in the order of the rows. More than limit are a problem of status 413;
 // 0 is no limit.
-func Collect(ctx context.Context, rows Rows, a Archive, limit int) ([]Entry, error) {
+func Collect(ctx context.Context, rows Rows, a Archive, limit int) (entries []Entry, err error) {
 	c := newCollector(a, limit)
 	asked := make(map[term.Key]struct{})
+	finders, ctx := errgroup.WithContext(ctx)
+	finders.SetLimit(runtime.GOMAXPROCS(0))
+	defer func() {
+		if failed := finders.Wait(); failed != nil {
+			entries, err = nil, failed
+		}
+	}()
+	next := new(batch)
+	var batches []*batch // under way, in the order of the rows
+	start := func() error {
+		b := next
+		b.done = make(chan struct{})
+		next = new(batch)
+		batches = append(batches, b)
+		finders.Go(func() error { return b.find(ctx, a) })
+		if len(batches) < 2*runtime.GOMAXPROCS(0) {
+			return nil
+		}
+		first := batches[0]
+		batches = batches[1:]
+		return c.addAll(first)
+	}
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
@@ -68,19 +93,60 @@ func Collect(ctx context.Context, rows Rows, a Archive, limit int) ([]Entry, err
 				continue
 			}
 			asked[k] = struct{}{}
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+			if next.addresses = append(next.addresses, address); len(next.addresses) < batchSize {
+				continue
 			}
-			e, ok, err := find(ctx, a, address)
-			if err == nil && ok {
-				err = c.add(e)
-			}
-			if err != nil {
+			if err := start(); err != nil {
 				return nil, err
 			}
 		}
 	}
+	if err := start(); err != nil {
+		return nil, err
+	}
+	for _, b := range batches {
+		if err := c.addAll(b); err != nil {
+			return nil, err
+		}
+	}
 	return c.entries, nil
+}
+
+// batch is some addresses that are looked up together.
+type batch struct {
+	addresses []string
+	found     []Entry // of those that are known
+	done      chan struct{}
+}
+
+const batchSize = 256
+
+func (b *batch) find(ctx context.Context, a Archive) error {
+	defer close(b.done)
+	for _, address := range b.addresses {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e, ok, err := find(ctx, a, address)
+		if err != nil {
+			return err
+		}
+		if ok {
+			b.found = append(b.found, e)
+		}
+	}
+	return nil
+}
+
+// addAll waits for a batch and adds what it has found. If it has failed, Collect learns of that in the end.
+func (c *collector) addAll(b *batch) error {
+	<-b.done
+	for _, e := range b.found {
+		if err := c.add(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // find looks an address up: a version's IRI, else a resource's URL.

@@ -24,6 +24,7 @@ type Plan struct {
 	made     []file  // manifest and metadata
 	offsets  []int64 // of the entries' local heads
 	central  int64   // offset of the central directory
+	marks    []int64 // offsets of every markEvery-th entry of the directory
 	size     int64
 	rawSize  int64
 	modified time.Time // of the newest entry
@@ -66,11 +67,11 @@ func New(entries []Entry, meta Meta) (*Plan, error) {
 		at += f.localSize() + f.packed
 	}
 	p.central = at
-	for i := range p.made {
-		at += p.made[i].centralSize()
-	}
-	for i := range entries {
-		f := p.file(i)
+	for i := range p.count() {
+		if i%markEvery == 0 {
+			p.marks = append(p.marks, at)
+		}
+		f := p.listed(i)
 		at += f.centralSize()
 	}
 	var buf [128]byte
@@ -109,6 +110,17 @@ func (p *Plan) hash() string {
 }
 
 func (p *Plan) count() int { return len(p.made) + len(p.entries) }
+
+// markEvery is how many entries of the directory are made in vain, at most, for a range that begins in it.
+const markEvery = 256
+
+// listed is what stands at place i of the directory.
+func (p *Plan) listed(i int) file {
+	if i < len(p.made) {
+		return p.made[i]
+	}
+	return p.file(i - len(p.made))
+}
 
 // file is the entry i as the zip's structures have it.
 func (p *Plan) file(i int) file {
@@ -218,8 +230,7 @@ func (p *Plan) steps(out *section, c Contents, offset int64) error {
 			return err
 		}
 	}
-	out.skip = max(offset-p.central, 0)
-	return p.writeDirectory(out, scratch)
+	return p.writeDirectory(out, offset, scratch)
 }
 
 // writeEntry writes an entry without its first skip bytes.
@@ -266,16 +277,15 @@ func (p *Plan) writeBody(out *section, c Contents, e *Entry, from int64) error {
 	return nil
 }
 
-func (p *Plan) writeDirectory(out *section, scratch []byte) error {
+// writeDirectory writes the directory, or what of it is behind an offset of the zip.
+func (p *Plan) writeDirectory(out *section, offset int64, scratch []byte) error {
 	const enough = 32 << 10
 	scratch = scratch[:0]
-	for i := range p.count() {
-		if i < len(p.made) {
-			scratch = appendCentral(scratch, &p.made[i])
-		} else {
-			f := p.file(i - len(p.made))
-			scratch = appendCentral(scratch, &f)
-		}
+	mark := max(0, sort.Search(len(p.marks), func(i int) bool { return p.marks[i] > offset })-1)
+	out.skip = max(offset-p.marks[mark], 0)
+	for i := mark * markEvery; i < p.count(); i++ {
+		f := p.listed(i)
+		scratch = appendCentral(scratch, &f)
 		if len(scratch) >= enough {
 			if _, err := out.Write(scratch); err != nil {
 				return err

@@ -1,0 +1,43 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+)
+
+// Digests of one file's bytes (as they are after content decoding).
+type Digests struct {
+	SHA256 [32]byte
+	MD5    [16]byte
+}
+
+var errDigests = errors.New("digests are 96 hexadecimal digits: SHA-256, then MD5")
+
+// MarshalJSON writes both in hexadecimal digits, one behind the other: records are read by the hundred thousand, and
+// arrays of numbers take most of that time.
+func (d Digests) MarshalJSON() ([]byte, error) {
+	b := append(make([]byte, 0, 98), '"')
+	b = hex.AppendEncode(b, d.SHA256[:])
+	b = hex.AppendEncode(b, d.MD5[:])
+	return append(b, '"'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and the arrays of numbers that were written before it.
+func (d *Digests) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte("{")) {
+		type arrays Digests
+		return json.Unmarshal(b, (*arrays)(d))
+	}
+	if len(b) != 98 || b[0] != '"' {
+		return errDigests
+	}
+	if _, err := hex.Decode(d.SHA256[:], b[1:65]); err != nil {
+		return errDigests
+	}
+	if _, err := hex.Decode(d.MD5[:], b[65:97]); err != nil {
+		return errDigests
+	}
+	return nil
+}
