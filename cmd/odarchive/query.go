@@ -132,6 +132,8 @@ func (c *cli) zip() *cobra.Command {
 				return usagef("zip needs -o FILE, or -o - for standard output")
 			}
 			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				release := n.Content.Hold() // sizes stay as the plan has them
+				defer release()
 				plan, err := n.Bundle(cmd.Context(), text)
 				if err != nil {
 					return err

@@ -204,7 +204,7 @@ func (d *jsonldDecoder) resource(v any) term.Key {
 		d.buf = d.blank.appendLabelled(d.buf[:0], []byte(label))
 		return d.keys.key(d.buf)
 	}
-	if iri.Check(s) != nil {
+	if iri.Check(s) != nil || strings.Count(s, "#") > 1 { // json-gold may glue a fragment behind a fragment
 		return ""
 	}
 	d.buf = append(append(d.buf[:0], '<'), s...)

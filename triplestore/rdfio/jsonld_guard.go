@@ -1,6 +1,11 @@
 package rdfio
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
 
 // Bounds on what expansion may cost beyond the size of a document: a context is copied wherever another is opened inside
 // of it, and every short name becomes an IRI. A document of a few kilobytes could otherwise ask for terabytes.
@@ -19,6 +24,37 @@ func checkExpansion(t jsonTree) error {
 	}
 	if int64(longestIRI(t.contexts))*int64(t.values) > maxExpandedBytes {
 		return limitError("an expanded size", maxExpandedBytes)
+	}
+	for _, c := range t.contexts {
+		if err := checkContext(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keywordLike is what looks like a keyword and may become one.
+var keywordLike = regexp.MustCompile("^@[A-Za-z]+$")
+
+// checkContext refuses what json-gold overlooks in a context (JSON-LD 1.1 API §4.2.2).
+func checkContext(v any) error {
+	for _, c := range items(v) {
+		m, _ := c.(map[string]any)
+		for term, def := range m {
+			d, defined := def.(map[string]any)
+			switch {
+			case term == "":
+				return errors.New("invalid term definition: the empty term")
+			case term == "@context", term == "@type" && defined && len(d) == 0:
+				return fmt.Errorf("keyword redefinition: %s", term)
+			}
+			if reverse, _ := d["@reverse"].(string); keywordLike.MatchString(reverse) {
+				delete(m, term) // §4.2.2 step 13.3: it is as if it were not there
+			}
+			if err := checkContext(d["@context"]); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package rdfio
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -14,7 +15,10 @@ import (
 
 // value makes the literal of a value object (JSON-LD 1.1 API §8.3).
 func (d *jsonldDecoder) value(m map[string]any) term.Key {
-	datatype, _ := m["@type"].(string)
+	datatype, ok := m["@type"].(string)
+	if !ok && m["@type"] != nil && d.err == nil {
+		d.err = errors.New("invalid typed value: @type is not one IRI")
+	}
 	if datatype == "@json" {
 		b, err := canonicalJSON(nil, m["@value"])
 		if err != nil {
