@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -98,6 +99,23 @@ func TestAServedArchive(t *testing.T) {
 	t.Run("the routes of the main job answer", s.theRoutesOfTheMainJobAnswer)
 	t.Run("a members address gives its bytes turtle or a page", s.aMembersAddressGivesItsBytesTurtleOrAPage)
 	t.Run("writing over HTTP needs the token", s.writingOverHTTPNeedsTheToken)
+	t.Run("a backup is taken while it serves", s.aBackupIsTakenWhileItServes)
+}
+
+func (s served) aBackupIsTakenWhileItServes(t *testing.T) {
+	dir := t.TempDir()
+	full, later, restored := filepath.Join(dir, "full.odab"), filepath.Join(dir, "later.odab"), filepath.Join(dir, "restored")
+	if status := run(t.Context(), []string{"backup", "-o", full, "--server", s.base, "--token", "wrong"}, strings.NewReader(""), io.Discard, io.Discard); status != 1 {
+		t.Errorf("with a wrong token the status is %d", status)
+	}
+	odarchive(t, "backup", "-o", full, "--server", s.base, "--token", "t0k")
+	odarchive(t, "backup", "-o", later, "--since", full, "--server", s.base, "--token", "t0k")
+	odarchive(t, "restore", full, later, "--data", restored)
+	var out strings.Builder
+	status := run(t.Context(), []string{"check", "--data", restored}, strings.NewReader(""), &out, io.Discard)
+	if status != 0 || !strings.Contains(out.String(), "0 damages") || strings.Contains(out.String(), " 0 files") {
+		t.Errorf("the restored archive: status %d, %s", status, out.String())
+	}
 }
 
 func (s served) get(t *testing.T, path string, header ...string) (*http.Response, string) {
