@@ -93,7 +93,7 @@ rows are named by b
 			"<?xml version=\"1.0\"?><l><e id=\"1\"><n>a</n></e><e id=\"2\"><n>b</n></e></l>",
 			"<l>\n  <e id=\"2\"><n>c</n></e>\n  <e id=\"3\" x=\"y\"/>\n</l>", `
 1 place added, 1 place removed, 1 place changed
-~ /l/e[1]/n[2]/text(): b -> c
+~ /l/e[1]/n[1]/text(): b -> c
 + /l/e[2]: [@id: 3, @x: y]
 - /l/e[1]: [@id: 1, n: [text(): a]]
 `},

@@ -25,6 +25,7 @@ type PathChange struct {
 // node of a document. A leaf has text, an object named children, a list nameless ones.
 type node struct {
 	name  string // in its parent; "" in a list
+	nth   int    // among those of its name in its parent, from 1 on; in XML only
 	kind  byte   // 'v' leaf, 'o' object, 'l' list
 	text  string
 	kids  []*node
@@ -238,13 +239,13 @@ func (d *treeDiff) compareLists(a, b *node, path string) error {
 	return nil
 }
 
-// member is the path of a child. Lists count from 0 in JSON and from 1 in XML.
+// member is the path of a child: i is its place in a list in JSON. In XML the path is an XPath.
 func (d *treeDiff) member(path string, n *node, i int) string {
 	switch {
 	case d.xml && (strings.HasPrefix(n.name, "@") || n.name == "text()"):
 		return path + "/" + n.name
 	case d.xml:
-		return path + "/" + n.name + "[" + strconv.Itoa(i+1) + "]"
+		return path + "/" + n.name + "[" + strconv.Itoa(n.nth) + "]"
 	case n.name == "":
 		return path + "[" + strconv.Itoa(i) + "]"
 	case plainName(n.name):

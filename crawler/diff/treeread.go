@@ -171,11 +171,21 @@ func readXML(g *grower, text io.Reader, decoded bool) (*node, error) {
 			}
 			n := open[len(open)-1]
 			n.identify()
+			n.numberKids()
 			open = open[:len(open)-1]
 			if len(open) == 0 {
 				return n, nil
 			}
 		}
+	}
+}
+
+// numberKids counts children of the same name.
+func (n *node) numberKids() {
+	seen := map[string]int{}
+	for _, k := range n.kids {
+		seen[k.name]++
+		k.nth = seen[k.name]
 	}
 }
 
