@@ -54,7 +54,7 @@ func serve(t *testing.T) served {
 	})
 	data := t.TempDir()
 	common := []string{"--data", data, "--log-level", "error", "--base", "http://archive.example/"}
-	odarchive(t, append([]string{"harvest", "portalwatch", web.Base("portalwatch") + "sparql", "--allow-private-hosts"}, common...)...)
+	odarchive(t, append([]string{"harvest", "portalwatch", web.Base("portalwatch") + "sparql", "--allow-private-hosts", "--host-delay", "0s"}, common...)...)
 	for i, at := range []string{"2026-11-21T06:00:00Z", "2027-01-21T06:00:00Z"} {
 		state.Store(int64(i))
 		odarchive(t, append([]string{"crawl", "--once", "--allow-private-hosts", "--host-delay", "0s", "--at", at}, common...)...)

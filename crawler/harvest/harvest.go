@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -143,7 +144,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	s.report.Ended = opts.Clock()
 	done = done && err == nil
 	if err != nil {
-		s.report.Error = err.Error()
+		s.report.Error = strings.Join(strings.Fields(err.Error()), " ") // one sentence, also where several things went wrong
 	}
 	if endErr := k.End(context.WithoutCancel(ctx), s.report, done, s.next); err == nil && endErr != nil {
 		err = endErr

@@ -13,6 +13,7 @@ import (
 	"odarchive/crawler/harvest/portalwatch"
 	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/harvest/sitemap"
+	"odarchive/crawler/harvest/sparql"
 	"odarchive/crawler/politeness"
 )
 
@@ -46,10 +47,13 @@ type harvester struct {
 func harvesters() []harvester {
 	return append(portals(), []harvester{
 		{"portalwatch", func(n *Node, s HarvestSource) harvest.Harvester {
-			return portalwatch.Source{Endpoint: s.Address, HTTP: s.HTTP, Portal: s.Portal, GraphOf: n.Mint.Graph}
+			return portalwatch.Source{Endpoint: s.Address, HTTP: s.HTTP, Portal: s.Portal}
 		}},
 		{"sitemap", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return sitemap.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}
+		}},
+		{"sparql", func(_ *Node, s HarvestSource) harvest.Harvester {
+			return sparql.Source{Endpoint: sparql.Endpoint{URL: s.Address, HTTP: s.HTTP}, Portal: s.Portal}
 		}},
 		{"schemaorg", func(_ *Node, s HarvestSource) harvest.Harvester {
 			return schemaorg.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}

@@ -1,0 +1,44 @@
+package sparql
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/term"
+)
+
+// all statements of graphs, subject by subject. What is only said of blank nodes that no IRI leads to cannot be paged and
+// is left out. Marks are "graph last-subject".
+func (s Source) all(ctx context.Context, from string, out harvest.Sink) error {
+	at, after, _ := strings.Cut(from, " ")
+	begun := from == ""
+	for _, graph := range s.Graphs {
+		if !begun && graph != at {
+			continue
+		}
+		begun = true
+		name := graph
+		if graph == "default" {
+			name = ""
+		}
+		if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, name, s.URL)}, true); err != nil {
+			return err
+		}
+		w := &Walk{Endpoint: s.Endpoint, Graph: name, Is: "?thing ?property ?value", Skip: out.Skip}
+		err := w.Each(ctx, after, func(_ []string, quads []term.Quad, last string) error {
+			for _, q := range quads {
+				if err := out.Quad(q); err != nil {
+					return err
+				}
+			}
+			return out.Mark(graph + " " + last)
+		})
+		if err != nil {
+			return err
+		}
+		after = ""
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package sparql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest"
+	"odarchive/triplestore/term"
+)
+
+const selectedPage = 2000
+
+// prologue of a query: its PREFIX and BASE lines, and comments between them.
+var prologue = regexp.MustCompile(`(?is)^(?:\s|#[^\n]*\n|PREFIX\s+[^\s:]*:\s*<[^>]*>|BASE\s*<[^>]*>)*`)
+
+// selected addresses, page by page behind the last one. Marks are the last address.
+func (s Source) selected(ctx context.Context, from string, out harvest.Sink) error {
+	head := prologue.FindString(s.Query)
+	query := s.Query[len(head):]
+	if !strings.EqualFold(query[:min(len(query), 6)], "select") {
+		return errors.New("the query is no SELECT")
+	}
+	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, s.URL)}, false); err != nil {
+		return err
+	}
+	for after := from; ; {
+		page := fmt.Sprintf("%s\nSELECT * WHERE { { %s\n } FILTER (STR(?url) > %s) } ORDER BY STR(?url) LIMIT %d", head, query, quote(after), selectedPage)
+		answer, err := s.Endpoint.Select(ctx, page)
+		var status *harvest.StatusError
+		if errors.As(err, &status) && status.Status == 400 && after == "" {
+			return s.unpaged(ctx, out) // an endpoint, or a query, that bears no subselect
+		}
+		if err != nil {
+			return err
+		}
+		rows := answer.Rows
+		if len(rows) == 0 {
+			return nil
+		}
+		if len(rows) >= selectedPage { // more rows of the last address may follow
+			last := rows[len(rows)-1]["url"].Value()
+			for len(rows) > 0 && rows[len(rows)-1]["url"].Value() == last {
+				rows = rows[:len(rows)-1]
+			}
+			if len(rows) == 0 {
+				rows = answer.Rows
+			}
+		}
+		before := after
+		for _, row := range rows {
+			if err := s.seed(row, out); err != nil {
+				return err
+			}
+			after = max(after, row["url"].Value())
+		}
+		if after == before {
+			return fmt.Errorf("%s gives the same addresses again and again", s.URL)
+		}
+		if err := out.Mark(after); err != nil {
+			return err
+		}
+	}
+}
+
+// unpaged asks the query as it is.
+func (s Source) unpaged(ctx context.Context, out harvest.Sink) error {
+	answer, err := s.Endpoint.Select(ctx, s.Query)
+	if err != nil {
+		return err
+	}
+	if answer.Cut {
+		out.Skip(fmt.Sprintf("%s may know more than the %d rows that it gave, and takes no paged query", s.URL, len(answer.Rows)))
+	}
+	for _, row := range answer.Rows {
+		if err := s.seed(row, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Source) seed(row Row, out harvest.Sink) error {
+	if row["url"] == "" || row["url"].Kind() == term.KindBlank {
+		out.Skip("a row binds no ?url")
+		return nil
+	}
+	return out.Seed(catalog.Seed{
+		URL: strings.TrimSpace(row["url"].Value()), Portal: cmp.Or(row["portal"].Value(), s.Portal, s.URL), Dataset: row["dataset"].Value(),
+		Title: row["title"].Value(), DatasetTitle: row["datasetTitle"].Value(), Format: row["format"].Value(), MediaType: row["mediaType"].Value(),
+	})
+}

@@ -1,0 +1,257 @@
+// Package sparql harvests SPARQL endpoints: catalogs in DCAT that it finds there, the addresses that a given query selects,
+// or all statements of a graph.
+//
+// Without more said, an endpoint is probed: for catalogs with datasets, then for datasets without a catalog, in the default graph and
+// then in each named one. A query (Selection.Query) lists what it binds to ?url, with ?dataset, ?title, ?format, ?mediaType and ?portal
+// where it binds them. Graphs (Selection.Sets) are taken over statement by statement.
+//
+// Walk pages safely through endpoints with limits; it serves package portalwatch too.
+package sparql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/harvest"
+	harvestdcat "odarchive/crawler/harvest/dcat"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/dqv"
+	"odarchive/vocab/foaf"
+)
+
+// Source is one endpoint.
+type Source struct {
+	Endpoint
+	Portal string   // IRI of the portal: of the only catalog that is wanted, or that all goes by
+	Query  string   // lists ?url
+	Graphs []string // IRIs of graphs whose statements are all taken over; "default" is the default graph
+}
+
+var (
+	_ harvest.Harvester = Source{}
+	_ harvest.Selective = Source{}
+)
+
+// Select implements harvest.Selective: a query, or graphs.
+func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
+	s.Query, s.Graphs = part.Query, part.Sets
+	part.Query, part.Sets = "", nil
+	if !part.IsZero() {
+		return nil, fmt.Errorf("a SPARQL endpoint cannot be narrowed by %s", part)
+	}
+	if s.Query != "" && len(s.Graphs) > 0 {
+		return nil, errors.New("a SPARQL endpoint is harvested by a query or by graphs, not both")
+	}
+	for _, graph := range s.Graphs {
+		if graph != "default" && !IsIRI(graph) {
+			return nil, fmt.Errorf("%q is no IRI of a graph", graph)
+		}
+	}
+	return s, nil
+}
+
+// Harvest implements harvest.Harvester.
+func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
+	var err error
+	switch {
+	case s.Query != "":
+		err = s.selected(ctx, from, out)
+	case len(s.Graphs) > 0:
+		err = s.all(ctx, from, out)
+	default:
+		err = s.catalogs(ctx, from, out)
+	}
+	if err != nil {
+		return fmt.Errorf("sparql: %w", err)
+	}
+	return nil
+}
+
+// place is a catalog, or a graph with datasets.
+type place struct{ graph, catalog string }
+
+func (p place) pattern() string {
+	if p.catalog == "" {
+		return "?thing a <" + dcat.Dataset + ">"
+	}
+	return "<" + p.catalog + "> <" + dcat.DatasetProp + "> ?thing"
+}
+
+// catalogs found by probing. Marks are "graph catalog last-dataset", "-" for none of the first two.
+func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) error {
+	places, err := s.probe(ctx)
+	if err != nil {
+		return err
+	}
+	at := append(strings.Fields(from), "", "", "")
+	begun := from == ""
+	for _, p := range places {
+		after := ""
+		if !begun {
+			if orNone(p.graph) != at[0] || orNone(p.catalog) != at[1] {
+				continue
+			}
+			begun, after = true, at[2]
+		}
+		portal, err := s.describe(ctx, p)
+		if err != nil {
+			return err
+		}
+		if err := out.Portal(portal, true); err != nil {
+			return err
+		}
+		mark := func(last string) string { return orNone(p.graph) + " " + orNone(p.catalog) + " " + last }
+		if err := Datasets(ctx, s.Endpoint, p.graph, p.pattern(), portal.IRI, after, mark, out); err != nil {
+			return err
+		}
+	}
+	if !begun {
+		return s.catalogs(ctx, "", out) // the place is gone
+	}
+	return nil
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// Followed are the properties behind which a dataset's description goes on.
+func Followed() []string {
+	return []string{dcat.DistributionProp, dcterms.Publisher, dcterms.Creator, dcat.ContactPoint, dcterms.NS + "format", dcterms.Spatial, dcterms.Temporal, dqv.HasQualityMeasurement,
+		dcterms.AccrualPeriodicity, dcterms.Rights}
+}
+
+// Datasets walks through the datasets that a pattern binds to ?thing, and hands them over with a mark behind each batch.
+func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after string, mark func(last string) string, out harvest.Sink) error {
+	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: Followed(), Skip: out.Skip}
+	return w.Each(ctx, after, func(things []string, quads []term.Quad, last string) error {
+		for _, thing := range things { // whatever their class is, or if nothing is said of them
+			quads = append(quads, term.Quad{S: term.IRI(portal), P: term.IRI(dcat.DatasetProp), O: term.IRI(thing)})
+		}
+		for _, d := range harvestdcat.Read(quads, portal, portal).Datasets {
+			if _, wanted := slices.BinarySearch(things, d.IRI); !wanted {
+				continue // it is only described behind another one
+			}
+			if err := out.Dataset(d); err != nil {
+				return err
+			}
+		}
+		return out.Mark(mark(last))
+	})
+}
+
+// probe where datasets are.
+func (s Source) probe(ctx context.Context) ([]place, error) {
+	if s.Portal != "" && IsIRI(s.Portal) {
+		found, err := s.any(ctx, "<"+s.Portal+"> <"+dcat.DatasetProp+"> ?d")
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return []place{{catalog: s.Portal}}, nil
+		}
+	}
+	found, err := s.in(ctx, "")
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	answer, err := s.Endpoint.Select(ctx, "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?d <"+dcat.DistributionProp+"> ?x } } ORDER BY ?g LIMIT 500")
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range answer.Rows {
+		if g := row["g"]; g.Kind() == term.KindIRI && IsIRI(g.Value()) {
+			more, err := s.in(ctx, g.Value())
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s holds no DCAT datasets; name a query (--query) or a graph (--set)", s.URL)
+	}
+	return found, nil
+}
+
+// in finds the places of one graph.
+func (s Source) in(ctx context.Context, graph string) ([]place, error) {
+	w := Walk{Graph: graph}
+	answer, err := s.Endpoint.Select(ctx, "SELECT DISTINCT ?c WHERE { "+w.in("?c <"+dcat.DatasetProp+"> ?d . ?c a <"+dcat.Catalog+">")+" } ORDER BY ?c LIMIT 2001")
+	if err != nil {
+		return nil, err
+	}
+	var found []place
+	for _, row := range answer.Rows {
+		if c := row["c"]; c.Kind() == term.KindIRI && IsIRI(c.Value()) {
+			found = append(found, place{graph, c.Value()})
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	some, err := s.any(ctx, w.in("?d a <"+dcat.Dataset+">"))
+	if err != nil || !some {
+		return nil, err
+	}
+	return []place{{graph: graph}}, nil
+}
+
+func (s Source) any(ctx context.Context, pattern string) (bool, error) {
+	answer, err := s.Endpoint.Select(ctx, "SELECT ?d WHERE { "+pattern+" } LIMIT 1")
+	return len(answer.Rows) > 0, err
+}
+
+// describe the portal that a place is.
+func (s Source) describe(ctx context.Context, p place) (harvest.Portal, error) {
+	portal := harvest.Portal{IRI: s.Portal}
+	switch {
+	case portal.IRI != "":
+	case p.catalog != "":
+		portal.IRI = p.catalog
+	case p.graph != "":
+		portal.IRI = p.graph
+	default:
+		portal.IRI = s.URL
+	}
+	if p.catalog == "" {
+		return portal, nil
+	}
+	quads, err := About(ctx, s.Endpoint, p.graph, p.catalog)
+	portal.Title = title(quads)
+	portal.Statements = renamed(quads, p.catalog, portal.IRI)
+	return portal, err
+}
+
+// About a catalog: what is said of it, but for its lists.
+func About(ctx context.Context, e Endpoint, graph, catalog string) ([]term.Quad, error) {
+	w := Walk{Endpoint: e, Graph: graph, Follow: []string{dcterms.Publisher, dqv.HasQualityMeasurement}}
+	answer, err := e.Select(ctx, fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { <%s> } %s FILTER (?p NOT IN (<%s>, <%s>)) } LIMIT %d", catalog, w.in(w.paths()), dcat.DatasetProp, dcat.Record, rowLimit))
+	return statements(answer.Rows), err
+}
+
+func title(quads []term.Quad) string {
+	for _, q := range quads {
+		if q.P == term.IRI(dcterms.Title) || q.P == term.IRI(foaf.Name) {
+			return q.O.Value()
+		}
+	}
+	return ""
+}
+
+func renamed(quads []term.Quad, from, to string) []term.Quad {
+	for i := range quads {
+		if quads[i].S == term.IRI(from) {
+			quads[i].S = term.IRI(to)
+		}
+	}
+	return quads
+}

@@ -1,0 +1,163 @@
+package sparql
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/portaltest"
+)
+
+const prefixes = `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix : <http://d.example/> .
+`
+
+func source(h http.Handler) Source {
+	return Source{Endpoint: Endpoint{URL: "http://e.example/sparql", HTTP: &portaltest.Web{Handler: h}}}
+}
+
+func harvested(t *testing.T, s Source) *portaltest.Notes {
+	t.Helper()
+	n, err := portaltest.Harvest(t, s, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// listing of so many datasets of a catalog, with so many distributions each.
+func listing(catalog string, datasets, distributions int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<%s> a dcat:Catalog ; dct:title \"C\" .\n", catalog)
+	for i := range datasets {
+		fmt.Fprintf(&b, "<%s> dcat:dataset :%04d . :%04d a dcat:Dataset ; dct:title \"%d\" ; dct:publisher [ dct:title \"P\" ] .\n", catalog, i, i, i)
+		for j := range distributions {
+			fmt.Fprintf(&b, ":%04d dcat:distribution [ dcat:accessURL <http://d.example/%04d/%d.csv> ; dct:format [ dct:title \"CSV\" ] ] .\n", i, i, j)
+		}
+	}
+	return b.String()
+}
+
+func TestCatalogsAreFoundWhereverTheyStand(t *testing.T) {
+	t.Parallel()
+	for about, document := range map[string]string{
+		"default graph":       listing("http://c.example/", 3, 2),
+		"named graph":         "<http://g.example/> { " + listing("http://c.example/", 3, 2) + " }",
+		"without a catalog":   strings.ReplaceAll(listing("http://c.example/", 3, 2), "dcat:dataset", "dct:relation"),
+		"graph, no catalogue": "<http://g.example/> { " + strings.ReplaceAll(strings.ReplaceAll(listing("http://c.example/", 3, 2), "dcat:dataset", "dct:relation"), "dcat:Catalog", "dct:Collection") + " }",
+	} {
+		n := harvested(t, source(portaltest.NewEndpoint(t, prefixes+document)))
+		if len(n.Datasets) != 3 || len(n.Portals) != 1 || !n.Whole || len(n.Datasets[0].Distributions) != 2 {
+			t.Errorf("%s: %d datasets, %d portals", about, len(n.Datasets), len(n.Portals))
+			continue
+		}
+		if d := n.Datasets[2]; d.IRI != "http://d.example/0002" || d.Distributions[0].Format != "CSV" {
+			t.Errorf("%s: %+v", about, d)
+		}
+	}
+}
+
+func TestNothingIsLostToAnEndpointThatCutsItsAnswers(t *testing.T) {
+	t.Parallel()
+	const datasets, distributions = 110, 9
+	for _, e := range []*portaltest.Endpoint{{}, {MaxRows: 1000}, {MaxRows: 700, Honest: true}, {MaxRows: 40, Honest: true}} {
+		endpoint := portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", datasets, distributions))
+		endpoint.MaxRows, endpoint.Honest = e.MaxRows, e.Honest
+		n := harvested(t, source(endpoint))
+		seeds := map[string]bool{}
+		for _, d := range n.Datasets {
+			for _, seed := range d.Seeds(harvest.Portal{}) {
+				seeds[seed.URL] = true
+			}
+		}
+		if len(n.Datasets) != datasets || len(seeds) != datasets*distributions {
+			t.Errorf("at most %d rows: %d datasets, %d files, %d queries", e.MaxRows, len(n.Datasets), len(seeds), len(endpoint.Queries))
+		}
+	}
+}
+
+func TestAHarvestThatWasCutOffGoesOn(t *testing.T) {
+	t.Parallel()
+	endpoint := portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", 7, 1)+listing("http://c2.example/", 7, 1))
+	endpoint.MaxRows, endpoint.Honest = 30, true
+	portaltest.Resumes(t, source(endpoint))
+}
+
+func TestAQueryListsAddresses(t *testing.T) {
+	t.Parallel()
+	s := source(portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", 3, 2)))
+	narrowed, err := s.Select(harvest.Selection{Query: "# files\nPREFIX dcat: <http://www.w3.org/ns/dcat#>\nSELECT ?url ?dataset WHERE { ?dataset dcat:distribution/dcat:accessURL ?url }"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := portaltest.Harvest(t, narrowed, "")
+	if err != nil || len(n.Seeds) != 6 || n.Seeds[0].Dataset != "http://d.example/0000" || n.Whole {
+		t.Fatalf("%+v, %v", n.Seeds, err)
+	}
+	rest, err := portaltest.Harvest(t, narrowed, n.Seeds[3].URL)
+	if err != nil || len(rest.Seeds) != 2 {
+		t.Errorf("behind the fourth: %d, %v", len(rest.Seeds), err)
+	}
+	if _, err := s.Select(harvest.Selection{Since: "2026-01-01"}); err == nil {
+		t.Error("an endpoint was narrowed by time")
+	}
+}
+
+func TestAllStatementsOfAGraphAreTakenOver(t *testing.T) {
+	t.Parallel()
+	s := source(portaltest.NewEndpoint(t, prefixes+"<http://g.example/> { "+listing("http://c.example/", 30, 1)+" } <http://other.example/> { :x :y :z }"))
+	narrowed, err := s.Select(harvest.Selection{Sets: []string{"http://g.example/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := portaltest.Harvest(t, narrowed, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 2 about the catalog, 30 links, and of each dataset 4 statements, 1 of its publisher, 2 of its distribution, 1 of the format
+	if want := 2 + 30 + 30*8; len(n.Quads) != want || n.Portals[0].IRI != "http://g.example/" {
+		t.Errorf("%d statements, want %d; portal %+v", len(n.Quads), want, n.Portals)
+	}
+}
+
+func TestEndpointsThatAreNoneAreToldInASentence(t *testing.T) {
+	t.Parallel()
+	says := func(body string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
+	}
+	for about, c := range map[string]struct {
+		h    http.Handler
+		want string
+	}{
+		"a web page":      {says("<!DOCTYPE html><html>Login"), "web page"},
+		"half a JSON":     {says(`{"head":{"vars":["c"]},"results":{"bindings":[{"c":{"type":"uri","val`), "no SPARQL results"},
+		"another JSON":    {says(`["x"]`), "no SPARQL results"},
+		"nothing":         {says(""), "no SPARQL results"},
+		"not found":       {http.NotFoundHandler(), "answered 404"},
+		"without a store": {portaltest.NewEndpoint(t, ""), "holds no DCAT datasets"},
+	} {
+		_, err := portaltest.Harvest(t, source(c.h), "")
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want %q in it", about, err, c.want)
+		}
+	}
+	if _, err := portaltest.Harvest(t, Source{Endpoint: Endpoint{URL: "nowhere"}}, ""); err == nil {
+		t.Error("an address that is none was harvested")
+	}
+}
+
+func TestQueriesAreSafeFromWhatStandsInIRIs(t *testing.T) {
+	t.Parallel()
+	w := Walk{}
+	if q := w.question([]string{"http://a.example/> } DROP ALL", "http://b.example/"}); strings.Contains(q, "DROP") || !strings.Contains(q, "<http://b.example/>") {
+		t.Error(q)
+	}
+	if got := quote("a\"b\\\n"); got != `"a\"b\\\n"` {
+		t.Error(got)
+	}
+	if !slices.Equal([]bool{IsIRI("http://a/"), IsIRI("a"), IsIRI("http://a/ b")}, []bool{true, false, false}) {
+		t.Error("IsIRI")
+	}
+}
