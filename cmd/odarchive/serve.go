@@ -70,6 +70,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	})
 	if crawl {
 		group.Go(func() error { return n.CrawlInBackground(ctx) })
+		group.Go(func() error { return n.MeasureInBackground(ctx) })
 	}
 	return group.Wait()
 }

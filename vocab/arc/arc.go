@@ -122,3 +122,33 @@ const (
 	WeekdayName  = NS + "WeekdayName"
 	Uuid         = NS + "Uuid"
 )
+
+// Quality of metadata: dimensions (dqv:Dimension), then metrics (dqv:Metric).
+const (
+	Existence                  = NS + "Existence"
+	Conformance                = NS + "Conformance"
+	Retrievability             = NS + "Retrievability"
+	Accuracy                   = NS + "Accuracy"
+	Openness                   = NS + "Openness"
+	ExistenceAccess            = NS + "ExistenceAccess"
+	ExistenceDiscovery         = NS + "ExistenceDiscovery"
+	ExistenceContact           = NS + "ExistenceContact"
+	ExistenceRights            = NS + "ExistenceRights"
+	ExistencePreservation      = NS + "ExistencePreservation"
+	ExistenceDate              = NS + "ExistenceDate"
+	ExistenceTemporal          = NS + "ExistenceTemporal"
+	ExistenceSpatial           = NS + "ExistenceSpatial"
+	ConformanceAccess          = NS + "ConformanceAccess"
+	ConformanceEmail           = NS + "ConformanceEmail"
+	ConformanceURL             = NS + "ConformanceURL"
+	ConformanceDate            = NS + "ConformanceDate"
+	ConformanceLicense         = NS + "ConformanceLicense"
+	ConformanceFormat          = NS + "ConformanceFormat"
+	RetrievabilityDataset      = NS + "RetrievabilityDataset"
+	RetrievabilityDistribution = NS + "RetrievabilityDistribution"
+	AccuracyFormat             = NS + "AccuracyFormat"
+	AccuracySize               = NS + "AccuracySize"
+	OpennessFormat             = NS + "OpennessFormat"
+	OpennessMachineReadable    = NS + "OpennessMachineReadable"
+	OpennessLicense            = NS + "OpennessLicense"
+)

@@ -103,7 +103,7 @@ func (n *Node) Harvest(ctx context.Context, s HarvestSource, opts harvest.Option
 			report.Error = err.Error()
 			return report, fmt.Errorf("harvest %s: %w", report.Source, err)
 		}
-		return harvest.Run(ctx, report.Source, h, n.Intake, opts)
+		return harvest.Run(ctx, report.Source, h, measuring{n.Intake, n}, opts)
 	}
 	return report, fmt.Errorf("there is no harvester for %q", s.Kind)
 }

@@ -16,7 +16,7 @@ var floors = [][]string{
 		"crawler/detect/...", "crawler/unpack/...", "crawler/csvprofile/...", "crawler/csvw/...", "crawler/tables/...", "crawler/rdfprofile/...", "crawler/joins/...", "crawler/schedule",
 		"crawler/politeness", "crawler/fetch", "crawler/soft404", "crawler/inspect", "crawler/webtest", "crawler/warc/..."},
 	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/describe", "crawler/backup"},
-	4: {"crawler/archive", "crawler/harvest/...", "crawler/dispatch"},
+	4: {"crawler/archive", "crawler/harvest/...", "crawler/quality", "crawler/dispatch"},
 	5: {"crawler"},
 	6: {"sparqlapi/...", "ui/..."},
 	7: {"cmd/..."},

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/quality"
+	"odarchive/crawler/surt"
+)
+
+// qualityEvery is how often a running archive measures its portals again: what crawls find out changes slowly.
+const qualityEvery = 24 * time.Hour
+
+func (n *Node) qualities() quality.Keeper {
+	return quality.Keeper{Triples: n.Triples, Mint: n.Mint, Known: n.known}
+}
+
+// known is what the archive knows of an address, for the measures of quality.
+func (n *Node) known(ctx context.Context, address string) (quality.Known, error) {
+	if _, err := surt.Key(address); err != nil {
+		return quality.Known{}, nil // no address
+	}
+	r, err := n.Archive.Resource(ctx, address)
+	if errors.Is(err, archive.ErrNotFound) {
+		return quality.Known{}, nil
+	}
+	if err != nil || r.Visits == 0 {
+		return quality.Known{}, err
+	}
+	return quality.Known{Visited: true, Retrieved: r.Outcome == catalog.Archived || r.Outcome == catalog.Unchanged, MediaType: r.MediaType, Size: r.Size}, nil
+}
+
+// Quality measures the metadata of portals, of all where none is named, and keeps the measurements.
+func (n *Node) Quality(ctx context.Context, portals ...string) ([]quality.Table, error) {
+	k := n.qualities()
+	if len(portals) == 0 {
+		var err error
+		if portals, err = k.Portals(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var tables []quality.Table
+	for _, portal := range portals {
+		t, err := k.Measure(ctx, portal)
+		if err != nil {
+			return tables, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// measuring keeps what is harvested, and measures each portal that has changed by it.
+type measuring struct {
+	harvest.Keeper
+	node *Node
+}
+
+func (m measuring) Commit(ctx context.Context, r harvest.Report, portal string, whole bool) (harvest.Changes, error) {
+	changes, err := m.Keeper.Commit(ctx, r, portal, whole)
+	if err != nil || changes.Inserted+changes.Updated+changes.Withdrawn+changes.Returned == 0 {
+		return changes, err
+	}
+	_, err = m.node.Quality(ctx, portal)
+	return changes, err
+}
+
+// MeasureInBackground measures all portals once a day, until the context ends. One that cannot be measured is logged: it
+// will be tried again.
+func (n *Node) MeasureInBackground(ctx context.Context) error {
+	for {
+		wait := time.NewTimer(qualityEvery)
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return nil
+		case <-wait.C:
+		}
+		started := time.Now()
+		tables, err := n.Quality(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			n.Log.Warn("quality not measured", "err", err)
+		default:
+			n.Log.Info("quality measured", "portals", len(tables), "took", time.Since(started))
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"odarchive/cmd/internal/app"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) quality() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "quality [PORTAL-IRI]...",
+		Short: "Measure how good portals' metadata is",
+		Long: `Measures the metadata of every dataset of the portals, of all where none is named: whether information is there, conforms,
+is true of the archived files, and whether data is open and can be had. The values (0 to 1) are kept as dqv: triples in the
+graph BASEgraph/PORTAL#quality. The same happens at the end of each harvest and once a day in a running server; run it after
+a crawl to see at once what the crawl found out about formats, sizes and files that cannot be had.
+
+Exit status: 0 done, 1 failed, 2 wrong usage.`,
+		Example: `  odarchive quality
+  odarchive quality https://data.example.org/ --json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, portals []string) error {
+			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+				tables, err := n.Quality(cmd.Context(), portals...)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return c.print(tables, "")
+				}
+				for _, t := range tables {
+					if t.Datasets == 0 {
+						fmt.Fprintf(c.stderr, "%s lists no datasets\n", t.Portal)
+						continue
+					}
+					w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+					fmt.Fprintf(w, "%s, %d datasets, %d of them measured otherwise than before\n", t.Portal, t.Datasets, t.Changed)
+					dimension := ""
+					for _, r := range t.Rows {
+						shown := r.Dimension
+						if shown == dimension {
+							shown = ""
+						}
+						dimension = r.Dimension
+						fmt.Fprintf(w, "%s\t%s\t%.2f\t%d datasets\n", shown, r.Label, r.Mean, r.Datasets)
+					}
+					if err := w.Flush(); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
+}

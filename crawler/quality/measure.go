@@ -1,0 +1,299 @@
+package quality
+
+import (
+	"math"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"odarchive/triplestore/term"
+	"odarchive/triplestore/xsdval"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
+	"odarchive/vocab/skos"
+	"odarchive/vocab/vcard"
+)
+
+// Known is what the archive knows of an address.
+type Known struct {
+	Visited   bool   // it was fetched at least once
+	Retrieved bool   // the last fetch gave a file, or the one there was already
+	MediaType string // of the latest version, as detected; "" while there is none
+	Size      int64  // of the latest version, in bytes
+}
+
+// Measure a dataset by the statements about it and the nodes around it. known tells what is known of an address; nil for
+// nothing.
+func Measure(dataset term.Key, about []term.Quad, known func(address string) Known) []Measurement {
+	g := graph{}
+	for _, q := range about {
+		g[q.S] = append(g[q.S], q)
+	}
+	m := &measuring{graph: g, dataset: dataset, known: known}
+	m.distributions = g.all(dataset, dcat.DistributionProp)
+	m.existence()
+	m.conformance()
+	m.truth()
+	m.openness()
+	return m.found
+}
+
+// graph is statements by subject.
+type graph map[term.Key][]term.Quad
+
+// all objects of properties that say something.
+func (g graph) all(s term.Key, properties ...string) []term.Key {
+	var found []term.Key
+	for _, p := range properties {
+		for _, q := range g[s] {
+			if q.P.Value() == p && (q.O.Kind() != term.KindLiteral || strings.TrimSpace(q.O.Value()) != "") {
+				found = append(found, q.O)
+			}
+		}
+	}
+	return found
+}
+
+func (g graph) has(s term.Key, properties ...string) bool { return len(g.all(s, properties...)) > 0 }
+
+// words of a value: a literal, an IRI, or what a blank node is called.
+func (g graph) words(o term.Key) string {
+	if o.Kind() != term.KindBlank {
+		return strings.TrimSpace(o.Value())
+	}
+	for _, name := range g.all(o, rdf.Value, rdfs.Label, skos.PrefLabel, dcterms.Title, foaf.Name, dcterms.Identifier) {
+		if name.Kind() != term.KindBlank {
+			return strings.TrimSpace(name.Value())
+		}
+	}
+	return ""
+}
+
+// measuring one dataset.
+type measuring struct {
+	graph
+	dataset       term.Key
+	distributions []term.Key
+	known         func(string) Known
+	found         []Measurement
+}
+
+func (m *measuring) set(metric Metric, value float64) {
+	m.found = append(m.found, Measurement{metric, round(value)})
+}
+
+// tally counts how much of something is so.
+type tally struct{ yes, all int }
+
+func (t *tally) add(yes bool) {
+	t.all++
+	if yes {
+		t.yes++
+	}
+}
+
+// share is set where there was something to count.
+func (m *measuring) share(metric Metric, t tally) {
+	if t.all > 0 {
+		m.set(metric, float64(t.yes)/float64(t.all))
+	}
+}
+
+func one(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ofDistributions is the share of them that have one of the properties; 0 where there are no distributions.
+func (m *measuring) ofDistributions(properties ...string) float64 {
+	var t tally
+	for _, d := range m.distributions {
+		t.add(m.has(d, properties...))
+	}
+	if t.all == 0 {
+		return 0
+	}
+	return float64(t.yes) / float64(t.all)
+}
+
+// somewhere tells whether the dataset or one of its distributions has one of the properties.
+func (m *measuring) somewhere(properties ...string) bool {
+	return m.has(m.dataset, properties...) || m.ofDistributions(properties...) > 0
+}
+
+func (m *measuring) existence() {
+	d := m.dataset
+	m.set(ExistenceAccess, m.ofDistributions(dcat.AccessURL, dcat.DownloadURL))
+	m.set(ExistenceDiscovery, (one(m.has(d, dcterms.Title))+one(m.has(d, dcterms.Description))+one(m.has(d, dcat.Keyword, dcat.Theme)))/3)
+	m.set(ExistenceContact, one(m.has(d, dcat.ContactPoint, dcterms.Publisher)))
+	m.set(ExistenceRights, one(m.somewhere(dcterms.License, dcterms.Rights)))
+	m.set(ExistencePreservation, (one(m.has(d, dcterms.AccrualPeriodicity))+m.ofDistributions(dcterms.Format, dcat.MediaType)+m.ofDistributions(dcat.ByteSize))/3)
+	m.set(ExistenceDate, (one(m.somewhere(dcterms.Issued))+one(m.somewhere(dcterms.Modified)))/2)
+	m.set(ExistenceTemporal, one(m.has(d, dcterms.Temporal)))
+	m.set(ExistenceSpatial, one(m.has(d, dcterms.Spatial)))
+}
+
+func (m *measuring) conformance() {
+	var addresses, mails, urls, dates, licenses, formats tally
+	for _, d := range m.distributions {
+		for _, o := range m.all(d, dcat.AccessURL, dcat.DownloadURL) {
+			addresses.add(isURL(o.Value()))
+		}
+		for _, f := range m.formats(d) {
+			_, ok := formatOf(f)
+			formats.add(ok)
+		}
+	}
+	for _, agent := range m.all(m.dataset, dcat.ContactPoint, dcterms.Publisher, dcterms.Creator) {
+		for _, o := range m.all(agent, vcard.HasEmail, foaf.Mbox) {
+			mails.add(isMail(m.words(o)))
+		}
+		for _, o := range m.all(agent, vcard.HasURL, foaf.Homepage) {
+			urls.add(isURL(m.words(o)))
+		}
+	}
+	for _, s := range append([]term.Key{m.dataset}, m.distributions...) {
+		for _, o := range m.all(s, dcterms.Issued, dcterms.Modified) {
+			dates.add(isDate(o))
+		}
+		for _, o := range m.all(s, dcterms.License) {
+			_, ok := licenseOf(m.words(o))
+			licenses.add(ok)
+		}
+	}
+	m.share(ConformanceAccess, addresses)
+	m.share(ConformanceEmail, mails)
+	m.share(ConformanceURL, urls)
+	m.share(ConformanceDate, dates)
+	m.share(ConformanceLicense, licenses)
+	m.share(ConformanceFormat, formats)
+}
+
+// formats of a distribution, as declared: its format, and its media type.
+func (m *measuring) formats(d term.Key) []string {
+	var all []string
+	for _, o := range m.all(d, dcterms.Format, dcat.MediaType) {
+		if f := m.words(o); f != "" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// truth is what the archive has found out: whether files can be had, and whether they are as declared.
+func (m *measuring) truth() {
+	if m.known == nil {
+		return
+	}
+	var retrieved, formats, sizes tally
+	for _, d := range m.distributions {
+		k := m.visited(d)
+		if !k.Visited {
+			continue
+		}
+		retrieved.add(k.Retrieved)
+		if k.MediaType == "" {
+			continue
+		}
+		if declared := m.formats(d); len(declared) > 0 {
+			formats.add(sameFormat(declared, k.MediaType))
+		}
+		for _, o := range m.all(d, dcat.ByteSize) {
+			if n, err := strconv.ParseFloat(o.Value(), 64); err == nil {
+				sizes.add(math.Abs(n-float64(k.Size)) <= 0.05*float64(max(k.Size, 1)))
+				break
+			}
+		}
+	}
+	var pages tally
+	for _, o := range append([]term.Key{m.dataset}, m.all(m.dataset, dcat.LandingPage)...) {
+		if k := m.known(o.Value()); k.Visited {
+			pages.add(k.Retrieved)
+		}
+	}
+	m.share(RetrievabilityDataset, pages)
+	m.share(RetrievabilityDistribution, retrieved)
+	m.share(AccuracyFormat, formats)
+	m.share(AccuracySize, sizes)
+}
+
+// visited is what is known of the file: of its download address before the others.
+func (m *measuring) visited(d term.Key) Known {
+	for _, o := range append(m.all(d, dcat.DownloadURL, dcat.AccessURL), d) {
+		if o.Kind() == term.KindBlank {
+			continue
+		}
+		if k := m.known(strings.TrimSpace(o.Value())); k.Visited {
+			return k
+		}
+	}
+	return Known{}
+}
+
+func (m *measuring) openness() {
+	var open, readable tally
+	for _, d := range m.distributions {
+		declared := m.formats(d)
+		if len(declared) == 0 {
+			continue
+		}
+		isOpen, isReadable := false, false
+		for _, name := range declared {
+			f, _ := formatOf(name)
+			isOpen, isReadable = isOpen || f.open, isReadable || f.readable
+		}
+		open.add(isOpen)
+		readable.add(isReadable)
+	}
+	var licenses tally
+	for _, s := range append([]term.Key{m.dataset}, m.distributions...) {
+		for _, o := range m.all(s, dcterms.License) {
+			l, _ := licenseOf(m.words(o))
+			licenses.add(l.open)
+		}
+	}
+	m.share(OpennessFormat, open)
+	m.share(OpennessMachineReadable, readable)
+	m.share(OpennessLicense, licenses)
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
+		return false
+	}
+	host := u.Hostname()
+	return strings.Contains(strings.Trim(host, "."), ".") || strings.Contains(host, ":") || host == "localhost"
+}
+
+func isMail(s string) bool {
+	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
+		s = s[7:]
+	}
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s {
+		return false
+	}
+	_, domain, _ := strings.Cut(s, "@")
+	return strings.Contains(domain, ".")
+}
+
+// isDate tells a literal that says it is a date and is one, and a plain one that reads as one.
+func isDate(o term.Key) bool {
+	for _, datatype := range []string{"date", "dateTime", "gYear", "gYearMonth"} {
+		iri := "http://www.w3.org/2001/XMLSchema#" + datatype
+		if o.Datatype() != iri && o.Datatype() != term.XSDString {
+			continue
+		}
+		if _, ok := xsdval.Parse(strings.TrimSpace(o.Value()), iri); ok {
+			return true
+		}
+	}
+	return false
+}
