@@ -17,6 +17,7 @@ type portalPage struct {
 	Fetches    int
 	Search     string // address of all its files
 	Zip        string
+	Quality    *qualityTable // nil where it was not measured
 	Statements *statements
 }
 
@@ -56,6 +57,9 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 		}
 		return strings.Compare(string(a.Outcome), string(b.Outcome))
 	})
+	if page.Quality, err = u.qualityOf(ctx, p.IRI); err != nil {
+		return err
+	}
 	if page.Statements, err = u.statements(ctx, p.IRI); err != nil {
 		return err
 	}

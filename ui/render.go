@@ -36,7 +36,7 @@ type view struct {
 }
 
 func loadTemplates(u *UI) (*templates, error) {
-	shared, err := template.New("layout.html").Funcs(u.funcs()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
+	shared, err := template.New("layout.html").Funcs(u.funcs()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/quality.html")
 	if err != nil {
 		return nil, fmt.Errorf("ui: parse templates: %w", err)
 	}
@@ -47,7 +47,7 @@ func loadTemplates(u *UI) (*templates, error) {
 	t := &templates{byName: make(map[string]*template.Template)}
 	for _, entry := range names {
 		file := entry.Name()
-		if file == "layout.html" || file == "parts.html" {
+		if file == "layout.html" || file == "parts.html" || file == "quality.html" {
 			continue
 		}
 		page, err := shared.Clone()

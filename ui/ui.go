@@ -95,6 +95,7 @@ func (u *UI) Routes(r chi.Router) {
 		r.Get(pattern, h)
 		r.Head(pattern, h)
 	}
+	r.Get("/quality.json", problem.Handler(u.quality))
 	r.Get("/completion.json", problem.Handler(u.completion))
 	r.Get("/assets/{name}", u.assets.serve)
 	r.Get("/favicon.ico", u.assets.serveIcon)

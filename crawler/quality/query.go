@@ -6,22 +6,12 @@ import (
 	"odarchive/ns"
 )
 
-// Query gives the quality of a portal as a table: ?metric ?label ?dimension ?mean ?datasets. Without a portal, a line for
-// each portal and metric, with ?portal.
+// Query gives the means of a portal: ?metric ?mean, where it was measured.
 func Query(m ns.Mint, portal string) string {
-	if portal == "" {
-		return `PREFIX dqv: <http://www.w3.org/ns/dqv#>
-PREFIX dcat: <http://www.w3.org/ns/dcat#>
-SELECT ?portal ?metric ?mean {
-  GRAPH ?g { ?portal a dcat:Catalog }
-  GRAPH ?q { ?measurement dqv:computedOn ?portal ; dqv:isMeasurementOf ?metric ; dqv:value ?mean }
-} ORDER BY ?portal ?metric`
-	}
 	return fmt.Sprintf(`PREFIX dqv: <http://www.w3.org/ns/dqv#>
-SELECT ?metric (AVG(?value) AS ?mean) (COUNT(?value) AS ?datasets) {
+SELECT ?metric ?mean {
   GRAPH <%s> {
-    ?measurement dqv:isMeasurementOf ?metric ; dqv:computedOn ?dataset ; dqv:value ?value
-    FILTER (?dataset != <%s>)
+    ?measurement dqv:computedOn <%s> ; dqv:isMeasurementOf ?metric ; dqv:value ?mean
   }
-} GROUP BY ?metric ORDER BY ?metric`, Graph(m, portal), portal)
+}`, Graph(m, portal), portal)
 }

@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"odarchive/crawler/quality"
+	"odarchive/sparqlapi/problem"
+)
+
+// qualityTable is how good a portal's metadata is, in the order of the metrics.
+type qualityTable struct {
+	Portal string       `json:"portal"`
+	Rows   []qualityRow `json:"metrics"`
+	Query  string       `json:"query"`
+}
+
+type qualityRow struct {
+	Dimension string  `json:"dimension"`
+	Metric    string  `json:"metric"` // IRI
+	Label     string  `json:"label"`
+	Mean      float64 `json:"mean"`
+	Percent   int     `json:"-"`
+	First     bool    `json:"-"` // of its dimension
+}
+
+// qualityOf a portal as it was measured last; nil where it was not.
+func (u *UI) qualityOf(ctx context.Context, portal string) (*qualityTable, error) {
+	if u.query == nil || strings.ContainsAny(portal, "<>\"{}|^`\\ \n\r\t") {
+		return nil, nil
+	}
+	t := &qualityTable{Portal: portal, Query: quality.Query(u.mint, portal)}
+	rows, err := u.query(ctx, t.Query, 1000)
+	if err != nil {
+		return nil, err
+	}
+	means := map[string]float64{}
+	for _, row := range rows.Rows {
+		if len(row) == 2 {
+			means[row[0].Value()], _ = strconv.ParseFloat(row[1].Value(), 64) // our own decimals
+		}
+	}
+	last := ""
+	for _, m := range quality.Metrics() {
+		mean, ok := means[m.IRI()]
+		if !ok {
+			continue
+		}
+		t.Rows = append(t.Rows, qualityRow{m.Dimension, m.IRI(), m.Label, mean, int(mean*100 + 0.5), m.Dimension != last})
+		last = m.Dimension
+	}
+	if len(t.Rows) == 0 {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// quality answers GET /quality.json?portal=IRI.
+func (u *UI) quality(w http.ResponseWriter, r *http.Request) error {
+	portal := r.URL.Query().Get("portal")
+	if portal == "" {
+		return problem.Newf(http.StatusBadRequest, "No portal", "say which by portal=IRI; /portals lists them")
+	}
+	t, err := u.qualityOf(r.Context(), portal)
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		return problem.Newf(http.StatusNotFound, "Not measured", "the quality of %q was not measured", portal)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(t)
+}
