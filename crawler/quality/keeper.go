@@ -61,7 +61,7 @@ func (k Keeper) Portals(ctx context.Context) ([]string, error) {
 			return err
 		}
 		p.G = term.AnyNamed
-		return sn.Dump(ctx, p, func(q term.Quad) error {
+		return scan(ctx, sn, p, term.POS, func(q term.Quad) error {
 			if q.G.Value() == k.Mint.Graph(q.S.Value()) {
 				portals = append(portals, q.S.Value())
 			}
@@ -88,13 +88,45 @@ func pattern(sn *triplestore.Snapshot, s, p, o, g term.Key) (found term.Pattern,
 	return found, true, nil
 }
 
-// each calls f with every quad that matches.
+// each calls f with every quad that matches. It scans the order that has what is known in front: Dump would read all of
+// the subjects.
 func each(ctx context.Context, sn *triplestore.Snapshot, s, p, o, g term.Key, f func(term.Quad) error) error {
 	found, ok, err := pattern(sn, s, p, o, g)
 	if err != nil || !ok {
 		return err
 	}
-	return sn.Dump(ctx, found, f)
+	order := term.SPO
+	if s == "" {
+		order = term.POS
+	}
+	return scan(ctx, sn, found, order, f)
+}
+
+func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order term.Order, f func(term.Quad) error) error {
+	c := sn.Scan(p, order)
+	defer c.Close()
+	for {
+		ids, err := c.Next()
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		flat := make([]term.ID, 0, 4*len(ids))
+		for _, q := range ids {
+			flat = append(flat, q.S, q.P, q.O, q.G)
+		}
+		keys := make([]term.Key, len(flat))
+		if err := sn.Keys(flat, keys); err != nil {
+			return err
+		}
+		for i := 0; i < len(keys); i += 4 {
+			if err := f(term.Quad{S: keys[i], P: keys[i+1], O: keys[i+2], G: keys[i+3]}); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // Measure all datasets of a portal and keep what changed. Only datasets that are listed now have measurements behind it.
