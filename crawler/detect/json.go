@@ -10,8 +10,13 @@ import (
 
 // json recognises JSON and what is written in it.
 func (f *file) json(b []byte) (Detection, bool) {
-	if b[0] == 0x1e { // RFC 7464, RFC 8142
-		return Detection{Type: "application/geo+json-seq", Confidence: 0.7, Because: "records separated as in a JSON text sequence"}, true
+	if b[0] == 0x1e {
+		record, _, _ := bytes.Cut(b[1:], []byte{0x1e})
+		facts, ok := scanJSON(bytes.TrimSpace(record), len(record) < len(b)-1)
+		if ok && geometric(facts) {
+			return Detection{Type: "application/geo+json-seq", Confidence: 0.95, Because: "features, separated as in a JSON text sequence (RFC 8142)"}, true
+		}
+		return Detection{Type: "application/json-seq", Confidence: 0.9, Because: "records separated as in a JSON text sequence (RFC 7464)"}, ok
 	}
 	if b[0] != '{' && b[0] != '[' {
 		return Detection{}, false
@@ -27,14 +32,15 @@ func (f *file) json(b []byte) (Detection, bool) {
 		return found("application/x-ndjson", "one JSON value a line")
 	}
 	k := facts.keys
-	geometry := false
-	switch facts.typ {
-	case "FeatureCollection", "Feature", "GeometryCollection", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon":
-		geometry = k["features"] || k["geometry"] || k["coordinates"] || k["geometries"]
-	}
 	switch {
-	case geometry && !k["@context"]:
+	case geometric(facts) && !k["@context"]:
 		return found("application/geo+json", "a JSON object of type "+facts.typ)
+	case facts.features && !k["@context"]:
+		return found("application/geo+json", "a JSON object with a list of features")
+	case strings.Contains(facts.schema, "sdmx-json-data"):
+		return found("application/vnd.sdmx.data+json", "JSON that names the schema of SDMX data")
+	case strings.Contains(facts.schema, "sdmx-json-structure"):
+		return found("application/vnd.sdmx.structure+json", "JSON that names the schema of SDMX structures")
 	case facts.typ == "Topology" && k["arcs"]:
 		return found("application/topo+json", "a JSON object of type Topology with arcs")
 	case k["@context"] && strings.Contains(facts.context, "w3.org/ns/csvw"):
@@ -53,6 +59,15 @@ func (f *file) json(b []byte) (Detection, bool) {
 	return found("application/json", "it parses as JSON")
 }
 
+// geometric tells whether an object is one of GeoJSON (RFC 7946 section 1.4).
+func geometric(f jsonFacts) bool {
+	switch f.typ {
+	case "FeatureCollection", "Feature", "GeometryCollection", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon":
+		return f.keys["features"] || f.keys["geometry"] || f.keys["coordinates"] || f.keys["geometries"]
+	}
+	return false
+}
+
 // jsonFacts is what is known of a JSON text after a look at its beginning.
 type jsonFacts struct {
 	keys     map[string]bool // of the object, or of the first object of the array
@@ -61,6 +76,8 @@ type jsonFacts struct {
 	array    bool
 	values   int // values at the top level, one a line
 	bindings bool
+	features bool   // the first object has a list of objects of type Feature
+	schema   string // value of "schema" or "$schema", in the first object or one in it
 }
 
 // jsonDepth is how deep values may be nested before the look ends.
@@ -119,6 +136,12 @@ func scanJSON(b []byte, whole bool) (jsonFacts, bool) {
 			}
 			if len(stack) == outer && top.key == "type" {
 				f.typ = t
+			}
+			if len(stack) == outer+2 && top.key == "type" && t == "Feature" && stack[outer-1].key == "features" {
+				f.features = true
+			}
+			if (top.key == "schema" || top.key == "$schema") && f.schema == "" && len(stack) <= outer+1 {
+				f.schema = t
 			}
 			if outer > 0 && len(stack) >= outer && outer <= len(stack) && stack[outer-1].key == "@context" {
 				f.context += " " + t

@@ -293,7 +293,7 @@ func xmlKind(el element) (mime, what string) {
 	case "wfw", "opml":
 		return "text/x-opml", "OPML"
 	case "Structure", "StructureSpecificData", "StructureSpecificTimeSeriesData", "GenericData", "GenericTimeSeriesData", "CompactData", "CrossSectionalData", "MessageGroup":
-		if ns("sdmx") || strings.Contains(el.spaces, "sdmx.org") {
+		if strings.Contains(strings.ToLower(el.space+el.spaces), "sdmx") {
 			switch local {
 			case "Structure":
 				return "application/vnd.sdmx.structure+xml", "an SDMX structure"
@@ -304,6 +304,9 @@ func xmlKind(el element) (mime, what string) {
 		}
 	case "OAI-PMH":
 		return "application/xml", "an answer of OAI-PMH"
+	}
+	if local == "CityModel" && ns("opengis.net/citygml", "citygml.org/citygml") {
+		return "application/gml+xml", "a city model of CityGML"
 	}
 	if strings.HasPrefix(el.space, "http://www.opengis.net/gml") {
 		return "application/gml+xml", "an element of GML"

@@ -48,7 +48,7 @@ func rdfText(b []byte) (Detection, bool) {
 		if strings.Contains(s, "=>") && !strings.Contains(s, `"`) {
 			rules = true
 		}
-		if strings.HasSuffix(s, "{") && (strings.HasPrefix(low, "graph ") || strings.HasPrefix(s, "<") || strings.Contains(s, ":") || s == "{") && !strings.Contains(s, `"`) {
+		if graphStart(s, low) {
 			graphs = true
 		}
 		if (strings.HasSuffix(s, " .") || strings.HasSuffix(s, ";") || strings.HasSuffix(s, ",") || strings.HasSuffix(s, ".")) && (strings.Contains(s, ":") || strings.Contains(s, "<")) {
@@ -64,6 +64,20 @@ func rdfText(b []byte) (Detection, bool) {
 		return Detection{Type: "application/trig", Confidence: 0.9, Because: "prefixes and graphs in braces, as in TriG"}, true
 	}
 	return Detection{Type: "text/turtle", Confidence: 0.93, Because: "prefixes and statements, as in Turtle"}, true
+}
+
+// graphStart tells whether a line opens a graph in braces: with a name or the word GRAPH and a name before them, or
+// nothing.
+func graphStart(s, low string) bool {
+	name, _, ok := strings.Cut(s, "{")
+	if !ok || strings.ContainsAny(name, `"'`) {
+		return false
+	}
+	if strings.HasPrefix(low, "graph ") {
+		name = name[6:]
+	}
+	name = strings.TrimSpace(name)
+	return name == "" || !strings.ContainsAny(name, " \t") && (name[0] == '<' || strings.Contains(name, ":"))
 }
 
 // iriFirst tells whether a text begins with an absolute IRI in angle brackets followed by another.

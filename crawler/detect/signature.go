@@ -23,6 +23,12 @@ func (f *file) signature() (Detection, bool) {
 		return sqlite(b), true
 	case bytes.HasPrefix(b, []byte("PAR1")):
 		return Detection{Type: "application/vnd.apache.parquet", Confidence: 0.97, Because: "it begins with PAR1, as Parquet does"}, true
+	case arrowStream(b):
+		return Detection{Type: "application/vnd.apache.arrow.stream", Confidence: 0.8, Because: "a message with a schema, as an Arrow stream begins"}, true
+	case bytes.Contains(b[:min(len(b), 640)], []byte("SPSSPORT")) && len(b) > 456:
+		return Detection{Type: "application/x-spss-por", Confidence: 0.95, Because: "the header of an SPSS portable file"}, true
+	case len(b) > 1 && b[0] == 0x1e && (b[1] == '{' || b[1] == '['):
+		return f.json(b)
 	case stata(b):
 		return Detection{Type: "application/x-stata-dta", Confidence: 0.8, Because: "the header of a Stata data set"}, true
 	case dbase(b, f.Size):
@@ -61,6 +67,10 @@ func signatures() []magic {
 		{0, "LASF", "application/vnd.las", "LAS"},
 		{0, "PMTiles", "application/vnd.pmtiles", "PMTiles"},
 		{0, "\x00\x00\x27\x0a\x00\x00\x00\x00\x00\x00\x00\x00", "application/vnd.shp", "an ESRI shapefile"},
+		{0, "ASTM-E57", "model/e57", "E57"},
+		{0, "SIMPLE  =                    T", "application/fits", "FITS"},
+		{0, "II+\x00\x08\x00\x00\x00", "image/tiff", "BigTIFF"}, {0, "MM\x00+\x00\x08\x00\x00", "image/tiff", "BigTIFF"},
+		{0, "ISO-10303-21;", "model/step", "STEP"},
 		{0, "\x93NUMPY", "application/x-npy", "a NumPy array"},
 		{0, "filedesc://", "application/x-ia-arc", "an ARC web archive"},
 		{0, "WARC/", "application/warc", "a WARC web archive"},
@@ -102,6 +112,16 @@ func sqlite(b []byte) Detection {
 		return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.9, Because: "an SQLite database with the tables of GeoPackage"}
 	}
 	return Detection{Type: "application/vnd.sqlite3", Confidence: 0.97, Because: "it begins as an SQLite database does"}
+}
+
+// arrowStream recognises the first message of Arrow's streaming format: a mark, the length of its description, and that
+// as a table of FlatBuffers (Arrow columnar format, "Encapsulated message format").
+func arrowStream(b []byte) bool {
+	if len(b) < 24 || !bytes.HasPrefix(b, []byte("\xff\xff\xff\xff")) {
+		return false
+	}
+	length, root := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
+	return length >= 16 && length < 16<<20 && length%8 == 0 && root >= 4 && root < 256 && root%4 == 0
 }
 
 // stata recognises Stata data sets before version 13 by release, byte order and file type.

@@ -100,12 +100,24 @@ func opening(b []byte) (Detection, bool) {
 		return Detection{Type: "text/x-pcaxis", Confidence: 0.95, Because: "the keywords of PC-Axis"}, true
 	case bytes.HasPrefix(b, []byte("ncols")) && bytes.Contains(head, []byte("nrows")) && bytes.Contains(head, []byte("cellsize")):
 		return Detection{Type: "text/x-arcgrid", Confidence: 0.9, Because: "the header of an ESRI ASCII grid"}, true
+	case dxf(b):
+		return Detection{Type: "image/vnd.dxf", Confidence: 0.9, Because: "the sections of a drawing in DXF"}, true
 	case bytes.HasPrefix(b, []byte("TY  - ")):
 		return Detection{Type: "application/x-research-info-systems", Confidence: 0.9, Because: "the tags of RIS references"}, true
 	case bibtex(head):
 		return Detection{Type: "application/x-bibtex", Confidence: 0.9, Because: "entries of BibTeX"}, true
 	}
 	return Detection{}, false
+}
+
+// dxf looks for the first section of a drawing, behind comments (group 999).
+func dxf(b []byte) bool {
+	fields := bytes.Fields(b[:min(len(b), 2048)])
+	if len(fields) > 2 && string(fields[0]) == "999" {
+		i := bytes.Index(b[:min(len(b), 4096)], []byte("SECTION"))
+		return i > 0 && bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte("\n0")) || i > 0 && bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte(" 0"))
+	}
+	return len(fields) > 3 && string(fields[0]) == "0" && string(fields[1]) == "SECTION" && string(fields[2]) == "2"
 }
 
 // bibtex looks for an entry: @kind{key, at the beginning of a line, followed by a field.
