@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -9,12 +10,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// eachFile opens the files one after the other; the first one that fails ends the command.
-func eachFile(names []string, f func(name string, file *os.File, size int64) error) error {
+// eachFile opens the files one after the other. One that fails is told at once where others follow, and at the end.
+func (c *cli) eachFile(ctx context.Context, names []string, f func(name string, file *os.File, size int64) error) error {
+	failed := 0
 	for _, name := range names {
-		if err := oneFile(name, f); err != nil {
+		err := oneFile(name, f)
+		if len(names) == 1 || ctx.Err() != nil {
 			return err
 		}
+		if err != nil {
+			failed++
+			fmt.Fprintf(c.stderr, "odarchive: %s\n", sentence(err))
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d files could not be read", failed, len(names))
 	}
 	return nil
 }
@@ -45,7 +55,7 @@ func (c *cli) detect() *cobra.Command {
 		Example: "  odarchive detect *.csv\n  odarchive detect --json data.bin",
 		Args:    atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return eachFile(args, func(name string, file *os.File, size int64) error {
+			return c.eachFile(cmd.Context(), args, func(name string, file *os.File, size int64) error {
 				found, err := detect.File(cmd.Context(), detect.Input{Name: name, Size: size, Body: file})
 				if err != nil {
 					return err

@@ -32,7 +32,7 @@ in the files inside archives. Of RDF files it says what statements they hold and
 		Example: "  odarchive profile data.csv\n  odarchive profile --csvw data.csv > data.csv-metadata.json\n  odarchive profile --json workbook.xlsx",
 		Args:    atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return eachFile(args, func(name string, file *os.File, size int64) error {
+			return c.eachFile(cmd.Context(), args, func(name string, file *os.File, size int64) error {
 				in, err := lookInto(cmd.Context(), name, file, size)
 				if err != nil {
 					return err
@@ -66,7 +66,7 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 		if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0) {
 			return in, err
 		}
-		if size > 0 && !mayBeDelimited(found) {
+		if size > 0 && !mayBeDelimited(name, found) {
 			why := "there is no table in it"
 			if in != nil && len(in.Faults) > 0 {
 				why = strings.Join(in.Faults, "; ")
@@ -78,8 +78,13 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 	return &inspect.Inside{Tables: []*csvprofile.Profile{p}}, err
 }
 
-// mayBeDelimited tells whether a file is worth reading as CSV: text that is not certainly something else.
-func mayBeDelimited(d detect.Detection) bool {
+// mayBeDelimited tells whether a file is worth reading as CSV: it is named so, or is text that is not certainly something
+// else.
+func mayBeDelimited(name string, d detect.Detection) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".csv", ".tsv", ".tab", ".psv":
+		return d.Charset != "" || d.Type == "application/octet-stream"
+	}
 	switch d.Type {
 	case "text/html", "application/json", "application/xml", "text/xml", "application/rtf", "application/pdf":
 		return false

@@ -12,6 +12,7 @@ package charset
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -113,6 +114,13 @@ func byControls(b []byte) (Guess, bool) {
 		return float64(good) / float64(n/2)
 	}
 	le, be := text(1), text(0)
+	if le >= 0.97 && be >= 0.97 { // both could be text: the bytes that name the script vary less than those that name the letter
+		if odd, even := variety(b[:n], 1), variety(b[:n], 0); odd < even {
+			be = 0
+		} else {
+			le = 0
+		}
+	}
 	switch {
 	case le >= 0.97 && le > be:
 		return Guess{"utf-16le", 0.8, "control characters as bytes, text as UTF-16LE"}, true
@@ -124,6 +132,19 @@ func byControls(b []byte) (Guess, bool) {
 		return Guess{"", 0.5, "bytes of no text"}, true
 	}
 	return Guess{}, false
+}
+
+// variety is how many different bytes it takes to make up nine tenths of every second byte, from the given one on.
+func variety(b []byte, from int) (n int) {
+	var count [256]int
+	for i := from; i < len(b); i += 2 {
+		count[b[i]]++
+	}
+	slices.Sort(count[:])
+	for left := len(b) / 2 * 9 / 10; left > 0 && n < 256; n++ {
+		left -= count[255-n]
+	}
+	return n
 }
 
 // byEscapes recognises the seven-bit encodings that switch between character sets: ISO 2022 and HZ.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"odarchive/testdata/shared"
@@ -27,6 +28,21 @@ func decoded(t testing.TB, b []byte, name string) string {
 		t.Fatal(err)
 	}
 	return string(out)
+}
+
+const greek = "Ο πληθυσμός της Αθήνας αυξήθηκε το περασμένο έτος. Ο δήμος δημοσίευσε τον προϋπολογισμό για το επόμενο έτος."
+
+// wide is a text in UTF-16 without a mark.
+func wide(text string, big bool) string {
+	var b []byte
+	for _, u := range utf16.Encode([]rune(text)) {
+		if big {
+			b = append(b, byte(u>>8), byte(u))
+		} else {
+			b = append(b, byte(u), byte(u>>8))
+		}
+	}
+	return string(b)
 }
 
 // TestThirdPartyTextsAreDecodedRight holds the level reached on the open half of chardet's texts.
@@ -108,6 +124,8 @@ func TestMarksNullsAndDeclarationsAreSeen(t *testing.T) {
 		{"\xff\xfe\x00\x00a\x00\x00\x00", "", "utf-32le"},
 		{"a\x00b\x00c\x00,\x00", "", "utf-16le"},
 		{"\x00a\x00b\x00c\x00,", "", "utf-16be"},
+		{wide(greek, true), "", "utf-16be"},
+		{wide(greek, false), "", "utf-16le"},
 		{"a\x00\x00\x00b\x00\x00\x00", "", "utf-32le"},
 		{"größer", "", "utf-8"},
 		{"gr\xf6\xdfer", "", "iso-8859-1"},

@@ -100,7 +100,11 @@ type value struct {
 }
 
 func kindOf(s string) kind {
-	return classify(unsafe.Slice(unsafe.StringData(s), len(s))).kind
+	k := classify(unsafe.Slice(unsafe.StringData(s), len(s))).kind
+	if k == kindText && isEmail(s) {
+		return kindURI
+	}
+	return k
 }
 
 // classify reads one cell, which must be trimmed of blanks.

@@ -84,6 +84,9 @@ func looksFull(rows [][]string, j, width int) bool {
 	if len(rows[j]) < (width+1)/2 || n <= 1 && width > 2 {
 		return false
 	}
+	if len(rows[j]) < width && setApart(rows, j, width) {
+		return false
+	}
 	// A title beside a note is no header: there is a fuller row just below.
 	most := 0
 	for k := j + 1; k < len(rows) && k < j+6; k++ {
@@ -92,6 +95,22 @@ func looksFull(rows [][]string, j, width int) bool {
 		}
 	}
 	return n*2 > most
+}
+
+// setApart tells whether record j is in a paragraph of records that are all too short, before a full one.
+func setApart(rows [][]string, j, width int) bool {
+	gap := false
+	for _, r := range rows[j:min(len(rows), j+20)] {
+		switch {
+		case blank(r):
+			gap = true
+		case len(r) >= width:
+			return gap && filled(r) == width
+		case gap:
+			return false
+		}
+	}
+	return false
 }
 
 func commentPrefix(s string) string {

@@ -84,6 +84,9 @@ func (c *candidate) unlikely(best *candidate) bool {
 	if c.width < 2 || c.consistency < 0.8 || c.full < 2 {
 		return true
 	}
+	if best.consistency >= 0.9 && (best.delim == "" || usual(best.delim)) && lonely(c.rows) {
+		return true // it is in the texts of a column, and not in the column's name
+	}
 	with, inside := 0, 0
 	for _, row := range best.rows {
 		for _, cell := range row {
@@ -96,6 +99,16 @@ func (c *candidate) unlikely(best *candidate) bool {
 		}
 	}
 	return with > 0 && inside*2 >= with
+}
+
+// lonely tells whether the first record that is not blank is one cell, and no blank one follows it as after a title.
+func lonely(rows [][]string) bool {
+	for i, r := range rows {
+		if !blank(r) {
+			return len(r) == 1 && i+1 < len(rows) && !blank(rows[i+1])
+		}
+	}
+	return false
 }
 
 // withoutComments drops the lines that begin with "#" if the text begins with such a line and is not all of them.

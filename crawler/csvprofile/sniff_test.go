@@ -1,0 +1,42 @@
+package csvprofile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Texts that a delimiter could be seen in where there is none, and titles that could be taken for a header.
+func TestDialectsOfOddTables(t *testing.T) {
+	t.Parallel()
+	rows := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, strings.ReplaceAll(format, "%d", "%[1]d")+"\n", i)
+		}
+		return b.String()
+	}
+	for name, c := range map[string]struct {
+		text, delimiter string
+		header          bool
+		preamble, width int
+	}{
+		"addresses of mail":             {"email\n" + rows(30, "u%d@example.org"), ",", true, 0, 1},
+		"the same without a header":     {rows(30, "u%d@example.org"), ",", false, 0, 1},
+		"telephone numbers":             {"phone\n" + rows(30, "+43 1 555 %d"), ",", true, 0, 1},
+		"paths":                         {"file\n" + rows(30, "folder/file_%d.txt"), ",", true, 0, 1},
+		"codes":                         {"code\n" + rows(30, "AT-%d-%d"), ",", true, 0, 1},
+		"sentences":                     {"sentence\n" + rows(30, "This is sentence number %d of the text"), ",", true, 0, 1},
+		"tabs beside sentences":         {"term\tmeaning\n" + rows(20, "word%d\tA meaning, with commas; and more %d"), "\t", true, 0, 2},
+		"names and values as a title":   {"Title:,Population\nYear:,2020\n\nregion,male,female\n" + rows(20, "Region %d,%d,1%d"), ",", true, 3, 3},
+		"two bars between cells":        {"id||name||x\n" + rows(20, "%d||n%d||2.%d"), "||", true, 0, 3},
+		"a caret between cells":         {"id^name^x\n" + rows(20, "%d^n%d^2.%d"), "^", true, 0, 3},
+		"a separator that is announced": {"sep=;\na;b\n" + rows(20, "%d;x%d"), ";", true, 1, 2},
+	} {
+		d := Sniff([]byte(c.text), true, "")
+		p := profiled(t, c.text)
+		if d.Delimiter != c.delimiter || d.Header != c.header || d.Preamble != c.preamble || len(p.Columns) != c.width {
+			t.Errorf("%s: delimiter %q, header %v, preamble %d, %d columns; want %q, %v, %d, %d", name, d.Delimiter, d.Header, d.Preamble, len(p.Columns), c.delimiter, c.header, c.preamble, c.width)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package detect
+
+import (
+	"strings"
+	"testing"
+)
+
+// Files without a name or declaration are told by their content alone.
+func TestKindsAreToldByContent(t *testing.T) {
+	t.Parallel()
+	features := strings.Repeat(`{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}},`, 5000)
+	for body, want := range map[string]string{
+		"@prefix ex: <http://e/> .\nex:g { ex:a ex:b ex:c . }\n":                                                                                  "application/trig",
+		"@prefix : <#> .\n{ ?x a :Man } => { ?x a :Mortal } .\n":                                                                                  "text/n3",
+		"  0\nSECTION\n  2\nHEADER\n  9\n$ACADVER\n":                                                                                              "image/vnd.dxf",
+		"ISO-10303-21;\nHEADER;\nFILE_DESCRIPTION(('x'),'2;1');\nFILE_NAME('a','b','c');\n":                                                       "model/step",
+		"SIMPLE  =                    T / x" + strings.Repeat(" ", 47) + "END":                                                                    "application/fits",
+		"ASTM-E57" + strings.Repeat("\x00", 64):                                                                                                   "model/e57",
+		"II+\x00\x08\x00\x00\x00\x10" + strings.Repeat("\x00", 64):                                                                                "image/tiff",
+		"\xff\xff\xff\xff\x78\x00\x00\x00\x10\x00\x00\x00\x00\x00\x0a\x00\x0c\x00\x06\x00\x05\x00\x08\x00" + strings.Repeat("\x00", 128):          "application/vnd.apache.arrow.stream",
+		`<?xml version="1.0"?><core:CityModel xmlns:core="http://www.opengis.net/citygml/2.0"/>`:                                                  "application/gml+xml",
+		`<CompactData xmlns="http://www.SDMX.org/resources/SDMXML/schemas/v2_0/message"/>`:                                                        "application/vnd.sdmx.structurespecificdata+xml",
+		`{"meta":{"schema":"https://raw.githubusercontent.com/sdmx-twg/sdmx-json/master/1.0/sdmx-json-data-schema.json"},"data":{"dataSets":[]}}`: "application/vnd.sdmx.data+json",
+		"\x1e{\"a\":1}\n\x1e{\"a\":2}\n":                                                                                                          "application/json-seq",
+		"\x1e{\"type\":\"Feature\",\"properties\":{},\"geometry\":null}\n\x1e{}\n":                                                                "application/geo+json-seq",
+		`{"name":"layer","features":[` + features + `{"type":"Feature"}],"type":"FeatureCollection"}`:                                             "application/geo+json",
+		strings.Repeat("ASCII SPSS PORT FILE                    ", 5) + strings.Repeat("0", 256) + "SPSSPORTA8/20200101":                          "application/x-spss-por",
+	} {
+		if d := detected(t, "", "", body); d.Type != want {
+			t.Errorf("%.60q: %s (%s), want %s", body, d.Type, d.Because, want)
+		}
+	}
+}
