@@ -13,12 +13,13 @@ import (
 
 // Bounds of one version's share in the index.
 const (
-	filedFew   = 256    // hashes that a column is filed under
+	filedFew   = 128    // hashes that a column is filed under
+	filedMore  = 256    // and one of more than a sketch's size of values
 	filedMany  = 1024   // and one of more than largeFrom values, so that small columns are found in it
 	largeFrom  = 4096   // distinct values
 	maxFiled   = 16_384 // hashes that all columns of a version are filed under
 	maxPosting = 128    // columns filed under one hash; a value that is everywhere tells nothing
-	maxHeads   = 512    // columns that one is compared with roughly
+	maxHeads   = 128    // columns that one is compared with roughly
 	maxClose   = 48     // and closely
 	perColumn  = 16     // matches that are kept of one column
 	perVersion = 64     // and of a version
@@ -83,8 +84,11 @@ func cut(s string) string {
 // filing is the hashes that a sketch is filed under, and up to which hash these are all its values.
 func filing(s csvprofile.Sketch) ([]uint32, uint32) {
 	few := filedFew
-	if estimate(s) > largeFrom {
+	switch n := estimate(s); {
+	case n > largeFrom:
 		few = filedMany
+	case n >= csvprofile.SketchSize:
+		few = filedMore
 	}
 	if len(s) > few {
 		return s[:few], s[few-1]
