@@ -105,6 +105,36 @@ func exceptions() map[string]string {
 	return map[string]string{}
 }
 
+// unjudged are the tests that cannot be judged, because a file of theirs is missing in the shared copy of the suite: which
+// one. A test that passes all the same must not be listed.
+func unjudged() map[string]string {
+	return map[string]string{
+		"test013": "tree-ops.csv, test013.ttl, test013-user-metadata.json",
+		"test014": "test014/tree-ops.csv, test014/result.ttl, test014/linked-metadata.json",
+		"test018": "test018/tree-ops.csv, test018/result.ttl, test018/user-metadata.json",
+		"test047": "test047.csv",
+		"test048": "test048.csv",
+		"test049": "test049.csv",
+		"test075": "test075.ttl, tree-ops.csv",
+		"test076": "test076.ttl, tree-ops.csv",
+		"test116": "test116.csv",
+		"test117": "test117.csv",
+		"test118": "test118/action.csv",
+		"test119": "test119/action.csv",
+		"test120": "test120.csv",
+		"test122": "test122.csv",
+		"test123": "test123/action.csv",
+		"test159": "test159.csv",
+		"test160": "test160.csv",
+		"test237": "test237.ttl",
+		"test238": "test238.csv",
+		"test242": "test242.csv",
+		"test259": "test259/tree-ops.csv, test259/result.ttl, test259/csvm.json",
+		"test260": "test260/tree-ops.csv, test260/result.ttl, test260/tree-ops.csv.json",
+		"test270": "test270.ttl, tree-ops.csv",
+	}
+}
+
 func TestTheW3CSuiteOfCSVToRDF(t *testing.T) {
 	t.Parallel()
 	dir := shared.Data(t, "csvw", "tests")
@@ -112,9 +142,13 @@ func TestTheW3CSuiteOfCSVToRDF(t *testing.T) {
 	for _, test := range manifest(t, dir, "manifest-rdf.jsonld") {
 		_, id, _ := strings.Cut(test.ID, "#")
 		err := runW3C(dir, test)
-		if err != nil && !complete(dir, test) {
-			t.Logf("%s left out, a file of it is not there: %.100v", id, err)
+		missing, listed := unjudged()[id]
+		switch {
+		case err != nil && listed && !complete(dir, test):
+			t.Logf("%s cannot be judged without %s", id, missing)
 			continue
+		case err == nil && listed:
+			t.Errorf("%s passes and is listed as unjudged", id)
 		}
 		of++
 		why, excepted := exceptions()[id]

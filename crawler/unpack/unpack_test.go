@@ -186,6 +186,71 @@ func TestBombsAreCutOff(t *testing.T) {
 	}
 }
 
+// A zip in a zip in a zip, each holding several of the next: what all of them make together is what counts.
+func TestNestedBombsAreCutOffTogether(t *testing.T) {
+	t.Parallel()
+	core := string(zipOf(t, "zeros", strings.Repeat("\x00", 24<<20)))
+	layer := string(zipOf(t, "a.zip", core, "b.zip", core, "c.zip", core, "d.zip", core))
+	outer := zipOf(t, "1.zip", layer, "2.zip", layer, "3.zip", layer, "4.zip", layer)
+	if _, err := listing(t, outer, "", Limits{}); !errors.Is(err, ErrBomb) {
+		t.Errorf("%d bytes: %v, want ErrBomb", len(outer), err)
+	}
+}
+
+func TestTarsOfTrickstersHoldOnlyHarmlessFiles(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []tar.Header{
+		{Name: "/etc/shadow", Size: 1}, {Name: "../../up", Size: 1}, {Name: "link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		{Name: "hard", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}, {Name: "dev", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 5},
+		{Name: "pipe", Typeflag: tar.TypeFifo}, {Name: "link/through", Size: 1},
+	} {
+		h.Mode = 0o644
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			w.Write([]byte("x"))
+		}
+	}
+	w.Close()
+	got, err := listing(t, b.Bytes(), "", Limits{})
+	if err != nil || !slices.Equal(got, []string{"etc/shadow=x", "_/_/up=x", "link/through=x"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// Archives that break off or lie end with an error, whatever is cut or changed.
+func TestBrokenArchivesAreErrors(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string]string{
+		"7z with a header far away": "7z\xbc\xaf\x27\x1c\x00\x04\x8d\x9b\xd5\x0f\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+		"7z cut off":                "7z\xbc\xaf\x27\x1c\x00\x04",
+		"rar cut off":               "Rar!\x1a\x07\x01\x00\x33\x92",
+		"rar 4 with a bad block":    "Rar!\x1a\x07\x00\xcf\x90\x73\x00\x00\x0d\x00\x00\x00\x00\x00\x00\x00\xff\xff\x74\x20\x90\xff\xff",
+		"zip cut off":               string(zipOf(t, "a", strings.Repeat("text ", 1000))[:60]),
+		"gzip cut off":              string(gzipOf(t, strings.Repeat("text ", 1000))[:15]),
+		"tar cut off":               string(tarOf(t, "a.txt", strings.Repeat("text ", 1000))[:700]),
+		"xz with nothing in it":     "\xFD7zXZ\x00\x00\x04",
+		"zstd with a bad block":     "\x28\xB5\x2F\xFD\x04\x58\xff\xff\xff\xff",
+	} {
+		members := 0
+		err := Walk(t.Context(), strings.NewReader(data), int64(len(data)), "", Limits{TempDir: t.TempDir()}, func(m Member) error {
+			members++
+			r, err := m.Open()
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, r)
+			return errors.Join(err, r.Close())
+		})
+		if err == nil {
+			t.Errorf("%s: %d members and no error", name, members)
+		}
+	}
+}
+
 func TestExtractFindsOneMember(t *testing.T) {
 	t.Parallel()
 	data := zipOf(t, "a.csv", "1", "in.zip", string(zipOf(t, "b.csv", text)))
