@@ -111,15 +111,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 // reached, or must not be, which asking for robots.txt has shown.
 func refused(job frontier.Job, v politeness.Verdict) *fetch.Exchange {
 	now := time.Now()
-	ex := &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: v.Reason}
-	switch v.Class {
-	case "":
-	case catalog.ErrForbiddenTarget:
-		ex.Outcome, ex.ErrorClass = catalog.Blocked, v.Class
-	default:
-		ex.Outcome, ex.ErrorClass = catalog.NoVersion, v.Class
-	}
-	return ex
+	return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: v.Outcome(), ErrorClass: v.Class, Why: v.Reason}
 }
 
 // stored tells whether a version's bytes are at hand. Where that cannot be told, they are taken for lost.

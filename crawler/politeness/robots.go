@@ -35,6 +35,17 @@ type Verdict struct {
 	Sitemaps   []string // as robots.txt lists them
 }
 
+// Outcome of a visit that a verdict forbids.
+func (v Verdict) Outcome() catalog.Outcome {
+	switch v.Class {
+	case "":
+		return catalog.RobotsDenied
+	case catalog.ErrForbiddenTarget:
+		return catalog.Blocked
+	}
+	return catalog.NoVersion
+}
+
 // Robots decides by robots.txt. Its methods may be called concurrently.
 type Robots struct {
 	gate *Gate

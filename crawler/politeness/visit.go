@@ -68,7 +68,7 @@ func (p *Pass) Check(target string) error {
 		}
 	}
 	if !v.Allowed {
-		return &fetch.Refused{Outcome: catalog.RobotsDenied, Why: "redirect to " + target + ": " + v.Reason}
+		return &fetch.Refused{Outcome: v.Outcome(), Class: v.Class, Why: "redirect to " + target + ": " + v.Reason}
 	}
 	return p.move(target)
 }
