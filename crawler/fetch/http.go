@@ -54,6 +54,10 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u surt.URL, req Reques
 		transport = f.relaxed
 	}
 	resp, err := transport.RoundTrip(out)
+	if err != nil && trace.onKept() && class(err) == catalog.ErrProtocol {
+		// The answer before this one was longer than it said, and its rest was taken for ours.
+		resp, err = transport.RoundTrip(out)
+	}
 	trace.close(u, resp)
 	if err != nil {
 		f.classifyRequest(ctx, ex, err)
@@ -226,7 +230,14 @@ type traced struct {
 	ex     *Exchange
 	header http.Header
 	remote string
+	kept   bool // the connection has served another request before
 	first  time.Time
+}
+
+func (t *traced) onKept() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kept
 }
 
 func (t *traced) hooks() *httptrace.ClientTrace {
@@ -236,7 +247,7 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.header = http.Header{} // a request is sent again when a kept connection turns out to be dead
-			t.remote = c.Conn.RemoteAddr().String()
+			t.remote, t.kept = c.Conn.RemoteAddr().String(), c.Reused
 		},
 		WroteHeaderField: func(key string, values []string) {
 			t.mu.Lock()
