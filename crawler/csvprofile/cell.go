@@ -218,7 +218,11 @@ func number(b []byte) (value, bool) {
 			return v, true
 		}
 	}
-	return separated(b, start, neg)
+	switch b[p] {
+	case '.', ',', '\'', ' ', '%', 'e', 'E', 0xC2, 0xE2:
+		return separated(b, start, neg)
+	}
+	return value{}, false // what no number has: a date, a code
 }
 
 // pointed reads the commonest decimals, digits with a point in them, of which those before the point make n.

@@ -2,6 +2,7 @@ package csvprofile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 
@@ -279,10 +280,16 @@ func trim(b []byte) []byte {
 }
 
 func runes(b []byte) int {
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return utf8.RuneCount(b)
+	for rest := b; ; rest = rest[8:] {
+		if len(rest) <= 8 {
+			if prefix(rest)&highs != 0 {
+				break
+			}
+			return len(b)
+		}
+		if binary.BigEndian.Uint64(rest)&highs != 0 {
+			break
 		}
 	}
-	return len(b)
+	return utf8.RuneCount(b)
 }

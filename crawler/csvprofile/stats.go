@@ -87,15 +87,18 @@ func (s *stats) text(cell []byte) {
 	}
 }
 
+// prefix is the first eight bytes as a number that orders as they do; what a shorter cell lacks is zero.
 func prefix(b []byte) uint64 {
-	if len(b) >= 8 {
+	switch n := len(b); {
+	case n >= 8:
 		return binary.BigEndian.Uint64(b)
+	case n >= 4: // two halves that overlap
+		return uint64(binary.BigEndian.Uint32(b))<<32 | uint64(binary.BigEndian.Uint32(b[n-4:]))<<(64-8*uint(n))
+	case n == 0:
+		return 0
+	default:
+		return uint64(b[0])<<56 | uint64(b[n/2])<<(56-8*uint(n/2)) | uint64(b[n-1])<<(64-8*uint(n))
 	}
-	k := uint64(0)
-	for i, c := range b {
-		k |= uint64(c) << (56 - 8*i)
-	}
-	return k
 }
 
 func (s *stats) null(cell []byte, n int64) {
