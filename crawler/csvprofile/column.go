@@ -6,7 +6,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/axiomhq/hyperloglog"
 	"github.com/cespare/xxhash/v2"
 )
 
@@ -35,7 +34,7 @@ type column struct {
 	empty  int64 // cells without a character
 	cells  int64 // other cells
 	st     stats
-	hll    *hyperloglog.Sketch
+	hll    *registers // nil while the table is the whole truth
 	sketch bottom
 	sample firstValues
 	dup    bool // some value came twice
@@ -105,14 +104,14 @@ func (c *column) add(cell []byte) {
 	c.since++
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := &c.slots[i]
-		if !s.live {
-			c.insert(s, cell, h)
-			return
-		}
-		if s.hash == h {
+		if s.hash == h && s.live {
 			s.pending++
 			s.est++
 			c.dup = true
+			return
+		}
+		if !s.live {
+			c.insert(s, cell, h)
 			return
 		}
 	}
@@ -205,7 +204,7 @@ func (c *column) thin() {
 }
 
 // startSketches begins estimating when the table stops being the whole truth.
-func (c *column) startSketches() { c.hll = hyperloglog.NewNoSparse() }
+func (c *column) startSketches() { c.hll = new(registers) }
 
 // hashes of the values in the table.
 func (c *column) hashes(yield func(uint64) bool) {
@@ -254,7 +253,7 @@ func (c *column) fold(cell []byte, h uint64, n uint64) { c.foldValue(cell, class
 
 func (c *column) foldValue(cell []byte, v value, h uint64, n uint64) {
 	if c.hll != nil {
-		c.hll.InsertHash(h)
+		c.hll.add(h)
 	}
 	if c.off && !c.dup {
 		c.unique.add(cell, v, h, &c.st, slices.Values(c.early), c.memory)

@@ -51,7 +51,7 @@ func (c *column) distinct(col *Column) {
 		col.Distinct = int64(c.used - len(col.NullWords))
 		col.Unique = !c.dup && col.Distinct > 0
 	} else {
-		col.Distinct = max(int64(c.hll.Estimate())-int64(len(col.NullWords)), 1)
+		col.Distinct = max(c.hll.estimate()-int64(len(col.NullWords)), 1)
 		col.Unique = c.off && !c.dup && !c.unique.dup && !c.unique.unknown
 		if col.Unique {
 			col.Distinct, col.Exact = c.cells, true

@@ -35,6 +35,8 @@ type Rows struct {
 	trim  bool // skip blanks after a delimiter
 	multi bool // delimiter of several bytes
 
+	simple bool // a delimiter of one byte, no escapes, no blanks to skip
+
 	buf      []byte
 	pos, end int // unread part of buf
 	eof      bool
@@ -79,6 +81,7 @@ func newRows(d Dialect) *Rows {
 		rows.wDelim = uint64('\n') * ones
 	}
 	rows.wEsc = uint64(rows.esc) * ones
+	rows.simple = len(rows.delim) == 1 && rows.delim[0] != '\n' && rows.delim[0] != '\r' && rows.esc == 0 && !rows.trim
 	return rows
 }
 
@@ -144,6 +147,9 @@ const (
 // zeroBytes marks the bytes of x that are zero; bytes above the first marked one may be marked wrongly.
 func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
 
+// eachZero marks exactly the bytes of x that are zero.
+func eachZero(x uint64) uint64 { return ^((x&^highs + ^uint64(highs)) | x) & highs }
+
 // record splits the record that starts at p. With last set, no more text will come: what is there is the record,
 // and a quotation that does not close is text.
 func (r *Rows) record(p int, last bool) recordState {
@@ -154,6 +160,13 @@ func (r *Rows) record(p int, last bool) recordState {
 	buf := r.buf[:r.end]
 	atEnd := last || r.eof
 	for {
+		if r.simple {
+			var done bool
+			if p, done = r.plain(buf, p); done {
+				r.next += lines
+				return recordDone
+			}
+		}
 		if r.trim {
 			for p < len(buf) && (buf[p] == ' ' || buf[p] == '\t') && !r.isDelim(buf, p) {
 				p++
@@ -196,6 +209,40 @@ func (r *Rows) record(p int, last bool) recordState {
 			return state
 		}
 	}
+}
+
+// plain reads unquoted cells from p on, eight bytes at a time, until the record ends (done) or one comes that is not
+// for it: a quoted one, or the last ones of buf. It returns the offset where that one begins.
+func (r *Rows) plain(buf []byte, p int) (next int, done bool) {
+	const wLF, wCR = uint64('\n') * ones, uint64('\r') * ones
+	begin := p
+	if begin < len(buf) && buf[begin] == r.quote {
+		return begin, false
+	}
+	delim := r.delim[0]
+	for ; p+8 <= len(buf); p += 8 {
+		w := binary.LittleEndian.Uint64(buf[p:])
+		for m := eachZero(w^r.wDelim) | eachZero(w^wLF) | eachZero(w^wCR); m != 0; m &= m - 1 {
+			at := p + bits.TrailingZeros64(m)>>3
+			c := buf[at]
+			if c == '\r' && at+1 >= len(buf) {
+				return begin, false
+			}
+			r.add(buf[begin:at])
+			begin = at + 1
+			if c != delim {
+				if c == '\r' && buf[begin] == '\n' {
+					begin++
+				}
+				r.pos = begin
+				return begin, true
+			}
+			if begin < len(buf) && buf[begin] == r.quote {
+				return begin, false
+			}
+		}
+	}
+	return begin, false
 }
 
 // finish stores a cell that ends at *p and steps over what ended it. done means that the record is over, or that

@@ -1,0 +1,38 @@
+package csvprofile
+
+import (
+	"math/bits"
+
+	"github.com/axiomhq/hyperloglog"
+)
+
+// registers are those of a HyperLogLog sketch of 2^14 (Flajolet et al., 2007), filled in the order of the cells. A value
+// that changes none, which nearly all do once there are many, costs one look. The estimate is package hyperloglog's.
+type registers [1 << registerBits]uint8
+
+const registerBits = 14
+
+// add takes the hash of a value: its upper bits tell the register, the zeros in front of the others the rank.
+func (r *registers) add(hash uint64) {
+	i := hash >> (64 - registerBits)
+	rest := hash<<registerBits | 1<<(registerBits-1)
+	if rest>>1>>((63-r[i])&63) == 0 { // at least r[i] zeros in front
+		r[i] = uint8(bits.LeadingZeros64(rest)) + 1
+	}
+}
+
+// estimate of the number of different hashes. A register is handed over as a hash that has its rank.
+func (r *registers) estimate() int64 {
+	s := hyperloglog.NewNoSparse()
+	for i, rank := range r {
+		if rank == 0 {
+			continue
+		}
+		hash := uint64(i) << (64 - registerBits)
+		if rank <= 64-registerBits {
+			hash |= 1 << (64 - registerBits - rank)
+		}
+		s.InsertHash(hash)
+	}
+	return int64(s.Estimate())
+}
