@@ -177,7 +177,13 @@ func number(b []byte) (value, bool) {
 		neg, p = true, 3
 	}
 	start := p
-	var n uint64
+	n, short := uint64(0), false
+	if len(b)-p <= 8 {
+		n, short = digits8(b[p:])
+	}
+	if short {
+		p = len(b)
+	}
 	for p < len(b) && b[p]-'0' <= 9 {
 		n = n*10 + uint64(b[p]-'0')
 		p++
@@ -227,13 +233,21 @@ func number(b []byte) (value, bool) {
 
 // pointed reads the commonest decimals, digits with a point in them, of which those before the point make n.
 func pointed(b []byte, start, point int, n uint64, neg bool) (value, bool) {
-	for _, c := range b[point+1:] {
-		if c-'0' > 9 {
+	fraction := len(b) - point - 1
+	if fraction <= 8 {
+		f, ok := digits8(b[point+1:])
+		if !ok {
 			return value{}, false
 		}
-		n = n*10 + uint64(c-'0')
+		n = n*tens[fraction] + f
+	} else {
+		for _, c := range b[point+1:] {
+			if c-'0' > 9 {
+				return value{}, false
+			}
+			n = n*10 + uint64(c-'0')
+		}
 	}
-	fraction := len(b) - point - 1
 	v := value{kind: kindDecimal, forms: numDotted}
 	if b[start] != '0' || point-start == 1 {
 		v.forms |= numNoZeros
@@ -248,6 +262,22 @@ func pointed(b []byte, start, point int, n uint64, neg bool) (value, bool) {
 		v.alt = v.num * 1000
 	}
 	return v, true
+}
+
+// tens are powers of ten.
+var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
+// digits8 reads a number of at most eight digits, all at once: their bytes are lanes of a word, which are joined to
+// pairs, fours, and all.
+func digits8(b []byte) (uint64, bool) {
+	unused := uint(64 - 8*len(b))
+	x := prefix(b)>>unused ^ 0x3030303030303030>>unused
+	if (x|x+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 != 0 {
+		return 0, false
+	}
+	x = x&0x00FF00FF00FF00FF + x>>8&0x00FF00FF00FF00FF*10
+	x = x&0x0000FFFF0000FFFF + x>>16&0x0000FFFF0000FFFF*100
+	return x&0xFFFFFFFF + x>>32*10000, true
 }
 
 // separated reads a number with something other than digits in it; the sign ends at start.
