@@ -222,6 +222,7 @@ func (l *limited) Read(p []byte) (int, error) {
 // profile reads all rows and fills p.
 func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) error {
 	t := NewTable(nil)
+	rows.moving = func() { t.settle() }
 	var header [][]string
 	for skip := p.Dialect.Preamble; rows.Next(); {
 		cells := rows.Cells()
@@ -249,7 +250,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) 
 			}
 			continue
 		}
-		t.Add(cells)
+		t.hold(cells)
 		if t.rows&1023 == 0 {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("csvprofile: %w", err)
@@ -270,6 +271,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) 
 	if n := rows.Unclosed(); n > 0 {
 		p.because("%d quotations never end", n)
 	}
+	t.settle()
 	t.finish(p)
 	return nil
 }

@@ -35,6 +35,8 @@ type Rows struct {
 	trim  bool // skip blanks after a delimiter
 	multi bool // delimiter of several bytes
 
+	moving func() // called before cells of earlier records lose their memory; nil = nobody keeps them
+
 	simple bool // a delimiter of one byte, no escapes, no blanks to skip
 
 	buf      []byte
@@ -56,6 +58,9 @@ type Rows struct {
 
 // maxUnclosed is how many quotations may fail to close before quotes are taken for text: each costs a scan to the end.
 const maxUnclosed = 256
+
+// maxScratch is how much text of cells with escapes is kept for a batch of records, in bytes.
+const maxScratch = 64 << 10
 
 const rowBuffer = 256 << 10
 
@@ -154,7 +159,12 @@ func eachZero(x uint64) uint64 { return ^((x&^highs + ^uint64(highs)) | x) & hig
 // and a quotation that does not close is text.
 func (r *Rows) record(p int, last bool) recordState {
 	r.cells = r.cells[:0]
-	r.scratch = r.scratch[:0]
+	if r.moving == nil {
+		r.scratch = r.scratch[:0]
+	} else if len(r.scratch) > maxScratch {
+		r.moving()
+		r.scratch = r.scratch[:0]
+	}
 	r.line = r.next
 	lines := 1
 	buf := r.buf[:r.end]
@@ -430,6 +440,9 @@ func lineEnds(b []byte) int {
 func (r *Rows) fill() bool {
 	if r.eof {
 		return false
+	}
+	if r.moving != nil {
+		r.moving()
 	}
 	if r.start > 0 {
 		copy(r.buf, r.buf[r.start:r.end])

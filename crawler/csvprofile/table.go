@@ -15,7 +15,12 @@ type Table struct {
 	ragged  int64
 	pending [][]string // rows that may be the footer
 	memory  int        // hashes that columns may still remember
+	batch   [][]byte   // cells of rows, each as wide as there are columns, that the columns have not seen
 }
+
+// batchCells is about how many cells wait until the columns take them: column by column is quicker than cell by cell,
+// since what a column knows and does stays close at hand.
+const batchCells = 512
 
 // maxPending is how many rows a footer may have.
 const maxPending = 32
@@ -46,6 +51,29 @@ func (t *Table) Add(cells [][]byte) {
 		t.flush()
 	}
 	t.add(cells)
+}
+
+// hold takes a row as Add does, but needs its cells until settle.
+func (t *Table) hold(cells [][]byte) {
+	if len(cells) != len(t.cols) || len(cells) != t.width || len(t.pending) > 0 {
+		t.settle()
+		t.Add(cells)
+		return
+	}
+	t.rows++
+	if t.batch = append(t.batch, cells...); len(t.batch) >= batchCells {
+		t.settle()
+	}
+}
+
+// settle gives the columns the rows that wait.
+func (t *Table) settle() {
+	for i, c := range t.cols {
+		for ; i < len(t.batch); i += len(t.cols) {
+			c.add(t.batch[i])
+		}
+	}
+	t.batch = t.batch[:0]
 }
 
 func (t *Table) add(cells [][]byte) {
