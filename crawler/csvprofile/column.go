@@ -23,13 +23,14 @@ const (
 // counts of frequent values stay right to within rows/tableCap. A column in which hardly a value comes twice gives
 // up the table and folds every cell as it comes.
 type column struct {
-	slots []slot // open addressing, length a power of two
-	used  int
-	text  []byte // the values in slots, one after another
-	exact bool   // nothing has been dropped from the table
-	off   bool   // the table was given up
-	since int64  // cells looked up since the table was last thinned
-	news  int64  // of these, values that were new
+	slots   []slot // open addressing, length a power of two
+	used    int
+	recents []recent // 1<<recentBits, nil at first
+	text    []byte   // the values in slots, one after another
+	exact   bool     // nothing has been dropped from the table
+	off     bool     // the table was given up
+	since   int64    // cells looked up since the table was last thinned
+	news    int64    // of these, values that were new
 
 	empty  int64 // cells without a character
 	cells  int64 // other cells
@@ -74,6 +75,19 @@ type slot struct {
 	live    bool
 }
 
+// recent is a value of at most eight bytes that was looked up before and the slot it is in. It stands where its bytes
+// lead, so that codes and small numbers that keep coming need neither hash nor search.
+type recent struct {
+	key  uint64
+	slot uint32
+	len  uint16 // 0 = none
+}
+
+const (
+	recentBits = 9
+	recentFrom = 1024 // cells after which it is worth the memory
+)
+
 func newColumn(memory *int) *column {
 	return &column{slots: make([]slot, 32), exact: true, st: newStats(), memory: memory}
 }
@@ -86,11 +100,24 @@ func (c *column) add(cell []byte) {
 		return
 	}
 	c.cells++
-	h := xxhash.Sum64(cell)
 	if c.off {
-		c.fold(cell, h, 1)
+		c.fold(cell, xxhash.Sum64(cell), 1)
 		return
 	}
+	var known *recent
+	if len(cell) <= 8 && c.recents != nil {
+		k := prefix(cell)
+		known = &c.recents[k*0x9E3779B97F4A7C15>>(64-recentBits)]
+		if known.key == k && int(known.len) == len(cell) {
+			s := &c.slots[known.slot]
+			s.pending++
+			s.est++
+			c.since++
+			return
+		}
+		*known = recent{key: k, len: uint16(len(cell))}
+	}
+	h := xxhash.Sum64(cell)
 	if len(cell) >= longValue {
 		if c.exact {
 			c.exact = false
@@ -108,9 +135,17 @@ func (c *column) add(cell []byte) {
 			s.pending++
 			s.est++
 			c.dup = true
+			if known != nil {
+				known.slot = uint32(i)
+			} else if c.recents == nil && c.cells > recentFrom {
+				c.recents = make([]recent, 1<<recentBits)
+			}
 			return
 		}
 		if !s.live {
+			if known != nil {
+				known.len = 0
+			}
 			c.insert(s, cell, h)
 			return
 		}
@@ -132,6 +167,7 @@ func (c *column) insert(s *slot, cell []byte, h uint64) {
 }
 
 func (c *column) grow() {
+	clear(c.recents)
 	old := c.slots
 	c.slots = make([]slot, len(old)*2)
 	for i := range old {
@@ -159,6 +195,7 @@ func (c *column) thin() {
 		c.dup = true // values dropped before can come again unseen
 	}
 	c.foldPending()
+	clear(c.recents)
 	rare := c.news*10 >= c.since*9 // hardly a value came twice
 	c.since, c.news = 0, 0
 	kept := make([]slot, 0, tableCap/2)
@@ -177,7 +214,7 @@ func (c *column) thin() {
 		}
 	}
 	if rare {
-		c.off = true
+		c.off, c.recents = true, nil
 		if !c.dup {
 			c.early = slices.Collect(c.hashes)
 		}
