@@ -229,29 +229,34 @@ func (r *Rows) plain(buf []byte, p int) (next int, done bool) {
 	if begin < len(buf) && buf[begin] == r.quote {
 		return begin, false
 	}
-	delim := r.delim[0]
+	delim, cells := r.delim[0], r.cells
 	for ; p+8 <= len(buf); p += 8 {
 		w := binary.LittleEndian.Uint64(buf[p:])
 		for m := eachZero(w^r.wDelim) | eachZero(w^wLF) | eachZero(w^wCR); m != 0; m &= m - 1 {
 			at := p + bits.TrailingZeros64(m)>>3
 			c := buf[at]
 			if c == '\r' && at+1 >= len(buf) {
+				r.cells = cells
 				return begin, false
 			}
-			r.add(buf[begin:at])
+			if len(cells) < MaxCells {
+				cells = append(cells, buf[begin:at])
+			}
 			begin = at + 1
 			if c != delim {
 				if c == '\r' && buf[begin] == '\n' {
 					begin++
 				}
-				r.pos = begin
+				r.cells, r.pos = cells, begin
 				return begin, true
 			}
 			if begin < len(buf) && buf[begin] == r.quote {
+				r.cells = cells
 				return begin, false
 			}
 		}
 	}
+	r.cells = cells
 	return begin, false
 }
 

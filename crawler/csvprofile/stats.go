@@ -48,34 +48,39 @@ func (s *stats) add(cell []byte, v value, n int64) {
 		s.null(cell, n)
 		return
 	}
-	w := runes(cell)
+	k, w := prefix(cell), len(cell)
+	if w > 8 || k&highs != 0 {
+		w = runes(cell)
+	}
 	s.minLen, s.maxLen = min(s.minLen, w), max(s.maxLen, w)
 	if v.kind < kindText {
 		s.forms &= v.forms
 	}
-	switch v.kind {
-	case kindInteger, kindDecimal, kindDouble, kindDate, kindDateTime, kindTime, kindYearMonth:
+	switch {
+	case 1<<v.kind&ordered != 0:
 		x := v.num
 		if s.alt {
 			x = v.alt
 		}
 		s.num.add(x, n, cell)
-	case kindBoolean:
+	case v.kind == kindBoolean:
 		s.boolWord(cell)
 	}
-	s.text(cell)
+	if k <= s.minKey || k >= s.maxKey {
+		s.text(cell)
+	}
 }
+
+// ordered are the kinds whose values are numbers, as a set of bits.
+const ordered = 1<<kindInteger | 1<<kindDecimal | 1<<kindDouble | 1<<kindDate | 1<<kindDateTime | 1<<kindTime | 1<<kindYearMonth
 
 // extremeLen is how much of the least and greatest text is kept, in bytes.
 const extremeLen = 1024
 
-// text keeps the least and the greatest value as text. Their first eight bytes, as a number, mostly suffice to see
-// that a value is neither.
+// text keeps the least and the greatest value as text. Their first eight bytes, as a number, mostly suffice for add to
+// see that a value is neither.
 func (s *stats) text(cell []byte) {
 	k := prefix(cell)
-	if k > s.minKey && k < s.maxKey {
-		return
-	}
 	if len(cell) > extremeLen {
 		cell = cell[:extremeLen]
 	}
@@ -171,24 +176,24 @@ type numbers struct {
 }
 
 func (q *numbers) add(x float64, n int64, lex []byte) {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	if x-x != 0 { // not a number, or infinite
 		return
 	}
 	if q.n == 0 {
-		q.origin = x
+		q.origin, q.min, q.max = x, math.Inf(1), math.Inf(-1)
 	}
-	if q.n == 0 || x < q.min {
+	if x < q.min {
 		q.min = x
 		q.minLex = append(q.minLex[:0], lex...)
 	}
-	if q.n == 0 || x > q.max {
+	if x > q.max {
 		q.max = x
 		q.maxLex = append(q.maxLex[:0], lex...)
 	}
 	q.n += n
-	d := x - q.origin
-	q.sum += d * float64(n)
-	q.sum2 += d * d * float64(n)
+	d, times := x-q.origin, float64(n)
+	q.sum += d * times
+	q.sum2 += d * d * times
 	if n <= q.skip {
 		q.skip -= n
 		return
