@@ -8,12 +8,12 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"odarchive/crawler/charset"
+	"odarchive/crawler/fetch"
 )
 
 // Request asks a source for one document.
@@ -131,7 +131,7 @@ func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again
 	}
 	defer resp.Body.Close()
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // what can be read of it is enough
-	return nil, passing(resp.StatusCode), retryAfter(resp.Header.Get("Retry-After"), time.Now()), &StatusError{finalURL(resp, r), resp.StatusCode, head}
+	return nil, passing(resp.StatusCode), fetch.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), &StatusError{finalURL(resp, r), resp.StatusCode, head}
 }
 
 func finalURL(resp *http.Response, r Request) string {
@@ -169,17 +169,6 @@ func passing(status int) bool {
 		return true
 	}
 	return false
-}
-
-// retryAfter of RFC 9110 section 10.2.3: seconds or a date; 0 where it is neither.
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && seconds >= 0 {
-		return time.Duration(min(seconds, 86400)) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
 
 // LooksLikeHTML tells an error or a login page from what was asked for.
