@@ -49,12 +49,8 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return fmt.Errorf("ckan: %w", err)
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
 	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 200), seed: maphash.MakeSeed(), seen: map[uint64]bool{}, out: out}
-	at := begin(from, s.Since, now())
+	at := begin(from, s.Since, portalapi.Now(s.Now))
 	portal, err := c.describe(ctx)
 	if err != nil {
 		return fmt.Errorf("ckan: %w", err)

@@ -45,22 +45,17 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return fmt.Errorf("datacite: %w", err)
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, query: u.Query(), rows: cmp.Or(max(s.Rows, 0), 200), out: out, mark: portalapi.Begin(from, s.Since, now())}
+	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, query: u.Query(), rows: cmp.Or(max(s.Rows, 0), 200), out: out, mark: portalapi.Begin(from, s.Since, portalapi.Now(s.Now))}
 	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, strings.TrimSpace(s.URL)), Software: "DataCite"}, c.mark.Whole()); err != nil {
 		return err
 	}
 	err = portalapi.Listing{
-		Out: out, Fetch: c.page, Item: c.item, Keep: portalapi.Turn(),
+		Out: out, Fetch: c.page, Item: c.item,
 		ID: func(v loosejson.Value) string { return v.Get("id").Text() },
-	}.Walk(ctx, c.mark)
+	}.WalkTurn(ctx, c.mark)
 	if err != nil {
 		return fmt.Errorf("datacite: %w", err)
 	}
-	out.Next(c.mark.Next())
 	return nil
 }
 

@@ -41,11 +41,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return fmt.Errorf("dataverse: %w", err)
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 100), out: out, mark: portalapi.Begin(from, s.Since, now())}
+	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 100), out: out, mark: portalapi.Begin(from, s.Since, portalapi.Now(s.Now))}
 	if _, alias, found := strings.Cut(s.URL, "/dataverse/"); found {
 		c.collection = strings.Trim(alias, "/")
 	}
@@ -57,13 +53,12 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return err
 	}
 	err = portalapi.Listing{
-		Out: out, Fetch: c.page, Item: c.item, Keep: portalapi.Turn(),
+		Out: out, Fetch: c.page, Item: c.item,
 		ID: func(v loosejson.Value) string { return v.Get("global_id").Text() },
-	}.Walk(ctx, c.mark)
+	}.WalkTurn(ctx, c.mark)
 	if err != nil {
 		return fmt.Errorf("dataverse: %w", err)
 	}
-	out.Next(c.mark.Next())
 	return nil
 }
 

@@ -46,24 +46,19 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return fmt.Errorf("invenio: %w", err)
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 25), out: out, mark: portalapi.Begin(from, s.Since, now())}
+	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 25), out: out, mark: portalapi.Begin(from, s.Since, portalapi.Now(s.Now))}
 	c.limit(s.URL)
 	portal := harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(root)), Homepage: portalapi.IRI(root), Software: "InvenioRDM"}
 	if err := out.Portal(portal, c.mark.Whole() && len(c.search) == 0); err != nil {
 		return err
 	}
 	err = portalapi.Listing{
-		Out: out, Fetch: c.page, Item: c.item, Keep: portalapi.Turn(),
+		Out: out, Fetch: c.page, Item: c.item,
 		ID: func(v loosejson.Value) string { return v.Get("id").Text() },
-	}.Walk(ctx, c.mark)
+	}.WalkTurn(ctx, c.mark)
 	if err != nil {
 		return fmt.Errorf("invenio: %w", err)
 	}
-	out.Next(c.mark.Next())
 	return nil
 }
 

@@ -46,11 +46,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return fmt.Errorf("opendatasoft: %w", err)
 	}
 	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: min(cmp.Or(max(s.Rows, 0), 100), 100), out: out}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	m := portalapi.Begin(from, s.Since, now())
+	m := portalapi.Begin(from, s.Since, portalapi.Now(s.Now))
 	c.mark = m
 	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(root)), Homepage: portalapi.IRI(root), Software: "Opendatasoft"}, m.Whole()); err != nil {
 		return err
@@ -66,9 +62,8 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		if c.api == "/api/datasets/1.0" {
 			fetch = c.search
 		}
-		err = portalapi.Listing{Out: out, Fetch: fetch, Item: c.item, ID: idOf, Keep: append(portalapi.Turn(), "api")}.Walk(ctx, m)
+		err = portalapi.Listing{Out: out, Fetch: fetch, Item: c.item, ID: idOf, Keep: []string{"api"}}.WalkTurn(ctx, m)
 		if err == nil {
-			out.Next(m.Next())
 			return nil
 		}
 		if c.answered || !portalapi.Answered(err) {

@@ -83,6 +83,16 @@ func (l Listing) Walk(ctx context.Context, m Mark) error {
 	return fmt.Errorf("the list has no end: %d entries so far", n)
 }
 
+// WalkTurn walks as Walk does, with the words of Turn in each mark, and says at the end where the next harvest begins.
+func (l Listing) WalkTurn(ctx context.Context, m Mark) error {
+	l.Keep = append(l.Keep, Turn()...)
+	err := l.Walk(ctx, m)
+	if err == nil {
+		l.Out.Next(m.Next())
+	}
+	return err
+}
+
 func (l Listing) mark(m Mark, at string, n int) string {
 	pairs := []string{"at", at, "n", fmt.Sprint(n)}
 	for _, name := range l.Keep {

@@ -93,6 +93,14 @@ func (m Mark) Next() string {
 // Turn are the words that stay in every mark of a harvest.
 func Turn() []string { return []string{"since", "top", "whole"} }
 
+// Now is what a clock says; nil is time.Now.
+func Now(clock func() time.Time) time.Time {
+	if clock == nil {
+		return time.Now()
+	}
+	return clock()
+}
+
 // Due tells whether a whole harvest is due, when the last began at the time whole (RFC 3339).
 func Due(whole string, now time.Time) bool {
 	at, err := time.Parse(time.RFC3339, whole)

@@ -48,22 +48,17 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 			portal.Software += " " + v
 		}
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	c.mark = portalapi.Begin(from, s.Since, now())
+	c.mark = portalapi.Begin(from, s.Since, portalapi.Now(s.Now))
 	if err := out.Portal(portal, c.mark.Whole()); err != nil {
 		return err
 	}
 	err = portalapi.Listing{
-		Out: out, Fetch: c.page, Item: c.item, Keep: portalapi.Turn(),
+		Out: out, Fetch: c.page, Item: c.item,
 		ID: func(v loosejson.Value) string { return v.First("id", "slug").Text() },
-	}.Walk(ctx, c.mark)
+	}.WalkTurn(ctx, c.mark)
 	if err != nil {
 		return fmt.Errorf("udata: %w", err)
 	}
-	out.Next(c.mark.Next())
 	return nil
 }
 
