@@ -42,6 +42,7 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
   odarchive harvest udata https://www.data.example --since 2026-01-01
   odarchive harvest zenodo 'https://zenodo.example/communities/trees/records?q=bark'
   odarchive harvest dataverse https://dataverse.example/dataverse/herbarium
+  odarchive harvest csw https://maps.example/geonetwork/srv/eng/csw
   odarchive harvest datacite 'https://api.datacite.org/dois?client-id=herbarium'
   odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100
   odarchive harvest oai https://repository.example/oai --set data --since 2026-01-01

@@ -8,12 +8,6 @@ import (
 	"sync"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/dcat"
-	"odarchive/crawler/harvest/oai"
-	"odarchive/crawler/harvest/portalwatch"
-	"odarchive/crawler/harvest/schemaorg"
-	"odarchive/crawler/harvest/sitemap"
-	"odarchive/crawler/harvest/sparql"
 	"odarchive/crawler/politeness"
 )
 
@@ -35,36 +29,6 @@ func (s HarvestSource) name(part harvest.Selection) string {
 		name += " " + part.String()
 	}
 	return name
-}
-
-// harvester makes the harvester of one kind.
-type harvester struct {
-	kind string
-	make func(n *Node, s HarvestSource) harvest.Harvester
-}
-
-// harvesters are all kinds there are.
-func harvesters() []harvester {
-	return append(portals(), []harvester{
-		{"portalwatch", func(n *Node, s HarvestSource) harvest.Harvester {
-			return portalwatch.Source{Endpoint: s.Address, HTTP: s.HTTP, Portal: s.Portal}
-		}},
-		{"sitemap", func(_ *Node, s HarvestSource) harvest.Harvester {
-			return sitemap.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}
-		}},
-		{"sparql", func(_ *Node, s HarvestSource) harvest.Harvester {
-			return sparql.Source{Endpoint: sparql.Endpoint{URL: s.Address, HTTP: s.HTTP}, Portal: s.Portal}
-		}},
-		{"schemaorg", func(_ *Node, s HarvestSource) harvest.Harvester {
-			return schemaorg.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Traffic: &harvest.Traffic{}}
-		}},
-		{"dcat", func(_ *Node, s HarvestSource) harvest.Harvester {
-			return dcat.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}
-		}},
-		{"oai", func(_ *Node, s HarvestSource) harvest.Harvester {
-			return oai.Source{URL: s.Address, HTTP: s.HTTP, Portal: s.Portal, Stats: &harvest.Traffic{}}
-		}},
-	}...)
 }
 
 // HarvestKinds are the names of the kinds of sources.
@@ -98,7 +62,7 @@ func (n *Node) Harvest(ctx context.Context, s HarvestSource, opts harvest.Option
 		if k.kind != s.Kind {
 			continue
 		}
-		h, err := harvest.Select(k.make(n, s), opts.Part)
+		h, err := harvest.Select(k.make(s), opts.Part)
 		if err != nil {
 			report.Error = err.Error()
 			return report, fmt.Errorf("harvest %s: %w", report.Source, err)

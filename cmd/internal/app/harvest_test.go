@@ -83,7 +83,7 @@ func TestNoPortalInTroubleBringsAHarvestDown(t *testing.T) {
 				defer cancel()
 				k := &keeper{}
 				source := HarvestSource{Kind: h.kind, Address: "http://portal.example/start", HTTP: web{answer}}
-				report, err := harvest.Run(ctx, h.kind, h.make(nil, source), k, harvest.Options{Kind: h.kind})
+				report, err := harvest.Run(ctx, h.kind, h.make(source), k, harvest.Options{Kind: h.kind})
 				if ctx.Err() != nil {
 					t.Fatal("it did not come to an end")
 				}

@@ -51,7 +51,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	}
 	err = portalapi.Listing{
 		Out: out, Fetch: c.page, Item: c.item,
-		ID: func(v loosejson.Value) string { return v.Get("id").Text() },
+		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("id").Text(), v.JSON()) },
 	}.WalkTurn(ctx, c.mark)
 	if err != nil {
 		return fmt.Errorf("datacite: %w", err)

@@ -54,7 +54,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	}
 	err = portalapi.Listing{
 		Out: out, Fetch: c.page, Item: c.item,
-		ID: func(v loosejson.Value) string { return v.Get("global_id").Text() },
+		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("global_id").Text(), v.JSON()) },
 	}.WalkTurn(ctx, c.mark)
 	if err != nil {
 		return fmt.Errorf("dataverse: %w", err)

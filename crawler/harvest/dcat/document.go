@@ -73,7 +73,7 @@ func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document
 	}
 	syntax, ok := rdfio.Detect(body[:min(len(body), 64<<10)], path, declared)
 	if !ok {
-		return fmt.Errorf("%s answered with %s that is no RDF", answer.URL, kindOf(declared))
+		return fmt.Errorf("%s answered with %s that is no RDF%s", answer.URL, kindOf(declared), otherKind(body))
 	}
 	rd := rdfio.NewReader(bytes.NewReader(body), syntax, rdfio.Options{Base: answer.URL, RDF12: true,
 		Limits: rdfio.Limits{Document: maxDocument}, Context: func(iri string) ([]byte, error) { return r.context(ctx, iri) }})
@@ -100,6 +100,11 @@ func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document
 func otherKind(body []byte) string {
 	if bytes.Contains(body, []byte("project-open-data.cio.gov")) {
 		return "; it is a data.json: harvest it as datajson"
+	}
+	for _, sign := range []string{"opengis.net/cat/csw", "MD_Metadata"} {
+		if bytes.Contains(body[:min(len(body), 4<<10)], []byte(sign)) {
+			return "; it is of a catalog of geographic data: harvest it as csw"
+		}
 	}
 	return ""
 }

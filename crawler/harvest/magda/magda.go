@@ -36,7 +36,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	}
 	err = portalapi.Listing{
 		Out: out, Fetch: c.page, Item: c.item,
-		ID: func(v loosejson.Value) string { return v.Get("id").Text() },
+		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("id").Text(), v.JSON()) },
 	}.Walk(ctx, portalapi.ParseMark(from))
 	if err != nil {
 		return fmt.Errorf("magda: %w", err)

@@ -2,7 +2,6 @@ package oai
 
 import (
 	"net/url"
-	"path"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ func (b *builder) address(value string) {
 	for _, word := range strings.Fields(value) {
 		word = strings.TrimRight(word, ".,;)")
 		switch {
-		case isURL(word) && isFile(word):
+		case isURL(word) && harvest.IsFile(word):
 			b.file(harvest.Distribution{URL: word})
 		case isURL(word):
 			b.pages = append(b.pages, word)
@@ -59,7 +58,7 @@ func doiOf(s string) (string, bool) {
 // mention is an address that has to do with the record; where a file is behind it, it counts.
 func (b *builder) mention(value string) {
 	for _, word := range strings.Fields(value) {
-		if word = strings.TrimRight(word, ".,;)"); isURL(word) && isFile(word) {
+		if word = strings.TrimRight(word, ".,;)"); isURL(word) && harvest.IsFile(word) {
 			b.file(harvest.Distribution{URL: word})
 		}
 	}
@@ -71,7 +70,7 @@ func (b *builder) format(value string) {
 	mediaType := ""
 	for _, word := range words {
 		switch {
-		case isURL(word) && (isFile(word) || mediaType != ""):
+		case isURL(word) && (harvest.IsFile(word) || mediaType != ""):
 			b.file(harvest.Distribution{URL: word, MediaType: mediaType})
 			return
 		case isMediaType(word):
@@ -120,36 +119,10 @@ func (b *builder) links() {
 			b.file(harvest.Distribution{URL: p})
 		}
 	}
-	if len(b.files) == 1 && len(b.types) == 1 && b.files[0].MediaType == "" && isFile(b.files[0].URL) {
+	if len(b.files) == 1 && len(b.types) == 1 && b.files[0].MediaType == "" && harvest.IsFile(b.files[0].URL) {
 		b.files[0].MediaType = b.types[0]
 	}
 	b.d.Distributions = append(b.d.Distributions, b.files...)
-}
-
-// extensions of files that people keep data and texts in.
-const extensions = " csv tsv tab txt json jsonl ndjson geojson topojson xml rdf ttl nt nq trig jsonld owl n3 zip gz tgz bz2 xz 7z rar tar zst " +
-	"xls xlsx xlsm xlsb ods odt odp doc docx ppt pptx pdf rtf kml kmz shp dbf gpkg gml gpx tif tiff jp2 nc nc4 hdf hdf5 h5 grib grb fits mat npy npz " +
-	"parquet feather arrow avro orc sqlite sqlite3 db mdb accdb sav por dta sas7bdat rds rdata rda r py ipynb las laz ply obj stl wav flac mp3 ogg mp4 " +
-	"mkv avi mov png jpg jpeg gif svg bmp webp epub ps tex md bib ris yaml yml toml ini sql px sdmx arff fasta fastq fa fq vcf bam bed gff mzml cif pdb " +
-	"mol sdf dcm nii edf log dat asc bin warc wacz iso jar war whl exe msi dmg deb rpm html htm "
-
-// isFile tells an address that looks like a file's from that of a page about it.
-func isFile(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	p := strings.ToLower(u.Path)
-	if ext := strings.TrimPrefix(path.Ext(p), "."); ext != "" && ext != "html" && ext != "htm" && strings.Contains(extensions, " "+ext+" ") && !strings.Contains(ext, " ") {
-		return len(strings.Trim(p, "/")) > len(ext)+1
-	}
-	for _, sign := range []string{"/bitstream/", "/bitstreams/", "/download", "/retrieve/", "/files/", "/file/", "/datastream/", "viewcontent.cgi", "/datafile/", "/export/"} {
-		if strings.Contains(p, sign) {
-			return true
-		}
-	}
-	q := strings.ToLower(u.RawQuery)
-	return strings.Contains(q, "download=") || strings.Contains(q, "filename=") || strings.Contains(q, "format=")
 }
 
 // size of a file in bytes, 0 where it is not said so.

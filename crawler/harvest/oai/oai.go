@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/loosexml"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
 	"odarchive/vocab/dcterms"
@@ -57,13 +58,13 @@ type run struct {
 	prefix      string
 	granularity time.Duration
 	earliest    time.Time
-	date        time.Time // of the repository, at the beginning
-	wanted      window    // what the caller wants: From, Until
-	dateless    bool      // the repository ignores from and until
-	swapped     bool      // its granularity was a lie
-	failures    int       // since a page brought something
-	missed      int       // records that could not be had
-	identity    *element  // Identify
+	date        time.Time         // of the repository, at the beginning
+	wanted      window            // what the caller wants: From, Until
+	dateless    bool              // the repository ignores from and until
+	swapped     bool              // its granularity was a lie
+	failures    int               // since a page brought something
+	missed      int               // records that could not be had
+	identity    *loosexml.Element // Identify
 }
 
 // Harvest implements harvest.Harvester.
@@ -147,12 +148,12 @@ func (h *run) introduce(ctx context.Context) error {
 		h.stats.Trouble(protocol(p.Errors[0]).kind)
 	}
 	h.identity = &p.Identify
-	h.stats.Name = h.identity.child("repositoryName")
-	early := h.identity.child("earliestDatestamp")
+	h.stats.Name = h.identity.Child("repositoryName")
+	early := h.identity.Child("earliestDatestamp")
 	if h.earliest, _ = parseStamp(early); h.earliest.Year() < 1970 { // also where there is none
 		h.earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	granularity := h.identity.child("granularity")
+	granularity := h.identity.Child("granularity")
 	if len(granularity) > len(time.DateOnly) || (granularity == "" && len(early) > len(time.DateOnly)) {
 		h.granularity = bySecond
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/iso19115"
+	"odarchive/crawler/harvest/loosexml"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
@@ -22,16 +24,43 @@ const (
 )
 
 // other understands formats by the local names of their elements, which the usual ones (DataCite, OpenAIRE, MODS, METS,
-// DIDL, EDM, ISO 19139, DDI, MARCXML, Atom) chose alike, and keeps the whole as a literal.
-func (b *builder) other(root *element, raw []byte) {
+// DIDL, EDM, DDI, MARCXML, Atom) chose alike, and keeps the whole as a literal.
+func (b *builder) other(root *loosexml.Element, raw []byte) {
+	b.asItCame(root, raw)
+	root.Walk(func(e *loosexml.Element, up []*loosexml.Element) {
+		b.word(e, up)
+		if len(b.files) < maxFiles {
+			b.link(e, up)
+		}
+	})
+}
+
+// asItCame keeps the record as a literal where it is short, and the name of its format.
+func (b *builder) asItCame(root *loosexml.Element, raw []byte) {
 	if len(raw) <= maxLiteral {
 		b.add(arc.MetadataRecord, term.Typed(string(raw), rdf.XMLLiteral))
 	}
 	if ns := root.Name.Space; isURL(ns) {
 		b.say(dcterms.ConformsTo, ns)
 	}
-	root.walk(func(e *element, up []*element) {
-		b.word(e, up)
+}
+
+// iso reads a record of geographic data as a catalog of such would give it.
+func (b *builder) iso(root *loosexml.Element, raw []byte) {
+	own, before := iso19115.ID(root), b.d
+	b.d = iso19115.Read(root, func(id string) string {
+		if id != own {
+			return id // by what name the repository has it is not said
+		}
+		return before.IRI
+	}).Dataset
+	b.d.Identifiers, b.d.IsPartOf = append(before.Identifiers, b.d.Identifiers...), append(before.IsPartOf, b.d.IsPartOf...)
+	b.d.Modified = or(b.d.Modified, before.Modified)
+	b.asItCame(root, raw)
+	if len(b.d.Distributions) > 0 {
+		return
+	}
+	root.Walk(func(e *loosexml.Element, up []*loosexml.Element) {
 		if len(b.files) < maxFiles {
 			b.link(e, up)
 		}
@@ -43,18 +72,15 @@ func (b *builder) add(property string, o term.Key) {
 }
 
 // word takes what describes the dataset.
-func (b *builder) word(e *element, up []*element) {
-	value := e.text()
-	if value == "" {
-		value = b.inside(e)
-	}
-	if uri := e.attr("rightsURI"); uri != "" {
+func (b *builder) word(e *loosexml.Element, up []*loosexml.Element) {
+	value := e.Text()
+	if uri := e.Attr("rightsURI"); uri != "" {
 		b.rights(uri)
 	}
 	if value == "" {
 		return
 	}
-	text := harvest.Text{Value: value, Lang: e.attr("lang")}
+	text := harvest.Text{Value: value, Lang: e.Attr("lang")}
 	switch strings.ToLower(e.Name.Local) {
 	case "title", "titl":
 		if len(b.d.Title) == 0 || within(up, "titles") {
@@ -77,7 +103,7 @@ func (b *builder) word(e *element, up []*element) {
 	case "publicationyear", "dateissued":
 		b.d.Issued = or(b.d.Issued, value)
 	case "date":
-		if e.attr("dateType") == "Issued" {
+		if e.Attr("dateType") == "Issued" {
 			b.d.Issued = value
 		}
 	case "format":
@@ -92,70 +118,58 @@ func (b *builder) word(e *element, up []*element) {
 	}
 }
 
-// inside is the text of ISO 19139's wrapping elements: gco:CharacterString, gmx:Anchor.
-func (b *builder) inside(e *element) string {
-	if len(e.Children) == 0 {
-		return ""
-	}
-	switch e.Children[0].Name.Local {
-	case "CharacterString", "Anchor":
-		return e.Children[0].text()
-	}
-	return ""
-}
-
 // link takes what leads to a file.
-func (b *builder) link(e *element, up []*element) {
+func (b *builder) link(e *loosexml.Element, up []*loosexml.Element) {
 	var d harvest.Distribution
 	switch e.Name.Local {
 	case "FLocat": // METS
-		d.URL = e.attr("href")
+		d.URL = e.Attr("href")
 		if file := parent(up); file != nil {
-			d.MediaType, d.Size = file.attr("MIMETYPE"), size(file.attr("SIZE"))
-			d.Checksum, d.ChecksumAlg = file.attr("CHECKSUM"), algorithm(file.attr("CHECKSUMTYPE"))
+			d.MediaType, d.Size = file.Attr("MIMETYPE"), size(file.Attr("SIZE"))
+			d.Checksum, d.ChecksumAlg = file.Attr("CHECKSUM"), algorithm(file.Attr("CHECKSUMTYPE"))
 		}
 	case "Resource": // DIDL
-		d.URL, d.MediaType = e.attr("ref"), e.attr("mimeType")
+		d.URL, d.MediaType = e.Attr("ref"), e.Attr("mimeType")
 	case "file": // OpenAIRE
-		d.URL, d.MediaType = e.text(), e.attr("mimeType")
+		d.URL, d.MediaType = e.Text(), e.Attr("mimeType")
 	case "link": // Atom
-		if rel := e.attr("rel"); rel == "enclosure" || strings.HasSuffix(rel, "/aggregates") {
-			d.URL, d.MediaType, d.Size, d.Title = e.attr("href"), e.attr("type"), size(e.attr("length")), e.attr("title")
+		if rel := e.Attr("rel"); rel == "enclosure" || strings.HasSuffix(rel, "/aggregates") {
+			d.URL, d.MediaType, d.Size, d.Title = e.Attr("href"), e.Attr("type"), size(e.Attr("length")), e.Attr("title")
 		}
 	case "subfield": // MARCXML, electronic location
-		if field := parent(up); field != nil && field.attr("tag") == "856" && e.attr("code") == "u" {
-			b.address(e.text())
+		if field := parent(up); field != nil && field.Attr("tag") == "856" && e.Attr("code") == "u" {
+			b.address(e.Text())
 		}
 	case "URL": // ISO 19139
 		if within(up, "linkage") {
-			b.address(e.text())
+			b.address(e.Text())
 		}
 	case "url": // MODS
-		if e.attr("access") == "raw object" {
-			d.URL = e.text()
+		if e.Attr("access") == "raw object" {
+			d.URL = e.Text()
 		} else {
-			b.address(e.text())
+			b.address(e.Text())
 		}
 	case "otherMat", "fileDscr": // DDI
-		d.URL = e.attr("URI")
+		d.URL = e.Attr("URI")
 	case "isShownBy", "hasView": // EDM without rdf:RDF around
-		d.URL = e.attr("resource")
+		d.URL = e.Attr("resource")
 	case "downloadURL", "contentUrl":
-		d.URL = or(e.attr("resource"), e.text())
+		d.URL = or(e.Attr("resource"), e.Text())
 	}
 	if isURL(d.URL) {
 		b.file(d)
 	}
 }
 
-func parent(up []*element) *element {
+func parent(up []*loosexml.Element) *loosexml.Element {
 	if len(up) == 0 {
 		return nil
 	}
 	return up[len(up)-1]
 }
 
-func within(up []*element, local string) bool {
+func within(up []*loosexml.Element, local string) bool {
 	p := parent(up)
 	return p != nil && p.Name.Local == local
 }

@@ -6,6 +6,8 @@ import (
 
 	"odarchive/crawler/describe"
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/iso19115"
+	"odarchive/crawler/harvest/loosexml"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcterms"
 	"odarchive/vocab/prov"
@@ -49,23 +51,23 @@ func (s Source) baseURL() string {
 }
 
 // portalOf an Identify.
-func (h *run) portalOf(id *element) harvest.Portal {
-	p := harvest.Portal{IRI: h.portal, Title: id.child("repositoryName"), Publisher: harvest.Agent{Name: id.child("repositoryName"), Email: strings.TrimPrefix(id.child("adminEmail"), "mailto:")}}
+func (h *run) portalOf(id *loosexml.Element) harvest.Portal {
+	p := harvest.Portal{IRI: h.portal, Title: id.Child("repositoryName"), Publisher: harvest.Agent{Name: id.Child("repositoryName"), Email: strings.TrimPrefix(id.Child("adminEmail"), "mailto:")}}
 	if u, err := url.Parse(h.src.baseURL()); err == nil {
 		p.Homepage = u.Scheme + "://" + u.Host + "/"
 	}
-	if kit := id.find("toolkit"); kit != nil {
-		p.Software = strings.TrimSpace(kit.child("title") + " " + kit.child("version"))
+	if kit := id.Find("toolkit"); kit != nil {
+		p.Software = strings.TrimSpace(kit.Child("title") + " " + kit.Child("version"))
 	}
 	for _, description := range id.Children {
 		if description.Name.Local != "description" {
 			continue
 		}
-		if d := description.find("description"); d != nil && d != description && p.Description == "" {
-			p.Description = d.text()
+		if d := description.Find("description"); d != nil && d != description && p.Description == "" {
+			p.Description = d.Text()
 		}
-		if e := description.find("content"); e != nil && p.Description == "" { // of the eprints schema
-			p.Description = e.child("text")
+		if e := description.Find("content"); e != nil && p.Description == "" { // of the eprints schema
+			p.Description = e.Child("text")
 		}
 	}
 	p.Statements = append(p.Statements, term.Quad{S: term.IRI(h.portal), P: term.IRI(dcterms.ConformsTo), O: term.IRI("http://www.openarchives.org/OAI/2.0/")})
@@ -84,6 +86,8 @@ func (h *run) dataset(iri string, rec record) harvest.Dataset {
 		b.dublinCore(root)
 	case root.Name.Local == "RDF":
 		b.rdf(rec.Raw, h.src.baseURL())
+	case iso19115.Is(root):
+		b.iso(root, rec.Raw)
 	default:
 		b.other(root, rec.Raw)
 	}
@@ -95,7 +99,7 @@ func (h *run) dataset(iri string, rec record) harvest.Dataset {
 }
 
 // isDC tells oai_dc and its qualified relatives.
-func isDC(root *element) bool {
+func isDC(root *loosexml.Element) bool {
 	if root.Name.Local == "dc" || root.Name.Local == "qualifieddc" || root.Name.Local == "dcterms" || root.Name.Local == "qdc" {
 		return true
 	}
@@ -132,11 +136,11 @@ func (b *builder) identifier(id string) {
 
 // dublinCore reads simple and qualified Dublin Core, told apart by the elements' local names. What has a place in DCAT
 // goes there; all else becomes a statement with the dct: property of the same name.
-func (b *builder) dublinCore(root *element) {
+func (b *builder) dublinCore(root *loosexml.Element) {
 	for _, e := range root.Children {
-		value, lang := e.text(), e.attr("lang")
+		value, lang := e.Text(), e.Attr("lang")
 		if value == "" {
-			value = e.attr("resource") // of elements in the manner of RDF
+			value = e.Attr("resource") // of elements in the manner of RDF
 		}
 		if value == "" {
 			continue
@@ -212,9 +216,9 @@ func (b *builder) rights(value string) {
 }
 
 // about reads where a record was harvested before, and the rights in the metadata itself.
-func (b *builder) about(e *element) {
-	if origin := e.find("originDescription"); origin != nil {
-		base, id := origin.child("baseURL"), origin.child("identifier")
+func (b *builder) about(e *loosexml.Element) {
+	if origin := e.Find("originDescription"); origin != nil {
+		base, id := origin.Child("baseURL"), origin.Child("identifier")
 		switch {
 		case isURL(base) && id != "":
 			b.say(prov.WasDerivedFrom, withQuery(base, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {id}}))

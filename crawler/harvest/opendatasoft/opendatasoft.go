@@ -86,7 +86,7 @@ type client struct {
 }
 
 func idOf(v loosejson.Value) string {
-	return cmp.Or(v.First("dataset_id", "datasetid").Text(), v.Get("dataset", "dataset_id").Text())
+	return cmp.Or(v.First("dataset_id", "datasetid").Text(), v.Get("dataset", "dataset_id").Text(), v.JSON())
 }
 
 // page of the catalog in the order of ids, behind the last one.

@@ -10,20 +10,26 @@ import (
 	"odarchive/crawler/harvest/loosejson"
 )
 
-// Page of a list. Next says where the next one is, in the source's own words; "" is the end.
-type Page struct {
-	Items []loosejson.Value
+// Page of a list of JSON. Next says where the next one is, in the source's own words; "" is the end.
+type Page = PageOf[loosejson.Value]
+
+// Listing goes through a list of JSON.
+type Listing = ListingOf[loosejson.Value]
+
+// PageOf items.
+type PageOf[Item any] struct {
+	Items []Item
 	Next  string
 	Total int // as far as the source says, else 0
 }
 
-// Listing goes through a list page by page, with a mark after each.
-type Listing struct {
+// ListingOf goes through a list page by page, with a mark after each.
+type ListingOf[Item any] struct {
 	Out   harvest.Sink
-	Fetch func(ctx context.Context, at string, n int) (Page, error) // at "" = the first page; n items came before
-	ID    func(loosejson.Value) string                              // tells items apart; "" = by all that they say
-	Item  func(context.Context, loosejson.Value) error              // for each that was not seen before
-	Keep  []string                                                  // names of the mark's words that stay in each mark
+	Fetch func(ctx context.Context, at string, n int) (PageOf[Item], error) // at "" = the first page; n items came before
+	ID    func(Item) string                                                 // tells items apart
+	Item  func(context.Context, Item) error                                 // for each that was not seen before
+	Keep  []string                                                          // names of the mark's words that stay in each mark
 }
 
 const (
@@ -33,7 +39,7 @@ const (
 
 // Walk from a mark on (at: page, n: items so far). Items of a page that broke off are handed over before the error is
 // returned. Where a source has forgotten the page that a mark names, the list is walked from its beginning.
-func (l Listing) Walk(ctx context.Context, m Mark) error {
+func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	at, n, stale := m.Get("at"), m.Int("n"), 0
 	resumed := at != ""
 	seed, seen := maphash.MakeSeed(), map[uint64]bool{} // of ids; two with one hash lose an item, in one of 10^8 long lists
@@ -46,11 +52,7 @@ func (l Listing) Walk(ctx context.Context, m Mark) error {
 		resumed = false
 		fresh := 0
 		for _, item := range page.Items {
-			id := l.ID(item)
-			if id == "" {
-				id = item.JSON()
-			}
-			h := maphash.String(seed, id)
+			h := maphash.String(seed, l.ID(item))
 			if seen[h] {
 				continue
 			}
@@ -84,7 +86,7 @@ func (l Listing) Walk(ctx context.Context, m Mark) error {
 }
 
 // WalkTurn walks as Walk does, with the words of Turn in each mark, and says at the end where the next harvest begins.
-func (l Listing) WalkTurn(ctx context.Context, m Mark) error {
+func (l ListingOf[Item]) WalkTurn(ctx context.Context, m Mark) error {
 	l.Keep = append(l.Keep, Turn()...)
 	err := l.Walk(ctx, m)
 	if err == nil {
@@ -93,7 +95,7 @@ func (l Listing) WalkTurn(ctx context.Context, m Mark) error {
 	return err
 }
 
-func (l Listing) mark(m Mark, at string, n int) string {
+func (l ListingOf[Item]) mark(m Mark, at string, n int) string {
 	pairs := []string{"at", at, "n", fmt.Sprint(n)}
 	for _, name := range l.Keep {
 		pairs = append(pairs, name, m.Get(name))

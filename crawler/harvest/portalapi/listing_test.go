@@ -34,7 +34,7 @@ func walk(t *testing.T, token string, total int, fetch func(at string) (Page, er
 			}
 			return p, nil
 		},
-		ID:   func(loosejson.Value) string { return "" },
+		ID:   loosejson.Value.JSON,
 		Item: func(_ context.Context, v loosejson.Value) error { got = append(got, v.Text()); return nil },
 	}.Walk(t.Context(), ParseMark(token))
 	return got, notes, err

@@ -46,7 +46,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	}
 	err = portalapi.Listing{
 		Out: out, Fetch: c.page, Item: c.item,
-		ID: func(v loosejson.Value) string { return v.Get("resource", "id").Text() },
+		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("resource", "id").Text(), v.JSON()) },
 	}.Walk(ctx, portalapi.ParseMark(from))
 	if !c.began && err != nil && portalapi.Answered(err) && ctx.Err() == nil {
 		if fileErr := file.Harvest(ctx, "", out); fileErr == nil {

@@ -1,31 +1,10 @@
-package oai
+package loosexml
 
 import (
 	"bytes"
 	"strconv"
 	"unicode/utf8"
 )
-
-// root finds where the answer itself begins, behind white space, warnings of the server's script, the XML declaration and
-// any document type; -1 where there is no element OAI-PMH.
-func root(body []byte) int {
-	for at := 0; ; {
-		i := bytes.Index(body[at:], []byte("OAI-PMH"))
-		if i < 0 {
-			return -1
-		}
-		i += at
-		at = i + len("OAI-PMH")
-		begin := bytes.LastIndexByte(body[:i], '<')
-		if begin < 0 || at >= len(body) || bytes.IndexByte([]byte(" \t\r\n>/"), body[at]) < 0 {
-			continue
-		}
-		prefix := body[begin+1 : i]
-		if len(prefix) == 0 || (prefix[len(prefix)-1] == ':' && !bytes.ContainsAny(prefix, " \t\r\n\"'!?/")) {
-			return begin
-		}
-	}
-}
 
 // clean takes out what XML 1.0 section 2.2 does not allow, also where it is written as a character reference. Most
 // answers need nothing of it and come back as they are.

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/ckan"
+	"odarchive/crawler/harvest/csw"
+	"odarchive/crawler/harvest/datacite"
+	"odarchive/crawler/harvest/datajson"
+	"odarchive/crawler/harvest/dataverse"
+	"odarchive/crawler/harvest/dcat"
+	"odarchive/crawler/harvest/invenio"
+	"odarchive/crawler/harvest/magda"
+	"odarchive/crawler/harvest/oai"
+	"odarchive/crawler/harvest/opendatasoft"
+	"odarchive/crawler/harvest/portalwatch"
+	"odarchive/crawler/harvest/schemaorg"
+	"odarchive/crawler/harvest/sitemap"
+	"odarchive/crawler/harvest/socrata"
+	"odarchive/crawler/harvest/sparql"
+	"odarchive/crawler/harvest/udata"
+)
+
+type (
+	source = HarvestSource
+	made   = harvest.Harvester
+)
+
+// harvester makes the harvester of one kind.
+type harvester struct {
+	kind string
+	make func(source) made
+}
+
+// harvesters are all kinds there are: portals with an interface of their own, then what speaks a protocol of many.
+func harvesters() []harvester {
+	inRDM := func(s source) made { return invenio.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }
+	return []harvester{
+		{"ckan", func(s source) made { return ckan.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"datajson", func(s source) made { return datajson.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"socrata", func(s source) made { return socrata.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"opendatasoft", func(s source) made { return opendatasoft.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"udata", func(s source) made { return udata.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"magda", func(s source) made { return magda.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"invenio", inRDM},
+		{"zenodo", inRDM},
+		{"datacite", func(s source) made { return datacite.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"dataverse", func(s source) made { return dataverse.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"csw", func(s source) made { return csw.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"dcat", func(s source) made { return dcat.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"portalwatch", func(s source) made { return portalwatch.Source{Endpoint: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"sparql", func(s source) made {
+			return sparql.Source{Endpoint: sparql.Endpoint{URL: s.Address, HTTP: s.HTTP}, Portal: s.Portal}
+		}},
+		{"sitemap", func(s source) made {
+			return sitemap.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP, Traffic: &harvest.Traffic{}}
+		}},
+		{"schemaorg", func(s source) made {
+			return schemaorg.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP, Traffic: &harvest.Traffic{}}
+		}},
+		{"oai", func(s source) made {
+			return oai.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP, Stats: &harvest.Traffic{}}
+		}},
+	}
+}
