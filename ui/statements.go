@@ -15,8 +15,17 @@ import (
 // statements are the triples about an IRI as a page shows them.
 type statements struct {
 	IRI     string
-	Out, In []statement
+	Out     []statement
+	In      []links // rarest predicate first
+	Cut     bool    // there are more statements than are shown
+	Query   string  // finds all links to it
 	Formats []format
+}
+
+// links are the subjects that lead here by one predicate: a few to see, the others to open.
+type links struct {
+	Predicate   node
+	First, More []node
 }
 
 type statement struct {
@@ -34,7 +43,10 @@ type node struct {
 
 type format struct{ Name, Href string }
 
-const maxStatements = 200
+const (
+	maxStatements = 200
+	maxLinks      = 8 // of a predicate, before one asks for more: a file's visits would hide its datasets
+)
 
 // statements gathers the triples around an IRI; nil where the program brought no way to ask.
 func (u *UI) statements(ctx context.Context, iri string) (*statements, error) {
@@ -54,12 +66,34 @@ func (u *UI) statements(ctx context.Context, iri string) (*statements, error) {
 		bySubject[q.S] = append(bySubject[q.S], q)
 	}
 	s.Out = u.about(term.IRI(iriText(iri)), bySubject)
+	s.In = u.links(in)
+	s.Cut = len(out) >= maxStatements || len(in) >= maxStatements
+	s.Query = "SELECT ?from ?predicate WHERE {\n  ?from ?predicate <" + iriText(iri) + ">\n}\nLIMIT 10000"
+	return s, nil
+}
+
+// links gathers the statements that lead here by their predicates.
+func (u *UI) links(in []term.Quad) []links {
+	byPredicate := make(map[term.Key]int)
+	var list []links
 	for _, q := range in {
-		if q.S != q.O {
-			s.In = append(s.In, statement{Predicate: u.node(q.P), Other: u.node(q.S)})
+		if q.S == q.O {
+			continue
+		}
+		i, known := byPredicate[q.P]
+		if !known {
+			i = len(list)
+			byPredicate[q.P] = i
+			list = append(list, links{Predicate: u.node(q.P)})
+		}
+		if l := &list[i]; len(l.First) < maxLinks {
+			l.First = append(l.First, u.node(q.S))
+		} else {
+			l.More = append(l.More, u.node(q.S))
 		}
 	}
-	return s, nil
+	slices.SortStableFunc(list, func(a, b links) int { return len(a.First) + len(a.More) - len(b.First) - len(b.More) })
+	return list
 }
 
 // about puts what is said of blank nodes inside the statements that lead to them, each once.

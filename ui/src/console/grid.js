@@ -20,6 +20,7 @@ export function makeGrid(result, base) {
   const heads = vars.map((name, column) => el("th", { scope: "col" }, el("button", { type: "button", onclick: () => sort(column) }, name)));
   const table = el("table", { "aria-rowcount": String(rows.length + 1) }, el("thead", {}, el("tr", { "aria-rowindex": "1" }, el("th.index", { scope: "col" }, el("span.sr", {}, "Row")), ...heads)), body);
   const node = el("div.grid", { tabindex: "0", role: "region", "aria-label": "Results" }, table);
+  node.style.setProperty("--columns", String(vars.length)); // widths share the window
   let drawn = [-1, -1];
   node.addEventListener("scroll", () => draw(false), { passive: true });
 
@@ -62,8 +63,7 @@ export function makeGrid(result, base) {
     if (!term) return el("td.unbound", { title: "unbound" });
     const shown = text(term);
     const href = address(term, base);
-    const title = full(term);
-    return el(isNumber(term) ? "td.n" : "td", { title: title === shown ? undefined : title }, href ? el("a", { href }, shown) : shown);
+    return el(isNumber(term) ? "td.n" : "td", { title: full(term) }, href ? el("a", { href }, shown) : shown);
   }
   return {
     node,

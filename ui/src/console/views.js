@@ -100,7 +100,7 @@ export function timeline(result) {
   const dates = dateColumns(result);
   let when = dates[0];
   const others = result.vars.map((_, i) => i).filter((i) => !dates.includes(i));
-  let lane = others[0] ?? when;
+  let lane = repeating(result, others) ?? others[0] ?? when;
   const node = el("div.chart");
   const draw = () => {
     node.replaceChildren(
@@ -110,6 +110,13 @@ export function timeline(result) {
   };
   draw();
   return node;
+}
+
+// A line of one event says little: the first column of IRIs, or else of anything, whose values come again.
+function repeating(result, columns) {
+  const rows = result.rows.slice(0, most);
+  const again = columns.filter((i) => new Set(rows.map((row) => text(row[i]))).size < rows.length);
+  return again.find((i) => rows.some((row) => row[i]?.type === "uri")) ?? again[0];
 }
 
 function lanes(result, when, lane) {
