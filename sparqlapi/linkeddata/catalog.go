@@ -21,12 +21,15 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-const catalogPage = 100 // datasets on one page of the catalog
+const (
+	catalogPage = 100 // datasets on one page of the catalog
+	maxVersions = 50  // of a dataset, the newest: its description says how many there are, its timemap lists them
+)
 
 func iriOf(address string) term.Key { return describe.IRI(address) }
 
 // Catalog answers GET /catalog.ttl and its kin: the archive as a DCAT-AP 3 catalog, a Hydra page at a time. Each
-// resource with a version is a dcat:Dataset, each version a dcat:Distribution of it.
+// resource with a version is a dcat:Dataset, each of its newest versions a dcat:Distribution of it.
 func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Add("Vary", "Accept")
 	_, format := Extension(r.URL.Path)
@@ -152,7 +155,7 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 	for _, source := range res.Datasets {
 		g.add(d, prov.WasDerivedFrom, iriOf(source)) // dct:source would have to be described as a dcat:Dataset here
 	}
-	for _, v := range versions {
+	for _, v := range versions[max(0, len(versions)-maxVersions):] {
 		l.distribution(g, d, res, v)
 	}
 	return nil
