@@ -27,7 +27,7 @@ func (b *Batch) add(space Space, key []byte, w write) error {
 		return err
 	}
 	b.l.set(string(fullKey(space, key)), w)
-	if b.l.bytes >= b.max || int64(len(b.l.keys)) >= b.db.maxTxnEntries()-1 {
+	if b.l.bytes >= b.max || int64(len(b.l.writes)) >= b.db.maxTxnEntries()-1 {
 		return b.Flush()
 	}
 	return nil

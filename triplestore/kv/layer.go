@@ -1,15 +1,19 @@
 package kv
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
 
 // layer is a set of writes that are not committed yet: what one function wrote, or what its group did before it.
+//
+// A transaction that registers hundreds of URLs writes and looks in turns, so its keys are kept as ascending runs, each
+// at least twice as long as the next: a look sorts only what came since the last one, and a key moves log n times.
 type layer struct {
 	writes map[string]write
-	keys   []string // all keys of writes, ascending if sorted; replaced, never changed in place, when sorted anew
-	sorted bool
+	runs   [][]string // no run is changed in place: those who walk one are not disturbed by writes
+	fresh  []string   // keys since the last look, in the order they came
 	bytes  int64
 }
 
@@ -27,8 +31,7 @@ func (l *layer) set(key string, w write) {
 	l.bytes += int64(len(w.val) - len(old.val))
 	if !had {
 		l.bytes += int64(len(key)) + entryOverhead
-		l.sorted = l.sorted && len(l.keys) > 0 && l.keys[len(l.keys)-1] < key
-		l.keys = append(l.keys, key)
+		l.fresh = append(l.fresh, key)
 	}
 }
 
@@ -41,18 +44,50 @@ func (l *layer) merge(o *layer) {
 		*l = *o
 		return
 	}
-	for _, k := range o.keys {
-		l.set(k, o.writes[k])
+	for k, w := range o.all() {
+		l.set(k, w)
 	}
 }
 
-func (l *layer) ordered() []string {
-	if !l.sorted {
-		l.keys = slices.Clone(l.keys)
-		slices.Sort(l.keys)
-		l.sorted = true
+// all writes: those of a run in order, the runs one after the other.
+func (l *layer) all() iter.Seq2[string, write] {
+	return func(yield func(string, write) bool) {
+		for _, keys := range append(slices.Clip(l.runs), l.fresh) {
+			for _, k := range keys {
+				if !yield(k, l.writes[k]) {
+					return
+				}
+			}
+		}
 	}
-	return l.keys
+}
+
+// sort puts the fresh keys into a run.
+func (l *layer) sort() {
+	if len(l.fresh) == 0 {
+		return
+	}
+	run := slices.Clone(l.fresh)
+	l.fresh = l.fresh[:0]
+	slices.Sort(run)
+	n := len(l.runs)
+	for ; n > 0 && len(l.runs[n-1]) < 2*len(run); n-- {
+		run = merged(l.runs[n-1], run)
+	}
+	l.runs = append(l.runs[:n], run)
+}
+
+// merged is two ascending runs as one.
+func merged(a, b []string) []string {
+	out := make([]string, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] < b[0] {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // layers are the pending writes a transaction sees: its own before its group's.
@@ -68,9 +103,10 @@ func (ls *layers) get(key string) (write, bool) {
 
 // pending walks the layers' keys with a prefix in order.
 type pending struct {
-	ls         *layers
-	own, group []string
-	prefix     string
+	ls     *layers
+	runs   [][]string // none empty, each begins with a key that has the prefix; a key may be in one of each layer
+	at     int        // the run with the least key
+	prefix string
 }
 
 type pendingWrite struct {
@@ -83,45 +119,47 @@ func (ls *layers) from(start, prefix string) *pending {
 	if ls == nil {
 		return p
 	}
-	p.own, p.group = keysFrom(ls.own, start), keysFrom(ls.group, start)
+	for _, l := range []*layer{ls.own, ls.group} {
+		l.sort()
+		for _, keys := range l.runs {
+			i, _ := slices.BinarySearch(keys, start)
+			if i < len(keys) && strings.HasPrefix(keys[i], prefix) {
+				p.runs = append(p.runs, keys[i:])
+			}
+		}
+	}
+	p.least()
 	return p
 }
 
-func keysFrom(l *layer, start string) []string {
-	keys := l.ordered()
-	i, _ := slices.BinarySearch(keys, start)
-	return keys[i:]
+func (p *pending) least() {
+	p.at = 0
+	for i := 1; i < len(p.runs); i++ {
+		if p.runs[i][0] < p.runs[p.at][0] {
+			p.at = i
+		}
+	}
 }
 
 func (p *pending) peek() (pendingWrite, bool) {
-	var key string
-	switch {
-	case len(p.own) > 0 && (len(p.group) == 0 || p.own[0] <= p.group[0]):
-		key = p.own[0]
-	case len(p.group) > 0:
-		key = p.group[0]
-	default:
+	if len(p.runs) == 0 {
 		return pendingWrite{}, false
 	}
-	if !strings.HasPrefix(key, p.prefix) {
-		return pendingWrite{}, false
-	}
+	key := p.runs[p.at][0]
 	w, _ := p.ls.get(key)
 	return pendingWrite{key, w}, true
 }
 
 func (p *pending) next() {
-	var o, g bool
-	if len(p.own) > 0 {
-		o = len(p.group) == 0 || p.own[0] <= p.group[0]
+	key := p.runs[p.at][0]
+	p.runs = slices.DeleteFunc(p.runs, func(run []string) bool { return run[0] == key && !p.more(run) })
+	for i, run := range p.runs {
+		if run[0] == key {
+			p.runs[i] = run[1:]
+		}
 	}
-	if len(p.group) > 0 {
-		g = len(p.own) == 0 || p.group[0] <= p.own[0]
-	}
-	if o {
-		p.own = p.own[1:]
-	}
-	if g {
-		p.group = p.group[1:]
-	}
+	p.least()
 }
+
+// more tells whether a key with the prefix follows a run's first.
+func (p *pending) more(run []string) bool { return len(run) > 1 && strings.HasPrefix(run[1], p.prefix) }

@@ -55,8 +55,8 @@ func (t *Txn) write(space Space, key []byte, w write) error {
 	}
 	own := t.over.own
 	own.set(string(fullKey(space, key)), w)
-	if own.bytes > t.db.maxTxnBytes() || int64(len(own.keys)) > t.db.maxTxnEntries() {
-		return fmt.Errorf("kv: %w: a transaction of %d entries, %d bytes", ErrTooBig, len(own.keys), own.bytes)
+	if own.bytes > t.db.maxTxnBytes() || int64(len(own.writes)) > t.db.maxTxnEntries() {
+		return fmt.Errorf("kv: %w: a transaction of %d entries, %d bytes", ErrTooBig, len(own.writes), own.bytes)
 	}
 	return nil
 }

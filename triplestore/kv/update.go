@@ -69,7 +69,7 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 		return nil, err
 	}
 	own := t.over.own
-	if len(g.writes.keys) > 0 && !db.fits(&g.writes, own) {
+	if len(g.writes.writes) > 0 && !db.fits(&g.writes, own) {
 		// Close the group without f and run nothing twice: commit the group, then f's writes as a group of their own.
 		// No writer ran in between, so what f read is still what is stored.
 		db.commit(g)
@@ -84,14 +84,14 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 	g.commit = append(g.commit, t.commit...)
 	g.abort = append(g.abort, t.abort...)
 	failed = nil
-	if len(own.keys) == 0 && len(t.commit) == 0 {
+	if len(own.writes) == 0 && len(t.commit) == 0 {
 		return nil, nil
 	}
 	return g, nil
 }
 
 func (db *DB) fits(a, b *layer) bool {
-	return a.bytes+b.bytes <= db.maxTxnBytes() && int64(len(a.keys)+len(b.keys)) <= db.maxTxnEntries()
+	return a.bytes+b.bytes <= db.maxTxnBytes() && int64(len(a.writes)+len(b.writes)) <= db.maxTxnEntries()
 }
 
 // endTurn passes the turn on. The last writer in the queue commits the group; before that it stays open for the
@@ -137,7 +137,7 @@ func (db *DB) commit(g *group) {
 }
 
 func (db *DB) writeLayer(l *layer) error {
-	if len(l.keys) == 0 {
+	if len(l.writes) == 0 {
 		return nil
 	}
 	db.drop.RLock()
@@ -147,8 +147,7 @@ func (db *DB) writeLayer(l *layer) error {
 	}
 	txn := db.badger.NewTransaction(true)
 	defer txn.Discard()
-	for _, k := range l.keys {
-		w := l.writes[k]
+	for k, w := range l.all() {
 		var err error
 		if w.deleted {
 			err = txn.Delete([]byte(k))
