@@ -63,7 +63,7 @@ func (a *archive) Stats(context.Context) (catalog.Stats, error) {
 	return catalog.Stats{Resources: 3, Hosts: 3, Versions: 6, Portals: 1, Triples: 99, Types: []catalog.Count{{Key: "text/csv", Count: 4}, {Key: "application/json", Count: 2}}}, nil
 }
 
-func (a *archive) Resources(_ context.Context, after string, f func(catalog.Resource) bool) error {
+func (a *archive) Archived(_ context.Context, after string, f func(catalog.Resource) bool) error {
 	return a.each(after, f, func(catalog.Resource) bool { return true })
 }
 

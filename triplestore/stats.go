@@ -58,6 +58,19 @@ func (sn *Snapshot) Stats(ctx context.Context) (Stats, error) {
 	return st, nil
 }
 
+// Quads tells how many the snapshot holds, which costs far less than Stats.
+func (sn *Snapshot) Quads() (uint64, error) {
+	n, err := sn.index.Count(index.Prefix(index.GSPO, term.DefaultGraph))
+	if err != nil {
+		return 0, err
+	}
+	_, counts, err := sn.graphs()
+	for _, c := range counts {
+		n += c
+	}
+	return uint64(n), err
+}
+
 // GraphStats of one graph, given by its id. The figures come from the fences of the blocks and are corrected for the
 // overlay; nothing is scanned.
 func (sn *Snapshot) GraphStats(ctx context.Context, g term.ID) (st GraphStats, err error) {

@@ -74,6 +74,16 @@ func (n *names) find(s string) (uint32, bool) {
 	return i, ok
 }
 
+// hostsKnown tells how many hosts have a resource, as none is ever forgotten; 0 where the rows are not in memory.
+func (f *facts) hostsKnown() int {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.state != factsLoaded {
+		return 0
+	}
+	return len(f.hosts.list)
+}
+
 // changed takes the rows that a transaction wrote, at its commit.
 func (f *facts) changed(rows map[uint32]row) {
 	f.mu.Lock()

@@ -209,6 +209,34 @@ func (a *Archive) Resources(ctx context.Context, after string, f func(catalog.Re
 	return err
 }
 
+// Archived does so for the resources that have a version; those that have none cost it nothing.
+func (a *Archive) Archived(ctx context.Context, after string, f func(catalog.Resource) (more bool)) error {
+	return a.view(func(t tables) error {
+		for prefix := key(tableVersion); ; {
+			id := ""
+			from := append(key(tableVersion, rid(after)), 0xff) // behind all of its versions
+			if after == "" {
+				from = nil
+			}
+			err := t.scan(ctx, prefix, from, func(k, _ []byte) (bool, error) {
+				id = string(k[1 : 1+ridLen])
+				return false, nil
+			})
+			if err != nil || id == "" {
+				return err
+			}
+			r, ok, err := t.resource(id)
+			if err != nil || !ok {
+				return orNotFound(err, "resource", id)
+			}
+			if !f(r.Resource) {
+				return nil
+			}
+			after = id
+		}
+	})
+}
+
 // errStop ends a walk whose caller has seen enough.
 var errStop = errors.New("enough")
 

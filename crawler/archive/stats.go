@@ -19,8 +19,10 @@ func (a *Archive) Stats(ctx context.Context) (catalog.Stats, error) {
 		}
 		s.Resources, s.Crawled, s.Versions, s.Visits = all.Resources, all.Crawled, all.Versions, all.Visits
 		s.Datasets, s.Bytes = all.Datasets, all.Bytes
-		if s.Hosts, err = t.countKeys(ctx, countHost); err != nil {
-			return err
+		if s.Hosts = a.facts.hostsKnown(); s.Hosts == 0 {
+			if s.Hosts, err = t.countKeys(ctx, countHost); err != nil {
+				return err
+			}
 		}
 		if s.Portals, err = t.countKeys(ctx, countPortal); err != nil {
 			return err
@@ -43,8 +45,8 @@ func (a *Archive) Stats(ctx context.Context) (catalog.Stats, error) {
 	}
 	s.StoredBytes = stored.Bytes
 	err = a.triples.View(ctx, func(sn *triplestore.Snapshot) error {
-		st, err := sn.Stats(ctx)
-		s.Triples = int(st.Quads)
+		quads, err := sn.Quads()
+		s.Triples = int(quads)
 		return err
 	})
 	return s, err

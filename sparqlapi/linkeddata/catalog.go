@@ -75,10 +75,8 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 
 // page gathers resources with a version, in the order of ids; next is where the following page begins.
 func (l *LinkedData) page(ctx context.Context, after string) (page []catalog.Resource, next string, err error) {
-	err = l.o.Archive.Resources(ctx, after, func(r catalog.Resource) bool {
-		if r.Versions > 0 { // nothing can be had of the others yet: DCAT-AP wants something to have
-			page = append(page, r)
-		}
+	err = l.o.Archive.Archived(ctx, after, func(r catalog.Resource) bool {
+		page = append(page, r) // nothing can be had of the others yet: DCAT-AP wants something to have
 		return len(page) <= catalogPage
 	})
 	if len(page) > catalogPage {

@@ -64,11 +64,11 @@ func (a *archive) Stats(context.Context) (catalog.Stats, error) {
 	return catalog.Stats{Resources: len(a.resources), Crawled: len(a.resources) - 1, Triples: 1234}, nil
 }
 
-func (a *archive) Resources(_ context.Context, after string, f func(catalog.Resource) bool) error {
+func (a *archive) Archived(_ context.Context, after string, f func(catalog.Resource) bool) error {
 	list := slices.Clone(a.resources)
 	slices.SortFunc(list, func(x, y catalog.Resource) int { return strings.Compare(x.ID, y.ID) })
 	for _, r := range list {
-		if r.ID > after && !f(r) {
+		if r.ID > after && len(a.versions[r.URL]) > 0 && !f(r) {
 			break
 		}
 	}

@@ -75,7 +75,7 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 		g.add(part, void.Entities, integer(int64(class.count)))
 	}
 	examples := 0
-	err = l.o.Archive.Resources(r.Context(), "", func(res catalog.Resource) bool {
+	err = l.o.Archive.Archived(r.Context(), "", func(res catalog.Resource) bool {
 		g.add(dataset, void.ExampleResource, iriOf(res.URL))
 		examples++
 		return examples < 3
