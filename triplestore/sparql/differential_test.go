@@ -36,6 +36,8 @@ var ways = []struct {
 	{name: "bind joins", plan: plan.Options{Join: "bind"}},
 	{name: "as written", plan: plan.Options{NoReorder: true}},
 	{name: "small batches", batch: 2},
+	{name: "parallel", plan: plan.Options{Workers: 3, ParallelFrom: 1e-9}, batch: 1},
+	{name: "parallel hash joins", plan: plan.Options{Join: "hash", Workers: 4, ParallelFrom: 1e-9}, batch: 3},
 }
 
 // TestTheEngineAgreesWithTheOracle runs generated queries over generated data, in every way, and compares the rows with
@@ -151,7 +153,7 @@ func fromEngine(ds exec.Dataset, text string, o plan.Options, batch int) (out []
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	rows, err := exec.Run(ctx, p, ds, exec.Options{BatchSize: batch, Plan: o})
+	rows, err := exec.Run(ctx, p, ds, exec.Options{BatchSize: batch, Plan: o, Workers: exec.NewWorkers(o.Workers)})
 	if err != nil {
 		return nil, explained, err
 	}

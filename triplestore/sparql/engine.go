@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"odarchive/triplestore/sparql/algebra"
@@ -27,6 +28,7 @@ type Options struct {
 	MaxTimeout time.Duration  // what may be asked for at most; default 10 min
 	Memory     int64          // bytes one query may hold; default 512 MiB
 	MaxRows    int64          // rows or triples of one result; 0: no limit
+	Workers    int            // processors that its queries may keep busy by helping each other; default: those there are
 	Syntax     syntax.Options // limits on texts
 	Service    *Federation    // asks other endpoints for SERVICE; nil refuses
 	Fetch      Fetch          // fetches documents for LOAD; nil refuses
@@ -56,6 +58,9 @@ func (o Options) withDefaults() Options {
 	if o.MaxLoad <= 0 {
 		o.MaxLoad = DefaultMaxLoad
 	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -80,10 +85,15 @@ type QueryOptions struct {
 type Engine struct {
 	opts Options
 	turn chan struct{} // of updates
+
+	workers *exec.Workers
 }
 
 // New makes an Engine.
-func New(o Options) *Engine { return &Engine{opts: o.withDefaults(), turn: make(chan struct{}, 1)} }
+func New(o Options) *Engine {
+	o = o.withDefaults()
+	return &Engine{opts: o, turn: make(chan struct{}, 1), workers: exec.NewWorkers(o.Workers)}
+}
 
 // Query answers a query over one state of a store. The Results must be closed; they use ds until then. Errors are
 // *syntax.Error for a text that is no query; ErrTimeout, ErrMemory, ... where a limit was met.

@@ -17,7 +17,7 @@ func (e *Engine) solve(ctx context.Context, ds exec.Dataset, q *algebra.Query, o
 		pattern = algebra.Slice{In: pattern, Limit: 1}
 	}
 	vars := columns(q)
-	opts := plan.Options{Base: q.Base, Prefixes: q.Prefixes, Check: func() error { return context.Cause(ctx) }}
+	opts := plan.Options{Base: q.Base, Prefixes: q.Prefixes, Workers: e.workers.Limit(), Check: func() error { return context.Cause(ctx) }}
 	p, err := plan.Optimise(pattern, vars, q.From, q.FromNamed, ds, opts)
 	if err != nil {
 		return nil, cause(ctx, err)
@@ -26,7 +26,7 @@ func (e *Engine) solve(ctx context.Context, ds exec.Dataset, q *algebra.Query, o
 	if o.Memory > 0 {
 		memory = min(memory, o.Memory)
 	}
-	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Trace: o.Explain, Plan: opts, Service: e.service(o.Trusted)})
+	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(o.Trusted)})
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +70,7 @@ type rows struct {
 	run  *exec.Rows
 	vars []algebra.Var
 	keys [][]term.Key // of the current batch, by column; nil: unbound
+	lent bool         // keys belong to the run
 	n    int          // rows in the batch
 	at   int
 	row  []term.Key
@@ -105,6 +106,15 @@ func (r *rows) batch() error {
 		return io.EOF
 	}
 	r.n, r.at = b.Len, 0
+	if len(b.Keys) > 0 {
+		copy(r.keys, b.Keys)
+		r.lent = true
+		return nil
+	}
+	if r.lent {
+		clear(r.keys)
+		r.lent = false
+	}
 	for i, ids := range b.Cols {
 		r.keys[i] = r.keys[i][:0]
 		if ids == nil {

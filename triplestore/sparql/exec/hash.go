@@ -10,12 +10,14 @@ import (
 type hashJoin struct {
 	q      *query
 	node   *plan.HashJoin
-	l, r   op
+	l      op
+	side   *hashSide
+	shared bool // the side belongs to somebody else
 	lkeys  []int
 	lmaybe []int
 	rmaybe []int
-	table  hashTable
-	rows   *block
+	table  *hashTable // of the side
+	rows   *block     // of the side
 	built  bool
 	p      *pairs
 	cond   *condition
@@ -37,16 +39,18 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := q.open(n.R)
-	if err != nil {
-		l.close()
-		return nil, err
+	side, shared := q.sides[n]
+	if !shared {
+		if side, err = q.openSide(n); err != nil {
+			l.close()
+			return nil, err
+		}
 	}
 	lcols, rcols := n.L.Info().Cols, n.R.Info().Cols
-	h := &hashJoin{q: q, node: n, l: l, r: r, tail: -1}
+	h := &hashJoin{q: q, node: n, l: l, side: side, shared: shared, tail: -1}
 	h.lkeys = indexes(lcols, n.Keys)
 	h.lmaybe, h.rmaybe = indexes(lcols, n.Maybe), indexes(rcols, n.Maybe)
-	h.rows = newBlock(len(rcols), q.budget)
+	h.rows, h.table = side.rows, &side.table
 	out := n.Cols
 	switch n.Kind {
 	case plan.Inner, plan.Outer:
@@ -66,35 +70,11 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 		}
 		h.p = newPairs(all, lcols, rcols, q.opts.BatchSize)
 		if h.cond, err = q.condition([]plan.Expr{*n.Cond}, all); err != nil {
-			l.close()
-			r.close()
+			h.close()
 			return nil, err
 		}
 	}
 	return h, nil
-}
-
-func (h *hashJoin) build() error {
-	rcols := h.node.R.Info().Cols
-	all := identity(len(rcols))
-	for {
-		if err := h.q.check(); err != nil {
-			return err
-		}
-		b, err := h.r.next()
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		if err := h.rows.add(b, all); err != nil {
-			return err
-		}
-	}
-	h.r.close()
-	h.built = true
-	return h.table.build(h.rows, indexes(rcols, h.node.Keys))
 }
 
 func (h *hashJoin) next() (*batch, error) {
@@ -102,9 +82,10 @@ func (h *hashJoin) next() (*batch, error) {
 		return nil, nil
 	}
 	if !h.built {
-		if err := h.build(); err != nil {
+		if err := h.side.build(); err != nil {
 			return nil, err
 		}
+		h.built = true
 		if h.rows.n == 0 && (h.node.Kind == plan.Inner || h.node.Kind == plan.Semi) {
 			h.ended = true
 			return nil, nil
@@ -339,7 +320,7 @@ func compact(b *batch, keep []int32) *batch {
 func (h *hashJoin) close() {
 	h.ended = true
 	h.l.close()
-	h.r.close()
-	h.table.free()
-	h.rows.free()
+	if !h.shared {
+		h.side.close()
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,21 +36,23 @@ func (e *LimitError) Error() string {
 // Unwrap lets errors.Is find the limit.
 func (e *LimitError) Unwrap() error { return e.Limit }
 
-// budget counts the bytes that the operators of one query hold. It belongs to the goroutine of the query.
+// budget counts the bytes that the operators of one query hold. All its goroutines share it.
 type budget struct {
-	used, peak, limit int64
+	used, peak atomic.Int64
+	limit      int64
 }
 
 func (b *budget) take(n int) error {
-	b.used += int64(n)
-	b.peak = max(b.peak, b.used)
-	if b.used > b.limit {
+	used := b.used.Add(int64(n))
+	for peak := b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
+	}
+	if used > b.limit {
 		return &LimitError{Limit: ErrMemory, Value: b.limit}
 	}
 	return nil
 }
 
-func (b *budget) give(n int) { b.used -= int64(n) }
+func (b *budget) give(n int) { b.used.Add(-int64(n)) }
 
 // check ends a query whose context is done. Operators call it at least once for each batch they read or hand out.
 func (q *query) check() error {

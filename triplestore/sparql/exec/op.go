@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"odarchive/triplestore/sparql/expr"
@@ -22,6 +24,7 @@ type op interface {
 type batch struct {
 	n    int
 	cols [][]term.ID
+	keys [][]term.Key // the terms of the columns; nil: not fetched
 }
 
 // query is one run.
@@ -34,22 +37,24 @@ type query struct {
 	terms  *terms
 	exprs  *expr.Context
 	seeds  map[*plan.Seed]*block
-	trace  map[int]*plan.Measured
+	trace  *trace
 	solved uint64 // solutions numbered so far, for BNODE
+	// Within a chain of a Parallel: where it ends, what stands there, and the right sides of its hash joins.
+	leaf  plan.Node
+	feed  op
+	sides map[*plan.HashJoin]*hashSide
 }
 
 // open makes the operator of a node.
 func (q *query) open(n plan.Node) (op, error) {
+	if n == q.leaf {
+		return q.feed, nil
+	}
 	o, err := q.openNode(n)
 	if err != nil || q.trace == nil {
 		return o, err
 	}
-	m := q.trace[n.Info().Nr]
-	if m == nil {
-		m = &plan.Measured{}
-		q.trace[n.Info().Nr] = m
-	}
-	return &traced{op: o, m: m}, nil
+	return &traced{op: o, m: q.trace.of(n)}, nil
 }
 
 func (q *query) openNode(n plan.Node) (op, error) {
@@ -80,6 +85,8 @@ func (q *query) openNode(n plan.Node) (op, error) {
 		return q.openLateral(n)
 	case *plan.Service:
 		return q.openService(n)
+	case *plan.Parallel:
+		return q.openParallel(n)
 	}
 	in, err := q.open(n.Inputs()[0]) // the rest have one input
 	if err != nil {
@@ -127,15 +134,35 @@ func (q *query) openNode(n plan.Node) (op, error) {
 // traced measures another operator.
 type traced struct {
 	op
-	m *plan.Measured
+	m *measured
+}
+
+// trace is what the operators did so far, by their numbers.
+type trace struct {
+	mu sync.Mutex // guards by
+	by map[int]*measured
+}
+
+// measured is what all copies of an operator did.
+type measured struct{ rows, nanos atomic.Int64 }
+
+func (t *trace) of(n plan.Node) *measured {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.by[n.Info().Nr]
+	if m == nil {
+		m = &measured{}
+		t.by[n.Info().Nr] = m
+	}
+	return m
 }
 
 func (t *traced) next() (*batch, error) {
 	start := time.Now()
 	b, err := t.op.next()
-	t.m.Nanos += int64(time.Since(start))
+	t.m.nanos.Add(int64(time.Since(start)))
 	if b != nil {
-		t.m.Rows += int64(b.n)
+		t.m.rows.Add(int64(b.n))
 	}
 	return b, err
 }

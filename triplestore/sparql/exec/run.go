@@ -28,6 +28,8 @@ type Options struct {
 	Now time.Time
 	// Plan are the planner's options for patterns that are planned while running (EXISTS by substitution).
 	Plan plan.Options
+	// Workers says when a Parallel of the plan gets help; nil: never.
+	Workers *Workers
 	// Service evaluates SERVICE; nil: every SERVICE is an error (or nothing, if SILENT).
 	Service func(ctx context.Context, req ServiceRequest) (ServiceRows, error)
 }
@@ -56,6 +58,7 @@ const (
 type Batch struct {
 	Len  int
 	Cols [][]term.ID
+	Keys [][]term.Key // the terms of the columns, where the plan fetched them; else empty, and Rows.Keys does it
 }
 
 // Rows are the solutions of a running plan. They belong to one goroutine. Close must be called.
@@ -88,14 +91,16 @@ func Run(ctx context.Context, p *plan.Plan, ds Dataset, opts Options) (*Rows, er
 	q.terms = newTerms(ds, p.Locals(), q.budget)
 	q.exprs = &expr.Context{Now: opts.Now, Base: p.Base, BlankP: fmt.Sprintf("q%xx", runs.Add(1)^uint64(opts.Now.UnixNano()))}
 	q.seeds = map[*plan.Seed]*block{}
+	q.opts.Plan.Workers = 1 // plans made while running are small
 	if opts.Trace {
-		q.trace = map[int]*plan.Measured{}
+		q.trace = &trace{by: map[int]*measured{}}
 	}
 	root, err := q.open(p.Root)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
+	opts.Workers.enter()
 	r := &Rows{q: q, root: root, cancel: cancel}
 	cols := p.Root.Info().Cols
 	for _, s := range p.Out {
@@ -124,11 +129,17 @@ func (r *Rows) Next() (*Batch, error) {
 		return nil, &LimitError{Limit: ErrRows, Value: r.q.opts.MaxRows}
 	}
 	r.batch.Len = b.n
+	r.batch.Keys = r.batch.Keys[:0]
 	for i, c := range r.out {
-		if c < 0 {
-			r.batch.Cols[i] = nil
-		} else {
+		var keys []term.Key
+		if r.batch.Cols[i] = nil; c >= 0 {
 			r.batch.Cols[i] = b.cols[c]
+			if b.keys != nil {
+				keys = b.keys[c][:b.n]
+			}
+		}
+		if b.keys != nil {
+			r.batch.Keys = append(r.batch.Keys, keys)
 		}
 	}
 	return &r.batch, nil
@@ -142,15 +153,17 @@ func (r *Rows) Trace() map[int]plan.Measured {
 	if r.q.trace == nil {
 		return nil
 	}
+	r.q.trace.mu.Lock()
+	defer r.q.trace.mu.Unlock()
 	m := map[int]plan.Measured{}
-	for nr, t := range r.q.trace {
-		m[nr] = *t
+	for nr, t := range r.q.trace.by {
+		m[nr] = plan.Measured{Rows: t.rows.Load(), Nanos: t.nanos.Load()}
 	}
 	return m
 }
 
 // Memory is the largest number of bytes the operators held so far.
-func (r *Rows) Memory() int64 { return r.q.budget.peak }
+func (r *Rows) Memory() int64 { return r.q.budget.peak.Load() }
 
 // Close ends the run. It may be called twice, and before the end of the rows.
 func (r *Rows) Close() {
@@ -158,6 +171,7 @@ func (r *Rows) Close() {
 	if r.root != nil {
 		r.root.close()
 		r.root = nil
+		r.q.opts.Workers.leave()
 	}
 	r.cancel()
 }

@@ -2,21 +2,31 @@ package exec
 
 import (
 	"slices"
+	"sync"
 
 	"odarchive/triplestore/term"
 )
 
 // terms turns ids into terms and back for one query: computed terms get ids of TagLocal, unless the store has them.
 // Terms of the dictionary are fetched in batches, in id order, and the last ones are kept.
+//
+// One belongs to a goroutine; those of one query share what is known of computed terms.
 type terms struct {
 	ds     Dataset
 	budget *budget
-	local  []term.Key
-	ids    map[term.Key]term.ID // of computed terms
-	cache  []cached             // direct-mapped, a power of two
+	locals *locals
+	local  []term.Key // the computed terms as of the last look: those that there are never change
+	cache  []cached   // direct-mapped, a power of two
 	misses int
 	want   []term.ID // scratch
 	got    []term.Key
+}
+
+// locals are the computed terms of one query, and their ids.
+type locals struct {
+	mu   sync.RWMutex // guards what follows
+	keys []term.Key
+	ids  map[term.Key]term.ID
 }
 
 type cached struct {
@@ -29,13 +39,30 @@ const (
 	maxCache   = 1 << 15
 )
 
-func newTerms(ds Dataset, locals []term.Key, b *budget) *terms {
-	t := &terms{ds: ds, budget: b, local: append([]term.Key(nil), locals...), ids: map[term.Key]term.ID{}}
-	for i, k := range locals {
-		t.ids[k] = term.Make(term.TagLocal, uint64(i)+1)
+func newTerms(ds Dataset, constants []term.Key, b *budget) *terms {
+	l := &locals{keys: slices.Clone(constants), ids: map[term.Key]term.ID{}}
+	for i, k := range constants {
+		l.ids[k] = term.Make(term.TagLocal, uint64(i)+1)
 	}
-	t.cache = make([]cached, firstCache)
-	return t
+	return &terms{ds: ds, budget: b, locals: l, cache: make([]cached, firstCache)}
+}
+
+// fork makes terms for another goroutine of the query.
+func (t *terms) fork() *terms {
+	return &terms{ds: t.ds, budget: t.budget, locals: t.locals, cache: make([]cached, firstCache)}
+}
+
+// computed gives the key of a computed term.
+func (t *terms) computed(n uint64) term.Key {
+	if n > uint64(len(t.local)) {
+		t.locals.mu.RLock()
+		t.local = t.locals.keys
+		t.locals.mu.RUnlock()
+	}
+	if n < 1 || n > uint64(len(t.local)) {
+		return ""
+	}
+	return t.local[n-1]
 }
 
 func (t *terms) slot(id term.ID) *cached {
@@ -60,9 +87,7 @@ func (t *terms) fetch(ids []term.ID, keys []term.Key, inline bool) error {
 			keys[i] = ""
 			continue
 		case term.TagLocal:
-			if n := id.Payload(); n >= 1 && n <= uint64(len(t.local)) {
-				keys[i] = t.local[n-1]
-			}
+			keys[i] = t.computed(id.Payload())
 			continue
 		}
 		if k, ok := id.Key(); ok {
@@ -125,7 +150,11 @@ func (t *terms) intern(k term.Key) (term.ID, error) {
 	if id, ok := term.Inline(k); ok {
 		return id, nil
 	}
-	if id, ok := t.ids[k]; ok {
+	l := t.locals
+	l.mu.RLock()
+	id, ok := l.ids[k]
+	l.mu.RUnlock()
+	if ok {
 		return id, nil
 	}
 	id, ok, err := t.ds.Lookup(k)
@@ -135,10 +164,15 @@ func (t *terms) intern(k term.Key) (term.ID, error) {
 	if err := t.budget.take(len(k) + 80); err != nil {
 		return 0, err
 	}
-	if !ok {
-		t.local = append(t.local, k)
-		id = term.Make(term.TagLocal, uint64(len(t.local)))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id, ok := l.ids[k]; ok {
+		return id, nil
 	}
-	t.ids[k] = id
+	if !ok {
+		l.keys = append(l.keys, k)
+		id = term.Make(term.TagLocal, uint64(len(l.keys)))
+	}
+	l.ids[k] = id
 	return id, nil
 }

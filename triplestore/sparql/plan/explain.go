@@ -149,6 +149,12 @@ func (p *Plan) Label(n Node) string {
 		return s
 	case *Service:
 		return "Service " + p.pos(n.Name)
+	case *Parallel:
+		s := fmt.Sprintf("Parallel %d", n.Workers)
+		if n.Terms {
+			s += " with terms"
+		}
+		return s
 	case *Substitute:
 		return "Substitute" + n.Kind.String()
 	}

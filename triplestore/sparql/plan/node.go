@@ -201,6 +201,14 @@ type (
 		Out  []int // slots of Op's variables, in the order of Vars
 		Vars []algebra.Var
 	}
+	// Parallel runs In on several processors: copies of its operators down to Source, which is run once and dealt out. The
+	// order of the rows stays. With Terms, the terms of the columns are fetched too.
+	Parallel struct {
+		Props
+		In, Source Node
+		Terms      bool
+		Workers    int // at most
+	}
 	// Substitute decides EXISTS by putting each row's bindings into the pattern and planning it anew (§18.6): for
 	// patterns that cannot be evaluated in one piece.
 	Substitute struct {
@@ -258,6 +266,7 @@ func (n *Project) Inputs() []Node    { return []Node{n.In} }
 func (n *Distinct) Inputs() []Node   { return []Node{n.In} }
 func (n *Slice) Inputs() []Node      { return []Node{n.In} }
 func (n *Counts) Inputs() []Node     { return nil }
+func (n *Parallel) Inputs() []Node   { return []Node{n.In} }
 func (n *Substitute) Inputs() []Node { return []Node{n.L} }
 func (n *Service) Inputs() []Node {
 	if n.L == nil {

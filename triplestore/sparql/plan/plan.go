@@ -29,6 +29,10 @@ type Options struct {
 	NoReorder bool
 	// Without names rules that are not applied.
 	Without []string
+	// Workers is how many processors a plan may use; below 2: one.
+	Workers int
+	// ParallelFrom is the estimated work, in nanoseconds, from which more than one is used; 0: the planner's own choice.
+	ParallelFrom float64
 	// Check, if set, is called now and then; its error ends the planning. Planning takes milliseconds, but a query may
 	// be made to take long.
 	Check func() error
@@ -165,6 +169,9 @@ func (b *builder) finish(root Node) (*Plan, error) {
 		}
 		return n
 	})
+	if b.opts.Workers > 1 && repeatable(root) {
+		root = b.parallelTerms(b.parallel(root, false))
+	}
 	b.plan.Root = root
 	n := 0
 	var number func(Node)

@@ -68,7 +68,11 @@ func TestPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		query, want, _ := strings.Cut(string(data), "\n----\n")
-		got := explain(t, query, ds)
+		o := plan.Options{}
+		if strings.HasPrefix(filepath.Base(file), "parallel") {
+			o = plan.Options{Workers: 2, ParallelFrom: 10_000}
+		}
+		got := explain(t, query, ds, o)
 		if *update {
 			if err := os.WriteFile(file, []byte(query+"\n----\n"+got), 0o644); err != nil {
 				t.Fatal(err)
@@ -81,7 +85,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-func explain(t *testing.T, query string, ds plan.Statistics) string {
+func explain(t *testing.T, query string, ds plan.Statistics, o plan.Options) string {
 	t.Helper()
 	tree, err := syntax.ParseQuery(prefixes+query, "", syntax.Options{})
 	if err != nil {
@@ -91,7 +95,7 @@ func explain(t *testing.T, query string, ds plan.Statistics) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.OptimiseQuery(q, ds, plan.Options{})
+	p, err := plan.OptimiseQuery(q, ds, o)
 	if err != nil {
 		t.Fatal(err)
 	}
