@@ -20,6 +20,9 @@ type RunOptions struct {
 	URLs       []string     // visit only these, due or not, then end; they must be registered
 	MaxFetches int          // end after so many, 0 = no limit
 	Report     func(Report) // called after each fetch, one call at a time; may be nil
+	// Indexing is called at the end of a crawl that has one, as long as the columns of its versions are being indexed, with
+	// how many versions are left; may be nil.
+	Indexing func(left int)
 }
 
 // patience is how long a crawl of what is due waits for a host that wants to be left alone for a moment.
@@ -37,23 +40,35 @@ type run struct {
 
 // Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
 // the archive itself, except that a crawl without an end waits for room on a full disk; every worker has stopped and every lease is given back when it returns.
+// The columns of new versions are indexed beside it, and all of them are before a crawl ends by itself.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	r := &run{Pipeline: p, opts: opts}
 	began := time.Now()
 	p.progress.begin()
-	var err error
-	if len(opts.URLs) > 0 {
-		err = r.visitURLs(ctx)
-	} else {
-		group, ctx := errgroup.WithContext(ctx)
-		for range p.Workers {
-			group.Go(func() error { return r.work(ctx) })
-		}
-		err = group.Wait()
+	beside, stop := context.WithCancel(ctx)
+	var joining sync.WaitGroup
+	joining.Go(func() { p.KeepJoined(beside) })
+	err := r.visits(ctx)
+	stop()
+	joining.Wait()
+	if err == nil {
+		err = p.joinAll(ctx, opts.Indexing)
 	}
 	r.summary.Took = time.Since(began)
 	r.summary.Seconds = r.summary.Took.Seconds()
 	return r.summary, err
+}
+
+// visits takes what is to be visited to its end.
+func (r *run) visits(ctx context.Context) error {
+	if len(r.opts.URLs) > 0 {
+		return r.visitURLs(ctx)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for range r.Workers {
+		group.Go(func() error { return r.work(ctx) })
+	}
+	return group.Wait()
 }
 
 // work visits one group of URLs after another.

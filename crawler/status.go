@@ -23,6 +23,7 @@ type Status struct {
 	Active   int                     `json:"active"`  // hosts being visited
 	Waiting  map[string]int          `json:"waiting"` // hosts met lately that have to be waited for, by reason
 	NextDue  time.Time               `json:"nextDue,omitzero"`
+	Unjoined int                     `json:"unjoined"` // versions whose columns are not indexed yet
 
 	// Since this process began to crawl.
 	Since   time.Time `json:"since,omitzero"`
@@ -57,7 +58,7 @@ func (p *Pipeline) Status() (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}}
+	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}, Unjoined: p.Archive.Unjoined()}
 	for _, h := range p.Gate.Hosts() {
 		if h.State == "waiting" {
 			s.Waiting[h.Wait]++

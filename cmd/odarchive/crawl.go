@@ -90,6 +90,9 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 		bar.set(int64(sofar.Fetches), fmt.Sprintf("%d versions, %d failed, %s, %d hosts active, %d waiting", sofar.Outcomes[catalog.Archived],
 			sofar.Outcomes[catalog.NoVersion], humanize.IBytes(uint64(sofar.Bytes)), hosts, waits))
 	}
+	opts.Indexing = func(left int) {
+		bar.set(int64(sofar.Fetches), fmt.Sprintf("finding columns that can be joined: %d versions left", left))
+	}
 	summary, err := n.Pipeline.Run(ctx, opts)
 	bar.done()
 	n.Tidy(whole)

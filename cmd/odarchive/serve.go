@@ -71,6 +71,8 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	if crawl {
 		group.Go(func() error { return n.CrawlInBackground(ctx) })
 		group.Go(func() error { return n.MeasureInBackground(ctx) })
+	} else {
+		group.Go(func() error { n.Pipeline.KeepJoined(ctx); return nil }) // what an earlier crawl has left
 	}
 	return group.Wait()
 }

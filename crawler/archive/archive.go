@@ -6,7 +6,9 @@
 //
 // Two ways lead in: Register takes what a source lists, Commit takes one finished fetch. Each is one transaction over
 // records, triples and whatever the caller adds to it (the frontier's result), so a version exists for everybody at one
-// moment or not at all. Bytes are durable before a transaction names them. Reading never waits for writing.
+// moment or not at all. Bytes are durable before a transaction names them. Reading never waits for writing. One thing
+// follows a version at some distance: which columns of other tables its columns share values with. Commit marks the version,
+// and Join takes marked ones in, many at a time.
 //
 // It decides nothing about when and how to fetch, and serves nothing over HTTP.
 package archive
@@ -36,6 +38,7 @@ type Archive struct {
 	triples *triplestore.Store
 	content *content.Store
 	facts   facts
+	joining joining
 }
 
 // New ties the parts together. All three must belong to one data directory.

@@ -76,6 +76,20 @@ func visit(t *testing.T, a *Archive, url, body string, at time.Time) catalog.Act
 	return act
 }
 
+// join takes all versions that wait into the index of columns.
+func join(t *testing.T, a *Archive) {
+	t.Helper()
+	for n := 1; n > 0; {
+		var err error
+		if n, err = a.Join(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := a.Unjoined(); n != 0 {
+		t.Fatalf("%d versions wait", n)
+	}
+}
+
 func triplesOf(t *testing.T, a *Archive) map[term.Quad]bool {
 	t.Helper()
 	all := map[term.Quad]bool{}
@@ -147,10 +161,13 @@ func TestTriplesAreWhatTheRecordsDescribe(t *testing.T) {
 	register(t, a, catalog.Seed{URL: others}, catalog.Seed{URL: "http://data.example/towns.csv"})
 	visit(t, a, others, places(0, 40), day)
 	visit(t, a, "http://data.example/towns.csv", places(10, 30), day)
+	join(t, a)
 	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 1 || got[0].Containment != 0.5 {
 		t.Errorf("joins of the larger table: %+v, %v", got, err)
 	}
-	visit(t, a, others, places(20, 60), day.Add(time.Hour))
+	visit(t, a, others, places(20, 50), day.Add(time.Hour))
+	visit(t, a, others, places(20, 60), day.Add(2*time.Hour))
+	join(t, a)
 	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 0.5 || got[0].Containment != 0.25 {
 		t.Errorf("joins of its next version: %+v, %v", got, err)
 	}
@@ -205,31 +222,49 @@ func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
 		register(t, a, catalog.Seed{URL: url}, catalog.Seed{URL: url + "?never"})
 		visit(t, a, url, places(i, 30), day)
 		visit(t, a, url, places(i, 40), day.Add(time.Hour))
-	}
-	before := triplesOf(t, a)
-	if err := a.db.DropSpace(kv.SpaceJoins); err != nil {
-		t.Fatal(err)
-	}
-	err := a.triples.Update(t.Context(), func(txn *triplestore.Txn) error { // as an older program would have left it
-		for q := range before {
-			if p := q.P.Value(); strings.HasPrefix(string(q.S), string(term.Blank("join-"))) || p == arc.ContainedIn || p == arc.JoinableWith {
-				if err := txn.Delete(q); err != nil {
-					return err
-				}
-			}
+		if i == 5 {
+			join(t, a)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
+	join(t, a)
+	before := triplesOf(t, a)
 	for range 2 {
-		if err := a.Upgrade(t.Context()); err != nil {
+		if err := a.RebuildJoins(t.Context()); err != nil { // as when an older program's index is met
 			t.Fatal(err)
 		}
+		for q := range triplesOf(t, a) {
+			if p := q.P.Value(); p == arc.ContainedIn || p == arc.JoinableWith || strings.HasPrefix(string(q.S), string(term.Blank("join-"))) {
+				t.Fatalf("stayed: %v", q)
+			}
+		}
+		if err := a.Upgrade(t.Context()); err != nil || a.Unjoined() != 9 {
+			t.Fatalf("%d versions wait, %v", a.Unjoined(), err)
+		}
 	}
+	join(t, a)
 	if after := triplesOf(t, a); !maps.Equal(before, after) {
 		t.Errorf("%d triples before, %d after", len(before), len(after))
+	}
+}
+
+func TestAVersionThatIsTooMuchForOneTransactionIsTakenInApart(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	const towns = "http://data.example/towns.csv"
+	register(t, a, listed, catalog.Seed{URL: towns})
+	visit(t, a, file, places(0, 40), day)
+	visit(t, a, towns, places(0, 30), day)
+	join(t, a)
+	visit(t, a, file, places(10, 50), day.Add(time.Hour))
+	marks, err := a.waiting(t.Context())
+	if err != nil || len(marks) != 1 {
+		t.Fatalf("%d marks, %v", len(marks), err)
+	}
+	if err := a.joinApart(t.Context(), marks[0]); err != nil || a.Unjoined() != 0 {
+		t.Fatalf("%d versions wait, %v", a.Unjoined(), err)
+	}
+	if got, err := a.Joins(t.Context(), latest(t, a, towns)); err != nil || len(got) != 1 || got[0].Containment != 0.6667 || got[0].Other.Version != latest(t, a, file) {
+		t.Errorf("joins %+v, %v", got, err)
 	}
 }
 

@@ -150,7 +150,7 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	if err := replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change)); err != nil {
 		return err
 	}
-	return a.join(txn, v.Previous, v.ID, kept.Inside)
+	return a.unjoined(t, r.ID, v.N, kept.Inside)
 }
 
 // findVersion brings the search index up to date with a visit.

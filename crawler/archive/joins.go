@@ -1,9 +1,13 @@
 package archive
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/describe"
@@ -12,10 +16,11 @@ import (
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
 )
 
 // Joins lists the columns that share values with those of a version, best first. Only the latest version of a resource
-// has any.
+// has any, and a new one once Join has taken it in.
 func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Match, err error) {
 	err = a.view(func(t tables) error {
 		if _, ok, err := t.version(versionID); err != nil || !ok {
@@ -27,19 +32,171 @@ func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Ma
 	return found, err
 }
 
-// join takes the columns of version old ("" for none) out of the index of columns, puts those of id in, and makes the
-// triples follow.
-func (a *Archive) join(txn *triplestore.Txn, old, id string, in *inspect.Inside) error {
-	changes, err := joins.Update(txn.KV(), old, id, columnsOf(id, in))
-	if err != nil {
-		return err
+// unjoined marks a version whose columns are not in the index of columns yet, in the transaction that makes it: its
+// columns come, and those of the version before it leave, when Join gets there.
+func (a *Archive) unjoined(t tables, id string, n int, in *inspect.Inside) error {
+	if n == 0 && len(columnsOf("", in)) == 0 {
+		return nil
 	}
-	for _, c := range changes {
-		if err := replace(txn, describe.Joins(a.mint, c.Before), describe.Joins(a.mint, c.After)); err != nil {
+	t.txn.OnCommit(func() { a.joining.left.Add(1) })
+	return t.mark(key(tableUnjoined, rid(id), n))
+}
+
+// joining is how far the index of columns is behind the versions.
+type joining struct {
+	left atomic.Int64 // marks
+	mu   sync.Mutex   // one Join at a time; guards what follows
+	last []byte       // the mark at which the last one ended: what comes before it waits for the next round
+}
+
+// Unjoined is how many versions are not in the index of columns yet.
+func (a *Archive) Unjoined() int { return int(a.joining.left.Load()) }
+
+// Bounds of one Join.
+const (
+	joinVersions = 256
+	joinHashes   = 32 << 10
+)
+
+// Join takes some of the versions that are waiting into the index of columns, with their triples, in one transaction, and
+// says how many; 0 where none is waiting. What it reads and compares holds up no other writer.
+func (a *Archive) Join(ctx context.Context) (int, error) {
+	a.joining.mu.Lock()
+	defer a.joining.mu.Unlock()
+	if a.Unjoined() == 0 {
+		return 0, nil
+	}
+	n, err := a.joinSome(ctx)
+	if err != nil {
+		return n, fmt.Errorf("archive: index columns: %w", err)
+	}
+	return n, nil
+}
+
+func (a *Archive) joinSome(ctx context.Context) (int, error) {
+	marks, err := a.waiting(ctx)
+	for limit := len(marks); err == nil && limit > 0; {
+		var done int
+		if done, err = a.joinMarks(ctx, marks[:limit]); !errors.Is(err, kv.ErrTooBig) {
+			return done, err
+		}
+		if limit == 1 {
+			return 1, a.joinApart(ctx, marks[0])
+		}
+		limit, err = limit/2, nil // tables of unusually many values
+	}
+	return 0, err
+}
+
+// waiting lists the next marks in the order of their keys, from the beginning again behind the last.
+func (a *Archive) waiting(ctx context.Context) (marks [][]byte, err error) {
+	err = a.view(func(t tables) error {
+		gather := func(k, _ []byte) (bool, error) {
+			marks = append(marks, bytes.Clone(k))
+			return len(marks) < joinVersions, nil
+		}
+		if err := t.scan(ctx, key(tableUnjoined), append(a.joining.last, 0), gather); err != nil || len(marks) > 0 {
 			return err
 		}
+		return t.scan(ctx, key(tableUnjoined), nil, gather)
+	})
+	return marks, err
+}
+
+// joinMarks takes in as many of the marked versions as its bounds allow.
+func (a *Archive) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
+	var todo []joins.Replacement
+	var update *joins.Update
+	done := 0
+	err := a.view(func(t tables) (err error) {
+		for weight := 0; done < len(marks) && (done == 0 || weight < joinHashes); done++ {
+			r, err := t.replacement(marks[done])
+			if err != nil {
+				return err
+			}
+			if last := len(todo) - 1; last >= 0 && todo[last].New == r.Old {
+				r.Old = todo[last].Old
+				todo = todo[:last]
+			}
+			todo = append(todo, r)
+			weight += r.Weight()
+		}
+		update, err = joins.Prepare(t.txn, todo)
+		return errors.Join(err, ctx.Err())
+	})
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	return done, a.joined(ctx, update, marks[:done])
+}
+
+// joinApart takes in a version that is too much for one transaction together with the one that it replaces: first that one
+// leaves, then it comes.
+func (a *Archive) joinApart(ctx context.Context, mark []byte) error {
+	apart := func(half func(*joins.Replacement), marks [][]byte) error {
+		var update *joins.Update
+		err := a.view(func(t tables) error {
+			r, err := t.replacement(mark)
+			if err != nil {
+				return err
+			}
+			half(&r)
+			update, err = joins.Prepare(t.txn, []joins.Replacement{r})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return a.joined(ctx, update, marks)
+	}
+	if err := apart(func(r *joins.Replacement) { r.New, r.Columns = "", nil }, nil); err != nil {
+		return err
+	}
+	return apart(func(r *joins.Replacement) { r.Old = "" }, [][]byte{mark})
+}
+
+// replacement is what a mark stands for.
+func (t tables) replacement(mark []byte) (joins.Replacement, error) {
+	n := int(binary.BigEndian.Uint32(mark[len(mark)-4:]))
+	id := tail(mark[:len(mark)-4], ridLen)
+	r := joins.Replacement{New: ns.VersionID(id, n)}
+	if n > 0 {
+		r.Old = ns.VersionID(id, n-1)
+	}
+	in, err := t.inside(r.New)
+	r.Columns = columnsOf(r.New, in)
+	return r, err
+}
+
+// joined makes an update of the index and its triples true, and takes the marks away.
+func (a *Archive) joined(ctx context.Context, update *joins.Update, marks [][]byte) error {
+	before, after := make([][]term.Quad, len(update.Changes)), make([][]term.Quad, len(update.Changes))
+	for i, c := range update.Changes {
+		before[i], after[i] = describe.Joins(a.mint, c.Before), describe.Joins(a.mint, c.After)
+	}
+	return a.triples.Update(ctx, func(txn *triplestore.Txn) error {
+		if err := update.Write(txn.KV()); err != nil {
+			return err
+		}
+		for i := range before {
+			if err := replace(txn, before[i], after[i]); err != nil {
+				return err
+			}
+		}
+		t := tables{txn: txn.KV()}
+		for _, k := range marks {
+			if err := t.drop(k); err != nil {
+				return err
+			}
+		}
+		t.txn.OnCommit(func() {
+			a.joining.left.Add(-int64(len(marks)))
+			if len(marks) > 0 {
+				a.joining.last = marks[len(marks)-1]
+			}
+		})
+		return nil
+	})
 }
 
 // columnsOf are the columns of a version's tables that may be joined with others.
@@ -63,19 +220,26 @@ func columnsOf(id string, in *inspect.Inside) (all []joins.Column) {
 	return all
 }
 
-// joinsIndexed is set once all latest versions are in the index of columns.
-const joinsIndexed = "archive/joins"
+// joinsFormat is set once all latest versions are in the index of columns, or marked.
+const (
+	joinsFormatKey = "archive/joins"
+	joinsFormat    = "2" // before: "done", or the resource up to which an older program had come
+)
 
-// Upgrade brings the records of a directory that an older program wrote up to date: it indexes the columns of the latest
-// versions. It may be stopped at any time and goes on when called again; where there is nothing to do it is quick.
+// Upgrade makes the index of columns anew where an older program wrote it, or none: it empties it and marks the latest
+// versions, for Join. It may be stopped at any time and begins again when called again; where there is nothing to do it
+// is quick. Nothing else may write meanwhile.
 func (a *Archive) Upgrade(ctx context.Context) error {
-	var from []byte
+	var format []byte
 	err := a.db.View(func(txn *kv.Txn) (err error) {
-		from, _, err = txn.Get(kv.SpaceMeta, []byte(joinsIndexed))
+		format, _, err = txn.Get(kv.SpaceMeta, []byte(joinsFormatKey))
 		return err
 	})
-	for err == nil && string(from) != upgraded {
-		from, err = a.indexSome(ctx, string(from))
+	if err == nil && string(format) != joinsFormat {
+		err = a.RebuildJoins(ctx)
+	}
+	if err == nil {
+		err = a.countUnjoined(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("archive: index columns: %w", err)
@@ -83,42 +247,76 @@ func (a *Archive) Upgrade(ctx context.Context) error {
 	return nil
 }
 
+func (a *Archive) countUnjoined(ctx context.Context) error {
+	n := int64(0)
+	err := a.view(func(t tables) error {
+		return t.scan(ctx, key(tableUnjoined), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
+	})
+	a.joining.left.Store(n)
+	return err
+}
+
+// Bounds of a transaction of RebuildJoins.
 const (
-	upgraded = "done"
-	someTodo = 4 // resources a transaction, each of which may take some ten thousand entries
+	clearedPerTxn = 100
+	markedPerTxn  = 1000
 )
 
-// indexSome indexes the resources after the given id, and gives the last one, or upgraded.
-func (a *Archive) indexSome(ctx context.Context, after string) (last []byte, err error) {
-	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
-		t := tables{txn: txn.KV()}
-		var todo []string
-		last = []byte(upgraded)
-		err := t.eachResource(ctx, after, func(r record) error {
-			if len(todo) == someTodo {
-				return errStop
-			}
-			if after = r.ID; r.Versions > 0 {
-				todo = append(todo, ns.VersionID(r.ID, r.Versions-1))
-			}
-			return nil
+// RebuildJoins empties the index of columns, takes its triples away, and marks the latest version of every resource for
+// Join. Nothing else may write meanwhile.
+func (a *Archive) RebuildJoins(ctx context.Context) error {
+	for more := true; more; {
+		var cleared []joins.Change
+		err := a.db.View(func(txn *kv.Txn) (err error) {
+			cleared, err = joins.Some(txn, clearedPerTxn)
+			return errors.Join(err, ctx.Err())
 		})
-		if errors.Is(err, errStop) {
-			last, err = []byte(after), nil
-		}
 		if err != nil {
 			return err
 		}
-		for _, id := range todo {
-			in, err := t.inside(id)
-			if err == nil {
-				err = a.join(txn, id, id, in)
+		more = len(cleared) > 0
+		err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
+			for _, c := range cleared {
+				if err := replace(txn, describe.Joins(a.mint, c.Before), nil); err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				return err
-			}
+			return joins.Clear(txn.KV(), cleared)
+		})
+		if err != nil {
+			return err
 		}
-		return t.txn.Set(kv.SpaceMeta, []byte(joinsIndexed), last)
+	}
+	if err := a.db.DropSpace(kv.SpaceJoins); err != nil {
+		return err
+	}
+	for after, more := "", true; more; {
+		err := a.db.Update(ctx, func(txn *kv.Txn) (err error) {
+			after, more, err = tables{txn: txn}.markUnjoined(ctx, after)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return a.db.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(joinsFormatKey), []byte(joinsFormat)) })
+}
+
+// markUnjoined marks the latest versions of some resources after the given id, and gives the last of them.
+func (t tables) markUnjoined(ctx context.Context, after string) (last string, more bool, err error) {
+	n := 0
+	err = t.eachResource(ctx, after, func(r record) error {
+		if n++; n > markedPerTxn {
+			more = true
+			return errStop
+		}
+		if last = r.ID; r.Versions == 0 {
+			return nil
+		}
+		return t.mark(key(tableUnjoined, rid(r.ID), r.Versions-1))
 	})
-	return last, err
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return last, more, err
 }

@@ -27,6 +27,7 @@ const (
 	tableByType     = 't' // media type, 0, resource id        -> index of resources, by their latest version
 	tableByPortal   = 'o' // portal, 0, dataset, 0, resource id -> index of resources
 	tableByDataset  = 's' // dataset, 0, resource id           -> index of resources
+	tableUnjoined   = 'j' // resource id, N                    -> mark: not in the index of columns yet
 	tableCount      = 'c' // name, 0, key                      -> count
 )
 

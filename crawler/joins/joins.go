@@ -1,9 +1,9 @@
 // Package joins finds columns whose values overlap: which tables can be joined with this one.
 //
 // An index in the database holds the sketches that profiles keep of columns (csvprofile.Sketch, bottom-k MinHash), each
-// filed under its smallest hashes. Update takes the columns of a superseded version out, puts those of a new one in, and
-// says whose matches changed by it; it is a part of the transaction that makes the version, so the index always knows
-// exactly the latest versions. Of returns a version's matches. Everything can be made again from the profiles.
+// filed under its smallest hashes. Prepare works out what changes when the columns of superseded versions leave and those
+// of new ones come, many at a time, and whose matches change by it; Update.Write makes it so. Of returns a version's
+// matches. The index is derived: it follows the versions at some distance, and can be made again from their profiles.
 //
 // Answers are estimates: among columns of up to 1,024 distinct values they are exact, among larger ones of like size a
 // containment of one half is told within a few percent, and the more roughly the more the sizes differ. A column of 50
@@ -65,6 +65,7 @@ const (
 	minSample  = 4 // hashes below which an estimate is a guess
 	maxError   = .05
 	maxChance  = .3 // of numbers that may be found in a column by chance
+	shareUnit  = 1e4
 )
 
 // Eligible tells whether a column is worth indexing: it has several values, of a kind that does not meet by chance as
@@ -101,7 +102,7 @@ func Compare(a, b Column) (m Match, ok bool) {
 	if both == 0 {
 		return m, false
 	}
-	share := func(n, of int) float64 { return math.Round(float64(n)/float64(of)*1e4) / 1e4 }
+	share := func(n, of int) float64 { return math.Round(float64(n)/float64(of)*shareUnit) / shareUnit }
 	m.Jaccard = share(both, inA+inB-both)
 	if inA >= min(minSample, len(a.Sketch)) {
 		m.Containment = share(both, inA)

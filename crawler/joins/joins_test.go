@@ -27,16 +27,25 @@ func newDB(t testing.TB) *kv.DB {
 	return db
 }
 
-func put(t testing.TB, db *kv.DB, old, id string, columns ...Column) (changes []Change) {
+func put(t testing.TB, db *kv.DB, old, id string, columns ...Column) []Change {
 	t.Helper()
-	err := db.Update(context.Background(), func(txn *kv.Txn) (err error) {
-		changes, err = Update(txn, old, id, columns)
+	return putAll(t, db, Replacement{old, id, columns})
+}
+
+func putAll(t testing.TB, db *kv.DB, all ...Replacement) []Change {
+	t.Helper()
+	var u *Update
+	err := db.View(func(txn *kv.Txn) (err error) {
+		u, err = Prepare(txn, all)
 		return err
 	})
+	if err == nil {
+		err = db.Update(context.Background(), u.Write)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return changes
+	return u.Changes
 }
 
 func of(t testing.TB, db *kv.DB, version string) (list []Match) {
@@ -274,9 +283,63 @@ func TestCategoriesDoNotJoinEachOtherButKeysOfFew(t *testing.T) {
 	}
 }
 
-// BenchmarkUpdate is what a visit pays for a table of four columns worth indexing that replaces an older one, in an index
-// of 2,000 such tables that share values.
+// TestManyAtOnceIsOneAfterTheOther compares the whole index after many replacements in few updates with one that met them
+// one by one.
+func TestManyAtOnceIsOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	one, many := newDB(t), newDB(t)
+	versions := map[int]int{}
+	var batch []Replacement
+	for range 120 {
+		file := rng.IntN(35)
+		r := Replacement{New: fmt.Sprintf("%d_%d", file, versions[file])}
+		if n := versions[file]; n > 0 {
+			r.Old = fmt.Sprintf("%d_%d", file, n-1)
+		}
+		versions[file]++
+		if rng.IntN(9) > 0 {
+			from := rng.IntN(3) * 10
+			r.Columns = columnsOf(t, r.New, words("a", from, from+40), words("b", rng.IntN(30), 50), words("alone "+r.New, 0, 1+rng.IntN(20)), words("a", 0, 40))
+		}
+		put(t, one, r.Old, r.New, r.Columns...)
+		if batch = append(batch, r); len(batch) > rng.IntN(60) {
+			putAll(t, many, batch...)
+			batch = nil
+		}
+	}
+	putAll(t, many, batch...)
+	want, got := dump(t, one), dump(t, many)
+	for k, v := range want {
+		if got[k] != v {
+			t.Errorf("%q: %q, want %q", k, got[k], v)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d entries, want %d", len(got), len(want))
+	}
+}
+
+func dump(t *testing.T, db *kv.DB) map[string]string {
+	all := map[string]string{}
+	err := db.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceJoins, nil, nil, func(k, v []byte) (bool, error) { all[string(k)] = string(v); return true, nil })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// BenchmarkUpdate is what a table of four columns worth indexing costs that replaces an older one, in an index of 2,000
+// such tables that share values; taken one at a time, and 64.
 func BenchmarkUpdate(b *testing.B) {
+	for _, at := range []int{1, 64} {
+		b.Run(fmt.Sprint(at), func(b *testing.B) { benchmarkUpdate(b, at) })
+	}
+}
+
+func benchmarkUpdate(b *testing.B, at int) {
 	db := newDB(b)
 	rng := rand.New(rand.NewPCG(1, 1))
 	table := func(version string) []Column {
@@ -291,21 +354,23 @@ func BenchmarkUpdate(b *testing.B) {
 		return columnsOf(b, version, columns...)
 	}
 	const tables = 2000
+	var batch []Replacement
 	for i := range tables {
-		put(b, db, "", fmt.Sprintf("%d-0", i), table(fmt.Sprintf("%d-0", i))...)
+		id := fmt.Sprintf("%d-0", i)
+		if batch = append(batch, Replacement{New: id, Columns: table(id)}); len(batch) == 50 {
+			putAll(b, db, batch...)
+			batch = nil
+		}
 	}
-	next := make([][]Column, 64)
-	for n := 1; b.Loop(); n++ {
+	var next []Replacement
+	for n := range b.N {
 		i := n % tables
-		old, id := fmt.Sprintf("%d-%d", i, n/tables), fmt.Sprintf("%d-%d", i, n/tables+1)
-		if next[n%64] == nil {
-			b.StopTimer()
-			next[n%64] = table(id)
-			b.StartTimer()
-		}
-		for j := range next[n%64] {
-			next[n%64][j].Version = id
-		}
-		put(b, db, old, id, next[n%64]...)
+		r := Replacement{Old: fmt.Sprintf("%d-%d", i, n/tables), New: fmt.Sprintf("%d-%d", i, n/tables+1)}
+		r.Columns = table(r.New)
+		next = append(next, r)
+	}
+	b.ResetTimer()
+	for batch := range slices.Chunk(next, at) {
+		putAll(b, db, batch...)
 	}
 }

@@ -18,12 +18,14 @@ const (
 	tableSketch  = 's' // column number                   -> hashes, 4 bytes each
 	tablePosting = 'p' // hash                            -> numbers of columns that are filed under it
 	tableVersion = 'v' // version id                      -> numbers of its columns
-	tableMatches = 'm' // version id                      -> []Match, as JSON
+	tableMatches = 'm' // version id                      -> its matches: their count, and each one's fields
 	tableSeen    = 'r' // version id, 0, other version id -> index of versions whose matches name the first
 )
 
-// number of a column in the index: never used again.
+// number of a column in the index: never used again, and not 0. See numbered.
 type number uint32
+
+const maxNumber = math.MaxUint32 >> 3
 
 // head is what is looked at of a column before its sketch is.
 type head struct {
@@ -32,7 +34,10 @@ type head struct {
 	reach  uint32 // the greatest of them, or the greatest there is where all its values are among them
 }
 
-var errDamaged = errors.New("joins: damaged record")
+var (
+	errDamaged   = errors.New("joins: damaged record")
+	errExhausted = errors.New("joins: the index has given out all its numbers; make it again")
+)
 
 func nkey(table byte, n uint32) []byte { return binary.BigEndian.AppendUint32([]byte{table}, n) }
 
@@ -66,21 +71,6 @@ func (t tables) setNumbers(key []byte, list []number) error {
 	return t.txn.Set(kv.SpaceJoins, key, raw)
 }
 
-// fresh gives n numbers that no column ever had.
-func (t tables) fresh(n int) (first number, err error) {
-	list, err := t.numbers([]byte{tableNext})
-	if err != nil {
-		return 0, err
-	}
-	if len(list) == 1 {
-		first = list[0]
-	}
-	if uint64(first)+uint64(n) > math.MaxUint32 {
-		return 0, errors.New("joins: the index has given out all its numbers; make it again")
-	}
-	return first, t.setNumbers([]byte{tableNext}, []number{first + number(n)})
-}
-
 func (t tables) head(n number) (h head, ok bool, err error) {
 	ok, err = t.txn.Read(kv.SpaceJoins, nkey(tableHead, uint32(n)), func(v []byte) error {
 		r := fields{v: v}
@@ -95,24 +85,24 @@ func (t tables) head(n number) (h head, ok bool, err error) {
 	return h, ok, err
 }
 
-func (t tables) setColumn(n number, c Column) error {
+func (t tables) setHead(n number, h head) error {
 	key := uint64(0)
-	if c.Key {
+	if h.Key {
 		key = 1
 	}
-	filed, reach := filing(c.Sketch)
 	var raw []byte
-	for _, u := range []uint64{uint64(c.Distinct), key, uint64(len(filed)), uint64(reach), uint64(c.Table), uint64(c.Column)} {
+	for _, u := range []uint64{uint64(h.Distinct), key, uint64(h.filed), uint64(h.reach), uint64(h.Table), uint64(h.Column.Column)} {
 		raw = binary.AppendUvarint(raw, u)
 	}
-	for _, s := range []string{c.Version, c.Member, c.Name} {
-		raw = append(binary.AppendUvarint(raw, uint64(len(s))), s...)
+	for _, s := range []string{h.Version, h.Member, h.Name} {
+		raw = appendText(raw, s)
 	}
-	if err := t.txn.Set(kv.SpaceJoins, nkey(tableHead, uint32(n)), raw); err != nil {
-		return err
-	}
-	raw = make([]byte, 0, 4*len(c.Sketch))
-	for _, h := range c.Sketch {
+	return t.txn.Set(kv.SpaceJoins, nkey(tableHead, uint32(n)), raw)
+}
+
+func (t tables) setSketch(n number, s csvprofile.Sketch) error {
+	raw := make([]byte, 0, 4*len(s))
+	for _, h := range s {
 		raw = binary.LittleEndian.AppendUint32(raw, h)
 	}
 	return t.txn.Set(kv.SpaceJoins, nkey(tableSketch, uint32(n)), raw)
@@ -134,17 +124,46 @@ func (t tables) dropColumn(n number) error {
 }
 
 func (t tables) matches(version string) (list []Match, err error) {
-	_, err = t.txn.Read(kv.SpaceJoins, vkey(tableMatches, version), func(v []byte) error { return json.Unmarshal(v, &list) })
+	_, err = t.txn.Read(kv.SpaceJoins, vkey(tableMatches, version), func(v []byte) (err error) {
+		list, err = decodeMatches(version, v)
+		return err
+	})
 	return list, err
+}
+
+func decodeMatches(version string, v []byte) (list []Match, err error) {
+	if len(v) > 0 && v[0] == '[' { // as an older program wrote them; a count is never as great
+		err := json.Unmarshal(v, &list)
+		return list, err
+	}
+	r := fields{v: v}
+	list = make([]Match, 0, min(r.uint(), perVersion))
+	for len(r.v) > 0 && !r.bad {
+		list = append(list, r.match(version))
+	}
+	if r.bad {
+		return nil, fmt.Errorf("%w: matches of %s", errDamaged, version)
+	}
+	return list, nil
 }
 
 func (t tables) setMatches(version string, list []Match) error {
 	if len(list) == 0 {
 		return t.txn.Delete(kv.SpaceJoins, vkey(tableMatches, version))
 	}
-	raw, err := json.Marshal(list)
-	if err != nil {
-		return err
+	raw := binary.AppendUvarint(nil, uint64(len(list)))
+	for _, m := range list {
+		for _, p := range []Place{m.Column, m.Other} {
+			raw = appendText(raw, p.Member)
+			raw = binary.AppendUvarint(raw, uint64(p.Table))
+			raw = binary.AppendUvarint(raw, uint64(p.Column))
+		}
+		for _, s := range []string{m.Name, m.OtherName, m.Other.Version} {
+			raw = appendText(raw, s)
+		}
+		for _, share := range []float64{m.Containment, m.Reverse, m.Jaccard} {
+			raw = binary.AppendUvarint(raw, uint64(math.Round(share*shareUnit)))
+		}
 	}
 	return t.txn.Set(kv.SpaceJoins, vkey(tableMatches, version), raw)
 }
@@ -159,7 +178,7 @@ func (t tables) seenBy(version string) (list []string, err error) {
 	return list, err
 }
 
-// fields reads a head.
+// fields reads records made of numbers and texts.
 type fields struct {
 	v   []byte
 	bad bool
@@ -184,4 +203,21 @@ func (f *fields) text() string {
 	s := string(f.v[:n])
 	f.v = f.v[n:]
 	return s
+}
+
+func (f *fields) place() Place {
+	return Place{Member: f.text(), Table: int(f.uint()), Column: int(f.uint())}
+}
+
+// match reads a match of a version.
+func (f *fields) match(version string) (m Match) {
+	m.Column, m.Other = f.place(), f.place()
+	m.Name, m.OtherName = f.text(), f.text()
+	m.Column.Version, m.Other.Version = version, f.text()
+	m.Containment, m.Reverse, m.Jaccard = float64(f.uint())/shareUnit, float64(f.uint())/shareUnit, float64(f.uint())/shareUnit
+	return m
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

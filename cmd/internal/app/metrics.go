@@ -91,6 +91,7 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	gauge("crawl_hosts_active", "Hosts being visited.", int64(s.Active))
 	gauge("crawl_fetches", "Fetches since the process began.", int64(s.Fetches))
 	gauge("crawl_bytes", "Bytes fetched since the process began.", s.Bytes)
+	gauge("versions_unjoined", "Versions whose columns are not in the index of columns yet.", int64(s.Unjoined))
 	held := int64(0)
 	if s.Held != "" {
 		held = 1

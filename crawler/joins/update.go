@@ -1,0 +1,246 @@
+package joins
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"odarchive/crawler/csvprofile"
+	"odarchive/triplestore/kv"
+)
+
+// Update is what replacements change in the index. It remembers whatever was read for one of them, for the next:
+// tables that resemble each other meet the same postings, columns and matches.
+type Update struct {
+	Changes []Change // versions whose matches are other ones now, in the order of their ids
+
+	tables
+	postings      map[uint32]*posting
+	heads         map[number]head
+	sketches      map[number]csvprofile.Sketch // some of those that were read
+	fresh         map[number]csvprofile.Sketch // columns that were not there
+	filed         map[number]bool              // columns whose heads changed
+	gone          []number
+	versions      map[string][]number // columns of versions; none: the version left
+	before, after map[string][]Match  // of the versions that were looked at
+	next, first   number
+	hits          map[number]hit
+}
+
+// posting is the columns filed under one hash.
+type posting struct {
+	list    []number
+	changed bool
+}
+
+// oldColumn is a column of a version that is replaced.
+type oldColumn struct {
+	number number
+	sketch csvprofile.Sketch
+	stays  bool
+}
+
+// maxSketches bounds the sketches that are remembered.
+const maxSketches = 2048
+
+func newUpdate(txn *kv.Txn) *Update {
+	return &Update{
+		tables: tables{txn}, postings: map[uint32]*posting{}, heads: map[number]head{}, sketches: map[number]csvprofile.Sketch{}, fresh: map[number]csvprofile.Sketch{},
+		filed: map[number]bool{}, versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{}, hits: map[number]hit{},
+	}
+}
+
+// Write makes the changes. It may be called again where the transaction of an earlier call was not committed.
+func (u *Update) Write(txn *kv.Txn) error {
+	t := tables{txn}
+	if u.next != u.first {
+		if err := t.setNumbers([]byte{tableNext}, []number{u.next}); err != nil {
+			return err
+		}
+	}
+	for _, n := range u.gone {
+		if err := t.dropColumn(n); err != nil {
+			return err
+		}
+	}
+	for n := range u.filed {
+		if err := t.setHead(n, u.heads[n]); err != nil {
+			return err
+		}
+	}
+	for n, sketch := range u.fresh {
+		if err := t.setSketch(n, sketch); err != nil {
+			return err
+		}
+	}
+	for h, p := range u.postings {
+		if !p.changed {
+			continue
+		}
+		if err := t.setNumbers(nkey(tablePosting, h), p.list); err != nil {
+			return err
+		}
+	}
+	for version, numbers := range u.versions {
+		if err := t.setNumbers(vkey(tableVersion, version), numbers); err != nil {
+			return err
+		}
+	}
+	for _, c := range u.Changes {
+		if err := t.setMatches(c.Version, c.After); err != nil {
+			return err
+		}
+		if err := t.setSeen(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setSeen keeps the index of whose matches name a version.
+func (t tables) setSeen(c Change) error {
+	gone := map[string]bool{}
+	for _, m := range c.Before {
+		gone[m.Other.Version] = true
+	}
+	for _, m := range c.After {
+		if _, was := gone[m.Other.Version]; was {
+			gone[m.Other.Version] = false
+			continue
+		}
+		if err := t.txn.Set(kv.SpaceJoins, seenKey(m.Other.Version, c.Version), nil); err != nil {
+			return err
+		}
+	}
+	for other, gone := range gone {
+		if !gone {
+			continue
+		}
+		if err := t.txn.Delete(kv.SpaceJoins, seenKey(other, c.Version)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take gives a number that no column ever had to one that is filed under so many hashes.
+func (u *Update) take(filed int) (number, error) {
+	if u.next == 0 {
+		list, err := u.numbers([]byte{tableNext})
+		if err != nil {
+			return 0, err
+		}
+		u.first = 1
+		if len(list) == 1 {
+			u.first = list[0]
+		}
+		u.next = u.first
+	}
+	if u.next >= maxNumber {
+		return 0, errExhausted
+	}
+	u.next++
+	return numbered(u.next-1, filed), nil
+}
+
+func (u *Update) posting(h uint32) (*posting, error) {
+	if p := u.postings[h]; p != nil {
+		return p, nil
+	}
+	list, err := u.numbers(nkey(tablePosting, h))
+	p := &posting{list: list}
+	u.postings[h] = p
+	return p, err
+}
+
+func (u *Update) head(n number) (head, error) {
+	if h, ok := u.heads[n]; ok {
+		return h, nil
+	}
+	h, ok, err := u.tables.head(n)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: column %d is filed and not there", errDamaged, n)
+	}
+	u.heads[n] = h
+	return h, err
+}
+
+func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
+	if s, ok := u.fresh[n]; ok {
+		return s, nil
+	}
+	if s, ok := u.sketches[n]; ok {
+		return s, nil
+	}
+	s, err := u.tables.sketch(n)
+	if len(u.sketches) == maxSketches {
+		clear(u.sketches)
+	}
+	u.sketches[n] = s
+	return s, err
+}
+
+// columnsOf a version, as the updates so far have left it.
+func (u *Update) columnsOf(version string) ([]oldColumn, error) {
+	if version == "" {
+		return nil, nil
+	}
+	numbers, known := u.versions[version]
+	if !known {
+		var err error
+		if numbers, err = u.numbers(vkey(tableVersion, version)); err != nil {
+			return nil, err
+		}
+	}
+	columns := make([]oldColumn, len(numbers))
+	for i, n := range numbers {
+		sketch, err := u.sketch(n)
+		if err != nil {
+			return nil, err
+		}
+		columns[i] = oldColumn{number: n, sketch: sketch}
+	}
+	return columns, nil
+}
+
+// look reads the matches of a version for the first time.
+func (u *Update) look(version string) error {
+	if _, ok := u.before[version]; ok {
+		return nil
+	}
+	list, err := u.matches(version)
+	u.before[version], u.after[version] = list, slices.Clone(list)
+	return err
+}
+
+// seenBy lists the versions whose matches name a version, as the updates so far have left them, and maybe some more.
+func (u *Update) seenBy(version string) ([]string, error) {
+	list, err := u.tables.seenBy(version)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range slices.Sorted(maps.Keys(u.after)) {
+		if slices.ContainsFunc(u.after[other], func(m Match) bool { return m.Other.Version == version }) && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
+	}
+	return list, nil
+}
+
+// numbered is the number of the column that came as the n-th and is filed under so many hashes: the lowest three bits
+// tell about how many.
+func numbered(n number, filed int) number {
+	class := 0
+	for least := 8; class < 7 && filed >= least; least *= 2 {
+		class++
+	}
+	return n<<3 | number(class)
+}
+
+// least is how many hashes a column is filed under, at least.
+func (n number) least() int {
+	if n&7 == 0 {
+		return 1
+	}
+	return 4 << (n & 7)
+}
