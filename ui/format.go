@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -99,6 +100,23 @@ func humanCount(n any) string {
 		return "−" + b.String()
 	}
 	return b.String()
+}
+
+// decimal writes five digits of a number, all of a larger one's before the point; 1.2e+20 only where nobody counts digits.
+func decimal(f float64) string {
+	size := math.Abs(f)
+	if size != 0 && (size < 1e-4 || size >= 1e15) {
+		return strconv.FormatFloat(f, 'g', 5, 64)
+	}
+	digits := 4
+	if size >= 1 {
+		digits = max(0, 4-int(math.Log10(size)))
+	}
+	whole, rest, _ := strings.Cut(strconv.FormatFloat(f, 'f', digits, 64), ".")
+	if rest = strings.TrimRight(rest, "0"); rest != "" {
+		rest = "." + rest
+	}
+	return humanCount(whole) + rest
 }
 
 // when writes a moment in UTC, exact for machines.

@@ -78,3 +78,14 @@ func FuzzPreviewNeverPanics(f *testing.F) {
 		}
 	})
 }
+
+func TestMeansAreReadWithoutCountingDigits(t *testing.T) {
+	t.Parallel()
+	for f, want := range map[float64]string{
+		0: "0", 5675000: "5\u202f675\u202f000", 34.15: "34.15", 23.3874: "23.387", -0.5: "−0.5", 0.00012: "0.0001", 102.5: "102.5", 10144: "10\u202f144", 1.5e20: "1.5e+20", 2e-9: "2e-09",
+	} {
+		if got := decimal(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+}

@@ -178,20 +178,23 @@ func changeWords(s *diff.Summary, bytes int64) string {
 		}{{s.RowsAdded, s.RowsRemoved, s.RowsChanged, "row"}, {s.ColumnsAdded, s.ColumnsRemoved, s.ColumnsRenamed + s.ColumnsRetyped, "column"},
 			{s.TriplesAdded, s.TriplesRemoved, 0, "triple"}, {s.PathsAdded, s.PathsRemoved, s.PathsChanged, "value"}} {
 			var part []string
-			for _, n := range []struct {
-				count int64
-				sign  string
-			}{{c.added, "+"}, {c.removed, "−"}, {c.changed, "~"}} {
-				if n.count > 0 {
-					part = append(part, n.sign+humanCount(n.count))
-				}
+			if c.added > 0 {
+				part = append(part, "+"+humanCount(c.added))
 			}
-			if len(part) > 0 {
-				noun := c.what + "s"
-				if c.added+c.removed+c.changed == 1 {
-					noun = c.what
-				}
+			if c.removed > 0 {
+				part = append(part, "−"+humanCount(c.removed))
+			}
+			noun := c.what + "s"
+			if c.added+c.removed+c.changed == 1 {
+				noun = c.what
+			}
+			switch {
+			case len(part) > 0 && c.changed > 0:
+				words = append(words, strings.Join(part, " ")+" "+noun, humanCount(c.changed)+" changed")
+			case len(part) > 0:
 				words = append(words, strings.Join(part, " ")+" "+noun)
+			case c.changed > 0:
+				words = append(words, humanCount(c.changed)+" "+noun+" changed")
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func tableFacts(p *csvprofile.Profile) *table {
 			line.Distinct = "≈ " + line.Distinct
 		}
 		if c.Mean != nil {
-			line.Mean = strconv.FormatFloat(*c.Mean, 'g', 5, 64)
+			line.Mean = decimal(*c.Mean)
 		}
 		if c.Class != "" {
 			line.Class = curie(c.Class, "")
@@ -129,6 +129,9 @@ func columnPlot(c csvprofile.Column) template.HTML {
 }
 
 func dialectWords(d csvprofile.Dialect) string {
+	if d.Encoding == "" {
+		return "" // records of JSON or XML, a sheet, Parquet
+	}
 	words := []string{d.Encoding}
 	switch d.Delimiter {
 	case ",":
