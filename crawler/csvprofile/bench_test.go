@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +27,27 @@ func openData(size int) []byte {
 		}
 		fmt.Fprintf(&b, "%d,%d,%s,%s,%04d-%02d-%02d,%.1f,%d,%.6f,%.6f,%v,%s\n", 100000+i, 1+rng.IntN(23), places[rng.IntN(len(places))], kinds[rng.IntN(len(kinds))],
 			1950+rng.IntN(70), 1+rng.IntN(12), 1+rng.IntN(28), 1+rng.Float64()*30, 10+rng.IntN(300), 48.1+rng.Float64()/5, 16.2+rng.Float64()/5, rng.IntN(2) == 0, remark)
+	}
+	return b.Bytes()
+}
+
+// textData writes a table of about size bytes that is mostly words: names, addresses, links, times, sentences, with decimal
+// commas among them.
+func textData(size int) []byte {
+	rng := rand.New(rand.NewPCG(8, 8))
+	words := strings.Fields("Verein Amt Schule Gemeinde Wasser Strom Verkehr Bericht Garten Haus Kirche Museum Bahnhof Platz Weg nahe dem alten neuen und der die das Bezirk Wien Graz")
+	some := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(words[rng.IntN(len(words))] + " ")
+		}
+		return b.String()
+	}
+	var b bytes.Buffer
+	b.WriteString("organisation,address,link,changed,amount,description\n")
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "%s,%sstraße %d,https://data.example.org/dataset/%06x,2024-%02d-%02dT%02d:%02d:00Z,\"%d,%02d\",\"%s, %s\"\n", some(2), words[rng.IntN(len(words))], rng.IntN(200),
+			rng.IntN(1<<24), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(24), rng.IntN(60), rng.IntN(100000), rng.IntN(100), some(8), some(5))
 	}
 	return b.Bytes()
 }

@@ -267,11 +267,14 @@ func pointed(b []byte, start, point int, n uint64, neg bool) (value, bool) {
 // tens are powers of ten.
 var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// digits8 reads a number of at most eight digits, all at once: their bytes are lanes of a word, which are joined to
-// pairs, fours, and all.
-func digits8(b []byte) (uint64, bool) {
-	unused := uint(64 - 8*len(b))
-	x := prefix(b)>>unused ^ 0x3030303030303030>>unused
+// digits8 reads a number of at most eight digits.
+func digits8(b []byte) (uint64, bool) { return digitsOf(prefix(b), len(b)) }
+
+// digitsOf reads the first n bytes of a word as digits, all at once: they are lanes, which are joined to pairs, fours, and
+// all.
+func digitsOf(word uint64, n int) (uint64, bool) {
+	unused := uint(64 - 8*n)
+	x := word>>unused ^ 0x3030303030303030>>unused
 	if (x|x+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 != 0 {
 		return 0, false
 	}

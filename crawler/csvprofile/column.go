@@ -23,14 +23,14 @@ const (
 // counts of frequent values stay right to within rows/tableCap. A column in which hardly a value comes twice gives
 // up the table and folds every cell as it comes.
 type column struct {
-	slots   []slot // open addressing, length a power of two
-	used    int
-	recents []recent // 1<<recentBits, nil at first
-	text    []byte   // the values in slots, one after another
-	exact   bool     // nothing has been dropped from the table
-	off     bool     // the table was given up
-	since   int64    // cells looked up since the table was last thinned
-	news    int64    // of these, values that were new
+	slots []slot // open addressing, length a power of two
+	used  int
+	text  []byte // the values in slots, one after another
+	exact bool   // nothing has been dropped from the table
+	off   bool   // the table was given up
+	last  kind   // of the value folded last
+	since int64  // cells looked up since the table was last thinned
+	news  int64  // of these, values that were new
 
 	empty  int64 // cells without a character
 	cells  int64 // other cells
@@ -67,26 +67,12 @@ func (s *firstValues) values() []string {
 }
 
 type slot struct {
-	hash    uint64
+	tag     uint64 // of the value; 0 = free
 	pending uint32 // times seen since the value was last folded
 	est     uint32 // times seen, less what thinning took
 	off     uint32
-	len     uint16
-	live    bool
+	len     uint32
 }
-
-// recent is a value of at most eight bytes that was looked up before and the slot it is in. It stands where its bytes
-// lead, so that codes and small numbers that keep coming need neither hash nor search.
-type recent struct {
-	key  uint64
-	slot uint32
-	len  uint16 // 0 = none
-}
-
-const (
-	recentBits = 9
-	recentFrom = 1024 // cells after which it is worth the memory
-)
 
 func newColumn(memory *int) *column {
 	return &column{slots: make([]slot, 32), exact: true, st: newStats(), memory: memory}
@@ -101,51 +87,30 @@ func (c *column) add(cell []byte) {
 	}
 	c.cells++
 	if c.off {
-		c.fold(cell, xxhash.Sum64(cell), 1)
+		c.fold(cell, 1)
 		return
 	}
-	var known *recent
-	if len(cell) <= 8 && c.recents != nil {
-		k := prefix(cell)
-		known = &c.recents[k*0x9E3779B97F4A7C15>>(64-recentBits)]
-		if known.key == k && int(known.len) == len(cell) {
-			s := &c.slots[known.slot]
-			s.pending++
-			s.est++
-			c.since++
-			return
-		}
-		*known = recent{key: k, len: uint16(len(cell))}
-	}
-	h := xxhash.Sum64(cell)
 	if len(cell) >= longValue {
 		if c.exact {
 			c.exact = false
 			c.startSketches()
 		}
 		c.unique.unknown = true // the table does not see this value
-		c.fold(cell, h, 1)
+		c.fold(cell, 1)
 		return
 	}
+	h := tag(cell)
 	mask := uint64(len(c.slots) - 1)
 	c.since++
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := &c.slots[i]
-		if s.hash == h && s.live {
+		switch s.tag {
+		case h:
 			s.pending++
 			s.est++
 			c.dup = true
-			if known != nil {
-				known.slot = uint32(i)
-			} else if c.recents == nil && c.cells > recentFrom {
-				c.recents = make([]recent, 1<<recentBits)
-			}
 			return
-		}
-		if !s.live {
-			if known != nil {
-				known.len = 0
-			}
+		case 0:
 			c.insert(s, cell, h)
 			return
 		}
@@ -153,7 +118,7 @@ func (c *column) add(cell []byte) {
 }
 
 func (c *column) insert(s *slot, cell []byte, h uint64) {
-	*s = slot{hash: h, pending: 1, est: 1, off: uint32(len(c.text)), len: uint16(len(cell)), live: true}
+	*s = slot{tag: h, pending: 1, est: 1, off: uint32(len(c.text)), len: uint32(len(cell))}
 	c.text = append(c.text, cell...)
 	c.used++
 	c.news++
@@ -167,11 +132,10 @@ func (c *column) insert(s *slot, cell []byte, h uint64) {
 }
 
 func (c *column) grow() {
-	clear(c.recents)
 	old := c.slots
 	c.slots = make([]slot, len(old)*2)
 	for i := range old {
-		if old[i].live {
+		if old[i].tag != 0 {
 			c.place(old[i])
 		}
 	}
@@ -179,8 +143,8 @@ func (c *column) grow() {
 
 func (c *column) place(s slot) {
 	mask := uint64(len(c.slots) - 1)
-	i := s.hash & mask
-	for c.slots[i].live {
+	i := s.tag & mask
+	for c.slots[i].tag != 0 {
 		i = (i + 1) & mask
 	}
 	c.slots[i] = s
@@ -195,26 +159,25 @@ func (c *column) thin() {
 		c.dup = true // values dropped before can come again unseen
 	}
 	c.foldPending()
-	clear(c.recents)
 	rare := c.news*10 >= c.since*9 // hardly a value came twice
 	c.since, c.news = 0, 0
 	kept := make([]slot, 0, tableCap/2)
 	counts := make([]uint32, 0, c.used)
 	for i := range c.slots {
-		if c.slots[i].live {
+		if c.slots[i].tag != 0 {
 			counts = append(counts, c.slots[i].est)
 		}
 	}
 	slices.Sort(counts)
 	median := counts[len(counts)/2]
 	for i := range c.slots {
-		if s := c.slots[i]; s.live && s.est > median {
+		if s := c.slots[i]; s.tag != 0 && s.est > median {
 			s.est -= median
 			kept = append(kept, s)
 		}
 	}
 	if rare {
-		c.off, c.recents = true, nil
+		c.off = true
 		if !c.dup {
 			c.early = slices.Collect(c.hashes)
 		}
@@ -246,7 +209,7 @@ func (c *column) startSketches() { c.hll = new(registers) }
 // hashes of the values in the table.
 func (c *column) hashes(yield func(uint64) bool) {
 	for i := range c.slots {
-		if c.slots[i].live && !yield(c.slots[i].hash) {
+		if s := &c.slots[i]; s.tag != 0 && !yield(xxhash.Sum64(c.text[s.off:][:s.len])) {
 			return
 		}
 	}
@@ -260,7 +223,7 @@ func (c *column) foldPending() {
 		f := c.st.forms
 		read = make([]value, 0, c.used)
 		for i := range c.slots {
-			if s := &c.slots[i]; s.live && s.pending > 0 {
+			if s := &c.slots[i]; s.tag != 0 && s.pending > 0 {
 				v := classify(c.text[s.off:][:s.len])
 				if v.kind > kindNull && v.kind < kindText {
 					f &= v.forms
@@ -271,7 +234,7 @@ func (c *column) foldPending() {
 		c.st.decide(f)
 	}
 	for i := range c.slots {
-		if s := &c.slots[i]; s.live && s.pending > 0 {
+		if s := &c.slots[i]; s.tag != 0 && s.pending > 0 {
 			cell := c.text[s.off:][:s.len]
 			var v value
 			if len(read) > 0 {
@@ -279,14 +242,16 @@ func (c *column) foldPending() {
 			} else {
 				v = classify(cell)
 			}
-			c.foldValue(cell, v, s.hash, uint64(s.pending))
+			c.foldValue(cell, v, xxhash.Sum64(cell), uint64(s.pending))
 			s.pending = 0
 		}
 	}
 }
 
 // fold reads a value that was seen n times.
-func (c *column) fold(cell []byte, h uint64, n uint64) { c.foldValue(cell, classify(cell), h, n) }
+func (c *column) fold(cell []byte, n uint64) {
+	c.foldValue(cell, classify(cell), xxhash.Sum64(cell), n)
+}
 
 func (c *column) foldValue(cell []byte, v value, h uint64, n uint64) {
 	if c.hll != nil {
@@ -295,6 +260,7 @@ func (c *column) foldValue(cell []byte, v value, h uint64, n uint64) {
 	if c.off && !c.dup {
 		c.unique.add(cell, v, h, &c.st, slices.Values(c.early), c.memory)
 	}
+	c.last = v.kind
 	c.sketch.add(h)
 	c.sample.add(cell)
 	c.st.add(cell, v, int64(n))

@@ -69,7 +69,7 @@ func (c *column) top(col *Column) {
 	most := topN + len(col.NullWords)
 	best := make([]slot, 0, most+1) // in order
 	for _, s := range c.slots {
-		if !s.live || !c.exact && s.est <= 1 || len(best) == most && order(s, best[most-1]) > 0 {
+		if s.tag == 0 || !c.exact && s.est <= 1 || len(best) == most && order(s, best[most-1]) > 0 {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, s, order)

@@ -18,9 +18,8 @@ type Table struct {
 	batch   [][]byte   // cells of rows, each as wide as there are columns, that the columns have not seen
 }
 
-// batchCells is about how many cells wait until the columns take them: column by column is quicker than cell by cell,
-// since what a column knows and does stays close at hand.
-const batchCells = 512
+// batchCells is about how many cells wait until the columns take them, as long as that is no more than runLen rows.
+const batchCells = 4096
 
 // maxPending is how many rows a footer may have.
 const maxPending = 32
@@ -61,16 +60,16 @@ func (t *Table) hold(cells [][]byte) {
 		return
 	}
 	t.rows++
-	if t.batch = append(t.batch, cells...); len(t.batch) >= batchCells {
+	if t.batch = append(t.batch, cells...); len(t.batch) >= min(batchCells, runLen*len(cells)) {
 		t.settle()
 	}
 }
 
 // settle gives the columns the rows that wait.
 func (t *Table) settle() {
-	for i, c := range t.cols {
-		for ; i < len(t.batch); i += len(t.cols) {
-			c.add(t.batch[i])
+	if len(t.batch) > 0 {
+		for i, c := range t.cols {
+			c.addAll(run{t.batch[i:], len(t.cols)})
 		}
 	}
 	t.batch = t.batch[:0]

@@ -73,3 +73,28 @@ func boolean(b []byte) forms {
 	}
 	return 0
 }
+
+// wordStarts are the first three letters of all that begins with letters and may be something else than text: words for
+// no value, for true and false, months, INF, and the schemes of IRIs.
+const wordStarts = "nul nan non nil mis unk kei tru fal yes nei oui off inf htt ftp sft fil geo urn mai doi tel dat ark " +
+	"jan ene gen feb fev mar mrz maa may mag mei apr avr abr jun jui giu jul lug aug ago sep set oct okt ott out nov dec dez dic"
+
+// wordBits has a bit for each of them.
+var wordBits = func() (set [1 << 15 / 64]uint64) {
+	for _, w := range strings.Fields(wordStarts) {
+		i := int(w[0]&31)<<10 | int(w[1]&31)<<5 | int(w[2]&31)
+		set[i/64] |= 1 << (i % 64)
+	}
+	return set
+}()
+
+// plainText tells, from its prefix, that a value is surely text: it begins with three letters with which no word does.
+func plainText(key uint64) bool {
+	low := key>>40 | 0x202020
+	a, b, c := low>>16-'a', low>>8&0xFF-'a', low&0xFF-'a'
+	if a > 'z'-'a' || b > 'z'-'a' || c > 'z'-'a' {
+		return false
+	}
+	i := (a+1)<<10 | (b+1)<<5 | c + 1
+	return wordBits[i/64]>>(i%64)&1 == 0
+}
