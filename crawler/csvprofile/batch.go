@@ -53,9 +53,19 @@ func (c *column) tally(r run) run {
 			c.empty++
 			continue
 		}
-		if len(cell) <= 16 && cap(cell) >= room && tight(cell) {
-			h := shortTag(cell)
-			if s := &slots[h&uint64(len(slots)-1)]; s.tag == h {
+		if cap(cell) >= room && len(cell) < longValue && tight(cell) {
+			mask := uint64(len(slots) - 1)
+			var h uint64
+			if len(cell) <= 16 {
+				h = shortTag(cell)
+			} else {
+				h = xxhash.Sum64(cell) | live
+			}
+			at := h & mask
+			for slots[at].tag != h && slots[at].tag != 0 {
+				at = (at + 1) & mask
+			}
+			if s := &slots[at]; s.tag == h {
 				s.pending++
 				s.est++
 				hits++
@@ -93,21 +103,35 @@ func (b *batch) take(key uint64, length int, f forms, x float64) {
 	b.n++
 }
 
+// takeOther adds a value that has to be read the general way, unless it is of another kind than the last one.
+func (c *column) takeOther(b *batch, cell []byte) bool {
+	v := classify(cell)
+	f, x := v.forms, v.num
+	switch {
+	case v.kind == kindDecimal && c.last == kindInteger || v.kind == kindInteger && c.last == kindDecimal:
+	case v.kind != c.last || v.kind <= kindNull || v.kind == kindBoolean || x-x != 0:
+		return false
+	case v.kind == kindText:
+		f = allForms
+	}
+	if v.kind == kindDecimal {
+		b.decimals++
+	}
+	if c.st.alt {
+		x = v.alt
+	}
+	b.take(prefix(cell), runes(cell), f, x)
+	return true
+}
+
 // foldAll folds the cells of a run, after the table was given up.
 func (c *column) foldAll(r run) {
 	r = c.filled(r)
 	var b batch
 	for len(r.cells) > 0 {
 		b.n, b.decimals, b.forms, b.minLen, b.maxLen = 0, 0, allForms, math.MaxInt, 0
-		switch {
-		case c.watched() && !c.unique.started, c.st.num.n == 0 && c.last != kindText: // the first
-
-		case c.last == kindInteger || c.last == kindDecimal:
-			c.readNumbers(&b, r)
-		case c.last == kindDate:
-			c.readDates(&b, r)
-		case c.last == kindText:
-			c.readTexts(&b, r)
+		if started := c.st.num.n > 0 || 1<<c.last&ordered == 0; started && (c.unique.started || !c.watched()) {
+			c.read(&b, r)
 		}
 		if b.n > 0 {
 			c.foldBatch(&b, r)
@@ -116,6 +140,43 @@ func (c *column) foldAll(r run) {
 		if len(r.cells) > 0 && b.n < runLen {
 			c.add(r.cells[0])
 			r = r.from(1)
+		}
+	}
+}
+
+// read takes values into the batch until one comes of another kind than the last one.
+func (c *column) read(b *batch, r run) {
+	sep, f := byte('.'), numDotted|numNoZeros
+	if c.st.alt {
+		sep, f = ',', numCommaed|numNoZeros
+	}
+	how := c.last
+	if how == kindDecimal {
+		how = kindInteger
+	}
+	if how == kindInteger && c.st.forms&unusual != 0 {
+		how = kindEmpty
+	}
+	for i := 0; i < len(r.cells) && b.n < runLen; i += r.stride {
+		cell := r.cells[i]
+		if cap(cell) >= room {
+			done := false
+			switch how {
+			case kindInteger:
+				done = b.number(cell, sep, f)
+			case kindDate:
+				done = b.date(cell)
+			case kindDateTime:
+				done = b.dateTime(cell)
+			case kindText:
+				done = b.text(cell)
+			}
+			if done {
+				continue
+			}
+		}
+		if !c.takeOther(b, cell) {
+			return
 		}
 	}
 }
@@ -143,102 +204,132 @@ func (c *column) filled(r run) run {
 // unusual are forms of numbers that only the general way tells.
 const unusual = boolDigits | numYear | dateNoSep
 
-// readNumbers takes digits with or without a minus in front and a decimal point, or comma, among them.
-func (c *column) readNumbers(b *batch, r run) {
-	if c.st.forms&unusual != 0 {
-		return
+// number takes digits with or without a minus in front and a point, or a comma, among them.
+func (b *batch) number(cell []byte, sep byte, f forms) bool {
+	if len(cell) > 16 {
+		return false
 	}
-	sep, sepForms := byte('.'), numDotted|numNoZeros
-	if c.st.alt {
-		sep, sepForms = byte(','), numCommaed|numNoZeros
+	digits := cell
+	if cell[0] == '-' {
+		digits = cell[1:]
 	}
-	for i := 0; i < len(r.cells) && b.n < runLen; i += r.stride {
-		cell := r.cells[i]
-		if len(cell) > 16 || cap(cell) < room {
-			return
+	k := key(digits)
+	whole := firstByte(k, sep)
+	x := 0.0
+	if whole == 8 {
+		n, ok := digitsOf(k, len(digits))
+		if !ok || len(digits) > 8 || len(digits) == 0 {
+			return false
 		}
-		k, digits := key(cell), cell
-		if cell[0] == '-' {
-			digits = cell[1:]
-		}
-		if len(digits) <= 8 {
-			if n, ok := digitsOf(key(digits), len(digits)); ok && len(digits) > 0 {
-				f := numStyles | numNoZeros
-				if digits[0] == '0' && len(digits) > 1 {
-					f = numStyles
-				}
-				x := float64(n)
-				if len(digits) < len(cell) {
-					x = -x
-				}
-				b.take(k, len(cell), f, x)
-				continue
-			}
-		}
-		whole := firstByte(key(digits), sep)
+		whole, x, f = len(digits), float64(n), numStyles|numNoZeros
+	} else {
 		fraction := len(digits) - whole - 1
-		if whole == 0 || whole == 8 || fraction < 1 || fraction > 8 {
-			return
+		if whole == 0 || fraction < 1 || fraction > 8 {
+			return false
 		}
-		n, ok1 := digitsOf(key(digits), whole)
-		m, ok2 := digitsOf(key(digits[whole+1:]), fraction)
+		var n uint64
+		ok1, ok2 := true, true
+		if len(digits) <= 9 { // without the point they fit a word
+			front := ^uint64(0) << (64 - 8*whole)
+			n, ok1 = digitsOf(k&front|(k<<8|uint64(digits[:9][8]))&^front, whole+fraction)
+		} else {
+			var m uint64
+			n, ok1 = digitsOf(k, whole)
+			m, ok2 = digitsOf(key(digits[whole+1:]), fraction)
+			n = n*tens[fraction] + m
+		}
 		if !ok1 || !ok2 {
-			return
+			return false
 		}
-		f := sepForms
-		if digits[0] == '0' {
-			if whole > 1 {
-				f &^= numNoZeros
-			}
-		} else if fraction == 3 && whole <= 3 {
-			if c.st.alt {
-				return
+		if fraction == 3 && whole <= 3 && digits[0] != '0' { // may be a thousand
+			if sep == ',' {
+				return false
 			}
 			f |= numGroupDot
 		}
-		x := float64(n*tens[fraction]+m) / powers[fraction]
-		if len(digits) < len(cell) {
-			x = -x
-		}
+		x = float64(n) / powers[fraction]
 		b.decimals++
-		b.take(k, len(cell), f, x)
 	}
+	if digits[0] == '0' && whole > 1 {
+		f &^= numNoZeros
+	}
+	if len(digits) < len(cell) {
+		x = -x
+		k = key(cell)
+	}
+	b.take(k, len(cell), f, x)
+	return true
 }
 
-// readDates takes dates as XML Schema writes them.
-func (c *column) readDates(b *batch, r run) {
-	for i := 0; i < len(r.cells) && b.n < runLen; i += r.stride {
-		cell := r.cells[i]
-		if len(cell) != 10 || cap(cell) < room || cell[4] != '-' || cell[7] != '-' {
-			return
-		}
-		k := key(cell)
-		n, ok := digitsOf(k&0xFFFFFFFF00000000|k<<8&0xFFFF0000|uint64(cell[8])<<8|uint64(cell[9]), 8)
-		y, m, d := int(n/10000), int(n/100%100), int(n%100)
-		if !ok || !realDate(y, m, d) {
-			return
-		}
-		b.take(k, 10, dateYear4|dateDash|dateYMD|datePadded, float64(dayNumber(y, m, d)))
+// date takes a date as XML Schema writes it.
+func (b *batch) date(cell []byte) bool {
+	if len(cell) != 10 {
+		return false
 	}
+	days, ok := isoDay(cell)
+	if ok {
+		b.take(key(cell), 10, isoForms, days)
+	}
+	return ok
 }
 
-// readTexts takes texts that do not begin as any word does that may be something else.
-func (c *column) readTexts(b *batch, r run) {
-	for i := 0; i < len(r.cells) && b.n < runLen; i += r.stride {
-		cell := r.cells[i]
-		if cap(cell) < room || len(cell) >= longValue {
-			return
-		}
-		k := key(cell)
-		if !plainText(k) {
-			return
-		}
-		length := len(cell)
-		if length > 8 || k&highs != 0 {
-			length = runes(cell)
-		}
-		b.take(k, length, allForms, 0)
+const isoForms = dateYear4 | dateDash | dateYMD | datePadded
+
+// isoDay reads the date in the first ten bytes as days.
+func isoDay(b []byte) (days float64, ok bool) {
+	if b[4] != '-' || b[7] != '-' {
+		return 0, false
 	}
+	k := key(b)
+	n, ok := digitsOf(k&0xFFFFFFFF00000000|k<<8&0xFFFF0000|uint64(b[8])<<8|uint64(b[9]), 8)
+	y, m, d := int(n/10000), int(n/100%100), int(n%100)
+	if !ok || !realDate(y, m, d) {
+		return 0, false
+	}
+	return float64(dayNumber(y, m, d)), true
+}
+
+// dateTime takes a date and a time as XML Schema writes them, in UTC or nowhere, without fractions of a second.
+func (b *batch) dateTime(cell []byte) bool {
+	f := isoForms | timeT | timeHMS | timePadded | timeNoZone
+	switch {
+	case len(cell) == 20 && cell[19] == 'Z':
+		f ^= timeNoZone | timeZone
+	case len(cell) != 19:
+		return false
+	}
+	switch cell[10] {
+	case 'T':
+	case ' ':
+		f ^= timeT | timeSpace
+	default:
+		return false
+	}
+	k := key(cell[11:])
+	n, ok := digitsOf(k&0xFFFF000000000000|k<<8&0xFFFF00000000|k<<16&0xFFFF0000, 6)
+	h, m, s := n/10000, n/100%100, n%100
+	if !ok || cell[13] != ':' || cell[16] != ':' || h > 23 || m > 59 || s > 60 {
+		return false
+	}
+	days, ok := isoDay(cell)
+	if ok {
+		b.take(key(cell), len(cell), f, days*86400+float64(h*3600+m*60+s))
+	}
+	return ok
+}
+
+// text takes a text that does not begin as any word does that may be something else.
+func (b *batch) text(cell []byte) bool {
+	k := key(cell)
+	if !plainText(k) {
+		return false
+	}
+	length := len(cell)
+	if length > 8 || k&highs != 0 {
+		length = runes(cell)
+	}
+	b.take(k, length, allForms, 0)
+	return true
 }
 
 // foldBatch folds the values of a batch, which are the first of the run.
@@ -252,7 +343,9 @@ func (c *column) foldBatch(b *batch, r run) {
 		c.hll.add(h)
 	}
 	for _, h := range hashes[:b.n] {
-		c.sketch.add(h)
+		if c.sketch.wants(h) {
+			c.sketch.add(h)
+		}
 	}
 	if c.watched() {
 		c.watch(b, r, hashes[:b.n])
@@ -268,7 +361,7 @@ func (c *column) foldBatch(b *batch, r run) {
 	default:
 		s.count[c.last] += int64(b.n)
 	}
-	if c.last != kindText {
+	if 1<<c.last&ordered != 0 {
 		s.num.addAll(b.num[:b.n], r)
 	}
 }
@@ -293,7 +386,7 @@ func (c *column) watch(b *batch, r run, hashes []uint64) {
 		}
 		for i := range b.n {
 			cell := r.cells[i*r.stride]
-			u.unknown = u.unknown || bytes.Compare(cell, before) != int(u.order)
+			u.unknown = u.unknown || bytes.Compare(cell, before) != int(u.order) || len(cell) > extremeLen
 			before = cell
 		}
 	case c.last == kindInteger && b.decimals == 0 && c.st.count[kindText] == 0:

@@ -3,8 +3,11 @@ package csvprofile
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -36,11 +39,66 @@ func TestPlainCellsAreReadAsAllOthers(t *testing.T) {
 	}
 }
 
+// oddCells are what may stand in any column of a table.
+var oddCells = []string{"", "", "NA", "-", "n/a", " 7 ", "007", "1.5", "-1.250", "1,250", "12,5", "1.234,5", "1e9", "INF", "-INF", "12345678901234567890", "0.1234567890123", "5 %", "1999", "20200131",
+	"2020-02-30", "2020-02-29", "31.12.1999", "1/2/03", "2020-01-31T10:00:00", "2020-01-31 24:00:00", "2020-01-31T10:00:60Z", "2020-01-31T10:00:00.5+02:00", "10:30", "2020-01", "Jan 2020", "March 3, 2020",
+	"P1D", "true", "Nein", "Maria", "september", "unknown", "http://example.org/a b", "https://example.org/x", "mailto:a@b", "\u00e4\u00f6\u00fc", "\x00", "\u00a0x\u00a0", "a\x00b", strings.Repeat("long ", 60), "."}
+
+// oddData writes a table of columns that are mostly of one kind.
+func oddData(seed uint64, rows int) []byte {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	kinds := []func(i int) string{
+		func(i int) string { return fmt.Sprint(i) },
+		func(i int) string { return fmt.Sprint(9_000_000 - i) },
+		func(int) string { return fmt.Sprint(rng.IntN(1<<40) - 1<<39) },
+		func(int) string { return fmt.Sprintf("%.*f", rng.IntN(9), 2000*rng.NormFloat64()) },
+		func(int) string { return strings.Replace(fmt.Sprintf("%.2f", 2000*rng.NormFloat64()), ".", ",", 1) },
+		func(int) string { return fmt.Sprintf("%d-%02d-%02d", rng.IntN(3000), 1+rng.IntN(12), 1+rng.IntN(29)) },
+		func(int) string { return fmt.Sprintf("%02d/%02d/%d", 1+rng.IntN(12), 1+rng.IntN(12), 1+rng.IntN(9999)) },
+		func(int) string {
+			return fmt.Sprintf("%d-%02d-%02dT%02d:%02d:%02dZ", 1900+rng.IntN(200), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(24), rng.IntN(60), rng.IntN(60))
+		},
+		func(int) string { return fmt.Sprintf("%02d:%02d:%02d", rng.IntN(24), rng.IntN(60), rng.IntN(60)) },
+		func(i int) string { return fmt.Sprintf("Object %06d", i) },
+		func(int) string { return fmt.Sprintf("%x", rng.Uint64()) },
+		func(int) string { return fmt.Sprintf("https://example.org/%x", rng.Uint64()) },
+		func(int) string { return fmt.Sprint(rng.IntN(7000)) },
+	}
+	odd := make([]int, len(kinds)) // per thousand
+	for i := range odd {
+		odd[i] = []int{0, 1, 20, 300}[rng.IntN(4)]
+	}
+	var b bytes.Buffer
+	b.WriteString("a,b,c,d,e,f,g,h,i,j,k,l,m\n")
+	for i := range rows {
+		for j, kind := range kinds {
+			cell := kind(i)
+			if rng.IntN(1000) < odd[j] && i > 100 {
+				cell = oddCells[rng.IntN(len(oddCells))]
+			}
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(`"` + cell + `"`)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
 func TestBatchesOfRowsMakeTheSameProfile(t *testing.T) {
 	t.Parallel()
 	data := openData(2 << 20)
 	data = append(data, "1,2\nfooter\n1,2,3,4,5,6,7,8,9,10,11,12\n"...) // rows that do not fit a batch
 	data = append(data, data[bytes.IndexByte(data, '\n')+1:1<<20]...)
+	sameByRows(t, "places", data)
+	sameByRows(t, "texts", textData(1<<20))
+	for seed := range uint64(6) {
+		sameByRows(t, fmt.Sprint("odd ", seed), oddData(seed, 9000))
+	}
+}
+
+func sameByRows(t *testing.T, name string, data []byte) {
 	p, err := Read(context.Background(), bytes.NewReader(data), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -49,21 +107,44 @@ func TestBatchesOfRowsMakeTheSameProfile(t *testing.T) {
 	var table *Table
 	for rows.Next() {
 		if table == nil {
-			var names []string
-			for _, c := range rows.Cells() {
-				names = append(names, string(c))
-			}
-			table = NewTable(names)
+			table = NewTable(copyCells(rows.Cells()))
 			continue
 		}
 		table.Add(rows.Cells())
 	}
 	one := new(Profile)
 	table.finish(one)
-	for i := range one.Columns {
-		one.Columns[i].Titles = p.Columns[i].Titles
+	if one.Rows != p.Rows || one.Ragged != p.Ragged || len(one.Columns) != len(p.Columns) {
+		t.Fatalf("%s: row by row %d rows, %d ragged; in batches %d, %d", name, one.Rows, one.Ragged, p.Rows, p.Ragged)
 	}
-	if one.Rows != p.Rows || one.Ragged != p.Ragged || !reflect.DeepEqual(one.Columns, p.Columns) {
-		t.Fatalf("row by row: %d rows, %d ragged; in batches %d, %d, or columns that differ", one.Rows, one.Ragged, p.Rows, p.Ragged)
+	for i, want := range one.Columns {
+		want.Titles, want.Sketch = p.Columns[i].Titles, slices.Clip(want.Sketch)
+		if got := p.Columns[i]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: in batches\n%+v\nrow by row\n%+v", name, got, want)
+		}
+	}
+}
+
+func TestPlainTextsAreTextsTheGeneralWayToo(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 200_000 {
+		word := []byte(oddCells[rng.IntN(len(oddCells))])
+		if start := strings.Fields(wordStarts); rng.IntN(2) == 0 {
+			word = []byte(start[rng.IntN(len(start))] + string(word))
+		}
+		if len(word) > 0 && rng.IntN(2) == 0 {
+			word[rng.IntN(min(len(word), 4))] = "aejm tPY"[rng.IntN(8)]
+		}
+		if word = trim(word); len(word) > 0 && plainText(prefix(word)) && classify(word).kind != kindText {
+			t.Fatalf("%q is no plain text", word)
+		}
+	}
+	for _, word := range strings.Fields("null NaN none nil missing unknown true FALSE yes nein oui non off INF January feb march april may june july august sept october nov dec " +
+		"janvier enero gennaio janeiro fevrier maart mrz mai maggio mei avril abril juin giugno luglio agosto setembro okt ottobre outubro dezember diciembre " +
+		"http://a ftp://a sftp://a file://a geo://a urn:a mailto:a doi:a info:a tel:1 data:a ark:a") {
+		if plainText(prefix([]byte(word))) {
+			t.Errorf("%q is no plain text", word)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package csvprofile
 
 import (
+	"encoding/binary"
 	"strconv"
 	"unsafe"
 )
@@ -502,7 +503,14 @@ func isURI(b []byte) bool {
 	default:
 		return false
 	}
-	for _, c := range b {
+	rest := b[i:]
+	for ; len(rest) >= 8; rest = rest[8:] {
+		w := binary.LittleEndian.Uint64(rest)
+		if zeroBytes(w^'"'*ones)|zeroBytes(w^'<'*ones)|zeroBytes(w^'>'*ones)|(w-('!'*ones))&^w&highs != 0 {
+			break
+		}
+	}
+	for _, c := range rest {
 		if c <= ' ' || c == '"' || c == '<' || c == '>' {
 			return false
 		}

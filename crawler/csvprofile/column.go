@@ -271,7 +271,12 @@ func trim(b []byte) []byte {
 	if len(b) > 0 && b[0] > ' ' && b[len(b)-1] > ' ' && b[0] < 0x80 && b[len(b)-1] < 0x80 {
 		return b
 	}
-	b = bytes.Trim(b, " \t\r\n\x00")
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
 	for len(b) >= 2 && b[0] == 0xC2 && b[1] == 0xA0 {
 		b = bytes.TrimLeft(b[2:], " \t")
 	}
@@ -280,6 +285,8 @@ func trim(b []byte) []byte {
 	}
 	return b
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 }
 
 func runes(b []byte) int {
 	for rest := b; ; rest = rest[8:] {

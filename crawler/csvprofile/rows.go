@@ -224,20 +224,26 @@ func (r *Rows) record(p int, last bool) recordState {
 // plain reads unquoted cells from p on, eight bytes at a time, until the record ends (done) or one comes that is not
 // for it: a quoted one, or the last ones of buf. It returns the offset where that one begins.
 func (r *Rows) plain(buf []byte, p int) (next int, done bool) {
-	const wLF, wCR = uint64('\n') * ones, uint64('\r') * ones
+	const low = ^uint64(highs)
+	const control = ('\r' + 1) * ones // bytes below it: line ends, and what else may stand there
 	begin := p
-	if begin < len(buf) && buf[begin] == r.quote {
+	quote, delim, wDelim := r.quote, r.delim[0], r.wDelim
+	if begin < len(buf) && buf[begin] == quote {
 		return begin, false
 	}
-	delim, cells := r.delim[0], r.cells
+	cells := r.cells
 	for ; p+8 <= len(buf); p += 8 {
 		w := binary.LittleEndian.Uint64(buf[p:])
-		for m := eachZero(w^r.wDelim) | eachZero(w^wLF) | eachZero(w^wCR); m != 0; m &= m - 1 {
+		d := w ^ wDelim
+		for m := ^((d&low + low | d) & (w&low + (highs - control) | w)) & highs; m != 0; m &= m - 1 {
 			at := p + bits.TrailingZeros64(m)>>3
 			c := buf[at]
-			if c == '\r' && at+1 >= len(buf) {
-				r.cells = cells
-				return begin, false
+			if c != delim && c != '\n' && (c != '\r' || at+1 >= len(buf)) {
+				if c == '\r' {
+					r.cells = cells
+					return begin, false
+				}
+				continue
 			}
 			if len(cells) < MaxCells {
 				cells = append(cells, buf[begin:at])
@@ -250,7 +256,7 @@ func (r *Rows) plain(buf []byte, p int) (next int, done bool) {
 				r.cells, r.pos = cells, begin
 				return begin, true
 			}
-			if begin < len(buf) && buf[begin] == r.quote {
+			if begin < len(buf) && buf[begin] == quote {
 				r.cells = cells
 				return begin, false
 			}

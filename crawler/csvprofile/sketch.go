@@ -65,12 +65,14 @@ type bottom struct {
 	cut uint32 // hashes at or above it are too great; 0 = no limit yet
 }
 
+// wants tells whether a hash is small enough.
+func (b *bottom) wants(hash uint64) bool { return b.cut == 0 || uint32(hash>>32) < b.cut }
+
 func (b *bottom) add(hash uint64) {
-	h := uint32(hash >> 32)
-	if b.cut != 0 && h >= b.cut {
+	if !b.wants(hash) {
 		return
 	}
-	b.h = append(b.h, h)
+	b.h = append(b.h, uint32(hash>>32))
 	if len(b.h) >= 4*SketchSize {
 		b.tidy()
 	}

@@ -11,7 +11,7 @@ import (
 // are folded together; longer values have their xxHash.
 func tag(b []byte) uint64 {
 	if len(b) > 16 {
-		return max(xxhash.Sum64(b), 1)
+		return xxhash.Sum64(b) | live
 	}
 	if cap(b) < 16 {
 		var room [16]byte
@@ -21,12 +21,15 @@ func tag(b []byte) uint64 {
 	return shortTag(b)
 }
 
+// live is set in every tag.
+const live = 1 << 63
+
 // shortTag is the tag of at most 16 bytes with room for 16. What follows the value in that room is read, and masked: no
 // value ends in NUL, so zeros tell its length.
 func shortTag(b []byte) uint64 {
 	m, x := &masks[len(b)&31], b[:16]
 	hi, lo := bits.Mul64(binary.LittleEndian.Uint64(x)&m[0]^0x9E3779B97F4A7C15, binary.LittleEndian.Uint64(x[8:])&m[1]^0xD6E8FEB86659FD93)
-	return max(hi^lo, 1)
+	return hi ^ lo | live
 }
 
 // masks keep the first bytes of two words, as many as their index says.
