@@ -144,17 +144,6 @@ const (
 	recordShort             // the buffer ended before the record did
 )
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// zeroBytes marks the bytes of x that are zero; bytes above the first marked one may be marked wrongly.
-func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
-
-// eachZero marks exactly the bytes of x that are zero.
-func eachZero(x uint64) uint64 { return ^((x&^highs + ^uint64(highs)) | x) & highs }
-
 // record splits the record that starts at p. With last set, no more text will come: what is there is the record,
 // and a quotation that does not close is text.
 func (r *Rows) record(p int, last bool) recordState {
@@ -219,51 +208,6 @@ func (r *Rows) record(p int, last bool) recordState {
 			return state
 		}
 	}
-}
-
-// plain reads unquoted cells from p on, eight bytes at a time, until the record ends (done) or one comes that is not
-// for it: a quoted one, or the last ones of buf. It returns the offset where that one begins.
-func (r *Rows) plain(buf []byte, p int) (next int, done bool) {
-	const low = ^uint64(highs)
-	const control = ('\r' + 1) * ones // bytes below it: line ends, and what else may stand there
-	begin := p
-	quote, delim, wDelim := r.quote, r.delim[0], r.wDelim
-	if begin < len(buf) && buf[begin] == quote {
-		return begin, false
-	}
-	cells := r.cells
-	for ; p+8 <= len(buf); p += 8 {
-		w := binary.LittleEndian.Uint64(buf[p:])
-		d := w ^ wDelim
-		for m := ^((d&low + low | d) & (w&low + (highs - control) | w)) & highs; m != 0; m &= m - 1 {
-			at := p + bits.TrailingZeros64(m)>>3
-			c := buf[at]
-			if c != delim && c != '\n' && (c != '\r' || at+1 >= len(buf)) {
-				if c == '\r' {
-					r.cells = cells
-					return begin, false
-				}
-				continue
-			}
-			if len(cells) < MaxCells {
-				cells = append(cells, buf[begin:at])
-			}
-			begin = at + 1
-			if c != delim {
-				if c == '\r' && buf[begin] == '\n' {
-					begin++
-				}
-				r.cells, r.pos = cells, begin
-				return begin, true
-			}
-			if begin < len(buf) && buf[begin] == quote {
-				r.cells = cells
-				return begin, false
-			}
-		}
-	}
-	r.cells = cells
-	return begin, false
 }
 
 // finish stores a cell that ends at *p and steps over what ended it. done means that the record is over, or that
@@ -344,107 +288,6 @@ func (r *Rows) scan(buf []byte, p int) int {
 		}
 		p++
 	}
-}
-
-// quotation reads a cell whose opening quote stands at p. It returns the text, the offset of what ends the cell
-// and the number of line ends inside; ok is false if it does not close within buf.
-func (r *Rows) quotation(buf []byte, p int, atEnd bool) (cell []byte, end, lines int, ok bool) {
-	begin := p + 1
-	p = begin
-	mark := -1 // start of the text in scratch once it had to be copied
-	for {
-		i := r.indexQuote(buf[p:])
-		if i < 0 {
-			return nil, 0, 0, false
-		}
-		if mark >= 0 {
-			r.scratch = append(r.scratch, buf[p:p+i]...)
-		}
-		p += i
-		if buf[p] != r.quote { // an escape character
-			if p+1 >= len(buf) {
-				return nil, 0, 0, false
-			}
-			if mark < 0 {
-				mark = len(r.scratch)
-				r.scratch = append(r.scratch, buf[begin:p]...)
-			}
-			r.scratch = append(r.scratch, buf[p+1])
-			p += 2
-			continue
-		}
-		if p+1 >= len(buf) {
-			if !atEnd {
-				return nil, 0, 0, false
-			}
-		} else if buf[p+1] == r.quote {
-			if mark < 0 {
-				mark = len(r.scratch)
-				r.scratch = append(r.scratch, buf[begin:p]...)
-			}
-			r.scratch = append(r.scratch, r.quote)
-			p += 2
-			continue
-		}
-		break
-	}
-	close := p
-	p++
-	end = r.scan(buf, p)
-	if r.esc != 0 {
-		for end < len(buf) && buf[end] == r.esc {
-			end = r.scan(buf, min(end+2, len(buf)))
-		}
-	}
-	if mark < 0 && end == p {
-		cell = buf[begin:close]
-	} else {
-		if mark < 0 {
-			mark = len(r.scratch)
-			r.scratch = append(r.scratch, buf[begin:close]...)
-		}
-		r.scratch = append(r.scratch, buf[p:end]...)
-		cell = r.scratch[mark:]
-	}
-	lines = lineEnds(buf[begin:close])
-	return cell, end, lines, true
-}
-
-// indexQuote finds the next quote or escape character.
-func (r *Rows) indexQuote(b []byte) int {
-	if r.esc == 0 {
-		return bytes.IndexByte(b, r.quote)
-	}
-	for i, c := range b {
-		if c == r.quote || c == r.esc {
-			return i
-		}
-	}
-	return -1
-}
-
-// escaped reads an unquoted cell from begin whose first escape character stands at p.
-func (r *Rows) escaped(buf []byte, begin, p int) (cell []byte, end int) {
-	mark := len(r.scratch)
-	r.scratch = append(r.scratch, buf[begin:p]...)
-	for p < len(buf) && buf[p] == r.esc {
-		if p+1 >= len(buf) {
-			return r.scratch[mark:], len(buf)
-		}
-		r.scratch = append(r.scratch, buf[p+1])
-		q := r.scan(buf, p+2)
-		r.scratch = append(r.scratch, buf[p+2:q]...)
-		p = q
-	}
-	return r.scratch[mark:], p
-}
-
-func lineEnds(b []byte) int {
-	n := bytes.Count(b, []byte{'\n'})
-	if n == 0 && bytes.IndexByte(b, '\r') >= 0 {
-		n = bytes.Count(b, []byte{'\r'})
-	}
-	return n
 }
 
 // fill reads more text behind the unread part, moving or growing the buffer; false at the end of the text.

@@ -1,0 +1,251 @@
+package csvprofile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// headerRows counts the records at the beginning of body that name columns.
+func headerRows(body [][]string, width int) (int, string) {
+	var data [][]string
+	for _, r := range body {
+		if !blank(r) {
+			data = append(data, r)
+		}
+	}
+	if len(data) == 0 {
+		return 0, "no rows"
+	}
+	head, rest := data[0], data[1:]
+	score, why := headerScore(head, rest)
+	if score <= 0 {
+		return 0, why
+	}
+	n := 1
+	for n < len(data)-1 && n < 16 {
+		if !slices.Equal(trimmed(data[n]), trimmed(head)) && !continuesHeader(data[n], data[n+1:]) {
+			break
+		}
+		n++
+	}
+	return n, why
+}
+
+// continuesHeader tells whether a record below a header is a second row of it: nothing in it is a value of the
+// kind its column has below.
+func continuesHeader(row []string, rest [][]string) bool {
+	strong := 0
+	for i, cell := range row {
+		k := kindOf(strings.TrimSpace(cell))
+		below := columnKind(rest, i)
+		word := k == kindText || k == kindBoolean && below != kindBoolean || k == kindNull
+		if !word && k != kindEmpty {
+			return false
+		}
+		if word && below != kindText {
+			strong++
+		}
+	}
+	return strong > 0 && strong*2 >= filled(row)
+}
+
+// columnKind is the kind that at least four fifths of the cells of column i have; kindText without one.
+func columnKind(rows [][]string, i int) kind {
+	var count [kinds]int
+	n := 0
+	for _, r := range rows[:min(len(rows), 200)] {
+		if i >= len(r) {
+			continue
+		}
+		k := kindOf(strings.TrimSpace(r[i]))
+		switch k {
+		case kindEmpty, kindNull:
+			continue
+		case kindDecimal, kindDouble:
+			k = kindInteger
+		}
+		count[k]++
+		n++
+	}
+	for k, c := range count {
+		if n > 0 && c*5 >= n*4 {
+			return kind(k)
+		}
+	}
+	return kindText
+}
+
+// headerScore weighs whether head names the columns of rest; above 0 it does.
+func headerScore(head []string, rest [][]string) (float64, string) {
+	texts, values, empties := 0, 0, 0
+	seen := map[string]bool{}
+	repeated := 0
+	for i, cell := range head {
+		s := strings.TrimSpace(cell)
+		switch k := kindOf(s); {
+		case k == kindEmpty:
+			if anyBelow(rest, i) && filled(head[i:]) > 0 {
+				empties++
+			}
+		case k == kindText || k == kindNull || k == kindBoolean:
+			texts++
+		default:
+			values++
+		}
+		if s != "" && seen[s] {
+			repeated++
+		}
+		seen[s] = true
+	}
+	if len(rest) == 0 {
+		if values > texts {
+			return -1, "a single row with values"
+		}
+		return 0.5, "a single row of words"
+	}
+	score := 0.0
+	typed, agree, differ := 0, 0, 0
+	for i, cell := range head {
+		s := strings.TrimSpace(cell)
+		if s == "" {
+			continue
+		}
+		k := kindOf(s)
+		below := columnKind(rest, i)
+		if below == kindText {
+			continue
+		}
+		typed++
+		if k == kindDecimal || k == kindDouble {
+			k = kindInteger
+		}
+		if k == below {
+			agree++
+		} else if k != kindNull {
+			differ++
+		}
+	}
+	score += 2*float64(differ) - 2*float64(agree)
+	if differ > 0 && agree == 0 {
+		return score, "words stand above columns of numbers or dates"
+	}
+	if agree > 0 && yearsAcross(head) {
+		return 2, "years across above columns of numbers"
+	}
+	if agree > differ {
+		return -float64(agree), "the first row has values of the same kinds as the rows below"
+	}
+	// Texts only: names are short, distinct, filled and do not come again below.
+	if values > 0 && typed == 0 {
+		score -= float64(values)
+	}
+	again := 0
+	for i, cell := range head {
+		s := strings.TrimSpace(cell)
+		for _, r := range rest[:min(len(rest), 200)] {
+			if s != "" && i < len(r) && strings.TrimSpace(r[i]) == s && !repeats(r, head) {
+				again++
+				break
+			}
+		}
+	}
+	named := 0
+	for _, cell := range head {
+		if looksLikeName(cell) {
+			named++
+		}
+	}
+	words := float64(max(filled(head), 1))
+	score += 0.6 + (float64(named)-4*float64(again))/words - 0.5*float64(repeated) - 0.5*float64(empties)
+	if score > 0 {
+		return score, "the first row has distinct words that do not come again"
+	}
+	return score, "the first row looks like the rows below"
+}
+
+// repeats tells whether a row is the header once more, as where several tables stand in one file.
+func repeats(row, head []string) bool {
+	same := 0
+	for i, c := range head {
+		if c = strings.TrimSpace(c); c != "" && i < len(row) && strings.TrimSpace(row[i]) == c {
+			same++
+		}
+	}
+	return same >= 2 && same*2 >= filled(head)
+}
+
+func trimmed(row []string) []string {
+	out := make([]string, len(row))
+	for i, c := range row {
+		out[i] = strings.TrimSpace(c)
+	}
+	return out
+}
+
+// anyBelow tells whether column i has a filled cell.
+func anyBelow(rows [][]string, i int) bool {
+	for _, r := range rows[:min(len(rows), 200)] {
+		if i < len(r) && strings.TrimSpace(r[i]) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// yearsAcross tells whether a row is a word followed by years in steps of one size.
+func yearsAcross(head []string) bool {
+	var years []int
+	for i, c := range head {
+		c = strings.TrimSpace(c)
+		if len(c) == 4 && c >= "1500" && c < "2200" && kindOf(c) == kindInteger {
+			y, _ := strconv.Atoi(c)
+			years = append(years, y)
+		} else if k := kindOf(c); k != kindText && k != kindEmpty || i == len(head)-1 && len(years) == 0 {
+			return false
+		}
+	}
+	if len(years) < 2 || len(years) == len(head) && len(years) < 4 {
+		return false
+	}
+	step := years[1] - years[0]
+	for i := 1; i < len(years); i++ {
+		if years[i]-years[i-1] != step {
+			return false
+		}
+	}
+	return step != 0
+}
+
+// looksLikeName tells whether a cell could be the name of a column.
+func looksLikeName(cell string) bool {
+	s := strings.TrimSpace(cell)
+	if s == "" || len(s) > 80 {
+		return false
+	}
+	low := strings.ToLower(s)
+	if strings.ContainsAny(s, "_") || isColumnWord(low) {
+		return true
+	}
+	for _, w := range strings.FieldsFunc(low, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if isColumnWord(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isColumnWord knows words that often stand in headers.
+func isColumnWord(w string) bool {
+	switch w {
+	case "id", "name", "title", "date", "type", "code", "number", "no", "nr", "url", "email", "address", "city", "country", "state", "year",
+		"month", "day", "time", "value", "count", "total", "amount", "price", "description", "category", "status", "lat", "lon", "lng", "latitude",
+		"longitude", "first", "last", "phone", "zip", "key", "label", "text", "comment", "comments", "notes", "region", "age", "sex", "gender",
+		"datum", "jahr", "bezeichnung", "anzahl", "wert", "ort", "plz", "nom", "fecha", "nombre", "data", "nome", "user", "username", "file",
+		"version", "start", "end", "from", "to", "size", "unit", "units", "rank", "score", "group", "class", "level", "source", "language",
+		"author", "subject", "reference", "department", "organisation", "organization", "owner", "position", "role", "index", "order", "quantity":
+		return true
+	}
+	return false
+}
