@@ -190,6 +190,9 @@ func (t tables) saveVersion(id string, v catalog.Version, kept *Kept) error {
 			return err
 		}
 	}
+	if err := t.saveStored(id, v, kept.Ref); err != nil {
+		return err
+	}
 	return t.mark(key(tableByDigest, v.Digests.SHA256[:], rid(id), v.N))
 }
 

@@ -92,6 +92,9 @@ func (a *Archive) markErrorPage(txn *triplestore.Txn, t tables, version, why str
 	if err := t.set(key(tableVersion, rid(id), n), marked); err != nil {
 		return err
 	}
+	if err := t.txn.Delete(storedSpace, storedKey(id, n)); err != nil { // hardly anybody asks for it now
+		return err
+	}
 	if err := t.set(key(tableResource, rid(id)), r); err != nil {
 		return err
 	}

@@ -226,10 +226,14 @@ const (
 	joinsFormat    = "2" // before: "done", or the resource up to which an older program had come
 )
 
-// Upgrade makes the index of columns anew where an older program wrote it, or none: it empties it and marks the latest
-// versions, for Join. It may be stopped at any time and begins again when called again; where there is nothing to do it
-// is quick. Nothing else may write meanwhile.
+// Upgrade brings the records of a directory that an older program wrote up to date. It makes the stored records where there
+// are none. It makes the index of columns anew where an older program wrote it, or none: it empties it and marks the latest
+// versions, for Join. It may be stopped at any time and goes on, or begins again, when called again; where there is nothing
+// to do it is quick. Nothing else may write meanwhile.
 func (a *Archive) Upgrade(ctx context.Context) error {
+	if err := a.storeAll(ctx); err != nil {
+		return fmt.Errorf("archive: stored records: %w", err)
+	}
 	var format []byte
 	err := a.db.View(func(txn *kv.Txn) (err error) {
 		format, _, err = txn.Get(kv.SpaceMeta, []byte(joinsFormatKey))

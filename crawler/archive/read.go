@@ -251,6 +251,16 @@ func (a *Archive) ResourcesOfType(ctx context.Context, mediaType, after string, 
 	return a.each(ctx, prefix, append(slices.Clone(prefix), after+"\x00"...), f)
 }
 
+// IDsOfType calls f with the ids of the resources whose latest version has a media type, in their order.
+func (a *Archive) IDsOfType(ctx context.Context, mediaType string, f func(id string)) error {
+	return a.view(func(t tables) error {
+		return t.scan(ctx, key(tableByType, strings.ToLower(mediaType), ""), nil, func(k, _ []byte) (bool, error) {
+			f(tail(k, ridLen))
+			return true, nil
+		})
+	})
+}
+
 // EachVersion calls f with every version, resource by resource, until it fails.
 func (a *Archive) EachVersion(ctx context.Context, f func(catalog.Version) error) error {
 	return a.view(func(t tables) error { return t.eachVersion(ctx, f) })

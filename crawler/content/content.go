@@ -55,6 +55,7 @@ type Ref struct {
 	Size        int64  // raw bytes
 	DeflateSize int64
 	Layout      uint64
+	Family      uint64 // of files that share segments; 0 where that is not known
 }
 
 // Tail ends the deflate stream that a file's segments begin: an empty final block.

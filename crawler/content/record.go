@@ -55,7 +55,7 @@ type fileRecord struct {
 }
 
 func (f *fileRecord) ref() Ref {
-	return Ref{SHA256: f.sha, MD5: f.md5, CRC32: f.crc, Size: f.size, DeflateSize: f.deflateSize, Layout: f.layout}
+	return Ref{SHA256: f.sha, MD5: f.md5, CRC32: f.crc, Size: f.size, DeflateSize: f.deflateSize, Layout: f.layout, Family: f.family}
 }
 
 // segment is one stored piece of a family's files.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/catalog"
+	"odarchive/crawler/archive"
 
 	kflate "github.com/klauspost/compress/flate"
 )
@@ -117,12 +117,13 @@ func BenchmarkHundredThousand(b *testing.B) {
 	list := make([]Entry, 100_000)
 	for i := range list {
 		e := some[i%len(some)]
-		v := catalog.Version{URL: fmt.Sprintf("http://h%d.example/d/%d.csv", i%300, i), FileName: fmt.Sprintf("%d.csv", i), Type: "text/csv", At: e.Modified}
+		v := archive.Stored{URL: fmt.Sprintf("http://h%d.example/d/%d.csv", i%300, i), FileName: fmt.Sprintf("%d.csv", i), Type: "text/csv", At: e.Modified}
 		ref, _, err := w.store.Stat(e.SHA256) // as the archive does for every entry
 		if err != nil {
 			b.Fatal(err)
 		}
-		list[i] = EntryOf(v, fmt.Sprintf("%sapi/v1/get/file/id/%024x_0", base, i), ref)
+		v.Ref = ref
+		list[i] = EntryOf(&v, fmt.Sprintf("%sapi/v1/get/file/id/%024x_0", base, i))
 	}
 	for b.Loop() {
 		start := time.Now()

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/catalog"
+	"odarchive/crawler/archive"
 	"odarchive/crawler/content"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/kv"
@@ -67,8 +66,7 @@ func (w *world) add(url string, n int, name string, data []byte) Entry {
 		w.t.Fatal(err)
 	}
 	iri := fmt.Sprintf("%sapi/v1/get/file/id/%024x_%d", base, len(url)*1000+len(w.order), n)
-	v := catalog.Version{URL: url, N: n, Type: "text/csv", FileName: name, At: time.Date(2026, 11, 21, 5, n%60, 7, 0, time.UTC)}
-	e := EntryOf(v, iri, ref)
+	e := EntryOf(&archive.Stored{URL: url, N: n, Type: "text/csv", FileName: name, At: time.Date(2026, 11, 21, 5, n%60, 7, 0, time.UTC), Ref: ref}, iri)
 	w.versions[iri], w.bytes[iri], w.latest[url] = e, data, iri
 	w.order = append(w.order, iri)
 	return e
@@ -95,22 +93,42 @@ func (w *world) Version(_ context.Context, iri string) (Entry, bool, error) {
 	return e, ok, nil
 }
 
-func (w *world) Latest(ctx context.Context, url string) (Entry, bool, error) {
-	return w.Version(ctx, w.latest[url])
+func (w *world) Find(ctx context.Context, addresses []string) ([]Entry, error) {
+	return find(ctx, w, addresses, w.latest)
 }
 
-func (w *world) ByID(ctx context.Context, id string) (Entry, bool, error) {
-	return w.Version(ctx, base+"api/v1/get/file/id/"+id)
-}
-
-func (w *world) OfType(ctx context.Context, mediaType string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for url := range w.latest {
-			if e, ok, err := w.Latest(ctx, url); ok && e.MediaType == mediaType && !yield(e, err) {
-				return
+// find looks addresses up among versions: by IRI, by URL, by id.
+func find(ctx context.Context, w interface {
+	Version(context.Context, string) (Entry, bool, error)
+}, addresses []string, latest map[string]string) (found []Entry, err error) {
+	for _, address := range addresses {
+		var e Entry
+		for _, iri := range []string{address, latest[address], base + "api/v1/get/file/id/" + address} {
+			one, ok, err := w.Version(ctx, iri)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				e = one
+				break
 			}
 		}
+		found = append(found, e)
 	}
+	return found, nil
+}
+
+func (w *world) OfType(ctx context.Context, mediaType string) (entries []Entry, err error) {
+	for _, iri := range w.latest {
+		e, _, err := w.Version(ctx, iri)
+		if err != nil {
+			return nil, err
+		}
+		if e.MediaType == mediaType {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
 }
 
 func sample(t testing.TB) *world {
@@ -660,6 +678,10 @@ func TestALostEntryBreaksTheDownloadOff(t *testing.T) {
 // staleWorld remembers sizes instead of asking the store.
 type staleWorld struct{ *world }
 
+func (w *staleWorld) Find(ctx context.Context, addresses []string) ([]Entry, error) {
+	return find(ctx, w, addresses, w.latest)
+}
+
 func (w *staleWorld) Version(_ context.Context, iri string) (Entry, bool, error) {
 	e, ok := w.versions[iri]
 	return e, ok, nil
@@ -678,4 +700,21 @@ func TestATooLargeSelectionIsRefused(t *testing.T) {
 	if !problem.Is(err, 413) {
 		t.Errorf("got %v", err)
 	}
+}
+
+func FuzzPlainNamesAreNamesInWhichNothingIsReplaced(f *testing.F) {
+	f.Add("http://a.example/d/x.csv", "x.csv", 3)
+	f.Add("http://a.example/d/?q=1", "con.csv", 0)
+	f.Add("http://a.example//d//", "LPT1", 0)
+	f.Add("http://u@a.example:80/d/x.csv", "x", 0)
+	f.Add("http://manifest.json/", "x", 0)
+	f.Fuzz(func(t *testing.T, url, file string, n int) {
+		plain, ok := plainName(url, n, file)
+		if !ok {
+			return
+		}
+		if slow := slowName(url, n, file); plain != slow || safe(strings.Split(plain, "/")) != plain {
+			t.Errorf("%q, %d, %q: %q, not %q", url, n, file, plain, slow)
+		}
+	})
 }

@@ -59,7 +59,9 @@ func manifest(w *bufio.Writer, p *Plan) {
 	if p.meta.Query != "" {
 		b = member(b, "  ", "query", p.meta.Query, ",\n")
 	}
-	b = member(b, "  ", "time", instant(p.modified), ",\n") // of the newest version, so that the zip stays the same
+	b = append(b, `  "time": "`...)
+	b = appendInstant(b, p.modified) // of the newest version, so that the zip stays the same
+	b = append(b, "\",\n"...)
 	b = fmt.Appendf(b, "  \"count\": %d,\n  \"size\": %d,\n  \"entries\": [", len(p.entries), p.rawSize)
 	w.Write(b)
 	for i := range p.entries {
@@ -69,21 +71,34 @@ func manifest(w *bufio.Writer, p *Plan) {
 			b = append(b, ',')
 		}
 		b = append(b, "\n    {"...)
-		b = member(b, "", "name", e.Name, ", ")
-		b = member(b, "", "url", e.URL, ", ")
-		b = member(b, "", "version", e.VersionIRI, ", ")
+		b = e.text(b, `"name": `, e.Name)
+		b = e.text(b, `, "url": `, e.URL)
+		b = e.text(b, `, "version": `, e.VersionIRI)
+		b = append(b, ", "...)
 		b = append(b, `"sha256": "`...)
 		b = hex.AppendEncode(b, e.SHA256[:])
 		b = append(b, `", "md5": "`...)
 		b = hex.AppendEncode(b, e.MD5[:])
 		b = append(b, `", "size": `...)
 		b = strconv.AppendInt(b, e.Size, 10)
-		b = append(b, ", "...)
-		b = member(b, "", "type", e.MediaType, ", ")
-		b = member(b, "", "time", instant(e.Modified), "}")
+		b = e.text(b, `, "type": `, e.MediaType)
+		b = append(b, `, "time": "`...)
+		b = appendInstant(b, e.Modified)
+		b = append(b, `"}`...)
 		w.Write(b)
 	}
 	w.WriteString("\n  ]\n}\n")
+}
+
+// text writes one of the entry's texts behind its name.
+func (e *Entry) text(b []byte, name, value string) []byte {
+	b = append(b, name...)
+	if !e.plain {
+		return appendJSON(b, value)
+	}
+	b = append(b, '"')
+	b = append(b, value...)
+	return append(b, '"')
 }
 
 func member(b []byte, indent, name, value, end string) []byte {
@@ -97,21 +112,44 @@ func member(b []byte, indent, name, value, end string) []byte {
 
 // appendJSON quotes a string; plain ones without the reflection of encoding/json.
 func appendJSON(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
-			quoted, err := json.Marshal(validText(s))
-			if err != nil { // strings always marshal
-				panic(err)
-			}
-			return append(b, quoted...)
+	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f || r == '"' || r == '\\' }) >= 0 {
+		quoted, err := json.Marshal(validText(s))
+		if err != nil { // strings always marshal
+			panic(err)
 		}
+		return append(b, quoted...)
 	}
 	b = append(b, '"')
 	b = append(b, s...)
 	return append(b, '"')
 }
 
-func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// appendInstant writes a time as 2006-01-02T15:04:05.000Z.
+func appendInstant(b []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(b, "2006-01-02T15:04:05.000Z")
+	}
+	hour, minute, second := t.Clock()
+	b = digits(b, year, 4)
+	b = digits(append(b, '-'), int(month), 2)
+	b = digits(append(b, '-'), day, 2)
+	b = digits(append(b, 'T'), hour, 2)
+	b = digits(append(b, ':'), minute, 2)
+	b = digits(append(b, ':'), second, 2)
+	b = digits(append(b, '.'), t.Nanosecond()/1e6, 3)
+	return append(b, 'Z')
+}
+
+func digits(b []byte, n, width int) []byte {
+	b = append(b, "0000"[:width]...)
+	for i := len(b) - 1; n > 0; i-- {
+		b[i] = '0' + byte(n%10)
+		n /= 10
+	}
+	return b
+}
 
 // metadata describes the versions in Turtle, in the archive's own terms.
 func metadata(w *bufio.Writer, p *Plan) {
@@ -120,15 +158,19 @@ func metadata(w *bufio.Writer, p *Plan) {
 	var b []byte
 	for i := range p.entries {
 		e := &p.entries[i]
-		url, version := iri(e.URL), iri(e.VersionIRI)
+		url, version, mediaType, name := e.URL, e.VersionIRI, e.MediaType, e.Name
+		if !e.plain {
+			url, version, mediaType, name = iri(url), iri(version), turtleEscapes.Replace(validText(mediaType)), relative(name)
+		}
 		b = put(b[:0], "\n<", url, "> dct:hasVersion <", version, "> .\n<", version, "> a prov:Entity ;\n\tdct:isVersionOf <", url, "> ;\n\tdct:identifier \"")
 		b = hex.AppendEncode(b, e.MD5[:])
-		b = put(b, "\" ;\n\tdct:issued \"", instant(e.Modified), "\"^^xsd:dateTime ;\n\tdcat:byteSize ")
+		b = appendInstant(put(b, "\" ;\n\tdct:issued \""), e.Modified)
+		b = put(b, "\"^^xsd:dateTime ;\n\tdcat:byteSize ")
 		b = strconv.AppendInt(b, e.Size, 10)
 		if e.MediaType != "" {
-			b = put(b, " ;\n\tdcat:mediaType ", turtleString(e.MediaType))
+			b = put(b, " ;\n\tdcat:mediaType \"", mediaType, "\"")
 		}
-		b = put(b, " ;\n\tdcat:downloadURL <", version, ">, <", relative(e.Name), "> ;\n",
+		b = put(b, " ;\n\tdcat:downloadURL <", version, ">, <./", name, "> ;\n",
 			"\tspdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ; spdx:checksumValue \"")
 		b = hex.AppendEncode(b, e.SHA256[:])
 		w.Write(put(b, "\"^^xsd:hexBinary ] .\n"))
@@ -158,16 +200,33 @@ func iri(s string) string {
 	return b.String()
 }
 
+// isPlainASCII tells whether s has nothing that has to be escaped anywhere: most addresses and names are so.
+func isPlainASCII(s string) bool {
+	for i := range len(s) {
+		if !unreserved[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// unreserved are letters, digits and what addresses are made of.
+var unreserved = func() (table [256]bool) {
+	for c := byte('0'); c <= 'z'; c++ {
+		table[c] = c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a'
+	}
+	for _, c := range []byte("-._~/:?=&+") {
+		table[c] = true
+	}
+	return table
+}()
+
 func forbidden(r rune) bool {
 	return r <= ' ' || r == 0x7f || r == '\uFFFD' || strings.ContainsRune("<>\"{}|\\^`", r)
 }
 
-// relative is the reference to an entry from metadata.ttl. The "./" keeps a colon from making it a scheme.
-func relative(name string) string { return "./" + (&url.URL{Path: name}).EscapedPath() }
-
-func turtleString(s string) string {
-	return `"` + turtleEscapes.Replace(validText(s)) + `"`
-}
+// relative is the reference to an entry from metadata.ttl, behind the "./" that keeps a colon from making it a scheme.
+func relative(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
 var turtleEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/catalog"
+	"odarchive/crawler/archive"
 	"odarchive/crawler/content"
 )
 
@@ -30,14 +30,15 @@ type Entry struct {
 	DeflateSize int64     // as content.Ref has it
 	Layout      uint64    // as content.Ref has it
 	Modified    time.Time // of the version
+	plain       bool      // nothing in name, URL, IRI and type has to be escaped anywhere
 }
 
 // EntryOf makes the entry of a version that is stored.
-func EntryOf(v catalog.Version, iri string, ref content.Ref) Entry {
+func EntryOf(s *archive.Stored, iri string) Entry {
 	return Entry{
-		Name: Name(v.URL, v.N, v.FileName), URL: v.URL, VersionIRI: iri, MediaType: v.Type,
-		SHA256: ref.SHA256, MD5: ref.MD5, CRC32: ref.CRC32, Size: ref.Size, DeflateSize: ref.DeflateSize, Layout: ref.Layout,
-		Modified: v.At,
+		Name: Name(s.URL, s.N, s.FileName), URL: s.URL, VersionIRI: iri, MediaType: s.Type,
+		SHA256: s.Ref.SHA256, MD5: s.Ref.MD5, CRC32: s.Ref.CRC32, Size: s.Ref.Size, DeflateSize: s.Ref.DeflateSize, Layout: s.Ref.Layout,
+		Modified: s.At,
 	}
 }
 

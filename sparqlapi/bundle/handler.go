@@ -164,16 +164,13 @@ func (h *Handler) Type(prefix string) http.Handler {
 			return problem.New(http.StatusNotFound, "No type given", "expected "+prefix+" followed by a media type, such as text/csv")
 		}
 		return h.serve(w, r, Meta{Title: "All files of type " + mediaType, Base: h.Base}, func(ctx context.Context) ([]Entry, error) {
-			c := newCollector(h.Archive, h.limit())
-			for e, err := range h.Archive.OfType(ctx, mediaType) {
-				if err == nil {
-					err = c.add(e)
-				}
-				if err != nil {
-					return nil, err
-				}
+			entries, err := h.Archive.OfType(ctx, mediaType)
+			if err != nil {
+				return nil, err
 			}
-			return c.entries, nil
+			c := collector{archive: h.Archive, limit: h.limit()}
+			err = c.add(entries)
+			return c.entries, err
 		})
 	})
 }
@@ -195,26 +192,18 @@ func (h *Handler) IDs() http.Handler {
 }
 
 func (h *Handler) byID(ctx context.Context, ids []string) ([]Entry, error) {
-	c := newCollector(h.Archive, h.limit())
-	for _, id := range ids {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		e, ok, err := h.Archive.ByID(ctx, id)
-		if err == nil && !ok {
-			e, ok, err = find(ctx, h.Archive, id)
-		}
-		if err == nil && !ok {
-			err = problem.Newf(http.StatusNotFound, "Unknown id", "no version and no resource has the id %q", id)
-		}
-		if err == nil {
-			err = c.add(e)
-		}
-		if err != nil {
-			return nil, err
+	found, err := h.Archive.Find(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		if found[i].VersionIRI == "" {
+			return nil, problem.Newf(http.StatusNotFound, "Unknown id", "no version and no resource has the id %q", ids[i])
 		}
 	}
-	return c.entries, nil
+	c := collector{archive: h.Archive, limit: h.limit()}
+	err = c.add(found)
+	return c.entries, err
 }
 
 // serve finds the entries and sends their zip.

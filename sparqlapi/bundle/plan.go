@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"odarchive/crawler/content"
@@ -36,35 +36,26 @@ var documents = [...]document{manifest, metadata}
 // New settles a zip of the entries. It takes them over, drops those whose version stands in them already, and gives
 // them safe and unique names. No entries: ErrEmpty.
 func New(entries []Entry, meta Meta) (*Plan, error) {
-	seen := make(map[string]struct{}, len(entries))
-	entries = slices.DeleteFunc(entries, func(e Entry) bool {
-		_, dup := seen[e.VersionIRI]
-		seen[e.VersionIRI] = struct{}{}
-		return dup
-	})
+	entries = unique(entries)
 	if len(entries) == 0 {
 		return nil, ErrEmpty
 	}
 	nameAll(entries)
 	p := &Plan{meta: meta, entries: entries, offsets: make([]int64, len(entries))}
 	for i := range entries {
-		p.rawSize += entries[i].Size
-		if entries[i].Modified.After(p.modified) {
-			p.modified = entries[i].Modified
+		e := &entries[i]
+		e.plain = isPlainASCII(e.URL) && isPlainASCII(e.VersionIRI) && isPlainASCII(e.MediaType) && isPlainASCII(e.Name)
+		p.rawSize += e.Size
+		if e.Modified.After(p.modified) {
+			p.modified = e.Modified
 		}
 	}
-	at := int64(0)
-	for i, name := range []string{manifestName, metadataName} {
-		size, crc := measure(documents[i], p)
-		newest := Entry{Modified: p.modified}
-		f := file{name: name, method: methodStore, crc: crc, size: size, packed: size, offset: at, modified: newest.modified()}
-		p.made = append(p.made, f)
-		at += f.localSize() + f.packed
-	}
+	p.makeDocuments()
+	at := p.made[len(p.made)-1].end()
 	for i := range entries {
 		p.offsets[i] = at
 		f := p.file(i)
-		at += f.localSize() + f.packed
+		at = f.end()
 	}
 	p.central = at
 	for i := range p.count() {
@@ -76,8 +67,27 @@ func New(entries []Entry, meta Meta) (*Plan, error) {
 	}
 	var buf [128]byte
 	p.size = at + int64(len(appendEnd(buf[:0], p.count(), at-p.central, p.central)))
-	p.etag = p.hash()
 	return p, nil
+}
+
+// makeDocuments settles the first entries, and the tag: each runs through all entries, so they run beside one another.
+func (p *Plan) makeDocuments() {
+	newest := Entry{Modified: p.modified}
+	var running sync.WaitGroup
+	p.made = make([]file, len(documents))
+	for i, name := range []string{manifestName, metadataName} {
+		running.Go(func() {
+			size, crc := measure(documents[i], p)
+			p.made[i] = file{name: name, method: methodStore, crc: crc, size: size, packed: size, modified: newest.modified()}
+		})
+	}
+	running.Go(func() { p.etag = p.hash() })
+	running.Wait()
+	at := int64(0)
+	for i := range p.made {
+		p.made[i].offset = at
+		at = p.made[i].end()
+	}
 }
 
 // hash covers everything that the zip's bytes depend on.
@@ -210,8 +220,7 @@ func (p *Plan) steps(out *section, c Contents, offset int64) error {
 	var scratch []byte
 	for i := range p.made {
 		f := &p.made[i]
-		end := f.offset + f.localSize() + f.packed
-		if offset >= end {
+		if offset >= f.end() {
 			continue
 		}
 		out.skip = max(offset-f.offset, 0)

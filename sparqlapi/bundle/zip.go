@@ -52,6 +52,9 @@ func (f *file) flags() uint16 {
 	return 0
 }
 
+// end is where the entry's data end in the zip.
+func (f *file) end() int64 { return f.offset + f.localSize() + f.packed }
+
 func clip32(n int64) uint32 { return uint32(min(n, max32)) }
 
 // localSize is the length of appendLocal.

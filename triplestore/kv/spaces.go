@@ -20,7 +20,7 @@ const (
 	SpaceQueue       Space = 0x31 // crawler/frontier: what is due, per host
 	SpaceHosts       Space = 0x32 // crawler/frontier: host groups and leases
 	SpaceArchive     Space = 0x40 // crawler/archive: versions
-	SpaceArchiveIdx  Space = 0x41 // crawler/archive: by URL, by time
+	SpaceArchiveIdx  Space = 0x41 // crawler/archive: stored records
 	SpaceSearch      Space = 0x42 // crawler/archive, crawler/wordindex: the search index
 	SpaceJoins       Space = 0x43 // crawler/joins: columns that share values
 	SpacePoliteness  Space = 0x50 // crawler/politeness: robots rules and host delays

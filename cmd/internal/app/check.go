@@ -81,7 +81,7 @@ func (n *Node) checkVersions(ctx context.Context, r *CheckReport, lost map[conte
 		return err
 	}
 	for sha := range lost {
-		if err := n.Content.Forget(ctx, sha); err != nil {
+		if err := errors.Join(n.Archive.Lose(ctx, sha), n.Content.Forget(ctx, sha)); err != nil {
 			return fmt.Errorf("repair: %w", err)
 		}
 	}

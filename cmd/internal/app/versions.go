@@ -3,9 +3,10 @@ package app
 import (
 	"context"
 	"errors"
-	"iter"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
@@ -20,42 +21,74 @@ type versions struct{ *archive.Archive }
 
 var _ bundle.Archive = versions{}
 
-// Version implements bundle.Archive.
-func (a versions) Version(ctx context.Context, iri string) (bundle.Entry, bool, error) {
-	ref, ok := a.Mint().Parse(iri)
-	if !ok || (ref.Kind != ns.KindVersion && ref.Kind != ns.KindColumn) {
-		return bundle.Entry{}, false, nil
-	}
-	return a.entry(ctx)(a.Archive.Version(ctx, ref.ID))
+// Find implements bundle.Archive.
+func (a versions) Find(ctx context.Context, addresses []string) ([]bundle.Entry, error) {
+	wanted := make([]archive.Wanted, len(addresses))
+	each(len(addresses), func(i int) { wanted[i] = a.wanted(addresses[i]) })
+	return a.entries(ctx, wanted)
 }
 
-// Latest implements bundle.Archive.
-func (a versions) Latest(ctx context.Context, url string) (bundle.Entry, bool, error) {
-	return a.entry(ctx)(a.Archive.Latest(ctx, url))
+// wanted is the version that an address stands for; what is no address stands for nothing that is there.
+func (a versions) wanted(address string) archive.Wanted {
+	if ref, ok := a.Mint().Parse(address); ok && (ref.Kind == ns.KindVersion || ref.Kind == ns.KindColumn) {
+		w, _ := archive.WantVersion(ref.ID)
+		return w
+	}
+	if w, ok := archive.WantVersion(address); ok {
+		return w
+	}
+	if ns.IsResourceID(address) {
+		return archive.WantLatest(address)
+	}
+	id, err := archive.ResourceID(address)
+	if err != nil {
+		return archive.Wanted{}
+	}
+	return archive.WantLatest(id)
 }
 
-// ByID implements bundle.Archive.
-func (a versions) ByID(ctx context.Context, id string) (bundle.Entry, bool, error) {
-	if ns.IsResourceID(id) {
-		return a.Latest(ctx, id)
+func (a versions) entries(ctx context.Context, wanted []archive.Wanted) ([]bundle.Entry, error) {
+	found, err := a.Archive.Find(ctx, wanted)
+	if err != nil {
+		return nil, err
 	}
-	return a.entry(ctx)(a.Archive.Version(ctx, id))
+	entries := make([]bundle.Entry, len(found))
+	each(len(found), func(i int) {
+		if s := &found[i]; s.ID != "" {
+			entries[i] = bundle.EntryOf(s, a.Mint().Version(s.ID))
+		}
+	})
+	return entries, nil
+}
+
+// each calls f with 0 to n-1, on all processors.
+func each(n int, f func(i int)) {
+	var done sync.WaitGroup
+	share := max(1024, n/runtime.GOMAXPROCS(0)+1)
+	for from := 0; from < n; from += share {
+		done.Go(func() {
+			for i := from; i < min(from+share, n); i++ {
+				f(i)
+			}
+		})
+	}
+	done.Wait()
 }
 
 // OfType implements bundle.Archive.
-func (a versions) OfType(ctx context.Context, mediaType string) iter.Seq2[bundle.Entry, error] {
-	return func(yield func(bundle.Entry, error) bool) {
-		types, err := a.typesLike(ctx, mediaType)
+func (a versions) OfType(ctx context.Context, mediaType string) ([]bundle.Entry, error) {
+	types, err := a.typesLike(ctx, mediaType)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []archive.Wanted
+	for _, t := range types {
+		err := a.IDsOfType(ctx, t, func(id string) { wanted = append(wanted, archive.WantLatest(id)) })
 		if err != nil {
-			yield(bundle.Entry{}, err)
-			return
-		}
-		for _, t := range types {
-			if !a.eachOfType(ctx, t, yield) {
-				return
-			}
+			return nil, err
 		}
 	}
+	return a.entries(ctx, wanted)
 }
 
 // typesLike are the media types that a name stands for: itself, or those with a subtype that is, ends in or begins with
@@ -77,42 +110,6 @@ func (a versions) typesLike(ctx context.Context, name string) ([]string, error) 
 		}
 	}
 	return like, nil
-}
-
-func (a versions) eachOfType(ctx context.Context, mediaType string, yield func(bundle.Entry, error) bool) (more bool) {
-	more = true
-	err := a.ResourcesOfType(ctx, mediaType, "", func(r catalog.Resource) bool {
-		if r.Versions == 0 {
-			return true
-		}
-		entry, ok, err := a.Latest(ctx, r.ID)
-		if ok || err != nil {
-			more = yield(entry, err) && err == nil
-		}
-		return more
-	})
-	if err != nil && more {
-		yield(bundle.Entry{}, err)
-		return false
-	}
-	return more
-}
-
-// entry makes a zip entry of a version that was looked up; what is not in the archive is no error.
-func (a versions) entry(ctx context.Context) func(catalog.Version, error) (bundle.Entry, bool, error) {
-	return func(v catalog.Version, err error) (bundle.Entry, bool, error) {
-		if errors.Is(err, archive.ErrNotFound) {
-			return bundle.Entry{}, false, nil
-		}
-		if err != nil {
-			return bundle.Entry{}, false, err
-		}
-		ref, err := a.Ref(ctx, v)
-		if err != nil {
-			return bundle.Entry{}, false, err
-		}
-		return bundle.EntryOf(v, a.Mint().Version(v.ID), ref), true, nil
-	}
 }
 
 // lookup is the archive for handlers that take "not found" as an answer, not as an error.

@@ -1,0 +1,58 @@
+package content
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestRefsAreBroughtUpToDateWithLaterCuts(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	r := rng(11)
+	var refs []Ref
+	data := table(r, 300_000)
+	for range 6 {
+		var previous Digest
+		if len(refs) > 0 {
+			previous = refs[len(refs)-1].SHA256
+		}
+		refs = append(refs, s.put(data, previous))
+		data = edit(r, data)
+	}
+	alone := s.put(noise(r, 5000), Digest{})
+	for range 2 { // the second time from what is kept
+		settled := append(slices.Clone(refs), alone, Ref{SHA256: Digest{1}, Layout: 7})
+		var list []*Ref
+		for i := range settled {
+			list = append(list, &settled[i])
+		}
+		if err := s.Settle(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		for i, old := range append(slices.Clone(refs), alone) {
+			now, ok, err := s.Stat(old.SHA256)
+			if err != nil || !ok || now != settled[i] {
+				t.Errorf("file %d: settled %+v, is %+v, %v", i, settled[i], now, err)
+			}
+			if now.Layout != old.Layout {
+				changed++
+			}
+		}
+		if changed == 0 {
+			t.Error("nothing was cut: this tests nothing")
+		}
+		if settled[7].Layout != 7 {
+			t.Error("a ref without a family has changed")
+		}
+		snap := s.db.Snapshot()
+		for i := range refs {
+			f, _, err := readFile(snap, refs[i].SHA256)
+			if err != nil || f.layout != settled[i].Layout || f.deflateSize != settled[i].DeflateSize {
+				t.Errorf("file %d: layout %d is kept, not %d", i, f.layout, settled[i].Layout)
+			}
+		}
+		snap.Close()
+	}
+	s.verify()
+}

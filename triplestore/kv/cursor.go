@@ -1,0 +1,65 @@
+package kv
+
+import (
+	"bytes"
+
+	badger "github.com/dgraph-io/badger/v4"
+)
+
+// Cursor finds many keys of one space in one snapshot, best in their order: one that is a little further on is reached
+// step by step, which is ten times as quick as a search. It belongs to one goroutine. Close it before its snapshot.
+type Cursor struct {
+	space Space
+	snap  *Snapshot
+	it    *badger.Iterator
+	begun bool
+}
+
+// stepsToSeek is how many keys a Cursor passes over before it searches: a search costs about as much.
+const stepsToSeek = 12
+
+// Cursor begins before the first key of a space.
+func (s *Snapshot) Cursor(space Space) (*Cursor, error) {
+	if err := s.acquire(); err != nil {
+		return nil, err
+	}
+	return &Cursor{space: space, snap: s, it: s.txn.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(space)}})}, nil
+}
+
+// Close gives the cursor up. It may be called twice.
+func (c *Cursor) Close() {
+	if c.it != nil {
+		c.it.Close()
+		c.snap.release()
+		c.it = nil
+	}
+}
+
+// Seek calls f with the first entry at or after a key; found is false where there is none. The key comes without its space;
+// both slices are valid only during the call.
+func (c *Cursor) Seek(key []byte, f func(key, val []byte) error) (found bool, err error) {
+	defer recoverDamage("seek in "+c.space.String(), &err)
+	c.advance(fullKey(c.space, key))
+	if !c.it.Valid() {
+		return false, nil
+	}
+	item := c.it.Item()
+	var inner error
+	if err := item.Value(func(v []byte) error { inner = f(item.Key()[1:], v); return nil }); err != nil {
+		return false, readError(c.space, item.Key()[1:], err)
+	}
+	return true, inner
+}
+
+func (c *Cursor) advance(full []byte) {
+	if c.begun && c.it.Valid() && bytes.Compare(c.it.Item().Key(), full) <= 0 {
+		for range stepsToSeek {
+			if !c.it.Valid() || bytes.Compare(c.it.Item().Key(), full) >= 0 {
+				return
+			}
+			c.it.Next()
+		}
+	}
+	c.begun = true
+	c.it.Seek(full)
+}
