@@ -35,10 +35,15 @@ func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Ma
 // unjoined marks a version whose columns are not in the index of columns yet, in the transaction that makes it: its
 // columns come, and those of the version before it leave, when Join gets there.
 func (a *Archive) unjoined(t tables, id string, n int, in *inspect.Inside) error {
-	if n == 0 && len(columnsOf("", in)) == 0 {
+	version := ns.VersionID(id, n)
+	columns := columnsOf(version, in)
+	if n == 0 && len(columns) == 0 {
 		return nil
 	}
-	t.txn.OnCommit(func() { a.joining.left.Add(1) })
+	t.txn.OnCommit(func() {
+		a.joining.left.Add(1)
+		a.joining.remember(version, columns)
+	})
 	return t.mark(key(tableUnjoined, rid(id), n))
 }
 
@@ -47,6 +52,39 @@ type joining struct {
 	left atomic.Int64 // marks
 	mu   sync.Mutex   // one Join at a time; guards what follows
 	last []byte       // the mark at which the last one ended: what comes before it waits for the next round
+
+	recentMu sync.Mutex // guards what follows
+	recent   map[string][]joins.Column
+}
+
+// maxRecent bounds the versions whose columns are remembered until they are joined, which spares reading their profiles.
+const maxRecent = 2 * joinVersions
+
+func (j *joining) remember(version string, columns []joins.Column) {
+	j.recentMu.Lock()
+	defer j.recentMu.Unlock()
+	if j.recent == nil {
+		j.recent = map[string][]joins.Column{}
+	}
+	if len(j.recent) < maxRecent {
+		j.recent[version] = columns
+	}
+}
+
+// recall gives the columns of a version if they are remembered.
+func (j *joining) recall(version string) ([]joins.Column, bool) {
+	j.recentMu.Lock()
+	defer j.recentMu.Unlock()
+	columns, ok := j.recent[version]
+	return columns, ok
+}
+
+func (j *joining) forget(versions []joins.Replacement) {
+	j.recentMu.Lock()
+	defer j.recentMu.Unlock()
+	for _, r := range versions {
+		delete(j.recent, r.New)
+	}
 }
 
 // Unjoined is how many versions are not in the index of columns yet.
@@ -105,15 +143,16 @@ func (a *Archive) waiting(ctx context.Context) (marks [][]byte, err error) {
 
 // joinMarks takes in as many of the marked versions as its bounds allow.
 func (a *Archive) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
-	var todo []joins.Replacement
+	var taken, todo []joins.Replacement // todo: where a version came and left meanwhile, as one
 	var update *joins.Update
 	done := 0
 	err := a.view(func(t tables) (err error) {
 		for weight := 0; done < len(marks) && (done == 0 || weight < joinHashes); done++ {
-			r, err := t.replacement(marks[done])
+			r, err := a.replacement(t, marks[done])
 			if err != nil {
 				return err
 			}
+			taken = append(taken, r)
 			if last := len(todo) - 1; last >= 0 && todo[last].New == r.Old {
 				r.Old = todo[last].Old
 				todo = todo[:last]
@@ -127,7 +166,11 @@ func (a *Archive) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return done, a.joined(ctx, update, marks[:done])
+	if err := a.joined(ctx, update, marks[:done]); err != nil {
+		return 0, err
+	}
+	a.joining.forget(taken)
+	return done, nil
 }
 
 // joinApart takes in a version that is too much for one transaction together with the one that it replaces: first that one
@@ -136,7 +179,7 @@ func (a *Archive) joinApart(ctx context.Context, mark []byte) error {
 	apart := func(half func(*joins.Replacement), marks [][]byte) error {
 		var update *joins.Update
 		err := a.view(func(t tables) error {
-			r, err := t.replacement(mark)
+			r, err := a.replacement(t, mark)
 			if err != nil {
 				return err
 			}
@@ -152,16 +195,24 @@ func (a *Archive) joinApart(ctx context.Context, mark []byte) error {
 	if err := apart(func(r *joins.Replacement) { r.New, r.Columns = "", nil }, nil); err != nil {
 		return err
 	}
-	return apart(func(r *joins.Replacement) { r.Old = "" }, [][]byte{mark})
+	err := apart(func(r *joins.Replacement) {
+		r.Old = ""
+		a.joining.forget([]joins.Replacement{*r})
+	}, [][]byte{mark})
+	return err
 }
 
 // replacement is what a mark stands for.
-func (t tables) replacement(mark []byte) (joins.Replacement, error) {
+func (a *Archive) replacement(t tables, mark []byte) (joins.Replacement, error) {
 	n := int(binary.BigEndian.Uint32(mark[len(mark)-4:]))
 	id := tail(mark[:len(mark)-4], ridLen)
 	r := joins.Replacement{New: ns.VersionID(id, n)}
 	if n > 0 {
 		r.Old = ns.VersionID(id, n-1)
+	}
+	if columns, ok := a.joining.recall(r.New); ok {
+		r.Columns = columns
+		return r, nil
 	}
 	in, err := t.inside(r.New)
 	r.Columns = columnsOf(r.New, in)

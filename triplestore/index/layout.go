@@ -1,10 +1,6 @@
 package index
 
-import (
-	"cmp"
-
-	"odarchive/triplestore/term"
-)
+import "odarchive/triplestore/term"
 
 // Layout is a sort order of quads that the index keeps. The letters are the components from the most significant on.
 //
@@ -222,8 +218,5 @@ func BestOrder(p term.Pattern) term.Order {
 
 // sorter sorts rows in a layout's order.
 func compareIn(l Layout) func(a, b term.IDQuad) int {
-	return func(a, b term.IDQuad) int {
-		ta, tb := l.Tuple(a), l.Tuple(b)
-		return cmp.Or(cmp.Compare(ta[0], tb[0]), cmp.Compare(ta[1], tb[1]), cmp.Compare(ta[2], tb[2]), cmp.Compare(ta[3], tb[3]))
-	}
+	return func(a, b term.IDQuad) int { return l.Tuple(a).Compare(l.Tuple(b)) }
 }

@@ -29,21 +29,27 @@ func NewRun(changes []Change) *Run {
 			named++
 		}
 	}
-	sorted := slices.Clone(changes)
+	type row struct {
+		Tuple
+		sign int8
+	}
+	sorted := make([]row, 0, len(changes))
 	for l := Layout(0); l < Layouts; l++ {
-		if l == SPOG {
-			if named == 0 {
-				break
-			}
-			sorted = slices.DeleteFunc(sorted, func(c Change) bool { return c.Quad.G == term.DefaultGraph })
+		if l == SPOG && named == 0 {
+			break
 		}
-		compare := compareIn(l)
-		slices.SortFunc(sorted, func(a, b Change) int { return compare(a.Quad, b.Quad) })
+		sorted = sorted[:0]
+		for _, c := range changes {
+			if l.Holds(c.Quad.G) {
+				sorted = append(sorted, row{l.Tuple(c.Quad), c.Sign})
+			}
+		}
+		slices.SortFunc(sorted, func(a, b row) int { return a.Compare(b.Tuple) })
 		rows := make([]term.IDQuad, len(sorted))
 		sums := make([]int32, len(sorted)+1)
 		for i, c := range sorted {
-			rows[i] = c.Quad
-			sums[i+1] = sums[i] + int32(c.Sign)
+			rows[i] = l.Quad(c.Tuple)
+			sums[i+1] = sums[i] + int32(c.sign)
 		}
 		r.rows[l], r.sums[l] = rows, sums
 	}
