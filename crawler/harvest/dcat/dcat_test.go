@@ -131,10 +131,11 @@ func TestIrregularDatasetsAndDistributionsAreNotLost(t *testing.T) {
         [ dct:accessURL <http://c.example/1.xml> ; dcat:mediaType <https://www.iana.org/assignments/media-types/text/xml> ],
         [ dcat:accessURL <http://c.example/wms> ; dct:format "WMS" ],
         <http://c.example/1.pdf>,
-        [ dcat:accessURL <http://c.example/page> ; dcat:downloadURL <http://c.example/1.zip>, <http://c.example/1b.zip> ] .
+        [ dcat:accessURL <http://c.example/page> ; dcat:downloadURL <http://c.example/1.zip>, <http://c.example/1b.zip> ],
+        [ dcat:accessURL <http://c.example/1c.zip> ; dcat:downloadURL "see our pages" ] .
 :3 dcat:distribution [ dcat:accessURL <http://c.example/3> ] .
 `}))
-	wants(t, "URLs", urls(n), "http://c.example/1.csv", "http://c.example/1.xml", "http://c.example/1.pdf", "http://c.example/1.zip", "http://c.example/1b.zip", "http://c.example/2.csv", "http://c.example/3")
+	wants(t, "URLs", urls(n), "http://c.example/1.csv", "http://c.example/1.xml", "http://c.example/1.pdf", "http://c.example/1.zip", "http://c.example/1b.zip", "http://c.example/1c.zip", "http://c.example/2.csv", "http://c.example/3")
 	first, second := n.Datasets[0], n.Datasets[1]
 	if first.Frequency != "weekly" || first.Distributions[0].Format != "CSV" || first.Distributions[0].Size != 12 || first.Distributions[1].MediaType != "text/xml" || !first.Distributions[2].Service {
 		t.Errorf("%+v", first)

@@ -2,6 +2,8 @@ package dcat
 
 import (
 	"cmp"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +17,8 @@ import (
 	"odarchive/vocab/skos"
 )
 
-// distributions of a dataset, one for each address that can be crawled.
+// distributions of a dataset, one for each address that can be crawled: its download URLs; where it has none that is an
+// address, its access URLs, behind which there may be a page or the file itself.
 func (g *graph) distributions(d term.Key) []harvest.Distribution {
 	var all []harvest.Distribution
 	for _, node := range g.objects(d, dcat.DistributionProp) {
@@ -25,7 +28,7 @@ func (g *graph) distributions(d term.Key) []harvest.Distribution {
 		}
 		form.Size = size(g.value(node, dcat.ByteSize))
 		form.Service = len(g.objects(node, dcat.AccessService)) > 0 || portalapi.IsService(form.Format)
-		addresses := g.objects(node, dcat.DownloadURL)
+		addresses := slices.DeleteFunc(g.objects(node, dcat.DownloadURL), g.isWords)
 		if len(addresses) > 0 {
 			form.Service = false
 		} else {
@@ -46,6 +49,16 @@ func (g *graph) distributions(d term.Key) []harvest.Distribution {
 		}
 	}
 	return all
+}
+
+// isWords tells a text from an address.
+func (g *graph) isWords(o term.Key) bool {
+	value := o.Value()
+	if o.Kind() == term.KindBlank {
+		value = g.value(o, rdf.Value)
+	}
+	u, err := url.Parse(strings.TrimSpace(value))
+	return err != nil || u.Host == ""
 }
 
 // label of what a predicate leads to: a literal, a node with one, or the end of an IRI.

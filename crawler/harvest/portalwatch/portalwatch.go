@@ -127,7 +127,7 @@ func (c client) portal(ctx context.Context, at position, out harvest.Sink) error
 	}
 	pattern := "<" + at.portal + "> <" + dcat.DatasetProp + "> ?thing"
 	mark := func(last string) string { return position{at.snapshot, at.portal, last}.String() }
-	return harvestsparql.Datasets(ctx, c.endpoint, at.snapshot, pattern, at.portal, at.dataset, mark, measuring{Sink: out, ctx: ctx, client: c, snapshot: at.snapshot})
+	return harvestsparql.Datasets(ctx, c.endpoint, at.snapshot, pattern, at.portal, at.dataset, mark, &measuring{Sink: out, ctx: ctx, client: c, snapshot: at.snapshot})
 }
 
 // describe the portal by its snapshot and by what Portal Watch knows of it.
@@ -157,57 +157,67 @@ func (c client) describe(ctx context.Context, at position) (harvest.Portal, erro
 	return p, nil
 }
 
-// measuring adds measurements that point to a dataset instead of being pointed to. It gathers a batch, which ends with
-// its mark.
+// measuring adds measurements that point to a dataset instead of being pointed to. It gathers what comes before a mark.
 type measuring struct {
 	harvest.Sink
 	ctx      context.Context // of the harvest
 	client   client
 	snapshot string
+	held     []harvest.Dataset
 }
 
-func (m measuring) Dataset(d harvest.Dataset) error {
-	if m.client.measured && harvestsparql.IsIRI(d.IRI) {
-		rows, err := m.client.ask(m.ctx, "measurements", map[string]string{"Graph": m.snapshot, "Datasets": "<" + d.IRI + ">"})
+const (
+	measuredAtOnce = 50   // datasets in one question, with some 80 rows each
+	fewRows        = 9000 // of an answer that is whole: Virtuoso cuts at 10,000
+)
+
+func (m *measuring) Dataset(d harvest.Dataset) error {
+	m.held = append(m.held, d)
+	return nil
+}
+
+func (m *measuring) Mark(token string) error {
+	for len(m.held) > 0 {
+		n, err := m.measure(min(len(m.held), measuredAtOnce))
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
+		for _, d := range m.held[:n] {
+			if err := m.Sink.Dataset(d); err != nil {
+				return err
+			}
+		}
+		m.held = m.held[n:]
+	}
+	return m.Sink.Mark(token)
+}
+
+// measure the first n that are held, or fewer where their measurements would not all go into one answer.
+func (m *measuring) measure(n int) (int, error) {
+	var asked []string
+	at := map[term.Key]*harvest.Dataset{}
+	for i := range m.held[:n] {
+		if d := &m.held[i]; harvestsparql.IsIRI(d.IRI) {
+			asked = append(asked, "<"+d.IRI+">")
+			at[term.IRI(d.IRI)] = d
+		}
+	}
+	if !m.client.measured || len(asked) == 0 {
+		return n, nil
+	}
+	rows, err := m.client.ask(m.ctx, "measurements", map[string]string{"Graph": m.snapshot, "Datasets": strings.Join(asked, " ")})
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) >= fewRows && n > 1 {
+		return m.measure(n / 2)
+	}
+	for _, row := range rows {
+		if d := at[row["d"]]; d != nil {
 			d.Statements = append(d.Statements, term.Quad{S: row["m"], P: row["p"], O: row["o"]})
 		}
 	}
-	d.Distributions = append(d.Distributions, otherAddresses(d)...)
-	return m.Sink.Dataset(d)
-}
-
-// otherAddresses of distributions that have several: Portal Watch gathered them from portals that mean different things by
-// an access and a download URL, so all are listed.
-func otherAddresses(d harvest.Dataset) []harvest.Distribution {
-	listed := map[string]bool{}
-	for _, dist := range d.Distributions {
-		listed[dist.URL] = true
-	}
-	titles := map[term.Key]string{}
-	for _, q := range d.Statements {
-		if q.P == term.IRI(dcterms.Title) {
-			titles[q.S] = q.O.Value()
-		}
-	}
-	var more []harvest.Distribution
-	for _, q := range d.Statements {
-		switch q.P.Value() {
-		case dcat.AccessURL, dcat.DownloadURL, dcterms.NS + "accessURL":
-		default:
-			continue
-		}
-		address := strings.TrimSpace(q.O.Value())
-		if q.S == term.IRI(d.IRI) || q.O.Kind() == term.KindBlank || address == "" || listed[address] {
-			continue
-		}
-		listed[address] = true
-		more = append(more, harvest.Distribution{URL: address, Title: titles[q.S]})
-	}
-	return more
+	return n, nil
 }
 
 // newestSnapshot is the weekly graph with the greatest number; where there is none, the last of all graphs with a catalog.
