@@ -45,7 +45,7 @@ test-browser: ## the pages in a real browser (installs Debian's chromium and npm
 	@$(MAKE) --no-print-directory ui
 	ODARCHIVE_BROWSER=required $(GO) test ./ui/... -tags browser -run Browser -timeout 15m
 
-kill: ## kill -9 the store and a crawl at random moments, ROUNDS times, and look for what was lost
+kill: ## kill -9 the store, a crawl and a harvest at random moments, ROUNDS times, and look for what was lost
 	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h
 	$(GO) test ./cmd/odarchive -run Killed -kill-rounds $(ROUNDS) -timeout 2h
 

@@ -115,6 +115,9 @@ func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order t
 		}
 		flat := make([]term.ID, 0, 4*len(ids))
 		for _, q := range ids {
+			if q.G == term.DefaultGraph { // it has no name
+				q.G = q.P
+			}
 			flat = append(flat, q.S, q.P, q.O, q.G)
 		}
 		keys := make([]term.Key, len(flat))
@@ -122,6 +125,9 @@ func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order t
 			return err
 		}
 		for i := 0; i < len(keys); i += 4 {
+			if ids[i/4].G == term.DefaultGraph {
+				keys[i+3] = ""
+			}
 			if err := f(term.Quad{S: keys[i], P: keys[i+1], O: keys[i+2], G: keys[i+3]}); err != nil {
 				return err
 			}
@@ -132,6 +138,10 @@ func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order t
 // Measure all datasets of a portal and keep what changed. Only datasets that are listed now have measurements behind it.
 func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 	t := Table{Portal: portal}
+	state, _, err := k.states(ctx, portal)
+	if err != nil {
+		return t, fmt.Errorf("quality of %s: %w", portal, err)
+	}
 	datasets, err := k.datasets(ctx, portal)
 	if err != nil {
 		return t, fmt.Errorf("quality of %s: %w", portal, err)
@@ -168,6 +178,9 @@ func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 		return t, fmt.Errorf("quality of %s: %w", portal, err)
 	}
 	if err := k.forget(ctx, portal, datasets); err != nil {
+		return t, fmt.Errorf("quality of %s: %w", portal, err)
+	}
+	if err := k.note(ctx, portal, state); err != nil {
 		return t, fmt.Errorf("quality of %s: %w", portal, err)
 	}
 	return t, nil

@@ -54,18 +54,27 @@ func (n *Node) Quality(ctx context.Context, portals ...string) ([]quality.Table,
 	return tables, nil
 }
 
-// measuring keeps what is harvested, and measures each portal that has changed by it.
+// measuring keeps what is harvested, and measures each portal that has changed by it, or by a harvest that was killed before
+// it had measured.
 type measuring struct {
 	harvest.Keeper
 	node *Node
 }
 
 func (m measuring) Commit(ctx context.Context, r harvest.Report, portal string, whole bool) (harvest.Changes, error) {
-	changes, err := m.Keeper.Commit(ctx, r, portal, whole)
-	if err != nil || changes.Inserted+changes.Updated+changes.Withdrawn+changes.Returned == 0 {
-		return changes, err
+	quality := m.node.qualities()
+	current, err := quality.Current(ctx, portal)
+	if err != nil {
+		return harvest.Changes{}, err
 	}
-	_, err = m.node.Quality(ctx, portal)
+	changes, err := m.Keeper.Commit(ctx, r, portal, whole)
+	switch {
+	case err != nil:
+	case current && changes.Inserted+changes.Updated+changes.Withdrawn+changes.Returned == 0:
+		err = quality.Confirm(ctx, portal)
+	default:
+		_, err = quality.Measure(ctx, portal)
+	}
 	return changes, err
 }
 

@@ -210,7 +210,7 @@ func (h *run) each(ctx context.Context, headers []record) error {
 			continue
 		}
 		if !isProtocol(t.kind) { // else it has said that there is none
-			h.missed++
+			h.at.Missed++
 		}
 		h.stats.Trouble(t.kind)
 		h.out.Skip(fmt.Sprintf("record %s cannot be had: %v", head.Identifier, t))

@@ -63,7 +63,6 @@ type run struct {
 	dateless    bool              // the repository ignores from and until
 	swapped     bool              // its granularity was a lie
 	failures    int               // since a page brought something
-	missed      int               // records that could not be had
 	identity    *loosexml.Element // Identify
 }
 
@@ -91,11 +90,10 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err := h.introduce(ctx); err != nil {
 		return err
 	}
-	whole := from == "" && s.From == "" && s.Until == "" && len(s.Sets) == 0
 	if len(h.at.Windows) == 0 {
-		h.plan()
+		h.plan(from == "" && s.From == "" && s.Until == "" && len(s.Sets) == 0)
 	}
-	if err := h.out.Portal(h.portalOf(h.identity), whole); err != nil {
+	if err := h.out.Portal(h.portalOf(h.identity), h.at.Whole); err != nil {
 		return err
 	}
 	if err := h.sets(ctx); err != nil {
@@ -104,7 +102,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err := h.windows(ctx); err != nil {
 		return err
 	}
-	return h.finish(whole)
+	return h.finish()
 }
 
 // Select implements harvest.Selective.
@@ -184,7 +182,7 @@ func (h *run) format(ctx context.Context) error {
 }
 
 // plan makes the windows of a new harvest: what was missed last time, and what is new since.
-func (h *run) plan() {
+func (h *run) plan(whole bool) {
 	since := h.at.Since
 	if h.wanted.From.After(since) {
 		since = h.wanted.From
@@ -202,7 +200,7 @@ func (h *run) plan() {
 	for _, s := range sets {
 		windows = append(windows, window{Set: s, From: since, Until: h.wanted.Until, ByOne: h.src.ByOne})
 	}
-	h.at = position{Since: h.date.Add(-overlap), Windows: windows}
+	h.at = position{Since: h.date.Add(-overlap), Windows: windows, Whole: whole}
 }
 
 // sets become catalogs of the portal's.
@@ -262,13 +260,13 @@ func (h *run) oneSet(s set) error {
 
 // finish says where the next harvest begins. Where records are missing from a whole list, the list is not at its end:
 // what is missing must not be taken for withdrawn.
-func (h *run) finish(whole bool) error {
+func (h *run) finish() error {
 	next := position{Since: h.at.Since, Holes: h.at.Holes}
 	if !h.src.closed() {
 		h.out.Next(next.String())
 	}
-	missing := len(h.at.Holes) + h.missed
-	if !whole || missing == 0 {
+	missing := len(h.at.Holes) + h.at.Missed
+	if !h.at.Whole || missing == 0 {
 		return nil
 	}
 	if err := h.out.Mark(next.String()); err != nil {

@@ -11,6 +11,8 @@ type position struct {
 	Since   time.Time `json:"since,omitzero"`    // the harvest after this one begins here
 	Windows []window  `json:"windows,omitempty"` // still to be read, the first is at work
 	Holes   []window  `json:"holes,omitempty"`   // could not be read
+	Whole   bool      `json:"whole,omitempty"`   // with what came before, the windows are all there is
+	Missed  int       `json:"missed,omitempty"`  // records that could not be had so far
 }
 
 // window is one list that is asked for. Zero times are open ends.

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/config"
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/term"
+)
+
+// registry is a portal (Magda) of 120 datasets, ten a page; each state drops some, changes others and brings some back.
+type registry struct{ state atomic.Int64 }
+
+func (p *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/api/v0/registry/records" {
+		http.NotFound(w, r)
+		return
+	}
+	state, first := int(p.state.Load()), 0
+	fmt.Sscan(r.FormValue("pageToken"), &first)
+	var list []string
+	for i := first; i < first+10; i++ {
+		title := fmt.Sprintf("Set %d", i)
+		if i%3 == 0 {
+			title += fmt.Sprintf(" of %d", state)
+		}
+		if (i+state)%7 != 0 {
+			list = append(list, fmt.Sprintf(`{"id":"ds-%[1]d","name":%[2]q,"aspects":{"dcat-dataset-strings":{"title":%[2]q,"publisher":"City","keywords":["a","b%[4]d"]},
+				"dataset-distributions":{"distributions":[{"id":"f%[1]d","aspects":{"dcat-distribution-strings":{"downloadURL":"http://files%[3]d.example/%[1]d.csv","format":"CSV"}}}]}}}`, i, title, state%3, i%5))
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"hasMore":%v,"nextPageToken":"%d","records":[%s]}`, first+10 < 120, first+10, strings.Join(list, ","))
+}
+
+// A harvest is killed (SIGKILL) at random moments, begun again, and so on through several states of the portal. In the end
+// the archive says what one says that was never killed, and knows the same files.
+func TestAHarvestThatIsKilledEndsAsOneThatWasNot(t *testing.T) {
+	t.Parallel()
+	portal := &registry{}
+	server := httptest.NewServer(portal)
+	defer server.Close()
+	t.Logf("-kill-rounds %d -kill-seed %d", *killRounds, *killSeed)
+	random := rand.New(rand.NewPCG(*killSeed, 1))
+	calm, killed := t.TempDir(), t.TempDir()
+	args := func(data string) []string {
+		return []string{"harvest", "magda", server.URL, "--data", data, "--allow-private-hosts", "--host-delay", "1ms", "--log-level", "error"}
+	}
+	began := time.Now()
+	odarchive(t, args(calm)...)
+	took := time.Since(began)
+	ended := 0
+	for kills := 0; kills < *killRounds; {
+		if !harvestAndKill(t, time.Duration(random.Int64N(int64(took)*3/2)), args(killed)...) {
+			kills++
+			continue
+		}
+		ended++
+		portal.state.Add(1)
+		odarchive(t, args(calm)...)
+	}
+	odarchive(t, args(killed)...)
+	t.Logf("%d harvests came to their end before they were killed", ended)
+
+	want, wantFiles := harvested(t, calm)
+	got, gotFiles := harvested(t, killed)
+	if !slices.Equal(gotFiles, wantFiles) {
+		t.Errorf("%d files, the harvest that was never killed has %d", len(gotFiles), len(wantFiles))
+	}
+	for q := range want {
+		if !got[q] {
+			t.Errorf("lost: %s", q)
+		}
+	}
+	for q := range got {
+		if !want[q] {
+			t.Errorf("too much: %s", q)
+		}
+	}
+}
+
+// harvestAndKill tells whether the harvest came to its end before it was killed.
+func harvestAndKill(t *testing.T, after time.Duration, args ...string) (ended bool) {
+	t.Helper()
+	program, err := exec.LookPath("odarchive") // testscript put it into the PATH
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	moment := time.NewTimer(after)
+	defer moment.Stop()
+	select {
+	case err = <-done:
+	case <-moment.C:
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Error(err)
+		}
+		err = <-done
+	}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &exit) && exit.ExitCode() == -1: // by a signal
+		return false
+	}
+	t.Fatalf("odarchive %s: %v", strings.Join(args, " "), err)
+	return false
+}
+
+var (
+	activity = regexp.MustCompile(`/activity/harvest-[0-9a-f]+-[0-9]+`)
+	moment   = regexp.MustCompile(`20[0-9][0-9]-[0-9-]+T[0-9:.]+Z`)
+)
+
+// harvested is what an archive says, but for when and by which harvest, and its files.
+func harvested(t *testing.T, data string) (statements map[string]bool, files []string) {
+	t.Helper()
+	cfg := config.Defaults()
+	cfg.Data = data
+	ctx := t.Context()
+	n, err := app.Open(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	statements = map[string]bool{}
+	err = n.Triples.Dump(ctx, term.Pattern{}, func(q term.Quad) error {
+		if s := q.S.Value(); activity.MatchString(s) && !strings.Contains(s, "#") {
+			return nil // the harvests themselves
+		}
+		line := fmt.Sprintf("%q", []term.Key{q.S, q.P, q.O, q.G})
+		statements[moment.ReplaceAllString(activity.ReplaceAllString(line, "/activity/harvest"), "T")] = true
+		return nil
+	})
+	if err == nil {
+		err = n.Archive.Resources(ctx, "", func(r catalog.Resource) bool { files = append(files, r.URL); return true })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	if len(slices.Compact(slices.Clone(files))) != len(files) {
+		t.Error("a file is registered twice")
+	}
+	return statements, files
+}
