@@ -40,6 +40,9 @@ that are the latest version of their URL are fetched again by the next crawl.`,
 				for _, r := range report.Repaired {
 					fmt.Fprintln(c.stderr, "repair:", r)
 				}
+				for _, l := range report.Lost {
+					fmt.Fprintln(c.stderr, "lost:", l)
+				}
 				err = c.print(report, "%d packs, %d segments, %d bytes; %d files; %d triples, %d terms: %d damages", report.Packs, report.Segments, report.Bytes,
 					report.Files, report.Triples, report.Terms, len(report.Damaged))
 				if err == nil && len(report.Damaged) > 0 && !repair {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 
 	"odarchive/cmd/internal/app"
@@ -28,6 +30,9 @@ func (c *cli) diff() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if len(all) < 2 {
+					return fmt.Errorf("there is nothing to compare: the archive has %s of %s", versionsOf(len(all)), args[0])
+				}
 				newer, err := pick(all, "--to", to, len(all)-1)
 				if err != nil {
 					return err
@@ -37,6 +42,10 @@ func (c *cli) diff() *cobra.Command {
 					return err
 				}
 				report, err := n.Archive.Compare(cmd.Context(), older, newer, opts)
+				var key *diff.KeyError
+				if errors.As(err, &key) {
+					return usagef("--key: %w", key)
+				}
 				if err != nil {
 					return err
 				}
@@ -68,8 +77,18 @@ func pick(all []catalog.Version, flag, name string, n int) (catalog.Version, err
 			n = number
 		}
 	}
+	if n < 0 && name == "" {
+		return catalog.Version{}, usagef("version 0 is the first: there is none before it to compare it with; name another with --from")
+	}
 	if n < 0 || n >= len(all) {
 		return catalog.Version{}, usagef("%s: there are %d versions to compare, numbered from 0, and number %d was asked for", flag, len(all), n)
 	}
 	return all[n], nil
+}
+
+func versionsOf(n int) string {
+	if n == 0 {
+		return "no version"
+	}
+	return "one version"
 }

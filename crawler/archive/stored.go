@@ -257,6 +257,17 @@ func (a *Archive) Lose(ctx context.Context, sha [32]byte) error {
 	})
 }
 
+// IsLost tells whether the bytes of a version were given up by Lose.
+func (a *Archive) IsLost(v catalog.Version) (lost bool, err error) {
+	resource, n, _ := ns.SplitVersionID(v.ID)
+	err = a.view(func(t tables) error {
+		there, err := t.txn.Read(storedSpace, storedKey(resource, n), func([]byte) error { return nil })
+		lost = !there && v.ErrorPage == ""
+		return err
+	})
+	return lost, err
+}
+
 // storedAll is set once every version has its stored record.
 const (
 	storedAll    = "archive/stored"

@@ -232,8 +232,11 @@ type DamageError struct {
 
 func (e *DamageError) Error() string {
 	msg := "content: damaged segment in pack " + e.Pack + fmt.Sprintf(" at byte %d: %s", e.Offset, e.Why)
-	if e.Pack == "" {
+	switch {
+	case e.Pack == "":
 		msg = "content: damaged record: " + e.Why
+	case e.Offset == 0: // a segment has a head of the pack before it
+		msg = "content: pack " + e.Pack + ": " + e.Why
 	}
 	if e.File != (Digest{}) {
 		msg += " (file " + e.File.String() + ")"

@@ -46,7 +46,7 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (v Verified, err er
 	}
 	release := s.Hold()
 	defer release()
-	c := &checker{s: s, o: o, v: &v, bad: make(map[place]*Damage)}
+	c := &checker{s: s, o: o, v: &v, bad: make(map[place]*Damage), gone: make(map[uint64]*Damage)}
 	if err := c.checkPacks(ctx); err != nil {
 		return v, fmt.Errorf("content: verify: %w", err)
 	}
@@ -62,7 +62,8 @@ type checker struct {
 	o     VerifyOptions
 	v     *Verified
 	bad   map[place]*Damage
-	other []*Damage // not of one segment
+	gone  map[uint64]*Damage // packs that are missing
+	other []*Damage          // not of one segment
 	done  int64
 	total int64
 }
@@ -109,7 +110,8 @@ func (c *checker) checkPacks(ctx context.Context) error {
 func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 	h, err := c.s.packs.acquire(num)
 	if errors.Is(err, errGone) {
-		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}})
+		c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}}
+		c.other = append(c.other, c.gone[num])
 		c.progress(end)
 		return nil
 	}
@@ -185,6 +187,9 @@ func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error 
 		g := &l.leaves[i]
 		crc = combineCRC(crc, g.crc, int64(g.raw))
 		d := c.bad[place{g.pack, g.offset}]
+		if d == nil {
+			d = c.gone[g.pack]
+		}
 		if d != nil {
 			hit = true
 			if n := len(d.Files); n == 0 || d.Files[n-1] != f.sha {

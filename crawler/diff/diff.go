@@ -11,6 +11,7 @@ package diff
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -99,19 +100,36 @@ type Range struct {
 	Suffix int64 `json:"suffix"`
 }
 
-// Compare says what changed from one version to another. The error is for reading that failed and for the context; files
-// that cannot be understood are compared as bytes.
+// KeyError says why rows cannot be told apart by the key that was asked for.
+type KeyError struct {
+	Column  string   // that is missing; "" where there is no table
+	Columns []string // that both versions have
+}
+
+func (e *KeyError) Error() string {
+	switch {
+	case e.Column == "":
+		return "a key names columns of a table, and these versions are not both tables"
+	case len(e.Columns) == 0:
+		return fmt.Sprintf("the key column %q is not in both versions, which have no column in common", e.Column)
+	}
+	return fmt.Sprintf("the key column %q is not in both versions; they have %s", e.Column, strings.Join(e.Columns, ", "))
+}
+
+// Compare says what changed from one version to another. The error is for reading that failed, for the context, and for a
+// key that does not fit (*KeyError); files that cannot be understood are compared as bytes.
 func Compare(ctx context.Context, from, to Side, o Options) (*Report, error) {
 	o = o.withDefaults()
 	r := &Report{Summary: Summary{Kind: Bytes, SizeFrom: from.Size, SizeTo: to.Size}}
 	if err := r.compareBytes(ctx, from, to); err != nil {
 		return nil, fmt.Errorf("diff: %w", err)
 	}
-	if r.Same {
-		return r, nil
-	}
 	kind := kindOf(to.Type)
 	switch {
+	case len(o.Key) > 0 && (kind != Tables || kindOf(from.Type) != Tables):
+		return nil, &KeyError{}
+	case r.Same:
+		return r, nil
 	case kind == Bytes:
 		return r, nil
 	case kindOf(from.Type) != kind:
@@ -126,6 +144,10 @@ func Compare(ctx context.Context, from, to Side, o Options) (*Report, error) {
 	err := full.compareAs(ctx, kind, from, to, o)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("diff: %w", context.Cause(ctx))
+	}
+	var key *KeyError
+	if errors.As(err, &key) {
+		return nil, key
 	}
 	if err != nil {
 		r.Why = "it cannot be compared as " + string(kind) + ": " + err.Error()

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"slices"
@@ -144,7 +143,11 @@ func (t *Table) chooseKey(a, b *schema, given []string) error {
 	if len(given) > 0 {
 		for _, name := range given {
 			if !slices.ContainsFunc(t.pairs, func(p columnPair) bool { return p.name == name }) {
-				return fmt.Errorf("the key column %q is not in both versions", name)
+				wrong := &KeyError{Column: name}
+				for _, p := range t.pairs {
+					wrong.Columns = append(wrong.Columns, p.name)
+				}
+				return wrong
 			}
 		}
 		t.Key = given

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -63,6 +64,10 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	report, err := a.Archive.Compare(r.Context(), from, to, diff.Options{List: list, Key: r.URL.Query()["key"]})
+	var key *diff.KeyError
+	if errors.As(err, &key) {
+		return problem.Wrap(http.StatusBadRequest, "Bad key", key)
+	}
 	if err != nil {
 		return err
 	}
@@ -126,6 +131,9 @@ func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n in
 		if n, err = strconv.Atoi(value); err != nil {
 			return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is neither the number of a version nor a version id", parameter, value)
 		}
+	}
+	if value == "" && len(all) == 1 {
+		return catalog.Version{}, problem.Newf(http.StatusNotFound, "Nothing to compare", "there is one version of %s only", all[0].URL)
 	}
 	if n < 0 || n >= len(all) {
 		return catalog.Version{}, problem.Newf(http.StatusNotFound, "No such version", "%s: there are %d versions to compare (numbers from 0), and number %d was asked for", parameter, len(all), n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"odarchive/crawler/catalog"
@@ -22,6 +23,7 @@ type CheckReport struct {
 	Versions int      `json:"versions"`
 	Damaged  []string `json:"damaged"`
 	Repaired []string `json:"repaired"`
+	Lost     []string `json:"lost"`         // what an earlier repair gave up; nothing can be done about it
 	Waste    []string `json:"damagedWaste"` // damage to bytes that no file needs: harmless, gone with the next compaction
 }
 
@@ -29,7 +31,7 @@ type CheckReport struct {
 // kept the check from going on. With repair, damaged files are dropped, and those that are the latest version of their
 // URL are due at once.
 func (n *Node) Check(ctx context.Context, repair bool, progress func(done, total int64)) (CheckReport, error) {
-	r := CheckReport{Damaged: []string{}, Repaired: []string{}, Waste: []string{}}
+	r := CheckReport{Damaged: []string{}, Repaired: []string{}, Lost: []string{}, Waste: []string{}}
 	if err := n.DB.Verify(); err != nil {
 		r.Damaged = append(r.Damaged, "database: "+err.Error())
 	}
@@ -42,13 +44,15 @@ func (n *Node) Check(ctx context.Context, repair bool, progress func(done, total
 	}
 	r.Triples, r.Terms = checked.Quads, checked.Terms
 
-	lost := map[content.Digest]string{}
+	lost, listed := map[content.Digest]string{}, map[string]int{}
 	verified, err := n.Content.Verify(ctx, content.VerifyOptions{Deep: true, Progress: progress, Damaged: func(d content.Damage) {
 		if len(d.Files) == 0 {
 			r.Waste = append(r.Waste, d.Error()) // bytes that nothing needs any more
 			return
 		}
-		r.Damaged = append(r.Damaged, d.Error())
+		if listed[d.Pack]++; d.Pack == "" || listed[d.Pack] <= damagesOfPack {
+			r.Damaged = append(r.Damaged, d.Error())
+		}
 		for _, f := range d.Files {
 			lost[f] = d.Error()
 		}
@@ -56,9 +60,17 @@ func (n *Node) Check(ctx context.Context, repair bool, progress func(done, total
 	if err != nil {
 		return r, fmt.Errorf("check packs: %w", err)
 	}
+	for _, pack := range slices.Sorted(maps.Keys(listed)) {
+		if more := listed[pack] - damagesOfPack; more > 0 && pack != "" {
+			r.Damaged = append(r.Damaged, fmt.Sprintf("content: pack %s: %d more segments", pack, more))
+		}
+	}
 	r.Packs, r.Segments, r.Bytes, r.Files = verified.Packs, verified.Segments, verified.Bytes, verified.Files
 	return r, n.checkVersions(ctx, &r, lost, repair)
 }
+
+// damagesOfPack is how many damaged segments of one pack are listed.
+const damagesOfPack = 10
 
 // checkVersions names the versions that damage hit, and those whose bytes are missing.
 func (n *Node) checkVersions(ctx context.Context, r *CheckReport, lost map[content.Digest]string, repair bool) error {
@@ -71,9 +83,16 @@ func (n *Node) checkVersions(ctx context.Context, r *CheckReport, lost map[conte
 			return nil
 		}
 		_, ok, err := n.Content.Stat(v.Digests.SHA256)
-		if err == nil && !ok {
+		if err != nil || ok {
+			return err
+		}
+		given, err := n.Archive.IsLost(v)
+		if given {
+			r.Lost = append(r.Lost, fmt.Sprintf("version %s of %s has no bytes any more", v.ID, v.URL))
+		} else if err == nil {
 			r.Damaged = append(r.Damaged, fmt.Sprintf("version %s of %s has no bytes", v.ID, v.URL))
 			hit = append(hit, v)
+			lost[v.Digests.SHA256] = ""
 		}
 		return err
 	})
