@@ -83,7 +83,10 @@ func (g *aggregate) add(b *batch, nrs []int32) error {
 	g.q.solved += uint64(b.n)
 	for i, nr := range nrs {
 		g.ev.env.Solution = first + uint64(i) + 1
-		v := g.ev.value(i)
+		v, err := g.ev.value(i)
+		if err != nil {
+			return err
+		}
 		if g.seen != nil && !v.IsErr() {
 			id, err := g.q.valueID(v)
 			if err != nil {

@@ -175,3 +175,25 @@ func TestEveryOperatorLooksWhetherItsClientHasLeft(t *testing.T) {
 		})
 	}
 }
+
+// Work that reads nothing: without looks in between, a client that leaves would not be noticed for minutes.
+func TestLongWorkOverFewQuadsLooksToo(t *testing.T) {
+	t.Parallel()
+	ds := graph(600, 1)
+	for name, c := range map[string]struct {
+		text  string
+		looks int
+	}{
+		"optional over a product": {"SELECT (COUNT(*) AS ?n) { ?a <http://label> ?b OPTIONAL { ?c <http://label> ?d FILTER (STRLEN(?d) > 5 * STRLEN(?b)) } }", 600 * 600 / 4096},
+		"long texts":              {`SELECT (STRLEN(?z) AS ?n) { ?a <http://label> ?b BIND(REPLACE(CONCAT(STR(?a), ?b), ".", "$0$0$0") AS ?z) }`, 600},
+		"paths of many ways":      {"SELECT (COUNT(*) AS ?n) { ?a (!<x:y>/^!<x:y>) ?b }", 100},
+	} {
+		clock := newClock(ds, 0)
+		if _, err := start(t, clock, c.text); err != nil {
+			t.Fatal(name, err)
+		}
+		if clock.looks < c.looks {
+			t.Errorf("%s: %d looks, want %d", name, clock.looks, c.looks)
+		}
+	}
+}

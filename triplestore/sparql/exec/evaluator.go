@@ -49,10 +49,15 @@ func (ev *evaluator) begin(b *batch) error {
 	return nil
 }
 
-// value of row i of the batch.
-func (ev *evaluator) value(i int) expr.Value {
+// value of row i of the batch. Where texts are read, which may be long, it looks whether the query goes on.
+func (ev *evaluator) value(i int) (expr.Value, error) {
+	if len(ev.prog.Terms) > 0 || i&63 == 0 {
+		if err := ev.q.check(); err != nil {
+			return expr.Value{}, err
+		}
+	}
 	ev.env.Row = i
-	return ev.prog.Eval(&ev.env)
+	return ev.prog.Eval(&ev.env), nil
 }
 
 // ids puts the values of a batch into out, as ids; an error is the zero id. What depends on one column is computed once
@@ -64,11 +69,13 @@ func (ev *evaluator) ids(b *batch, first uint64, out []term.ID) error {
 		}
 		for i := range b.n {
 			ev.env.Solution = first + uint64(i) + 1
-			id, err := ev.q.valueID(ev.value(i))
+			v, err := ev.value(i)
 			if err != nil {
 				return err
 			}
-			out[i] = id
+			if out[i], err = ev.q.valueID(v); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -102,8 +109,11 @@ func (ev *evaluator) ids(b *batch, first uint64, out []term.ID) error {
 	for _, i := range ev.rows {
 		if id := col[i]; at < 0 || want[at] != id {
 			at++
-			var err error
-			if value, err = ev.q.valueID(ev.value(at)); err != nil {
+			v, err := ev.value(at)
+			if err != nil {
+				return err
+			}
+			if value, err = ev.q.valueID(v); err != nil {
 				return err
 			}
 			*ev.known.slot(id) = outcome{id, value, true}

@@ -88,7 +88,11 @@ func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
 		}
 		if !sure {
 			t.ev.env.Solution = q.solved
-			keep = t.ev.value(int(i)).IsTrue()
+			v, err := t.ev.value(int(i))
+			if err != nil {
+				return nil, err
+			}
+			keep = v.IsTrue()
 		}
 		if keep {
 			out = append(out, i)
@@ -175,7 +179,11 @@ func (t *test) decide(b *batch, rows []int32) error {
 	}
 	for i, id := range ids {
 		outcome := byte(no)
-		if t.ev.value(i).IsTrue() {
+		v, err := t.ev.value(i)
+		if err != nil {
+			return err
+		}
+		if v.IsTrue() {
 			outcome = yes
 		}
 		t.known.put(id, outcome)

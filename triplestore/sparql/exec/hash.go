@@ -235,6 +235,9 @@ func markBatch(out, left *batch, cols, lcols []int, slot int, marks []term.ID) *
 // batch the rows without a partner follow.
 func (h *hashJoin) conditional() (*batch, error) {
 	for h.tail < 0 {
+		if err := h.q.check(); err != nil {
+			return nil, err
+		}
 		for h.li < h.lb.n && !h.p.full() {
 			if h.fresh {
 				h.chain, h.fresh = h.table.first(h.lb.cols, h.lkeys, h.li), false

@@ -58,7 +58,7 @@ func (s *hashSide) read() error {
 		}
 	}
 	s.in.close()
-	return s.table.build(s.rows, indexes(cols, s.node.Keys))
+	return s.table.build(s.rows, indexes(cols, s.node.Keys), s.q.check)
 }
 
 func (s *hashSide) close() {

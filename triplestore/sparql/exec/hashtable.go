@@ -20,8 +20,8 @@ const hashFactor = 0x9e3779b97f4a7c15
 
 func hashID(h uint64, id term.ID) uint64 { return (h ^ uint64(id)) * hashFactor }
 
-// build indexes all rows. Rows with an unbound key are left out: keys are always bound.
-func (t *hashTable) build(rows *block, keys []int) error {
+// build indexes all rows, whose keys are always bound. It calls check now and then.
+func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	t.rows, t.keys = rows, keys
 	size := 1 << bits.Len(uint(rows.n)|15)
 	t.shift = 64 - bits.TrailingZeros(uint(size))
@@ -34,6 +34,11 @@ func (t *hashTable) build(rows *block, keys []int) error {
 	if len(keys) == 1 {
 		col := rows.cols[keys[0]]
 		for i := rows.n - 1; i >= 0; i-- { // backwards, so that chains run forwards
+			if i&(1<<16-1) == 0 {
+				if err := check(); err != nil {
+					return err
+				}
+			}
 			h := hashID(0, col[i]) >> t.shift
 			t.link[i] = t.heads[h]
 			t.heads[h] = int32(i + 1)
@@ -41,6 +46,11 @@ func (t *hashTable) build(rows *block, keys []int) error {
 		return nil
 	}
 	for i := rows.n - 1; i >= 0; i-- {
+		if i&(1<<16-1) == 0 {
+			if err := check(); err != nil {
+				return err
+			}
+		}
 		h := uint64(0)
 		for _, k := range keys {
 			h = hashID(h, rows.cols[k][i])

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"slices"
 
 	"odarchive/triplestore/sparql/plan"
@@ -85,10 +86,10 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 			for _, e := range ends {
 				out = append(out, hop{i, e})
 			}
-			if err := w.q.budget.take(len(ends) * 16); err != nil {
+			if err := w.q.budget.take(len(ends) * hopSize); err != nil {
 				return nil, err
 			}
-			w.paid += len(ends) * 16
+			w.paid += len(ends) * hopSize
 		}
 		return out, nil
 	}
@@ -191,7 +192,10 @@ func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward boo
 	for i, h := range hops {
 		mids[i] = h.to
 	}
-	mids = sortedIDs(mids)
+	if err := w.q.sortIDs(mids); err != nil {
+		return nil, err
+	}
+	mids = slices.Compact(mids)
 	further, err := w.follow(second, mids, forward)
 	if err != nil {
 		return nil, err
@@ -205,17 +209,48 @@ func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward boo
 		heads[i+1] += heads[i]
 	}
 	var out []hop
-	for _, h := range hops {
+	for i, h := range hops {
 		m, _ := slices.BinarySearch(mids, h.to)
-		for _, f := range further[heads[m]:heads[m+1]] {
+		ways := further[heads[m]:heads[m+1]]
+		w.paid += len(ways) * hopSize
+		if err := w.q.budget.take(len(ways) * hopSize); err != nil {
+			return nil, err
+		}
+		for _, f := range ways {
 			out = append(out, hop{h.from, f.to})
 		}
+		if i&(1<<12-1) == 0 || len(ways) > 1<<12 {
+			if err := w.q.check(); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if err := w.q.budget.take(len(out) * 16); err != nil {
-		return nil, err
-	}
-	w.paid += len(out) * 16
 	return out, nil
+}
+
+const hopSize = 16
+
+// sortIDs sorts ids; many of them in parts, so that it ends when the query does.
+func (q *query) sortIDs(ids []term.ID) error {
+	const part = 1 << 17
+	if len(ids) <= part {
+		slices.Sort(ids)
+		return nil
+	}
+	mid := len(ids) / 2
+	left := slices.Clone(ids[:mid])
+	right := ids[mid:]
+	if err := errors.Join(q.sortIDs(left), q.sortIDs(right), q.check()); err != nil {
+		return err
+	}
+	for at := 0; len(left) > 0; at++ {
+		if len(right) == 0 || left[0] <= right[0] {
+			ids[at], left = left[0], left[1:]
+		} else {
+			ids[at], right = right[0], right[1:]
+		}
+	}
+	return nil
 }
 
 // closure gives the nodes that a repeated path reaches from one start, each once.
@@ -240,13 +275,20 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 		if err := w.q.check(); err != nil {
 			return nil, err
 		}
-		slices.Sort(frontier)
+		if err := w.q.sortIDs(frontier); err != nil {
+			return nil, err
+		}
 		ends, err := w.successors(p.Path, frontier, forward)
 		if err != nil {
 			return nil, err
 		}
 		frontier = frontier[:0:0]
-		for _, e := range ends {
+		for i, e := range ends {
+			if i&(1<<14-1) == 0 {
+				if err := w.q.check(); err != nil {
+					return nil, err
+				}
+			}
 			if visit(e) {
 				frontier = append(frontier, e)
 			}
@@ -367,30 +409,47 @@ func empty(p plan.Path) bool {
 	return false
 }
 
-// nodes lists the subjects and objects of a pattern.
-func (w *walker) nodes(pos [4]plan.Pos, subjects, objects bool) ([]term.ID, error) {
-	order := term.SPO
+// nodes lists the subjects and objects of a pattern, ascending.
+func (w *walker) nodes(pos [4]plan.Pos, subjects, objects bool) (out []term.ID, err error) {
+	bySubject, byObject := term.SPO, term.OSP
 	if pos[1].ID != 0 {
-		order = term.POS
+		byObject = term.POS
+		if slices.Contains(w.q.ds.Orders(), term.PSO) {
+			bySubject = term.PSO
+		}
 	}
+	if subjects {
+		if out, err = w.values(pos, bySubject, 0); err != nil {
+			return nil, err
+		}
+	}
+	if objects {
+		list, err := w.values(pos, byObject, 2)
+		if err != nil || !subjects {
+			return list, err
+		}
+		out = append(out, list...)
+		if err := w.q.sortIDs(out); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(out), nil
+}
+
+// values lists the values of a position in an order in which they ascend.
+func (w *walker) values(pos [4]plan.Pos, order term.Order, c int) ([]term.ID, error) {
 	src := w.q.source(pos, order)
 	defer src.close()
 	var out []term.ID
 	for {
 		quads, err := src.next()
-		if err != nil {
-			return nil, err
-		}
-		if len(quads) == 0 {
-			return sortedIDs(out), nil
+		if err != nil || len(quads) == 0 {
+			return out, err
 		}
 		before := len(out)
 		for i := range quads {
-			if s := quads[i].S; subjects && (len(out) == 0 || out[len(out)-1] != s) {
-				out = append(out, s)
-			}
-			if objects {
-				out = append(out, quads[i].O)
+			if id := at(&quads[i], c); len(out) == 0 || out[len(out)-1] != id {
+				out = append(out, id)
 			}
 		}
 		if err := w.q.budget.take(8 * (len(out) - before)); err != nil {

@@ -308,7 +308,9 @@ func (s *sorter) expressionKey(k *sortKey, ev *evaluator, perm []int32) error {
 			return 0, err
 		}
 		for r := range part.n {
-			k.vals[from+r] = ev.value(r)
+			if k.vals[from+r], err = ev.value(r); err != nil {
+				return 0, err
+			}
 		}
 		return part.n * valueSize, nil
 	}, k)

@@ -121,6 +121,9 @@ func (s *sample) Add(v Value) {
 func (s *sample) Result() Value { return s.v }
 func (s *sample) Size() int     { return len(s.v.s) }
 
+// maxGroupConcat bounds the text of one group in bytes.
+const maxGroupConcat = 16 << 20
+
 type groupConcat struct {
 	b         strings.Builder
 	separator string
@@ -130,7 +133,7 @@ type groupConcat struct {
 // Add concatenates; as with CONCAT, what has no text makes the whole an error.
 func (g *groupConcat) Add(v Value) {
 	s := str(v)
-	if s.kind == Err || g.b.Len()+len(s.s) > MaxString {
+	if s.kind == Err || g.b.Len()+len(s.s) > maxGroupConcat {
 		g.bad = true
 	}
 	if g.bad {

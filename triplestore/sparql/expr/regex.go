@@ -286,9 +286,13 @@ func replace(e algebra.Call, a []Func) Func {
 		if !ok {
 			return errValue
 		}
+		found := m.re.FindAllStringSubmatchIndex(text.s, maxReplaced+1)
+		if len(found) > maxReplaced {
+			return errValue
+		}
 		var out []byte
 		last := 0
-		for _, loc := range m.re.FindAllStringSubmatchIndex(text.s, -1) {
+		for _, loc := range found {
 			out = append(out, text.s[last:loc[0]]...)
 			out = m.re.ExpandString(out, template, text.s, loc)
 			if last = loc[1]; len(out) > MaxString {
@@ -298,6 +302,9 @@ func replace(e algebra.Call, a []Func) Func {
 		return text.with(string(append(out, text.s[last:]...)))
 	}
 }
+
+// maxReplaced bounds the replacements in one string; more are an error of the expression.
+const maxReplaced = 50_000
 
 // replacement turns XPath's $N and \$ into Go's template syntax.
 func replacement(s string, literal bool, groups int) (string, bool) {

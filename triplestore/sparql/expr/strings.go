@@ -12,8 +12,9 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// MaxString bounds a computed string in bytes; a longer one is an error of the expression.
-const MaxString = 16 << 20
+// MaxString bounds a computed string in bytes; a longer one is an error of the expression. Working on one takes some
+// milliseconds, between which a query notices that it has been given up.
+const MaxString = 1 << 20
 
 // stringFunctions are those of §17.4.3.
 func stringFunctions(name string) (function, bool) {
