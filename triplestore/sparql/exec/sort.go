@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"slices"
 
 	"odarchive/triplestore/sparql/expr"
@@ -169,20 +168,7 @@ func (s *sorter) refine(perm []int32, i, n int) error {
 	if err != nil {
 		return err
 	}
-	at := make([]int32, len(perm)) // positions in key, sorted
-	for k := range at {
-		at[k] = int32(k)
-	}
-	calls := 0
-	slices.SortFunc(at, func(a, b int32) int {
-		if calls++; calls&0xffff == 0 && err == nil {
-			err = s.q.check()
-		}
-		if err != nil {
-			return 0
-		}
-		return key.compare(a, b)
-	})
+	at, err := s.sorted(len(perm), key.compare) // positions in key
 	if err != nil {
 		return err
 	}
@@ -209,144 +195,23 @@ func (s *sorter) refine(perm []int32, i, n int) error {
 	return nil
 }
 
-// Sizes of a sort key that is kept as a value or as a text, and how many are made between two looks at the context.
-const (
-	valueSize = 112
-	textSize  = 16
-	keyStep   = 1 << 13
-)
-
-// sortKey is one key of some rows: ids that compare as their values, or texts (all of IRIs, or all of plain strings), or
-// else values.
-type sortKey struct {
-	ids   []term.ID
-	texts []term.Key
-	vals  []expr.Value
-	desc  bool
-	paid  int
-}
-
-func (k *sortKey) compare(a, b int32) int {
-	c := 0
-	switch {
-	case k.ids != nil:
-		c = cmp.Compare(k.ids[a], k.ids[b])
-	case k.texts != nil:
-		c = cmp.Compare(k.texts[a], k.texts[b])
-	default:
-		c = expr.Order(k.vals[a], k.vals[b])
+// sorted gives the numbers below n in the order that compare puts them.
+func (s *sorter) sorted(n int, compare func(a, b int32) int) (at []int32, err error) {
+	at = make([]int32, n)
+	for k := range at {
+		at[k] = int32(k)
 	}
-	if k.desc {
-		return -c
-	}
-	return c
-}
-
-func (k *sortKey) value(i int32) expr.Value {
-	switch {
-	case k.ids != nil:
-		v, _ := expr.FromID(k.ids[i])
-		return v
-	case k.texts != nil:
-		return expr.FromKey(k.texts[i])
-	}
-	return k.vals[i]
-}
-
-// key evaluates one sort key for some rows. What it takes of the budget is in paid, also where it fails.
-func (s *sorter) key(i int, perm []int32) (k sortKey, err error) {
-	k.desc = s.node.Keys[i].Desc
-	c := s.slots[i]
-	if c < 0 {
-		return k, s.expressionKey(&k, s.evs[i], perm)
-	}
-	ids := make([]term.ID, len(perm))
-	for r, p := range perm {
-		ids[r] = s.rows.cols[c][p]
-	}
-	if inlineColumn(ids) {
-		k.ids = ids
-		return k, nil
-	}
-	k.texts = make([]term.Key, len(ids))
-	plain := true
-	err = s.inSteps(len(ids), func(from, to int) (size int, err error) {
-		if err := s.q.terms.resolve(ids[from:to], k.texts[from:to]); err != nil {
-			return 0, err
+	calls := 0
+	slices.SortFunc(at, func(a, b int32) int {
+		if calls++; calls&0xffff == 0 && err == nil {
+			err = s.q.check()
 		}
-		for _, t := range k.texts[from:to] {
-			plain = plain && t != "" && t[0] == k.texts[0][0] && (t[0] == '<' || t[0] == '"')
-			size += textSize + len(t)
-		}
-		return size, nil
-	}, &k)
-	if err != nil || plain {
-		return k, err
-	}
-	k.vals = make([]expr.Value, len(ids))
-	err = s.inSteps(len(ids), func(from, to int) (int, error) {
-		for r := from; r < to; r++ {
-			k.vals[r] = expr.FromKey(k.texts[r])
-		}
-		return (to - from) * valueSize, nil
-	}, &k)
-	k.texts = nil
-	return k, err
-}
-
-func (s *sorter) expressionKey(k *sortKey, ev *evaluator, perm []int32) error {
-	k.vals = make([]expr.Value, len(perm))
-	part := &batch{cols: newCols(len(s.rows.cols), min(keyStep, len(perm)))}
-	return s.inSteps(len(perm), func(from, to int) (size int, err error) {
-		part.n = to - from
-		for c, col := range s.rows.cols {
-			for r, p := range perm[from:to] {
-				part.cols[c][r] = col[p]
-			}
-		}
-		if err := ev.begin(part); err != nil {
-			return 0, err
-		}
-		for r := range part.n {
-			if k.vals[from+r], err = ev.value(r); err != nil {
-				return 0, err
-			}
-		}
-		return part.n * valueSize, nil
-	}, k)
-}
-
-// inSteps calls f with parts of n rows, pays for what it says that they take, and looks at the context in between.
-func (s *sorter) inSteps(n int, f func(from, to int) (size int, err error), k *sortKey) error {
-	for from := 0; from < n; from += keyStep {
-		if err := s.q.check(); err != nil {
-			return err
-		}
-		size, err := f(from, min(n, from+keyStep))
 		if err != nil {
-			return err
+			return 0
 		}
-		k.paid += size
-		if err := s.q.budget.take(size); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inlineColumn tells whether the ids of a column compare as their values: one inline tag, and dates all with a zone.
-func inlineColumn(col []term.ID) bool {
-	tag := col[0].Tag()
-	if !expr.InlineOrder(tag) {
-		return false
-	}
-	dated := tag == term.TagDateTime || tag == term.TagDate
-	for _, id := range col {
-		if id.Tag() != tag || dated && id&(1<<11-1) == 0 {
-			return false
-		}
-	}
-	return true
+		return compare(a, b)
+	})
+	return at, err
 }
 
 func (s *sorter) close() {

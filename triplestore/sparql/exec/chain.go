@@ -1,0 +1,190 @@
+package exec
+
+import (
+	"slices"
+
+	"odarchive/triplestore/term"
+)
+
+// chain is one copy of the operators, with the output that waits.
+type chain struct {
+	q     *query
+	op    op
+	feed  *feed
+	all   []int
+	rows  *block
+	keys  [][]term.Key // of rows, by column, where the terms are wanted
+	fresh [][]term.Key // of the last batch
+	sent  int
+	out   batch
+}
+
+func (p *parallel) newChain() (*chain, error) {
+	q := p.q.fork(p.ctx)
+	c := &chain{q: q, all: identity(len(p.node.Cols))}
+	c.feed = &feed{rows: make([][]term.ID, len(p.node.Source.Info().Cols)), size: q.opts.BatchSize}
+	q.leaf, q.feed, q.sides = p.node.Source, c.feed, p.sides
+	var err error
+	if c.op, err = q.open(p.node.In); err != nil {
+		return nil, err
+	}
+	c.rows = newBlock(len(p.node.Cols), q.budget)
+	if p.node.Terms {
+		c.keys, c.fresh = make([][]term.Key, len(p.node.Cols)), make([][]term.Key, len(p.node.Cols))
+	}
+	return c, nil
+}
+
+// step runs the operators for a batch.
+func (c *chain) step() (*batch, error) {
+	if err := c.q.check(); err != nil {
+		return nil, err
+	}
+	b, err := c.op.next()
+	if b == nil || err != nil || c.keys == nil {
+		return b, err
+	}
+	c.out.n, c.out.cols = b.n, b.cols[:len(c.keys)]
+	for i := range c.fresh {
+		c.fresh[i] = slices.Grow(c.fresh[i][:0], b.n)[:b.n]
+		if err := c.q.terms.resolve(b.cols[i][:b.n], c.fresh[i]); err != nil {
+			return nil, err
+		}
+	}
+	c.out.keys = c.fresh
+	return &c.out, nil
+}
+
+// fill computes the output of a portion until all is there, or as much as may wait, or enough says so.
+func (x *portion) fill(enough func() bool) {
+	c := x.c
+	for !x.done && c.rows.n < maxWaiting && (enough == nil || !enough()) {
+		b, err := c.step()
+		if b == nil || err != nil {
+			x.done, x.err = true, err
+			return
+		}
+		if err := c.keep(b); err != nil {
+			x.done, x.err = true, err
+			return
+		}
+	}
+}
+
+// keySize is what a key that waits takes: its header. The texts are mostly those of caches.
+const keySize = 16
+
+func (c *chain) keep(b *batch) error {
+	if err := c.rows.add(b, c.all); err != nil || c.keys == nil {
+		return err
+	}
+	for i, k := range b.keys {
+		c.keys[i] = append(c.keys[i], k...)
+	}
+	size := keySize * b.n * len(b.keys)
+	c.rows.paid += size
+	return c.rows.budget.take(size)
+}
+
+// next hands out what waits, and computes the rest.
+func (x *portion) next() (*batch, error) {
+	c := x.c
+	if c != nil && c.sent < c.rows.n {
+		from, to := c.sent, min(c.rows.n, c.sent+c.q.opts.BatchSize)
+		c.sent = to
+		c.out.n, c.out.cols, c.out.keys = to-from, c.out.cols[:0:0], nil
+		for _, col := range c.rows.cols {
+			c.out.cols = append(c.out.cols, col[from:to])
+		}
+		for _, k := range c.keys {
+			c.out.keys = append(c.out.keys, k[from:to])
+		}
+		return &c.out, nil
+	}
+	if x.done {
+		return nil, x.err
+	}
+	b, err := c.step()
+	x.done, x.err = b == nil || err != nil, err
+	return b, err
+}
+
+func (c *chain) reset() {
+	c.rows.reset()
+	for i := range c.keys {
+		clear(c.keys[i])
+		c.keys[i] = c.keys[i][:0]
+	}
+	c.sent = 0
+	c.feed.n, c.feed.at = 0, 0
+	again(c.op)
+}
+
+func (c *chain) close() {
+	c.op.close()
+	c.rows.free()
+}
+
+// feed hands a portion to a chain.
+type feed struct {
+	rows [][]term.ID
+	size int // of a batch
+	n    int
+	at   int
+	out  batch
+}
+
+// portionSize is how many batches a portion has at most.
+const portionSize = 4
+
+// grow makes room for so many rows; what it held is lost.
+func (f *feed) grow(rows int) {
+	if len(f.rows) > 0 && len(f.rows[0]) < rows {
+		f.rows = newCols(len(f.rows), rows)
+	}
+}
+
+func (f *feed) next() (*batch, error) {
+	if f.at >= f.n {
+		return nil, nil
+	}
+	from := f.at
+	f.at = min(f.n, from+f.size)
+	f.out.n, f.out.cols = f.at-from, f.out.cols[:0]
+	for _, col := range f.rows {
+		f.out.cols = append(f.out.cols, col[from:f.at])
+	}
+	return &f.out, nil
+}
+
+func (f *feed) close() {}
+
+// rewound is an operator that treats each row of its input by itself and goes on when its input, which had ended, has more.
+type rewound interface{ again() }
+
+func again(o op) {
+	if r, ok := o.(rewound); ok {
+		r.again()
+	}
+}
+
+func (f *filter) again()  { again(f.in) }
+func (e *extend) again()  { again(e.in) }
+func (r *rename) again()  { again(r.in) }
+func (p *project) again() { again(p.in) }
+func (t *traced) again()  { again(t.op) }
+
+func (h *hashJoin) again() {
+	h.ended, h.lb = false, nil
+	again(h.l)
+}
+
+func (b *bind) again() {
+	b.ended, b.inEnd = false, false
+	again(b.in)
+}
+
+func (j *pathJoin) again() {
+	j.ended = false
+	again(j.in)
+}
