@@ -69,7 +69,7 @@ func (c *cli) detect() *cobra.Command {
 						kind += ", " + more
 					}
 				}
-				_, err = fmt.Fprintf(c.stdout, "%s: %s (%s)\n", name, kind, found.Because)
+				_, err = fmt.Fprintf(c.stdout, "%s: %s (%s)\n", printable(name), kind, found.Because)
 				return err
 			})
 		},

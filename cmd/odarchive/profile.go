@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/detect"
@@ -38,7 +39,7 @@ in the files inside archives. Of RDF files it says what statements they hold and
 					return err
 				}
 				for _, fault := range in.Faults {
-					fmt.Fprintln(c.stderr, "odarchive: "+fault)
+					fmt.Fprintln(c.stderr, "odarchive: "+printable(fault))
 				}
 				if asCSVW {
 					return c.csvw(name, in)
@@ -55,6 +56,9 @@ in the files inside archives. Of RDF files it says what statements they hold and
 // profileTime is how long one local file may be looked into, which nobody waits for but the person who asked.
 const profileTime = time.Hour
 
+// profileProbe is how large a file in a local archive may be that is looked into; it is held in memory.
+const profileProbe = 256 << 20
+
 // lookInto finds the tables of a file. Text that has none that its kind is known for is read as CSV.
 func lookInto(ctx context.Context, name string, file *os.File, size int64) (*inspect.Inside, error) {
 	found, err := detect.File(ctx, detect.Input{Name: name, Size: size, Body: file})
@@ -62,14 +66,17 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 		return nil, err
 	}
 	if !found.Tabular {
-		in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime})
+		in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime, MaxProbe: profileProbe})
 		if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0) {
 			return in, err
 		}
-		if size > 0 && !mayBeDelimited(name, found) {
+		if in != nil && len(in.Faults) == 0 && len(in.Members) > 0 && !slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.Type != "" }) {
+			in.Faults = append(in.Faults, fmt.Sprintf("the files in it are larger than %d MiB or packed too often to be looked into", profileProbe>>20))
+		}
+		if size > 0 && !mayBeDelimited(name, file, found) {
 			why := "there is no table in it"
 			if in != nil && len(in.Faults) > 0 {
-				why = strings.Join(in.Faults, "; ")
+				why = strings.ReplaceAll("; "+strings.Join(in.Faults, "; "), "; "+name+": ", "; ")[2:]
 			}
 			return nil, fmt.Errorf("it is %s: %s", found.Type, why)
 		}
@@ -80,16 +87,33 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 
 // mayBeDelimited tells whether a file is worth reading as CSV: it is named so, or is text that is not certainly something
 // else.
-func mayBeDelimited(name string, d detect.Detection) bool {
+func mayBeDelimited(name string, file io.ReaderAt, d detect.Detection) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv", ".tsv", ".tab", ".psv":
-		return d.Charset != "" || d.Type == "application/octet-stream"
+		return d.Charset != "" || d.Type == "application/octet-stream" && readable(file)
+	case ".txt":
+		if d.Type == "text/plain" {
+			return false // neither delimiters nor columns of fixed width were found
+		}
 	}
 	switch d.Type {
 	case "text/html", "application/json", "application/xml", "text/xml", "application/rtf", "application/pdf":
 		return false
 	}
 	return d.Charset != "" && !strings.HasSuffix(d.Type, "+xml") && !strings.HasSuffix(d.Type, "+json")
+}
+
+// readable tells whether a file whose encoding nobody knows begins with hardly a control character.
+func readable(file io.ReaderAt) bool {
+	head := make([]byte, 4096)
+	n, _ := file.ReadAt(head, 0)
+	control := 0
+	for _, c := range head[:n] {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' {
+			control++
+		}
+	}
+	return control*20 <= n
 }
 
 func holdsRDF(in *inspect.Inside) bool {
@@ -170,13 +194,33 @@ func (c *cli) rdf(name string, p *rdfprofile.Profile) error {
 	}{name, p}))
 }
 
+// shownColumns is how many columns of a table a person sees.
+const shownColumns = 200
+
+// printable is a stranger's text with what would command a terminal, or break the line, taken out.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != ' ' && !unicode.IsGraphic(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
 func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
 	var b strings.Builder
-	b.WriteString(name)
+	b.WriteString(printable(name))
 	if p.Name != "" {
-		b.WriteString(", " + p.Name)
+		b.WriteString(", " + printable(p.Name))
 	}
-	fmt.Fprintf(&b, ": %d rows, %d columns; %sheader %v\n", p.Rows, len(p.Columns), dialectOf(p.Dialect), p.Dialect.Header)
+	fmt.Fprintf(&b, ": %d rows, %d columns; %sheader %v", p.Rows, len(p.Columns), dialectOf(p.Dialect), p.Dialect.Header)
+	if p.Ragged > 0 {
+		fmt.Fprintf(&b, "; %d rows have more or fewer cells", p.Ragged)
+	}
+	if p.Truncated {
+		b.WriteString("; not read to its end")
+	}
+	b.WriteByte('\n')
 	for i, column := range p.Columns {
 		facts := []string{column.Datatype, fmt.Sprintf("%d distinct", column.Distinct)}
 		if column.Nulls > 0 {
@@ -185,7 +229,11 @@ func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
 		if column.Min != "" {
 			facts = append(facts, column.Min+" to "+column.Max)
 		}
-		fmt.Fprintf(&b, "  %d. %s: %s\n", i+1, column.Name, strings.Join(facts, ", "))
+		if i == shownColumns && len(p.Columns) > shownColumns+1 {
+			fmt.Fprintf(&b, "  … and %d more columns, which --json tells\n", len(p.Columns)-i)
+			break
+		}
+		fmt.Fprintf(&b, "  %d. %s: %s\n", i+1, printable(column.Name), printable(strings.Join(facts, ", ")))
 	}
 	_, err := io.WriteString(c.stdout, b.String())
 	return err
@@ -213,17 +261,17 @@ func quoted(s string) string {
 
 func (c *cli) profileRDF(name string, p *rdfprofile.Profile) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d triples, %d predicates, %d classes; %s\n", name, p.Triples, len(p.Predicates), len(p.Classes), p.Syntax)
+	fmt.Fprintf(&b, "%s: %d triples, %d predicates, %d classes; %s\n", printable(name), p.Triples, len(p.Predicates), len(p.Classes), p.Syntax)
 	for _, list := range []struct {
 		what string
 		of   []rdfprofile.Count
 	}{{"predicate", p.Predicates}, {"class", p.Classes}, {"namespace", p.Namespaces}} {
 		for _, n := range list.of[:min(len(list.of), 20)] {
-			fmt.Fprintf(&b, "  %s %s: %d\n", list.what, n.IRI, n.Count)
+			fmt.Fprintf(&b, "  %s %s: %d\n", list.what, printable(n.IRI), n.Count)
 		}
 	}
 	for _, f := range p.Faults {
-		fmt.Fprintf(&b, "  line %d, column %d: %s\n", f.Line, f.Col, f.Message)
+		fmt.Fprintf(&b, "  line %d, column %d: %s\n", f.Line, f.Col, printable(f.Message))
 	}
 	_, err := io.WriteString(c.stdout, b.String())
 	return err

@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // sentence keeps an error on one line.
-func sentence(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+func sentence(err error) string { return printable(strings.Join(strings.Fields(err.Error()), " ")) }
 
 func commandName(root *cobra.Command, args []string) string {
 	cmd, _, err := root.Find(args)

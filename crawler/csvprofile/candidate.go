@@ -80,7 +80,7 @@ func withDelimiter(text []byte, d string) candidate {
 
 // withQuote reads text with a quote character; not ok where that does not quote anything.
 func withQuote(text []byte, d, q string) (c candidate, ok bool) {
-	if q == d || !bytes.Contains(text, []byte(q)) {
+	if q == d || !bytes.Contains(text, []byte(q)) || q == "~" && between(text, d, q) {
 		return c, false
 	}
 	c = read(text, d, q, "")
@@ -146,6 +146,13 @@ func read(text []byte, d, q, esc string) candidate {
 	}
 	c.width, c.full, c.consistency = widths(c.rows)
 	return c
+}
+
+// between tells whether q stands on both sides of nearly every d and at the beginning of no line: together they are the
+// delimiter.
+func between(text []byte, d, q string) bool {
+	return d != "" && bytes.Count(text, []byte(q+d+q))*10 >= bytes.Count(text, []byte(d))*9 &&
+		!bytes.HasPrefix(text, []byte(q)) && !bytes.Contains(text, []byte("\n"+q))
 }
 
 // quotations counts quoted cells that begin and end where cells do, and those that do not.

@@ -46,7 +46,9 @@ func TestDialectsAreFound(t *testing.T) {
 		{"unit separators", "a\x1fb\x1fc\n1\x1f2\x1f3\n4\x1f5\x1f6\n", "\x1f", "", "", "\n", true, 0, 2},
 		{"one column", "name\nWien\nGraz\n", ",", "", "", "\n", true, 0, 2},
 		{"years across", "country,2019,2020,2021\nAT,1,2,3\nDE,4,5,6\n", ",", "", "", "\n", true, 0, 2},
+		{"bars between tildes", "a~|~b~|~c\n1~|~x~|~3\n4~|~y~|~6\n", "~|~", "", "", "\n", true, 0, 2},
 		{"nothing", "", "", "", "", "\n", false, 0, 0},
+		{"nothing but blanks", "\n\n  \n", "", "", "", "\n", false, 0, 0},
 	} {
 		p := profiled(t, c.in)
 		d := p.Dialect
@@ -231,6 +233,36 @@ func TestFootersAndRaggedRowsAreTold(t *testing.T) {
 	p := profiled(t, "a,b,c\n1,2,3\n4,5\n6,7,8,9\n\n1,1,1\nSource: office\n")
 	if p.Rows != 4 || p.Ragged != 2 || p.Blank != 1 || p.Dialect.Footer != 1 {
 		t.Errorf("%+v", p)
+	}
+}
+
+func TestFootersMayBePaddedToTheWidthOfTheTable(t *testing.T) {
+	t.Parallel()
+	p := profiled(t, "town;people;share\nWien;1;2\nNote: a town;;\nGraz;3;4\nLinz;5;6\nTotal;9;\nSource: office;;\n* estimated;;\n")
+	if p.Rows != 5 || p.Dialect.Footer != 2 {
+		t.Errorf("%d rows, footer of %d: %+v", p.Rows, p.Dialect.Footer, p.Columns)
+	}
+	if p := profiled(t, "town;people;share\nWien;1;2\nGraz;3;4\nLinz;;\n"); p.Rows != 3 || p.Dialect.Footer != 0 {
+		t.Errorf("%d rows, footer of %d", p.Rows, p.Dialect.Footer)
+	}
+}
+
+func TestNamesInTheFirstOfTwoHeaderRowsSpanColumns(t *testing.T) {
+	t.Parallel()
+	p := profiled(t, "Region,Population,,Area,\n,2019,2020,km2,share\nWien,1897491,1911191,414.8,0.5\nGraz,288806,291072,127.6,1.5\nLinz,205726,206595,96.0,3.1\n")
+	var names []string
+	for _, c := range p.Columns {
+		names = append(names, c.Name)
+	}
+	if p.Dialect.HeaderRows != 2 || p.Rows != 3 || !slices.Equal(names, []string{"Region", "Population 2019", "Population 2020", "Area km2", "Area share"}) {
+		t.Errorf("%d rows of header, %d rows, %q", p.Dialect.HeaderRows, p.Rows, names)
+	}
+}
+
+func TestNamesOfColumnsAreCut(t *testing.T) {
+	t.Parallel()
+	if p := profiled(t, strings.Repeat("x", 100_000)+",b\n1,2\n"); len(p.Columns) != 2 || len(p.Columns[0].Name) != maxName || p.Columns[0].Titles != nil {
+		t.Errorf("%d columns, the first with a name of %d bytes", len(p.Columns), len(p.Columns[0].Name))
 	}
 }
 

@@ -263,16 +263,16 @@ func (c *column) extremes(col *Column) {
 		}
 		col.Min, col.Max = format(q.min), format(q.max)
 	default:
-		col.Min, col.Max = cut(c.st.minText), cut(c.st.maxText)
+		col.Min, col.Max = cut(c.st.minText, 100), cut(c.st.maxText, 100)
 	}
 }
 
-// cut makes a text of at most 100 characters.
-func cut(b []byte) string {
+// cut makes a text of at most so many characters.
+func cut(b []byte, most int) string {
 	s := strings.ToValidUTF8(string(b), "\uFFFD")
 	n := 0
 	for i := range s {
-		if n++; n > 100 {
+		if n++; n > most {
 			return s[:i]
 		}
 	}

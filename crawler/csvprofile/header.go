@@ -25,7 +25,7 @@ func headerRows(body [][]string, width int) (int, string) {
 	}
 	n := 1
 	for n < len(data)-1 && n < 16 {
-		if !slices.Equal(trimmed(data[n]), trimmed(head)) && !continuesHeader(data[n], data[n+1:]) {
+		if !slices.Equal(trimmed(data[n]), trimmed(head)) && !continuesHeader(data[n], data[n-1], data[n+1:]) {
 			break
 		}
 		n++
@@ -35,12 +35,16 @@ func headerRows(body [][]string, width int) (int, string) {
 
 // continuesHeader tells whether a record below a header is a second row of it: nothing in it is a value of the
 // kind its column has below.
-func continuesHeader(row []string, rest [][]string) bool {
+func continuesHeader(row, above []string, rest [][]string) bool {
 	strong := 0
+	spanned := spannedBy(above, row)
 	for i, cell := range row {
 		k := kindOf(strings.TrimSpace(cell))
 		below := columnKind(rest, i)
 		word := k == kindText || k == kindBoolean && below != kindBoolean || k == kindNull
+		if spanned && k == kindInteger && classify([]byte(strings.TrimSpace(cell))).forms&numYear != 0 {
+			word = true
+		}
 		if !word && k != kindEmpty {
 			return false
 		}
@@ -49,6 +53,20 @@ func continuesHeader(row []string, rest [][]string) bool {
 		}
 	}
 	return strong > 0 && strong*2 >= filled(row)
+}
+
+// spannedBy tells whether a row has cells below the gaps of the one above, whose names then span several columns.
+func spannedBy(above, row []string) bool {
+	gaps := 0
+	for i := range min(len(above), len(row)) {
+		if strings.TrimSpace(above[i]) == "" && i > 0 {
+			if strings.TrimSpace(row[i]) == "" {
+				return false
+			}
+			gaps++
+		}
+	}
+	return gaps > 0
 }
 
 // columnKind is the kind that at least four fifths of the cells of column i have; kindText without one.

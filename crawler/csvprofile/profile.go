@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"odarchive/crawler/charset"
@@ -230,7 +231,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) 
 			skip--
 			continue
 		}
-		if len(cells) == 1 && len(cells[0]) == 0 {
+		if len(cells) == 1 && len(trim(cells[0])) == 0 {
 			if t.rows > 0 {
 				p.Blank++
 			}
@@ -281,11 +282,20 @@ func (p *Profile) comment(cells [][]byte) bool {
 	return pre != "" && bytes.HasPrefix(cells[0], []byte(pre))
 }
 
-// joinHeader makes one name a column of several rows of header.
+// joinHeader makes one name a column of several rows of header. A name above gaps that the row below fills spans them.
 func joinHeader(rows [][]string) []string {
+	rows = slices.Clone(rows)
 	width := 0
-	for _, r := range rows {
+	for n, r := range rows {
 		width = max(width, len(r))
+		if n+1 < len(rows) && spannedBy(r, rows[n+1]) {
+			rows[n] = slices.Clone(r)
+			for i := 1; i < len(r); i++ {
+				if strings.TrimSpace(r[i]) == "" {
+					rows[n][i] = rows[n][i-1]
+				}
+			}
+		}
 	}
 	names := make([]string, width)
 	for i := range names {

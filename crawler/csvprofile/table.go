@@ -1,6 +1,7 @@
 package csvprofile
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -42,7 +43,7 @@ func (t *Table) widen(n int) {
 // Add takes one row. The cells are the caller's again when it returns.
 func (t *Table) Add(cells [][]byte) {
 	width := len(t.cols)
-	if len(cells) < width && width > 2 && t.rows > 0 && len(t.pending) < maxPending && lone(cells) {
+	if width > 2 && t.rows > 0 && len(t.pending) < maxPending && lone(cells) && (len(cells) < width || remark(cells[0])) {
 		t.pending = append(t.pending, copyCells(cells))
 		return
 	}
@@ -54,7 +55,7 @@ func (t *Table) Add(cells [][]byte) {
 
 // hold takes a row as Add does, but needs its cells until settle.
 func (t *Table) hold(cells [][]byte) {
-	if len(cells) != len(t.cols) || len(cells) != t.width || len(t.pending) > 0 {
+	if len(cells) != len(t.cols) || len(cells) != t.width || len(t.pending) > 0 || len(cells) > 2 && lone(cells) {
 		t.settle()
 		t.Add(cells)
 		return
@@ -120,6 +121,28 @@ func lone(cells [][]byte) bool {
 	return true
 }
 
+// remark tells whether a cell that is alone in a row of full width reads like a note below a table.
+func remark(cell []byte) bool {
+	cell = trim(cell)
+	if len(cell) == 0 {
+		return false
+	}
+	if cell[0] == '*' || bytes.HasPrefix(cell, []byte("\u00a9")) {
+		return true
+	}
+	end := bytes.IndexAny(cell, ": ")
+	if end < 2 {
+		return false
+	}
+	switch word := strings.ToLower(string(cell[:end])); word {
+	case "source", "sources", "note", "notes", "quelle", "quellen", "anmerkung", "anmerkungen", "hinweis", "hinweise", "fonte", "fuente", "fuentes", "nota", "notas", "bron":
+		return cell[end] == ':'
+	case "copyright", "footnote", "footnotes":
+		return true
+	}
+	return false
+}
+
 func copyCells(cells [][]byte) []string {
 	row := make([]string, len(cells))
 	for i, c := range cells {
@@ -140,7 +163,7 @@ func (t *Table) finish(p *Profile) {
 	for i, c := range t.cols {
 		name := ""
 		if i < len(t.names) {
-			name = strings.Join(strings.Fields(t.names[i]), " ")
+			name = cut([]byte(strings.Join(strings.Fields(t.names[i]), " ")), maxName)
 		}
 		if name == "" {
 			name = fmt.Sprintf("_col.%d", i+1)
@@ -156,12 +179,15 @@ func (t *Table) finish(p *Profile) {
 	}
 }
 
+// maxName is how many characters of a column's name are kept.
+const maxName = 200
+
 // titles are the cells of column i in the rows of the header, unless its name says the same.
 func (t *Table) titles(i int, name string) []string {
 	var out []string
 	for _, row := range t.header {
 		if i < len(row) {
-			if s := strings.TrimSpace(row[i]); s != "" {
+			if s := strings.TrimSpace(row[i]); s != "" && len(s) <= extremeLen {
 				out = append(out, s)
 			}
 		}

@@ -222,6 +222,31 @@ func TestAnEndedContextStopsDetection(t *testing.T) {
 	}
 }
 
+// Repetition compresses to bytes of which hardly one is a control character.
+func TestCompressedRepetitionIsNoText(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(bytes.Repeat([]byte("0,1\n"), 5_000_000))
+	z.Close()
+	if d := detected(t, "", "", b.String()); d.Type != "application/gzip" || d.Compression != "gzip" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestTheNameDecidesOfTextsWithAFault(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, want string }{
+		"a.ndjson": {"{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\"\n{\"a\":3,\"b\":\"z\"}\n", "application/x-ndjson"},
+		"a.nt":     {"<http://a/b> <http://a/c> \"x\" .\nbad line\n<http://a/b> <http://a/d> <http://a/e> .\n", "application/n-triples"},
+		"b.nt":     {"@prefix a: <http://a/> .\na:b a:c \"x\" .\n", "text/turtle"},
+	} {
+		if d := detected(t, name, "", c.body); d.Type != c.want {
+			t.Errorf("%s: %+v, want %s", name, d, c.want)
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{"", "a,b\n", "<html>", `{"a":[1]}`, "PK\x03\x04", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "<a:b> <c:d> <e:f> .", "@prefix a: <b> .", "\x03\x7a\x01\x01", "From: a\nTo: b\nDate: c\n"} {
 		f.Add("x", s)

@@ -46,6 +46,12 @@ type magic struct {
 
 func signatures() []magic {
 	return []magic{
+		// Compressed repetition can have so few control characters that it would pass for a text.
+		{0, "\x1f\x8b\x08", "application/gzip", "gzip"},
+		{0, "\xfd7zXZ\x00", "application/x-xz", "xz"},
+		{0, "\x28\xb5\x2f\xfd", "application/zstd", "Zstandard"},
+		{0, "\x04\x22\x4d\x18", "application/x-lz4", "LZ4"},
+		{4, "1AY&SY", "application/x-bzip2", "bzip2"},
 		{0, "ARROW1\x00\x00", "application/vnd.apache.arrow.file", "an Arrow file"},
 		{0, "FEA1", "application/vnd.apache.arrow.file", "a Feather file"},
 		{0, "ORC", "application/vnd.apache.orc", "an ORC file"},

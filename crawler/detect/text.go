@@ -42,9 +42,9 @@ func allows(got, want string, text []byte) bool {
 	unsure := got == "text/plain" || got == "text/csv" || got == "text/tab-separated-values"
 	switch want {
 	case "application/n-quads":
-		return got == "application/n-triples" || unsure && text[0] == '<'
+		return got == "application/n-triples" || unsure && text[0] == '<' || got == "text/turtle" && statement(firstLine(text)) >= 3
 	case "application/n-triples":
-		return unsure && text[0] == '<'
+		return unsure && text[0] == '<' || got == "text/turtle" && statement(firstLine(text)) == 3
 	case "text/turtle":
 		return got == "application/n-triples" || got == "text/n3" || unsure && statementsIn(text)
 	case "application/trig":
@@ -56,13 +56,18 @@ func allows(got, want string, text []byte) bool {
 	case "application/ld+json", "application/json", "application/geo+json", "application/topo+json", "application/csvm+json":
 		return got == "application/json" && want != "application/topo+json" || unsure && (text[0] == '{' || text[0] == '[')
 	case "application/x-ndjson":
-		return got == "application/json" || got == "application/geo+json"
+		return got == "application/json" || got == "application/geo+json" || unsure && text[0] == '{' && onePerLine(text)
 	case "application/xml", "text/xml":
 		return unsure && text[0] == '<'
 	case "text/html":
 		return (got == "application/xml" || unsure) && text[0] == '<'
 	}
 	return false
+}
+
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	return line
 }
 
 // statementsIn tells whether a text may be Turtle or a kin of it.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"odarchive/crawler/csvprofile"
@@ -103,8 +104,17 @@ func (l *look) fault(what string, err error) {
 		l.found.More = true
 	}
 	if len(l.found.Faults) < l.limits.MaxFaults {
-		l.found.Faults = append(l.found.Faults, what+": "+err.Error())
+		l.found.Faults = append(l.found.Faults, what+": "+plain(err))
 	}
+}
+
+// plain is an error without the names of the packages it came through.
+func plain(err error) string {
+	s := err.Error()
+	for _, p := range []string{"tables: ", "unpack: ", "csvprofile: ", "rdfprofile: ", "detect: "} {
+		s = strings.TrimPrefix(s, p)
+	}
+	return s
 }
 
 func (l *look) file(in Input) {

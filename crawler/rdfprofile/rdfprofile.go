@@ -146,6 +146,7 @@ func (p *Profile) fault(err error) {
 	var e *rdfio.Error
 	if errors.As(err, &e) {
 		f.Line, f.Col = e.Line, e.Col
+		f.Message = strings.TrimPrefix(f.Message, fmt.Sprintf("%d:%d: ", e.Line, e.Col))
 	}
 	if len(f.Message) > 300 {
 		f.Message = strings.ToValidUTF8(f.Message[:300], "") + "…"

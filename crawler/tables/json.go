@@ -28,7 +28,8 @@ func (in Input) text() io.Reader {
 	return r
 }
 
-// jsonArrays profiles every array of objects in a JSON text: at the top, or as members of objects.
+// jsonArrays profiles every array of objects in a JSON text, at the top or as members of objects, and every array of rows
+// of which the first is a header.
 func jsonArrays(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	s := &jsonScan{ctx: ctx, dec: json.NewDecoder(in.text()), o: o}
 	s.dec.UseNumber()
@@ -107,6 +108,7 @@ func (s *jsonScan) array(path string) error {
 	records := csvprofile.NewRecords()
 	truncated := false
 	n := 0
+	var header []string // where the elements are rows
 	for s.dec.More() {
 		if n++; n&255 == 0 && s.ctx.Err() != nil {
 			return s.ctx.Err()
@@ -122,7 +124,12 @@ func (s *jsonScan) array(path string) error {
 		if err := s.dec.Decode(&raw); err != nil {
 			return s.end(records, path, true, err)
 		}
-		addRecord(records, raw)
+		switch {
+		case header != nil:
+			addRow(records, header, raw)
+		case !addRecord(records, raw) && n == 1:
+			header = headerRow(raw)
+		}
 	}
 	_, err := s.dec.Token()
 	return s.end(records, path, truncated, err)
@@ -140,14 +147,54 @@ func (s *jsonScan) end(r *csvprofile.Records, path string, truncated bool, err e
 	return err
 }
 
+// headerRow reads an array of strings of which each can name a column; nil if it is none.
+func headerRow(raw json.RawMessage) []string {
+	var names []string
+	if raw[0] != '[' || json.Unmarshal(raw, &names) != nil || len(names) < 2 || len(names) > csvprofile.MaxCells/4 {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		if n == "" || seen[n] {
+			return nil
+		}
+		seen[n] = true
+	}
+	return names
+}
+
+// addRow adds an array of as many values as there are columns.
+func addRow(r *csvprofile.Records, header []string, raw json.RawMessage) {
+	var cells []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &cells) != nil || len(cells) != len(header) {
+		return
+	}
+	values := make([]string, len(cells))
+	for i, v := range cells {
+		values[i] = cellText(v)
+	}
+	r.Add(header, values)
+}
+
+// cellText is a string's content, nothing for null, and the JSON of any other value.
+func cellText(v json.RawMessage) string {
+	var s string
+	switch {
+	case v[0] == '"' && json.Unmarshal(v, &s) == nil:
+		return s
+	case string(v) == "null":
+		return ""
+	}
+	return string(v)
+}
+
 // addRecord adds an object as one row; anything else is passed over.
 func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
 	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' || len(raw) > maxRecord {
 		return false
 	}
 	var keys, values []string
-	flatten(raw, "", 0, &keys, &values)
-	if len(keys) == 0 {
+	if !flatten(raw, "", 0, &keys, &values) || len(keys) == 0 {
 		return false
 	}
 	r.Add(keys, values)
@@ -155,42 +202,36 @@ func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
 }
 
 // flatten turns an object into columns, in the order of its keys: the members of inner objects as "outer.inner",
-// arrays and deeper objects as JSON. The properties of a GeoJSON feature lose their "properties.".
-func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]string) {
+// arrays and deeper objects as JSON. The properties of a GeoJSON feature lose their "properties.". It reports whether raw
+// is an object to its end.
+func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]string) bool {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return
+		return false
 	}
 	for dec.More() && len(*keys) < csvprofile.MaxCells/4 {
 		tok, err := dec.Token()
 		if err != nil {
-			return
+			return false
 		}
 		key, _ := tok.(string)
 		var v json.RawMessage
 		if dec.Decode(&v) != nil {
-			return
+			return false
 		}
 		name := prefix + key
-		switch {
-		case v[0] == '{' && level+1 < maxNest && key != "geometry":
+		if v[0] == '{' && level+1 < maxNest && key != "geometry" {
 			inner := name + "."
 			if level == 0 && key == "properties" {
 				inner = ""
 			}
 			flatten(v, inner, level+1, keys, values)
 			continue
-		case v[0] == '"':
-			var s string
-			if json.Unmarshal(v, &s) == nil {
-				*keys, *values = append(*keys, name), append(*values, s)
-			}
-			continue
-		case string(v) == "null":
-			v = nil
 		}
-		*keys, *values = append(*keys, name), append(*values, string(v))
+		*keys, *values = append(*keys, name), append(*values, cellText(v))
 	}
+	_, err := dec.Token()
+	return err == nil
 }
 
 // jsonLines profiles one object a line.

@@ -96,7 +96,7 @@ func Read(ctx context.Context, in Input, o Options) (found []*csvprofile.Profile
 	}()
 	found, err = read(ctx, in, o.withDefaults())
 	if err != nil {
-		return found, fmt.Errorf("tables: %s: %w", in.Type, err)
+		return found, fmt.Errorf("tables: %w", err)
 	}
 	return found, nil
 }

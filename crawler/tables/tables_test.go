@@ -211,3 +211,25 @@ func FuzzRead(f *testing.F) {
 		_, _ = FixedWidth(context.Background(), in, Options{MaxRows: 1000})
 	})
 }
+
+func TestRowsBelowAHeaderInJSONAreATable(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`[["town","people"],["Wien",1911191],["Graz",null],[1,2,3],{"x":1}]`: ": 2; town string, people integer",
+		`{"data":[["a","b"],["x",{"c":1}]],"more":[1,2]}`:                    "data: 1; a string, b string",
+		`[["a","a"],["x","y"]]`: "",
+		`{"type":"Polygon","coordinates":[[[1,2],[3,4]],[[5,6],[7,8]]]}`: "",
+	} {
+		if got := summary(read(t, "application/json", []byte(body))); got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestLinesThatAreNoJSONAreCountedAndPassedOver(t *testing.T) {
+	t.Parallel()
+	found := read(t, "application/x-ndjson", []byte("{\"a\":1}\n{\"a\":2,\"b\"\n[3]\n{\"a\":4}\n"))
+	if got := summary(found); got != ": 2; a integer" || !strings.Contains(fmt.Sprint(found[0].Why), "2 lines are no JSON objects") {
+		t.Error(got, found[0].Why)
+	}
+}

@@ -20,7 +20,7 @@ import (
 func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return fmt.Errorf("zip: %w", err)
+		return err
 	}
 	z.RegisterDecompressor(12, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
 	z.RegisterDecompressor(93, func(r io.Reader) io.ReadCloser {
