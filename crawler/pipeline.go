@@ -140,7 +140,11 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if err != nil {
 		return Report{}, err
 	}
-	return report(activity, latest, ex, found.Kept), nil
+	r := report(activity, latest, ex, found.Kept)
+	if wait, _ := quickRetry(job, activity); wait > 0 {
+		r.retry = p.Clock().Add(wait)
+	}
+	return r, nil
 }
 
 // noRoomPause is how long a file is left alone for which there was no room on the disk.

@@ -18,6 +18,8 @@ type Report struct {
 	Versions     int                `json:"versions"` // that the archive now holds of the URL
 	Milliseconds int64              `json:"ms"`
 	Why          string             `json:"why"`
+
+	retry time.Time // when a failure that may pass is tried again; zero for none
 }
 
 // Summary is what a crawl came to.

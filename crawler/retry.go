@@ -11,7 +11,7 @@ import (
 
 // quickRetries are the waits before a fetch that failed for a reason that may pass is tried once more, ahead of the
 // schedule's own back-off. They hold no worker: the URL is due again, and goes through the frontier like any other.
-var quickRetries = [...]time.Duration{time.Minute, 5 * time.Minute}
+var quickRetries = [...]time.Duration{40 * time.Second, 5 * time.Minute}
 
 // quickRetry says after how long a failed fetch is tried again, as long as few in a row have failed; 0 where that is the
 // schedule's to say. The waits are spread by a quarter to either side, by URL, so that files that failed together do not

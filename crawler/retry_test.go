@@ -3,6 +3,7 @@ package crawler
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestWhatMayPassIsTriedTwiceSoonAndThenLeftToTheSchedule(t *testing.T) {
 	t.Cleanup(s.Close)
 	n.add(t, s.URL+"/a.csv", s.URL+"/gone.csv")
 
-	for i, want := range []time.Duration{time.Minute, 5 * time.Minute} {
+	for i, want := range []time.Duration{40 * time.Second, 5 * time.Minute} {
 		n.crawl(t, RunOptions{})
 		u, err := n.Pipeline.Frontier.Get(s.URL + "/a.csv")
 		if err != nil {
@@ -51,5 +52,35 @@ func TestWhatMayPassIsTriedTwiceSoonAndThenLeftToTheSchedule(t *testing.T) {
 	n.clock.advance(48 * time.Hour)
 	if r := n.crawl(t, RunOptions{})["/a.csv"]; r.Outcome != catalog.Archived {
 		t.Errorf("the file when the trouble is over: %+v", r)
+	}
+}
+
+func TestACrawlOfWhatIsDueWaitsForRetriesThatAreDueSoon(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	var asked atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/robots.txt":
+			http.NotFound(w, r)
+		case r.URL.Path == "/never.csv" || asked.Add(1) == 1:
+			w.WriteHeader(http.StatusBadGateway)
+		default:
+			w.Write([]byte("a,b\n1,2\n"))
+		}
+	}))
+	t.Cleanup(s.Close)
+	n.add(t, s.URL+"/a.csv", s.URL+"/never.csv")
+	outcomes := map[string][]catalog.Outcome{}
+	_, err := n.Run(t.Context(), RunOptions{Once: true, Wait: time.Minute, Report: func(r Report) {
+		if outcomes[r.URL] = append(outcomes[r.URL], r.Outcome); r.Outcome == catalog.NoVersion && len(outcomes[r.URL]) == 1 {
+			time.AfterFunc(20*time.Millisecond, func() { n.clock.advance(50 * time.Second) }) // the crawl is waiting, or over
+		}
+	}})
+	if got := outcomes[s.URL+"/a.csv"]; err != nil || !slices.Equal(got, []catalog.Outcome{catalog.NoVersion, catalog.Archived}) {
+		t.Errorf("a passing trouble: %v, %v", got, err)
+	}
+	if got := outcomes[s.URL+"/never.csv"]; len(got) != 2 { // the second retry is five minutes away
+		t.Errorf("lasting trouble: %v", got)
 	}
 }

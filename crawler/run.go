@@ -16,10 +16,11 @@ import (
 
 // RunOptions say how long a crawl goes on and who is told. The zero value crawls until ctx ends.
 type RunOptions struct {
-	Once       bool         // end when nothing is due
-	URLs       []string     // visit only these, due or not, then end; they must be registered
-	MaxFetches int          // end after so many, 0 = no limit
-	Report     func(Report) // called after each fetch, one call at a time; may be nil
+	Once       bool          // end when nothing is due
+	Wait       time.Duration // with Once: the retry of a fetch that failed in this run counts as due if it is so soon; 0 = none does
+	URLs       []string      // visit only these, due or not, then end; they must be registered
+	MaxFetches int           // end after so many, 0 = no limit
+	Report     func(Report)  // called after each fetch, one call at a time; may be nil
 	// Indexing is called at the end of a crawl that has one, as long as the columns of its versions are being indexed, with
 	// how many versions are left; may be nil.
 	Indexing func(left int)
@@ -35,7 +36,8 @@ type run struct {
 
 	mu      sync.Mutex // guards what follows
 	summary Summary
-	started int // fetches begun, for MaxFetches
+	started int       // fetches begun, for MaxFetches
+	retry   time.Time // when the last retry is due that the crawl waits for
 }
 
 // Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
@@ -115,6 +117,9 @@ func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
 			return lease, err
 		}
 		pending, at, err := r.Frontier.Pending(patience)
+		if err == nil && !pending {
+			at, pending = r.awaited()
+		}
 		if err != nil || !pending {
 			return nil, err
 		}
@@ -125,6 +130,13 @@ func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// awaited is when the last retry is due that the crawl waits for, while it is not.
+func (r *run) awaited() (at time.Time, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.retry, r.retry.After(r.Clock())
 }
 
 // mayStart counts n more fetches as begun, unless that would be too many.
@@ -200,6 +212,9 @@ func (r *run) tell(report Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.summary.Add(report)
+	if report.retry.After(r.retry) && report.retry.Sub(r.Clock()) <= r.opts.Wait {
+		r.retry = report.retry
+	}
 	if r.opts.Report != nil {
 		r.opts.Report(report)
 	}

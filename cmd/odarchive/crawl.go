@@ -25,7 +25,11 @@ func (c *cli) crawl() *cobra.Command {
 		Use:   "crawl",
 		Short: "Fetch what is due",
 		Long: `Fetch what is due, keep what changed, and describe it. Without --once the crawl waits for what falls due next.
-Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetched again.`,
+Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetched again.
+
+With --once it ends when nothing is due. A fetch that failed for a reason that may pass, such as a time-out or an error
+inside the server, is tried again after about 40 seconds, and that counts as due (see --wait); the next retry, after 5
+minutes, does not. With --at, where the clock is not the real one, no retry is waited for unless --wait is given.`,
 		Example: `  odarchive crawl --once                             until nothing is due
   odarchive crawl --for 10m --report fetches.jsonl   for ten minutes, with a line for each fetch
   odarchive crawl --url https://example.org/a.csv    this file now, due or not
@@ -37,6 +41,9 @@ Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetch
 				return err
 			}
 			ctx := cmd.Context()
+			if at != "" && !cmd.Flags().Changed("wait") {
+				opts.Wait = 0
+			}
 			if limit > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, limit)
@@ -57,6 +64,7 @@ Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetch
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.Once, "once", false, "end when nothing is due")
+	f.DurationVar(&opts.Wait, "wait", time.Minute, "with --once: how soon a retry of a failed fetch is due to be waited for")
 	f.StringArrayVar(&opts.URLs, "url", nil, "fetch only this URL, due or not (repeatable)")
 	f.IntVar(&opts.MaxFetches, "max-fetches", 0, "end after so many fetches, 0 for no limit")
 	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
@@ -121,7 +129,7 @@ func outcomes(s crawler.Summary) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing was due"
+		return "nothing was fetched"
 	}
 	return strings.Join(parts, ", ")
 }
