@@ -249,6 +249,32 @@ func TestACrawlThatIsCutOffGivesItsJobsBack(t *testing.T) {
 	}
 }
 
+func TestAPauseEndsTheVisitsOfAHostAfterTheOneUnderWay(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	for i := range 20 {
+		s.set(fmt.Sprintf("/%d.csv", i), fmt.Sprintf("a,b\n1,%d\n", i))
+		n.add(t, fmt.Sprintf("%s/%d.csv", s.URL, i))
+	}
+	fetched := 0
+	_, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(Report) {
+		if fetched++; fetched == 3 {
+			if err := n.Pipeline.Frontier.Pause(t.Context(), "for the test"); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if !errors.Is(err, frontier.ErrPaused) || fetched != 3 {
+		t.Fatalf("%d fetches, %v; want 3, and that the crawl is paused", fetched, err)
+	}
+	if err := n.Pipeline.Frontier.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rest := n.crawl(t, RunOptions{}); len(rest) != 17 {
+		t.Errorf("%d fetches after the pause, want 17", len(rest))
+	}
+}
+
 func TestACrawlEndsAfterAsManyFetchesAsItMayMake(t *testing.T) {
 	t.Parallel()
 	s, n := newSite(t), newNode(t)

@@ -150,9 +150,10 @@ func (r *run) mayStart(n int) bool {
 	return true
 }
 
-// visitAll visits the jobs of a lease, and gives back what is left of it.
+// visitAll visits the jobs of a lease, and gives back what is left of it. A crawl that is paused meanwhile ends the lease,
+// too, unless the URLs were asked for one by one.
 func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
-	for {
+	for len(r.opts.URLs) > 0 || r.Frontier.Held() == "" {
 		job, ok := lease.Next()
 		if !ok || !r.mayStart(1) {
 			break

@@ -14,10 +14,14 @@ func rdfText(b []byte) (Detection, bool) {
 		}
 		return Detection{Type: t, Confidence: 0.95, Because: "every line is a statement of " + what}, true
 	}
+	b = b[:min(len(b), 64<<10)]
+	if low := bytes.ToLower(b); b[0] != '<' && !bytes.Contains(low, []byte("prefix ")) && !bytes.Contains(low, []byte("base ")) {
+		return Detection{}, false // as most texts are told, at little cost
+	}
 	prefixes, terms, graphs, rules := 0, 0, false, false
 	inLiteral := false
 	n := 0
-	for line := range bytes.Lines(b[:min(len(b), 64<<10)]) {
+	for line := range bytes.Lines(b) {
 		s := strings.TrimSpace(string(line))
 		if inLiteral {
 			inLiteral = strings.Count(s, `"""`)%2 == 0

@@ -1,10 +1,15 @@
 package fetch
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"odarchive/crawler/catalog"
@@ -95,5 +100,42 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	ex := get(t, f, Request{URL: url})
 	if ex.Outcome != catalog.Blocked || ex.ErrorClass != catalog.ErrForbiddenTarget {
 		t.Errorf("got %+v", ex)
+	}
+}
+
+// turning is a name server whose answers change from one question to the next.
+type turning struct {
+	answers [][]netip.Addr
+	asked   int
+}
+
+func (r *turning) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	r.asked++
+	return r.answers[min(r.asked, len(r.answers))-1], nil
+}
+
+func TestANameThatTurnsToAPrivateAddressIsNotConnectedTo(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close") // so that the next fetch connects anew
+		io.WriteString(w, "a,b\n1,2\n")
+	})
+	public, private, metadata := netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("10.0.0.7"), netip.MustParseAddr("169.254.169.254")
+	names := &turning{answers: [][]netip.Addr{{public}, {private, public}, {metadata}, {private}}}
+	var mu sync.Mutex
+	var connected []string
+	f := newFetcher(t, Options{AllowNets: []netip.Prefix{}, Resolver: names, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		mu.Lock()
+		connected = append(connected, address)
+		mu.Unlock()
+		return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(url, "http://"))
+	}})
+	for i, want := range []catalog.Outcome{"", "", catalog.Blocked, catalog.Blocked} {
+		if ex := get(t, f, Request{URL: "http://turning.example/a.csv"}); ex.Outcome != want {
+			t.Errorf("fetch %d: %+v, want %q", i, ex, want)
+		}
+	}
+	if want := []string{"8.8.8.8:80", "8.8.8.8:80"}; !slices.Equal(connected, want) || names.asked != 4 {
+		t.Errorf("connected to %v after %d questions, want %v: the address that was checked is the one that is connected to", connected, names.asked, want)
 	}
 }

@@ -1,0 +1,76 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"testing"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/fetch"
+	"odarchive/crawler/politeness"
+	"odarchive/crawler/spool"
+)
+
+// everyName is a name server that finds every name on this machine.
+type everyName struct{}
+
+func (everyName) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+}
+
+// BenchmarkHosts visits as many small files on 200 hosts, 2,000 and 20,000, all played by one server, and tells what the
+// crawl has in memory at its end: it should not depend on the hosts. One operation is one file.
+func BenchmarkHosts(b *testing.B) {
+	for _, hosts := range []int{200, 2000, 20_000} {
+		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			server := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/robots.txt" {
+					http.NotFound(w, r)
+					return
+				}
+				fmt.Fprintf(w, "a note of %s%s, of no kind in particular\n", r.Host, r.URL.Path)
+			})}
+			go server.Serve(l) // ended by Close
+			b.Cleanup(func() { server.Close() })
+			n := durableNode(b)
+			bodies, err := spool.New(b.TempDir(), spool.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			n.Fetcher = fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Resolver: everyName{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+			}})
+			b.Cleanup(n.Fetcher.Close)
+			n.Gate = politeness.New(politeness.Options{DB: n.Pipeline.Archive.DB(), Fetch: n.Fetcher.Fetch, Delay: -1})
+			seeds := make([]catalog.Seed, b.N)
+			for i := range seeds {
+				seeds[i].URL = fmt.Sprintf("http://host%d.example/%d.txt", i%hosts, i)
+			}
+			if _, err := n.Add(b.Context(), seeds); err != nil {
+				b.Fatal(err)
+			}
+			seeds = nil
+			cpu := cpuTime()
+			b.ResetTimer()
+			summary, err := n.Run(b.Context(), RunOptions{Once: true})
+			b.StopTimer()
+			if err != nil || summary.Outcomes[catalog.Archived] != b.N {
+				b.Fatalf("%+v, %v", summary, err)
+			}
+			b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.HeapInuse)/(1<<20), "heap-MiB")
+		})
+	}
+}
