@@ -10,10 +10,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
-
 	"odarchive/triplestore/dict"
 	"odarchive/triplestore/index"
-	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
 
@@ -56,71 +54,6 @@ func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
 		return Loaded{}, err
 	}
 	return n, nil
-}
-
-// bulk runs work that writes blocks, and gives back the space that it has freed.
-func (s *Store) bulk(ctx context.Context, doing string, work func(*blockWriter, *partWriter) error) error {
-	if err := s.bulkWork(ctx, work); err != nil {
-		return fmt.Errorf("triplestore: %s: %w", doing, err)
-	}
-	if err := s.reclaim(ctx); err != nil { // the work is done
-		s.opts.Log.Warn("giving space back is left to a later time", "error", err)
-	}
-	return nil
-}
-
-// bulkWork runs work over a state in which everything is in blocks, while no commit happens, and makes the result the
-// new state.
-func (s *Store) bulkWork(ctx context.Context, work func(*blockWriter, *partWriter) error) (err error) {
-	if s.closed.Load() {
-		return ErrClosed
-	}
-	if err := s.gate.Acquire(ctx, gateUnits); err != nil {
-		return err
-	}
-	defer s.gate.Release(gateUnits)
-	if err := s.merge(ctx); err != nil {
-		return err
-	}
-	s.merging.Lock()
-	defer s.merging.Unlock()
-	sn := s.Snapshot()
-	defer sn.Release()
-	if sn.state.overlay.Len() > 0 {
-		return errors.New("commits have come in between") // the gate is there to keep them out
-	}
-	w := &blockWriter{s: s, sn: sn}
-	parts := &partWriter{batch: s.db.Batch(), position: sn.state.position + 1, limit: s.recordLimit()}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, parts.forget(), w.abandon())
-		}
-	}()
-	if err := work(w, parts); err != nil {
-		return err
-	}
-	if err := parts.finish(); err != nil {
-		return err
-	}
-	if parts.total == 0 {
-		return w.abandon() // nothing has changed
-	}
-	if err := w.prepare(); err != nil {
-		return err
-	}
-	var next *state
-	err = s.db.Update(ctx, func(kt *kv.Txn) error {
-		var err error
-		next, err = w.installAll(kt, s.now(), parts)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.tidy(ctx, next); err != nil {
-		s.opts.Log.Warn("tidying up is left to the next merge", "error", err)
-	}
-	return nil
 }
 
 // loader turns quads into sorted rows.
@@ -350,75 +283,4 @@ func (l *loader) close() {
 	if l.dir != "" {
 		os.RemoveAll(l.dir)
 	}
-}
-
-// DropGraph removes a graph, the empty key being the default graph, as one commit, and gives its space back. It needs
-// little memory, however large the graph is. Other writers wait until it is done. A small graph is a transaction's work.
-func (s *Store) DropGraph(ctx context.Context, g term.Key) error {
-	var small bool
-	err := s.View(ctx, func(sn *Snapshot) error {
-		id, ok, err := sn.Graph(g)
-		if err != nil || !ok {
-			small = true
-			return err
-		}
-		small = sn.Estimate(term.Pattern{G: id}).Count <= smallGraph
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("triplestore: drop graph: %w", err)
-	}
-	if small {
-		return s.Update(ctx, func(t *Txn) error { return t.ClearGraph(g) })
-	}
-	return s.bulk(ctx, "drop graph", func(w *blockWriter, parts *partWriter) error {
-		id, ok, err := w.sn.Graph(g)
-		if err != nil || !ok {
-			return err
-		}
-		return w.remove(ctx, parts, func(l index.Layout) (index.Rows, error) {
-			if !l.Holds(id) {
-				return index.RowsOf(nil), nil
-			}
-			return w.sn.Scan(term.Pattern{G: id}, l.Order()), nil
-		})
-	})
-}
-
-// smallGraph is how many quads are sooner named one by one than taken out of the blocks.
-const smallGraph = 4 << 10
-
-// Clear removes every quad as one commit.
-func (s *Store) Clear(ctx context.Context) error {
-	return s.bulk(ctx, "clear", func(w *blockWriter, parts *partWriter) error {
-		return w.remove(ctx, parts, func(l index.Layout) (index.Rows, error) { return w.sn.index.Layout(l), nil })
-	})
-}
-
-// remove takes rows, which must exist, out of the blocks.
-func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(index.Layout) (index.Rows, error)) error {
-	if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil {
-		return err
-	}
-	return w.addRows(ctx, index.Turn, func(l index.Layout) (index.Rows, error) {
-		r, err := rows(l)
-		if err == nil && l == index.GSPO {
-			r = &told{r, parts}
-		}
-		return r, err
-	}, nil)
-}
-
-// told is rows that are written to the change log as removed on their way.
-type told struct {
-	rows  index.Rows
-	parts *partWriter
-}
-
-func (t *told) Next() ([]term.IDQuad, error) {
-	rows, err := t.rows.Next()
-	if err != nil {
-		return nil, err
-	}
-	return rows, t.parts.add(rows, -1)
 }

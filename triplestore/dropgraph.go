@@ -1,0 +1,80 @@
+package triplestore
+
+import (
+	"context"
+	"fmt"
+
+	"odarchive/triplestore/index"
+	"odarchive/triplestore/term"
+)
+
+// DropGraph removes a graph, the empty key being the default graph, as one commit, and gives its space back. It needs
+// little memory, however large the graph is. Other writers wait until it is done. A small graph is a transaction's work.
+func (s *Store) DropGraph(ctx context.Context, g term.Key) error {
+	var small bool
+	err := s.View(ctx, func(sn *Snapshot) error {
+		id, ok, err := sn.Graph(g)
+		if err != nil || !ok {
+			small = true
+			return err
+		}
+		small = sn.Estimate(term.Pattern{G: id}).Count <= smallGraph
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("triplestore: drop graph: %w", err)
+	}
+	if small {
+		return s.Update(ctx, func(t *Txn) error { return t.ClearGraph(g) })
+	}
+	return s.bulk(ctx, "drop graph", func(w *blockWriter, parts *partWriter) error {
+		id, ok, err := w.sn.Graph(g)
+		if err != nil || !ok {
+			return err
+		}
+		return w.remove(ctx, parts, func(l index.Layout) (index.Rows, error) {
+			if !l.Holds(id) {
+				return index.RowsOf(nil), nil
+			}
+			return w.sn.Scan(term.Pattern{G: id}, l.Order()), nil
+		})
+	})
+}
+
+// smallGraph is how many quads are sooner named one by one than taken out of the blocks.
+const smallGraph = 4 << 10
+
+// Clear removes every quad as one commit.
+func (s *Store) Clear(ctx context.Context) error {
+	return s.bulk(ctx, "clear", func(w *blockWriter, parts *partWriter) error {
+		return w.remove(ctx, parts, func(l index.Layout) (index.Rows, error) { return w.sn.index.Layout(l), nil })
+	})
+}
+
+// remove takes rows, which must exist, out of the blocks.
+func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(index.Layout) (index.Rows, error)) error {
+	if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil {
+		return err
+	}
+	return w.addRows(ctx, index.Turn, func(l index.Layout) (index.Rows, error) {
+		r, err := rows(l)
+		if err == nil && l == index.GSPO {
+			r = &told{r, parts}
+		}
+		return r, err
+	}, nil)
+}
+
+// told is rows that are written to the change log as removed on their way.
+type told struct {
+	rows  index.Rows
+	parts *partWriter
+}
+
+func (t *told) Next() ([]term.IDQuad, error) {
+	rows, err := t.rows.Next()
+	if err != nil {
+		return nil, err
+	}
+	return rows, t.parts.add(rows, -1)
+}

@@ -1,0 +1,183 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"odarchive/triplestore/term"
+)
+
+// decode reads the block stored under id into rows, which is used if it is large enough.
+func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]term.IDQuad, error) {
+	if len(b) < blockHeader+blockTrailer {
+		return nil, fmt.Errorf("%w: %d bytes", errBlock, len(b))
+	}
+	body := b[:len(b)-blockTrailer]
+	if binary.LittleEndian.Uint64(b[len(body):]) != blockSum(body, id) {
+		return nil, fmt.Errorf("%w: checksum", errBlock)
+	}
+	if body[0] != blockVersion {
+		return nil, fmt.Errorf("%w: version %d", errBlock, body[0])
+	}
+	n := int(binary.LittleEndian.Uint16(body[2:]))
+	if body[1] != byte(l) || n == 0 || n > maxBlockRows {
+		return nil, fmt.Errorf("%w: %d rows in layout %d", errBlock, n, body[1])
+	}
+	if cap(rows) < n {
+		rows = make([]term.IDQuad, n)
+	}
+	rows = rows[:n]
+	at, contexts := blockHeader, 0
+	for f := range fields {
+		if at >= len(body) {
+			return nil, errBlock
+		}
+		kind := body[at]
+		at++
+		var ok bool
+		switch kind {
+		case colConst:
+			at, ok = c.readConst(body, at, rows, f)
+		case colDict:
+			var size int
+			at, size, ok = c.readDict(body, at, n)
+			if f == fieldP {
+				contexts = size
+			}
+			if ok {
+				scatter(rows, f, c.col[:])
+			}
+		case colDelta, colContext:
+			if kind == colContext && contexts == 0 {
+				return nil, errBlock
+			}
+			if kind == colContext {
+				at, ok = c.readGroups(b, len(body), at, n, contexts)
+			} else {
+				at, ok = c.readDelta(b, len(body), at, n)
+			}
+			if ok {
+				scatter(rows, f, c.col[:])
+			}
+		}
+		if !ok {
+			return nil, errBlock
+		}
+	}
+	if at != len(body) {
+		return nil, errBlock
+	}
+	return rows, nil
+}
+
+func (c *codec) readConst(body []byte, at int, rows []term.IDQuad, field int) (int, bool) {
+	if at+8 > len(body) {
+		return 0, false
+	}
+	v := term.ID(binary.LittleEndian.Uint64(body[at:]))
+	switch field {
+	case fieldP:
+		for i := range rows {
+			rows[i].P = v
+		}
+	case fieldS:
+		for i := range rows {
+			rows[i].S = v
+		}
+	case fieldO:
+		for i := range rows {
+			rows[i].O = v
+		}
+	default:
+		for i := range rows {
+			rows[i].G = v
+		}
+	}
+	return at + 8, true
+}
+
+// readDict leaves the column in c.col and the indexes in c.idx.
+func (c *codec) readDict(body []byte, at, n int) (next, size int, ok bool) {
+	if at >= len(body) {
+		return 0, 0, false
+	}
+	size = int(body[at]) + 1
+	at++
+	var dict [256]uint64
+	prev := uint64(0)
+	for i := range size {
+		d, w := binary.Varint(body[at:])
+		if w <= 0 {
+			return 0, 0, false
+		}
+		at += w
+		prev += uint64(d)
+		dict[i] = prev
+	}
+	packed := body[at:]
+	if len(packed) < indexBytes(n, size) {
+		return 0, 0, false
+	}
+	idx, col := c.idx[:n], c.col[:n]
+	if size <= 16 {
+		for i := range idx {
+			idx[i] = packed[i>>1] >> (i & 1 * 4) & 15
+		}
+	} else {
+		copy(idx, packed)
+	}
+	for i, x := range idx {
+		if int(x) >= size {
+			return 0, 0, false
+		}
+		col[i] = dict[x]
+	}
+	return at + indexBytes(n, size), size, true
+}
+
+func indexBytes(n, dict int) int {
+	if dict <= 16 {
+		return (n + 1) / 2
+	}
+	return n
+}
+
+// readDelta leaves the column in c.col. b goes on for blockTrailer bytes behind end, where the columns end.
+func (c *codec) readDelta(b []byte, end, at, n int) (next int, ok bool) {
+	col := c.col[:n]
+	if at, ok = unpack(b, end, at, col); !ok {
+		return 0, false
+	}
+	prev := uint64(0)
+	for i, z := range col {
+		prev += unzigzag(z)
+		col[i] = prev
+	}
+	return at, true
+}
+
+// readGroups likewise, for differences grouped by predicate.
+func (c *codec) readGroups(b []byte, end, at, n, contexts int) (next int, ok bool) {
+	c.groups(n, contexts)
+	for x := range contexts {
+		group := c.grp[c.size[x]:c.size[x+1]]
+		if at, ok = unpack(b, end, at, group); !ok {
+			return 0, false
+		}
+		prev := uint64(0)
+		for i, z := range group {
+			prev += unzigzag(z)
+			group[i] = prev
+		}
+	}
+	col, pos := c.col[:n], &c.size
+	for i, x := range c.idx[:n] {
+		k := pos[x]
+		pos[x] = k + 1
+		col[i] = c.grp[k&(maxBlockRows-1)]
+	}
+	return at, true
+}
+
+// DecodeRows reads what EncodeRows wrote.
+func DecodeRows(b []byte) ([]term.IDQuad, error) { return new(codec).decode(b, GSPO, 0, nil) }

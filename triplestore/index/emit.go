@@ -1,0 +1,86 @@
+package index
+
+import (
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// emitFull writes blocks while there is enough for another one behind each.
+func (m *levelMerge) emitFull() error {
+	done := 0
+	for len(m.buf)-done >= 2*BlockRows {
+		if err := m.emit(m.buf[done : done+BlockRows]); err != nil {
+			return err
+		}
+		done += BlockRows
+	}
+	m.buf = append(m.buf[:0], m.buf[done:]...)
+	return nil
+}
+
+// flush writes what is waiting as one or two blocks. Too few rows for a block take the next old block along.
+func (m *levelMerge) flush() error {
+	if n := len(m.buf); n > 0 && n < BlockRows/4 && m.i < len(m.old.fences) {
+		k := m.i
+		rows, err := m.read(k)
+		if err != nil {
+			return err
+		}
+		if len(m.rows) > 0 && !m.l.Tuple(rows[len(rows)-1]).Less(m.l.Tuple(m.rows[0])) {
+			// The next row belongs into that block: step goes on with it.
+			return m.takeAlong(k, rows)
+		}
+		m.buf = append(m.buf, rows...)
+		m.replaced(k)
+	}
+	if err := m.emitFull(); err != nil {
+		return err
+	}
+	n := len(m.buf)
+	if n > BlockRows*3/2 {
+		if err := m.emit(m.buf[:n/2]); err != nil {
+			return err
+		}
+		m.buf = append(m.buf[:0], m.buf[n/2:]...)
+	}
+	if len(m.buf) > 0 {
+		if err := m.emit(m.buf); err != nil {
+			return err
+		}
+	}
+	m.buf = m.buf[:0]
+	return nil
+}
+
+// takeAlong blends the rows that belong into old block k with it.
+func (m *levelMerge) takeAlong(k int, rows []term.IDQuad) error {
+	var to *Tuple
+	if k+1 < len(m.old.fences) {
+		to = &m.old.fences[k+1].first
+	}
+	if _, err := m.blend(rows, to); err != nil {
+		return err
+	}
+	m.replaced(k)
+	return m.flush()
+}
+
+// emit writes one block.
+func (m *levelMerge) emit(rows []term.IDQuad) error {
+	id := m.m.NextID.Add(1)
+	if err := m.batch.Set(kv.SpaceTripleIndex, blockKey(id), m.codec.encode(m.l, id, rows)); err != nil {
+		return err
+	}
+	m.fresh = append(m.fresh, blockKey(id))
+	f := fence{first: m.l.Tuple(rows[0]), last: m.l.Tuple(rows[len(rows)-1]), id: id}
+	var own counts
+	own.add(m.differs(f.first))
+	prev := f.first
+	for _, q := range rows[1:] {
+		t := m.l.Tuple(q)
+		own.add(differAt(prev, t))
+		prev = t
+	}
+	m.append(f, own, -1)
+	return nil
+}

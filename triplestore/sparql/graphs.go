@@ -1,0 +1,147 @@
+package sparql
+
+import (
+	"fmt"
+
+	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/term"
+)
+
+func (u *updating) clear(g term.Key) error {
+	u.found = append(u.found, change{clear: &g})
+	if o := u.shadow(); o != nil {
+		return o.clear(g)
+	}
+	return nil
+}
+
+// clearAll is CLEAR and DROP. A graph is nothing but its triples here, so one that is not there is empty already.
+func (u *updating) clearAll(t algebra.GraphTarget) error {
+	if t.IRI != "" {
+		return u.clear(term.IRI(t.IRI))
+	}
+	if t.Default || t.All {
+		if err := u.clear(""); err != nil {
+			return err
+		}
+	}
+	if t.Default {
+		return nil
+	}
+	var ids []term.ID
+	if err := u.ds.Graphs(func(g term.ID) bool { ids = append(ids, g); return true }); err != nil {
+		return err
+	}
+	keys := make([]term.Key, len(ids))
+	if err := u.ds.Keys(ids, keys); err != nil {
+		return err
+	}
+	for _, g := range keys {
+		if err := u.clear(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create checks only: an empty graph does not exist here.
+func (u *updating) create(c algebra.Create) error {
+	n, err := u.count(term.IRI(c.IRI))
+	if err != nil {
+		return err
+	}
+	if n > 0 && !c.Silent {
+		return fmt.Errorf("create <%s>: %w", c.IRI, ErrGraphExists)
+	}
+	return nil
+}
+
+// count tells whether a graph holds anything.
+func (u *updating) count(g term.Key) (int, error) {
+	id := term.DefaultGraph
+	if g != "" {
+		found, ok, err := u.ds.Lookup(g)
+		if err != nil || !ok {
+			return 0, err
+		}
+		id = found
+	}
+	c := u.ds.Scan(term.Pattern{G: id}, term.SPO)
+	defer c.Close()
+	rows, err := c.Next()
+	return len(rows), err
+}
+
+// transfer is ADD, COPY and MOVE (Update §3.2.3 to §3.2.5).
+func (u *updating) transfer(t algebra.Transfer) error {
+	from, to := graphKey(t.From), graphKey(t.To)
+	if from == to {
+		return nil
+	}
+	if from != "" { // a mistyped name must not empty the target
+		n, err := u.count(from)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			if t.Silent {
+				return nil
+			}
+			return fmt.Errorf("%s <%s>: %w", t.Kind, t.From.IRI, ErrNoGraph)
+		}
+	}
+	quads, err := u.graph(from)
+	if err != nil {
+		return err
+	}
+	if t.Kind != "ADD" {
+		if err := u.clear(to); err != nil {
+			return err
+		}
+	}
+	for i := range quads {
+		quads[i].G = to
+	}
+	if err := u.insert(quads); err != nil {
+		return err
+	}
+	if t.Kind == "MOVE" {
+		return u.clear(from)
+	}
+	return nil
+}
+
+func graphKey(t algebra.GraphTarget) term.Key {
+	if t.Default {
+		return ""
+	}
+	return term.IRI(t.IRI)
+}
+
+// graph reads a whole graph.
+func (u *updating) graph(g term.Key) ([]term.Quad, error) {
+	id := term.DefaultGraph
+	if g != "" {
+		found, ok, err := u.ds.Lookup(g)
+		if err != nil || !ok {
+			return nil, err
+		}
+		id = found
+	}
+	var ids []term.ID
+	if err := each(u.ds, term.Pattern{G: id}, func(q term.IDQuad) { ids = append(ids, q.S, q.P, q.O) }); err != nil {
+		return nil, err
+	}
+	if int64(len(ids))*64 > u.engine.opts.Memory {
+		return nil, fmt.Errorf("a copy of %d triples: %w", len(ids)/3, memoryLimit(u.engine.opts.Memory))
+	}
+	keys := make([]term.Key, len(ids))
+	if err := u.ds.Keys(ids, keys); err != nil {
+		return nil, err
+	}
+	out := make([]term.Quad, 0, len(ids)/3)
+	for i := 0; i < len(keys); i += 3 {
+		out = append(out, term.Quad{S: keys[i], P: keys[i+1], O: keys[i+2], G: g})
+	}
+	return out, nil
+}
