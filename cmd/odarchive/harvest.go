@@ -140,6 +140,10 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	if c.json {
 		return c.print(r, "")
 	}
+	kept := ""
+	if r.Unknown > 0 {
+		kept = " (the portal failed to; they stay as they were)"
+	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, line := range []struct {
 		name string
@@ -150,6 +154,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
 		{"statements", humanize.Comma(int64(r.Triples))},
 		{"cannot be used", humanize.Comma(int64(r.Invalid))},
+		{"not given", humanize.Comma(int64(r.Unknown)) + kept},
 		{"requests", fmt.Sprintf("%s, %s", humanize.Comma(int64(r.Requests)), humanize.IBytes(uint64(r.Bytes)))},
 		{"took", r.Took().Round(time.Millisecond).String()},
 	} {

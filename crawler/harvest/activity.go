@@ -38,7 +38,8 @@ type Report struct {
 	Returned  int `json:"returned"` // that had been withdrawn
 
 	Invalid  int      `json:"invalid"`           // what cannot be used
-	Skipped  []string `json:"skipped,omitempty"` // the first of the sentences that say why
+	Unknown  int      `json:"unknown,omitempty"` // what the source failed to give: it stays as it was
+	Skipped  []string `json:"skipped,omitempty"` // the first of the sentences that say why of both
 	Requests int      `json:"requests"`
 	Bytes    int64    `json:"bytes"`             // of answers, decompressed
 	Traffic  *Traffic `json:"traffic,omitempty"` // where the harvester counts more

@@ -42,6 +42,9 @@ type Sink interface {
 	Dataset(Dataset) error
 	// Gone is a dataset of which the source says that it was deleted.
 	Gone(dataset string) error
+	// Unknown is a dataset that the source lists and fails to give, and why, in one sentence: it stays as it was, listed or
+	// not. Where it cannot be told which one it is ("", or no IRI), nothing of the portal is withdrawn by this harvest.
+	Unknown(dataset, why string) error
 	// Seed is one URL that is listed outside of any Dataset. A URL that is none is counted as invalid and passed over.
 	Seed(catalog.Seed) error
 	// Quad is a further statement about the portal or what it lists; it is kept in the portal's graph, before any Portal in
@@ -90,6 +93,7 @@ type Entry struct {
 	Subject   term.Key // of all statements, where Dataset is ""
 	Resources []string // ids of the dataset's resources
 	Gone      bool     // the source says that the dataset was deleted
+	Kept      bool     // whatever it says now, it stays as it was; without a Dataset, so does all that the harvest does not bring
 	Quads     []term.Quad
 }
 

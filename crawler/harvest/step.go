@@ -116,6 +116,16 @@ func (s *step) Gone(dataset string) error {
 	return s.ctx.Err()
 }
 
+func (s *step) Unknown(dataset, why string) error {
+	s.report.Unknown++
+	s.note(why)
+	if s.portal.IRI != "" {
+		iri, _ := AsIRI(dataset)
+		s.entries = append(s.entries, Entry{Dataset: iri, Kept: true})
+	}
+	return s.room()
+}
+
 // full tells whether a further dataset would be one too many; limit whether a further seed would.
 func (s *step) full() bool {
 	return s.limit() || s.opts.Limit > 0 && s.report.Datasets >= s.opts.Limit

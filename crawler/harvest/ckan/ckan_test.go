@@ -74,6 +74,31 @@ func TestEveryPackageOfAPortalComesOnceWhateverItsQuirks(t *testing.T) {
 	}
 }
 
+func TestAPackageThatThePortalFailsToShowIsUnknownAndOneThatItRefusesIsNot(t *testing.T) {
+	t.Parallel()
+	denied := `403 {"success":false,"error":{"__type":"Authorization Error","message":"Access denied"}}`
+	f := fake{packages: packages(10), wrong: map[string]string{"package_search": denied, "current_package_list_with_resources": denied}}
+	shows := 0
+	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "package_show") {
+			return false
+		}
+		switch shows++; r.FormValue("id") {
+		case "set-04":
+			http.Error(w, "<html><title>Oops</title>", http.StatusNotImplemented) // as 500, which is asked for again and again
+		case "set-06":
+			http.Error(w, `{"success":false,"error":{"message":"Not found"}}`, http.StatusNotFound)
+		default:
+			return false
+		}
+		return true
+	}
+	notes, err := portaltest.Harvest(t, f.source(), "")
+	if err != nil || len(notes.Datasets) != 8 || !slices.Equal(notes.Unread, []string{"https://data.example/dataset/set-04"}) || len(notes.Skipped) != 2 {
+		t.Fatalf("%v, %d packages, unknown %q, skipped %q", err, len(notes.Datasets), notes.Unread, notes.Skipped)
+	}
+}
+
 func parseBody(r *http.Request) string {
 	text := make([]byte, 4096)
 	n, _ := r.Body.Read(text)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
+	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portalapi"
 )
@@ -111,7 +113,9 @@ func (c *client) each(ctx context.Context, names []string, at *position, show fu
 			if failed++; failed >= mostBroken || !passOver(err) {
 				return fmt.Errorf("package %s: %w", name, err)
 			}
-			c.out.Skip(fmt.Sprintf("package %s: %v", name, err))
+			if err := c.unread(name, err); err != nil {
+				return err
+			}
 		}
 		for r.IsArray() && len(r.List()) == 1 {
 			r = r.List()[0]
@@ -135,6 +139,22 @@ func (c *client) show(ctx context.Context, name string) (loosejson.Value, error)
 		r = list[0]
 	}
 	return r, err
+}
+
+// unread is a package that was listed and cannot be had: gone or closed where the portal says so, else as it was.
+func (c *client) unread(name string, why error) error {
+	sentence := fmt.Sprintf("package %s: %v", name, why)
+	var no *refused
+	var status *harvest.StatusError
+	if errors.As(why, &no) && no.status/100 != 5 || errors.As(why, &status) && status.Status/100 == 4 {
+		c.out.Skip(sentence)
+		return nil
+	}
+	iri := c.root + "/dataset/" + url.PathEscape(name)
+	if len(name) == 36 && strings.Count(name, "-") == 4 {
+		iri = "" // the list is of ids, and datasets go by their names
+	}
+	return c.out.Unknown(iri, sentence)
 }
 
 // passOver tells trouble with one package from trouble with the portal.

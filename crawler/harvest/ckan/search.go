@@ -61,7 +61,9 @@ func (c *client) search(ctx context.Context, at *position) error {
 			return hostOrWay(err)
 		case smaller(err) && c.broken < mostBroken:
 			c.broken++
-			c.out.Skip(fmt.Sprintf("package number %d: %v", at.n, err))
+			if err := c.out.Unknown("", fmt.Sprintf("package number %d: %v", at.n, err)); err != nil {
+				return err
+			}
 			at.start++
 			at.n++
 			continue
@@ -84,7 +86,9 @@ func (c *client) search(ctx context.Context, at *position) error {
 		case stale >= mostStale && !end:
 			return fmt.Errorf("package_search gives the same packages again and again, %d of %d so far", at.n, p.count)
 		case end && len(p.results) == 0 && p.count > at.start:
-			c.out.Skip(fmt.Sprintf("the portal says that it lists %d packages and gave %d", p.count, at.n))
+			if err := c.out.Unknown("", fmt.Sprintf("the portal says that it lists %d packages and gave %d", p.count, at.n)); err != nil {
+				return err
+			}
 		}
 		if end && at.n == 0 && at.base == "" {
 			return &unusable{errEmpty} // the index may be empty where the portal is not

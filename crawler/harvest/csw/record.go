@@ -85,8 +85,7 @@ func (c *client) rdf(r record) error {
 	var quads []term.Quad
 	for q, err := range rdfio.NewReader(bytes.NewReader(r.raw), rdfio.RDFXML(), rdfio.Options{Base: c.base, BlankPrefix: "r"}).All() {
 		if err != nil {
-			c.out.Skip(fmt.Sprintf("record %s: %v", cmp.Or(r.id, r.fallback), err))
-			break
+			return c.out.Unknown(r.id, fmt.Sprintf("record %s: %v", cmp.Or(r.id, r.fallback), err))
 		}
 		quads = append(quads, q)
 	}

@@ -200,7 +200,9 @@ func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) e
 	var bad *loosejson.Bad
 	switch {
 	case errors.As(err, &bad):
-		w.out.Skip(fmt.Sprintf("entry number %d: %s", w.n, bad.Why))
+		if err := w.out.Unknown("", fmt.Sprintf("entry number %d: %s", w.n, bad.Why)); err != nil {
+			return err
+		}
 	case err != nil:
 		w.n--
 		return err

@@ -13,7 +13,9 @@ package dcat
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -139,21 +141,24 @@ func (h *catalog) hand(datasets []harvest.Dataset) (fresh int, err error) {
 	return fresh, nil
 }
 
-// member is a dataset whose description stands in a document of its own. One that cannot be had is passed over.
+// member is a dataset whose description stands in a document of its own. One that cannot be had stays as it was.
 func (h *catalog) member(ctx context.Context, iri string) error {
 	doc, err := h.reader.get(ctx, iri)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil {
+	var status *harvest.StatusError
+	if errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone) {
 		h.out.Skip("dataset " + iri + ": " + err.Error())
 		return nil
+	}
+	if err != nil {
+		return h.out.Unknown(iri, "dataset "+iri+": "+err.Error())
 	}
 	delete(h.met, iri)
 	found := Read(doc.quads, h.portal, doc.url)
 	if len(found.Datasets) == 0 {
-		h.out.Skip("dataset " + iri + " is not described at its address")
-		return nil
+		return h.out.Unknown(iri, "dataset "+iri+" is not described at its address")
 	}
 	_, err = h.hand(found.Datasets)
 	return err

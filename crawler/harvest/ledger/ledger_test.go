@@ -222,6 +222,26 @@ func TestAnIncrementalHarvestReplacesDatasetByDataset(t *testing.T) {
 	w.wants("graph", w.graph(""), "1 a d", "1 title Uno", "2 a d")
 }
 
+func TestWhatASourceFailsToGiveStaysAsItWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kept := func(dataset string) harvest.Entry { return harvest.Entry{Dataset: dataset, Kept: true} }
+	w.run(true, about("1", "1 title One"), about("2"), about("3"))
+	if c := w.run(true, about("3"), kept("http://d.example/1"), kept("http://d.example/unknown")); c != (harvest.Changes{Unchanged: 1, Withdrawn: 1}) {
+		t.Fatalf("%+v", c)
+	}
+	w.wants("1 is kept, 2 is withdrawn", w.graph(""), "1 a d", "1 title One", "3 a d")
+	if c := w.run(true, about("3"), kept("")); c != (harvest.Changes{Unchanged: 1}) {
+		t.Fatalf("%+v", c)
+	}
+	w.wants("any may be what was not given", w.graph(""), "1 a d", "1 title One", "3 a d")
+	w.run(true, about("1"))
+	w.wants("the next harvest is whole", w.graph(""), "1 a d")
+	w.run(true, about("2"), kept("http://d.example/1"))
+	w.run(true, about("2"), kept("http://d.example/3"))
+	w.wants("what is withdrawn stays so too", w.graph(""), "2 a d")
+}
+
 func TestAStatementGoesWithTheLastThatSaysIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

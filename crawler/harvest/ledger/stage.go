@@ -66,9 +66,17 @@ func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.En
 		return err
 	}
 	if record.Campaign != s.Campaign || record.Source != name {
-		record.IRI, record.Source, record.Campaign, record.Quads = portalIRI, name, s.Campaign, 0
+		record.IRI, record.Source, record.Campaign, record.Quads, record.Partial = portalIRI, name, s.Campaign, 0, false
 	}
 	for _, e := range entries {
+		if e.Kept {
+			partial, err := keep(txn, p, record, e)
+			if err != nil {
+				return err
+			}
+			record.Partial = record.Partial || partial
+			continue
+		}
 		n, err := l.stage(txn, p, record, e)
 		if err != nil {
 			return err
@@ -76,6 +84,22 @@ func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.En
 		record.Quads += n
 	}
 	return setRecord(txn, key(tablePortal, p), record)
+}
+
+// keep an entry as it is, as if the harvest had brought it. partial tells that it is not known by its name, so that it may be
+// any of those that the harvest does not bring.
+func keep(txn *kv.Txn, p portalID, in portal, e harvest.Entry) (partial bool, err error) {
+	id := entryID(short(nameOf(e)))
+	current, known, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
+	if err != nil || !known || e.Dataset == "" {
+		return e.Dataset == "", err
+	}
+	staged, isStaged, err := getRecord[row](txn, rowKey(tableStaged, p, id))
+	if err != nil || current.Gone || isStaged && staged.Campaign == in.Campaign {
+		return false, err // it is there after all, or was not listed before
+	}
+	current.Campaign = in.Campaign
+	return false, setRecord(txn, rowKey(tableCurrent, p, id), current)
 }
 
 // stage one entry; n is how many statements it has.

@@ -214,6 +214,8 @@ func (t *told) Dataset(d harvest.Dataset) error {
 	t.times[d.Identifiers[0]]++
 	return nil
 }
+func (t *told) Unknown(string, string) error { return nil }
+
 func (t *told) Gone(iri string) error {
 	t.gone = append(t.gone, iri)
 	return nil

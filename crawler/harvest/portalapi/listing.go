@@ -75,7 +75,9 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 		}
 		end := page.Next == "" || page.Next == at
 		if end && page.Total > n && at == "" && m.Get("at") == "" || end && page.Next != "" && page.Total > n {
-			l.Out.Skip(fmt.Sprintf("the portal says that it lists %d entries and gave %d", page.Total, n))
+			if err := l.Out.Unknown("", fmt.Sprintf("the portal says that it lists %d entries and gave %d", page.Total, n)); err != nil {
+				return err
+			}
 		}
 		at = page.Next
 		if err := l.Out.Mark(l.mark(m, at, n)); err != nil || end {

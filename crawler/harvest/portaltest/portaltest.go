@@ -66,6 +66,7 @@ type Notes struct {
 	Whole    bool // of the last portal
 	Datasets []harvest.Dataset
 	GoneIRIs []string
+	Unread   []string // datasets that are unknown; "" for one that has no name
 	Seeds    []catalog.Seed
 	Quads    []term.Quad
 	Marks    []string
@@ -94,7 +95,11 @@ func (n *Notes) Dataset(d harvest.Dataset) error {
 	return nil
 }
 
-func (n *Notes) Gone(iri string) error     { n.GoneIRIs = append(n.GoneIRIs, iri); return nil }
+func (n *Notes) Gone(iri string) error { n.GoneIRIs = append(n.GoneIRIs, iri); return nil }
+func (n *Notes) Unknown(iri, why string) error {
+	n.Unread, n.Skipped = append(n.Unread, iri), append(n.Skipped, why)
+	return nil
+}
 func (n *Notes) Seed(s catalog.Seed) error { n.Seeds = append(n.Seeds, s); return nil }
 func (n *Notes) Quad(q term.Quad) error    { n.Quads = append(n.Quads, q); return nil }
 func (n *Notes) Mark(m string) error {
