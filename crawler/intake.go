@@ -55,6 +55,11 @@ func (in *Intake) Begin(ctx context.Context, r harvest.Report, fresh bool) (mark
 	return mark, in.Ledger.Record(ctx, r, nil)
 }
 
+// Open implements harvest.Keeper.
+func (in *Intake) Open(_ context.Context, r harvest.Report, portal string, whole, take bool) error {
+	return in.Ledger.Open(r.Source, portal, whole, take)
+}
+
 // Keep implements harvest.Keeper.
 func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err error) {
 	fresh, err := in.keep(ctx, archive.Listing{Seeds: step.Seeds, Quads: step.Quads}, func(txn *kv.Txn) error {

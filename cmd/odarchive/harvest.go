@@ -81,7 +81,7 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.Limit, "limit", 0, "stop after so many listings, 0 for all")
-	f.BoolVar(&opts.Fresh, "fresh", false, "begin anew instead of going on where the last harvest was cut off")
+	f.BoolVar(&opts.Fresh, "fresh", false, "begin anew instead of going on where the last harvest was cut off; take a portal over from another kind of source")
 	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of the list; of a single portal, its IRI")
 	f.StringVar(&opts.Part.Since, "since", "", "only what changed from this date or time on, where the source can tell")
 	f.StringVar(&opts.Part.Until, "until", "", "and up to this one")

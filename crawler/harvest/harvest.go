@@ -69,6 +69,9 @@ type Keeper interface {
 	// Begin a harvest, or go on with the one of the same source that was cut off, unless fresh forgets that. It gives the
 	// mark to go on from, "" where there is none.
 	Begin(ctx context.Context, r Report, fresh bool) (mark string, err error)
+	// Open a portal before anything is kept of it. It is an ErrTaken where a source of another kind has kept all of it, or
+	// this one is about to keep all of what another one has kept a part of; unless take: then it is this one's.
+	Open(ctx context.Context, r Report, portal string, whole, take bool) error
 	// Keep one step, all of it or nothing. It returns how many URLs were new.
 	Keep(ctx context.Context, step Step) (added int, err error)
 	// Commit makes what was kept of a portal visible, as one change. With whole, the rest of the portal is withdrawn.
@@ -114,6 +117,10 @@ type Options struct {
 	Kind     string                             // for the report
 	Address  string                             // for the report
 }
+
+// ErrTaken is in the error of a portal that is harvested by another kind of source already: what the one brings, the other
+// would withdraw. A Harvester of many portals passes it over.
+var ErrTaken = errors.New("is kept already")
 
 // errLimit ends a harvest that has brought as much as was asked for.
 var errLimit = errors.New("limit reached")

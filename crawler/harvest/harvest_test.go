@@ -30,6 +30,8 @@ func (m *memory) Begin(_ context.Context, _ Report, fresh bool) (string, error) 
 	return m.mark, nil
 }
 
+func (m *memory) Open(context.Context, Report, string, bool, bool) error { return nil }
+
 func (m *memory) Keep(_ context.Context, step Step) (int, error) {
 	m.steps++
 	if m.steps == m.fail {

@@ -46,6 +46,9 @@ func (s *step) Portal(p Portal, whole bool) error {
 		if err := s.endPortal(s.whole); err != nil {
 			return err
 		}
+		if err := s.keeper.Open(s.ctx, s.report, p.IRI, whole, s.opts.Fresh); err != nil {
+			return err
+		}
 		s.report.Portals++
 	}
 	s.portal, s.whole = p, whole

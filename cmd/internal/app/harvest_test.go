@@ -21,6 +21,8 @@ type keeper struct {
 
 func (k *keeper) Begin(context.Context, harvest.Report, bool) (string, error) { return k.mark, nil }
 
+func (k *keeper) Open(context.Context, harvest.Report, string, bool, bool) error { return nil }
+
 func (k *keeper) Keep(_ context.Context, s harvest.Step) (int, error) {
 	k.mark = s.Mark
 	return len(s.Seeds), nil

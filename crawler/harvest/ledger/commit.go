@@ -32,6 +32,7 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole 
 		if err != nil || !ok || record.Phase != staging {
 			return err
 		}
+		record.Owned = record.Owned || whole
 		record.Phase, record.Whole, record.At = applying, whole && !record.Partial, at.UTC()
 		record.Before, record.Harvest = record.Harvest, harvestID
 		return setRecord(txn, key(tablePortal, p), record)

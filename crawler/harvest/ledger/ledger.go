@@ -81,6 +81,7 @@ type portal struct {
 	Quads    int    // staged
 	Phase    phase  `json:",omitempty"`
 	Whole    bool   `json:",omitempty"`
+	Owned    bool   `json:",omitempty"` // all of it was kept by one source
 	Partial  bool   `json:",omitempty"` // the source failed to give something that nobody knows by name: nothing is missed
 	Harvest  string // id of the activity that commits, or committed last
 	At       time.Time

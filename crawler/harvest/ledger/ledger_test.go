@@ -242,6 +242,33 @@ func TestWhatASourceFailsToGiveStaysAsItWas(t *testing.T) {
 	w.wants("what is withdrawn stays so too", w.graph(""), "2 a d")
 }
 
+func TestAPortalIsKeptByOneKindOfSource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := "ckan http://p.example"
+	stage := func(name string) error {
+		if _, err := w.ledger.Begin(t.Context(), name, false, w.now()); err != nil {
+			return err
+		}
+		return w.db.Update(t.Context(), func(txn *kv.Txn) error {
+			return w.ledger.Stage(txn, name, w.portal, []harvest.Entry{about("1")})
+		})
+	}
+	if err := errors.Join(w.ledger.Open(name, w.portal, true, false), stage(name)); err != nil {
+		t.Fatal(err)
+	}
+	w.commit(true)
+	for name, want := range map[string]bool{name: true, "ckan http://p.example since=2026-01-01": true, "dcat http://p.example/catalog.ttl": false} {
+		err := w.ledger.Open(name, w.portal, false, false)
+		if (err == nil) != want || !want && (!errors.Is(err, harvest.ErrTaken) || !strings.Contains(err.Error(), "by the harvest of ckan http://p.example:")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := w.ledger.Open("dcat http://p.example/catalog.ttl", w.portal, true, true); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAStatementGoesWithTheLastThatSaysIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"odarchive/crawler/harvest"
@@ -51,6 +53,21 @@ func (l *Ledger) Mark(txn *kv.Txn, name, mark string) error {
 // End of a harvest that came to its end; next is where the next one begins.
 func (l *Ledger) End(txn *kv.Txn, name, next string) error {
 	return setRecord(txn, sourceKey(name), source{Mark: next})
+}
+
+// Open a portal for a source, as harvest.Keeper has it.
+func (l *Ledger) Open(name, portalIRI string, whole, take bool) error {
+	record, err := l.record(idOf(portalIRI))
+	if err != nil || record.Harvest == "" || take || kindOf(record.Source) == kindOf(name) || !whole && !record.Owned {
+		return err
+	}
+	return fmt.Errorf("the portal %s %w by the harvest of %s: give this one another name (--portal), or let it take that one's place (--fresh)", portalIRI, harvest.ErrTaken, record.Source)
+}
+
+// kindOf a source is its name's first word.
+func kindOf(source string) string {
+	kind, _, _ := strings.Cut(source, " ")
+	return kind
 }
 
 // Stage keeps what a source's harvest under way brought of a portal. What it brought before of the same dataset is

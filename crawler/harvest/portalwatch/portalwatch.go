@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -122,7 +123,12 @@ func (c client) portal(ctx context.Context, at position, out harvest.Sink) error
 	if err != nil {
 		return err
 	}
-	if err := out.Portal(p, true); err != nil {
+	err = out.Portal(p, true)
+	if errors.Is(err, harvest.ErrTaken) {
+		out.Skip(err.Error())
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	pattern := "<" + at.portal + "> <" + dcat.DatasetProp + "> ?thing"

@@ -102,7 +102,12 @@ func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) err
 		if err != nil {
 			return err
 		}
-		if err := out.Portal(portal, true); err != nil {
+		err = out.Portal(portal, true)
+		if errors.Is(err, harvest.ErrTaken) {
+			out.Skip(err.Error())
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		mark := func(last string) string { return orNone(p.graph) + " " + orNone(p.catalog) + " " + last }
