@@ -1,46 +1,81 @@
 package kv
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/cespare/xxhash/v2"
+	badger "github.com/dgraph-io/badger/v4"
 )
 
-// A backup stream is backupMagic, then chunks, each its length (uint32, little endian), the xxHash64 of its bytes
-// (uint64) and the bytes; a chunk of length 0 ends it. The bytes are Badger's own backup format.
+// A backup stream is backupMagic and two runs of chunks: what has changed, in Badger's own backup format, and the list of all
+// keys that there are (keyList). A chunk is its length (uint32, little endian), the xxHash64 of its bytes (uint64) and the
+// bytes; one of length 0 ends a run. Version 1 had no list: what was deleted since the backup before, and forgotten by a
+// compaction, came back with it.
 const (
-	backupMagic = "odarchive kv backup 1\n"
-	maxChunk    = 1 << 20
-	maxFrame    = 64 << 20 // one list of entries in Badger's format, which it reads into memory
+	backupMagic  = "odarchive kv backup 2\n"
+	backupMagic1 = "odarchive kv backup 1\n"
+	maxChunk     = 1 << 20
+	backupTemp   = "backup-*.tmp" // beside the database, while a backup is made
+	maxFrame     = 64 << 20       // one list of entries in Badger's format, which it reads into memory
 )
 
 // ErrBadBackup says that a backup stream is cut off or changed.
 var ErrBadBackup = errors.New("broken backup")
 
-// Backup writes every entry changed since a version (0: everything) to w, from one unchanging state, and returns
-// the version to pass next time. Deletions are included, and every byte is covered by a checksum. Writers are not
-// blocked.
+// Backup writes every entry changed since a version (0: everything) to w, and the keys of all, from one unchanging state; it
+// returns the version to pass next time. Every byte is covered by a checksum. Writers are not blocked.
 func (db *DB) Backup(w io.Writer, since uint64) (next uint64, err error) {
 	defer recoverDamage("backup", &err)
 	if db.closed.Load() {
 		return 0, ErrClosed
 	}
-	c := &chunkWriter{w: w}
-	if _, err := io.WriteString(w, backupMagic); err != nil {
+	if next, err = db.backup(w, since); err != nil {
 		return 0, fmt.Errorf("kv: backup: %w", err)
 	}
-	last, err := db.badger.Backup(c, since)
-	if err == nil {
-		err = c.end()
-	}
+	return next, nil
+}
+
+func (db *DB) backup(w io.Writer, since uint64) (next uint64, err error) {
+	list, err := os.CreateTemp(db.dir, backupTemp) // the keys of a large archive do not fit in memory
 	if err != nil {
-		return 0, fmt.Errorf("kv: backup: %w", err)
+		return 0, err
 	}
-	return max(last, since), nil // Badger's own comment says + 1; that skips a transaction
+	defer func() { err = errors.Join(err, list.Close(), os.Remove(list.Name())) }()
+	buffered := bufio.NewWriterSize(list, 1<<20)
+	keys := &keyList{w: buffered}
+
+	if _, err := io.WriteString(w, backupMagic); err != nil {
+		return 0, err
+	}
+	stream := db.badger.NewStream()
+	stream.LogPrefix = "backup"
+	stream.NumGo = 1 // each of its goroutines takes a state of its own: of two, one may miss what the other has
+	stream.ChooseKey = func(item *badger.Item) bool {
+		if !item.IsDeletedOrExpired() {
+			keys.add(item.Key())
+		}
+		return item.Version() > since
+	}
+	c := &chunkWriter{w: w}
+	if next, err = stream.Backup(c, 0); err != nil {
+		return 0, err
+	}
+	if err := errors.Join(c.end(), keys.err, buffered.Flush()); err != nil {
+		return 0, err
+	}
+	if _, err := list.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	if _, err := io.Copy(c, list); err != nil {
+		return 0, err
+	}
+	return max(next, since), c.end() // Badger's own comment says + 1; that skips a transaction
 }
 
 // Load reads a backup into the database: over an empty one for a full backup, over the previous state for a later
@@ -53,10 +88,16 @@ func (db *DB) Load(r io.Reader) (err error) {
 			return err
 		}
 		magic := make([]byte, len(backupMagic))
-		if _, err := io.ReadFull(r, magic); err != nil || string(magic) != backupMagic {
-			return fmt.Errorf("kv: restore: %w: it does not begin like one of version 1", ErrBadBackup)
+		if _, err := io.ReadFull(r, magic); err != nil || (string(magic) != backupMagic && string(magic) != backupMagic1) {
+			return fmt.Errorf("kv: restore: %w: it does not begin like one of version 1 or 2", ErrBadBackup)
 		}
 		if err := db.badger.Load(&frameReader{r: &chunkReader{r: r}}, 16); err != nil {
+			return fmt.Errorf("kv: restore: %w", err)
+		}
+		if string(magic) == backupMagic1 {
+			return nil
+		}
+		if err := db.keepListed(&chunkReader{r: r}); err != nil {
 			return fmt.Errorf("kv: restore: %w", err)
 		}
 		return nil

@@ -78,7 +78,7 @@ func Open(dir string, opts Options) (*DB, error) {
 			db.unlock()
 			return nil, fmt.Errorf("kv: open %s: %w", dir, err)
 		}
-		if err := removeEmptyMemtables(dir); err != nil {
+		if err := removeLeftovers(dir); err != nil {
 			db.unlock()
 			return nil, fmt.Errorf("kv: open %s: %w", dir, err)
 		}
@@ -132,14 +132,20 @@ func badgerOptions(dir string, opts Options) badger.Options {
 	return o
 }
 
-// removeEmptyMemtables deletes the zero-length NNNNN.mem a kill can leave between the creation of the file and
-// its first page. Badger would refuse to open once because of it; it never holds data. We hold the lock.
-func removeEmptyMemtables(dir string) error {
+// removeLeftovers deletes the zero-length NNNNN.mem a kill can leave between the creation of the file and
+// its first page, because of which Badger would refuse to open once, and what a killed backup left. Neither holds data. We hold the lock.
+func removeLeftovers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
+		if left, _ := filepath.Match(backupTemp, e.Name()); left { // of a backup that was killed
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+			continue
+		}
 		if !strings.HasSuffix(e.Name(), ".mem") {
 			continue
 		}

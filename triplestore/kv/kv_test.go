@@ -404,7 +404,7 @@ func TestABackupAndItsIncrementsRestoreTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	db := inMemory(t)
 	for i := range 1000 {
-		put(t, db, fmt.Sprintf("%04d", i), "old")
+		put(t, db, fmt.Sprintf("%04d", i), "old "+strings.Repeat("and long ", 10))
 	}
 	var full, incr bytes.Buffer
 	next, err := db.Backup(&full, 0)

@@ -1,0 +1,142 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// fill writes so much that there are several tables on disk.
+func fill(t *testing.T, db *DB) {
+	t.Helper()
+	for n := range 12 {
+		err := db.Update(t.Context(), func(tx *Txn) error {
+			for i := range 500 {
+				if err := tx.Set(space, fmt.Appendf(nil, "m%02d%03d", n, i), bytes.Repeat([]byte{byte(i)}, 1500)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func fillOther(t *testing.T, db *DB) {
+	t.Helper()
+	for n := range 20 {
+		put(t, db, fmt.Sprintf("n%02d", n), string(bytes.Repeat([]byte{byte(n)}, 800<<10)))
+	}
+}
+
+// pairs writes a number under the first and the last of many keys, again and again, until stopped.
+func pairs(t *testing.T, db *DB) (stop func()) {
+	t.Helper()
+	fill(t, db)
+	ctx, cancel := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for n := uint64(1); ctx.Err() == nil; n++ {
+			val := binary.BigEndian.AppendUint64(nil, n)
+			err := db.Update(context.Background(), func(tx *Txn) error {
+				for _, key := range []string{"a", "z", fmt.Sprintf("a%08d", n), fmt.Sprintf("z%08d", n)} {
+					if err := tx.Set(space, []byte(key), val); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	return func() { cancel(); writing.Wait() }
+}
+
+func TestBackupsOfADatabaseThatIsWrittenHoldWholeTransactionsAndAllOfThem(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir(), Options{NoSync: true, MemTable: 8 << 20})
+	stop := pairs(t, db)
+	defer stop()
+	copied := inMemory(t)
+	var since uint64
+	for round := range 3 {
+		var b bytes.Buffer
+		next, err := db.Backup(&b, since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		since = next
+		if err := copied.Load(&b); err != nil {
+			t.Fatal(err)
+		}
+		err = copied.View(func(tx *Txn) error {
+			a, _, err := tx.Get(space, []byte("a"))
+			if err != nil {
+				return err
+			}
+			z, _, err := tx.Get(space, []byte("z"))
+			if err != nil {
+				return err
+			}
+			count := uint64(0)
+			err = tx.Scan(space, []byte("z0"), nil, func(_, _ []byte) (bool, error) { count++; return true, nil })
+			if last := binary.BigEndian.Uint64(append(make([]byte, 8-len(z)), z...)); !bytes.Equal(a, z) || count != last {
+				t.Errorf("round %d: a is %x, z is %x, and there are %d numbers", round, a, z, count)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWhatWasDeletedIsNotInAnIncrementEvenAfterCompaction(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir(), Options{NoSync: true, MemTable: 8 << 20})
+	fill(t, db)
+	var full, incr bytes.Buffer
+	since, err := db.Backup(&full, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 {
+		err = db.Update(t.Context(), func(tx *Txn) error {
+			for i := range 400 {
+				if err := tx.Delete(space, fmt.Appendf(nil, "m%02d%03d", n, i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the deletions leave memory, and meet what they delete
+		fillOther(t, db)
+		if err := db.badger.Flatten(2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Backup(&incr, since); err != nil {
+		t.Fatal(err)
+	}
+	copied := inMemory(t)
+	for _, b := range []*bytes.Buffer{&full, &incr} {
+		if err := copied.Load(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := all(t, copied, "", ""), all(t, db, "", ""); got != want {
+		t.Errorf("%d bytes, not %d", len(got), len(want))
+	}
+}
