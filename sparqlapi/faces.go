@@ -38,20 +38,33 @@ func (o Options) version() http.Handler {
 	})
 }
 
-// member answers a member's IRI: its bytes, or its description as version does. Its path may have any extension, so only
-// ?format= and Accept choose.
+// member answers a member's IRI: its bytes, or its description as version does. An extension asks for the description
+// only if there is a member without it and none with it, since files in an archive may be called so.
 func (o Options) member() http.Handler {
 	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		addVary(w.Header(), "Accept")
+		id, path, err := fileserve.MemberOf(r)
+		if err != nil {
+			return err
+		}
 		format := r.URL.Query().Get("format")
-		switch {
-		case o.LinkedData == nil, r.URL.Query().Has("download"):
-		case format != "", wantsPage(r), linkeddata.WantsRDF(r, "application/octet-stream", "text/html"):
-			id, path, err := fileserve.MemberOf(r)
+		if whole, ext := linkeddata.Extension(path); ext != "" && format == "" {
+			named, err := o.Member.Listed(r.Context(), id, path)
 			if err != nil {
 				return err
 			}
-			return o.LinkedData.Member(w, r, id, path)
+			described, err := o.Member.Listed(r.Context(), id, whole)
+			if err != nil {
+				return err
+			}
+			if described && !named {
+				path, format = whole, ext
+			}
+		}
+		switch {
+		case o.LinkedData == nil, r.URL.Query().Has("download"):
+		case format != "", wantsPage(r), linkeddata.WantsRDF(r, "application/octet-stream", "text/html"):
+			return o.LinkedData.Member(w, r, id, path, format)
 		}
 		o.Member.ServeHTTP(w, r)
 		return nil

@@ -16,6 +16,12 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
+// Members serves the files inside versions, and knows which there are.
+type Members interface {
+	http.Handler
+	Listed(ctx context.Context, versionID, path string) (bool, error)
+}
+
 // Options of New. A nil handler leaves its routes out.
 type Options struct {
 	Log     *slog.Logger
@@ -27,7 +33,7 @@ type Options struct {
 	SPARQL     http.Handler // SPARQL 1.1 Protocol; asks Guard itself, because only it can tell an update
 	GraphStore http.Handler // Graph Store Protocol; GET and HEAD are open, the guard stands before the rest
 	File       http.Handler // bytes of a version: by id ({id}), by URL (the latest)
-	Member     http.Handler // bytes of a file inside a version
+	Member     Members      //  bytes of a file inside a version
 	Files      http.Handler // zips: of a query, a type, a list of ids; and what a query's zip will hold
 	Memento    http.Handler // time gates and time maps
 	CDX        http.Handler

@@ -260,6 +260,12 @@ func (s served) aMembersAddressGivesItsBytesTurtleOrAPage(t *testing.T) {
 			}
 		}
 	}
+	one := strings.TrimPrefix(members[0], "http://archive.example")
+	for ext, holds := range map[string]string{".ttl": "dct:isPartOf", ".nt": "<http://purl.org/dc/terms/isPartOf>", ".html": "The version it is in"} {
+		if resp, body := s.get(t, one+ext); resp.StatusCode != 200 || !strings.Contains(body, holds) {
+			t.Errorf("GET %s: %s %.300s", one+ext, resp.Status, body)
+		}
+	}
 	if _, body := s.get(t, version, "Accept", "text/html"); !strings.Contains(body, `id="members"`) || !strings.Contains(body, "?download=1") {
 		t.Error("the version's page does not list the members")
 	}

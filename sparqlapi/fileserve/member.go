@@ -94,6 +94,15 @@ func (h *Members) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// Listed tells whether a version is known to have a member.
+func (h *Members) Listed(ctx context.Context, versionID, path string) (bool, error) {
+	m, err := h.Archive.Member(ctx, versionID, path)
+	if errors.Is(err, archive.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && m.Listed, err
+}
+
 // MemberOf reads the id of a version and a member's path from a request's address.
 func MemberOf(r *http.Request) (id, path string, err error) {
 	_, rest, _ := strings.Cut(r.URL.EscapedPath(), "/get/file/id/")

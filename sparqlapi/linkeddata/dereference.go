@@ -41,8 +41,8 @@ func (l *LinkedData) Version(w http.ResponseWriter, r *http.Request, id, format 
 }
 
 // Member answers GET of the IRI of a file inside a version, for clients that ask for its description.
-func (l *LinkedData) Member(w http.ResponseWriter, r *http.Request, id, path string) error {
-	return l.describe(w, r, l.o.Mint.Member(id, path), r.URL.Query().Get("format"))
+func (l *LinkedData) Member(w http.ResponseWriter, r *http.Request, id, path, format string) error {
+	return l.describe(w, r, l.o.Mint.Member(id, path), format)
 }
 
 // Minted answers GET of every other IRI below the base: fetches, graphs, the crawler. An extension chooses the syntax.
