@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"odarchive/cmd/internal/app"
@@ -50,15 +51,21 @@ func (c *cli) add() *cobra.Command {
 				}
 			}
 			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
-				fresh, err := n.Intake.Add(cmd.Context(), seeds)
-				if err != nil {
-					return err
-				}
-				added := 0
-				for _, isNew := range fresh {
-					if isNew {
-						added++
+				bar := c.progress(int64(len(seeds)), "files")
+				defer bar.done()
+				added, done := 0, 0
+				for part := range slices.Chunk(seeds, 1000) {
+					fresh, err := n.Intake.Add(cmd.Context(), part)
+					if err != nil {
+						return fmt.Errorf("%d of %d are registered: %w", done, len(seeds), err)
 					}
+					for _, isNew := range fresh {
+						if isNew {
+							added++
+						}
+					}
+					done += len(part)
+					bar.set(int64(done), "registered")
 				}
 				return c.print(map[string]int{"given": len(seeds), "added": added}, "%d given, %d new", len(seeds), added)
 			})
