@@ -16,11 +16,6 @@ import (
 	"odarchive/vocab/prov"
 )
 
-const (
-	manyQuads = 200_000   // a first harvest with more is loaded in bulk
-	maxQuads  = 2_000_000 // that one transaction of the triple store may change, about
-)
-
 // Commit makes what was staged of a portal true. With whole, what the harvest did not bring is withdrawn. It can be
 // repeated, and does nothing where nothing was staged.
 func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole bool, at time.Time) (harvest.Changes, error) {
@@ -106,12 +101,12 @@ func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, 
 	if err != nil {
 		return record, err
 	}
-	if todo.first && todo.quads > manyQuads || todo.quads > maxQuads {
+	if todo.first && todo.quads > l.manyQuads || todo.quads > l.maxQuads {
 		if _, err := l.triples.Load(ctx, &additions{l: l, ctx: ctx, p: p, record: record, left: todo.entries}); err != nil {
 			return record, err
 		}
 	}
-	if todo.first && todo.quads > manyQuads {
+	if todo.first && todo.quads > l.manyQuads {
 		todo.entries, todo.sizes = nil, nil // all there is
 	}
 	done := record
@@ -120,7 +115,7 @@ func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, 
 		// One transaction, but for a change that is too large for one: then what goes, goes in several after all
 		// that comes has come.
 		n, quads := 0, 0
-		for n < len(todo.entries) && (n == 0 || quads+todo.sizes[n] <= maxQuads) {
+		for n < len(todo.entries) && (n == 0 || quads+todo.sizes[n] <= l.maxQuads) {
 			quads += todo.sizes[n]
 			n++
 		}

@@ -43,6 +43,9 @@ type Ledger struct {
 	pack    *zstd.Encoder
 	unpack  *zstd.Decoder
 
+	manyQuads int // a first harvest with more is loaded in bulk
+	maxQuads  int // that one transaction of the triple store may change, about
+
 	committing sync.Mutex // held by a commit, and by Recover, which must not take one under way for one that was cut off
 }
 
@@ -61,7 +64,7 @@ func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, delist Delister) (
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	return &Ledger{triples: triples, db: db, mint: mint, delist: delist, pack: pack, unpack: unpack}, nil
+	return &Ledger{triples: triples, db: db, mint: mint, delist: delist, pack: pack, unpack: unpack, manyQuads: 200_000, maxQuads: 2_000_000}, nil
 }
 
 // phase of a portal's harvest.

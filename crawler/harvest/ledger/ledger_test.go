@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -357,6 +358,41 @@ func TestFurtherSubjectsOfOneHarvestAddUp(t *testing.T) {
 	w.wants("one", w.graph(""), "x p 2")
 }
 
+func TestAPortalOfAnySizeComesWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []struct{ bulk, atOnce, harvests int }{{10, 1000, 1}, {10, 20, 1}, {1000, 20, 1}, {10, 20, 2}} {
+		for checks := int64(1); ; checks += checks/2 + 1 {
+			w.portal = fmt.Sprintf("http://p.example/%d/%d/%d/%d/", c.bulk, c.atOnce, c.harvests, checks)
+			w.ledger.manyQuads, w.ledger.maxQuads = c.bulk, c.atOnce
+			var entries []harvest.Entry
+			var want []string
+			for i := range 50 {
+				d := fmt.Sprintf("%02d", i)
+				entries = append(entries, about(d, d+" title "+d))
+				want = append(want, d+" a d", d+" title "+d)
+			}
+			if c.harvests == 2 { // what is there already is replaced
+				w.run(true, about("00"), about("gone"), about("07", "07 title old"))
+			}
+			w.begin()
+			w.stage(entries...)
+			ctx := &dying{Context: t.Context()}
+			ctx.left.Store(checks)
+			_, err := w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, true, w.now())
+			if recoverErr := w.ledger.Recover(t.Context()); recoverErr != nil {
+				t.Fatal(recoverErr)
+			}
+			w.commit(true)
+			w.end()
+			w.wants(fmt.Sprintf("%+v, cut off after %d", c, checks), w.graph(""), want...)
+			if err == nil {
+				break
+			}
+		}
+	}
+}
+
 func TestACommitThatIsCutOffIsFinishedByTheNextHarvest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -411,12 +447,38 @@ func TestTheGraphIsWhatTheEntriesSay(t *testing.T) {
 					}
 				}
 			}
-			w.run(whole, entries...)
+			w.ledger.manyQuads = rapid.SampledFrom([]int{0, 4, 1e6}).Draw(t, "bulk")
+			w.ledger.maxQuads = rapid.SampledFrom([]int{1, 4, 1e6}).Draw(t, "at once")
+			w.begin()
+			w.stage(entries...)
+			if checks := rapid.IntRange(0, 40).Draw(t, "cut off after"); checks > 0 {
+				ctx := &dying{Context: context.Background()}
+				ctx.left.Store(int64(checks))
+				w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, whole, w.now()) // as far as it comes
+				if err := w.ledger.Recover(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.commit(whole)
+			w.end()
 			w.wants("graph", w.graph(""), union(listed)...)
 			w.wants("withdrawn", w.graph("#withdrawn"), union(withdrawn)...)
 		}
 		w.holdsNothingElse(len(listed) + len(withdrawn))
 	})
+}
+
+// dying is a context that ends when it has been looked at so many times: between two parts of a commit, for one.
+type dying struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (d *dying) Err() error {
+	if d.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 func union(sets map[string][]string) []string {
