@@ -87,7 +87,9 @@ func (u *Update) candidates(c Column, hits map[number]hit) ([]candidate, error) 
 			kept = append(kept, candidate{h, x.number, share})
 		}
 	}
-	slices.SortFunc(kept, byShare)
+	slices.SortFunc(kept, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.number, b.number))
+	})
 	return kept[:min(len(kept), maxClose)], nil
 }
 
