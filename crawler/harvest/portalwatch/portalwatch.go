@@ -189,6 +189,7 @@ func (m *measuring) Mark(token string) error {
 			return err
 		}
 		for _, d := range m.held[:n] {
+			d.Distributions = append(d.Distributions, otherAddresses(d)...)
 			if err := m.Sink.Dataset(d); err != nil {
 				return err
 			}
@@ -224,6 +225,36 @@ func (m *measuring) measure(n int) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// otherAddresses of distributions that have several: Portal Watch gathered them from portals that mean different things by
+// an access and a download URL, so all are listed.
+func otherAddresses(d harvest.Dataset) []harvest.Distribution {
+	listed := map[string]bool{}
+	for _, dist := range d.Distributions {
+		listed[dist.URL] = true
+	}
+	titles := map[term.Key]string{}
+	for _, q := range d.Statements {
+		if q.P == term.IRI(dcterms.Title) {
+			titles[q.S] = q.O.Value()
+		}
+	}
+	var more []harvest.Distribution
+	for _, q := range d.Statements {
+		switch q.P.Value() {
+		case dcat.AccessURL, dcat.DownloadURL, dcterms.NS + "accessURL":
+		default:
+			continue
+		}
+		address := strings.TrimSpace(q.O.Value())
+		if q.S == term.IRI(d.IRI) || q.O.Kind() == term.KindBlank || address == "" || listed[address] {
+			continue
+		}
+		listed[address] = true
+		more = append(more, harvest.Distribution{URL: address, Title: titles[q.S]})
+	}
+	return more
 }
 
 // newestSnapshot is the weekly graph with the greatest number; where there is none, the last of all graphs with a catalog.

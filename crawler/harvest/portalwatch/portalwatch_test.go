@@ -54,7 +54,7 @@ func TestTheNewestSnapshotIsHarvestedWithItsIrregularDistributions(t *testing.T)
 	}
 	slices.Sort(urls)
 	var want []string
-	for _, name := range []string{"3.csv", "download.csv", "literal.csv", "q.csv", "regular.csv", "two-titles.csv", "wrong.csv"} {
+	for _, name := range []string{"3.csv", "access", "download.csv", "literal.csv", "q.csv", "regular.csv", "two-titles.csv", "wrong.csv"} {
 		want = append(want, "http://f.example/"+name)
 	}
 	if !slices.Equal(urls, want) {
