@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -228,6 +229,32 @@ func TestAZipHoldsTheBytesOfEveryVersionAndTheirDescription(t *testing.T) {
 		if got.Name != e.Name || got.URL != e.URL || got.Version != e.VersionIRI || got.SHA256 != fmt.Sprintf("%x", e.SHA256) || got.Size != e.Size {
 			t.Errorf("manifest says %+v of %+v", got, e)
 		}
+	}
+}
+
+func TestAMemberStandsInTheZipUncompressed(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	text := bytes.Repeat([]byte("k,v\n"), 40_000)
+	entries := w.entries()
+	member := Entry{
+		Name: MemberName(entries[0].Name, "data/../ü/inner.csv"), URL: entries[0].URL, VersionIRI: entries[0].VersionIRI + "/member/inner.csv", MediaType: "text/csv",
+		CRC32: crc32.ChecksumIEEE(text), Size: int64(len(text)), Modified: entries[0].Modified,
+		Member: &Member{Of: entries[0].VersionIRI, Write: func(out io.Writer) error { _, err := out.Write(text); return err }},
+	}
+	w.bytes[member.VersionIRI] = text
+	p := plan(t, append(entries[:3], member, entries[3]))
+	data := whole(t, w, p)
+	compare(t, w, p, data)
+	for from := int64(0); from < p.Size(); from += 9973 {
+		var part bytes.Buffer
+		if _, err := p.WriteRange(&part, w.store, from, 12_000); err != nil || !bytes.Equal(part.Bytes(), data[from:min(from+12_000, p.Size())]) {
+			t.Fatalf("from %d: %d bytes, %v", from, part.Len(), err)
+		}
+	}
+	text = text[1:]
+	if _, err := p.WriteTo(io.Discard, w.store); err == nil {
+		t.Error("a member that has changed was sent")
 	}
 }
 

@@ -17,7 +17,7 @@ type Rows = iter.Seq2[[]term.Key, error]
 
 // Archive knows versions. Both may be called concurrently.
 type Archive interface {
-	// Find gives the entries that addresses stand for, in their order: the IRI or id of a version; the URL or id of a resource,
+	// Find gives the entries that addresses stand for, in their order: the IRI or id of a version, or the IRI of a file in it; the URL or id of a resource,
 	// for its latest version. Where it knows none the entry has no VersionIRI.
 	Find(ctx context.Context, addresses []string) ([]Entry, error)
 	// OfType gives the latest versions of a media type, or of the kind that a short word like "csv" stands for.
@@ -77,7 +77,7 @@ func keep(entries []Entry, stays func(*Entry) bool) []Entry {
 // lookUpAtOnce is how many addresses are looked up in one pass: in a large archive a pass costs less for each of many.
 const lookUpAtOnce = 1 << 17
 
-// Collect gives the versions that rows name in any column: a version by its IRI, a resource by its URL, which stands for
+// Collect gives the versions that rows name in any column: a version, or a file inside one, by its IRI, a resource by its URL, which stands for
 // its latest version. Each version comes once, in the order of the rows. More than limit are a problem of status 413;
 // 0 is no limit.
 func Collect(ctx context.Context, rows Rows, a Archive, limit int) ([]Entry, error) {

@@ -162,7 +162,11 @@ func metadata(w *bufio.Writer, p *Plan) {
 		if !e.plain {
 			url, version, mediaType, name = iri(url), iri(version), turtleEscapes.Replace(validText(mediaType)), relative(name)
 		}
-		b = put(b[:0], "\n<", url, "> dct:hasVersion <", version, "> .\n<", version, "> a prov:Entity ;\n\tdct:isVersionOf <", url, "> ;\n\tdct:identifier \"")
+		if e.Member != nil {
+			b = put(b[:0], "\n<", version, "> a prov:Entity ;\n\tdct:isPartOf <", iri(e.Member.Of), "> ;\n\tdct:identifier \"")
+		} else {
+			b = put(b[:0], "\n<", url, "> dct:hasVersion <", version, "> .\n<", version, "> a prov:Entity ;\n\tdct:isVersionOf <", url, "> ;\n\tdct:identifier \"")
+		}
 		b = hex.AppendEncode(b, e.MD5[:])
 		b = appendInstant(put(b, "\" ;\n\tdct:issued \""), e.Modified)
 		b = put(b, "\"^^xsd:dateTime ;\n\tdcat:byteSize ")

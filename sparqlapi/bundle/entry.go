@@ -10,6 +10,7 @@
 package bundle
 
 import (
+	"io"
 	"strings"
 	"time"
 
@@ -30,7 +31,14 @@ type Entry struct {
 	DeflateSize int64     // as content.Ref has it
 	Layout      uint64    // as content.Ref has it
 	Modified    time.Time // of the version
+	Member      *Member   // where the entry is a file inside a version; VersionIRI is the member's then
 	plain       bool      // nothing in name, URL, IRI and type has to be escaped anywhere
+}
+
+// Member is a file inside a version that is an archive. It is unpacked when it is sent, and stands in the zip as it is.
+type Member struct {
+	Of    string                  // IRI of the version
+	Write func(w io.Writer) error // writes its bytes, the same each time
 }
 
 // EntryOf makes the entry of a version that is stored.
@@ -61,7 +69,12 @@ type Contents interface {
 var _ Contents = (*content.Store)(nil)
 
 // bytes that an entry's data takes in the zip.
-func (e *Entry) dataSize() int64 { return e.DeflateSize + int64(len(content.Tail)) }
+func (e *Entry) dataSize() int64 {
+	if e.Member != nil {
+		return e.Size
+	}
+	return e.DeflateSize + int64(len(content.Tail))
+}
 
 // modified is the time in the zip: seconds, not before 1980, where the format begins.
 func (e *Entry) modified() time.Time {

@@ -48,6 +48,11 @@ func slowName(resource string, n int, fileName string) string {
 	return safe(append(parts, strconv.Itoa(n)+"-"+fileName))
 }
 
+// MemberName is the name of a file inside a version, whose own name is given: in a folder beside it.
+func MemberName(version, path string) string {
+	return safe(strings.Split(version+"_/"+strings.Trim(path, "/"), "/"))
+}
+
 // safe makes a name of parts that can be unpacked on every system, into the folder and not beside it.
 func safe(parts []string) string {
 	if len(parts) > maxDepth {

@@ -135,7 +135,11 @@ func (p *Plan) listed(i int) file {
 // file is the entry i as the zip's structures have it.
 func (p *Plan) file(i int) file {
 	e := &p.entries[i]
-	return file{name: e.Name, method: methodDeflate, crc: e.CRC32, size: e.Size, packed: e.dataSize(), offset: p.offsets[i], modified: e.modified()}
+	method := uint16(methodDeflate)
+	if e.Member != nil {
+		method = methodStore
+	}
+	return file{name: e.Name, method: method, crc: e.CRC32, size: e.Size, packed: e.dataSize(), offset: p.offsets[i], modified: e.modified()}
 }
 
 // Entries of the zip, with their final names. They are the plan's own.
@@ -254,6 +258,10 @@ func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch [
 		}
 		skip = headSize
 	}
+	if e := &p.entries[i]; e.Member != nil {
+		out.skip = skip - headSize
+		return scratch, writeMember(out, e)
+	}
 	if skip-headSize < f.packed-int64(len(content.Tail)) {
 		if err := p.writeBody(out, c, &p.entries[i], skip-headSize); err != nil {
 			return scratch, err
@@ -263,6 +271,22 @@ func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch [
 	out.skip = skip - headSize - p.entries[i].DeflateSize
 	_, err := out.Write([]byte(content.Tail))
 	return scratch, err
+}
+
+// writeMember unpacks a member, and compares it with what was planned.
+func writeMember(out *section, e *Entry) error {
+	sum := &meter{}
+	err := e.Member.Write(io.MultiWriter(sum, out))
+	if errors.Is(err, errDone) {
+		return errDone
+	}
+	if err == nil && (sum.size != e.Size || sum.crc != e.CRC32) {
+		err = errors.New("it unpacks to other bytes than before")
+	}
+	if err != nil {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+	}
+	return nil
 }
 
 func (p *Plan) writeBody(out *section, c Contents, e *Entry, from int64) error {

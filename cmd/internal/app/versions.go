@@ -2,7 +2,13 @@ package app
 
 import (
 	"context"
+	"crypto/md5"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +20,7 @@ import (
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/memento"
+	"odarchive/sparqlapi/problem"
 )
 
 // versions is the archive as a zip needs it: by IRI, by URL, by id, by type.
@@ -25,7 +32,65 @@ var _ bundle.Archive = versions{}
 func (a versions) Find(ctx context.Context, addresses []string) ([]bundle.Entry, error) {
 	wanted := make([]archive.Wanted, len(addresses))
 	each(len(addresses), func(i int) { wanted[i] = a.wanted(addresses[i]) })
-	return a.entries(ctx, wanted)
+	entries, err := a.entries(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return entries, a.members(ctx, addresses, entries)
+}
+
+// maxUnpacked bounds what the members of one look-up unpack to: each is unpacked once to be measured and once to be sent.
+const maxUnpacked = 4 << 30
+
+// members puts in the entries of those addresses that are files inside versions.
+func (a versions) members(ctx context.Context, addresses []string, entries []bundle.Entry) error {
+	unpacked := int64(0)
+	for i, address := range addresses {
+		if entries[i].VersionIRI != "" || !strings.Contains(address, "/member/") {
+			continue
+		}
+		ref, ok := a.Mint().Parse(address)
+		if !ok || ref.Kind != ns.KindMember {
+			continue
+		}
+		e, err := a.member(ctx, ref)
+		if errors.Is(err, archive.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return problem.Wrap(http.StatusUnprocessableEntity, "A member cannot be unpacked", fmt.Errorf("%s: %w", address, err))
+		}
+		if unpacked += e.Size; unpacked > maxUnpacked {
+			return problem.Newf(http.StatusRequestEntityTooLarge, "Too much to unpack", "the members that are selected unpack to more than %d bytes; select their versions instead", int64(maxUnpacked))
+		}
+		entries[i] = e
+	}
+	return nil
+}
+
+// member unpacks a file inside a version to learn its length and checksums.
+func (a versions) member(ctx context.Context, ref ns.Ref) (e bundle.Entry, err error) {
+	m, err := a.Member(ctx, ref.ID, ref.Path)
+	if err != nil {
+		return e, err
+	}
+	sha, sum, crc, size := sha256.New(), md5.New(), crc32.NewIEEE(), counter(0)
+	if err := a.Extract(ctx, m, io.MultiWriter(sha, sum, crc, &size)); err != nil {
+		return e, err
+	}
+	v := m.Version
+	return bundle.Entry{
+		Name: bundle.MemberName(bundle.Name(v.URL, v.N, v.FileName), m.Path), URL: v.URL, VersionIRI: a.Mint().Member(v.ID, m.Path), MediaType: m.Type,
+		SHA256: [32]byte(sha.Sum(nil)), MD5: [16]byte(sum.Sum(nil)), CRC32: crc.Sum32(), Size: int64(size), Modified: v.At,
+		Member: &bundle.Member{Of: a.Mint().Version(v.ID), Write: func(w io.Writer) error { return a.Extract(ctx, m, w) }},
+	}, nil
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 // wanted is the version that an address stands for; what is no address stands for nothing that is there.
