@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/extrame/xls"
 	"github.com/xuri/excelize/v2"
 
 	"odarchive/crawler/csvprofile"
@@ -72,64 +71,6 @@ func checkZip(in Input, o Options) error {
 		}
 	}
 	return nil
-}
-
-// xlsBook reads the sheets of a workbook of Excel 97 to 2003.
-func xlsBook(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	if in.Size > o.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
-	}
-	book, err := xls.OpenReader(io.NewSectionReader(in.Body, 0, in.Size), "utf-8")
-	if err != nil || book == nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	var found []*csvprofile.Profile
-	for i := range book.NumSheets() {
-		if len(found) >= o.MaxTables {
-			break
-		}
-		sheet := book.GetSheet(i)
-		if sheet == nil {
-			continue
-		}
-		at := -1
-		p, err := csvprofile.ReadRows(ctx, sheet.Name, nil, func() ([]string, error) {
-			if at++; at > int(sheet.MaxRow) {
-				return nil, io.EOF
-			}
-			return xlsRow(sheet, at), nil
-		}, csvprofile.Options{MaxRows: o.MaxRows})
-		if err != nil {
-			return found, err
-		}
-		if worthwhile(p) {
-			found = append(found, p)
-		}
-	}
-	return found, nil
-}
-
-// xlsRow reads one row; what the decoder cannot read is empty.
-func xlsRow(sheet *xls.WorkSheet, at int) (cells []string) {
-	defer func() {
-		if recover() != nil && cells == nil {
-			cells = []string{}
-		}
-	}()
-	row := sheet.Row(at)
-	if row == nil {
-		return []string{}
-	}
-	last := min(row.LastCol(), 1<<12)
-	cells = make([]string, 0, max(last, 0))
-	for c := range last {
-		v := row.Col(c)
-		if t, ok := strings.CutSuffix(v, "T00:00:00Z"); ok {
-			v = t
-		}
-		cells = append(cells, v)
-	}
-	return cells
 }
 
 // ods reads the sheets of an OpenDocument spreadsheet from content.xml (OpenDocument 1.3 part 3, 9).
