@@ -247,6 +247,32 @@ func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
 	}
 }
 
+func TestVersionsThatWaitedWhenTheProcessEndedAreJoinedByTheNext(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	if err := a.Upgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const towns = "http://data.example/towns.csv"
+	register(t, a, listed, catalog.Seed{URL: towns})
+	visit(t, a, towns, places(0, 30), day)
+	visit(t, a, file, places(50, 90), day)
+	if n, err := a.Join(t.Context()); n != 2 || err != nil {
+		t.Fatalf("%d versions joined, %v", n, err)
+	}
+	visit(t, a, file, places(60, 90), day.Add(time.Hour))
+	visit(t, a, file, places(10, 50), day.Add(2*time.Hour))
+	next := New(a.mint, a.db, a.triples, a.content)
+	if err := next.Upgrade(t.Context()); err != nil || next.Unjoined() != 2 {
+		t.Fatalf("%d versions wait, %v", next.Unjoined(), err)
+	}
+	join(t, next)
+	got, err := next.Joins(t.Context(), latest(t, next, towns))
+	if err != nil || len(got) != 1 || got[0].Containment != 0.6667 || got[0].Other.Version != latest(t, next, file) {
+		t.Errorf("joins %+v, %v", got, err)
+	}
+}
+
 func TestAVersionThatIsTooMuchForOneTransactionIsTakenInApart(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
