@@ -38,6 +38,7 @@ type run struct {
 	summary Summary
 	started int       // fetches begun, for MaxFetches
 	retry   time.Time // when the last retry is due that the crawl waits for
+	told    time.Time // of which the log has been told
 }
 
 // Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
@@ -132,11 +133,15 @@ func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
 	}
 }
 
-// awaited is when the last retry is due that the crawl waits for, while it is not.
+// awaited is when the last retry is due that the crawl waits for, while it is not; the log is told once.
 func (r *run) awaited() (at time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.retry, r.retry.After(r.Clock())
+	if ok = r.retry.After(r.Clock()); ok && !r.retry.Equal(r.told) {
+		r.told = r.retry
+		r.Log.Info("nothing is due but retries", "until", r.retry)
+	}
+	return r.retry, ok
 }
 
 // mayStart counts n more fetches as begun, unless that would be too many.
