@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"odarchive/triplestore/sparql/plan"
 	"odarchive/triplestore/term"
@@ -94,6 +95,9 @@ func (s *service) next() (*batch, error) {
 	return nil, nil
 }
 
+// serviceWait is how long solutions wait for more of them: an endpoint may be slow.
+const serviceWait = 20 * time.Millisecond
+
 // ask gives the following solutions of one endpoint.
 func (s *service) ask(name term.ID) (*batch, error) {
 	if s.rows == nil {
@@ -114,7 +118,7 @@ func (s *service) ask(name term.ID) (*batch, error) {
 		s.rows = rows
 	}
 	n := 0
-	for n < s.q.opts.BatchSize {
+	for began := time.Now(); n < s.q.opts.BatchSize && (n == 0 || time.Since(began) < serviceWait); {
 		row, err := s.rows.Next()
 		if err != nil {
 			return nil, err

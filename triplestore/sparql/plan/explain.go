@@ -12,7 +12,7 @@ import (
 // Measured is what a run adds to one operator of the printed plan.
 type Measured struct {
 	Rows  int64
-	Nanos int64 // inputs included
+	Nanos int64 // inputs included; below a Parallel, of all processors together
 }
 
 // Explain prints the plan as an indented tree, an operator a line: what it does, the order of its output, the
