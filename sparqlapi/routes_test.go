@@ -290,7 +290,8 @@ func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
 		}
 	}
 	for _, d := range keys(documented) {
-		if !routed[d] {
+		pages := d == "GET /harvests.json" || d == "GET /quality.json" // package ui serves them
+		if !routed[d] && !pages {
 			t.Errorf("%s is in openapi.json and not served", d)
 		}
 	}

@@ -18,6 +18,7 @@ type crawlsPage struct {
 	Outcome catalog.Outcome
 	Older   string // address of the visits before these
 	Filters []chosen
+	Last    []harvested
 	First   bool // the newest visits are shown: the page may renew itself
 }
 
@@ -43,6 +44,9 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if page.Visits, err = u.archive.Activities(ctx, query); err != nil {
+		return err
+	}
+	if page.Last, err = u.lastHarvests(ctx, time.Time{}, shownHarvests); err != nil {
 		return err
 	}
 	for _, h := range page.Hosts {

@@ -288,7 +288,7 @@ func (w *world) changes(_ context.Context, from, to catalog.Version, out io.Writ
 
 // site serves the pages over the small world.
 func site(w *world) http.Handler {
-	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
+	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
 	if err != nil {
 		panic(err)
 	}

@@ -18,6 +18,7 @@ type Options struct {
 	Select   Select   // nil: pages leave out what needs a query
 	Describe Describe // nil: pages leave out triples
 	Changes  Changes  // nil: differences are shown by lines only
+	Harvests Harvests // nil: there were none
 	Mint     ns.Mint
 	Examples []Example // of the console; nil for Examples(mint)
 	Log      *slog.Logger
@@ -31,6 +32,7 @@ type UI struct {
 	query    Select
 	describe Describe
 	changes  Changes
+	harvests Harvests
 	mint     ns.Mint
 	examples []Example
 	log      *slog.Logger
@@ -49,7 +51,7 @@ type UI struct {
 
 // New reads templates and assets; both are embedded, so that only a broken build makes it fail.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -96,6 +98,7 @@ func (u *UI) Routes(r chi.Router) {
 		r.Head(pattern, h)
 	}
 	r.Get("/quality.json", problem.Handler(u.quality))
+	r.Get("/harvests.json", problem.Handler(u.harvestsJSON))
 	r.Get("/completion.json", problem.Handler(u.completion))
 	r.Get("/assets/{name}", u.assets.serve)
 	r.Get("/favicon.ico", u.assets.serveIcon)
