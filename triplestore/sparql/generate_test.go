@@ -307,7 +307,7 @@ func (g *generator) expr(depth int) string {
 	if depth == 0 {
 		return operand() + " " + g.one([]string{"=", "!=", "<", ">", "<=", ">="}) + " " + operand()
 	}
-	switch g.IntN(16) {
+	switch g.IntN(17) {
 	case 0:
 		return "(" + g.expr(depth-1) + " && " + g.expr(depth-1) + ")"
 	case 1:
@@ -338,6 +338,9 @@ func (g *generator) expr(depth int) string {
 		return "DATATYPE(" + v() + ") = <" + xsd + g.one([]string{"integer", "string", "decimal"}) + ">"
 	case 14:
 		return g.one([]string{"", "NOT "}) + "EXISTS { " + g.triples() + " }"
+	case 15:
+		x := v()
+		return "(" + x + " = " + operand() + " || " + operand() + " = " + x + " || " + g.one([]string{x, v()}) + " IN (" + operand() + "))"
 	}
 	return operand() + " " + g.one([]string{"=", "!=", "<", ">"}) + " " + operand()
 }

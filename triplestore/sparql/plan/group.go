@@ -260,7 +260,55 @@ func conjuncts(e algebra.Expr, out []algebra.Expr) []algebra.Expr {
 	if c, ok := e.(algebra.Call); ok && c.Func == "&&" && len(c.Args) == 2 {
 		return conjuncts(c.Args[1], conjuncts(c.Args[0], out))
 	}
-	return append(out, e)
+	return append(out, alternatives(e))
+}
+
+// alternatives makes ?x = a || ?x = b || … the list that IN is short for (§17.4.1.9), which may be looked up instead of
+// being compared with every row; what is anything else stays.
+func alternatives(e algebra.Expr) algebra.Expr {
+	if c, ok := e.(algebra.Call); !ok || c.Func != "||" {
+		return e
+	}
+	var in algebra.In
+	todo := []algebra.Expr{e}
+	for len(todo) > 0 {
+		leaf := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		x, list := leaf, []algebra.Expr(nil)
+		switch leaf := leaf.(type) {
+		case algebra.Call:
+			if len(leaf.Args) != 2 || leaf.Func != "||" && leaf.Func != "=" {
+				return e
+			}
+			if leaf.Func == "||" {
+				todo = append(todo, leaf.Args[1], leaf.Args[0])
+				continue
+			}
+			x, list = leaf.Args[0], leaf.Args[1:]
+			if _, ok := x.(algebra.ConstExpr); ok {
+				x, list = leaf.Args[1], leaf.Args[:1]
+			}
+		case algebra.In:
+			if leaf.Not {
+				return e
+			}
+			x, list = leaf.Expr, leaf.List
+		default:
+			return e
+		}
+		v, ok := x.(algebra.VarExpr)
+		if !ok || in.Expr != nil && in.Expr != v {
+			return e
+		}
+		for _, k := range list {
+			if _, ok := k.(algebra.ConstExpr); !ok {
+				return e
+			}
+		}
+		in.Expr = v
+		in.List = append(in.List, list...)
+	}
+	return in
 }
 
 // addFilter files a condition where it can be applied earliest: among the filters of the factors where they bind all
