@@ -27,6 +27,7 @@ import (
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/spool"
 	"odarchive/ns"
+	"odarchive/testdata/cputime"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
@@ -147,7 +148,7 @@ func durableNode(b *testing.B) *node {
 // compared with.
 func (w *benchWeb) gzipTime(b *testing.B) time.Duration {
 	b.Helper()
-	cpu := cpuTime()
+	cpu := cputime.Used()
 	out := gzip.NewWriter(io.Discard) // level 6
 	for _, body := range w.bodies {
 		out.Reset(io.Discard)
@@ -158,7 +159,7 @@ func (w *benchWeb) gzipTime(b *testing.B) time.Duration {
 			b.Fatal(err)
 		}
 	}
-	return (cpuTime() - cpu) / time.Duration(len(w.bodies))
+	return (cputime.Used() - cpu) / time.Duration(len(w.bodies))
 }
 
 // BenchmarkPipeline takes files of 50 KB from 200 loopback hosts through the whole way, everything on disk and synced; the
@@ -169,7 +170,7 @@ func BenchmarkPipeline(b *testing.B) {
 	crawl := func(b *testing.B, n *node, web *benchWeb, want catalog.Outcome) {
 		before := web.gzipTime(b)
 		runtime.GC()
-		cpu := cpuTime()
+		cpu := cputime.Used()
 		b.ResetTimer()
 		summary, err := n.Run(b.Context(), RunOptions{Once: true})
 		b.StopTimer()
@@ -177,7 +178,7 @@ func BenchmarkPipeline(b *testing.B) {
 			b.Fatalf("%+v, %v; want %d %s", summary, err, b.N, want)
 		}
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "files/s")
-		spent := float64((cpuTime() - cpu).Microseconds()) / float64(b.N)
+		spent := float64((cputime.Used() - cpu).Microseconds()) / float64(b.N)
 		b.ReportMetric(spent, "cpu-µs/file")
 		b.ReportMetric(spent/(float64((before+web.gzipTime(b)).Microseconds())/2), "gzips/file")
 		var m runtime.MemStats

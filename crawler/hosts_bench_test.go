@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/fetch"
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/spool"
+	"odarchive/testdata/cputime"
 )
 
 // everyName is a name server that finds every name on this machine.
@@ -59,14 +60,14 @@ func BenchmarkHosts(b *testing.B) {
 				b.Fatal(err)
 			}
 			seeds = nil
-			cpu := cpuTime()
+			cpu := cputime.Used()
 			b.ResetTimer()
 			summary, err := n.Run(b.Context(), RunOptions{Once: true})
 			b.StopTimer()
 			if err != nil || summary.Outcomes[catalog.Archived] != b.N {
 				b.Fatalf("%+v, %v", summary, err)
 			}
-			b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
+			b.ReportMetric(float64((cputime.Used()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
 			var m runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&m)

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/testdata/cputime"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/rdfio"
@@ -285,13 +286,13 @@ func BenchmarkLoad(b *testing.B) {
 			dir := b.TempDir()
 			db := onDisk(b, dir)
 			s := open(b, db, triplestore.Options{KeepChanges: 1})
-			before := cpuTime()
+			before := cputime.Used()
 			b.StartTimer()
 			if _, err := s.Load(b.Context(), read()); err != nil {
 				b.Fatal(err)
 			}
 			b.StopTimer()
-			cpu += cpuTime() - before
+			cpu += cputime.Used() - before
 			sizes(b, db, n)
 			s.Close()
 			db.Close()
@@ -308,13 +309,13 @@ func BenchmarkLoad(b *testing.B) {
 			b.StopTimer()
 			dir := b.TempDir()
 			db := onDisk(b, dir)
-			before := cpuTime()
+			before := cputime.Used()
 			b.StartTimer()
 			if err := (&plain{db: db, ids: map[term.Key]uint64{}}).load(read()); err != nil {
 				b.Fatal(err)
 			}
 			b.StopTimer()
-			cpu += cpuTime() - before
+			cpu += cputime.Used() - before
 			db.Close()
 			b.ReportMetric(float64(dirBytes(b, dir))/float64(n), "bytes/triple")
 			b.StartTimer()
@@ -383,7 +384,7 @@ func BenchmarkScan(b *testing.B) {
 		defer sn.Release()
 		rows := 0
 		var sum term.ID
-		cpu := cpuTime()
+		cpu := cputime.Used()
 		for b.Loop() {
 			c := sn.Scan(term.Pattern{G: term.DefaultGraph}, o)
 			for {
@@ -404,7 +405,7 @@ func BenchmarkScan(b *testing.B) {
 		if sum == 0 {
 			b.Fatal("no ids")
 		}
-		cpu = cpuTime() - cpu
+		cpu = cputime.Used() - cpu
 		ours = float64(rows) / cpu.Seconds()
 		b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mtriples/s")
 		b.ReportMetric(ours/1e6, "Mtriples/cpu-s")
@@ -425,7 +426,7 @@ func BenchmarkScan(b *testing.B) {
 		p := loadedPlain(b, n)
 		rows := 0
 		sum := uint64(0)
-		cpu := cpuTime()
+		cpu := cputime.Used()
 		for b.Loop() {
 			p.db.View(func(tx *kv.Txn) error {
 				return tx.Scan(kv.SpaceTest, []byte{plainSPO}, nil, func(k, _ []byte) (bool, error) {
@@ -438,7 +439,7 @@ func BenchmarkScan(b *testing.B) {
 		if sum == 0 {
 			b.Fatal("no ids")
 		}
-		cpu = cpuTime() - cpu
+		cpu = cputime.Used() - cpu
 		base := float64(rows) / cpu.Seconds()
 		b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mtriples/s")
 		b.ReportMetric(base/1e6, "Mtriples/cpu-s")
@@ -485,19 +486,19 @@ func BenchmarkLookup(b *testing.B) {
 			look(i) // warm
 		}
 		i := 0
-		cpu := cpuTime()
+		cpu := cputime.Used()
 		for b.Loop() {
 			look(i)
 			i++
 		}
-		ours = (cpuTime() - cpu).Seconds() / float64(b.N)
+		ours = (cputime.Used() - cpu).Seconds() / float64(b.N)
 		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e6, "µs/lookup")
 		b.ReportMetric(ours*1e6, "cpu-µs/lookup")
 	})
 	b.Run("baseline", func(b *testing.B) {
 		p := loadedPlain(b, n)
 		i := 0
-		cpu := cpuTime()
+		cpu := cputime.Used()
 		for b.Loop() {
 			p.db.View(func(tx *kv.Txn) error {
 				v, ok, err := tx.Get(kv.SpaceTest, append([]byte{plainTerm}, keys[i%len(keys)]...))
@@ -508,7 +509,7 @@ func BenchmarkLookup(b *testing.B) {
 			})
 			i++
 		}
-		base := (cpuTime() - cpu).Seconds() / float64(b.N)
+		base := (cputime.Used() - cpu).Seconds() / float64(b.N)
 		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e6, "µs/lookup")
 		b.ReportMetric(base*1e6, "cpu-µs/lookup")
 		b.ReportMetric(base/ours, "x-less-cpu")
@@ -546,7 +547,7 @@ func BenchmarkCommit(b *testing.B) {
 		s := loaded(b, n)
 		data := newArchiveData(1 << 30)
 		data.rnd = rand.New(rand.NewPCG(2, 2))
-		cpu := cpuTime()
+		cpu := cputime.Used()
 		for b.Loop() {
 			if err := s.Update(context.Background(), func(tx *triplestore.Txn) error {
 				for range size {
@@ -560,7 +561,7 @@ func BenchmarkCommit(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		ours = (cpuTime() - cpu).Seconds() / float64(b.N)
+		ours = (cputime.Used() - cpu).Seconds() / float64(b.N)
 		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e3, "ms/commit")
 		b.ReportMetric(ours*1e3, "cpu-ms/commit")
 	})
@@ -568,14 +569,14 @@ func BenchmarkCommit(b *testing.B) {
 		p := loadedPlain(b, n)
 		data := newArchiveData(1 << 30)
 		data.rnd = rand.New(rand.NewPCG(2, 2))
-		cpu := cpuTime()
+		cpu := cputime.Used()
 		for b.Loop() {
 			part := &limited{data, size}
 			if err := p.load(part); err != nil {
 				b.Fatal(err)
 			}
 		}
-		base := (cpuTime() - cpu).Seconds() / float64(b.N)
+		base := (cputime.Used() - cpu).Seconds() / float64(b.N)
 		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e3, "ms/commit")
 		b.ReportMetric(base*1e3, "cpu-ms/commit")
 		b.ReportMetric(base/ours, "x-less-cpu")
@@ -606,14 +607,14 @@ func BenchmarkSmallCommits(b *testing.B) {
 		s := open(b, db, triplestore.Options{KeepChanges: 16 << 20})
 		data := newArchiveData(n)
 		var mu sync.Mutex // guards data, commits, last, lastCPU
-		commits, last, lastCPU := 0, time.Now(), cpuTime()
+		commits, last, lastCPU := 0, time.Now(), cputime.Used()
 		next := func() (batch []term.Quad) {
 			mu.Lock()
 			defer mu.Unlock()
 			if commits++; commits%(n/100) == 0 {
 				b.Logf("%d commits: %.0f a second, %.0f µs of processor time each, files of %d MB", commits,
-					float64(n/100)/time.Since(last).Seconds(), (cpuTime()-lastCPU).Seconds()*1e6/float64(n/100), dirBytes(b, dir)>>20)
-				last, lastCPU = time.Now(), cpuTime()
+					float64(n/100)/time.Since(last).Seconds(), (cputime.Used()-lastCPU).Seconds()*1e6/float64(n/100), dirBytes(b, dir)>>20)
+				last, lastCPU = time.Now(), cputime.Used()
 			}
 			for range 10 {
 				q, err := data.Read()

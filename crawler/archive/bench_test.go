@@ -1,5 +1,3 @@
-//go:build unix
-
 package archive
 
 import (
@@ -7,13 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/ns"
+	"odarchive/testdata/cputime"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
@@ -82,15 +80,6 @@ func peopled(b *testing.B, n int) *Archive {
 	return a
 }
 
-// processorTime that this process has spent: what a busy machine does not falsify.
-func processorTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // BenchmarkSearch asks for the first page with facets, of all, of a common word, of two words and of a rare one, beside
 // decoding every record, which is what a search without an index does.
 func BenchmarkSearch(b *testing.B) {
@@ -100,28 +89,28 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			a := peopled(b, n)
-			start := processorTime(b)
+			start := cputime.Used()
 			if _, err := a.Prepare(b.Context()); err != nil {
 				b.Fatal(err)
 			}
-			made := processorTime(b)
+			made := cputime.Used()
 			if err := a.Load(b.Context()); err != nil {
 				b.Fatal(err)
 			}
-			b.Logf("processor time: index made in %v, facts read in %v", made-start, processorTime(b)-made)
+			b.Logf("processor time: index made in %v, facts read in %v", made-start, cputime.Used()-made)
 			for name, s := range map[string]catalog.Search{
 				"all": {}, "common": {Text: "air"}, "two": {Text: "air quality"}, "rare": {Text: "budget_4711"}, "facet": {Portal: "http://portal7.example/"},
 				"title": {Sort: "title"}, "letters": {Text: "da"},
 			} {
 				s.Facets = true
 				b.Run(name, func(b *testing.B) {
-					spent := processorTime(b)
+					spent := cputime.Used()
 					for b.Loop() {
 						if _, err := a.Search(b.Context(), s); err != nil {
 							b.Fatal(err)
 						}
 					}
-					b.ReportMetric(float64((processorTime(b)-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+					b.ReportMetric(float64((cputime.Used()-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 				})
 			}
 			for name, f := range map[string]func() error{
@@ -133,13 +122,13 @@ func BenchmarkSearch(b *testing.B) {
 				},
 			} {
 				b.Run(name, func(b *testing.B) {
-					spent := processorTime(b)
+					spent := cputime.Used()
 					for b.Loop() {
 						if err := f(); err != nil {
 							b.Fatal(err)
 						}
 					}
-					b.ReportMetric(float64((processorTime(b)-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+					b.ReportMetric(float64((cputime.Used()-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 				})
 			}
 		})
@@ -158,13 +147,13 @@ func BenchmarkAnswer(b *testing.B) {
 		for name, s := range map[string]catalog.Search{"all": {}, "title": {Sort: "title"}, "portal": {Portal: "http://portal7.example/"}} {
 			s.Facets, s.Limit = true, defaultFound
 			b.Run(fmt.Sprint(n, "/", name), func(b *testing.B) {
-				spent := processorTime(b)
+				spent := cputime.Used()
 				for b.Loop() {
 					if found, _ := f.answer(question{Search: s}); found.Total == 0 {
 						b.Fatal("nothing found")
 					}
 				}
-				b.ReportMetric(float64((processorTime(b)-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+				b.ReportMetric(float64((cputime.Used()-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 			})
 		}
 	}

@@ -8,23 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
+	"odarchive/testdata/cputime"
 	"odarchive/triplestore/kv"
 
 	"github.com/klauspost/compress/zstd"
 )
-
-// cpu is the processor time this process has used.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 func benchStore(b *testing.B) *testStore {
 	b.Helper()
@@ -110,7 +101,7 @@ func BenchmarkIngest(b *testing.B) {
 // storeAll puts the versions round by round, as a crawl does.
 func storeAll(b *testing.B, files []series, raw int64) (bytesOnDisk int64, perSecond float64, took time.Duration) {
 	s := benchStore(b)
-	start, used := time.Now(), cpu()
+	start, used := time.Now(), cputime.Used()
 	previous := make([]Digest, len(files))
 	for round := range files[0].versions {
 		for i, f := range files {
@@ -121,7 +112,7 @@ func storeAll(b *testing.B, files []series, raw int64) (bytesOnDisk int64, perSe
 			previous[i] = ref.SHA256
 		}
 	}
-	used, took = cpu()-used, time.Since(start)
+	used, took = cputime.Used()-used, time.Since(start)
 	before, _ := s.Stats()
 	c, err := s.Compact(context.Background())
 	if err != nil {
@@ -134,7 +125,7 @@ func storeAll(b *testing.B, files []series, raw int64) (bytesOnDisk int64, perSe
 }
 
 func gzipAll(b *testing.B, files []series) (n int64) {
-	start := cpu()
+	start := cputime.Used()
 	w, _ := gzip.NewWriterLevel(nil, 6)
 	var raw int
 	for _, f := range files {
@@ -147,7 +138,7 @@ func gzipAll(b *testing.B, files []series) (n int64) {
 			raw += len(v)
 		}
 	}
-	b.Logf("gzip -6: %.0f MB/cpu-s", float64(raw)/1e6/(cpu()-start).Seconds())
+	b.Logf("gzip -6: %.0f MB/cpu-s", float64(raw)/1e6/(cputime.Used()-start).Seconds())
 	return n
 }
 

@@ -9,22 +9,14 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
 	"odarchive/crawler/archive"
+	"odarchive/testdata/cputime"
 
 	kflate "github.com/klauspost/compress/flate"
 )
-
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // tables are n CSV files of about size bytes, stored.
 func tables(b *testing.B, w *world, n, size int) (entries []Entry, raw int64) {
@@ -46,13 +38,13 @@ func BenchmarkZip(b *testing.B) {
 	entries, raw := tables(b, w, 400, 200_000)
 	measure := func(b *testing.B, f func() error) {
 		b.SetBytes(raw)
-		start := cpu()
+		start := cputime.Used()
 		for b.Loop() {
 			if err := f(); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(raw)*float64(b.N)/1e6/(cpu()-start).Seconds(), "raw-MB/cpu-s")
+		b.ReportMetric(float64(raw)*float64(b.N)/1e6/(cputime.Used()-start).Seconds(), "raw-MB/cpu-s")
 	}
 	compressed := func(out io.Writer, c zip.Compressor) error {
 		z := zip.NewWriter(out)
@@ -127,7 +119,7 @@ func BenchmarkHundredThousand(b *testing.B) {
 	}
 	for b.Loop() {
 		start := time.Now()
-		used := cpu()
+		used := cputime.Used()
 		entries := append([]Entry(nil), list...)
 		for i := range entries {
 			ref, _, err := w.store.Stat(entries[i].SHA256)
@@ -162,7 +154,7 @@ type firstByte struct {
 
 func (f *firstByte) Write(p []byte) (int, error) {
 	if f.after == 0 {
-		f.after, f.cpu = time.Since(f.start), cpu()-f.used
+		f.after, f.cpu = time.Since(f.start), cputime.Used()-f.used
 	}
 	if f.n += int64(len(p)); f.n >= f.next { // every 10 MB
 		f.next += 10 << 20

@@ -6,13 +6,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/knakk/rdf"
 	"github.com/piprate/json-gold/ld"
 
+	"odarchive/testdata/cputime"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
@@ -75,22 +75,11 @@ func slug(s rdfio.Syntax) string { return strings.NewReplacer("/", "", "-", "").
 
 const benchQuads = 100_000
 
-// cpuTime is the processor time this process has used, garbage collection included. Where a machine is shared it says more
-// than the clock.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 func report(b *testing.B, quads int, before time.Duration) {
 	b.Helper()
 	n := float64(quads) * float64(b.N)
 	b.ReportMetric(n/b.Elapsed().Seconds(), "triples/s")
-	b.ReportMetric(n/(cpuTime(b)-before).Seconds(), "triples/cpu-s")
+	b.ReportMetric(n/(cputime.Used()-before).Seconds(), "triples/cpu-s")
 }
 
 func BenchmarkRead(b *testing.B) {
@@ -100,7 +89,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(slug(s), func(b *testing.B) {
 			b.SetBytes(int64(len(doc)))
 			b.ReportAllocs()
-			used := cpuTime(b)
+			used := cputime.Used()
 			for b.Loop() {
 				r := rdfio.NewReader(bytes.NewReader(doc), s, rdfio.Options{})
 				n := 0
@@ -124,7 +113,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Run("JSONLD-jsongold", func(b *testing.B) {
 				b.SetBytes(int64(len(doc)))
 				b.ReportAllocs()
-				used := cpuTime(b)
+				used := cputime.Used()
 				for b.Loop() {
 					tree, err := ld.DocumentFromReader(bytes.NewReader(doc))
 					if err != nil {
@@ -141,7 +130,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Run(slug(s)+"-knakk", func(b *testing.B) {
 				b.SetBytes(int64(len(doc)))
 				b.ReportAllocs()
-				used := cpuTime(b)
+				used := cputime.Used()
 				for b.Loop() {
 					d := rdf.NewTripleDecoder(bytes.NewReader(doc), f)
 					for {
@@ -165,7 +154,7 @@ func BenchmarkWrite(b *testing.B) {
 	for _, s := range rdfio.Syntaxes() {
 		b.Run(slug(s), func(b *testing.B) {
 			b.ReportAllocs()
-			used := cpuTime(b)
+			used := cputime.Used()
 			for b.Loop() {
 				w := rdfio.NewWriter(io.Discard, s, benchPrefixes)
 				for _, q := range quads {
@@ -186,7 +175,7 @@ func BenchmarkWrite(b *testing.B) {
 			}
 			b.Run(slug(s)+"-knakk", func(b *testing.B) {
 				b.ReportAllocs()
-				used := cpuTime(b)
+				used := cputime.Used()
 				for b.Loop() {
 					e := rdf.NewTripleEncoder(io.Discard, f)
 					for _, t := range triples {

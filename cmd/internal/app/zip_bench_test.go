@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
+	"odarchive/testdata/cputime"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -56,7 +56,7 @@ func BenchmarkZipOfAQuery(b *testing.B) {
 	}
 	query := "PREFIX dct: <http://purl.org/dc/terms/> SELECT ?version { ?version dct:isVersionOf ?file }"
 	for b.Loop() {
-		w := &watched{ResponseRecorder: httptest.NewRecorder(), start: time.Now(), used: processorTime()}
+		w := &watched{ResponseRecorder: httptest.NewRecorder(), start: time.Now(), used: cputime.Used()}
 		handler.ServeHTTP(w, httptest.NewRequest("GET", "/get/files/sparql?q="+url.QueryEscape(query), nil))
 		if w.Code != 200 || w.n != mustInt(b, w.Header().Get("Content-Length")) {
 			b.Fatal(w.Code, w.n, w.Header())
@@ -117,14 +117,6 @@ func mustInt(b *testing.B, s string) int64 {
 	return n
 }
 
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // watched notes when the first byte of a body comes, and the heap while it is sent.
 type watched struct {
 	*httptest.ResponseRecorder
@@ -139,7 +131,7 @@ var _ io.Writer = (*watched)(nil)
 
 func (w *watched) Write(p []byte) (int, error) {
 	if w.after == 0 {
-		w.after, w.cpu = time.Since(w.start), processorTime()-w.used
+		w.after, w.cpu = time.Since(w.start), cputime.Used()-w.used
 	}
 	if w.n += int64(len(p)); w.n >= w.next { // every 5 MB
 		w.next += 5 << 20

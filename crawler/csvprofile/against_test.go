@@ -1,5 +1,3 @@
-//go:build unix
-
 package csvprofile
 
 import (
@@ -8,9 +6,10 @@ import (
 	"encoding/csv"
 	"io"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
+
+	"odarchive/testdata/cputime"
 )
 
 // BenchmarkAgainstEncodingCSV alternates Read, Rows and encoding/csv over the same table and reports processor time, the
@@ -24,16 +23,16 @@ func BenchmarkAgainstEncodingCSV(b *testing.B) {
 		b.Run(table.name, func(b *testing.B) {
 			median := map[string][]float64{}
 			for b.Loop() {
-				read := cpuTime(func() {
+				read := cputime.Of(func() {
 					if _, err := Read(context.Background(), bytes.NewReader(table.data), Options{}); err != nil {
 						b.Fatal(err)
 					}
 				})
-				rows := cpuTime(func() {
+				rows := cputime.Of(func() {
 					for r := NewRows(bytes.NewReader(table.data), Dialect{Delimiter: ",", QuoteChar: `"`}); r.Next(); {
 					}
 				})
-				std := cpuTime(func() {
+				std := cputime.Of(func() {
 					r := csv.NewReader(bytes.NewReader(table.data))
 					r.ReuseRecord = true
 					for {
@@ -56,18 +55,4 @@ func BenchmarkAgainstEncodingCSV(b *testing.B) {
 			}
 		})
 	}
-}
-
-// cpuTime is the processor time that f takes in this process.
-func cpuTime(f func()) time.Duration {
-	used := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			panic(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	before := used()
-	f()
-	return used() - before
 }

@@ -1,14 +1,14 @@
 //go:build unix
 
-package sparql_test
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is what the process has used so far. On a machine that others use too it says more than the clock.
-func cpuTime() time.Duration {
+// Used is the processor time of this process so far, in user and system mode.
+func Used() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
