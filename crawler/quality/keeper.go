@@ -2,22 +2,15 @@ package quality
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
 	"odarchive/vocab/dqv"
 	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
 )
 
 // Keeper measures the portals of a store.
@@ -49,9 +42,6 @@ type Row struct {
 	Datasets  int     `json:"datasets"` // how many have one
 }
 
-// Graph that holds the measurements of a portal.
-func Graph(m ns.Mint, portal string) string { return m.Graph(portal) + "#quality" }
-
 // Portals that have a catalog in the store.
 func (k Keeper) Portals(ctx context.Context) ([]string, error) {
 	var portals []string
@@ -70,69 +60,6 @@ func (k Keeper) Portals(ctx context.Context) ([]string, error) {
 	})
 	slices.Sort(portals)
 	return portals, err
-}
-
-// pattern in the ids of a snapshot; false where the store knows one of the terms not at all, so that nothing matches.
-func pattern(sn *triplestore.Snapshot, s, p, o, g term.Key) (found term.Pattern, ok bool, err error) {
-	for _, part := range []struct {
-		key term.Key
-		id  *term.ID
-	}{{s, &found.S}, {p, &found.P}, {o, &found.O}, {g, &found.G}} {
-		if part.key == "" {
-			continue
-		}
-		if *part.id, ok, err = sn.Lookup(part.key); err != nil || !ok {
-			return found, false, err
-		}
-	}
-	return found, true, nil
-}
-
-// each calls f with every quad that matches. It scans the order that has what is known in front: Dump would read all of
-// the subjects.
-func each(ctx context.Context, sn *triplestore.Snapshot, s, p, o, g term.Key, f func(term.Quad) error) error {
-	found, ok, err := pattern(sn, s, p, o, g)
-	if err != nil || !ok {
-		return err
-	}
-	order := term.SPO
-	if s == "" {
-		order = term.POS
-	}
-	return scan(ctx, sn, found, order, f)
-}
-
-func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order term.Order, f func(term.Quad) error) error {
-	c := sn.Scan(p, order)
-	defer c.Close()
-	for {
-		ids, err := c.Next()
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		flat := make([]term.ID, 0, 4*len(ids))
-		for _, q := range ids {
-			if q.G == term.DefaultGraph { // it has no name
-				q.G = q.P
-			}
-			flat = append(flat, q.S, q.P, q.O, q.G)
-		}
-		keys := make([]term.Key, len(flat))
-		if err := sn.Keys(flat, keys); err != nil {
-			return err
-		}
-		for i := 0; i < len(keys); i += 4 {
-			if ids[i/4].G == term.DefaultGraph {
-				keys[i+3] = ""
-			}
-			if err := f(term.Quad{S: keys[i], P: keys[i+1], O: keys[i+2], G: keys[i+3]}); err != nil {
-				return err
-			}
-		}
-	}
 }
 
 // Measure all datasets of a portal and keep what changed. Only datasets that are listed now have measurements behind it.
@@ -230,30 +157,6 @@ func (k Keeper) batch(ctx context.Context, portal string, datasets []term.Key) (
 	return values, ctx.Err()
 }
 
-// around a dataset: what is said of it, of its distributions and agents, and of nodes without a name below these.
-func around(ctx context.Context, sn *triplestore.Snapshot, dataset, graph term.Key) (about []term.Quad, err error) {
-	seen := map[term.Key]bool{dataset: true}
-	for queue := []term.Key{dataset}; len(queue) > 0 && len(about) < maxAbout; queue = queue[1:] {
-		err := each(ctx, sn, queue[0], "", "", graph, func(q term.Quad) error {
-			about = append(about, q)
-			follow := q.O.Kind() == term.KindBlank
-			switch q.P.Value() {
-			case dcat.DistributionProp, dcat.ContactPoint, dcterms.Publisher, dcterms.Creator:
-				follow = q.O.Kind() != term.KindLiteral
-			}
-			if follow && !seen[q.O] {
-				seen[q.O] = true
-				queue = append(queue, q.O)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return about, nil
-}
-
 // keep writes the measurements of some things where they are others than before, as one transaction; it says of how many
 // things.
 func (k Keeper) keep(ctx context.Context, portal string, things []term.Key, values [][]Measurement) (changed int, err error) {
@@ -293,20 +196,6 @@ func (k Keeper) keep(ctx context.Context, portal string, things []term.Key, valu
 	return changed, k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, drop, add) })
 }
 
-func write(txn *triplestore.Txn, drop, add []term.Quad) error {
-	for _, q := range drop {
-		if err := txn.Delete(q); err != nil {
-			return err
-		}
-	}
-	for _, q := range add {
-		if err := txn.Insert(q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // forget the measurements of datasets that are listed no longer.
 func (k Keeper) forget(ctx context.Context, portal string, datasets []term.Key) error {
 	graph := term.IRI(Graph(k.Mint, portal))
@@ -332,42 +221,4 @@ func (k Keeper) forget(ctx context.Context, portal string, datasets []term.Key) 
 		}
 	}
 	return nil
-}
-
-// node names a measurement after all it says, so that the same is the same and another is another.
-func node(graph, thing term.Key, m Measurement) string {
-	sum := sha256.Sum256([]byte(thing))
-	return graph.Value() + "-" + hex.EncodeToString(sum[:8]) + "-" + m.Metric.Name + "-" + lexical(m.Value)
-}
-
-func lexical(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-// round to four places, as values are kept.
-func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
-
-// again makes the statements of a measurement from its name.
-func again(graph, thing term.Key, iri string) []term.Quad {
-	parts := strings.Split(iri, "-")
-	if len(parts) < 2 {
-		return nil
-	}
-	value, err := strconv.ParseFloat(parts[len(parts)-1], 64)
-	if err != nil {
-		return nil
-	}
-	return quads(graph, thing, iri, Measurement{Metric{Name: parts[len(parts)-2]}, value})
-}
-
-func quads(graph, thing term.Key, iri string, m Measurement) []term.Quad {
-	s := term.IRI(iri)
-	value := lexical(m.Value)
-	if !strings.Contains(value, ".") {
-		value += ".0"
-	}
-	return []term.Quad{
-		{S: s, P: term.IRI(rdf.Type), O: term.IRI(dqv.QualityMeasurement), G: graph},
-		{S: s, P: term.IRI(dqv.IsMeasurementOf), O: term.IRI(m.Metric.IRI()), G: graph},
-		{S: s, P: term.IRI(dqv.ComputedOn), O: thing, G: graph},
-		{S: s, P: term.IRI(dqv.Value), O: term.Typed(value, xsd.Decimal), G: graph},
-	}
 }

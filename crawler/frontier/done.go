@@ -1,0 +1,178 @@
+package frontier
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/schedule"
+	"odarchive/triplestore/kv"
+)
+
+// Result is what a visit brought, as far as the frontier keeps it.
+type Result struct {
+	Visit        schedule.Visit
+	NextDue      time.Time // zero: not due again
+	Why          string    // of the schedule
+	ETag         string    // of the content; "" leaves the former one
+	LastModified string
+	Passing      bool          // a failure that may pass: it is counted, and not remembered in the history
+	Size         int64         // bytes of a new version
+	HostBackoff  time.Duration // leave the whole group alone for so long; more than a moment of it ends the lease
+	HostWait     string        // why
+}
+
+// moment is how long a lease waits rather than ends.
+const moment = 2 * time.Second
+
+// Done records a visit inside the caller's transaction; it takes effect when that commits. A second result for one
+// job of a lease changes nothing. ErrLeaseLost where the lease has ended meanwhile: the result must not be stored.
+func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
+	f.mu.Lock()
+	lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
+	already := l.done[job.Key]
+	last := len(l.done)+1 == len(l.Jobs)
+	f.mu.Unlock()
+	if already {
+		return nil
+	}
+	if lost {
+		return fmt.Errorf("frontier: %s: %w", job.URL, ErrLeaseLost)
+	}
+	over := last || r.HostBackoff > moment
+	ready, err := f.record(txn, l.Group, job.Key, r, over)
+	if err != nil {
+		return fmt.Errorf("frontier: %s: %w", job.URL, err)
+	}
+	txn.OnCommit(func() {
+		f.mu.Lock()
+		l.done[job.Key] = true
+		ended := over || len(l.done) == len(l.Jobs)
+		if ended {
+			f.end(l)
+		}
+		f.mu.Unlock()
+		if ended {
+			f.signal(ready)
+		}
+	})
+	return nil
+}
+
+// record writes a visit: the URL with its new place in the queue, and what it means for the group.
+func (f *Frontier) record(txn *kv.Txn, group, key string, r Result, over bool) (ready int64, err error) {
+	u, known, err := get(txn, key)
+	if err != nil {
+		return 0, err
+	}
+	if !known {
+		return 0, ErrUnknown
+	}
+	h, err := loadHost(txn, group)
+	if err != nil {
+		return 0, err
+	}
+	if err := dequeue(txn, u); err != nil {
+		return 0, err
+	}
+	u.note(r, f.opts.History)
+	if err := h.enqueue(txn, u); err != nil {
+		return 0, err
+	}
+	h.note(r, ms(f.opts.Now()))
+	if over {
+		if err := h.settle(txn, ms(f.opts.Now())); err != nil {
+			return 0, err
+		}
+	}
+	if err := h.save(txn); err != nil {
+		return 0, err
+	}
+	t := totals{visits: 1}
+	t.outcomes[outcomeCode(r.Visit.Outcome)]++
+	if err := t.add(txn); err != nil {
+		return 0, err
+	}
+	return h.ready, txn.Set(kv.SpaceFrontier, []byte(key), u.encode(nil))
+}
+
+func (u *URL) note(r Result, history int) {
+	if !r.Passing {
+		u.remember(r.Visit, history)
+	}
+	u.Fetches++
+	u.Errors++
+	if r.Visit.Known() {
+		u.Errors = 0
+		if r.Visit.Changed {
+			u.Changes++
+		}
+		u.validators(r)
+	}
+	u.Due, u.Why = r.NextDue, r.Why
+}
+
+// validators are what the server will be asked to compare with next time. One that once gave other bytes under the same
+// entity tag, or the same time where it has no tags, is not believed again.
+func (u *URL) validators(r Result) {
+	same := r.ETag != "" && r.ETag == u.ETag || r.ETag == "" && u.ETag == "" && r.LastModified != "" && r.LastModified == u.LastModified
+	u.Liar = u.Liar || r.Visit.Changed && same
+	switch {
+	case u.Liar:
+		u.ETag, u.LastModified = "", ""
+	case r.Visit.Changed:
+		u.ETag, u.LastModified = r.ETag, r.LastModified
+	default: // a 304 need not repeat them
+		u.ETag, u.LastModified = cmp.Or(r.ETag, u.ETag), cmp.Or(r.LastModified, u.LastModified)
+	}
+}
+
+func (h *host) note(r Result, now int64) {
+	h.visits++
+	h.lastVisit = max(h.lastVisit, ms(r.Visit.At))
+	h.outcomes[outcomeCode(r.Visit.Outcome)]++
+	if r.Visit.Outcome == catalog.Archived {
+		h.versions++
+		h.bytes += r.Size
+	}
+	if r.HostBackoff > 0 {
+		h.notBefore, h.wait = now+r.HostBackoff.Milliseconds(), r.HostWait
+	}
+}
+
+// Release ends a lease; what was not done is due as before. With a time, the group is left alone until then.
+func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, why string) error {
+	f.mu.Lock()
+	mine := f.leases[l.Group] == l
+	f.mu.Unlock()
+	if !mine {
+		return nil
+	}
+	now := ms(f.opts.Now())
+	var err error
+	if ms(notBefore) > now {
+		err = f.db.Update(ctx, func(txn *kv.Txn) error {
+			h, err := loadHost(txn, l.Group)
+			if err != nil {
+				return err
+			}
+			h.notBefore, h.wait = ms(notBefore), why
+			if err := h.settle(txn, now); err != nil {
+				return err
+			}
+			return h.save(txn)
+		})
+	}
+	f.mu.Lock()
+	if f.leases[l.Group] == l {
+		f.end(l)
+	}
+	f.mu.Unlock()
+	f.signal(now)
+	if err != nil {
+		return fmt.Errorf("frontier: release %s: %w", l.Group, err)
+	}
+	return nil
+}
