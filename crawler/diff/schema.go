@@ -52,18 +52,51 @@ const (
 
 func typeOf(s string) typeSet {
 	s = strings.TrimSpace(s)
-	switch {
-	case s == "":
+	if s == "" {
 		return 0
-	case strings.EqualFold(s, "true") || strings.EqualFold(s, "false"):
-		return isBoolean
 	}
 	switch c := s[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
+	case strings.EqualFold(s, "true") || strings.EqualFold(s, "false"):
+		return isBoolean
 	default:
 		return isString
 	}
-	if len(s) <= 20 {
+	if t := plainNumber(s); t != 0 {
+		return t
+	}
+	return typeOfOdd(s)
+}
+
+// plainNumber recognises digits with a sign and a point or comma, which most numbers are; 0 for anything else.
+func plainNumber(s string) typeSet {
+	if s[0] == '-' || s[0] == '+' {
+		s = s[1:]
+	}
+	if len(s) > 18 || s == "" || s[0] < '0' || s[0] > '9' {
+		return 0
+	}
+	points := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+		case c == '.' || c == ',':
+			points++
+		default:
+			return 0
+		}
+	}
+	switch points {
+	case 0:
+		return isInteger
+	case 1:
+		return isDecimal
+	}
+	return 0
+}
+
+func typeOfOdd(s string) typeSet {
+	if isDay := len(s) >= 10 && s[4] == '-' && s[7] == '-'; len(s) <= 20 && !isDay {
 		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return isInteger
 		}
@@ -101,7 +134,9 @@ func (t typeSet) String() string {
 func (c *column) see(h uint64, value string) {
 	if value != "" {
 		c.nonNull++
-		c.types |= typeOf(value)
+		if c.types&isString == 0 { // a column with one text is of texts
+			c.types |= typeOf(value)
+		}
 	}
 	n := len(c.sketch)
 	if n == sketchSize && h >= c.sketch[n-1] {
