@@ -77,8 +77,12 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options
 	if n.Mint, err = ns.New(cfg.Base); err != nil {
 		return nil, err
 	}
-	if err := openDirectory(cfg.Data, opts.Create, time.Now()); err != nil {
+	first, err := openDirectory(cfg.Data, n.Mint.Base, opts.Create, time.Now())
+	if err != nil {
 		return nil, err
+	}
+	if opts.Create && first != n.Mint.Base {
+		log.Warn("the archive began with IRIs below another base, and old and new ones will not meet: give --base "+first+" to keep them together", "base", n.Mint.Base)
 	}
 	if err := errors.Join(n.openStores(), ctx.Err()); err != nil {
 		return nil, errors.Join(err, n.Close())

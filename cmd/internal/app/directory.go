@@ -19,45 +19,51 @@ const formatVersion = 1
 type directory struct {
 	Format  int       `json:"format"`
 	Created time.Time `json:"created"`
+	Base    string    `json:"base,omitempty"` // below which its IRIs were minted first
 }
 
 const directoryFile = "odarchive.json"
 
 // openDirectory checks that dir is an archive this program can read, and makes one of a missing or empty directory if
-// it may. Nothing is touched in a directory that holds something else.
-func openDirectory(dir string, create bool, now time.Time) error {
+// it may. Nothing is touched in a directory that holds something else. It gives the base under which the archive began,
+// which is kept where the caller may create one.
+func openDirectory(dir, base string, create bool, now time.Time) (first string, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, directoryFile))
 	switch {
 	case err == nil:
 		var d directory
 		if err := json.Unmarshal(raw, &d); err != nil || d.Format < 1 {
-			return fmt.Errorf("data directory %s: %s is damaged; it should read {\"format\":%d,...}", dir, directoryFile, formatVersion)
+			return "", fmt.Errorf("data directory %s: %s is damaged; it should read {\"format\":%d,...}", dir, directoryFile, formatVersion)
 		}
 		if d.Format > formatVersion {
-			return fmt.Errorf("data directory %s has format %d, and this program knows formats up to %d: use a newer odarchive", dir, d.Format, formatVersion)
+			return "", fmt.Errorf("data directory %s has format %d, and this program knows formats up to %d: use a newer odarchive", dir, d.Format, formatVersion)
 		}
-		return nil
+		if d.Base == "" && create {
+			d.Base = base
+			return base, d.write(dir)
+		}
+		return d.Base, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("data directory %s: %w", dir, err)
+		return "", fmt.Errorf("data directory %s: %w", dir, err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("data directory %s: %w", dir, err)
+		return "", fmt.Errorf("data directory %s: %w", dir, err)
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("%s is no archive: it holds other files (%s, ...); name another directory with --data", dir, entries[0].Name())
+		return "", fmt.Errorf("%s is no archive: it holds other files (%s, ...); name another directory with --data", dir, entries[0].Name())
 	}
 	if !create {
-		return fmt.Errorf("there is no archive in %s yet: 'odarchive add', 'harvest', 'load' or 'serve' makes one", dir)
+		return "", fmt.Errorf("there is no archive in %s yet: 'odarchive add', 'harvest', 'load' or 'serve' makes one", dir)
 	}
-	return makeDirectory(dir, now)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", fmt.Errorf("data directory: %w", err)
+	}
+	return base, directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), Base: base}.write(dir)
 }
 
-func makeDirectory(dir string, now time.Time) error {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
-	raw, err := json.Marshal(directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second)})
+func (d directory) write(dir string) error {
+	raw, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
