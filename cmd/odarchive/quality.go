@@ -37,7 +37,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 						continue
 					}
 					w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-					fmt.Fprintf(w, "%s, %d datasets, %d of them measured otherwise than before\n", t.Portal, t.Datasets, t.Changed)
+					fmt.Fprintf(w, "%s, %s, %d measured otherwise than before\n", t.Portal, datasets(t.Datasets), t.Changed)
 					dimension := ""
 					for _, r := range t.Rows {
 						shown := r.Dimension
@@ -45,7 +45,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 							shown = ""
 						}
 						dimension = r.Dimension
-						fmt.Fprintf(w, "%s\t%s\t%.2f\t%d datasets\n", shown, r.Label, r.Mean, r.Datasets)
+						fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\n", shown, r.Label, r.Mean, datasets(r.Datasets))
 					}
 					if err := w.Flush(); err != nil {
 						return err
@@ -57,4 +57,11 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
+}
+
+func datasets(n int) string {
+	if n == 1 {
+		return "1 dataset"
+	}
+	return fmt.Sprintf("%d datasets", n)
 }
