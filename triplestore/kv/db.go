@@ -108,6 +108,7 @@ func badgerOptions(dir string, opts Options) badger.Options {
 	}
 	o := badger.DefaultOptions(dir).
 		WithInMemory(opts.InMemory).
+		WithBypassLockGuard(ownLock).
 		WithLogger(badgerLog{opts.Log}).
 		WithMetricsEnabled(false).
 		WithSyncWrites(!opts.NoSync).

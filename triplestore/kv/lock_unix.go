@@ -12,6 +12,9 @@ import (
 	"syscall"
 )
 
+// ownLock: Badger's lock is left out, because it ends only when the last descriptor is closed.
+const ownLock = true
+
 // dirLock is an advisory lock on DIR/OWNER, held while the database is open. The file names the process.
 type dirLock struct{ f *os.File }
 
@@ -34,4 +37,8 @@ func lockDir(dir string) (*dirLock, error) {
 	return &dirLock{f}, nil
 }
 
-func (l *dirLock) release() { l.f.Close() }
+// release gives the lock up by itself, not by closing: a child that was just forked may hold the file for a moment longer.
+func (l *dirLock) release() {
+	_ = syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN) // closing is what is left
+	l.f.Close()
+}

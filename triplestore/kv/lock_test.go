@@ -1,0 +1,54 @@
+//go:build unix
+
+package kv_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"odarchive/triplestore/kv"
+)
+
+func TestAClosedDatabaseOpensAgainWhileAChildHoldsItsFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := kv.Open(dir, kv.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What fork leaves in a child until it runs its program: another descriptor of the same open file.
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("there is no /proc/self/fd here")
+	}
+	held := 0
+	for _, e := range fds {
+		if name, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && (name == dir || filepath.Dir(name) == dir) {
+			fd := 0
+			for _, c := range e.Name() {
+				fd = 10*fd + int(c-'0')
+			}
+			twin, err := syscall.Dup(fd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer syscall.Close(twin)
+			held++
+		}
+	}
+	if held == 0 {
+		t.Skip("the lock's file was not found")
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := kv.Open(dir, kv.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
