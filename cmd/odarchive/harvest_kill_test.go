@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -16,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/config"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
 )
@@ -96,19 +93,12 @@ func TestAHarvestThatIsKilledEndsAsOneThatWasNot(t *testing.T) {
 // harvestAndKill tells whether the harvest came to its end before it was killed.
 func harvestAndKill(t *testing.T, after time.Duration, args ...string) (ended bool) {
 	t.Helper()
-	program, err := exec.LookPath("odarchive") // testscript put it into the PATH
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd := launch(t, args...)
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	moment := time.NewTimer(after)
 	defer moment.Stop()
+	var err error
 	select {
 	case err = <-done:
 	case <-moment.C:
@@ -136,20 +126,11 @@ var (
 // harvested is what an archive says, but for when and by which harvest, and its files.
 func harvested(t *testing.T, data string) (statements map[string]bool, files []string) {
 	t.Helper()
-	cfg := config.Defaults()
-	cfg.Data = data
+	n, done := opened(t, data)
+	defer done()
 	ctx := t.Context()
-	n, err := app.Open(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
 	statements = map[string]bool{}
-	err = n.Triples.Dump(ctx, term.Pattern{}, func(q term.Quad) error {
+	err := n.Triples.Dump(ctx, term.Pattern{}, func(q term.Quad) error {
 		if s := q.S.Value(); activity.MatchString(s) && !strings.Contains(s, "#") {
 			return nil // the harvests themselves
 		}

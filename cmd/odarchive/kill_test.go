@@ -72,20 +72,27 @@ func odarchive(t *testing.T, args ...string) {
 	}
 }
 
-// crawlAndKill runs the test binary as odarchive, kills it some time after its first fetch, and gives what it reported.
-func crawlAndKill(t *testing.T, data string, at time.Time, after time.Duration) []crawler.Report {
+// launch starts the test binary as odarchive, in a process of its own.
+func launch(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := exec.LookPath("odarchive") // testscript put it into the PATH
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := filepath.Join(t.TempDir(), "report.jsonl")
-	cmd := exec.CommandContext(t.Context(), program, "crawl", "--data", data, "--allow-private-hosts", "--host-delay", "5ms",
-		"--min-interval", "20ms", "--max-interval", "50ms", "--at", at.Format(time.RFC3339), "--report", report, "--log-level", "error")
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return cmd
+}
+
+// crawlAndKill runs the test binary as odarchive, kills it some time after its first fetch, and gives what it reported.
+func crawlAndKill(t *testing.T, data string, at time.Time, after time.Duration) []crawler.Report {
+	t.Helper()
+	report := filepath.Join(t.TempDir(), "report.jsonl")
+	cmd := launch(t, "crawl", "--data", data, "--allow-private-hosts", "--host-delay", "5ms",
+		"--min-interval", "20ms", "--max-interval", "50ms", "--at", at.Format(time.RFC3339), "--report", report, "--log-level", "error")
 	for began := time.Now(); len(readReports(t, report)) == 0 && time.Since(began) < 20*time.Second; {
 		time.Sleep(time.Millisecond)
 	}
@@ -121,20 +128,27 @@ func readReports(t *testing.T, name string) []crawler.Report {
 	return all
 }
 
-func checkArchive(t *testing.T, data string, reported map[string]crawler.Report) {
+// opened is the archive that a killed process left; done closes it.
+func opened(t *testing.T, data string) (n *app.Node, done func()) {
 	t.Helper()
 	cfg := config.Defaults()
 	cfg.Data = data
-	ctx := t.Context()
-	n, err := app.Open(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
+	n, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	return n, func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	}
+}
+
+func checkArchive(t *testing.T, data string, reported map[string]crawler.Report) {
+	t.Helper()
+	n, done := opened(t, data)
+	defer done()
+	ctx := t.Context()
 	for url, r := range reported {
 		resource, err := n.Archive.Resource(ctx, url)
 		if err != nil || resource.Versions < r.Versions {
@@ -142,7 +156,7 @@ func checkArchive(t *testing.T, data string, reported map[string]crawler.Report)
 		}
 	}
 	var before catalog.Version
-	err = n.Archive.Resources(ctx, "", func(r catalog.Resource) bool {
+	err := n.Archive.Resources(ctx, "", func(r catalog.Resource) bool {
 		versions, err := n.Archive.Versions(ctx, r.URL)
 		if err != nil || len(versions) != r.Versions {
 			t.Errorf("%s: %d versions, the record says %d (%v)", r.URL, len(versions), r.Versions, err)

@@ -5,6 +5,7 @@ package kv_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -26,9 +27,9 @@ func TestAClosedDatabaseOpensAgainWhileAChildHoldsItsFiles(t *testing.T) {
 	held := 0
 	for _, e := range fds {
 		if name, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && (name == dir || filepath.Dir(name) == dir) {
-			fd := 0
-			for _, c := range e.Name() {
-				fd = 10*fd + int(c-'0')
+			fd, err := strconv.Atoi(e.Name())
+			if err != nil {
+				t.Fatal(err)
 			}
 			twin, err := syscall.Dup(fd)
 			if err != nil {
