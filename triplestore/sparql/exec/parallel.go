@@ -15,7 +15,7 @@ import (
 // sees that there were several. The goroutine of the query works on portions too; helpers join it while processors are
 // idle. A helper never waits: where it has run far enough ahead, it ends, and is called again when there is room.
 type parallel struct {
-	q      *query
+	q      *query // runs nothing itself, so that helpers may fork it at any time
 	node   *plan.Parallel
 	ctx    context.Context // of all that runs here
 	cancel context.CancelFunc
@@ -56,10 +56,11 @@ const (
 )
 
 func (q *query) openParallel(n *plan.Parallel) (op, error) {
-	p := &parallel{q: q, node: n, size: max(1, q.opts.BatchSize/4), sides: map[*plan.HashJoin]*hashSide{}}
+	p := &parallel{node: n, size: max(1, q.opts.BatchSize/4), sides: map[*plan.HashJoin]*hashSide{}}
 	p.most = n.Workers + 2
 	p.settled = sync.NewCond(&p.mu)
 	p.ctx, p.cancel = context.WithCancel(q.ctx)
+	p.q = q.fork(p.ctx)
 	if err := p.open(); err != nil {
 		p.close()
 		return nil, err

@@ -228,6 +228,20 @@ func TestBlankNodesAndRandomNumbersAreMadeByOneProcessor(t *testing.T) {
 	}
 }
 
+// Run with -race: a helper starts at any time, beside the query's goroutine.
+func TestHelpersStartWhileTheirRowsAreComputedWith(t *testing.T) {
+	t.Parallel()
+	ds := graph(400, 3)
+	const text = `SELECT ?x (SUM(STRLEN(?l) + STRLEN(?m)) AS ?n)
+		{ ?a <http://label> ?l . ?a <http://link> ?b . ?b <http://label> ?m BIND(STRLEN(?m) AS ?x) FILTER(REGEX(?l, ".")) } GROUP BY ?x`
+	for range 20 {
+		_, printed, err := rowsOf(t.Context(), t, ds, text, everywhere, exec.Options{BatchSize: 8, Workers: exec.NewWorkers(4)})
+		if err != nil || !strings.Contains(printed, "Parallel 3") {
+			t.Fatal(err, printed)
+		}
+	}
+}
+
 // slowStart gives its quads one by one, with time in between.
 type slowStart struct {
 	exec.Dataset
