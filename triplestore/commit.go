@@ -7,6 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/index"
 	"odarchive/triplestore/term"
 )
@@ -113,65 +114,29 @@ func decodeCommit(b []byte) (*commit, error) {
 	if body[0] != commitVersion {
 		return nil, fmt.Errorf("%w: version %d", errBadRecord, body[0])
 	}
-	r := reader{b: body[1:]}
-	c := &commit{unixMilli: r.varint(), first: r.uvarint()}
+	r := fields.Reader{B: body[1:]}
+	c := &commit{unixMilli: r.Varint(), first: r.Uvarint()}
 	prev := ""
-	for range r.count(2) {
-		n, m := r.uvarint(), r.uvarint()
-		if n > uint64(len(prev)) || m > uint64(len(r.b)) {
+	for range r.Count(2) {
+		n, m := r.Uvarint(), r.Uvarint()
+		if n > uint64(len(prev)) || m > uint64(len(r.B)) {
 			return nil, errBadRecord
 		}
-		prev = prev[:n] + string(r.b[:m])
-		r.b = r.b[m:]
+		prev = prev[:n] + string(r.Bytes(int(m)))
 		c.terms = append(c.terms, term.Key(prev))
 	}
 	for _, sign := range [2]int8{-1, 1} {
 		var g, s, p, o uint64
-		for range r.count(4) {
-			g += uint64(r.varint())
-			s += uint64(r.varint())
-			p += uint64(r.varint())
-			o += uint64(r.varint())
+		for range r.Count(4) {
+			g += uint64(r.Varint())
+			s += uint64(r.Varint())
+			p += uint64(r.Varint())
+			o += uint64(r.Varint())
 			c.changes = append(c.changes, index.Change{Quad: term.IDQuad{S: unturn(s), P: unturn(p), O: unturn(o), G: unturn(g)}, Sign: sign})
 		}
 	}
-	if r.failed || len(r.b) != 0 {
+	if r.End() != nil {
 		return nil, errBadRecord
 	}
 	return c, nil
-}
-
-// reader takes numbers from the front of a record; after a fault it gives zeros.
-type reader struct {
-	b      []byte
-	failed bool
-}
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.failed, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) varint() int64 {
-	u := r.uvarint()
-	v := int64(u >> 1)
-	if u&1 != 0 {
-		v = ^v
-	}
-	return v
-}
-
-// count is a number of items that take at least size bytes each.
-func (r *reader) count(size int) int {
-	n := r.uvarint()
-	if n > uint64(len(r.b)/size) {
-		r.failed, r.b = true, nil
-		return 0
-	}
-	return int(n)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/index"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
@@ -50,9 +51,9 @@ func decodeRecord(b []byte) (*commit, *head, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		r := reader{b: body[1:]}
-		h := &head{unixMilli: r.varint(), parts: uint32(r.uvarint())}
-		if r.failed || len(r.b) != 0 {
+		r := fields.Reader{B: body[1:]}
+		h := &head{unixMilli: r.Varint(), parts: uint32(r.Uvarint())}
+		if r.End() != nil {
 			return nil, nil, errBadRecord
 		}
 		return nil, h, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -48,20 +49,18 @@ func decodeRoot(b []byte) (*root, error) {
 	if body[0] > rootVersion {
 		return nil, fmt.Errorf("%w: format %d, this program knows %d", ErrNewer, body[0], rootVersion)
 	}
-	r := reader{b: body[1:]}
-	out := &root{nextID: r.uvarint(), merged: r.uvarint(), trimmed: r.uvarint(), logBytes: int64(r.uvarint())}
-	for range r.count(1) {
-		out.lists = append(out.lists, r.uvarint())
+	r := fields.Reader{B: body[1:]}
+	out := &root{nextID: r.Uvarint(), merged: r.Uvarint(), trimmed: r.Uvarint(), logBytes: int64(r.Uvarint())}
+	for range r.Count(1) {
+		out.lists = append(out.lists, r.Uvarint())
 	}
 	if body[0] > 1 { // version 1 did not count them
-		out.removed = r.uvarint()
+		out.removed = r.Uvarint()
 	}
 	for _, part := range [2]*[]byte{&out.index, &out.dict} {
-		n := r.count(1)
-		*part = append([]byte(nil), r.b[:n]...)
-		r.b = r.b[n:]
+		*part = slices.Clone(r.Bytes(r.Count(1)))
 	}
-	if r.failed || len(r.b) != 0 {
+	if r.End() != nil {
 		return nil, fmt.Errorf("%w: root: %w", ErrDamaged, errBadRecord)
 	}
 	return out, nil

@@ -16,6 +16,7 @@ import (
 	"odarchive/crawler/surt"
 	"odarchive/crawler/wordindex"
 	"odarchive/ns"
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -267,7 +268,7 @@ func (r row) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(r.Size))
 	b = binary.AppendUvarint(b, uint64(4+len(r.Portals)))
 	for _, s := range append([]string{string(r.Outcome), r.Type, r.Host, r.Title}, r.Portals...) {
-		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+		b = fields.AppendText(b, s)
 	}
 	return b
 }
@@ -278,33 +279,17 @@ func decodeRow(raw []byte) (r row, ok bool) {
 		return r, false
 	}
 	r.ID = hex.EncodeToString(raw[:ridLen/2])
-	raw = raw[ridLen/2:]
-	at, n := binary.Varint(raw)
-	if n <= 0 {
-		return r, false
-	}
-	if raw = raw[n:]; at != 0 {
+	in := fields.Reader{B: raw[ridLen/2:]}
+	if at := in.Varint(); at != 0 {
 		r.Changed = time.UnixMilli(at).UTC()
 	}
-	var numbers [3]uint64
-	for i := range numbers {
-		if numbers[i], n = binary.Uvarint(raw); n <= 0 {
-			return r, false
-		}
-		raw = raw[n:]
-	}
-	r.Versions, r.Size = int(numbers[0]), int64(numbers[1])
-	if numbers[2] < 4 || numbers[2] > uint64(len(raw)) {
-		return r, false
-	}
-	texts := make([]string, numbers[2])
+	r.Versions, r.Size = int(in.Uvarint()), int64(in.Uvarint())
+	texts := make([]string, max(4, in.Count(1)))
 	for i := range texts {
-		length, n := binary.Uvarint(raw)
-		if n <= 0 || length > uint64(len(raw)-n) {
-			return r, false
-		}
-		texts[i] = string(raw[n : n+int(length)])
-		raw = raw[n+int(length):]
+		texts[i] = in.Text()
+	}
+	if in.Bad() {
+		return r, false
 	}
 	r.Outcome, r.Type, r.Host, r.Title, r.Portals = catalog.Outcome(texts[0]), texts[1], texts[2], texts[3], texts[4:]
 	return r, true

@@ -18,6 +18,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/ns"
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -76,8 +77,7 @@ func encodeStored(v catalog.Version, ref content.Ref) []byte {
 	}
 	b = binary.AppendVarint(b, v.At.UnixNano())
 	for _, s := range [...]string{v.Type, v.FileName, v.URL} {
-		b = binary.AppendUvarint(b, uint64(len(s)))
-		b = append(b, s...)
+		b = fields.AppendText(b, s)
 	}
 	return b
 }
@@ -92,32 +92,11 @@ func decodeStored(b []byte) (s Stored, ok bool) {
 	copy(s.Ref.SHA256[:], b[1:])
 	copy(s.Ref.MD5[:], b[33:])
 	s.Ref.CRC32 = binary.BigEndian.Uint32(b[49:])
-	b = b[storedFixed:]
-	number := func() (n uint64) {
-		n, k := binary.Uvarint(b)
-		if k <= 0 {
-			b = nil
-			return 0
-		}
-		b = b[k:]
-		return n
-	}
-	s.Ref.Family, s.Ref.Layout, s.Ref.Size, s.Ref.DeflateSize = number(), number(), int64(number()), int64(number())
-	zigzag := number()
-	s.At = time.Unix(0, int64(zigzag>>1)^-int64(zigzag&1)).UTC()
-	rest := string(b) // one allocation for all three
-	text := func() string {
-		n := number()
-		if n > uint64(len(b)) {
-			b = nil
-			return ""
-		}
-		from := len(rest) - len(b)
-		b = b[n:]
-		return rest[from : from+int(n)]
-	}
-	s.Type, s.FileName, s.URL = text(), text(), text()
-	return s, b != nil
+	r := fields.Reader{B: b[storedFixed:]}
+	s.Ref.Family, s.Ref.Layout, s.Ref.Size, s.Ref.DeflateSize = r.Uvarint(), r.Uvarint(), int64(r.Uvarint()), int64(r.Uvarint())
+	s.At = time.Unix(0, r.Varint()).UTC()
+	s.Type, s.FileName, s.URL = r.Text(), r.Text(), r.Text()
+	return s, !r.Bad()
 }
 
 func (t tables) saveStored(resource string, v catalog.Version, ref content.Ref) error {

@@ -3,6 +3,8 @@ package content
 import (
 	"encoding/binary"
 	"fmt"
+
+	"odarchive/triplestore/fields"
 )
 
 // extent is the record of segments that were written together.
@@ -33,29 +35,29 @@ func (x *extent) encode() []byte {
 
 func decodeExtent(num uint64, val []byte) (*extent, error) {
 	x := &extent{num: num}
-	d := decoder{b: val}
+	d := fields.Reader{B: val}
 	var version [1]byte
-	d.bytes(version[:])
+	copy(version[:], d.Bytes(len(version)))
 	if version[0] > formatVersion {
 		return nil, ErrNewer
 	}
-	x.family = d.uint()
-	n := d.int(maxExtent)
+	x.family = d.Uvarint()
+	n := d.Max(maxExtent)
 	x.segments = make([]segment, n)
 	for i := range x.segments {
 		g := &x.segments[i]
 		var crc [4]byte
-		g.raw, g.deflated = int(d.int(maxRaw)), int(d.int(maxStored))
-		d.bytes(crc[:])
-		g.crc, g.pack = binary.BigEndian.Uint32(crc[:]), d.uint()
+		g.raw, g.deflated = int(d.Max(maxRaw)), int(d.Max(maxStored))
+		copy(crc[:], d.Bytes(len(crc)))
+		g.crc, g.pack = binary.BigEndian.Uint32(crc[:]), d.Uvarint()
 		if g.pack != 0 {
-			g.offset = d.int(anySize)
+			g.offset = d.Max(anySize)
 		}
-		if g.cut = d.uint(); g.cut != 0 {
-			g.parts = d.uint()
+		if g.cut = d.Uvarint(); g.cut != 0 {
+			g.parts = d.Uvarint()
 		}
 	}
-	if d.bad || len(d.b) != 0 {
+	if d.End() != nil {
 		return nil, fmt.Errorf("extent %d: %w", num, errRecord)
 	}
 	return x, nil

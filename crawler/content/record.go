@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -73,39 +74,6 @@ type packRecord struct {
 	live int64 // of them, bytes of segments (with head) that some record still points to
 }
 
-// decoder takes a record apart; the first wrong value makes everything after it zero and is told at the end.
-type decoder struct {
-	b   []byte
-	bad bool
-}
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) int(limit int64) int64 {
-	v := d.uint()
-	if v > uint64(limit) {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	return int64(v)
-}
-
-func (d *decoder) bytes(p []byte) {
-	if len(d.b) < len(p) {
-		d.bad, d.b = true, nil
-		return
-	}
-	d.b = d.b[copy(p, d.b):]
-}
-
 const (
 	anySize  = int64(1) << 62
 	anyCount = int64(1) << 40
@@ -124,22 +92,22 @@ func (f *fileRecord) encode(firstPage []byte) []byte {
 
 // decodeFile leaves out the runs where head is set.
 func decodeFile(sha Digest, val []byte, head bool) (f fileRecord, err error) {
-	d := decoder{b: val}
+	d := fields.Reader{B: val}
 	var version [1]byte
 	var crc [4]byte
-	d.bytes(version[:])
-	d.bytes(f.md5[:])
-	d.bytes(crc[:])
+	copy(version[:], d.Bytes(len(version)))
+	copy(f.md5[:], d.Bytes(len(f.md5)))
+	copy(crc[:], d.Bytes(len(crc)))
 	f.sha, f.crc = sha, binary.BigEndian.Uint32(crc[:])
-	f.size, f.deflateSize = d.int(anySize), d.int(anySize)
-	f.layout, f.family, f.pages = d.uint(), d.uint(), int(d.int(anyCount))
+	f.size, f.deflateSize = d.Max(anySize), d.Max(anySize)
+	f.layout, f.family, f.pages = d.Uvarint(), d.Uvarint(), int(d.Max(anyCount))
 	if version[0] > formatVersion {
 		return f, ErrNewer
 	}
 	if !head {
-		f.runs, err = decodeRuns(nil, d.b)
+		f.runs, err = decodeRuns(nil, d.B)
 	}
-	if d.bad || err != nil {
+	if d.Bad() || err != nil {
 		return f, fmt.Errorf("file %s: %w", sha, errRecord)
 	}
 	return f, nil
@@ -167,16 +135,16 @@ func encodeRuns(runs []run) (pages [][]byte) {
 
 func decodeRuns(runs []run, page []byte) ([]run, error) {
 	var last uint64
-	d := decoder{b: page}
-	for len(d.b) > 0 {
-		delta, n := binary.Varint(d.b)
+	d := fields.Reader{B: page}
+	for len(d.B) > 0 {
+		delta, n := binary.Varint(d.B)
 		if n <= 0 {
 			return nil, errRecord
 		}
-		d.b = d.b[n:]
+		d.B = d.B[n:]
 		last += uint64(delta)
-		r := run{last, int(d.int(maxExtent - 1)), int(d.int(maxExtent))}
-		if d.bad || r.n == 0 || r.first+r.n > maxExtent {
+		r := run{last, int(d.Max(maxExtent - 1)), int(d.Max(maxExtent))}
+		if d.Bad() || r.n == 0 || r.first+r.n > maxExtent {
 			return nil, errRecord
 		}
 		runs = append(runs, r)
@@ -231,9 +199,9 @@ func recordError(err error) error {
 
 func readNumber(tx getter, key []byte) (n uint64, err error) {
 	_, err = tx.Read(refsSpace, key, func(val []byte) error {
-		d := decoder{b: val}
-		n = d.uint()
-		if d.bad {
+		d := fields.Reader{B: val}
+		n = d.Uvarint()
+		if d.Bad() {
 			return errRecord
 		}
 		return nil
@@ -254,9 +222,9 @@ func readPack(tx getter, num uint64) (p packRecord, found bool, err error) {
 }
 
 func decodePack(val []byte) (p packRecord, err error) {
-	d := decoder{b: val}
-	p.end, p.live = d.int(anySize), d.int(anySize)
-	if d.bad {
+	d := fields.Reader{B: val}
+	p.end, p.live = d.Max(anySize), d.Max(anySize)
+	if d.Bad() {
 		return p, errRecord
 	}
 	return p, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -61,8 +62,8 @@ func staleRefs(snap *kv.Snapshot, refs []*Ref) (stale []*Ref, err error) {
 				if !ok || key[0] != keyFamily { // there are no more
 					return nil
 				}
-				d := decoder{b: val}
-				if family, last = num, d.uint(); d.bad {
+				d := fields.Reader{B: val}
+				if family, last = num, d.Uvarint(); d.Bad() {
 					return errRecord
 				}
 				return nil

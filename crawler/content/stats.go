@@ -3,6 +3,7 @@ package content
 import (
 	"encoding/binary"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -36,9 +37,9 @@ func (p packRecord) waste() int64 { return max(p.end-packHead-p.live, 0) }
 
 func totals(tx getter) (files, raw int64, err error) {
 	_, err = tx.Read(refsSpace, stateKey("totals"), func(val []byte) error {
-		d := decoder{b: val}
-		files, raw = d.int(anySize), d.int(anySize)
-		if d.bad {
+		d := fields.Reader{B: val}
+		files, raw = d.Max(anySize), d.Max(anySize)
+		if d.Bad() {
 			return errRecord
 		}
 		return nil

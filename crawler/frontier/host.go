@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -47,14 +48,14 @@ func (h *host) decode(b []byte) error {
 	if len(b) == 0 || b[0] != hostVersion {
 		return fmt.Errorf("frontier: a damaged record of host %q", h.group)
 	}
-	r := reader{b: b[1:]}
-	h.ready, h.low, h.notBefore = r.int(), r.int(), r.int()
-	h.wait, h.bands = r.str(), []byte(r.str())
-	h.urls, h.visits, h.versions, h.bytes, h.lastVisit = r.int(), r.int(), r.int(), r.int(), r.int()
+	r := reader{fields.Reader{B: b[1:]}}
+	h.ready, h.low, h.notBefore = r.Varint(), r.Varint(), r.Varint()
+	h.wait, h.bands = r.Text(), []byte(r.Text())
+	h.urls, h.visits, h.versions, h.bytes, h.lastVisit = r.Varint(), r.Varint(), r.Varint(), r.Varint(), r.Varint()
 	for i := range h.outcomes {
-		h.outcomes[i] = r.int()
+		h.outcomes[i] = r.Varint()
 	}
-	if r.bad {
+	if r.Bad() {
 		return fmt.Errorf("frontier: a damaged record of host %q", h.group)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/surt"
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -135,12 +136,12 @@ func loadTotals(txn *kv.Txn) (totals, error) {
 	if err != nil || !ok {
 		return t, err
 	}
-	r := reader{b: b}
-	t.urls, t.hosts, t.visits = r.int(), r.int(), r.int()
+	r := reader{fields.Reader{B: b}}
+	t.urls, t.hosts, t.visits = r.Varint(), r.Varint(), r.Varint()
 	for i := range t.outcomes {
-		t.outcomes[i] = r.int()
+		t.outcomes[i] = r.Varint()
 	}
-	if r.bad {
+	if r.Bad() {
 		return t, fmt.Errorf("frontier: damaged totals")
 	}
 	return t, nil

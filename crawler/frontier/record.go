@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
+	"odarchive/triplestore/fields"
 )
 
 // URL is what the frontier knows of one URL.
@@ -139,42 +140,42 @@ func (u *URL) decode(b []byte) error {
 		return errRecord
 	}
 	u.Blacklisted, u.Liar = b[1]&1 != 0, b[1]&2 != 0
-	r := reader{b: b[2:]}
-	u.Seed.URL = r.str()
-	u.Group = r.str()
-	u.Added = fromMS(r.int())
-	u.Due = fromMS(r.int())
+	r := reader{fields.Reader{B: b[2:]}}
+	u.Seed.URL = r.Text()
+	u.Group = r.Text()
+	u.Added = fromMS(r.Varint())
+	u.Due = fromMS(r.Varint())
 	u.Priority = r.float()
-	u.Seed.Title = r.str()
-	u.Seed.Format = r.str()
-	u.Seed.MediaType = r.str()
-	u.Seed.Portal = r.str()
-	u.Seed.Dataset = r.str()
-	u.Seed.DatasetTitle = r.str()
-	u.Seed.Size = r.int()
-	u.Seed.Period = time.Duration(r.int()) * time.Second
-	u.Seed.Modified = fromMS(r.int())
+	u.Seed.Title = r.Text()
+	u.Seed.Format = r.Text()
+	u.Seed.MediaType = r.Text()
+	u.Seed.Portal = r.Text()
+	u.Seed.Dataset = r.Text()
+	u.Seed.DatasetTitle = r.Text()
+	u.Seed.Size = r.Varint()
+	u.Seed.Period = time.Duration(r.Varint()) * time.Second
+	u.Seed.Modified = fromMS(r.Varint())
 	u.Seed.Priority = r.float()
-	u.Seed.Depth = int(r.int())
+	u.Seed.Depth = int(r.Varint())
 	for n := r.count(); n > 0; n-- {
-		u.Sources = append(u.Sources, catalog.Source{Portal: r.str(), Dataset: r.str(), DatasetTitle: r.str()})
+		u.Sources = append(u.Sources, catalog.Source{Portal: r.Text(), Dataset: r.Text(), DatasetTitle: r.Text()})
 	}
-	u.Fetches = int(r.int())
-	u.Errors = int(r.int())
-	u.Changes = int(r.int())
-	u.ETag = r.str()
-	u.LastModified = r.str()
-	u.Why = r.str()
+	u.Fetches = int(r.Varint())
+	u.Errors = int(r.Varint())
+	u.Changes = int(r.Varint())
+	u.ETag = r.Text()
+	u.LastModified = r.Text()
+	u.Why = r.Text()
 	n := r.count()
 	u.History = make([]schedule.Visit, 0, n)
 	var at, modified int64
 	for ; n > 0; n-- {
-		at += r.int()
-		code := r.byte()
-		modified += r.int()
+		at += r.Varint()
+		code := r.Byte()
+		modified += r.Varint()
 		u.History = append(u.History, schedule.Visit{At: fromMS(at), Outcome: outcomeOf(code >> 1), Changed: code&1 == 1, LastModified: fromMS(modified)})
 	}
-	if r.bad {
+	if r.Bad() {
 		return errRecord
 	}
 	return nil
@@ -203,7 +204,7 @@ type writer struct{ b []byte }
 
 func (w *writer) int(v int64)     { w.b = binary.AppendVarint(w.b, v) }
 func (w *writer) float(v float64) { w.b = binary.AppendUvarint(w.b, bits(v)) }
-func (w *writer) str(s string)    { w.b = append(binary.AppendUvarint(w.b, uint64(len(s))), s...) }
+func (w *writer) str(s string)    { w.b = fields.AppendText(w.b, s) }
 
 // bits of a float, so that round numbers are short as varints.
 func bits(v float64) uint64 {
@@ -212,63 +213,20 @@ func bits(v float64) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) int() int64 {
-	v, n := binary.Varint(r.b)
-	r.skip(n)
-	return v
-}
-
-func (r *reader) uint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	r.skip(n)
-	return v
-}
-
-func (r *reader) skip(n int) {
-	if n <= 0 {
-		r.bad, r.b = true, nil
-		return
-	}
-	r.b = r.b[n:]
-}
+// reader reads what writer wrote.
+type reader struct{ fields.Reader }
 
 func (r *reader) float() float64 {
 	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], r.uint())
+	binary.BigEndian.PutUint64(b[:], r.Uvarint())
 	return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
 }
 
-func (r *reader) byte() byte {
-	if len(r.b) == 0 {
-		r.bad = true
-		return 0
-	}
-	v := r.b[0]
-	r.b = r.b[1:]
-	return v
-}
-
-func (r *reader) str() string {
-	n := r.uint()
-	if n > uint64(len(r.b)) {
-		r.bad, r.b = true, nil
-		return ""
-	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}
-
-// count of things that take at least a byte each.
+// count of things that take at least a byte each; it was written as a signed number.
 func (r *reader) count() int {
-	n := r.int()
-	if n < 0 || n > int64(len(r.b)) {
-		r.bad, r.b = true, nil
+	n := r.Varint()
+	if n < 0 || n > int64(len(r.B)) {
+		r.Fail()
 		return 0
 	}
 	return int(n)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"odarchive/crawler/csvprofile"
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -73,11 +74,11 @@ func (t tables) setNumbers(key []byte, list []number) error {
 
 func (t tables) head(n number) (h head, ok bool, err error) {
 	ok, err = t.txn.Read(kv.SpaceJoins, nkey(tableHead, uint32(n)), func(v []byte) error {
-		r := fields{v: v}
-		h = head{Column: Column{Distinct: int64(r.uint()), Key: r.uint() == 1}, filed: int(r.uint()), reach: uint32(r.uint())}
-		h.Table, h.Column.Column = int(r.uint()), int(r.uint())
-		h.Version, h.Member, h.Name = r.text(), r.text(), r.text()
-		if r.bad {
+		r := reader{fields.Reader{B: v}}
+		h = head{Column: Column{Distinct: int64(r.Uvarint()), Key: r.Uvarint() == 1}, filed: int(r.Uvarint()), reach: uint32(r.Uvarint())}
+		h.Table, h.Column.Column = int(r.Uvarint()), int(r.Uvarint())
+		h.Version, h.Member, h.Name = r.Text(), r.Text(), r.Text()
+		if r.Bad() {
 			return fmt.Errorf("%w: column %d", errDamaged, n)
 		}
 		return nil
@@ -95,7 +96,7 @@ func (t tables) setHead(n number, h head) error {
 		raw = binary.AppendUvarint(raw, u)
 	}
 	for _, s := range []string{h.Version, h.Member, h.Name} {
-		raw = appendText(raw, s)
+		raw = fields.AppendText(raw, s)
 	}
 	return t.txn.Set(kv.SpaceJoins, nkey(tableHead, uint32(n)), raw)
 }
@@ -136,12 +137,12 @@ func decodeMatches(version string, v []byte) (list []Match, err error) {
 		err := json.Unmarshal(v, &list)
 		return list, err
 	}
-	r := fields{v: v}
-	list = make([]Match, 0, min(r.uint(), perVersion))
-	for len(r.v) > 0 && !r.bad {
+	r := reader{fields.Reader{B: v}}
+	list = make([]Match, 0, min(r.Uvarint(), perVersion))
+	for len(r.B) > 0 && !r.Bad() {
 		list = append(list, r.match(version))
 	}
-	if r.bad {
+	if r.Bad() {
 		return nil, fmt.Errorf("%w: matches of %s", errDamaged, version)
 	}
 	return list, nil
@@ -154,12 +155,12 @@ func (t tables) setMatches(version string, list []Match) error {
 	raw := binary.AppendUvarint(nil, uint64(len(list)))
 	for _, m := range list {
 		for _, p := range []Place{m.Column, m.Other} {
-			raw = appendText(raw, p.Member)
+			raw = fields.AppendText(raw, p.Member)
 			raw = binary.AppendUvarint(raw, uint64(p.Table))
 			raw = binary.AppendUvarint(raw, uint64(p.Column))
 		}
 		for _, s := range []string{m.Name, m.OtherName, m.Other.Version} {
-			raw = appendText(raw, s)
+			raw = fields.AppendText(raw, s)
 		}
 		for _, share := range []float64{m.Containment, m.Reverse, m.Jaccard} {
 			raw = binary.AppendUvarint(raw, uint64(math.Round(share*shareUnit)))
@@ -178,46 +179,18 @@ func (t tables) seenBy(version string) (list []string, err error) {
 	return list, err
 }
 
-// fields reads records made of numbers and texts.
-type fields struct {
-	v   []byte
-	bad bool
-}
+// reader reads the parts of records.
+type reader struct{ fields.Reader }
 
-func (f *fields) uint() uint64 {
-	u, n := binary.Uvarint(f.v)
-	if n <= 0 {
-		f.bad, f.v = true, nil
-		return 0
-	}
-	f.v = f.v[n:]
-	return u
-}
-
-func (f *fields) text() string {
-	n := f.uint()
-	if n > uint64(len(f.v)) {
-		f.bad, f.v = true, nil
-		return ""
-	}
-	s := string(f.v[:n])
-	f.v = f.v[n:]
-	return s
-}
-
-func (f *fields) place() Place {
-	return Place{Member: f.text(), Table: int(f.uint()), Column: int(f.uint())}
+func (f *reader) place() Place {
+	return Place{Member: f.Text(), Table: int(f.Uvarint()), Column: int(f.Uvarint())}
 }
 
 // match reads a match of a version.
-func (f *fields) match(version string) (m Match) {
+func (f *reader) match(version string) (m Match) {
 	m.Column, m.Other = f.place(), f.place()
-	m.Name, m.OtherName = f.text(), f.text()
-	m.Column.Version, m.Other.Version = version, f.text()
-	m.Containment, m.Reverse, m.Jaccard = float64(f.uint())/shareUnit, float64(f.uint())/shareUnit, float64(f.uint())/shareUnit
+	m.Name, m.OtherName = f.Text(), f.Text()
+	m.Column.Version, m.Other.Version = version, f.Text()
+	m.Containment, m.Reverse, m.Jaccard = float64(f.Uvarint())/shareUnit, float64(f.Uvarint())/shareUnit, float64(f.Uvarint())/shareUnit
 	return m
-}
-
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

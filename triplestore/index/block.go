@@ -46,7 +46,7 @@ const (
 	fieldS
 	fieldO
 	fieldG
-	fields
+	numFields
 )
 
 func (c *codec) gather(rows []term.IDQuad, field int) []uint64 {
@@ -100,7 +100,7 @@ func (c *codec) encode(l Layout, id uint64, rows []term.IDQuad) []byte {
 	b := append(c.out[:0], blockVersion, byte(l))
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(rows)))
 	contexts := 0 // distinct predicates, if the column is written as colDict
-	for f := range fields {
+	for f := range numFields {
 		col := c.gather(rows, f)
 		if constant(col) {
 			b = append(b, colConst)

@@ -28,7 +28,7 @@ func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]ter
 	}
 	rows = rows[:n]
 	at, contexts := blockHeader, 0
-	for f := range fields {
+	for f := range numFields {
 		if at >= len(body) {
 			return nil, errBlock
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/term"
 )
 
@@ -152,8 +153,8 @@ func (l *level) decodePage(layout Layout, id uint64, b []byte) error {
 	if binary.LittleEndian.Uint64(b[len(body):]) != blockSum(body, id) || body[0] != pageVersion || body[1] != byte(layout) {
 		return errPage
 	}
-	r := numbers{b: body[2:]}
-	n := r.uvarint()
+	r := numbers{fields.Reader{B: body[2:]}}
+	n := r.Uvarint()
 	if n == 0 || n > uint64(len(body)) {
 		return errPage
 	}
@@ -163,47 +164,32 @@ func (l *level) decodePage(layout Layout, id uint64, b []byte) error {
 		f := fence{first: r.tuple(prev)}
 		f.last = r.tuple(f.first)
 		prev = f.last
-		prevID += uint64(r.varint())
+		prevID += uint64(r.Varint())
 		f.id = prevID
 		f.before = l.total
-		own := counts{rows: r.uvarint()}
+		own := counts{rows: r.Uvarint()}
 		for i := range own.starts {
-			own.starts[i] = r.uvarint()
+			own.starts[i] = r.Uvarint()
 		}
-		if r.failed || own.rows == 0 || own.rows > maxBlockRows || f.last.Less(f.first) || len(l.fences) > 0 && !l.fences[len(l.fences)-1].last.Less(f.first) {
+		if r.Bad() || own.rows == 0 || own.rows > maxBlockRows || f.last.Less(f.first) || len(l.fences) > 0 && !l.fences[len(l.fences)-1].last.Less(f.first) {
 			return errPage
 		}
 		l.total = l.total.plus(own)
 		l.fences = append(l.fences, f)
 	}
-	if r.failed || len(r.b) != 0 {
+	if r.End() != nil {
 		return errPage
 	}
 	l.pages = append(l.pages, page{id, int(n)})
 	return nil
 }
 
-// numbers takes varints from the front of a record; after a fault it gives zeros.
-type numbers struct {
-	b      []byte
-	failed bool
-}
-
-func (r *numbers) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.failed, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *numbers) varint() int64 { return int64(unzigzag(r.uvarint())) }
+// numbers reads what fences are made of.
+type numbers struct{ fields.Reader }
 
 func (r *numbers) tuple(prev Tuple) Tuple {
 	for i := range prev {
-		prev[i] += term.ID(r.varint())
+		prev[i] += term.ID(r.Varint())
 	}
 	return prev
 }
@@ -232,19 +218,19 @@ func decodeRoot(b []byte) (pages [Layouts][]uint64, err error) {
 	if b[0] != rootVersion {
 		return pages, errors.New("malformed root: unknown version")
 	}
-	r := numbers{b: b[1 : len(b)-8]}
+	r := numbers{fields.Reader{B: b[1 : len(b)-8]}}
 	for l := range pages {
-		n := r.uvarint()
+		n := r.Uvarint()
 		if n > uint64(len(b)) {
 			return pages, errors.New("malformed root")
 		}
 		prev := uint64(0)
 		for range n {
-			prev += uint64(r.varint())
+			prev += uint64(r.Varint())
 			pages[l] = append(pages[l], prev)
 		}
 	}
-	if r.failed || len(r.b) != 0 {
+	if r.End() != nil {
 		return pages, errors.New("malformed root")
 	}
 	return pages, nil

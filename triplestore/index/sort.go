@@ -11,14 +11,14 @@ import (
 // usually packs into one machine word, and words are sorted by radix.
 type Sorter struct {
 	quads  []term.IDQuad
-	tables [fields][]term.ID // distinct values, ascending
-	ranks  [fields][]uint32  // of each quad
+	tables [numFields][]term.ID // distinct values, ascending
+	ranks  [numFields][]uint32  // of each quad
 }
 
 // NewSorter keeps quads, which must not change.
 func NewSorter(quads []term.IDQuad) *Sorter {
 	s := &Sorter{quads: quads}
-	for f := range fields {
+	for f := range numFields {
 		s.rank(f)
 	}
 	return s
