@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -85,8 +86,8 @@ func (c *cli) runDemo(ctx context.Context) error {
 		group.Go(func() error { return c.serveNode(ctx, n, l, false) })
 		group.Go(func() error { return c.tour(ctx, n, web) })
 		err := group.Wait()
-		if ctx.Err() != nil && (err == context.Canceled || err == context.DeadlineExceeded) {
-			return nil
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return nil // Ctrl-C and --for are how a demo ends
 		}
 		return err
 	})
