@@ -19,7 +19,7 @@ func secure(next http.Handler) http.Handler {
 }
 
 // exposed are the answer headers a script of another site may read.
-const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Retry-After, Vary, X-Request-Id"
+const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Odarchive-Left-Out, Retry-After, Vary, X-Request-Id"
 
 // crossOrigin lets scripts of any site read, without credentials: everything here is public. Writing from another
 // site's page is not offered, so a preflight for it is answered without leave.

@@ -4,6 +4,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/backup"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
@@ -59,7 +60,7 @@ func (c *cli) printBackup(name string, info backup.Info) error {
 			fresh++
 		}
 	}
-	return c.print(info, "%s: state of %s, %d packs, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), len(info.Packs), fresh)
+	return c.print(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), english.Plural(len(info.Packs), "pack", ""), fresh)
 }
 
 func (c *cli) restore() *cobra.Command {

@@ -6,6 +6,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
@@ -43,8 +44,8 @@ that are the latest version of their URL are fetched again by the next crawl.`,
 				for _, l := range report.Lost {
 					fmt.Fprintln(c.stderr, "lost:", l)
 				}
-				err = c.print(report, "%d packs, %d segments, %d bytes; %d files; %d triples, %d terms: %d damages", report.Packs, report.Segments, report.Bytes,
-					report.Files, report.Triples, report.Terms, len(report.Damaged))
+				err = c.print(report, "%s, %s, %d bytes; %s; %d triples, %d terms: %s", english.Plural(int(report.Packs), "pack", ""), english.Plural(int(report.Segments), "segment", ""), report.Bytes,
+					english.Plural(int(report.Files), "file", ""), report.Triples, report.Terms, english.Plural(len(report.Damaged), "damage", ""))
 				if err == nil && len(report.Damaged) > 0 && !repair {
 					err = errors.New("the archive is damaged; 'odarchive check --repair' drops what cannot be read and has it fetched again")
 				}

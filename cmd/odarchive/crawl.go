@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/catalog"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
@@ -110,7 +111,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	if err == nil {
 		err = writeErr
 	}
-	if printErr := c.print(summary, "%d fetches in %s: %s", summary.Fetches, summary.Took.Round(time.Millisecond), outcomes(summary)); err == nil {
+	if printErr := c.print(summary, "%s in %s: %s", english.Plural(summary.Fetches, "fetch", ""), summary.Took.Round(time.Millisecond), outcomes(summary)); err == nil {
 		err = printErr
 	}
 	return err

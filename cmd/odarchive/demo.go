@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 )
@@ -203,7 +204,7 @@ func (c *cli) showArchive(ctx context.Context, n *app.Node, portal string) error
 	if err != nil {
 		return err
 	}
-	c.say("\n5. Download: the same query is a zip of %d files, %d bytes", len(bundle.Entries()), bundle.Size())
+	c.say("\n5. Download: the same query is a zip of %s, %d bytes", english.Plural(len(bundle.Entries()), "file", ""), bundle.Size())
 	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     ask, and download what you find as one zip\n  %scrawls      watch the crawl", n.Mint.Base, n.Mint.Base, n.Mint.Base)
 	c.say("\nTry in the console, or with curl:\n")
 	for _, q := range queries {

@@ -6,9 +6,11 @@ import (
 	"os"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/sparqlapi/bundle"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/results"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
@@ -120,7 +122,8 @@ func (c *cli) zip() *cobra.Command {
 		Use:   "zip QUERY -o FILE",
 		Short: "Write the file versions that a query names as one zip",
 		Long: `Write the file versions that a SELECT query names, in any column, as one zip: a version by its IRI, a file by its URL
-(then its latest version). manifest.json and metadata.ttl come first in the zip.`,
+(then its latest version), a file inside an archive by its IRI. manifest.json and metadata.ttl come first in the zip; what
+cannot be unpacked any more is left out, and named there with the reason.`,
 		Example: `  odarchive zip 'SELECT ?v { ?f <http://purl.org/dc/terms/hasVersion> ?v }' -o versions.zip
   odarchive zip - -o versions.zip < query.rq`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -144,8 +147,8 @@ func (c *cli) zip() *cobra.Command {
 					_, err := plan.WriteTo(&counted{w: w, bar: bar}, n.Content)
 					return err
 				})
-				if err == nil && out != "-" {
-					fmt.Fprintf(c.stderr, "%s: %d files, %d bytes\n", out, len(plan.Entries()), plan.Size())
+				if err == nil && (out != "-" || len(plan.LeftOut()) > 0) {
+					fmt.Fprintln(c.stderr, zipDone(out, plan))
 				}
 				return err
 			})
@@ -153,6 +156,18 @@ func (c *cli) zip() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output")
 	return cmd
+}
+
+// zipDone is the line below a zip that is written: what it holds, and what it does not.
+func zipDone(name string, plan *bundle.Plan) string {
+	line := fmt.Sprintf("%s: %s, %d bytes", name, english.Plural(len(plan.Entries()), "file", ""), plan.Size())
+	if n := len(plan.LeftOut()); n > 0 {
+		line += fmt.Sprintf("; %d left out, as manifest.json says: %s", n, plan.LeftOut()[0].LeftOut)
+		if n > 1 {
+			line += ", …"
+		}
+	}
+	return line
 }
 
 // counted shows on a bar how much was written.

@@ -27,6 +27,7 @@ import (
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
 	"odarchive/vocab/dcterms"
 )
 
@@ -255,6 +256,49 @@ func TestAMemberStandsInTheZipUncompressed(t *testing.T) {
 	text = text[1:]
 	if _, err := p.WriteTo(io.Discard, w.store); err == nil {
 		t.Error("a member that has changed was sent")
+	}
+}
+
+func TestWhatCannotBeHadIsNamedInTheZipInsteadOfHeldByIt(t *testing.T) {
+	t.Parallel()
+	w := sample(t)
+	entries := w.entries()
+	lost := Entry{
+		URL: entries[0].URL, VersionIRI: entries[0].VersionIRI + "/member/inner.csv", LeftOut: "it \"is\" damaged\n",
+		Member: &Member{Of: entries[0].VersionIRI},
+	}
+	all := plan(t, slices.Clone(entries))
+	p := plan(t, append(slices.Clone(entries), lost, lost))
+	data := whole(t, w, p)
+	compare(t, w, p, data)
+	if len(p.LeftOut()) != 1 || len(p.Entries()) != len(entries) || p.ETag() == all.ETag() {
+		t.Errorf("%d left out, %d held, tags %s and %s", len(p.LeftOut()), len(p.Entries()), p.ETag(), all.ETag())
+	}
+	z, _ := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	f, _ := z.Open("manifest.json")
+	var m struct {
+		Count   int
+		LeftOut []struct{ URL, Version, Why string }
+	}
+	if err := json.NewDecoder(f).Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Count != len(entries) || len(m.LeftOut) != 1 || m.LeftOut[0].Version != lost.VersionIRI || m.LeftOut[0].URL != lost.URL || m.LeftOut[0].Why != lost.LeftOut {
+		t.Errorf("manifest: %+v", m)
+	}
+	f, _ = z.Open("metadata.ttl")
+	told := false
+	for q, err := range rdfio.NewReader(f, rdfio.Turtle(), rdfio.Options{Base: "http://zip.example/"}).All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = told || q.S == term.IRI(lost.VersionIRI) && q.P == term.IRI(arc.Fault) && q.O == term.String(lost.LeftOut)
+	}
+	if !told {
+		t.Error("metadata.ttl does not say what is left out")
+	}
+	if _, err := New([]Entry{lost}, Meta{}); !problem.Is(err, 422) || !strings.Contains(err.Error(), lost.VersionIRI) {
+		t.Errorf("a zip of nothing else: %v", err)
 	}
 }
 

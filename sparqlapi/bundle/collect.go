@@ -18,7 +18,7 @@ type Rows = iter.Seq2[[]term.Key, error]
 // Archive knows versions. Both may be called concurrently.
 type Archive interface {
 	// Find gives the entries that addresses stand for, in their order: the IRI or id of a version, or the IRI of a file in it; the URL or id of a resource,
-	// for its latest version. Where it knows none the entry has no VersionIRI.
+	// for its latest version. Where it knows none the entry has no VersionIRI; where it cannot give the bytes, LeftOut says why.
 	Find(ctx context.Context, addresses []string) ([]Entry, error)
 	// OfType gives the latest versions of a media type, or of the kind that a short word like "csv" stands for.
 	OfType(ctx context.Context, mediaType string) ([]Entry, error)

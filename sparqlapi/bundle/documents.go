@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/vocab/arc"
 	"odarchive/vocab/dcat"
 	"odarchive/vocab/dcterms"
 	"odarchive/vocab/prov"
@@ -62,7 +63,9 @@ func manifest(w *bufio.Writer, p *Plan) {
 	b = append(b, `  "time": "`...)
 	b = appendInstant(b, p.modified) // of the newest version, so that the zip stays the same
 	b = append(b, "\",\n"...)
-	b = fmt.Appendf(b, "  \"count\": %d,\n  \"size\": %d,\n  \"entries\": [", len(p.entries), p.rawSize)
+	b = fmt.Appendf(b, "  \"count\": %d,\n  \"size\": %d,\n", len(p.entries), p.rawSize)
+	b = p.appendLeftOut(b)
+	b = append(b, "  \"entries\": ["...)
 	w.Write(b)
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -88,6 +91,25 @@ func manifest(w *bufio.Writer, p *Plan) {
 		w.Write(b)
 	}
 	w.WriteString("\n  ]\n}\n")
+}
+
+// appendLeftOut lists what the zip does not hold, in manifest.json.
+func (p *Plan) appendLeftOut(b []byte) []byte {
+	if len(p.leftOut) == 0 {
+		return b
+	}
+	b = append(b, "  \"leftOut\": ["...)
+	for i := range p.leftOut {
+		e := &p.leftOut[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, "\n    {"...)
+		b = member(b, "", "url", e.URL, ", ")
+		b = member(b, "", "version", e.VersionIRI, ", ")
+		b = member(b, "", "why", e.LeftOut, "}")
+	}
+	return append(b, "\n  ],\n"...)
 }
 
 // text writes one of the entry's texts behind its name.
@@ -178,6 +200,14 @@ func metadata(w *bufio.Writer, p *Plan) {
 			"\tspdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ; spdx:checksumValue \"")
 		b = hex.AppendEncode(b, e.SHA256[:])
 		w.Write(put(b, "\"^^xsd:hexBinary ] .\n"))
+	}
+	for i := range p.leftOut { // a version has no part whose bytes are here: what is said of it is why
+		e := &p.leftOut[i]
+		b = put(b[:0], "\n<", iri(e.VersionIRI), "> a prov:Entity")
+		if e.Member != nil {
+			b = put(b, " ;\n\tdct:isPartOf <", iri(e.Member.Of), ">")
+		}
+		w.Write(put(b, " ;\n\t<", arc.Fault, "> \"", turtleEscapes.Replace(validText(e.LeftOut)), "\" .\n"))
 	}
 }
 

@@ -3,7 +3,8 @@
 // The entries of the zip are the deflate segments of the content store behind one another; nothing is compressed or held
 // in memory while the zip is written. Plan works the lengths out, Serve answers a request (Range, If-Range, HEAD), and
 // WriteTo writes to a file. The first two entries are made from the list of entries itself: manifest.json and metadata.ttl.
-// The same entries make the same bytes, so a download can be resumed after any time.
+// The same entries make the same bytes, so a download can be resumed after any time. Files whose bytes cannot be had any
+// more are left out, and both documents name them with the reason.
 //
 // Collect finds the versions that an answer to a query names, and Handler has the routes for them. What knows versions
 // (Archive) and what runs queries (Querier) are given to it.
@@ -32,6 +33,7 @@ type Entry struct {
 	Layout      uint64    // as content.Ref has it
 	Modified    time.Time // of the version
 	Member      *Member   // where the entry is a file inside a version; VersionIRI is the member's then
+	LeftOut     string    // one sentence on why the bytes cannot be had: the zip names the entry without holding it
 	plain       bool      // nothing in name, URL, IRI and type has to be escaped anywhere
 }
 

@@ -86,7 +86,7 @@ func (h *Handler) Count() http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-cache")
-		_, err = fmt.Fprintf(w, "{\"files\": %d, \"bytes\": %d, \"zipBytes\": %d}\n", len(plan.entries), plan.rawSize, plan.size)
+		_, err = fmt.Fprintf(w, "{\"files\": %d, \"bytes\": %d, \"zipBytes\": %d, \"leftOut\": %d}\n", len(plan.entries), plan.rawSize, plan.size, len(plan.leftOut))
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}

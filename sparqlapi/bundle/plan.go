@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"net/http"
 	"sort"
 	"sync"
 	"time"
 
 	"odarchive/crawler/content"
+	"odarchive/sparqlapi/problem"
 )
 
 // ErrEmpty says that a zip would hold no version.
@@ -21,6 +23,7 @@ var ErrEmpty = errors.New("no version is selected")
 type Plan struct {
 	meta     Meta
 	entries  []Entry
+	leftOut  []Entry
 	made     []file  // manifest and metadata
 	offsets  []int64 // of the entries' local heads
 	central  int64   // offset of the central directory
@@ -34,14 +37,25 @@ type Plan struct {
 var documents = [...]document{manifest, metadata}
 
 // New settles a zip of the entries. It takes them over, drops those whose version stands in them already, and gives
-// them safe and unique names. No entries: ErrEmpty.
+// them safe and unique names. No entries: ErrEmpty; none but those that are left out: a problem of status 422.
 func New(entries []Entry, meta Meta) (*Plan, error) {
-	entries = unique(entries)
-	if len(entries) == 0 {
+	p := &Plan{meta: meta}
+	entries = keep(unique(entries), func(e *Entry) bool {
+		if e.LeftOut != "" {
+			p.leftOut = append(p.leftOut, *e)
+		}
+		return e.LeftOut == ""
+	})
+	switch {
+	case len(entries) > 0:
+	case len(p.leftOut) > 0:
+		return nil, problem.Newf(http.StatusUnprocessableEntity, "Nothing that is selected can be unpacked",
+			"files that are selected: %d, and none can be had; the first is %s: %s", len(p.leftOut), p.leftOut[0].VersionIRI, p.leftOut[0].LeftOut)
+	default:
 		return nil, ErrEmpty
 	}
 	nameAll(entries)
-	p := &Plan{meta: meta, entries: entries, offsets: make([]int64, len(entries))}
+	p.entries, p.offsets = entries, make([]int64, len(entries))
 	for i := range entries {
 		e := &entries[i]
 		e.plain = isPlainASCII(e.URL) && isPlainASCII(e.VersionIRI) && isPlainASCII(e.MediaType) && isPlainASCII(e.Name)
@@ -98,7 +112,7 @@ func (p *Plan) hash() string {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	text("odarchive bundle 1") // raise the number with every change of how the bytes are made
+	text("odarchive bundle 2") // raise the number with every change of how the bytes are made
 	text(p.meta.Base)
 	text(p.meta.Title)
 	text(p.meta.Query)
@@ -116,6 +130,11 @@ func (p *Plan) hash() string {
 		sum.Write(b)
 		b = b[:0]
 	}
+	for i := range p.leftOut {
+		text(p.leftOut[i].VersionIRI)
+		text(p.leftOut[i].LeftOut)
+	}
+	sum.Write(b)
 	return `"` + hex.EncodeToString(sum.Sum(nil)[:16]) + `"`
 }
 
@@ -144,6 +163,9 @@ func (p *Plan) file(i int) file {
 
 // Entries of the zip, with their final names. They are the plan's own.
 func (p *Plan) Entries() []Entry { return p.entries }
+
+// LeftOut are the entries that the zip only names, each with the reason in LeftOut.
+func (p *Plan) LeftOut() []Entry { return p.leftOut }
 
 // Size of the zip in bytes.
 func (p *Plan) Size() int64 { return p.size }

@@ -5,8 +5,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 )
+
+// LeftOutHeader counts the selected files that a zip does not hold; its manifest.json says which, and why.
+const LeftOutHeader = "Odarchive-Left-Out"
 
 // Serve answers a GET or HEAD (or a POST that asks for the same) with the zip: Content-Length, ETag, Last-Modified,
 // ranges, conditions. The caller holds the contents (Hold) since before the entries were looked up. Where an entry turns
@@ -19,6 +23,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", p.etag)
+	h.Set(LeftOutHeader, strconv.Itoa(len(p.leftOut)))
 	body := &reader{plan: p, contents: c}
 	r = r.Clone(r.Context())
 	if r.Method == http.MethodPost { // http.ServeContent knows conditions and ranges of GET and HEAD only

@@ -130,21 +130,44 @@ func memberTag(m archive.Member) string {
 
 // notExtracted says why a member that is there has no bytes.
 func notExtracted(m archive.Member, err error) error {
-	answer := &problem.Error{Status: http.StatusUnprocessableEntity, Title: "The member cannot be unpacked", Cause: err}
 	switch {
-	case errors.Is(err, archive.ErrNotFound), errors.Is(err, unpack.ErrNotFound):
-		answer.Status, answer.Title = http.StatusNotFound, "Unknown member"
-		answer.Detail = fmt.Sprintf("version %q has no member %q", m.Version.ID, m.Path)
-	case errors.Is(err, content.ErrNotFound), errors.Is(err, content.ErrDamaged), errors.Is(err, spool.ErrFull), errors.Is(err, context.Canceled):
+	case gone(err) && !m.Listed:
+		return problem.Newf(http.StatusNotFound, "Unknown member", "version %q has no member %q", m.Version.ID, m.Path)
+	case errors.Is(err, content.ErrNotFound), errors.Is(err, content.ErrDamaged):
 		return err
-	case errors.Is(err, unpack.ErrEncrypted):
-		answer.Detail = fmt.Sprintf("%q is encrypted", m.Path)
-	case errors.Is(err, unpack.ErrBomb), errors.Is(err, unpack.ErrTooMany):
-		answer.Detail = fmt.Sprintf("%q unpacks to more than the limits allow; the version itself can be downloaded", m.Path)
-	case errors.Is(err, context.DeadlineExceeded):
-		answer.Detail = fmt.Sprintf("unpacking %q takes too long; the version itself can be downloaded", m.Path)
-	default:
-		answer.Detail = fmt.Sprintf("the archive is damaged before or at %q", m.Path)
 	}
-	return answer
+	why := WhyLost(m, err)
+	if why == "" {
+		return err
+	}
+	return &problem.Error{Status: http.StatusUnprocessableEntity, Title: "The member cannot be unpacked", Detail: why, Cause: err}
+}
+
+// WhyLost is a sentence on why Extract gave no bytes of a member of an archive; "" where that lies neither in the
+// archived file nor in its stored bytes, or the archive is not known to have the member.
+func WhyLost(m archive.Member, err error) string {
+	switch {
+	case errors.Is(err, spool.ErrFull), errors.Is(err, context.Canceled), errors.Is(err, content.ErrClosed):
+		return ""
+	case gone(err):
+		if !m.Listed {
+			return ""
+		}
+		return fmt.Sprintf("%q is listed in the archive, but cannot be found there any more", m.Path)
+	case errors.Is(err, content.ErrNotFound):
+		return "the bytes of the archive that holds it are not stored any more"
+	case errors.Is(err, content.ErrDamaged):
+		return "the stored bytes of the archive that holds it differ from their checksum"
+	case errors.Is(err, unpack.ErrEncrypted):
+		return fmt.Sprintf("%q is encrypted", m.Path)
+	case errors.Is(err, unpack.ErrBomb), errors.Is(err, unpack.ErrTooMany):
+		return fmt.Sprintf("%q unpacks to more than the limits allow; the version itself can be downloaded", m.Path)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("unpacking %q takes too long; the version itself can be downloaded", m.Path)
+	}
+	return fmt.Sprintf("the archive is damaged before or at %q", m.Path)
+}
+
+func gone(err error) bool {
+	return errors.Is(err, archive.ErrNotFound) || errors.Is(err, unpack.ErrNotFound)
 }

@@ -58,7 +58,7 @@ func (a versions) members(ctx context.Context, addresses []string, entries []bun
 			continue
 		}
 		if err != nil {
-			return problem.Wrap(http.StatusUnprocessableEntity, "A member cannot be unpacked", fmt.Errorf("%s: %w", address, err))
+			return fmt.Errorf("unpack %s: %w", address, err)
 		}
 		if unpacked += e.Size; unpacked > maxUnpacked {
 			return problem.Newf(http.StatusRequestEntityTooLarge, "Too much to unpack", "the members that are selected unpack to more than %d bytes; select their versions instead", int64(maxUnpacked))
@@ -68,22 +68,31 @@ func (a versions) members(ctx context.Context, addresses []string, entries []bun
 	return nil
 }
 
-// member unpacks a file inside a version to learn its length and checksums.
+// member unpacks a file inside a version to learn its length and checksums. One that is there but cannot be unpacked any
+// more is left out of the zip, for the rest is still worth having.
 func (a versions) member(ctx context.Context, ref ns.Ref) (e bundle.Entry, err error) {
 	m, err := a.Member(ctx, ref.ID, ref.Path)
 	if err != nil {
 		return e, err
 	}
+	v := m.Version
+	e = bundle.Entry{
+		Name: bundle.MemberName(bundle.Name(v.URL, v.N, v.FileName), m.Path), URL: v.URL, VersionIRI: a.Mint().Member(v.ID, m.Path), MediaType: m.Type, Modified: v.At,
+		Member: &bundle.Member{Of: a.Mint().Version(v.ID), Write: func(w io.Writer) error { return a.Extract(ctx, m, w) }},
+	}
 	sha, sum, crc, size := sha256.New(), md5.New(), crc32.NewIEEE(), counter(0)
-	if err := a.Extract(ctx, m, io.MultiWriter(sha, sum, crc, &size)); err != nil {
+	err = a.Extract(ctx, m, io.MultiWriter(sha, sum, crc, &size))
+	if err == nil {
+		e.SHA256, e.MD5, e.CRC32, e.Size = [32]byte(sha.Sum(nil)), [16]byte(sum.Sum(nil)), crc.Sum32(), int64(size)
+		return e, nil
+	}
+	if ctx.Err() == nil {
+		e.LeftOut = fileserve.WhyLost(m, err)
+	}
+	if e.LeftOut == "" {
 		return e, err
 	}
-	v := m.Version
-	return bundle.Entry{
-		Name: bundle.MemberName(bundle.Name(v.URL, v.N, v.FileName), m.Path), URL: v.URL, VersionIRI: a.Mint().Member(v.ID, m.Path), MediaType: m.Type,
-		SHA256: [32]byte(sha.Sum(nil)), MD5: [16]byte(sum.Sum(nil)), CRC32: crc.Sum32(), Size: int64(size), Modified: v.At,
-		Member: &bundle.Member{Of: a.Mint().Version(v.ID), Write: func(w io.Writer) error { return a.Extract(ctx, m, w) }},
-	}, nil
+	return e, nil
 }
 
 type counter int64

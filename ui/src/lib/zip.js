@@ -4,7 +4,7 @@ import { bytes, files } from "./format.js";
 
 const longestAddress = 6000;
 
-/** Gives {files, bytes, zipBytes}, or {none: "why"}; throws only where the request was aborted. */
+/** Gives {files, bytes, zipBytes, leftOut}, or {none: "why"}; throws only where the request was aborted. */
 export async function plan(query, signal) {
   const response = await fetch("/api/v1/get/files/sparql/count", {
     method: "POST",
@@ -18,7 +18,7 @@ export async function plan(query, signal) {
   return body;
 }
 
-export const planText = (p) => `${files(p.files)}, ${bytes(p.zipBytes || p.bytes)}`;
+export const planText = (p) => `${files(p.files)}, ${bytes(p.zipBytes || p.bytes)}${p.leftOut ? `; ${p.leftOut} cannot be unpacked` : ""}`;
 
 /** Starts the download; a long query is posted. */
 export function download(query) {
