@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"odarchive/triplestore/naive"
+	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/sparql/oracle"
@@ -28,6 +29,7 @@ var ways = []struct {
 	plan   plan.Options
 	orders []term.Order // that the dataset serves; nil: all
 	batch  int
+	change bool // the data are what an update made of others
 }{
 	{name: "as the planner likes"},
 	{name: "three index orders", orders: []term.Order{term.SPO, term.POS, term.OSP}},
@@ -38,6 +40,7 @@ var ways = []struct {
 	{name: "small batches", batch: 2},
 	{name: "parallel", plan: plan.Options{Workers: 3, ParallelFrom: 1e-9}, batch: 1},
 	{name: "parallel hash joins", plan: plan.Options{Join: "hash", Workers: 4, ParallelFrom: 1e-9}, batch: 3},
+	{name: "parallel over changes", plan: plan.Options{Workers: 3, ParallelFrom: 1e-9}, batch: 1, change: true},
 }
 
 // TestTheEngineAgreesWithTheOracle runs generated queries over generated data, in every way, and compares the rows with
@@ -73,6 +76,11 @@ func TestTheEngineAgreesWithTheOracle(t *testing.T) {
 			if way.orders != nil {
 				ds = ordered{ds, way.orders}
 			}
+			if way.change {
+				if ds, err = changed(data); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+			}
 			got, explained, err := fromEngine(ds, text, ways[i].plan, way.batch)
 			diff := ""
 			switch {
@@ -94,6 +102,20 @@ func TestTheEngineAgreesWithTheOracle(t *testing.T) {
 	if cases > 1 && compared < cases/2 {
 		t.Errorf("only %d of %d generated queries could be compared", compared, cases)
 	}
+}
+
+// changed makes the data of others: every second quad is inserted, and one is removed.
+func changed(data []term.Quad) (exec.Dataset, error) {
+	surplus := term.Quad{S: term.IRI("http://surplus"), P: term.IRI("http://surplus"), O: term.String("what is too much")}
+	below, insert := []term.Quad{surplus}, []term.Quad(nil)
+	for i, q := range data {
+		if i%2 == 0 {
+			below = append(below, q)
+		} else {
+			insert = append(insert, q)
+		}
+	}
+	return sparql.Changed(naive.New(below...).Snapshot(), insert, []term.Quad{surplus})
 }
 
 func isSyntax(err error) bool {

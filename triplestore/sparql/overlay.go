@@ -3,21 +3,26 @@ package sparql
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 
 	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
 // overlay is a dataset with changes on top: what the later operations of an update request see of the earlier ones,
-// before anything is committed. It is for the size of updates that people write, not for bulk.
+// before anything is committed. It is for the size of updates that people write, not for bulk. It may be read
+// concurrently, but not while it changes.
 type overlay struct {
 	exec.Dataset
 	ids     map[term.Key]term.ID // terms the dataset below does not have
 	keys    []term.Key           // by number of such an id
 	added   map[term.IDQuad]bool
 	removed map[term.IDQuad]bool
-	sorted  [4][]term.IDQuad // added, in each order; nil where it must be sorted anew
+
+	mu     sync.Mutex       // guards sorted: several goroutines of a query scan
+	sorted [4][]term.IDQuad // added, in each order; nil where it must be sorted anew
 }
 
 func newOverlay(ds exec.Dataset) *overlay {
@@ -234,15 +239,19 @@ func (o *overlay) Scan(p term.Pattern, order term.Order) term.Cursor {
 	if len(o.added)+len(o.removed) == 0 {
 		return o.Dataset.Scan(p, order)
 	}
+	return &overlayCursor{order: order, pattern: p, below: o.Dataset.Scan(p, order), removed: o.removed, top: o.top(order)}
+}
+
+// top is what was added, sorted.
+func (o *overlay) top(order term.Order) []term.IDQuad {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.sorted[order] == nil {
-		rows := make([]term.IDQuad, 0, len(o.added))
-		for q := range o.added {
-			rows = append(rows, q)
-		}
+		rows := slices.Collect(maps.Keys(o.added))
 		slices.SortFunc(rows, func(a, b term.IDQuad) int { return compareQuads(order, a, b) })
 		o.sorted[order] = rows
 	}
-	return &overlayCursor{order: order, pattern: p, below: o.Dataset.Scan(p, order), removed: o.removed, top: o.sorted[order]}
+	return o.sorted[order]
 }
 
 type overlayCursor struct {

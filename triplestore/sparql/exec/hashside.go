@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"runtime/debug"
 	"sync"
 
 	"odarchive/triplestore/sparql/plan"
@@ -34,6 +35,12 @@ func (s *hashSide) build() error {
 	defer s.mu.Unlock()
 	if !s.built {
 		s.built = true
+		defer func() {
+			if v := recover(); v != nil { // the others must not read half a table
+				s.err = &crash{v, debug.Stack()}
+				panic(v)
+			}
+		}()
 		s.err = s.read()
 	}
 	return s.err

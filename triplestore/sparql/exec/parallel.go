@@ -30,7 +30,7 @@ type parallel struct {
 	size int // rows of the next portion
 
 	mu      sync.Mutex // guards what follows
-	settled *sync.Cond // a portion is no longer busy
+	settled *sync.Cond // a portion is no longer busy, or a helper has ended
 	line    []*portion // in order: the first is handed out next
 	idle    []*chain
 	chains  []*chain
@@ -191,18 +191,7 @@ func (p *parallel) help() {
 			p.settled.Broadcast()
 		}
 	}()
-	for {
-		p.mu.Lock()
-		c := p.free()
-		if c == nil || p.ctx.Err() != nil {
-			if c != nil {
-				p.idle = append(p.idle, c)
-			}
-			p.helpers--
-			p.mu.Unlock()
-			return
-		}
-		p.mu.Unlock()
+	for c := p.turn(); c != nil; c = p.turn() {
 		if x = p.take(c); x == nil {
 			continue
 		}
@@ -210,6 +199,22 @@ func (p *parallel) help() {
 		p.settle(x)
 		x = nil
 	}
+}
+
+// turn gives a helper a chain for another portion; nil where it is to end.
+func (p *parallel) turn() *chain {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.free()
+	if c != nil && p.ctx.Err() == nil {
+		return c
+	}
+	if c != nil {
+		p.idle = append(p.idle, c)
+	}
+	p.helpers--
+	p.settled.Broadcast() // a chain may be idle again, or the end be known
+	return nil
 }
 
 // free is a chain for another portion; nil where there are none, or enough of them. mu is held.
@@ -252,7 +257,7 @@ func (p *parallel) take(c *chain) *portion {
 		return nil
 	}
 	x := &portion{c: c, busy: true, done: err != nil, err: err}
-	p.ended = err != nil
+	p.ended = p.ended || err != nil
 	p.line = append(p.line, x)
 	p.dealt++
 	return x

@@ -1,0 +1,22 @@
+package sparql
+
+import (
+	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
+)
+
+// Changed is a dataset as a later operation of an update sees it: with quads inserted on top, others of which were removed.
+func Changed(ds exec.Dataset, insert, remove []term.Quad) (exec.Dataset, error) {
+	o := newOverlay(ds)
+	for _, q := range insert {
+		if err := o.insert(q); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range remove {
+		if err := o.remove(q); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
