@@ -48,6 +48,8 @@ func outcomeOf(r harvest.Report) string {
 		return r.Error
 	case r.Ended.IsZero():
 		return "it runs, or was cut off and will go on where it was"
+	case r.NotModified:
+		return "unchanged since the last harvest, as the source says; it was not read again"
 	case r.Limited:
 		return "ended at the limit that was asked for: " + changes
 	case r.Unknown > 0:

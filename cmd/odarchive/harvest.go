@@ -140,7 +140,10 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	if c.json {
 		return c.print(r, "")
 	}
-	kept := ""
+	kept, unchanged := "", ""
+	if r.NotModified {
+		unchanged = "; the source says that it is unchanged since the last harvest"
+	}
 	if r.Unknown > 0 {
 		kept = " (the portal failed to; they stay as they were)"
 	}
@@ -150,7 +153,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 		text string
 	}{
 		{"portals", humanize.Comma(int64(r.Portals))},
-		{"datasets", fmt.Sprintf("%s (%d new, %d changed, %d unchanged, %d withdrawn, %d listed again)", humanize.Comma(int64(r.Datasets)), r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned)},
+		{"datasets", fmt.Sprintf("%s (%d new, %d changed, %d unchanged, %d withdrawn, %d listed again)", humanize.Comma(int64(r.Datasets)), r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned) + unchanged},
 		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
 		{"statements", humanize.Comma(int64(r.Triples))},
 		{"cannot be used", humanize.Comma(int64(r.Invalid))},

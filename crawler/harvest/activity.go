@@ -44,7 +44,9 @@ type Report struct {
 	Bytes    int64    `json:"bytes"`             // of answers, decompressed
 	Traffic  *Traffic `json:"traffic,omitempty"` // where the harvester counts more
 	Limited  bool     `json:"limited,omitempty"`
-	Error    string   `json:"error,omitempty"`
+
+	NotModified bool   `json:"not_modified,omitempty"` // the source is what it was at the last harvest, and was not read again
+	Error       string `json:"error,omitempty"`
 }
 
 // Took is how long the harvest ran.

@@ -43,7 +43,9 @@ type Sink interface {
 	// Gone is a dataset of which the source says that it was deleted.
 	Gone(dataset string) error
 	// Unknown is a dataset that the source lists and fails to give, and why, in one sentence: it stays as it was, listed or
-	// not. Where it cannot be told which one it is ("", or no IRI), nothing of the portal is withdrawn by this harvest.
+	// not. Where it cannot be told which one it is, it may be any that the harvest does not bring, and none of these is
+	// withdrawn, but those that the harvest before brought beside the same: dataset is then no IRI but words that are the
+	// same for the same entry, or "" where there are none. See ledger for when such an entry is no longer waited for.
 	Unknown(dataset, why string) error
 	// Seed is one URL that is listed outside of any Dataset. A URL that is none is counted as invalid and passed over.
 	Seed(catalog.Seed) error
@@ -55,11 +57,14 @@ type Sink interface {
 	// Next is where the next harvest begins once this one has reached its end (the datestamp of an incremental
 	// protocol); without it, it begins anew with "".
 	Next(token string)
+	// NotModified ends a harvest in which the source turned out to be what it was at the last one, which gave that token.
+	NotModified(token string)
 	// Skip counts and remembers something of the source that cannot be used, in one sentence.
 	Skip(why string)
 }
 
-// Doer sends a request and gives its answer; *http.Client is one.
+// Doer sends a request and gives its answer; *http.Client is one. After a 429 or 503 it is the Doer that makes the host's next
+// request wait, whoever asks, for as long as the host wants (politeness.Transport): nobody above it waits a second time.
 type Doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
@@ -96,7 +101,8 @@ type Entry struct {
 	Subject   term.Key // of all statements, where Dataset is ""
 	Resources []string // ids of the dataset's resources
 	Gone      bool     // the source says that the dataset was deleted
-	Kept      bool     // whatever it says now, it stays as it was; without a Dataset, so does all that the harvest does not bring
+	Kept      bool     // whatever it says now, it stays as it was; without a Dataset, so does what the harvest does not bring
+	Fault     string   // of one that is Kept without a Dataset: the same for the same, "" where that cannot be told
 	Quads     []term.Quad
 }
 

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"odarchive/crawler/charset"
-	"odarchive/crawler/fetch"
 )
 
 // Request asks a source for one document.
@@ -26,6 +25,7 @@ type Request struct {
 	Max    int64  // bytes of the answer at the most, after content decoding; 0 = 64 MiB
 	Tries  int    // at 429, 500, 502, 503, 504, a network failure or a cut-off answer; 0 = 4
 	Raw    bool   // leave the bytes as they came: no conversion to UTF-8
+	Unless string // a Tag: where the document is still that version, the error is an ErrNotModified
 }
 
 // Answer is a document that a source gave with status 200. Body is UTF-8 (unless Raw), whatever its declaration says.
@@ -52,20 +52,17 @@ var ErrTooLong = errors.New("answered with more than")
 const (
 	maxAnswer  = 64 << 20
 	maxTrouble = 64 << 10
-	longWait   = 5 * time.Minute // what a Retry-After may make one harvest wait at a time
 )
 
-// Ask sends a request, and again where the trouble may pass, as late as the source asks for. An answer that is longer than
+// Ask sends a request, and again where the trouble may pass: after a pause, or when the Doer lets it after a 429 or 503. An answer that is longer than
 // Max is an ErrTooLong. The error is a *StatusError where the last answer had a status other than 200.
 func Ask(ctx context.Context, doer Doer, r Request) (answer Answer, err error) {
-	err = patiently(ctx, r.Tries, func() (again bool, after time.Duration, err error) {
+	err = patiently(ctx, r.Tries, func() (again bool, err error) {
 		var resp *http.Response
-		resp, again, after, err = send(ctx, doer, r)
-		if err != nil {
-			return again, after, err
+		if resp, again, err = send(ctx, doer, r); err == nil {
+			answer, again, err = read(resp, r)
 		}
-		answer, again, err = read(resp, r)
-		return again, 0, err
+		return again, err
 	})
 	return answer, err
 }
@@ -73,30 +70,31 @@ func Ask(ctx context.Context, doer Doer, r Request) (answer Answer, err error) {
 // Send is Ask for an answer of any length: its body, not decoded to UTF-8, is the caller's to read and close. Max and Raw
 // do not matter.
 func Send(ctx context.Context, doer Doer, r Request) (resp *http.Response, err error) {
-	err = patiently(ctx, r.Tries, func() (again bool, after time.Duration, err error) {
-		resp, again, after, err = send(ctx, doer, r)
-		return again, after, err
+	err = patiently(ctx, r.Tries, func() (again bool, err error) {
+		resp, again, err = send(ctx, doer, r)
+		return again, err
 	})
 	return resp, err
 }
 
-// patiently tries until there is no error, or one that will not pass, or tries are used up. after is how late the source
-// wants the next try, 0 = it did not say.
-func patiently(ctx context.Context, tries int, try func() (again bool, after time.Duration, err error)) error {
+// patiently tries until there is no error, or one that will not pass, or tries are used up.
+func patiently(ctx context.Context, tries int, try func() (again bool, err error)) error {
 	if tries <= 0 {
 		tries = 4
 	}
 	wait := time.Second
 	for {
-		again, after, err := try()
+		again, err := try()
 		tries--
 		if err == nil || !again || tries <= 0 || ctx.Err() != nil {
 			return err
 		}
-		if after <= 0 {
-			after, wait = wait, wait*3
+		var status *StatusError
+		if errors.As(err, &status) && asksToWait(status.Status) {
+			continue // the Doer waits
 		}
-		pause := time.NewTimer(min(after, longWait))
+		pause := time.NewTimer(wait)
+		wait *= 3
 		select {
 		case <-ctx.Done():
 			pause.Stop()
@@ -107,14 +105,14 @@ func patiently(ctx context.Context, tries int, try func() (again bool, after tim
 }
 
 // send once, for an answer with status 200.
-func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again bool, after time.Duration, err error) {
+func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again bool, err error) {
 	method := r.Method
 	if method == "" {
 		method = http.MethodGet
 	}
 	req, err := http.NewRequestWithContext(ctx, method, r.URL, strings.NewReader(r.Body))
 	if err != nil {
-		return nil, false, 0, fmt.Errorf("%q is no address: %w", r.URL, err)
+		return nil, false, fmt.Errorf("%q is no address: %w", r.URL, err)
 	}
 	if r.Accept != "" {
 		req.Header.Set("Accept", r.Accept)
@@ -122,16 +120,23 @@ func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again
 	if r.Type != "" {
 		req.Header.Set("Content-Type", r.Type)
 	}
+	if r.Unless != "" {
+		unless(req, r.Unless)
+	}
 	resp, err = doer.Do(req)
 	if err != nil {
-		return nil, true, 0, err
+		return nil, true, err
 	}
-	if resp.StatusCode == http.StatusOK {
-		return resp, false, 0, nil
+	same := r.Unless != "" && (resp.StatusCode == http.StatusNotModified || resp.StatusCode == http.StatusOK && Tag(resp.Header) == r.Unless)
+	if resp.StatusCode == http.StatusOK && !same {
+		return resp, false, nil
 	}
 	defer resp.Body.Close()
+	if same {
+		return nil, false, fmt.Errorf("%s %w", finalURL(resp, r), ErrNotModified)
+	}
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // what can be read of it is enough
-	return nil, passing(resp.StatusCode), fetch.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), &StatusError{finalURL(resp, r), resp.StatusCode, head}
+	return nil, passing(resp.StatusCode), &StatusError{finalURL(resp, r), resp.StatusCode, head}
 }
 
 func finalURL(resp *http.Response, r Request) string {
@@ -165,10 +170,14 @@ func read(resp *http.Response, r Request) (answer Answer, again bool, err error)
 
 func passing(status int) bool {
 	switch status {
-	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	}
-	return false
+	return asksToWait(status)
+}
+
+func asksToWait(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
 // LooksLikeHTML tells an error or a login page from what was asked for.

@@ -36,15 +36,41 @@ func says(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-func TestASourceThatAsksForPatienceIsAskedAgainWhenItWants(t *testing.T) {
+func TestWaitingForASourceThatAsksForPatienceIsLeftToTheDoer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		web := &answers{list: []http.HandlerFunc{says(503, "busy", "Retry-After", "40"), says(200, "here")}}
-		answer, err := Ask(t.Context(), web, Request{URL: "http://a.example/x"})
-		if err != nil || string(answer.Body) != "here" || web.last.Sub(began) != 40*time.Second {
-			t.Fatalf("%q, %v, after %v", answer.Body, err, web.last.Sub(began))
+		for status, pause := range map[int]time.Duration{503: 0, 429: 0, 502: time.Second} {
+			began := time.Now()
+			web := &answers{list: []http.HandlerFunc{says(status, "busy", "Retry-After", "40"), says(200, "here")}}
+			answer, err := Ask(t.Context(), web, Request{URL: "http://a.example/x"})
+			if err != nil || string(answer.Body) != "here" || web.last.Sub(began) != pause {
+				t.Errorf("%d: %q, %v, after %v", status, answer.Body, err, web.last.Sub(began))
+			}
 		}
 	})
+}
+
+func TestADocumentThatIsKnownIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about, tag, asks string
+		answer           http.HandlerFunc
+	}{
+		{"by its ETag", `W/"1"`, "If-None-Match", says(304, "")},
+		{"by its date", "Mon, 02 Mar 2026 10:00:00 GMT", "If-Modified-Since", says(304, "")},
+		{"by an ETag that the server passes over", `"1"`, "If-None-Match", says(200, "all of it", "ETag", `"1"`)},
+	} {
+		asked := ""
+		web := &answers{list: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { asked = r.Header.Get(c.asks); c.answer(w, r) }}}
+		if _, err := Ask(t.Context(), web, Request{URL: "http://a.example/x", Unless: c.tag}); !errors.Is(err, ErrNotModified) || asked != c.tag || web.asked != 1 {
+			t.Errorf("%s: %v, %s was %q, %d requests", c.about, err, c.asks, asked, web.asked)
+		}
+	}
+	if _, err := Ask(t.Context(), &answers{list: []http.HandlerFunc{says(304, "")}}, Request{URL: "http://a.example/x"}); err == nil || errors.Is(err, ErrNotModified) {
+		t.Errorf("a 304 that was not asked for: %v", err)
+	}
+	if _, err := Ask(t.Context(), &answers{list: []http.HandlerFunc{says(200, "new", "ETag", `"2"`)}}, Request{URL: "http://a.example/x", Unless: `"1"`}); err != nil {
+		t.Errorf("another version: %v", err)
+	}
 }
 
 func TestASourceThatStaysBrokenIsGivenUpWithItsStatus(t *testing.T) {

@@ -123,8 +123,11 @@ func (s *step) Unknown(dataset, why string) error {
 	s.report.Unknown++
 	s.note(why)
 	if s.portal.IRI != "" {
-		iri, _ := AsIRI(dataset)
-		s.entries = append(s.entries, Entry{Dataset: iri, Kept: true})
+		e := Entry{Kept: true, Fault: dataset}
+		if iri, ok := AsIRI(dataset); ok {
+			e = Entry{Kept: true, Dataset: iri}
+		}
+		s.entries = append(s.entries, e)
 	}
 	return s.room()
 }
@@ -208,6 +211,8 @@ func (s *step) room() error {
 func (s *step) Mark(token string) error { return s.keep(token) }
 
 func (s *step) Next(token string) { s.next = token }
+
+func (s *step) NotModified(token string) { s.next, s.report.NotModified = token, true }
 
 func (s *step) Skip(why string) {
 	s.report.Invalid++

@@ -4,7 +4,7 @@
 // The file is read while it comes, one dataset at a time: its length does not matter, and a dataset that cannot be read is
 // passed over. Catalogs inside of catalogs, series with their members and services with the datasets they serve are gone
 // into. A harvest that was cut off goes on at the same dataset, if the file is still the same; a file that has not changed
-// since is not read again.
+// since is not sent again, but once a week, unless it holds an entry that could not be told from others.
 //
 // https://resources.data.gov/resources/dcat-us/ describes version 1.1, https://github.com/DOI-DO/dcat-us version 3.
 package datajson
@@ -14,8 +14,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
+	"time"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
@@ -27,6 +27,7 @@ type Source struct {
 	URL    string // of the file, or of the portal that has it at /data.json
 	Portal string // IRI of the portal, "" = the address without /data.json
 	HTTP   harvest.Doer
+	Now    func() time.Time // time.Now
 }
 
 var _ harvest.Harvester = Source{}
@@ -34,7 +35,8 @@ var _ harvest.Harvester = Source{}
 // step is how many datasets are read between marks.
 const step = 100
 
-// Harvest implements harvest.Harvester. Marks: n (datasets so far), tag (what tells versions of the file apart).
+// Harvest implements harvest.Harvester. Marks: n (datasets so far), tag (what tells versions of the file apart),
+// nameless (an entry could not be told from others); a harvest.Document where the file was read to its end.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	root, err := portalapi.Root(s.URL)
 	if err != nil {
@@ -44,33 +46,31 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if !strings.Contains(strings.ToLower(root), ".json") && !strings.Contains(address, "?") {
 		address = root + "/data.json"
 	}
-	body, header, err := portalapi.Open(ctx, s.HTTP, address)
+	now := portalapi.Now(s.Now)
+	before, isBefore := harvest.ParseDocument(from)
+	body, header, err := portalapi.Open(ctx, s.HTTP, address, before.Unless(address, now))
+	if errors.Is(err, harvest.ErrNotModified) {
+		out.NotModified(from)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("datajson: %w", err)
 	}
 	defer body.Close() // was only read
 	at := portalapi.ParseMark(from)
-	tag := tagOf(header)
-	if tag != "" && tag == at.Get("tag") && at.Int("n") == 0 {
-		out.Next(from) // nothing has changed
-		return nil
-	}
+	tag := harvest.Tag(header)
 	w := &walk{ctx: ctx, address: address, root: strings.TrimSuffix(root, "/data.json"), tag: tag, out: out, in: loosejson.NewReader(body, 0), seen: map[string]bool{}}
 	w.portal = harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(w.root)), Software: "data.json"}
-	if at.Get("tag") == tag {
-		w.skip = at.Int("n")
+	if !isBefore && at.Get("tag") == tag {
+		w.skip, w.nameless = at.Int("n"), at.Get("nameless") != ""
 	}
 	if err := w.document(); err != nil {
 		return fmt.Errorf("datajson: %w", err)
 	}
-	if tag != "" {
-		out.Next(portalapi.MarkOf("tag", tag).String())
+	if !w.nameless {
+		out.Next(harvest.Document{URL: address, Tag: tag, Read: now}.Mark())
 	}
 	return nil
-}
-
-func tagOf(header http.Header) string {
-	return cmp.Or(header.Get("Etag"), header.Get("Last-Modified"))
 }
 
 // walk through one file.
@@ -86,6 +86,9 @@ type walk struct {
 	skip    int  // entries that were read before
 	n       int  // entries so far
 	seen    map[string]bool
+
+	byID     bool // datasets go by their @id
+	nameless bool // an entry could not be read, and not be told from others
 }
 
 // catalog is what is known of the catalog that is being read.
@@ -146,7 +149,11 @@ func (w *walk) stop(err error) error {
 }
 
 func (w *walk) mark() error {
-	return w.out.Mark(portalapi.MarkOf("n", fmt.Sprint(w.n), "tag", w.tag).String())
+	m := portalapi.MarkOf("n", fmt.Sprint(w.n), "tag", w.tag)
+	if w.nameless {
+		m.Set("nameless", "1")
+	}
+	return w.out.Mark(m.String())
 }
 
 // catalog whose members may come in any order.
@@ -200,7 +207,11 @@ func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) e
 	var bad *loosejson.Bad
 	switch {
 	case errors.As(err, &bad):
-		if err := w.out.Unknown("", fmt.Sprintf("entry number %d: %s", w.n, bad.Why)); err != nil {
+		dataset := w.iriOf(bad.Part)
+		if bad.Part.Get("@id").Empty() && (w.byID || bad.Part.Get("identifier").Empty()) { // its name may stand behind the fault
+			dataset, w.nameless = "entry "+bad.Sum, true
+		}
+		if err := w.out.Unknown(dataset, fmt.Sprintf("entry number %d: %s", w.n, bad.Why)); err != nil {
 			return err
 		}
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portaltest"
@@ -16,7 +17,10 @@ import (
 )
 
 // file is a portal with one file.
-type file struct{ text, tag, path string }
+type file struct {
+	text, tag, path string
+	sent            int // times that the text was
+}
 
 func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != max(f.path, "/data.json") {
@@ -25,7 +29,12 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if f.tag != "" {
 		w.Header().Set("ETag", f.tag)
+		if r.Header.Get("If-None-Match") == f.tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
 	}
+	f.sent++
 	w.Write([]byte(f.text))
 }
 
@@ -54,8 +63,13 @@ func TestAFileThatWasCutOffIsGoneOnWithUnlessItChanged(t *testing.T) {
 		t.Fatalf("%v, %d datasets from %s on", err, len(rest.Datasets), rest.Datasets[0].IRI)
 	}
 	unchanged, err := portaltest.Harvest(t, f.source(), whole.NextMark)
-	if err != nil || len(unchanged.Portals) != 0 || unchanged.NextMark != whole.NextMark {
-		t.Fatalf("the same file again: %v, %d portals", err, len(unchanged.Portals))
+	if err != nil || len(unchanged.Portals) != 0 || unchanged.NextMark != whole.NextMark || !unchanged.Same || f.sent != 2 {
+		t.Fatalf("the same file again: %v, %d portals, the same %v, sent %d times", err, len(unchanged.Portals), unchanged.Same, f.sent)
+	}
+	later := f.source()
+	later.Now = func() time.Time { return time.Now().Add(8 * 24 * time.Hour) }
+	if again, err := portaltest.Harvest(t, later, whole.NextMark); err != nil || again.Same || len(again.Datasets) != 250 {
+		t.Fatalf("a week later: %v, the same %v, %d datasets", err, again.Same, len(again.Datasets))
 	}
 	f.tag = `"2"`
 	if changed, err := portaltest.Harvest(t, f.source(), whole.Marks[1]); err != nil || len(changed.Datasets) != 250 {
@@ -89,6 +103,31 @@ func TestWhatIsWrongWithAFileIsSaidAndTheRestIsKept(t *testing.T) {
 		}
 		if c.skipped != "" && (len(notes.Skipped) == 0 || !strings.HasPrefix(notes.Skipped[0], c.skipped)) {
 			t.Errorf("%s: skipped %q, want %q", c.about, notes.Skipped, c.skipped)
+		}
+	}
+}
+
+func TestABrokenEntryGoesByItsIdentifierOrItsBytes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ about, entry, want string }{
+		{"an identifier before the fault", `{"identifier":"set 2","title" "x"}`, "https://city.example/data.json#set%202"},
+		{"a title alone", `{"title":"Set 2","x" 1,"identifier":"set 2"}`, "entry "},
+		{"nothing", `{"title" 1}`, "entry "},
+	} {
+		text := strings.Replace(numbered(3), `{"identifier":"set 2","title":"Set 2"`, c.entry+`,{"identifier":"other"`, 1)
+		f := &file{text: text, tag: `"1"`}
+		notes, err := portaltest.Harvest(t, f.source(), "")
+		if err != nil || len(notes.Unread) != 1 || !strings.HasPrefix(notes.Unread[0], c.want) {
+			t.Errorf("%s: %v, unknown is %q, want %q", c.about, err, notes.Unread, c.want)
+			continue
+		}
+		f.text = strings.Replace(text, `{"identifier":"set 0"`, `{"identifier":"set 00"`, 1) // before it, so that it moves
+		moved, err := portaltest.Harvest(t, f.source(), "")
+		if err != nil || moved.Unread[0] != notes.Unread[0] {
+			t.Errorf("%s: %v, it is called %q then %q", c.about, err, notes.Unread, moved.Unread)
+		}
+		if named := c.want != "entry "; (notes.NextMark != "") != named {
+			t.Errorf("%s: the next harvest begins at %q", c.about, notes.NextMark)
 		}
 	}
 }

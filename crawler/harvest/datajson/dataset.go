@@ -147,6 +147,7 @@ func (w *walk) mint(identifier string) string {
 func (w *walk) iriOf(v loosejson.Value) string {
 	id := v.Get("identifier")
 	if at := v.Get("@id").Text(); portalapi.IsLink(at) {
+		w.byID = true
 		return at
 	}
 	if t := cmp.Or(portalapi.Link(id), id.Get("notation").Text()); t != "" {

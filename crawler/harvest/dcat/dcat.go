@@ -3,7 +3,8 @@
 // A catalog is one document or many: pages in the words of Hydra (hydra:nextPage, hydra:next, PartialCollectionView) or of
 // LDP (ldp:nextPage, Link: rel="next"), and datasets that a page only names (dcat:dataset, ldp:contains) and that stand in
 // documents of their own. The syntax is agreed on with the server and then told by the content, whatever the server says.
-// Each page is a step: its address is the mark to go on from.
+// Each page is a step: its address is the mark to go on from. A catalog of one document is not sent again while it stays the
+// same, but once a week.
 //
 // What a catalog says of a dataset is kept as it says it: all statements about the dataset, its distributions, and the
 // nodes that they lead to, up to the next dataset (Read). A dataset without an IRI gets one from its identifier, its landing page or
@@ -18,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"odarchive/crawler/harvest"
 )
@@ -27,6 +29,7 @@ type Source struct {
 	URL    string // of its first page
 	Portal string // IRI of the portal, "" = as the catalog calls itself, else URL
 	HTTP   harvest.Doer
+	Now    func() time.Time // time.Now
 }
 
 var _ harvest.Harvester = Source{}
@@ -36,14 +39,20 @@ const (
 	maxMembers = 200_000 // documents of single datasets that are asked for
 )
 
-// Harvest implements harvest.Harvester. Marks are addresses of pages.
+// Harvest implements harvest.Harvester. Marks are the portal and the address of a page, or a harvest.Document where the
+// catalog was one.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
 		return fmt.Errorf("dcat: %q is no address", s.URL)
 	}
-	h := &catalog{source: s, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
+	now := time.Now
+	if s.Now != nil {
+		now = s.Now
+	}
+	before, whole := harvest.ParseDocument(from)
+	h := &catalog{source: s, now: now(), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
 	address := s.URL
-	if portal, page, ok := strings.Cut(from, " "); ok {
+	if portal, page, ok := strings.Cut(from, " "); ok && !whole {
 		h.portal, address = portal, page
 		if err := out.Portal(harvest.Portal{IRI: portal}, true); err != nil {
 			return err
@@ -56,6 +65,10 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		}
 		h.visited[address] = true
 		next, err := h.page(ctx, address)
+		if errors.Is(err, harvest.ErrNotModified) {
+			out.NotModified(from)
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("dcat: %w", err)
 		}
@@ -65,8 +78,11 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 			}
 		}
 	}
-	if h.datasets == 0 && from == "" {
+	if h.datasets == 0 && (from == "" || whole) {
 		return fmt.Errorf("dcat: %s describes no datasets", s.URL)
+	}
+	if from == "" || whole {
+		out.Next(h.only.Mark())
 	}
 	return nil
 }
@@ -74,6 +90,9 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 // catalog is one harvest.
 type catalog struct {
 	source   Source
+	now      time.Time
+	before   harvest.Document // that was all of the catalog at the last harvest
+	only     harvest.Document // that is all of it, so far
 	out      harvest.Sink
 	reader   reader
 	portal   string // its IRI
@@ -86,10 +105,11 @@ type catalog struct {
 
 // page hands over what one page says, and gives the address of the next one, "" for none.
 func (h *catalog) page(ctx context.Context, address string) (next string, err error) {
-	doc, err := h.reader.get(ctx, address)
+	doc, err := h.reader.get(ctx, address, h.before.Unless(address, h.now))
 	if err != nil {
 		return "", err
 	}
+	h.only = harvest.Document{URL: address, Tag: doc.tag, Read: h.now}
 	if doc.fault != nil {
 		h.out.Skip(doc.fault.Error())
 	}
@@ -118,6 +138,9 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 		}
 	}
 	next = doc.next()
+	if next != "" || len(h.visited) > 1 || len(found.Named) > 0 {
+		h.only = harvest.Document{}
+	}
 	if next != "" && fresh+named == 0 && len(found.Datasets)+len(found.Named) > 0 {
 		h.out.Skip(fmt.Sprintf("%s and its next page %s list the same datasets: the pages end here", address, next))
 		return "", nil
@@ -143,7 +166,7 @@ func (h *catalog) hand(datasets []harvest.Dataset) (fresh int, err error) {
 
 // member is a dataset whose description stands in a document of its own. One that cannot be had stays as it was.
 func (h *catalog) member(ctx context.Context, iri string) error {
-	doc, err := h.reader.get(ctx, iri)
+	doc, err := h.reader.get(ctx, iri, "")
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

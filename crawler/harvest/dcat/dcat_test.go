@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/portaltest"
@@ -50,6 +51,27 @@ func harvested(t *testing.T, s Source) *portaltest.Notes {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func TestACatalogOfOneDocumentIsNotReadAgainWhileItIsTheSame(t *testing.T) {
+	t.Parallel()
+	one := prefixes + `<> a dcat:Catalog ; dcat:dataset :1 . :1 a dcat:Dataset ; dct:title "One" .`
+	documents := map[string]string{"catalog": "Content-Type:: text/turtle\nETag:: \"1\"\n" + one}
+	s := site(documents)
+	first := harvested(t, s)
+	again, err := portaltest.Harvest(t, s, first.NextMark)
+	if err != nil || !again.Same || len(again.Portals) != 0 || again.NextMark != first.NextMark {
+		t.Fatalf("%v, the same %v, %d portals, next %q", err, again.Same, len(again.Portals), again.NextMark)
+	}
+	s.Now = func() time.Time { return time.Now().Add(harvest.WholeAfter) }
+	if later, err := portaltest.Harvest(t, s, first.NextMark); err != nil || later.Same || len(later.Datasets) != 1 {
+		t.Fatalf("a week later: %v, the same %v, %d datasets", err, later.Same, len(later.Datasets))
+	}
+	documents["catalog"] = "Content-Type:: text/turtle\nETag:: \"2\"\n" + one + ` <> hydra:next <more> .`
+	documents["more"] = prefixes + `:2 a dcat:Dataset ; dct:title "Two" .`
+	if changed, err := portaltest.Harvest(t, s, first.NextMark); err != nil || changed.Same || len(changed.Datasets) != 2 || changed.NextMark != "" {
+		t.Fatalf("of two pages: %v, the same %v, %d datasets, next %q", err, changed.Same, len(changed.Datasets), changed.NextMark)
+	}
 }
 
 func urls(n *portaltest.Notes) []string {

@@ -37,16 +37,17 @@ type document struct {
 	url   string
 	quads []term.Quad
 	link  string // Link: rel="next"
+	tag   string // what the server tells versions apart by
 	fault error  // the first statement that could not be read and was passed over
 }
 
-// get a document and read it, as far as it can be read.
-func (r *reader) get(ctx context.Context, address string) (document, error) {
-	answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: address, Accept: accepted, Max: maxDocument})
+// get a document and read it, as far as it can be read. unless is as in harvest.Request.
+func (r *reader) get(ctx context.Context, address, unless string) (document, error) {
+	answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: address, Accept: accepted, Max: maxDocument, Unless: unless})
 	if err != nil {
 		return document{}, err
 	}
-	doc := document{url: answer.URL, link: nextLink(answer)}
+	doc := document{url: answer.URL, link: nextLink(answer), tag: harvest.Tag(answer.Header)}
 	err = r.read(ctx, answer, &doc)
 	return doc, err
 }

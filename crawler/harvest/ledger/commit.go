@@ -28,7 +28,10 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole 
 			return err
 		}
 		record.Owned = record.Owned || whole
-		record.Phase, record.Whole, record.At = applying, whole && !record.Partial, at.UTC()
+		record.Phase, record.Whole, record.At = applying, whole, at.UTC()
+		if whole {
+			record.faults.whole(record.Campaign)
+		}
 		record.Before, record.Harvest = record.Harvest, harvestID
 		return setRecord(txn, key(tablePortal, p), record)
 	})

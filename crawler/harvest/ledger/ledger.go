@@ -10,6 +10,11 @@
 // Two entries may say the same of a third thing (a publisher, a file that two datasets share). A statement goes when the
 // last entry that says it does; an index from subjects to entries finds the others.
 //
+// A source may fail to give something that nobody can name: it may be any dataset that the harvest does not bring, and none
+// of these is withdrawn (faults) but for two kinds. What an earlier harvest brought beside the very same fault is not what is
+// at fault. And what five whole harvests in a row did not bring is not waited for any longer: a portal that miscounts its
+// datasets for ever would keep all of them for ever.
+//
 // After the commit the entries are settled: batches of small transactions make the staged ones current. Every part can be
 // repeated, so a process that is killed anywhere goes on when the source is harvested again (Recover). Memory holds the
 // keys of what changed, never what is said, whatever the size of the portal. The layout is described in FORMAT.md.
@@ -85,11 +90,11 @@ type portal struct {
 	Phase    phase  `json:",omitempty"`
 	Whole    bool   `json:",omitempty"`
 	Owned    bool   `json:",omitempty"` // all of it was kept by one source
-	Partial  bool   `json:",omitempty"` // the source failed to give something that nobody knows by name: nothing is missed
-	Harvest  string // id of the activity that commits, or committed last
-	At       time.Time
-	Before   string          `json:",omitempty"` // id of the activity that the triple store names as the last
-	Changes  harvest.Changes `json:",omitzero"`
+	faults
+	Harvest string // id of the activity that commits, or committed last
+	At      time.Time
+	Before  string          `json:",omitempty"` // id of the activity that the triple store names as the last
+	Changes harvest.Changes `json:",omitzero"`
 }
 
 func (l *Ledger) graph(portal string) term.Key { return term.IRI(l.mint.Graph(portal)) }

@@ -243,6 +243,47 @@ func TestWhatASourceFailsToGiveStaysAsItWas(t *testing.T) {
 	w.wants("what is withdrawn stays so too", w.graph(""), "2 a d")
 }
 
+func TestABrokenEntryWithoutANameIsNoneOfThoseThatCameBesideIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fault := func(name string) harvest.Entry { return harvest.Entry{Kept: true, Fault: name} }
+	w.run(true, about("1"), about("2"), about("3"), about("4"))
+	w.run(true, about("1"), about("2"), about("3"), fault("x")) // 4 may be x
+	w.wants("what went with the fault", w.graph(""), "1 a d", "2 a d", "3 a d", "4 a d")
+	if c := w.run(true, about("1"), about("2"), fault("x")); c != (harvest.Changes{Unchanged: 2, Withdrawn: 1}) {
+		t.Fatalf("3 came beside x and is not x: %+v", c)
+	}
+	w.run(true, about("1"), fault("x"), fault("y")) // 2 may be y
+	w.wants("what went with another fault", w.graph(""), "1 a d", "2 a d", "4 a d")
+	w.run(true, about("1"), fault("")) // which may be any
+	w.wants("a fault that nobody can tell from others", w.graph(""), "1 a d", "2 a d", "4 a d")
+	w.run(true, about("1"))
+	w.wants("without a fault all are whole", w.graph(""), "1 a d")
+}
+
+func TestWhatFiveHarvestsDidNotBringIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fault := harvest.Entry{Kept: true} // "the portal says that it lists 3 entries and gave 2"
+	w.run(true, about("1"), about("2"), about("3"))
+	for i := range patience - 1 {
+		w.run(true, about("1"), fault)
+		w.run(false, about("1")) // does not count
+		if got := w.graph(""); len(got) != 3 {
+			t.Fatalf("after %d harvests: %q", i+1, got)
+		}
+		if i == 1 {
+			w.run(false, about("3")) // is met again
+		}
+	}
+	w.run(true, about("1"), fault)
+	w.wants("after five", w.graph(""), "1 a d", "3 a d")
+	w.run(true, about("1"), fault)
+	w.wants("after another one", w.graph(""), "1 a d", "3 a d")
+	w.run(true, about("1"), fault)
+	w.wants("five after it was met again", w.graph(""), "1 a d")
+}
+
 func TestAPortalIsKeptByOneKindOfSource(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

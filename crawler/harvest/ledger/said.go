@@ -98,4 +98,6 @@ func (s *sayers) after(id entryID) (r row, withdrawn, ok bool, err error) {
 }
 
 // missed tells whether a whole harvest did not meet a current entry that it has not staged.
-func (p portal) missed(current row) bool { return p.Whole && current.Campaign != p.Campaign }
+func (p portal) missed(current row) bool {
+	return p.Whole && current.Campaign != p.Campaign && !p.excuse(current.Campaign)
+}

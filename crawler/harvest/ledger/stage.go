@@ -83,15 +83,15 @@ func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.En
 		return err
 	}
 	if record.Campaign != s.Campaign || record.Source != name {
-		record.IRI, record.Source, record.Campaign, record.Quads, record.Partial = portalIRI, name, s.Campaign, 0, false
+		record.IRI, record.Source, record.Campaign, record.Quads, record.Nameless = portalIRI, name, s.Campaign, 0, nil
 	}
 	for _, e := range entries {
 		if e.Kept {
-			partial, err := keep(txn, p, record, e)
-			if err != nil {
+			if e.Dataset == "" {
+				record.faults.add(e.Fault)
+			} else if err := keep(txn, p, record, e); err != nil {
 				return err
 			}
-			record.Partial = record.Partial || partial
 			continue
 		}
 		n, err := l.stage(txn, p, record, e)
@@ -103,20 +103,19 @@ func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.En
 	return setRecord(txn, key(tablePortal, p), record)
 }
 
-// keep an entry as it is, as if the harvest had brought it. partial tells that it is not known by its name, so that it may be
-// any of those that the harvest does not bring.
-func keep(txn *kv.Txn, p portalID, in portal, e harvest.Entry) (partial bool, err error) {
+// keep an entry as it is, as if the harvest had brought it.
+func keep(txn *kv.Txn, p portalID, in portal, e harvest.Entry) error {
 	id := entryID(short(nameOf(e)))
 	current, known, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
-	if err != nil || !known || e.Dataset == "" {
-		return e.Dataset == "", err
+	if err != nil || !known {
+		return err
 	}
 	staged, isStaged, err := getRecord[row](txn, rowKey(tableStaged, p, id))
 	if err != nil || current.Gone || isStaged && staged.Campaign == in.Campaign {
-		return false, err // it is there after all, or was not listed before
+		return err // it is there after all, or was not listed before
 	}
 	current.Campaign = in.Campaign
-	return false, setRecord(txn, rowKey(tableCurrent, p, id), current)
+	return setRecord(txn, rowKey(tableCurrent, p, id), current)
 }
 
 // stage one entry; n is how many statements it has.

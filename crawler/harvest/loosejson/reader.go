@@ -3,13 +3,19 @@ package loosejson
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 )
 
 // Bad is a value of a stream that cannot be used. The reader stands behind it and can go on.
-type Bad struct{ Why string }
+type Bad struct {
+	Why  string
+	Part Value  // what was complete before the fault
+	Sum  string // of its bytes, as far as they were read: the same for the same value
+}
 
 func (b *Bad) Error() string { return b.Why }
 
@@ -132,12 +138,12 @@ func (r *Reader) Value() (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	if long {
-		return Value{}, &Bad{fmt.Sprintf("the value at byte %d is longer than %d bytes", start, r.max)}
-	}
 	v, err := Parse(raw)
-	if err != nil {
-		return Value{}, &Bad{fmt.Sprintf("the value at byte %d is %v", start, err)}
+	switch sum := sha256.Sum256(raw); {
+	case long:
+		return Value{}, &Bad{fmt.Sprintf("the value at byte %d is longer than %d bytes", start, r.max), v, hex.EncodeToString(sum[:8])}
+	case err != nil:
+		return Value{}, &Bad{fmt.Sprintf("the value at byte %d is %v", start, err), v, hex.EncodeToString(sum[:8])}
 	}
 	return v, nil
 }

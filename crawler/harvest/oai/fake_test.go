@@ -232,8 +232,9 @@ func (t *told) Mark(token string) error {
 	}
 	return nil
 }
-func (t *told) Next(token string) { t.next = token }
-func (t *told) Skip(why string)   { t.skipped = append(t.skipped, why) }
+func (t *told) Next(token string)  { t.next = token }
+func (t *told) NotModified(string) {}
+func (t *told) Skip(why string)    { t.skipped = append(t.skipped, why) }
 
 func (t *told) last() string {
 	if len(t.marks) == 0 {

@@ -194,4 +194,5 @@ func (quiet) Dataset(d harvest.Dataset) error {
 }
 func (quiet) Mark(string) error    { return nil }
 func (quiet) Next(string)          {}
+func (quiet) NotModified(string)   {}
 func (quiet) Quad(term.Quad) error { return nil }

@@ -92,16 +92,27 @@ func TestHarvestsTakeTurnsBetweenAllAndWhatChanged(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ about, token, since, want string }{
-		{"the first", "", "", "whole=2026-03-01T00%3A00%3A00Z"},
-		{"the next", "next=2026-02-28T00:00:00Z&whole=2026-02-27T00:00:00Z", "", "since=2026-02-27T23%3A50%3A00Z&top=2026-02-28T00%3A00%3A00Z&whole=2026-02-27T00%3A00%3A00Z"},
-		{"a week later", "next=2026-02-28T00:00:00Z&whole=2026-02-20T00:00:00Z", "", "whole=2026-03-01T00%3A00%3A00Z"},
+		{"the first", "", "", "began=2026-03-01T00%3A00%3A00Z&whole=2026-03-01T00%3A00%3A00Z"},
+		{"the next", "next=2026-02-28T00:00:00Z&whole=2026-02-27T00:00:00Z", "", "began=2026-03-01T00%3A00%3A00Z&since=2026-02-27T23%3A50%3A00Z&top=2026-02-28T00%3A00%3A00Z&whole=2026-02-27T00%3A00%3A00Z"},
+		{"a week later", "next=2026-02-28T00:00:00Z&whole=2026-02-20T00:00:00Z", "", "began=2026-03-01T00%3A00%3A00Z&whole=2026-03-01T00%3A00%3A00Z"},
 		{"cut off", "at=5&n=9&whole=2026-02-27T00:00:00Z", "", "at=5&n=9&whole=2026-02-27T00%3A00%3A00Z"},
-		{"a part", "", "2026-01-01T00:00:00Z", "since=2026-01-01T00%3A00%3A00Z"},
+		{"a part", "", "2026-01-01T00:00:00Z", "began=2026-03-01T00%3A00%3A00Z&since=2026-01-01T00%3A00%3A00Z"},
 		{"a part that was cut off", "at=5&since=2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "at=5&since=2026-01-01T00%3A00%3A00Z"},
-		{"no mark of ours", "%zz;", "", "whole=2026-03-01T00%3A00%3A00Z"},
+		{"no mark of ours", "%zz;", "", "began=2026-03-01T00%3A00%3A00Z&whole=2026-03-01T00%3A00%3A00Z"},
 	} {
 		if got := Begin(c.token, c.since, now).String(); got != c.want {
 			t.Errorf("%s: %q begins as %s, want %s", c.about, c.token, got, c.want)
 		}
+	}
+}
+
+func TestAChangeInTheFutureHidesNoOther(t *testing.T) {
+	t.Parallel()
+	m := Begin("", "", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	for _, changed := range []string{"2026-02-01", "2099-12-31", "soon", "2026-01-01"} {
+		m.Saw(changed)
+	}
+	if got, want := m.Next(), "next=2026-02-01T00%3A00%3A00Z&whole=2026-03-01T00%3A00%3A00Z"; got != want {
+		t.Errorf("the next begins at %s, want %s", got, want)
 	}
 }

@@ -40,10 +40,6 @@ func (m Mark) Int(name string) int {
 	return int(min(loosejson.String(m.Get(name)).Int(), 1<<31))
 }
 
-// WholeAfter is how long incremental harvests follow a whole one before the next: what a portal deleted without saying so
-// is noticed then.
-const WholeAfter = 7 * 24 * time.Hour
-
 // Since is the only thing that most interfaces can be narrowed by.
 func Since(s harvest.Selection) (string, error) {
 	t, ok := Time(s.Since)
@@ -54,29 +50,32 @@ func Since(s harvest.Selection) (string, error) {
 }
 
 // Begin a harvest: a whole one, one of what changed since the last ("since" says from when on), or the one that was cut
-// off. Marks hold "whole", when the last whole harvest began, and "top", the newest change so far. Where since is given,
-// only what changed from then on is harvested, each time.
+// off. Marks hold "whole", when the last whole harvest began, "began", when this one did, and "top", the newest change so
+// far. Where since is given, only what changed from then on is harvested, each time.
 func Begin(token, since string, now time.Time) Mark {
-	m := ParseMark(token)
+	m, began := ParseMark(token), now.UTC().Format(time.RFC3339)
 	if since != "" && m.Get("since") == "" {
-		return MarkOf("since", since)
+		return MarkOf("since", since, "began", began)
 	}
 	if next, ok := Time(m.Get("next")); ok && !Due(m.Get("whole"), now) {
 		// What was written a moment before may have reached the portal's index a moment after.
-		return MarkOf("since", next.Add(-10*time.Minute).Format(time.RFC3339), "top", m.Get("next"), "whole", m.Get("whole"))
+		return MarkOf("since", next.Add(-10*time.Minute).Format(time.RFC3339), "top", m.Get("next"), "whole", m.Get("whole"), "began", began)
 	}
 	if m.Get("next") == "" && (m.Get("whole") != "" || m.Get("since") != "") {
 		return m
 	}
-	return MarkOf("whole", now.UTC().Format(time.RFC3339))
+	return MarkOf("whole", began, "began", began)
 }
 
 // Whole tells whether all of the portal is harvested.
 func (m Mark) Whole() bool { return m.Get("since") == "" }
 
-// Saw takes note of the time of a change.
+// Saw takes note of the time of a change. One in the future is none: the next harvest would look for later ones only.
 func (m Mark) Saw(changed string) {
 	t, ok := Time(changed)
+	if began, known := Time(m.Get("began")); known && t.After(began.Add(24*time.Hour)) {
+		return
+	}
 	if newest, known := Time(m.Get("top")); ok && (!known || t.After(newest)) {
 		m.Set("top", t.Format(time.RFC3339))
 	}
@@ -91,7 +90,7 @@ func (m Mark) Next() string {
 }
 
 // Turn are the words that stay in every mark of a harvest.
-func Turn() []string { return []string{"since", "top", "whole"} }
+func Turn() []string { return []string{"since", "top", "whole", "began"} }
 
 // Now is what a clock says; nil is time.Now.
 func Now(clock func() time.Time) time.Time {
@@ -104,7 +103,7 @@ func Now(clock func() time.Time) time.Time {
 // Due tells whether a whole harvest is due, when the last began at the time whole (RFC 3339).
 func Due(whole string, now time.Time) bool {
 	at, err := time.Parse(time.RFC3339, whole)
-	return err != nil || now.Sub(at) >= WholeAfter || at.After(now.Add(time.Hour))
+	return err != nil || now.Sub(at) >= harvest.WholeAfter || at.After(now.Add(time.Hour))
 }
 
 // layouts of times, most telling first.

@@ -91,8 +91,9 @@ func WebPage(body []byte) string {
 }
 
 // Open asks for a document of any length, to be read while it comes, in UTF-8 whatever it declares. The caller closes it.
-func Open(ctx context.Context, doer harvest.Doer, address string) (io.ReadCloser, http.Header, error) {
-	resp, err := harvest.Send(ctx, doer, harvest.Request{URL: address, Accept: "application/json, */*;q=0.1"})
+// unless is as in harvest.Request.
+func Open(ctx context.Context, doer harvest.Doer, address, unless string) (io.ReadCloser, http.Header, error) {
+	resp, err := harvest.Send(ctx, doer, harvest.Request{URL: address, Accept: "application/json, */*;q=0.1", Unless: unless})
 	if err != nil {
 		return nil, nil, err
 	}

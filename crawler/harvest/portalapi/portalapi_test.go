@@ -93,7 +93,7 @@ func TestAStreamIsUTF8WhateverItDeclares(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		io.WriteString(w, "{\"title\":\"Z\xfcrich und Gen\xe8ve, die St\xe4dte\"}")
 	})}
-	body, _, err := Open(t.Context(), web, "http://a.example/data.json")
+	body, _, err := Open(t.Context(), web, "http://a.example/data.json", "")
 	if err != nil {
 		t.Fatal(err)
 	}

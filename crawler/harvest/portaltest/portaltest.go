@@ -71,6 +71,7 @@ type Notes struct {
 	Quads    []term.Quad
 	Marks    []string
 	NextMark string
+	Same     bool // the source was not modified
 	Skipped  []string
 
 	CutAfter int // calls of Dataset after which the harvest is cut off, 0 = never
@@ -106,8 +107,9 @@ func (n *Notes) Mark(m string) error {
 	n.Marks, n.kept = append(n.Marks, m), len(n.Datasets)
 	return nil
 }
-func (n *Notes) Next(m string)   { n.NextMark = m }
-func (n *Notes) Skip(why string) { n.Skipped = append(n.Skipped, why) }
+func (n *Notes) Next(m string)        { n.NextMark = m }
+func (n *Notes) NotModified(m string) { n.NextMark, n.Same = m, true }
+func (n *Notes) Skip(why string)      { n.Skipped = append(n.Skipped, why) }
 
 // LastMark is the token to go on from.
 func (n *Notes) LastMark() string {

@@ -4,12 +4,15 @@
 // Every address becomes a seed; how often it says to change becomes the seed's period, when it last did a dct:modified.
 // The protocol's limits (50,000 addresses and 50 MB a file) are not held against a site: a million addresses of a file are
 // read, and up to 64 MiB of it as it comes. A file that is broken gives what stands before the fault. Reading goes on where
-// it was cut off. Walk is there for other harvesters.
+// it was cut off. A site whose list is one file is not read again while that stays the same, but once a week. Walk is there for
+// other harvesters.
 package sitemap
 
 import (
 	"context"
+	"errors"
 	"net/url"
+	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
@@ -26,12 +29,13 @@ type Source struct {
 	Portal  string           // IRI of the portal, "" = the site
 	Since   string           // only what says that it changed since, or does not say when
 	Traffic *harvest.Traffic // is filled, where given
+	Now     func() time.Time // time.Now
 }
 
 // markEvery so many entries.
 const markEvery = 500
 
-// Harvest implements harvest.Harvester.
+// Harvest implements harvest.Harvester. Marks are those of Place, or a harvest.Document where the list was one.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	doer := s.HTTP
 	if s.Traffic != nil {
@@ -48,8 +52,15 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return err
 	}
-	return First(ctx, s.URL, func(address string) error {
-		return Walk(ctx, doer, address, ParsePlace(from), func(e Entry, at Place) error {
+	now := time.Now
+	if s.Now != nil {
+		now = s.Now
+	}
+	list := harvest.Document{Read: now()}
+	before, _ := harvest.ParseDocument(from)
+	err = First(ctx, s.URL, func(address string) (err error) {
+		list.URL = address
+		list.Tag, err = walkUnless(ctx, doer, address, before.Unless(address, list.Read), ParsePlace(from), func(e Entry, at Place) error {
 			if since.After(e.Modified) {
 				return nil
 			}
@@ -61,7 +72,16 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 			}
 			return nil
 		}, out.Skip)
+		return err
 	})
+	switch {
+	case errors.Is(err, harvest.ErrNotModified):
+		out.NotModified(from)
+		return nil
+	case err == nil:
+		out.Next(list.Mark())
+	}
+	return err
 }
 
 // Select implements harvest.Selective.
@@ -114,7 +134,7 @@ func First(ctx context.Context, address string, try func(address string) error) 
 	var first error
 	for _, guess := range []string{"robots.txt", "sitemap.xml", "sitemap_index.xml"} {
 		err := try(Site(address) + guess)
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || errors.Is(err, harvest.ErrNotModified) {
 			return err
 		}
 		if first == nil || guess == "sitemap.xml" {

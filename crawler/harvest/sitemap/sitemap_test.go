@@ -21,7 +21,10 @@ type site map[string]string
 
 func (s site) Do(req *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
-	if body, ok := s[req.URL.Path]; ok {
+	if tag := s["tag of "+req.URL.Path]; tag != "" && req.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(304)
+	} else if body, ok := s[req.URL.Path]; ok {
+		w.Header().Set("ETag", tag)
 		w.WriteString(body)
 	} else {
 		w.WriteHeader(404)
@@ -54,6 +57,8 @@ type told struct {
 	skipped []string
 	marks   []string
 	stopAt  int
+	next    string
+	same    bool
 }
 
 var errStop = errors.New("the lights went out")
@@ -74,7 +79,9 @@ func (t *told) Mark(m string) error {
 	t.marks = append(t.marks, m)
 	return nil
 }
-func (t *told) Skip(why string) { t.skipped = append(t.skipped, why) }
+func (t *told) Next(m string)        { t.next = m }
+func (t *told) NotModified(m string) { t.next, t.same = m, true }
+func (t *told) Skip(why string)      { t.skipped = append(t.skipped, why) }
 
 func (t *told) urls() string {
 	var all []string
@@ -123,6 +130,28 @@ func TestWhatASitemapSaysOfChangesIsKept(t *testing.T) {
 	later := &told{}
 	if err := (Source{URL: "http://s.example/1.xml", Since: "2026-02", HTTP: site{"/1.xml": urlset("http://s.example/a")}}).Harvest(t.Context(), "", later); err != nil || len(later.seeds) != 0 {
 		t.Fatalf("%v, %d seeds that did not change since", err, len(later.seeds))
+	}
+}
+
+func TestAListOfOneFileIsNotReadAgainWhileItIsTheSame(t *testing.T) {
+	t.Parallel()
+	s := site{"/sitemap.xml": urlset("http://s.example/a"), "tag of /sitemap.xml": `"1"`, "/robots.txt": "Sitemap: /sitemap.xml", "tag of /robots.txt": `"2"`}
+	for _, c := range []struct {
+		address string
+		same    bool
+	}{{"http://s.example/sitemap.xml", true}, {"http://s.example/", false}} {
+		first, again, later := &told{}, &told{}, &told{}
+		src := Source{URL: c.address, HTTP: s}
+		if err := src.Harvest(t.Context(), "", first); err != nil || len(first.seeds) != 1 {
+			t.Fatalf("%s: %v, %d seeds", c.address, err, len(first.seeds))
+		}
+		if err := src.Harvest(t.Context(), first.next, again); err != nil || again.same != c.same || again.same != (len(again.seeds) == 0) {
+			t.Errorf("%s again: %v, the same %v, %d seeds", c.address, err, again.same, len(again.seeds))
+		}
+		src.Now = func() time.Time { return time.Now().Add(harvest.WholeAfter) }
+		if err := src.Harvest(t.Context(), first.next, later); err != nil || later.same || len(later.seeds) != 1 {
+			t.Errorf("%s a week later: %v, the same %v, %d seeds", c.address, err, later.same, len(later.seeds))
+		}
 	}
 }
 

@@ -40,8 +40,19 @@ func (p Place) String() string {
 // each also compressed), from a place on, and tells with each entry where a later walk would go on behind it. A sitemap of
 // an index that cannot be read is told to skip and passed over; the first document's fault is the error.
 func Walk(ctx context.Context, doer harvest.Doer, address string, from Place, visit func(Entry, Place) error, skip func(string)) error {
-	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, seen: map[string]bool{}}
-	return w.document(address, from, 0)
+	_, err := walkUnless(ctx, doer, address, "", from, visit, skip)
+	return err
+}
+
+// walkUnless walks unless the first document is the version of a tag, which is a harvest.ErrNotModified. It gives the tag of
+// the first document where that is all there is.
+func walkUnless(ctx context.Context, doer harvest.Doer, address, tag string, from Place, visit func(Entry, Place) error, skip func(string)) (string, error) {
+	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, seen: map[string]bool{}, unless: tag}
+	err := w.document(address, from, 0)
+	if len(w.seen) > 1 {
+		w.tag = ""
+	}
+	return w.tag, err
 }
 
 // walk is one Walk.
@@ -53,6 +64,8 @@ type walk struct {
 	seen  map[string]bool
 	at    Place
 	from  Place // entries before it are done
+
+	unless, tag string // of the first document: the version that is known, and the one that was read
 }
 
 // visitError carries an error of the caller through the reading.
@@ -72,9 +85,13 @@ func (w *walk) document(address string, from Place, depth int) error {
 		return fmt.Errorf("sitemap: more than %d sitemaps", maxFiles)
 	}
 	w.seen[address] = true
-	answer, err := harvest.Ask(w.ctx, w.doer, harvest.Request{URL: address, Accept: "application/xml, text/xml, text/plain;q=0.9, */*;q=0.5", Max: maxBody, Raw: true})
+	answer, err := harvest.Ask(w.ctx, w.doer, harvest.Request{URL: address, Accept: "application/xml, text/xml, text/plain;q=0.9, */*;q=0.5", Max: maxBody, Raw: true, Unless: w.unless})
+	w.unless = ""
 	if err != nil {
 		return fmt.Errorf("sitemap: %w", err)
+	}
+	if depth == 0 {
+		w.tag = harvest.Tag(answer.Header)
 	}
 	var below []string
 	err = parse(answer.Body, list{

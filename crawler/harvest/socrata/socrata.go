@@ -1,7 +1,9 @@
 // Package socrata harvests portals of Socrata (Tyler Data & Insights) through their discovery interface, and gives each
 // dataset the addresses of its exports. Where a portal does not answer there, its data.json is read.
 //
-// The interface counts to 10,000 only; beyond that, and so always, pages begin behind the id of the last dataset.
+// The interface counts to 10,000 only; beyond that, and so always, pages begin behind the id of the last dataset. A harvest of
+// what changed begins with the newest change and ends with the first that is older than the last harvest; where the portal
+// passes the order over, it reads everything. A whole harvest once a week notices what was deleted.
 package socrata
 
 import (
@@ -10,6 +12,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/datajson"
@@ -22,12 +25,21 @@ type Source struct {
 	URL    string
 	Portal string // IRI of the portal, "" = after URL
 	HTTP   harvest.Doer
-	Rows   int // datasets a page, 0 = 100
+	Rows   int              // datasets a page, 0 = 100
+	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
+	Now    func() time.Time // time.Now
 }
 
-var _ harvest.Harvester = Source{}
+var _ harvest.Selective = Source{}
 
-// Harvest implements harvest.Harvester. Marks: at and n as in portalapi.Listing; those of data.json have way=file.
+// Select implements harvest.Selective.
+func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
+	s.Since, err = portalapi.Since(part)
+	return s, err
+}
+
+// Harvest implements harvest.Harvester. Marks: at and n as in portalapi.Listing, and those of portalapi.Begin; those of
+// data.json, which is always read whole, are datajson's.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	root, err := portalapi.Root(s.URL, "/api", "/browse", "/d", "/resource")
 	if err != nil {
@@ -40,14 +52,15 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return fmt.Errorf("socrata: %w", err)
 	}
 	c.domain = u.Host
-	file := datajson.Source{URL: root + "/data.json", Portal: c.portal.IRI, HTTP: s.HTTP}
-	if m := portalapi.ParseMark(from); m.Get("at") == "" && m.Get("tag") != "" {
+	file := datajson.Source{URL: root + "/data.json", Portal: c.portal.IRI, HTTP: s.HTTP, Now: s.Now}
+	if _, whole := harvest.ParseDocument(from); whole || portalapi.ParseMark(from).Get("tag") != "" {
 		return file.Harvest(ctx, from, out)
 	}
+	c.mark = portalapi.Begin(from, s.Since, portalapi.Now(s.Now))
 	err = portalapi.Listing{
 		Out: out, Fetch: c.page, Item: c.item,
 		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("resource", "id").Text(), v.JSON()) },
-	}.Walk(ctx, portalapi.ParseMark(from))
+	}.WalkTurn(ctx, c.mark)
 	if !c.began && err != nil && portalapi.Answered(err) && ctx.Err() == nil {
 		if fileErr := file.Harvest(ctx, "", out); fileErr == nil {
 			return nil
@@ -66,17 +79,33 @@ type client struct {
 	rows   int
 	portal harvest.Portal
 	out    harvest.Sink
+	mark   portalapi.Mark
 	began  bool
 }
 
-// page behind the id of the last dataset; where the portal does not know how, behind a number of them ("#300").
+// Pages that are not behind the id of the last dataset.
+const (
+	byCount  = "#" // behind a number of them ("#300"), where the portal does not know how to scroll
+	byChange = "~" // behind a number of changes, the newest first
+	fromID   = "*" // all, from the first on: the portal does not order changes, or there are too many
+	mostBy   = 10_000
+)
+
+// page of all datasets, or of those that changed.
 func (c *client) page(ctx context.Context, at string, n int) (portalapi.Page, error) {
+	if at == "" && !c.mark.Whole() {
+		at = byChange + "0"
+	}
 	query := url.Values{"domains": {c.domain}, "search_context": {c.domain}, "only": {"datasets"}, "limit": {fmt.Sprint(c.rows)}}
-	offset, counted := strings.CutPrefix(at, "#")
+	offset, counted := strings.CutPrefix(at, byCount)
+	newest, ordered := strings.CutPrefix(at, byChange)
 	switch {
 	case counted:
 		query.Set("offset", offset)
-	case at != "":
+	case ordered:
+		query.Set("order", "updatedAt DESC")
+		query.Set("offset", newest)
+	case at != "" && at != fromID:
 		query.Set("scroll_id", at)
 	default:
 		query.Set("order", "dataset_id")
@@ -85,23 +114,29 @@ func (c *client) page(ctx context.Context, at string, n int) (portalapi.Page, er
 	if err == nil && !v.Get("results").IsArray() {
 		err = &portalapi.PageError{URL: c.root + "/api/catalog/v1", Page: "an answer without results"}
 	}
+	if ordered && portalapi.Refused(err) {
+		return c.page(ctx, fromID, n)
+	}
 	if err != nil && !c.began && len(v.Get("results").List()) == 0 {
 		return portalapi.Page{}, err
 	}
 	if !c.began {
 		c.began = true
-		if beginErr := c.out.Portal(c.portal, true); beginErr != nil {
+		if beginErr := c.out.Portal(c.portal, c.mark.Whole()); beginErr != nil {
 			return portalapi.Page{}, beginErr
 		}
 	}
 	p := portalapi.Page{Items: v.Get("results").List(), Total: int(v.Get("resultSetSize").Int())}
+	if ordered {
+		return c.changes(p, int(loosejson.String(newest).Int())), err
+	}
 	if len(p.Items) > 0 {
 		p.Next = p.Items[len(p.Items)-1].Get("resource", "id").Text()
 		if p.Next == at {
-			return c.page(ctx, fmt.Sprintf("#%d", n), n)
+			return c.page(ctx, fmt.Sprint(byCount, n), n)
 		}
 		if counted {
-			p.Next = fmt.Sprintf("#%d", int(loosejson.String(offset).Int())+len(p.Items))
+			p.Next = fmt.Sprint(byCount, int(loosejson.String(offset).Int())+len(p.Items))
 		}
 	}
 	if len(p.Items) < c.rows && n+len(p.Items) >= p.Total {
@@ -110,12 +145,38 @@ func (c *client) page(ctx context.Context, at string, n int) (portalapi.Page, er
 	return p, err
 }
 
+// changes of a page that begins behind so many newer ones; what is older than the last harvest is left out.
+func (c *client) changes(p portalapi.Page, newer int) portalapi.Page {
+	since, _ := portalapi.Time(c.mark.Get("since"))
+	n, last := 0, time.Time{} // how many are not older, and when the last one changed
+	for _, item := range p.Items {
+		t, ok := portalapi.Time(changed(item))
+		if !ok || !last.IsZero() && t.After(last) {
+			return portalapi.Page{Items: p.Items, Next: fromID}
+		}
+		if last = t; !t.Before(since) {
+			n++
+		}
+	}
+	next := newer + len(p.Items)
+	switch {
+	case n < len(p.Items) || n < c.rows && next >= p.Total:
+		return portalapi.Page{Items: p.Items[:n]}
+	case next+c.rows > mostBy:
+		return portalapi.Page{Items: p.Items, Next: fromID}
+	}
+	return portalapi.Page{Items: p.Items, Next: fmt.Sprint(byChange, next)}
+}
+
+func changed(v loosejson.Value) string { return v.Get("resource", "updatedAt").Text() }
+
 func (c *client) item(_ context.Context, v loosejson.Value) error {
 	id := v.Get("resource", "id").Text()
 	if id == "" {
 		c.out.Skip("an entry of the catalog has no id")
 		return nil
 	}
+	c.mark.Saw(changed(v))
 	return c.out.Dataset(c.dataset(id, v))
 }
 

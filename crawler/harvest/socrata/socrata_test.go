@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/crawler/harvest/portaltest"
 )
@@ -14,12 +15,14 @@ import (
 type fake struct {
 	n        int
 	noScroll bool // passes scroll_id over
+	noOrder  bool // passes order over
 	instead  string
 	file     string // data.json
+	asked    int
 }
 
 func (f *fake) source() Source {
-	return Source{URL: "https://city.example/browse?x=1", HTTP: &portaltest.Web{Handler: f}, Rows: 3}
+	return Source{URL: "https://city.example/browse?x=1", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }}
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -32,6 +35,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f.instead != "":
 		fmt.Fprint(w, f.instead)
 	default:
+		f.asked++
 		first := 0
 		fmt.Sscan(q.Get("offset"), &first)
 		if id := q.Get("scroll_id"); id != "" && !f.noScroll {
@@ -40,7 +44,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		var list []string
 		for i := first; i < min(first+3, f.n); i++ {
-			list = append(list, fmt.Sprintf(`{"resource":{"id":"aaaa-%04d","name":"Table %d","type":"dataset"}}`, i, i))
+			number := i
+			if q.Get("order") == "updatedAt DESC" && !f.noOrder {
+				number = f.n - 1 - i
+			}
+			list = append(list, fmt.Sprintf(`{"resource":{"id":"aaaa-%04d","name":"Table %d","type":"dataset","updatedAt":"2026-01-%02dT00:00:00.000Z"}}`, number, number, number+1))
 		}
 		fmt.Fprintf(w, `{"results":[%s],"resultSetSize":%d}`, strings.Join(list, ","), f.n)
 	}
@@ -62,6 +70,40 @@ func TestEveryDatasetComesOnceAndAHarvestCanBeCutOff(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v", c.about, err, got, notes.Skipped)
 		}
 		portaltest.Resumes(t, c.fake.source())
+	}
+}
+
+func TestTheNextHarvestEndsWithTheFirstThatIsOlder(t *testing.T) {
+	t.Parallel()
+	f := &fake{n: 20}
+	whole, err := portaltest.Harvest(t, f.source(), "")
+	if err != nil || !whole.Whole || len(whole.Datasets) != 20 {
+		t.Fatalf("%v, whole %v, %d datasets", err, whole.Whole, len(whole.Datasets))
+	}
+	for _, c := range []struct {
+		about string
+		order bool
+		want  int
+		asked int
+	}{
+		{"what changed", true, 5, 2}, // four new ones, and the last again
+		{"without an order everything is read", false, 24, 10},
+	} {
+		f := &fake{n: 24, noOrder: !c.order}
+		changed, err := portaltest.Harvest(t, f.source(), whole.NextMark)
+		if err != nil || changed.Whole || len(changed.Datasets) != c.want || f.asked > c.asked {
+			t.Errorf("%s: %v, whole %v, %q, %d questions", c.about, err, changed.Whole, changed.IRIs(), f.asked)
+		}
+		later := f.source()
+		later.Now = func() time.Time { return time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC) }
+		if notes, err := portaltest.Harvest(t, later, changed.NextMark); err != nil || !notes.Whole || len(notes.Datasets) != 24 {
+			t.Errorf("%s: a week later %v, whole %v, %d datasets", c.about, err, notes.Whole, len(notes.Datasets))
+		}
+	}
+	since := f.source()
+	since.Since = "2026-01-10"
+	if notes, err := portaltest.Harvest(t, since, ""); err != nil || notes.Whole || len(notes.Datasets) != 11 || notes.NextMark != "" {
+		t.Errorf("since a date: %v, whole %v, %d datasets, next %q", err, notes.Whole, len(notes.Datasets), notes.NextMark)
 	}
 }
 
