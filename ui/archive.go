@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"html/template"
 	"io"
 
 	"odarchive/crawler/catalog"
@@ -55,9 +56,17 @@ type Rows struct {
 // Select runs a SELECT query over the archive's triples and gives at most max rows.
 type Select func(ctx context.Context, query string, max int) (Rows, error)
 
-// Changes writes what changed between two versions, in the terms of what they are (rows, columns, statements, paths), as
-// an HTML fragment whose text is all escaped.
-type Changes func(ctx context.Context, from, to catalog.Version, w io.Writer) error
+// Changes says what changed between two versions, in the terms of what they are (rows, columns, statements, paths). key
+// names the columns by which rows are told apart, none: they are found. A key that does not fit is a *diff.KeyError.
+type Changes func(ctx context.Context, from, to catalog.Version, key []string) (Comparison, error)
+
+// Comparison is what changed.
+type Comparison struct {
+	HTML     template.HTML // a fragment whose text is all escaped
+	Columns  []string      // of tables: those that both versions have, any of which may name rows
+	Key      []string      // those that did
+	KeyFound bool          // they were not given
+}
 
 // Describe gives the triples around an IRI (its concise bounded description and the links to it), at most max each.
 type Describe func(ctx context.Context, iri string, max int) (out, in []term.Quad, err error)

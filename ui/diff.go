@@ -2,15 +2,17 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/diff"
 	"odarchive/ns"
+	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -18,8 +20,9 @@ type diffPage struct {
 	From, To catalog.Version
 	Resource catalog.Resource
 	Same     bool
-	Changes  template.HTML // in the terms of what the files are, "" where there is nothing to say
-	Text     bool          // both are text and were compared line by line
+	Changes  Comparison // in the terms of what the files are; no HTML where there is nothing to say
+	KeyFault string     // why the key that was asked for does not fit
+	Text     bool       // both are text and were compared line by line
 	Lines    []diffLine
 	Added    int
 	Removed  int
@@ -55,14 +58,21 @@ func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Versions = around(page.Versions, page.From.N, page.To.N)
 	page.Crumbs = append(crumbs(page.Resource), crumb{titleOf(page.Resource), pagePath(page.To.URL)})
+	status := http.StatusOK
 	if !page.Same && u.changes != nil {
-		var fragment strings.Builder
-		if err := u.changes(ctx, page.From, page.To, &fragment); err != nil {
+		var fault *diff.KeyError
+		page.Changes, err = u.changes(ctx, page.From, page.To, changes.Key(r))
+		switch {
+		case errors.As(err, &fault): // the form stays, to choose another
+			status, page.KeyFault, page.Changes = http.StatusBadRequest, fault.Error(), Comparison{Columns: fault.Columns}
+		case err != nil:
 			return err
 		}
-		page.Changes = template.HTML(fragment.String()) // escaped by its maker, as Changes promises
 	}
-	if !page.Same {
+	if c := &page.Changes; len(c.Columns) > maxKeys { // the key stays among those that are offered
+		c.Columns = append(slices.Clone(c.Key), slices.DeleteFunc(c.Columns[:maxKeys], func(name string) bool { return slices.Contains(c.Key, name) })...)
+	}
+	if !page.Same && page.KeyFault == "" {
 		if err := u.compare(ctx, &page); err != nil {
 			return err
 		}
@@ -71,8 +81,11 @@ func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
 	if title == "" {
 		title = fileName(page.To.URL)
 	}
-	return u.render(w, r, http.StatusOK, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", title, page.From.N, page.To.N), Page: page})
+	return u.render(w, r, status, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", title, page.From.N, page.To.N), Page: page})
 }
+
+// maxKeys bounds the columns that are offered as names of rows.
+const maxKeys = 200
 
 // maxChoices bounds the versions that a list offers.
 const maxChoices = 300

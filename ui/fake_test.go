@@ -6,6 +6,7 @@ import (
 	"crypto/md5"
 	"crypto/sha256"
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -281,9 +282,18 @@ func (w *world) describe(_ context.Context, iri string, _ int) (out, in []term.Q
 	}, []term.Quad{{S: term.IRI("http://portal.city.example/dataset/1"), P: term.IRI("http://www.w3.org/ns/dcat#distribution"), O: s}}, nil
 }
 
-func (w *world) changes(_ context.Context, from, to catalog.Version, out io.Writer) error {
-	_, err := fmt.Fprintf(out, `<section class="diff"><p class="diff-summary">%d rows added</p></section>`, to.N-from.N)
-	return err
+func (w *world) changes(_ context.Context, from, to catalog.Version, key []string) (ui.Comparison, error) {
+	columns := []string{"id", "species", `"quoted" <b>`}
+	for _, name := range key {
+		if !slices.Contains(columns, name) {
+			return ui.Comparison{}, &diff.KeyError{Column: name, Columns: columns}
+		}
+	}
+	c := ui.Comparison{Columns: columns, Key: key, HTML: template.HTML(fmt.Sprintf(`<section class="diff"><p class="diff-summary">%d rows added</p></section>`, to.N-from.N))}
+	if len(key) == 0 {
+		c.Key, c.KeyFound = columns[:1], true
+	}
+	return c, nil
 }
 
 // site serves the pages over the small world.

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +43,11 @@ func (u *UI) funcs() template.FuncMap {
 		"add":     func(a, b int) int { return a + b },
 		"plural":  plural,
 		"starts":  strings.HasPrefix,
-		"pick":    func(versions []catalog.Version, from, to string) picked { return picked{versions, from, to} },
+		"pick": func(versions []catalog.Version, from, to string, c Comparison) picked {
+			return picked{versions, from, to, c}
+		},
+		"noComparison": func() (c Comparison) { return c },
+		"contains":     func(list []string, s string) bool { return slices.Contains(list, s) },
 	}
 }
 
@@ -242,6 +247,7 @@ func number(v any) float64 {
 type picked struct {
 	Versions []catalog.Version
 	From, To string // ids
+	Comparison
 }
 
 // crumb is one step of the way down to a page.

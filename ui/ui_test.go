@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,6 +190,33 @@ func TestADifferenceShowsLines(t *testing.T) {
 	text := body(t, get(t, site(w), "/diff?from="+v[0].ID+"&to="+v[1].ID))
 	if strings.Count(text, `<tr class="added">`) < 7 || !strings.Contains(text, `<tr class="gap">`) {
 		t.Errorf("%d added lines, gap %v", strings.Count(text, `<tr class="added">`), strings.Contains(text, `<tr class="gap">`))
+	}
+}
+
+func TestADifferenceTakesAKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	h := site(w)
+	v := w.versions["http://data.city.example/trees.csv"]
+	address := "/diff?from=" + v[0].ID + "&to=" + v[1].ID
+	checked := regexp.MustCompile(`name="key" value="([^"]*)" checked`)
+	for query, want := range map[string][]string{
+		"":                                 {"id"},
+		"&key=":                            {"id"},
+		"&key=species":                     {"species"},
+		"&key=id&key=%22quoted%22+%3Cb%3E": {"id", "&#34;quoted&#34; &lt;b&gt;"},
+	} {
+		var got []string
+		for _, m := range checked.FindAllStringSubmatch(body(t, get(t, h, address+query)), -1) {
+			got = append(got, m[1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q are chosen, want %q", query, got, want)
+		}
+	}
+	res := get(t, h, address+"&key=nonsense")
+	if text := body(t, res); res.StatusCode != 400 || !strings.Contains(text, "nonsense") || strings.Count(text, `name="key"`) != 3 {
+		t.Errorf("a column that is not there: %d %s", res.StatusCode, text)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"odarchive/crawler/archive"
@@ -63,7 +64,7 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	report, err := a.Archive.Compare(r.Context(), from, to, diff.Options{List: list, Key: r.URL.Query()["key"]})
+	report, err := a.Archive.Compare(r.Context(), from, to, diff.Options{List: list, Key: Key(r)})
 	var key *diff.KeyError
 	if errors.As(err, &key) {
 		return problem.Wrap(http.StatusBadRequest, "Bad key", key)
@@ -84,6 +85,11 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	_, err = body.WriteTo(w)
 	return err
+}
+
+// Key is the columns by which a request wants rows told apart: each a parameter key, none to have them found.
+func Key(r *http.Request) []string {
+	return slices.DeleteFunc(r.URL.Query()["key"], func(name string) bool { return name == "" })
 }
 
 func (a *API) format(r *http.Request) (string, error) {

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
-	"io"
+	"html/template"
 	"net/http"
+	"slices"
+	"strings"
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
@@ -119,13 +121,24 @@ func (n *Node) describe(ctx context.Context, iri string, max int) (out, in []ter
 	return out, in, err
 }
 
-// showChanges writes what changed between two versions as a fragment of a page.
-func (n *Node) showChanges(ctx context.Context, from, to catalog.Version, w io.Writer) error {
-	report, err := n.Archive.Compare(ctx, from, to, diff.Options{})
+// showChanges says on a page what changed between two versions.
+func (n *Node) showChanges(ctx context.Context, from, to catalog.Version, key []string) (c ui.Comparison, err error) {
+	report, err := n.Archive.Compare(ctx, from, to, diff.Options{Key: key})
 	if err != nil {
-		return err
+		return c, err
 	}
-	return report.WriteHTML(w)
+	if t := report.Table; t != nil {
+		c.Key, c.KeyFound = t.Key, t.KeyFound
+		for _, column := range t.To {
+			if !slices.Contains(t.Added, column) {
+				c.Columns = append(c.Columns, column.Name)
+			}
+		}
+	}
+	var fragment strings.Builder
+	err = report.WriteHTML(&fragment)
+	c.HTML = template.HTML(fragment.String()) // WriteHTML escapes
+	return c, err
 }
 
 // selectRows runs a SELECT query for the pages.
