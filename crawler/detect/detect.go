@@ -111,6 +111,8 @@ func customary(t string) string {
 		return "application/ogg"
 	case "text/rtf":
 		return "application/rtf"
+	case "image/x-icon":
+		return "image/vnd.microsoft.icon"
 	case "application/vnd.shp", "application/vnd.shx":
 		return "application/vnd.shp"
 	}

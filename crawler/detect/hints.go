@@ -146,8 +146,10 @@ func byExtension(ext string) string {
 		return "text/calendar"
 	case "vcf", "vcard":
 		return "text/vcard"
-	case "eml", "mht", "mhtml":
+	case "eml":
 		return "message/rfc822"
+	case "mht", "mhtml":
+		return "multipart/related"
 	case "mbox":
 		return "application/mbox"
 	case "bib", "bibtex":
@@ -190,6 +192,12 @@ func byExtension(ext string) string {
 		return "application/vnd.oasis.opendocument.spreadsheet"
 	case "odt":
 		return "application/vnd.oasis.opendocument.text"
+	case "key":
+		return "application/vnd.apple.keynote"
+	case "numbers":
+		return "application/vnd.apple.numbers"
+	case "pages":
+		return "application/vnd.apple.pages"
 	case "epub":
 		return "application/epub+zip"
 	case "parquet":

@@ -9,6 +9,7 @@ import (
 func TestKindsAreToldByContent(t *testing.T) {
 	t.Parallel()
 	features := strings.Repeat(`{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}},`, 5000)
+	nothing := strings.Repeat("\x00", 64)
 	for body, want := range map[string]string{
 		"@prefix ex: <http://e/> .\nex:g { ex:a ex:b ex:c . }\n":                                                                                  "application/trig",
 		"@prefix : <#> .\n{ ?x a :Man } => { ?x a :Mortal } .\n":                                                                                  "text/n3",
@@ -25,6 +26,15 @@ func TestKindsAreToldByContent(t *testing.T) {
 		"\x1e{\"type\":\"Feature\",\"properties\":{},\"geometry\":null}\n\x1e{}\n":                                                                "application/geo+json-seq",
 		`{"name":"layer","features":[` + features + `{"type":"Feature"}],"type":"FeatureCollection"}`:                                             "application/geo+json",
 		strings.Repeat("ASCII SPSS PORT FILE                    ", 5) + strings.Repeat("0", 256) + "SPSSPORTA8/20200101":                          "application/x-spss-por",
+		"\xd7\xcd\xc6\x9a" + strings.Repeat("\x00", 60):                                                                                           "image/wmf",
+		"\x01\x00\x00\x00" + strings.Repeat("\x00", 36) + " EMF\x00\x00\x01\x00" + nothing:                                                        "image/emf",
+		"BM\x3c\x00\x00\x00\x00\x00\x00\x00\x20\x00\x00\x00\x0c\x00\x00\x00" + nothing:                                                            "image/bmp",
+		"RIFX\x00\x00\x00\x2cWAVEfmt " + nothing:                                                                                                  "audio/wav",
+		"\x0a\x0d\x0d\x0a\x1c\x00\x00\x00\x4d\x3c\x2b\x1a" + nothing:                                                                              "application/x-pcapng",
+		strings.Repeat("\x00", 12) + "\x62\x31\x05\x00" + nothing:                                                                                 "application/x-berkeley-db",
+		"From someone@example.org Mon Jun 01 10:00:00 2009\n\nText\n":                                                                             "application/mbox",
+		"From here to eternity: a story\n\nIt began on Mon Jun 01 10:00:00 2009.\n":                                                               "text/plain",
+		"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=\"b\"\r\n\r\n--b\r\n":                                                     "multipart/related",
 	} {
 		if d := detected(t, "", "", body); d.Type != want {
 			t.Errorf("%.60q: %s (%s), want %s", body, d.Type, d.Because, want)

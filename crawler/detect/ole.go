@@ -6,10 +6,11 @@ import (
 	"unicode/utf16"
 )
 
-// oleSectors bounds how much of the directory of an OLE file is read.
-const oleSectors = 64
+// oleSectors bounds how much of the directory of an OLE file is read; it has at most 32 entries a sector.
+const oleSectors = 256
 
-// ole tells which program an OLE compound file is of, by the names of its streams ([MS-CFB] 2.6).
+// ole tells which program an OLE compound file is of, by the names of its streams ([MS-CFB] 2.6). Only those
+// at the top count: a text with a presentation in it has the streams of both.
 func (f *file) ole() Detection {
 	names := f.oleNames()
 	has := func(want ...string) bool {
@@ -35,15 +36,15 @@ func (f *file) ole() Detection {
 	case has("VisioDocument"):
 		return found("application/vnd.visio", "an OLE file with a Visio document in it")
 	case has("Quill", "Contents") && has("Escher", "Quill"):
-		return found("application/vnd.ms-publisher", "an OLE file with a Publisher document in it")
+		return found("application/x-mspublisher", "an OLE file with a Publisher document in it")
 	case has("\x05HwpSummaryInformation", "HwpSummaryInformation", "BodyText") && has("FileHeader"):
 		return found("application/x-hwp", "an OLE file with a Hangul document in it")
-	case has("Props") || has("   1", "TBkInd99"):
-		if f.hints.ext == "mpp" || has("TBkInd99") {
-			return found("application/vnd.ms-project", "an OLE file with a Project plan in it")
-		}
+	case hasPrefix(names, "   1") && hasPrefix(names, "props"):
+		return found("application/vnd.ms-project", "an OLE file with a Project plan in it")
 	case has("MatOST", "MM"):
 		return found("application/vnd.ms-works", "an OLE file with a Works document in it")
+	case has("EncryptedPackage") && strings.HasPrefix(f.hints.name, "application/vnd.openxmlformats-"):
+		return Detection{Type: f.hints.name, Confidence: 0.7, Because: "an encrypted Office document; its name says " + f.hints.name}
 	case has("EncryptedPackage"):
 		return Detection{Type: "application/x-ole-storage", Confidence: 0.8, Because: "an OLE file with an encrypted Office document in it"}
 	}
@@ -62,13 +63,43 @@ func hasPrefix(names map[string]bool, p string) bool {
 	return false
 }
 
-// oleNames reads the names in the directory, in lower case, following its chain of sectors through the first
-// allocation tables.
+// oleNames gives the names at the top of the directory, in lower case.
 func (f *file) oleNames() map[string]bool {
+	entries := f.oleEntries()
 	names := map[string]bool{}
+	if len(entries) == 0 {
+		return names
+	}
+	seen := make([]bool, len(entries))
+	for todo := []uint32{entries[0].child}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if uint64(n) >= uint64(len(entries)) || seen[n] {
+			continue
+		}
+		seen[n] = true
+		names[entries[n].name] = true
+		todo = append(todo, entries[n].left, entries[n].right)
+	}
+	if len(names) == 0 { // the tree is damaged: better all names than none
+		for _, e := range entries {
+			names[e.name] = true
+		}
+	}
+	return names
+}
+
+// oleEntry is an entry of the directory, a node of the tree of its storage's names ([MS-CFB] 2.6.1).
+type oleEntry struct {
+	name               string
+	left, right, child uint32
+}
+
+// oleEntries reads the directory, following its chain of sectors through the first allocation tables.
+func (f *file) oleEntries() (entries []oleEntry) {
 	b := f.head
 	if len(b) < 512 {
-		return names
+		return nil
 	}
 	shift := binary.LittleEndian.Uint16(b[30:])
 	if shift != 9 && shift != 12 {
@@ -102,17 +133,18 @@ func (f *file) oleNames() map[string]bool {
 		}
 		dir := sector(at)
 		for ; len(dir) >= 128; dir = dir[128:] {
-			n := int(binary.LittleEndian.Uint16(dir[64:]))
-			if dir[66] == 0 || n < 2 || n > 64 {
-				continue
+			var e oleEntry
+			if n := int(binary.LittleEndian.Uint16(dir[64:])); dir[66] != 0 && n >= 2 && n <= 64 {
+				u := make([]uint16, n/2-1)
+				for i := range u {
+					u[i] = binary.LittleEndian.Uint16(dir[2*i:])
+				}
+				e.name = strings.ToLower(string(utf16.Decode(u)))
+				e.left, e.right, e.child = binary.LittleEndian.Uint32(dir[68:]), binary.LittleEndian.Uint32(dir[72:]), binary.LittleEndian.Uint32(dir[76:])
 			}
-			u := make([]uint16, n/2-1)
-			for i := range u {
-				u[i] = binary.LittleEndian.Uint16(dir[2*i:])
-			}
-			names[strings.ToLower(string(utf16.Decode(u)))] = true
+			entries = append(entries, e)
 		}
 		at = next(at)
 	}
-	return names
+	return entries
 }

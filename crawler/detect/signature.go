@@ -23,6 +23,10 @@ func (f *file) signature() (Detection, bool) {
 		return sqlite(b), true
 	case bytes.HasPrefix(b, []byte("PAR1")):
 		return Detection{Type: "application/vnd.apache.parquet", Confidence: 0.97, Because: "it begins with PAR1, as Parquet does"}, true
+	case bytes.HasPrefix(b, []byte("RIFX")) && len(b) > 12 && string(b[8:12]) == "WAVE":
+		return Detection{Type: "audio/wav", Confidence: 0.97, Because: "it begins as a big-endian WAVE file does"}, true
+	case bitmap(b):
+		return Detection{Type: "image/bmp", Confidence: 0.9, Because: "the headers of a bitmap"}, true
 	case arrowStream(b):
 		return Detection{Type: "application/vnd.apache.arrow.stream", Confidence: 0.8, Because: "a message with a schema, as an Arrow stream begins"}, true
 	case bytes.Contains(b[:min(len(b), 640)], []byte("SPSSPORT")) && len(b) > 456:
@@ -74,7 +78,7 @@ func signatures() []magic {
 		{0, "PMTiles", "application/vnd.pmtiles", "PMTiles"},
 		{0, "\x00\x00\x27\x0a\x00\x00\x00\x00\x00\x00\x00\x00", "application/vnd.shp", "an ESRI shapefile"},
 		{0, "ASTM-E57", "model/e57", "E57"},
-		{0, "SIMPLE  =                    T", "application/fits", "FITS"},
+		{0, "SIMPLE  =            ", "application/fits", "FITS"},
 		{0, "II+\x00\x08\x00\x00\x00", "image/tiff", "BigTIFF"}, {0, "MM\x00+\x00\x08\x00\x00", "image/tiff", "BigTIFF"},
 		{0, "ISO-10303-21;", "model/step", "STEP"},
 		{0, "\x93NUMPY", "application/x-npy", "a NumPy array"},
@@ -84,7 +88,6 @@ func signatures() []magic {
 		{0, "BEGIN:VCALENDAR", "text/calendar", "iCalendar"},
 		{0, "BEGIN:VCARD", "text/vcard", "a vCard"},
 		{0, "WEBVTT", "text/vtt", "WebVTT"},
-		{0, "\x04\x22\x4D\x18", "application/x-lz4", "LZ4"},
 		{0, "\x1f\x9d", "application/x-compress", "compress"},
 		{0, "\x1f\xa0", "application/x-compress", "compress"},
 		{0, "LZIP", "application/lzip", "lzip"},
@@ -98,6 +101,16 @@ func signatures() []magic {
 		{0, "\x09\x00\x04\x00\x07\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
 		{0, "\x09\x02\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 3"},
 		{0, "\x09\x04\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 4"},
+		{0, "\xd7\xcd\xc6\x9a\x00\x00", "image/wmf", "a Windows metafile"},
+		{0, "\x01\x00\x09\x00\x00\x03", "image/wmf", "a Windows metafile"},
+		{40, " EMF\x00\x00\x01\x00", "image/emf", "an enhanced metafile"},
+		{0, "\xff\x4f\xff\x51", "image/j2c", "a JPEG 2000 codestream"},
+		{0, "\x0a\x0d\x0d\x0a", "application/x-pcapng", "a packet capture"},
+		{0, "!BDN", "application/vnd.ms-outlook-pst", "an Outlook store"},
+		{0, "bplist0", "application/x-bplist", "a binary property list"},
+		{0, "RE\x7e\x5e", "application/vnd.rar", "RAR 1.4"},
+		{12, "\x62\x31\x05\x00", "application/x-berkeley-db", "a Berkeley DB tree"},
+		{12, "\x61\x15\x06\x00", "application/x-berkeley-db", "a Berkeley DB hash"},
 		{0, "AC10", "image/vnd.dwg", "an AutoCAD drawing"},
 		{0, "%!PS", "application/postscript", "PostScript"},
 		{0, "\xc5\xd0\xd3\xc6", "application/postscript", "an EPS file with a preview"},
@@ -118,6 +131,18 @@ func sqlite(b []byte) Detection {
 		return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.9, Because: "an SQLite database with the tables of GeoPackage"}
 	}
 	return Detection{Type: "application/vnd.sqlite3", Confidence: 0.97, Because: "it begins as an SQLite database does"}
+}
+
+// bitmap checks that one of the known headers follows that of the file.
+func bitmap(b []byte) bool {
+	if len(b) < 26 || b[0] != 'B' || b[1] != 'M' {
+		return false
+	}
+	switch binary.LittleEndian.Uint32(b[14:]) {
+	case 12, 16, 40, 52, 56, 64, 108, 124:
+		return true
+	}
+	return false
 }
 
 // arrowStream recognises the first message of Arrow's streaming format: a mark, the length of its description, and that

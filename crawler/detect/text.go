@@ -13,7 +13,7 @@ func (f *file) text(text []byte) Detection {
 	if len(trimmed) == 0 {
 		return Detection{Type: "text/plain", Confidence: 0.6, Because: "nothing but white space"}
 	}
-	for _, sniff := range []func([]byte) (Detection, bool){f.json, opening, mail, f.markup, rdfText, lines} {
+	for _, sniff := range []func([]byte) (Detection, bool){f.json, opening, f.mail, f.markup, rdfText, lines} {
 		if d, ok := sniff(trimmed); ok {
 			return f.named(d, trimmed)
 		}
@@ -144,46 +144,6 @@ func bibtex(b []byte) bool {
 		return false
 	}
 	return false
-}
-
-// mail recognises a message by the fields of its header (RFC 5322).
-func mail(b []byte) (Detection, bool) {
-	mbox := bytes.HasPrefix(b, []byte("From "))
-	known, fields := 0, 0
-	for line := range bytes.Lines(b) {
-		line = bytes.TrimRight(line, "\r\n")
-		if len(line) == 0 || fields > 60 {
-			break
-		}
-		if line[0] == ' ' || line[0] == '\t' || mbox && fields == 0 && bytes.HasPrefix(line, []byte("From ")) {
-			continue
-		}
-		name, _, ok := bytes.Cut(line, []byte{':'})
-		if !ok || len(name) == 0 || len(name) > 60 || bytes.ContainsAny(name, " \t,;\"<>{}") {
-			if fields == 0 || known < 3 {
-				return Detection{}, false
-			}
-			break
-		}
-		fields++
-		switch low := strings.ToLower(string(name)); low {
-		case "from", "to", "subject", "date", "message-id", "mime-version", "received", "return-path", "reply-to", "cc", "bcc", "sender", "in-reply-to",
-			"references", "content-type", "content-transfer-encoding", "delivered-to", "dkim-signature", "list-id", "list-unsubscribe", "user-agent", "thread-index",
-			"thread-topic", "importance", "authentication-results", "envelope-to", "status", "organization", "newsgroups", "path":
-			known++
-		default:
-			if strings.HasPrefix(low, "x-") || strings.HasPrefix(low, "list-") || strings.HasPrefix(low, "arc-") || strings.HasPrefix(low, "resent-") {
-				known++
-			}
-		}
-	}
-	if known < 3 || known*3 < fields*2 {
-		return Detection{}, false
-	}
-	if mbox {
-		return Detection{Type: "application/mbox", Confidence: 0.9, Because: "messages with their headers, one after another"}, true
-	}
-	return Detection{Type: "message/rfc822", Confidence: 0.9, Because: "the header fields of a mail message"}, true
 }
 
 // lines recognises logs and other texts made of lines of one shape.

@@ -37,13 +37,15 @@ func (f *file) zip() (d Detection) {
 		}
 	}
 	lower := map[string]bool{}
-	var kml, shp, classes bool
+	var kml, shp, classes, slides, iwork bool
 	for n := range names {
 		l := strings.ToLower(n)
 		lower[l] = true
 		kml = kml || strings.HasSuffix(l, ".kml") && !strings.Contains(strings.TrimSuffix(l, ".kml"), "/")
 		shp = shp || strings.HasSuffix(l, ".shp")
 		classes = classes || strings.HasSuffix(l, ".class")
+		slides = slides || strings.HasSuffix(l, ".iwa") && (strings.HasPrefix(l, "index/slide") || strings.HasPrefix(l, "index/masterslide") || strings.HasPrefix(l, "index/templateslide"))
+		iwork = iwork || l == "buildversionhistory.plist" || strings.HasPrefix(l, "index/") && strings.HasSuffix(l, ".iwa")
 	}
 	switch {
 	case has("META-INF/container.xml"):
@@ -66,6 +68,15 @@ func (f *file) zip() (d Detection) {
 		return found("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a zip with word/document.xml")
 	case has("ppt/presentation.xml"):
 		return found("application/vnd.openxmlformats-officedocument.presentationml.presentation", "a zip with ppt/presentation.xml")
+	case lower["index.apxl"] || slides:
+		return found("application/vnd.apple.keynote", "a zip with the slides of a Keynote presentation")
+	case iwork && strings.HasPrefix(f.hints.name, "application/vnd.apple."):
+		return found(f.hints.name, "an iWork document; its name says "+f.hints.name)
+	case has("index.xml") && iwork:
+		if bytes.Contains(read("index.xml"), []byte("<ls:document")) {
+			return found("application/vnd.apple.numbers", "an iWork document of spreadsheets")
+		}
+		return found("application/vnd.apple.pages", "an iWork document of pages")
 	case shp:
 		plain.Because = "a zip with a shapefile"
 	case lower["stops.txt"] && lower["trips.txt"] && lower["stop_times.txt"]:
@@ -140,11 +151,14 @@ func ooxml(types []byte, names map[string]struct{}) string {
 		{"wordprocessingml.document.main+xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
 		{"application/vnd.ms-powerpoint.presentation.macroEnabled.main+xml", "application/vnd.ms-powerpoint.presentation.macroenabled.12"},
 		{"application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml", "application/vnd.ms-powerpoint.slideshow.macroenabled.12"},
+		{"application/vnd.ms-powerpoint.template.macroEnabled.main+xml", "application/vnd.ms-powerpoint.template.macroenabled.12"},
 		{"presentationml.slideshow.main+xml", "application/vnd.openxmlformats-officedocument.presentationml.slideshow"},
 		{"presentationml.template.main+xml", "application/vnd.openxmlformats-officedocument.presentationml.template"},
 		{"presentationml.presentation.main+xml", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
 		{"application/vnd.ms-visio.drawing.macroEnabled.main+xml", "application/vnd.ms-visio.drawing.macroenabled.main+xml"},
 		{"application/vnd.ms-visio.drawing.main+xml", "application/vnd.visio"},
+		{"application/vnd.ms-visio.template.", "application/vnd.visio"},
+		{"application/vnd.ms-visio.stencil.", "application/vnd.visio"},
 		{"application/vnd.ms-package.xps-fixeddocumentsequence+xml", "application/vnd.ms-xpsdocument"},
 		{"application/vnd.ms-package.3dmanufacturing-3dmodel+xml", "model/3mf"},
 	} {
