@@ -2,6 +2,8 @@ package crawler
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -12,6 +14,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
+	"odarchive/crawler/frontier"
 )
 
 func TestAFetchWithoutRoomForItsBytesIsRecordedAndTriedAgainSoon(t *testing.T) {
@@ -29,6 +32,28 @@ func TestAFetchWithoutRoomForItsBytesIsRecordedAndTriedAgainSoon(t *testing.T) {
 	n.clock.advance(noRoomPause)
 	if again := n.crawl(t, RunOptions{}); len(again) != 1 || again["/a.csv"].ErrorClass != catalog.ErrDiskFull {
 		t.Errorf("after the pause: %+v", again)
+	}
+}
+
+func TestTheFirstFetchWithoutRoomHoldsTheCrawlBeforeTheNextLease(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNodeIn(t, t.TempDir(), content.Options{NoSync: true, MinFree: 1 << 60})
+	n.Workers = 1
+	n.Refused = func() { n.full.Store(true) }
+	const files = 40
+	for i := range files {
+		s.set(fmt.Sprintf("/%d.csv", i), "id,name\n1,Ada\n")
+		n.add(t, fmt.Sprintf("%s/%d.csv", s.URL, i))
+	}
+	var reports []Report
+	_, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(r Report) { reports = append(reports, r) }})
+	if !errors.Is(err, frontier.ErrPaused) || len(reports) != 1 || reports[0].ErrorClass != catalog.ErrDiskFull {
+		t.Errorf("without room: %v, %d fetches %+v; want one, and a pause", err, len(reports), reports)
+	}
+	n.full.Store(false)
+	n.Refused = nil
+	if again := n.crawl(t, RunOptions{}); len(again) != files-1 {
+		t.Errorf("after the pause %d files were tried, want the other %d", len(again), files-1)
 	}
 }
 

@@ -43,6 +43,9 @@ type Pipeline struct {
 	Workers  int // hosts that are fetched from at the same time
 	// Processors bounds how many bodies are examined at the same time: a channel of that capacity.
 	Processors chan struct{}
+	// Refused is called as soon as the disk has had no room for a fetched body, so that whoever holds the frontier looks at
+	// the disk before the next lease; may be nil.
+	Refused func()
 
 	progress progress
 }
@@ -65,6 +68,9 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
+		p.Refused()
 	}
 	report, err := p.commit(ctx, lease, job, latest, exchange, found)
 	if err != nil {

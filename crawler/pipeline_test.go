@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,6 +101,7 @@ type node struct {
 	*Intake
 	clock   *testClock
 	triples *triplestore.Store
+	full    atomic.Bool // holds the crawl
 }
 
 func newNode(t *testing.T) *node {
@@ -125,7 +127,8 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 	must(err)
 	bodies, err := spool.New(t.TempDir(), spool.Options{})
 	must(err)
-	queue, err := frontier.New(db, frontier.Options{Now: clock.now})
+	n := &node{clock: clock, triples: triples}
+	queue, err := frontier.New(db, frontier.Options{Now: clock.now, Hold: n.short})
 	must(err)
 	fetcher := fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true})
 	arc := archive.New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
@@ -134,12 +137,22 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 		must(errors.Join(bytes.Close(), triples.Close(), db.Close()))
 	})
 	limits := schedule.Limits{Min: time.Hour, Max: 24 * time.Hour}
-	return &node{clock: clock, triples: triples, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
+	n.Intake = &Intake{Archive: arc, Frontier: queue, Clock: clock.now}
+	n.Pipeline = &Pipeline{
 		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 4,
 		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
 		Schedule:   schedule.PaperRule(limits),
 		Processors: make(chan struct{}, 2),
-	}}
+	}
+	return n
+}
+
+// short is why the node's crawl is held.
+func (n *node) short() string {
+	if n.full.Load() {
+		return "the disk is full"
+	}
+	return ""
 }
 
 func (n *node) add(t *testing.T, urls ...string) {

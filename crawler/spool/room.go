@@ -37,3 +37,10 @@ func (r *Room) Short() string {
 	}
 	return r.why
 }
+
+// Refused has the next Short ask the disk at once: somebody was refused for want of room.
+func (r *Room) Refused() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = time.Time{}
+}

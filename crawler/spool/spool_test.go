@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 func newSpool(t *testing.T, o Options) (*Spool, string) {
@@ -131,6 +132,26 @@ func TestAFinishedFileTakesNoMore(t *testing.T) {
 		t.Error("wrote to a finished file")
 	}
 	_ = f.Remove()
+}
+
+func TestAfterARefusalTheDiskIsAskedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // the clock stands
+		dir := filepath.Join(t.TempDir(), "disk")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		room := NewRoom(dir, 1)
+		first := room.Short()
+		if err := os.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		again := room.Short()
+		room.Refused()
+		if then := room.Short(); first != "" || again != "" || then == "" {
+			t.Errorf("%q, within the same second %q, after a refusal %q", first, again, then)
+		}
+	})
 }
 
 func TestTooLittleRoomIsSaid(t *testing.T) {

@@ -179,6 +179,7 @@ func (n *Node) openCrawler() error {
 	n.Pipeline = &crawler.Pipeline{
 		Archive: n.Archive, Frontier: n.Frontier, Gate: n.Gate, Fetcher: n.Fetcher, Clock: n.Clock, Log: n.Log,
 		Schedule: n.rule(), Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Refused: room.Refused,
 	}
 	return nil
 }
