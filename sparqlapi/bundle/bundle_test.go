@@ -10,6 +10,8 @@ import (
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -673,9 +675,23 @@ func TestAQueryIsAnsweredWithTheVersionsItNames(t *testing.T) {
 	if again, all := do(t, "GET", address, "", "Range", half, "If-Range", `"other"`); again.StatusCode != 200 || len(all) != len(data) {
 		t.Errorf("resumed with another tag: %d", again.StatusCode)
 	}
-	multi, _ := do(t, "GET", address, "", "Range", "bytes=0-9,100-199")
-	if multi.StatusCode != 200 || multi.ContentLength != int64(len(data)) {
+	multi, both := do(t, "GET", address, "", "Range", "bytes=0-9,100-199")
+	_, params, err := mime.ParseMediaType(multi.Header.Get("Content-Type"))
+	if err != nil || multi.StatusCode != 206 || multi.ContentLength != int64(len(both)) {
 		t.Errorf("two ranges: %d %v", multi.StatusCode, multi.Header)
+	}
+	parts := multipart.NewReader(bytes.NewReader(both), params["boundary"])
+	for _, want := range [][]byte{data[:10], data[100:200]} {
+		part, err := parts.NextPart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(part); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, %v", part.Header.Get("Content-Range"), len(got), err)
+		}
+	}
+	if multi, all := do(t, "GET", address, "", "Range", "bytes=0-99,50-199"); multi.StatusCode != 200 || !bytes.Equal(all, data) {
+		t.Errorf("two ranges that overlap: %d %v", multi.StatusCode, multi.Header)
 	}
 	if same, _ := do(t, "GET", address, "", "If-None-Match", res.Header.Get("ETag")); same.StatusCode != 304 {
 		t.Errorf("unchanged: %d", same.StatusCode)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"odarchive/sparqlapi/byterange"
 )
 
 // LeftOutHeader counts the selected files that a zip does not hold; its manifest.json says which, and why.
@@ -29,10 +31,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	if r.Method == http.MethodPost { // http.ServeContent knows conditions and ranges of GET and HEAD only
 		r.Method = http.MethodGet
 	}
-	if strings.Contains(r.Header.Get("Range"), ",") { // the whole is a valid answer to several ranges (RFC 9110 §14.2)
-		r.Header.Del("Range")
-	}
-	http.ServeContent(&sender{ResponseWriter: w, body: body}, r, "", p.modified, body)
+	byterange.Serve(&sender{ResponseWriter: w, body: body}, r, p.modified, body)
 	if body.err != nil {
 		if r.Context().Err() == nil && log != nil {
 			log.ErrorContext(r.Context(), "zip broken off", "path", r.URL.Path, "err", body.err)
@@ -41,7 +40,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	}
 }
 
-// reader is the zip as http.ServeContent wants it. It is hardly read: sender takes a section of it at once.
+// reader is the zip as byterange.Serve wants it. It is hardly read: sender takes a section of it at once.
 type reader struct {
 	plan     *Plan
 	contents Contents
@@ -94,7 +93,7 @@ type sender struct {
 	body *reader
 }
 
-// ReadFrom is io.ReaderFrom; http.ServeContent's io.CopyN ends here.
+// ReadFrom is io.ReaderFrom; the io.CopyN of who serves it ends here.
 func (s *sender) ReadFrom(src io.Reader) (int64, error) {
 	if l, ok := src.(*io.LimitedReader); ok && l.R == io.Reader(s.body) && s.body.err == nil {
 		n, err := s.body.plan.WriteRange(s.ResponseWriter, s.body.contents, s.body.pos, l.N)

@@ -22,6 +22,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
+	"odarchive/sparqlapi/byterange"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 
@@ -114,7 +115,7 @@ func (h *Handler) Send(w http.ResponseWriter, r *http.Request, v catalog.Version
 	defer f.Close()
 	w.Header().Set("ETag", tag(v, ""))
 	body := &watched{ReadSeeker: f}
-	http.ServeContent(w, oneRange(r), "", v.At, body)
+	byterange.Serve(w, r, v.At, body)
 	return h.brokenOff(r, v, body.err)
 }
 
@@ -167,17 +168,6 @@ func (h *Handler) brokenOff(r *http.Request, v catalog.Version, err error) error
 		h.Log.ErrorContext(r.Context(), "version broken off", "version", v.ID, "err", err)
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// oneRange takes a Range header for several ranges away: the whole is a valid answer (RFC 9110 §14.2), while net/http
-// would read the parts in a goroutine that may outlive the handler and its open file.
-func oneRange(r *http.Request) *http.Request {
-	if !strings.Contains(r.Header.Get("Range"), ",") {
-		return r
-	}
-	r = r.Clone(r.Context())
-	r.Header.Del("Range")
-	return r
 }
 
 // watched remembers a failed read, which http.ServeContent keeps to itself.

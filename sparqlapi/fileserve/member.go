@@ -19,6 +19,7 @@ import (
 	"odarchive/crawler/detect"
 	"odarchive/crawler/spool"
 	"odarchive/crawler/unpack"
+	"odarchive/sparqlapi/byterange"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -90,7 +91,7 @@ func (h *Members) serve(w http.ResponseWriter, r *http.Request) error {
 	h.headers(w, part, etag)
 	body := file.Open()
 	defer body.Close()
-	http.ServeContent(w, oneRange(r), "", time.Time{}, io.NewSectionReader(file, 0, file.Size()))
+	byterange.Serve(w, r, time.Time{}, io.NewSectionReader(file, 0, file.Size()))
 	return nil
 }
 
