@@ -105,7 +105,8 @@ func (h *Handler) Send(w http.ResponseWriter, r *http.Request, v catalog.Version
 	if err := h.headers(w, r, v, fixed); err != nil {
 		return err
 	}
-	if takesGzip(r.Header.Get("Accept-Encoding")) && compressible(v) {
+	several := strings.Contains(r.Header.Get("Range"), ",") // clients would decode all parts as one stream
+	if takesGzip(r.Header.Get("Accept-Encoding")) && compressible(v) && !several {
 		return h.sendGzip(w, r, v)
 	}
 	f, err := h.Contents.Open(v.Digests.SHA256)

@@ -132,18 +132,17 @@ func TestAVersionIsSentWithItsOwnTypeAndSafeHeaders(t *testing.T) {
 	}
 }
 
-func TestSeveralPartsOfAVersionComeInOneAnswerAlsoInGzip(t *testing.T) {
+func TestSeveralPartsOfAVersionComeInOneAnswer(t *testing.T) {
 	t.Parallel()
 	f := sample(t)
-	for _, coding := range []string{"identity", "gzip"} {
-		_, whole, _ := f.get(t, "GET", "/get/file/id/a_0", "Accept-Encoding", coding)
+	for _, coding := range []string{"identity", "gzip"} { // parts of a gzip stream would be decoded as one
 		res, body, err := f.get(t, "GET", "/get/file/id/a_0", "Accept-Encoding", coding, "Range", "bytes=0-9,-20")
 		_, params, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-		if err != nil || res.StatusCode != 206 || res.ContentLength != int64(len(body)) {
+		if err != nil || res.StatusCode != 206 || res.ContentLength != int64(len(body)) || res.Header.Get("Content-Encoding") != "" {
 			t.Fatalf("%s: %d %v %v", coding, res.StatusCode, res.Header, err)
 		}
 		parts := multipart.NewReader(bytes.NewReader(body), params["boundary"])
-		for _, want := range [][]byte{whole[:10], whole[len(whole)-20:]} {
+		for _, want := range [][]byte{text[:10], text[len(text)-20:]} {
 			part, err := parts.NextPart()
 			if err != nil {
 				t.Fatal(err)

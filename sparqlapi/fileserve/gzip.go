@@ -11,7 +11,6 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
-	"odarchive/sparqlapi/byterange"
 )
 
 // sendGzip sends the version in gzip coding: a head, the stored segments as they are, their end, CRC-32 and length
@@ -26,7 +25,7 @@ func (h *Handler) sendGzip(w http.ResponseWriter, r *http.Request, v catalog.Ver
 	w.Header().Set("ETag", tag(v, fmt.Sprintf("-gzip%d", d.Ref().Layout))) // the segments of a layout are other bytes
 	zipped := newGzip(d)
 	body := &watched{ReadSeeker: zipped}
-	byterange.Serve(&encoded{w, zipped.size()}, r, v.At, body)
+	http.ServeContent(&encoded{w, zipped.size()}, r, "", v.At, body)
 	return h.brokenOff(r, v, body.err)
 }
 
