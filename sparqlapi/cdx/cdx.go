@@ -39,6 +39,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if _, err := parseMark(q.resume); err != nil {
 		return err
 	}
+	if q.pages.count {
+		return h.countPages(w, r, q)
+	}
 	out := bufio.NewWriterSize(w, 32<<10)
 	lines := newWriter(out, q)
 	w.Header().Set("Content-Type", lines.contentType())
@@ -128,7 +131,7 @@ func (h *Handler) stream(ctx context.Context, q request, give func(archive.Captu
 	if err != nil {
 		return "", err
 	}
-	given, last, collapsed := 0, mark{}, ""
+	given, last, collapsed, place := 0, mark{}, "", 0
 	for _, prefix := range q.prefixes {
 		for more := true; more; {
 			var read []archive.Capture
@@ -153,7 +156,10 @@ func (h *Handler) stream(ctx context.Context, q request, give func(archive.Captu
 			}
 			for _, c := range read {
 				at = mark{c.Key, c.At.UTC().Format(timestampLayout), c.ID}
-				if !q.wants(c) {
+				if place++; q.pages.behind(place - 1) {
+					return "", nil
+				}
+				if q.pages.before(place-1) || !q.wants(c) {
 					continue
 				}
 				if q.collapse != nil {

@@ -184,12 +184,46 @@ func TestAResumeKeyGoesOnBehindTheLastLine(t *testing.T) {
 	}
 }
 
+func TestPagesTogetherAreTheWhole(t *testing.T) {
+	t.Parallel()
+	var urls []string
+	for i := range 1300 {
+		urls = append(urls, fmt.Sprintf("http://data.example/%04d.csv", i))
+	}
+	list := index(t, 2, urls...) // 2,600 captures
+	for _, extra := range []string{"", "&filter=mimetype:json", "&from=2025"} {
+		whole := ask(list, "url=*.data.example&fl=urlkey,timestamp"+extra).Body.String()
+		got := ""
+		for page := range 4 { // one more than there are
+			got += ask(list, fmt.Sprintf("url=*.data.example&fl=urlkey,timestamp&pageSize=1&page=%d%s", page, extra)).Body.String()
+		}
+		if got != whole || strings.Count(got, "\n") < 1300 {
+			t.Errorf("%s: %d lines in pages, %d in one", extra, strings.Count(got, "\n"), strings.Count(whole, "\n"))
+		}
+	}
+	for query, want := range map[string]string{
+		"url=*.data.example&showNumPages=true":                        "1",
+		"url=*.data.example&showNumPages=true&pageSize=1":             "3",
+		"url=*.data.example&showNumPages=true&pageSize=2&output=json": `{"blocks":3,"pageSize":2,"pages":2}`,
+		"url=nothing.example&showNumPages=true":                       "0",
+		"url=*.data.example&page=7&output=json":                       "[]",
+	} {
+		if rec := ask(list, query); rec.Code != 200 || strings.TrimSpace(rec.Body.String()) != want {
+			t.Errorf("%s: %d %s, want %s", query, rec.Code, rec.Body, want)
+		}
+	}
+	if n := strings.Count(ask(list, "url=*.data.example&page=0&pageSize=1&limit=10&showResumeKey=true&output=text").Body.String(), "\n"); n != 10 {
+		t.Errorf("ten lines of a page are %d", n)
+	}
+}
+
 func TestBadParametersAreNamed(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
 		"": "url=", "url=http://": "", "url=a.example&matchType=x": "matchType", "url=a.example&from=yesterday": "yesterday", "url=a.example&to=123456789012345": "timestamp", "url=a.example&limit=many": "many",
 		"url=a.example&output=xml": "xml", "url=a.example&fl=nonsense": "nonsense", "url=a.example&filter=x": "filter", "url=a.example&filter=mime:(": "mime", "url=a.example&collapse=timestamp:x": "collapse",
 		"url=a.example&sort=up": "sort", "url=a.example&sort=closest": "closest", "url=*.a.example&sort=reverse": "exact", "url=a.example&resumeKey=x": "resumeKey",
+		"url=a.example&page=-1": "page", "url=a.example&page=x": "page", "url=a.example&pageSize=0": "pageSize", "url=a.example&pageSize=101": "pageSize", "url=a.example&page=1&limit=-3": "page",
 	} {
 		rec := ask(nil, query)
 		if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), want) {
@@ -200,7 +234,7 @@ func TestBadParametersAreNamed(t *testing.T) {
 
 func FuzzRequest(f *testing.F) {
 	list := index(f, 2, world...)
-	for _, s := range []string{"url=*.data.example&output=json&fl=timestamp", "url=a*&filter=!~mime:x&collapse=digest:3&limit=-1", "url=data.example&closest=2024&resumeKey=a+b+c"} {
+	for _, s := range []string{"url=*.data.example&output=json&fl=timestamp", "url=a*&filter=!~mime:x&collapse=digest:3&limit=-1", "url=data.example&closest=2024&resumeKey=a+b+c", "url=*.data.example&page=1&pageSize=1&showNumPages=true&output=json"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

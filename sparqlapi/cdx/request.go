@@ -37,6 +37,7 @@ type request struct {
 	closest  time.Time // lines in the order of their distance from it, where it is set
 	resume   string    // key of the line before, "" from the beginning
 	tellNext bool
+	pages    pages
 }
 
 // parse reads the parameters of a request; what it does not know it leaves alone, as other servers do.
@@ -81,7 +82,10 @@ func parse(q url.Values) (request, error) {
 	if err := r.parseCollapse(q.Get("collapse")); err != nil {
 		return r, err
 	}
-	return r, r.parseSort(q)
+	if err := r.parseSort(q); err != nil {
+		return r, err
+	}
+	return r, r.parsePages(q)
 }
 
 // parseTarget reads url and matchType: "*.host" is a domain, "url*" a prefix.

@@ -1,0 +1,97 @@
+package cdx
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"odarchive/crawler/archive"
+)
+
+const (
+	// block is how many captures make up what other servers call a block of their index.
+	block = 1000
+	// defaultPageSize and maxPageSize are in blocks.
+	defaultPageSize = 5
+	maxPageSize     = MaxLines / block
+	maxPage         = 1_000_000
+)
+
+// pages divide the captures that an address matches, before filters and times take any away, into equal parts: a page may
+// have few lines, or none.
+type pages struct {
+	on    bool
+	count bool // how many there are is asked, and nothing else
+	page  int  // from 0
+	size  int  // captures
+}
+
+func (p pages) before(place int) bool { return p.on && place < p.page*p.size }
+func (p pages) behind(place int) bool { return p.on && place >= (p.page+1)*p.size }
+
+// parsePages reads page, pageSize and showNumPages.
+func (r *request) parsePages(q url.Values) error {
+	read := func(name string, standard, least, most int) (int, error) {
+		s := q.Get(name)
+		if s == "" {
+			return standard, nil
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least || n > most {
+			return 0, bad("%s=%q: expected a number from %d to %d", name, s, least, most)
+		}
+		return n, nil
+	}
+	size, err := read("pageSize", defaultPageSize, 1, maxPageSize)
+	if err != nil {
+		return err
+	}
+	r.pages.size = size * block
+	if r.pages.page, err = read("page", 0, 0, maxPage); err != nil {
+		return err
+	}
+	r.pages.count = isOn(q.Get("showNumPages"))
+	r.pages.on = q.Get("page") != ""
+	if r.pages.on && (r.resume != "" || r.last || r.reverse || !r.closest.IsZero()) {
+		return bad("page= does not go together with resumeKey, sort or a negative limit")
+	}
+	if r.pages.on {
+		r.tellNext = false // the next page is the place to go on
+	}
+	return nil
+}
+
+// countPages answers showNumPages: the number alone, as the Wayback Machine does, or with output=json the object of pywb.
+func (h *Handler) countPages(w http.ResponseWriter, r *http.Request, q request) error {
+	captures, err := h.count(r.Context(), q.prefixes)
+	if err != nil {
+		return err
+	}
+	pages := (captures + q.pages.size - 1) / q.pages.size
+	w.Header().Set("Cache-Control", "no-cache")
+	answer := strconv.AppendInt(nil, int64(pages), 10)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if q.format == "json" || q.format == "jsonl" {
+		w.Header().Set("Content-Type", "application/json")
+		answer, err = json.Marshal(map[string]int{"pages": pages, "pageSize": q.pages.size / block, "blocks": (captures + block - 1) / block})
+	}
+	if err == nil {
+		_, err = w.Write(append(answer, '\n'))
+	}
+	return err
+}
+
+func (h *Handler) count(ctx context.Context, prefixes []string) (n int, err error) {
+	for _, prefix := range prefixes {
+		err := h.Archive.Captures(ctx, prefix, "", func(archive.Capture) (bool, error) {
+			n++
+			return true, nil
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
