@@ -15,7 +15,7 @@ func (c *cli) quality() *cobra.Command {
 		Short: "Measure how good portals' metadata is",
 		Long: `Measures the metadata of every dataset of the portals, of all where none is named: whether information is there, conforms,
 is true of the archived files, and whether data is open and can be had. The values (0 to 1) are kept as dqv: triples in the
-graph BASEgraph/PORTAL#quality. The same happens at the end of each harvest and once a day in a running server; run it after
+graph BASEgraph/PORTAL#quality. The same happens at the end of each harvest, for what it changed, and once a day in a running server; run it after
 a crawl to see at once what the crawl found out about formats, sizes and files that cannot be had.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,

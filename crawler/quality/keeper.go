@@ -2,8 +2,10 @@ package quality
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"odarchive/ns"
 	"odarchive/triplestore"
@@ -18,6 +20,9 @@ type Keeper struct {
 	Triples *triplestore.Store
 	Mint    ns.Mint
 	Known   func(ctx context.Context, address string) (Known, error)
+	// Visited are the datasets of a portal whose files were fetched since a moment; false where that are too many to say. nil:
+	// it is not known, so Update measures everything.
+	Visited func(ctx context.Context, portal string, since time.Time) (datasets []string, known bool, err error)
 }
 
 const (
@@ -92,6 +97,17 @@ func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 		}
 		t.Changed += changed
 	}
+	if err := k.forget(ctx, portal, datasets); err != nil {
+		return t, fmt.Errorf("quality of %s: %w", portal, err)
+	}
+	if err := errors.Join(k.conclude(ctx, &t, sums, counts, state), k.noteWhole(ctx, portal)); err != nil {
+		return t, fmt.Errorf("quality of %s: %w", portal, err)
+	}
+	return t, nil
+}
+
+// conclude with the means of a portal, and with which state was measured.
+func (k Keeper) conclude(ctx context.Context, t *Table, sums map[Metric]float64, counts map[Metric]int, state []term.Key) error {
 	var means []Measurement
 	for _, m := range Metrics() {
 		if counts[m] == 0 {
@@ -101,16 +117,10 @@ func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 		means = append(means, mean)
 		t.Rows = append(t.Rows, Row{m.Name, m.Dimension, m.Label, mean.Value, counts[m]})
 	}
-	if _, err := k.keep(ctx, portal, []term.Key{term.IRI(portal)}, [][]Measurement{means}); err != nil {
-		return t, fmt.Errorf("quality of %s: %w", portal, err)
+	if _, err := k.keep(ctx, t.Portal, []term.Key{term.IRI(t.Portal)}, [][]Measurement{means}); err != nil {
+		return err
 	}
-	if err := k.forget(ctx, portal, datasets); err != nil {
-		return t, fmt.Errorf("quality of %s: %w", portal, err)
-	}
-	if err := k.note(ctx, portal, state); err != nil {
-		return t, fmt.Errorf("quality of %s: %w", portal, err)
-	}
-	return t, nil
+	return k.note(ctx, t.Portal, state)
 }
 
 func (k Keeper) datasets(ctx context.Context, portal string) (all []term.Key, err error) {

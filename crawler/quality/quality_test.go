@@ -2,10 +2,13 @@ package quality
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/ns"
 	"odarchive/triplestore"
@@ -14,14 +17,16 @@ import (
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
 	"odarchive/vocab/dqv"
+	"odarchive/vocab/prov"
 	"odarchive/vocab/rdf"
+	"odarchive/vocab/xsd"
 )
 
 const prefixes = `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
 @prefix vcard: <http://www.w3.org/2006/vcard/ns#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @base <http://p.example/> .
 `
 
-func read(t *testing.T, turtle string) []term.Quad {
+func read(t testing.TB, turtle string) []term.Quad {
 	t.Helper()
 	var all []term.Quad
 	for q, err := range rdfio.NewReader(strings.NewReader(prefixes+turtle), rdfio.Turtle(), rdfio.Options{Base: "http://p.example/"}).All() {
@@ -126,7 +131,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 }
 
-func keeper(t *testing.T, turtle string) Keeper {
+func keeper(t testing.TB, turtle string) Keeper {
 	t.Helper()
 	db, err := kv.Open("", kv.Options{InMemory: true})
 	if err != nil {
@@ -143,7 +148,7 @@ func keeper(t *testing.T, turtle string) Keeper {
 	return k
 }
 
-func replace(t *testing.T, k Keeper, turtle string) {
+func replace(t testing.TB, k Keeper, turtle string) {
 	t.Helper()
 	graph := term.IRI(k.Mint.Graph("http://p.example/"))
 	err := k.Triples.Update(t.Context(), func(txn *triplestore.Txn) error {
@@ -166,7 +171,7 @@ func replace(t *testing.T, k Keeper, turtle string) {
 	}
 }
 
-func stored(t *testing.T, k Keeper) (n int) {
+func stored(t testing.TB, k Keeper) (n int) {
 	t.Helper()
 	err := k.Triples.View(t.Context(), func(sn *triplestore.Snapshot) error {
 		return each(t.Context(), sn, "", term.IRI(dqv.ComputedOn), "", term.IRI(Graph(k.Mint, "http://p.example/")), func(term.Quad) error {
@@ -211,6 +216,149 @@ func TestOnlyWhatChangedIsWrittenAnew(t *testing.T) {
 	}
 	if n := stored(t, k); n != 16 {
 		t.Fatalf("%d measurements behind a dataset that is gone", n)
+	}
+}
+
+// says replaces statements of the portal's graph, as a harvest does, and gives the position of before.
+func (k Keeper) says(t testing.TB, drop, add string) uint64 {
+	t.Helper()
+	position := k.Position()
+	err := k.Triples.Update(t.Context(), func(txn *triplestore.Txn) error {
+		graph := term.IRI(k.Mint.Graph("http://p.example/"))
+		for _, part := range []struct {
+			turtle string
+			do     func(term.Quad) error
+		}{{drop, txn.Delete}, {add, txn.Insert}} {
+			for _, q := range read(t, part.turtle) {
+				q.G = graph
+				if err := part.do(q); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return position
+}
+
+// harvested notes which harvest made the portal's graph, and when it began.
+func (k Keeper) harvested(t testing.TB, id string, began time.Time) {
+	t.Helper()
+	graph, by := term.IRI(k.Mint.Graph("http://p.example/")), term.IRI("http://a.example/activity/"+id)
+	err := k.Triples.Update(t.Context(), func(txn *triplestore.Txn) error {
+		before, _, err := k.states(t.Context(), "http://p.example/")
+		for _, o := range before {
+			err = errors.Join(err, txn.Delete(term.Quad{S: graph, P: term.IRI(prov.WasGeneratedBy), O: o}))
+		}
+		return errors.Join(err, txn.Insert(term.Quad{S: graph, P: term.IRI(prov.WasGeneratedBy), O: by}),
+			txn.Insert(term.Quad{S: by, P: term.IRI(prov.StartedAtTime), O: term.Typed(began.Format(time.RFC3339), xsd.DateTime)}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAnUpdateGivesWhatMeasuringEverythingGives goes both roads after each of some changes.
+func TestAnUpdateGivesWhatMeasuringEverythingGives(t *testing.T) {
+	t.Parallel()
+	k := keeper(t, `<> dcat:dataset <a>, <b>, <c>, <e>, <f> . <a> dct:title "A" ; dct:publisher <org> . <b> dct:title "B" ; dcat:distribution <b1> . <b1> dcat:accessURL <b1.csv> ; dct:format "CSV" .
+		<c> dct:title "C" ; dct:publisher <org> . <e> dct:title "E" . <f> dct:title "F" . <org> foaf:name "Org" .`)
+	measured, visited := 0, []string(nil)
+	file := Known{}
+	k.Known = func(_ context.Context, address string) (Known, error) {
+		measured++
+		if address == "http://p.example/b1.csv" {
+			return file, nil
+		}
+		return Known{}, nil
+	}
+	k.Visited = func(_ context.Context, _ string, since time.Time) ([]string, bool, error) {
+		if since.IsZero() {
+			t.Error("visited since the beginning of time")
+		}
+		return visited, true, nil
+	}
+	began := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	k.harvested(t, "0", began)
+	if _, err := k.Measure(t.Context(), "http://p.example/"); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		about, drop, add string
+		visit            bool
+		changed          int
+	}{
+		{"nothing", ``, ``, false, 0},
+		{"a title", `<a> dct:title "A" .`, ``, false, 1},
+		{"a distribution's format", `<b1> dct:format "CSV" .`, `<b1> dct:format "nonsense" .`, false, 1},
+		{"a publisher of two", ``, `<org> foaf:mbox "nobody" .`, false, 2},
+		{"a new dataset", ``, `<> dcat:dataset <g> . <g> dct:title "G" ; dct:description "g" .`, false, 1},
+		{"one that is withdrawn", `<> dcat:dataset <f> . <f> dct:title "F" .`, ``, false, 0},
+		{"a file that was fetched", ``, ``, true, 1},
+	} {
+		position := k.says(t, c.drop, c.add)
+		k.harvested(t, fmt.Sprint(i+1), began.Add(time.Duration(i)*time.Hour))
+		if visited = nil; c.visit {
+			visited, file = []string{"http://p.example/b"}, Known{Visited: true, Retrieved: true, MediaType: "text/csv", Size: 9}
+		}
+		measured = 0
+		got, err := k.Update(t.Context(), "http://p.example/", position)
+		if err != nil || got.Changed != c.changed || measured > 2*c.changed+2 {
+			t.Errorf("%s: %d changed, want %d; %v; %d addresses looked up", c.about, got.Changed, c.changed, err, measured)
+		}
+		if current, err := k.Current(t.Context(), "http://p.example/"); err != nil || !current {
+			t.Errorf("%s: is not current, %v", c.about, err)
+		}
+		n := stored(t, k)
+		want, err := k.Measure(t.Context(), "http://p.example/")
+		if err != nil || want.Changed != 0 || stored(t, k) != n {
+			t.Errorf("%s: measuring everything changes %d datasets and makes %d measurements of %d, %v", c.about, want.Changed, stored(t, k), n, err)
+		}
+		if want.Changed = got.Changed; len(got.Rows) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: update gives %+v\nwant %+v", c.about, got, want)
+		}
+	}
+}
+
+// BenchmarkAHarvestThatChangesLittle measures the quality of a portal of 20,000 datasets after a harvest that changed ten.
+func BenchmarkAHarvestThatChangesLittle(b *testing.B) {
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "<> dcat:dataset <d%d> . <d%d> dct:title \"Set %d\" ; dct:description \"About it\" ; dct:publisher <org%d> ; dct:issued \"2020-01-01\" ; dcat:keyword \"k%d\" ; dcat:distribution <d%d/a>, <d%d/b> .\n", i, i, i, i%100, i%50, i, i)
+		for _, f := range []string{"a", "b"} {
+			fmt.Fprintf(&text, "<d%d/%s> dcat:accessURL <d%d/%s.csv> ; dct:format \"CSV\" ; dct:license \"cc-by\" .\n", i, f, i, f)
+		}
+	}
+	k := keeper(b, text.String())
+	k.Visited = func(context.Context, string, time.Time) ([]string, bool, error) { return nil, true, nil }
+	k.harvested(b, "0", time.Now())
+	if _, err := k.Measure(b.Context(), "http://p.example/"); err != nil {
+		b.Fatal(err)
+	}
+	round := 0
+	for _, road := range []struct {
+		name    string
+		measure func(uint64) (Table, error)
+	}{
+		{"everything", func(uint64) (Table, error) { return k.Measure(b.Context(), "http://p.example/") }},
+		{"what changed", func(p uint64) (Table, error) { return k.Update(b.Context(), "http://p.example/", p) }},
+	} {
+		b.Run(road.name, func(b *testing.B) {
+			for b.Loop() {
+				round++
+				var drop, add strings.Builder
+				for i := range 10 {
+					fmt.Fprintf(&add, "<d%d> dcat:theme \"%d\" .\n", (round*10+i)%20_000, round)
+				}
+				p := k.says(b, drop.String(), add.String())
+				if _, err := road.measure(p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

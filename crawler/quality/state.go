@@ -2,33 +2,24 @@ package quality
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"time"
 
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/dcterms"
 	"odarchive/vocab/prov"
+	"odarchive/vocab/xsd"
 )
 
 // Measurements are of one state of a portal's graph, which goes by the harvest that made it. The graph of the measurements
-// names that harvest (prov:wasDerivedFrom) once they are complete, so whoever was killed while measuring is found out.
+// names that harvest (prov:wasDerivedFrom) once they are complete, so whoever was killed while measuring is found out, and
+// the day when all of the portal was last measured (dct:created).
 
 // Current tells whether what was measured is what the portal says now.
 func (k Keeper) Current(ctx context.Context, portal string) (bool, error) {
 	now, measured, err := k.states(ctx, portal)
 	return err == nil && slices.Equal(now, measured), err
-}
-
-// Confirm that a harvest changed nothing: what was measured before it is still so.
-func (k Keeper) Confirm(ctx context.Context, portal string) error {
-	now, _, err := k.states(ctx, portal)
-	if err == nil {
-		err = k.note(ctx, portal, now)
-	}
-	if err != nil {
-		return fmt.Errorf("quality of %s: %w", portal, err)
-	}
-	return nil
 }
 
 // states are the harvests that made the portal's graph, and those whose result was measured: one each, or none.
@@ -60,15 +51,30 @@ func objects(ctx context.Context, sn *triplestore.Snapshot, s term.Key, property
 
 // note which state was measured.
 func (k Keeper) note(ctx context.Context, portal string, state []term.Key) error {
-	_, before, err := k.states(ctx, portal)
-	if err != nil || slices.Equal(before, state) {
+	return k.say(ctx, portal, prov.WasDerivedFrom, state)
+}
+
+// noteWhole notes that all of the portal was measured today.
+func (k Keeper) noteWhole(ctx context.Context, portal string) error {
+	return k.say(ctx, portal, dcterms.Created, []term.Key{term.Typed(time.Now().UTC().Format(time.DateOnly), xsd.Date)})
+}
+
+// say something of the graph of the measurements, in place of what was said before.
+func (k Keeper) say(ctx context.Context, portal, property string, objectsNow []term.Key) error {
+	graph := term.IRI(Graph(k.Mint, portal))
+	var before []term.Key
+	err := k.Triples.View(ctx, func(sn *triplestore.Snapshot) (err error) {
+		before, err = objects(ctx, sn, graph, property)
+		return err
+	})
+	if err != nil || slices.Equal(before, objectsNow) {
 		return err
 	}
-	about := func(harvests []term.Key) (quads []term.Quad) {
-		for _, h := range harvests {
-			quads = append(quads, term.Quad{S: term.IRI(Graph(k.Mint, portal)), P: term.IRI(prov.WasDerivedFrom), O: h})
+	about := func(all []term.Key) (quads []term.Quad) {
+		for _, o := range all {
+			quads = append(quads, term.Quad{S: graph, P: term.IRI(property), O: o})
 		}
 		return quads
 	}
-	return k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, about(before), about(state)) })
+	return k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, about(before), about(objectsNow)) })
 }

@@ -45,7 +45,10 @@ func each(ctx context.Context, sn *triplestore.Snapshot, s, p, o, g term.Key, f 
 		return err
 	}
 	order := term.SPO
-	if s == "" {
+	switch {
+	case s == "" && p == "":
+		order = term.OSP
+	case s == "":
 		order = term.POS
 	}
 	return scan(ctx, sn, found, order, f)

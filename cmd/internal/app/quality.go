@@ -16,7 +16,38 @@ import (
 const qualityEvery = 24 * time.Hour
 
 func (n *Node) qualities() quality.Keeper {
-	return quality.Keeper{Triples: n.Triples, Mint: n.Mint, Known: n.known}
+	return quality.Keeper{Triples: n.Triples, Mint: n.Mint, Known: n.known, Visited: n.visited}
+}
+
+// mostVisits of a portal's files are looked at one by one for the measures of quality.
+const mostVisits = 20_000
+
+// visited datasets of a portal, by their files, since a moment; false where there were too many visits.
+func (n *Node) visited(ctx context.Context, portal string, since time.Time) (datasets []string, known bool, err error) {
+	visits, err := n.Archive.Activities(ctx, catalog.ActivityQuery{Limit: mostVisits})
+	if err != nil {
+		return nil, false, err
+	}
+	seen := map[string]bool{}
+	for _, v := range visits { // newest first
+		if v.End.Before(since) && v.Start.Before(since) {
+			return datasets, true, nil
+		}
+		if seen[v.URL] {
+			continue
+		}
+		seen[v.URL] = true
+		r, err := n.Archive.Resource(ctx, v.URL)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, s := range r.Sources {
+			if s.Portal == portal {
+				datasets = append(datasets, s.Dataset)
+			}
+		}
+	}
+	return datasets, len(visits) < mostVisits, nil
 }
 
 // known is what the archive knows of an address, for the measures of quality.
@@ -54,8 +85,8 @@ func (n *Node) Quality(ctx context.Context, portals ...string) ([]quality.Table,
 	return tables, nil
 }
 
-// measuring keeps what is harvested, and measures each portal that has changed by it, or by a harvest that was killed before
-// it had measured.
+// measuring keeps what is harvested, and measures what has changed of each portal by it, and by visits since the last harvest;
+// all of it where a harvest was killed before it had measured.
 type measuring struct {
 	harvest.Keeper
 	node *Node
@@ -67,11 +98,12 @@ func (m measuring) Commit(ctx context.Context, r harvest.Report, portal string, 
 	if err != nil {
 		return harvest.Changes{}, err
 	}
+	before := quality.Position()
 	changes, err := m.Keeper.Commit(ctx, r, portal, whole)
 	switch {
 	case err != nil:
-	case current && changes.Inserted+changes.Updated+changes.Withdrawn+changes.Returned == 0:
-		err = quality.Confirm(ctx, portal)
+	case current:
+		_, err = quality.Update(ctx, portal, before)
 	default:
 		_, err = quality.Measure(ctx, portal)
 	}

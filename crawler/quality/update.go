@@ -1,0 +1,294 @@
+package quality
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"odarchive/triplestore"
+	"odarchive/triplestore/term"
+	"odarchive/triplestore/xsdval"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/dqv"
+	"odarchive/vocab/prov"
+	"odarchive/vocab/xsd"
+)
+
+// wholeEvery is how long measurements of what changed follow one of everything.
+const wholeEvery = 7 * 24 * time.Hour
+
+// Position of the change log now, for an Update later.
+func (k Keeper) Position() uint64 {
+	sn := k.Triples.Snapshot()
+	defer sn.Release()
+	return sn.Position()
+}
+
+// Update measures the datasets of a portal that changed: what is said of them, by the commits after a position, and what is
+// known of their files, by the visits since the harvest that was measured last. It measures all of them once a week, where
+// it cannot tell what changed, and where that is most of them. The Table has no rows where nothing changed.
+func (k Keeper) Update(ctx context.Context, portal string, since uint64) (Table, error) {
+	todo, known, err := k.changed(ctx, portal, since)
+	if err != nil {
+		return Table{Portal: portal}, fmt.Errorf("quality of %s: %w", portal, err)
+	}
+	if !known {
+		return k.Measure(ctx, portal)
+	}
+	t, err := k.update(ctx, portal, todo)
+	if err != nil {
+		return t, fmt.Errorf("quality of %s: %w", portal, err)
+	}
+	return t, nil
+}
+
+// changes are datasets to be measured, and those that are listed no longer.
+type changes struct{ measure, forget []term.Key }
+
+func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo changes, known bool, err error) {
+	visited, known, err := k.visited(ctx, portal)
+	if err != nil || !known {
+		return todo, false, err
+	}
+	graph, touched, dropped := term.IRI(k.Mint.Graph(portal)), map[term.Key]bool{}, map[term.Key]bool{}
+	for _, d := range visited {
+		touched[term.IRI(d)] = true
+	}
+	_, err = k.Triples.Changes(ctx, since, func(c triplestore.Commit) error {
+		for _, q := range append(c.Removed, c.Added...) {
+			if q.G != graph {
+				continue
+			}
+			touched[q.S] = true
+		}
+		for _, q := range c.Removed {
+			if q.G == graph && q.P.Value() == dcat.DatasetProp {
+				dropped[q.O] = true
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, triplestore.ErrTrimmed) {
+		return todo, false, nil
+	}
+	if err != nil {
+		return todo, false, err
+	}
+	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
+		all, err := count(ctx, sn, term.IRI(portal), term.IRI(dcat.DatasetProp), graph)
+		if err != nil {
+			return err
+		}
+		datasets, err := climb(ctx, sn, touched, term.IRI(portal), graph)
+		if err != nil {
+			return err
+		}
+		known = 2*len(datasets) <= all
+		todo.measure = slices.Sorted(maps.Keys(datasets))
+		for d := range dropped {
+			if !datasets[d] {
+				todo.forget = append(todo.forget, d)
+			}
+		}
+		return nil
+	})
+	return todo, known, err
+}
+
+// visited datasets, by their files, since the harvest that was measured last; false where that is not known, or all are due.
+func (k Keeper) visited(ctx context.Context, portal string) (datasets []string, known bool, err error) {
+	var started, whole []term.Key
+	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
+		own := term.IRI(Graph(k.Mint, portal))
+		measured, err := objects(ctx, sn, own, prov.WasDerivedFrom)
+		if err != nil || len(measured) != 1 {
+			return err
+		}
+		if started, err = objects(ctx, sn, measured[0], prov.StartedAtTime); err != nil {
+			return err
+		}
+		whole, err = objects(ctx, sn, own, dcterms.Created)
+		return err
+	})
+	if err != nil || len(started) != 1 || len(whole) != 1 || k.Visited == nil {
+		return nil, false, err
+	}
+	day, ok := timeOf(whole[0])
+	if since, known := timeOf(started[0]); ok && known && time.Since(day) < wholeEvery {
+		return k.Visited(ctx, portal, since)
+	}
+	return nil, false, nil
+}
+
+func timeOf(k term.Key) (time.Time, bool) {
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, k.Value()); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// climb from things to the listed datasets that they belong to.
+func climb(ctx context.Context, sn *triplestore.Snapshot, touched map[term.Key]bool, portal, graph term.Key) (map[term.Key]bool, error) {
+	datasets, seen := map[term.Key]bool{}, map[term.Key]bool{portal: true}
+	var queue []term.Key
+	for s := range touched {
+		queue = append(queue, s)
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		if seen[queue[0]] {
+			continue
+		}
+		seen[queue[0]] = true
+		listed, above := false, []term.Key(nil)
+		err := each(ctx, sn, "", "", queue[0], graph, func(q term.Quad) error {
+			if q.S == portal {
+				listed = listed || q.P.Value() == dcat.DatasetProp
+			} else if !seen[q.S] {
+				above = append(above, q.S)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if listed {
+			datasets[queue[0]] = true
+		} else {
+			queue = append(queue, above...)
+		}
+	}
+	return datasets, nil
+}
+
+func (k Keeper) update(ctx context.Context, portal string, todo changes) (Table, error) {
+	t := Table{Portal: portal}
+	state, _, err := k.states(ctx, portal)
+	if err != nil {
+		return t, err
+	}
+	if len(todo.measure)+len(todo.forget) == 0 {
+		return t, k.note(ctx, portal, state)
+	}
+	for batch := range slices.Chunk(todo.measure, datasetsATime) {
+		values, err := k.batch(ctx, portal, batch)
+		if err != nil {
+			return t, err
+		}
+		changed, err := k.keep(ctx, portal, batch, values)
+		if err != nil {
+			return t, err
+		}
+		t.Changed += changed
+	}
+	for batch := range slices.Chunk(todo.forget, datasetsATime) {
+		if _, err := k.keep(ctx, portal, batch, make([][]Measurement, len(batch))); err != nil {
+			return t, err
+		}
+	}
+	sums, counts, err := k.stored(ctx, portal)
+	if err != nil {
+		return t, err
+	}
+	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) (err error) {
+		t.Datasets, err = count(ctx, sn, term.IRI(portal), term.IRI(dcat.DatasetProp), term.IRI(k.Mint.Graph(portal)))
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	return t, k.conclude(ctx, &t, sums, counts, state)
+}
+
+// stored measurements of a portal's datasets, summed up by metric. It goes by ids: texts are made of the distinct ones only.
+func (k Keeper) stored(ctx context.Context, portal string) (sums map[Metric]float64, counts map[Metric]int, err error) {
+	sums, counts = map[Metric]float64{}, map[Metric]int{}
+	graph := term.IRI(Graph(k.Mint, portal))
+	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
+		own := map[term.ID]bool{} // measurements of the portal itself
+		if err := pairs(ctx, sn, dqv.ComputedOn, term.IRI(portal), graph, func(s, _ term.ID) error { own[s] = true; return nil }); err != nil {
+			return err
+		}
+		values, of := map[term.ID]float64{}, map[term.ID]float64{} // by value, by measurement
+		err := pairs(ctx, sn, dqv.Value, "", graph, func(s, o term.ID) error {
+			v, known := values[o]
+			if !known {
+				text := make([]term.Key, 1)
+				if err := sn.Keys([]term.ID{o}, text); err != nil {
+					return err
+				}
+				if number, ok := xsdval.Parse(text[0].Value(), xsd.Double); ok {
+					v = number.Float64()
+				}
+				values[o] = v
+			}
+			of[s] = v
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range Metrics() {
+			err := pairs(ctx, sn, dqv.IsMeasurementOf, term.IRI(m.IRI()), graph, func(s, _ term.ID) error {
+				if v, ok := of[s]; ok && !own[s] {
+					sums[m] += v
+					counts[m]++
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return sums, counts, err
+}
+
+// pairs calls f with subject and object of a property's statements.
+func pairs(ctx context.Context, sn *triplestore.Snapshot, property string, o, g term.Key, f func(s, o term.ID) error) error {
+	p, ok, err := pattern(sn, "", term.IRI(property), o, g)
+	if err != nil || !ok {
+		return err
+	}
+	c := sn.Scan(p, term.POS)
+	defer c.Close()
+	for {
+		ids, err := c.Next()
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, q := range ids {
+			if err := f(q.S, q.O); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func count(ctx context.Context, sn *triplestore.Snapshot, s, p, g term.Key) (n int, err error) {
+	found, ok, err := pattern(sn, s, p, "", g)
+	if err != nil || !ok {
+		return 0, err
+	}
+	c := sn.Scan(found, term.SPO)
+	defer c.Close()
+	for {
+		ids, err := c.Next()
+		if err != nil || len(ids) == 0 {
+			return n, err
+		}
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		n += len(ids)
+	}
+}
