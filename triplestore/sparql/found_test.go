@@ -15,6 +15,7 @@ func TestWhatTheGeneratorFoundOnce(t *testing.T) {
 	data := []term.Quad{
 		q("<x:a>", "<x:p>", "1"), q("<x:a>", "<x:q>", "<x:b>"), q("<x:b>", "<x:q>", "<x:c>"), q("_:n0", "<x:p>", "2"), q("_:n0", "<x:r>", "<x:a>"),
 		q("<x:c>", "<x:r>", "<x:c>"), q("<x:d>", "<x:p>", "<x:a>"), q("<x:b>", "<x:r>", `"b"@en`),
+		{S: keyOf("<x:d>"), P: keyOf("<x:q>"), O: keyOf("<x:b>"), G: keyOf("<g:2>")},
 	}
 	for about, text := range map[string]string{
 		"a key that nothing binds":                "SELECT ?b (COUNT(*) AS ?n) { ?a <x:p> ?c } GROUP BY ?b",
@@ -24,6 +25,11 @@ func TestWhatTheGeneratorFoundOnce(t *testing.T) {
 		"a filter over an OPTIONAL and a join":    "SELECT * { OPTIONAL { ?a <x:q> <x:none> } FILTER (COALESCE(?b, ?a) != ?a) ?a <x:q> ?b . ?b <x:q> ?d }",
 		"a filter that a joined pattern can see":  "SELECT * { FILTER (?a NOT IN (?b, 2)) { ?b <x:r> ?c } UNION { ?c <x:r> ?d } OPTIONAL { ?a <x:q> ?b } { ?a <x:p> ?e } }",
 		"a path of length zero in no graph":       "SELECT * { GRAPH <x:a> { <x:a> <x:q>* ?b } }",
+		"no steps in another graph":               "SELECT * { ?a <x:p> ?c FILTER NOT EXISTS { GRAPH <g:2> { ?c (<x:q>?)+ ?d } } }",
+		"no steps to another graph":               "SELECT * { ?a <x:p> ?c FILTER EXISTS { GRAPH <g:2> { ?d <x:q>*|<x:r> ?c } } }",
+		"no steps from what is nowhere":           `SELECT * { ?a <x:q> ?b VALUES ?c { <x:a> "nowhere" } BIND(EXISTS { ?c <x:q>* ?d } AS ?e) }`,
+		"no steps from a predicate":               "SELECT * { ?a ?c ?b FILTER EXISTS { ?c <x:q>* ?d } }",
+		"no steps within one graph":               "SELECT * { ?a <x:p> ?b FILTER EXISTS { ?a <x:q>* ?d . ?d <x:r> ?e } }",
 		"a subquery in no graph":                  "SELECT * { GRAPH <x:a> { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } }",
 		"values in no graph":                      "SELECT * { GRAPH <x:a> { VALUES ?x { 1 } } }",
 	} {

@@ -20,8 +20,9 @@ var (
 	subjects   = []string{"<x:a>", "<x:b>", "<x:c>", "<x:d>"}
 	predicates = []string{"<x:p>", "<x:q>", "<x:r>"}
 	graphNames = []string{"<g:1>", "<g:2>", "<x:a>"}
-	literals   = []string{"0", "1", "2", "3", "10", "0.5", "1.5", "2.5e0", "true", "false", `"a"`, `"b"`, `"abc"`, `"b"@en`, `"b"@de`, `""`,
-		`"2020-01-01T00:00:00Z"^^<` + xsd + `dateTime>`, `"2020-05-10"^^<` + xsd + `date>`, `"x"^^<d:t>`, `"long enough to live in the dictionary"`}
+	literals   = []string{"0", "1", "2", "3", "10", "0.5", "1.5", "2.5e0", "1.0", "1e0", "true", "false", `"a"`, `"b"`, `"abc"`, `"b"@en`, `"b"@de`, `""`,
+		`"01"^^<` + xsd + `byte>`, `"NaN"^^<` + xsd + `double>`,
+		`"2020-01-01T00:00:00Z"^^<` + xsd + `dateTime>`, `"2020-01-01T00:00:00"^^<` + xsd + `dateTime>`, `"2020-05-10"^^<` + xsd + `date>`, `"x"^^<d:t>`, `"long enough to live in the dictionary"`}
 	variables = []string{"?a", "?b", "?c", "?d"}
 )
 
@@ -307,7 +308,7 @@ func (g *generator) expr(depth int) string {
 	if depth == 0 {
 		return operand() + " " + g.one([]string{"=", "!=", "<", ">", "<=", ">="}) + " " + operand()
 	}
-	switch g.IntN(17) {
+	switch g.IntN(18) {
 	case 0:
 		return "(" + g.expr(depth-1) + " && " + g.expr(depth-1) + ")"
 	case 1:
@@ -338,6 +339,12 @@ func (g *generator) expr(depth int) string {
 		return "DATATYPE(" + v() + ") = <" + xsd + g.one([]string{"integer", "string", "decimal"}) + ">"
 	case 14:
 		return g.one([]string{"", "NOT "}) + "EXISTS { " + g.triples() + " }"
+	case 16:
+		list := []string{operand()}
+		for range 3 + g.IntN(6) {
+			list = append(list, g.one(append(literals, subjects...)))
+		}
+		return v() + g.one([]string{" IN (", " NOT IN ("}) + strings.Join(list, ", ") + ")"
 	case 15:
 		x := v()
 		return "(" + x + " = " + operand() + " || " + operand() + " = " + x + " || " + g.one([]string{x, v()}) + " IN (" + operand() + "))"

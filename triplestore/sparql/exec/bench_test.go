@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"odarchive/triplestore"
@@ -27,6 +28,21 @@ var benchQueries = []struct{ name, text string }{
 	{"top", "SELECT ?v ?s { ?v <dcat:byteSize> ?s } ORDER BY DESC(?s) ?v LIMIT 20"},
 	{"path", "SELECT ?x { <http://archive/portal/3> (<dcat:dataset>|<dct:hasVersion>)+ ?x }"},
 	{"count", "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p"},
+	{"numbers", "SELECT ?v { ?v <dcat:byteSize> ?s FILTER(?s = " + list(" || ?s = ", "%d") + ") }"},
+	{"decimals", "SELECT ?r { ?r <dcat:mediaType> ?m ; <dct:hasVersion> ?v . ?v <dcat:byteSize> ?s FILTER(?s IN (" + list(", ", "%d.0") + ")) }"},
+	{"dates", "SELECT ?v { ?v <dct:issued> ?d FILTER(?d NOT IN (" + list(", ", `"2018-01-01T00:00:00.%04dZ"^^<http://www.w3.org/2001/XMLSchema#dateTime>`) + ")) }"},
+}
+
+// list writes ten thousand numbers.
+func list(between, format string) string {
+	var b strings.Builder
+	for i := range 10_000 {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		fmt.Fprintf(&b, format, i*7)
+	}
+	return b.String()
 }
 
 type generated struct {

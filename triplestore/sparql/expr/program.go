@@ -139,34 +139,6 @@ func (c *compiler) all(list []algebra.Expr) ([]Func, error) {
 	return fs, nil
 }
 
-// in is a = b || a = c …: true wins over errors, errors over false (§17.4.1.9).
-func (c *compiler) in(e algebra.In) (Func, error) {
-	x, err := c.expr(e.Expr)
-	if err != nil {
-		return nil, err
-	}
-	list, err := c.all(e.List)
-	if err != nil {
-		return nil, err
-	}
-	not := e.Not
-	return func(env *Env) Value {
-		v := x(env)
-		failed := v.kind == Err // even where the list is empty
-		for _, f := range list {
-			eq, ok := Equal(v, f(env))
-			if ok && eq {
-				return NewBool(!not)
-			}
-			failed = failed || !ok
-		}
-		if failed {
-			return errValue
-		}
-		return NewBool(not)
-	}, nil
-}
-
 // call compiles the forms that do not evaluate all their arguments, then looks in the table of functions.
 func (c *compiler) call(e algebra.Call) (Func, error) {
 	if f, done, err := c.special(e); done || err != nil {

@@ -35,12 +35,23 @@ func (o *Oracle) ground(e algebra.Expr, s Solution, d dataset) algebra.Expr {
 			c.Args = append(c.Args, o.ground(a, s, d))
 		}
 		return c
-	case algebra.In:
-		in := algebra.In{Not: e.Not, Expr: o.ground(e.Expr, s, d)}
-		for _, a := range e.List {
-			in.List = append(in.List, o.ground(a, s, d))
+	case algebra.In: // what it is short for (§17.4.1.9)
+		x := o.ground(e.Expr, s, d)
+		if len(e.List) == 0 {
+			return algebra.In{Not: e.Not, Expr: x}
 		}
-		return in
+		var any algebra.Expr
+		for i, a := range e.List {
+			equal := algebra.Call{Func: "=", Args: []algebra.Expr{x, o.ground(a, s, d)}}
+			if i > 0 {
+				equal = algebra.Call{Func: "||", Args: []algebra.Expr{any, equal}}
+			}
+			any = equal
+		}
+		if e.Not {
+			return algebra.Call{Func: "!", Args: []algebra.Expr{any}}
+		}
+		return any
 	case algebra.Exists:
 		found := false
 		for _, r := range o.op(substitute(e.In, s), d) {

@@ -11,8 +11,8 @@ type fixedSlot struct {
 	expr Expr
 }
 
-// substituteConstants turns FILTER(?x = constant) into the constant where equality is identity: for IRIs and plain
-// strings, and for SAMETERM. A variable that only patterns bind is replaced in them; else the constant joins as data.
+// substituteConstants turns FILTER(?x = constant) into the constant where equality is identity: for IRIs, strings with and
+// without a language, and for SAMETERM. A variable that only patterns bind is replaced in them; else the constant joins as data.
 func (b *builder) substituteConstants(g *group) ([]fixedSlot, error) {
 	if b.disabled("constants") {
 		return nil, nil
@@ -89,7 +89,7 @@ func (b *builder) substituteConstants(g *group) ([]fixedSlot, error) {
 // identities recognises ?x = c, SAMETERM(?x, c) and ?x IN (c, …) for constants whose equality is identity.
 func (b *builder) identities(e algebra.Expr) (slot int, keys []term.Key, ok bool) {
 	identity := func(k term.Key, same bool) bool {
-		return k.Kind() == term.KindIRI || k.Kind() == term.KindLiteral && (same || k[0] == '"')
+		return k.Kind() == term.KindIRI || k.Kind() == term.KindLiteral && (same || k[0] != '^')
 	}
 	switch e := e.(type) {
 	case algebra.Call:

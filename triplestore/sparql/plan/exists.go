@@ -91,7 +91,7 @@ func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark in
 		correlated = correlated.With(g)
 	}
 	transparent := b.transparent(r, correlated, sc) && correlated.And(inner).In(ip.Sure)
-	if !transparent {
+	if !transparent || b.startsFromNowhere(r, correlated, b.graph, in, sc) {
 		n := &Substitute{L: in, Op: r, Scope: sc, Graph: b.graph, Kind: kind, Mark: mark}
 		n.Props = joined(ip, ip, kind, ip.Rows/2, nil)
 		n.Sorted = ip.Sorted

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
+
 	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
@@ -39,7 +42,13 @@ func exprCost(e algebra.Expr) float64 {
 		}
 		return c
 	case algebra.In:
-		return exprCost(e.Expr) + costExpr*float64(len(e.List))
+		c := exprCost(e.Expr) + costExpr // of looking constants up
+		for _, a := range e.List {
+			if _, ok := a.(algebra.ConstExpr); !ok {
+				c += costExpr + exprCost(a)
+			}
+		}
+		return c
 	}
 	return costExpr / 8
 }
@@ -49,7 +58,7 @@ func (b *builder) selectivity(e algebra.Expr, p *Props) float64 {
 	c, ok := e.(algebra.Call)
 	if !ok {
 		if in, ok := e.(algebra.In); ok && !in.Not {
-			return min(1, 0.1*float64(len(in.List)))
+			return min(1, float64(len(in.List))*b.selectivity(algebra.Call{Func: "=", Args: []algebra.Expr{in.Expr}}, p))
 		}
 		return 0.5
 	}
@@ -86,7 +95,7 @@ func (b *builder) filterScan(s *Scan, conds []Expr) Node {
 	if first := firstFree(s); first >= 0 {
 		for _, c := range conds {
 			slot, ranges, ok := b.ranges(c.Expr)
-			if !ok || slot != first {
+			if !ok || slot != first || len(ranges) > fewRanges && float64(len(ranges))*costSeek > n.Rows*(costScan+costExpr) {
 				continue
 			}
 			n.Ranges = intersect(n.Ranges, ranges)
@@ -103,6 +112,9 @@ func (b *builder) filterScan(s *Scan, conds []Expr) Node {
 	return f
 }
 
+// fewRanges are jumped to anyway; for more of them it has to be quicker than reading on.
+const fewRanges = 8
+
 func firstFree(s *Scan) int {
 	for _, c := range components[s.Order] {
 		if s.Pos[c].ID == 0 {
@@ -112,47 +124,65 @@ func firstFree(s *Scan) int {
 	return -1
 }
 
-// ranges gives the ids among which all values lie for which a comparison of a variable with a constant may be true.
+// ranges gives the ids among which all values lie for which a comparison of a variable with constants may be true.
 func (b *builder) ranges(e algebra.Expr) (slot int, out []Range, ok bool) {
-	c, is := e.(algebra.Call)
-	if !is || len(c.Args) != 2 {
-		return 0, nil, false
+	in, is := e.(algebra.In)
+	op := "="
+	if c, call := e.(algebra.Call); call && len(c.Args) == 2 {
+		in, is, op = algebra.In{Expr: c.Args[0], List: c.Args[1:]}, true, c.Func
+		if _, ok := in.Expr.(algebra.ConstExpr); ok {
+			in.Expr, in.List = c.Args[1], c.Args[:1]
+			op = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}[op]
+		}
 	}
-	v, vok := c.Args[0].(algebra.VarExpr)
-	k, kok := c.Args[1].(algebra.ConstExpr)
-	op := c.Func
-	if !vok || !kok {
-		v, vok = c.Args[1].(algebra.VarExpr)
-		k, kok = c.Args[0].(algebra.ConstExpr)
-		op = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}[op]
-	}
-	if !vok || !kok {
-		return 0, nil, false
-	}
+	v, isVar := in.Expr.(algebra.VarExpr)
 	switch op {
 	case "<", ">", "<=", ">=", "=":
 	default:
 		return 0, nil, false
 	}
-	tags, lo, hi := comparableTags(k.Term)
-	if tags == nil {
+	if !is || !isVar || in.Not {
 		return 0, nil, false
 	}
-	// Literals of the dictionary may hold any value; inline ids of the constant's own tag are in order.
+	// Literals of the dictionary may hold any value; inline ids of a constant's own tag are in order.
 	out = []Range{{term.Make(term.TagLiteral, 0), term.Make(term.TagLiteral, 1<<60-1)}}
-	for _, t := range tags {
-		r := Range{term.Make(t, 0), term.Make(t, 1<<60-1)}
-		if t == lo.Tag() {
-			if op != "<" && op != "<=" {
-				r.From = lo
-			}
-			if op != ">" && op != ">=" {
-				r.To = hi
-			}
+	for _, x := range in.List {
+		k, ok := x.(algebra.ConstExpr)
+		if !ok {
+			return 0, nil, false
 		}
-		out = append(out, r)
+		tags, lo, hi := comparableTags(k.Term)
+		if tags == nil {
+			return 0, nil, false
+		}
+		for _, t := range tags {
+			r := Range{term.Make(t, 0), term.Make(t, 1<<60-1)}
+			if t == lo.Tag() {
+				if op != "<" && op != "<=" {
+					r.From = lo
+				}
+				if op != ">" && op != ">=" {
+					r.To = hi
+				}
+			}
+			out = append(out, r)
+		}
 	}
-	return b.plan.Slot(v.Var), out, true
+	return b.plan.Slot(v.Var), merged(out), true
+}
+
+// merged puts ranges in order and those that meet together.
+func merged(list []Range) []Range {
+	slices.SortFunc(list, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
+	out := list[:1]
+	for _, r := range list[1:] {
+		if last := &out[len(out)-1]; r.From <= last.To {
+			last.To = max(last.To, r.To)
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // comparableTags are the inline tags whose values a constant can be compared with, and the first and last id of its
