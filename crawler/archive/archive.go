@@ -39,6 +39,8 @@ type Archive struct {
 	content *content.Store
 	facts   facts
 	joining joining
+
+	changeLists changeLists
 }
 
 // New ties the parts together. All three must belong to one data directory.

@@ -2,11 +2,8 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
@@ -92,37 +89,19 @@ func (a *Archive) ChangeStats(ctx context.Context, limit int) (ChangeStats, erro
 	err := a.view(func(t tables) error {
 		all, err := t.counted(countAll, "")
 		s.Total = all.changesOf("")
-		for _, list := range []struct {
-			name string
-			to   *[]ChangesOf
-		}{{countPortal, &s.Portals}, {countHost, &s.Hosts}, {countType, &s.Types}} {
-			if err == nil {
-				*list.to, err = t.changesBy(ctx, list.name, limit)
-			}
-		}
 		return err
 	})
+	for _, list := range []struct {
+		name string
+		to   *[]ChangesOf
+	}{{countPortal, &s.Portals}, {countHost, &s.Hosts}, {countType, &s.Types}} {
+		if err == nil {
+			*list.to, err = a.changesBy(ctx, list.name, limit)
+		}
+	}
 	return s, err
 }
 
 func (n tally) changesOf(what string) ChangesOf {
 	return ChangesOf{Key: what, Versions: n.Versions, Visits: n.Visits, Changes: n.Changes}
-}
-
-func (t tables) changesBy(ctx context.Context, name string, limit int) ([]ChangesOf, error) {
-	all := []ChangesOf{}
-	err := t.counts(ctx, name, func(what string, n tally) error {
-		all = append(all, n.changesOf(what))
-		return nil
-	})
-	slices.SortFunc(all, func(x, y ChangesOf) int {
-		if x.Changes.Versions != y.Changes.Versions {
-			return y.Changes.Versions - x.Changes.Versions
-		}
-		return strings.Compare(x.Key, y.Key)
-	})
-	if limit > 0 && len(all) > limit {
-		all = all[:limit]
-	}
-	return all, errors.Join(err, ctx.Err())
 }

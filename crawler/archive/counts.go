@@ -67,6 +67,9 @@ func (t tables) count(name, what string, change func(*tally)) error {
 		return err
 	}
 	change(&n)
+	if t.finding != nil {
+		t.finding.counted = append(t.finding.counted, counted{name, what})
+	}
 	return t.set(k, n)
 }
 

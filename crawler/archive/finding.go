@@ -49,11 +49,12 @@ func docOf(raw []byte) uint32  { return binary.BigEndian.Uint32(raw) }
 func docValue(d uint32) []byte { return binary.BigEndian.AppendUint32(nil, d) }
 func isDocValue(v []byte) bool { return len(v) == 4 }
 
-// finding is what one transaction changes in the search index.
+// finding is what one transaction changes in the search index, and what it counts.
 type finding struct {
-	state searchState
-	words wordindex.Changes
-	rows  map[uint32]row
+	state   searchState
+	words   wordindex.Changes
+	rows    map[uint32]row
+	counted []counted
 }
 
 func (t tables) searchState() (s searchState, known bool, err error) {
@@ -81,6 +82,7 @@ func writing(txn *kv.Txn) (tables, error) {
 // save writes what was gathered for the search index.
 func (a *Archive) save(t tables) error {
 	f := t.finding
+	t.txn.OnCommit(func() { a.changeLists.noteCommit(f.counted) }) // also of what is counted from here on
 	if len(f.rows) == 0 {
 		return nil
 	}
