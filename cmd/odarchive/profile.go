@@ -65,21 +65,19 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 	if err != nil {
 		return nil, err
 	}
-	if !found.Tabular {
-		in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime, MaxProbe: profileProbe})
-		if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0) {
-			return in, err
+	in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime, MaxProbe: profileProbe})
+	if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0) {
+		return in, err
+	}
+	if in != nil && len(in.Faults) == 0 && len(in.Members) > 0 && !slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.Type != "" }) {
+		in.Faults = append(in.Faults, fmt.Sprintf("the files in it are larger than %d MiB or packed too often to be looked into", profileProbe>>20))
+	}
+	if size > 0 && !mayBeDelimited(name, file, found) {
+		why := "there is no table in it"
+		if in != nil && len(in.Faults) > 0 {
+			why = strings.ReplaceAll("; "+strings.Join(in.Faults, "; "), "; "+name+": ", "; ")[2:]
 		}
-		if in != nil && len(in.Faults) == 0 && len(in.Members) > 0 && !slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.Type != "" }) {
-			in.Faults = append(in.Faults, fmt.Sprintf("the files in it are larger than %d MiB or packed too often to be looked into", profileProbe>>20))
-		}
-		if size > 0 && !mayBeDelimited(name, file, found) {
-			why := "there is no table in it"
-			if in != nil && len(in.Faults) > 0 {
-				why = strings.ReplaceAll("; "+strings.Join(in.Faults, "; "), "; "+name+": ", "; ")[2:]
-			}
-			return nil, fmt.Errorf("it is %s: %s", found.Type, why)
-		}
+		return nil, fmt.Errorf("it is %s: %s", found.Type, why)
 	}
 	p, err := csvprofile.Read(ctx, io.NewSectionReader(file, 0, size), csvprofile.Options{})
 	return &inspect.Inside{Tables: []*csvprofile.Profile{p}}, err

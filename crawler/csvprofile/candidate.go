@@ -47,6 +47,24 @@ func (c *candidate) unlikely(best *candidate) bool {
 	return with > 0 && inside*2 >= with
 }
 
+// steady tells whether a delimiter makes a table of every record, and is not what stands before the decimals of numbers:
+// then another one that is not in the first record, the names of the columns, only separates words within cells.
+func (c *candidate) steady() bool {
+	if !usual(c.delim) || c.consistency < 1 || c.width < 2 || c.full < 3 {
+		return false
+	}
+	decimals := 0
+	for _, row := range c.rows {
+		for i, cell := range row[1:] {
+			if before := row[i]; before != "" && cell != "" && isDigit(before[len(before)-1]) && isDigit(cell[0]) {
+				decimals++
+				break
+			}
+		}
+	}
+	return decimals*2 <= c.full
+}
+
 // withDelimiter finds the best quoting for one delimiter.
 func withDelimiter(text []byte, d string) candidate {
 	usual, ok := withQuote(text, d, `"`)
@@ -162,6 +180,9 @@ func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
 		return i == 0 || text[i-1] == '\n' || text[i-1] == '\r' || len(delim) > 0 && bytes.HasSuffix(text[:i], delim)
 	}
 	ends := func(i int) bool {
+		for i < len(text) && text[i] == ' ' && d != " " { // blanks after the quotation
+			i++
+		}
 		return i == len(text) || text[i] == '\n' || text[i] == '\r' || len(delim) > 0 && bytes.HasPrefix(text[i:], delim)
 	}
 	for i := 0; i < len(text); {
@@ -194,7 +215,7 @@ func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
 			bad++
 			break
 		}
-		if ends(k + 1) {
+		if ends(k+1) && (q == '"' || k-i < 3 || len(bytes.Trim(text[i:k], string(q))) > 0) { // a row of tildes is a line
 			good++
 		} else {
 			bad++
@@ -270,3 +291,5 @@ func (c *candidate) rate() float64 {
 	}
 	return pattern * math.Max(c.types, 1e-3) * weight(c.delim)
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

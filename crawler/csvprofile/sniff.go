@@ -39,13 +39,16 @@ func sniff(text []byte, whole bool) candidate {
 			best = c
 			continue
 		}
-		if c.score <= best.score || !usual(d) && c.unlikely(&best) {
+		if c.score <= best.score || !usual(d) && c.unlikely(&best) || lonely(c.rows) && best.steady() {
 			continue
 		}
 		best = c
 	}
 	if len(body) < len(text) { // the records with their comments again
 		score := best.score
+		if names, ok := withQuote(text, best.delim, `"`); ok && names.bad == 0 && best.quote == "" { // only the names, in a comment, are quoted
+			best.quote = names.quote
+		}
 		best = read(text, best.delim, best.quote, best.esc)
 		best.score = score
 	}

@@ -31,12 +31,29 @@ func TestDialectsOfOddTables(t *testing.T) {
 		"names and values as a title":   {"Title:,Population\nYear:,2020\n\nregion,male,female\n" + rows(20, "Region %d,%d,1%d"), ",", true, 3, 3},
 		"two bars between cells":        {"id||name||x\n" + rows(20, "%d||n%d||2.%d"), "||", true, 0, 3},
 		"a caret between cells":         {"id^name^x\n" + rows(20, "%d^n%d^2.%d"), "^", true, 0, 3},
+		"lists within cells":            {"id,words\n" + rows(20, "code%d,one; two; three"), ",", true, 0, 2},
+		"decimal commas in all rows":    {"id;x\n" + rows(20, "a%d;1,5"), ";", true, 0, 2},
 		"a separator that is announced": {"sep=;\na;b\n" + rows(20, "%d;x%d"), ";", true, 1, 2},
 	} {
 		d := Sniff([]byte(c.text), true, "")
 		p := profiled(t, c.text)
 		if d.Delimiter != c.delimiter || d.Header != c.header || d.Preamble != c.preamble || len(p.Columns) != c.width {
 			t.Errorf("%s: delimiter %q, header %v, preamble %d, %d columns; want %q, %v, %d, %d", name, d.Delimiter, d.Header, d.Preamble, len(p.Columns), c.delimiter, c.header, c.preamble, c.width)
+		}
+	}
+}
+
+func TestQuotesOfOddTables(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, quote string }{
+		"blanks after the quotation":        {"\"first name\" ; second\n1 ; 2\n3 ; 4\n", `"`},
+		"names in a comment":                {"# id,\"lat\",\"lon\"\n0,64.12,16.2\n1,64.13,16.3\n", `"`},
+		"lines of tildes":                   {"name,id,x\n~~~~~~~~,,\nAnn,1,a\n~~~~~~~~,,\nBob,2,b\n", ""},
+		"inches":                            {"screw,size\na,3\"\nb,4\"\n", ""},
+		"cells of nothing and of one quote": {"a,b\n\"\",\"\"\"\"\n1,2\n", `"`},
+	} {
+		if d := Sniff([]byte(c.text), true, ""); d.QuoteChar != c.quote {
+			t.Errorf("%s: %q, want %q", name, d.QuoteChar, c.quote)
 		}
 	}
 }

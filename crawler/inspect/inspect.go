@@ -147,6 +147,11 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 			l.fault(name, err)
 			return nil
 		}
+		if len(profile.Columns) == 1 { // called a CSV, and made of columns that blanks align
+			if fixed := l.fixedWidth(name, in); fixed != nil {
+				profile = fixed
+			}
+		}
 		return []*csvprofile.Profile{profile}
 	case tables.Known(in.Found.Type):
 		found, err := tables.Read(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir}, tables.Options{})
@@ -155,13 +160,17 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 		}
 		return found
 	case in.Found.Type == "text/plain":
-		profile, err := tables.FixedWidth(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body}, tables.Options{})
-		if err != nil {
-			l.fault(name, err)
-		}
-		if profile != nil {
+		if profile := l.fixedWidth(name, in); profile != nil {
 			return []*csvprofile.Profile{profile}
 		}
 	}
 	return nil
+}
+
+func (l *look) fixedWidth(name string, in Input) *csvprofile.Profile {
+	profile, err := tables.FixedWidth(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body}, tables.Options{})
+	if err != nil {
+		l.fault(name, err)
+	}
+	return profile
 }

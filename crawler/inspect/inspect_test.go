@@ -61,6 +61,10 @@ func TestTablesAreFoundWhereverTheyAre(t *testing.T) {
 	if in := inspect(t, "trees.csv", []byte(trees)); in == nil || len(in.Tables) != 1 || in.Tables[0].Rows != 3 {
 		t.Errorf("a CSV file: %+v", in)
 	}
+	aligned := "place     people  area\n" + strings.Repeat("Wien     1911191  414.9\nGraz      291072  127.6\n", 3)
+	if in := inspect(t, "places.csv", []byte(aligned)); in == nil || len(in.Tables) != 1 || len(in.Tables[0].Columns) != 3 || in.Tables[0].Rows != 6 {
+		t.Errorf("columns aligned by blanks, called CSV: %+v", in)
+	}
 	if in := inspect(t, "trees.json", []byte(`[{"id":1,"name":"a"},{"id":2,"name":"b"}]`)); in == nil || len(in.Tables) != 1 || in.Tables[0].Rows != 2 {
 		t.Errorf("a JSON file: %+v", in)
 	}
