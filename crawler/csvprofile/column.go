@@ -3,7 +3,9 @@ package csvprofile
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
@@ -42,6 +44,9 @@ type column struct {
 	unique uniqueness
 	early  []uint64 // hashes of the values in the table when it was given up
 	memory *int     // hashes that may still be remembered, shared by the columns of a table
+
+	former   []slot  // the slots before the last growth, of which the next will be made if they are long enough
+	readings []value // room for foldPending
 }
 
 // firstValues are the first sampleN values, in one piece of memory.
@@ -50,11 +55,14 @@ type firstValues struct {
 	ends []int
 }
 
-func (s *firstValues) add(cell []byte) {
-	if len(s.ends) < sampleN {
-		s.text = append(s.text, cell[:min(len(cell), longValue)]...)
-		s.ends = append(s.ends, len(s.text))
+// add takes one more value; false where there is no room.
+func (s *firstValues) add(cell []byte) bool {
+	if len(s.ends) >= sampleN {
+		return false
 	}
+	s.text = append(s.text, cell[:min(len(cell), longValue)]...)
+	s.ends = append(s.ends, len(s.text))
+	return true
 }
 
 func (s *firstValues) values() []string {
@@ -74,8 +82,41 @@ type slot struct {
 	len     uint32
 }
 
+// leastSlots is how long a table of values is in the beginning.
+const leastSlots = 32
+
 func newColumn(memory *int) *column {
-	return &column{slots: make([]slot, 32), exact: true, st: newStats(), memory: memory}
+	c := spareColumns.Get().(*column)
+	c.slots = cleared(c.slots, leastSlots)
+	c.exact, c.memory = true, memory
+	c.st.forms, c.st.minLen = allForms, math.MaxInt
+	return c
+}
+
+// spareColumns are columns of tables that are finished: small ones, empty but for the memory they bring along, which costs
+// more than what most columns do in it.
+var spareColumns = sync.Pool{New: func() any { return new(column) }}
+
+// spareText is how much memory for values a spare column may bring along, in bytes.
+const spareText = 64 << 10
+
+// release leaves a finished column to tables to come.
+func (c *column) release() {
+	if cap(c.slots) > tableCap || cap(c.former) > tableCap || cap(c.text) > spareText || cap(c.sample.text) > spareText {
+		return
+	}
+	*c = column{slots: c.slots, former: c.former, text: c.text[:0], readings: c.readings,
+		sketch: bottom{h: c.sketch.h[:0]}, sample: firstValues{c.sample.text[:0], c.sample.ends[:0]}, st: stats{num: numbers{sample: c.st.num.sample[:0]}}}
+	spareColumns.Put(c)
+}
+
+// cleared is n free slots, in the memory of others where that is enough.
+func cleared(s []slot, n int) []slot {
+	if cap(s) < n {
+		return make([]slot, n)
+	}
+	clear(s[:n])
+	return s[:n]
 }
 
 // add counts one cell.
@@ -133,7 +174,7 @@ func (c *column) insert(s *slot, cell []byte, h uint64) {
 
 func (c *column) grow() {
 	old := c.slots
-	c.slots = make([]slot, len(old)*2)
+	c.slots, c.former = cleared(c.former, len(old)*2), old
 	for i := range old {
 		if old[i].tag != 0 {
 			c.place(old[i])
@@ -215,36 +256,53 @@ func (c *column) hashes(yield func(uint64) bool) {
 	}
 }
 
-// foldPending reads the values of the table that were not read yet, after agreeing on how numbers and dates of this
-// column are written.
-func (c *column) foldPending() {
-	var read []value // of the pending ones, where they had to be read before
+// pending are the values of the table that were not folded yet.
+func (c *column) pending(yield func(s *slot, cell []byte) bool) {
+	for i := range c.slots {
+		if s := &c.slots[i]; s.tag != 0 && s.pending > 0 && !yield(s, c.text[s.off:][:s.len]) {
+			return
+		}
+	}
+}
+
+// readPending takes the values of the table that were not folded yet into the statistics, after agreeing on how numbers and
+// dates of this column are written.
+func (c *column) readPending() {
+	c.readings = c.readings[:0] // of the pending values, where they had to be read before
 	if !c.st.decided {
 		f := c.st.forms
-		read = make([]value, 0, c.used)
-		for i := range c.slots {
-			if s := &c.slots[i]; s.tag != 0 && s.pending > 0 {
-				v := classify(c.text[s.off:][:s.len])
-				if v.kind > kindNull && v.kind < kindText {
-					f &= v.forms
-				}
-				read = append(read, v)
+		c.readings = slices.Grow(c.readings, c.used)
+		for _, cell := range c.pending {
+			v := classify(cell)
+			if v.kind > kindNull && v.kind < kindText {
+				f &= v.forms
 			}
+			c.readings = append(c.readings, v)
 		}
 		c.st.decide(f)
 	}
-	for i := range c.slots {
-		if s := &c.slots[i]; s.tag != 0 && s.pending > 0 {
-			cell := c.text[s.off:][:s.len]
-			var v value
-			if len(read) > 0 {
-				v, read = read[0], read[1:]
-			} else {
-				v = classify(cell)
-			}
-			c.foldValue(cell, v, xxhash.Sum64(cell), uint64(s.pending))
-			s.pending = 0
+	read := c.readings
+	for s, cell := range c.pending {
+		var v value
+		if len(read) > 0 {
+			v, read = read[0], read[1:]
+		} else {
+			v = classify(cell)
 		}
+		c.last = v.kind
+		c.st.add(cell, v, int64(s.pending))
+	}
+}
+
+// foldPending folds the values of the table that were not folded yet.
+func (c *column) foldPending() {
+	c.readPending()
+	for s, cell := range c.pending {
+		h := xxhash.Sum64(cell)
+		c.hll.add(h)
+		c.sketch.add(h)
+		c.sample.add(cell)
+		s.pending = 0
 	}
 }
 

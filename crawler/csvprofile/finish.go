@@ -8,11 +8,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
-// finish turns what was gathered into a Column of a table with that many rows.
+// finish turns what was gathered into a Column of a table with that many rows. The values that are still in the table of
+// a small column are sketched, and looked at for their class, only if its datatype wants it.
 func (c *column) finish(name string, rows int64) Column {
-	c.foldPending()
+	c.readPending()
+	if c.hll != nil {
+		for _, cell := range c.pending {
+			c.hll.add(xxhash.Sum64(cell))
+		}
+	}
 	col := Column{Name: name, Nulls: c.empty, MinLen: c.st.minLen, MaxLen: c.st.maxLen}
 	if c.st.minLen == math.MaxInt {
 		col.MinLen = 0
@@ -38,10 +46,23 @@ func (c *column) finish(name string, rows int64) Column {
 	c.extremes(&col)
 	c.top(&col)
 	if sketched(col.Datatype) {
+		for _, cell := range c.pending {
+			c.sketch.add(xxhash.Sum64(cell))
+		}
 		col.Sketch = c.sketch.sketch()
 	}
-	col.Class = classOf(&col, c.sample.values)
+	col.Class = classOf(&col, c.values)
 	return col
+}
+
+// values are the first ones, of those that were folded and those in the table.
+func (c *column) values() []string {
+	for _, cell := range c.pending {
+		if !c.sample.add(cell) {
+			break
+		}
+	}
+	return c.sample.values()
 }
 
 func (c *column) distinct(col *Column) {
@@ -63,7 +84,10 @@ func (c *column) distinct(col *Column) {
 func (c *column) top(col *Column) {
 	value := func(s slot) []byte { return c.text[s.off:][:s.len] }
 	order := func(a, b slot) int {
-		return cmp.Or(cmp.Compare(b.est, a.est), bytes.Compare(value(a), value(b)))
+		if a.est != b.est {
+			return cmp.Compare(b.est, a.est)
+		}
+		return bytes.Compare(value(a), value(b))
 	}
 	most := topN + len(col.NullWords)
 	best := make([]slot, 0, most+1) // in order
@@ -280,10 +304,11 @@ func cut(b []byte, most int) string {
 }
 
 func (c *column) quantiles(col *Column, format func(float64) string) {
-	s := c.st.num.sorted()
+	s := c.st.num.sample
 	if len(s) == 0 {
 		return
 	}
+	slices.Sort(s)
 	for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
 		col.Quantiles = append(col.Quantiles, format(quantile(s, p)))
 	}

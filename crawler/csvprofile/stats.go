@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 )
 
@@ -25,8 +24,6 @@ type stats struct {
 	boolMixed      bool      // there are several for one of them
 	num            numbers
 }
-
-func newStats() stats { return stats{forms: allForms, minLen: math.MaxInt} }
 
 // decide settles how ambiguous numbers and dates are read: with a decimal point and the day first, unless the
 // values seen so far only fit otherwise.
@@ -245,10 +242,4 @@ func quantile(sorted []float64, p float64) float64 {
 	}
 	i := int(math.Ceil(p*float64(len(sorted)))) - 1
 	return sorted[max(0, min(i, len(sorted)-1))]
-}
-
-func (q *numbers) sorted() []float64 {
-	s := slices.Clone(q.sample)
-	slices.Sort(s)
-	return s
 }

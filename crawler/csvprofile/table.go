@@ -3,6 +3,7 @@ package csvprofile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -61,7 +62,11 @@ func (t *Table) hold(cells [][]byte) {
 		return
 	}
 	t.rows++
-	if t.batch = append(t.batch, cells...); len(t.batch) >= min(batchCells, runLen*len(cells)) {
+	most := min(batchCells, runLen*len(cells))
+	if t.batch == nil {
+		t.batch = make([][]byte, 0, most+len(cells))
+	}
+	if t.batch = append(t.batch, cells...); len(t.batch) >= most {
 		t.settle()
 	}
 }
@@ -151,7 +156,7 @@ func copyCells(cells [][]byte) []string {
 	return row
 }
 
-// finish fills the profile's rows and columns.
+// finish fills the profile's rows and columns. It ends the table, whose columns are left to others.
 func (t *Table) finish(p *Profile) {
 	p.Dialect.Footer = len(t.pending)
 	p.Rows, p.Ragged = t.rows, t.ragged
@@ -160,6 +165,7 @@ func (t *Table) finish(p *Profile) {
 		t.cols = t.cols[:n-1] // a delimiter at the end of every line makes no column
 		p.Empty++
 	}
+	p.Columns = slices.Grow(p.Columns, len(t.cols))
 	for i, c := range t.cols {
 		name := ""
 		if i < len(t.names) {
@@ -176,7 +182,9 @@ func (t *Table) finish(p *Profile) {
 		col := c.finish(name, t.rows)
 		col.Titles = t.titles(i, name)
 		p.Columns = append(p.Columns, col)
+		c.release()
 	}
+	t.cols = nil
 }
 
 // maxName is how many characters of a column's name are kept.
