@@ -139,16 +139,18 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if found.Kept != nil {
 		found.Activity.Outcome = catalog.Archived
 	}
+	var result frontier.Result
 	done := func(txn *kv.Txn, act catalog.Activity) error {
-		return p.Frontier.Done(txn, lease, job, p.result(job, ex, act))
+		result = p.result(job, ex, act)
+		return p.Frontier.Done(txn, lease, job, result)
 	}
 	activity, err := p.Archive.Commit(ctx, found, done)
 	if err != nil {
 		return Report{}, err
 	}
 	r := report(activity, latest, ex, found.Kept)
-	if wait, _ := quickRetry(job, activity); wait > 0 {
-		r.retry = p.Clock().Add(wait)
+	if result.Passing {
+		r.retry = result.NextDue
 	}
 	return r, nil
 }
@@ -167,7 +169,10 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 		next, why = p.Clock().Add(noRoomPause), "the disk was full"
 	}
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why}
-	if wait, why := quickRetry(job, act); wait > 0 {
+	if host, err := surt.Host(job.URL); err == nil { // what cannot be fetched has no host to spare
+		r.HostBackoff, r.HostWait = p.Gate.Held(host)
+	}
+	if wait, why := quickRetry(job, act, r.HostBackoff); wait > 0 {
 		r.NextDue, r.Why, r.Passing = p.Clock().Add(wait), why, true
 	}
 	if visit.Known() {
@@ -175,9 +180,6 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	}
 	if ex.Body != nil {
 		r.Size = ex.Body.Size()
-	}
-	if host, err := surt.Host(job.URL); err == nil { // what cannot be fetched has no host to spare
-		r.HostBackoff, r.HostWait = p.Gate.Held(host)
 	}
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
 )
 
 func TestWhatMayPassIsTriedTwiceSoonAndThenLeftToTheSchedule(t *testing.T) {
@@ -82,5 +83,46 @@ func TestACrawlOfWhatIsDueWaitsForRetriesThatAreDueSoon(t *testing.T) {
 	}
 	if got := outcomes[s.URL+"/never.csv"]; len(got) != 2 { // the second retry is five minutes away
 		t.Errorf("lasting trouble: %v", got)
+	}
+}
+
+func TestAfterA429TheURLIsDueWhenItsHostMayBeAskedAgain(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	var asked atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/robots.txt":
+			http.NotFound(w, r)
+		case r.URL.Path == "/never.csv":
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case asked.Add(1) <= 1:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		default:
+			w.Write([]byte("a,b\n1,2\n"))
+		}
+	}))
+	t.Cleanup(s.Close)
+	n.add(t, s.URL+"/a.csv")
+	var outcomes []catalog.Outcome
+	_, err := n.Run(t.Context(), RunOptions{Once: true, Wait: time.Minute, Report: func(r Report) { outcomes = append(outcomes, r.Outcome) }})
+	if err != nil || !slices.Equal(outcomes, []catalog.Outcome{catalog.RetryLater, catalog.Archived}) {
+		t.Errorf("%v, %v; want the file as soon as the host may be asked", outcomes, err)
+	}
+
+	n.add(t, s.URL+"/never.csv")
+	n.crawl(t, RunOptions{})
+	u, err := n.Pipeline.Frontier.Get(s.URL + "/never.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wait := u.Due.Sub(n.clock.now()); wait < 50*time.Minute || wait > 70*time.Minute || len(u.History) != 0 {
+		t.Errorf("asked to wait an hour: again in %s, history %v", wait, u.History)
+	}
+	refused := catalog.Activity{Outcome: catalog.RetryLater}
+	if wait, why := quickRetry(frontier.Job{Errors: askedToWait}, refused, time.Second); wait != 0 {
+		t.Errorf("always asked to wait: again in %s, %s; want that left to the schedule", wait, why)
 	}
 }

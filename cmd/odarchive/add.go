@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -16,39 +17,40 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/surt"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
 func (c *cli) add() *cobra.Command {
 	var seed catalog.Seed
 	var file string
+	var skipBad bool
 	cmd := &cobra.Command{
 		Use:   "add URL...",
 		Short: "Register files to be crawled",
 		Example: `  odarchive add https://example.org/data.csv
   odarchive add https://example.org/data.csv --portal https://example.org/ --dataset https://example.org/dataset/1 --title "Trees"
-  odarchive add --file list.txt        one URL a line; .csv with a column url, .jsonl with {"url": ...} too`,
+  odarchive add --file list.txt        one URL a line; .csv with a column url, .jsonl with {"url": ...} too
+  odarchive add --file list.txt --skip-bad`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seeds := make([]catalog.Seed, 0, len(args))
 			for _, address := range args {
 				s := seed
 				s.URL = address
+				if _, err := surt.Canonical(s.URL); err != nil {
+					return usagef("%w; expected an address such as https://example.org/data.csv", err)
+				}
 				seeds = append(seeds, s)
 			}
+			listed := seedList{name: file, defaults: seed, skipBad: skipBad}
 			if file != "" {
-				listed, err := readSeeds(file, seed)
-				if err != nil {
+				if err := listed.read(); err != nil {
 					return err
 				}
-				seeds = append(seeds, listed...)
+				seeds = append(seeds, listed.seeds...)
 			}
-			if len(seeds) == 0 {
+			if len(seeds) == 0 && file == "" {
 				return usagef("add needs at least one URL, or --file")
-			}
-			for _, s := range seeds {
-				if _, err := surt.Canonical(s.URL); err != nil {
-					return usagef("%q: %w; expected an address such as https://example.org/data.csv", s.URL, err)
-				}
 			}
 			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
 				bar := c.progress(int64(len(seeds)), "files")
@@ -67,7 +69,11 @@ func (c *cli) add() *cobra.Command {
 					done += len(part)
 					bar.set(int64(done), "registered")
 				}
-				return c.print(map[string]int{"given": len(seeds), "added": added}, "%d given, %d new", len(seeds), added)
+				skipped := ""
+				if listed.skipped > 0 {
+					skipped = fmt.Sprintf(", %s skipped, the first: %v", english.Plural(listed.skipped, "bad line", ""), listed.first)
+				}
+				return c.print(map[string]int{"given": len(seeds), "added": added, "skipped": listed.skipped}, "%d given, %d new%s", len(seeds), added, skipped)
 			})
 		},
 	}
@@ -77,6 +83,7 @@ func (c *cli) add() *cobra.Command {
 	f.StringVar(&seed.Title, "title", "", "title")
 	f.StringVar(&seed.Format, "format", "", "declared format, such as CSV")
 	f.StringVar(&file, "file", "", "list of URLs: .txt, .csv or .jsonl")
+	f.BoolVar(&skipBad, "skip-bad", false, "go on after lines of the list that name no URL, and say how many there were")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }
@@ -84,26 +91,62 @@ func (c *cli) add() *cobra.Command {
 // maxLine bounds a line of a list.
 const maxLine = 1 << 20
 
-// readSeeds reads a list; what an entry does not say is taken from the defaults.
-func readSeeds(name string, defaults catalog.Seed) ([]catalog.Seed, error) {
-	f, err := os.Open(name)
+// seedList is a list of URLs in a file. What an entry does not say is taken from the defaults.
+type seedList struct {
+	name     string
+	defaults catalog.Seed
+	skipBad  bool
+
+	seeds   []catalog.Seed
+	skipped int   // bad lines
+	first   error // of them
+}
+
+func (l *seedList) read() error {
+	f, err := os.Open(l.name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	switch strings.ToLower(filepath.Ext(name)) {
+	text := bufio.NewReader(f)
+	if head, _ := text.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		_, _ = text.Discard(len(byteOrderMark))
+	}
+	switch strings.ToLower(filepath.Ext(l.name)) {
 	case ".jsonl", ".ndjson":
-		return eachLine(f, name, func(line string) (catalog.Seed, error) {
+		return l.lines(text, func(line string) (catalog.Seed, error) {
 			var entry struct{ URL, Href, Portal, Dataset, Title, Format string }
 			if err := json.Unmarshal([]byte(line), &entry); err != nil {
-				return defaults, fmt.Errorf("expected a JSON object such as {\"url\": \"https://...\"}: %w", err)
+				return catalog.Seed{}, fmt.Errorf("expected a JSON object such as {\"url\": \"https://...\"}: %w", err)
 			}
-			return merge(defaults, entry.URL+entry.Href, entry.Portal, entry.Dataset, entry.Title, entry.Format), nil
+			return merge(l.defaults, cmp.Or(entry.URL, entry.Href), entry.Portal, entry.Dataset, entry.Title, entry.Format), nil
 		})
 	case ".csv":
-		return readCSV(f, name, defaults)
+		return l.rows(text)
 	}
-	return eachLine(f, name, func(line string) (catalog.Seed, error) { return merge(defaults, line, "", "", "", ""), nil })
+	return l.lines(text, func(line string) (catalog.Seed, error) { return merge(l.defaults, line, "", "", "", ""), nil })
+}
+
+// byteOrderMark is what some programs put before a text.
+const byteOrderMark = "\ufeff"
+
+// take takes what a line holds, or what is wrong with it.
+func (l *seedList) take(line int, s catalog.Seed, err error) error {
+	if err == nil {
+		_, err = surt.Canonical(s.URL)
+	}
+	if err == nil {
+		l.seeds = append(l.seeds, s)
+		return nil
+	}
+	err = fmt.Errorf("%s:%d: %w", l.name, line, err)
+	if !l.skipBad {
+		return fmt.Errorf("%w; nothing was added (--skip-bad adds the other lines)", err)
+	}
+	if l.skipped++; l.skipped == 1 {
+		l.first = err
+	}
+	return nil
 }
 
 func merge(s catalog.Seed, url, portal, dataset, title, format string) catalog.Seed {
@@ -116,45 +159,54 @@ func merge(s catalog.Seed, url, portal, dataset, title, format string) catalog.S
 	return s
 }
 
-func eachLine(r io.Reader, name string, parse func(string) (catalog.Seed, error)) ([]catalog.Seed, error) {
-	var seeds []catalog.Seed
+func (l *seedList) lines(r io.Reader, parse func(string) (catalog.Seed, error)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
-	for n := 1; lines.Scan(); n++ {
+	n := 0
+	for lines.Scan() {
+		n++
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		seed, err := parse(line)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		if err := l.take(n, seed, err); err != nil {
+			return err
 		}
-		seeds = append(seeds, seed)
 	}
-	return seeds, lines.Err()
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s:%d: %w", l.name, n+1, err)
+	}
+	return nil
 }
 
-func readCSV(r io.Reader, name string, defaults catalog.Seed) ([]catalog.Seed, error) {
+func (l *seedList) rows(r io.Reader) error {
 	rows := csv.NewReader(r)
 	header, err := rows.Read()
 	if err != nil {
-		return nil, fmt.Errorf("%s: expected a header with a column url: %w", name, err)
+		return fmt.Errorf("%s: expected a header with a column url: %w", l.name, err)
 	}
 	column := map[string]int{}
 	for i, h := range header {
 		column[strings.ToLower(strings.TrimSpace(h))] = i
 	}
 	if _, ok := column["url"]; !ok {
-		return nil, fmt.Errorf("%s: no column is called url; found %s", name, strings.Join(header, ", "))
+		return fmt.Errorf("%s: no column is called url; found %s", l.name, strings.Join(header, ", "))
 	}
-	var seeds []catalog.Seed
 	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			return seeds, nil
+			return nil
+		}
+		var bad *csv.ParseError
+		if errors.As(err, &bad) {
+			if err := l.take(bad.Line, catalog.Seed{}, bad.Err); err != nil {
+				return err
+			}
+			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", l.name, err)
 		}
 		cell := func(h string) string {
 			if i, ok := column[h]; ok {
@@ -162,6 +214,9 @@ func readCSV(r io.Reader, name string, defaults catalog.Seed) ([]catalog.Seed, e
 			}
 			return ""
 		}
-		seeds = append(seeds, merge(defaults, cell("url"), cell("portal"), cell("dataset"), cell("title"), cell("format")))
+		line, _ := rows.FieldPos(0)
+		if err := l.take(line, merge(l.defaults, cell("url"), cell("portal"), cell("dataset"), cell("title"), cell("format")), nil); err != nil {
+			return err
+		}
 	}
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/schedule"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
@@ -26,9 +28,9 @@ func (c *cli) schedule() *cobra.Command {
 				next, why := n.Pipeline.Schedule.Next(u.Key, u.Seed.Period, u.History, n.Clock())
 				estimate := schedule.Believe(u.History, schedule.Hints{Declared: u.Seed.Period}).Explain()
 				if c.json {
-					return c.print(map[string]any{"url": u.Seed.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "next": next, "why": why}, "")
+					return c.print(map[string]any{"url": u.Seed.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why}, "")
 				}
-				fmt.Fprintf(c.stdout, "%s\n%d visits, %d of them found a change\n", u.Seed.URL, u.Fetches, u.Changes)
+				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change\n", u.Seed.URL, english.Plural(u.Fetches, "visit", ""), u.Changes)
 				for _, v := range u.History {
 					change := ""
 					if v.Changed {
@@ -39,10 +41,13 @@ func (c *cli) schedule() *cobra.Command {
 				for _, line := range estimate {
 					fmt.Fprintln(c.stdout, "estimate: "+line)
 				}
-				if u.Due.IsZero() {
+				switch {
+				case u.Blacklisted:
+					return c.print(nil, "blacklisted: not fetched until it is injected with \"blacklisted\": false")
+				case u.Due.IsZero():
 					return c.print(nil, "not due again")
 				}
-				return c.print(nil, "queued for %s: %s\nby the rule as it is set now: %s: %s", u.Due.UTC().Format(time.RFC3339), u.Why, next.UTC().Format(time.RFC3339), why)
+				return c.print(nil, "queued for %s: %s\nby the rule as it is set now: %s: %s", u.Due.UTC().Format(time.RFC3339), cmp.Or(u.Why, "as it was asked for"), next.UTC().Format(time.RFC3339), why)
 			})
 		},
 	}

@@ -26,6 +26,15 @@ type BadURL struct {
 func (e *BadURL) Error() string { return "frontier: " + e.Err.Error() }
 func (e *BadURL) Unwrap() error { return e.Err }
 
+// about adds to an error which URL it is about; a *BadURL says so itself.
+func about(raw string, err error) error {
+	var bad *BadURL
+	if errors.As(err, &bad) {
+		return err
+	}
+	return fmt.Errorf("frontier: %s: %w", raw, err)
+}
+
 // Add makes URLs known and queues the new ones for now; what it says of known ones is merged into what other sources
 // said. It may be repeated. URLs that cannot be crawled are left out and reported, joined, as *BadURL after all others
 // were added; any other error means that some may not have been.

@@ -33,7 +33,7 @@ func (f *Frontier) LeaseURL(ctx context.Context, raw string) (*Lease, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("frontier: %s: %w", raw, err)
+		return nil, about(raw, err)
 	}
 	if f.leased(u.Group) {
 		return nil, fmt.Errorf("frontier: %s: %w: its host is being visited", raw, ErrLeaseLost)

@@ -23,7 +23,7 @@ func (f *Frontier) Get(raw string) (*URL, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("frontier: %s: %w", raw, err)
+		return nil, about(raw, err)
 	}
 	return u, nil
 }

@@ -76,7 +76,7 @@ func (b *Belief) retry(last time.Time, l Limits) Decision {
 		what = "gave no file"
 	}
 	wait := b.retryAfter(l)
-	return Decision{last.Add(wait), 0, fmt.Sprintf("%s %s in a row: again after %s", what, times(b.fails), days(wait))}
+	return Decision{last.Add(wait), 0, fmt.Sprintf("%s%s: again after %s", what, inARow(b.fails), days(wait))}
 }
 
 func (b *Belief) retryAfter(l Limits) time.Duration {
@@ -90,11 +90,11 @@ func (b *Belief) retryAfter(l Limits) time.Duration {
 // sure is how likely a period's hour must be before visits are set by it.
 const sure = 0.6
 
-func times(n int) string {
+func inARow(n int) string {
 	if n == 1 {
-		return "once"
+		return ""
 	}
-	return fmt.Sprintf("%d times", n)
+	return fmt.Sprintf(" %d times in a row", n)
 }
 
 func (b *Belief) decide(price float64, l Limits) Decision {

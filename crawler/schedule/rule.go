@@ -1,7 +1,8 @@
 package schedule
 
 import (
-	"hash/maphash"
+	"hash/fnv"
+	"io"
 	"sync"
 	"time"
 )
@@ -24,7 +25,6 @@ func (r PaperRule) Next(_ string, _ time.Duration, history []Visit, now time.Tim
 type AdaptiveRule struct {
 	opts    AdaptiveOptions
 	planner *Planner
-	seed    maphash.Seed
 
 	mu      sync.Mutex // guards what follows
 	planned time.Time
@@ -47,7 +47,7 @@ func NewAdaptiveRule(o AdaptiveOptions) *AdaptiveRule {
 	if o.Every <= 0 {
 		o.Every = 6 * time.Hour
 	}
-	r := &AdaptiveRule{opts: o, planner: NewPlanner(0, o.Limits), seed: maphash.MakeSeed()}
+	r := &AdaptiveRule{opts: o, planner: NewPlanner(0, o.Limits)}
 	r.planner.soft = true
 	return r
 }
@@ -60,7 +60,9 @@ var (
 // Next is Decide at the present price.
 func (r *AdaptiveRule) Next(key string, declared time.Duration, history []Visit, now time.Time) (time.Time, string) {
 	r.plan(now)
-	d, _ := r.planner.Decide(maphash.String(r.seed, key), history, now, declared)
+	id := fnv.New64a()
+	io.WriteString(id, key)
+	d, _ := r.planner.Decide(id.Sum64(), history, now, declared)
 	return d.Next, d.Why
 }
 

@@ -87,8 +87,12 @@ func Paper(history []Visit, now time.Time, l Limits) (next time.Time, why string
 // days writes a duration the way people talk about intervals.
 func days(d time.Duration) string {
 	switch {
+	case d >= 1000*24*time.Hour:
+		return fmt.Sprintf("%.0f days", d.Hours()/24)
 	case d >= 48*time.Hour:
 		return fmt.Sprintf("%.3g days", d.Hours()/24)
+	case d == time.Hour:
+		return "1 hour"
 	case d >= time.Hour:
 		return fmt.Sprintf("%.3g hours", d.Hours())
 	default:

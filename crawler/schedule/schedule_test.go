@@ -54,3 +54,29 @@ func TestThePapersRule(t *testing.T) {
 		t.Errorf("a URL never visited is due at %s, want now", next)
 	}
 }
+
+func TestWhySaysNumbersAsPeopleDo(t *testing.T) {
+	t.Parallel()
+	failed := []Visit{{At: monday, Outcome: catalog.RetryLater}}
+	l := Limits{Min: time.Hour}
+	if _, why := Adaptive(failed, monday, l, Hints{}); why != "could not be fetched: again after 1 hour" {
+		t.Error(why)
+	}
+	failed = append(failed, Visit{At: monday, Outcome: catalog.RetryLater})
+	if _, why := Adaptive(failed, monday, l, Hints{}); why != "could not be fetched 2 times in a row: again after 2 hours" {
+		t.Error(why)
+	}
+	if got := days(1024 * 24 * time.Hour); got != "1024 days" {
+		t.Error(got)
+	}
+}
+
+func TestTwoRulesSayTheSameOfAURL(t *testing.T) {
+	t.Parallel()
+	history := []Visit{{At: monday, Outcome: catalog.Archived, Changed: true}}
+	a, _ := NewAdaptiveRule(AdaptiveOptions{}).Next("http://(example,)/a.csv", 0, history, monday)
+	b, _ := NewAdaptiveRule(AdaptiveOptions{}).Next("http://(example,)/a.csv", 0, history, monday)
+	if !a.Equal(b) {
+		t.Errorf("%s by one process, %s by another", a, b)
+	}
+}
