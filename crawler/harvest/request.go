@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -161,11 +162,31 @@ func read(resp *http.Response, r Request) (answer Answer, again bool, err error)
 	case int64(len(body)) > limit:
 		return answer, false, fmt.Errorf("%s %w %d bytes", answer.URL, ErrTooLong, limit)
 	}
+	if !r.Raw && Packed(body) { // without a word in the header
+		if body, err = unpack(body, limit); err != nil {
+			return answer, false, fmt.Errorf("%s: %w", answer.URL, err)
+		}
+	}
 	answer.Body = body
 	if !r.Raw {
 		answer.Body = toUTF8(body, resp.Header.Get("Content-Type"))
 	}
 	return answer, false, nil
+}
+
+// Packed tells bytes of gzip.
+func Packed(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b\x08")) }
+
+func unpack(body []byte, limit int64) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(io.LimitReader(z, limit+1))
+	if err == nil && int64(len(plain)) > limit {
+		err = fmt.Errorf("%w %d bytes", ErrTooLong, limit)
+	}
+	return plain, err
 }
 
 func passing(status int) bool {

@@ -20,6 +20,7 @@ type rdfxmlDecoder struct {
 	ids   map[string]bool // rdf:ID values in use, resolved
 	text  []byte          // of the open property element; only the innermost can have any
 	rdf12 bool
+	mend  bool // IRIs
 	out   []term.Quad
 	next  int
 
@@ -61,7 +62,7 @@ const (
 
 func decodeRDFXML(r io.Reader, base iri.Base, o Options) decoder {
 	return &rdfxmlDecoder{x: newXMLScanner(r, o), lim: o.Limits, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache(),
-		stack: []xframe{{kind: xDoc, base: &base}}, ids: map[string]bool{}, rdf12: o.RDF12}
+		stack: []xframe{{kind: xDoc, base: &base}}, ids: map[string]bool{}, rdf12: o.RDF12, mend: o.MendIRIs}
 }
 
 func (d *rdfxmlDecoder) skip() bool { return false }

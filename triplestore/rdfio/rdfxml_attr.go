@@ -1,6 +1,8 @@
 package rdfio
 
 import (
+	"strings"
+
 	"slices"
 
 	"odarchive/triplestore/rdfio/iri"
@@ -86,6 +88,9 @@ func (d *rdfxmlDecoder) nameIRI(n *xmlName) (term.Key, error) {
 
 // ref resolves a reference of rdf:about and the like.
 func (d *rdfxmlDecoder) ref(s string, f *xframe) (term.Key, error) {
+	if d.mend && iri.CheckChars(s) != nil {
+		s = strings.ReplaceAll(string(mendIRI([]byte(strings.TrimSpace(s)))), `\`, "%5C")
+	}
 	if err := iri.CheckChars(s); err != nil {
 		return "", d.fail("%q: %w", s, err)
 	}

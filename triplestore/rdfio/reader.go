@@ -46,6 +46,9 @@ type Options struct {
 	// RDF12 allows what RDF 1.2 adds to N-Triples, N-Quads, Turtle, TriG and RDF/XML: triple terms, reifiers, base
 	// directions.
 	RDF12 bool
+	// MendIRIs percent-encodes characters that must not stand in an IRI (spaces, braces and the like) in RDF/XML, Turtle and
+	// TriG, where they are errors otherwise.
+	MendIRIs bool
 	// Limits bound memory and nesting.
 	Limits Limits
 	// Context gives the JSON-LD context (a JSON document) that stands at an IRI. Without it, and where it returns an

@@ -25,6 +25,7 @@ type turtleDecoder struct {
 	trig  bool
 	n3    bool // "=" stands for owl:sameAs
 	rdf12 bool
+	mend  bool // IRIs
 	base  iri.Base
 	ns    map[string]string
 	keys  *keyCache
@@ -82,7 +83,7 @@ func decodeN3(r io.Reader, base iri.Base, o Options) decoder {
 }
 
 func newTurtleDecoder(r io.Reader, base iri.Base, o Options, trig bool) *turtleDecoder {
-	return &turtleDecoder{in: newInput(r, o), lim: o.Limits, trig: trig, rdf12: o.RDF12, base: base, ns: map[string]string{},
+	return &turtleDecoder{in: newInput(r, o), lim: o.Limits, trig: trig, rdf12: o.RDF12, mend: o.MendIRIs, base: base, ns: map[string]string{},
 		keys: newKeyCache(), blank: blanks{prefix: o.BlankPrefix}}
 }
 

@@ -123,7 +123,7 @@ func (d *turtleDecoder) startsName() bool {
 // iriRef reads <...> and resolves it.
 func (d *turtleDecoder) iriRef() (term.Key, error) {
 	in := d.in
-	n, ascii, escaped := 1, true, false
+	n, ascii, escaped, broken := 1, true, false, false
 	for {
 		if in.pos+n >= in.end {
 			if !in.fill() {
@@ -139,11 +139,16 @@ func (d *turtleDecoder) iriRef() (term.Key, error) {
 			if !ascii && !utf8.Valid(raw) {
 				return "", in.fail(invalidAt(raw), "UTF-8")
 			}
+			if broken {
+				raw = append([]byte{'<'}, mendIRI(bytes.TrimSpace(raw[1:]))...)
+			}
 			return d.resolve(raw, n+1, escaped)
 		case c == '\\':
 			escaped = true
 		case c >= utf8.RuneSelf:
 			ascii = false
+		case d.mend && c != '\n' && c != '\r' && c != '<':
+			broken = true
 		default:
 			return "", in.fail(n, "a character that may stand in an IRI, or '>'")
 		}

@@ -112,8 +112,10 @@ func (w *walk) document() error {
 	case '{':
 		err = w.catalog(about)
 	default:
-		_, err = w.in.Value()
-		return errors.Join(err, fmt.Errorf("%s holds no catalog", w.address))
+		if _, err = w.in.Value(); err != nil {
+			return fmt.Errorf("%s holds no catalog: %w", w.address, err)
+		}
+		return fmt.Errorf("%s holds no catalog", w.address)
 	}
 	if err != nil {
 		return w.stop(err)

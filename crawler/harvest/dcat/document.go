@@ -76,7 +76,7 @@ func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document
 	if !ok {
 		return fmt.Errorf("%s answered with %s that is no RDF%s", answer.URL, kindOf(declared), otherKind(body))
 	}
-	rd := rdfio.NewReader(bytes.NewReader(body), syntax, rdfio.Options{Base: answer.URL, RDF12: true,
+	rd := rdfio.NewReader(bytes.NewReader(body), syntax, rdfio.Options{Base: answer.URL, RDF12: true, MendIRIs: true,
 		Limits: rdfio.Limits{Document: maxDocument}, Context: func(iri string) ([]byte, error) { return r.context(ctx, iri) }})
 	for {
 		q, err := rd.Read()

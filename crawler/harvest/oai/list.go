@@ -264,7 +264,7 @@ func (h *run) around(w window, t *trouble) []window {
 		switch {
 		case ascending && (w.From.IsZero() || last.After(w.From)):
 			return []window{part(last, w.Until)}
-		case ascending && t.kind == "loop" && (w.Until.IsZero() || last.Before(w.Until)) && last.Before(h.date): // one moment, round and round
+		case ascending && t.kind == "loop" && (w.Until.IsZero() || last.Before(w.Until)) && last.Before(h.date) && last.Add(step).After(w.From): // one moment, round and round
 			return []window{part(last.Add(step), w.Until)}
 		}
 		if a, b, ok := w.halves(h.earliest, h.date, step); ok {

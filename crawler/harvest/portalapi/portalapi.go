@@ -5,7 +5,9 @@
 package portalapi
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,8 +100,16 @@ func Open(ctx context.Context, doer harvest.Doer, address, unless string) (io.Re
 	if err != nil {
 		return nil, nil, err
 	}
+	start := bufio.NewReader(resp.Body)
+	var from io.Reader = start
+	if magic, _ := start.Peek(3); harvest.Packed(magic) { // without a word in the header; a fault is met again by reading
+		if from, err = gzip.NewReader(start); err != nil {
+			resp.Body.Close()
+			return nil, nil, fmt.Errorf("%s: %w", address, err)
+		}
+	}
 	head := make([]byte, 64<<10)
-	n, err := io.ReadFull(resp.Body, head)
+	n, err := io.ReadFull(from, head)
 	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
 		resp.Body.Close()
 		return nil, nil, fmt.Errorf("%s broke off after %d bytes: %w", address, n, err)
@@ -112,7 +123,7 @@ func Open(ctx context.Context, doer harvest.Doer, address, unless string) (io.Re
 	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil {
 		hint = params["charset"]
 	}
-	all := io.MultiReader(bytes.NewReader(head), resp.Body)
+	all := io.MultiReader(bytes.NewReader(head), from)
 	if name := charset.Detect(head, hint).Name; name != "" && name != "utf-8" && name != "ascii" {
 		if decoded, err := charset.NewReader(all, name); err == nil {
 			all = decoded
@@ -170,7 +181,7 @@ func Resolve(base, reference string) string {
 	if strings.HasPrefix(strings.ToLower(reference), "www.") {
 		return "http://" + reference
 	}
-	if !strings.HasPrefix(reference, "/") {
+	if !strings.HasPrefix(reference, "/") && !filePath.MatchString(reference) {
 		return reference
 	}
 	b, err := url.Parse(base)
@@ -183,6 +194,9 @@ func Resolve(base, reference string) string {
 	}
 	return u.String()
 }
+
+// filePath that is meant relative to the portal ("files/2020/a.csv"), and no word, host or prose.
+var filePath = regexp.MustCompile(`^(\./)?[\pL\pN_~%-]+(/[^/\s:]+)*/[^/\s:]+\.[A-Za-z0-9]{2,7}$`)
 
 // services are formats of what answers questions instead of being a file.
 var services = []string{"api", "arcgis geoservices rest api", "arcgis online map", "csw", "esri rest", "geoservice", "graphql", "oai-pmh", "odata", "ogc api", "ogc:wfs",

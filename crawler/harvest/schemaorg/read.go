@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,12 +90,20 @@ func jsonLD(address string, body []byte) ([]term.Quad, error) {
 	if err == nil || json.Valid(body) {
 		return quads, err
 	}
-	meant, looseErr := loosejson.Parse(body)
+	meant, looseErr := loosejson.Parse(unwrapped(body))
 	if looseErr != nil || !(meant.IsObject() || meant.IsArray()) {
 		return quads, err
 	}
 	return strictly(address, []byte(meant.JSON()))
 }
+
+// unwrapped is a script without what hid it from browsers and XML parsers of the last century.
+func unwrapped(body []byte) []byte {
+	body = wrapped.ReplaceAll(body, nil)
+	return bytes.TrimRight(bytes.TrimSpace(body), ";")
+}
+
+var wrapped = regexp.MustCompile(`^\s*(?://|/\*)?\s*(?:<!\[CDATA\[|<!--)\s*(?:\*/)?|(?://|/\*)?\s*(?:\]\]>|-->)\s*(?:\*/)?\s*$`)
 
 // mend reads the script elements of a page that hold no proper JSON.
 func mend(address string, page []byte) (quads []term.Quad, faults []error) {
