@@ -118,8 +118,10 @@ func (o Options) routes(r chi.Router) {
 		serve(r, "/api/v1/sparql", compress(o.SPARQL), "GET", "HEAD", "POST")
 	}
 	if o.GraphStore != nil {
-		serve(r, "/rdf-graph-store", compress(o.GraphStore), "GET", "HEAD")
-		serve(r, "/rdf-graph-store", o.Guard.Require(o.GraphStore), "PUT", "POST", "DELETE", "PATCH")
+		for _, path := range []string{"/rdf-graph-store", "/rdf-graph-store/*"} {
+			serve(r, path, compress(o.GraphStore), "GET", "HEAD")
+			serve(r, path, o.Guard.Require(o.GraphStore), "PUT", "POST", "DELETE")
+		}
 	}
 	if o.Memento != nil {
 		serve(r, "/timegate/*", o.Memento, "GET", "HEAD")

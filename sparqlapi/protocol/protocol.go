@@ -79,7 +79,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, h.o.MaxBody)
-	req, err := read(r)
+	req, err := read(r, h.o.MaxBody)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,6 +93,9 @@ func TestTheClientChoosesTheFormat(t *testing.T) {
 		{graph, "", "", "text/turtle; charset=utf-8", "<s:0>"},
 		{graph, "", "application/n-triples", "application/n-triples; charset=utf-8", "<s:0> <p:p>"},
 		{graph, "", "application/rdf+xml", "application/rdf+xml", "rdf:RDF"},
+		{graph, "", "application/*", "application/n-triples; charset=utf-8", "<s:0> <p:p>"},
+		{graph, "", "text/plain;q=0.5, application/xml;q=0.5", "application/n-triples; charset=utf-8", "<s:0> <p:p>"},
+		{graph, "", "application/x-turtle", "text/turtle; charset=utf-8", "<s:0>"},
 		{graph, "jsonld", "", "application/ld+json", `"s:0"`},
 		{graph, "nt", "text/html", "application/n-triples; charset=utf-8", "<s:0>"},
 	} {
@@ -105,6 +109,56 @@ func TestTheClientChoosesTheFormat(t *testing.T) {
 		}
 		if !strings.Contains(resp.Header.Get("Vary"), "Accept") {
 			t.Errorf("%s: Vary is %q", c.query, resp.Header.Get("Vary"))
+		}
+	}
+}
+
+func TestFieldsOfAFormThatNobodyFilledInSayNothing(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, numbers(2), protocol.Options{})
+	_, body := get(t, srv, url.Values{"query": {"ASK { ?s ?p ?o }"}, "default-graph-uri": {""}, "named-graph-uri": {""}, "timeout": {""}, "format": {""}, "explain": {""}}, "")
+	if !strings.Contains(body, "true") {
+		t.Error(body)
+	}
+}
+
+func TestABodyMayBeCompressed(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, numbers(2), protocol.Options{MaxBody: 1 << 20})
+	squeeze := func(text string) string {
+		var b strings.Builder
+		z := gzip.NewWriter(&b)
+		io.WriteString(z, text)
+		z.Close()
+		return b.String()
+	}
+	const ask = "ASK { ?s ?p ?o }"
+	for _, c := range []struct {
+		coding, body string
+		status       int
+		want         string
+	}{
+		{"gzip", squeeze(ask), 200, "true"},
+		{"X-Gzip", squeeze(ask), 200, "true"},
+		{"identity", ask, 200, "true"},
+		{"gzip", squeeze(ask)[:20], 400, "cannot be read"},
+		{"gzip", squeeze(ask + "#" + strings.Repeat("x", 2<<20)), 413, "too large"},
+		{"br", ask, 415, "Content-Encoding"},
+	} {
+		r, err := http.NewRequest("POST", srv.URL+"/sparql", strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/sparql-query")
+		r.Header.Set("Content-Encoding", c.coding)
+		resp, err := srv.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != c.status || !strings.Contains(string(text), c.want) {
+			t.Errorf("%s %q: got %s %s, want %d with %q", c.coding, c.body, resp.Status, text, c.status, c.want)
 		}
 	}
 }

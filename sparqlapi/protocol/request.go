@@ -1,17 +1,20 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/rdfio"
 )
 
 type kind byte
@@ -36,8 +39,8 @@ func bad(format string, args ...any) error {
 	return problem.Newf(http.StatusBadRequest, "Not a request of the SPARQL protocol", format, args...)
 }
 
-// read takes a request apart.
-func read(r *http.Request) (*request, error) {
+// read takes a request apart, whose body may have most bytes.
+func read(r *http.Request, most int64) (*request, error) {
 	params, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, bad("The query string of the address cannot be read: %v.", err)
@@ -52,7 +55,7 @@ func read(r *http.Request) (*request, error) {
 			req.kind = query
 		}
 	case http.MethodPost:
-		if err := req.post(r, &params); err != nil {
+		if err := req.post(r, most, &params); err != nil {
 			return nil, err
 		}
 	default:
@@ -68,7 +71,7 @@ func read(r *http.Request) (*request, error) {
 }
 
 // post finds out which of the three ways of POST it is. A form's fields become params.
-func (req *request) post(r *http.Request, params *url.Values) error {
+func (req *request) post(r *http.Request, most int64, params *url.Values) error {
 	mt, attrs, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return unsupported(r, "The Content-Type is missing or cannot be read.")
@@ -85,9 +88,9 @@ func (req *request) post(r *http.Request, params *url.Values) error {
 	default:
 		return unsupported(r, "A query is sent as application/sparql-query, an update as application/sparql-update, or either in a form (application/x-www-form-urlencoded).")
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := plainBody(r, most)
 	if err != nil {
-		return fmt.Errorf("protocol: read the request: %w", err)
+		return err
 	}
 	if req.kind != nothing {
 		if params.Has("query") || params.Has("update") {
@@ -115,6 +118,33 @@ func (req *request) post(r *http.Request, params *url.Values) error {
 		return bad("The form has neither a query nor an update.")
 	}
 	return nil
+}
+
+// plainBody reads a body, decompressed where its Content-Encoding says so (RFC 9110 §8.4): to no more than may be sent plain.
+func plainBody(r *http.Request, most int64) ([]byte, error) {
+	var in io.Reader = r.Body
+	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
+	case "", "identity":
+	case "gzip", "x-gzip", "zstd":
+		plain, err := rdfio.Decompression{Max: most}.Open(r.Body, "the request")
+		if err != nil {
+			return nil, bad("The compressed text cannot be read: %v.", err)
+		}
+		defer plain.Close()
+		in = plain
+	default:
+		return nil, unsupported(r, "The Content-Encoding has to be gzip, zstd or none.")
+	}
+	body, err := io.ReadAll(in)
+	switch {
+	case errors.Is(err, rdfio.ErrLimit):
+		return nil, problem.Wrap(http.StatusRequestEntityTooLarge, "The request is too large", err)
+	case err != nil && in != r.Body:
+		return nil, bad("The compressed text cannot be read: %v.", err)
+	case err != nil:
+		return nil, fmt.Errorf("protocol: read the request: %w", err)
+	}
+	return body, nil
 }
 
 func unsupported(r *http.Request, detail string) error {
@@ -146,7 +176,10 @@ func (req *request) take(params url.Values) error {
 		}
 		req.text = text
 	}
-	req.defaultGraphs, req.namedGraphs = params[defaults], params[named]
+	given := func(name string) []string { // forms send the fields that nobody has filled in, too
+		return slices.DeleteFunc(params[name], func(iri string) bool { return iri == "" })
+	}
+	req.defaultGraphs, req.namedGraphs = given(defaults), given(named)
 	for _, iri := range append(append([]string{}, req.defaultGraphs...), req.namedGraphs...) {
 		if u, err := url.Parse(iri); err != nil || !u.IsAbs() {
 			return bad("%q is not the absolute IRI of a graph.", iri)

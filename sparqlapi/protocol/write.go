@@ -76,17 +76,16 @@ func rowOffers() []conneg.Offer {
 }
 
 func graphOffers() []conneg.Offer {
-	var offers []conneg.Offer
+	var offers, others []conneg.Offer
 	for _, s := range graphSyntaxes() {
 		offers = append(offers, conneg.Offer{MediaType: s.MediaType, Name: s.Name})
 		for _, a := range s.Aliases {
-			offers = append(offers, conneg.Offer{MediaType: a, Name: s.Name})
+			others = append(others, conneg.Offer{MediaType: a, Name: s.Name})
 		}
 	}
-	for mt, name := range map[string]string{"text/plain": "N-Triples", "application/json": "JSON-LD", "application/xml": "RDF/XML", "text/xml": "RDF/XML"} {
-		offers = append(offers, conneg.Offer{MediaType: mt, Name: name})
-	}
-	return offers
+	// Other names come last: a range such as application/* is answered with a type that it covers.
+	return append(append(offers, others...), conneg.Offer{MediaType: "text/plain", Name: "N-Triples"}, conneg.Offer{MediaType: "application/json", Name: "JSON-LD"},
+		conneg.Offer{MediaType: "application/xml", Name: "RDF/XML"}, conneg.Offer{MediaType: "text/xml", Name: "RDF/XML"})
 }
 
 // byName finds the format of a format parameter.

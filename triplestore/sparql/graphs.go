@@ -4,10 +4,16 @@ import (
 	"fmt"
 
 	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
 func (u *updating) clear(g term.Key) error {
+	n, err := graphSize(u.ds, g)
+	if err != nil {
+		return err
+	}
+	u.done.Deleted += n
 	u.found = append(u.found, change{clear: &g})
 	if o := u.shadow(); o != nil {
 		return o.clear(g)
@@ -44,9 +50,31 @@ func (u *updating) clearAll(t algebra.GraphTarget) error {
 	return nil
 }
 
+// graphSize is the number of quads in a graph.
+func graphSize(ds exec.Dataset, g term.Key) (int64, error) {
+	if g == "" {
+		return quadsOf(ds, term.DefaultGraph)
+	}
+	id, ok, err := ds.Lookup(g)
+	if err != nil || !ok {
+		return 0, err
+	}
+	return quadsOf(ds, id)
+}
+
+// quadsOf counts the quads of a graph, or of term.AnyGraph.
+func quadsOf(ds exec.Dataset, g term.ID) (n int64, err error) {
+	p := term.Pattern{G: g}
+	if e := ds.Estimate(p); e.Exact {
+		return int64(e.Count), nil
+	}
+	err = each(ds, p, func(term.IDQuad) { n++ })
+	return n, err
+}
+
 // create checks only: an empty graph does not exist here.
 func (u *updating) create(c algebra.Create) error {
-	n, err := u.count(term.IRI(c.IRI))
+	n, err := graphSize(u.ds, term.IRI(c.IRI))
 	if err != nil {
 		return err
 	}
@@ -56,22 +84,6 @@ func (u *updating) create(c algebra.Create) error {
 	return nil
 }
 
-// count tells whether a graph holds anything.
-func (u *updating) count(g term.Key) (int, error) {
-	id := term.DefaultGraph
-	if g != "" {
-		found, ok, err := u.ds.Lookup(g)
-		if err != nil || !ok {
-			return 0, err
-		}
-		id = found
-	}
-	c := u.ds.Scan(term.Pattern{G: id}, term.SPO)
-	defer c.Close()
-	rows, err := c.Next()
-	return len(rows), err
-}
-
 // transfer is ADD, COPY and MOVE (Update §3.2.3 to §3.2.5).
 func (u *updating) transfer(t algebra.Transfer) error {
 	from, to := graphKey(t.From), graphKey(t.To)
@@ -79,7 +91,7 @@ func (u *updating) transfer(t algebra.Transfer) error {
 		return nil
 	}
 	if from != "" { // a mistyped name must not empty the target
-		n, err := u.count(from)
+		n, err := graphSize(u.ds, from)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ type UpdateOptions struct {
 }
 
 // Updated tells what an update did.
-type Updated struct{ Inserted, Deleted int64 } // quads named, whether or not they were there already
+type Updated struct{ Inserted, Deleted int64 } // quads named, whether or not they were there already; of graphs cleared, what they held
 
 // Update applies an update request as a whole or not at all; whoever may update may also have any endpoint asked.
 //
@@ -38,7 +38,8 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	defer cancel()
 	if d, ok := s.(Dropper); ok && len(ops) == 1 {
 		if op, ok := ops[0].(algebra.Clear); ok && !op.Target.Named {
-			return Updated{}, cause(ctx, dropAlone(ctx, d, op.Target))
+			done, err := dropAlone(ctx, s, d, op.Target)
+			return done, cause(ctx, err)
 		}
 	}
 	loaded, err := e.loadAll(ctx, ops)
@@ -62,20 +63,27 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	return u.done, nil
 }
 
-// dropAlone is a request that is one CLEAR or DROP and nothing else.
-func dropAlone(ctx context.Context, d Dropper, t algebra.GraphTarget) (err error) {
+// dropAlone is a request that is one CLEAR or DROP and nothing else. What it says was deleted is as of the moment before.
+func dropAlone(ctx context.Context, s Store, d Dropper, t algebra.GraphTarget) (done Updated, err error) {
+	err = s.View(ctx, func(ds exec.Dataset) (err error) {
+		if t.All {
+			done.Deleted, err = quadsOf(ds, term.AnyGraph)
+		} else {
+			done.Deleted, err = graphSize(ds, graphKey(t))
+		}
+		return err
+	})
 	switch {
+	case err != nil:
 	case t.All:
 		err = d.Clear(ctx)
-	case t.Default:
-		err = d.DropGraph(ctx, "")
 	default:
-		err = d.DropGraph(ctx, term.IRI(t.IRI))
+		err = d.DropGraph(ctx, graphKey(t))
 	}
 	if err != nil {
-		return fmt.Errorf("sparql: update: %w", err)
+		return Updated{}, fmt.Errorf("sparql: update: %w", err)
 	}
-	return nil
+	return done, nil
 }
 
 // PrepareUpdate parses and translates an update, and gives it the dataset that o asks for.

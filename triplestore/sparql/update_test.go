@@ -359,3 +359,45 @@ func TestUpdatesOfOneEngineSeeEachOther(t *testing.T) {
 		t.Errorf("an update was lost: %s", show(state(t, store)))
 	}
 }
+
+// dropping is a store that drops graphs by itself.
+type dropping struct{ sparql.Store }
+
+func (d dropping) DropGraph(ctx context.Context, g term.Key) error {
+	return d.Update(ctx, func(t sparql.Txn) error { return t.ClearGraph(g) })
+}
+
+func (d dropping) Clear(ctx context.Context) error {
+	return errors.Join(d.DropGraph(ctx, ""), d.DropGraph(ctx, term.IRI("http://example.org/g")), d.DropGraph(ctx, term.IRI("http://example.org/h")))
+}
+
+func TestAnUpdateSaysHowMuchItDropped(t *testing.T) {
+	t.Parallel()
+	e := sparql.New(sparql.Options{})
+	for text, want := range map[string]sparql.Updated{
+		"DROP GRAPH <g>":             {Deleted: 2},
+		"DROP SILENT GRAPH <none>":   {},
+		"CLEAR DEFAULT":              {Deleted: 1},
+		"DROP NAMED":                 {Deleted: 5},
+		"DROP ALL":                   {Deleted: 6},
+		"CLEAR GRAPH <g> ; DROP ALL": {Deleted: 6},
+		"MOVE <g> TO <h>":            {Inserted: 2, Deleted: 5},
+		"COPY DEFAULT TO <g>":        {Inserted: 1, Deleted: 2},
+		"INSERT DATA { <x> <p> 7 } ; CLEAR DEFAULT ; DELETE DATA { <b> <p> 9 }": {Inserted: 1, Deleted: 3},
+	} {
+		for _, drops := range []bool{false, true} {
+			store := naive.New()
+			if _, err := apply(t, e, store, "INSERT DATA { <a> <p> 1 GRAPH <g> { <a> <p> 1, 2 } GRAPH <h> { <a> <p> 1, 2, 3 } }"); err != nil {
+				t.Fatal(err)
+			}
+			target := storeOf(store)
+			if drops {
+				target = dropping{target}
+			}
+			got, err := e.Update(t.Context(), target, text, sparql.UpdateOptions{Base: "http://example.org/"})
+			if err != nil || got != want {
+				t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
+			}
+		}
+	}
+}
