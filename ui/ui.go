@@ -47,11 +47,12 @@ type UI struct {
 
 	completions completions
 	recent      recentStats
+	sampling    chan struct{} // bounds samples
 }
 
 // New reads templates and assets; both are embedded, so that only a broken build makes it fail.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}

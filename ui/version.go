@@ -79,7 +79,8 @@ func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
 // contents is what a version holds, as pages show it.
 type contents struct {
 	Preview preview
-	Table   *table // the first one; nil where there is none
+	Samples []sample // of tables that are no delimited text
+	Table   *table   // the first one; nil where there is none
 	Inside  *inside
 }
 
@@ -93,7 +94,9 @@ func (u *UI) contents(ctx context.Context, v catalog.Version) (c contents, err e
 		profile = in.Tables[0]
 	}
 	c.Inside, c.Table = u.inside(v.ID, in), tableFacts(profile)
-	c.Preview, err = u.preview(ctx, v, profile)
+	if c.Preview, err = u.preview(ctx, v, profile); c.Preview.Kind != "table" {
+		c.Samples = u.samples(ctx, v, in)
+	}
 	return c, err
 }
 

@@ -40,6 +40,9 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 			cells = append(cells, []byte(c))
 		}
 		t.Add(cells)
+		if len(p.Sample) < o.Sample {
+			p.Sample = append(p.Sample, append([]string(nil), row...))
+		}
 		if t.rows&255 == 0 {
 			return ctx.Err()
 		}
@@ -118,6 +121,9 @@ type Records struct {
 	table *Table
 	index map[string]int
 	cells [][]byte
+
+	Sample int // rows that are kept in the profile
+	sample [][]string
 }
 
 // NewRecords starts a table of records.
@@ -147,6 +153,13 @@ func (r *Records) Add(keys, values []string) bool {
 	r.table.widen(len(r.cells))
 	r.table.width = len(r.cells)
 	r.table.add(r.cells)
+	if len(r.sample) < r.Sample {
+		row := make([]string, len(r.cells))
+		for i, c := range r.cells {
+			row[i] = string(c)
+		}
+		r.sample = append(r.sample, row)
+	}
 	return all
 }
 
@@ -157,6 +170,7 @@ func (r *Records) Rows() int64 { return r.table.rows }
 func (r *Records) Profile(name string) *Profile {
 	p := &Profile{Version: Version, Name: name, Columns: []Column{}, Dialect: Dialect{Header: true, HeaderRows: 1}}
 	r.table.finish(p)
+	p.Sample = r.sample
 	p.Dialect.Footer = 0
 	return p
 }

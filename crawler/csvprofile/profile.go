@@ -37,6 +37,8 @@ type Profile struct {
 	Ragged    int64    `json:"ragged,omitempty"`       // rows with fewer or more cells than there are columns
 	Truncated bool     `json:"truncated,omitempty"`    // a limit was reached: counts are of what was read
 	Why       []string `json:"why,omitempty"`          // how the reader came to its conclusions, one sentence each
+
+	Sample [][]string `json:"-"` // the first rows, where they were asked for (ReadRows, Records)
 }
 
 // Column is what is known of one column.
@@ -78,6 +80,7 @@ type Options struct {
 	MaxBytes int64    // of the file that are read, 0 = all
 	MaxRows  int64    // that are read, 0 = all
 	Dialect  *Dialect // known dialect; nil = find it
+	Sample   int      // rows that ReadRows keeps in the profile
 }
 
 const headBytes = 256 << 10

@@ -50,7 +50,7 @@ func FixedWidth(ctx context.Context, in Input, o Options) (*csvprofile.Profile, 
 				return nil, err
 			}
 		}
-	}, csvprofile.Options{MaxRows: o.MaxRows})
+	}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
 	if err != nil || !worthwhile(p) {
 		return nil, err
 	}

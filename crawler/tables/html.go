@@ -194,7 +194,7 @@ func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Opti
 		}
 		at++
 		return rows[at-1], nil
-	}, csvprofile.Options{MaxRows: o.MaxRows})
+	}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
 	if err != nil || !worthwhile(p) || len(p.Columns) < 2 {
 		return found
 	}

@@ -106,6 +106,7 @@ func (s *jsonScan) pass() error {
 // array reads the elements of an array; objects are records.
 func (s *jsonScan) array(path string) error {
 	records := csvprofile.NewRecords()
+	records.Sample = s.o.Sample
 	truncated := false
 	n := 0
 	var header []string // where the elements are rows
@@ -238,6 +239,7 @@ func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]stri
 func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	r := bufio.NewReaderSize(in.text(), 256<<10)
 	records := csvprofile.NewRecords()
+	records.Sample = o.Sample
 	bad := 0
 	truncated := false
 	for {

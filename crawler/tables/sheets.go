@@ -46,7 +46,7 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 				return nil, io.EOF
 			}
 			return rows.Columns()
-		}, csvprofile.Options{MaxRows: o.MaxRows})
+		}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
 		rows.Close()
 		if err != nil {
 			return found, err
@@ -100,7 +100,7 @@ func ods(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error
 			continue
 		}
 		sheet := &odsSheet{dec: dec}
-		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, csvprofile.Options{MaxRows: o.MaxRows})
+		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
 		if err != nil {
 			return found, err
 		}

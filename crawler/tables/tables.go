@@ -34,6 +34,7 @@ type Options struct {
 	MaxTables int   // of a file, default 200
 	MaxBytes  int64 // of formats that have to be unpacked in memory, default 64 MiB; more is not read
 	MaxUnpack int64 // bytes that a container may unpack to, default 1 GiB
+	Sample    int   // first rows of each table that its profile keeps, default none
 }
 
 func (o Options) withDefaults() Options {

@@ -28,6 +28,7 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	}
 	dec := newXML(in)
 	records := csvprofile.NewRecords()
+	records.Sample = o.Sample
 	var at []string
 	truncated := false
 	for {
