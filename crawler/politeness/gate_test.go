@@ -40,6 +40,8 @@ func answers(t *testing.T, table map[string]string) (fetcher func(context.Contex
 			status, body, _ := strings.Cut(answer, " ")
 			fmt.Sscan(status, &ex.Status)
 			switch {
+			case status == "private":
+				ex.Outcome, ex.ErrorClass, ex.Why = catalog.Blocked, catalog.ErrForbiddenTarget, "an address that is not public"
 			case status == "down":
 				ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrNetwork, "connection refused"
 			case ex.Status == 429 || ex.Status == 503:
@@ -209,6 +211,36 @@ func TestBackOffsSurviveARestart(t *testing.T) {
 	leave(Result{Outcome: catalog.RetryLater, RetryAfter: time.Hour})
 	if d, why := New(Options{DB: db}).Held("a.example"); d < 59*time.Minute || why != "retry-after" {
 		t.Errorf("after the restart held for %v (%s)", d, why)
+	}
+}
+
+func TestAfterARestartWhatSettingsForbadeIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	table := map[string]string{"http://a.example/robots.txt": "private", "http://b.example/robots.txt": "down"}
+	fetcher, asked := answers(t, table)
+	verdict := func(url string) Verdict {
+		t.Helper()
+		v, err := New(Options{DB: db, Fetch: fetcher, Delay: -1}).Robots.Allowed(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := verdict("http://a.example/x"); v.Allowed || v.Outcome() != catalog.Blocked {
+		t.Errorf("a private address: %+v", v)
+	}
+	verdict("http://b.example/x")
+	table["http://a.example/robots.txt"] = "404"
+	if v := verdict("http://a.example/x"); !v.Allowed {
+		t.Errorf("once private addresses may be fetched: %+v", v)
+	}
+	if verdict("http://b.example/x"); len(*asked) != 3 {
+		t.Errorf("asked for %q, want the host that was down only once", *asked)
 	}
 }
 

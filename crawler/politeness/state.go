@@ -58,6 +58,10 @@ func (g *Gate) recallRobots(authority string) (*policy, error) {
 	if !s.Good.IsZero() {
 		p.rules = ParseRobots(s.Text, g.opts.Token)
 	}
+	switch p.class {
+	case catalog.ErrForbiddenTarget, catalog.ErrTLS, catalog.ErrDNS:
+		p.tried = time.Time{} // settings decide on these, and may be others now
+	}
 	return p, nil
 }
 
