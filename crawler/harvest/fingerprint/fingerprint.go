@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -111,16 +112,15 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding,
 	}
 	r.bases = bases(root, page.url)
 	suspects := r.suspects(all, page)
-	for _, round := range []struct {
-		base   int
-		signed bool // software of which there are signs
-	}{{0, true}, {1, true}, {0, false}, {1, false}} {
-		for _, s := range suspects {
-			if round.base >= len(r.bases) || round.signed != (s.weight > 0) {
-				continue
-			}
-			if found, ok := r.probe(s, r.bases[round.base]); ok {
-				return found, nil
+	for _, signed := range []bool{true, false} { // software of which there are signs first
+		for i, base := range r.bases {
+			for _, s := range suspects {
+				if signed != (s.weight > 0) || i > 1 && s.weight < enough {
+					continue
+				}
+				if found, ok := r.probe(s, base); ok {
+					return found, nil
+				}
 			}
 		}
 	}
@@ -135,7 +135,8 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding,
 	return Finding{Asked: r.asked}, fmt.Errorf("%w at %s: its page has no sign of a known one, and %d well-known addresses gave nothing", ErrUnknown, address, r.asked-1)
 }
 
-// bases that probes are asked for below: the address that was given, or another host that it led to, and the host's own.
+// bases that probes are asked for below: the address that was given, or another host that it led to, the host's own, and, for
+// software that is all but certain, those between: it may be installed below a path, and its page may stand deeper.
 func bases(root, final string) []string {
 	if to, err := portalapi.Root(final); err == nil && host(to) != host(root) {
 		root = to
@@ -144,7 +145,11 @@ func bases(root, final string) []string {
 	if err != nil || u.Path == "" {
 		return []string{root}
 	}
-	return []string{root, u.Scheme + "://" + u.Host}
+	list := []string{root, u.Scheme + "://" + u.Host}
+	for at := path.Dir(u.Path); at != "/" && at != "." && len(list) < 6; at = path.Dir(at) {
+		list = append(list, u.Scheme+"://"+u.Host+at)
+	}
+	return list
 }
 
 func host(address string) string {

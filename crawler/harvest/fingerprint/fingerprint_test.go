@@ -78,6 +78,10 @@ func TestPortalsAreRecognised(t *testing.T) {
 		{"a DCAT file itself", "https://a.example/c.ttl", web{"/c.ttl": `@prefix dcat: <http://www.w3.org/ns/dcat#> .`}, "DCAT", "dcat", "https://a.example/c.ttl"},
 		{"DCAT by a link", "https://a.example/", web{"/": `<html><link rel="alternate" type="text/turtle" href="/feeds/catalog.ttl">`}, "DCAT", "dcat", "https://a.example/feeds/catalog.ttl"},
 		{"DCAT by a probe", "https://a.example/", web{"/": ok, "/catalog.rdf": `<rdf:RDF xmlns:dcat="http://www.w3.org/ns/dcat#">`}, "DCAT", "dcat", "https://a.example/catalog.rdf"},
+		{"DCAT by a header", "https://a.example/", web{"/": "Link: <https://a.example/x>; rel=preconnect, <feeds/dcat.rdf>; type=\"application/rdf+xml\"; rel=\"alternate\"\n\n" + ok}, "DCAT", "dcat", "https://a.example/feeds/dcat.rdf"},
+		{"GeoNetwork below a path, by a page within", "https://a.example/catalogue/srv/eng/catalog.search", web{"/catalogue/srv/eng/catalog.search": `<html><title>GeoNetwork</title><script src="/catalogue/srv/eng/x.js">`, "/catalogue/srv/eng/csw": `<csw:Capabilities xmlns:csw="x">`}, "GeoNetwork", "csw", "https://a.example/catalogue/srv/eng/csw"},
+		{"a SPARQL endpoint by its editor", "https://a.example/sparql", web{"/sparql": `<html><head><title>Virtuoso SPARQL Query Editor</title>`}, "SPARQL", "sparql", "https://a.example/sparql"},
+		{"a SPARQL endpoint by its description", "https://a.example/sparql", web{"/sparql": `@prefix sd: <http://www.w3.org/ns/sparql-service-description#> . [] a sd:Service .`}, "SPARQL", "sparql", "https://a.example/sparql"},
 		{"pages with schema.org", "https://a.example/d/1", web{"/d/1": `<html><script type="application/ld+json">{"@type": "Dataset"}</script>`}, "schema.org", "schemaorg", "https://a.example/d/1"},
 		{"a sitemap", "https://a.example/", web{"/": ok, "/sitemap.xml": `<?xml version="1.0"?><urlset>`}, "sitemap", "sitemap", "https://a.example/sitemap.xml"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"odarchive/crawler/harvest"
@@ -48,15 +49,20 @@ func read(answer harvest.Answer) page {
 	for _, c := range (&http.Response{Header: answer.Header}).Cookies() {
 		p.cookies = append(p.cookies, c.Name)
 	}
+	base, err := url.Parse(answer.URL)
+	if err != nil {
+		base = &url.URL{}
+	}
+	for _, line := range answer.Header.Values("Link") { // RFC 8288
+		for _, m := range linkHeader.FindAllStringSubmatch(line, mostFound) {
+			p.link(linkParameter(m[2], "rel"), linkParameter(m[2], "type"), m[1], base)
+		}
+	}
 	if !harvest.LooksLikeHTML(answer.Body) && !bytes.Contains(answer.Body[:min(len(answer.Body), 2048)], []byte("<html")) {
 		p.body = string(answer.Body)
 		return p
 	}
 	p.text = string(answer.Body)
-	base, err := url.Parse(answer.URL)
-	if err != nil {
-		base = &url.URL{}
-	}
 	z := html.NewTokenizer(bytes.NewReader(answer.Body))
 	for found := 0; found < mostFound; {
 		switch z.Next() {
@@ -80,12 +86,7 @@ func (p *page) element(t html.Token, base *url.URL) bool {
 			p.generators = append(p.generators, strings.TrimSpace(attr(t, "content")))
 		}
 	case "link":
-		p.links = append(p.links, attr(t, "rel")+" "+attr(t, "type")+" "+attr(t, "href"))
-		href := attr(t, "href")
-		if u, err := base.Parse(href); err == nil {
-			href = u.String()
-		}
-		p.hrefs = append(p.hrefs, href)
+		p.link(attr(t, "rel"), attr(t, "type"), attr(t, "href"), base)
 		p.assets = append(p.assets, attr(t, "href"))
 	case "script", "img", "iframe":
 		p.assets = append(p.assets, attr(t, "src"))
@@ -93,6 +94,28 @@ func (p *page) element(t html.Token, base *url.URL) bool {
 		return false
 	}
 	return true
+}
+
+func (p *page) link(rel, kind, href string, base *url.URL) {
+	p.links = append(p.links, rel+" "+kind+" "+href)
+	if u, err := base.Parse(href); err == nil {
+		href = u.String()
+	}
+	p.hrefs = append(p.hrefs, href)
+}
+
+// linkHeader is a link of a Link header, with its parameters.
+var linkHeader = regexp.MustCompile(`<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]*))*)`)
+
+var linkParameters = regexp.MustCompile(`;\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s",;]*))`)
+
+func linkParameter(all, name string) string {
+	for _, m := range linkParameters.FindAllStringSubmatch(all, -1) {
+		if strings.EqualFold(m[1], name) {
+			return m[2] + m[3]
+		}
+	}
+	return ""
 }
 
 func attr(t html.Token, name string) string {
