@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -25,13 +26,14 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	}
 	select {
 	case p.Processors <- struct{}{}:
-		defer func() { <-p.Processors }()
 	case <-ctx.Done():
 		return visit, ctx.Err()
 	}
+	leave := sync.OnceFunc(func() { <-p.Processors })
+	defer leave()
 	digests := ex.Body.Digests()
 	if latest != nil && latest.Digests == digests {
-		return visit, p.again(ctx, *latest, ex)
+		return visit, p.again(ctx, *latest, ex, leave)
 	}
 	found, err := detect.File(ctx, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
 	if err != nil {
@@ -50,12 +52,12 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, why
 		return visit, nil
 	}
-	visit.Kept, err = p.keep(ctx, latest, ex, found)
+	visit.Kept, err = p.keep(ctx, latest, ex, found, leave)
 	return visit, err
 }
 
 // again takes in the bytes of the latest version once more.
-func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.Exchange) error {
+func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.Exchange, written func()) error {
 	ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
 	if latest.ErrorPage != "" {
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, latest.ErrorPage
@@ -63,24 +65,25 @@ func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.
 	if p.stored(latest) {
 		return nil
 	}
-	_, err := p.store(ctx, nil, latest.Digests, ex)
+	_, err := p.store(ctx, nil, latest.Digests, ex, written)
 	return err
 }
 
-// keep stores a new version's bytes and looks into them.
-func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection) (kept *archive.Kept, err error) {
+// keep looks into a new version's bytes and stores them. The processor is left to others while that waits for the disk.
+func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, written func()) (kept *archive.Kept, err error) {
 	kept = &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
-	}
-	if kept.Ref, err = p.store(ctx, latest, ex.Body.Digests(), ex); err != nil {
-		return nil, err
 	}
 	kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
 	if err == nil && latest != nil {
 		kept.Change = p.change(ctx, *latest, kept, ex)
 	}
-	return kept, errors.Join(err, ctx.Err())
+	if err := errors.Join(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	kept.Ref, err = p.store(ctx, latest, ex.Body.Digests(), ex, written)
+	return kept, err
 }
 
 // noRoom makes a fetch that failed of one whose bytes the disk had no room for.
@@ -105,8 +108,8 @@ func mediaType(contentType string) string {
 }
 
 // store puts the bytes into the content store, beside the version before them.
-func (p *Pipeline) store(ctx context.Context, latest *catalog.Version, digests catalog.Digests, ex *fetch.Exchange) (content.Ref, error) {
-	opts := content.PutOptions{Known: &digests}
+func (p *Pipeline) store(ctx context.Context, latest *catalog.Version, digests catalog.Digests, ex *fetch.Exchange, written func()) (content.Ref, error) {
+	opts := content.PutOptions{Known: &digests, Written: written}
 	if latest != nil {
 		opts.Previous = latest.Digests.SHA256
 	}

@@ -487,3 +487,27 @@ func TestCombinedChecksumsAreThoseOfTheWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestPutTellsWhenItOnlyWaitsForTheDisk(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	data, told := table(rng(11), 100_000), 0
+	sha := sha256.Sum256(data)
+	put := func() {
+		t.Helper()
+		_, err := s.Put(t.Context(), bytes.NewReader(data), PutOptions{Written: func() {
+			told++
+			if _, stored, err := s.Stat(sha); stored || err != nil {
+				t.Errorf("stored %v, %v", stored, err)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	s.check(data)
+	if put(); told != 1 {
+		t.Errorf("told %d times of one file that was put twice", told)
+	}
+}

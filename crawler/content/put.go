@@ -21,6 +21,9 @@ type PutOptions struct {
 	// Known are the digests of the bytes, where the caller has worked them out. If such a file is stored, nothing is
 	// read; else the SHA-256 is compared with the bytes (ErrDigest) and the MD5 is believed.
 	Known *Digests
+	// Written is called, if not nil, once nothing is left but to wait for the disk and the database; by then none of the
+	// file's bytes are held. Put may return without having called it.
+	Written func()
 }
 
 // spare is how long GC leaves files alone that Put has given out.
@@ -58,7 +61,7 @@ func (s *Store) Put(ctx context.Context, r io.Reader, o PutOptions) (Ref, error)
 	if ref, ok, err := s.known(d.sha); ok || err != nil {
 		return ref, err
 	}
-	return s.store(ctx, src, d, o.Previous)
+	return s.store(ctx, src, d, o)
 }
 
 // had is known, while no GC takes the file away.
@@ -95,15 +98,15 @@ func (s *Store) spareFromGC(sha Digest) {
 }
 
 // store writes a file that is not stored yet. The caller has its lock.
-func (s *Store) store(ctx context.Context, src *source, d digests, previous Digest) (Ref, error) {
+func (s *Store) store(ctx context.Context, src *source, d digests, o PutOptions) (Ref, error) {
 	p := newPut(s, src, d)
 	done, err := s.tail.enter()
 	if err != nil {
 		return Ref{}, err
 	}
 	defer done()
-	if previous != (Digest{}) && previous != d.sha {
-		leave, err := p.findBase(ctx, previous)
+	if o.Previous != (Digest{}) && o.Previous != d.sha {
+		leave, err := p.findBase(ctx, o.Previous)
 		if err != nil {
 			return Ref{}, err
 		}
@@ -111,12 +114,16 @@ func (s *Store) store(ctx context.Context, src *source, d digests, previous Dige
 	}
 	err = p.write(ctx)
 	if p.base != nil && errors.Is(err, ErrDamaged) { // of the previous file: do without it
-		s.log.Warn("the previous version cannot be built upon", "previous", previous.String(), "err", err)
+		s.log.Warn("the previous version cannot be built upon", "previous", o.Previous.String(), "err", err)
 		p = newPut(s, src, d)
 		err = p.write(ctx)
 	}
 	if err != nil {
 		return Ref{}, err
+	}
+	p.neu, p.old, src.r, src.data = nil, nil, nil, nil
+	if o.Written != nil {
+		o.Written()
 	}
 	if err := s.tail.sync(); err != nil {
 		return Ref{}, err
