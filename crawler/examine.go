@@ -129,15 +129,16 @@ const compareTime = time.Minute
 func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
 	limited, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()
-	older, closer, err := p.Archive.Side(limited, latest)
+	older, inside, closer, err := p.Archive.Side(limited, latest)
 	if err != nil {
 		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
 		return nil
 	}
 	defer closer.Close()
+	kept.Former = archive.Former{Version: latest.ID, Inside: inside}
 	newer := diff.Side{R: ex.Body, Size: ex.Body.Size(), Type: kept.Type, Charset: kept.Charset}
 	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
-		newer.Dialect = archive.DiffDialect(kept.Inside.Tables[0])
+		newer.Dialect, newer.Schema = archive.DiffDialect(kept.Inside.Tables[0]), archive.DiffSchema(kept.Inside.Tables[0])
 	}
 	report, err := diff.Compare(limited, older, newer, diff.Options{List: -1, Memory: 64 << 20})
 	if err != nil {

@@ -8,16 +8,17 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/diff"
+	"odarchive/crawler/inspect"
 )
 
 // Compare says what changed from one version to another, which need not be neighbours.
 func (a *Archive) Compare(ctx context.Context, from, to catalog.Version, o diff.Options) (*diff.Report, error) {
-	older, closeOlder, err := a.Side(ctx, from)
+	older, _, closeOlder, err := a.Side(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	defer closeOlder.Close()
-	newer, closeNewer, err := a.Side(ctx, to)
+	newer, _, closeNewer, err := a.Side(ctx, to)
 	if err != nil {
 		return nil, err
 	}
@@ -39,17 +40,21 @@ func (a *Archive) Change(ctx context.Context, id string) (*diff.Summary, error) 
 	return s, err
 }
 
-// Side opens a version to be compared; the caller closes it.
-func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, io.Closer, error) {
-	profile, err := a.Profile(ctx, v.ID)
+// Side opens a version to be compared, and tells what is inside it; the caller closes it.
+func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, *inspect.Inside, io.Closer, error) {
+	in, err := a.Inside(ctx, v.ID)
 	if err != nil {
-		return diff.Side{}, nil, err
+		return diff.Side{}, nil, nil, err
 	}
 	body, err := a.content.Open(v.Digests.SHA256)
 	if err != nil {
-		return diff.Side{}, nil, fmt.Errorf("version %s: %w", v.ID, err)
+		return diff.Side{}, nil, nil, fmt.Errorf("version %s: %w", v.ID, err)
 	}
-	return diff.Side{R: body, Size: body.Size(), Type: v.Type, Charset: v.Charset, Dialect: DiffDialect(profile)}, body, nil
+	side := diff.Side{R: body, Size: body.Size(), Type: v.Type, Charset: v.Charset}
+	if in != nil && len(in.Tables) > 0 {
+		side.Dialect, side.Schema = DiffDialect(in.Tables[0]), DiffSchema(in.Tables[0])
+	}
+	return side, in, body, nil
 }
 
 // DiffDialect is a profile's dialect as package diff reads tables; nil where that has to find it by itself.
@@ -65,6 +70,37 @@ func DiffDialect(p *csvprofile.Profile) *diff.Dialect {
 		d.Escape = e[0]
 	}
 	return d
+}
+
+// DiffSchema is what a profile says of a table's columns, as package diff asks for it; nil where the two may count rows or
+// columns differently.
+func DiffSchema(p *csvprofile.Profile) *diff.Schema {
+	if p == nil || p.Truncated || p.Empty > 0 || p.Ragged > 0 || p.Blank > 0 || p.Dialect.Footer > 0 || p.Dialect.CommentPrefix != "" ||
+		p.Dialect.SkipInitialSpace || p.Dialect.HeaderRows > 1 {
+		return nil
+	}
+	s := &diff.Schema{Rows: p.Rows}
+	for _, c := range p.Columns {
+		s.Columns = append(s.Columns, diff.KnownColumn{Type: diffType(c), Key: c.Key, Sketch: c.Sketch})
+	}
+	return s
+}
+
+func diffType(c csvprofile.Column) string {
+	if c.Distinct == 0 {
+		return "empty"
+	}
+	switch c.Datatype {
+	case "integer", "gYear":
+		return "integer"
+	case "decimal", "double":
+		return "decimal"
+	case "date", "dateTime":
+		return "date"
+	case "boolean":
+		return "boolean"
+	}
+	return "string"
 }
 
 // ChangesOf is how the files of one portal, host or media type change.

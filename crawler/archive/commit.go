@@ -41,6 +41,13 @@ type Kept struct {
 	Request      map[string][]string
 	Inside       *inspect.Inside // nil where there is nothing to tell
 	Change       *diff.Summary   // against the version before; nil for the first
+	Former       Former          // the version before, where it was read for that; Commit need not read it again then
+}
+
+// Former is a version by its id, and what is inside it.
+type Former struct {
+	Version string
+	Inside  *inspect.Inside
 }
 
 // Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
@@ -159,11 +166,14 @@ func (a *Archive) findVersion(t tables, before, after record, kept *Kept) error 
 	if after.Versions > before.Versions {
 		names = &columns{after: columnWords(kept.Inside)}
 		if before.Versions > 0 {
-			in, err := t.inside(ns.VersionID(before.ID, before.Versions-1))
-			if err != nil {
-				return err
+			former := kept.Former
+			if id := ns.VersionID(before.ID, before.Versions-1); former.Version != id {
+				var err error
+				if former.Inside, err = t.inside(id); err != nil {
+					return err
+				}
 			}
-			names.before = columnWords(in)
+			names.before = columnWords(former.Inside)
 		}
 	}
 	if err := t.find(before, after, names); err != nil {

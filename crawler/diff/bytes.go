@@ -10,7 +10,8 @@ const blockSize = 256 << 10
 // compareBytes finds what both have in common at the beginning and at the end.
 func (r *Report) compareBytes(ctx context.Context, from, to Side) error {
 	shorter := min(from.Size, to.Size)
-	a, b := make([]byte, blockSize), make([]byte, blockSize)
+	block := min(blockSize, shorter)
+	a, b := make([]byte, block), make([]byte, block)
 	prefix, err := common(ctx, shorter, func(done, n int64) (int64, error) {
 		if err := readBoth(from, to, a[:n], b[:n], done, done); err != nil {
 			return 0, err

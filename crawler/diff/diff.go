@@ -27,6 +27,7 @@ type Side struct {
 	Type    string   // media type
 	Charset string   // "" for UTF-8
 	Dialect *Dialect // of a table; nil: found
+	Schema  *Schema  // of a table, where it is known; nil: found
 }
 
 // Options of Compare. The zero value is good.

@@ -34,11 +34,11 @@ var errRow = errors.New("a row is too long")
 type rows struct {
 	ctx    context.Context
 	r      *bufio.Reader
+	text   *counter // below r
 	m      *marks
 	fields []string
 	buf    []byte
 	ends   []int
-	n      int // rows read
 }
 
 func openRows(ctx context.Context, s Side, d Dialect) (*rows, []string, error) {
@@ -46,7 +46,7 @@ func openRows(ctx context.Context, s Side, d Dialect) (*rows, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &rows{ctx: ctx, r: bufio.NewReaderSize(text, 64<<10), m: newMarks(d)}
+	t := newRows(ctx, text, d)
 	if b, err := t.r.Peek(3); err == nil && bytes.Equal(b, []byte("\xef\xbb\xbf")) {
 		t.r.Discard(3)
 	}
@@ -65,13 +65,39 @@ func openRows(ctx context.Context, s Side, d Dialect) (*rows, []string, error) {
 	return t, append([]string(nil), header...), err
 }
 
+func newRows(ctx context.Context, text io.Reader, d Dialect) *rows {
+	t := &rows{ctx: ctx, text: &counter{r: text}, m: newMarks(d)}
+	t.r = bufio.NewReaderSize(t.text, 64<<10)
+	return t
+}
+
+// at is how many bytes of the text have been read.
+func (t *rows) at() int64 { return t.text.n - int64(t.r.Buffered()) }
+
+// counter counts what is read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
 // text is the side in UTF-8.
 func (s Side) text(ctx context.Context) (io.Reader, error) {
 	r := s.reader(ctx)
-	if s.Charset == "" || strings.EqualFold(s.Charset, "utf-8") || strings.EqualFold(s.Charset, "us-ascii") {
+	if s.isText() {
 		return r, nil
 	}
 	return charset.NewReader(r, s.Charset)
+}
+
+// isText tells whether the side's bytes are its text.
+func (s Side) isText() bool {
+	return s.Charset == "" || strings.EqualFold(s.Charset, "utf-8") || strings.EqualFold(s.Charset, "us-ascii")
 }
 
 func (t *rows) skipLine() error {
@@ -113,7 +139,6 @@ func (t *rows) next() ([]string, error) {
 		t.fields = append(t.fields, text[start:end])
 		start = end
 	}
-	t.n++
 	return t.fields, nil
 }
 

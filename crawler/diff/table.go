@@ -54,20 +54,11 @@ func ignoreEOF(err error) error {
 }
 
 func (r *Report) compareTables(ctx context.Context, from, to Side, o Options) error {
+	before := *r
 	c := &tableDiff{ctx: ctx, sides: [2]Side{from, to}, o: o, seed: maphash.MakeSeed()}
-	var schemas [2]*schema
-	for i, s := range c.sides {
-		var err error
-		if c.dialects[i], err = s.dialect(ctx); err != nil {
-			return err
-		}
-		t, header, err := openRows(ctx, s, c.dialects[i])
-		if err != nil {
-			return err
-		}
-		if schemas[i], err = readSchema(t, header, c.seed, o.Memory/(8*keyColumns*2)); err != nil {
-			return err
-		}
+	schemas, err := c.schemas()
+	if err != nil {
+		return err
 	}
 	t := &Table{From: schemas[0].list(), To: schemas[1].list(), RowsFrom: schemas[0].rows, RowsTo: schemas[1].rows}
 	t.pair(schemas[0], schemas[1])
@@ -75,10 +66,17 @@ func (r *Report) compareTables(ctx context.Context, from, to Side, o Options) er
 		return err
 	}
 	r.Table, c.t, c.report = t, t, r
+	if err := c.skipCommon(); err != nil {
+		return err
+	}
 	r.ColumnsAdded, r.ColumnsRemoved = int64(len(t.Added)), int64(len(t.Removed))
 	r.ColumnsRenamed, r.ColumnsRetyped = int64(len(t.Renamed)), int64(len(t.Retyped))
 	if err := c.compareRows(); err != nil {
 		return err
+	}
+	if t.RowsTo-t.RowsFrom != r.RowsAdded-r.RowsRemoved { // known schemas counted something else as rows
+		*r, from.Schema, to.Schema = before, nil, nil
+		return r.compareTables(ctx, from, to, o)
 	}
 	r.Same = r.ColumnsAdded+r.ColumnsRemoved+r.ColumnsRenamed+r.ColumnsRetyped+r.RowsAdded+r.RowsRemoved+r.RowsChanged == 0
 	return nil

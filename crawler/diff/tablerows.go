@@ -18,6 +18,7 @@ type tableDiff struct {
 	seed     maphash.Seed
 	t        *Table
 	report   *Report
+	shared   shared
 	wanted   wanted
 }
 
@@ -39,16 +40,16 @@ func (c *tableDiff) compareRows() error {
 	passes := uint64(1 + (c.t.RowsFrom+c.t.RowsTo)*rowBytes/c.o.Memory)
 	for pass := range passes {
 		var lists [2][]row
-		for side := range lists {
-			err := c.each(side, func(n int64, key, all uint64, _ []string) error {
-				if key%passes == pass {
-					lists[side] = append(lists[side], row{key, all, n})
-				}
-				return nil
-			})
-			if err != nil {
-				return err
+		err := c.each(func(side int, n int64, key, all uint64, _ []string) error {
+			if key%passes == pass {
+				lists[side] = append(lists[side], row{key, all, n})
 			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for side := range lists {
 			slices.SortFunc(lists[side], func(a, b row) int {
 				if a.key != b.key {
 					return order(a.key, b.key)
@@ -72,33 +73,6 @@ func order(a, b uint64) int {
 		return 1
 	}
 	return 0
-}
-
-// each calls f with every row of a side: its number, its hashes and its fields.
-func (c *tableDiff) each(side int, f func(n int64, key, all uint64, fields []string) error) error {
-	t, _, err := openRows(c.ctx, c.sides[side], c.dialects[side])
-	if err != nil {
-		return err
-	}
-	var h maphash.Hash
-	h.SetSeed(c.seed)
-	for n := int64(1); ; n++ {
-		fields, err := t.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		all := c.hash(&h, side, fields, nil)
-		key := all
-		if len(c.t.Key) > 0 {
-			key = c.hash(&h, side, fields, c.t.Key)
-		}
-		if err := f(n, key, all, fields); err != nil {
-			return err
-		}
-	}
 }
 
 func (c *tableDiff) hash(h *maphash.Hash, side int, fields []string, only []string) uint64 {
@@ -221,12 +195,8 @@ func (c *tableDiff) list() error {
 	for _, r := range w.changed {
 		text[0][r[0].n], text[1][r[1].n] = nil, nil
 	}
-	for side := range text {
-		if len(text[side]) == 0 {
-			continue
-		}
-		left := len(text[side])
-		err := c.each(side, func(n int64, _, _ uint64, fields []string) error {
+	if left := len(text[0]) + len(text[1]); left > 0 {
+		err := c.each(func(side int, n int64, _, _ uint64, fields []string) error {
 			if _, want := text[side][n]; want {
 				text[side][n] = slices.Clone(fields)
 				left--

@@ -1,0 +1,111 @@
+package diff
+
+import (
+	"hash/maphash"
+	"io"
+)
+
+// shared is what both sides of a table begin and end with. Rows that lie in it are the same on both sides, and so they are
+// not looked at: of equal rows, as many of one side are left out as of the other, which changes no count.
+type shared struct {
+	at     int64 // where the first row begins that is looked at, on both sides; 0: all are
+	suffix int64 // bytes; -1: both sides are read to their ends
+}
+
+// skipCommon finds out what need not be looked at where rows are counted and not listed: of rows that come twice, those are
+// listed that sorting leaves. The sides' texts must be read in one way, and have the same columns in the same places.
+func (c *tableDiff) skipCommon() error {
+	c.shared.suffix = -1
+	if c.o.List > 0 || !c.sides[0].isText() || !c.sides[1].isText() || c.dialects[0] != c.dialects[1] {
+		return nil
+	}
+	for _, p := range c.t.pairs {
+		if p.from != p.to {
+			return nil
+		}
+	}
+	if len(c.t.pairs) < max(len(c.t.From), len(c.t.To)) {
+		return nil
+	}
+	c.shared.suffix = c.report.Range.Suffix
+	t, _, err := openRows(c.ctx, c.sides[0], c.dialects[0])
+	for err == nil {
+		// What ends with the file may go on in the other one.
+		if at := t.at(); at > c.report.Range.Prefix || at >= min(c.sides[0].Size, c.sides[1].Size) {
+			return nil
+		}
+		c.shared.at = t.at()
+		_, err = t.next()
+	}
+	return ignoreEOF(err)
+}
+
+// reading is one side's rows on the way.
+type reading struct {
+	*rows
+	n    int64 // rows so far
+	left int64 // bytes of the text; only 1 or 0 where rows are not told apart by that
+}
+
+func (c *tableDiff) open(side int) (r *reading, err error) {
+	s, d := c.sides[side], c.dialects[side]
+	r = &reading{left: 1}
+	if c.shared.at == 0 {
+		r.rows, _, err = openRows(c.ctx, s, d)
+	} else {
+		rest := io.NewSectionReader(s.R, c.shared.at, s.Size-c.shared.at)
+		r.rows = newRows(c.ctx, &contextReader{c.ctx, rest}, d)
+		r.text.n = c.shared.at
+	}
+	return r, err
+}
+
+// each calls f with every row of both sides that is to be looked at: its side, its number, its hashes and its fields. The
+// side of which more is left goes on, until what is left of both is the end that they have in common.
+func (c *tableDiff) each(f func(side int, n int64, key, all uint64, fields []string) error) error {
+	var both [2]*reading
+	for side := range both {
+		r, err := c.open(side)
+		if err != nil {
+			return err
+		}
+		both[side] = r
+		c.measure(side, r)
+	}
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	for {
+		side := 0
+		if both[1].left > both[0].left {
+			side = 1
+		}
+		r := both[side]
+		if both[0].left == both[1].left && r.left <= max(c.shared.suffix, 0) {
+			return nil
+		}
+		fields, err := r.next()
+		if err == io.EOF {
+			r.left = 0
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.n++
+		c.measure(side, r)
+		all := c.hash(&h, side, fields, nil)
+		key := all
+		if len(c.t.Key) > 0 {
+			key = c.hash(&h, side, fields, c.t.Key)
+		}
+		if err := f(side, r.n, key, all, fields); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *tableDiff) measure(side int, r *reading) {
+	if c.shared.suffix >= 0 {
+		r.left = c.sides[side].Size - r.at()
+	}
+}
