@@ -296,6 +296,9 @@ func describedResource(r record, known bool) []term.Quad {
 
 // replace writes the difference between what was said of a thing and what is said now.
 func replace(txn *triplestore.Txn, before, after []term.Quad) error {
+	if len(before) == 0 {
+		return insert(txn, after)
+	}
 	stays := make(map[term.Quad]bool, len(after))
 	for _, q := range after {
 		stays[q] = true
@@ -313,6 +316,15 @@ func replace(txn *triplestore.Txn, before, after []term.Quad) error {
 		if !stays[q] {
 			continue
 		}
+		if err := txn.Insert(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insert(txn *triplestore.Txn, quads []term.Quad) error {
+	for _, q := range quads {
 		if err := txn.Insert(q); err != nil {
 			return err
 		}

@@ -20,9 +20,18 @@ func (h hit) most(other number, reach uint32) float64 {
 
 // candidate is a column that may match.
 type candidate struct {
+	rough
 	head
+}
+
+// rough is what is known of a candidate at first.
+type rough struct {
 	number number
 	share  float64 // estimated containment, the greater of both ways
+}
+
+func byShare(a, b rough) int {
+	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.number, b.number))
 }
 
 // match compares a column with those it shares hashes with, and notes the best on both sides.
@@ -54,18 +63,16 @@ func (u *Update) match(c Column, hits map[number]hit) error {
 
 func (u *Update) candidates(c Column, hits map[number]hit) ([]candidate, error) {
 	filed, reach := filing(c.Sketch)
-	var list []candidate
+	list := u.rough[:0]
 	for n, h := range hits {
 		if most := h.most(n, reach); most >= Threshold/2 {
-			list = append(list, candidate{number: n, share: most})
+			list = append(list, rough{n, most})
 		}
 	}
-	byShare := func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.number, b.number))
-	}
+	u.rough = list
 	slices.SortFunc(list, byShare)
 	list = list[:min(len(list), maxHeads)]
-	kept := list[:0]
+	var kept []candidate
 	for _, x := range list {
 		h, err := u.head(x.number)
 		if err != nil {
@@ -84,12 +91,10 @@ func (u *Update) candidates(c Column, hits map[number]hit) ([]candidate, error) 
 		}
 		shared := float64(hits[x.number].shared)
 		if share := max(shared/max(float64(mine), 1), shared/max(theirs, 1)); share >= Threshold/2 {
-			kept = append(kept, candidate{h, x.number, share})
+			kept = append(kept, candidate{rough{x.number, share}, h})
 		}
 	}
-	slices.SortFunc(kept, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.number, b.number))
-	})
+	slices.SortFunc(kept, func(a, b candidate) int { return byShare(a.rough, b.rough) })
 	return kept[:min(len(kept), maxClose)], nil
 }
 

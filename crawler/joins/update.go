@@ -24,7 +24,8 @@ type Update struct {
 	versions      map[string][]number // columns of versions; none: the version left
 	before, after map[string][]Match  // of the versions that were looked at
 	next, first   number
-	hits          map[number]hit
+	hits          map[number]hit // of one column; their room, and that of rough, is used again for the next
+	rough         []rough
 }
 
 // posting is the columns filed under one hash.

@@ -12,7 +12,7 @@ type Adder struct {
 	v     *View
 	r     Reader
 	first uint64
-	ids   map[term.Key]term.ID
+	ids   map[term.Key]term.ID // of the commit's terms so far: many come again
 	keys  []term.Key
 }
 
@@ -39,10 +39,17 @@ func (a *Adder) ID(k term.Key) (term.ID, error) {
 
 // Lookup finds a term's id, provisional ones included.
 func (a *Adder) Lookup(k term.Key) (term.ID, bool, error) {
+	if id, ok := term.Inline(k); ok {
+		return id, true, nil
+	}
 	if id, ok := a.ids[k]; ok {
 		return id, true, nil
 	}
-	return a.v.Lookup(a.r, k)
+	id, ok, err := a.v.Lookup(a.r, k)
+	if ok {
+		a.ids[k] = id
+	}
+	return id, ok, err
 }
 
 // New reports whether the id is one of the provisional ones: no quad can hold it yet.

@@ -38,7 +38,7 @@ func (c *Cursor) Close() {
 // Seek calls f with the first entry at or after a key; found is false where there is none. The key comes without its space;
 // both slices are valid only during the call.
 func (c *Cursor) Seek(key []byte, f func(key, val []byte) error) (found bool, err error) {
-	defer recoverDamage("seek in "+c.space.String(), &err)
+	defer recoverIn("seek in", c.space, &err)
 	c.advance(fullKey(c.space, key))
 	if !c.it.Valid() {
 		return false, nil

@@ -248,6 +248,15 @@ func (db *DB) unlock() {
 // recoverDamage turns a panic of Badger's over damaged file contents into an error.
 func recoverDamage(doing string, err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("kv: %s: %w: %.300v", doing, ErrDamaged, r)
+		*err = damage(doing, r)
 	}
 }
+
+// recoverIn is recoverDamage for what is done so often that its name is put together only when it is needed.
+func recoverIn(doing string, space Space, err *error) {
+	if r := recover(); r != nil {
+		*err = damage(doing+" "+space.String(), r)
+	}
+}
+
+func damage(doing string, r any) error { return fmt.Errorf("kv: %s: %w: %.300v", doing, ErrDamaged, r) }

@@ -93,11 +93,11 @@ func merged(a, b []string) []string {
 // layers are the pending writes a transaction sees: its own before its group's.
 type layers struct{ own, group *layer }
 
-func (ls *layers) get(key string) (write, bool) {
-	if w, ok := ls.own.writes[key]; ok {
+func (ls *layers) get(key []byte) (write, bool) {
+	if w, ok := ls.own.writes[string(key)]; ok {
 		return w, true
 	}
-	w, ok := ls.group.writes[key]
+	w, ok := ls.group.writes[string(key)]
 	return w, ok
 }
 
@@ -146,7 +146,7 @@ func (p *pending) peek() (pendingWrite, bool) {
 		return pendingWrite{}, false
 	}
 	key := p.runs[p.at][0]
-	w, _ := p.ls.get(key)
+	w, _ := p.ls.get([]byte(key))
 	return pendingWrite{key, w}, true
 }
 

@@ -59,7 +59,7 @@ func (s *Snapshot) Read(space Space, key []byte, f func(val []byte) error) (bool
 		return false, err
 	}
 	defer s.release()
-	return read(s.txn, space, key, f)
+	return read(s.txn, fullKey(space, key), f)
 }
 
 // Scan is Txn.Scan.
@@ -88,9 +88,11 @@ func fullKey(space Space, key []byte) []byte {
 	return k
 }
 
-func read(txn *badger.Txn, space Space, key []byte, f func([]byte) error) (ok bool, err error) {
-	defer recoverDamage("read "+space.String(), &err)
-	item, err := txn.Get(fullKey(space, key))
+// read takes a key with its space.
+func read(txn *badger.Txn, full []byte, f func([]byte) error) (ok bool, err error) {
+	space, key := Space(full[0]), full[1:]
+	defer recoverIn("read", space, &err)
+	item, err := txn.Get(full)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return false, nil
 	}
@@ -119,7 +121,7 @@ func scan(txn *badger.Txn, over *layers, space Space, prefix, from []byte, f fun
 			if inCallback {
 				panic(r)
 			}
-			err = fmt.Errorf("kv: scan %s: %w: %.300v", space, ErrDamaged, r)
+			err = damage("scan "+space.String(), r)
 		}
 	}()
 	full := fullKey(space, prefix)

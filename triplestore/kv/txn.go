@@ -25,15 +25,16 @@ func (t *Txn) Get(space Space, key []byte) (val []byte, ok bool, err error) {
 
 // Read calls f with a value without copying it: the slice is valid only during the call and must not be changed.
 func (t *Txn) Read(space Space, key []byte, f func(val []byte) error) (ok bool, err error) {
+	full := fullKey(space, key)
 	if t.over != nil {
-		if w, ok := t.over.get(string(fullKey(space, key))); ok {
+		if w, ok := t.over.get(full); ok {
 			if w.deleted {
 				return false, nil
 			}
 			return true, f(w.val)
 		}
 	}
-	return read(t.base, space, key, f)
+	return read(t.base, full, f)
 }
 
 // Set stores a value (copied). ErrTooBig where the key, the value or the whole transaction is.
