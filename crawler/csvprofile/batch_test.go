@@ -42,7 +42,7 @@ func TestPlainCellsAreReadAsAllOthers(t *testing.T) {
 // oddCells are what may stand in any column of a table.
 var oddCells = []string{"", "", "NA", "-", "n/a", " 7 ", "007", "1.5", "-1.250", "1,250", "12,5", "1.234,5", "1e9", "INF", "-INF", "12345678901234567890", "0.1234567890123", "5 %", "1999", "20200131",
 	"2020-02-30", "2020-02-29", "31.12.1999", "1/2/03", "2020-01-31T10:00:00", "2020-01-31 24:00:00", "2020-01-31T10:00:60Z", "2020-01-31T10:00:00.5+02:00", "10:30", "2020-01", "Jan 2020", "March 3, 2020",
-	"P1D", "true", "Nein", "Maria", "september", "unknown", "http://example.org/a b", "https://example.org/x", "mailto:a@b", "\u00e4\u00f6\u00fc", "\x00", "\u00a0x\u00a0", "a\x00b", strings.Repeat("long ", 60), "."}
+	"P1D", "true", "Nein", "Maria", "september", "unknown", "not available", "http://example.org/a b", "https://example.org/x", "mailto:a@b", "\u00e4\u00f6\u00fc", "\x00", "\u00a0x\u00a0", "a\x00b", strings.Repeat("long ", 60), "."}
 
 // oddData writes a table of columns that are mostly of one kind.
 func oddData(seed uint64, rows int) []byte {

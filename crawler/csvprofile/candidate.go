@@ -10,8 +10,7 @@ import (
 type candidate struct {
 	delim, quote, esc string
 	rows              [][]string
-	lines             []int // line each row began on
-	good, bad         int   // quotations well and badly formed
+	good, bad         int // quotations well and badly formed
 	score             float64
 	full              int // rows that are not blank
 	width             int // commonest number of cells
@@ -134,13 +133,15 @@ func withEscape(text []byte, d, q string, plain candidate) (candidate, bool) {
 
 // read parses the sample in one dialect.
 func read(text []byte, d, q, esc string) candidate {
-	c := candidate{delim: d, quote: q, esc: esc}
+	c := candidate{delim: d, quote: q, esc: esc, rows: make([][]string, 0, enoughRows)}
 	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc})
 	cells := 0
 	var all []string // of many rows: one piece of memory
 	var line []byte
-	for len(c.rows) < sniffRows && cells < sniffCells && r.Next() {
+	agree := true // all rows have as many cells as the first, which are several
+	for len(c.rows) < sniffRows && (!agree || len(c.rows) < enoughRows) && cells < sniffCells && r.Next() {
 		n := len(r.Cells())
+		agree = agree && n > 1 && (len(c.rows) == 0 || n == len(c.rows[0]))
 		if len(all) < n {
 			all = make([]string, max(n, 1024))
 		}
@@ -156,7 +157,6 @@ func read(text []byte, d, q, esc string) candidate {
 		}
 		cells += n
 		c.rows = append(c.rows, row)
-		c.lines = append(c.lines, r.Line())
 	}
 	if q != "" {
 		c.good, c.bad = quotations(text, d, q[0], esc)

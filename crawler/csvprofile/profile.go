@@ -113,9 +113,13 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
 }
 
 // readHead reads the first headBytes of a file; whole says that there are no more. Most files are small, so the buffer
-// grows with what comes.
+// is as long as the reader says (an *io.SectionReader, a *bytes.Reader), or grows with what comes.
 func readHead(r io.Reader) (head []byte, whole bool, err error) {
-	for size := headBytes / 4; ; size *= 2 {
+	size := headBytes / 4
+	if sized, ok := r.(interface{ Size() int64 }); ok {
+		size = int(min(max(sized.Size(), 0)+1, headBytes)) // and one to see the end
+	}
+	for ; ; size = min(size*2, headBytes) {
 		n := len(head)
 		head = append(make([]byte, 0, size), head...)[:size]
 		read, err := io.ReadFull(r, head[n:])

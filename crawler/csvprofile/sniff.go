@@ -12,6 +12,7 @@ import (
 const (
 	sniffBytes = 128 << 10 // of text
 	sniffRows  = 400       // records per candidate
+	enoughRows = 200       // records per candidate, where all agree
 	sniffCells = 40000     // cells per candidate
 )
 

@@ -76,7 +76,7 @@ func boolean(b []byte) forms {
 
 // wordStarts are the first three letters of all that begins with letters and may be something else than text: words for
 // no value, for true and false, months, INF, and the schemes of IRIs.
-const wordStarts = "nul nan non nil mis unk kei tru fal yes nei oui off inf htt ftp sft fil geo urn mai doi tel dat ark " +
+const wordStarts = "nul nan non nil not mis unk kei tru fal yes nei oui off inf htt ftp sft fil geo urn mai doi tel dat ark " +
 	"jan ene gen feb fev mar mrz maa may mag mei apr avr abr jun jui giu jul lug aug ago sep set oct okt ott out nov dec dez dic"
 
 // wordBits has a bit for each of them.

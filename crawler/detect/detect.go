@@ -50,13 +50,27 @@ func File(ctx context.Context, in Input) (Detection, error) {
 	if err := ctx.Err(); err != nil {
 		return Detection{}, fmt.Errorf("detect: %w", err)
 	}
-	head := make([]byte, min(max(in.Size, 0), headSize))
-	n, err := in.Body.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	head, err := in.beginning()
+	if err != nil {
 		return Detection{}, fmt.Errorf("detect: read %s: %w", in.Name, err)
 	}
-	f := &file{Input: in, head: head[:n], whole: in.Size <= int64(n), hints: hintsOf(in.Name, in.Declared)}
+	f := &file{Input: in, head: head, whole: in.Size <= int64(len(head)), hints: hintsOf(in.Name, in.Declared)}
 	return f.detect(), nil
+}
+
+// beginning is the part of a file that is looked at. A body that has it in memory gives it as it is (Head); it is not
+// changed.
+func (in Input) beginning() ([]byte, error) {
+	size := min(max(in.Size, 0), headSize)
+	if b, ok := in.Body.(interface{ Head(int) ([]byte, error) }); ok {
+		return b.Head(int(size))
+	}
+	head := make([]byte, size)
+	n, err := in.Body.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return head[:n], nil
 }
 
 // file is what the sniffers look at.

@@ -15,7 +15,7 @@ func rdfText(b []byte) (Detection, bool) {
 		return Detection{Type: t, Confidence: 0.95, Because: "every line is a statement of " + what}, true
 	}
 	b = b[:min(len(b), 64<<10)]
-	if low := bytes.ToLower(b); b[0] != '<' && !bytes.Contains(low, []byte("prefix ")) && !bytes.Contains(low, []byte("base ")) {
+	if b[0] != '<' && !declares(b) {
 		return Detection{}, false // as most texts are told, at little cost
 	}
 	prefixes, terms, graphs, rules := 0, 0, false, false
@@ -68,6 +68,22 @@ func rdfText(b []byte) (Detection, bool) {
 		return Detection{Type: "application/trig", Confidence: 0.9, Because: "prefixes and graphs in braces, as in TriG"}, true
 	}
 	return Detection{Type: "text/turtle", Confidence: 0.93, Because: "prefixes and statements, as in Turtle"}, true
+}
+
+// declares tells whether the word PREFIX or BASE stands somewhere in a text, in any case and before a blank.
+func declares(b []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(b[at:], ' ')
+		if i < 0 {
+			return false
+		}
+		at += i
+		for _, word := range []string{"prefix", "base"} {
+			if at >= len(word) && strings.EqualFold(string(b[at-len(word):at]), word) {
+				return true
+			}
+		}
+	}
 }
 
 // graphStart tells whether a line opens a graph in braces: with a name or the word GRAPH and a name before them, or
