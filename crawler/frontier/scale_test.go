@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,12 +17,16 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
+	"odarchive/testdata/cputime"
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkVisits measures visits (lease, result, next place in the queue) per second with a hundred thousand URLs known
-// and with a million, most of which are due at some other time; ODARCHIVE_SCALE=10000000 sets the larger number. Both run in
-// turns, so that what else the machine does is shared; "ratio" is the rate with the many over that with the few.
+// BenchmarkVisits measures visits (lease, result, next place in the queue) with a hundred thousand URLs known and with a
+// million, most of which are due at some other time; ODARCHIVE_SCALE=10000000 sets the larger number, and
+// ODARCHIVE_SCALE_DIR a directory that keeps the filled databases from one run to the next, ODARCHIVE_SCALE_NOSYNC=1 does without
+// fsync. Both run in turns, so that what else
+// the machine does is shared; the ratios are the rate with the many over that with the few, of each pair of turns, and the
+// median of those: by the clock, and by processor time.
 func BenchmarkVisits(b *testing.B) {
 	many := 1_000_000
 	if n, err := strconv.Atoi(os.Getenv("ODARCHIVE_SCALE")); err == nil {
@@ -29,16 +37,8 @@ func BenchmarkVisits(b *testing.B) {
 	var fs [2]*Frontier
 	var clocks [2]*clock
 	for i, n := range sizes {
-		dir := b.TempDir()
-		db, err := kv.Open(dir, kv.Options{NoSync: true})
+		db, err := kv.Open(filled(b, n), kv.Options{NoSync: os.Getenv("ODARCHIVE_SCALE_NOSYNC") != ""}) // durable, as the archive has it
 		if err != nil {
-			b.Fatal(err)
-		}
-		fill(b, db, n)
-		if err := db.Close(); err != nil {
-			b.Fatal(err)
-		}
-		if db, err = kv.Open(dir, kv.Options{}); err != nil { // durable, as the archive has it
 			b.Fatal(err)
 		}
 		defer db.Close()
@@ -46,27 +46,79 @@ func BenchmarkVisits(b *testing.B) {
 		fs[i] = open(b, db, clocks[i], Options{})
 	}
 	const turns = 20
-	var took [2]time.Duration
+	n := max(1, b.N/turns)
+	for i := range sizes { // reads what is not in memory yet
+		visitMany(b, dbs[i], fs[i], clocks[i], step(sizes[i]), n)
+	}
+	var took, used [2][]float64 // seconds of each turn
 	b.ResetTimer()
 	for turn := range turns {
 		for i := range sizes {
 			i = (i + turn) % 2
 			began := time.Now()
-			visitMany(b, dbs[i], fs[i], clocks[i], max(1, b.N/turns))
-			took[i] += time.Since(began)
+			var cpu time.Duration
+			pprof.Do(context.Background(), pprof.Labels("urls", strconv.Itoa(sizes[i])), func(context.Context) { // for -cpuprofile
+				cpu = cputime.Of(func() { visitMany(b, dbs[i], fs[i], clocks[i], step(sizes[i]), n) })
+			})
+			took[i] = append(took[i], time.Since(began).Seconds())
+			used[i] = append(used[i], cpu.Seconds())
 		}
 	}
-	rate := func(i int) float64 { return float64(max(1, b.N/turns)*turns) / took[i].Seconds() }
-	b.ReportMetric(rate(0), "visits/s-few")
-	b.ReportMetric(rate(1), "visits/s-many")
-	b.ReportMetric(rate(1)/rate(0), "ratio")
+	b.ReportMetric(float64(n)/median(took[0]), "visits/s-few")
+	b.ReportMetric(float64(n)/median(took[1]), "visits/s-many")
+	b.ReportMetric(1e6*median(used[0])/float64(n), "cpu-µs/visit-few")
+	b.ReportMetric(1e6*median(used[1])/float64(n), "cpu-µs/visit-many")
+	b.ReportMetric(medianRatio(took), "ratio")
+	b.ReportMetric(medianRatio(used), "cpu-ratio")
 }
 
-// fill makes n URLs known on n/50 hosts, due over the next thirty days. It writes the records in bulk.
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// medianRatio of the first over the second of each pair.
+func medianRatio(v [2][]float64) float64 {
+	var ratios []float64
+	for i := range v[0] {
+		ratios = append(ratios, v[0][i]/v[1][i])
+	}
+	return median(ratios)
+}
+
+// filled is the directory of a database in which n URLs are known.
+func filled(b *testing.B, n int) string {
+	b.Helper()
+	keep, dir := os.Getenv("ODARCHIVE_SCALE_DIR"), ""
+	if keep == "" {
+		dir = b.TempDir()
+	} else {
+		dir = filepath.Join(keep, strconv.Itoa(n))
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
+		dir += ".part"
+	}
+	db, err := kv.Open(dir, kv.Options{NoSync: true, MemTable: 128 << 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	fill(b, db, n)
+	err = db.Close()
+	if whole, part := strings.CutSuffix(dir, ".part"); err == nil && part {
+		err, dir = os.Rename(dir, whole), whole
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+// fill makes n URLs known on n/50 hosts, due over the next thirty days. It writes the records in bulk and in the order of
+// their keys, one space after the other, which spares the store most of the merging.
 func fill(b *testing.B, db *kv.DB, n int) {
 	b.Helper()
 	batch := db.Batch()
-	rnd := rand.New(rand.NewPCG(1, 1))
 	hosts := max(1, n/50)
 	perHost := n / hosts
 	check := func(err error) {
@@ -74,30 +126,56 @@ func fill(b *testing.B, db *kv.DB, n int) {
 			b.Fatal(err)
 		}
 	}
-	for h := range hosts {
-		group := fmt.Sprintf("host%d.example", h)
-		first := int64(maxTime)
+	name := func(h int) string { return fmt.Sprintf("host%07d.example", h) }
+	of := func(h int) []*URL { // the same each time
+		rnd := rand.New(rand.NewPCG(1, uint64(h)))
+		var all []*URL
 		for i := range perHost {
-			due := noon.Add(time.Duration(rnd.Int64N(int64(30 * 24 * time.Hour))))
-			u := &URL{Key: fmt.Sprintf("http://(example,host%d,)/data/%d.csv", h, i), Group: group, Due: due,
-				Seed: catalog.Seed{URL: fmt.Sprintf("http://%s/data/%d.csv", group, i), Title: "a file", Portal: "http://portal.example"}}
+			u := &URL{Key: fmt.Sprintf("http://(example,host%07d,)/data/%02d.csv", h, i), Group: name(h),
+				Due:  noon.Add(time.Duration(rnd.Int64N(int64(month)))),
+				Seed: catalog.Seed{URL: fmt.Sprintf("http://%s/data/%02d.csv", name(h), i), Title: "a file", Portal: "http://portal.example"}}
+			all = append(all, u)
+		}
+		return all
+	}
+	for h := range hosts {
+		for _, u := range of(h) {
 			for k := range 6 {
 				u.remember(schedule.Visit{At: noon.Add(time.Duration(k-7) * 24 * time.Hour), Outcome: catalog.Unchanged}, 48)
 			}
-			first = min(first, ms(due))
 			check(batch.Set(kv.SpaceFrontier, []byte(u.Key), u.encode(nil)))
-			check(batch.Set(kv.SpaceQueue, queueKey(group, band(0), ms(due), u.Key), nil))
 		}
-		rec := &host{group: group, ready: first, low: first, bands: []byte{band(0)}, urls: int64(perHost), stored: maxTime}
-		check(batch.Set(kv.SpaceHosts, hostKey(group), rec.encode()))
-		check(batch.Set(kv.SpaceHosts, readyKey(first, group), nil))
+	}
+	for h := range hosts {
+		all := of(h)
+		slices.SortFunc(all, func(a, b *URL) int { return a.Due.Compare(b.Due) })
+		for _, u := range all {
+			check(batch.Set(kv.SpaceQueue, queueKey(u.Group, band(0), ms(u.Due), u.Key), nil))
+		}
+	}
+	first := make([]int64, hosts)
+	for h := range hosts {
+		first[h] = maxTime
+		for _, u := range of(h) {
+			first[h] = min(first[h], ms(u.Due))
+		}
+		rec := &host{group: name(h), ready: first[h], low: first[h], bands: []byte{band(0)}, urls: int64(perHost), stored: maxTime}
+		check(batch.Set(kv.SpaceHosts, hostKey(rec.group), rec.encode()))
+	}
+	for h := range hosts {
+		check(batch.Set(kv.SpaceHosts, readyKey(first[h], name(h)), nil))
 	}
 	check(batch.Flush())
 	check(db.Compact())
 }
 
-// visitMany has 16 workers visit n URLs; the clock runs so that something is always due.
-func visitMany(b *testing.B, db *kv.DB, f *Frontier, c *clock, n int) {
+const month = 30 * 24 * time.Hour
+
+// step is the time in which 64 of n URLs become due: the workers look at the clock as often with many as with few.
+func step(n int) time.Duration { return month / time.Duration(n) * 64 }
+
+// visitMany has 16 workers visit n URLs; whenever nothing is due, the clock goes on by a step.
+func visitMany(b *testing.B, db *kv.DB, f *Frontier, c *clock, step time.Duration, n int) {
 	b.Helper()
 	var done atomic.Int64
 	var mu sync.Mutex // guards the clock, which stands while somebody looks
@@ -110,7 +188,7 @@ func visitMany(b *testing.B, db *kv.DB, f *Frontier, c *clock, n int) {
 				l, err := f.TryLease(ctx)
 				if err == nil && l == nil {
 					at, _, _ := f.NextDue()
-					c.now = at.Add(time.Minute)
+					c.now = at.Add(step)
 				}
 				now := c.now
 				mu.Unlock()
@@ -122,7 +200,7 @@ func visitMany(b *testing.B, db *kv.DB, f *Frontier, c *clock, n int) {
 					continue
 				}
 				for j, ok := l.Next(); ok; j, ok = l.Next() {
-					r := Result{Visit: schedule.Visit{At: now, Outcome: catalog.Unchanged}, NextDue: now.Add(30 * 24 * time.Hour)}
+					r := Result{Visit: schedule.Visit{At: now, Outcome: catalog.Unchanged}, NextDue: now.Add(month)}
 					if err := db.Update(ctx, func(txn *kv.Txn) error { return f.Done(txn, l, j, r) }); err != nil {
 						b.Error(err)
 						return
