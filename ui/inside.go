@@ -26,7 +26,7 @@ type member struct {
 }
 
 // part is one of several tables.
-type part struct{ Name, Rows, Columns string }
+type part struct{ Name, Size, Rows, Columns string }
 
 type rdfFacts struct {
 	Triples, Subjects, Objects, Graphs string
@@ -54,13 +54,13 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 		address := u.memberPath(versionID, m.Path)
 		line := member{Path: m.Path, About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
 		for _, t := range m.Tables {
-			line.Tables = append(line.Tables, part{t.Name, humanCount(t.Rows), humanCount(len(t.Columns))})
+			line.Tables = append(line.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(len(t.Columns))})
 		}
 		page.Members = append(page.Members, line)
 	}
 	if len(in.Tables) > 1 {
 		for _, t := range in.Tables[:min(len(in.Tables), maxShown)] {
-			page.Tables = append(page.Tables, part{t.Name, humanCount(t.Rows), humanCount(len(t.Columns))})
+			page.Tables = append(page.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(len(t.Columns))})
 		}
 	}
 	if p := in.RDF; p != nil {

@@ -61,10 +61,10 @@ func shorten(s string) string {
 
 // table is what a version's profile says, as its page shows it.
 type table struct {
-	Rows, Columns string
-	Dialect       string
-	Notes         []string
-	List          []column
+	Size    string // columns and rows
+	Dialect string
+	Notes   []string
+	List    []column
 }
 
 // column is one line of a table's profile.
@@ -77,13 +77,17 @@ type column struct {
 	Top                              string // commonest values, for pointing
 }
 
+func sizeOf(p *csvprofile.Profile) string {
+	return plural(len(p.Columns), "column") + ", " + plural(int(p.Rows), "row")
+}
+
 const maxColumns = 500
 
 func tableFacts(p *csvprofile.Profile) *table {
 	if p == nil {
 		return nil
 	}
-	t := &table{Rows: humanCount(p.Rows), Columns: humanCount(len(p.Columns)), Dialect: dialectWords(p.Dialect), Notes: p.Why}
+	t := &table{Size: sizeOf(p), Dialect: dialectWords(p.Dialect), Notes: p.Why}
 	for i, c := range p.Columns[:min(len(p.Columns), maxColumns)] {
 		line := column{I: i + 1, Name: c.Name, Datatype: c.Datatype, Format: c.Format, Distinct: humanCount(c.Distinct), Nulls: humanCount(c.Nulls),
 			Min: c.Min, Max: c.Max, Key: c.Key, Plot: columnPlot(c)}
