@@ -183,6 +183,7 @@ func TestProblemsAreToldWithTheirStatus(t *testing.T) {
 		{url.Values{"query": {"CONSTRUCT WHERE { ?s ?p ?o }"}}, "text/csv", 406, "text/turtle"},
 		{url.Values{"query": {"SELECT * { ?s ?p ?o } ORDER BY ?o"}}, "", 422, "5 rows"},
 		{url.Values{"query": {"SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }"}}, "", 403, "switched off"},
+		{url.Values{"query": {"ASK { SERVICE ?where { ?s ?p ?o } }"}}, "", 400, "SERVICE needs an IRI"},
 		{url.Values{"query": {"\xff"}}, "", 400, "UTF-8"},
 		{url.Values{"update": {"CLEAR ALL"}}, "", 400, "POST"},
 	} {

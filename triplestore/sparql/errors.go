@@ -16,6 +16,7 @@ var (
 	ErrTooLarge    = errors.New("over the size limit")
 	ErrForbidden   = errors.New("not allowed")
 	ErrRemote      = errors.New("another server failed") // SERVICE or LOAD, not silent
+	ErrNoEndpoint  = exec.ErrNoEndpoint
 	ErrGraphExists = errors.New("the graph exists already")
 	ErrNoGraph     = errors.New("there is no such graph")
 	// ErrUsing: the protocol's using-graph-uri together with USING or WITH in the request.

@@ -132,11 +132,11 @@ func (v Value) String() string {
 // without exponent.
 func (v Value) Text() string {
 	if v.Kind == Float || v.Kind == Double {
-		bits := 64
+		bits, least := 64, 1e-6
 		if v.Kind == Float {
-			bits = 32
+			bits, least = 32, float64(float32(least))
 		}
-		if a := math.Abs(v.f); v.f == 0 || a >= 1e-6 && a < 1e6 {
+		if a := math.Abs(v.f); v.f == 0 || a >= least && a < 1e6 {
 			return strconv.FormatFloat(v.f, 'f', -1, bits)
 		}
 	}

@@ -9,25 +9,25 @@ import (
 // aggregate is one set function over all groups. Counts and sums of inline integers stay numbers in a slice, minima and
 // maxima of inline ids of one kind stay ids; everything else goes through an accumulator for each group.
 type aggregate struct {
-	q     *query
-	a     plan.Aggregate
-	ev    *evaluator
-	col   int // the argument is this column; -1
-	cols  int
-	n     []int64 // COUNT, or the sum so far
-	of    []int64 // AVG: how many values the sum has
-	best  []term.ID
-	accs  []expr.Accumulator
-	sizes int
-	seen  *idSet // distinct values by group
-	row   []term.ID
-	keys  []term.Key
+	q        *query
+	a        plan.Aggregate
+	ev       *evaluator
+	col      int     // the argument is this column; -1
+	solution []int   // COUNT(DISTINCT *): the columns of the solution
+	n        []int64 // COUNT, or the sum so far
+	of       []int64 // AVG: how many values the sum has
+	best     []term.ID
+	accs     []expr.Accumulator
+	sizes    int
+	seen     *idSet // distinct values by group
+	row      []term.ID
+	keys     []term.Key
 }
 
 const accumulatorSize = 160
 
 func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
-	g := &aggregate{q: q, a: a, col: -1, cols: len(cols)}
+	g := &aggregate{q: q, a: a, col: -1}
 	if _, ok := expr.NewAccumulator(a.Func, "", false); !ok {
 		return nil, &UnknownAggregateError{a.Func}
 	}
@@ -46,7 +46,12 @@ func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
 	if a.Distinct && a.Func != "MIN" && a.Func != "MAX" && a.Func != "SAMPLE" {
 		width := 2
 		if a.Arg == nil {
-			width = 1 + len(cols)
+			for _, s := range a.Of {
+				if c := index(cols, s); c >= 0 {
+					g.solution = append(g.solution, c)
+				}
+			}
+			width = 1 + len(g.solution)
 		}
 		g.seen = newIDSet(width, q.budget)
 		g.row = make([]term.ID, width)
@@ -122,8 +127,8 @@ func (g *aggregate) countRows(b *batch, nrs []int32) error {
 	}
 	for i, nr := range nrs {
 		g.row[0] = term.ID(nr) + 1
-		for c := range g.cols {
-			g.row[1+c] = b.cols[c][i]
+		for k, c := range g.solution {
+			g.row[1+k] = b.cols[c][i]
 		}
 		_, fresh, err := g.seen.add(g.row)
 		if err != nil {

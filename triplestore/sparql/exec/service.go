@@ -2,7 +2,6 @@ package exec
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"odarchive/triplestore/sparql/plan"
@@ -11,6 +10,9 @@ import (
 
 // ErrNoService is returned for a SERVICE where none may be called.
 var ErrNoService = errors.New("exec: SERVICE is not allowed here")
+
+// ErrNoEndpoint is returned for a SERVICE whose variable is not bound to an IRI.
+var ErrNoEndpoint = errors.New("SERVICE needs an IRI, and its variable has none")
 
 // service asks other endpoints, one after the other, and hands their solutions out.
 type service struct {
@@ -109,7 +111,7 @@ func (s *service) ask(name term.ID) (*batch, error) {
 			return nil, err
 		}
 		if key[0].Kind() != term.KindIRI {
-			return nil, fmt.Errorf("exec: SERVICE needs an IRI: its variable has none")
+			return nil, ErrNoEndpoint
 		}
 		rows, err := s.q.opts.Service(s.q.ctx, ServiceRequest{Endpoint: key[0].Value(), Op: s.node.Op, Vars: s.node.Vars})
 		if err != nil {

@@ -117,7 +117,7 @@ func TestExpressions(t *testing.T) {
 		{`MD5("abc")`, `"900150983cd24fb0d6963f7d28e17f72"`}, {`SHA1("abc")`, `"a9993e364706816aba3e25717850c26c9cd0d89d"`},
 		{`SHA256("")`, `"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"`}, {`STRLEN(SHA384("a"))`, "96 integer"}, {`STRLEN(SHA512("a"))`, "128 integer"}, {`MD5("a"@en)`, "error"},
 		// Casts.
-		{`xsd:integer("12")`, "12 integer"}, {`xsd:integer(" 1.5")`, "error"}, {`xsd:integer(1.9)`, "1 integer"}, {`xsd:boolean("1")`, "true boolean"}, {`xsd:string(1e6)`, `"1.0E6"`}, {`xsd:string(1.50)`, `"1.5"`},
+		{`xsd:integer("12")`, "12 integer"}, {`xsd:integer(" 1.5")`, "error"}, {`xsd:integer(1.9)`, "1 integer"}, {`xsd:boolean("1")`, "true boolean"}, {`xsd:string(1e6)`, `"1.0E6"`}, {`xsd:string("0.000001"^^xsd:float)`, `"0.000001"`}, {`xsd:string("0.0000001"^^xsd:float)`, `"1.0E-7"`}, {`xsd:string(1.50)`, `"1.5"`},
 		{`xsd:string(<x:a>)`, `"x:a"`}, {`xsd:dateTime("2020-05-10T00:00:00")`, "2020-05-10T00:00:00 dateTime"}, {`xsd:date("2020-05-10T11:22:33Z"^^xsd:dateTime)`, "2020-05-10Z date"}, {`xsd:double("a")`, "error"}, {`xsd:byte(200)`, "error"}, {`xsd:float(1.1)`, "1.1E0 float"},
 		{`<x:unknown>(1)`, "error"},
 		// RDF 1.2.

@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 
 	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/sparql/expr"
@@ -47,7 +49,7 @@ func (o *Oracle) group(op algebra.Group, d dataset) []Solution {
 func (o *Oracle) aggregate(a algebra.Aggregate, rows []Solution, d dataset) expr.Value {
 	if a.Expr == nil {
 		if a.Distinct {
-			rows = distinct(rows)
+			rows = distinct(named(rows))
 		}
 		return expr.NewInt(int64(len(rows)))
 	}
@@ -68,4 +70,14 @@ func (o *Oracle) aggregate(a algebra.Aggregate, rows []Solution, d dataset) expr
 		acc.Add(v)
 	}
 	return acc.Result()
+}
+
+// named are solutions without what stands for blank nodes and within paths.
+func named(rows []Solution) []Solution {
+	out := make([]Solution, len(rows))
+	for i, s := range rows {
+		out[i] = maps.Clone(s)
+		maps.DeleteFunc(out[i], func(v algebra.Var, _ term.Key) bool { return strings.HasPrefix(string(v), ".") })
+	}
+	return out
 }

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/term"
@@ -132,6 +134,8 @@ func (b *builder) group(op algebra.Group, sc scope) (Node, error) {
 				return nil, err
 			}
 			in, agg.Arg = marked, &e
+		} else if a.Distinct {
+			agg.Of = b.visible(op.In, sc)
 		}
 		agg.Slot = b.slot(sc, a.Var)
 		n.Aggs = append(n.Aggs, agg)
@@ -159,6 +163,12 @@ func (b *builder) group(op algebra.Group, sc scope) (Node, error) {
 		n.Sorted = p.Sorted[:len(n.By)]
 	}
 	return n, nil
+}
+
+// visible are the slots of a pattern's variables, without those that stand for its blank nodes and within its paths.
+func (b *builder) visible(op algebra.Op, sc scope) []int {
+	named := slices.DeleteFunc(Vars(op), func(v algebra.Var) bool { return strings.HasPrefix(string(v), ".") })
+	return b.slots(sc, named).List()
 }
 
 // preferring plans an input for an operator that is cheaper on some order.

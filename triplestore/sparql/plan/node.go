@@ -227,6 +227,7 @@ type Aggregate struct {
 	Func      string
 	Distinct  bool
 	Arg       *Expr // nil: COUNT(*)
+	Of        []int // slots whose values make solutions different, for COUNT(DISTINCT *)
 	Separator string
 	Slot      int
 }
