@@ -49,7 +49,7 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u surt.URL, req Reques
 	ex.StatusLine, ex.ResponseHeader, ex.Status, ex.TLS = "", nil, 0, ""
 
 	transport := f.verified
-	relaxed := u.Scheme == "https" && slices.Contains(f.opts.UnverifiedHosts, u.Group())
+	relaxed := f.unverified(u)
 	if relaxed {
 		transport = f.relaxed
 	}
@@ -281,3 +281,11 @@ func (t *traced) close(u surt.URL, resp *http.Response) {
 }
 
 var _ io.Reader = (*incoming)(nil)
+
+// unverified tells whether the certificate of a host is taken as it is: the host was named, or the host with its port.
+func (f *Fetcher) unverified(u surt.URL) bool {
+	name, _ := u.Address()
+	return u.Scheme == "https" && slices.ContainsFunc(f.opts.UnverifiedHosts, func(h string) bool {
+		return strings.EqualFold(h, u.Group()) || strings.EqualFold(strings.Trim(h, "[]"), name)
+	})
+}

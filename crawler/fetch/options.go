@@ -25,7 +25,7 @@ type Options struct {
 	AllowPrivateHosts bool           // any address may be fetched
 	AllowNets         []netip.Prefix // these networks may be fetched although they are not public
 	RootCAs           *x509.CertPool // who may vouch for TLS certificates; the system's
-	UnverifiedHosts   []string       // host groups (surt.Host) whose TLS certificate is not verified; noted in Exchange.TLS
+	UnverifiedHosts   []string       // whose TLS certificate is not verified, with a port or on all of them; noted in Exchange.TLS
 
 	Resolver  Resolver                                                             // net.DefaultResolver
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // called with an address that may be dialled; net.Dialer

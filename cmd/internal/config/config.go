@@ -124,7 +124,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.DurationVar(&s.HostDelay, "host-delay", s.HostDelay, "shortest time between two requests to one host")
 	f.StringArrayVar(&s.AllowNets, "allow-net", nil, "private network that may be fetched, as CIDR (repeatable)")
 	f.BoolVar(&s.AllowPrivateHosts, "allow-private-hosts", s.AllowPrivateHosts, "fetch loopback and private addresses too")
-	f.StringArrayVar(&s.UnverifiedHosts, "unverified-host", nil, "host whose TLS certificate is not verified, which its fetches record (repeatable)")
+	f.StringArrayVar(&s.UnverifiedHosts, "unverified-host", nil, "host, or host:port, whose TLS certificate is not verified, which its fetches record (repeatable)")
 	f.BoolVar(&s.PerAddress, "per-address", s.PerAddress, "one connection to a network address at a time, whatever its hosts are called")
 	f.BoolVar(&s.PerDomain, "per-domain", s.PerDomain, "one connection to a registered domain at a time")
 	f.StringVar(&s.Hours, "hours", s.Hours, "hours of the day in which to fetch, in local time, as 22:00-06:00")
