@@ -111,7 +111,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	if err == nil {
 		err = writeErr
 	}
-	if printErr := c.print(summary, "%s in %s: %s", english.Plural(summary.Fetches, "fetch", ""), summary.Took.Round(time.Millisecond), outcomes(summary)); err == nil {
+	if printErr := c.print(summary, "%s in %s: %s", english.Plural(summary.Fetches, "fetch", ""), summary.Took.Round(time.Millisecond), outcomes(n, summary)); err == nil {
 		err = printErr
 	}
 	return err
@@ -122,15 +122,25 @@ type nowhere struct{}
 
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
-func outcomes(s crawler.Summary) string {
+// outcomes counts them; where there are none, it says what to wait for.
+func outcomes(n *app.Node, s crawler.Summary) string {
 	var parts []string
 	for _, o := range []catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RobotsDenied, catalog.Blocked, catalog.RetryLater} {
 		if n := s.Outcomes[o]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	if len(parts) == 0 {
-		return "nothing was fetched"
+	if len(parts) > 0 {
+		return strings.Join(parts, ", ")
 	}
-	return strings.Join(parts, ", ")
+	at, any, err := n.Frontier.NextDue()
+	switch {
+	case err != nil:
+		return "nothing was fetched"
+	case !any:
+		return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' do that"
+	case at.After(n.Clock()):
+		return "nothing is due before " + at.UTC().Format(time.RFC3339) + "; --url URL fetches a file now"
+	}
+	return "nothing was fetched"
 }
