@@ -1,12 +1,9 @@
 package csvprofile
 
 import (
-	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -322,41 +319,4 @@ func (c *column) foldValue(cell []byte, v value, h uint64, n uint64) {
 	c.sketch.add(h)
 	c.sample.add(cell)
 	c.st.add(cell, v, int64(n))
-}
-
-// trim drops blanks around a cell.
-func trim(b []byte) []byte {
-	if len(b) > 0 && b[0] > ' ' && b[len(b)-1] > ' ' && b[0] < 0x80 && b[len(b)-1] < 0x80 {
-		return b
-	}
-	for len(b) > 0 && isBlank(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isBlank(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	for len(b) >= 2 && b[0] == 0xC2 && b[1] == 0xA0 {
-		b = bytes.TrimLeft(b[2:], " \t")
-	}
-	for len(b) >= 2 && b[len(b)-2] == 0xC2 && b[len(b)-1] == 0xA0 {
-		b = bytes.TrimRight(b[:len(b)-2], " \t")
-	}
-	return b
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 }
-
-func runes(b []byte) int {
-	for rest := b; ; rest = rest[8:] {
-		if len(rest) <= 8 {
-			if prefix(rest)&highs != 0 {
-				break
-			}
-			return len(b)
-		}
-		if binary.BigEndian.Uint64(rest)&highs != 0 {
-			break
-		}
-	}
-	return utf8.RuneCount(b)
 }

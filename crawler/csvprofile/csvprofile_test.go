@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 )
@@ -141,6 +142,45 @@ func TestStatisticsAreRight(t *testing.T) {
 	fmt.Sscan(id.Quantiles[2], &median)
 	if median < n*45/100 || median > n*55/100 {
 		t.Errorf("median %d", median)
+	}
+}
+
+// Columns leave their memory to those of later tables.
+func TestAProfileDoesNotDependOnTheTablesBeforeIt(t *testing.T) {
+	t.Parallel()
+	tables := [][]byte{
+		openData(3 << 10), openData(60 << 10), textData(2 << 10), textData(80 << 10), []byte("a\n1\n"), []byte("a;b\n;\nx;1,5\n"),
+		[]byte("id\n" + strings.Repeat("not available\n", 900)), []byte("x,y\n" + strings.Repeat("1,2020-01-02\n2.5,\n", 400)),
+	}
+	profile := func(i int) *Profile {
+		p, err := Read(context.Background(), bytes.NewReader(tables[i]), Options{})
+		if err != nil {
+			t.Error(err)
+		}
+		return p
+	}
+	first := make([]*Profile, len(tables))
+	for i := range tables {
+		first[i] = profile(i)
+	}
+	kept, err := json.Marshal(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for n := range 40 {
+				i := (n*(g+3) + g) % len(tables)
+				if p := profile(i); !reflect.DeepEqual(p, first[i]) {
+					t.Errorf("table %d has another profile the next time", i)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if again, err := json.Marshal(first); err != nil || !bytes.Equal(again, kept) {
+		t.Errorf("profiles that were handed out have changed (%v)", err)
 	}
 }
 

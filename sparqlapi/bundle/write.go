@@ -1,0 +1,207 @@
+package bundle
+
+import (
+	"errors"
+	"io"
+	"sort"
+
+	"odarchive/crawler/content"
+)
+
+// WriteTo writes the whole zip.
+func (p *Plan) WriteTo(w io.Writer, c Contents) (int64, error) {
+	out := &section{w: w, left: p.size}
+	err := p.write(out, c, 0)
+	return out.done, err
+}
+
+// WriteRange writes length bytes from offset on.
+func (p *Plan) WriteRange(w io.Writer, c Contents, offset, length int64) (int64, error) {
+	out := &section{w: w, left: min(length, p.size-offset)}
+	err := p.write(out, c, offset)
+	return out.done, err
+}
+
+// section passes a number of bytes on and then says errDone.
+type section struct {
+	w    io.Writer
+	skip int64
+	left int64
+	done int64
+}
+
+var errDone = errors.New("bundle: the range is complete")
+
+func (s *section) Write(b []byte) (int, error) {
+	n := len(b)
+	if s.skip > 0 {
+		k := min(s.skip, int64(n))
+		s.skip -= k
+		b = b[k:]
+	}
+	if int64(len(b)) > s.left {
+		b = b[:s.left]
+	}
+	if len(b) > 0 {
+		k, err := s.w.Write(b)
+		s.left -= int64(k)
+		s.done += int64(k)
+		if err != nil {
+			return n, err
+		}
+	}
+	if s.left == 0 {
+		return n, errDone
+	}
+	return n, nil
+}
+
+// write writes from offset on until the section is complete.
+func (p *Plan) write(out *section, c Contents, offset int64) error {
+	err := p.steps(out, c, offset)
+	if err == errDone || (err == nil && out.left == 0) {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("bundle: the zip ended before its planned length")
+	}
+	return err
+}
+
+func (p *Plan) steps(out *section, c Contents, offset int64) error {
+	if out.left <= 0 {
+		return nil
+	}
+	var scratch []byte
+	for i := range p.made {
+		f := &p.made[i]
+		if offset >= f.end() {
+			continue
+		}
+		out.skip = max(offset-f.offset, 0)
+		scratch = appendLocal(scratch[:0], f)
+		if _, err := out.Write(scratch); err != nil {
+			return err
+		}
+		if err := documents[i].write(out, p); err != nil {
+			return err
+		}
+	}
+	first := sort.Search(len(p.offsets), func(i int) bool { return p.offsets[i] > offset }) - 1
+	for i := max(first, 0); i < len(p.entries) && offset < p.central; i++ {
+		var err error
+		if scratch, err = p.writeEntry(out, c, i, max(offset-p.offsets[i], 0), scratch); err != nil {
+			return err
+		}
+	}
+	return p.writeDirectory(out, offset, scratch)
+}
+
+// writeEntry writes an entry without its first skip bytes.
+func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch []byte) ([]byte, error) {
+	f := p.file(i)
+	headSize := f.localSize()
+	if skip < headSize {
+		out.skip = skip
+		scratch = appendLocal(scratch[:0], &f)
+		if _, err := out.Write(scratch); err != nil {
+			return scratch, err
+		}
+		skip = headSize
+	}
+	if e := &p.entries[i]; e.Member != nil {
+		out.skip = skip - headSize
+		return scratch, writeMember(out, e)
+	}
+	if skip-headSize < f.packed-int64(len(content.Tail)) {
+		if err := p.writeBody(out, c, &p.entries[i], skip-headSize); err != nil {
+			return scratch, err
+		}
+		skip = headSize + p.entries[i].DeflateSize
+	}
+	out.skip = skip - headSize - p.entries[i].DeflateSize
+	_, err := out.Write([]byte(content.Tail))
+	return scratch, err
+}
+
+// writeMember unpacks a member, and compares it with what was planned.
+func writeMember(out *section, e *Entry) error {
+	sum := &meter{}
+	err := e.Member.Write(io.MultiWriter(sum, out))
+	if errors.Is(err, errDone) {
+		return errDone
+	}
+	if err == nil && (sum.size != e.Size || sum.crc != e.CRC32) {
+		err = errors.New("it unpacks to other bytes than before")
+	}
+	if err != nil {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+	}
+	return nil
+}
+
+func (p *Plan) writeBody(out *section, c Contents, e *Entry, from int64) error {
+	d, err := c.Deflated(e.SHA256, e.Layout)
+	if err != nil {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+	}
+	defer d.Close()
+	if d.Size() != e.DeflateSize {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: errors.New("its stored size has changed")}
+	}
+	if _, err := d.Seek(from, io.SeekStart); err != nil {
+		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+	}
+	if _, err := d.WriteTo(out); err != nil {
+		if errors.Is(err, content.ErrDamaged) || errors.Is(err, content.ErrNotFound) {
+			err = &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+		}
+		return err
+	}
+	return nil
+}
+
+// writeDirectory writes the directory, or what of it is behind an offset of the zip.
+func (p *Plan) writeDirectory(out *section, offset int64, scratch []byte) error {
+	const enough = 32 << 10
+	scratch = scratch[:0]
+	mark := max(0, sort.Search(len(p.marks), func(i int) bool { return p.marks[i] > offset })-1)
+	out.skip = max(offset-p.marks[mark], 0)
+	for i := mark * markEvery; i < p.count(); i++ {
+		f := p.listed(i)
+		scratch = appendCentral(scratch, &f)
+		if len(scratch) >= enough {
+			if _, err := out.Write(scratch); err != nil {
+				return err
+			}
+			scratch = scratch[:0]
+		}
+	}
+	scratch = appendEnd(scratch, p.count(), p.directorySize(), p.central)
+	_, err := out.Write(scratch)
+	return err
+}
+
+func (p *Plan) directorySize() int64 {
+	var buf [128]byte
+	size := p.size - p.central // with the end, whose length depends on the rest only by being zip64 or not
+	short := int64(len(appendEnd(buf[:0], 0, 0, 0)))
+	if p.count() >= max16 || p.central >= max32 || size-short >= max32 {
+		return size - int64(len(appendEnd(buf[:0], p.count(), max32, max32)))
+	}
+	return size - short
+}
+
+// EntryError says which entry kept a zip from being written.
+type EntryError struct {
+	Name    string
+	Version string
+	Err     error
+}
+
+func (e *EntryError) Error() string {
+	return "bundle: entry " + e.Name + " (" + e.Version + "): " + e.Err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *EntryError) Unwrap() error { return e.Err }
