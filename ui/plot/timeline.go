@@ -27,7 +27,7 @@ func Timeline(moments []Moment, label string) template.HTML {
 	c := newCanvas(w, h, "timeline", label)
 	from, to := moments[0].At, moments[len(moments)-1].At
 	if span := to.Sub(from); span < time.Minute {
-		from, to = from.Add(-30*time.Second), to.Add(30*time.Second)
+		from, to = from.Add(-10*time.Second), from.Add(70*time.Second) // on the left, where a small screen shows it first
 	}
 	x := func(t time.Time) float64 { return pad + (w-2*pad)*float64(t.Sub(from))/float64(to.Sub(from)) }
 	c.line(pad, axis, w-pad, axis, "axis")
