@@ -159,12 +159,33 @@ func eval[T any](w *window, script string) T {
 	return v
 }
 
-// until waits for a condition in the page.
+// until waits for a condition in the page, or in the one that comes after it: a click may still be leading there.
 func (w *window) until(condition string) {
 	w.t.Helper()
-	if !eval[bool](w, `new Promise((yes) => { const end = performance.now() + 20000; (function look() { let ok = false; try { ok = Boolean(`+condition+`); } catch {} ; if (ok) yes(true); else if (performance.now() > end) yes(false); else setTimeout(look, 20); })(); })`) {
-		w.t.Fatalf("never came true: %s", condition)
+	script := `(() => { try { return Boolean(` + condition + `); } catch { return false; } })()`
+	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script))
+		if ok {
+			return
+		}
+		if err != nil && ctx.Err() == nil && !leaving(err) {
+			w.t.Fatalf("%s: %v", condition, err)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
+	w.t.Fatalf("never came true: %s", condition)
+}
+
+// leaving tells whether a script was lost because its page gave way to another.
+func leaving(err error) bool {
+	for _, s := range []string{"navigated or closed", "context was destroyed", "Cannot find context", "Cannot find default execution context"} {
+		if strings.Contains(err.Error(), s) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *window) media(dark bool, width, height int64) {
