@@ -54,7 +54,8 @@ func each(ctx context.Context, sn *triplestore.Snapshot, s, p, o, g term.Key, f 
 	return scan(ctx, sn, found, order, f)
 }
 
-func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order term.Order, f func(term.Quad) error) error {
+// blocks calls f with all quads that match, many at a time; they are f's until it returns.
+func blocks(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order term.Order, f func([]term.IDQuad) error) error {
 	c := sn.Scan(p, order)
 	defer c.Close()
 	for {
@@ -65,6 +66,14 @@ func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order t
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if err := f(ids); err != nil {
+			return err
+		}
+	}
+}
+
+func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order term.Order, f func(term.Quad) error) error {
+	return blocks(ctx, sn, p, order, func(ids []term.IDQuad) error {
 		flat := make([]term.ID, 0, 4*len(ids))
 		for _, q := range ids {
 			if q.G == term.DefaultGraph { // it has no name
@@ -84,7 +93,8 @@ func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order t
 				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // around a dataset: what is said of it, of its distributions and agents, and of nodes without a name below these.

@@ -59,14 +59,17 @@ func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo 
 		touched[term.IRI(d)] = true
 	}
 	_, err = k.Triples.Changes(ctx, since, func(c triplestore.Commit) error {
-		for _, q := range append(c.Removed, c.Added...) {
+		for _, q := range c.Added {
+			if q.G == graph {
+				touched[q.S] = true
+			}
+		}
+		for _, q := range c.Removed {
 			if q.G != graph {
 				continue
 			}
 			touched[q.S] = true
-		}
-		for _, q := range c.Removed {
-			if q.G == graph && q.P.Value() == dcat.DatasetProp {
+			if q.P.Value() == dcat.DatasetProp {
 				dropped[q.O] = true
 			}
 		}
@@ -256,22 +259,14 @@ func pairs(ctx context.Context, sn *triplestore.Snapshot, property string, o, g 
 	if err != nil || !ok {
 		return err
 	}
-	c := sn.Scan(p, term.POS)
-	defer c.Close()
-	for {
-		ids, err := c.Next()
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	return blocks(ctx, sn, p, term.POS, func(ids []term.IDQuad) error {
 		for _, q := range ids {
 			if err := f(q.S, q.O); err != nil {
 				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 func count(ctx context.Context, sn *triplestore.Snapshot, s, p, g term.Key) (n int, err error) {
@@ -279,16 +274,6 @@ func count(ctx context.Context, sn *triplestore.Snapshot, s, p, g term.Key) (n i
 	if err != nil || !ok {
 		return 0, err
 	}
-	c := sn.Scan(found, term.SPO)
-	defer c.Close()
-	for {
-		ids, err := c.Next()
-		if err != nil || len(ids) == 0 {
-			return n, err
-		}
-		if err := ctx.Err(); err != nil {
-			return n, err
-		}
-		n += len(ids)
-	}
+	err = blocks(ctx, sn, found, term.SPO, func(ids []term.IDQuad) error { n += len(ids); return nil })
+	return n, err
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -19,7 +20,7 @@ func (n *Node) qualities() quality.Keeper {
 	return quality.Keeper{Triples: n.Triples, Mint: n.Mint, Known: n.known, Visited: n.visited}
 }
 
-// mostVisits of a portal's files are looked at one by one for the measures of quality.
+// mostVisits, of all portals' files, are looked at one by one for the measures of quality.
 const mostVisits = 20_000
 
 // visited datasets of a portal, by their files, since a moment; false where there were too many visits.
@@ -28,11 +29,15 @@ func (n *Node) visited(ctx context.Context, portal string, since time.Time) (dat
 	if err != nil {
 		return nil, false, err
 	}
+	before := slices.IndexFunc(visits, func(v catalog.Activity) bool { return v.End.Before(since) && v.Start.Before(since) }) // newest first
+	switch {
+	case before >= 0:
+		visits = visits[:before]
+	case len(visits) == mostVisits:
+		return nil, false, nil
+	}
 	seen := map[string]bool{}
-	for _, v := range visits { // newest first
-		if v.End.Before(since) && v.Start.Before(since) {
-			return datasets, true, nil
-		}
+	for _, v := range visits {
 		if seen[v.URL] {
 			continue
 		}
@@ -47,7 +52,7 @@ func (n *Node) visited(ctx context.Context, portal string, since time.Time) (dat
 			}
 		}
 	}
-	return datasets, len(visits) < mostVisits, nil
+	return datasets, true, nil
 }
 
 // known is what the archive knows of an address, for the measures of quality.
