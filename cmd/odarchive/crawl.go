@@ -135,11 +135,9 @@ func outcomes(n *app.Node, s crawler.Summary) string {
 	}
 	at, any, err := n.Frontier.NextDue()
 	switch {
-	case err != nil:
-		return "nothing was fetched"
-	case !any:
+	case err == nil && !any:
 		return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' do that"
-	case at.After(n.Clock()):
+	case err == nil && at.After(n.Clock()):
 		return "nothing is due before " + at.UTC().Format(time.RFC3339) + "; --url URL fetches a file now"
 	}
 	return "nothing was fetched"

@@ -291,5 +291,3 @@ func (c *candidate) rate() float64 {
 	}
 	return pattern * math.Max(c.types, 1e-3) * weight(c.delim)
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -284,6 +284,5 @@ func isUKPostcode(s string) bool {
 		return false
 	}
 	letter := func(c byte) bool { return c >= 'A' && c <= 'Z' }
-	digit := func(c byte) bool { return c >= '0' && c <= '9' }
-	return digit(in[0]) && letter(in[1]) && letter(in[2]) && letter(out[0]) && hasDigit(out)
+	return isDigit(in[0]) && letter(in[1]) && letter(in[2]) && letter(out[0]) && hasDigit(out)
 }

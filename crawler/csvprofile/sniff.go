@@ -47,8 +47,10 @@ func sniff(text []byte, whole bool) candidate {
 	}
 	if len(body) < len(text) { // the records with their comments again
 		score := best.score
-		if names, ok := withQuote(text, best.delim, `"`); ok && names.bad == 0 && best.quote == "" { // only the names, in a comment, are quoted
-			best.quote = names.quote
+		if best.quote == "" {
+			if names, ok := withQuote(text, best.delim, `"`); ok && names.bad == 0 { // only the names, in a comment, are quoted
+				best.quote = names.quote
+			}
 		}
 		best = read(text, best.delim, best.quote, best.esc)
 		best.score = score
@@ -203,5 +205,7 @@ func mayDelimit(c rune) bool {
 }
 
 func isAlnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
