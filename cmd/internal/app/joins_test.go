@@ -5,17 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-
-	"odarchive/cmd/internal/config"
-	"odarchive/crawler"
-	"odarchive/crawler/catalog"
 )
 
 // planted is one table of the corpus: the values of its key column.
@@ -65,27 +60,11 @@ func TestPlantedJoinsAreFoundOverHTTPAndBySPARQL(t *testing.T) {
 		io.WriteString(w, file.body)
 	}))
 	defer web.Close()
-	cfg := config.Defaults()
-	cfg.Data, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), true, 0
-	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
-	var seeds []catalog.Seed
+	var files []string
 	for path := range tables {
-		seeds = append(seeds, catalog.Seed{URL: web.URL + path})
+		files = append(files, web.URL+path)
 	}
-	if _, err := n.Intake.Add(t.Context(), seeds); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.Pipeline.Run(t.Context(), crawler.RunOptions{Once: true}); err != nil {
-		t.Fatal(err)
-	}
-	h, err := n.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := crawled(t, files...)
 	ask := func(address, accept string) []byte {
 		r := httptest.NewRequest("GET", address, nil)
 		r.Header.Set("Accept", accept)

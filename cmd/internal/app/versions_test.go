@@ -5,17 +5,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-
-	"odarchive/cmd/internal/config"
-	"odarchive/crawler"
-	"odarchive/crawler/catalog"
 )
 
 // TestAMemberThatCannotBeUnpackedIsLeftOutOfTheZip takes an archive with a broken file in it through the whole archive.
@@ -40,23 +35,7 @@ func TestAMemberThatCannotBeUnpackedIsLeftOutOfTheZip(t *testing.T) {
 		w.Write(body)
 	}))
 	defer web.Close()
-	cfg := config.Defaults()
-	cfg.Data, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), true, 0
-	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
-	if _, err := n.Intake.Add(t.Context(), []catalog.Seed{{URL: web.URL + "/all.zip"}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.Pipeline.Run(t.Context(), crawler.RunOptions{Once: true}); err != nil {
-		t.Fatal(err)
-	}
-	h, err := n.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := crawled(t, web.URL+"/all.zip")
 	ask := func(path, filter string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path+"?q="+url.QueryEscape("SELECT ?m { ?v <http://purl.org/dc/terms/hasPart> ?m "+filter+"}"), nil))
