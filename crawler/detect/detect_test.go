@@ -247,8 +247,17 @@ func TestTheNameDecidesOfTextsWithAFault(t *testing.T) {
 	}
 }
 
+func TestADocumentWithoutARootIsNoFault(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"<?xml version=\"1.0\"?>\n", "<!-- nothing -->\n\n", "<!DOCTYPE html>\n ", "<!x>\x00"} {
+		if d := detected(t, "a.xml", "", body); d.Type == "" {
+			t.Errorf("%q: %+v", body, d)
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
-	for _, s := range []string{"", "a,b\n", "<html>", `{"a":[1]}`, "PK\x03\x04", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "<a:b> <c:d> <e:f> .", "@prefix a: <b> .", "\x03\x7a\x01\x01", "From: a\nTo: b\nDate: c\n"} {
+	for _, s := range []string{"", "a,b\n", "<html>", `{"a":[1]}`, "PK\x03\x04", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "<a:b> <c:d> <e:f> .", "@prefix a: <b> .", "\x03\x7a\x01\x01", "From: a\nTo: b\nDate: c\n", "<?xml version=\"1.0\"?>\n"} {
 		f.Add("x", s)
 	}
 	f.Fuzz(func(t *testing.T, name, content string) {

@@ -76,6 +76,7 @@ func root(b []byte) element {
 	for len(b) > 0 {
 		b = bytes.TrimLeft(b, " \t\r\n\f\x00")
 		switch {
+		case len(b) == 0: // nothing but what comes before a root
 		case bytes.HasPrefix(b, []byte("<?")):
 			end := bytes.IndexByte(b, '>')
 			if end < 0 {
@@ -109,9 +110,6 @@ func root(b []byte) element {
 		case b[0] == '<':
 			return el.tag(b[1:])
 		default:
-			return el
-		}
-		if len(b) == 0 {
 			return el
 		}
 	}
