@@ -24,9 +24,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // codec turns raw bytes into segments. It belongs to one goroutine.
 type codec struct {
-	w     *flate.Writer
-	level int
-	buf   bytes.Buffer
+	w       *flate.Writer
+	huffman *flate.Writer // codes letters only, and finds no repetitions
+	level   int
+	buf     bytes.Buffer
 }
 
 // codecs are reused: a deflate writer is about a megabyte.
@@ -39,26 +40,35 @@ func (c *codec) deflate(raw []byte) ([]byte, error) {
 	if looksRandom(raw) {
 		return stored(raw), nil
 	}
-	c.buf.Reset()
-	if c.w == nil {
-		w, err := flate.NewWriter(&c.buf, c.level)
-		if err != nil {
+	if err := c.write(&c.w, c.level, raw); err != nil {
+		return nil, err
+	}
+	if c.buf.Len() > len(raw) { // the library stores what has no repetitions, such as digests in hex; few letters are shorter all the same
+		if err := c.write(&c.huffman, flate.HuffmanOnly, raw); err != nil {
 			return nil, err
 		}
-		c.w = w
-	} else {
-		c.w.Reset(&c.buf)
-	}
-	if _, err := c.w.Write(raw); err != nil {
-		return nil, err
-	}
-	if err := c.w.Flush(); err != nil { // ends on a byte, with an empty stored block
-		return nil, err
 	}
 	if c.buf.Len() > len(raw)+5 {
 		return stored(raw), nil
 	}
 	return c.buf.Bytes(), nil
+}
+
+// write fills buf with what one of the writers makes of raw; it ends on a byte, with an empty stored block.
+func (c *codec) write(w **flate.Writer, level int, raw []byte) (err error) {
+	c.buf.Reset()
+	if *w == nil {
+		*w, err = flate.NewWriter(&c.buf, level)
+	} else {
+		(*w).Reset(&c.buf)
+	}
+	if err == nil {
+		_, err = (*w).Write(raw)
+	}
+	if err != nil {
+		return err
+	}
+	return (*w).Flush()
 }
 
 // stored is one stored block that is not the last (RFC 1951 §3.2.4).
