@@ -1,10 +1,15 @@
 package ui
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
+	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
 )
@@ -20,6 +25,36 @@ type crawlsPage struct {
 	Filters []chosen
 	Last    []harvested
 	First   bool // the newest visits are shown: the page may renew itself
+	Now     *crawlNow
+}
+
+// Crawl says how the crawl goes. crawler.Pipeline's Status is such.
+type Crawl func() (crawler.Status, error)
+
+// crawlNow is how the crawl goes, for people.
+type crawlNow struct {
+	crawler.Status
+	Off bool   // this program does not crawl
+	For string // what hosts wait for: "3 for politeness, 1 for retry-after"
+	Due bool   // something is due at this moment
+}
+
+// crawlNow is nil where nobody knows.
+func (u *UI) crawlNow() (*crawlNow, error) {
+	if u.crawl == nil {
+		return nil, nil
+	}
+	s, err := u.crawl()
+	if err != nil {
+		return nil, err
+	}
+	now := &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && !s.NextDue.After(u.now())}
+	var reasons []string
+	for _, why := range slices.Sorted(maps.Keys(s.Waiting)) {
+		reasons = append(reasons, fmt.Sprintf("%d for %s", s.Waiting[why], why))
+	}
+	now.For = strings.Join(reasons, ", ")
+	return now, nil
 }
 
 // crawls answers GET /crawls: the health of each host, and the last fetches. The script renews the marked part every
@@ -47,6 +82,9 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if page.Last, err = u.lastHarvests(ctx, time.Time{}, shownHarvests); err != nil {
+		return err
+	}
+	if page.Now, err = u.crawlNow(); err != nil {
 		return err
 	}
 	for _, h := range page.Hosts {

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/detect"
@@ -36,6 +37,7 @@ type world struct {
 	visits    []catalog.Activity           // newest first
 	mint      ns.Mint
 	stopped   atomic.Bool // a slow query was given up
+	status    crawler.Status
 }
 
 var fixedNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -296,9 +298,11 @@ func (w *world) changes(_ context.Context, from, to catalog.Version, key []strin
 	return c, nil
 }
 
+func (w *world) crawl() (crawler.Status, error) { return w.status, nil }
+
 // site serves the pages over the small world.
 func site(w *world) http.Handler {
-	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
+	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Crawl: w.crawl, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
 	if err != nil {
 		panic(err)
 	}

@@ -17,6 +17,10 @@ func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	now, err := u.crawlNow()
+	if err != nil {
+		return err
+	}
 	examples := u.examples
 	page := struct {
 		Stats    catalog.Stats
@@ -24,8 +28,12 @@ func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 		Examples []Example
 		Types    []catalog.Count
 		Sample   string // a URL for the commands shown
+		Held     string // why the crawl stands still
 	}{Stats: stats, Latest: list(latest, nil), Examples: examples[:min(4, len(examples))], Types: stats.Types[:min(6, len(stats.Types))],
 		Sample: "http://data.example/file.csv"}
+	if now != nil {
+		page.Held = now.Held
+	}
 	if len(latest) > 0 {
 		page.Sample = latest[0].URL
 	}

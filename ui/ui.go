@@ -19,6 +19,7 @@ type Options struct {
 	Describe Describe // nil: pages leave out triples
 	Changes  Changes  // nil: differences are shown by lines only
 	Harvests Harvests // nil: there were none
+	Crawl    Crawl    // nil: pages do not say how the crawl goes
 	Mint     ns.Mint
 	Examples []Example // of the console; nil for Examples(mint)
 	Log      *slog.Logger
@@ -33,6 +34,7 @@ type UI struct {
 	describe Describe
 	changes  Changes
 	harvests Harvests
+	crawl    Crawl
 	mint     ns.Mint
 	examples []Example
 	log      *slog.Logger
@@ -52,7 +54,7 @@ type UI struct {
 
 // New reads templates and assets; both are embedded, so that only a broken build makes it fail.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}

@@ -32,7 +32,7 @@ func (r *Room) Short() string {
 		case err != nil:
 			r.why = fmt.Sprintf("the free space of %s is not known: %v", r.dir, err)
 		case n < least:
-			r.why = fmt.Sprintf("the disk is nearly full: %d MiB are free, %d MiB are to stay so", n>>20, least>>20)
+			r.why = fmt.Sprintf("the disk is nearly full: %d MiB are free, and %d MiB must stay free", n>>20, least>>20)
 		}
 	}
 	return r.why

@@ -38,7 +38,7 @@ import (
 func (n *Node) Handler() (http.Handler, error) {
 	read := reader{n.Archive, n.Frontier, n.Pipeline}
 	guard := sparqlapi.NewGuard(n.Config.Serve.Token)
-	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Changes: n.showChanges, Harvests: n.Intake.Ledger.Harvests, Mint: n.Mint, Log: n.Log, Now: n.Clock})
+	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Changes: n.showChanges, Harvests: n.Intake.Ledger.Harvests, Crawl: n.Pipeline.Status, Mint: n.Mint, Log: n.Log, Now: n.Clock})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,42 @@
+package ui_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/crawler"
+)
+
+func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	running := fixedNow.Add(-2 * time.Hour)
+	for name, c := range map[string]struct {
+		status crawler.Status
+		want   string
+	}{
+		"held":    {crawler.Status{Held: "the disk is nearly full", Since: running}, "The crawl stands still: the disk is nearly full."},
+		"serving": {crawler.Status{}, "This program only serves; another may crawl."},
+		"busy": {crawler.Status{Since: running, Active: 3, Rate: 2.25, Fetches: 120, Failed: 4, Kept: 7, Bytes: 5e6},
+			"3 hosts are being visited, 2.2 fetches a second. Since this program began to crawl, 2 h ago: 120 fetches, 4 failed, 7 new versions, 5.0 MB."},
+		"waiting": {crawler.Status{Since: running, NextDue: running, Waiting: map[string]int{"retry-after": 1, "politeness": 2}},
+			"Files are due, and wait for their hosts. Hosts that have to be waited for: 2 for politeness, 1 for retry-after."},
+		"idle":  {crawler.Status{Since: running, NextDue: fixedNow.Add(3 * time.Hour)}, "Nothing is due; the next visit is in 3 h."},
+		"empty": {crawler.Status{Since: running}, "Nothing is queued."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			w.status = c.status
+			h := site(w)
+			text := regexp.MustCompile("<[^>]*>").ReplaceAllString(body(t, get(t, h, "/crawls")), "")
+			if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, c.want) {
+				t.Errorf("/crawls lacks %q: %s", c.want, text)
+			}
+			if held := strings.Contains(body(t, get(t, h, "/")), "The crawl stands still"); held != (c.status.Held != "") {
+				t.Errorf("the first page says that the crawl stands still: %v", held)
+			}
+		})
+	}
+}
