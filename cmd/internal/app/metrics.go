@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
+	"odarchive/crawler/politeness"
 	"odarchive/sparqlapi"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -102,5 +104,25 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	}
 	for why, n := range s.Waiting {
 		out <- prometheus.MustNewConstMetric(description("crawl_hosts_waiting", "Hosts met lately that wait, by reason.", "reason"), prometheus.GaugeValue, float64(n), why)
+	}
+	collectHosts(out, c.node.Pipeline.Gate.Hosts())
+}
+
+// hostsShown bounds the hosts that have figures of their own: each is a time series. /crawl/hosts tells of all.
+const hostsShown = 100
+
+// collectHosts shows those that are being asked or have to be waited for, longest first.
+func collectHosts(out chan<- prometheus.Metric, hosts []politeness.Status) {
+	hosts = slices.DeleteFunc(hosts, func(h politeness.Status) bool { return h.State == "free" })
+	slices.SortStableFunc(hosts, func(a, b politeness.Status) int { return b.Next.Compare(a.Next) })
+	for _, h := range hosts[:min(hostsShown, len(hosts))] {
+		value := func(name, help string, v float64) {
+			out <- prometheus.MustNewConstMetric(description(name, help, "host"), prometheus.GaugeValue, v, h.Host)
+		}
+		out <- prometheus.MustNewConstMetric(description("crawl_host_next_seconds", "Seconds until a host may be asked, and why not before.", "host", "state", "reason"),
+			prometheus.GaugeValue, max(0, time.Until(h.Next).Seconds()), h.Host, h.State, h.Wait)
+		value("crawl_host_delay_seconds", "Pause between two requests to a host, as things stand.", h.Delay.Seconds())
+		value("crawl_host_requests", "Requests to a host since it was last met.", float64(h.Requests))
+		value("crawl_host_failures", "Those that failed.", float64(h.Failures))
 	}
 }
