@@ -130,7 +130,7 @@ func (w *world) check(s *State, has func(term.IDQuad) bool) {
 		seen[q] = true
 	}
 	for _, r := range s.Overlay.runs {
-		for _, q := range r.rows[GSPO] {
+		for _, q := range r.in(GSPO).rows {
 			seen[q] = true
 		}
 	}

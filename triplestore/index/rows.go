@@ -13,7 +13,7 @@ type Rows interface {
 func RowsOf(rows []term.IDQuad) Rows { return &sliceRows{rows} }
 
 // Rows hands out a run's rows in a layout.
-func (r *Run) Rows(l Layout) (Rows, error) { return &sliceRows{r.rows[l]}, nil }
+func (r *Run) Rows(l Layout) (Rows, error) { return &sliceRows{r.in(l).rows}, nil }
 
 type sliceRows struct{ rows []term.IDQuad }
 

@@ -2,6 +2,8 @@ package index
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"odarchive/triplestore/term"
 )
@@ -12,136 +14,198 @@ type Change struct {
 	Sign int8
 }
 
-// Run is an immutable set of changed quads, sorted in every layout. Whether a quad exists is the blocks' answer, turned
-// around once for each run that holds it: a quad cannot be added twice without having been removed in between, so two
-// changes of the same quad undo each other and the runs of an overlay may be merged in any way.
+// Run is an immutable set of changed quads. Whether a quad exists is the blocks' answer, turned around once for each run
+// that holds it: a quad cannot be added twice without having been removed in between, so two changes of the same quad undo
+// each other and the runs of an overlay may be merged in any way.
+//
+// A run is made in GSPO order. The other layouts are sorted when somebody first reads them: while an archive is filled and
+// nobody asks, a commit's quads are sorted once, and those of all layouts when they are merged into blocks.
 type Run struct {
-	rows [Layouts][]term.IDQuad
-	sums [Layouts][]int32 // sums[l][i] = signs of rows[l][:i] added up
+	made   [Layouts]atomic.Pointer[signed] // GSPO from the beginning, but for an empty run
+	mu     sync.Mutex                      // guards sorter; held while a layout is made
+	sorter *Sorter                         // of a large run whose changes are all additions
 }
+
+// signed are changes, sorted in a layout.
+type signed struct {
+	rows []term.IDQuad
+	sums []int32 // sums[i] = signs of rows[:i] added up
+}
+
+func (s *signed) sign(i int) int32 { return s.sums[i+1] - s.sums[i] }
+
+var noRows = &signed{sums: []int32{0}}
 
 // NewRun sorts changes; a quad must occur at most once.
 func NewRun(changes []Change) *Run {
 	r := &Run{}
-	named := 0
-	for _, c := range changes {
-		if c.Quad.G != term.DefaultGraph {
-			named++
-		}
-	}
+	r.made[GSPO].Store(sortSigned(GSPO, changes))
+	return r
+}
+
+func sortSigned(l Layout, changes []Change) *signed {
 	type row struct {
 		Tuple
 		sign int8
 	}
-	sorted := make([]row, 0, len(changes))
-	for l := Layout(0); l < Layouts; l++ {
-		if l == SPOG && named == 0 {
-			break
-		}
-		sorted = sorted[:0]
-		for _, c := range changes {
-			if l.Holds(c.Quad.G) {
-				sorted = append(sorted, row{l.Tuple(c.Quad), c.Sign})
-			}
-		}
-		slices.SortFunc(sorted, func(a, b row) int { return a.Compare(b.Tuple) })
-		rows := make([]term.IDQuad, len(sorted))
-		sums := make([]int32, len(sorted)+1)
-		for i, c := range sorted {
-			rows[i] = l.Quad(c.Tuple)
-			sums[i+1] = sums[i] + int32(c.sign)
-		}
-		r.rows[l], r.sums[l] = rows, sums
+	sorted := make([]row, len(changes))
+	for i, c := range changes {
+		sorted[i] = row{l.Tuple(c.Quad), c.Sign}
 	}
-	return r
+	slices.SortFunc(sorted, func(a, b row) int { return a.Compare(b.Tuple) })
+	s := &signed{make([]term.IDQuad, len(sorted)), make([]int32, len(sorted)+1)}
+	for i, c := range sorted {
+		s.rows[i] = l.Quad(c.Tuple)
+		s.sums[i+1] = s.sums[i] + int32(c.sign)
+	}
+	return s
+}
+
+// in gives the run's changes in a layout.
+func (r *Run) in(l Layout) *signed {
+	if s := r.made[l].Load(); s != nil {
+		return s
+	}
+	first := r.made[GSPO].Load()
+	if first == nil || l >= SPOG && !r.anyNamed() {
+		return noRows
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.made[l].Load()
+	if s == nil {
+		s = r.sort(l, first)
+		r.made[l].Store(s)
+	}
+	return s
+}
+
+// manyRows is from how many on rows are sorted by radix.
+const manyRows = 2 << 10
+
+func (r *Run) sort(l Layout, first *signed) *signed {
+	if n := len(first.rows); n >= manyRows && int(first.sums[n]) == n {
+		if r.sorter == nil {
+			r.sorter = NewSorter(first.rows)
+		}
+		rows := r.sorter.Sorted(l, nil)
+		sums := make([]int32, len(rows)+1)
+		for i := range sums {
+			sums[i] = int32(i)
+		}
+		return &signed{rows, sums}
+	}
+	changes := make([]Change, 0, len(first.rows))
+	for i, q := range first.rows {
+		if l.Holds(q.G) {
+			changes = append(changes, Change{q, int8(first.sign(i))})
+		}
+	}
+	return sortSigned(l, changes)
+}
+
+// anyNamed reports whether the run changes a quad of a named graph; in GSPO order they come last.
+func (r *Run) anyNamed() bool {
+	s := r.made[GSPO].Load()
+	return s != nil && len(s.rows) > 0 && s.rows[len(s.rows)-1].G != term.DefaultGraph
 }
 
 // Len is the number of changed quads.
-func (r *Run) Len() int { return len(r.rows[GSPO]) }
+func (r *Run) Len() int { return len(r.in(GSPO).rows) }
 
 // Net is the number of quads added less those removed within a range.
 func (r *Run) Net(g Range) int {
-	rows := r.rows[g.Layout]
-	if len(rows) == 0 {
+	s := r.in(g.Layout)
+	if len(s.rows) == 0 {
 		return 0
 	}
-	from := search(g.Layout, rows, g.From)
-	to := len(rows)
+	from := search(g.Layout, s.rows, g.From)
+	to := len(s.rows)
 	if !g.open() {
-		to = from + search(g.Layout, rows[from:], g.To)
+		to = from + search(g.Layout, s.rows[from:], g.To)
 	}
-	return int(r.sums[g.Layout][to] - r.sums[g.Layout][from])
+	return int(s.sums[to] - s.sums[from])
 }
 
 // Changes calls f with every change in GSPO order.
 func (r *Run) Changes(f func(Change)) {
-	for i, q := range r.rows[GSPO] {
-		f(Change{q, int8(r.sums[GSPO][i+1] - r.sums[GSPO][i])})
+	s := r.in(GSPO)
+	for i, q := range s.rows {
+		f(Change{q, int8(s.sign(i))})
 	}
 }
 
 // has reports whether the run changes q.
 func (r *Run) has(q term.IDQuad) bool {
-	rows := r.rows[GSPO]
+	rows := r.in(GSPO).rows
 	t := GSPO.Tuple(q)
 	i := search(GSPO, rows, t)
 	return i < len(rows) && rows[i] == q
 }
 
-// mergeRuns makes one run of two; changes that undo each other vanish.
+// mergeRuns makes one run of two; changes that undo each other vanish. A layout that was read of the greater part of
+// both is merged too; the others can wait.
 func mergeRuns(a, b *Run) *Run {
 	m := &Run{}
 	for l := Layout(0); l < Layouts; l++ {
-		ra, rb := a.rows[l], b.rows[l]
-		if len(ra)+len(rb) == 0 {
-			continue
-		}
-		rows := make([]term.IDQuad, 0, len(ra)+len(rb))
-		sums := make([]int32, 1, len(ra)+len(rb)+1)
-		sum := int32(0)
-		i, j := 0, 0
-		for i < len(ra) || j < len(rb) {
-			c := 0
-			switch {
-			case i == len(ra):
-				c = 1
-			case j == len(rb):
-				c = -1
-			default:
-				c = l.Tuple(ra[i]).Compare(l.Tuple(rb[j]))
-			}
-			switch {
-			case c < 0:
-				rows = append(rows, ra[i])
-				sum += a.sums[l][i+1] - a.sums[l][i]
-				sums = append(sums, sum)
-				i++
-			case c > 0:
-				rows = append(rows, rb[j])
-				sum += b.sums[l][j+1] - b.sums[l][j]
-				sums = append(sums, sum)
-				j++
-			default:
-				i++
-				j++
+		ready := 0
+		for _, r := range [2]*Run{a, b} {
+			if s := r.made[l].Load(); s != nil {
+				ready += len(s.rows)
 			}
 		}
-		m.rows[l], m.sums[l] = rows, sums
+		if l == GSPO || ready > 0 && 2*ready >= a.Len()+b.Len() {
+			m.made[l].Store(mergeSigned(l, a.in(l), b.in(l)))
+		}
 	}
 	return m
+}
+
+func mergeSigned(l Layout, a, b *signed) *signed {
+	n := len(a.rows) + len(b.rows)
+	rows := make([]term.IDQuad, 0, n)
+	sums := make([]int32, 1, n+1)
+	sum := int32(0)
+	i, j := 0, 0
+	for i < len(a.rows) || j < len(b.rows) {
+		c := 0
+		switch {
+		case i == len(a.rows):
+			c = 1
+		case j == len(b.rows):
+			c = -1
+		default:
+			c = l.Tuple(a.rows[i]).Compare(l.Tuple(b.rows[j]))
+		}
+		switch {
+		case c < 0:
+			rows = append(rows, a.rows[i])
+			sum += a.sign(i)
+			sums = append(sums, sum)
+			i++
+		case c > 0:
+			rows = append(rows, b.rows[j])
+			sum += b.sign(j)
+			sums = append(sums, sum)
+			j++
+		default:
+			i++
+			j++
+		}
+	}
+	return &signed{rows, sums}
 }
 
 // Less takes a run's changes out of the overlay: of blocks into which they have been merged, what is left holds. A quad
 // that only the run has was turned back by a later commit, so now it is the other way round than those blocks say.
 func (o Overlay) Less(r *Run) Overlay {
-	flipped := &Run{}
-	for l, rows := range r.rows {
-		flipped.rows[l] = rows
-		flipped.sums[l] = make([]int32, len(r.sums[l]))
-		for i, sum := range r.sums[l] {
-			flipped.sums[l][i] = -sum
-		}
+	s := r.in(GSPO)
+	sums := make([]int32, len(s.sums))
+	for i, sum := range s.sums {
+		sums[i] = -sum
 	}
+	flipped := &Run{}
+	flipped.made[GSPO].Store(&signed{s.rows, sums})
 	left := mergeRuns(o.Flat(), flipped)
 	if left.Len() == 0 {
 		return Overlay{}
@@ -224,7 +288,7 @@ type toggles struct {
 func (o Overlay) toggles(r Range) *toggles {
 	t := &toggles{r: r}
 	for _, run := range o.runs {
-		if rows := r.clip(run.rows[r.Layout]); len(rows) > 0 {
+		if rows := r.clip(run.in(r.Layout).rows); len(rows) > 0 {
 			t.runs = append(t.runs, rows)
 		}
 	}

@@ -58,7 +58,7 @@ func (s *State) anyNamed() bool {
 	if s.Base != nil && len(s.Base.levels[SPOG].fences) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(s.Overlay.runs, func(r *Run) bool { return len(r.rows[SPOG]) > 0 })
+	return slices.ContainsFunc(s.Overlay.runs, (*Run).anyNamed)
 }
 
 // Has reports whether a quad with all four components known exists.
@@ -262,7 +262,7 @@ func (s *State) aboutDistinct(r Range, prefix int) (float64, error) {
 // aboutDistinct looks at no more than a thousand rows and takes them for the rest.
 func (r *Run) aboutDistinct(g Range, prefix int) float64 {
 	const sample = 1000
-	rows := g.clip(r.rows[g.Layout])
+	rows := g.clip(r.in(g.Layout).rows)
 	d, prev := 0, Tuple{}
 	for i, q := range rows[:min(len(rows), sample)] {
 		t := g.Layout.Tuple(q)

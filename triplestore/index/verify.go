@@ -72,20 +72,18 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 		}
 	}
 	// The overlay may only add what is not in blocks and remove what is.
-	for _, r := range []*Run{s.Overlay.Flat()} {
-		bare := &State{Base: s.Base, Reader: s.Reader, Cache: s.Cache}
-		for i, q := range r.rows[GSPO] {
-			has, err := bare.Has(q)
-			if err != nil {
-				return blocks, err
-			}
-			if added := r.sums[GSPO][i+1] > r.sums[GSPO][i]; added == has {
-				return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", ErrDamaged)
-			}
+	bare, log := &State{Base: s.Base, Reader: s.Reader, Cache: s.Cache}, s.Overlay.Flat().in(GSPO)
+	for i, q := range log.rows {
+		has, err := bare.Has(q)
+		if err != nil {
+			return blocks, err
 		}
-		if err := see(r.rows[GSPO]); err != nil {
-			return blocks, fmt.Errorf("%w: the log: %w", ErrDamaged, err)
+		if added := log.sign(i) > 0; added == has {
+			return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", ErrDamaged)
 		}
+	}
+	if err := see(log.rows); err != nil {
+		return blocks, fmt.Errorf("%w: the log: %w", ErrDamaged, err)
 	}
 	return blocks, nil
 }
