@@ -60,6 +60,12 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 		return act, fmt.Errorf("archive: commit: %w", err)
 	}
 	act.ID = id + "-" + strconv.FormatInt(act.Start.UnixMilli(), 10)
+	var inside []byte // encoded before other writers have to wait
+	if visit.Kept != nil && visit.Kept.Inside != nil {
+		if inside, err = encodeInside(visit.Kept.Inside); err != nil {
+			return act, fmt.Errorf("archive: commit %s: %w", act.URL, err)
+		}
+	}
 	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		act := &act
 		act.Version = ""
@@ -77,7 +83,7 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 		act.URL = before.URL
 		after := visited(before, *act)
 		if visit.Kept != nil {
-			if err := a.keep(txn, t, &after, act, visit.Kept); err != nil {
+			if err := a.keep(txn, t, &after, act, visit.Kept, inside); err != nil {
 				return err
 			}
 		}
@@ -131,7 +137,7 @@ func visited(r record, act catalog.Activity) record {
 }
 
 // keep makes a version of what was kept, unless it is what the resource held already.
-func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.Activity, kept *Kept) error {
+func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.Activity, kept *Kept, inside []byte) error {
 	digests := catalog.Digests{SHA256: kept.Ref.SHA256, MD5: kept.Ref.MD5}
 	if r.Versions > 0 && r.Latest == digests {
 		act.Outcome = catalog.Unchanged
@@ -151,7 +157,7 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	r.Versions++
 	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
 	r.MediaType, r.FileName = v.Type, v.FileName
-	if err := t.saveVersion(r.ID, v, kept); err != nil {
+	if err := t.saveVersion(r.ID, v, kept, inside); err != nil {
 		return err
 	}
 	if err := replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change)); err != nil {
@@ -186,12 +192,12 @@ func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside, change *diff
 	return append(append(describe.Version(m, v), describe.Inside(m, v, in)...), describe.Change(m, v, change)...)
 }
 
-func (t tables) saveVersion(id string, v catalog.Version, kept *Kept) error {
+func (t tables) saveVersion(id string, v catalog.Version, kept *Kept, inside []byte) error {
 	if err := t.set(key(tableVersion, rid(id), v.N), v); err != nil {
 		return err
 	}
-	if kept.Inside != nil {
-		if err := t.set(key(tableInside, rid(id), v.N), kept.Inside); err != nil {
+	if inside != nil {
+		if err := t.txn.Set(kv.SpaceArchive, key(tableInside, rid(id), v.N), inside); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, but for the indexes, which have none.
+// The archive's keyspace, by first byte. Values are JSON, but for tableInside (insiderecord.go) and the
+// indexes, which have none.
 const (
 	tableResource   = 'r' // resource id                       -> record
 	tableVersion    = 'v' // resource id, N (4 bytes)          -> catalog.Version
@@ -112,12 +113,18 @@ func (t tables) version(id string) (catalog.Version, bool, error) {
 // inside of a version; nil where there is nothing to tell.
 func (t tables) inside(versionID string) (*inspect.Inside, error) {
 	resource, n, _ := ns.SplitVersionID(versionID)
-	var in inspect.Inside
-	ok, err := t.get(key(tableInside, rid(resource), n), &in)
-	if !ok || err != nil {
+	var in *inspect.Inside
+	k := key(tableInside, rid(resource), n)
+	_, err := t.txn.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
+		if in, err = decodeInside(raw); err != nil {
+			return fmt.Errorf("archive: record %q: %w", k, err)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return &in, nil
+	return in, nil
 }
 
 // change of a version against the one before; nil where it is not known.

@@ -3,7 +3,7 @@
 //
 // Extract gives the bytes of one member. File looks at one file with the package that knows its kind (csvprofile, tables, rdfprofile, unpack), within limits of
 // time and size for the whole file. What cannot be read is told in Inside.Faults, one sentence each; it never costs more
-// than its own file. Inside is kept as JSON by the archive: field names are stable.
+// than its own file. Inside is kept by the archive, most of it as JSON: field names are stable.
 package inspect
 
 import (

@@ -1,0 +1,124 @@
+package archive
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect"
+	"odarchive/triplestore/fields"
+)
+
+// The record of what is inside a version (tableInside): the format (1 byte), the length of a JSON text and the text, which is
+// the inspect.Inside without the sketches of its columns, then for each column of all tables, in order, those of the file
+// before those of its members, how many hashes its sketch has and the difference of each to the one before (all numbers
+// uvarint). Sketches are most of what is known of a table, and chance to JSON as to any compression. Older programs wrote
+// JSON alone, which begins with a brace.
+const insideFormat = 1
+
+func encodeInside(in *inspect.Inside) ([]byte, error) {
+	bare := *in
+	bare.Tables = withoutSketches(in.Tables)
+	bare.Members = slices.Clone(in.Members)
+	for i := range bare.Members {
+		bare.Members[i].Tables = withoutSketches(bare.Members[i].Tables)
+	}
+	text, err := json.Marshal(bare)
+	if err != nil {
+		return nil, err
+	}
+	hashes := 0
+	for c := range sketched(in) {
+		hashes += len(c.Sketch) + 1
+	}
+	b := make([]byte, 1, 1+binary.MaxVarintLen64+len(text)+4*hashes)
+	b[0] = insideFormat
+	b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	for c := range sketched(in) {
+		b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
+		last := uint32(0)
+		for _, h := range c.Sketch {
+			b = binary.AppendUvarint(b, uint64(h-last))
+			last = h
+		}
+	}
+	return b, nil
+}
+
+func decodeInside(raw []byte) (*inspect.Inside, error) {
+	in := &inspect.Inside{}
+	if len(raw) > 0 && raw[0] == '{' {
+		return in, json.Unmarshal(raw, in)
+	}
+	if len(raw) == 0 || raw[0] != insideFormat {
+		return nil, fmt.Errorf("what is inside a version has a format that this program does not know")
+	}
+	r := fields.Reader{B: raw[1:]}
+	if err := json.Unmarshal(r.Bytes(r.Count(1)), in); err != nil {
+		return nil, err
+	}
+	for c := range sketched(in) {
+		n := r.Count(1)
+		if n == 0 {
+			continue
+		}
+		if n > csvprofile.SketchSize {
+			return nil, fields.ErrBad
+		}
+		c.Sketch = make(csvprofile.Sketch, n)
+		last := uint64(0)
+		for i := range c.Sketch {
+			if last += uint64(r.Max(math.MaxUint32)); last > math.MaxUint32 {
+				return nil, fields.ErrBad
+			}
+			c.Sketch[i] = uint32(last)
+		}
+	}
+	return in, r.End()
+}
+
+// sketched goes through the columns of all tables.
+func sketched(in *inspect.Inside) func(yield func(*csvprofile.Column) bool) {
+	return func(yield func(*csvprofile.Column) bool) {
+		each := func(tables []*csvprofile.Profile) bool {
+			for _, t := range tables {
+				if t == nil {
+					continue
+				}
+				for i := range t.Columns {
+					if !yield(&t.Columns[i]) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		if !each(in.Tables) {
+			return
+		}
+		for _, m := range in.Members {
+			if !each(m.Tables) {
+				return
+			}
+		}
+	}
+}
+
+func withoutSketches(tables []*csvprofile.Profile) []*csvprofile.Profile {
+	bare := slices.Clone(tables)
+	for i, t := range bare {
+		if t == nil {
+			continue
+		}
+		p := *t
+		p.Columns = slices.Clone(p.Columns)
+		for j := range p.Columns {
+			p.Columns[j].Sketch = nil
+		}
+		bare[i] = &p
+	}
+	return bare
+}
