@@ -11,6 +11,7 @@ package charset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"unicode"
@@ -152,11 +153,15 @@ func byEscapes(b []byte) (Guess, bool) {
 	if !ascii(b) {
 		return Guess{}, false
 	}
+	var escapes []byte // from the first on
+	if i := bytes.IndexByte(b, '\x1b'); i >= 0 {
+		escapes = b[i:]
+	}
 	for _, e := range []struct{ escape, name string }{
 		{"\x1b$)C", "iso-2022-kr"}, {"\x1b$B", "iso-2022-jp"}, {"\x1b$@", "iso-2022-jp"}, {"\x1b(J", "iso-2022-jp"}, {"\x1b(I", "iso-2022-jp"},
 		{"\x1b$A", "iso-2022-jp-2"}, {"\x1b$(C", "iso-2022-jp-2"}, {"\x1b$(D", "iso-2022-jp-1"}, {"\x1b$)A", "iso-2022-cn"}, {"\x1b$)G", "iso-2022-cn"},
 	} {
-		if bytes.Contains(b, []byte(e.escape)) {
+		if bytes.Contains(escapes, []byte(e.escape)) {
 			return Guess{e.name, 0.97, fmt.Sprintf("the escape sequence of %s", e.name)}, true
 		}
 	}
@@ -209,6 +214,11 @@ func byUTF8(b []byte) (Guess, bool) {
 }
 
 func ascii(b []byte) bool {
+	for ; len(b) >= 8; b = b[8:] {
+		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
+			return false
+		}
+	}
 	for _, c := range b {
 		if c >= 0x80 {
 			return false

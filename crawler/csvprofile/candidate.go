@@ -3,13 +3,17 @@ package csvprofile
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
+	"unsafe"
 )
 
 // candidate is a dialect with the table it makes of the sample.
 type candidate struct {
 	delim, quote, esc string
 	rows              [][]string
+	kinds             [][]kind // of the cells of rows; nil until somebody asked
+	widths            []widthCount
 	good, bad         int // quotations well and badly formed
 	score             float64
 	full              int // rows that are not blank
@@ -131,14 +135,17 @@ func withEscape(text []byte, d, q string, plain candidate) (candidate, bool) {
 	return plain, false
 }
 
+// keptText is how much text of cells shares a piece of memory, in bytes.
+const keptText = 8 << 10
+
 // read parses the sample in one dialect.
 func read(text []byte, d, q, esc string) candidate {
 	c := candidate{delim: d, quote: q, esc: esc, rows: make([][]string, 0, enoughRows)}
 	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc})
 	cells := 0
-	var all []string // of many rows: one piece of memory
-	var line []byte
-	agree := true // all rows have as many cells as the first, which are several
+	var all []string         // of many rows: one piece of memory
+	var kept strings.Builder // their text, the same
+	agree := true            // all rows have as many cells as the first, which are several
 	for len(c.rows) < sniffRows && (!agree || len(c.rows) < enoughRows) && cells < sniffCells && r.Next() {
 		n := len(r.Cells())
 		agree = agree && n > 1 && (len(c.rows) == 0 || n == len(c.rows[0]))
@@ -147,13 +154,14 @@ func read(text []byte, d, q, esc string) candidate {
 		}
 		var row []string
 		row, all = all[:n:n], all[n:]
-		line = line[:0]
-		for _, cell := range r.Cells() {
-			line = append(line, cell...)
-		}
-		text := string(line)
 		for i, cell := range r.Cells() {
-			row[i], text = text[:len(cell)], text[len(cell):]
+			if kept.Cap()-kept.Len() < len(cell) {
+				kept = strings.Builder{}
+				kept.Grow(max(keptText, len(cell)))
+			}
+			begin := kept.Len()
+			kept.Write(cell)
+			row[i] = kept.String()[begin:]
 		}
 		cells += n
 		c.rows = append(c.rows, row)
@@ -162,7 +170,7 @@ func read(text []byte, d, q, esc string) candidate {
 		c.good, c.bad = quotations(text, d, q[0], esc)
 		c.bad += r.unclosed
 	}
-	c.width, c.full, c.consistency = widths(c.rows)
+	c.measure()
 	return c
 }
 
@@ -225,27 +233,32 @@ func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
 	return good, bad
 }
 
-// widths finds the commonest number of cells among rows that are not blank, the number of these rows, and the share
-// of them that have it.
-func widths(rows [][]string) (width, full int, share float64) {
-	count := map[int]int{}
-	n := 0
-	for _, r := range rows {
-		if len(r) == 1 && strings.TrimSpace(r[0]) == "" {
-			continue
-		}
-		count[len(r)]++
-		n++
-	}
-	if n == 0 {
-		return 0, 0, 0
-	}
-	for w, k := range count {
-		if k > count[width] || k == count[width] && w > width {
-			width = w
+// widthCount is how many rows have so many cells.
+type widthCount struct{ width, rows int }
+
+// measure counts the cells of the rows that are not blank: how many rows there are of each width, narrow ones first, and
+// what most of them have.
+func (c *candidate) measure() {
+	all := make([]int, 0, len(c.rows))
+	for _, r := range c.rows {
+		if len(r) != 1 || strings.TrimSpace(r[0]) != "" {
+			all = append(all, len(r))
 		}
 	}
-	return width, n, float64(count[width]) / float64(n)
+	slices.Sort(all)
+	most := 0
+	for i, w := range all {
+		if i == 0 || w != all[i-1] {
+			c.widths = append(c.widths, widthCount{width: w})
+		}
+		last := &c.widths[len(c.widths)-1]
+		if last.rows++; last.rows >= most {
+			c.width, most = w, last.rows
+		}
+	}
+	if c.full = len(all); c.full > 0 {
+		c.consistency = float64(most) / float64(c.full)
+	}
 }
 
 // oneColumn is what a table of one column is worth: two columns in all rows are worth a half.
@@ -257,37 +270,65 @@ func (c *candidate) rate() float64 {
 		return 0
 	}
 	// Patterns, after van den Burg, Nazabal and Sutton (CleverCSV, 2019), with the commonest width counting most.
-	count := map[int]int{}
-	n := 0
-	for _, r := range c.rows {
-		if len(r) == 1 && strings.TrimSpace(r[0]) == "" {
-			continue
-		}
-		count[len(r)]++
-		n++
-	}
 	pattern := 0.0
-	for w, k := range count {
-		share := float64(k) / float64(n)
-		if w == 1 {
+	for _, w := range c.widths {
+		share := float64(w.rows) / float64(c.full)
+		if w.width == 1 {
 			pattern += share * share * oneColumn
 			continue
 		}
-		pattern += share * share * float64(w-1) / float64(w)
+		pattern += share * share * float64(w.width-1) / float64(w.width)
 	}
-	sum, cells := 0.0, 0
-	for _, r := range c.rows {
-		if len(r) == 1 && r[0] == "" {
-			continue
-		}
-		for _, cell := range r {
-			sum += plainness(cell)
-			cells++
-		}
-	}
+	sum, cells := c.plainness()
 	c.types = 0
 	if cells > 0 {
 		c.types = sum / float64(cells)
 	}
 	return pattern * math.Max(c.types, 1e-3) * weight(c.delim)
 }
+
+// plainness adds up how plain the cells are, and notes their kinds.
+func (c *candidate) plainness() (sum float64, cells int) {
+	var seen [64]struct { // the last cells, of which most columns have some again and again
+		cell  string
+		kind  kind
+		plain float64
+	}
+	for i := range seen {
+		seen[i].plain = plainness("", kindEmpty)
+	}
+	c.kinds = make([][]kind, len(c.rows))
+	var all []kind // of many rows: one piece of memory
+	for n, r := range c.rows {
+		if len(all) < len(r) {
+			all = make([]kind, max(len(r), 1024))
+		}
+		c.kinds[n], all = all[:len(r):len(r)], all[len(r):]
+		if len(r) == 1 && r[0] == "" {
+			continue
+		}
+		cells += len(r)
+		for i, cell := range r {
+			b := unsafe.Slice(unsafe.StringData(cell), len(cell))
+			known := &seen[prefix(b)*0x9E3779B97F4A7C15>>58]
+			if known.cell != cell {
+				k := cellKind(cell)
+				known.cell, known.kind, known.plain = cell, k, plainness(cell, k)
+			}
+			c.kinds[n][i] = known.kind
+			sum += known.plain
+		}
+	}
+	return sum, cells
+}
+
+// kindsOfCells are the kinds of the cells of all rows.
+func (c *candidate) kindsOfCells() [][]kind {
+	if c.kinds == nil {
+		c.plainness()
+	}
+	return c.kinds
+}
+
+// cellKind is the kind of a cell of the sample.
+func cellKind(cell string) kind { return kindOf(strings.TrimSpace(cell)) }

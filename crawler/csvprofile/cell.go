@@ -111,6 +111,25 @@ func kindOf(s string) kind {
 
 // classify reads one cell, which must be trimmed of blanks.
 func classify(b []byte) value {
+	if len(b) >= 3 {
+		switch c := b[0]; {
+		case c < 'A':
+			if len(b) == 10 {
+				if days, ok := isoDay(b); ok {
+					return value{kind: kindDate, forms: isoForms, num: days, alt: days}
+				}
+			}
+		case isDigit(b[1]) && c <= 'z' && c != 'P' || plainText(prefix(b)):
+			if len(b) <= 64 {
+				return value{kind: kindText}
+			}
+		}
+	}
+	return classifyAny(b)
+}
+
+// classifyAny is classify without what is told at first sight.
+func classifyAny(b []byte) value {
 	if len(b) == 0 {
 		return value{kind: kindEmpty, forms: allForms}
 	}

@@ -46,7 +46,7 @@ func classOf(col *Column, sample func() []string) string {
 	}
 	var values []string
 	for _, v := range sample() {
-		if is, strong := nullWord(strings.ToLower(v)); !is || !strong && len(v) == 2 {
+		if is, strong := nullWordIn(v); !is || !strong && len(v) == 2 {
 			values = append(values, v)
 		}
 	}

@@ -241,6 +241,16 @@ func (c *column) thin() {
 	c.text = text
 }
 
+// seal ends the looking up of values: it leaves the free slots out, of which there are as many as others.
+func (c *column) seal() {
+	n := 0
+	for i := range c.slots {
+		c.slots[n] = c.slots[i]
+		n += int(c.slots[i].tag >> 63)
+	}
+	c.slots = c.slots[:n]
+}
+
 // startSketches begins estimating when the table stops being the whole truth.
 func (c *column) startSketches() { c.hll = new(registers) }
 

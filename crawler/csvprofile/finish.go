@@ -15,6 +15,7 @@ import (
 // finish turns what was gathered into a Column of a table with that many rows. The values that are still in the table of
 // a small column are sketched, and looked at for their class, only if its datatype wants it.
 func (c *column) finish(name string, rows int64) Column {
+	c.seal()
 	c.readPending()
 	if c.hll != nil {
 		for _, cell := range c.pending {
@@ -91,13 +92,20 @@ func (c *column) top(col *Column) {
 	}
 	most := topN + len(col.NullWords)
 	best := make([]slot, 0, most+1) // in order
+	least, last := uint32(1), uint64(math.MaxUint64)
+	if !c.exact {
+		least = 2
+	}
 	for _, s := range c.slots {
-		if s.tag == 0 || !c.exact && s.est <= 1 || len(best) == most && order(s, best[most-1]) > 0 {
+		if s.est < least || s.est == least && prefix(value(s)) > last || len(best) == most && order(s, best[most-1]) > 0 {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, s, order)
 		best = slices.Insert(best, at, s)
-		best = best[:min(len(best), most)]
+		if len(best) >= most {
+			best = best[:most]
+			least, last = best[most-1].est, prefix(value(best[most-1]))
+		}
 	}
 	for _, s := range best {
 		v := string(value(s))
@@ -308,8 +316,7 @@ func (c *column) quantiles(col *Column, format func(float64) string) {
 	if len(s) == 0 {
 		return
 	}
-	slices.Sort(s)
-	for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
-		col.Quantiles = append(col.Quantiles, format(quantile(s, p)))
+	for _, x := range quantiles(s, []float64{0.05, 0.25, 0.5, 0.75, 0.95}) {
+		col.Quantiles = append(col.Quantiles, format(x))
 	}
 }

@@ -7,25 +7,26 @@ import (
 	"unicode"
 )
 
-// headerRows counts the records at the beginning of body that name columns.
-func headerRows(body [][]string, width int) (int, string) {
-	var data [][]string
-	for _, r := range body {
+// headerRows counts the records at the beginning of body that name columns. kinds are those of its cells.
+func headerRows(body [][]string, kinds [][]kind) (int, string) {
+	data := make([][]string, 0, len(body))
+	of := make([][]kind, 0, len(body))
+	for i, r := range body {
 		if !blank(r) {
-			data = append(data, r)
+			data, of = append(data, r), append(of, kinds[i])
 		}
 	}
 	if len(data) == 0 {
 		return 0, "no rows"
 	}
-	head, rest := data[0], data[1:]
-	score, why := headerScore(head, rest)
+	head := data[0]
+	score, why := headerScore(head, of[0], data[1:], of[1:])
 	if score <= 0 {
 		return 0, why
 	}
 	n := 1
 	for n < len(data)-1 && n < 16 {
-		if !slices.Equal(trimmed(data[n]), trimmed(head)) && !continuesHeader(data[n], data[n-1], data[n+1:]) {
+		if !slices.Equal(trimmed(data[n]), trimmed(head)) && !continuesHeader(data[n], data[n-1], of[n], of[n+1:]) {
 			break
 		}
 		n++
@@ -35,11 +36,11 @@ func headerRows(body [][]string, width int) (int, string) {
 
 // continuesHeader tells whether a record below a header is a second row of it: nothing in it is a value of the
 // kind its column has below.
-func continuesHeader(row, above []string, rest [][]string) bool {
+func continuesHeader(row, above []string, kinds []kind, rest [][]kind) bool {
 	strong := 0
 	spanned := spannedBy(above, row)
 	for i, cell := range row {
-		k := kindOf(strings.TrimSpace(cell))
+		k := kinds[i]
 		below := columnKind(rest, i)
 		word := k == kindText || k == kindBoolean && below != kindBoolean || k == kindNull
 		if spanned && k == kindInteger && classify([]byte(strings.TrimSpace(cell))).forms&numYear != 0 {
@@ -70,14 +71,14 @@ func spannedBy(above, row []string) bool {
 }
 
 // columnKind is the kind that at least four fifths of the cells of column i have; kindText without one.
-func columnKind(rows [][]string, i int) kind {
+func columnKind(rows [][]kind, i int) kind {
 	var count [kinds]int
 	n := 0
 	for _, r := range rows[:min(len(rows), 200)] {
 		if i >= len(r) {
 			continue
 		}
-		k := kindOf(strings.TrimSpace(r[i]))
+		k := r[i]
 		switch k {
 		case kindEmpty, kindNull:
 			continue
@@ -95,14 +96,15 @@ func columnKind(rows [][]string, i int) kind {
 	return kindText
 }
 
-// headerScore weighs whether head names the columns of rest; above 0 it does.
-func headerScore(head []string, rest [][]string) (float64, string) {
+// headerScore weighs whether head, whose cells are of those kinds, names the columns of rest, whose kinds are below; above 0
+// it does.
+func headerScore(head []string, kinds []kind, rest [][]string, below [][]kind) (float64, string) {
 	texts, values, empties := 0, 0, 0
 	seen := map[string]bool{}
 	repeated := 0
 	for i, cell := range head {
 		s := strings.TrimSpace(cell)
-		switch k := kindOf(s); {
+		switch k := kinds[i]; {
 		case k == kindEmpty:
 			if anyBelow(rest, i) && filled(head[i:]) > 0 {
 				empties++
@@ -126,20 +128,19 @@ func headerScore(head []string, rest [][]string) (float64, string) {
 	score := 0.0
 	typed, agree, differ := 0, 0, 0
 	for i, cell := range head {
-		s := strings.TrimSpace(cell)
-		if s == "" {
+		if strings.TrimSpace(cell) == "" {
 			continue
 		}
-		k := kindOf(s)
-		below := columnKind(rest, i)
-		if below == kindText {
+		k := kinds[i]
+		common := columnKind(below, i)
+		if common == kindText {
 			continue
 		}
 		typed++
 		if k == kindDecimal || k == kindDouble {
 			k = kindInteger
 		}
-		if k == below {
+		if k == common {
 			agree++
 		} else if k != kindNull {
 			differ++

@@ -15,8 +15,8 @@ func findLayout(c *candidate) layout {
 	var l layout
 	rows := c.rows
 	l.first, l.comment = firstRecord(rows, c.width)
-	body := rows[min(l.first, len(rows)):]
-	l.header, l.because = headerRows(body, c.width)
+	first := min(l.first, len(rows))
+	l.header, l.because = headerRows(rows[first:], c.kindsOfCells()[first:])
 	return l
 }
 

@@ -38,15 +38,15 @@ var asciiChars = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// plainness says how much a cell looks like one value, from 0 (a piece of something else) to 1 (a number, a date).
-func plainness(cell string) float64 {
-	s := strings.TrimSpace(cell)
-	if s == "" {
+// plainness says how much a cell of that kind looks like one value, from 0 (a piece of something else) to 1 (a number, a date).
+func plainness(cell string, k kind) float64 {
+	if k == kindEmpty {
 		return 0.5
 	}
-	if k := kindOf(s); k != kindText {
+	if k != kindText {
 		return 1
 	}
+	s := strings.TrimSpace(cell)
 	var seen [chars]int
 	for _, c := range s {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -141,15 +142,20 @@ func bound(d string) float64 {
 func delimiters(text []byte) []string {
 	type count struct{ lines, last int } // the last line it was seen on
 	var ascii [utf8.RuneSelf]count
-	counts := map[rune]count{} // of other characters
-	lines, at := 0, 0
+	counts := map[rune]count{}  // of other characters
+	lines, at, feed := 0, 0, -1 // feed is the next LF
 	for at < len(text) && lines < 200 {
-		end := bytes.IndexAny(text[at:], "\r\n")
-		if end < 0 {
-			end = len(text) - at
+		if feed < at {
+			feed = len(text)
+			if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+				feed = at + i
+			}
 		}
-		line := text[at : at+end]
-		at += end + 1
+		line := text[at:feed]
+		if end := bytes.IndexByte(line, '\r'); end >= 0 {
+			line = line[:end]
+		}
+		at += len(line) + 1
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
@@ -183,7 +189,14 @@ func delimiters(text []byte) []string {
 			list = append(list, string(c))
 		}
 	}
+	var absent [utf8.RuneSelf]bool
+	for c := range absent {
+		absent[c] = strings.IndexByte("|~;\t:^#<>$@&%-={}", byte(c)) >= 0 && bytes.IndexByte(text, byte(c)) < 0
+	}
 	for _, m := range []string{"||", "|~|", "~|~", ";;", "\t\t", "::", "^|^", "#|#", "|^|", "<>", "~~", "$$", "|;|", "@@", "##", "&&", "%%", "->", "=>", "<|>", "{|}"} {
+		if absent[m[0]] || absent[m[1]] {
+			continue
+		}
 		if bytes.Count(text, []byte(m))*4 >= lines*3 && lines > 0 {
 			list = append(list, m)
 		}

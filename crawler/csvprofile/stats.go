@@ -234,12 +234,3 @@ func (q *numbers) pick(x float64, n int64) {
 func (q *numbers) leap() {
 	q.skip = int64(math.Min(math.Floor(math.Log(q.rng.Float64())/math.Log(1-q.w)), 1<<60))
 }
-
-// quantile of the sorted sample.
-func quantile(sorted []float64, p float64) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	i := int(math.Ceil(p*float64(len(sorted)))) - 1
-	return sorted[max(0, min(i, len(sorted)-1))]
-}

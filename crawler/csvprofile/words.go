@@ -33,8 +33,27 @@ func isNull(b []byte) bool {
 
 // strongNull tells whether a cell stands for no value even among texts.
 func strongNull(s string) bool {
-	_, strong := nullWord(strings.ToLower(s))
+	_, strong := nullWordIn(s)
 	return strong
+}
+
+// nullWordIn is nullWord of a cell in any case.
+func nullWordIn(s string) (is, strong bool) {
+	if len(s) > 14 {
+		return false, false
+	}
+	var low [14]byte
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x80 {
+			return nullWord(strings.ToLower(s))
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		low[i] = c
+	}
+	return nullWord(string(low[:len(s)]))
 }
 
 // boolean says as which words for true and false a cell can be read, 0 for none.

@@ -13,10 +13,12 @@ package detect
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -183,13 +185,25 @@ func (f *file) decode(g charset.Guess) ([]byte, bool) {
 // printable tells whether hardly a byte is a control character. A few may be, as in damaged texts.
 func printable(b []byte) bool {
 	control, nul := 0, 0
-	for _, c := range b {
+	see := func(c byte) {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b || c == 0x7f {
 			control++
 			if c == 0 {
 				nul++
 			}
 		}
+	}
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	rest := b
+	for ; len(rest) >= 8; rest = rest[8:] { // the bytes below a blank, and DEL, of eight at once
+		w := binary.LittleEndian.Uint64(rest)
+		low := w &^ highs
+		for m := (^(low + (0x80-' ')*ones) | (low + ones)) &^ w & highs; m != 0; m &= m - 1 {
+			see(rest[bits.TrailingZeros64(m)>>3])
+		}
+	}
+	for _, c := range rest {
+		see(c)
 	}
 	return control*50 <= len(b) && nul*100 <= len(b) || markup(b) && control*5 <= len(b)
 }

@@ -256,6 +256,20 @@ func TestADocumentWithoutARootIsNoFault(t *testing.T) {
 	}
 }
 
+func TestControlCharactersAreSeenWhereverTheyStand(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 100 {
+			text := bytes.Repeat([]byte{'a'}, 100)
+			text[at], text[(at+1)%100], text[(at+9)%100] = byte(c), byte(c), byte(c)
+			want := c >= ' ' && c != 0x7f || strings.IndexByte("\n\r\t\f\x1b", byte(c)) >= 0 // three are too many of a hundred
+			if printable(text) != want {
+				t.Fatalf("%q at %d of a text: printable %v", byte(c), at, !want)
+			}
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{"", "a,b\n", "<html>", `{"a":[1]}`, "PK\x03\x04", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "<a:b> <c:d> <e:f> .", "@prefix a: <b> .", "\x03\x7a\x01\x01", "From: a\nTo: b\nDate: c\n", "<?xml version=\"1.0\"?>\n"} {
 		f.Add("x", s)

@@ -26,7 +26,11 @@ func htmlElement(low string) bool {
 
 // looksLikeHTML tells whether a text has the elements that make a page.
 func looksLikeHTML(b []byte) bool {
-	low := bytes.ToLower(b[:min(len(b), 16<<10)])
+	b = b[:min(len(b), 16<<10)]
+	if bytes.IndexByte(b, '<') < 0 {
+		return false
+	}
+	low := bytes.ToLower(b)
 	if i := bytes.Index(low, []byte("<!doctype html")); i >= 0 && i < 2048 {
 		return true
 	}
