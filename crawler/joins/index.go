@@ -13,16 +13,19 @@ import (
 // Bounds of one version's share in the index. A replacement of one version by another, each at its bounds, writes less
 // than two transactions hold.
 const (
-	filedFew   = 128    // hashes that a column is filed under
+	filedFew   = 128    // hashes that a set of values is filed under
 	filedMore  = 256    // and one of more than a sketch's size of values
 	filedMany  = 1024   // and one of more than largeFrom values, so that small columns are found in it
 	largeFrom  = 4096   // distinct values
 	maxFiled   = 12_288 // hashes that all columns of a version are filed under
-	maxPosting = 64     // columns filed under one hash; a value that is everywhere tells nothing
-	maxHeads   = 128    // columns that one is compared with roughly
+	maxPosting = 32     // sets filed under one hash; a value that is everywhere tells nothing
+	maxMembers = 16     // columns kept of those that have one set of values; as many as are kept of one's matches
+	maxHeads   = 128    // sets that one is compared with roughly
 	maxClose   = 48     // and closely
 	perColumn  = 16     // matches that are kept of one column
+	perWeak    = 4      // and of these, found of a column whose values are few, with one like it: see weak
 	perVersion = 64     // and of a version
+	margin     = .02    // by how much a match must be better than one that is kept, to take its place
 	maxName    = 100    // bytes of a column's name
 )
 
@@ -146,52 +149,68 @@ func estimate(s csvprofile.Sketch) int {
 	return int(float64(len(s)) / (float64(s[len(s)-1]) + 1) * math.MaxUint32)
 }
 
-// replace takes the old version's columns and matches out and puts the new one's in. A column whose values stayed what
-// they were keeps its number, and so its place in the postings.
+// replace takes the old version's columns and matches out and puts the new one's in. A set of values that the new one has
+// too stays what and where it is.
 func (u *Update) replace(r Replacement) error {
-	columns := fitting(r.Columns)
-	numbers := make([]number, len(columns))
-	old, err := u.columnsOf(r.Old)
+	left, err := u.leave(r.Old)
 	if err != nil {
 		return err
-	}
-	for i, c := range columns {
-		at := slices.IndexFunc(old, func(o oldColumn) bool { return !o.stays && slices.Equal(o.sketch, c.Sketch) })
-		if at >= 0 {
-			old[at].stays, numbers[i] = true, old[at].number
-		}
-	}
-	for _, o := range old {
-		if o.stays {
-			continue
-		}
-		if err := u.removeColumn(o.number, o.sketch); err != nil {
-			return err
-		}
 	}
 	if err := u.removeMatches(r.Old); err != nil {
 		return err
 	}
-	if r.Old != "" {
-		u.versions[r.Old] = nil
+	if r.New != "" {
+		numbers := []number{}
+		for _, c := range fitting(r.Columns) {
+			n, member, err := u.enter(c)
+			if err != nil {
+				return err
+			}
+			if member && !slices.Contains(numbers, n) {
+				numbers = append(numbers, n)
+			}
+		}
+		u.versions[r.New] = numbers
 	}
-	if r.New == "" {
-		return nil
-	}
-	for i, c := range columns {
-		hits, err := u.file(c, &numbers[i])
-		if err != nil {
+	for _, n := range left {
+		if err := u.dropIfEmpty(n); err != nil {
 			return err
 		}
-		if err := u.match(c, hits); err != nil {
-			return err
-		}
 	}
-	u.versions[r.New] = numbers
 	return nil
 }
 
-func (u *Update) removeColumn(n number, sketch csvprofile.Sketch) error {
+// leave takes the columns of a version out of their sets, and lists these.
+func (u *Update) leave(version string) ([]number, error) {
+	if version == "" {
+		return nil, nil
+	}
+	numbers, err := u.setsOf(version)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range numbers {
+		s, err := u.set(n)
+		if err != nil {
+			return nil, err
+		}
+		s.members = slices.DeleteFunc(s.members, func(c Column) bool { return c.Version == version })
+		s.changed = true
+	}
+	u.versions[version] = nil
+	return numbers, nil
+}
+
+// dropIfEmpty takes a set out that no column has any more.
+func (u *Update) dropIfEmpty(n number) error {
+	s, err := u.set(n)
+	if err != nil || len(s.members) > 0 {
+		return err
+	}
+	sketch, err := u.sketch(n)
+	if err != nil {
+		return err
+	}
 	filed, _ := filing(sketch)
 	for _, h := range filed {
 		p, err := u.posting(h)
@@ -202,9 +221,9 @@ func (u *Update) removeColumn(n number, sketch csvprofile.Sketch) error {
 			p.list, p.changed = slices.Delete(p.list, at, at+1), true
 		}
 	}
-	delete(u.heads, n)
+	u.setPrint(printOf(sketch), 0)
+	delete(u.sets, n)
 	delete(u.fresh, n)
-	delete(u.filed, n)
 	u.gone = append(u.gone, n)
 	return nil
 }
@@ -231,37 +250,68 @@ func (u *Update) removeMatches(version string) error {
 	return nil
 }
 
-// file files a column under its hashes, gives it a number if it has none, and counts with which others it shares how many.
-func (u *Update) file(c Column, n *number) (map[number]hit, error) {
-	filed, reach := filing(c.Sketch)
-	if *n == 0 {
-		var err error
-		if *n, err = u.take(len(filed)); err != nil {
-			return nil, err
-		}
-		u.fresh[*n] = c.Sketch
+// enter finds out with which others a column matches and puts it among those that have the same values, if there are not
+// enough of them.
+func (u *Update) enter(c Column) (n number, member bool, err error) {
+	print := printOf(c.Sketch)
+	n, err = u.find(print)
+	if err != nil {
+		return 0, false, err
 	}
-	u.heads[*n] = head{Column: c, filed: len(filed), reach: reach}
-	u.filed[*n] = true
-	clear(u.hits)
+	isNew := n == 0
+	if isNew {
+		if n, err = u.make(c.Sketch, print); err != nil {
+			return 0, false, err
+		}
+	}
+	s, err := u.set(n)
+	if err != nil {
+		return 0, false, err
+	}
+	found := equals(c, s)
+	if len(found.list) < perColumn {
+		if err := u.count(n, c.Sketch, isNew); err != nil {
+			return 0, false, err
+		}
+		if err = u.match(c, &found); err != nil {
+			return 0, false, err
+		}
+	}
+	return n, s.join(c), u.noteAll(found.list)
+}
+
+// make makes a set of values that was not there.
+func (u *Update) make(sketch csvprofile.Sketch, print fingerprint) (number, error) {
+	filed, reach := filing(sketch)
+	n, err := u.take(len(filed))
+	if err != nil {
+		return 0, err
+	}
+	u.sets[n] = &set{filed: len(filed), reach: reach, changed: true}
+	u.fresh[n] = sketch
+	u.setPrint(print, n)
+	return n, nil
+}
+
+// count counts with which others a set shares how many of the hashes that both are filed under, and files it if it is new.
+func (u *Update) count(n number, sketch csvprofile.Sketch, isNew bool) error {
+	u.hits.clear()
+	filed, _ := filing(sketch)
 	for i, h := range filed {
 		p, err := u.posting(h)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		own := false
 		for _, other := range p.list {
-			if other == *n {
-				own = true
-				continue
+			if other != n {
+				u.hits.add(other, int32(i))
 			}
-			u.hits[other] = hit{u.hits[other].shared + 1, int32(i)}
 		}
-		if !own && len(p.list) < maxPosting {
-			p.list, p.changed = append(p.list, *n), true
+		if isNew && len(p.list) < maxPosting {
+			p.list, p.changed = append(p.list, n), true
 		}
 	}
-	return u.hits, nil
+	return nil
 }
 
 // finish finds out which matches have changed.

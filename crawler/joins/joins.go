@@ -60,9 +60,10 @@ func (m Match) turned() Match {
 }
 
 const (
-	minValues  = 3 // a column with fewer distinct values joins nothing
-	manyValues = 8 // with fewer, one of the two columns must be a key
-	minSample  = 4 // hashes below which an estimate is a guess
+	minValues  = 3  // a column with fewer distinct values joins nothing
+	manyValues = 8  // with fewer, one of the two columns must be a key
+	fewValues  = 20 // with fewer, and no key, it is not noted of many: see weak
+	minSample  = 4  // hashes below which an estimate is a guess
 	maxError   = .05
 	maxChance  = .3 // of numbers that may be found in a column by chance
 	shareUnit  = 1e4
@@ -110,8 +111,14 @@ func Compare(a, b Column) (m Match, ok bool) {
 	if inB >= min(minSample, len(b.Sketch)) {
 		m.Reverse = share(both, inB)
 	}
-	return m, (enough(m.Containment, inA, a) || enough(m.Reverse, inB, b)) && (a.Key || b.Key || min(a.Distinct, b.Distinct) >= manyValues)
+	return m, (enough(m.Containment, inA, a) || enough(m.Reverse, inB, b)) && tells(a, b)
 }
+
+// tells whether it says anything that two columns share their values: of categories it does not.
+func tells(a, b Column) bool { return a.Key || b.Key || min(a.Distinct, b.Distinct) >= manyValues }
+
+// weak tells whether two columns say little by sharing their values: many tables have the same few.
+func weak(a, b Column) bool { return !a.Key && !b.Key && min(a.Distinct, b.Distinct) < fewValues }
 
 // enough tells whether a containment reaches the threshold. One that was estimated from n hashes may lie one standard
 // error below it, for then the true one is about as likely above.

@@ -18,37 +18,158 @@ func (h hit) most(other number, reach uint32) float64 {
 	return float64(h.shared) / min(float64(h.last+1), max(theirs, 1))
 }
 
-// candidate is a column that may match.
-type candidate struct {
-	rough
-	head
+// hits counts what a column shares with others: a hash table with open addressing, whose room is used again for the next.
+type hits struct {
+	slots []slot
+	used  []int32 // slots
 }
 
-// rough is what is known of a candidate at first.
-type rough struct {
+type slot struct {
+	number number // 0: free
+	hit
+}
+
+func (t *hits) clear() {
+	for _, i := range t.used {
+		t.slots[i] = slot{}
+	}
+	t.used = t.used[:0]
+}
+
+func (t *hits) add(n number, at int32) {
+	if 2*len(t.used) >= len(t.slots) {
+		t.grow()
+	}
+	s := t.slot(n)
+	s.number, s.shared, s.last = n, s.shared+1, at
+}
+
+// slot of a number, or the free one where it belongs, which becomes used.
+func (t *hits) slot(n number) *slot {
+	mask := uint32(len(t.slots) - 1)
+	for i := uint32(n) * 0x9e3779b1 >> 7 & mask; ; i = (i + 1) & mask {
+		switch t.slots[i].number {
+		case n:
+			return &t.slots[i]
+		case 0:
+			t.used = append(t.used, int32(i))
+			return &t.slots[i]
+		}
+	}
+}
+
+func (t *hits) grow() {
+	former := t.slots
+	t.slots, t.used = make([]slot, max(1024, 2*len(former))), t.used[:0]
+	for _, s := range former {
+		if s.number != 0 {
+			*t.slot(s.number) = s
+		}
+	}
+}
+
+// candidate is a set that may match.
+type candidate struct {
 	number number
 	share  float64 // estimated containment, the greater of both ways
+	shared int32
 }
 
-func byShare(a, b rough) int {
+func byShare(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.number, b.number))
 }
 
-// match compares a column with those it shares hashes with, and notes the best on both sides.
-func (u *Update) match(c Column, hits map[number]hit) error {
-	close, err := u.candidates(c, hits)
+// equals matches a column with those that have the same values.
+func equals(c Column, s *set) (found matches) {
+	for _, other := range s.members {
+		if tells(c, other) && !other.sameTable(c.Place) {
+			found.add(Match{Column: c.Place, Name: c.Name, Other: other.Place, OtherName: other.Name, Containment: 1, Reverse: 1, Jaccard: 1}, weak(c, other))
+		}
+	}
+	return found
+}
+
+// matches of one column, and how many of them are weak.
+type matches struct {
+	list []Match
+	weak int
+}
+
+func (f *matches) add(m Match, weak bool) {
+	if weak {
+		if f.weak == perWeak {
+			return
+		}
+		f.weak++
+	}
+	f.list = append(f.list, m)
+}
+
+// match compares a column with those that its set shares hashes with, and adds these matches to the given ones.
+func (u *Update) match(c Column, found *matches) error {
+	close, err := u.candidates(c)
 	if err != nil {
 		return err
 	}
-	var found []Match
-	for _, other := range close {
-		if other.Sketch, err = u.sketch(other.number); err != nil {
+	for _, x := range close {
+		s, err := u.set(x.number)
+		if err != nil {
 			return err
 		}
-		if m, ok := Compare(c, other.Column); ok {
-			found = append(found, m)
+		sketch, err := u.sketch(x.number)
+		if err != nil {
+			return err
+		}
+		for _, other := range s.members {
+			if other.Sketch = sketch; other.sameTable(c.Place) {
+				continue
+			}
+			if m, ok := Compare(c, other); ok {
+				found.add(m, weak(c, other))
+			}
 		}
 	}
+	return nil
+}
+
+// candidates are the sets that share enough hashes with a column, which hits holds.
+func (u *Update) candidates(c Column) ([]candidate, error) {
+	filed, reach := filing(c.Sketch)
+	list := u.rough[:0]
+	for _, i := range u.hits.used {
+		s := u.hits.slots[i]
+		if most := s.most(s.number, reach); most >= Threshold/2 {
+			list = append(list, candidate{s.number, most, s.shared})
+		}
+	}
+	u.rough = list
+	slices.SortFunc(list, byShare)
+	list = list[:min(len(list), maxHeads)]
+	kept := list[:0]
+	for _, x := range list {
+		s, err := u.set(x.number)
+		if err != nil {
+			return nil, err
+		}
+		mine, found := slices.BinarySearch(filed, s.reach)
+		if found {
+			mine++
+		}
+		theirs := float64(s.filed)
+		if s.reach > reach {
+			theirs *= float64(reach) / float64(s.reach)
+		}
+		shared := float64(x.shared)
+		if x.share = max(shared/max(float64(mine), 1), shared/max(theirs, 1)); x.share >= Threshold/2 {
+			kept = append(kept, x)
+		}
+	}
+	slices.SortFunc(kept, byShare)
+	return kept[:min(len(kept), maxClose)], nil
+}
+
+// noteAll notes the best of a column's matches on both sides.
+func (u *Update) noteAll(found []Match) error {
 	slices.SortFunc(found, byWorth)
 	for _, m := range found[:min(len(found), perColumn)] {
 		if err := u.note(m); err != nil {
@@ -61,74 +182,31 @@ func (u *Update) match(c Column, hits map[number]hit) error {
 	return nil
 }
 
-func (u *Update) candidates(c Column, hits map[number]hit) ([]candidate, error) {
-	filed, reach := filing(c.Sketch)
-	list := u.rough[:0]
-	for n, h := range hits {
-		if most := h.most(n, reach); most >= Threshold/2 {
-			list = append(list, rough{n, most})
-		}
-	}
-	u.rough = list
-	slices.SortFunc(list, byShare)
-	list = list[:min(len(list), maxHeads)]
-	var kept []candidate
-	for _, x := range list {
-		h, err := u.head(x.number)
-		if err != nil {
-			return nil, err
-		}
-		if h.sameTable(c.Place) {
-			continue
-		}
-		mine, found := slices.BinarySearch(filed, h.reach)
-		if found {
-			mine++
-		}
-		theirs := float64(h.filed)
-		if h.reach > reach {
-			theirs *= float64(reach) / float64(h.reach)
-		}
-		shared := float64(hits[x.number].shared)
-		if share := max(shared/max(float64(mine), 1), shared/max(theirs, 1)); share >= Threshold/2 {
-			kept = append(kept, candidate{rough{x.number, share}, h})
-		}
-	}
-	slices.SortFunc(kept, func(a, b candidate) int { return byShare(a.rough, b.rough) })
-	return kept[:min(len(kept), maxClose)], nil
-}
-
-// note adds a match to those of its column's version, if it is among the best.
+// note adds a match to those of its column's version, if there is room or it is clearly better than another: were ties
+// displaced, every new table of a series would change many older ones.
 func (u *Update) note(m Match) error {
 	version := m.Column.Version
 	if err := u.look(version); err != nil {
 		return err
 	}
 	list := u.after[version]
-	at, _ := slices.BinarySearchFunc(list, m, byWorth)
-	if at >= perVersion {
-		return nil
-	}
-	n := 0 // better ones of the same column
-	for _, x := range list[:at] {
+	n, worst := 0, -1 // of the same column
+	for i, x := range list {
 		if x.Column == m.Column {
-			n++
+			n, worst = n+1, i
 		}
 	}
-	if n >= perColumn {
-		return nil
+	if n < perColumn {
+		worst = len(list) - 1
 	}
-	list = slices.Insert(list, at, m)
-	for i := at; i < len(list); i++ {
-		if list[i].Column != m.Column {
-			continue
+	if n >= perColumn || len(list) >= perVersion {
+		if m.best() < list[worst].best()+margin {
+			return nil
 		}
-		if n++; n > perColumn {
-			list = slices.Delete(list, i, i+1)
-			break
-		}
+		list = slices.Delete(list, worst, worst+1)
 	}
-	u.after[version] = list[:min(len(list), perVersion)]
+	at, _ := slices.BinarySearchFunc(list, m, byWorth)
+	u.after[version] = slices.Insert(list, at, m)
 	return nil
 }
 

@@ -1,11 +1,13 @@
 package joins
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"odarchive/crawler/csvprofile"
 	"odarchive/triplestore/fields"
@@ -14,25 +16,65 @@ import (
 
 // The index's keyspace, by first byte. Numbers are big-endian in keys, little-endian in values.
 const (
-	tableNext    = 'n' // -                               -> number of the next column
-	tableHead    = 'c' // column number                   -> head
-	tableSketch  = 's' // column number                   -> hashes, 4 bytes each
-	tablePosting = 'p' // hash                            -> numbers of columns that are filed under it
-	tableVersion = 'v' // version id                      -> numbers of its columns
+	tableNext    = 'n' // -                               -> number of the next set
+	tableSet     = 'c' // number of a set                 -> set
+	tableSketch  = 's' // number of a set                 -> hashes, 4 bytes each
+	tablePrint   = 'd' // fingerprint of a sketch         -> number of the set
+	tablePosting = 'p' // hash                            -> numbers of sets that are filed under it
+	tableVersion = 'v' // version id                      -> numbers of sets that have columns of it
 	tableMatches = 'm' // version id                      -> its matches: their count, and each one's fields
 	tableSeen    = 'r' // version id, 0, other version id -> index of versions whose matches name the first
 )
 
-// number of a column in the index: never used again, and not 0. See numbered.
+// number of a set of values in the index: never used again, and not 0. See numbered.
 type number uint32
 
 const maxNumber = math.MaxUint32 >> 3
 
-// head is what is looked at of a column before its sketch is.
-type head struct {
-	Column        // without Sketch
-	filed  int    // hashes it is filed under
-	reach  uint32 // the greatest of them, or the greatest there is where all its values are among them
+// set is the columns that have the same values; their sketch is kept apart.
+type set struct {
+	filed   int      // hashes it is filed under
+	reach   uint32   // the greatest of them, or the greatest there is where all its values are among them
+	members []Column // without Sketch; the first of them
+	changed bool
+}
+
+// join makes a column one of the members, if there is room. Some of it is kept for keys: tables that others refer to.
+func (s *set) join(c Column) bool {
+	at := len(s.members)
+	if at >= maxMembers {
+		keys := 0
+		for i, m := range s.members {
+			if m.Key {
+				keys++
+			} else {
+				at = i
+			}
+		}
+		if !c.Key || keys >= maxMembers/4 {
+			return false
+		}
+		s.members = slices.Delete(s.members, at, at+1)
+	}
+	c.Sketch = nil
+	s.members, s.changed = append(s.members, c), true
+	return true
+}
+
+// fingerprint tells a sketch from all others, also from those that somebody thought out to meet it.
+type fingerprint [16]byte
+
+func printOf(s csvprofile.Sketch) fingerprint {
+	sum := sha256.Sum256(sketchBytes(s))
+	return fingerprint(sum[:16])
+}
+
+func sketchBytes(s csvprofile.Sketch) []byte {
+	raw := make([]byte, 0, 4*len(s))
+	for _, h := range s {
+		raw = binary.LittleEndian.AppendUint32(raw, h)
+	}
+	return raw
 }
 
 var (
@@ -72,42 +114,55 @@ func (t tables) setNumbers(key []byte, list []number) error {
 	return t.txn.Set(kv.SpaceJoins, key, raw)
 }
 
-func (t tables) head(n number) (h head, ok bool, err error) {
-	ok, err = t.txn.Read(kv.SpaceJoins, nkey(tableHead, uint32(n)), func(v []byte) error {
+func (t tables) set(n number) (s *set, err error) {
+	ok, err := t.txn.Read(kv.SpaceJoins, nkey(tableSet, uint32(n)), func(v []byte) error {
 		r := reader{fields.Reader{B: v}}
-		h = head{Column: Column{Distinct: int64(r.Uvarint()), Key: r.Uvarint() == 1}, filed: int(r.Uvarint()), reach: uint32(r.Uvarint())}
-		h.Table, h.Column.Column = int(r.Uvarint()), int(r.Uvarint())
-		h.Version, h.Member, h.Name = r.Text(), r.Text(), r.Text()
-		if r.Bad() {
-			return fmt.Errorf("%w: column %d", errDamaged, n)
+		s = &set{filed: int(r.Uvarint()), reach: uint32(r.Uvarint())}
+		s.members = make([]Column, r.Count(leastMember))
+		for i := range s.members {
+			c := Column{Distinct: int64(r.Uvarint()), Key: r.Uvarint() == 1}
+			c.Table, c.Column = int(r.Uvarint()), int(r.Uvarint())
+			c.Version, c.Member, c.Name = r.Text(), r.Text(), r.Text()
+			s.members[i] = c
+		}
+		if r.End() != nil {
+			return fmt.Errorf("%w: set %d", errDamaged, n)
 		}
 		return nil
 	})
-	return h, ok, err
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: set %d is filed and not there", errDamaged, n)
+	}
+	return s, err
 }
 
-func (t tables) setHead(n number, h head) error {
-	key := uint64(0)
-	if h.Key {
-		key = 1
+// leastMember is how many bytes a column takes in a set, at least.
+const leastMember = 7
+
+func (t tables) setSet(n number, s *set) error {
+	raw := binary.AppendUvarint(nil, uint64(s.filed))
+	raw = binary.AppendUvarint(raw, uint64(s.reach))
+	raw = binary.AppendUvarint(raw, uint64(len(s.members)))
+	for _, c := range s.members {
+		key := uint64(0)
+		if c.Key {
+			key = 1
+		}
+		for _, u := range []uint64{uint64(c.Distinct), key, uint64(c.Table), uint64(c.Column)} {
+			raw = binary.AppendUvarint(raw, u)
+		}
+		for _, text := range []string{c.Version, c.Member, c.Name} {
+			raw = fields.AppendText(raw, text)
+		}
 	}
-	var raw []byte
-	for _, u := range []uint64{uint64(h.Distinct), key, uint64(h.filed), uint64(h.reach), uint64(h.Table), uint64(h.Column.Column)} {
-		raw = binary.AppendUvarint(raw, u)
-	}
-	for _, s := range []string{h.Version, h.Member, h.Name} {
-		raw = fields.AppendText(raw, s)
-	}
-	return t.txn.Set(kv.SpaceJoins, nkey(tableHead, uint32(n)), raw)
+	return t.txn.Set(kv.SpaceJoins, nkey(tableSet, uint32(n)), raw)
 }
 
 func (t tables) setSketch(n number, s csvprofile.Sketch) error {
-	raw := make([]byte, 0, 4*len(s))
-	for _, h := range s {
-		raw = binary.LittleEndian.AppendUint32(raw, h)
-	}
-	return t.txn.Set(kv.SpaceJoins, nkey(tableSketch, uint32(n)), raw)
+	return t.txn.Set(kv.SpaceJoins, nkey(tableSketch, uint32(n)), sketchBytes(s))
 }
+
+func pkey(print fingerprint) []byte { return append([]byte{tablePrint}, print[:]...) }
 
 func (t tables) sketch(n number) (s csvprofile.Sketch, err error) {
 	_, err = t.txn.Read(kv.SpaceJoins, nkey(tableSketch, uint32(n)), func(v []byte) error {
@@ -120,8 +175,8 @@ func (t tables) sketch(n number) (s csvprofile.Sketch, err error) {
 	return s, err
 }
 
-func (t tables) dropColumn(n number) error {
-	return errors.Join(t.txn.Delete(kv.SpaceJoins, nkey(tableHead, uint32(n))), t.txn.Delete(kv.SpaceJoins, nkey(tableSketch, uint32(n))))
+func (t tables) dropSet(n number) error {
+	return errors.Join(t.txn.Delete(kv.SpaceJoins, nkey(tableSet, uint32(n))), t.txn.Delete(kv.SpaceJoins, nkey(tableSketch, uint32(n))))
 }
 
 func (t tables) matches(version string) (list []Match, err error) {

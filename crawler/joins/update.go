@@ -1,7 +1,6 @@
 package joins
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -16,29 +15,23 @@ type Update struct {
 
 	tables
 	postings      map[uint32]*posting
-	heads         map[number]head
+	sets          map[number]*set
+	prints        map[fingerprint]number       // 0: no set has it
+	printed       map[fingerprint]bool         // those that changed
 	sketches      map[number]csvprofile.Sketch // some of those that were read
-	fresh         map[number]csvprofile.Sketch // columns that were not there
-	filed         map[number]bool              // columns whose heads changed
+	fresh         map[number]csvprofile.Sketch // of sets that were not there
 	gone          []number
-	versions      map[string][]number // columns of versions; none: the version left
+	versions      map[string][]number // sets of versions; none: the version has none, or left
 	before, after map[string][]Match  // of the versions that were looked at
 	next, first   number
-	hits          map[number]hit // of one column; their room, and that of rough, is used again for the next
-	rough         []rough
+	hits          hits // of one column; its room, and that of rough, is used again for the next
+	rough         []candidate
 }
 
-// posting is the columns filed under one hash.
+// posting is the sets filed under one hash.
 type posting struct {
 	list    []number
 	changed bool
-}
-
-// oldColumn is a column of a version that is replaced.
-type oldColumn struct {
-	number number
-	sketch csvprofile.Sketch
-	stays  bool
 }
 
 // maxSketches bounds the sketches that are remembered.
@@ -46,8 +39,8 @@ const maxSketches = 2048
 
 func newUpdate(txn *kv.Txn) *Update {
 	return &Update{
-		tables: tables{txn}, postings: map[uint32]*posting{}, heads: map[number]head{}, sketches: map[number]csvprofile.Sketch{}, fresh: map[number]csvprofile.Sketch{},
-		filed: map[number]bool{}, versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{}, hits: map[number]hit{},
+		tables: tables{txn}, postings: map[uint32]*posting{}, sets: map[number]*set{}, prints: map[fingerprint]number{}, printed: map[fingerprint]bool{}, sketches: map[number]csvprofile.Sketch{},
+		fresh: map[number]csvprofile.Sketch{}, versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{},
 	}
 }
 
@@ -60,17 +53,25 @@ func (u *Update) Write(txn *kv.Txn) error {
 		}
 	}
 	for _, n := range u.gone {
-		if err := t.dropColumn(n); err != nil {
+		if err := t.dropSet(n); err != nil {
 			return err
 		}
 	}
-	for n := range u.filed {
-		if err := t.setHead(n, u.heads[n]); err != nil {
+	for n, s := range u.sets {
+		if !s.changed {
+			continue
+		}
+		if err := t.setSet(n, s); err != nil {
 			return err
 		}
 	}
 	for n, sketch := range u.fresh {
 		if err := t.setSketch(n, sketch); err != nil {
+			return err
+		}
+	}
+	for print := range u.printed {
+		if err := t.setNumbers(pkey(print), slices.DeleteFunc([]number{u.prints[print]}, func(n number) bool { return n == 0 })); err != nil {
 			return err
 		}
 	}
@@ -124,7 +125,7 @@ func (t tables) setSeen(c Change) error {
 	return nil
 }
 
-// take gives a number that no column ever had to one that is filed under so many hashes.
+// take gives a number that no set ever had to one that is filed under so many hashes.
 func (u *Update) take(filed int) (number, error) {
 	if u.next == 0 {
 		list, err := u.numbers([]byte{tableNext})
@@ -154,17 +155,31 @@ func (u *Update) posting(h uint32) (*posting, error) {
 	return p, err
 }
 
-func (u *Update) head(n number) (head, error) {
-	if h, ok := u.heads[n]; ok {
-		return h, nil
+func (u *Update) set(n number) (*set, error) {
+	if s, ok := u.sets[n]; ok {
+		return s, nil
 	}
-	h, ok, err := u.tables.head(n)
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: column %d is filed and not there", errDamaged, n)
+	s, err := u.tables.set(n)
+	if err == nil {
+		u.sets[n] = s
 	}
-	u.heads[n] = h
-	return h, err
+	return s, err
 }
+
+// find gives the set that has such a sketch, 0 for none.
+func (u *Update) find(print fingerprint) (number, error) {
+	if n, known := u.prints[print]; known {
+		return n, nil
+	}
+	list, err := u.numbers(pkey(print))
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	u.prints[print] = list[0]
+	return list[0], nil
+}
+
+func (u *Update) setPrint(print fingerprint, n number) { u.prints[print], u.printed[print] = n, true }
 
 func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
 	if s, ok := u.fresh[n]; ok {
@@ -181,27 +196,12 @@ func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
 	return s, err
 }
 
-// columnsOf a version, as the updates so far have left it.
-func (u *Update) columnsOf(version string) ([]oldColumn, error) {
-	if version == "" {
-		return nil, nil
+// setsOf a version, as the updates so far have left them.
+func (u *Update) setsOf(version string) ([]number, error) {
+	if numbers, known := u.versions[version]; known {
+		return numbers, nil
 	}
-	numbers, known := u.versions[version]
-	if !known {
-		var err error
-		if numbers, err = u.numbers(vkey(tableVersion, version)); err != nil {
-			return nil, err
-		}
-	}
-	columns := make([]oldColumn, len(numbers))
-	for i, n := range numbers {
-		sketch, err := u.sketch(n)
-		if err != nil {
-			return nil, err
-		}
-		columns[i] = oldColumn{number: n, sketch: sketch}
-	}
-	return columns, nil
+	return u.numbers(vkey(tableVersion, version))
 }
 
 // look reads the matches of a version for the first time.
@@ -228,7 +228,7 @@ func (u *Update) seenBy(version string) ([]string, error) {
 	return list, nil
 }
 
-// numbered is the number of the column that came as the n-th and is filed under so many hashes: the lowest three bits
+// numbered is the number of the set that came as the n-th and is filed under so many hashes: the lowest three bits
 // tell about how many.
 func numbered(n number, filed int) number {
 	class := 0
@@ -238,7 +238,7 @@ func numbered(n number, filed int) number {
 	return n<<3 | number(class)
 }
 
-// least is how many hashes a column is filed under, at least.
+// least is how many hashes a set is filed under, at least.
 func (n number) least() int {
 	if n&7 == 0 {
 		return 1
