@@ -135,17 +135,13 @@ func withEscape(text []byte, d, q string, plain candidate) (candidate, bool) {
 	return plain, false
 }
 
-// keptText is how much text of cells shares a piece of memory, in bytes.
-const keptText = 8 << 10
-
-// read parses the sample in one dialect.
+// read parses the sample in one dialect. The candidate's cells are pieces of text, which must not change.
 func read(text []byte, d, q, esc string) candidate {
 	c := candidate{delim: d, quote: q, esc: esc, rows: make([][]string, 0, enoughRows)}
 	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc})
 	cells := 0
-	var all []string         // of many rows: one piece of memory
-	var kept strings.Builder // their text, the same
-	agree := true            // all rows have as many cells as the first, which are several
+	var all []string // of many rows: one piece of memory
+	agree := true    // all rows have as many cells as the first, which are several
 	for len(c.rows) < sniffRows && (!agree || len(c.rows) < enoughRows) && cells < sniffCells && r.Next() {
 		n := len(r.Cells())
 		agree = agree && n > 1 && (len(c.rows) == 0 || n == len(c.rows[0]))
@@ -155,13 +151,10 @@ func read(text []byte, d, q, esc string) candidate {
 		var row []string
 		row, all = all[:n:n], all[n:]
 		for i, cell := range r.Cells() {
-			if kept.Cap()-kept.Len() < len(cell) {
-				kept = strings.Builder{}
-				kept.Grow(max(keptText, len(cell)))
+			if len(r.scratch) > 0 { // some cells are not as they stand in the text
+				cell = append([]byte(nil), cell...)
 			}
-			begin := kept.Len()
-			kept.Write(cell)
-			row[i] = kept.String()[begin:]
+			row[i] = unsafe.String(unsafe.SliceData(cell), len(cell))
 		}
 		cells += n
 		c.rows = append(c.rows, row)

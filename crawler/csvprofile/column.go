@@ -2,6 +2,7 @@ package csvprofile
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -42,8 +43,7 @@ type column struct {
 	early  []uint64 // hashes of the values in the table when it was given up
 	memory *int     // hashes that may still be remembered, shared by the columns of a table
 
-	former   []slot  // the slots before the last growth, of which the next will be made if they are long enough
-	readings []value // room for foldPending
+	former []slot // the slots before the last growth, of which the next will be made if they are long enough
 }
 
 // firstValues are the first sampleN values, in one piece of memory.
@@ -79,7 +79,7 @@ type slot struct {
 	len     uint32
 }
 
-// leastSlots is how long a table of values is in the beginning.
+// leastSlots is how long a table of values is in the beginning; it doubles from there.
 const leastSlots = 32
 
 func newColumn(memory *int) *column {
@@ -102,7 +102,7 @@ func (c *column) release() {
 	if cap(c.slots) > tableCap || cap(c.former) > tableCap || cap(c.text) > spareText || cap(c.sample.text) > spareText {
 		return
 	}
-	*c = column{slots: c.slots, former: c.former, text: c.text[:0], readings: c.readings,
+	*c = column{slots: c.slots, former: c.former, text: c.text[:0],
 		sketch: bottom{h: c.sketch.h[:0]}, sample: firstValues{c.sample.text[:0], c.sample.ends[:0]}, st: stats{num: numbers{sample: c.st.num.sample[:0]}}}
 	spareColumns.Put(c)
 }
@@ -172,9 +172,13 @@ func (c *column) insert(s *slot, cell []byte, h uint64) {
 func (c *column) grow() {
 	old := c.slots
 	c.slots, c.former = cleared(c.former, len(old)*2), old
-	for i := range old {
-		if old[i].tag != 0 {
-			c.place(old[i])
+	for ; len(old) > 0; old = old[leastSlots:] {
+		used := uint32(0) // one bit a slot: whether one is free is as good as chance
+		for i, s := range old[:leastSlots] {
+			used |= uint32(s.tag>>63) << i
+		}
+		for ; used != 0; used &= used - 1 {
+			c.place(old[bits.TrailingZeros32(used)])
 		}
 	}
 }
@@ -272,32 +276,24 @@ func (c *column) pending(yield func(s *slot, cell []byte) bool) {
 	}
 }
 
-// readPending takes the values of the table that were not folded yet into the statistics, after agreeing on how numbers and
-// dates of this column are written.
+// readPending takes the values of the table that were not folded yet into the statistics. Those of the first time decide how
+// numbers and dates of this column are written; where that is not the likelier way, their numbers are taken again.
 func (c *column) readPending() {
-	c.readings = c.readings[:0] // of the pending values, where they had to be read before
-	if !c.st.decided {
-		f := c.st.forms
-		c.readings = slices.Grow(c.readings, c.used)
-		for _, cell := range c.pending {
-			v := classify(cell)
-			if v.kind > kindNull && v.kind < kindText {
-				f &= v.forms
-			}
-			c.readings = append(c.readings, v)
-		}
-		c.st.decide(f)
-	}
-	read := c.readings
 	for s, cell := range c.pending {
-		var v value
-		if len(read) > 0 {
-			v, read = read[0], read[1:]
-		} else {
-			v = classify(cell)
-		}
+		v := classify(cell)
 		c.last = v.kind
 		c.st.add(cell, v, int64(s.pending))
+	}
+	if c.st.decided {
+		return
+	}
+	if c.st.decide(c.st.forms); c.st.alt {
+		c.st.num = numbers{sample: c.st.num.sample[:0]}
+		for s, cell := range c.pending {
+			if v := classify(cell); 1<<v.kind&ordered != 0 {
+				c.st.num.add(v.alt, int64(s.pending), cell)
+			}
+		}
 	}
 }
 

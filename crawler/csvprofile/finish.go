@@ -83,24 +83,28 @@ func (c *column) distinct(col *Column) {
 }
 
 func (c *column) top(col *Column) {
-	value := func(s slot) []byte { return c.text[s.off:][:s.len] }
-	order := func(a, b slot) int {
+	value := func(s *slot) []byte { return c.text[s.off:][:s.len] }
+	order := func(a, b *slot) int {
 		if a.est != b.est {
 			return cmp.Compare(b.est, a.est)
 		}
 		return bytes.Compare(value(a), value(b))
 	}
 	most := topN + len(col.NullWords)
-	best := make([]slot, 0, most+1) // in order
+	best := make([]*slot, 0, most+1) // in order
 	least, last := uint32(1), uint64(math.MaxUint64)
 	if !c.exact {
 		least = 2
 	}
-	for _, s := range c.slots {
+	for i := range c.slots {
+		s := &c.slots[i]
 		if s.est < least || s.est == least && prefix(value(s)) > last || len(best) == most && order(s, best[most-1]) > 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(best, s, order)
+		at := len(best)
+		for at > 0 && order(s, best[at-1]) < 0 {
+			at--
+		}
 		best = slices.Insert(best, at, s)
 		if len(best) >= most {
 			best = best[:most]

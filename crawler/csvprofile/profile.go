@@ -85,7 +85,8 @@ type Options struct {
 
 const headBytes = 256 << 10
 
-// Read profiles one CSV-like file. It fails only if r does or ctx ends.
+// Read profiles one CSV-like file. It fails only if r does or ctx ends. A small file that r has in memory is not copied: r
+// then has its Size, and Head(n), its first n bytes or all, which do not change until Read returns.
 func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
 	p := &Profile{Version: Version, Columns: []Column{}}
 	if o.MaxBytes > 0 {
@@ -118,6 +119,10 @@ func readHead(r io.Reader) (head []byte, whole bool, err error) {
 	size := headBytes / 4
 	if sized, ok := r.(interface{ Size() int64 }); ok {
 		size = int(min(max(sized.Size(), 0)+1, headBytes)) // and one to see the end
+		if held, ok := r.(interface{ Head(int) ([]byte, error) }); ok && size < headBytes {
+			head, err := held.Head(size - 1)
+			return head, true, err
+		}
 	}
 	for ; ; size = min(size*2, headBytes) {
 		n := len(head)

@@ -3,6 +3,7 @@ package csvprofile
 import (
 	"bytes"
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -141,7 +142,7 @@ func bound(d string) float64 {
 // that stands on enough lines; "" comes first.
 func delimiters(text []byte) []string {
 	type count struct{ lines, last int } // the last line it was seen on
-	var ascii [utf8.RuneSelf]count
+	var ascii [utf8.RuneSelf]int
 	counts := map[rune]count{}  // of other characters
 	lines, at, feed := 0, 0, -1 // feed is the next LF
 	for at < len(text) && lines < 200 {
@@ -163,12 +164,12 @@ func delimiters(text []byte) []string {
 		if len(line) > 8192 {
 			line = line[:8192]
 		}
+		var seen [2]uint64 // a bit for each ASCII character
 		for i := 0; i < len(line); {
 			if c := line[i]; c < utf8.RuneSelf {
 				i++
-				if n := &ascii[c]; n.last != lines {
-					*n = count{n.lines + 1, lines}
-				}
+				seen[0] |= 1 << c // which is no bit from 64 on
+				seen[1] |= 1 << (c - 64)
 				continue
 			}
 			c, w := utf8.DecodeRune(line[i:])
@@ -177,10 +178,15 @@ func delimiters(text []byte) []string {
 				counts[c] = count{n.lines + 1, lines}
 			}
 		}
+		for i, m := range seen {
+			for m &= delimiting[i]; m != 0; m &= m - 1 {
+				ascii[i*64+bits.TrailingZeros64(m)]++
+			}
+		}
 	}
 	for c, n := range ascii {
-		if n.lines > 0 && mayDelimit(rune(c)) {
-			counts[rune(c)] = n
+		if n > 0 {
+			counts[rune(c)] = count{lines: n}
 		}
 	}
 	list := []string{""}
@@ -206,6 +212,16 @@ func delimiters(text []byte) []string {
 	})
 	return list[:min(len(list), 24)]
 }
+
+// delimiting has a bit for each ASCII character that may delimit.
+var delimiting = func() (set [2]uint64) {
+	for c := range utf8.RuneSelf {
+		if mayDelimit(rune(c)) {
+			set[c/64] |= 1 << (c % 64)
+		}
+	}
+	return set
+}()
 
 func mayDelimit(c rune) bool {
 	if c < utf8.RuneSelf {

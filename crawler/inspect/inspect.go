@@ -50,6 +50,26 @@ type Input struct {
 	Body  io.ReaderAt
 }
 
+// reader reads the file from its beginning.
+func (in Input) reader() io.Reader {
+	section := io.NewSectionReader(in.Body, 0, in.Size)
+	if held, ok := in.Body.(holder); ok {
+		return inMemory{section, held}
+	}
+	return section
+}
+
+// holder is a body that has its beginning in memory, as package spool's have, and gives at most n bytes of it without a copy.
+type holder interface {
+	Head(n int) ([]byte, error)
+}
+
+// inMemory reads a body that is a holder.
+type inMemory struct {
+	*io.SectionReader
+	holder
+}
+
 // Limits of one File. Zero fields take the defaults.
 type Limits struct {
 	Time       time.Duration // 2 minutes
@@ -142,7 +162,7 @@ func (l *look) rdf(in Input) *rdfprofile.Profile {
 func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 	switch {
 	case in.Found.Tabular || in.Found.Type == "text/csv" || in.Found.Type == "text/tab-separated-values":
-		profile, err := csvprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), csvprofile.Options{Charset: in.Found.Charset})
+		profile, err := csvprofile.Read(l.ctx, in.reader(), csvprofile.Options{Charset: in.Found.Charset})
 		if err != nil {
 			l.fault(name, err)
 			return nil

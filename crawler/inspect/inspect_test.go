@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -111,5 +112,23 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 	cancel()
 	if _, err := File(ctx, Input{Found: detect.Detection{Type: "text/csv"}, Size: 5, Body: strings.NewReader("a,b\n1")}, Limits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
+	}
+}
+
+func TestABodyInMemoryIsReadAsAnyOther(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{10, 50_000, 300_000} {
+		data := crawledTable(3, size)
+		in := Input{Found: detect.Detection{Type: "text/csv"}, Name: "a.csv", Size: int64(len(data)), Body: bytes.NewReader(data)}
+		want, err := File(t.Context(), in, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := bytes.Clone(data)
+		in.Body = held{bytes.NewReader(data), data}
+		got, err := File(t.Context(), in, Limits{})
+		if err != nil || !reflect.DeepEqual(got, want) || !bytes.Equal(data, before) {
+			t.Errorf("%d bytes: %+v, %v; want %+v", size, got, err, want)
+		}
 	}
 }

@@ -68,10 +68,20 @@ var cities = sync.OnceValue(func() map[string]bool {
 })
 
 // IsCountry tells whether s is the name of a country.
-func IsCountry(s string) bool { return countryNames()[strings.ToLower(s)] }
+func IsCountry(s string) bool { return !numbered(s) && countryNames()[strings.ToLower(s)] }
 
 // IsCity tells whether s is the name of a larger city, in its own language, English or German.
-func IsCity(s string) bool { return cities()[strings.ToLower(s)] }
+func IsCity(s string) bool { return !numbered(s) && cities()[strings.ToLower(s)] }
+
+// numbered tells whether s has a digit in it: a code, as no name here is.
+func numbered(s string) bool {
+	for i := range len(s) {
+		if s[i]-'0' <= 9 {
+			return true
+		}
+	}
+	return false
+}
 
 // IsCountryCode tells whether s is an ISO 3166-1 code of two or three capital letters. The codes EL and UK, which
 // Eurostat uses, count as well.
@@ -113,6 +123,9 @@ func IsMonth(s string) bool { return listed(months, s) }
 func IsWeekday(s string) bool { return listed(weekdays, s) }
 
 func listed(list, s string) bool {
+	if numbered(s) {
+		return false
+	}
 	s = strings.TrimSuffix(strings.ToLower(s), ".")
 	return len(s) >= 2 && !strings.Contains(s, " ") && strings.Contains(list, " "+s+" ")
 }
