@@ -65,11 +65,15 @@ func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.
 	if p.stored(latest) {
 		return nil
 	}
-	_, err := p.store(ctx, nil, latest.Digests, ex, written)
-	return err
+	body := ex.Body.Open()
+	defer body.Close()
+	if _, err := p.Archive.Bytes().Put(ctx, body, content.PutOptions{Known: &latest.Digests, Written: written}); err != nil {
+		return fmt.Errorf("store bytes: %w", err)
+	}
+	return nil
 }
 
-// keep looks into a new version's bytes and stores them. The processor is left to others while that waits for the disk.
+// keep looks into a new version's bytes and puts them on the disk. The processor is left to others while that waits for it.
 func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, written func()) (kept *archive.Kept, err error) {
 	kept = &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
@@ -82,7 +86,7 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	if err := errors.Join(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	kept.Ref, err = p.store(ctx, latest, ex.Body.Digests(), ex, written)
+	kept.Placed, err = p.place(ctx, latest, ex, written)
 	return kept, err
 }
 
@@ -107,19 +111,20 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
-// store puts the bytes into the content store, beside the version before them.
-func (p *Pipeline) store(ctx context.Context, latest *catalog.Version, digests catalog.Digests, ex *fetch.Exchange, written func()) (content.Ref, error) {
+// place gives the bytes to the content store, beside the version before them; a transaction makes them part of it.
+func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, written func()) (*content.Placed, error) {
+	digests := ex.Body.Digests()
 	opts := content.PutOptions{Known: &digests, Written: written}
 	if latest != nil {
 		opts.Previous = latest.Digests.SHA256
 	}
 	body := ex.Body.Open()
 	defer body.Close()
-	ref, err := p.Archive.Bytes().Put(ctx, body, opts)
+	placed, err := p.Archive.Bytes().Place(ctx, body, opts)
 	if err != nil {
-		return ref, fmt.Errorf("store bytes: %w", err)
+		return nil, fmt.Errorf("store bytes: %w", err)
 	}
-	return ref, nil
+	return placed, nil
 }
 
 // compareTime bounds how long a new version may be compared with the one before.

@@ -72,6 +72,9 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
 		p.Refused()
 	}
+	if found.Kept != nil {
+		defer found.Kept.Placed.Release()
+	}
 	report, err := p.commit(ctx, lease, job, latest, exchange, found)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)

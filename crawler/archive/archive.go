@@ -5,8 +5,8 @@
 // are the truth; triples are derived from them by package describe and can be made again (Quads).
 //
 // Two ways lead in: Register takes what a source lists, Commit takes one finished fetch. Each is one transaction over
-// records, triples and whatever the caller adds to it (the frontier's result), so a version exists for everybody at one
-// moment or not at all. Bytes are durable before a transaction names them. Reading never waits for writing. One thing
+// records, triples, the content store's records and whatever the caller adds to it (the frontier's result), so a version
+// exists for everybody at one moment or not at all. Bytes are durable before a transaction names them. Reading never waits for writing. One thing
 // follows a version at some distance: which columns of other tables its columns share values with. Commit marks the version,
 // and Join takes marked ones in, many at a time.
 //

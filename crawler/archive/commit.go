@@ -28,10 +28,11 @@ type Visit struct {
 	ErrorPage *[32]byte
 }
 
-// Kept is a body that is durable in the content store already, and what was found out about it.
+// Kept is a body whose bytes are on disk already, and what was found out about it.
 type Kept struct {
-	Ref          content.Ref
-	Type         string // media type
+	Placed       *content.Placed // becomes part of the content store with the commit; whoever has placed it releases it
+	Ref          content.Ref     // of what is in the content store already, where Placed is nil
+	Type         string          // media type
 	Charset      string
 	Because      string
 	FileName     string
@@ -51,7 +52,7 @@ type Former struct {
 }
 
 // Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
-// and what also adds (may be nil; it is given the activity as it will be recorded) are one transaction, durable on return. Bytes equal to the latest version's make no
+// the content's, and what also adds (may be nil; it is given the activity as it will be recorded) are one transaction, durable on return. Bytes equal to the latest version's make no
 // version: the outcome becomes Unchanged. It returns the activity as recorded.
 func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, catalog.Activity) error) (catalog.Activity, error) {
 	act := visit.Activity
@@ -138,13 +139,20 @@ func visited(r record, act catalog.Activity) record {
 
 // keep makes a version of what was kept, unless it is what the resource held already.
 func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.Activity, kept *Kept, inside []byte) error {
-	digests := catalog.Digests{SHA256: kept.Ref.SHA256, MD5: kept.Ref.MD5}
+	ref := kept.Ref
+	if kept.Placed != nil {
+		var err error
+		if ref, err = kept.Placed.Write(txn.KV()); err != nil {
+			return err
+		}
+	}
+	digests := catalog.Digests{SHA256: ref.SHA256, MD5: ref.MD5}
 	if r.Versions > 0 && r.Latest == digests {
 		act.Outcome = catalog.Unchanged
 		return nil
 	}
 	v := catalog.Version{
-		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digests, Size: kept.Ref.Size,
+		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digests, Size: ref.Size,
 		Type: kept.Type, Charset: kept.Charset, Because: kept.Because, FileName: kept.FileName, At: act.Start.UTC(),
 		Activity: act.ID, LastModified: kept.LastModified, ETag: kept.ETag, Headers: kept.Headers, Request: kept.Request,
 	}
@@ -157,7 +165,7 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	r.Versions++
 	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
 	r.MediaType, r.FileName = v.Type, v.FileName
-	if err := t.saveVersion(r.ID, v, kept, inside); err != nil {
+	if err := t.saveVersion(r.ID, v, ref, kept, inside); err != nil {
 		return err
 	}
 	if err := replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change)); err != nil {
@@ -192,7 +200,7 @@ func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside, change *diff
 	return append(append(describe.Version(m, v), describe.Inside(m, v, in)...), describe.Change(m, v, change)...)
 }
 
-func (t tables) saveVersion(id string, v catalog.Version, kept *Kept, inside []byte) error {
+func (t tables) saveVersion(id string, v catalog.Version, ref content.Ref, kept *Kept, inside []byte) error {
 	if err := t.set(key(tableVersion, rid(id), v.N), v); err != nil {
 		return err
 	}
@@ -206,7 +214,7 @@ func (t tables) saveVersion(id string, v catalog.Version, kept *Kept, inside []b
 			return err
 		}
 	}
-	if err := t.saveStored(id, v, kept.Ref); err != nil {
+	if err := t.saveStored(id, v, ref); err != nil {
 		return err
 	}
 	return t.mark(key(tableByDigest, v.Digests.SHA256[:], rid(id), v.N))

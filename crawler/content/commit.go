@@ -31,47 +31,40 @@ func (g *segment) stored() int64 { return segmentHead + int64(g.deflated) }
 const extentsAtOnce = 512
 
 // commit makes the file visible: its record, its extents, the cuts, and the packs' figures, in one transaction.
-func (p *put) commit(ctx context.Context) error {
-	pages := encodeRuns(p.file.runs)
-	p.file.pages = len(pages) - 1
-	if err := p.commitAhead(ctx, pages); err != nil {
+func (p *put) commit(tx *kv.Txn, page []byte) error {
+	if len(p.extents) <= extentsAtOnce {
+		if err := setExtents(tx, p.extents); err != nil {
+			return err
+		}
+	}
+	packs := make(packDeltas)
+	for _, x := range p.extents {
+		for i := range x.segments {
+			packs.add(&x.segments[i])
+		}
+	}
+	if len(p.cuts) > 0 {
+		if err := p.commitCuts(tx, packs); err != nil {
+			return err
+		}
+	}
+	if p.base != nil {
+		last, err := lastCut(tx, p.file.family)
+		if err != nil {
+			return err
+		}
+		p.file.layout = last
+	}
+	if err := packs.commit(tx); err != nil {
 		return err
 	}
-	return p.s.db.Update(ctx, func(tx *kv.Txn) error {
-		if len(p.extents) <= extentsAtOnce {
-			if err := setExtents(tx, p.extents); err != nil {
-				return err
-			}
-		}
-		packs := make(packDeltas)
-		for _, x := range p.extents {
-			for i := range x.segments {
-				packs.add(&x.segments[i])
-			}
-		}
-		if len(p.cuts) > 0 {
-			if err := p.commitCuts(tx, packs); err != nil {
-				return err
-			}
-		}
-		if p.base != nil {
-			last, err := lastCut(tx, p.file.family)
-			if err != nil {
-				return err
-			}
-			p.file.layout = last
-		}
-		if err := packs.commit(tx); err != nil {
-			return err
-		}
-		if err := addTotals(tx, 1, p.file.size); err != nil {
-			return err
-		}
-		if err := tx.Set(refsSpace, memberKey(p.file.family, p.file.sha), nil); err != nil {
-			return err
-		}
-		return tx.Set(filesSpace, p.file.sha[:], p.file.encode(pages[0]))
-	})
+	if err := addTotals(tx, 1, p.file.size); err != nil {
+		return err
+	}
+	if err := tx.Set(refsSpace, memberKey(p.file.family, p.file.sha), nil); err != nil {
+		return err
+	}
+	return tx.Set(filesSpace, p.file.sha[:], p.file.encode(page))
 }
 
 // commitAhead writes what does not fit in one transaction and is not found before the file's record is.

@@ -318,11 +318,15 @@ func TestKilledProcess(t *testing.T) {
 	data := table(r, 60_000)
 	var sha Digest
 	for i := 0; ; i++ {
-		ref, err := s.Put(context.Background(), bytes.NewReader(data), PutOptions{Previous: sha})
+		if i%2 == 0 {
+			_, err = s.Put(context.Background(), bytes.NewReader(data), PutOptions{Previous: sha})
+		} else {
+			err = s.putNamed(db, data, sha)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		sha = ref.SHA256
+		sha = sha256.Sum256(data)
 		fmt.Printf("stored %s\n", sha)
 		data = edit(r, data)
 		if i%10 == 9 {
@@ -331,6 +335,24 @@ func TestKilledProcess(t *testing.T) {
 			}
 		}
 	}
+}
+
+// named is a record of somebody else's that comes in the same transaction as the file it names.
+const named = "content test/"
+
+func (s *Store) putNamed(db *kv.DB, data []byte, previous Digest) error {
+	p, err := s.Place(context.Background(), bytes.NewReader(data), PutOptions{Previous: previous})
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	return db.Update(context.Background(), func(tx *kv.Txn) error {
+		ref, err := p.Write(tx)
+		if err != nil {
+			return err
+		}
+		return tx.Set(kv.SpaceMeta, []byte(named+string(ref.SHA256[:])), nil)
+	})
 }
 
 func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
@@ -385,6 +407,19 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 		if err := readAll(s.Store, sha); err != nil {
 			t.Errorf("%s: %v", sha, err)
 		}
+	}
+	names := 0
+	err = db.View(func(tx *kv.Txn) error {
+		return tx.Scan(kv.SpaceMeta, []byte(named), nil, func(key, _ []byte) (bool, error) {
+			names++
+			if sha := Digest(key[len(named):]); readAll(s.Store, sha) != nil {
+				t.Errorf("%s is named and not there", sha)
+			}
+			return true, nil
+		})
+	})
+	if err != nil || names < 50 {
+		t.Errorf("%d files are named, %v", names, err)
 	}
 	s.verify()
 }

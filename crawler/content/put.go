@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/triplestore/kv"
 )
 
 // Digests of a file.
 type Digests = catalog.Digests
 
-// PutOptions of one Put. The zero value is good.
+// PutOptions of one Put or Place. The zero value is good.
 type PutOptions struct {
 	// Previous is the SHA-256 of the file that was at the same address before, zero for none. It is where common parts
 	// are looked for; a digest that is not stored is no error.
@@ -22,46 +23,33 @@ type PutOptions struct {
 	// read; else the SHA-256 is compared with the bytes (ErrDigest) and the MD5 is believed.
 	Known *Digests
 	// Written is called, if not nil, once nothing is left but to wait for the disk and the database; by then none of the
-	// file's bytes are held. Put may return without having called it.
+	// file's bytes are held. Put and Place may return without having called it.
 	Written func()
 }
 
-// spare is how long GC leaves files alone that Put has given out.
+// spare is how long GC leaves files alone that Put or Place has given out.
 const spare = time.Hour
 
 // Put stores a file and returns when it is durable. The same bytes are stored once and may be put again at any time. A
 // reader that can seek (an *os.File) is read where it stands, any other is copied first, so that it can be read twice.
 // On an error nothing is stored; ErrDiskFull where there is no room.
-func (s *Store) Put(ctx context.Context, r io.Reader, o PutOptions) (Ref, error) {
-	if s.isClosed() {
-		return Ref{}, ErrClosed
-	}
-	if o.Known != nil {
-		if ref, ok, err := s.had(ctx, o.Known.SHA256); ok || err != nil {
-			return ref, err
-		}
-	}
-	if err := s.room(); err != nil {
-		return Ref{}, err
-	}
-	src, err := s.openSource(ctx, r)
+func (s *Store) Put(ctx context.Context, r io.Reader, o PutOptions) (ref Ref, err error) {
+	p, err := s.Place(ctx, r, o)
 	if err != nil {
 		return Ref{}, err
 	}
-	defer src.drop()
-	d, err := src.digest(ctx, o.Known)
+	defer p.Release()
+	if p.put == nil {
+		return p.ref, nil
+	}
+	err = s.db.Update(ctx, func(tx *kv.Txn) (err error) {
+		ref, err = p.Write(tx)
+		return err
+	})
 	if err != nil {
-		return Ref{}, err
+		return Ref{}, fmt.Errorf("content: put %s: %w", p.put.file.sha, err)
 	}
-	unlock, err := s.files.lock(ctx, d.sha)
-	if err != nil {
-		return Ref{}, err
-	}
-	defer unlock()
-	if ref, ok, err := s.known(d.sha); ok || err != nil {
-		return ref, err
-	}
-	return s.store(ctx, src, d, o)
+	return ref, nil
 }
 
 // had is known, while no GC takes the file away.
@@ -95,44 +83,6 @@ func (s *Store) spareFromGC(sha Digest) {
 		}
 	}
 	s.recent[sha] = now
-}
-
-// store writes a file that is not stored yet. The caller has its lock.
-func (s *Store) store(ctx context.Context, src *source, d digests, o PutOptions) (Ref, error) {
-	p := newPut(s, src, d)
-	done, err := s.tail.enter()
-	if err != nil {
-		return Ref{}, err
-	}
-	defer done()
-	if o.Previous != (Digest{}) && o.Previous != d.sha {
-		leave, err := p.findBase(ctx, o.Previous)
-		if err != nil {
-			return Ref{}, err
-		}
-		defer leave()
-	}
-	err = p.write(ctx)
-	if p.base != nil && errors.Is(err, ErrDamaged) { // of the previous file: do without it
-		s.log.Warn("the previous version cannot be built upon", "previous", o.Previous.String(), "err", err)
-		p = newPut(s, src, d)
-		err = p.write(ctx)
-	}
-	if err != nil {
-		return Ref{}, err
-	}
-	p.neu, p.old, src.r, src.data = nil, nil, nil, nil
-	if o.Written != nil {
-		o.Written()
-	}
-	if err := s.tail.sync(); err != nil {
-		return Ref{}, err
-	}
-	if err := p.commit(ctx); err != nil {
-		return Ref{}, fmt.Errorf("content: put %s: %w", d.sha, err)
-	}
-	s.spareFromGC(d.sha)
-	return p.file.ref(), nil
 }
 
 func newPut(s *Store, src *source, d digests) *put {

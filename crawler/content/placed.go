@@ -1,0 +1,132 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"odarchive/triplestore/kv"
+)
+
+// Placed is a file whose bytes are on disk, and which is not stored before Write has become true: it is Put in two steps,
+// for those who have a transaction of their own. Until Release, others who store the same bytes, or a next version of the
+// same previous file, wait, and no Compact takes the bytes for waste.
+type Placed struct {
+	s     *Store
+	ref   Ref    // of a file that was stored before
+	put   *put   // nil for such a one
+	page  []byte // the first of runs
+	leave []func()
+}
+
+// Place does what Put does, but for the transaction. The caller calls Release, whether it has called Write or not. What was
+// placed and not written is waste in a pack.
+func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, error) {
+	if s.isClosed() {
+		return nil, ErrClosed
+	}
+	if o.Known != nil {
+		ref, ok, err := s.had(ctx, o.Known.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return &Placed{ref: ref}, nil
+		}
+	}
+	if err := s.room(); err != nil {
+		return nil, err
+	}
+	src, err := s.openSource(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer src.drop()
+	d, err := src.digest(ctx, o.Known)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.files.lock(ctx, d.sha)
+	if err != nil {
+		return nil, err
+	}
+	p := &Placed{s: s, leave: []func(){unlock}}
+	ref, ok, err := s.known(d.sha)
+	if ok && err == nil {
+		p.Release()
+		return &Placed{ref: ref}, nil
+	}
+	if err == nil {
+		err = p.place(ctx, src, d, o)
+	}
+	if err != nil {
+		p.Release()
+		return nil, err
+	}
+	return p, nil
+}
+
+// place writes the bytes of a file that is not stored yet. The caller has its lock.
+func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions) error {
+	s := p.s
+	p.put = newPut(s, src, d)
+	done, err := s.tail.enter()
+	if err != nil {
+		return err
+	}
+	p.leave = append(p.leave, done)
+	if o.Previous != (Digest{}) && o.Previous != d.sha {
+		leave, err := p.put.findBase(ctx, o.Previous)
+		if err != nil {
+			return err
+		}
+		p.leave = append(p.leave, leave)
+	}
+	err = p.put.write(ctx)
+	if p.put.base != nil && errors.Is(err, ErrDamaged) { // of the previous file: do without it
+		s.log.Warn("the previous version cannot be built upon", "previous", o.Previous.String(), "err", err)
+		p.put = newPut(s, src, d)
+		err = p.put.write(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	p.put.neu, p.put.old, src.r, src.data = nil, nil, nil, nil
+	if o.Written != nil {
+		o.Written()
+	}
+	if err := s.tail.sync(); err != nil {
+		return err
+	}
+	pages := encodeRuns(p.put.file.runs)
+	p.put.file.pages, p.page = len(pages)-1, pages[0]
+	if err := p.put.commitAhead(ctx, pages); err != nil {
+		return fmt.Errorf("content: put %s: %w", d.sha, err)
+	}
+	return nil
+}
+
+// Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. It is
+// called once.
+func (p *Placed) Write(tx *kv.Txn) (Ref, error) {
+	if p.put == nil {
+		return p.ref, nil
+	}
+	if err := p.put.commit(tx, p.page); err != nil {
+		return Ref{}, err
+	}
+	tx.OnCommit(func() { p.s.spareFromGC(p.put.file.sha) })
+	return p.put.file.ref(), nil
+}
+
+// Release lets go of what the file has kept from others. It may be called twice, and of nil.
+func (p *Placed) Release() {
+	if p == nil {
+		return
+	}
+	for i := len(p.leave) - 1; i >= 0; i-- {
+		p.leave[i]()
+	}
+	p.leave = nil
+}
