@@ -136,7 +136,7 @@ func durableNode(b *testing.B) *node {
 		must(errors.Join(packs.Close(), triples.Close(), db.Close()))
 	})
 	n := &node{clock: clock, triples: triples, Intake: &Intake{Archive: arc, Frontier: queue, Clock: clock.now}, Pipeline: &Pipeline{
-		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 32,
+		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 128,
 		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
 		Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}}

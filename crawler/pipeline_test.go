@@ -332,6 +332,62 @@ func TestAHostThatAsksToBeLeftAloneIs(t *testing.T) {
 	}
 }
 
+func TestAWorkerVisitsOtherHostsWhileOneRests(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var order []string
+	n := newNode(t)
+	n.Workers = 1
+	n.Gate = politeness.New(politeness.Options{Fetch: n.Fetcher.Fetch, Delay: 300 * time.Millisecond})
+	for _, host := range []string{"a", "b", "c"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				http.NotFound(w, r)
+				return
+			}
+			mu.Lock()
+			order = append(order, host)
+			mu.Unlock()
+			fmt.Fprintf(w, "id,host\n1,%s%s\n", host, r.URL.Path)
+		}))
+		t.Cleanup(server.Close)
+		n.add(t, server.URL+"/1.csv", server.URL+"/2.csv", server.URL+"/3.csv")
+	}
+	n.crawl(t, RunOptions{})
+	if len(order) != 9 {
+		t.Fatalf("asked %v, want nine files", order)
+	}
+	for round := range slices.Chunk(order, 3) {
+		if slices.Sort(round); !slices.Equal(round, []string{"a", "b", "c"}) {
+			t.Errorf("asked in the order %v: a host was waited for while others were due", order)
+		}
+	}
+}
+
+func TestAFileAskedForByNameIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	n.Gate = politeness.New(politeness.Options{Fetch: n.Fetcher.Fetch, Delay: 300 * time.Millisecond})
+	s.set("/a.csv", "a,b\n1,2\n")
+	n.add(t, s.URL+"/a.csv")
+	if got := n.crawl(t, RunOptions{URLs: []string{s.URL + "/a.csv"}}); got["/a.csv"].Outcome != catalog.Archived {
+		t.Errorf("behind the pause after robots.txt: %+v, want it archived", got)
+	}
+}
+
+func TestACrawlThatHasMadeAllItsFetchesDoesNotWaitForMore(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	for i := range 3 {
+		s.set(fmt.Sprintf("/%d.csv", i), "a,b\n1,2\n")
+		n.add(t, fmt.Sprintf("%s/%d.csv", s.URL, i))
+	}
+	summary, err := n.Run(t.Context(), RunOptions{MaxFetches: 3})
+	if err != nil || summary.Fetches != 3 {
+		t.Errorf("%+v, %v; want three fetches and the end", summary, err)
+	}
+}
+
 func TestBytesThatWereLostAreFetchedAgain(t *testing.T) {
 	t.Parallel()
 	s, n := newSite(t), newNode(t)

@@ -32,7 +32,8 @@ const patience = 2 * time.Minute
 // run is the state that the workers of one Run share.
 type run struct {
 	*Pipeline
-	opts RunOptions
+	opts    RunOptions
+	looking chan struct{} // held by the worker that looks for a lease
 
 	mu      sync.Mutex // guards what follows
 	summary Summary
@@ -45,7 +46,7 @@ type run struct {
 // the archive itself, except that a crawl without an end waits for room on a full disk; every worker has stopped and every lease is given back when it returns.
 // The columns of new versions are indexed beside it, and all of them are before a crawl ends by itself.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
-	r := &run{Pipeline: p, opts: opts}
+	r := &run{Pipeline: p, opts: opts, looking: make(chan struct{}, 1)}
 	began := time.Now()
 	p.progress.begin()
 	beside, stop := context.WithCancel(ctx)
@@ -104,33 +105,63 @@ func (r *run) waitForRoom(ctx context.Context, err error) error {
 	}
 }
 
-// next waits for a lease; nil where the crawl is at its end.
+// next waits for a lease; nil where the crawl is at its end. One worker at a time looks, for all who have nothing to do.
 func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
-	if !r.mayStart(0) {
-		return nil, nil
+	select {
+	case r.looking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	if !r.opts.Once {
-		return r.Frontier.Lease(ctx)
-	}
-	for {
+	defer func() { <-r.looking }()
+	for r.mayStart(0) {
+		if !r.opts.Once && r.opts.MaxFetches == 0 {
+			return r.Frontier.Lease(ctx)
+		}
+		changed := r.Frontier.Changed()
 		lease, err := r.Frontier.TryLease(ctx)
+		if !r.opts.Once && errors.Is(err, frontier.ErrPaused) {
+			err = nil
+		}
 		if err != nil || lease != nil {
 			return lease, err
 		}
-		pending, at, err := r.Frontier.Pending(patience)
-		if err == nil && !pending {
-			at, pending = r.awaited()
-		}
-		if err != nil || !pending {
+		at, more, err := r.lookAgain()
+		if err != nil || !more {
 			return nil, err
 		}
 		wait := min(max(at.Sub(r.Clock()), 5*time.Millisecond), time.Second)
+		timer := time.NewTimer(wait)
 		select {
-		case <-time.After(wait):
+		case <-changed:
+		case <-timer.C:
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			err = context.Cause(ctx)
+		}
+		if timer.Stop(); err != nil {
+			return nil, err
 		}
 	}
+	return nil, nil
+}
+
+// lookAgain is when a lease may be had, if there is none now and nothing changes; more is false where a crawl of what is
+// due has visited all.
+func (r *run) lookAgain() (at time.Time, more bool, err error) {
+	now := r.Clock()
+	if !r.opts.Once {
+		return now.Add(time.Second), true, nil
+	}
+	more, at, err = r.Frontier.Pending(patience)
+	if err == nil && more && !at.After(now) { // all are being visited
+		var queued bool
+		if at, queued, err = r.Frontier.NextDue(); !queued {
+			at = now.Add(time.Second)
+		}
+	}
+	if err == nil && !more {
+		at, more = r.awaited()
+	}
+	return at, more, err
 }
 
 // awaited is when the last retry is due that the crawl waits for, while it is not; the log is told once.
@@ -163,7 +194,7 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 		if !ok || !r.mayStart(1) {
 			break
 		}
-		report, err := r.Visit(lease.Context(), lease, job)
+		report, err := r.visit(ctx, lease, job)
 		var wait *politeness.Wait
 		if errors.As(err, &wait) {
 			return r.leaveAlone(ctx, lease, wait)
@@ -176,6 +207,22 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 		}
 	}
 	return r.giveBack(ctx, lease)
+}
+
+// visit sits out the pause of a host whose URL was asked for by name; in a crawl, others are visited meanwhile.
+func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
+	for {
+		report, err := r.Visit(lease.Context(), lease, job)
+		var wait *politeness.Wait
+		if len(r.opts.URLs) == 0 || !errors.As(err, &wait) || time.Until(wait.Until) > patience {
+			return report, err
+		}
+		select {
+		case <-time.After(time.Until(wait.Until)):
+		case <-ctx.Done():
+			return Report{}, context.Cause(ctx)
+		}
+	}
 }
 
 // failed tells an error that ends the crawl from the end of a lease, after which the job is somebody else's.

@@ -24,8 +24,8 @@ type Result struct {
 	HostWait     string        // why
 }
 
-// moment is how long a lease waits rather than ends.
-const moment = 2 * time.Second
+// moment is how long a lease waits rather than ends: its worker has other hosts to visit.
+const moment = 50 * time.Millisecond
 
 // Done records a visit inside the caller's transaction; it takes effect when that commits. A second result for one
 // job of a lease changes nothing. ErrLeaseLost where the lease has ended meanwhile: the result must not be stored.

@@ -147,6 +147,13 @@ func (f *Frontier) signal(at int64) {
 	f.wake = make(chan struct{})
 }
 
+// Changed is closed when something may have become due that was not: a lease has ended, URLs were added.
+func (f *Frontier) Changed() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.wake
+}
+
 // Pause stops granting leases, also after a restart, until Resume. Leases under way go on.
 func (f *Frontier) Pause(ctx context.Context, why string) error {
 	if why == "" {

@@ -60,7 +60,7 @@ func TestServersSeeAPoliteCrawler(t *testing.T) {
 			for p := range pages {
 				wg.Go(func() {
 					ctx, url := t.Context(), fmt.Sprintf("http://h%d.example/%d", h, p)
-					pass, v, err := gate.Visit(ctx, url)
+					pass, v, err := gate.Visit(ctx, url, 30*time.Second)
 					if err != nil || !v.Allowed {
 						t.Errorf("%s: %+v, %v", url, v, err)
 						return

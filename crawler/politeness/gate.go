@@ -88,23 +88,6 @@ type Gate struct {
 	swept time.Time
 }
 
-// door of one host (or address, or domain).
-type door struct {
-	busy    bool
-	waiting int
-	free    chan struct{} // closed when the door may have come free, or its times changed; nil: nobody waits
-
-	next     time.Time // not before this time
-	why      string    // what next is for
-	delay    time.Duration
-	crawl    time.Duration // Crawl-delay of robots.txt
-	latency  time.Duration // until the first byte, smoothed
-	back     backoff
-	requests int
-	failures int // requests that failed, whatever for
-	last     time.Time
-}
-
 // New makes a gate. It reads nothing before a host is met.
 func New(opts Options) *Gate {
 	g := &Gate{opts: opts.withDefaults(), doors: map[string]*door{}}
@@ -143,12 +126,16 @@ func ResultOf(ex *fetch.Exchange) Result {
 // Enter waits for the host (surt.Host) to be free and its pause to be over, and takes it. The caller leaves as soon as its
 // last request is through, exactly once. A *Wait error means that it would take longer than the gate's patience.
 func (g *Gate) Enter(ctx context.Context, host string) (leave func(Result), err error) {
+	return g.enter(ctx, host, g.opts.Patience)
+}
+
+func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (leave func(Result), err error) {
 	keys, err := g.keys(ctx, host)
 	if err != nil {
 		return nil, err
 	}
 	for i, key := range keys {
-		if err := g.take(ctx, key); err != nil {
+		if err := g.take(ctx, key, patience, key != host); err != nil {
 			for _, held := range keys[:i] {
 				g.giveBack(held)
 			}
@@ -187,8 +174,8 @@ func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 	return keys, nil
 }
 
-func (g *Gate) take(ctx context.Context, key string) error {
-	deadline := time.Now().Add(g.opts.Patience)
+func (g *Gate) take(ctx context.Context, key string, patience time.Duration, shared bool) error {
+	deadline := time.Now().Add(patience)
 	g.mu.Lock()
 	d, err := g.door(key)
 	if err != nil {
@@ -209,6 +196,9 @@ func (g *Gate) take(ctx context.Context, key string) error {
 			until, why = deadline, "busy"
 		}
 		if until.After(deadline) || !now.Before(deadline) {
+			if shared {
+				until = d.promise(until, now)
+			}
 			g.mu.Unlock()
 			return &Wait{Host: key, Until: until, Why: why}
 		}
@@ -227,41 +217,6 @@ func (g *Gate) take(ctx context.Context, key string) error {
 		}
 		timer.Stop()
 		g.mu.Lock()
-	}
-}
-
-// door finds or makes a door; the caller holds mu.
-func (g *Gate) door(key string) (*door, error) {
-	if d, ok := g.doors[key]; ok {
-		return d, nil
-	}
-	g.sweep()
-	d := &door{}
-	if err := g.recall(key, d); err != nil {
-		return nil, err
-	}
-	g.doors[key] = d
-	return d, nil
-}
-
-// sweep forgets doors that nobody needs: free, rested, without anything held against them. The caller holds mu.
-func (g *Gate) sweep() {
-	now := time.Now()
-	if len(g.doors) < 1024 || now.Sub(g.swept) < 10*time.Second {
-		return
-	}
-	g.swept = now
-	for key, d := range g.doors {
-		if !d.busy && d.waiting == 0 && now.After(d.next.Add(time.Minute)) && now.After(d.back.until) {
-			delete(g.doors, key)
-		}
-	}
-}
-
-func (d *door) open() {
-	if d.free != nil {
-		close(d.free)
-		d.free = nil
 	}
 }
 
@@ -305,16 +260,6 @@ func (g *Gate) leave(key, host string, r Result) {
 	if changed {
 		g.remember(key, state)
 	}
-}
-
-// pause after a request: what the operator and robots.txt say, and more for a host that is slow to answer.
-func (g *Gate) pause(d *door) time.Duration {
-	const slow, most = time.Second, time.Minute
-	p := max(g.opts.Delay, d.crawl)
-	if d.latency > slow {
-		p = max(p, min(4*d.latency, most))
-	}
-	return p
 }
 
 // crawlDelay notes what robots.txt asks for. A very long one slows the host and never drops it.

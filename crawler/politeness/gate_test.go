@@ -261,6 +261,31 @@ func TestHostsOfOneDomainOrAddressTakeTurns(t *testing.T) {
 	leave(Result{})
 }
 
+func TestHostsThatWaitForOneAddressAreToldDifferentTimes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{PerAddress: true, Delay: 2 * time.Second, Patience: -1, Resolver: sameAddress{}})
+		leave, err := g.Enter(t.Context(), "first.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave(Result{})
+		told := map[time.Duration]int{}
+		for i := range 60 {
+			var wait *Wait
+			if _, err := g.Enter(t.Context(), fmt.Sprintf("h%d.example", i)); !errors.As(err, &wait) {
+				t.Fatalf("host %d: %v, want that it waits", i, err)
+			}
+			told[time.Until(wait.Until)]++
+		}
+		for in, n := range told {
+			if in < 2*time.Second || in > time.Minute || n > 3 {
+				t.Errorf("%d hosts are told to come in %v, want one passage for each and all within a minute", n, in)
+			}
+		}
+	})
+}
+
 type sameAddress struct{}
 
 func (sameAddress) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
@@ -345,7 +370,7 @@ func TestVisitHoldsTheHostOfARedirect(t *testing.T) {
 		})
 		g := New(Options{Fetch: fetcher})
 		begin := time.Now()
-		pass, v, err := g.Visit(t.Context(), "http://a.example/x")
+		pass, v, err := g.Visit(t.Context(), "http://a.example/x", 30*time.Second)
 		if err != nil || !v.Allowed {
 			t.Fatalf("%+v, %v", v, err)
 		}

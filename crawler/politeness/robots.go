@@ -214,7 +214,7 @@ func (r *Robots) read(ctx context.Context, u surt.URL, old *policy) (*policy, er
 	robots := u
 	robots.Path, robots.Query, robots.User = "/robots.txt", "", ""
 	pass := &Pass{gate: r.gate, ctx: ctx}
-	if err := pass.enter(u.Group()); err != nil {
+	if err := pass.enter(u.Group(), r.gate.opts.Patience); err != nil {
 		return nil, err
 	}
 	redirects := 0

@@ -20,8 +20,9 @@ type Pass struct {
 
 // Visit asks for one URL: robots.txt first, then the host. With an allowed verdict comes a Pass, which the caller hands to
 // the fetch (Check: pass.Check) and leaves afterwards. With a verdict against it, pass is nil. The error is *Wait where the
-// host must be left alone for longer than the gate's patience.
-func (g *Gate) Visit(ctx context.Context, url string) (*Pass, Verdict, error) {
+// host must be left alone for longer than patience, so that its caller may visit another meanwhile. What has begun, robots.txt
+// and the way that redirects lead, is waited for as long as the gate is patient.
+func (g *Gate) Visit(ctx context.Context, url string, patience time.Duration) (*Pass, Verdict, error) {
 	v, err := g.Robots.Allowed(ctx, url)
 	if err != nil || !v.Allowed {
 		return nil, v, err
@@ -31,14 +32,14 @@ func (g *Gate) Visit(ctx context.Context, url string) (*Pass, Verdict, error) {
 		return nil, Verdict{Reason: err.Error()}, nil
 	}
 	p := &Pass{gate: g, ctx: ctx}
-	if err := p.enter(host); err != nil {
+	if err := p.enter(host, patience); err != nil {
 		return nil, v, err
 	}
 	return p, v, nil
 }
 
-func (p *Pass) enter(host string) error {
-	leave, err := p.gate.Enter(p.ctx, host)
+func (p *Pass) enter(host string, patience time.Duration) error {
+	leave, err := p.gate.enter(p.ctx, host, patience)
 	if err == nil {
 		p.host, p.leave = host, leave
 	}
@@ -80,7 +81,7 @@ func (p *Pass) move(target string) error {
 		return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrBadURL, Why: err.Error()}
 	}
 	p.Leave(Result{})
-	if err := p.enter(u.Group()); err != nil {
+	if err := p.enter(u.Group(), p.gate.opts.Patience); err != nil {
 		return refusal(err)
 	}
 	return nil

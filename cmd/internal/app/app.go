@@ -162,12 +162,12 @@ func (n *Node) openCrawler() error {
 	}
 	room := spool.NewRoom(n.Config.Data, leastRoom)
 	hold := func() string { return cmp.Or(room.Short(), hours.Closed(time.Now())) }
-	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: hold}); err != nil {
-		return err
-	}
-	delay := settings.HostDelay
+	delay, jobs := settings.HostDelay, 1 // a host that rests after each request gives its worker to another one
 	if delay == 0 {
-		delay = -1 // none, where the gate's zero value means its own default
+		delay, jobs = -1, 0 // none, where the gate's zero value means its own default
+	}
+	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: hold, LeaseJobs: jobs}); err != nil {
+		return err
 	}
 	token, _, _ := strings.Cut(settings.UserAgent, "/")
 	n.Gate = politeness.New(politeness.Options{DB: n.DB, Fetch: n.Fetcher.Fetch, Token: token, Delay: delay, Log: n.Log,

@@ -65,7 +65,7 @@ func Defaults() Config {
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text",
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour,
-			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 32,
+			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 128,
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080"},
 	}
