@@ -48,6 +48,7 @@ type Pipeline struct {
 	Refused func()
 
 	progress progress
+	outage   outage
 }
 
 // Visit takes one job of a lease through the whole way and reports what came of it.
@@ -154,6 +155,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if err != nil {
 		return Report{}, err
 	}
+	p.outage.note(lease.Group, job, activity, time.Now())
 	r := report(activity, latest, ex, found.Kept)
 	if result.Passing {
 		r.retry = result.NextDue

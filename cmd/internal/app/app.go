@@ -161,7 +161,7 @@ func (n *Node) openCrawler() error {
 		return err
 	}
 	room := spool.NewRoom(n.Config.Data, leastRoom)
-	hold := func() string { return cmp.Or(room.Short(), hours.Closed(time.Now())) }
+	hold := func() string { return cmp.Or(room.Short(), hours.Closed(time.Now()), n.Pipeline.Outage()) }
 	delay, jobs := settings.HostDelay, 1 // a host that rests after each request gives its worker to another one
 	if delay == 0 {
 		delay, jobs = -1, 0 // none, where the gate's zero value means its own default
