@@ -113,17 +113,15 @@ func (b *batch) host(group string) (*host, error) {
 
 // finish writes the groups that were touched and wakes those who wait once it is committed.
 func (b *batch) finish() error {
-	earliest := int64(maxTime)
 	for _, h := range b.hosts {
-		earliest = min(earliest, h.ready)
-		if err := h.save(b.txn); err != nil {
+		if err := b.f.save(b.txn, h); err != nil {
 			return err
 		}
 	}
 	if err := b.totals.add(b.txn); err != nil {
 		return err
 	}
-	b.txn.OnCommit(func() { b.f.signal(earliest) })
+	b.txn.OnCommit(b.f.signal)
 	return nil
 }
 
@@ -136,7 +134,7 @@ func (b *batch) add(s catalog.Seed) error {
 		if !u.merge(s) {
 			return nil
 		}
-		return b.put(u)
+		return u.save(b.txn)
 	}
 	u.Seed, u.Priority = s, s.Priority
 	u.merge(s) // its own source
@@ -159,7 +157,7 @@ func (b *batch) enter(u *URL) error {
 	if err := h.enqueue(b.txn, u); err != nil {
 		return err
 	}
-	return b.put(u)
+	return u.save(b.txn)
 }
 
 func (b *batch) inject(in Injection) error {
@@ -179,7 +177,7 @@ func (b *batch) inject(in Injection) error {
 	if err != nil {
 		return err
 	}
-	if err := dequeue(b.txn, u); err != nil {
+	if err := h.dequeue(b.txn, u); err != nil {
 		return err
 	}
 	if in.Score != nil {
@@ -191,11 +189,7 @@ func (b *batch) inject(in Injection) error {
 	if err := h.enqueue(b.txn, u); err != nil {
 		return err
 	}
-	return b.put(u)
-}
-
-func (b *batch) put(u *URL) error {
-	return b.txn.Set(kv.SpaceFrontier, []byte(u.Key), u.encode(nil))
+	return u.save(b.txn)
 }
 
 // look finds the record of a URL by its key. Of an unknown one, key and group are set.
@@ -226,15 +220,6 @@ func (f *Frontier) key(raw string) (string, error) {
 	}
 	sum := sha256.Sum256([]byte(key))
 	return key[:longestKey-70] + "#" + hex.EncodeToString(sum[:]), nil
-}
-
-func get(txn *kv.Txn, key string) (*URL, bool, error) {
-	u := &URL{Key: key}
-	ok, err := txn.Read(kv.SpaceFrontier, []byte(key), u.decode)
-	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", key, err)
-	}
-	return u, ok, nil
 }
 
 // MakeDue queues known URLs for now. ErrUnknown where one is not known; the others are queued all the same.
@@ -300,12 +285,12 @@ func (b *batch) due(u *URL) error {
 	if err != nil {
 		return err
 	}
-	if err := dequeue(b.txn, u); err != nil {
+	if err := h.dequeue(b.txn, u); err != nil {
 		return err
 	}
 	u.Due = b.now
 	if err := h.enqueue(b.txn, u); err != nil {
 		return err
 	}
-	return b.put(u)
+	return u.save(b.txn)
 }

@@ -89,6 +89,9 @@ func TestKilledCrawlLosesNothing(t *testing.T) {
 	if l := lease(t, f); l != nil {
 		t.Errorf("still due: %s", urlsOf(l))
 	}
+	if err := inconsistency(f); err != nil {
+		t.Error(err)
+	}
 	if s, err := f.Stats(); err != nil || s.Visits != urls || s.URLs != urls {
 		t.Errorf("stats %+v, %v", s, err)
 	}

@@ -42,8 +42,7 @@ func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 		return fmt.Errorf("frontier: %s: %w", job.URL, ErrLeaseLost)
 	}
 	over := last || r.HostBackoff > moment
-	ready, err := f.record(txn, l.Group, job.Key, r, over)
-	if err != nil {
+	if err := f.record(txn, l, job, r, over); err != nil {
 		return fmt.Errorf("frontier: %s: %w", job.URL, err)
 	}
 	txn.OnCommit(func() {
@@ -55,47 +54,50 @@ func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 		}
 		f.mu.Unlock()
 		if ended {
-			f.signal(ready)
+			f.signal()
 		}
 	})
 	return nil
 }
 
 // record writes a visit: the URL with its new place in the queue, and what it means for the group.
-func (f *Frontier) record(txn *kv.Txn, group, key string, r Result, over bool) (ready int64, err error) {
-	u, known, err := get(txn, key)
+func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) error {
+	u, known, err := find(txn, entry{ms(job.Due), job.Key})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if !known {
-		return 0, ErrUnknown
+		return ErrUnknown
 	}
-	h, err := loadHost(txn, group)
+	h, err := loadHostAt(txn, l.at)
+	if err == nil && h == nil { // something was added meanwhile that is due earlier
+		h, err = loadHost(txn, l.Group)
+	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if err := dequeue(txn, u); err != nil {
-		return 0, err
+	if err := h.dequeue(txn, u); err != nil {
+		return err
 	}
 	u.note(r, f.opts.History)
 	if err := h.enqueue(txn, u); err != nil {
-		return 0, err
+		return err
 	}
 	h.note(r, ms(f.opts.Now()))
 	if over {
 		if err := h.settle(txn, ms(f.opts.Now())); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if err := h.save(txn); err != nil {
-		return 0, err
+	if err := f.save(txn, h); err != nil {
+		return err
 	}
 	t := totals{visits: 1}
 	t.outcomes[outcomeCode(r.Visit.Outcome)]++
 	if err := t.add(txn); err != nil {
-		return 0, err
+		return err
 	}
-	return h.ready, txn.Set(kv.SpaceFrontier, []byte(key), u.encode(nil))
+	return u.save(txn)
 }
 
 func (u *URL) note(r Result, history int) {
@@ -162,7 +164,7 @@ func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, w
 			if err := h.settle(txn, now); err != nil {
 				return err
 			}
-			return h.save(txn)
+			return f.save(txn, h)
 		})
 	}
 	f.mu.Lock()
@@ -170,7 +172,7 @@ func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, w
 		f.end(l)
 	}
 	f.mu.Unlock()
-	f.signal(now)
+	f.signal()
 	if err != nil {
 		return fmt.Errorf("frontier: release %s: %w", l.Group, err)
 	}

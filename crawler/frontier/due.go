@@ -10,13 +10,25 @@ import (
 // NextDue is when the next group that nobody has leased is ready; it may be in the past. ok is false where nothing is
 // queued.
 func (f *Frontier) NextDue() (at time.Time, ok bool, err error) {
-	from := f.lookFrom()
+	f.mu.Lock()
+	for _, p := range f.window.known {
+		if !f.busy(p.group) {
+			f.mu.Unlock()
+			return fromMS(p.at), true, nil
+		}
+	}
+	from := f.window.end
+	f.mu.Unlock()
 	err = f.db.View(func(txn *kv.Txn) error {
-		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from, ""), func(k, _ []byte) (bool, error) {
-			if f.leased(string(k[9:])) {
+		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from.at, from.group), func(k, _ []byte) (bool, error) {
+			p := placeOf(k)
+			if p.at == maxTime {
+				return false, nil
+			}
+			if f.leased(p.group) {
 				return true, nil
 			}
-			at, ok = fromMS(readTime(k[1:])), true
+			at, ok = fromMS(p.at), true
 			return false, nil
 		})
 	})
@@ -37,19 +49,22 @@ func (f *Frontier) Pending(patience time.Duration) (pending bool, at time.Time, 
 		return true, now, nil
 	}
 	until := ms(now.Add(patience))
-	from := f.lookFrom()
+	f.mu.Lock()
+	from := f.window.first()
+	f.mu.Unlock()
 	err = f.db.View(func(txn *kv.Txn) error {
-		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from, ""), func(k, _ []byte) (bool, error) {
-			ready, group := readTime(k[1:]), string(k[9:])
-			if ready > until {
+		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from.at, from.group), func(k, v []byte) (bool, error) {
+			p := placeOf(k)
+			if p.at > until {
 				return false, nil
 			}
-			h, err := loadHost(txn, group)
-			if err != nil || h.notBefore > until {
+			h := &host{group: p.group}
+			if err := h.decode(p.at, v); err != nil || h.notBefore > until {
 				return true, err
 			}
-			err = h.due(txn, ms(now), func(string) bool { pending = true; return false })
-			at = fromMS(max(ready, h.notBefore))
+			due, err := h.next(txn, ms(now), 1)
+			pending = len(due) > 0
+			at = fromMS(max(p.at, h.notBefore))
 			return !pending, err
 		})
 	})
@@ -57,11 +72,4 @@ func (f *Frontier) Pending(patience time.Duration) (pending bool, at time.Time, 
 		return false, at, fmt.Errorf("frontier: pending: %w", err)
 	}
 	return pending, at, nil
-}
-
-// lookFrom is a time before which no group is ready. Looking from there passes by what was deleted before it.
-func (f *Frontier) lookFrom() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.from
 }

@@ -74,20 +74,20 @@ type Frontier struct {
 
 	taking sync.Mutex // held while a lease is looked for; taken before mu
 
-	mu      sync.Mutex // guards everything below; never held during a transaction
-	leases  map[string]*Lease
-	epoch   uint64
-	from    int64         // no group is ready before this time (Unix ms): where to start looking
-	lowered int64         // the earliest time signalled since take began
-	wake    chan struct{} // closed, and replaced, when something may have become due
-	paused  string        // why; "" when not
+	mu     sync.Mutex // guards everything below; never held during a transaction
+	leases map[string]*Lease
+	epoch  uint64
+	window window
+	wake   chan struct{} // closed, and replaced, when something may have become due
+	paused string        // why; "" when not
 }
 
 // New opens the frontier of a database.
 func New(db *kv.DB, opts Options) (*Frontier, error) {
-	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), from: minTime}
-	err := db.Update(context.Background(), func(txn *kv.Txn) error {
-		if err := checkFormat(txn); err != nil {
+	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow()}
+	var older bool
+	err := db.Update(context.Background(), func(txn *kv.Txn) (err error) {
+		if older, err = checkFormat(txn); err != nil {
 			return err
 		}
 		generation, err := counter(txn, keyGeneration)
@@ -102,6 +102,9 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 		}
 		return setCounter(txn, keyGeneration, generation+1)
 	})
+	if err == nil && older {
+		err = migrate(context.Background(), db, perTxn)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("frontier: open: %w", err)
 	}
@@ -109,20 +112,27 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 }
 
 // formatVersion is raised when a newer program writes what an older one would misread.
-const formatVersion = 1
+const formatVersion = 2
 
-func checkFormat(txn *kv.Txn) error {
+// checkFormat says whether records of an older format may be left.
+func checkFormat(txn *kv.Txn) (older bool, err error) {
 	v, err := counter(txn, keyFormat)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if v > formatVersion {
-		return fmt.Errorf("the frontier has format %d, this program knows %d", v, formatVersion)
+	switch {
+	case v > formatVersion:
+		return false, fmt.Errorf("the frontier has format %d, this program knows %d", v, formatVersion)
+	case v == formatVersion:
+		_, older, err = txn.Get(kv.SpaceHosts, []byte(keyMigrating))
+		return older, err
+	case v == 0: // a new one
+		return false, setCounter(txn, keyFormat, formatVersion)
 	}
-	if v == formatVersion {
-		return nil
+	if err := txn.Set(kv.SpaceHosts, []byte(keyMigrating), nil); err != nil {
+		return false, err
 	}
-	return setCounter(txn, keyFormat, formatVersion)
+	return true, setCounter(txn, keyFormat, formatVersion)
 }
 
 func counter(txn *kv.Txn, key string) (uint64, error) {
@@ -137,12 +147,10 @@ func setCounter(txn *kv.Txn, key string, v uint64) error {
 	return txn.Set(kv.SpaceHosts, []byte(key), binary.BigEndian.AppendUint64(nil, v))
 }
 
-// signal wakes whoever waits for a lease: at this time something may be due.
-func (f *Frontier) signal(at int64) {
+// signal wakes whoever waits for a lease: something may be due now, or earlier than it was.
+func (f *Frontier) signal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.from = min(f.from, at)
-	f.lowered = min(f.lowered, at)
 	close(f.wake)
 	f.wake = make(chan struct{})
 }
@@ -178,7 +186,7 @@ func (f *Frontier) setPaused(ctx context.Context, why string) error {
 	f.mu.Lock()
 	f.paused = why
 	f.mu.Unlock()
-	f.signal(maxTime)
+	f.signal()
 	return nil
 }
 

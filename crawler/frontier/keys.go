@@ -31,9 +31,10 @@ func appendTime(b []byte, t int64) []byte { return binary.BigEndian.AppendUint64
 
 func readTime(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63) }
 
-// Keys of kv.SpaceHosts: single ones, host records, and the index of groups by the time they may be leased.
+// Keys of kv.SpaceHosts: single ones, groups by name, and their records by the time they may be leased.
 const (
 	keyFormat     = "!format"
+	keyMigrating  = "!migrating" // there while records of an older format may be left
 	keyGeneration = "!generation"
 	keyPaused     = "!paused"
 	keyTotals     = "!totals"
@@ -45,6 +46,15 @@ func hostKey(group string) []byte { return []byte(prefixHost + group) }
 
 func readyKey(at int64, group string) []byte {
 	return append(appendTime(append(make([]byte, 0, 9+len(group)), prefixReady...), at), group...)
+}
+
+func placeOf(k []byte) place {
+	return place{readTime(k[len(prefixReady):]), string(k[len(prefixReady)+8:])}
+}
+
+// recordKey in kv.SpaceDue: due time, 0 for none, and URL key.
+func recordKey(due int64, key string) []byte {
+	return append(appendTime(make([]byte, 0, 8+len(key)), due), key...)
 }
 
 // Keys of kv.SpaceQueue: group, 0, band, due time, URL key. A lower band is more urgent.

@@ -1,9 +1,9 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -35,6 +35,7 @@ type Lease struct {
 
 	ctx    context.Context // ends before the lease does: the reason it is kept here
 	cancel context.CancelFunc
+	at     place // of the group's record when it was leased
 	ends   time.Time
 	done   map[string]bool // guarded by Frontier.mu
 	next   int
@@ -107,42 +108,29 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 	}
 	now := ms(f.opts.Now())
 	var stale []string
-	next = maxTime
-	first := int64(maxTime)
-	f.mu.Lock()
-	from := f.from
-	f.lowered = maxTime
-	held := maps.Clone(f.leases) // a lease that ends while we look has results that our view of the database does not have
-	f.mu.Unlock()
-	err = f.db.View(func(txn *kv.Txn) error {
-		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from, ""), func(k, _ []byte) (bool, error) {
-			at, group := readTime(k[1:]), string(k[9:])
-			first = min(first, at)
-			if at > now {
-				next = at
-				return false, nil
+	for at := (place{at: minTime}); l == nil && len(stale) < perTxn; {
+		p, found, later := f.candidate(at, now)
+		if !found && later > now {
+			next = later
+			break
+		}
+		if !found {
+			if err := f.widen(); err != nil {
+				return nil, 0, err
 			}
-			if held[group] != nil && !f.expired(held[group]) {
-				return true, nil
-			}
-			jobs, err := f.jobs(txn, group, now)
-			if err != nil {
-				return false, err
-			}
-			if len(jobs) == 0 {
-				stale = append(stale, group)
-				return len(stale) < perTxn, nil
-			}
-			l = f.grant(ctx, group, jobs)
-			return false, nil
-		})
-	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("frontier: lease: %w", err)
+			continue
+		}
+		at = p
+		jobs, there, err := f.jobs(p, now) // of a state that is younger than the moment when nobody had leased the group
+		if err != nil {
+			return nil, 0, fmt.Errorf("frontier: lease: %w", err)
+		}
+		if len(jobs) > 0 {
+			l = f.grant(ctx, p, jobs)
+		} else if there {
+			stale = append(stale, p.group)
+		}
 	}
-	f.mu.Lock()
-	f.from = min(first, f.lowered)
-	f.mu.Unlock()
 	if len(stale) > 0 {
 		if err := f.correct(ctx, stale, now); err != nil {
 			return l, 0, err
@@ -152,53 +140,50 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 	return l, next, nil
 }
 
-// expired ends a lease whose time is over, and says so. One that has ended otherwise is not expired.
-func (f *Frontier) expired(l *Lease) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.leases[l.Group] != l || time.Now().Before(l.ends) {
-		return false
+// busy tells whether a group is leased; a lease whose time is over ends here. The caller holds mu.
+func (f *Frontier) busy(group string) bool {
+	l := f.leases[group]
+	if l != nil && !time.Now().Before(l.ends) {
+		f.end(l)
+		l = nil
 	}
-	f.end(l)
-	return true
+	return l != nil
 }
 
 func (f *Frontier) leased(group string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l, ok := f.leases[group]
-	if ok && !time.Now().Before(l.ends) {
-		f.end(l)
-		ok = false
-	}
-	return ok
+	return f.busy(group)
 }
 
-// jobs are the group's most urgent due URLs.
-func (f *Frontier) jobs(txn *kv.Txn, group string, now int64) ([]Job, error) {
-	h, err := loadHost(txn, group)
-	if err != nil || h.notBefore > now {
-		return nil, err
-	}
-	keys := make([]string, 0, f.opts.LeaseJobs)
-	err = h.due(txn, now, func(key string) bool {
-		keys = append(keys, key)
-		return len(keys) < f.opts.LeaseJobs
-	})
-	if err != nil {
-		return nil, err
-	}
-	jobs := make([]Job, 0, len(keys))
-	for _, key := range keys {
-		u, ok, err := get(txn, key)
+// jobs are the most urgent due URLs of the group at a place; there is false where it has moved since.
+func (f *Frontier) jobs(p place, now int64) (jobs []Job, there bool, err error) {
+	err = f.db.View(func(txn *kv.Txn) error {
+		h, err := loadHostAt(txn, p)
+		if err != nil || h == nil {
+			return err
+		}
+		there = true
+		if h.notBefore > now {
+			return nil
+		}
+		due, err := h.next(txn, now, f.opts.LeaseJobs)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if ok {
-			jobs = append(jobs, u.job())
+		jobs = make([]Job, 0, len(due))
+		for _, e := range due {
+			u, known, err := find(txn, e)
+			if err != nil {
+				return err
+			}
+			if known {
+				jobs = append(jobs, u.job())
+			}
 		}
-	}
-	return jobs, nil
+		return nil
+	})
+	return jobs, there, err
 }
 
 func (u *URL) job() Job {
@@ -206,15 +191,15 @@ func (u *URL) job() Job {
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 
-func (f *Frontier) grant(ctx context.Context, group string, jobs []Job) *Lease {
+func (f *Frontier) grant(ctx context.Context, p place, jobs []Job) *Lease {
 	ends := time.Now().Add(f.opts.LeaseTime)
-	l := &Lease{Group: group, Jobs: jobs, ends: ends, Deadline: ends.Add(-f.opts.LeaseTime / 20), done: map[string]bool{}, f: f}
+	l := &Lease{Group: p.group, Jobs: jobs, at: p, ends: ends, Deadline: ends.Add(-f.opts.LeaseTime / 20), done: map[string]bool{}, f: f}
 	l.ctx, l.cancel = context.WithDeadlineCause(ctx, l.Deadline, ErrLeaseLost)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.epoch++
 	l.Epoch = f.epoch
-	f.leases[group] = l
+	f.leases[p.group] = l
 	return l
 }
 
@@ -241,7 +226,7 @@ func (f *Frontier) correct(ctx context.Context, groups []string, now int64) erro
 			if err := h.settle(txn, now); err != nil {
 				return err
 			}
-			if err := h.save(txn); err != nil {
+			if err := f.save(txn, h); err != nil {
 				return err
 			}
 		}
@@ -259,20 +244,25 @@ func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 	if h.notBefore > now {
 		return nil
 	}
-	for _, b := range h.bands {
-		prefix := queuePrefix(h.group, b)
-		err := txn.Scan(kv.SpaceQueue, prefix, appendTime(prefix, h.low), func(k, _ []byte) (bool, error) {
-			due, key, ok := cutQueueKey(k, h.group)
-			if !ok || due > now {
-				return false, nil
-			}
-			u, known, err := get(txn, key)
-			if err == nil && (!known || u.Group != h.group || ms(u.Due) != due || band(u.Priority) != b) {
-				err = txn.Delete(kv.SpaceQueue, k)
-			}
-			return err == nil, err
-		})
-		if err != nil {
+	type lost struct {
+		band byte
+		entry
+	}
+	var all []lost
+	var failed error
+	err := h.due(txn, now, func(b byte, e entry) bool {
+		u, known, err := find(txn, e)
+		if failed = err; err == nil && (!known || u.Group != h.group || ms(u.Due) != e.due || band(u.Priority) != b) {
+			all = append(all, lost{b, e})
+		}
+		return err == nil && len(all) < perTxn
+	})
+	if err := cmp.Or(err, failed); err != nil {
+		return err
+	}
+	for _, e := range all {
+		h.lane(e.band).drop(e.entry)
+		if err := txn.Delete(kv.SpaceQueue, queueKey(h.group, e.band, e.due, e.key)); err != nil {
 			return err
 		}
 	}

@@ -51,13 +51,15 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			f.window.size = 2
 			return f
 		}
 		f := reopen()
 		m := &simple{map[string]time.Time{}, map[string]bool{}, map[string]time.Time{}, map[string]int{}}
 		leased := map[string]*Lease{}
+		steps := 0
 		url := rapid.Custom(func(t *rapid.T) string {
-			return fmt.Sprintf("http://h%d.example/%d", rapid.IntRange(0, 3).Draw(t, "host"), rapid.IntRange(0, 5).Draw(t, "url"))
+			return fmt.Sprintf("http://h%d.example/%d", rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 5).Draw(t, "url"))
 		})
 		hold := func() *Lease {
 			groups := slices.Sorted(maps.Keys(leased))
@@ -79,6 +81,20 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 				}
 				if !known {
 					m.due[u] = c.now
+				}
+			},
+			"add many": func(t *rapid.T) { // more than a group's record holds
+				host, first, priority := rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 100).Draw(t, "first"), float64(rapid.IntRange(-1, 1).Draw(t, "priority"))
+				var seeds []catalog.Seed
+				for i := range 3 * headSize {
+					u := fmt.Sprintf("http://h%d.example/%d", host, first+i)
+					seeds = append(seeds, catalog.Seed{URL: u, Priority: priority})
+					if _, known := m.due[u]; !known {
+						m.due[u] = c.now
+					}
+				}
+				if _, err := f.Add(t.Context(), seeds...); err != nil {
+					t.Fatal(err)
 				}
 			},
 			"inject": func(t *rapid.T) {
@@ -186,10 +202,27 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 				f = reopen()
 				clear(leased)
 			},
+			"replan": func(t *rapid.T) {
+				until := time.Duration(rapid.IntRange(1, 600).Draw(t, "minutes")) * time.Minute
+				_, err := f.Replan(t.Context(), func(u *URL) (time.Time, string) { return c.now.Add(until), "test" })
+				if err != nil {
+					t.Fatal(err)
+				}
+				for u, due := range m.due {
+					if due.After(c.now) && m.visits[u] > 0 && !m.black[u] {
+						m.due[u] = c.now.Add(until)
+					}
+				}
+			},
 			"": func(t *rapid.T) {
 				s, err := f.Stats()
 				if err != nil || s.URLs != len(m.due) || s.Leased != len(leased) {
 					t.Fatalf("stats %+v, %v; want %d URLs, %d leases", s, err, len(m.due), len(leased))
+				}
+				if steps++; steps%10 == 0 {
+					if err := inconsistency(f); err != nil {
+						t.Fatal(err)
+					}
 				}
 			},
 		})

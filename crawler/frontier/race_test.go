@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ func TestNoJobIsHandedOutAgainWhileItsResultIsBeingCommitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.window.size = 1
 	const hosts, urls = 3, 120
 	var seeds []catalog.Seed
 	for i := range hosts * urls {
@@ -64,13 +66,33 @@ func TestNoJobIsHandedOutAgainWhileItsResultIsBeingCommitted(t *testing.T) {
 			}
 		})
 	}
+	var late []catalog.Seed // and more comes in meanwhile
+	for i := range hosts * urls {
+		late = append(late, catalog.Seed{URL: fmt.Sprintf("http://h%d.example/late/%d", i%(2*hosts), i), Priority: float64(i % 3)})
+	}
+	for part := range slices.Chunk(late, 10) {
+		if _, err := f.Add(t.Context(), part...); err != nil {
+			t.Error(err)
+		}
+	}
 	workers.Wait()
+	for l := lease(t, f); l != nil; l = lease(t, f) { // what came when the workers had gone
+		for job, ok := l.Next(); ok; job, ok = l.Next() {
+			if err := done(t, f, l, job, Result{NextDue: time.Now().Add(time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+			visits[job.URL]++
+		}
+	}
+	if err := inconsistency(f); err != nil {
+		t.Error(err)
+	}
 	for url, n := range visits {
 		if n != 1 {
 			t.Errorf("%s was visited %d times for one due time", url, n)
 		}
 	}
-	if len(visits) != len(seeds) {
-		t.Errorf("%d URLs visited, want %d", len(visits), len(seeds))
+	if len(visits) != len(seeds)+len(late) {
+		t.Errorf("%d URLs visited, want %d", len(visits), len(seeds)+len(late))
 	}
 }

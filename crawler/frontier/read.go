@@ -42,13 +42,13 @@ func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) er
 			if after >= prefix+"\xff" {
 				continue
 			}
-			err := txn.Scan(kv.SpaceFrontier, []byte(prefix), []byte(max(after, prefix)), func(k, v []byte) (bool, error) {
-				u := &URL{Key: string(k)}
-				if u.Key == after {
+			err := txn.Scan(kv.SpaceFrontier, []byte(prefix), []byte(max(after, prefix)), func(k, _ []byte) (bool, error) {
+				if string(k) == after {
 					return true, nil
 				}
-				if err := u.decode(v); err != nil {
-					return false, fmt.Errorf("%s: %w", k, err)
+				u, _, err := get(txn, string(k))
+				if err != nil {
+					return false, err
 				}
 				if filter.Group != "" && u.Group != filter.Group {
 					return true, nil

@@ -31,6 +31,9 @@ type URL struct {
 	LastModified string // as the server said
 	Why          string // of the schedule
 	Liar         bool   // the server has called other bytes the same: it is not asked "if modified" any more
+
+	known  bool  // it has been stored before
+	stored int64 // under which due time; notByTime: in format 1
 }
 
 // maxSources of one URL are kept.

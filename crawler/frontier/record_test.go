@@ -46,7 +46,8 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 0 {
-			_ = (&host{}).decode(append([]byte{hostVersion}, b...)) // must not panic
+			_ = (&host{}).decode(0, append([]byte{hostVersion}, b...)) // must not panic
+			_ = (&host{}).decode1(append([]byte{1}, b...))
 		}
 		var u URL
 		if u.decode(b) != nil {

@@ -61,12 +61,12 @@ func (b *batch) move(u *URL, next func(*URL) (time.Time, string)) error {
 	if err != nil {
 		return err
 	}
-	if err := dequeue(b.txn, u); err != nil {
+	if err := h.dequeue(b.txn, u); err != nil {
 		return err
 	}
 	u.Due, u.Why = next(u)
 	if err := h.enqueue(b.txn, u); err != nil {
 		return err
 	}
-	return b.put(u)
+	return u.save(b.txn)
 }

@@ -1,8 +1,9 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -47,7 +48,10 @@ func BenchmarkVisits(b *testing.B) {
 	}
 	const turns = 20
 	n := max(1, b.N/turns)
-	for i := range sizes { // reads what is not in memory yet
+	for i := range sizes { // as in a process that has run for a while: every page has been read
+		if err := dbs[i].Verify(); err != nil {
+			b.Fatal(err)
+		}
 		visitMany(b, dbs[i], fs[i], clocks[i], step(sizes[i]), n)
 	}
 	var took, used [2][]float64 // seconds of each turn
@@ -86,7 +90,7 @@ func medianRatio(v [2][]float64) float64 {
 	return median(ratios)
 }
 
-// filled is the directory of a database in which n URLs are known.
+// filled is the directory of a database in which n URLs are known, and all that is there in tables.
 func filled(b *testing.B, n int) string {
 	b.Helper()
 	keep, dir := os.Getenv("ODARCHIVE_SCALE_DIR"), ""
@@ -99,11 +103,13 @@ func filled(b *testing.B, n int) string {
 		}
 		dir += ".part"
 	}
-	db, err := kv.Open(dir, kv.Options{NoSync: true, MemTable: 128 << 20})
+	db, err := kv.Open(dir, kv.Options{NoSync: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	fill(b, db, n)
+	if err := db.Fill(func(put func(kv.Space, []byte, []byte) error) error { return fill(put, n) }); err != nil {
+		b.Fatal(err)
+	}
 	err = db.Close()
 	if whole, part := strings.CutSuffix(dir, ".part"); err == nil && part {
 		err, dir = os.Rename(dir, whole), whole
@@ -114,59 +120,76 @@ func filled(b *testing.B, n int) string {
 	return dir
 }
 
-// fill makes n URLs known on n/50 hosts, due over the next thirty days. It writes the records in bulk and in the order of
-// their keys, one space after the other, which spares the store most of the merging.
-func fill(b *testing.B, db *kv.DB, n int) {
-	b.Helper()
-	batch := db.Batch()
+// fill makes n URLs known on n/50 hosts, due over the next thirty days. The hosts' records hold between one and headSize of
+// their URLs, as after many visits.
+func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 	hosts := max(1, n/50)
 	perHost := n / hosts
-	check := func(err error) {
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	name := func(h int) string { return fmt.Sprintf("host%07d.example", h) }
-	of := func(h int) []*URL { // the same each time
+	pad := func(s string, n, width int) string { return s + strconv.Itoa(n + int(math.Pow10(width)))[1:] }
+	name := func(h int) string { return pad("host", h, 7) + ".example" }
+	key := func(h, i int) string { return pad(pad("http://(example,host", h, 7)+",)/data/", i, 2) + ".csv" }
+	dues := func(h int) []entry { // the same each time, as URLs are numbered
 		rnd := rand.New(rand.NewPCG(1, uint64(h)))
-		var all []*URL
-		for i := range perHost {
-			u := &URL{Key: fmt.Sprintf("http://(example,host%07d,)/data/%02d.csv", h, i), Group: name(h),
-				Due:  noon.Add(time.Duration(rnd.Int64N(int64(month)))),
-				Seed: catalog.Seed{URL: fmt.Sprintf("http://%s/data/%02d.csv", name(h), i), Title: "a file", Portal: "http://portal.example"}}
-			all = append(all, u)
+		all := make([]entry, perHost)
+		for i := range all {
+			all[i] = entry{ms(noon) + rnd.Int64N(month.Milliseconds()), key(h, i)}
 		}
 		return all
 	}
-	for h := range hosts {
-		for _, u := range of(h) {
-			for k := range 6 {
-				u.remember(schedule.Visit{At: noon.Add(time.Duration(k-7) * 24 * time.Hour), Outcome: catalog.Unchanged}, 48)
-			}
-			check(batch.Set(kv.SpaceFrontier, []byte(u.Key), u.encode(nil)))
+	queue := func(h int) []entry {
+		all := dues(h)
+		slices.SortFunc(all, entry.compare)
+		return all
+	}
+	var failed error
+	set := func(space kv.Space, key, val []byte) {
+		if failed == nil {
+			failed = put(space, key, val)
 		}
 	}
+	var history []schedule.Visit
+	for k := range 6 {
+		history = append(history, schedule.Visit{At: noon.Add(time.Duration(k-7) * 24 * time.Hour), Outcome: catalog.Unchanged})
+	}
+	type numbered struct {
+		due  int64
+		h, i int32
+	}
+	all := make([]numbered, 0, hosts*perHost)
 	for h := range hosts {
-		all := of(h)
-		slices.SortFunc(all, func(a, b *URL) int { return a.Due.Compare(b.Due) })
-		for _, u := range all {
-			check(batch.Set(kv.SpaceQueue, queueKey(u.Group, band(0), ms(u.Due), u.Key), nil))
+		for i, e := range dues(h) {
+			all = append(all, numbered{e.due, int32(h), int32(i)})
+			set(kv.SpaceFrontier, []byte(e.key), appendTime(nil, e.due))
 		}
 	}
-	first := make([]int64, hosts)
+	ready := make([]place, hosts)
 	for h := range hosts {
-		first[h] = maxTime
-		for _, u := range of(h) {
-			first[h] = min(first[h], ms(u.Due))
+		all := queue(h)
+		for _, e := range all {
+			set(kv.SpaceQueue, queueKey(name(h), band(0), e.due, e.key), nil)
 		}
-		rec := &host{group: name(h), ready: first[h], low: first[h], bands: []byte{band(0)}, urls: int64(perHost), stored: maxTime}
-		check(batch.Set(kv.SpaceHosts, hostKey(rec.group), rec.encode()))
+		ready[h] = place{all[0].due, name(h)}
 	}
-	for h := range hosts {
-		check(batch.Set(kv.SpaceHosts, readyKey(first[h], name(h)), nil))
+	for _, p := range ready {
+		set(kv.SpaceHosts, hostKey(p.group), appendTime(nil, p.at))
 	}
-	check(batch.Flush())
-	check(db.Compact())
+	slices.SortFunc(ready, place.compare)
+	for _, p := range ready {
+		h, _ := strconv.Atoi(p.group[4:11])
+		head := queue(h)[:min(perHost, 1+h%headSize)]
+		rec := &host{group: p.group, ready: p.at, urls: int64(perHost), lanes: []lane{{band: band(0), head: head, more: true, from: head[len(head)-1].due}}}
+		set(kv.SpaceHosts, readyKey(p.at, p.group), rec.encode())
+	}
+	slices.SortFunc(all, func(a, b numbered) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.h, b.h), cmp.Compare(a.i, b.i))
+	})
+	for _, n := range all {
+		h, i := int(n.h), int(n.i)
+		u := URL{Key: key(h, i), Group: name(h), Due: fromMS(n.due), History: history, Seed: catalog.Seed{
+			URL: pad("http://"+name(h)+"/data/", i, 2) + ".csv", Title: "a file", Portal: "http://portal.example"}}
+		set(kv.SpaceDue, recordKey(n.due, u.Key), u.encode(nil))
+	}
+	return failed
 }
 
 const month = 30 * 24 * time.Hour

@@ -16,9 +16,10 @@ const (
 	SpaceChanges     Space = 0x15 // triplestore: the change log
 	SpaceContent     Space = 0x20 // crawler/content
 	SpaceContentRefs Space = 0x22 // crawler/content: references and maps
-	SpaceFrontier    Space = 0x30 // crawler/frontier: URLs
+	SpaceFrontier    Space = 0x30 // crawler/frontier: where the records of URLs are
 	SpaceQueue       Space = 0x31 // crawler/frontier: what is due, per host
 	SpaceHosts       Space = 0x32 // crawler/frontier: host groups and leases
+	SpaceDue         Space = 0x33 // crawler/frontier: records of URLs, by when they are due
 	SpaceArchive     Space = 0x40 // crawler/archive: versions
 	SpaceArchiveIdx  Space = 0x41 // crawler/archive: stored records
 	SpaceSearch      Space = 0x42 // crawler/archive, crawler/wordindex: the search index
@@ -32,7 +33,7 @@ const (
 var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog",
 	SpaceTripleStats: "triplestats", SpaceChanges: "changes", SpaceContent: "content", SpaceContentRefs: "contentrefs",
-	SpaceFrontier: "frontier", SpaceQueue: "queue", SpaceHosts: "hosts", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search", SpaceJoins: "joins",
+	SpaceFrontier: "frontier", SpaceQueue: "queue", SpaceHosts: "hosts", SpaceDue: "due", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search", SpaceJoins: "joins",
 	SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceTest: "test",
 }
 

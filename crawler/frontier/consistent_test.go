@@ -1,0 +1,82 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+
+	"odarchive/triplestore/kv"
+)
+
+// inconsistency is the first thing found that does not hold although FORMAT.md says so, nil where all does. Nothing else may
+// use the frontier meanwhile.
+func inconsistency(f *Frontier) error {
+	return f.db.View(func(txn *kv.Txn) error {
+		queued := map[string]map[byte][]entry{} // by group and band, in order
+		err := txn.Scan(kv.SpaceFrontier, nil, nil, func(k, _ []byte) (bool, error) {
+			u, _, err := get(txn, string(k))
+			if err == nil && !u.Due.IsZero() && !u.Blacklisted {
+				lanes := queued[u.Group]
+				if lanes == nil {
+					lanes = map[byte][]entry{}
+					queued[u.Group] = lanes
+				}
+				lanes[band(u.Priority)] = append(lanes[band(u.Priority)], entry{ms(u.Due), u.Key})
+			}
+			return true, err
+		})
+		if err != nil {
+			return err
+		}
+		var records, urls, entries, places, groups int
+		count := func(space kv.Space, prefix string, n *int) {
+			if err == nil {
+				err = txn.Scan(space, []byte(prefix), nil, func(_, _ []byte) (bool, error) { *n++; return true, nil })
+			}
+		}
+		count(kv.SpaceDue, "", &records)
+		count(kv.SpaceFrontier, "", &urls)
+		count(kv.SpaceQueue, "", &entries)
+		count(kv.SpaceHosts, prefixReady, &places)
+		count(kv.SpaceHosts, prefixHost, &groups)
+		if err != nil || records != urls || places != groups {
+			return fmt.Errorf("%d records of %d URLs, %d of %d groups, %w", records, urls, places, groups, err)
+		}
+		var index []place
+		err = txn.Scan(kv.SpaceHosts, []byte(prefixHost), nil, func(k, _ []byte) (bool, error) {
+			h, err := loadHost(txn, string(k[1:]))
+			if err != nil {
+				return false, err
+			}
+			if p := (place{h.ready, h.group}); p.compare(f.window.end) < 0 {
+				index = append(index, p)
+			}
+			for band, all := range queued[h.group] {
+				slices.SortFunc(all, entry.compare)
+				entries -= len(all)
+				l := h.lane(band)
+				if n := len(l.head); n > len(all) || !slices.Equal(l.head, all[:n]) || !l.more && n < len(all) {
+					return false, fmt.Errorf("the record of %s begins %v (more: %v), its queue is %v", h.group, l.head, l.more, all)
+				} else if n < len(all) && all[n].due < l.from {
+					return false, fmt.Errorf("%s: more from %d on, but %v", h.group, l.from, all[n])
+				}
+				if h.ready > max(all[0].due, h.notBefore, ms(f.opts.Now())) { // an overdue one is ready from when it was looked at
+					return false, fmt.Errorf("%s is ready at %d, its first is due at %d, it waits until %d", h.group, h.ready, all[0].due, h.notBefore)
+				}
+			}
+			for _, l := range h.lanes {
+				if len(queued[h.group][l.band]) == 0 && len(l.head) > 0 {
+					return false, fmt.Errorf("the record of %s has %v, its queue nothing", h.group, l.head)
+				}
+			}
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(index, place.compare)
+		if entries != 0 || !slices.Equal(index, f.window.known) {
+			return fmt.Errorf("%d entries too many; the index begins %v, the window has %v", entries, index, f.window.known)
+		}
+		return nil
+	})
+}

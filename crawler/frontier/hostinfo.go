@@ -1,0 +1,95 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/kv"
+)
+
+// HostInfo is what the frontier knows of a group.
+type HostInfo struct {
+	Group     string
+	URLs      int
+	Due       int // queued and due now; counted up to MaxDueCounted
+	Visits    int
+	Versions  int
+	Bytes     int64 // of those versions
+	Outcomes  map[catalog.Outcome]int
+	LastVisit time.Time
+	NextDue   time.Time // zero: nothing is queued
+	NotBefore time.Time // zero: the host may be asked now
+	Wait      string    // why it may not
+	Leased    bool
+}
+
+// MaxDueCounted bounds the work of counting a group's due URLs.
+const MaxDueCounted = 10_000
+
+func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
+	i := HostInfo{Group: h.group, URLs: int(h.urls), Visits: int(h.visits), Versions: int(h.versions), Bytes: h.bytes,
+		LastVisit: fromMS(h.lastVisit), Outcomes: map[catalog.Outcome]int{}}
+	for code, n := range h.outcomes {
+		if n > 0 {
+			i.Outcomes[outcomeOf(byte(code))] = int(n)
+		}
+	}
+	if h.notBefore > now {
+		i.NotBefore, i.Wait = fromMS(h.notBefore), h.wait
+	}
+	err := h.due(txn, now, func(byte, entry) bool { i.Due++; return i.Due < MaxDueCounted })
+	if err != nil {
+		return i, err
+	}
+	f.mu.Lock()
+	_, i.Leased = f.leases[h.group]
+	f.mu.Unlock()
+	first, err := h.first(txn)
+	if first != maxTime {
+		i.NextDue = fromMS(first)
+	}
+	return i, err
+}
+
+// Host says what is known of one group; ok is false where no URL of it is.
+func (f *Frontier) Host(group string) (info HostInfo, ok bool, err error) {
+	err = f.db.View(func(txn *kv.Txn) error {
+		h, err := loadHost(txn, group)
+		if err != nil || h.urls == 0 {
+			return err
+		}
+		ok = true
+		info, err = f.info(txn, h, ms(f.opts.Now()))
+		return err
+	})
+	if err != nil {
+		return info, ok, fmt.Errorf("frontier: host %s: %w", group, err)
+	}
+	return info, ok, nil
+}
+
+// Hosts lists groups in order of their names, those behind after, at most limit (0: all).
+func (f *Frontier) Hosts(after string, limit int) ([]HostInfo, error) {
+	var all []HostInfo
+	now := ms(f.opts.Now())
+	err := f.db.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceHosts, []byte(prefixHost), hostKey(after), func(k, _ []byte) (bool, error) {
+			group := string(k[len(prefixHost):])
+			if group == after && after != "" {
+				return true, nil
+			}
+			h, err := loadHost(txn, group)
+			if err != nil {
+				return false, err
+			}
+			info, err := f.info(txn, h, now)
+			all = append(all, info)
+			return limit == 0 || len(all) < limit, err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("frontier: hosts: %w", err)
+	}
+	return all, nil
+}

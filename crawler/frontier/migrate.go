@@ -1,0 +1,73 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+
+	"odarchive/triplestore/fields"
+	"odarchive/triplestore/kv"
+)
+
+// migrate rewrites the groups' records of format 1, so many at a time; what a killed process left is found the next time. In
+// format 1 a record stood under the group's name, and the index had the place only.
+func migrate(ctx context.Context, db *kv.DB, groups int) error {
+	for after, more := "", true; more; {
+		err := db.Update(ctx, func(txn *kv.Txn) (err error) {
+			after, more, err = migratePart(txn, after, groups)
+			if err == nil && !more {
+				err = txn.Delete(kv.SpaceHosts, []byte(keyMigrating))
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("frontier: from format 1: %w", err)
+		}
+	}
+	return nil
+}
+
+// migratePart rewrites the next records from a group on; last is where it stopped.
+func migratePart(txn *kv.Txn, from string, groups int) (last string, more bool, err error) {
+	n := 0
+	err = txn.Scan(kv.SpaceHosts, []byte(prefixHost), hostKey(from), func(k, v []byte) (bool, error) {
+		last = string(k[len(prefixHost):])
+		if more = n == groups; more {
+			return false, nil
+		}
+		n++
+		if len(v) == 8 { // done already
+			return true, nil
+		}
+		h := &host{group: last}
+		if err := h.decode1(v); err != nil {
+			return false, err
+		}
+		if err := txn.Set(kv.SpaceHosts, readyKey(h.ready, last), h.encode()); err != nil {
+			return false, err
+		}
+		return true, txn.Set(kv.SpaceHosts, hostKey(last), appendTime(nil, h.ready))
+	})
+	return last, more, err
+}
+
+// decode1 reads a record of format 1: its lanes are to be looked up in the queue.
+func (h *host) decode1(b []byte) error {
+	if len(b) == 0 || b[0] != 1 {
+		return h.damaged()
+	}
+	r := reader{fields.Reader{B: b[1:]}}
+	h.ready = r.Varint()
+	low := r.Varint() // nothing is queued with an earlier due time
+	h.notBefore, h.wait = r.Varint(), r.Text()
+	for _, b := range []byte(r.Text()) {
+		h.lanes = append(h.lanes, lane{band: b, more: true, from: low})
+	}
+	h.urls, h.visits, h.versions, h.bytes, h.lastVisit = r.Varint(), r.Varint(), r.Varint(), r.Varint(), r.Varint()
+	for i := range h.outcomes {
+		h.outcomes[i] = r.Varint()
+	}
+	if r.End() != nil {
+		return h.damaged()
+	}
+	return nil
+}

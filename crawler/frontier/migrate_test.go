@@ -1,0 +1,157 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"odarchive/crawler/schedule"
+	"odarchive/triplestore/kv"
+)
+
+// encode1 is how format 1 wrote a group's record; low is the first due time in its queue.
+func (h *host) encode1(low int64, bands []byte) []byte {
+	w := writer{[]byte{1}}
+	for _, v := range []int64{h.ready, low, h.notBefore} {
+		w.int(v)
+	}
+	w.str(h.wait)
+	w.str(string(bands))
+	for _, v := range []int64{h.urls, h.visits, h.versions, h.bytes, h.lastVisit} {
+		w.int(v)
+	}
+	for _, v := range h.outcomes {
+		w.int(v)
+	}
+	return w.b
+}
+
+// ofFormat1 is a database as version 1 wrote it: n groups, each with a URL that is due at noon, one that is an hour later and
+// more urgent, and one that was given up; the last group has nothing in its queue.
+func ofFormat1(t *testing.T, n int) *kv.DB {
+	t.Helper()
+	db := memory(t)
+	err := db.Update(t.Context(), func(txn *kv.Txn) error {
+		set := func(space kv.Space, key, val []byte) {
+			if err := txn.Set(space, key, val); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range n {
+			h := &host{group: fmt.Sprintf("h%03d.example", i), ready: ms(noon), urls: 3, visits: 7}
+			due := []time.Time{noon, noon.Add(time.Hour), {}}
+			if i == n-1 {
+				h.ready, due = maxTime, make([]time.Time, 3)
+			}
+			for k, at := range due {
+				u := &URL{Key: fmt.Sprintf("http://(example,h%03d,)/%d", i, k), Group: h.group, Due: at, Priority: float64(5 * k), Fetches: k}
+				u.Seed.URL = fmt.Sprintf("http://%s/%d", h.group, k)
+				set(kv.SpaceFrontier, []byte(u.Key), u.encode(nil))
+				if !at.IsZero() {
+					set(kv.SpaceQueue, queueKey(h.group, band(u.Priority), ms(at), u.Key), nil)
+				}
+			}
+			low, bands := ms(noon), []byte{band(5), band(0)}
+			if h.ready == maxTime {
+				low, bands = maxTime, nil
+			} else {
+				set(kv.SpaceHosts, readyKey(h.ready, h.group), nil)
+			}
+			set(kv.SpaceHosts, hostKey(h.group), h.encode1(low, bands))
+		}
+		if err := (totals{urls: int64(3 * n), hosts: int64(n), visits: int64(7 * n)}).add(txn); err != nil {
+			return err
+		}
+		return setCounter(txn, keyFormat, 1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func TestADirectoryOfFormat1IsReadAndGoesOn(t *testing.T) {
+	t.Parallel()
+	const n = 17
+	for _, killed := range []bool{false, true} {
+		db, c := ofFormat1(t, n), &clock{noon}
+		if killed { // after its first part
+			err := db.Update(t.Context(), func(txn *kv.Txn) error {
+				if _, err := checkFormat(txn); err != nil {
+					return err
+				}
+				_, _, err := migratePart(txn, "", 3)
+				return err
+			})
+			if err == nil {
+				err = migrate(t.Context(), db, 4)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := open(t, db, c, Options{})
+		if s, err := f.Stats(); err != nil || s.URLs != 3*n || s.Hosts != n || s.Visits != 7*n || !s.NextDue.Equal(noon) {
+			t.Fatalf("killed %v: stats %+v, %v", killed, s, err)
+		}
+		if i, ok, err := f.Host("h007.example"); err != nil || !ok || i.URLs != 3 || i.Visits != 7 || i.Due != 1 || !i.NextDue.Equal(noon) {
+			t.Errorf("killed %v: a host %+v, %v", killed, i, err)
+		}
+		if got := visitAll(t, f, noon, 24*time.Hour); len(got) != n-1 || !slices.Contains(got, "http://h007.example/0") {
+			t.Errorf("killed %v: %d visited at noon", killed, len(got))
+		}
+		c.now = noon.Add(2 * time.Hour)
+		f = open(t, db, c, Options{})
+		if got := visitAll(t, f, c.now, 24*time.Hour); len(got) != n-1 || !slices.Contains(got, "http://h007.example/1") {
+			t.Errorf("killed %v: %d visited after an hour", killed, len(got))
+		}
+		var known, visits int
+		if err := f.Each(Filter{}, "", 0, func(u *URL) error { known++; visits += u.Fetches; return nil }); err != nil || known != 3*n || visits != 3*n+2*(n-1) {
+			t.Errorf("killed %v: %d URLs with %d visits, %v", killed, known, visits, err)
+		}
+		c.now = noon.Add(27 * time.Hour)
+		if got := visitAll(t, f, c.now, 24*time.Hour); len(got) != 2*(n-1) {
+			t.Errorf("killed %v: %d visited on the next day", killed, len(got))
+		}
+	}
+}
+
+// A host with more URLs than its record holds, in several bands.
+func TestALongQueueIsVisitedInItsOrder(t *testing.T) {
+	t.Parallel()
+	f, c := start(t)
+	const n = 5 * headSize
+	var want []string
+	for i := range n {
+		url := fmt.Sprintf("http://a.example/%03d", (i*37)%n)
+		score := float64(5 * (i % 2))
+		if _, err := f.Inject(t.Context(), Injection{URL: url, Score: &score}); err != nil {
+			t.Fatal(err)
+		}
+		c.now = c.now.Add(time.Millisecond)
+		if score > 0 {
+			want = append(want, url)
+		}
+	}
+	for i := range n {
+		if i%2 == 0 {
+			want = append(want, fmt.Sprintf("http://a.example/%03d", (i*37)%n))
+		}
+	}
+	if i, _, err := f.Host("a.example"); err != nil || i.Due != n {
+		t.Errorf("%d are due, %v", i.Due, err)
+	}
+	var got []string
+	for l := lease(t, f); l != nil; l = lease(t, f) {
+		for j, ok := l.Next(); ok; j, ok = l.Next() {
+			got = append(got, j.URL)
+			if err := done(t, f, l, j, Result{Visit: schedule.Visit{At: c.now}, NextDue: c.now.Add(time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("visited %v\nwant %v", got, want)
+	}
+}
