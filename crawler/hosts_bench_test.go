@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"runtime"
 	"testing"
+	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/fetch"
@@ -24,54 +25,81 @@ func (everyName) LookupNetIP(context.Context, string, string) ([]netip.Addr, err
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-// BenchmarkHosts visits as many small files on 200 hosts, 2,000 and 20,000, all played by one server, and tells what the
-// crawl has in memory at its end: it should not depend on the hosts. One operation is one file.
+// manyHosts is a node, everything on disk and synced, that crawls small files of as many hosts, all played by one server,
+// with a pause between two requests to one (negative: none). It knows files files.
+func manyHosts(b *testing.B, hosts, files int, pause time.Duration) *node {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, "a note of %s%s, of no kind in particular\n", r.Host, r.URL.Path)
+	})}
+	go server.Serve(l) // ended by Close
+	b.Cleanup(func() { server.Close() })
+	n := durableNode(b)
+	bodies, err := spool.New(b.TempDir(), spool.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n.Fetcher = fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Resolver: everyName{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+	}})
+	b.Cleanup(n.Fetcher.Close)
+	n.Gate = politeness.New(politeness.Options{DB: n.Pipeline.Archive.DB(), Fetch: n.Fetcher.Fetch, Delay: pause})
+	seeds := make([]catalog.Seed, files)
+	for i := range seeds {
+		seeds[i].URL = fmt.Sprintf("http://host%d.example/%d.txt", i%hosts, i)
+	}
+	if _, err := n.Add(b.Context(), seeds); err != nil {
+		b.Fatal(err)
+	}
+	return n
+}
+
+// crawlAll has a benchmark's node visit all of its files, and tells the processor time of each.
+func crawlAll(b *testing.B, n *node) {
+	b.Helper()
+	cpu := cputime.Used()
+	b.ResetTimer()
+	summary, err := n.Run(b.Context(), RunOptions{Once: true})
+	b.StopTimer()
+	if err != nil || summary.Outcomes[catalog.Archived] != b.N {
+		b.Fatalf("%+v, %v", summary, err)
+	}
+	b.ReportMetric(float64((cputime.Used()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
+}
+
+// BenchmarkHosts visits as many small files on 200 hosts, 2,000 and 20,000, and tells what the crawl has in memory at its
+// end: it should not depend on the hosts. One operation is one file.
 func BenchmarkHosts(b *testing.B) {
 	for _, hosts := range []int{200, 2000, 20_000} {
 		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				b.Fatal(err)
-			}
-			server := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					http.NotFound(w, r)
-					return
-				}
-				fmt.Fprintf(w, "a note of %s%s, of no kind in particular\n", r.Host, r.URL.Path)
-			})}
-			go server.Serve(l) // ended by Close
-			b.Cleanup(func() { server.Close() })
-			n := durableNode(b)
-			bodies, err := spool.New(b.TempDir(), spool.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			n.Fetcher = fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Resolver: everyName{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
-			}})
-			b.Cleanup(n.Fetcher.Close)
-			n.Gate = politeness.New(politeness.Options{DB: n.Pipeline.Archive.DB(), Fetch: n.Fetcher.Fetch, Delay: -1})
-			seeds := make([]catalog.Seed, b.N)
-			for i := range seeds {
-				seeds[i].URL = fmt.Sprintf("http://host%d.example/%d.txt", i%hosts, i)
-			}
-			if _, err := n.Add(b.Context(), seeds); err != nil {
-				b.Fatal(err)
-			}
-			seeds = nil
-			cpu := cputime.Used()
-			b.ResetTimer()
-			summary, err := n.Run(b.Context(), RunOptions{Once: true})
-			b.StopTimer()
-			if err != nil || summary.Outcomes[catalog.Archived] != b.N {
-				b.Fatalf("%+v, %v", summary, err)
-			}
-			b.ReportMetric(float64((cputime.Used()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
+			crawlAll(b, manyHosts(b, hosts, b.N, -1))
 			var m runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&m)
 			b.ReportMetric(float64(m.HeapInuse)/(1<<20), "heap-MiB")
+		})
+	}
+}
+
+// BenchmarkRests visits files on hosts that rest for two seconds after each request: they, not the workers, should set
+// the pace. One operation is one file; of-pace is the share of the rate at which all hosts, asked without a gap, would give
+// as many files (robots.txt is one request more).
+func BenchmarkRests(b *testing.B) {
+	const pause = 2 * time.Second
+	for _, hosts := range []int{200, 2000} {
+		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
+			n := manyHosts(b, hosts, b.N, pause)
+			crawlAll(b, n)
+			each := (b.N + hosts - 1) / hosts // of the hosts with most files; robots.txt before, no pause after the last
+			b.ReportMetric((time.Duration(each)*pause).Seconds()/b.Elapsed().Seconds(), "of-pace")
 		})
 	}
 }
