@@ -41,7 +41,7 @@ import (
 type Options struct {
 	CacheBytes     int64  // decoded blocks kept in memory; 0 = 128 MiB
 	DictCacheBytes int64  // terms kept in memory; 0 = 64 MiB
-	MergeAt        int    // changed quads that start a merge; 0 = 64 k, more in large stores
+	MergeAt        int    // changed quads that start a merge; 0 = 128 k, more in large stores
 	KeepChanges    int64  // bytes of the change log that are kept; 0 = 12 for each quad, 1 MiB to 1 GiB, negative = all of it
 	LoadMemory     int64  // bytes a Load may use, about; 0 = 512 MiB
 	TempDir        string // where a Load keeps its sorted runs; "" = the database's directory
@@ -51,7 +51,7 @@ type Options struct {
 const (
 	defaultCache      = 128 << 20
 	defaultDictCache  = 64 << 20
-	defaultMergeAt    = 64 << 10
+	defaultMergeAt    = 128 << 10
 	defaultLoadMemory = 512 << 20
 
 	mergeTermBytes = 32 << 20 // bytes of terms in memory that start a merge
@@ -299,7 +299,7 @@ func (s *Store) accept(kt *kv.Txn, base, st *state) {
 		s.mergeIfLarge(st)
 	})
 	kt.OnAbort(func(error) {
-		base.dict.Recent.Truncate(base.terms)
+		base.dict.Undo(base.terms)
 		s.setTip(base)
 	})
 }

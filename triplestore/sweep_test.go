@@ -1,6 +1,7 @@
 package triplestore_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -122,6 +123,42 @@ func TestASweepThatWasInterruptedGoesOnWhenTheStoreIsOpened(t *testing.T) {
 	if got := dumped(t, s); len(got) != 200 {
 		t.Errorf("%d quads", len(got))
 	}
+}
+
+func TestATermThatWasSweptGetsAnotherNumberAlsoWhereCommitsKnewItWell(t *testing.T) {
+	t.Parallel()
+	s := open(t, inMemory(t), triplestore.Options{KeepChanges: 1})
+	rare := func(i int) term.Quad {
+		return term.Quad{S: term.IRI(fmt.Sprintf("http://e/s/%d", i)), P: term.IRI("http://e/rare"), O: term.String("a value that comes again and again")}
+	}
+	insertAll(t, s, append(about("kept", 100, ""), rare(0)))
+	insertAll(t, s, about("later", 100, "")) // so that its block is complete
+	if err := s.Merge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 { // commits find them in blocks
+		insertAll(t, s, []term.Quad{rare(i)})
+	}
+	err := s.Update(t.Context(), func(txn *triplestore.Txn) error {
+		return errors.Join(txn.Delete(rare(0)), txn.Delete(rare(1)), txn.Delete(rare(2)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Merge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Sweep(t.Context()); n < 2 || err != nil {
+		t.Fatalf("%d terms swept, %v", n, err)
+	}
+	insertAll(t, s, []term.Quad{rare(7)})
+	if err := s.Merge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !dumped(t, s)[rare(7)] {
+		t.Errorf("the statement is not there")
+	}
+	check(t, s)
 }
 
 func TestTermsThatTheChangeLogNamesAreNotSwept(t *testing.T) {

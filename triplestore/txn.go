@@ -19,8 +19,14 @@ type Txn struct {
 	kv      *kv.Txn
 	terms   *dict.Adder
 	changed map[term.IDQuad]int8 // +1 added, -1 removed, compared with sn; ids may be provisional
+	last    known                // subject that was inserted last; its statements come together
 	failed  error                // the first error; the transaction cannot be committed any more
 	done    bool
+}
+
+type known struct {
+	key term.Key
+	id  term.ID
 }
 
 const (
@@ -63,11 +69,18 @@ func (t *Txn) Insert(q term.Quad) error {
 	if err := checkQuad(q); err != nil {
 		return t.fail(err)
 	}
-	id := term.IDQuad{G: term.DefaultGraph}
-	for _, c := range [4]struct {
+	if q.S != t.last.key {
+		id, err := t.terms.ID(q.S)
+		if err != nil {
+			return t.fail(err)
+		}
+		t.last = known{q.S, id}
+	}
+	id := term.IDQuad{S: t.last.id, G: term.DefaultGraph}
+	for _, c := range [3]struct {
 		k  term.Key
 		id *term.ID
-	}{{q.S, &id.S}, {q.P, &id.P}, {q.O, &id.O}, {q.G, &id.G}} {
+	}{{q.P, &id.P}, {q.O, &id.O}, {q.G, &id.G}} {
 		if c.k == "" {
 			continue // the default graph
 		}

@@ -45,9 +45,16 @@ func (a *Adder) Lookup(k term.Key) (term.ID, bool, error) {
 	if id, ok := a.ids[k]; ok {
 		return id, true, nil
 	}
+	if id, ok := a.v.hot.get(k); ok && id.Payload() < a.v.flushed {
+		a.ids[k] = id
+		return id, true, nil
+	}
 	id, ok, err := a.v.Lookup(a.r, k)
 	if ok {
 		a.ids[k] = id
+		if id.Payload() < a.v.flushed {
+			a.v.hot.put(k, id)
+		}
 	}
 	return id, ok, err
 }

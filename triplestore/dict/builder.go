@@ -225,7 +225,7 @@ func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 		return nil, errors.Join(bad, fmt.Errorf("version %d", root[0]))
 	}
 	r := reader{root[1 : len(root)-8]}
-	v := &View{Cache: c, flushed: r.uvarint()}
+	v := &View{Cache: c, flushed: r.uvarint(), hot: newHot()}
 	if root[0] > 1 { // version 1 had no holes
 		v.holes, v.swept = r.uvarint(), r.uvarint() == 1
 	}

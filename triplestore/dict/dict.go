@@ -52,16 +52,23 @@ type View struct {
 	runs    []*run  // largest first
 	holes   uint64  // numbers before flushed that no run leads to
 	swept   bool    // some of the holes still have their text
+	hot     *hot    // found by commits lately; of a later view with the same terms maybe
 }
 
 // New is the view of an empty dictionary.
-func New(c *Cache) *View { return &View{Cache: c, Recent: NewRecent(1), flushed: 1} }
+func New(c *Cache) *View { return &View{Cache: c, Recent: NewRecent(1), flushed: 1, hot: newHot()} }
 
 // Flushed is the number of the first term that is not in blocks.
 func (v *View) Flushed() uint64 { return v.flushed }
 
 // Next is the number the next new term will get.
 func (v *View) Next() uint64 { return v.Recent.Next() }
+
+// Undo forgets the terms from a number on, which others will get: their commit has failed.
+func (v *View) Undo(next uint64) {
+	v.Recent.truncate(next)
+	v.hot.clear() // commits behind it may have found them in blocks
+}
 
 // WithRecent is the view with other recent terms.
 func (v *View) WithRecent(r *Recent) *View {
@@ -287,8 +294,7 @@ func (d *Recent) Append(first uint64, keys []term.Key) error {
 	return nil
 }
 
-// Truncate forgets the terms from a number on: their commit has failed.
-func (d *Recent) Truncate(next uint64) {
+func (d *Recent) truncate(next uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := next - d.first

@@ -92,7 +92,7 @@ type mark struct {
 	at     uint32
 }
 
-const markEvery = 16
+const markEvery = 4
 
 func indexBlock(b []byte, id uint64) (*indexedBlock, error) {
 	r, n, err := openEntries(b, id)
@@ -120,13 +120,18 @@ func (x *indexedBlock) find(hash uint64, f func(number uint64) bool) (more bool,
 	// The last mark before which every hash is smaller.
 	i := max(0, sort.Search(len(x.marks), func(i int) bool { return x.marks[i].before >= hash })-1)
 	r := reader{x.rest[x.marks[i].at:]}
-	more = true
-	_, err = r.entries(entry{hash: x.marks[i].before}, x.n-uint64(i*markEvery), func(e entry) bool {
-		if e.hash == hash {
-			more = f(e.number)
-			return more
+	at := x.marks[i].before
+	for range x.n - uint64(i*markEvery) {
+		at += r.uvarint()
+		number := r.uvarint()
+		switch {
+		case r.b == nil:
+			return false, errBlock
+		case at > hash:
+			return true, nil
+		case at == hash && !f(number):
+			return false, nil
 		}
-		return e.hash < hash
-	})
-	return more, err
+	}
+	return true, nil
 }
