@@ -18,7 +18,7 @@ func (s *Store) mergeAt(st *state) int {
 	if s.opts.MergeAt > 0 {
 		return s.opts.MergeAt
 	}
-	return min(max(defaultMergeAt, int(st.base.Rows()/64)), 8*defaultMergeAt)
+	return min(max(defaultMergeAt, int(st.base.Rows()/64)), 4*defaultMergeAt)
 }
 
 func (s *Store) due(st *state, factor int) bool {

@@ -60,15 +60,22 @@ func packWidth(values []uint64) (width, exceptions int) {
 		longest = max(longest, n)
 	}
 	best := 1 << 30
+	var long [packed]int // lengths of those that need more than w bits
+	over := 0
 	for w := longest; w >= 0; w-- {
+		if w < longest {
+			for range lengths[w+1] {
+				long[over] = w + 1
+				over++
+			}
+		}
 		use := w
 		if w > 56 {
 			use = 64
 		}
-		over, cost := 0, len(values)*use
-		for n := w + 1; n <= longest; n++ {
-			over += lengths[n]
-			cost += lengths[n] * (8 + 8*((n-w+6)/7))
+		cost := len(values)*use + 8*over
+		for _, n := range long[:over] {
+			cost += 8 * ((n - w + 6) / 7)
 		}
 		if cost < best {
 			best, width, exceptions = cost, use, over
