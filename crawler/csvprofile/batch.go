@@ -40,12 +40,12 @@ func (c *column) addAll(r run) {
 
 // tally counts cells in the table and returns those that come after it was given up.
 func (c *column) tally(r run) run {
-	hits, slots := int64(0), c.slots
+	hits, news, slots := int64(0), int64(0), c.slots // cells that were looked up, and those of them that were not found
 	settle := func() {
 		c.cells += hits
 		c.since += hits
-		c.dup = c.dup || hits > 0
-		hits = 0
+		c.dup = c.dup || hits > news
+		hits, news = 0, 0
 	}
 	for i := 0; i < len(r.cells); i += r.stride {
 		cell := r.cells[i]
@@ -71,9 +71,13 @@ func (c *column) tally(r run) run {
 				hits++
 				continue
 			}
+			hits, news = hits+1, news+1
+			settle()
+			c.insert(&slots[at], cell, h)
+		} else {
+			settle()
+			c.add(cell)
 		}
-		settle()
-		c.add(cell)
 		if c.off {
 			return r.from(i/r.stride + 1)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestPlainCellsAreReadAsAllOthers(t *testing.T) {
@@ -148,6 +149,48 @@ func TestPlainTextsAreTextsTheGeneralWayToo(t *testing.T) {
 		"http://a ftp://a sftp://a file://a geo://a urn:a mailto:a doi:a info:a tel:1 data:a ark:a") {
 		if plainText(prefix([]byte(word))) {
 			t.Errorf("%q is no plain text", word)
+		}
+	}
+}
+
+func TestDigitsAreOfTheKindThatNumbersAre(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 9))
+	told := 0
+	for range 200_000 {
+		cell := make([]byte, rng.IntN(19))
+		for i := range cell {
+			cell[i] = "0123456789"[rng.IntN(10)]
+		}
+		for range rng.IntN(3) {
+			if len(cell) > 0 {
+				cell[rng.IntN(len(cell))] = ".-+,e/:\x00\x80x "[rng.IntN(11)]
+			}
+		}
+		if cell = trim(cell); digitKind(cell) == kindEmpty {
+			continue
+		}
+		told++
+		if got, want := digitKind(cell), classifyAny(cell).kind; got != want {
+			t.Fatalf("%q is of kind %d, want %d", cell, got, want)
+		}
+	}
+	if told < 50_000 {
+		t.Errorf("only %d cells were told at first sight", told)
+	}
+}
+
+func TestDaysAreRealWhereTheCalendarHasThem(t *testing.T) {
+	t.Parallel()
+	for y := 1895; y <= 2105; y++ {
+		for m := -1; m <= 14; m++ {
+			for d := -1; d <= 33; d++ {
+				at := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+				want := at.Year() == y && int(at.Month()) == m && at.Day() == d
+				if realDate(y, m, d) != want || want && int64(dayNumber(y, m, d))*86400 != at.Unix() {
+					t.Fatalf("%d-%d-%d: real %v, day %d; want %v, %d", y, m, d, !want, dayNumber(y, m, d), want, at.Unix()/86400)
+				}
+			}
 		}
 	}
 }

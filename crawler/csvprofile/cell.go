@@ -3,6 +3,7 @@ package csvprofile
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -102,11 +103,47 @@ type value struct {
 }
 
 func kindOf(s string) kind {
-	k := classify(unsafe.Slice(unsafe.StringData(s), len(s))).kind
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	if k := digitKind(b); k != kindEmpty {
+		return k
+	}
+	k := classify(b).kind
 	if k == kindText && isEmail(s) {
 		return kindURI
 	}
 	return k
+}
+
+// digitKind is the kind of a cell of at most 16 digits, with a minus in front or a point among them at most; kindEmpty of
+// others.
+func digitKind(b []byte) kind {
+	if len(b) > 1 && b[0] == '-' {
+		b = b[1:]
+	}
+	if len(b) == 0 || len(b) > 16 || len(b) == 1 && !isDigit(b[0]) {
+		return kindEmpty
+	}
+	k, others := kindInteger, otherThanDigits(prefix(b))
+	if len(b) > 8 {
+		if others != 0 {
+			return kindEmpty
+		}
+		b, others = b[8:], otherThanDigits(prefix(b[8:]))
+	}
+	if others &= highs << (64 - 8*uint(len(b))); others != 0 { // without the lanes that b does not have
+		at := bits.LeadingZeros64(others) >> 3
+		if b[at] != '.' || others&(others-1) != 0 {
+			return kindEmpty
+		}
+		k = kindDecimal
+	}
+	return k
+}
+
+// otherThanDigits marks the bytes of x that are no digits.
+func otherThanDigits(x uint64) uint64 {
+	x ^= '0' * ones
+	return (x&^highs + (0x80-10)*ones | x) & highs
 }
 
 // classify reads one cell, which must be trimmed of blanks.

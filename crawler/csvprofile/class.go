@@ -44,8 +44,9 @@ func classOf(col *Column, sample func() []string) string {
 	default:
 		return ""
 	}
-	var values []string
-	for _, v := range sample() {
+	all := sample()
+	values := all[:0]
+	for _, v := range all {
 		if is, strong := nullWordIn(v); !is || !strong && len(v) == 2 {
 			values = append(values, v)
 		}

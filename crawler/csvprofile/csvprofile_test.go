@@ -64,6 +64,7 @@ func TestColumnsHaveDatatypes(t *testing.T) {
 	for _, c := range []struct{ name, cells, datatype, format, min, max string }{
 		{"n", "1 2 -3 +4", "integer", "", "-3", "4"},
 		{"n", "1.5 2 -3.25", "decimal", "", "-3.25", "2"},
+		{"n", "-0 0 -0", "integer", "", "0", "0"},
 		{"n", "1,5 2 3,25", "decimal", "", "1.5", "3.25"},
 		{"n", "1.234,5 999,1 2", "decimal", "#,##0.###", "2", "1234.5"},
 		{"n", "1,234.5 999.1 2", "decimal", "#,##0.###", "2", "1234.5"},

@@ -2,17 +2,14 @@ package csvprofile
 
 // realDate tells whether a day exists in the Gregorian calendar.
 func realDate(y, m, d int) bool {
-	if m < 1 || m > 12 || d < 1 || d > 31 {
+	if m < 1 || m > 12 || d < 1 {
 		return false
 	}
-	switch m {
-	case 4, 6, 9, 11:
-		return d <= 30
-	case 2:
-		return d <= 28 || d == 29 && y%4 == 0 && (y%100 != 0 || y%400 == 0)
-	}
-	return true
+	return d <= 28 || d <= monthDays[m] && (m != 2 || y%4 == 0 && (y%100 != 0 || y%400 == 0))
 }
+
+// monthDays are the most days that the months have, from 1.
+var monthDays = [13]int{1: 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
 // dayNumber counts days from 1970-01-01 (Howard Hinnant's days_from_civil).
 func dayNumber(y, m, d int) int {

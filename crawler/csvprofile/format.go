@@ -127,5 +127,5 @@ func (c *column) canonical(x float64, lex []byte, col *Column) string {
 	if col.Datatype == "double" {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
+	return strconv.FormatFloat(x+0, 'f', -1, 64) // a zero has no sign
 }
