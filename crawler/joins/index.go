@@ -88,28 +88,90 @@ func Clear(txn *kv.Txn, changes []Change) error {
 // What it returns is to be written before the next Prepare, and by nobody else meanwhile.
 func Prepare(txn *kv.Txn, replacements []Replacement) (*Update, error) {
 	u := newUpdate(txn)
-	for _, r := range replacements {
-		if err := u.replace(r); err != nil {
+	u.cursor = txn.Cursor(kv.SpaceJoins)
+	defer u.cursor.Close()
+	columns, err := u.prefetch(replacements)
+	if err != nil {
+		return nil, fmt.Errorf("joins: read ahead: %w", err)
+	}
+	for i, r := range replacements {
+		if err := u.replace(r, columns[i]); err != nil {
 			return nil, fmt.Errorf("joins: replace %s with %s: %w", r.Old, r.New, err)
 		}
+	}
+	if u.filed, err = u.entries(); err != nil {
+		return nil, fmt.Errorf("joins: postings: %w", err)
 	}
 	u.finish()
 	return u, nil
 }
 
+// arrival is a column that comes.
+type arrival struct {
+	Column
+	print fingerprint
+	filed []uint32
+	reach uint32
+}
+
+// prefetch reads the postings that replacements need in the order in which they are stored.
+func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
+	all := make([][]arrival, len(replacements))
+	var hashes []uint32
+	for i, r := range replacements {
+		all[i] = fitting(r.Columns)
+		for _, c := range all[i] {
+			n, err := u.find(c.print)
+			if err != nil {
+				return nil, err
+			}
+			if n != 0 {
+				if s, err := u.set(n); err != nil || len(s.members) >= perColumn {
+					if err != nil {
+						return nil, err
+					}
+					continue
+				}
+			}
+			hashes = append(hashes, c.filed...)
+		}
+		leaving, err := u.setsOf(r.Old)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range leaving {
+			s, err := u.set(n)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(s.members, func(c Column) bool { return c.Version != r.Old }) {
+				continue
+			}
+			sketch, err := u.sketch(n)
+			if err != nil {
+				return nil, err
+			}
+			filed, _ := filing(sketch)
+			hashes = append(hashes, filed...)
+		}
+	}
+	slices.Sort(hashes)
+	return all, u.load(slices.Compact(hashes))
+}
+
 // fitting leaves columns out that are too many for one version: keys stay first.
-func fitting(columns []Column) []Column {
+func fitting(columns []Column) []arrival {
 	left := maxFiled
-	var all []Column
+	var all []arrival
 	for _, keys := range []bool{true, false} {
 		for _, c := range columns {
-			filed, _ := filing(c.Sketch)
+			filed, reach := filing(c.Sketch)
 			if c.Key != keys || len(filed) == 0 || len(filed) > left {
 				continue
 			}
 			left -= len(filed)
 			c.Name = cut(c.Name)
-			all = append(all, c)
+			all = append(all, arrival{c, printOf(c.Sketch), filed, reach})
 		}
 	}
 	return all
@@ -151,7 +213,7 @@ func estimate(s csvprofile.Sketch) int {
 
 // replace takes the old version's columns and matches out and puts the new one's in. A set of values that the new one has
 // too stays what and where it is.
-func (u *Update) replace(r Replacement) error {
+func (u *Update) replace(r Replacement, columns []arrival) error {
 	left, err := u.leave(r.Old)
 	if err != nil {
 		return err
@@ -161,7 +223,7 @@ func (u *Update) replace(r Replacement) error {
 	}
 	if r.New != "" {
 		numbers := []number{}
-		for _, c := range fitting(r.Columns) {
+		for _, c := range columns {
 			n, member, err := u.enter(c)
 			if err != nil {
 				return err
@@ -217,9 +279,7 @@ func (u *Update) dropIfEmpty(n number) error {
 		if err != nil {
 			return err
 		}
-		if at := slices.Index(p.list, n); at >= 0 {
-			p.list, p.changed = slices.Delete(p.list, at, at+1), true
-		}
+		p.remove(h, n)
 	}
 	u.setPrint(printOf(sketch), 0)
 	delete(u.sets, n)
@@ -252,15 +312,14 @@ func (u *Update) removeMatches(version string) error {
 
 // enter finds out with which others a column matches and puts it among those that have the same values, if there are not
 // enough of them.
-func (u *Update) enter(c Column) (n number, member bool, err error) {
-	print := printOf(c.Sketch)
-	n, err = u.find(print)
+func (u *Update) enter(c arrival) (n number, member bool, err error) {
+	n, err = u.find(c.print)
 	if err != nil {
 		return 0, false, err
 	}
 	isNew := n == 0
 	if isNew {
-		if n, err = u.make(c.Sketch, print); err != nil {
+		if n, err = u.make(c); err != nil {
 			return 0, false, err
 		}
 	}
@@ -268,36 +327,34 @@ func (u *Update) enter(c Column) (n number, member bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	found := equals(c, s)
+	found := equals(c.Column, s)
 	if len(found.list) < perColumn {
-		if err := u.count(n, c.Sketch, isNew); err != nil {
+		if err := u.count(n, c, isNew); err != nil {
 			return 0, false, err
 		}
 		if err = u.match(c, &found); err != nil {
 			return 0, false, err
 		}
 	}
-	return n, s.join(c), u.noteAll(found.list)
+	return n, s.join(c.Column), u.noteAll(found.list)
 }
 
 // make makes a set of values that was not there.
-func (u *Update) make(sketch csvprofile.Sketch, print fingerprint) (number, error) {
-	filed, reach := filing(sketch)
-	n, err := u.take(len(filed))
+func (u *Update) make(c arrival) (number, error) {
+	n, err := u.take(len(c.filed))
 	if err != nil {
 		return 0, err
 	}
-	u.sets[n] = &set{filed: len(filed), reach: reach, changed: true}
-	u.fresh[n] = sketch
-	u.setPrint(print, n)
+	u.sets[n] = &set{filed: len(c.filed), reach: c.reach, changed: true}
+	u.fresh[n] = c.Sketch
+	u.setPrint(c.print, n)
 	return n, nil
 }
 
 // count counts with which others a set shares how many of the hashes that both are filed under, and files it if it is new.
-func (u *Update) count(n number, sketch csvprofile.Sketch, isNew bool) error {
+func (u *Update) count(n number, c arrival, isNew bool) error {
 	u.hits.clear()
-	filed, _ := filing(sketch)
-	for i, h := range filed {
+	for i, h := range c.filed {
 		p, err := u.posting(h)
 		if err != nil {
 			return err
@@ -308,7 +365,7 @@ func (u *Update) count(n number, sketch csvprofile.Sketch, isNew bool) error {
 			}
 		}
 		if isNew && len(p.list) < maxPosting {
-			p.list, p.changed = append(p.list, n), true
+			p.add(h, n)
 		}
 	}
 	return nil

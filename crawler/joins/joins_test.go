@@ -2,6 +2,7 @@ package joins
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -235,17 +236,14 @@ func TestWorkAndSpaceAreBounded(t *testing.T) {
 		wide = append(wide, columnsOf(t, "wide", words(fmt.Sprint("w", i), 0, 400))[0])
 	}
 	put(t, db, "", "wide", wide...)
-	filed := 0
-	err := db.View(func(txn *kv.Txn) error {
-		return txn.Scan(kv.SpaceJoins, []byte{tablePosting}, nil, func(_, v []byte) (bool, error) {
-			if filed++; len(v) > 4*maxPosting {
-				t.Errorf("%d columns under one hash", len(v)/4)
-			}
-			return true, nil
-		})
-	})
-	if err != nil || filed > maxFiled+30 {
-		t.Errorf("filed under %d hashes, %v", filed, err)
+	filed := filedUnder(t, db)
+	for _, sets := range filed {
+		if len(sets) > maxPosting {
+			t.Errorf("%d sets under one hash", len(sets))
+		}
+	}
+	if len(filed) > maxFiled+30 {
+		t.Errorf("filed under %d hashes", len(filed))
 	}
 }
 
@@ -320,10 +318,52 @@ func TestManyAtOnceIsOneAfterTheOther(t *testing.T) {
 	}
 }
 
+// filedUnder is the sets filed under each hash, whatever arrays they stand in.
+func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
+	t.Helper()
+	var pairs []pair
+	err := db.View(func(txn *kv.Txn) error {
+		part, low := uint32(0), uint32(0)
+		return txn.Scan(kv.SpaceJoins, []byte{tablePosting}, nil, func(k, v []byte) (_ bool, err error) {
+			high, id, from := binary.BigEndian.Uint32(k[1:]), binary.BigEndian.Uint32(k[5:]), len(pairs)
+			if pairs, err = (tables{txn}).read(pairs, high, id); err != nil {
+				return false, err
+			}
+			if high != part {
+				part, low = high, part
+			}
+			if array := pairs[from:]; len(v) == 0 || !slices.IsSortedFunc(array, byPair) || array[len(array)-1].hash > high || low > 0 && array[0].hash <= low {
+				t.Errorf("array %d of partition %x is out of order, or of its bounds", id, high)
+			}
+			return true, nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[uint32][]number{}
+	for _, p := range settle(pairs, false) {
+		if p.set&leaves != 0 {
+			t.Errorf("set %d leaves hash %x, where it never was", p.set&^leaves, p.hash)
+		}
+		all[p.hash] = append(all[p.hash], p.set)
+	}
+	return all
+}
+
+// dump is all that the index says.
 func dump(t *testing.T, db *kv.DB) map[string]string {
 	all := map[string]string{}
+	for h, sets := range filedUnder(t, db) {
+		all[fmt.Sprintf("filed under %x", h)] = fmt.Sprint(sets)
+	}
 	err := db.View(func(txn *kv.Txn) error {
-		return txn.Scan(kv.SpaceJoins, nil, nil, func(k, v []byte) (bool, error) { all[string(k)] = string(v); return true, nil })
+		return txn.Scan(kv.SpaceJoins, nil, nil, func(k, v []byte) (bool, error) {
+			if k[0] != tablePosting {
+				all[string(k)] = string(v)
+			}
+			return true, nil
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

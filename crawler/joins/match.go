@@ -106,7 +106,7 @@ func (f *matches) add(m Match, weak bool) {
 }
 
 // match compares a column with those that its set shares hashes with, and adds these matches to the given ones.
-func (u *Update) match(c Column, found *matches) error {
+func (u *Update) match(c arrival, found *matches) error {
 	close, err := u.candidates(c)
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func (u *Update) match(c Column, found *matches) error {
 			if other.Sketch = sketch; other.sameTable(c.Place) {
 				continue
 			}
-			if m, ok := Compare(c, other); ok {
-				found.add(m, weak(c, other))
+			if m, ok := Compare(c.Column, other); ok {
+				found.add(m, weak(c.Column, other))
 			}
 		}
 	}
@@ -133,12 +133,11 @@ func (u *Update) match(c Column, found *matches) error {
 }
 
 // candidates are the sets that share enough hashes with a column, which hits holds.
-func (u *Update) candidates(c Column) ([]candidate, error) {
-	filed, reach := filing(c.Sketch)
+func (u *Update) candidates(c arrival) ([]candidate, error) {
 	list := u.rough[:0]
 	for _, i := range u.hits.used {
 		s := u.hits.slots[i]
-		if most := s.most(s.number, reach); most >= Threshold/2 {
+		if most := s.most(s.number, c.reach); most >= Threshold/2 {
 			list = append(list, candidate{s.number, most, s.shared})
 		}
 	}
@@ -151,13 +150,13 @@ func (u *Update) candidates(c Column) ([]candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		mine, found := slices.BinarySearch(filed, s.reach)
+		mine, found := slices.BinarySearch(c.filed, s.reach)
 		if found {
 			mine++
 		}
 		theirs := float64(s.filed)
-		if s.reach > reach {
-			theirs *= float64(reach) / float64(s.reach)
+		if s.reach > c.reach {
+			theirs *= float64(c.reach) / float64(s.reach)
 		}
 		shared := float64(x.shared)
 		if x.share = max(shared/max(float64(mine), 1), shared/max(theirs, 1)); x.share >= Threshold/2 {

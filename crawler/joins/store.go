@@ -20,7 +20,7 @@ const (
 	tableSet     = 'c' // number of a set                 -> set
 	tableSketch  = 's' // number of a set                 -> hashes, 4 bytes each
 	tablePrint   = 'd' // fingerprint of a sketch         -> number of the set
-	tablePosting = 'p' // hash                            -> numbers of sets that are filed under it
+	tablePosting = 'p' // greatest hash of a partition, id -> pairs of a hash and a number
 	tableVersion = 'v' // version id                      -> numbers of sets that have columns of it
 	tableMatches = 'm' // version id                      -> its matches: their count, and each one's fields
 	tableSeen    = 'r' // version id, 0, other version id -> index of versions whose matches name the first
@@ -29,7 +29,7 @@ const (
 // number of a set of values in the index: never used again, and not 0. See numbered.
 type number uint32
 
-const maxNumber = math.MaxUint32 >> 3
+const maxNumbers = number(leaves >> 3)
 
 // set is the columns that have the same values; their sketch is kept apart.
 type set struct {
@@ -173,6 +173,13 @@ func (t tables) sketch(n number) (s csvprofile.Sketch, err error) {
 		return nil
 	})
 	return s, err
+}
+
+func (t tables) put(e entry) error {
+	if e.val == nil {
+		return t.txn.Delete(kv.SpaceJoins, e.key)
+	}
+	return t.txn.Set(kv.SpaceJoins, e.key, e.val)
 }
 
 func (t tables) dropSet(n number) error {

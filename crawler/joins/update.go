@@ -13,8 +13,8 @@ import (
 type Update struct {
 	Changes []Change // versions whose matches are other ones now, in the order of their ids
 
-	tables
-	postings      map[uint32]*posting
+	postings
+	filed         []entry // what changes in the postings
 	sets          map[number]*set
 	prints        map[fingerprint]number       // 0: no set has it
 	printed       map[fingerprint]bool         // those that changed
@@ -28,18 +28,12 @@ type Update struct {
 	rough         []candidate
 }
 
-// posting is the sets filed under one hash.
-type posting struct {
-	list    []number
-	changed bool
-}
-
 // maxSketches bounds the sketches that are remembered.
 const maxSketches = 2048
 
 func newUpdate(txn *kv.Txn) *Update {
 	return &Update{
-		tables: tables{txn}, postings: map[uint32]*posting{}, sets: map[number]*set{}, prints: map[fingerprint]number{}, printed: map[fingerprint]bool{}, sketches: map[number]csvprofile.Sketch{},
+		postings: postings{tables: tables{txn}, lists: map[uint32]*posting{}, parts: map[uint32]*partition{}}, sets: map[number]*set{}, prints: map[fingerprint]number{}, printed: map[fingerprint]bool{}, sketches: map[number]csvprofile.Sketch{},
 		fresh: map[number]csvprofile.Sketch{}, versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{},
 	}
 }
@@ -75,11 +69,8 @@ func (u *Update) Write(txn *kv.Txn) error {
 			return err
 		}
 	}
-	for h, p := range u.postings {
-		if !p.changed {
-			continue
-		}
-		if err := t.setNumbers(nkey(tablePosting, h), p.list); err != nil {
+	for _, e := range u.filed {
+		if err := t.put(e); err != nil {
 			return err
 		}
 	}
@@ -138,21 +129,11 @@ func (u *Update) take(filed int) (number, error) {
 		}
 		u.next = u.first
 	}
-	if u.next >= maxNumber {
+	if u.next >= maxNumbers {
 		return 0, errExhausted
 	}
 	u.next++
 	return numbered(u.next-1, filed), nil
-}
-
-func (u *Update) posting(h uint32) (*posting, error) {
-	if p := u.postings[h]; p != nil {
-		return p, nil
-	}
-	list, err := u.numbers(nkey(tablePosting, h))
-	p := &posting{list: list}
-	u.postings[h] = p
-	return p, err
 }
 
 func (u *Update) set(n number) (*set, error) {
@@ -172,11 +153,12 @@ func (u *Update) find(print fingerprint) (number, error) {
 		return n, nil
 	}
 	list, err := u.numbers(pkey(print))
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return 0, err
 	}
-	u.prints[print] = list[0]
-	return list[0], nil
+	n := append(list, 0)[0]
+	u.prints[print] = n
+	return n, nil
 }
 
 func (u *Update) setPrint(print fingerprint, n number) { u.prints[print], u.printed[print] = n, true }

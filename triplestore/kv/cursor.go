@@ -6,11 +6,11 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 )
 
-// Cursor finds many keys of one space in one snapshot, best in their order: one that is a little further on is reached
-// step by step, which is ten times as quick as a search. It belongs to one goroutine. Close it before its snapshot.
+// Cursor finds many keys of one space in one state, best in their order: one that is a little further on is reached
+// step by step, which is ten times as quick as a search. It belongs to one goroutine. Close it before its snapshot or transaction.
 type Cursor struct {
 	space Space
-	snap  *Snapshot
+	snap  *Snapshot // nil: of a transaction
 	it    *badger.Iterator
 	begun bool
 }
@@ -26,12 +26,21 @@ func (s *Snapshot) Cursor(space Space) (*Cursor, error) {
 	return &Cursor{space: space, snap: s, it: s.txn.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(space)}})}, nil
 }
 
+// Cursor begins before the first key of a space, as the transaction found it: its own writes are not seen. Close it before
+// the transaction ends.
+func (t *Txn) Cursor(space Space) *Cursor {
+	return &Cursor{space: space, it: t.base.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(space)}})}
+}
+
 // Close gives the cursor up. It may be called twice.
 func (c *Cursor) Close() {
-	if c.it != nil {
-		c.it.Close()
+	if c.it == nil {
+		return
+	}
+	c.it.Close()
+	c.it = nil
+	if c.snap != nil {
 		c.snap.release()
-		c.it = nil
 	}
 }
 
