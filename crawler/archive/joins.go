@@ -93,7 +93,7 @@ func (a *Archive) Unjoined() int { return int(a.joining.left.Load()) }
 // Bounds of one Join.
 const (
 	joinVersions = 256
-	joinHashes   = 32 << 10
+	joinBytes    = 3 << 19 // that their columns weigh
 )
 
 // Join takes some of the versions that are waiting into the index of columns, with their triples, in one transaction, and
@@ -147,7 +147,7 @@ func (a *Archive) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
 	var update *joins.Update
 	done := 0
 	err := a.view(func(t tables) (err error) {
-		for weight := 0; done < len(marks) && (done == 0 || weight < joinHashes); done++ {
+		for weight := 0; done < len(marks) && (done == 0 || weight < joinBytes); done++ {
 			r, err := a.replacement(t, marks[done])
 			if err != nil {
 				return err

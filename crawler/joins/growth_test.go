@@ -61,7 +61,7 @@ var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
 	},
 }
 
-// BenchmarkGrowth tells what a table costs when there are so many in the index, taken in by 250 into a database on disk: its
+// BenchmarkGrowth tells what a table costs when there are so many in the index, taken in by 200 into a database on disk: its
 // processor time, also in times of compressing a table of 50 KB with gzip -6. Run it once: -benchtime 1x.
 func BenchmarkGrowth(b *testing.B) {
 	for _, world := range []string{"one series", "many series"} {
@@ -74,7 +74,7 @@ func BenchmarkGrowth(b *testing.B) {
 }
 
 func growth(b *testing.B, table func(rng *rand.Rand, n int) [][]uint64) {
-	const at = 100
+	const at = 200
 	db, err := kv.Open(b.TempDir(), kv.Options{NoSync: true, MinFree: -1})
 	if err != nil {
 		b.Fatal(err)

@@ -36,13 +36,17 @@ type Replacement struct {
 	Columns []Column
 }
 
-// Weight is how many hashes a replacement files columns under, which is what it costs.
+// Weight is how many bytes a replacement writes at most for its columns, without matches.
 func (r Replacement) Weight() (n int) {
+	left := maxFiled
 	for _, c := range r.Columns {
 		filed, _ := filing(c.Sketch)
-		n += len(filed)
+		if left -= len(filed); left < 0 {
+			break
+		}
+		n += 4*len(c.Sketch) + pairSize*len(filed)
 	}
-	return min(n, maxFiled)
+	return n
 }
 
 // Change is the matches of one version before and after an update.
@@ -328,7 +332,7 @@ func (u *Update) enter(c arrival) (n number, member bool, err error) {
 		return 0, false, err
 	}
 	found := equals(c.Column, s)
-	if len(found.list) < perColumn {
+	if !found.enough() {
 		if err := u.count(n, c, isNew); err != nil {
 			return 0, false, err
 		}

@@ -12,6 +12,7 @@ package joins
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"odarchive/crawler/csvprofile"
@@ -129,29 +130,29 @@ func enough(share float64, n int, of Column) bool {
 	return share >= Threshold-min(0.5/math.Sqrt(float64(n)), maxError)
 }
 
+// overlap counts the hashes of two sketches up to where both are complete, and those that both have.
 func overlap(a, b csvprofile.Sketch) (inA, inB, both int) {
 	end := min(reach(a), reach(b))
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case j >= len(b) || i < len(a) && a[i] < b[j]:
-			if a[i] <= end {
-				inA++
-			}
-			i++
-		case i >= len(a) || b[j] < a[i]:
-			if b[j] <= end {
-				inB++
-			}
-			j++
-		default:
-			if a[i] <= end {
-				inA, inB, both = inA+1, inB+1, both+1
-			}
-			i, j = i+1, j+1
-		}
+	a, b = upTo(a, end), upTo(b, end)
+	for i, j := 0, 0; i < len(a) && j < len(b); { // without branches: which comes next cannot be foretold
+		x, y := a[i], b[j]
+		both += one(x == y)
+		i += one(x <= y)
+		j += one(y <= x)
 	}
-	return inA, inB, both
+	return len(a), len(b), both
+}
+
+func upTo(s csvprofile.Sketch, end uint32) csvprofile.Sketch {
+	n, found := slices.BinarySearch(s, end)
+	return s[:n+one(found)]
+}
+
+func one(is bool) (n int) {
+	if is {
+		n = 1
+	}
+	return n
 }
 
 // reach is the greatest hash up to which a sketch knows all values.

@@ -324,15 +324,17 @@ func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
 	var pairs []pair
 	err := db.View(func(txn *kv.Txn) error {
 		part, low := uint32(0), uint32(0)
-		return txn.Scan(kv.SpaceJoins, []byte{tablePosting}, nil, func(k, v []byte) (_ bool, err error) {
-			high, id, from := binary.BigEndian.Uint32(k[1:]), binary.BigEndian.Uint32(k[5:]), len(pairs)
-			if pairs, err = (tables{txn}).read(pairs, high, id); err != nil {
+		return txn.Scan(kv.SpaceJoins, []byte{tablePosting}, nil, func(k, v []byte) (bool, error) {
+			high, id := binary.BigEndian.Uint32(k[1:]), binary.BigEndian.Uint32(k[5:])
+			array, err := tables{txn}.read(high, id)
+			if err != nil {
 				return false, err
 			}
+			pairs = append(pairs, array...)
 			if high != part {
 				part, low = high, part
 			}
-			if array := pairs[from:]; len(v) == 0 || !slices.IsSortedFunc(array, byPair) || array[len(array)-1].hash > high || low > 0 && array[0].hash <= low {
+			if len(v) == 0 || !slices.IsSortedFunc(array, byPair) || array[len(array)-1].hash > high || low > 0 && array[0].hash <= low {
 				t.Errorf("array %d of partition %x is out of order, or of its bounds", id, high)
 			}
 			return true, nil
@@ -341,6 +343,7 @@ func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.SortFunc(pairs, byPair)
 	all := map[uint32][]number{}
 	for _, p := range settle(pairs, false) {
 		if p.set&leaves != 0 {

@@ -89,11 +89,15 @@ func equals(c Column, s *set) (found matches) {
 	return found
 }
 
-// matches of one column, and how many of them are weak.
+// matches of one column.
 type matches struct {
 	list []Match
-	weak int
+	weak int // how many of them are
+	best int // how many of them no other could replace
 }
+
+// enough tells whether more would make no difference.
+func (f *matches) enough() bool { return f.best >= perColumn }
 
 func (f *matches) add(m Match, weak bool) {
 	if weak {
@@ -102,7 +106,9 @@ func (f *matches) add(m Match, weak bool) {
 		}
 		f.weak++
 	}
-	f.list = append(f.list, m)
+	if f.list = append(f.list, m); m.best() >= 1-margin {
+		f.best++
+	}
 }
 
 // match compares a column with those that its set shares hashes with, and adds these matches to the given ones.
@@ -112,6 +118,9 @@ func (u *Update) match(c arrival, found *matches) error {
 		return err
 	}
 	for _, x := range close {
+		if found.enough() {
+			break
+		}
 		s, err := u.set(x.number)
 		if err != nil {
 			return err

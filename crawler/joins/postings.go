@@ -31,13 +31,20 @@ type pair struct {
 	set  number
 }
 
+// byPair has a mark follow what it cancels.
 func byPair(a, b pair) int {
-	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.set&^leaves, b.set&^leaves), cmp.Compare(a.set, b.set))
+	if a.hash != b.hash {
+		return cmp.Compare(a.hash, b.hash)
+	}
+	return bySet(a.set, b.set)
 }
 
-// settle sorts pairs and takes out those that cancel each other; where nothing is left that a mark could cancel, marks too.
+func bySet(a, b number) int {
+	return cmp.Compare(uint64(a&^leaves)<<1|uint64(a>>31), uint64(b&^leaves)<<1|uint64(b>>31))
+}
+
+// settle takes out pairs that cancel each other, of sorted ones; where nothing is left that a mark could cancel, marks too.
 func settle(pairs []pair, all bool) []pair {
-	slices.SortFunc(pairs, byPair)
 	kept := pairs[:0]
 	for i := 0; i < len(pairs); i++ {
 		if i+1 < len(pairs) && pairs[i+1] == (pair{pairs[i].hash, pairs[i].set | leaves}) {
@@ -49,6 +56,19 @@ func settle(pairs []pair, all bool) []pair {
 		}
 	}
 	return kept
+}
+
+// merge makes one sorted list of two.
+func merge(a, b []pair) []pair {
+	all := make([]pair, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if byPair(a[0], b[0]) <= 0 {
+			all, a = append(all, a[0]), a[1:]
+		} else {
+			all, b = append(all, b[0]), b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
 }
 
 // partition of the hashes: those up to high that are above the next lower one's.
@@ -79,6 +99,7 @@ type postings struct {
 	cursor *kv.Cursor
 	lists  map[uint32]*posting
 	parts  map[uint32]*partition // by high
+	room   []posting             // for lists
 }
 
 func arrayKey(high, id uint32) []byte {
@@ -96,6 +117,7 @@ func (p *postings) posting(hash uint32) (*posting, error) {
 
 // load reads what is filed under some hashes, which ascend.
 func (p *postings) load(hashes []uint32) error {
+	p.room = make([]posting, len(hashes))
 	for len(hashes) > 0 {
 		n, err := p.loadPartition(hashes)
 		if err != nil {
@@ -116,7 +138,8 @@ func (p *postings) loadPartition(hashes []uint32) (n int, err error) {
 			p.parts[high] = part
 		}
 		for n < len(hashes) && hashes[n] <= high {
-			p.lists[hashes[n]] = &posting{part: part}
+			p.room[0].part = part
+			p.lists[hashes[n]], p.room = &p.room[0], p.room[1:]
 			n++
 		}
 	}
@@ -174,7 +197,10 @@ func (p *postings) gather(hashes []uint32, v []byte) {
 }
 
 func (l *posting) settle() {
-	slices.SortFunc(l.list, func(a, b number) int { return cmp.Or(cmp.Compare(a&^leaves, b&^leaves), cmp.Compare(a, b)) })
+	if len(l.list) < 2 {
+		return
+	}
+	slices.SortFunc(l.list, bySet)
 	kept := l.list[:0]
 	for _, n := range l.list {
 		if n&leaves == 0 {
@@ -206,6 +232,7 @@ func (p *postings) entries() (all []entry, err error) {
 	var changed []*partition
 	budget := mergeFree
 	for _, part := range p.parts {
+		slices.SortFunc(part.changes, byPair)
 		if part.changes = settle(part.changes, len(part.arrays) == 0); len(part.changes) > 0 {
 			changed = append(changed, part)
 			budget += mergeFor * len(part.changes)
@@ -221,10 +248,13 @@ func (p *postings) entries() (all []entry, err error) {
 		}
 		budget -= size
 		pairs := part.changes
+		slices.SortFunc(merged, func(a, b array) int { return cmp.Compare(a.pairs, b.pairs) })
 		for _, a := range merged {
-			if pairs, err = p.read(pairs, part.high, a.id); err != nil {
+			more, err := p.read(part.high, a.id)
+			if err != nil {
 				return nil, err
 			}
+			pairs = merge(pairs, more)
 			all = append(all, entry{key: arrayKey(part.high, a.id)})
 		}
 		if len(merged) > 0 {
@@ -279,9 +309,9 @@ func split(part *partition, pairs []pair, all bool) (entries []entry) {
 	return entries
 }
 
-func (t tables) read(pairs []pair, high, id uint32) ([]pair, error) {
-	_, err := t.txn.Read(kv.SpaceJoins, arrayKey(high, id), func(v []byte) error {
-		pairs = slices.Grow(pairs, len(v)/pairSize)
+func (t tables) read(high, id uint32) (pairs []pair, err error) {
+	_, err = t.txn.Read(kv.SpaceJoins, arrayKey(high, id), func(v []byte) error {
+		pairs = make([]pair, 0, len(v)/pairSize)
 		for ; len(v) >= pairSize; v = v[pairSize:] {
 			pairs = append(pairs, pair{binary.LittleEndian.Uint32(v), number(binary.LittleEndian.Uint32(v[4:]))})
 		}
