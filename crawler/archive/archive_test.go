@@ -247,6 +247,37 @@ func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
 	}
 }
 
+func TestAnIndexOfColumnsOfAnotherFormatIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	const towns = "http://data.example/towns.csv"
+	register(t, a, listed, catalog.Seed{URL: towns})
+	visit(t, a, towns, places(0, 30), day)
+	visit(t, a, file, places(0, 40), day)
+	join(t, a)
+	before := triplesOf(t, a)
+	for _, format := range []string{"done", "2", "3"} {
+		err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
+			for _, key := range []string{"p\x00\x00\x00\x07", "c\x00\x00\x00\x09", "s\x00\x00\x00\x09"} { // of another program's
+				if err := txn.Set(kv.SpaceJoins, []byte(key), []byte("1234")); err != nil {
+					return err
+				}
+			}
+			return txn.Set(kv.SpaceMeta, []byte(joinsFormatKey), []byte(format))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Upgrade(t.Context()); err != nil || a.Unjoined() != 2 {
+			t.Fatalf("format %s: %d versions wait, %v", format, a.Unjoined(), err)
+		}
+		join(t, a)
+		if after := triplesOf(t, a); !maps.Equal(before, after) {
+			t.Errorf("format %s: %d triples before, %d after", format, len(before), len(after))
+		}
+	}
+}
+
 func TestVersionsThatWaitedWhenTheProcessEndedAreJoinedByTheNext(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)

@@ -14,7 +14,7 @@ import (
 // joinsFormat is set once all latest versions are in the index of columns, or marked.
 const (
 	joinsFormatKey = "archive/joins"
-	joinsFormat    = "3" // 2: one entry a column, not a set of values; before: "done", or the resource up to which an older program had come
+	joinsFormat    = "4" // see crawler/joins/FORMAT.md
 )
 
 // Upgrade brings the records of a directory that an older program wrote up to date. It makes the stored records where there

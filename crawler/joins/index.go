@@ -130,10 +130,11 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 				return nil, err
 			}
 			if n != 0 {
-				if s, err := u.set(n); err != nil || len(s.members) >= perColumn {
-					if err != nil {
-						return nil, err
-					}
+				s, err := u.set(n)
+				if err != nil {
+					return nil, err
+				}
+				if found := equals(c.Column, s); found.enough() {
 					continue
 				}
 			}
@@ -148,7 +149,7 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 			if err != nil {
 				return nil, err
 			}
-			if slices.ContainsFunc(s.members, func(c Column) bool { return c.Version != r.Old }) {
+			if s.filed == 0 || slices.ContainsFunc(s.members, func(c Column) bool { return c.Version != r.Old }) {
 				continue
 			}
 			sketch, err := u.sketch(n)
@@ -273,6 +274,19 @@ func (u *Update) dropIfEmpty(n number) error {
 	if err != nil || len(s.members) > 0 {
 		return err
 	}
+	if s.filed > 0 {
+		if err := u.unfile(n); err != nil {
+			return err
+		}
+	}
+	u.setPrint(s.print, 0)
+	delete(u.sets, n)
+	delete(u.fresh, n)
+	u.gone = append(u.gone, n)
+	return nil
+}
+
+func (u *Update) unfile(n number) error {
 	sketch, err := u.sketch(n)
 	if err != nil {
 		return err
@@ -285,10 +299,6 @@ func (u *Update) dropIfEmpty(n number) error {
 		}
 		p.remove(h, n)
 	}
-	u.setPrint(printOf(sketch), 0)
-	delete(u.sets, n)
-	delete(u.fresh, n)
-	u.gone = append(u.gone, n)
 	return nil
 }
 
@@ -333,8 +343,12 @@ func (u *Update) enter(c arrival) (n number, member bool, err error) {
 	}
 	found := equals(c.Column, s)
 	if !found.enough() {
-		if err := u.count(n, c, isNew); err != nil {
+		filed, err := u.count(n, c, isNew)
+		if err != nil {
 			return 0, false, err
+		}
+		if filed > 0 {
+			s.filed, u.fresh[n] = filed, c.Sketch
 		}
 		if err = u.match(c, &found); err != nil {
 			return 0, false, err
@@ -349,19 +363,19 @@ func (u *Update) make(c arrival) (number, error) {
 	if err != nil {
 		return 0, err
 	}
-	u.sets[n] = &set{filed: len(c.filed), reach: c.reach, changed: true}
-	u.fresh[n] = c.Sketch
+	u.sets[n] = &set{print: c.print, reach: c.reach, changed: true}
 	u.setPrint(c.print, n)
 	return n, nil
 }
 
-// count counts with which others a set shares how many of the hashes that both are filed under, and files it if it is new.
-func (u *Update) count(n number, c arrival, isNew bool) error {
+// count counts with which others a set shares how many of the hashes that both are filed under, and files it if it is new:
+// under how many, for where there are enough it is not.
+func (u *Update) count(n number, c arrival, isNew bool) (filed int, err error) {
 	u.hits.clear()
 	for i, h := range c.filed {
 		p, err := u.posting(h)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, other := range p.list {
 			if other != n {
@@ -370,9 +384,10 @@ func (u *Update) count(n number, c arrival, isNew bool) error {
 		}
 		if isNew && len(p.list) < maxPosting {
 			p.add(h, n)
+			filed++
 		}
 	}
-	return nil
+	return filed, nil
 }
 
 // finish finds out which matches have changed.

@@ -1,7 +1,8 @@
 // Package joins finds columns whose values overlap: which tables can be joined with this one.
 //
 // An index in the database holds the sketches that profiles keep of columns (csvprofile.Sketch, bottom-k MinHash), each
-// filed under its smallest hashes. Prepare works out what changes when the columns of superseded versions leave and those
+// filed under its smallest hashes; columns of the same values, as the tables of a series have them, are one set and have one
+// sketch (FORMAT.md). Prepare works out what changes when the columns of superseded versions leave and those
 // of new ones come, many at a time, and whose matches change by it; Update.Write makes it so. Of returns a version's
 // matches. The index is derived: it follows the versions at some distance, and can be made again from their profiles.
 //

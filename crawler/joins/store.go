@@ -33,9 +33,10 @@ const maxNumbers = number(leaves >> 3)
 
 // set is the columns that have the same values; their sketch is kept apart.
 type set struct {
-	filed   int      // hashes it is filed under
-	reach   uint32   // the greatest of them, or the greatest there is where all its values are among them
-	members []Column // without Sketch; the first of them
+	print   fingerprint // of the sketch
+	filed   int         // hashes it is filed under; 0: it is found by its fingerprint alone, and its sketch is not kept
+	reach   uint32      // the greatest that it would be filed under, or the greatest there is where all its values are among them
+	members []Column    // without Sketch; the first of them
 	changed bool
 }
 
@@ -118,6 +119,7 @@ func (t tables) set(n number) (s *set, err error) {
 	ok, err := t.txn.Read(kv.SpaceJoins, nkey(tableSet, uint32(n)), func(v []byte) error {
 		r := reader{fields.Reader{B: v}}
 		s = &set{filed: int(r.Uvarint()), reach: uint32(r.Uvarint())}
+		copy(s.print[:], r.Bytes(len(s.print)))
 		s.members = make([]Column, r.Count(leastMember))
 		for i := range s.members {
 			c := Column{Distinct: int64(r.Uvarint()), Key: r.Uvarint() == 1}
@@ -142,6 +144,7 @@ const leastMember = 7
 func (t tables) setSet(n number, s *set) error {
 	raw := binary.AppendUvarint(nil, uint64(s.filed))
 	raw = binary.AppendUvarint(raw, uint64(s.reach))
+	raw = append(raw, s.print[:]...)
 	raw = binary.AppendUvarint(raw, uint64(len(s.members)))
 	for _, c := range s.members {
 		key := uint64(0)
