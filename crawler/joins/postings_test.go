@@ -37,18 +37,18 @@ func TestPostingsAreThoseOfAMap(t *testing.T) {
 	want := map[uint32][]number{}
 	filed := map[number][]uint32{}
 	next, most, partitions := number(0), 0, 0
-	const rounds = 40
+	const rounds = 20
 	for round := range rounds {
 		var changes []pair
 		for _, n := range slices.Sorted(maps.Keys(filed)) {
-			if rng.IntN(10) == 0 || round == rounds-1 {
+			if rng.IntN(8) == 0 || round == rounds-1 {
 				for _, h := range filed[n] {
 					changes = append(changes, pair{h, n})
 				}
 				delete(filed, n)
 			}
 		}
-		for range []int{1, 30, 150}[rng.IntN(3)] {
+		for range []int{1, 30, 100}[rng.IntN(3)] {
 			next++
 			for range 100 {
 				filed[next] = append(filed[next], rng.Uint32()%4000<<20>>uint(rng.IntN(6)))
