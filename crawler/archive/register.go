@@ -294,18 +294,21 @@ func describedResource(r record, known bool) []term.Quad {
 	return describe.Resource(r.Resource)
 }
 
-// replace writes the difference between what was said of a thing and what is said now.
+// replace writes the difference between what was said of a thing and what is said now. Either may say a thing twice.
 func replace(txn *triplestore.Txn, before, after []term.Quad) error {
 	if len(before) == 0 {
 		return insert(txn, after)
 	}
-	stays := make(map[term.Quad]bool, len(after))
+	if slices.Equal(before, after) {
+		return nil
+	}
+	isNew := make(map[term.Quad]bool, len(after))
 	for _, q := range after {
-		stays[q] = true
+		isNew[q] = true
 	}
 	for _, q := range before {
-		if stays[q] {
-			delete(stays, q) // said already
+		if _, stays := isNew[q]; stays {
+			isNew[q] = false
 			continue
 		}
 		if err := txn.Delete(q); err != nil {
@@ -313,7 +316,7 @@ func replace(txn *triplestore.Txn, before, after []term.Quad) error {
 		}
 	}
 	for _, q := range after {
-		if !stays[q] {
+		if !isNew[q] {
 			continue
 		}
 		if err := txn.Insert(q); err != nil {

@@ -1,0 +1,34 @@
+package archive
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/rdf"
+)
+
+func TestAVisitKeepsWhatSeveralDatasetsOfAPortalSay(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	const address, portal = "http://data.example/1.csv", "http://portal.example/"
+	for i := range 3 {
+		register(t, a, catalog.Seed{URL: address, Portal: portal, Dataset: fmt.Sprintf("http://portal.example/d/%d", i)})
+	}
+	for i := range 3 {
+		visit(t, a, address, fmt.Sprintf("a,b\n1,%d\n", i), day.Add(time.Duration(i)*time.Hour))
+		stored := triplesOf(t, a)
+		for _, q := range []term.Quad{
+			{S: term.IRI(address), P: term.IRI(arc.HasPortal), O: term.IRI(portal)},
+			{S: term.IRI(portal), P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog)},
+		} {
+			if !stored[q] {
+				t.Errorf("after visit %d nobody says %q", i+1, q)
+			}
+		}
+	}
+}
