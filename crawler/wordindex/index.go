@@ -63,14 +63,14 @@ func (c *Changes) Write(txn *kv.Txn) error {
 		if err != nil {
 			return fmt.Errorf("word index: %w", err)
 		}
-		offsets, ok := decode(raw)
+		raw, ok := amend(raw, changes)
 		if !ok {
 			return fmt.Errorf("word index: posting %q is damaged", k)
 		}
-		if offsets = changed(offsets, changes); len(offsets) == 0 {
+		if len(raw) == 0 {
 			err = txn.Delete(kv.SpaceSearch, []byte(k))
 		} else {
-			err = txn.Set(kv.SpaceSearch, []byte(k), encode(offsets))
+			err = txn.Set(kv.SpaceSearch, []byte(k), raw)
 		}
 		if err != nil {
 			return fmt.Errorf("word index: %w", err)

@@ -115,6 +115,28 @@ func (s *Set) addChunk(chunk uint32, raw []byte) bool {
 	return ok
 }
 
+// amend applies an ordered list of changes to a stored chunk, which it may overwrite.
+func amend(raw []byte, changes []change) (_ []byte, ok bool) {
+	if len(raw) == bitmapLen { // a bitmap that stays one
+		for _, c := range changes {
+			bit := byte(1) << (c.offset & 7)
+			if raw[c.offset>>3] |= bit; c.gone {
+				raw[c.offset>>3] ^= bit
+			}
+		}
+		n := 0
+		for i := 0; i < bitmapLen; i += 8 {
+			n += bits.OnesCount64(binary.LittleEndian.Uint64(raw[i:]))
+		}
+		if 2*n >= bitmapLen {
+			return raw, true
+		}
+		changes = nil
+	}
+	offsets, ok := decode(raw)
+	return encode(changed(offsets, changes)), ok
+}
+
 // changed applies an ordered list of changes to offsets.
 func changed(offsets []uint16, changes []change) []uint16 {
 	for _, c := range changes {

@@ -1,7 +1,9 @@
 package wordindex
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -135,5 +137,31 @@ func TestSets(t *testing.T) {
 	a.Union(b)
 	if !a.Has(90_000) || !a.Has(5000) {
 		t.Error("union")
+	}
+}
+
+func TestAChunkIsAmendedInPlaceAsIfItWereWrittenAnew(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	has := map[uint16]bool{}
+	var raw []byte
+	for round := range 3000 {
+		changes := make([]change, 1+r.IntN(8))
+		for i := range changes {
+			// It grows for half of the time, well beyond where a bitmap is shorter, and then shrinks.
+			changes[i] = change{uint16(r.IntN(chunkDocs / 8)), r.IntN(10) < 2+round/1500*6}
+			if changes[i].gone {
+				delete(has, changes[i].offset)
+			} else {
+				has[changes[i].offset] = true
+			}
+		}
+		var ok bool
+		if raw, ok = amend(raw, changes); !ok {
+			t.Fatalf("round %d: damaged", round)
+		}
+		if want := encode(slices.Sorted(maps.Keys(has))); !bytes.Equal(raw, want) {
+			t.Fatalf("round %d: %d bytes, want %d for %d documents", round, len(raw), len(want), len(has))
+		}
 	}
 }
