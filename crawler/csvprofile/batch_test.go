@@ -194,3 +194,19 @@ func TestDaysAreRealWhereTheCalendarHasThem(t *testing.T) {
 		}
 	}
 }
+
+func FuzzClassify(f *testing.F) {
+	for _, cell := range oddCells {
+		f.Add([]byte(cell))
+	}
+	f.Fuzz(func(t *testing.T, cell []byte) {
+		cell = trim(cell)
+		want := classifyAny(cell)
+		if got := classify(cell); got != want {
+			t.Errorf("%q: %+v, want %+v", cell, got, want)
+		}
+		if k := digitKind(cell); k != kindEmpty && k != want.kind {
+			t.Errorf("%q is of kind %d, want %d", cell, k, want.kind)
+		}
+	})
+}

@@ -91,14 +91,15 @@ func (c *column) top(col *Column) {
 		return bytes.Compare(value(a), value(b))
 	}
 	most := topN + len(col.NullWords)
-	best := make([]*slot, 0, most+1) // in order
-	least, last := uint32(1), uint64(math.MaxUint64)
+	// The best values in order; how often the last of them comes, its first byte and its prefix.
+	best := make([]*slot, 0, most+1)
+	least, first, last := uint32(1), byte(math.MaxUint8), uint64(math.MaxUint64)
 	if !c.exact {
 		least = 2
 	}
 	for i := range c.slots {
 		s := &c.slots[i]
-		if s.est < least || s.est == least && prefix(value(s)) > last || len(best) == most && order(s, best[most-1]) > 0 {
+		if s.est < least || s.est == least && (c.text[s.off] > first || prefix(value(s)) > last) || len(best) == most && order(s, best[most-1]) > 0 {
 			continue
 		}
 		at := len(best)
@@ -108,7 +109,7 @@ func (c *column) top(col *Column) {
 		best = slices.Insert(best, at, s)
 		if len(best) >= most {
 			best = best[:most]
-			least, last = best[most-1].est, prefix(value(best[most-1]))
+			least, first, last = best[most-1].est, c.text[best[most-1].off], prefix(value(best[most-1]))
 		}
 	}
 	for _, s := range best {

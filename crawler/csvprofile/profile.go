@@ -237,7 +237,13 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) 
 	t := NewTable(nil)
 	rows.moving = func() { t.settle() }
 	var header [][]string
-	for skip := p.Dialect.Preamble; rows.Next(); {
+	for skip := p.Dialect.Preamble; ; {
+		if held := len(t.batch); cap(t.batch)-held >= len(rows.cells) {
+			rows.cells = t.batch[held:] // where hold wants a row that is as long as the last one
+		}
+		if !rows.Next() {
+			break
+		}
 		cells := rows.Cells()
 		if skip > 0 {
 			skip--

@@ -54,7 +54,8 @@ func (t *Table) Add(cells [][]byte) {
 	t.add(cells)
 }
 
-// hold takes a row as Add does, but needs its cells until settle.
+// hold takes a row as Add does, but needs its cells until settle. They may stand right behind those of the batch, in its
+// memory: then they are not copied.
 func (t *Table) hold(cells [][]byte) {
 	if len(cells) != len(t.cols) || len(cells) != t.width || len(t.pending) > 0 || len(cells) > 2 && lone(cells) {
 		t.settle()
@@ -66,7 +67,12 @@ func (t *Table) hold(cells [][]byte) {
 	if t.batch == nil {
 		t.batch = make([][]byte, 0, most+len(cells))
 	}
-	if t.batch = append(t.batch, cells...); len(t.batch) >= most {
+	if n := len(t.batch); n+len(cells) <= cap(t.batch) && &t.batch[:n+1][n] == &cells[0] {
+		t.batch = t.batch[:n+len(cells)]
+	} else {
+		t.batch = append(t.batch, cells...)
+	}
+	if len(t.batch) >= most {
 		t.settle()
 	}
 }
