@@ -39,6 +39,7 @@ type Archive struct {
 	content *content.Store
 	facts   facts
 	joining joining
+	tallies tallyCache
 
 	changeLists changeLists
 }

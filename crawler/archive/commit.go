@@ -70,7 +70,7 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		act := &act
 		act.Version = ""
-		t, err := writing(txn.KV())
+		t, err := a.writing(txn.KV())
 		if err != nil {
 			return err
 		}

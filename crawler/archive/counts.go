@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/diff"
+	"odarchive/triplestore/kv"
 )
 
 // tally is what is counted of one thing: a portal, a host, a media type, a day, or the whole archive.
@@ -63,14 +65,59 @@ const (
 func (t tables) count(name, what string, change func(*tally)) error {
 	k := key(tableCount, name, what)
 	var n tally
-	if _, err := t.get(k, &n); err != nil {
+	_, err := t.txn.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
+		n, err = t.tallies.read(k, raw)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	change(&n)
 	if t.finding != nil {
 		t.finding.counted = append(t.finding.counted, counted{name, what})
 	}
-	return t.set(k, n)
+	raw, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("archive: count %q: %w", k, err)
+	}
+	t.tallies.keep(k, raw, n)
+	return t.txn.Set(kv.SpaceArchive, k, raw)
+}
+
+// tallyCache remembers what some records of tallies mean, which every visit counts in. Whoever has the turn to write uses it;
+// it is believed only where the record still is what it was, so a transaction that fails does no harm. nil remembers nothing.
+type tallyCache struct{ known map[string]readTally }
+
+type readTally struct {
+	raw string
+	tally
+}
+
+const mostTallies = 1024
+
+func (c *tallyCache) read(k, raw []byte) (n tally, err error) {
+	if c != nil {
+		if one, ok := c.known[string(k)]; ok && one.raw == string(raw) {
+			n = one.tally
+			n.Outcomes = maps.Clone(n.Outcomes)
+			return n, nil
+		}
+	}
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return n, fmt.Errorf("archive: count %q: %w", k, err)
+	}
+	return n, nil
+}
+
+// keep takes n over.
+func (c *tallyCache) keep(k, raw []byte, n tally) {
+	if c == nil {
+		return
+	}
+	if c.known == nil || len(c.known) >= mostTallies {
+		c.known = make(map[string]readTally)
+	}
+	c.known[string(k)] = readTally{string(raw), n}
 }
 
 func (t tables) counted(name, what string) (tally, error) {

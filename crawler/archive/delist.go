@@ -37,7 +37,7 @@ func (a *Archive) Delist(ctx context.Context, list []Delisting) error {
 		}
 		for part := range slices.Chunk(ids, delistedAtOnce) {
 			err := a.triples.Update(ctx, func(txn *triplestore.Txn) error {
-				t, err := writing(txn.KV())
+				t, err := a.writing(txn.KV())
 				if err != nil {
 					return err
 				}

@@ -69,8 +69,8 @@ func (t tables) searchState() (s searchState, known bool, err error) {
 }
 
 // writing is tables for a transaction that changes resources; save ends it.
-func writing(txn *kv.Txn) (tables, error) {
-	t := tables{txn: txn, finding: &finding{rows: map[uint32]row{}}}
+func (a *Archive) writing(txn *kv.Txn) (tables, error) {
+	t := tables{txn: txn, finding: &finding{rows: map[uint32]row{}}, tallies: &a.tallies}
 	s, known, err := t.searchState()
 	if !known {
 		s.Format = searchFormat // an empty archive's index is complete

@@ -67,7 +67,7 @@ func (a *Archive) indexAll(ctx context.Context) (n int, err error) {
 }
 
 func (a *Archive) indexBatch(txn *kv.Txn, batch []record, done bool) error {
-	t, err := writing(txn)
+	t, err := a.writing(txn)
 	if err != nil {
 		return err
 	}

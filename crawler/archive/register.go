@@ -30,7 +30,7 @@ type Listing struct {
 func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, also func(*kv.Txn) error) (fresh []bool, err error) {
 	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		fresh = make([]bool, len(listing.Seeds))
-		t, err := writing(txn.KV())
+		t, err := a.writing(txn.KV())
 		if err != nil {
 			return err
 		}

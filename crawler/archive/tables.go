@@ -46,7 +46,8 @@ const ridLen = 24
 // tables reads and writes the archive's keyspace within one transaction.
 type tables struct {
 	txn     *kv.Txn
-	finding *finding // nil where nothing is written
+	finding *finding    // nil where nothing is written
+	tallies *tallyCache // likewise
 }
 
 func key(table byte, parts ...any) []byte {
