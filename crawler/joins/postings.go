@@ -20,7 +20,7 @@ const (
 	maxPairs  = 16_384 // in a partition, about
 	fewPairs  = 256    // in a partition that is one array
 	mergeAt   = 8      // arrays of a size, or smaller
-	mergeFor  = 6      // pairs merged for a pair that is filed, at most: merging keeps up with less
+	mergeFor  = 4      // pairs merged for a pair that is filed, at most: merging keeps up with less
 	mergeFree = 8192   // and as many in every update
 
 	leaves number = 1 << 31 // in the number of a pair: the set is no longer filed there
