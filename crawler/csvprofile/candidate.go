@@ -150,9 +150,13 @@ func read(text []byte, d, q, esc string) candidate {
 		}
 		var row []string
 		row, all = all[:n:n], all[n:]
+		var line []byte // of cells that are not as they stand in the text
+		if len(r.scratch) > 0 {
+			line = bytes.Join(r.Cells(), nil)
+		}
 		for i, cell := range r.Cells() {
-			if len(r.scratch) > 0 { // some cells are not as they stand in the text
-				cell = append([]byte(nil), cell...)
+			if len(r.scratch) > 0 {
+				cell, line = line[:len(cell)], line[len(cell):]
 			}
 			row[i] = unsafe.String(unsafe.SliceData(cell), len(cell))
 		}
