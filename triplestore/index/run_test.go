@@ -1,0 +1,62 @@
+package index
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"odarchive/triplestore/term"
+)
+
+// changesOf gives n changes, of which some are of named graphs and, if mixed, some take away.
+func changesOf(r *rand.Rand, n int, mixed bool) []Change {
+	seen := map[term.IDQuad]bool{}
+	var out []Change
+	for len(out) < n {
+		q := term.IDQuad{G: term.DefaultGraph, S: term.Make(term.TagIRI, r.Uint64N(90)+1), P: term.Make(term.TagIRI, r.Uint64N(9)+1), O: term.Make(term.TagLiteral, r.Uint64N(900)+1)}
+		if r.IntN(9) == 0 {
+			q.G = term.Make(term.TagIRI, r.Uint64N(3)+1)
+		}
+		if seen[q] {
+			continue
+		}
+		seen[q] = true
+		sign := int8(1)
+		if mixed && r.IntN(4) == 0 {
+			sign = -1
+		}
+		out = append(out, Change{q, sign})
+	}
+	return out
+}
+
+func TestTheLayoutsOfARunAreMadeByWhoeverAsksFirst(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 300, 2 * manyRows} {
+		for _, mixed := range []bool{false, true} {
+			changes := changesOf(r, n, mixed)
+			half := n / 3
+			a, b := NewRun(changes[:half]), NewRun(changes[half:])
+			whole, merged := NewRun(changes), mergeRuns(a, b)
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() {
+					for l := Layout(0); l < Layouts; l++ {
+						want := sortSigned(l, slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !l.Holds(c.Quad.G) }))
+						again := mergeRuns(a, b) // while others read both
+						for i, run := range []*Run{whole, merged, again} {
+							if got := run.in(l); !slices.Equal(got.rows, want.rows) || !slices.Equal(got.sums, want.sums) {
+								t.Errorf("%d changes, %s, run %d: %d rows, want %d", n, l, i, len(got.rows), len(want.rows))
+							}
+						}
+						a.in(l)
+						b.in(l)
+					}
+				})
+			}
+			all.Wait()
+		}
+	}
+}
