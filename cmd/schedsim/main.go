@@ -9,22 +9,23 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 )
 
 func main() {
-	rule := flag.String("schedule", "adaptive", "adaptive or paper")
+	rule := flag.String("schedule", "adaptive", "adaptive: the planner, which knows the budget and moves what waits; serve: the rule that a crawl asks; paper")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: schedsim [-schedule adaptive|paper]\nSpeaks the line protocol of a re-crawl simulator on standard input and output.\nExit status: 0 at the end of input, 1 on a bad line, 2 on wrong usage.")
+		fmt.Fprintln(os.Stderr, "usage: schedsim [-schedule adaptive|serve|paper]\nSpeaks the line protocol of a re-crawl simulator on standard input and output.\nExit status: 0 at the end of input, 1 on a bad line, 2 on wrong usage.")
 	}
 	flag.Parse()
-	if flag.NArg() > 0 || *rule != "adaptive" && *rule != "paper" {
+	if flag.NArg() > 0 || !slices.Contains([]string{"adaptive", "serve", "paper"}, *rule) {
 		flag.Usage()
 		os.Exit(2)
 	}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
-	s := &simulation{paper: *rule == "paper", out: out}
+	s := &simulation{name: *rule, out: out}
 	for in.Scan() {
 		if err := s.line(in.Text()); err != nil {
 			fmt.Fprintf(os.Stderr, "schedsim: %v\n", err)

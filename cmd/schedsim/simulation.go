@@ -19,7 +19,8 @@ var day0 = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 const historyLength = 48
 
 type simulation struct {
-	paper   bool
+	name    string        // of the schedule
+	rule    schedule.Rule // asked as a crawl asks it; nil: the planner, for a budget
 	out     *bufio.Writer
 	limits  schedule.Limits
 	planner *schedule.Planner
@@ -60,6 +61,13 @@ func (s *simulation) line(text string) error {
 		s.urls = make([]url, int(num[1]))
 		s.limits = schedule.Limits{Min: span(num[4]), Max: span(num[5])}
 		s.planner = schedule.NewPlanner(num[3], s.limits)
+		switch s.name {
+		case "paper":
+			s.rule = schedule.PaperRule(s.limits)
+		case "serve":
+			round := span(num[1] / num[3] * 24 * 3600)
+			s.rule = schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: s.limits, Round: round, URLs: func() int { return len(s.urls) }})
+		}
 		return nil
 	case "URL":
 		if num[3] > 0 {
@@ -112,8 +120,8 @@ func (s *simulation) fetch(id int, now float64, status, changed int, modified fl
 // plan asks the scheduler and says what it answers.
 func (s *simulation) plan(id int, now time.Time) {
 	u := &s.urls[id]
-	if s.paper {
-		next, _ := schedule.Paper(u.history, now, s.limits)
+	if s.rule != nil {
+		next, _ := s.rule.Next(strconv.Itoa(id), u.declared, u.history, now)
 		due := next.Sub(day0).Seconds()
 		s.next(id, due, -due)
 		return
@@ -126,12 +134,13 @@ func (s *simulation) plan(id int, now time.Time) {
 func (s *simulation) say(id int, d schedule.Decision) {
 	s.urls[id].price = s.planner.Hints(0).Price
 	due := d.Next.Sub(day0).Seconds()
-	s.next(id, due, d.Value.Seconds()-due/1000)
+	s.next(id, due, d.Value.Seconds()-due)
 }
 
-// tick plans anew once a day, and moves the visits of the URLs for which the price has changed.
+// tick plans anew once a day, and moves the visits of the URLs for which the price has changed: they come due at one price,
+// or many at once would.
 func (s *simulation) tick(now float64) {
-	if s.paper {
+	if s.rule != nil { // which plans by itself
 		return
 	}
 	s.planner.Replan(at(now), len(s.urls), span(now-s.ticked), s.fetched)
@@ -139,7 +148,7 @@ func (s *simulation) tick(now float64) {
 	price := s.planner.Hints(0).Price
 	for i := range s.urls {
 		u := &s.urls[i]
-		if len(u.history) > 0 && math.Abs(math.Log(float64(price)/float64(u.price))) > 0.1 {
+		if len(u.history) > 0 && math.Abs(math.Log(float64(price)/float64(u.price))) > 0.01 {
 			s.say(i, s.planner.Again(uint64(i), u.belief, at(now)))
 		}
 	}

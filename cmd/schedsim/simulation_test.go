@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-func play(t *testing.T, paper bool, lines ...string) string {
+func play(t *testing.T, name string, lines ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	s := &simulation{paper: paper, out: bufio.NewWriter(&out)}
+	s := &simulation{name: name, out: bufio.NewWriter(&out)}
 	for _, l := range lines {
 		if err := s.line(l); err != nil {
 			t.Fatal(err)
@@ -22,7 +22,7 @@ func play(t *testing.T, paper bool, lines ...string) string {
 
 func TestTheProtocolIsSpoken(t *testing.T) {
 	t.Parallel()
-	got := play(t, true, "INIT,2,1,10,21600,7776000,1e7", "URL,0,0,-1", "URL,1,0,86400", "READY", "FETCH,0,100,200,1,-1", "FETCH,0,604900,200,0,-1")
+	got := play(t, "paper", "INIT,2,1,10,21600,7776000,1e7", "URL,0,0,-1", "URL,1,0,86400", "READY", "FETCH,0,100,200,1,-1", "FETCH,0,604900,200,0,-1")
 	want := "NEXT,0,0,1e+12\nNEXT,1,0,1e+12\nEND\nNEXT,0,604900,-604900\nEND\nNEXT,0,1.2097e+06,-1.2097e+06\nEND\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -35,12 +35,14 @@ func TestEveryFetchAndTickIsAnswered(t *testing.T) {
 	for d := range 40 {
 		lines = append(lines, fmt.Sprintf("FETCH,%d,%d,%d,%d,%d", d%3, d*86400+7, []int{200, 200, 404, 503}[d%4], []int{1, 0, 0, -1}[d%4], d%3*1000-1), fmt.Sprintf("TICK,%d", (d+1)*86400))
 	}
-	got := play(t, false, lines...)
-	if n := strings.Count(got, "END\n"); n != 81 {
-		t.Errorf("%d answers to 81 questions", n)
-	}
-	if strings.Contains(got, "NaN") || strings.Contains(got, "Inf") {
-		t.Errorf("no number: %q", got)
+	for _, name := range []string{"adaptive", "serve", "paper"} {
+		got := play(t, name, lines...)
+		if n := strings.Count(got, "END\n"); n != 81 {
+			t.Errorf("%s: %d answers to 81 questions", name, n)
+		}
+		if strings.Contains(got, "NaN") || strings.Contains(got, "Inf") {
+			t.Errorf("%s: no number: %q", name, got)
+		}
 	}
 }
 

@@ -1,8 +1,11 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"time"
 )
 
@@ -21,7 +24,7 @@ const DefaultPrice = 8 * time.Hour
 // Decision on one URL.
 type Decision struct {
 	Next  time.Time
-	Value time.Duration // what the visit is worth at that time, on the scale of Hints.Price: greater is more urgent
+	Value time.Duration // what is lost by coming later: the period of a change that is foreseen, else 0
 	Why   string
 }
 
@@ -64,9 +67,9 @@ func (b *Belief) Decide(now time.Time, l Limits, h Hints) Decision {
 	if b.fails > 0 {
 		return b.retry(b.visit, l)
 	}
-	d := b.decide(h.Price.Seconds(), l)
-	d.Next = b.visit.Add(l.clamp(d.Next.Sub(b.visit)))
-	return d
+	p := b.plan(h.Price.Seconds(), l)
+	next := b.visit.Add(l.clamp(fromSeconds(p.at).Sub(b.visit)))
+	return Decision{next, time.Duration(p.worth * float64(time.Second)), b.why(p)}
 }
 
 // retry after a failure: soon at first, then less and less often, never giving up.
@@ -84,7 +87,11 @@ func (b *Belief) retryAfter(l Limits) time.Duration {
 	if b.gone > 0 {
 		first = max(l.Min, 24*time.Hour)
 	}
-	return l.clamp(first << min(b.fails-1, 12))
+	doublings := b.fails - 1
+	if b.gone > 0 { // what is not there tends to stay away
+		doublings *= 2
+	}
+	return l.clamp(first << min(doublings, 12))
 }
 
 // sure is how likely a period's hour must be before visits are set by it.
@@ -97,51 +104,60 @@ func inARow(n int) string {
 	return fmt.Sprintf(" %d times in a row", n)
 }
 
-func (b *Belief) decide(price float64, l Limits) Decision {
-	if d, ok := b.foreseen(price, l); ok {
-		return d
+// plan is a visit to come, before it is put into words.
+type plan struct {
+	at     float64 // seconds since the epoch
+	worth  float64 // of coming at that very time, seconds
+	reason reason
+	model  int
+}
+
+type reason int
+
+const (
+	itPays    reason = iota // waiting longer would lose more than a visit costs
+	itChanges               // a change is foreseen
+	itIsLate                // a change was foreseen and was not there
+	toHalve                 // to find the time of a likely period
+)
+
+func (b *Belief) plan(price float64, l Limits) plan {
+	if p, ok := b.foreseen(price, l); ok {
+		return p
 	}
-	wait := b.index(price, l)
-	d := Decision{fromSeconds(b.last + wait), time.Duration(price * float64(time.Second)), b.describe(wait)}
-	if probe, model, ok := b.probe(price, l); ok && probe < wait {
-		d.Next = fromSeconds(b.last + probe)
-		d.Why = fmt.Sprintf("seems to change %s (%.0f %%): visited after %s to find its hour", models[model].name, 100*b.mass[model], span(probe))
+	p := plan{at: b.last + b.index(price, l)}
+	if m := b.asks(price); m >= 0 && b.last+b.halves[m] < p.at {
+		p.at, p.reason, p.model = b.last+b.halves[m], toHalve, m
 	}
-	return d
+	return p
+}
+
+// why puts a plan into a sentence.
+func (b *Belief) why(p plan) string {
+	m := &models[p.model]
+	switch p.reason {
+	case itChanges:
+		return fmt.Sprintf("changes %s around %s (%.0f %% sure): visited right after", m.name, m.clock(b.likely.mean), 100*b.likely.p)
+	case itIsLate:
+		return fmt.Sprintf("changes %s around %s (%.0f %% sure) but did not yet: visited once more", m.name, m.clock(b.likely.mean), 100*b.likely.p)
+	case toHalve:
+		return fmt.Sprintf("seems to change %s (%.0f %%): visited after %s to find its hour", m.name, 100*b.mass[p.model], span(p.at-b.last))
+	}
+	return b.describe(p.at - b.last)
 }
 
 // index finds the wait at which a visit pays its price, between two waits of the table on a line.
 func (b *Belief) index(price float64, l Limits) float64 {
 	least, most := l.Min.Seconds(), l.Max.Seconds()
-	lo, hi := 0, nWaits
-	for lo < hi { // the first wait of the table that pays
-		if mid := (lo + hi) / 2; b.pays(mid) < price {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	switch {
-	case lo == nWaits:
+	i := sort.SearchFloat64s(b.pays[:], price)
+	switch i {
+	case nWaits:
 		return most
-	case lo == 0:
+	case 0:
 		return least
 	}
-	before, after := b.pays(lo-1), b.pays(lo)
-	wait := waits[lo-1] + (waits[lo]-waits[lo-1])*(price-before)/(after-before)
+	wait := waits[i-1] + (waits[i]-waits[i-1])*(price-b.pays[i-1])/(b.pays[i]-b.pays[i-1])
 	return max(least, min(wait, most))
-}
-
-// pays is the index E[t; t <= wait] for the i-th wait of the table, each hypothesis with its worth.
-func (b *Belief) pays(i int) float64 {
-	sum := 0.0
-	for k, p := range b.rates {
-		sum += p * gains.rates[i][k]
-	}
-	for m, p := range b.mass {
-		sum += p * gains.models[i][m]
-	}
-	return sum
 }
 
 // nWaits is the number of waits for which the gain of a visit is tabled: from ten minutes on, each an eighth longer than
@@ -156,82 +172,119 @@ var waits = func() (w [nWaits]float64) {
 	return w
 }()
 
-// gains is the table of what a visit brings, by wait and hypothesis.
-var gains = func() (g struct {
-	rates  [nWaits][nRates]float64
-	models [nWaits][nModels]float64
-}) {
+// gains is the table of what a visit brings where changes come at random, by wait and rate.
+var gains = func() (g [nWaits][nRates]float64) {
 	for i, wait := range waits {
 		for k := 1; k < nRates; k++ {
 			l := rate(k)
 			x := l * wait
-			g.rates[i][k] = worth(l) / l * (1 - (1+x)*math.Exp(-x))
-		}
-		for m := range models { // at any time of the period alike
-			P := models[m].period
-			w := min(wait, P)
-			g.models[i][m] = worth(1/P) * w * w / (2 * P)
+			g[i][k] = worth(l) / l * (1 - (1+x)*math.Exp(-x))
 		}
 	}
 	return g
 }()
 
+// foresee tables, from what is believed, what decisions at any price are drawn from: the index E[t; t <= wait] for
+// each wait of the table, each hypothesis with its worth, and the likely times of change.
+func (b *Belief) foresee() {
+	b.likely = b.cluster()
+	type coming struct{ in, p float64 }
+	var times [nModels][]coming
+	for _, f := range b.phases {
+		m := &models[f.model]
+		in := m.next(b.last, f.center) - b.last
+		times[f.model] = append(times[f.model], coming{in, f.p})
+		if i := sort.SearchFloat64s(waits[:], in); i < nWaits {
+			b.pays[i] += f.p * worth(1/m.period) * in
+		}
+	}
+	for m := range times {
+		slices.SortFunc(times[m], func(a, b coming) int { return cmp.Compare(a.in, b.in) })
+		half := 0.5 * b.mass[m]
+		for _, c := range times[m] {
+			if half -= c.p; half <= 0 {
+				b.halves[m] = c.in + models[m].spread
+				break
+			}
+		}
+	}
+	before := 0.0 // of the phases: they come one by one
+	for i := range b.pays {
+		before += b.pays[i]
+		b.pays[i] = before
+		for k := 1; k < nRates; k++ {
+			b.pays[i] += b.rates[k] * gains[i][k]
+		}
+	}
+}
+
+// next time a model foresees a change after a time, in seconds since the epoch.
+func (m *model) next(after, center float64) float64 {
+	at := epoch + center + m.period*math.Ceil((after-epoch-center)/m.period)
+	for m.weekdays && weekend(at) {
+		at += m.period
+	}
+	return at
+}
+
 // worth of a version, by the rate of change: versions of a file that changes often count a little more than an even
 // treatment of all files would have it, or hourly and daily files would hardly be visited.
-func worth(l float64) float64 { return math.Pow(max(1, l*month), 0.3) }
+func worth(l float64) float64 { return math.Pow(max(1, l*month), 0.15) }
 
 // foreseen sets the visit behind the next change, if its time is known well enough and a visit each period pays.
-func (b *Belief) foreseen(price float64, l Limits) (Decision, bool) {
-	top := b.top()
-	if top < 0 {
-		return Decision{}, false
+func (b *Belief) foreseen(price float64, l Limits) (plan, bool) {
+	m := &models[b.likely.model]
+	mean, spread := b.likely.mean, b.likely.spread
+	if !b.pinned(price) {
+		return plan{}, false
 	}
-	m := &models[b.phases[top].model]
-	mean, spread, p := b.cluster(top)
-	if p < sure || price > m.period*worth(1/m.period) {
-		return Decision{}, false
-	}
-	slack := 1.2 * spread
+	// Visits that are always in time say less and less of the hour, so they come nearer to it until one is early.
+	slack := 1.2 * spread * max(0.25, 1-float64(b.inTime)/40)
 	at := mean + slack // into the period
 	next := at + epoch + m.period*math.Ceil((b.last-epoch-at)/m.period)
 	for next-b.last < max(l.Min.Seconds(), 0.3*m.period) || m.weekdays && weekend(next-slack) {
 		next += m.period
 	}
-	why := fmt.Sprintf("changes %s around %s (%.0f %% sure): visited right after", m.name, m.clock(mean), 100*p)
+	p := plan{next, m.period * worth(1/m.period), itChanges, b.likely.model}
 	if b.late { // it may only be late this time
 		due := at + epoch + m.period*math.Floor((b.last-epoch-mean+2*spread)/m.period) - slack
 		again := max(due+3*spread, b.last+l.Min.Seconds())
 		if math.Abs(b.last-due) < 2*spread && next-again > 0.3*m.period && again-due < 0.5*m.period {
-			next = again
-			why = fmt.Sprintf("changes %s around %s (%.0f %% sure) but did not yet: visited once more", m.name, m.clock(mean), 100*p)
+			p.at, p.reason = again, itIsLate
 		}
 	}
-	return Decision{fromSeconds(next), time.Duration(m.period * worth(1/m.period) * float64(time.Second)), why}, true
+	return p, true
 }
 
-// top is the likeliest phase, -1 for none.
-func (b *Belief) top() int {
-	best := -1
-	for i, f := range b.phases {
-		if best < 0 || f.p > b.phases[best].p {
-			best = i
-		}
+// pinned says whether a period's time is known well enough, and a visit each period pays.
+func (b *Belief) pinned(price float64) bool {
+	period := models[b.likely.model].period
+	return b.likely.p >= sure && price <= period*worth(1/period)
+}
+
+// cluster is a time in a period around which changes fall.
+type cluster struct {
+	model  int
+	mean   float64 // seconds into the period
+	spread float64 // standard deviation of a change around it
+	p      float64 // 0: there is none
+}
+
+// cluster of the times around the likeliest.
+func (b *Belief) cluster() cluster {
+	if len(b.phases) == 0 {
+		return cluster{}
 	}
-	return best
-}
-
-// cluster of the phases around one: their mean time, the spread of a change around it, and their probability together.
-func (b *Belief) cluster(i int) (mean, spread, p float64) {
-	c := b.phases[i]
-	m := &models[c.model]
-	reach := 2.5 * m.period / float64(m.cells)
-	var off, square float64
+	top := slices.MaxFunc(b.phases, func(a, b phase) int { return cmp.Compare(a.p, b.p) })
+	m := &models[top.model]
+	cell := m.period / float64(m.cells)
+	var p, off, square float64
 	for _, f := range b.phases {
 		if !m.like(&models[f.model]) {
 			continue
 		}
-		d := math.Remainder(f.center-c.center, m.period)
-		if math.Abs(d) > reach {
+		d := math.Remainder(f.center-top.center, m.period)
+		if math.Abs(d) > 2.5*cell {
 			continue
 		}
 		p += f.p
@@ -239,38 +292,22 @@ func (b *Belief) cluster(i int) (mean, spread, p float64) {
 		square += f.p * d * d
 	}
 	off /= p
-	cell := m.period / float64(m.cells)
-	return c.center + off, math.Sqrt(square/p - off*off + m.spread*m.spread/2 + cell*cell/12), p
+	return cluster{top.model, top.center + off, math.Sqrt(square/p - off*off + m.spread*m.spread/2 + cell*cell/12), p}
 }
 
 // like says whether two models foresee changes at the same hours.
 func (m *model) like(o *model) bool { return m.period == o.period }
 
-// probe finds the wait that halves the times of a likely period.
-func (b *Belief) probe(price float64, l Limits) (wait float64, model int, ok bool) {
-	model = -1
+// asks for the time of the likeliest period that is likely enough, and whose visits would pay if it were known; -1: none.
+func (b *Belief) asks(price float64) int {
+	best := -1
 	for m, p := range b.mass {
-		if p > 0.25 && price < 0.7*models[m].period*worth(1/models[m].period) && (model < 0 || p > b.mass[model]) {
-			model = m
+		period := models[m].period
+		if p > 0.15 && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.7*period*worth(1/period) && (best < 0 || p > b.mass[best]) {
+			best = m
 		}
 	}
-	if model < 0 {
-		return 0, 0, false
-	}
-	m := &models[model]
-	step := m.period / float64(m.cells)
-	for wait = max(l.Min.Seconds(), step); wait < 1.2*m.period; wait += step {
-		quiet := 0.0
-		for _, f := range b.phases {
-			if f.model == model {
-				quiet += f.p * m.quiet(b.last, b.last+wait, f.center)
-			}
-		}
-		if quiet < 0.5*b.mass[model] {
-			return wait, model, true
-		}
-	}
-	return 0, 0, false
+	return best
 }
 
 // describe puts a belief into a sentence.

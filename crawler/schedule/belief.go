@@ -14,12 +14,16 @@ type Belief struct {
 	rates  [nRates]float64 // probability of each rate of the grid; rates[0] is "never"
 	phases []phase         // probability of each period and time, the unlikely ones left out
 	mass   [nModels]float64
-	fails  int // visits in a row at the end that showed no content
-	gone   int // of them, those that said the file is not there
+	likely cluster          // the likeliest time, with those around it
+	pays   [nWaits]float64  // what a visit pays after each wait of the table, seconds
+	halves [nModels]float64 // the wait after which a period's change has come in half of its likely times; 0: not known
+	fails  int              // visits in a row at the end that showed no content
+	gone   int              // of them, those that said the file is not there
 	known  bool
 	visit  time.Time // the last visit, whatever came of it; zero: there was none
 	last   float64   // the last visit that showed the content, else the last visit; seconds since the epoch
 	late   bool      // that visit found no change
+	inTime int       // visits in a row at the end that found a change
 }
 
 // phase is the hypothesis that the file changes once a period, around a time in it.
@@ -150,11 +154,14 @@ func Believe(history []Visit, h Hints) *Belief {
 	if len(history) > 0 {
 		b.visit = history[len(history)-1].At
 	}
-	changes := 0
 	for _, v := range history {
 		if v.Known() {
 			b.known, b.fails, b.gone = true, 0, 0
 			b.last, b.late = seconds(v.At), !v.Changed
+			b.inTime++
+			if b.late {
+				b.inTime = 0
+			}
 			continue
 		}
 		b.fails++
@@ -166,21 +173,13 @@ func Believe(history []Visit, h Hints) *Belief {
 		}
 	}
 	seen := sights(history)
-	for _, s := range seen {
-		if s.changed {
-			changes++
-		}
-	}
 	var logs [nRates]float64
 	best := math.Inf(-1)
 	for k := range logs {
 		logs[k] = math.Log(prior.rates[k]*told(declared, meanInterval(k))) + likelihood(rates[k], seen)
 		best = max(best, logs[k])
 	}
-	var candidates []phase
-	if changes >= 2 || declared > 0 && changes >= 1 {
-		candidates = phases(seen, prior, declared, &best)
-	}
+	candidates := phases(seen, prior, declared, &best)
 	total := 0.0
 	for k, l := range logs {
 		b.rates[k] = math.Exp(l - best)
@@ -199,11 +198,7 @@ func Believe(history []Visit, h Hints) *Belief {
 			b.mass[c.model] += c.p
 		}
 	}
-	if len(candidates) == 0 { // nothing speaks for or against: what the prior says, without a time
-		for m := range models {
-			b.mass[m] = 0
-		}
-	}
+	b.foresee()
 	return b
 }
 
@@ -251,8 +246,16 @@ func phases(seen []sight, prior *Prior, declared time.Duration, best *float64) [
 		for c := range mod.cells {
 			center := (float64(c) + 0.5) * mod.period / float64(mod.cells)
 			sum := start
-			for i := len(seen) - 1; i >= 0 && sum > *best-hopeless-3*float64(i); i-- {
-				sum += mod.sight(seen[i], center)
+			product := 1.0 // of what is not in the sum yet: a logarithm costs more than the rest
+			for i := len(seen) - 1; i >= 0; i-- {
+				product *= mod.sight(seen[i], center)
+				if i == 0 || product < 1e-6 {
+					sum += math.Log(product)
+					product = 1
+					if sum < *best-hopeless-3*float64(i) {
+						break
+					}
+				}
 			}
 			if sum > *best-hopeless {
 				all = append(all, phase{m, center, sum})
@@ -263,23 +266,23 @@ func phases(seen []sight, prior *Prior, declared time.Duration, best *float64) [
 	return all
 }
 
-// sight is the likelihood, as a logarithm, of one sight when the file changes around center.
+// sight is the likelihood of one sight when the file changes around center.
 func (m *model) sight(s sight, center float64) float64 {
 	if s.exact {
 		off := math.Mod(s.to-epoch-center, m.period)
 		off = min(math.Abs(off), m.period-math.Abs(off))
 		if m.weekdays && weekend(s.to) {
-			return math.Log(strange / m.period)
+			return strange / m.period
 		}
 		z := off / m.spread
-		return math.Log((1-strange)*math.Exp(-z*z/2)/(m.spread*2.5066) + strange/m.period)
+		return (1-strange)*math.Exp(-z*z/2)/(m.spread*2.5066) + strange/m.period
 	}
 	none := m.quiet(s.from, s.to, center)
 	p := strange + (1-2*strange)*(1-none)
 	if s.changed {
-		return math.Log(p)
+		return p
 	}
-	return math.Log(1 - p)
+	return 1 - p
 }
 
 // epoch is a Monday, 0 h UTC: where periods are counted from.

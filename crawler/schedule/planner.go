@@ -42,21 +42,15 @@ type Planner struct {
 	perDay float64
 	price  float64 // seconds
 	prior  *Prior
-	over   float64           // planned fetches over budget, so that none is lost where hosts are busy
-	sample map[uint64]member // by mixed id; those below cut
+	over   float64            // of a soft budget: planned fetches over it, by how the last plans went
+	sample map[uint64]*Belief // by mixed id; those below cut
 	cut    uint64
-}
-
-// member of the sample.
-type member struct {
-	*Belief
-	due time.Time
 }
 
 // NewPlanner shares out a number of fetches per day of which no more can be made.
 func NewPlanner(perDay float64, l Limits) *Planner {
 	return &Planner{limits: l.withDefaults(), perDay: perDay, price: DefaultPrice.Seconds(), prior: DefaultPrior(), over: 1,
-		sample: map[uint64]member{}, cut: math.MaxUint64}
+		sample: map[uint64]*Belief{}, cut: math.MaxUint64}
 }
 
 // SetBudget changes the number of fetches per day.
@@ -79,15 +73,13 @@ func (p *Planner) Decide(id uint64, history []Visit, now time.Time, declared tim
 	h := p.hints(id, declared)
 	b := Believe(history, h)
 	d := b.Decide(now, p.limits, h)
-	p.learn(id, b, d.Next)
+	p.learn(id, b)
 	return d, b
 }
 
 // Again decides anew at the present price, from a belief no visit has been added to since.
 func (p *Planner) Again(id uint64, b *Belief, now time.Time) Decision {
-	d := b.Decide(now, p.limits, p.hints(id, 0))
-	p.learn(id, b, d.Next)
-	return d
+	return b.Decide(now, p.limits, p.hints(id, 0))
 }
 
 // hints of a URL. Each has a price a little of its own: thousands of files change once a day, and a price at which all of
@@ -100,18 +92,18 @@ func (p *Planner) hints(id uint64, declared time.Duration) Hints {
 
 func ownPrice(mixed uint64) float64 {
 	u := float64(mixed*0x9e3779b97f4a7c15>>11) / (1 << 53)
-	return math.Exp(0.8 * (u - 0.5))
+	return math.Exp(0.3 * (u - 0.5))
 }
 
 // learn keeps a belief if its URL belongs to the sample: those whose mixed ids are smallest.
-func (p *Planner) learn(id uint64, b *Belief, due time.Time) {
+func (p *Planner) learn(id uint64, b *Belief) {
 	mixed := mix(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if mixed > p.cut {
 		return
 	}
-	p.sample[mixed] = member{b, due}
+	p.sample[mixed] = b
 	for len(p.sample) > sampleSize {
 		p.cut -= p.cut / 8
 		for k := range p.sample {
@@ -137,13 +129,16 @@ func (p *Planner) Replan(now time.Time, urls int, since time.Duration, fetched i
 	if len(p.sample) == 0 || urls == 0 {
 		return
 	}
-	p.balance(now, urls, p.perDay*since.Hours()/24, float64(fetched))
 	p.prior = p.prior.learn(p.sample)
-	target := p.over * p.perDay / dayS * float64(len(p.sample)) / float64(urls)
+	share := float64(len(p.sample)) / float64(urls)
+	spends := func(price float64) bool { return p.due(price, seconds(now)) > p.perDay/dayS*(ahead+queue)*share }
+	if p.soft {
+		p.balance(p.perDay*since.Hours()/24, float64(fetched))
+		spends = func(price float64) bool { return p.rate(price) > p.over*p.perDay/dayS*share }
+	}
 	lo, hi := math.Log(minute), math.Log(10*365*dayS)
-	for range 20 {
-		mid := (lo + hi) / 2
-		if p.planned(math.Exp(mid)) > target {
+	for range 18 {
+		if mid := (lo + hi) / 2; spends(math.Exp(mid)) {
 			lo = mid
 		} else {
 			hi = mid
@@ -152,36 +147,19 @@ func (p *Planner) Replan(now time.Time, urls int, since time.Duration, fetched i
 	p.price = math.Exp((lo + hi) / 2)
 }
 
-// balance corrects the plan by how the last one went.
-func (p *Planner) balance(now time.Time, urls int, budget, fetched float64) {
-	if p.soft {
-		switch {
-		case fetched > 1.05*budget:
-			p.over = max(p.over*0.97, 0.7)
-		case fetched < 0.95*budget:
-			p.over = min(p.over*1.03, 1.5)
-		}
-		return
-	}
-	overdue := 0.0
-	for _, m := range p.sample {
-		if m.due.Before(now) {
-			overdue += float64(urls) / float64(len(p.sample))
-		}
-	}
-	// A queue of overdue URLs keeps every fetch of the budget in use through nights and weekends; those that can wait best
-	// stand in it.
-	queue := min(4*budget, 0.08*float64(urls))
+// balance corrects a soft plan by how the last one went: what is queued already keeps its time when the price changes, so the
+// plan is one of rates, not of what is due.
+func (p *Planner) balance(budget, fetched float64) {
 	switch {
-	case overdue > 2*queue:
+	case fetched > 1.05*budget:
 		p.over = max(p.over*0.97, 0.7)
-	case fetched < 0.985*budget || overdue < queue:
-		p.over = min(p.over*1.03, 3)
+	case fetched < 0.95*budget:
+		p.over = min(p.over*1.03, 1.5)
 	}
 }
 
-// planned fetches per second of the sample at a price.
-func (p *Planner) planned(price float64) float64 {
+// rate of visits of the sample at a price, per second.
+func (p *Planner) rate(price float64) float64 {
 	sum := 0.0
 	for mixed, m := range p.sample {
 		sum += 1 / m.usual(price*ownPrice(mixed), p.limits)
@@ -189,27 +167,57 @@ func (p *Planner) planned(price float64) float64 {
 	return sum
 }
 
-// usual is the time between visits at a price.
-func (b *Belief) usual(price float64, l Limits) float64 {
-	if b.fails > 0 {
-		return b.retryAfter(l).Seconds()
-	}
-	if top := b.top(); top >= 0 {
-		m := &models[b.phases[top].model]
-		if _, _, p := b.cluster(top); p >= sure && price <= m.period*worth(1/m.period) {
-			if m.weekdays {
-				return m.period * 7 / 5
-			}
-			return max(m.period, l.Min.Seconds())
+// A plan looks so far ahead, and wants so much of a day's fetches in the queue at the end: what is overdue keeps every fetch of
+// the budget in use through nights and weekends.
+const (
+	ahead = 2 * dayS
+	queue = 0.75 * dayS
+)
+
+// due counts the visits of the sample that are due within the time a plan looks ahead, at a price.
+func (p *Planner) due(price, now float64) float64 {
+	sum := 0.0
+	for mixed, m := range p.sample {
+		own := price * ownPrice(mixed)
+		at := max(now, m.at(own, p.limits))
+		if at >= now+ahead {
+			continue
+		}
+		sum++
+		if m.fails == 0 { // else it will have passed, most likely
+			sum += (now + ahead - at) / m.usual(own, p.limits)
 		}
 	}
-	return b.index(price, l)
+	return sum
+}
+
+// at is when a visit is due at a price.
+func (b *Belief) at(price float64, l Limits) float64 {
+	last := seconds(b.visit)
+	if b.fails > 0 {
+		return last + b.retryAfter(l).Seconds()
+	}
+	return last + max(l.Min.Seconds(), min(b.plan(price, l).at-last, l.Max.Seconds()))
+}
+
+// usual is the time between visits at a price.
+func (b *Belief) usual(price float64, l Limits) float64 {
+	switch m := &models[b.likely.model]; {
+	case b.fails > 0:
+		return b.retryAfter(l).Seconds()
+	case !b.pinned(price):
+		return b.index(price, l)
+	case m.weekdays:
+		return m.period * 7 / 5
+	default:
+		return max(m.period, l.Min.Seconds())
+	}
 }
 
 // learn moves a prior towards what a sample shows (a step of expectation maximisation, held back by what was thought
 // before).
-func (p *Prior) learn(sample map[uint64]member) *Prior {
-	const weight = 2000.0 // URLs that the default counts for
+func (p *Prior) learn(sample map[uint64]*Belief) *Prior {
+	const weight = 500.0 // URLs that the default counts for
 	next, base := &Prior{}, DefaultPrior()
 	n := weight
 	for k := range next.rates {
