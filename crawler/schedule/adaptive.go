@@ -303,7 +303,11 @@ func (b *Belief) asks(price float64) int {
 	best := -1
 	for m, p := range b.mass {
 		period := models[m].period
-		if p > 0.15 && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.7*period*worth(1/period) && (best < 0 || p > b.mass[best]) {
+		likely := 0.25
+		if period > dayS { // many days of freshness hang on the answer
+			likely = 0.15
+		}
+		if p > likely && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.7*period*worth(1/period) && (best < 0 || p > b.mass[best]) {
 			best = m
 		}
 	}
