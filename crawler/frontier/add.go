@@ -104,7 +104,7 @@ func (b *batch) host(group string) (*host, error) {
 	if h, ok := b.hosts[group]; ok {
 		return h, nil
 	}
-	h, err := loadHost(b.txn, group)
+	h, err := b.f.host(b.txn, group)
 	if err == nil {
 		b.hosts[group] = h
 	}

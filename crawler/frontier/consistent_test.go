@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -72,6 +73,20 @@ func inconsistency(f *Frontier) error {
 		})
 		if err != nil {
 			return err
+		}
+		for group, r := range f.window.records {
+			v, _, err := txn.Get(kv.SpaceHosts, readyKey(r.at, group))
+			if inside := (place{r.at, group}).compare(f.window.end) < 0; err != nil || !bytes.Equal(v, r.bytes) || !inside && f.leases[group] == nil {
+				return fmt.Errorf("the record of %s in memory is %x, on disk %x, leased: %v, %w", group, r.bytes, v, f.leases[group] != nil, err)
+			}
+		}
+		for _, p := range f.window.known {
+			if _, ok := f.window.records[p.group]; !ok {
+				return fmt.Errorf("no record of %s in memory", p.group)
+			}
+		}
+		if len(f.writing) > 0 {
+			return fmt.Errorf("still writing %v", f.writing)
 		}
 		slices.SortFunc(index, place.compare)
 		if entries != 0 || !slices.Equal(index, f.window.known) {

@@ -69,10 +69,7 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 	if !known {
 		return ErrUnknown
 	}
-	h, err := loadHostAt(txn, l.at)
-	if err == nil && h == nil { // something was added meanwhile that is due earlier
-		h, err = loadHost(txn, l.Group)
-	}
+	h, err := f.host(txn, l.Group)
 	if err != nil {
 		return err
 	}
@@ -156,7 +153,7 @@ func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, w
 	var err error
 	if ms(notBefore) > now {
 		err = f.db.Update(ctx, func(txn *kv.Txn) error {
-			h, err := loadHost(txn, l.Group)
+			h, err := f.host(txn, l.Group)
 			if err != nil {
 				return err
 			}

@@ -74,17 +74,18 @@ type Frontier struct {
 
 	taking sync.Mutex // held while a lease is looked for; taken before mu
 
-	mu     sync.Mutex // guards everything below; never held during a transaction
-	leases map[string]*Lease
-	epoch  uint64
-	window window
-	wake   chan struct{} // closed, and replaced, when something may have become due
-	paused string        // why; "" when not
+	mu      sync.Mutex // guards everything below; never held during a transaction
+	leases  map[string]*Lease
+	epoch   uint64
+	window  window
+	writing map[string]int // groups, and how many transactions write them that are not committed yet
+	wake    chan struct{}  // closed, and replaced, when something may have become due
+	paused  string         // why; "" when not
 }
 
 // New opens the frontier of a database.
 func New(db *kv.DB, opts Options) (*Frontier, error) {
-	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow()}
+	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow(), writing: map[string]int{}}
 	var older bool
 	err := db.Update(context.Background(), func(txn *kv.Txn) (err error) {
 		if older, err = checkFormat(txn); err != nil {

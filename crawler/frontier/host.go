@@ -45,21 +45,11 @@ func loadHost(txn *kv.Txn, group string) (*host, error) {
 	if err != nil || !ok {
 		return h, err
 	}
-	h, err = loadHostAt(txn, place{at, group})
-	if err == nil && h == nil {
-		err = (&host{group: group}).damaged()
+	ok, err = txn.Read(kv.SpaceHosts, readyKey(at, group), func(v []byte) error { return h.decode(at, v) })
+	if err == nil && !ok {
+		err = h.damaged()
 	}
 	return h, err
-}
-
-// loadHostAt reads the record of a group that stands at a place of the index; nil where it stands somewhere else by now.
-func loadHostAt(txn *kv.Txn, p place) (*host, error) {
-	h := &host{group: p.group}
-	ok, err := txn.Read(kv.SpaceHosts, readyKey(p.at, p.group), func(v []byte) error { return h.decode(p.at, v) })
-	if err != nil || !ok {
-		return nil, err
-	}
-	return h, nil
 }
 
 func (h *host) damaged() error { return fmt.Errorf("frontier: a damaged record of host %q", h.group) }
@@ -87,21 +77,31 @@ func (h *host) decode(at int64, b []byte) error {
 
 // save writes a group's record at its place, and has the window follow.
 func (f *Frontier) save(txn *kv.Txn, h *host) error {
-	if !h.known || h.ready != h.stored {
-		m := move{from: place{at: maxTime}, to: place{h.ready, h.group}}
-		if h.known {
-			m.from = place{h.stored, h.group}
-			if err := txn.Delete(kv.SpaceHosts, readyKey(h.stored, h.group)); err != nil {
-				return err
-			}
+	m := move{from: place{at: maxTime}, to: place{h.ready, h.group}, bytes: h.encode()}
+	if h.known {
+		m.from = place{h.stored, h.group}
+	}
+	f.mu.Lock()
+	f.writing[h.group]++
+	f.mu.Unlock()
+	txn.OnCommit(func() { f.follow(m) })
+	txn.OnAbort(func(error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.written(h.group)
+	})
+	if h.known && m.from != m.to {
+		if err := txn.Delete(kv.SpaceHosts, readyKey(h.stored, h.group)); err != nil {
+			return err
 		}
+	}
+	if !h.known || m.from != m.to {
 		if err := txn.Set(kv.SpaceHosts, hostKey(h.group), appendTime(nil, h.ready)); err != nil {
 			return err
 		}
-		txn.OnCommit(func() { f.follow(m) })
-		h.known, h.stored = true, h.ready
 	}
-	return txn.Set(kv.SpaceHosts, readyKey(h.ready, h.group), h.encode())
+	h.known, h.stored = true, h.ready
+	return txn.Set(kv.SpaceHosts, readyKey(h.ready, h.group), m.bytes)
 }
 
 func (h *host) encode() []byte {

@@ -35,7 +35,6 @@ type Lease struct {
 
 	ctx    context.Context // ends before the lease does: the reason it is kept here
 	cancel context.CancelFunc
-	at     place // of the group's record when it was leased
 	ends   time.Time
 	done   map[string]bool // guarded by Frontier.mu
 	next   int
@@ -109,7 +108,7 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 	now := ms(f.opts.Now())
 	var stale []string
 	for at := (place{at: minTime}); l == nil && len(stale) < perTxn; {
-		p, found, later := f.candidate(at, now)
+		p, rec, found, later := f.candidate(at, now)
 		if !found && later > now {
 			next = later
 			break
@@ -121,13 +120,13 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 			continue
 		}
 		at = p
-		jobs, there, err := f.jobs(p, now) // of a state that is younger than the moment when nobody had leased the group
+		jobs, err := f.jobs(p, rec, now) // of a state that is younger than the moment when nobody had leased the group
 		if err != nil {
 			return nil, 0, fmt.Errorf("frontier: lease: %w", err)
 		}
 		if len(jobs) > 0 {
-			l = f.grant(ctx, p, jobs)
-		} else if there {
+			l = f.grant(ctx, p.group, jobs)
+		} else {
 			stale = append(stale, p.group)
 		}
 	}
@@ -156,17 +155,14 @@ func (f *Frontier) leased(group string) bool {
 	return f.busy(group)
 }
 
-// jobs are the most urgent due URLs of the group at a place; there is false where it has moved since.
-func (f *Frontier) jobs(p place, now int64) (jobs []Job, there bool, err error) {
+// jobs are the most urgent due URLs of the group at a place, by its record. What has been changed since that was committed is
+// left out.
+func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, err error) {
+	h := &host{group: p.group}
+	if err := h.decode(p.at, rec); err != nil || h.notBefore > now {
+		return nil, err
+	}
 	err = f.db.View(func(txn *kv.Txn) error {
-		h, err := loadHostAt(txn, p)
-		if err != nil || h == nil {
-			return err
-		}
-		there = true
-		if h.notBefore > now {
-			return nil
-		}
 		due, err := h.next(txn, now, f.opts.LeaseJobs)
 		if err != nil {
 			return err
@@ -177,13 +173,13 @@ func (f *Frontier) jobs(p place, now int64) (jobs []Job, there bool, err error) 
 			if err != nil {
 				return err
 			}
-			if known {
+			if known && ms(u.Due) == e.due && !u.Blacklisted {
 				jobs = append(jobs, u.job())
 			}
 		}
 		return nil
 	})
-	return jobs, there, err
+	return jobs, err
 }
 
 func (u *URL) job() Job {
@@ -191,15 +187,15 @@ func (u *URL) job() Job {
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 
-func (f *Frontier) grant(ctx context.Context, p place, jobs []Job) *Lease {
+func (f *Frontier) grant(ctx context.Context, group string, jobs []Job) *Lease {
 	ends := time.Now().Add(f.opts.LeaseTime)
-	l := &Lease{Group: p.group, Jobs: jobs, at: p, ends: ends, Deadline: ends.Add(-f.opts.LeaseTime / 20), done: map[string]bool{}, f: f}
+	l := &Lease{Group: group, Jobs: jobs, ends: ends, Deadline: ends.Add(-f.opts.LeaseTime / 20), done: map[string]bool{}, f: f}
 	l.ctx, l.cancel = context.WithDeadlineCause(ctx, l.Deadline, ErrLeaseLost)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.epoch++
 	l.Epoch = f.epoch
-	f.leases[p.group] = l
+	f.leases[group] = l
 	return l
 }
 
@@ -209,6 +205,7 @@ func (f *Frontier) end(l *Lease) {
 	l.cancel()
 	if f.leases[l.Group] == l {
 		delete(f.leases, l.Group)
+		f.forget(l.Group)
 	}
 }
 
@@ -216,7 +213,7 @@ func (f *Frontier) end(l *Lease) {
 func (f *Frontier) correct(ctx context.Context, groups []string, now int64) error {
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
 		for _, g := range groups {
-			h, err := loadHost(txn, g)
+			h, err := f.host(txn, g)
 			if err != nil {
 				return err
 			}
