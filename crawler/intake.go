@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,11 +24,11 @@ type Intake struct {
 	Clock    func() time.Time
 }
 
-// seedsPerTxn bounds a transaction.
+// seedsPerTxn bounds a transaction. What URLs of one host, portal or dataset have in common is read and written once in it.
 const seedsPerTxn = 500
 
 // Add registers URLs; fresh[i] tells whether seeds[i] was not known before. An address that cannot be crawled is an error
-// before any is registered; up to 500 are registered at a time, all or none.
+// before any is registered; at most 500 are registered at a time, all or none.
 func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
 	for _, s := range seeds {
 		if _, err := surt.Key(s.URL); err != nil {
@@ -35,13 +36,27 @@ func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, 
 		}
 	}
 	for part := range slices.Chunk(seeds, seedsPerTxn) {
-		isNew, err := in.keep(ctx, archive.Listing{Seeds: part}, nil)
+		isNew, err := in.keepSeeds(ctx, part)
+		fresh = append(fresh, isNew...)
 		if err != nil {
 			return fresh, err
 		}
-		fresh = append(fresh, isNew...)
 	}
 	return fresh, nil
+}
+
+// keepSeeds registers seeds in one transaction, or in more where they say more than one can hold.
+func (in *Intake) keepSeeds(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
+	fresh, err = in.keep(ctx, archive.Listing{Seeds: seeds}, nil)
+	half := len(seeds) / 2
+	if half == 0 || !errors.Is(err, kv.ErrTooBig) {
+		return fresh, err
+	}
+	if fresh, err = in.keepSeeds(ctx, seeds[:half]); err != nil {
+		return fresh, err
+	}
+	rest, err := in.keepSeeds(ctx, seeds[half:])
+	return append(fresh, rest...), err
 }
 
 // Begin implements harvest.Keeper.

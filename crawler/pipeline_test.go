@@ -451,3 +451,25 @@ func TestAHostThatCannotOrMustNotBeReachedSaysSo(t *testing.T) {
 		t.Errorf("a private address: %+v after %d requests, want it blocked", r, len(s.requests))
 	}
 }
+
+func TestURLsWithMoreToSayThanATransactionHoldsAreRegisteredInParts(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	seeds := make([]catalog.Seed, seedsPerTxn)
+	for i := range seeds {
+		seeds[i] = catalog.Seed{URL: fmt.Sprintf("http://a.example/%d", i), Title: strings.Repeat("long ", 2000), Portal: "http://p.example/", Dataset: fmt.Sprintf("http://p.example/%d", i/2)}
+	}
+	fresh, err := n.Add(t.Context(), seeds)
+	if err != nil || len(fresh) != len(seeds) || slices.Contains(fresh, false) {
+		t.Fatalf("%d told of, %v", len(fresh), err)
+	}
+	if s, err := n.Intake.Frontier.Stats(); err != nil || s.URLs != len(seeds) {
+		t.Errorf("the frontier has %d, %v", s.URLs, err)
+	}
+	if fresh, err = n.Add(t.Context(), seeds); err != nil || slices.Contains(fresh, true) {
+		t.Errorf("again: %v", err)
+	}
+	if f, err := n.Intake.Archive.Stats(t.Context()); err != nil || f.Resources != len(seeds) || f.Datasets != len(seeds)/2 {
+		t.Errorf("counted %+v, %v", f, err)
+	}
+}

@@ -63,6 +63,13 @@ const (
 
 // count changes one tally. It is exact because writers are serialised: nobody changes it between reading and writing.
 func (t tables) count(name, what string, change func(*tally)) error {
+	if t.finding != nil && t.finding.tallies != nil {
+		n, err := t.gathered(counted{name, what})
+		if err == nil {
+			change(n)
+		}
+		return err
+	}
 	k := key(tableCount, name, what)
 	var n tally
 	_, err := t.txn.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
@@ -120,8 +127,35 @@ func (c *tallyCache) keep(k, raw []byte, n tally) {
 	c.known[string(k)] = readTally{string(raw), n}
 }
 
+// gathered is a tally that is written once, when the transaction ends: a thousand URLs are of a few hosts and portals.
+func (t tables) gathered(of counted) (*tally, error) {
+	if n := t.finding.tallies[of]; n != nil {
+		return n, nil
+	}
+	n := &tally{}
+	_, err := t.get(key(tableCount, of.name, of.what), n)
+	t.finding.tallies[of] = n
+	return n, err
+}
+
+// saveTallies writes what was gathered.
+func (t tables) saveTallies() error {
+	for of, n := range t.finding.tallies {
+		if err := t.set(key(tableCount, of.name, of.what), n); err != nil {
+			return err
+		}
+		t.finding.counted = append(t.finding.counted, of)
+	}
+	t.finding.tallies = nil
+	return nil
+}
+
 func (t tables) counted(name, what string) (tally, error) {
 	var n tally
+	if t.finding != nil && t.finding.tallies != nil {
+		n, err := t.gathered(counted{name, what})
+		return *n, err
+	}
 	_, err := t.get(key(tableCount, name, what), &n)
 	return n, err
 }

@@ -55,6 +55,8 @@ type finding struct {
 	words   wordindex.Changes
 	rows    map[uint32]row
 	counted []counted
+	tallies map[counted]*tally // nil where each is written at once
+	listed  map[string]bool    // datasets of portals that are known to have resources, by their prefix in tableByPortal
 }
 
 func (t tables) searchState() (s searchState, known bool, err error) {
@@ -82,6 +84,9 @@ func (a *Archive) writing(txn *kv.Txn) (tables, error) {
 // save writes what was gathered for the search index.
 func (a *Archive) save(t tables) error {
 	f := t.finding
+	if err := t.saveTallies(); err != nil {
+		return err
+	}
 	t.txn.OnCommit(func() { a.changeLists.noteCommit(f.counted) }) // also of what is counted from here on
 	if len(f.rows) == 0 {
 		return nil

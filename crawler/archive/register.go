@@ -34,6 +34,7 @@ func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, 
 		if err != nil {
 			return err
 		}
+		t.finding.tallies, t.finding.listed = map[counted]*tally{}, map[string]bool{}
 		if err := replace(txn, nil, listing.Quads); err != nil {
 			return err
 		}
@@ -199,11 +200,15 @@ func (t tables) countSource(before, after catalog.Resource, s catalog.Source, is
 	}
 	newDataset := false
 	if s.Dataset != "" {
-		first, err := t.isEmpty(key(tableByPortal, s.Portal, s.Dataset, ""))
-		if err != nil {
-			return err
+		prefix := key(tableByPortal, s.Portal, s.Dataset, "")
+		if !t.finding.listed[string(prefix)] {
+			first, err := t.isEmpty(prefix)
+			if err != nil {
+				return err
+			}
+			newDataset = first
+			t.finding.listed[string(prefix)] = true // it is about to be
 		}
-		newDataset = first
 	}
 	newPortal := s.Portal != "" && !slices.Contains(before.Portals, s.Portal)
 	return t.countListing(s.Portal, newDataset, newPortal, after)

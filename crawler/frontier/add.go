@@ -198,10 +198,7 @@ func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error)
 	if err != nil {
 		return nil, false, &BadURL{raw, err}
 	}
-	key, err := f.key(raw)
-	if err != nil {
-		return nil, false, &BadURL{raw, err}
-	}
+	key := f.key(parsed)
 	u, known, err = get(txn, key)
 	if err == nil && !known {
 		u = &URL{Key: key, Group: safeGroup(f.opts.Group(parsed))}
@@ -213,13 +210,13 @@ func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error)
 const longestKey = 1 << 10
 
 // key of a URL: its SURT, where that is not too long.
-func (f *Frontier) key(raw string) (string, error) {
-	key, err := f.opts.Rules.Key(raw)
-	if err != nil || len(key) <= longestKey {
-		return key, err
+func (f *Frontier) key(u surt.URL) string {
+	key := f.opts.Rules.KeyOf(u)
+	if len(key) <= longestKey {
+		return key
 	}
 	sum := sha256.Sum256([]byte(key))
-	return key[:longestKey-70] + "#" + hex.EncodeToString(sum[:]), nil
+	return key[:longestKey-70] + "#" + hex.EncodeToString(sum[:])
 }
 
 // MakeDue queues known URLs for now. ErrUnknown where one is not known; the others are queued all the same.

@@ -70,8 +70,13 @@ func (r Rules) Key(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return r.KeyOf(u), nil
+}
+
+// KeyOf is the key of a URL that has been read already.
+func (r Rules) KeyOf(u URL) string {
 	u = r.Apply(u)
-	return u.Scheme + "://(" + reversed(u) + ")" + u.pathAndQuery(), nil
+	return u.Scheme + "://(" + reversed(u) + ")" + u.pathAndQuery()
 }
 
 // CDX is the key of capture indexes: no scheme, no "www.", lower case ("org,example,data)/path?query").
