@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Explain puts the likeliest hypotheses of a belief into sentences, the likeliest first, for people who ask why a URL is
+// Explain puts the five likeliest hypotheses of a belief into sentences, the likeliest first, and says what is left, for people who ask why a URL is
 // visited when it is.
 func (b *Belief) Explain() []string {
 	type line struct {
@@ -25,11 +25,17 @@ func (b *Belief) Explain() []string {
 		lines = append(lines, line{p, text})
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.p, a.p) })
+	const most = 5
 	var out []string
-	for _, l := range lines {
+	rest := 1.0
+	for _, l := range lines[:min(most, len(lines))] {
 		if l.p >= 0.01 {
 			out = append(out, fmt.Sprintf("%.0f %%: %s", 100*l.p, l.text))
+			rest -= l.p
 		}
+	}
+	if rest >= 0.01 {
+		out = append(out, fmt.Sprintf("%.0f %%: something else", 100*rest))
 	}
 	return out
 }
