@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,10 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	if latest != nil && latest.Digests == digests {
 		return visit, p.again(ctx, *latest, ex, leave)
 	}
-	found, err := detect.File(ctx, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
+	found := detect.Detection{Type: "application/octet-stream", Because: "our recognition failed on it"}
+	p.contain("detect", ex.URL, func() {
+		found, err = detect.File(ctx, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
+	})
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
 	}
@@ -54,6 +58,17 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	}
 	visit.Kept, err = p.keep(ctx, latest, ex, found, leave)
 	return visit, err
+}
+
+// contain runs what looks into a stranger's bytes. A panic there is a fault of ours that one file has found: the log gets
+// its stack, the file is kept without what was looked for, and the crawl goes on; it would meet the file again after every restart.
+func (p *Pipeline) contain(doing, url string, look func()) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.Log.Error("a fault of this program: please report it with the file", "doing", doing, "url", url, "panic", fault, "stack", string(debug.Stack()))
+		}
+	}()
+	look()
 }
 
 // again takes in the bytes of the latest version once more.
@@ -79,7 +94,9 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
 	}
-	kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
+	p.contain("inspect", ex.URL, func() {
+		kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
+	})
 	if err == nil && latest != nil {
 		kept.Change = p.change(ctx, *latest, kept, ex)
 	}

@@ -388,6 +388,18 @@ func TestACrawlThatHasMadeAllItsFetchesDoesNotWaitForMore(t *testing.T) {
 	}
 }
 
+func TestAFaultOfOursInLookingAtAFileIsLoggedAndContained(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	p := &Pipeline{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	p.contain("detect", "http://h.example/odd.csv", func() { _ = []int{}[len(log.String())] })
+	for _, want := range []string{"level=ERROR", "doing=detect", "http://h.example/odd.csv", "index out of range", "pipeline_test.go"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, log.String())
+		}
+	}
+}
+
 func TestBytesThatWereLostAreFetchedAgain(t *testing.T) {
 	t.Parallel()
 	s, n := newSite(t), newNode(t)
