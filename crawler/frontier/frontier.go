@@ -12,7 +12,7 @@
 //     ends before the lease does, and a result under an ended lease is refused with ErrLeaseLost. What a killed process had
 //     leased is due again when the directory is opened.
 //   - Adding, leasing and finishing cost the same whether ten thousand URLs are known or ten million, and memory
-//     depends on the number of leases only. (FORMAT.md says how.)
+//     depends on the number of leases only, beside two thousand groups that are next. (FORMAT.md says how.)
 //
 // It does not fetch, wait for politeness or decide when a URL is due next: whoever calls Done says.
 package frontier
@@ -74,7 +74,7 @@ type Frontier struct {
 
 	taking sync.Mutex // held while a lease is looked for; taken before mu
 
-	mu      sync.Mutex // guards everything below; never held during a transaction
+	mu      sync.Mutex // guards everything below; never held while the database is asked or waited for
 	leases  map[string]*Lease
 	epoch   uint64
 	window  window
