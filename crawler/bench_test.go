@@ -140,7 +140,7 @@ func durableNode(b *testing.B) *node {
 		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
 		Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}}
-	n.Schedule = schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: schedule.Limits{Min: time.Hour, Max: 24 * time.Hour}, URLs: func() int { return 20000 }})
+	n.Schedule = schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: schedule.Limits{Min: time.Hour, Max: 24 * time.Hour}})
 	return n
 }
 

@@ -102,7 +102,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	opts.Indexing = func(left int) {
 		bar.set(int64(sofar.Fetches), fmt.Sprintf("finding columns that can be joined: %d versions left", left))
 	}
-	summary, err := n.Pipeline.Run(ctx, opts)
+	summary, err := n.Crawl(ctx, opts)
 	bar.done()
 	n.Tidy(whole)
 	if errors.Is(err, context.DeadlineExceeded) && whole.Err() == nil {

@@ -47,7 +47,11 @@ func (c *cli) schedule() *cobra.Command {
 				case u.Due.IsZero():
 					return c.print(nil, "not due again")
 				}
-				return c.print(nil, "queued for %s: %s\nby the rule as it is set now: %s: %s", u.Due.UTC().Format(time.RFC3339), cmp.Or(u.Why, "as it was asked for"), next.UTC().Format(time.RFC3339), why)
+				because := cmp.Or(u.Why, "as it was asked for")
+				if len(u.History) == 0 && u.Fetches > 0 { // the rule knows nothing of failures that may pass
+					return c.print(nil, "queued for %s: %s", u.Due.UTC().Format(time.RFC3339), because)
+				}
+				return c.print(nil, "queued for %s: %s\nby the rule as it is set now: %s: %s", u.Due.UTC().Format(time.RFC3339), because, next.UTC().Format(time.RFC3339), why)
 			})
 		},
 	}

@@ -25,8 +25,7 @@ type simulation struct {
 	limits  schedule.Limits
 	planner *schedule.Planner
 	urls    []url
-	fetched int
-	ticked  float64
+	perDay  float64 // fetches
 }
 
 type url struct {
@@ -59,14 +58,15 @@ func (s *simulation) line(text string) error {
 	switch f[0] {
 	case "INIT":
 		s.urls = make([]url, int(num[1]))
+		s.perDay = num[3]
 		s.limits = schedule.Limits{Min: span(num[4]), Max: span(num[5])}
-		s.planner = schedule.NewPlanner(num[3], s.limits)
+		s.planner = schedule.NewPlanner(s.limits)
 		switch s.name {
 		case "paper":
 			s.rule = schedule.PaperRule(s.limits)
 		case "serve":
 			round := span(num[1] / num[3] * 24 * 3600)
-			s.rule = schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: s.limits, Round: round, URLs: func() int { return len(s.urls) }})
+			s.rule = schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: s.limits, Round: round})
 		}
 		return nil
 	case "URL":
@@ -96,7 +96,6 @@ func (s *simulation) next(id int, due, priority float64) {
 }
 
 func (s *simulation) fetch(id int, now float64, status, changed int, modified float64) {
-	s.fetched++
 	v := schedule.Visit{At: at(now), Outcome: catalog.Unchanged, Changed: changed == 1}
 	switch {
 	case status == 404:
@@ -140,11 +139,18 @@ func (s *simulation) say(id int, d schedule.Decision) {
 // tick plans anew once a day, and moves the visits of the URLs for which the price has changed: they come due at one price,
 // or many at once would.
 func (s *simulation) tick(now float64) {
-	if s.rule != nil { // which plans by itself
+	if rule, ok := s.rule.(*schedule.AdaptiveRule); ok {
+		moved, _ := rule.Plan(at(now), s.each) // each gives no error
+		for i := range s.urls {
+			if moved && len(s.urls[i].history) > 0 {
+				s.plan(i, at(now))
+			}
+		}
+	}
+	if s.rule != nil {
 		return
 	}
-	s.planner.Replan(at(now), len(s.urls), span(now-s.ticked), s.fetched)
-	s.fetched, s.ticked = 0, now
+	s.planner.Replan(at(now), len(s.urls), s.perDay)
 	price := s.planner.Hints(0).Price
 	for i := range s.urls {
 		u := &s.urls[i]
@@ -152,4 +158,12 @@ func (s *simulation) tick(now float64) {
 			s.say(i, s.planner.Again(uint64(i), u.belief, at(now)))
 		}
 	}
+}
+
+// each gives all URLs, as the frontier does.
+func (s *simulation) each(visit func(schedule.Known)) error {
+	for i, u := range s.urls {
+		visit(schedule.Known{Key: strconv.Itoa(i), Declared: u.declared, History: u.history})
+	}
+	return nil
 }

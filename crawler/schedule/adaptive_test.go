@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -173,7 +175,7 @@ func TestThePlannerSpendsItsBudget(t *testing.T) {
 	t.Parallel()
 	const urls, perDay, length = 600, 60, 150
 	rnd := rand.New(rand.NewPCG(3, 3))
-	p := NewPlanner(perDay, Limits{})
+	p := NewPlanner(Limits{})
 	type file struct {
 		every   time.Duration // 0: never changes
 		history []Visit
@@ -204,7 +206,7 @@ func TestThePlannerSpendsItsBudget(t *testing.T) {
 			decision, _ := p.Decide(uint64(i), f.history[max(0, len(f.history)-48):], now, 0)
 			f.due = decision.Next
 		}
-		p.Replan(monday.Add(time.Duration(d)*day), urls, day, spent)
+		p.Replan(monday.Add(time.Duration(d)*day), urls, perDay)
 		if d >= 50 {
 			total += spent
 		}
@@ -233,17 +235,72 @@ func TestTheRulesAskForNoMoreThanTheyWereGiven(t *testing.T) {
 	if got, why := (PaperRule{}).Next("k", 0, h, h[2].At); !got.Equal(want) || why == "" {
 		t.Errorf("the paper's rule: %v, want %v", got, want)
 	}
-	r := NewAdaptiveRule(AdaptiveOptions{URLs: func() int { return 100 }})
+	r := NewAdaptiveRule(AdaptiveOptions{})
 	if got, why := r.Next("k", day, h, h[2].At); !got.After(h[2].At) || why == "" {
 		t.Errorf("the adaptive rule: %v (%s)", got, why)
 	}
-	before := r.Price()
-	for i := range 100 {
-		now := h[2].At.Add(time.Duration(i) * 10 * time.Minute)
-		r.Next("k"+strings.Repeat("x", i), 0, h, now)
+}
+
+// crawled are n URLs that were visited three times each, a quarter of which changed, on days before monday.
+func crawled(n int) func(func(Known)) error {
+	return func(visit func(Known)) error {
+		for i := range n {
+			first := monday.Add(-time.Duration(1+i%6) * 5 * day)
+			var h []Visit
+			for v := range 3 {
+				seen := Visit{At: first.Add(time.Duration(v) * day), Outcome: catalog.Unchanged}
+				if v == 0 || i%4 == 0 {
+					seen.Outcome, seen.Changed = catalog.Archived, true
+				}
+				h = append(h, seen)
+			}
+			visit(Known{Key: fmt.Sprint("http://(example,)/", i), History: h})
+		}
+		return nil
 	}
-	if r.Price() == before {
-		t.Error("the price is never planned anew")
+}
+
+func TestAPlanSpendsOneVisitOfEachURLInARound(t *testing.T) {
+	t.Parallel()
+	for _, round := range []time.Duration{7 * day, 30 * day} {
+		r := NewAdaptiveRule(AdaptiveOptions{Round: round})
+		plan := func(urls int) bool {
+			moved, err := r.Plan(monday, crawled(urls))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return moved
+		}
+		if plan(leastPlanned-1) || r.Price() != DefaultPrice {
+			t.Error("a few URLs are enough for a plan")
+		}
+		const urls = 6000
+		plans := 0
+		for plan(urls) { // what files are like in general is learnt from plan to plan
+			if plans++; plans > 20 {
+				t.Fatal("the price of the same plan does not come to rest")
+			}
+		}
+		if plans == 0 {
+			t.Error("the first plan does not move the price")
+		}
+		within := 0
+		crawled(urls)(func(u Known) {
+			if next, _ := r.Next(u.Key, 0, u.History, monday); next.Before(monday.Add(2 * day)) {
+				within++
+			}
+		})
+		want := float64(urls) * 2 / (round.Hours() / 24)
+		if share := float64(within) / want; share > 1.15 {
+			t.Errorf("round of %v: %d URLs are due within two days, want about %.0f", round, within, want)
+		}
+		if r.Price() > 5*365*day {
+			t.Errorf("round of %v: nothing pays any more", round)
+		}
+		broken := errors.New("broken")
+		if _, err := r.Plan(monday, func(func(Known)) error { return broken }); err != broken {
+			t.Errorf("URLs that cannot be read: %v", err)
+		}
 	}
 }
 

@@ -36,28 +36,19 @@ const sampleSize = 2000
 // finds the price of a fetch at which the budget is just spent. Its methods may be called concurrently.
 type Planner struct {
 	limits Limits
-	soft   bool // the budget is a wish: more can be fetched than it says
+	queue  float64 // days' fetches that should be overdue when a plan ends
 
 	mu     sync.Mutex // guards what follows
-	perDay float64
-	price  float64 // seconds
+	price  float64    // seconds
 	prior  *Prior
-	over   float64            // of a soft budget: planned fetches over it, by how the last plans went
 	sample map[uint64]*Belief // by mixed id; those below cut
 	cut    uint64
 }
 
-// NewPlanner shares out a number of fetches per day of which no more can be made.
-func NewPlanner(perDay float64, l Limits) *Planner {
-	return &Planner{limits: l.withDefaults(), perDay: perDay, price: DefaultPrice.Seconds(), prior: DefaultPrior(), over: 1,
+// NewPlanner shares out fetches of which no more can be made than Replan is told.
+func NewPlanner(l Limits) *Planner {
+	return &Planner{limits: l.withDefaults(), queue: queue, price: DefaultPrice.Seconds(), prior: DefaultPrior(),
 		sample: map[uint64]*Belief{}, cut: math.MaxUint64}
-}
-
-// SetBudget changes the number of fetches per day.
-func (p *Planner) SetBudget(perDay float64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.perDay = perDay
 }
 
 // Hints for a URL at the present price.
@@ -122,23 +113,18 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Replan finds the price anew, once a day or so: for so many URLs, after so many fetches since the last time.
-func (p *Planner) Replan(now time.Time, urls int, since time.Duration, fetched int) {
+// Replan finds the price anew, once a day or so, for so many URLs and fetches a day.
+func (p *Planner) Replan(now time.Time, urls int, perDay float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.sample) == 0 || urls == 0 {
 		return
 	}
 	p.prior = p.prior.learn(p.sample)
-	share := float64(len(p.sample)) / float64(urls)
-	spends := func(price float64) bool { return p.due(price, seconds(now)) > p.perDay/dayS*(ahead+queue)*share }
-	if p.soft {
-		p.balance(p.perDay*since.Hours()/24, float64(fetched))
-		spends = func(price float64) bool { return p.rate(price) > p.over*p.perDay/dayS*share }
-	}
+	budget := perDay * (ahead/dayS + p.queue) * float64(len(p.sample)) / float64(urls)
 	lo, hi := math.Log(minute), math.Log(10*365*dayS)
 	for range 18 {
-		if mid := (lo + hi) / 2; spends(math.Exp(mid)) {
+		if mid := (lo + hi) / 2; p.due(math.Exp(mid), seconds(now)) > budget {
 			lo = mid
 		} else {
 			hi = mid
@@ -147,31 +133,35 @@ func (p *Planner) Replan(now time.Time, urls int, since time.Duration, fetched i
 	p.price = math.Exp((lo + hi) / 2)
 }
 
-// balance corrects a soft plan by how the last one went: what is queued already keeps its time when the price changes, so the
-// plan is one of rates, not of what is due.
-func (p *Planner) balance(budget, fetched float64) {
-	switch {
-	case fetched > 1.05*budget:
-		p.over = max(p.over*0.97, 0.7)
-	case fetched < 0.95*budget:
-		p.over = min(p.over*1.03, 1.5)
+// forget the sample.
+func (p *Planner) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sample, p.cut = map[uint64]*Belief{}, math.MaxUint64
+}
+
+// study takes a URL into the sample, if it belongs there and was visited.
+func (p *Planner) study(id uint64, u Known) {
+	p.mu.Lock()
+	belongs := mix(id) <= p.cut
+	p.mu.Unlock()
+	if belongs && len(u.History) > 0 {
+		p.learn(id, Believe(u.History, p.Hints(u.Declared)))
 	}
 }
 
-// rate of visits of the sample at a price, per second.
-func (p *Planner) rate(price float64) float64 {
-	sum := 0.0
-	for mixed, m := range p.sample {
-		sum += 1 / m.usual(price*ownPrice(mixed), p.limits)
-	}
-	return sum
+// studied is how many URLs are in the sample.
+func (p *Planner) studied() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.sample)
 }
 
 // A plan looks so far ahead, and wants so much of a day's fetches in the queue at the end: what is overdue keeps every fetch of
 // the budget in use through nights and weekends.
 const (
 	ahead = 2 * dayS
-	queue = 0.75 * dayS
+	queue = 0.75
 )
 
 // due counts the visits of the sample that are due within the time a plan looks ahead, at a price.

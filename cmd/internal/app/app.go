@@ -176,9 +176,13 @@ func (n *Node) openCrawler() error {
 		return err
 	}
 	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Ledger: n.Ledger, Clock: n.Clock}
+	rule, err := n.rule()
+	if err != nil {
+		return err
+	}
 	n.Pipeline = &crawler.Pipeline{
 		Archive: n.Archive, Frontier: n.Frontier, Gate: n.Gate, Fetcher: n.Fetcher, Clock: n.Clock, Log: n.Log,
-		Schedule: n.rule(), Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		Refused: room.Refused,
 	}
 	return nil
@@ -193,22 +197,16 @@ func product(name string) string {
 }
 
 // rule is the schedule by its name in the settings.
-func (n *Node) rule() schedule.Rule {
+func (n *Node) rule() (schedule.Rule, error) {
 	limits := schedule.Limits{Min: n.Config.Fetch.MinInterval, Max: n.Config.Fetch.MaxInterval}
 	if n.Config.Fetch.Schedule == "paper" {
-		return schedule.PaperRule(limits)
+		return schedule.PaperRule(limits), nil
 	}
-	return schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: limits, URLs: n.knownURLs})
-}
-
-// knownURLs is how many URLs share the budget of fetches; 0 where that cannot be told.
-func (n *Node) knownURLs() int {
-	stats, err := n.Frontier.Stats()
+	price, err := n.price()
 	if err != nil {
-		n.Log.Warn("number of URLs not known", "error", err)
-		return 0
+		return nil, fmt.Errorf("price of a fetch: %w", err)
 	}
-	return stats.URLs
+	return schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: limits, Round: n.Config.Fetch.Round, Price: price}), nil
 }
 
 // resolver asks one DNS server instead of the system's.
@@ -228,7 +226,7 @@ func (n *Node) CrawlInBackground(ctx context.Context) error {
 		if err := n.Replan(ctx); err != nil {
 			return err
 		}
-		_, err := n.Pipeline.Run(ctx, crawler.RunOptions{})
+		_, err := n.Crawl(ctx, crawler.RunOptions{})
 		return err
 	})
 	group.Go(func() error {

@@ -5,17 +5,24 @@ import (
 	"fmt"
 	"time"
 
+	"odarchive/crawler"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/schedule"
 	"odarchive/triplestore/kv"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // keyPlannedBy is where the settings stand by which the queue was planned.
 const keyPlannedBy = "crawl/planned-by"
 
+// keyPrice is where the price stands that the last plan has found, as Go writes durations: another process goes on with it.
+const keyPrice = "crawl/price"
+
 // Replan sets the next visits anew if the settings of the schedule are not those the queue was planned by.
 func (n *Node) Replan(ctx context.Context) error {
 	s := n.Config.Fetch
-	now := fmt.Sprintf("%s %s %s", s.Schedule, s.MinInterval, s.MaxInterval)
+	now := fmt.Sprintf("%s %s %s %s", s.Schedule, s.MinInterval, s.MaxInterval, s.Round)
 	var before []byte
 	err := n.DB.View(func(txn *kv.Txn) (err error) {
 		before, _, err = txn.Get(kv.SpaceMeta, []byte(keyPlannedBy))
@@ -34,4 +41,93 @@ func (n *Node) Replan(ctx context.Context) error {
 		n.Log.Info("next visits set anew, since the schedule's settings have changed", "before", string(before), "now", now, "moved", moved)
 	}
 	return n.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(keyPlannedBy), []byte(now)) })
+}
+
+// planEvery is how often a crawl without an end finds anew what a fetch is worth.
+const planEvery = 24 * time.Hour
+
+// Crawl is Pipeline.Run; beside a crawl without an end, the queue is kept planned.
+func (n *Node) Crawl(ctx context.Context, opts crawler.RunOptions) (summary crawler.Summary, err error) {
+	rule, adaptive := n.Pipeline.Schedule.(*schedule.AdaptiveRule)
+	if !adaptive || opts.Once || len(opts.URLs) > 0 {
+		return n.Pipeline.Run(ctx, opts)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group.Go(func() (err error) {
+		defer cancel()
+		summary, err = n.Pipeline.Run(ctx, opts)
+		return err
+	})
+	group.Go(func() error {
+		for tick := time.NewTicker(planEvery); ; {
+			if err := n.plan(ctx, rule); err != nil && ctx.Err() == nil {
+				return err
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				tick.Stop()
+				return nil
+			}
+		}
+	})
+	err = group.Wait()
+	return summary, err
+}
+
+// plan finds the price of a fetch anew. Where it has moved, so does what is queued; a visit whose time would change by less
+// than a twentieth of its wait stays where it is.
+func (n *Node) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
+	began := time.Now()
+	moved, err := rule.Plan(n.Clock(), func(visit func(schedule.Known)) error { return n.eachURL(ctx, visit) })
+	if err != nil || !moved {
+		return err
+	}
+	err = n.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(keyPrice), []byte(rule.Price().String())) })
+	if err != nil {
+		return err
+	}
+	count, err := n.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
+		at, why := rule.Next(u.Key, u.Seed.Period, u.History, n.Clock())
+		if wait := u.Due.Sub(u.History[len(u.History)-1].At); at.Sub(u.Due).Abs() < wait/20 {
+			return u.Due, u.Why
+		}
+		return at, why
+	})
+	n.Log.Info("next visits planned", "price", rule.Price().Round(time.Minute), "moved", count, "took", time.Since(began).Round(time.Millisecond))
+	return err
+}
+
+// price that the last plan has found; 0 where there was none.
+func (n *Node) price() (time.Duration, error) {
+	var text []byte
+	err := n.DB.View(func(txn *kv.Txn) (err error) {
+		text, _, err = txn.Get(kv.SpaceMeta, []byte(keyPrice))
+		return err
+	})
+	if err != nil || len(text) == 0 {
+		return 0, err
+	}
+	return time.ParseDuration(string(text))
+}
+
+// eachURL gives the URLs that are visited, some at a time, so that no long read is open.
+func (n *Node) eachURL(ctx context.Context, visit func(schedule.Known)) error {
+	const page = 1000
+	for after, more := "", true; more; {
+		more = false
+		err := n.Frontier.Each(frontier.Filter{}, after, page, func(u *frontier.URL) error {
+			after, more = u.Key, true
+			if !u.Blacklisted {
+				visit(schedule.Known{Key: u.Key, Declared: u.Seed.Period, History: u.History})
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -38,6 +38,7 @@ type Fetch struct {
 	MaxBody           Bytes
 	MinInterval       time.Duration // between two visits of one URL
 	MaxInterval       time.Duration
+	Round             time.Duration // in which as many visits are planned as there are URLs
 	HostDelay         time.Duration // between two requests to one host
 	AllowNets         []string      // CIDR
 	AllowPrivateHosts bool
@@ -64,7 +65,7 @@ func Defaults() Config {
 	return Config{
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text",
 		Fetch: Fetch{
-			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour,
+			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 128,
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080"},
@@ -93,6 +94,8 @@ func (c Config) Check() error {
 		return fmt.Errorf("--max-body %s: must be more than nothing", c.Fetch.MaxBody)
 	case c.Fetch.Schedule != "paper" && c.Fetch.Schedule != "adaptive":
 		return fmt.Errorf("--schedule %q: expected paper or adaptive", c.Fetch.Schedule)
+	case c.Fetch.Round <= 0:
+		return fmt.Errorf("--round %s: expected a time such as 168h", c.Fetch.Round)
 	case c.Fetch.Workers < 1:
 		return fmt.Errorf("--workers %d: at least one is needed", c.Fetch.Workers)
 	case c.LogFormat != "text" && c.LogFormat != "json":
@@ -121,6 +124,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.Var(&s.MaxBody, "max-body", "largest file that is fetched")
 	f.DurationVar(&s.MinInterval, "min-interval", s.MinInterval, "shortest time between two visits of one URL")
 	f.DurationVar(&s.MaxInterval, "max-interval", s.MaxInterval, "longest time between two visits of one URL")
+	f.DurationVar(&s.Round, "round", s.Round, "time in which a running server plans as many visits as it knows files: more of those that change often, fewer of others")
 	f.DurationVar(&s.HostDelay, "host-delay", s.HostDelay, "shortest time between two requests to one host")
 	f.StringArrayVar(&s.AllowNets, "allow-net", nil, "private network that may be fetched, as CIDR (repeatable)")
 	f.BoolVar(&s.AllowPrivateHosts, "allow-private-hosts", s.AllowPrivateHosts, "fetch loopback and private addresses too")
