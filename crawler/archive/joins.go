@@ -223,7 +223,7 @@ func (a *Archive) replacement(t tables, mark []byte) (joins.Replacement, error) 
 func (a *Archive) joined(ctx context.Context, update *joins.Update, marks [][]byte) error {
 	before, after := make([][]term.Quad, len(update.Changes)), make([][]term.Quad, len(update.Changes))
 	for i, c := range update.Changes {
-		before[i], after[i] = describe.Joins(a.mint, c.Before), describe.Joins(a.mint, c.After)
+		before[i], after[i] = describe.JoinsChange(a.mint, c.Before, c.After)
 	}
 	return a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		if err := update.Write(txn.KV()); err != nil {

@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"slices"
 	"strconv"
 
 	"odarchive/crawler/joins"
@@ -12,16 +11,54 @@ import (
 )
 
 // Joins describes which columns of other tables a version's columns share values with.
-func Joins(m ns.Mint, matches []joins.Match) []term.Quad {
+func Joins(m ns.Mint, matches []joins.Match) []term.Quad { return joinsBut(m, matches, nil) }
+
+// JoinsChange describes what goes and what comes where a version's matches become others; what stays is in neither.
+func JoinsChange(m ns.Mint, before, after []joins.Match) (gone, come []term.Quad) {
+	return joinsBut(m, without(before, after), after), joinsBut(m, without(after, before), before)
+}
+
+// without gives the matches that are not among others.
+func without(matches, others []joins.Match) (rest []joins.Match) {
+	if len(others) == 0 {
+		return matches
+	}
+	among := make(map[joins.Match]struct{}, len(others))
+	for _, match := range others {
+		among[match] = struct{}{}
+	}
+	for _, match := range matches {
+		if _, there := among[match]; !there {
+			rest = append(rest, match)
+		}
+	}
+	return rest
+}
+
+// pair of files that matches are between.
+type pair [2]joins.Place
+
+func pairOf(match joins.Match) pair {
+	return pair{{Version: match.Column.Version, Member: match.Column.Member}, {Version: match.Other.Version, Member: match.Other.Member}}
+}
+
+// joinsBut describes matches, but not that two files can be joined where others say so.
+func joinsBut(m ns.Mint, matches, others []joins.Match) []term.Quad {
+	if len(matches) == 0 {
+		return nil
+	}
 	g := &graph{}
-	var said []joins.Place // pairs of files
+	said := make(map[pair]struct{}, len(others))
+	for _, match := range others {
+		said[pairOf(match)] = struct{}{}
+	}
 	for _, match := range matches {
 		from, to := Column(m, match.Column), Column(m, match.Other)
-		mine, other := joins.Place{Version: match.Column.Version, Member: match.Column.Member}, joins.Place{Version: match.Other.Version, Member: match.Other.Member}
-		if pair := []joins.Place{mine, other}; mine != other && !contains(said, pair) {
-			said = append(said, pair...)
-			g.about(term.IRI(fileOf(m, mine)))
-			g.add(arc.JoinableWith, term.IRI(fileOf(m, other)))
+		files := pairOf(match)
+		if _, known := said[files]; !known && files[0] != files[1] {
+			said[files] = struct{}{}
+			g.about(term.IRI(fileOf(m, files[0])))
+			g.add(arc.JoinableWith, term.IRI(fileOf(m, files[1])))
 		}
 		if match.Containment < match.Reverse && match.Containment < joins.Threshold {
 			continue // said the other way round
@@ -36,15 +73,6 @@ func Joins(m ns.Mint, matches []joins.Match) []term.Quad {
 		g.add(arc.Jaccard, share(match.Jaccard))
 	}
 	return g.quads
-}
-
-func contains(said, pair []joins.Place) bool {
-	for at := range slices.Chunk(said, 2) {
-		if slices.Equal(at, pair) {
-			return true
-		}
-	}
-	return false
 }
 
 // Column is the IRI of a column at a place.
