@@ -36,7 +36,7 @@ type crawlNow struct {
 	crawler.Status
 	Off bool   // this program does not crawl
 	For string // what hosts wait for: "3 for politeness, 1 for retry-after"
-	Due bool   // something is due at this moment
+	Due bool   // something is due at this moment, or within a second
 }
 
 // crawlNow is nil where nobody knows.
@@ -48,7 +48,7 @@ func (u *UI) crawlNow() (*crawlNow, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && !s.NextDue.After(u.now())}
+	now := &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && s.NextDue.Before(u.now().Add(time.Second))}
 	var reasons []string
 	for _, why := range slices.Sorted(maps.Keys(s.Waiting)) {
 		reasons = append(reasons, fmt.Sprintf("%d for %s", s.Waiting[why], why))
