@@ -17,7 +17,7 @@ func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
 		want   string
 	}{
 		"held":    {crawler.Status{Held: "the disk is nearly full", Since: running}, "The crawl stands still: the disk is nearly full."},
-		"serving": {crawler.Status{}, "This program only serves; another may crawl."},
+		"serving": {crawler.Status{}, "This server does not crawl: it was started with --no-crawl."},
 		"busy": {crawler.Status{Since: running, Active: 3, Rate: 2.25, Fetches: 120, Failed: 4, Kept: 7, Bytes: 5e6},
 			"3 hosts are being visited, 2.2 fetches a second. Since this program began to crawl, 2 h ago: 120 fetches, 4 failed, 7 new versions, 5.0 MB."},
 		"waiting": {crawler.Status{Since: running, NextDue: running, Waiting: map[string]int{"retry-after": 1, "politeness": 2}},
