@@ -2,7 +2,8 @@
 // and a time, with a sentence that says why.
 //
 // Paper is the rule of the ODArchive paper; Adaptive estimates how often and at what hour a file changes, and shares a
-// budget of fetches out among all URLs. Neither reads a clock, keeps state or does I/O.
+// budget of fetches out among all URLs. Neither reads a clock, keeps state or does I/O; what a fetch is worth at the moment is
+// kept by a Planner, or by the AdaptiveRule of a crawl, which finds it anew when it is given all URLs (Plan).
 package schedule
 
 import (
