@@ -23,11 +23,7 @@ const keyPrice = "crawl/price"
 func (n *Node) Replan(ctx context.Context) error {
 	s := n.Config.Fetch
 	now := fmt.Sprintf("%s %s %s %s", s.Schedule, s.MinInterval, s.MaxInterval, s.Round)
-	var before []byte
-	err := n.DB.View(func(txn *kv.Txn) (err error) {
-		before, _, err = txn.Get(kv.SpaceMeta, []byte(keyPlannedBy))
-		return err
-	})
+	before, err := n.noted(keyPlannedBy)
 	if err != nil || string(before) == now {
 		return err
 	}
@@ -40,7 +36,7 @@ func (n *Node) Replan(ctx context.Context) error {
 		}
 		n.Log.Info("next visits set anew, since the schedule's settings have changed", "before", string(before), "now", now, "moved", moved)
 	}
-	return n.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(keyPlannedBy), []byte(now)) })
+	return n.note(ctx, keyPlannedBy, now)
 }
 
 // planEvery is how often a crawl without an end finds anew what a fetch is worth.
@@ -85,10 +81,6 @@ func (n *Node) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
 	if err != nil || !moved {
 		return err
 	}
-	err = n.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(keyPrice), []byte(rule.Price().String())) })
-	if err != nil {
-		return err
-	}
 	count, err := n.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
 		at, why := rule.Next(u.Key, u.Seed.Period, u.History, n.Clock())
 		if wait := u.Due.Sub(u.History[len(u.History)-1].At); at.Sub(u.Due).Abs() < wait/20 {
@@ -96,21 +88,33 @@ func (n *Node) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
 		}
 		return at, why
 	})
+	if err != nil {
+		return err
+	}
 	n.Log.Info("next visits planned", "price", rule.Price().Round(time.Minute), "moved", count, "took", time.Since(began).Round(time.Millisecond))
-	return err
+	return n.note(ctx, keyPrice, rule.Price().String()) // now that the whole queue is at that price
 }
 
 // price that the last plan has found; 0 where there was none.
 func (n *Node) price() (time.Duration, error) {
-	var text []byte
-	err := n.DB.View(func(txn *kv.Txn) (err error) {
-		text, _, err = txn.Get(kv.SpaceMeta, []byte(keyPrice))
-		return err
-	})
+	text, err := n.noted(keyPrice)
 	if err != nil || len(text) == 0 {
 		return 0, err
 	}
 	return time.ParseDuration(string(text))
+}
+
+// noted is what note has kept under a key; nil where there is nothing.
+func (n *Node) noted(key string) (text []byte, err error) {
+	err = n.DB.View(func(txn *kv.Txn) (err error) {
+		text, _, err = txn.Get(kv.SpaceMeta, []byte(key))
+		return err
+	})
+	return text, err
+}
+
+func (n *Node) note(ctx context.Context, key, text string) error {
+	return n.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(key), []byte(text)) })
 }
 
 // eachURL gives the URLs that are visited, some at a time, so that no long read is open.
