@@ -94,13 +94,10 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 	return &v, err
 }
 
-// moment is so short that to wait for a host costs less than to turn to another one.
-const moment = 50 * time.Millisecond
-
 // fetch asks robots.txt, waits for the host's turn, and fetches unless the latest version is still good. The error is a
 // *politeness.Wait where the host must be left alone for longer.
 func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version) (*fetch.Exchange, error) {
-	pass, verdict, err := p.Gate.Visit(ctx, job.URL, moment)
+	pass, verdict, err := p.Gate.Visit(ctx, job.URL, frontier.Moment)
 	if err != nil {
 		return nil, err
 	}

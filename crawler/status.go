@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -84,16 +85,21 @@ func (s Status) waits(now time.Time) string {
 		return "nothing is queued"
 	case s.NextDue.After(now):
 		text := "nothing is due before " + s.NextDue.UTC().Format(time.RFC3339)
-		var reasons []string
-		for why, n := range s.Waiting {
-			reasons = append(reasons, fmt.Sprintf("%d for %s", n, why))
-		}
-		if slices.Sort(reasons); len(reasons) > 0 {
-			text += "; hosts wait: " + strings.Join(reasons, ", ")
+		if reasons := s.Reasons(); reasons != "" {
+			text += "; hosts wait: " + reasons
 		}
 		return text
 	}
 	return ""
+}
+
+// Reasons says how many hosts have to be waited for, and why: "2 for politeness, 1 for retry-after"; "" where there are none.
+func (s Status) Reasons() string {
+	var reasons []string
+	for _, why := range slices.Sorted(maps.Keys(s.Waiting)) {
+		reasons = append(reasons, fmt.Sprintf("%d for %s", s.Waiting[why], why))
+	}
+	return strings.Join(reasons, ", ")
 }
 
 // Hosts lists the hosts behind after, in order of their names, at most limit (0: all).

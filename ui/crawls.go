@@ -1,12 +1,8 @@
 package ui
 
 import (
-	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"odarchive/crawler"
@@ -34,9 +30,8 @@ type Crawl func() (crawler.Status, error)
 // crawlNow is how the crawl goes, for people.
 type crawlNow struct {
 	crawler.Status
-	Off bool   // this program does not crawl
-	For string // what hosts wait for: "3 for politeness, 1 for retry-after"
-	Due bool   // something is due at this moment, or within a second
+	Off bool // this program does not crawl
+	Due bool // something is due at this moment, or within a second
 }
 
 // crawlNow is nil where nobody knows.
@@ -48,13 +43,7 @@ func (u *UI) crawlNow() (*crawlNow, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && s.NextDue.Before(u.now().Add(time.Second))}
-	var reasons []string
-	for _, why := range slices.Sorted(maps.Keys(s.Waiting)) {
-		reasons = append(reasons, fmt.Sprintf("%d for %s", s.Waiting[why], why))
-	}
-	now.For = strings.Join(reasons, ", ")
-	return now, nil
+	return &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && s.NextDue.Before(u.now().Add(time.Second))}, nil
 }
 
 // crawls answers GET /crawls: the health of each host, and the last fetches. The script renews the marked part every

@@ -20,12 +20,12 @@ type Result struct {
 	LastModified string
 	Passing      bool          // a failure that may pass: it is counted, and not remembered in the history
 	Size         int64         // bytes of a new version
-	HostBackoff  time.Duration // leave the whole group alone for so long; more than a moment of it ends the lease
+	HostBackoff  time.Duration // leave the whole group alone for so long; more than a Moment of it ends the lease
 	HostWait     string        // why
 }
 
-// moment is how long a lease waits rather than ends: its worker has other hosts to visit.
-const moment = 50 * time.Millisecond
+// Moment is how long a lease, and who holds it, waits for a host rather than turning to another one.
+const Moment = 50 * time.Millisecond
 
 // Done records a visit inside the caller's transaction; it takes effect when that commits. A second result for one
 // job of a lease changes nothing. ErrLeaseLost where the lease has ended meanwhile: the result must not be stored.
@@ -41,7 +41,7 @@ func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 	if lost {
 		return fmt.Errorf("frontier: %s: %w", job.URL, ErrLeaseLost)
 	}
-	over := last || r.HostBackoff > moment
+	over := last || r.HostBackoff > Moment
 	if err := f.record(txn, l, job, r, over); err != nil {
 		return fmt.Errorf("frontier: %s: %w", job.URL, err)
 	}

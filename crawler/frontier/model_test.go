@@ -182,7 +182,7 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 				if r.HostBackoff > 0 {
 					m.notBefore[l.Group] = c.now.Add(r.HostBackoff)
 				}
-				if len(l.done) == len(l.Jobs) || r.HostBackoff > moment {
+				if len(l.done) == len(l.Jobs) || r.HostBackoff > Moment {
 					delete(leased, l.Group)
 				}
 			},
