@@ -58,6 +58,7 @@ const (
 	ErrDNS             ErrorClass = "dns"
 	ErrSoft404         ErrorClass = "soft-404"
 	ErrDiskFull        ErrorClass = "disk-full" // the archive's own; the file is asked for again soon
+	ErrInternal        ErrorClass = "internal"  // our own fault with these bytes; never the host's
 )
 
 // Source is one listing of a resource: a dataset of a portal. Either may be empty.

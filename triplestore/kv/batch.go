@@ -35,7 +35,7 @@ func (b *Batch) add(space Space, key []byte, w write) error {
 
 // Flush makes everything written so far visible and durable. The batch may be used on.
 func (b *Batch) Flush() error {
-	if err := b.db.checkSpace(); err != nil {
+	if err := b.db.writable(); err != nil {
 		return err
 	}
 	if err := b.db.writeLayer(&b.l); err != nil {

@@ -43,8 +43,10 @@ var (
 	ErrDiskFull = errors.New("too little free disk space to write safely")
 	ErrTooBig   = errors.New("transaction, key or value too big")
 	ErrClosed   = errors.New("the database is closed")
-	ErrReadOnly = errors.New("write in a read-only transaction")
+	ErrReadOnly = errors.New("write in a read-only transaction or database")
 	ErrDamaged  = errors.New("damaged database")
+	// ErrWritesStopped is in the chain of every error of a write after StopWrites; the cause is in it, too.
+	ErrWritesStopped = errors.New("the archive accepts no more writes until it is started again")
 )
 
 // DB is an open database. All methods may be called concurrently.
@@ -56,6 +58,7 @@ type DB struct {
 	turns  turns
 	drop   sync.RWMutex // held for reading while entries are committed, for writing while a space is dropped
 	closed atomic.Bool
+	failed atomic.Pointer[error] // what StopWrites was given first
 	once   sync.Once
 	cerr   error
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+
+	"odarchive/triplestore/disk"
 )
 
 // Options of a database. The zero value is a durable database of modest memory use.
@@ -13,6 +15,13 @@ type Options struct {
 	MemTable int64 // bytes of recent writes held in memory, at most three times; 0 = 32 MiB. A transaction holds at most 15 % of it
 	MinFree  int64 // bytes of free disk below which writes are refused; 0 = 512 MiB, or a quarter of a small disk, negative = no limit
 	Log      *slog.Logger
+	// ReadOnly opens the database without writing to its directory: beside a process that writes it, on a full disk, or
+	// without the right to write. It shows the state at the time of opening. Every write is ErrReadOnly.
+	ReadOnly bool
+	// FS holds the log and the snapshots; nil = disk.OS.
+	FS disk.FS
+	// CacheInMemory keeps Badger in memory: opening replays everything from the snapshot and the log. For tests.
+	CacheInMemory bool
 }
 
 const (

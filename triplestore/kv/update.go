@@ -47,7 +47,7 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("kv: waiting to write: %w", context.Cause(ctx))
 	}
-	if err := db.checkSpace(); err != nil {
+	if err := db.writable(); err != nil {
 		return nil, err
 	}
 	g := db.turns.open

@@ -1,0 +1,124 @@
+// Package disk is the file system below the log, the snapshots and the packs, as an interface.
+//
+// FS is what these need of a file system: files that are appended to, read, synced and truncated, and directories whose
+// entries become durable with SyncDir. OS is the operating system's. Package disktest has file systems that fail on
+// purpose and one that loses what was not synced.
+//
+// WriteFile is the one way to replace a small file: whoever reads it sees the old contents or the new ones, also after
+// a power failure.
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// File is an open file. Writes go where its OpenFile flags and offset say, as with *os.File.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Writer
+	io.WriterAt
+	io.Seeker
+	io.Closer
+	// Sync returns nil only if everything written before the call survives a power failure. After an error nothing is
+	// known about what was written since the last Sync that returned nil.
+	Sync() error
+	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
+	Name() string
+}
+
+// FS is a file system. Names are paths as the operating system writes them. Methods may be called concurrently.
+type FS interface {
+	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	Rename(oldName, newName string) error
+	Remove(name string) error
+	MkdirAll(name string, perm fs.FileMode) error
+	ReadDir(name string) ([]fs.DirEntry, error)
+	Stat(name string) (fs.FileInfo, error)
+	// SyncDir makes the creations, renames and removals in a directory durable.
+	SyncDir(name string) error
+}
+
+// OS is the operating system's file system.
+type OS struct{}
+
+// OpenFile is os.OpenFile.
+func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err // not a File that holds a nil *os.File
+	}
+	return f, nil
+}
+
+// Rename is os.Rename.
+func (OS) Rename(oldName, newName string) error { return os.Rename(oldName, newName) }
+
+// Remove is os.Remove.
+func (OS) Remove(name string) error { return os.Remove(name) }
+
+// MkdirAll is os.MkdirAll.
+func (OS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+
+// ReadDir is os.ReadDir.
+func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+// Stat is os.Stat.
+func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// SyncDir opens the directory and syncs it.
+func (OS) SyncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// tempSuffix ends the name of a file that WriteFile has not finished.
+const tempSuffix = ".new"
+
+// WriteFile replaces the contents of a file and returns when they are durable. It writes name + ".new" and renames it. If
+// it fails, the file has its old contents or, if only the last sync failed, perhaps the new ones.
+func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
+	temp := name + tempSuffix
+	f, err := fsys.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, perm)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, fsys.Remove(temp))
+	}
+	if err := fsys.Rename(temp, name); err != nil {
+		return errors.Join(err, fsys.Remove(temp))
+	}
+	return fsys.SyncDir(filepath.Dir(name))
+}
+
+// ReadFile returns the contents of a file of at most limit bytes.
+func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s: longer than %d bytes", name, limit)
+	}
+	return data, errors.Join(err, f.Close())
+}
+
+// IsFull reports whether an error says that a disk or a quota has no room left.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
