@@ -22,11 +22,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
 
@@ -68,9 +69,11 @@ type Options struct {
 	MinFree  int64   // bytes of free disk below which Put refuses; 0 = 640 MiB, or 5/16 of a small disk, negative = no limit
 	Waste    float64 // share of dead bytes from which Compact rewrites a pack; 0 = 0.2
 	NoSync   bool    // do not fsync: survives a kill of the process, not of the machine; for tests and benchmarks
+	NoParity bool    // write no parity beside closed packs
+	FS       disk.FS // holds the packs; nil = disk.OS
 	Logger   *slog.Logger
-	openPack func(name string) (packFile, error) // tests break writes with it
-	inMemory int64                               // files up to this size are held in memory while they are put
+	inMemory int64         // files up to this size are held in memory while they are put
+	pause    time.Duration // shortest time from the beginning of one round of Scrub to that of the next; 0 = an hour
 }
 
 // defaultLevel takes well under half the time of level 6, for packs that are 2 % larger; BENCHMARKS.md has the figures.
@@ -96,8 +99,11 @@ func (o Options) withDefaults() Options {
 	if o.inMemory == 0 {
 		o.inMemory = 16 << 20
 	}
-	if o.openPack == nil {
-		o.openPack = createPack
+	if o.FS == nil {
+		o.FS = disk.OS{}
+	}
+	if o.pause == 0 {
+		o.pause = time.Hour
 	}
 	return o
 }
@@ -105,35 +111,38 @@ func (o Options) withDefaults() Options {
 // Store is an open content store. All methods may be called concurrently.
 type Store struct {
 	dir  string
+	fs   disk.FS
 	db   *kv.DB
 	opts Options
 	log  *slog.Logger
 
+	fixity fixity  // what was found damaged
 	packs  *packs  // open pack files, for reading
+	parity *shelf  // parity files, and the making of them
 	tail   *writer // the pack that is written
 	nums   *numbers
 	codecs *codecs
 	files  keyed[Digest] // one Put of a file at a time
 	family keyed[uint64] // one change of a family's segments at a time; taken after files
-	sweep  sync.Mutex    // one Compact or GC at a time
+	sweep  sync.Mutex    // one Compact, GC or Mend at a time
+
+	spooled atomic.Int64 // numbers spool files
 
 	mu     sync.Mutex // guards the fields below
 	epoch  uint64     // number of the last committed cut
 	holds  map[*hold]uint64
-	recent map[Digest]time.Time // given out by Put lately: GC spares them
+	recent recent // given out by Put lately: GC spares them
 	sizes  sizeCache
 	closed bool
 }
 
-// Open opens the store whose packs lie in dir and whose records lie in db, and makes it where there is none. Bytes that
-// a crash left behind the last commit are cut off.
+// Open opens the store whose packs lie in dir and whose records lie in db, and makes it where there is none. It cuts off
+// what a crash has left torn at the end of a pack. If the database is read-only, so is the store: nothing in dir changes.
 func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	o = o.withDefaults()
-	if err := os.MkdirAll(filepath.Join(dir, spoolDir), 0o755); err != nil {
-		return nil, fmt.Errorf("content: %w", err)
-	}
-	s := &Store{dir: dir, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), recent: make(map[Digest]time.Time), codecs: newCodecs(o.Level)}
+	s := &Store{dir: dir, fs: o.FS, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), codecs: newCodecs(o.Level)}
 	s.sizes.init()
+	s.fixity.wakes = make(chan struct{}, 1)
 	if err := s.start(); err != nil {
 		return nil, fmt.Errorf("content: open %s: %w", dir, err)
 	}
@@ -141,8 +150,13 @@ func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 }
 
 func (s *Store) start() (err error) {
-	if err := emptySpool(s.dir); err != nil {
-		return err
+	if !s.db.ReadOnly() {
+		if err := s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755); err != nil {
+			return err
+		}
+		if err := s.emptySpool(); err != nil {
+			return err
+		}
 	}
 	if err := checkFormat(s.db); err != nil {
 		return err
@@ -151,13 +165,20 @@ func (s *Store) start() (err error) {
 		return err
 	}
 	s.nums = &numbers{db: s.db}
-	s.packs = newPacks(s.dir)
+	s.packs = newPacks(s.fs, s.dir, s.db.ReadOnly())
+	if s.parity, err = newShelf(s); err != nil {
+		return err
+	}
 	if s.tail, err = openWriter(s); err != nil {
 		return err
 	}
-	if all := s.packs.numbers(); len(all) > 0 {
-		return s.nums.atLeast(all[len(all)-1] + 1)
+	all := s.packs.numbers()
+	if len(all) > 0 && !s.db.ReadOnly() {
+		if err := s.nums.atLeast(all[len(all)-1] + 1); err != nil {
+			return err
+		}
 	}
+	s.parity.start()
 	return nil
 }
 
@@ -172,6 +193,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	err := s.tail.close()
+	s.parity.stop()
 	return errors.Join(err, s.packs.close())
 }
 
