@@ -136,13 +136,13 @@ func (s *Store) merge(ctx context.Context) error {
 	return s.tidy(ctx, installed)
 }
 
-// tidy deletes what a new root has made obsolete. If it does not come to its end, the next one, or the next opening,
-// goes on.
+// tidy deletes what the root of a state has made obsolete; there may be a newer one by now. If it does not come to its end,
+// the next one, or the next opening, goes on.
 func (s *Store) tidy(ctx context.Context, st *state) error {
-	if err := sweep(s.db, st.root.lists); err != nil {
+	if err := sweep(s.db, st.root.lists, s.unswept); err != nil {
 		return err
 	}
-	s.unswept = nil
+	s.unswept = slices.DeleteFunc(s.unswept, func(list uint64) bool { return slices.Contains(st.root.lists, list) })
 	return s.trim(ctx, st)
 }
 

@@ -199,7 +199,7 @@ func (s *Store) recover() (*state, error) {
 	}
 	st.terms = st.dict.Next()
 	for _, clean := range []func() error{
-		func() error { return sweep(s.db, r.lists) },
+		func() error { return sweep(s.db, r.lists, nil) },
 		func() error { return sweepUnborn(s.db, r.nextID) },
 		func() error { return deleteKeys(s.db, kv.SpaceTripleLog, orphans) },
 		s.removeTemp,
