@@ -21,6 +21,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -151,7 +152,7 @@ func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 
 func (s *Store) start() (err error) {
 	if !s.db.ReadOnly() {
-		if err := s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755); err != nil {
+		if err := s.makeDirs(); err != nil {
 			return err
 		}
 		if err := s.emptySpool(); err != nil {
@@ -180,6 +181,17 @@ func (s *Store) start() (err error) {
 	}
 	s.parity.start()
 	return nil
+}
+
+// makeDirs makes the store's folders, durably: a pack is lost with the folder it is in.
+func (s *Store) makeDirs() error {
+	if _, err := s.fs.Stat(s.dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755))
+	}
+	if err := s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755); err != nil || s.opts.NoSync {
+		return err
+	}
+	return s.fs.SyncDir(filepath.Dir(s.dir))
 }
 
 // Close closes the pack that is being written, unfinished as it may be; the next Open goes on with it. Readers that
