@@ -15,7 +15,7 @@ type recent struct {
 func (r *recent) add(sha Digest, now time.Time) {
 	r.turn(now)
 	if r.young == nil {
-		r.young, r.began = make(map[Digest]struct{}), now
+		r.young = make(map[Digest]struct{})
 	}
 	r.young[sha] = struct{}{}
 }
@@ -35,8 +35,8 @@ func (r *recent) forget(sha Digest) {
 func (r *recent) turn(now time.Time) {
 	switch age := now.Sub(r.began); {
 	case age >= 2*spare:
-		r.young, r.older = nil, nil
+		r.young, r.older, r.began = nil, nil, now
 	case age >= spare:
-		r.young, r.older = nil, r.young
+		r.young, r.older, r.began = nil, r.young, now
 	}
 }
