@@ -91,9 +91,9 @@ func TestAFileOfManyRunsIsExtracted(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
 	r := rng(2)
-	data := table(r, 3<<20)
+	data := table(r, 1<<20)
 	sha := s.putLabelled(data, Digest{}, "first")
-	for i := range 40 { // cuts at many places
+	for i := range 25 { // cuts at many places
 		for at := i * 300; at+20 < len(data); at += 25_000 {
 			copy(data[at:], "another value here")
 		}
