@@ -12,6 +12,11 @@
 //
 // What the package promises: when Put returns, the file survives a power failure. What is read has been compared with its
 // checksum, or is ErrDamaged. Nothing is overwritten in place; Compact and GC copy what is still needed and drop the pack.
+// A pack is never cut off below what is sound by its own checksums.
+//
+// A closed pack has parity beside it (Reed-Solomon, 6.25 %): readers get damaged bytes from there, and Scrub and Mend make
+// the pack whole again. Packs say for themselves which files they hold: Salvage lists and extracts them without a
+// database. A failed fsync, or a write that failed and cannot be taken back, stops all writes of the database.
 //
 // The records (files, extents of segments, packs) live in kv; FORMAT.md describes them and the packs. The package does not
 // know addresses, versions or media types.
