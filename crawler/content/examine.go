@@ -27,6 +27,8 @@ type examined struct {
 	spans  []span
 	parity string // what is wrong with the parity file, "" for nothing
 	noHead bool   // the damage is that of an open pack's head, which the name gives back
+
+	rightName string // of a closed pack that is sound, but for its name
 }
 
 func (x *examined) sound() bool { return len(x.spans) == 0 && x.parity == "" }
@@ -54,7 +56,11 @@ func (s *Store) examine(ctx context.Context, num uint64, slow *disk.Throttle) (x
 	switch {
 	case err == nil:
 		defer p.Close()
-		return x, examineBy(num, r, p, &x)
+		_, hash, _ := parsePackName(x.name)
+		if p.num == num && hex.EncodeToString(p.pack.whole[:])[:hashDigits] == hash {
+			return x, examineBy(r, p, &x)
+		}
+		x.parity = "the parity is that of another pack"
 	case errors.Is(err, fs.ErrNotExist):
 		if s.parity.exists(x.name) {
 			x.parity = "the parity is missing"
@@ -62,16 +68,11 @@ func (s *Store) examine(ctx context.Context, num uint64, slow *disk.Throttle) (x
 	default:
 		x.parity = err.Error()
 	}
-	return x, s.examineWhole(r, &x)
+	return x, examineWhole(num, r, &x)
 }
 
 // examineBy compares a closed pack with its parity file.
-func examineBy(num uint64, r *slowReader, p *parityFile, x *examined) error {
-	_, hash, _ := parsePackName(x.name)
-	if p.num != num || hex.EncodeToString(p.pack.whole[:])[:hashDigits] != hash {
-		x.parity = "the parity is that of another pack"
-		return nil
-	}
+func examineBy(r *slowReader, p *parityFile, x *examined) error {
 	buf := make([]byte, walkBlock)
 	for at := int64(0); at < p.pack.size; {
 		b := buf[:min(walkBlock, p.pack.size-at)]
@@ -110,7 +111,7 @@ func (x *examined) add(from, to int64, why string) {
 }
 
 // examineWhole compares a closed pack with its name, and looks for the damage if they differ.
-func (s *Store) examineWhole(r *slowReader, x *examined) error {
+func examineWhole(num uint64, r *slowReader, x *examined) error {
 	sums, err := sumPack(r, x.size)
 	if err != nil {
 		return err
@@ -119,11 +120,16 @@ func (s *Store) examineWhole(r *slowReader, x *examined) error {
 	if hex.EncodeToString(sums.whole[:])[:hashDigits] == hash {
 		return nil
 	}
+	head := make([]byte, packHead)
+	if _, err := readFull(r, head, 0); err != nil || headFormat(head, num) == 0 {
+		x.add(0, packHead, "its head is damaged")
+	}
 	if err := walkSpans(r, x.size, x); err != nil {
 		return err
 	}
 	if len(x.spans) == 0 {
 		x.spans = []span{{-1, -1, "the pack differs from the hash in its name"}}
+		x.rightName = closedName(num, sums.whole)
 	}
 	return nil
 }

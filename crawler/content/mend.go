@@ -17,7 +17,7 @@ import (
 // VerifyAll reads every pack and parity file, compares it with its checksums, and returns what is wrong now. It knows
 // nothing of files; Verify does. progress may be nil; it is called with bytes, from one goroutine.
 func (s *Store) VerifyAll(ctx context.Context, progress func(done, total int64)) (list []disk.Damage, err error) {
-	s.parity.idle()
+	s.parity.idle(ctx)
 	err = s.eachPack(ctx, nil, progress, func(num uint64, x *examined) error {
 		s.noteAll(x)
 		list = append(list, s.damagesOf(x)...)
@@ -67,14 +67,14 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 	return nil
 }
 
-// Mend heals closed packs from their parity, makes damaged and missing parity anew, and rewrites packs in which only bytes
+// Mend heals closed packs from their parity, or gives them their right name, makes damaged and missing parity anew, and rewrites packs in which only bytes
 // are damaged that nothing needs. It returns the damages that are left and the files that cannot be read because of them;
 // after Heal or Forget of those, a second Mend leaves nothing.
 func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, err error) {
 	if err := s.writable(); err != nil {
 		return nil, nil, err
 	}
-	s.parity.idle()
+	s.parity.idle(ctx)
 	for _, job := range s.parity.missing() {
 		s.parity.want(job)
 	}
@@ -108,6 +108,8 @@ func (s *Store) mendPack(ctx context.Context, num uint64, x *examined) error {
 	switch {
 	case x.noHead && len(x.spans) == 1:
 		err = s.mendHead(num, x.name)
+	case x.rightName != "":
+		return s.mendName(num, x.name, x.rightName)
 	case isClosed(x.name) && len(x.spans) > 0:
 		err = s.mendClosed(num, x.name)
 	}
@@ -148,6 +150,20 @@ func (s *Store) mendHead(num uint64, name string) error {
 		s.mended(name, "its name")
 	}
 	return err
+}
+
+// mendName names a closed pack by its content: all its records match their checksums.
+func (s *Store) mendName(num uint64, name, right string) error {
+	if err := s.fs.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, right)); err != nil {
+		s.log.Warn("pack not renamed", "pack", name, "error", err)
+		return nil
+	}
+	s.packs.add(num, right)
+	s.parity.want(parityJob{num: num, name: right, again: true})
+	s.renamedFile(name, right)
+	s.mended(right, "its contents")
+	s.parity.forget(name)
+	return s.syncDir()
 }
 
 // mendClosed writes a damaged pack anew from itself and its parity. The damaged one stays until the new one, compared

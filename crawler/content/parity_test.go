@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func closedPacks(t *testing.T, o Options, files, size int) (s *testStore, packs 
 		s.put(data, Digest{})
 		stored = append(stored, data)
 	}
-	s.parity.idle()
+	s.parity.idle(t.Context())
 	for _, num := range s.packs.numbers() {
 		if name := s.packs.nameOf(num); isClosed(name) {
 			packs = append(packs, filepath.Join(s.dir, name))
@@ -224,7 +225,7 @@ func TestDamagedParityIsFoundAndMadeAnewAndStillHeals(t *testing.T) {
 	}
 	os.Remove(parity)
 	s.reopen()
-	s.parity.idle()
+	s.parity.idle(t.Context())
 	if !bytes.Equal(read(t, parity), wholeParity) {
 		t.Error("opening has not made missing parity anew")
 	}
@@ -246,25 +247,36 @@ func TestAMissingClosedPackIsSaidToBeMissing(t *testing.T) {
 	}
 }
 
-func TestAPackWhoseNameIsWrongIsKeptAndReported(t *testing.T) {
+func TestAPackWhoseNameIsWrongIsFoundAndKept(t *testing.T) {
 	t.Parallel()
-	for _, rename := range []func(string) string{
-		func(name string) string { return strings.Replace(name, "-", "-0", 1)[:len(name)-4] + "pack" },
-		func(name string) string { return "lost" + name },
-	} {
-		s, packs, _ := closedPacks(t, Options{MaxPack: 400 << 10}, 5, 120_000)
+	for _, o := range []Options{{MaxPack: 400 << 10}, {MaxPack: 400 << 10, NoParity: true}} {
+		s, packs, stored := closedPacks(t, o, 5, 120_000)
 		s.Close()
-		wrong := filepath.Join(s.dir, rename(filepath.Base(packs[0])))
-		if err := os.Rename(packs[0], wrong); err != nil {
-			t.Fatal(err)
-		}
+		whole := read(t, packs[0])
+		num, hash, _ := parsePackName(filepath.Base(packs[0]))
+		wrong := filepath.Join(s.dir, closedName(num, [32]byte{1}))
+		os.Rename(packs[0], wrong)
 		s.reopen()
-		if list, err := s.VerifyAll(t.Context(), nil); err != nil || len(list)+len(s.Damages()) == 0 {
-			t.Errorf("%s: %v, %v", wrong, list, err)
+		for _, data := range stored {
+			s.check(data)
 		}
-		s.Mend(t.Context())
-		if _, err := os.Stat(wrong); err != nil {
-			t.Error(err)
+		if list, err := s.VerifyAll(t.Context(), nil); err != nil || len(list) == 0 {
+			t.Errorf("found %v, %v", list, err)
+		}
+		if left, _, err := s.Mend(t.Context()); err != nil || len(left) > 0 || !bytes.Equal(read(t, packs[0]), whole) {
+			t.Errorf("pack %s: left are %v, %v", hash, left, err)
+		}
+		s.verify()
+
+		s.Close()
+		lost := filepath.Join(s.dir, "lost"+filepath.Base(packs[0]))
+		os.Rename(packs[0], lost)
+		s.reopen()
+		if len(s.Damages()) == 0 {
+			t.Error("a pack with a strange name is not noted")
+		}
+		if left, _, err := s.Mend(t.Context()); err != nil || len(left) == 0 || !bytes.Equal(read(t, lost), whole) {
+			t.Errorf("left are %v, %v", left, err)
 		}
 	}
 }
@@ -298,6 +310,7 @@ func TestScrubFindsAndMendsWhatReadersMeet(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- s.Scrub(ctx, 0) }()
 	for s.Scrubbed().Rounds < 3 {
+		runtime.Gosched()
 	}
 	cancel()
 	if err := <-ended; err != nil {
@@ -364,7 +377,7 @@ func TestParityRefusesAPackThatDiffersFromItsName(t *testing.T) {
 	flip(t, packs[0], 7000)
 	s.opts.NoParity = false
 	s.reopen()
-	s.parity.idle()
+	s.parity.idle(t.Context())
 	if _, err := os.Stat(parityName(packs[0])); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("damage would be kept for ever: %v", err)
 	}

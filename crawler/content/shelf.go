@@ -143,11 +143,16 @@ func (h *shelf) want(job parityJob) {
 // remake asks for a pack's parity to be replaced by a new one.
 func (h *shelf) remake(num uint64, pack string) { h.want(parityJob{num: num, name: pack, again: true}) }
 
-// idle waits until all parity that was asked for has been made, or could not be.
-func (h *shelf) idle() {
+// idle waits until all parity that was asked for has been made, or could not be, or ctx ends.
+func (h *shelf) idle(ctx context.Context) {
+	defer context.AfterFunc(ctx, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.cond.Broadcast()
+	})()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for (len(h.jobs) > 0 || h.busy) && !h.ended && h.stops != nil {
+	for (len(h.jobs) > 0 || h.busy) && !h.ended && h.stops != nil && ctx.Err() == nil {
 		h.cond.Wait()
 	}
 }

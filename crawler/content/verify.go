@@ -41,7 +41,7 @@ const damagesKept = 100
 // places, their number of bytes, their CRC-32. The store may be used meanwhile. The error is
 // for what kept it from going on; damage is in the answer.
 func (s *Store) Verify(ctx context.Context, o VerifyOptions) (v Verified, err error) {
-	s.parity.idle()
+	s.parity.idle(ctx)
 	s.sweep.Lock() // packs do not go away
 	defer s.sweep.Unlock()
 	if s.isClosed() {
