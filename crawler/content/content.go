@@ -23,6 +23,7 @@
 package content
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -77,6 +78,9 @@ type Options struct {
 	NoSync   bool    // do not fsync: survives a kill of the process, not of the machine; for tests and benchmarks
 	NoParity bool    // write no parity beside closed packs
 	FS       disk.FS // holds the packs; nil = disk.OS
+	// LabelOf returns the label (PutOptions.Label) of a file that was stored before packs described their files. Scrub asks
+	// for it once. nil, or an empty answer: they get none.
+	LabelOf  func(ctx context.Context, sha [32]byte) []byte
 	Logger   *slog.Logger
 	inMemory int64         // files up to this size are held in memory while they are put
 	pause    time.Duration // shortest time from the beginning of one round of Scrub to that of the next; 0 = an hour

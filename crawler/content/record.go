@@ -264,6 +264,11 @@ func checkFormat(db *kv.DB) error {
 		return nil
 	}
 	return db.Update(context.Background(), func(tx *kv.Txn) error {
+		if n == 1 { // packs do not describe the files that are stored
+			if err := tx.Set(refsSpace, stateKey(untold), nil); err != nil {
+				return err
+			}
+		}
 		return tx.Set(refsSpace, stateKey("format"), binary.AppendUvarint(nil, formatVersion))
 	})
 }

@@ -52,6 +52,11 @@ func (s *Store) rest(ctx context.Context, began time.Time) bool {
 // scrubRound goes through all packs once.
 func (s *Store) scrubRound(ctx context.Context, slow *disk.Throttle) error {
 	s.beginRound()
+	if s.writable() == nil {
+		if err := s.tellOld(ctx); err != nil {
+			return err
+		}
+	}
 	for _, job := range s.parity.missing() {
 		s.parity.want(job)
 	}
