@@ -318,6 +318,18 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 			t.Errorf("%s: %v", sha, err)
 		}
 	}
+	found := 0
+	_, err = Salvage(t.Context(), disk.OS{}, s.dir, func(f SalvagedFile) error {
+		if !stored[f.SHA256] {
+			return nil
+		}
+		found++
+		_, err := f.WriteTo(io.Discard)
+		return err
+	})
+	if err != nil || found != len(stored) {
+		t.Errorf("of %d files, %d are extracted from packs alone, %v", len(stored), found, err)
+	}
 	names := 0
 	err = db.View(func(tx *kv.Txn) error {
 		return tx.Scan(kv.SpaceMeta, []byte(named), nil, func(key, _ []byte) (bool, error) {

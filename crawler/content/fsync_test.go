@@ -196,7 +196,7 @@ func TestWhenTheNthOperationFailsEverythingAcknowledgedSurvivesAPowerCut(t *test
 	campaign(s, seed)
 	s.parity.idle(t.Context())
 	total := whole.Count()
-	step := max(1, total/30)
+	step := max(1, total/rounds(30))
 	for n := 1; n <= total; n += step {
 		for i, failure := range []error{syscall.EIO, syscall.ENOSPC} {
 			crash := disktest.NewCrash(seed + uint64(n))
@@ -227,7 +227,7 @@ func TestWhatWasAcknowledgedSurvivesAPowerCutAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64N(1 << 30)
 	t.Logf("seed %d", seed)
-	for i := range uint64(25) {
+	for i := range uint64(rounds(25)) {
 		crash := disktest.NewCrash(seed + i)
 		crash.Ext4 = i%2 == 0
 		s, err := onDisk(t, crash, small)

@@ -36,6 +36,14 @@ func closedPacks(t *testing.T, o Options, files, size int) (s *testStore, packs 
 	return s, packs, stored
 }
 
+// rounds returns how often a random test is repeated.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 func read(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -79,7 +87,7 @@ func TestDamageInAClosedPackHealsFromParityWithoutLoss(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rng(seed)
 	s, packs, stored := closedPacks(t, Options{MaxPack: 400 << 10}, 9, 120_000)
-	for range 40 {
+	for range rounds(30) {
 		name := packs[r.IntN(len(packs))]
 		whole := read(t, name)
 		harmed, how := harm(r, whole)
@@ -191,7 +199,7 @@ func TestDamagedParityIsFoundAndMadeAnewAndStillHeals(t *testing.T) {
 	if int64(len(wholeParity)) != parityLen(int64(len(whole))) {
 		t.Errorf("the parity of %d bytes has %d, expected %d", len(whole), len(wholeParity), parityLen(int64(len(whole))))
 	}
-	for i := range 40 {
+	for i := range rounds(30) {
 		harmed := slices.Clone(wholeParity)
 		harmed[r.IntN(len(harmed))] ^= 1 << r.IntN(8)
 		if i%4 == 3 {
