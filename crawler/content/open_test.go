@@ -32,7 +32,7 @@ func (s *testStore) lose(num uint64, end int64) {
 
 func TestAnOpenPackKeepsItsSoundSegmentsWhateverItsRecordSays(t *testing.T) {
 	t.Parallel()
-	for _, end := range []int64{0, packHead, 5000, 1 << 30} {
+	for _, end := range []int64{0, packHead, 5000, 1 << 30, 1 << 61} {
 		s := newStore(t, Options{})
 		var stored [][]byte
 		for i := range 4 {
@@ -55,6 +55,10 @@ func TestAnOpenPackKeepsItsSoundSegmentsWhateverItsRecordSays(t *testing.T) {
 		next := table(rng(9), 20_000)
 		s.put(next, Digest{})
 		s.check(next)
+		v, err := s.Verify(t.Context(), VerifyOptions{})
+		if err != nil || (v.Damaged > 0) != (end > int64(len(before))) {
+			t.Errorf("with a record of %d bytes: %+v, %v", end, v.Damages, err)
+		}
 	}
 }
 

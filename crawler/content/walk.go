@@ -94,6 +94,9 @@ func (w *walker) resync(from, limit int64) (int64, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
+		if n == 0 { // the file ends before
+			return limit, nil
+		}
 		b := buf[:n]
 		for i := 0; i < min(len(b), walkBlock) && from+int64(i) < limit; i++ {
 			if !isMark(b[i]) {
