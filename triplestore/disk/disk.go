@@ -105,6 +105,20 @@ func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return fsys.SyncDir(filepath.Dir(name))
 }
 
+// MkdirAll makes a directory, and the parents that are missing, and returns when they are durable.
+func MkdirAll(fsys FS, name string, perm fs.FileMode) error {
+	parent := filepath.Dir(name)
+	if _, err := fsys.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != name {
+		if err := MkdirAll(fsys, parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := fsys.MkdirAll(name, perm); err != nil {
+		return err
+	}
+	return fsys.SyncDir(parent)
+}
+
 // ReadFile returns the contents of a file of at most limit bytes.
 func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
