@@ -128,7 +128,7 @@ func (s *Store) merge(ctx context.Context) error {
 		}
 		next.root = w.root(tip.root, st.position, st.logBytes)
 		installed = &next
-		return s.install(kt, tip, &next)
+		return s.install(kt, &next)
 	})
 	if err != nil {
 		return errors.Join(err, w.abandon())
@@ -147,11 +147,11 @@ func (s *Store) tidy(ctx context.Context, st *state) error {
 }
 
 // install writes a state's root and accepts the state.
-func (s *Store) install(kt *kv.Txn, tip, next *state) error {
+func (s *Store) install(kt *kv.Txn, next *state) error {
 	if err := kt.Set(kv.SpaceTripleMeta, rootKey, next.root.encode()); err != nil {
 		return err
 	}
-	s.accept(kt, tip, next)
+	s.accept(kt, next)
 	return nil
 }
 
@@ -272,7 +272,7 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 		r.logBytes -= freed
 		next.logBytes -= freed
 		next.root = &r
-		return s.install(kt, tip, &next)
+		return s.install(kt, &next)
 	})
 	if err != nil {
 		return err

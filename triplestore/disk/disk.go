@@ -105,20 +105,6 @@ func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return fsys.SyncDir(filepath.Dir(name))
 }
 
-// MkdirAll makes a directory, and the parents that are missing, and returns when they are durable.
-func MkdirAll(fsys FS, name string, perm fs.FileMode) error {
-	parent := filepath.Dir(name)
-	if _, err := fsys.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != name {
-		if err := MkdirAll(fsys, parent, perm); err != nil {
-			return err
-		}
-	}
-	if err := fsys.MkdirAll(name, perm); err != nil {
-		return err
-	}
-	return fsys.SyncDir(parent)
-}
-
 // ReadFile returns the contents of a file of at most limit bytes.
 func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
@@ -135,4 +121,20 @@ func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 // IsFull reports whether an error says that a disk or a quota has no room left.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// MakeDir makes a directory, and those above it that are missing, and returns when their names are durable. The name of a
+// directory that is there already is made durable, too: whoever made it may not have come so far.
+func MakeDir(fsys FS, name string, perm fs.FileMode) error {
+	name = filepath.Clean(name)
+	parent := filepath.Dir(name)
+	if _, err := fsys.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != name {
+		if err := MakeDir(fsys, parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := fsys.MkdirAll(name, perm); err != nil {
+		return err
+	}
+	return fsys.SyncDir(parent)
 }

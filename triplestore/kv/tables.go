@@ -69,7 +69,7 @@ func checkManifest(f io.Reader) error {
 			return endOf(err)
 		}
 		n := binary.BigEndian.Uint32(head[:])
-		if n == 0 || n > maxEntry {
+		if n > maxEntry || n == 0 && at > manifestHead { // a new database begins with an empty entry; elsewhere that is a lost sector
 			return fmt.Errorf("%w: MANIFEST at byte %d", ErrDamaged, at)
 		}
 		body := make([]byte, n)

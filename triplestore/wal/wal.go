@@ -264,7 +264,7 @@ func (l *Log) Reset(first uint64, keep bool) error {
 		l.file = nil
 	}
 	l.closeTip()
-	if err := disk.MkdirAll(l.fs, l.dir, 0o755); err != nil {
+	if err := disk.MakeDir(l.fs, l.dir, 0o755); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
 	if _, err := rand.Read(l.id[:]); err != nil {

@@ -291,10 +291,10 @@ func TestSyncAllMakesEverythingDurable(t *testing.T) {
 }
 
 func TestADirectoryMadeByTheHelperIsDurableWithItsParents(t *testing.T) {
-	expect(t, outcomes(t, false, func(c *Crash) { must(t, disk.MkdirAll(c, "/a/b/c", 0o755)) }, present("/a/b/c")), "/a/b/c")
+	expect(t, outcomes(t, false, func(c *Crash) { must(t, disk.MakeDir(c, "/a/b/c", 0o755)) }, present("/a/b/c")), "/a/b/c")
 	expect(t, outcomes(t, false, func(c *Crash) {
 		must(t, c.MkdirAll("a", 0o755)) // by a process that was killed before it could sync
-		must(t, disk.MkdirAll(c, "a", 0o755))
+		must(t, disk.MakeDir(c, "a", 0o755))
 	}, present("a")), "a")
-	must(t, disk.MkdirAll(disk.OS{}, t.TempDir()+"/a/b", 0o755))
+	must(t, disk.MakeDir(disk.OS{}, t.TempDir()+"/a/b", 0o755))
 }
