@@ -80,7 +80,7 @@ func (r *recovery) run(ctx context.Context) error {
 		if errors.Is(lost, wal.ErrGap) {
 			c.retire()
 			<-c.closed
-			return r.fromLog(ctx, fmt.Errorf("%w: it ends with write set %d, before the log begins", ErrDamaged, holds))
+			return r.fromLog(ctx, fmt.Errorf("%w: its tables end with write set %d, before the log begins", ErrDamaged, holds))
 		}
 	}
 	if lost == nil && holds >= r.found.Next {
