@@ -26,6 +26,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/surt"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
@@ -46,6 +47,7 @@ type Pipeline struct {
 	// Refused is called as soon as the disk has had no room for a fetched body, so that whoever holds the frontier looks at
 	// the disk before the next lease; may be nil.
 	Refused func()
+	Jobs    *supervise.Jobs // runs what goes on beside the visits; nil: unlisted
 
 	progress progress
 	outage   outage
