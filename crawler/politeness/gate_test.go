@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -259,6 +261,30 @@ func TestHostsOfOneDomainOrAddressTakeTurns(t *testing.T) {
 		t.Errorf("a host at the same address: %v", err)
 	}
 	leave(Result{})
+}
+
+func TestAnAddressIsItsOwnAddressAndNoNameToLookUp(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"[2001:db8::7]:8080": "address 2001:db8::7",
+		"[2001:db8::7]":      "address 2001:db8::7",
+		"192.0.2.9:81":       "address 192.0.2.9",
+		"192.0.2.9":          "address 192.0.2.9",
+	} {
+		g := New(Options{PerDomain: true, PerAddress: true, Resolver: noNames{t}})
+		keys, err := g.keys(t.Context(), host)
+		if err != nil || !slices.Contains(keys, want) || len(keys) != 2 {
+			t.Errorf("%s: doors %q, %v; want %q and the host", host, keys, err, want)
+		}
+	}
+}
+
+// noNames must not be asked.
+type noNames struct{ t *testing.T }
+
+func (n noNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	n.t.Errorf("the resolver is asked for %q", host)
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
 func TestHostsThatWaitForOneAddressAreToldDifferentTimes(t *testing.T) {
