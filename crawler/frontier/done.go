@@ -3,6 +3,7 @@ package frontier
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,14 +63,15 @@ func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 
 // record writes a visit: the URL with its new place in the queue, and what it means for the group.
 func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) error {
-	u, known, err := find(txn, entry{ms(job.Due), job.Key})
-	if err != nil {
-		return err
+	e := entry{ms(job.Due), job.Key}
+	u, known, err := find(txn, e)
+	var h *host
+	switch {
+	case err == nil && known:
+		h, err = f.host(txn, l.Group)
+	case err == nil, errors.Is(err, ErrDamaged): // nothing takes records out, so one that is missing is damage, too
+		h, u, err = f.mendURL(txn, l.Group, e, job.record(l.Group))
 	}
-	if !known {
-		return ErrUnknown
-	}
-	h, err := f.host(txn, l.Group)
 	if err != nil {
 		return err
 	}
@@ -95,6 +97,12 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 		return err
 	}
 	return u.save(txn)
+}
+
+// record is what a job knows of its URL.
+func (j Job) record(group string) *URL {
+	return &URL{Key: j.Key, Seed: j.Seed, Sources: j.Sources, Group: group, Added: j.Added, Due: j.Due, Priority: j.Seed.Priority, History: j.History,
+		Fetches: j.Fetches, Errors: j.Errors, ETag: j.ETag, LastModified: j.LastModified}
 }
 
 func (u *URL) note(r Result, history int) {
