@@ -196,3 +196,54 @@ func TestACrawlEndsWhenWritesAreStopped(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestACrawlGoesOnOverDamagedRecordsOfItsQueueAndOfPoliteness(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	_, urls := sites(t, n, 8)
+	n.crawl(t, RunOptions{})
+	var keys [][]byte
+	spaces := map[string]kv.Space{}
+	err := n.db.View(func(txn *kv.Txn) error {
+		for _, space := range []kv.Space{kv.SpaceDue, kv.SpaceHosts, kv.SpacePoliteness} {
+			err := txn.Scan(space, nil, nil, func(k, _ []byte) (bool, error) {
+				if k[0] != '!' && (space != kv.SpaceHosts || k[0] == 't') {
+					keys = append(keys, append([]byte(nil), k...))
+					spaces[string(k)] = space
+				}
+				return true, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = n.db.Update(t.Context(), func(txn *kv.Txn) error {
+			for _, k := range keys {
+				if err := txn.Set(spaces[string(k)], k, make([]byte, 55)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil || len(keys) < 3*len(urls) {
+		t.Fatal(len(keys), err)
+	}
+	n.clock.advance(30 * 24 * time.Hour)
+	n.restart(t)
+	var reports []Report
+	if _, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(r Report) { reports = append(reports, r) }}); err != nil || len(reports) != len(urls) {
+		t.Fatalf("%d of %d visited, %v", len(reports), len(urls), err)
+	}
+	for _, r := range reports {
+		if r.Outcome != catalog.Unchanged || r.Versions != 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r, err := n.Pipeline.Frontier.Check(t.Context(), false); err != nil || r.Found != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

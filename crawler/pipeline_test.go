@@ -170,7 +170,7 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 	bodies, err := spool.New(t.TempDir(), spool.Options{})
 	must(err)
 	n := &node{clock: clock, triples: triples, db: db}
-	queue, err := frontier.New(db, frontier.Options{Now: clock.now, Hold: n.short})
+	queue, err := frontier.New(db, frontier.Options{Now: clock.now, Hold: n.short, Recall: func(key string) (frontier.Recalled, bool, error) { return n.Recall(key) }})
 	must(err)
 	fetcher := fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Dial: n.connect})
 	arc := archive.New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
@@ -189,6 +189,17 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 		Processors: make(chan struct{}, 2),
 	}
 	return n
+}
+
+// restart forgets what the frontier and the gate have in memory.
+func (n *node) restart(t *testing.T) {
+	t.Helper()
+	queue, err := frontier.New(n.db, frontier.Options{Now: n.clock.now, Hold: n.short, Recall: n.Recall})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Intake.Frontier, n.Pipeline.Frontier = queue, queue
+	n.Pipeline.Gate = politeness.New(politeness.Options{DB: n.db, Delay: -1, Fetch: n.Pipeline.Fetch})
 }
 
 // short is why the node's crawl is held.

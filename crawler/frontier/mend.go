@@ -67,8 +67,8 @@ func (f *Frontier) restore(txn *kv.Txn, group string, e entry, as *URL) (u *URL,
 		return u, nil
 	}
 	if u = as; u == nil {
-		if u, err = f.recall(e.key); err != nil {
-			return nil, err
+		if u, err = f.recall(e.key); err != nil { // which must not stop the others
+			f.opts.Log.Error("what else is known of a URL with a damaged record cannot be read", "key", e.key, "error", err)
 		}
 	}
 	if err := clearURL(txn, group, e); err != nil {

@@ -69,14 +69,20 @@ func (g *Gate) rememberRobots(p *policy) {
 	g.save("r"+p.authority, savedRobots{p.text, p.good, p.tried, p.failing, p.failures, p.status, p.class})
 }
 
+// load reads a record into v. One that cannot be read counts as none.
 func (g *Gate) load(key string, v any) (found bool, err error) {
 	if g.opts.DB == nil {
 		return false, nil
 	}
+	var damaged error
 	err = g.opts.DB.View(func(txn *kv.Txn) error {
-		found, err = txn.Read(kv.SpacePoliteness, []byte(key), func(b []byte) error { return json.Unmarshal(b, v) })
+		found, err = txn.Read(kv.SpacePoliteness, []byte(key), func(b []byte) error { damaged = json.Unmarshal(b, v); return nil })
 		return err
 	})
+	if err == nil && damaged != nil {
+		g.opts.Log.Warn("a damaged record of politeness is forgotten; the host is asked again", "key", key, "error", damaged)
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("politeness: recall %s: %w", key, err)
 	}

@@ -168,7 +168,10 @@ func (n *Node) openCrawler() error {
 	if delay == 0 {
 		delay, jobs = -1, 0 // none, where the gate's zero value means its own default
 	}
-	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: hold, LeaseJobs: jobs}); err != nil {
+	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: hold, LeaseJobs: jobs, Log: n.Log,
+		Recall:     func(key string) (frontier.Recalled, bool, error) { return n.Intake.Recall(key) },
+		Everything: func(ctx context.Context, visit func(string) error) error { return n.Intake.Everything(ctx, visit) },
+	}); err != nil {
 		return err
 	}
 	token, _, _ := strings.Cut(settings.UserAgent, "/")

@@ -103,7 +103,12 @@ func (n *Node) price() (time.Duration, error) {
 	if err != nil || len(text) == 0 {
 		return 0, err
 	}
-	return time.ParseDuration(string(text))
+	price, err := time.ParseDuration(string(text))
+	if err != nil { // the next plan finds it anew
+		n.Log.Warn("the price of the last plan cannot be read, and is forgotten", "error", err)
+		return 0, nil
+	}
+	return price, nil
 }
 
 // noted is what note has kept under a key; nil where there is nothing.
