@@ -205,15 +205,14 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 			return err
 		})
 		var wait *politeness.Wait
-		var own *fetch.OwnTrouble
 		switch {
 		case err == nil:
 			r.tell(report)
 			continue
 		case errors.As(err, &wait):
 			return r.leaveAlone(ctx, lease, wait)
-		case errors.As(err, &own) && ctx.Err() == nil:
-			return r.standStill(ctx, lease, own)
+		case ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
+			return r.standStill(ctx, lease, fetch.TroubleIn(err))
 		}
 		if err = r.failed(ctx, lease, err); err != nil && ctx.Err() == nil && !wholeArchive(err) {
 			return r.setAside(ctx, lease, job, err)
@@ -314,6 +313,9 @@ func (r *run) standStill(ctx context.Context, lease *frontier.Lease, own *fetch.
 	r.mu.Lock()
 	r.started-- // nothing was recorded
 	r.mu.Unlock()
+	if _, _, since := r.outage.standing(time.Now()); since.IsZero() { // the store met it, or something has answered since
+		r.outage.meet(own, time.Now())
+	}
 	_, until, since := r.outage.standing(time.Now())
 	back := r.Clock().Add(time.Until(until)) // behind the hosts that are ready, which may do better
 	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, back, "network"); err != nil {
@@ -323,7 +325,7 @@ func (r *run) standStill(ctx context.Context, lease *frontier.Lease, own *fetch.
 		return fmt.Errorf("nothing was recorded of hosts, for this machine is in trouble: %w", own)
 	}
 	r.mu.Lock()
-	log := !until.Equal(r.stood)
+	log := !until.IsZero() && !until.Equal(r.stood)
 	r.stood = until
 	r.mu.Unlock()
 	if log {

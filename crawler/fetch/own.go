@@ -47,6 +47,10 @@ var troubleOf = []struct {
 // text only.
 var resolverGone = []syscall.Errno{syscall.ECONNREFUSED, syscall.ENETUNREACH, syscall.EHOSTUNREACH}
 
+// TroubleIn returns what in an error, of whatever work beside fetching, is the trouble of this machine; nil where nothing
+// is.
+func TroubleIn(err error) *OwnTrouble { return ownTrouble(err) }
+
 // ownTrouble returns what in an error is the trouble of this machine; nil where nothing is.
 func ownTrouble(err error) *OwnTrouble {
 	var known *OwnTrouble
