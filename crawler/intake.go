@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -12,6 +13,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
+	"odarchive/crawler/politeness"
 	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
@@ -20,7 +22,8 @@ import (
 type Intake struct {
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
-	Ledger   *ledger.Ledger // for harvests
+	Ledger   *ledger.Ledger   // for harvests
+	Gate     *politeness.Gate // forgets back-offs; nil where nothing is fetched
 	Clock    func() time.Time
 }
 
@@ -156,6 +159,28 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 	}
 	_, err = in.Frontier.Inject(ctx, list...)
 	return added, err
+}
+
+// Requeue makes URLs due now, and all URLs of hosts: back-offs and failures in a row are forgotten, and what was dropped is
+// crawled again.
+func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error) {
+	done, err := in.Frontier.Requeue(ctx, targets...)
+	if err != nil || in.Gate == nil {
+		return done, err
+	}
+	for _, target := range targets {
+		host := strings.ToLower(target)
+		if parsed, err := surt.Host(target); err == nil {
+			host = parsed
+		}
+		in.Gate.Forgive(ctx, host)
+	}
+	return done, nil
+}
+
+// Drop takes URLs, and all URLs of hosts, out of the crawl. What was archived stays.
+func (in *Intake) Drop(ctx context.Context, why string, targets ...string) (frontier.Ordered, error) {
+	return in.Frontier.Drop(ctx, why, targets...)
 }
 
 // Pause stops the crawl, also after a restart, until Resume. Visits under way are finished.

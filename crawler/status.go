@@ -62,7 +62,11 @@ func (p *Pipeline) Status() (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}, Unjoined: p.Archive.Unjoined(), Jobs: p.Jobs.List()}
+	jobs := p.Jobs.List()
+	if jobs == nil {
+		jobs = []supervise.Job{}
+	}
+	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}, Unjoined: p.Archive.Unjoined(), Jobs: jobs}
 	for _, h := range p.Gate.Hosts() {
 		if h.State == "waiting" {
 			s.Waiting[h.Wait]++

@@ -92,12 +92,13 @@ type batch struct {
 	txn    *kv.Txn
 	now    time.Time
 	hosts  map[string]*host
+	drops  map[string]string // why hosts were dropped, as far as that was looked up
 	totals totals
 	added  int
 }
 
 func (f *Frontier) newBatch(txn *kv.Txn, now time.Time) *batch {
-	return &batch{f: f, txn: txn, now: now, hosts: map[string]*host{}}
+	return &batch{f: f, txn: txn, now: now, hosts: map[string]*host{}, drops: map[string]string{}}
 }
 
 func (b *batch) host(group string) (*host, error) {
@@ -141,13 +142,19 @@ func (b *batch) add(s catalog.Seed) error {
 	return b.enter(u)
 }
 
-// enter makes a new URL known.
+// enter makes a new URL known; that of a host that was dropped is kept out.
 func (b *batch) enter(u *URL) error {
 	h, err := b.host(u.Group)
 	if err != nil {
 		return err
 	}
-	u.Added, u.Due = b.now, b.now
+	why, err := b.dropped(u.Group)
+	if err != nil {
+		return err
+	}
+	if u.Added, u.Due = b.now, b.now; why != "" {
+		u.Blacklisted, u.Why = true, why
+	}
 	if h.urls == 0 {
 		b.totals.hosts++
 	}

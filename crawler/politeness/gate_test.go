@@ -437,3 +437,66 @@ func TestACancelledWaitEnds(t *testing.T) {
 		}
 	})
 }
+
+func TestAForgivenHostMayBeAskedAfterItsPauseAndItsRobotsFileIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var asked atomic.Int64
+	down := func(context.Context, fetch.Request) (*fetch.Exchange, error) {
+		asked.Add(1)
+		return &fetch.Exchange{Outcome: catalog.NoVersion, ErrorClass: catalog.ErrTimeout, Why: "no answer"}, nil
+	}
+	g := New(Options{DB: db, Delay: -1, Fetch: down})
+	for range 2 {
+		if v, err := g.Robots.Allowed(t.Context(), "http://a.example/1"); err != nil || v.Allowed || !v.Temporary {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+	leave, err := g.Enter(t.Context(), "a.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(Result{Outcome: catalog.RetryLater, RetryAfter: time.Hour})
+	if held, why := g.Held("a.example"); held < time.Minute || why != "retry-after" || asked.Load() != 1 {
+		t.Fatalf("held for %s (%s), asked %d times", held, why, asked.Load())
+	}
+	g.Forgive(t.Context(), "a.example")
+	if held, why := g.Held("a.example"); held > 0 {
+		t.Errorf("held for %s (%s)", held, why)
+	}
+	for _, again := range []*Gate{g, New(Options{DB: db, Delay: -1, Fetch: down})} {
+		if held, _ := again.Held("a.example"); held > 0 {
+			t.Errorf("held for %s", held)
+		}
+	}
+	if _, err := g.Robots.Allowed(t.Context(), "http://a.example/1"); err != nil || asked.Load() != 2 {
+		t.Errorf("robots.txt was fetched %d times, %v", asked.Load(), err)
+	}
+}
+
+func TestADamagedRecordIsForgotten(t *testing.T) {
+	t.Parallel()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.Update(t.Context(), func(txn *kv.Txn) error {
+		return errors.Join(txn.Set(kv.SpacePoliteness, []byte("da.example"), []byte("{")), txn.Set(kv.SpacePoliteness, []byte("rhttp://a.example"), []byte(`{"good":1}`)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(Options{DB: db, Delay: -1, Fetch: func(context.Context, fetch.Request) (*fetch.Exchange, error) {
+		return &fetch.Exchange{Status: 404, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus}, nil
+	}})
+	pass, v, err := g.Visit(t.Context(), "http://a.example/1", time.Second)
+	if err != nil || !v.Allowed {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	pass.Leave(Result{})
+}

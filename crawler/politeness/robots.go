@@ -183,6 +183,32 @@ func (r *Robots) policy(ctx context.Context, u surt.URL) (*policy, error) {
 	return p, nil
 }
 
+// forgive forgets the files of a host that could not be read, and returns whose they were.
+func (r *Robots) forgive(host string) (authorities []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, scheme := range []string{"http", "https"} {
+		u, err := surt.Parse(scheme + "://" + host + "/")
+		if err != nil {
+			continue
+		}
+		authority := u.Authority()
+		p := r.lookup(authority)
+		if p == nil {
+			p, err = r.gate.recallRobots(authority)
+		}
+		if err != nil || p == nil || p.failing.IsZero() {
+			continue
+		}
+		authorities = append(authorities, authority)
+		if e, ok := r.cached[authority]; ok {
+			r.recent.Remove(e)
+			delete(r.cached, authority)
+		}
+	}
+	return authorities
+}
+
 // lookup in memory; the caller holds mu.
 func (r *Robots) lookup(authority string) *policy {
 	e, ok := r.cached[authority]

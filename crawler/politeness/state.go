@@ -107,6 +107,41 @@ func (g *Gate) save(key string, v any) {
 	}
 }
 
+// Forgive forgets the back-off of a host, and that its robots.txt could not be read. The pause between two requests is kept.
+func (g *Gate) Forgive(ctx context.Context, host string) {
+	g.mu.Lock()
+	d, err := g.door(host)
+	if err == nil {
+		d.back = backoff{}
+		if d.why != "politeness" && d.why != "robots" {
+			d.next, d.why = time.Time{}, ""
+			if !d.last.IsZero() {
+				d.next, d.why = d.last.Add(d.delay), "politeness"
+			}
+		}
+		d.open()
+	}
+	g.mu.Unlock()
+	keys := []string{"d" + host}
+	for _, authority := range g.Robots.forgive(host) {
+		keys = append(keys, "r"+authority)
+	}
+	if g.opts.DB == nil {
+		return
+	}
+	err = g.opts.DB.Update(ctx, func(txn *kv.Txn) error {
+		for _, key := range keys {
+			if err := txn.Delete(kv.SpacePoliteness, []byte(key)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		g.opts.Log.Warn("a back-off was not forgotten", "host", host, "error", err)
+	}
+}
+
 // Status of one host at the moment.
 type Status struct {
 	Host     string
