@@ -13,7 +13,6 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
-	"odarchive/crawler/politeness"
 	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
@@ -22,8 +21,8 @@ import (
 type Intake struct {
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
-	Ledger   *ledger.Ledger   // for harvests
-	Gate     *politeness.Gate // forgets back-offs; nil where nothing is fetched
+	Ledger   *ledger.Ledger                         // for harvests
+	Forgive  func(ctx context.Context, host string) // forgets a host's back-off, as politeness.Gate does; may be nil
 	Clock    func() time.Time
 }
 
@@ -111,7 +110,12 @@ func (in *Intake) End(ctx context.Context, r harvest.Report, done bool, next str
 	})
 }
 
+// keep registers a listing. Users and passwords in its URLs are neither kept nor sent.
 func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
+	listing.Seeds = slices.Clone(listing.Seeds)
+	for i := range listing.Seeds {
+		listing.Seeds[i].URL, _ = surt.WithoutSecret(listing.Seeds[i].URL)
+	}
 	fresh, err := in.Archive.Register(ctx, in.Clock(), listing, func(txn *kv.Txn) error {
 		if err := in.Frontier.AddIn(txn, listing.Seeds...); err != nil {
 			return err
@@ -165,7 +169,7 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 // crawled again.
 func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error) {
 	done, err := in.Frontier.Requeue(ctx, targets...)
-	if err != nil || in.Gate == nil {
+	if err != nil || in.Forgive == nil {
 		return done, err
 	}
 	for _, target := range targets {
@@ -173,7 +177,7 @@ func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Orde
 		if parsed, err := surt.Host(target); err == nil {
 			host = parsed
 		}
-		in.Gate.Forgive(ctx, host)
+		in.Forgive(ctx, host)
 	}
 	return done, nil
 }

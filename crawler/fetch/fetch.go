@@ -162,7 +162,8 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 	jar := cookies{}
 	var seen []string
 	for {
-		ex.FinalURL = u.String()
+		public, _ := u.WithoutSecret()
+		ex.FinalURL = public.String()
 		here := ex.FinalURL + " " + jar.of(u)
 		location, err := f.hop(ctx, ex, u, req, jar)
 		if parent.Err() != nil {
@@ -180,6 +181,7 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 			}
 			return nil
 		}
+		u, _ = u.WithoutSecret() // a stranger's, who would have us send and record it
 		ex.FinalURL = u.String()
 		switch {
 		case len(ex.Redirects) > f.opts.MaxRedirects:

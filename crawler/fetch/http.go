@@ -265,7 +265,7 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 			if key == ":authority" {
 				key = "Host"
 			}
-			if !strings.HasPrefix(key, ":") {
+			if !strings.HasPrefix(key, ":") && !strings.EqualFold(key, "Authorization") {
 				key = http.CanonicalHeaderKey(key)
 				t.header[key] = append(t.header[key], values...)
 			}

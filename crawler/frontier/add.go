@@ -127,6 +127,7 @@ func (b *batch) finish() error {
 }
 
 func (b *batch) add(s catalog.Seed) error {
+	s.URL, _ = surt.WithoutSecret(s.URL)
 	u, known, err := b.look(s.URL)
 	if err != nil {
 		return err
@@ -168,6 +169,7 @@ func (b *batch) enter(u *URL) error {
 }
 
 func (b *batch) inject(in Injection) error {
+	in.URL, _ = surt.WithoutSecret(in.URL)
 	u, known, err := b.look(in.URL)
 	if err != nil {
 		return err

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
 
@@ -196,7 +198,11 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 }
 
 func (u *URL) job() Job {
-	return Job{URL: u.Seed.URL, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
+	address := u.Seed.URL
+	if !strings.HasPrefix(u.Key, "ftp:") { // where a password of before this rule is a part of the key
+		address, _ = surt.WithoutSecret(address)
+	}
+	return Job{URL: address, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 

@@ -180,7 +180,7 @@ func (n *Node) openCrawler() error {
 	if n.Ledger, err = ledger.New(n.Mint, n.DB, n.Triples, n.Archive); err != nil {
 		return err
 	}
-	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Ledger: n.Ledger, Gate: n.Gate, Clock: n.Clock}
+	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Ledger: n.Ledger, Forgive: n.Gate.Forgive, Clock: n.Clock}
 	rule, err := n.rule()
 	if err != nil {
 		return err
