@@ -14,6 +14,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/schedule"
 	"odarchive/triplestore/kv"
 )
 
@@ -151,7 +152,7 @@ func TestASingleHostThatDiesIsRecorded(t *testing.T) {
 	}
 }
 
-func TestAFaultInOneVisitSetsItsHostAsideAndTheCrawlGoesOn(t *testing.T) {
+func TestAFaultInOneVisitPutsItsURLOffAndTheCrawlGoesOn(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	_, urls := sites(t, n, 6)
@@ -167,9 +168,46 @@ func TestAFaultInOneVisitSetsItsHostAsideAndTheCrawlGoesOn(t *testing.T) {
 	if err != nil || len(reports) != len(urls)-1 {
 		t.Errorf("%d of %d hosts visited, %v", len(reports), len(urls), err)
 	}
-	if h, ok, err := n.Pipeline.Host(strings.TrimSuffix(strings.TrimPrefix(urls[2], "http://"), "/a.csv")); err != nil || !ok || h.Wait != "internal" {
-		t.Errorf("the host with the fault: %+v, %v", h, err)
+	u, err := n.Pipeline.Frontier.Get(urls[2])
+	if err != nil || u.Fetches != 0 || u.Errors != 1 || !strings.Contains(u.Why, "a fault of ours") || u.Due.Sub(n.clock.now()) < time.Minute {
+		t.Errorf("the URL with the fault: %+v, %v", u, err)
 	}
+	n.dialInVisit(t, func(string) error { return nil })
+	if _, err := n.Requeue(t.Context(), urls[2]); err != nil {
+		t.Fatal(err)
+	}
+	if r := n.crawl(t, RunOptions{}); len(r) != 1 || r["/a.csv"].Outcome != catalog.Archived {
+		t.Errorf("asked for again: %+v", r)
+	}
+	if r, err := n.Pipeline.Frontier.Check(t.Context(), false); err != nil || r.Found != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestAURLWithAFaultDoesNotHoldUpTheOthersOfItsHost(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	for _, name := range []string{"/1.csv", "/2.csv", "/3.csv"} {
+		s.set(name, "id,name\n1,"+name+"\n")
+		n.add(t, s.URL+name)
+	}
+	n.Pipeline.Schedule = faultAt{schedule.PaperRule{}, "/1.csv"}
+	if got := n.crawl(t, RunOptions{}); len(got) != 2 || got["/2.csv"].Outcome != catalog.Archived || got["/3.csv"].Outcome != catalog.Archived {
+		t.Errorf("%+v", got)
+	}
+}
+
+// faultAt is a schedule with a fault that one file meets, in the middle of a commit.
+type faultAt struct {
+	schedule.Rule
+	path string
+}
+
+func (f faultAt) Next(key string, declared time.Duration, history []schedule.Visit, now time.Time) (time.Time, string) {
+	if strings.HasSuffix(key, f.path) {
+		panic("a fault of ours")
+	}
+	return f.Rule.Next(key, declared, history, now)
 }
 
 func TestFaultsOfAllHostsEndACrawl(t *testing.T) {

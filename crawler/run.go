@@ -47,8 +47,8 @@ type run struct {
 }
 
 // Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
-// the archive as a whole, except that a crawl without an end waits for room on a full disk. What goes wrong with one host
-// only is logged, and the host is left alone for a while. Every worker has stopped and every lease is given back when Run
+// the archive as a whole, except that a crawl without an end waits for room on a full disk. What goes wrong with one URL
+// only is logged, and the URL put off. Every worker has stopped and every lease is given back when Run
 // returns. The columns of new versions are indexed beside it, and all of them are before a crawl ends by itself.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	r := &run{Pipeline: p, opts: opts, looking: make(chan struct{}, 1)}
@@ -215,7 +215,9 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 			return r.standStill(ctx, lease, fetch.TroubleIn(err))
 		}
 		if err = r.failed(ctx, lease, err); err != nil && ctx.Err() == nil && !wholeArchive(err) {
-			return r.setAside(ctx, lease, job, err)
+			if err = r.setAside(ctx, lease, job, err); err == nil {
+				continue
+			}
 		}
 		if err != nil {
 			return errors.Join(err, r.giveBack(ctx, lease))
@@ -274,28 +276,30 @@ func wholeArchive(err error) bool {
 	return false
 }
 
-const (
-	asidePause = 10 * time.Minute // that a host is left alone whose visit our own fault has ended
-	asideHosts = 5                // so many of them in a row, without a visit that went well, and the archive is at fault
-)
+// asideHosts is how many hosts in a row may have a URL set aside, without a visit that went well, before the archive
+// itself is at fault.
+const asideHosts = 5
 
-// setAside leaves a host alone for a while whose visit was ended by a fault of ours, and has the others go on.
+// setAside puts a URL off whose visit was ended by a fault of ours, and has the others go on, of its host and of others.
 func (r *run) setAside(ctx context.Context, lease *frontier.Lease, job frontier.Job, err error) error {
 	facts := []any{"url", job.URL, "error", err}
 	var fault *supervise.Panic
 	if errors.As(err, &fault) {
 		facts = append(facts, "stack", fault.Stack)
 	}
-	r.Log.Error("a visit failed because of a fault of ours; its host is left alone for a while", facts...)
-	if released := r.Frontier.Release(context.WithoutCancel(ctx), lease, r.Clock().Add(asidePause), "internal"); released != nil {
-		return errors.Join(err, fmt.Errorf("give back %s: %w", lease.Group, released))
+	r.Log.Error("a visit failed because of a fault of ours; its URL is put off", facts...)
+	if len(r.opts.URLs) > 0 { // who asked for it by name is told
+		return err
+	}
+	if put := r.Frontier.Postpone(context.WithoutCancel(ctx), lease, job, fmt.Sprintf("%.300s", err)); put != nil && !errors.Is(put, frontier.ErrLeaseLost) {
+		return errors.Join(err, put)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.aside == nil {
 		r.aside = map[string]struct{}{}
 	}
-	if r.aside[lease.Group] = struct{}{}; len(r.aside) >= asideHosts || len(r.opts.URLs) > 0 {
+	if r.aside[lease.Group] = struct{}{}; len(r.aside) >= asideHosts {
 		return err
 	}
 	return nil

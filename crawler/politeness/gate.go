@@ -162,7 +162,7 @@ func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 		}
 	}
 	if g.opts.PerAddress && g.opts.Resolver != nil {
-		addrs, err := g.lookup(ctx, name)
+		addrs, err := g.opts.Resolver.LookupNetIP(ctx, "ip", name)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -182,14 +182,6 @@ func hostName(host string) string {
 	}
 	name, _, _ := strings.Cut(host, ":")
 	return name
-}
-
-// lookup finds the addresses of a host by its name, or the address that the name is.
-func (g *Gate) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
-	if a, err := netip.ParseAddr(name); err == nil {
-		return []netip.Addr{a}, nil
-	}
-	return g.opts.Resolver.LookupNetIP(ctx, "ip", name)
 }
 
 func (g *Gate) take(ctx context.Context, key string, patience time.Duration, shared bool) error {

@@ -263,7 +263,7 @@ func TestHostsOfOneDomainOrAddressTakeTurns(t *testing.T) {
 	leave(Result{})
 }
 
-func TestAnAddressIsItsOwnAddressAndNoNameToLookUp(t *testing.T) {
+func TestAnAddressIsLookedUpAsAWholeAndHasNoDomain(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"[2001:db8::7]:8080": "address 2001:db8::7",
@@ -279,12 +279,16 @@ func TestAnAddressIsItsOwnAddressAndNoNameToLookUp(t *testing.T) {
 	}
 }
 
-// noNames must not be asked.
+// noNames knows addresses only, as net.Resolver does without asking anybody.
 type noNames struct{ t *testing.T }
 
 func (n noNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
-	n.t.Errorf("the resolver is asked for %q", host)
-	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		n.t.Errorf("the resolver is asked for %q", host)
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return []netip.Addr{a}, nil
 }
 
 func TestHostsThatWaitForOneAddressAreToldDifferentTimes(t *testing.T) {
