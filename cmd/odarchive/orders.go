@@ -14,7 +14,7 @@ import (
 )
 
 func (c *cli) requeue() *cobra.Command {
-	var to app.Remote
+	var to app.Receiver
 	cmd := &cobra.Command{
 		Use:   "requeue URL|HOST...",
 		Short: "Make files due now, whatever came of their last visits",
@@ -35,7 +35,7 @@ again. The next crawl fetches them; a running one does at once. With --endpoint,
 }
 
 func (c *cli) drop() *cobra.Command {
-	var to app.Remote
+	var to app.Receiver
 	var why string
 	cmd := &cobra.Command{
 		Use:   "drop URL|HOST...",
@@ -58,7 +58,7 @@ With --endpoint, the order goes to a running server.`,
 	return cmd
 }
 
-func (c *cli) remoteFlags(cmd *cobra.Command, to *app.Remote) {
+func (c *cli) remoteFlags(cmd *cobra.Command, to *app.Receiver) {
 	cmd.Flags().StringVar(&to.Endpoint, "endpoint", "", "address of a running server, such as http://localhost:8080/, instead of the data directory")
 	cmd.Flags().StringVar(&to.Token, "token", "", "its token")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
@@ -83,7 +83,7 @@ func targets(cmd *cobra.Command, args []string) error {
 
 // order gives an order to a running server, or to the archive in --data. What nothing is known of is an error, after the
 // rest has been done.
-func (c *cli) order(ctx context.Context, to app.Remote, path string, o app.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
+func (c *cli) order(ctx context.Context, to app.Receiver, path string, o app.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
 	var done frontier.Ordered
 	var err error
 	if to.Endpoint != "" {

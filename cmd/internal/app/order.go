@@ -12,8 +12,8 @@ import (
 	"odarchive/crawler/frontier"
 )
 
-// Remote is a running server that takes orders.
-type Remote struct {
+// Receiver is a server that takes orders.
+type Receiver struct {
 	Endpoint string // its address
 	Token    string
 }
@@ -28,7 +28,7 @@ type Order struct {
 const maxAnswer = 64 << 20
 
 // Order posts an order to a path of the server.
-func (r Remote) Order(ctx context.Context, path string, o Order) (done frontier.Ordered, err error) {
+func (r Receiver) Order(ctx context.Context, path string, o Order) (done frontier.Ordered, err error) {
 	body, err := json.Marshal(o)
 	if err != nil {
 		return done, err
