@@ -62,6 +62,11 @@ func (p *Pipeline) settle(ctx context.Context, lease *frontier.Lease, job fronti
 			return r, err
 		}
 		why = p.fault("commit without what is inside", job.URL, err)
+	} else if found.ErrorPage != nil { // which others of the same bytes could not be marked as
+		if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {
+			return r, err
+		}
+		why = p.fault("commit by itself", job.URL, err)
 	}
 	internal(ex, why)
 	if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {

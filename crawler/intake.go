@@ -77,6 +77,10 @@ func (in *Intake) Open(_ context.Context, r harvest.Report, portal string, whole
 
 // Keep implements harvest.Keeper.
 func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err error) {
+	for i := range step.Seeds { // one dataset's odd name must not cost the others
+		s := &step.Seeds[i]
+		s.Portal, s.Dataset = archive.CleanName(s.Portal), archive.CleanName(s.Dataset)
+	}
 	fresh, err := in.keep(ctx, archive.Listing{Seeds: step.Seeds, Quads: step.Quads}, func(txn *kv.Txn) error {
 		if step.Portal != "" {
 			if err := in.Ledger.Stage(txn, step.Source, step.Portal, step.Entries); err != nil {

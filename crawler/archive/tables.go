@@ -193,5 +193,14 @@ func versionOfDigest(k []byte) (resource string, n int) {
 	return tail(k[:len(k)-4], ridLen), int(binary.BigEndian.Uint32(k[len(k)-4:]))
 }
 
+// behind is the resource id behind a prefix of an index's key; false where something else follows, as it does in records of
+// older programs behind names with zero bytes.
+func behind(k, prefix []byte) (id string, ok bool) {
+	if len(k) != len(prefix)+ridLen {
+		return "", false
+	}
+	return string(k[len(prefix):]), true
+}
+
 // tail is the last n bytes of a key: where an index keeps the id it points to.
 func tail(k []byte, n int) string { return string(k[len(k)-n:]) }

@@ -197,6 +197,7 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 		if err != nil {
 			l.fault(name, err)
 		}
+		l.found.More = l.found.More || len(found) >= tables.DefaultTables
 		return found
 	case in.Found.Type == "text/plain":
 		if profile := l.fixedWidth(name, in); profile != nil {

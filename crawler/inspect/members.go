@@ -35,7 +35,7 @@ func (l *look) members(in Input) {
 // unpack is how far an archive is opened: the same for listing its members and for fetching one, for their paths
 // depend on it.
 func (l Limits) unpack(in Input) unpack.Limits {
-	return unpack.Limits{Name: in.Name, TempDir: l.TempDir}
+	return unpack.Limits{Name: in.Name, TempDir: l.TempDir, MaxMembers: l.MaxMembers + maxOmitted}
 }
 
 // Extract writes the bytes of one member of an archive, by the path that File listed it under, to dst. Errors are those

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
 )
@@ -85,6 +86,11 @@ func (p Resource) seed(i int) (catalog.Seed, error) {
 	if portal == "" {
 		if portal, err = sourceIRI(p.Source); err != nil {
 			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is neither an IRI nor an object with href", i)
+		}
+	}
+	for what, iri := range map[string]string{"portal": portal, "dataset": p.Dataset} {
+		if err := archive.CheckName(iri); err != nil {
+			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad "+what, "resource %d: %s %v", i, what, err)
 		}
 	}
 	return catalog.Seed{URL: strings.TrimSpace(p.Href), Portal: portal, Dataset: p.Dataset, Title: p.Title, Format: p.Format}, nil
