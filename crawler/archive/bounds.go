@@ -21,7 +21,7 @@ const (
 	maxWord     = 255      // media types, encodings, dates, names of files
 	maxHeaders  = 64 << 10 // of a response, and of a request
 	maxTitle    = 2 << 10  // of resources, datasets, portals
-	maxSources  = 512 << 10
+	maxSources  = 256 << 10
 )
 
 // MaxETag is the length of the longest entity tag that is kept, in bytes.
