@@ -80,6 +80,9 @@ func (p *Pipeline) Status() (Status, error) {
 	if s.Internal.Newest, s.Internal.Count, err = p.Archive.InternalFailures(context.Background(), shownInternal); err != nil {
 		return Status{}, err
 	}
+	if s.Internal.Newest == nil {
+		s.Internal.Newest = []catalog.InternalFailure{} // [] in JSON
+	}
 	s.Internal.Since = p.faults.Load()
 	p.progress.into(&s)
 	s.Waits = s.waits(p.Clock())

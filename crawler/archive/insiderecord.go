@@ -28,7 +28,7 @@ const (
 	insidePiece  = 512 << 10
 
 	// maxInside bounds what is kept of one version, in bytes: a transaction has to hold it.
-	maxInside    = 3 << 19  // compressed
+	maxInside    = 9 << 18  // compressed
 	maxInsideRaw = 24 << 20 // as it is decoded
 	maxSketches  = 1 << 20  // of it, the sketches of columns, which nothing compresses
 )
