@@ -82,7 +82,7 @@ func restoreOne(ctx context.Context, work, path, before string, p Progress) (inf
 		}
 		switch kind {
 		case kindDatabase:
-			err = loadDatabase(filepath.Join(work, dbDir), body)
+			err = loadDatabase(work, body)
 		case kindPack:
 			err = restorePack(filepath.Join(work, packsDir), name, body)
 		case kindFile:
@@ -138,7 +138,7 @@ func restorePack(dir, name string, body io.Reader) error {
 
 // restoreFile writes one file below dir and has it on disk.
 func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
-	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == dbDir || name == packsDir {
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == packsDir {
 		return fmt.Errorf("%w: a file called %q", ErrBroken, name)
 	}
 	f, err := os.Create(filepath.Join(dir, name))

@@ -118,7 +118,7 @@ func (n *Node) onClose(f func() error) { n.close = append(n.close, f) }
 
 func (n *Node) openStores() (err error) {
 	data := n.Config.Data
-	if n.DB, err = kv.Open(filepath.Join(data, "db"), kv.Options{Log: n.Log}); err != nil {
+	if n.DB, err = kv.Open(data, kv.Options{Log: n.Log}); err != nil {
 		return fmt.Errorf("archive %s: %w", data, err)
 	}
 	n.onClose(n.DB.Close)
