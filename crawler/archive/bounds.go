@@ -128,8 +128,8 @@ func CleanName(iri string) string {
 	return iri
 }
 
-// boundSeed checks what a source says of a URL, and cuts its texts.
-func boundSeed(s catalog.Seed) (catalog.Seed, error) {
+// BoundSeed returns what a source says of a URL with its texts cut to what records hold. The error is ErrBadIRI.
+func BoundSeed(s catalog.Seed) (catalog.Seed, error) {
 	for _, name := range []string{s.Portal, s.Dataset} {
 		if err := CheckName(name); err != nil {
 			return s, fmt.Errorf("register %s: %w", s.URL, err)

@@ -39,7 +39,7 @@ func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, 
 			return err
 		}
 		for i, seed := range listing.Seeds {
-			if seed, err = boundSeed(seed); err != nil {
+			if seed, err = BoundSeed(seed); err != nil {
 				return err
 			}
 			if fresh[i], err = a.register(t, txn, now, seed); err != nil {
