@@ -48,6 +48,8 @@ func TestAFaultOfThisProgramIsTheOutcomeOfOneURLAndOfNoOther(t *testing.T) {
 		{[]string{"detect"}, catalog.Archived, "", 1},
 		{[]string{"inspect"}, catalog.Archived, "", 1},
 		{[]string{commit}, catalog.Archived, "", 1},
+		{[]string{commit + ", in the transaction"}, catalog.Archived, "", 1}, // others get their turn
+		{[]string{commit, bare + ", in the transaction"}, catalog.NoVersion, catalog.ErrInternal, 1},
 		{[]string{"detect", "inspect", commit, bare}, catalog.NoVersion, catalog.ErrInternal, 1},
 		{[]string{commit, bare, failure}, catalog.NoVersion, catalog.ErrInternal, 0}, // which only the frontier can tell
 	} {

@@ -180,6 +180,9 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	}
 	var result frontier.Result
 	done := func(txn *kv.Txn, act catalog.Activity) error {
+		if err := p.step(step+", in the transaction", job.URL); err != nil {
+			return err
+		}
 		result = p.result(job, ex, act)
 		return p.Frontier.Done(txn, lease, job, result)
 	}

@@ -88,9 +88,9 @@ func (p Resource) seed(i int) (catalog.Seed, error) {
 			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is neither an IRI nor an object with href", i)
 		}
 	}
-	for what, iri := range map[string]string{"portal": portal, "dataset": p.Dataset} {
-		if err := archive.CheckName(iri); err != nil {
-			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad "+what, "resource %d: %s %v", i, what, err)
+	for _, name := range []struct{ what, iri string }{{"portal", portal}, {"dataset", p.Dataset}} {
+		if err := archive.CheckName(name.iri); err != nil {
+			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad "+name.what, "resource %d: %s %v", i, name.what, err)
 		}
 	}
 	return catalog.Seed{URL: strings.TrimSpace(p.Href), Portal: portal, Dataset: p.Dataset, Title: p.Title, Format: p.Format}, nil
