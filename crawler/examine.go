@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -36,17 +35,16 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	if latest != nil && latest.Digests == digests {
 		return visit, p.again(ctx, *latest, ex, leave)
 	}
-	found := detect.Detection{Type: "application/octet-stream", Because: "our recognition failed on it"}
-	p.contain("detect", ex.URL, func() {
-		found, err = detect.File(ctx, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
-	})
+	found, err := p.detect(ctx, job, ex, &visit)
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
 	}
 	why := soft404(job, found)
 	if why == "" {
-		if why, err = p.sameError(ctx, job, ex, found); err != nil {
+		if why, err = p.sameError(ctx, job, ex, found); err != nil && archive.IsOwn(ctx, err) {
 			return visit, err
+		} else if err != nil {
+			p.Log.Warn("not compared with other files of the host", "url", ex.URL, "error", err)
 		}
 		if why != "" {
 			visit.ErrorPage = &digests.SHA256
@@ -56,19 +54,32 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, why
 		return visit, nil
 	}
-	visit.Kept, err = p.keep(ctx, latest, ex, found, leave)
+	err = p.keep(ctx, latest, ex, found, &visit, leave)
 	return visit, err
 }
 
-// contain runs what looks into a stranger's bytes. A panic there is a fault of ours that one file has found: the log gets
-// its stack, the file is kept without what was looked for, and the crawl goes on; it would meet the file again after every restart.
-func (p *Pipeline) contain(doing, url string, look func()) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			p.Log.Error("a fault of this program: please report it with the file", "doing", doing, "url", url, "panic", fault, "stack", string(debug.Stack()))
+// How long our own looking at one file may take: finding its type, and looking into it.
+const (
+	detectTime  = time.Minute
+	inspectTime = 2 * time.Minute
+)
+
+// detect finds the media type. Where that fails, or takes too long, the file is kept as bytes.
+func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection, err error) {
+	limited, cancel := context.WithTimeout(ctx, detectTime)
+	defer cancel()
+	err = archive.Contain(func() (err error) {
+		if err := p.step("detect", ex.URL); err != nil {
+			return err
 		}
-	}()
-	look()
+		found, err = detect.File(limited, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
+		return err
+	})
+	if err == nil || archive.IsOwn(ctx, err) {
+		return found, err
+	}
+	visit.Fault = p.fault("detect", ex.URL, err)
+	return detect.Detection{Type: "application/octet-stream", Because: "our recognition failed on it"}, nil
 }
 
 // again takes in the bytes of the latest version once more.
@@ -89,22 +100,37 @@ func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.
 }
 
 // keep looks into a new version's bytes and puts them on the disk. The processor is left to others while that waits for it.
-func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, written func()) (kept *archive.Kept, err error) {
-	kept = &archive.Kept{
+// A fault of ours in looking costs what was looked for; the bytes are kept.
+func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, visit *archive.Visit, written func()) error {
+	kept := &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
 	}
-	p.contain("inspect", ex.URL, func() {
-		kept.Inside, err = inspect.File(ctx, inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}, inspect.Limits{})
+	err := archive.Contain(func() (err error) {
+		if err := p.step("inspect", ex.URL); err != nil {
+			return err
+		}
+		in := inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}
+		kept.Inside, err = inspect.File(ctx, in, inspect.Limits{Time: inspectTime})
+		return err
 	})
+	if err != nil && !archive.IsOwn(ctx, err) {
+		visit.Fault = p.fault("inspect", ex.URL, err)
+		kept.Inside, err = &inspect.Inside{Faults: []string{visit.Fault}}, nil
+	}
 	if err == nil && latest != nil {
-		kept.Change = p.change(ctx, *latest, kept, ex)
+		fault := archive.Contain(func() error { kept.Change = p.change(ctx, *latest, kept, ex); return nil })
+		if fault != nil {
+			visit.Fault = p.fault("compare with the version before", ex.URL, fault)
+		}
 	}
 	if err := errors.Join(err, ctx.Err()); err != nil {
-		return nil, err
+		return err
 	}
-	kept.Placed, err = p.place(ctx, latest, ex, written)
-	return kept, err
+	if kept.Placed, err = p.place(ctx, latest, ex, written); err == nil {
+		visit.Kept = kept
+	}
+	return err
 }
 
 // noRoom makes a fetch that failed of one whose bytes the disk had no room for.
@@ -131,7 +157,7 @@ func mediaType(contentType string) string {
 // place gives the bytes to the content store, beside the version before them; a transaction makes them part of it.
 func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, written func()) (*content.Placed, error) {
 	digests := ex.Body.Digests()
-	opts := content.PutOptions{Known: &digests, Written: written}
+	opts := content.PutOptions{Known: &digests, Written: written} // TODO(content): Label, what the pack says of the file
 	if latest != nil {
 		opts.Previous = latest.Digests.SHA256
 	}
@@ -151,6 +177,10 @@ const compareTime = time.Minute
 func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
 	limited, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()
+	if err := p.step("compare", ex.URL); err != nil {
+		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
+		return nil
+	}
 	older, inside, closer, err := p.Archive.Side(limited, latest)
 	if err != nil {
 		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)

@@ -79,14 +79,24 @@ func (in *Intake) Open(_ context.Context, r harvest.Report, portal string, whole
 
 // Keep implements harvest.Keeper.
 func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err error) {
-	fresh, err := in.keep(ctx, archive.Listing{Seeds: step.Seeds, Quads: step.Quads}, func(txn *kv.Txn) error {
+	for i := range step.Seeds { // one dataset's odd name must not cost the others
+		s := &step.Seeds[i]
+		s.Portal, s.Dataset = archive.CleanName(s.Portal), archive.CleanName(s.Dataset)
+	}
+	also := func(txn *kv.Txn) error {
 		if step.Portal != "" {
 			if err := in.Ledger.Stage(txn, step.Source, step.Portal, step.Entries); err != nil {
 				return err
 			}
 		}
 		return in.Ledger.Mark(txn, step.Source, step.Mark)
-	})
+	}
+	fresh, err := in.keep(ctx, archive.Listing{Seeds: step.Seeds, Quads: step.Quads}, also)
+	if errors.Is(err, kv.ErrTooBig) && len(step.Seeds) > 0 { // the URLs first: without the mark, they come again after a crash
+		if fresh, err = in.keepSeeds(ctx, step.Seeds); err == nil {
+			_, err = in.keep(ctx, archive.Listing{Quads: step.Quads}, also)
+		}
+	}
 	for _, isNew := range fresh {
 		if isNew {
 			added++
@@ -110,11 +120,17 @@ func (in *Intake) End(ctx context.Context, r harvest.Report, done bool, next str
 	})
 }
 
-// keep registers a listing. Users and passwords in its URLs are neither kept nor sent.
+// keep registers a listing, with what sources say cut to what records hold. Users and passwords in its URLs are neither kept
+// nor sent.
 func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
 	listing.Seeds = slices.Clone(listing.Seeds)
 	for i := range listing.Seeds {
-		listing.Seeds[i].URL, _ = surt.WithoutSecret(listing.Seeds[i].URL)
+		s := listing.Seeds[i]
+		s.URL, _ = surt.WithoutSecret(s.URL)
+		var err error
+		if listing.Seeds[i], err = archive.BoundSeed(s); err != nil {
+			return nil, err
+		}
 	}
 	fresh, err := in.Archive.Register(ctx, in.Clock(), listing, func(txn *kv.Txn) error {
 		if err := in.Frontier.AddIn(txn, listing.Seeds...); err != nil {

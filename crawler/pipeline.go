@@ -5,7 +5,8 @@
 // it; Intake is the way in for seeds.
 //
 // A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes, unless it failed
-// because of this machine: then nothing is recorded, and the crawl waits (outage.go says by which rule). An error means
+// because of this machine: then nothing is recorded, and the crawl waits (outage.go says by which rule). So is a fault of this
+// program with the bytes of one URL, be it a panic (faults.go): no file can end the crawl. An error means
 // that the archive itself could not do its work: the store, a disk without room for the record, the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
 // crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
 package crawler
@@ -19,6 +20,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -52,26 +54,42 @@ type Pipeline struct {
 
 	progress progress
 	outage   outage
+	faults   atomic.Int64                 // internal failures since the process began
+	trip     func(step, url string) error // called at the beginning of the steps that faults.go contains; a test's, or nil
 }
 
 // Visit takes one job of a lease through the whole way and reports what came of it.
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
-	latest, err := p.latest(ctx, job)
-	if err != nil {
+	var latest *catalog.Version
+	var exchange *fetch.Exchange
+	err := archive.Contain(func() (err error) {
+		if latest, err = p.latest(ctx, job); err != nil {
+			return err
+		}
+		exchange, err = p.fetch(ctx, job, latest)
+		return err
+	})
+	if endsVisit(ctx, err) {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
-	exchange, err := p.fetch(ctx, job, latest)
 	if err != nil {
-		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+		now := time.Now()
+		exchange = &fetch.Exchange{URL: job.URL, Start: now, End: now}
+		internal(exchange, p.fault("fetch", job.URL, err))
 	}
 	defer p.remove(exchange)
-	found, err := p.examine(ctx, job, latest, exchange)
+	var found archive.Visit
+	err = archive.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange); return err })
 	if errors.Is(err, kv.ErrDiskFull) {
 		noRoom(exchange, err)
 		found, err = archive.Visit{}, nil
 	}
-	if err != nil {
+	if endsVisit(ctx, err) {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	if err != nil {
+		internal(exchange, p.fault("examine", job.URL, err))
+		found = archive.Visit{}
 	}
 	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
 		p.Refused()
@@ -79,7 +97,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	if found.Kept != nil {
 		defer found.Kept.Placed.Release()
 	}
-	report, err := p.commit(ctx, lease, job, latest, exchange, found)
+	report, err := p.settle(ctx, lease, job, latest, exchange, found)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
@@ -92,6 +110,10 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Version, error) {
 	v, err := p.Archive.Newest(ctx, job.URL)
 	if errors.Is(err, archive.ErrNotFound) {
+		return nil, nil
+	}
+	if errors.Is(err, archive.ErrBadRecord) { // it is fetched as if it were new
+		p.Log.Error("the latest version cannot be read", "url", job.URL, "error", err)
 		return nil, nil
 	}
 	return &v, err
@@ -107,16 +129,20 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if !verdict.Allowed {
 		return refused(job, verdict), nil
 	}
+	result := politeness.Result{}
+	defer func() { pass.Leave(result) }()
+	if err := p.step("fetch", job.URL); err != nil {
+		return nil, err
+	}
 	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
 	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // bytes that were lost to damage are asked for again
 		request.ETag, request.LastModified = job.ETag, job.LastModified
 	}
 	exchange, err := p.Fetch(ctx, request)
 	if err != nil {
-		pass.Leave(politeness.Result{})
 		return nil, err
 	}
-	pass.Leave(politeness.ResultOf(exchange))
+	result = politeness.ResultOf(exchange)
 	return exchange, nil
 }
 
@@ -135,6 +161,15 @@ func (p *Pipeline) stored(v catalog.Version) bool {
 
 // commit makes what was found true: the version if there is one, its triples, and the job's next visit, all at once.
 func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (Report, error) {
+	step := "commit"
+	if found.Kept == nil {
+		step = "commit the failure"
+	} else if found.Fault != "" {
+		step = "commit without what is inside"
+	}
+	if err := p.step(step, job.URL); err != nil {
+		return Report{}, err
+	}
 	now := p.Clock()
 	found.Activity = catalog.Activity{
 		URL: job.URL, FinalURL: ex.FinalURL, Start: now.Add(ex.Start.Sub(ex.End)), End: now,
@@ -148,6 +183,9 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	}
 	var result frontier.Result
 	done := func(txn *kv.Txn, act catalog.Activity) error {
+		if err := p.step(step+", in the transaction", job.URL); err != nil {
+			return err
+		}
 		result = p.result(job, ex, act)
 		return p.Frontier.Done(txn, lease, job, result)
 	}
@@ -162,6 +200,9 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	return r, nil
 }
 
+// maxDate is the length of the longest Last-Modified that is sent back to a host, in bytes.
+const maxDate = 100
+
 // noRoomPause is how long a file is left alone for which there was no room on the disk.
 const noRoomPause = 10 * time.Minute
 
@@ -175,15 +216,22 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	if act.ErrorClass == catalog.ErrDiskFull { // which says nothing about the file
 		next, why = p.Clock().Add(noRoomPause), "the disk was full"
 	}
-	r := frontier.Result{Visit: visit, NextDue: next, Why: why}
+	passing := act.ErrorClass == catalog.ErrInternal // neither does this
+	if passing {
+		next, why = p.Clock().Add(internalPause(job.Errors)), "a fault of this program: the file is left alone for longer each time"
+	}
+	r := frontier.Result{Visit: visit, NextDue: next, Why: why, Passing: passing}
 	if host, err := surt.Host(job.URL); err == nil { // what cannot be fetched has no host to spare
 		r.HostBackoff, r.HostWait = p.Gate.Held(host)
 	}
 	if wait, why := quickRetry(job, act, r.HostBackoff); wait > 0 {
 		r.NextDue, r.Why, r.Passing = p.Clock().Add(wait), why, true
 	}
-	if visit.Known() {
-		r.ETag, r.LastModified = ex.ETag, ex.LastModified
+	if visit.Known() && len(ex.ETag) <= archive.MaxETag {
+		r.ETag = ex.ETag
+	}
+	if visit.Known() && len(ex.LastModified) <= maxDate {
+		r.LastModified = ex.LastModified
 	}
 	if ex.Body != nil {
 		r.Size = ex.Body.Size()

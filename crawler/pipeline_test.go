@@ -154,6 +154,18 @@ func newNode(t *testing.T) *node {
 // newNodeIn has its packs in a directory.
 func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 	t.Helper()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, closeNode := newNodeOf(t, db, packs, options)
+	t.Cleanup(closeNode)
+	return n
+}
+
+// newNodeOf has a database of its own, which closing the node closes.
+func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (*node, func()) {
+	t.Helper()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -161,8 +173,6 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 		}
 	}
 	clock := &testClock{base: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), set: time.Now()}
-	db, err := kv.Open("", kv.Options{InMemory: true})
-	must(err)
 	triples, err := triplestore.Open(db, triplestore.Options{})
 	must(err)
 	bytes, err := content.Open(packs, db, options)
@@ -174,10 +184,10 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 	must(err)
 	fetcher := fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Dial: n.connect})
 	arc := archive.New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
-	t.Cleanup(func() {
+	closeNode := func() {
 		fetcher.Close()
 		must(errors.Join(bytes.Close(), triples.Close(), db.Close()))
-	})
+	}
 	limits := schedule.Limits{Min: time.Hour, Max: 24 * time.Hour}
 	n.Intake = &Intake{Archive: arc, Frontier: queue, Clock: clock.now}
 	n.Pipeline = &Pipeline{
@@ -188,7 +198,7 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 		Schedule:   schedule.PaperRule(limits),
 		Processors: make(chan struct{}, 2),
 	}
-	return n
+	return n, closeNode
 }
 
 // restart forgets what the frontier and the gate have in memory.
@@ -440,18 +450,6 @@ func TestACrawlThatHasMadeAllItsFetchesDoesNotWaitForMore(t *testing.T) {
 	summary, err := n.Run(t.Context(), RunOptions{MaxFetches: 3})
 	if err != nil || summary.Fetches != 3 {
 		t.Errorf("%+v, %v; want three fetches and the end", summary, err)
-	}
-}
-
-func TestAFaultOfOursInLookingAtAFileIsLoggedAndContained(t *testing.T) {
-	t.Parallel()
-	var log strings.Builder
-	p := &Pipeline{Log: slog.New(slog.NewTextHandler(&log, nil))}
-	p.contain("detect", "http://h.example/odd.csv", func() { _ = []int{}[len(log.String())] })
-	for _, want := range []string{"level=ERROR", "doing=detect", "http://h.example/odd.csv", "index out of range", "pipeline_test.go"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %q: %s", want, log.String())
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,6 +27,7 @@ type Status struct {
 	Waiting  map[string]int          `json:"waiting"` // hosts met lately that have to be waited for, by reason
 	NextDue  time.Time               `json:"nextDue,omitzero"`
 	Unjoined int                     `json:"unjoined"` // versions whose columns are not indexed yet
+	Internal Internal                `json:"internal"` // faults of this program with single URLs
 
 	Jobs []supervise.Job `json:"jobs"` // what runs in the background, and how it stands
 
@@ -37,6 +39,16 @@ type Status struct {
 	Bytes   int64     `json:"bytes"`
 	Rate    float64   `json:"rate"` // fetches a second, over the last minute
 }
+
+// Internal is what is known of faults of this program with single URLs. Its list is bounded.
+type Internal struct {
+	Count  int                       `json:"count"`  // URLs that are listed
+	Newest []catalog.InternalFailure `json:"newest"` // of them, at most shownInternal
+	Since  int64                     `json:"since"`  // faults since this process began
+}
+
+// shownInternal bounds the internal failures that a status has.
+const shownInternal = 20
 
 // HostStatus is how the crawl of one host goes.
 type HostStatus struct {
@@ -72,6 +84,13 @@ func (p *Pipeline) Status() (Status, error) {
 			s.Waiting[h.Wait]++
 		}
 	}
+	if s.Internal.Newest, s.Internal.Count, err = p.Archive.InternalFailures(context.Background(), shownInternal); err != nil {
+		return Status{}, err
+	}
+	if s.Internal.Newest == nil {
+		s.Internal.Newest = []catalog.InternalFailure{} // [] in JSON
+	}
+	s.Internal.Since = p.faults.Load()
 	p.progress.into(&s)
 	s.Waits = s.waits(p.Clock())
 	return s, nil

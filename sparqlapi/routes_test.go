@@ -141,7 +141,8 @@ func TestPostedResourcesAreTakenAllOrNone(t *testing.T) {
 		t.Errorf("seed %+v", s)
 	}
 	for body, want := range map[string]string{
-		`[{"href":"http://ok.example/"},{"href":"not a url"}]`: "resource 1", `{"href":"javascript:alert(1)"}`: "resource 0", `{`: "expected", `[{"href":3}]`: "expected", ``: "expected",
+		`[{"href":"http://ok.example/"},{"href":"not a url"}]`: "resource 1", `{"href":"javascript:alert(1)"}`: "resource 0", `{"href":"http://ok.example/","dataset":"http://d.example/\u0000"}`: "resource 0: dataset",
+		`{"href":"http://ok.example/","portal":"http://p.example/\n"}`: "resource 0: portal", `{`: "expected", `[{"href":3}]`: "expected", ``: "expected",
 	} {
 		res := post(body)
 		if got := text(t, res); res.StatusCode != 400 || !strings.Contains(got, want) {

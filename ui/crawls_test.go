@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/supervise"
 )
 
@@ -44,5 +45,19 @@ func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
 				t.Errorf("the first page says that the crawl stands still: %v", held)
 			}
 		})
+	}
+}
+
+func TestTheCrawlsPageListsFaultsOfTheProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.status = crawler.Status{Since: fixedNow.Add(-time.Hour), Internal: crawler.Internal{Count: 2, Newest: []catalog.InternalFailure{
+		{URL: "http://h.example/<odd>.csv", At: fixedNow.Add(-time.Minute), Why: "inspect: a fault of this program: <b>", Times: 3},
+	}}}
+	page := body(t, get(t, site(w), "/crawls"))
+	for _, want := range []string{"Faults of this program", "2 files", "/dataset?url=http%3A%2F%2Fh.example%2F%3Codd%3E.csv", "program: &lt;b&gt;"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("/crawls lacks %q: %s", want, page)
+		}
 	}
 }

@@ -15,6 +15,7 @@ type inside struct {
 	Tables  []part
 	RDF     *rdfFacts
 	Faults  []string
+	Omitted []string // sentences on what of the content is not kept or not shown
 }
 
 // member is a file in a version that is an archive.
@@ -42,25 +43,28 @@ type rdfFault struct {
 	Message   string
 }
 
-// maxShown bounds the lists of a page.
-const maxShown = 200
+// maxShown bounds the lists of a page, maxParts the tables of one member.
+const (
+	maxShown = 200
+	maxParts = 20
+)
 
 func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 	if in == nil {
 		return nil
 	}
-	page := &inside{Number: len(in.Members), More: in.More || len(in.Members) > maxShown, Faults: in.Faults}
+	page := &inside{Number: len(in.Members) + in.MembersOmitted, More: in.More || len(in.Members) > maxShown, Faults: in.Faults, Omitted: omitted(in)}
 	for _, m := range in.Members[:min(len(in.Members), maxShown)] {
 		address := u.memberPath(versionID, m.Path)
 		line := member{Path: m.Path, About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
-		for _, t := range m.Tables {
-			line.Tables = append(line.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(len(t.Columns))})
+		for _, t := range m.Tables[:min(len(m.Tables), maxParts)] {
+			line.Tables = append(line.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
 		}
 		page.Members = append(page.Members, line)
 	}
 	if len(in.Tables) > 1 {
 		for _, t := range in.Tables[:min(len(in.Tables), maxShown)] {
-			page.Tables = append(page.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(len(t.Columns))})
+			page.Tables = append(page.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
 		}
 	}
 	if p := in.RDF; p != nil {
@@ -74,6 +78,29 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 		page.RDF.Predicates, page.RDF.Classes = rdfCounts(p.Predicates), rdfCounts(p.Classes)
 	}
 	return page
+}
+
+// omitted says what the bounds of records and pages have left out.
+func omitted(in *inspect.Inside) (list []string) {
+	if len(in.Tables) > 0 && in.Tables[0].Width() > maxColumns {
+		list = append(list, "This page shows the first "+humanCount(maxColumns)+" of the "+plural(in.Tables[0].Width(), "column")+" of the first table.")
+	}
+	if len(in.Tables) > maxShown {
+		list = append(list, "This page shows the first "+humanCount(maxShown)+" of "+plural(len(in.Tables), "table")+".")
+	}
+	if len(in.Members) > maxShown {
+		list = append(list, "This page shows the first "+humanCount(maxShown)+" of the files inside.")
+	}
+	if n := in.ColumnsOmitted; n > 0 {
+		list = append(list, "The archive keeps no profile of "+plural(n, "column")+" more: there are too many.")
+	}
+	if n := in.MembersOmitted; n > 0 {
+		list = append(list, "The archive does not list "+plural(n, "file")+" more that are inside: there are too many.")
+	}
+	if n := in.SketchesOmitted; n > 0 {
+		list = append(list, "The values of "+plural(n, "column")+" are not compared with other tables: there are too many.")
+	}
+	return list
 }
 
 func rdfCounts(all []rdfprofile.Count) (list []rdfCount) {

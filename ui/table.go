@@ -78,7 +78,7 @@ type column struct {
 }
 
 func sizeOf(p *csvprofile.Profile) string {
-	return plural(len(p.Columns), "column") + ", " + plural(int(p.Rows), "row")
+	return plural(p.Width(), "column") + ", " + plural(int(p.Rows), "row")
 }
 
 const maxColumns = 500

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -26,6 +27,8 @@ type Visit struct {
 	// ErrorPage are the bytes that were recognised as an error page that many URLs of the host give; versions of them that
 	// were kept before are marked. nil where there are none.
 	ErrorPage *[32]byte
+	// Fault says how this program failed to look into the bytes, which are kept all the same; "" where it did not.
+	Fault string
 }
 
 // Kept is a body whose bytes are on disk already, and what was found out about it.
@@ -43,6 +46,9 @@ type Kept struct {
 	Inside       *inspect.Inside // nil where there is nothing to tell
 	Change       *diff.Summary   // against the version before; nil for the first
 	Former       Former          // the version before, where it was read for that; Commit need not read it again then
+
+	record []byte   // of Inside
+	pieces [][]byte // of the record, where it is long
 }
 
 // Former is a version by its id, and what is inside it.
@@ -51,22 +57,37 @@ type Former struct {
 	Inside  *inspect.Inside
 }
 
+// prepare cuts what strangers have said to what a record may hold, and encodes what is inside. Kept becomes a copy.
+func (v *Visit) prepare() error {
+	v.Activity = boundActivity(v.Activity)
+	if v.Kept == nil {
+		return nil
+	}
+	kept := *v.Kept
+	kept.bound()
+	if kept.Inside != nil {
+		var err error
+		if kept.Inside, kept.record, kept.pieces, err = packInside(kept.Inside); err != nil {
+			return err
+		}
+	}
+	v.Kept = &kept
+	return nil
+}
+
 // Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
 // the content's, and what also adds (may be nil; it is given the activity as it will be recorded) are one transaction, durable on return. Bytes equal to the latest version's make no
 // version: the outcome becomes Unchanged. It returns the activity as recorded.
 func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, catalog.Activity) error) (catalog.Activity, error) {
+	if err := visit.prepare(); err != nil { // before other writers have to wait
+		return visit.Activity, fmt.Errorf("archive: commit %s: %w", visit.Activity.URL, err)
+	}
 	act := visit.Activity
 	id, err := ResourceID(act.URL)
 	if err != nil {
 		return act, fmt.Errorf("archive: commit: %w", err)
 	}
 	act.ID = id + "-" + strconv.FormatInt(act.Start.UnixMilli(), 10)
-	var inside []byte // encoded before other writers have to wait
-	if visit.Kept != nil && visit.Kept.Inside != nil {
-		if inside, err = encodeInside(visit.Kept.Inside); err != nil {
-			return act, fmt.Errorf("archive: commit %s: %w", act.URL, err)
-		}
-	}
 	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		act := &act
 		act.Version = ""
@@ -84,14 +105,21 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 		act.URL = before.URL
 		after := visited(before, *act)
 		if visit.Kept != nil {
-			if err := a.keep(txn, t, &after, act, visit.Kept, inside); err != nil {
+			if err := a.keep(txn, t, &after, act, visit.Kept); err != nil {
 				return err
 			}
+		}
+		fault := ""
+		if act.Outcome == catalog.Archived {
+			fault = visit.Fault
 		}
 		if act.Version == "" && after.Versions > 0 && act.Outcome == catalog.Unchanged {
 			act.Version = ns.VersionID(id, after.Versions-1)
 		}
 		after.Outcome = act.Outcome
+		if err := t.noteInternal(ctx, &after, *act, fault); err != nil {
+			return err
+		}
 		var change *diff.Summary
 		if visit.Kept != nil {
 			change = visit.Kept.Change
@@ -138,7 +166,7 @@ func visited(r record, act catalog.Activity) record {
 }
 
 // keep makes a version of what was kept, unless it is what the resource held already.
-func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.Activity, kept *Kept, inside []byte) error {
+func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.Activity, kept *Kept) error {
 	ref := kept.Ref
 	if kept.Placed != nil {
 		var err error
@@ -165,7 +193,7 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	r.Versions++
 	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
 	r.MediaType, r.FileName = v.Type, v.FileName
-	if err := t.saveVersion(r.ID, v, ref, kept, inside); err != nil {
+	if err := t.saveVersion(r.ID, v, ref, kept); err != nil {
 		return err
 	}
 	if err := replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change)); err != nil {
@@ -183,7 +211,10 @@ func (a *Archive) findVersion(t tables, before, after record, kept *Kept) error 
 			former := kept.Former
 			if id := ns.VersionID(before.ID, before.Versions-1); former.Version != id {
 				var err error
-				if former.Inside, err = t.inside(id); err != nil {
+				if former.Inside, err = t.inside(id); errors.Is(err, ErrBadRecord) {
+					err = nil // words of the former columns stay in the index
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -200,12 +231,12 @@ func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside, change *diff
 	return append(append(describe.Version(m, v), describe.Inside(m, v, in)...), describe.Change(m, v, change)...)
 }
 
-func (t tables) saveVersion(id string, v catalog.Version, ref content.Ref, kept *Kept, inside []byte) error {
+func (t tables) saveVersion(id string, v catalog.Version, ref content.Ref, kept *Kept) error {
 	if err := t.set(key(tableVersion, rid(id), v.N), v); err != nil {
 		return err
 	}
-	if inside != nil {
-		if err := t.txn.Set(kv.SpaceArchive, key(tableInside, rid(id), v.N), inside); err != nil {
+	if kept.Inside != nil {
+		if err := t.saveInside(id, v.N, kept.record, kept.pieces); err != nil {
 			return err
 		}
 	}

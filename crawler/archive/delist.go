@@ -57,8 +57,11 @@ func (a *Archive) Delist(ctx context.Context, list []Delisting) error {
 }
 
 func (t tables) ofDataset(ctx context.Context, dataset string) (ids []string, err error) {
-	err = t.scan(ctx, key(tableByDataset, dataset, ""), nil, func(k, _ []byte) (bool, error) {
-		ids = append(ids, tail(k, ridLen))
+	prefix := key(tableByDataset, dataset, "")
+	err = t.scan(ctx, prefix, nil, func(k, _ []byte) (bool, error) {
+		if id, ok := behind(k, prefix); ok {
+			ids = append(ids, id)
+		}
 		return true, nil
 	})
 	return ids, err

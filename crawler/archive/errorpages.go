@@ -11,8 +11,9 @@ import (
 
 // Bounds of what one visit looks at, and marks, among the versions of the same bytes.
 const (
-	sameBytesRead   = 2000
-	sameBytesMarked = 500
+	sameBytesRead    = 2000
+	sameBytesMarked  = 500
+	sameBytesWritten = 1 << 20 // bytes of records
 )
 
 // SameBytes counts the other URLs of a URL's host of which a version has the same bytes, up to most.
@@ -68,40 +69,43 @@ func (a *Archive) markErrorPages(ctx context.Context, txn *triplestore.Txn, t ta
 	if err != nil {
 		return err
 	}
+	written := 0
 	for _, f := range list {
-		if err := a.markErrorPage(txn, t, ns.VersionID(f.id, f.n), why); err != nil {
+		n, err := a.markErrorPage(txn, t, ns.VersionID(f.id, f.n), why)
+		if written += n; err != nil || written > sameBytesWritten {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Archive) markErrorPage(txn *triplestore.Txn, t tables, version, why string) error {
+// markErrorPage says how many bytes of strangers' texts it has written again, about.
+func (a *Archive) markErrorPage(txn *triplestore.Txn, t tables, version, why string) (written int, err error) {
 	v, known, err := t.version(version)
 	if err != nil || !known || v.ErrorPage != "" {
-		return err
+		return 0, err
 	}
 	marked := v
 	marked.ErrorPage = why
 	id, n, _ := ns.SplitVersionID(version)
 	r, _, err := t.resource(id)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r.ErrorPages++
 	if err := t.set(key(tableVersion, rid(id), n), marked); err != nil {
-		return err
+		return 0, err
 	}
 	if err := t.txn.Delete(storedSpace, storedKey(id, n)); err != nil { // hardly anybody asks for it now
-		return err
+		return 0, err
 	}
 	if err := t.set(key(tableResource, rid(id)), r); err != nil {
-		return err
+		return 0, err
 	}
 	if err := t.uncount(r, v); err != nil {
-		return err
+		return 0, err
 	}
-	return replace(txn, describe.Version(a.mint, v), describe.Version(a.mint, marked))
+	return headersSize(v.Headers) + headersSize(v.Request) + sourcesSize(r.Sources), replace(txn, describe.Version(a.mint, v), describe.Version(a.mint, marked))
 }
 
 // uncount takes a version out of the figures; r is the record after it.

@@ -19,6 +19,20 @@ import (
 // JSON alone, which begins with a brace.
 const insideFormat = 1
 
+// A record that is longer than insideWhole is kept in pieces: the key of the version has the format insidePieces (1 byte),
+// how many pieces there are, how long all of them together are, compressed and not (uvarint each); the keys behind it, with
+// the number of the piece from 0 (4 bytes) added, have the zstd frame of the record in pieces of insidePiece bytes.
+const (
+	insidePieces = 2
+	insideWhole  = 256 << 10
+	insidePiece  = 512 << 10
+
+	// maxInside bounds what is kept of one version, in bytes: a transaction has to hold it.
+	maxInside    = 9 << 18  // compressed
+	maxInsideRaw = 24 << 20 // as it is decoded
+	maxSketches  = 1 << 20  // of it, the sketches of columns, which nothing compresses
+)
+
 func encodeInside(in *inspect.Inside) ([]byte, error) {
 	bare := *in
 	bare.Tables = withoutSketches(in.Tables)
@@ -48,6 +62,7 @@ func encodeInside(in *inspect.Inside) ([]byte, error) {
 	return b, nil
 }
 
+// decodeInside reads a record that is not in pieces.
 func decodeInside(raw []byte) (*inspect.Inside, error) {
 	in := &inspect.Inside{}
 	if len(raw) > 0 && raw[0] == '{' {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/describe"
 	"odarchive/crawler/inspect"
@@ -115,15 +117,47 @@ func (a *Archive) joinSome(ctx context.Context) (int, error) {
 	marks, err := a.waiting(ctx)
 	for limit := len(marks); err == nil && limit > 0; {
 		var done int
-		if done, err = a.joinMarks(ctx, marks[:limit]); !errors.Is(err, kv.ErrTooBig) {
+		err = Contain(func() (err error) { done, err = a.joinMarks(ctx, marks[:limit]); return err })
+		if err == nil || IsOwn(ctx, err) {
 			return done, err
 		}
 		if limit == 1 {
-			return 1, a.joinApart(ctx, marks[0])
+			return 1, a.joinAlone(ctx, marks[0], err)
 		}
-		limit, err = limit/2, nil // tables of unusually many values
+		limit, err = limit/2, nil // one of them has unusually many values, or meets a fault of ours
 	}
 	return 0, err
+}
+
+// joinAlone takes in one version that failed by itself, in two steps if it is too much for one, and gives it up if that fails,
+// too: it is not in the index then, and listed as an internal failure. Those behind it are not held up.
+func (a *Archive) joinAlone(ctx context.Context, mark []byte, err error) error {
+	if errors.Is(err, kv.ErrTooBig) {
+		err = Contain(func() error { return a.joinApart(ctx, mark) })
+	}
+	if err == nil || IsOwn(ctx, err) {
+		return err
+	}
+	id := tail(mark[:len(mark)-4], ridLen)
+	return a.db.Update(ctx, func(txn *kv.Txn) error {
+		t := tables{txn: txn}
+		r, known, err2 := t.resource(id)
+		if err2 == nil && known {
+			act := catalog.Activity{Outcome: catalog.Archived, End: time.Now()}
+			err2 = t.noteInternal(ctx, &r, act, "its columns are not in the index of joinable columns: "+err.Error())
+			if err2 == nil {
+				err2 = t.set(key(tableResource, rid(id)), r)
+			}
+		}
+		if err2 != nil && !errors.Is(err2, ErrBadRecord) {
+			return err2
+		}
+		txn.OnCommit(func() {
+			a.joining.left.Add(-1)
+			a.joining.last = mark
+		})
+		return t.drop(mark)
+	})
 }
 
 // waiting lists the next marks in the order of their keys, from the beginning again behind the last.
@@ -215,6 +249,9 @@ func (a *Archive) replacement(t tables, mark []byte) (joins.Replacement, error) 
 		return r, nil
 	}
 	in, err := t.inside(r.New)
+	if errors.Is(err, ErrBadRecord) {
+		in, err = nil, nil // the check tells
+	}
 	r.Columns = columnsOf(r.New, in)
 	return r, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -169,12 +168,20 @@ func (a *Archive) Dataset(ctx context.Context, iri string) (catalog.DatasetEntry
 	d := catalog.DatasetEntry{IRI: iri}
 	listed := false
 	err := a.view(func(t tables) error {
-		return t.scan(ctx, key(tableByDataset, iri, ""), nil, func(k, _ []byte) (bool, error) {
-			r, ok, err := t.resource(tail(k, ridLen))
+		prefix := key(tableByDataset, iri, "")
+		return t.scan(ctx, prefix, nil, func(k, _ []byte) (bool, error) {
+			id, ok := behind(k, prefix)
+			if !ok {
+				return true, nil
+			}
+			r, ok, err := t.resource(id)
 			if err != nil || !ok {
-				return false, orNotFound(err, "resource", tail(k, ridLen))
+				return false, orNotFound(err, "resource", id)
 			}
 			i := slices.IndexFunc(r.Sources, func(s catalog.Source) bool { return s.Dataset == iri })
+			if i < 0 {
+				return true, nil
+			}
 			d.Portal, d.Title = r.Sources[i].Portal, r.Sources[i].DatasetTitle
 			d.URLs = append(d.URLs, r.URL)
 			since := r.Sources[i].Delisted
@@ -254,8 +261,11 @@ func (a *Archive) ResourcesOfType(ctx context.Context, mediaType, after string, 
 // IDsOfType calls f with the ids of the resources whose latest version has a media type, in their order.
 func (a *Archive) IDsOfType(ctx context.Context, mediaType string, f func(id string)) error {
 	return a.view(func(t tables) error {
-		return t.scan(ctx, key(tableByType, strings.ToLower(mediaType), ""), nil, func(k, _ []byte) (bool, error) {
-			f(tail(k, ridLen))
+		prefix := key(tableByType, strings.ToLower(mediaType), "")
+		return t.scan(ctx, prefix, nil, func(k, _ []byte) (bool, error) {
+			if id, ok := behind(k, prefix); ok {
+				f(id)
+			}
 			return true, nil
 		})
 	})
@@ -269,9 +279,13 @@ func (a *Archive) EachVersion(ctx context.Context, f func(catalog.Version) error
 func (a *Archive) each(ctx context.Context, prefix, from []byte, f func(catalog.Resource) bool) error {
 	return a.view(func(t tables) error {
 		return t.scan(ctx, prefix, from, func(k, _ []byte) (bool, error) {
-			r, ok, err := t.resource(tail(k, ridLen))
+			id, ok := behind(k, prefix)
+			if !ok {
+				return true, nil
+			}
+			r, ok, err := t.resource(id)
 			if err != nil || !ok {
-				return false, orNotFound(err, "resource", tail(k, ridLen))
+				return false, orNotFound(err, "resource", id)
 			}
 			return f(r.Resource), nil
 		})
@@ -328,7 +342,7 @@ func (t tables) activities(ctx context.Context, q catalog.ActivityQuery, visit f
 	return t.scan(ctx, key(tableActivity), from, func(k, raw []byte) (bool, error) {
 		var act catalog.Activity
 		if err := json.Unmarshal(raw, &act); err != nil {
-			return false, fmt.Errorf("archive: record %q: %w", k, err)
+			return false, badRecord(k, err)
 		}
 		if u, err := url.Parse(act.URL); q.Host != "" && (err != nil || !strings.EqualFold(u.Host, q.Host)) {
 			return true, nil

@@ -39,6 +39,9 @@ func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, 
 			return err
 		}
 		for i, seed := range listing.Seeds {
+			if seed, err = BoundSeed(seed); err != nil {
+				return err
+			}
 			if fresh[i], err = a.register(t, txn, now, seed); err != nil {
 				return err
 			}
@@ -85,7 +88,7 @@ func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed c
 	if r.Format == "" {
 		r.Format = seed.Format
 	}
-	if r.MediaType == "" && strings.Count(seed.MediaType, "/") == 1 {
+	if r.MediaType == "" {
 		r.MediaType = strings.ToLower(seed.MediaType)
 	}
 	source := catalog.Source{Portal: seed.Portal, Dataset: seed.Dataset, DatasetTitle: seed.DatasetTitle}
@@ -139,6 +142,10 @@ func addSource(r *catalog.Resource, s catalog.Source) bool {
 			r.Sources[i].DatasetTitle = s.DatasetTitle
 		}
 		r.Sources[i].Delisted = time.Time{}
+		return false
+	}
+	if sourcesSize(r.Sources)+sourcesSize([]catalog.Source{s}) > maxSources {
+		r.SourcesOmitted++
 		return false
 	}
 	r.Sources = append(r.Sources, s)
@@ -258,18 +265,26 @@ func (t tables) titlePortal(txn *triplestore.Txn, portal, title string) error {
 	return replace(txn, describe.Portal(portal, before.Title), describe.Portal(portal, title))
 }
 
+// maxRetitled bounds the resources that one transaction describes anew because of their dataset's title.
+const maxRetitled = 1000
+
 // retitle gives the other resources of a dataset its new title too: they are described with it together.
 func (t tables) retitle(txn *triplestore.Txn, id string, s catalog.Source) error {
 	if s.Dataset == "" || s.DatasetTitle == "" {
 		return nil
 	}
 	var others []record
-	err := t.txn.Scan(kv.SpaceArchive, key(tableByDataset, s.Dataset, ""), nil, func(k, _ []byte) (bool, error) {
-		r, known, err := t.resource(tail(k, ridLen))
+	prefix := key(tableByDataset, s.Dataset, "")
+	err := t.txn.Scan(kv.SpaceArchive, prefix, nil, func(k, _ []byte) (bool, error) {
+		other, ok := behind(k, prefix)
+		if !ok {
+			return true, nil
+		}
+		r, known, err := t.resource(other)
 		if known && r.ID != id && slices.ContainsFunc(r.Sources, func(o catalog.Source) bool { return o.Dataset == s.Dataset && o.DatasetTitle != s.DatasetTitle }) {
 			others = append(others, r)
 		}
-		return true, err
+		return len(others) < maxRetitled, err
 	})
 	for _, before := range others {
 		after := before

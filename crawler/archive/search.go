@@ -103,8 +103,10 @@ func (a *Archive) question(ctx context.Context, s catalog.Search) (question, err
 			return nil
 		}
 		q.only = wordindex.Set{}
-		return t.scan(ctx, key(tableByDataset, s.Dataset, ""), nil, func(k, _ []byte) (bool, error) {
-			if doc, known := t.docOfURL(tail(k, ridLen)); known {
+		prefix := key(tableByDataset, s.Dataset, "")
+		return t.scan(ctx, prefix, nil, func(k, _ []byte) (bool, error) {
+			id, ok := behind(k, prefix)
+			if doc, known := t.docOfURL(id); ok && known {
 				q.only.Put(doc)
 			}
 			return true, nil

@@ -19,7 +19,7 @@ import (
 const (
 	tableResource   = 'r' // resource id                       -> record
 	tableVersion    = 'v' // resource id, N (4 bytes)          -> catalog.Version
-	tableInside     = 'p' // resource id, N (4 bytes)          -> inspect.Inside
+	tableInside     = 'p' // resource id, N (4 bytes)          -> inspect.Inside; with a number (4 bytes) more: a piece of it
 	tableChange     = 'x' // resource id, N (4 bytes)          -> diff.Summary, against the version before
 	tableActivity   = 'a' // start (8 bytes, newest first), resource id -> catalog.Activity
 	tableByResource = 'b' // resource id, start (newest first) -> index of activities
@@ -29,13 +29,15 @@ const (
 	tableByPortal   = 'o' // portal, 0, dataset, 0, resource id -> index of resources
 	tableByDataset  = 's' // dataset, 0, resource id           -> index of resources
 	tableUnjoined   = 'j' // resource id, N                    -> mark: not in the index of columns yet
+	tableInternal   = 'e' // resource id                       -> catalog.InternalFailure
 	tableCount      = 'c' // name, 0, key                      -> count
 )
 
 // record is a resource as it is kept: what readers see, and what only the archive needs.
 type record struct {
 	catalog.Resource
-	Latest catalog.Digests
+	Latest   catalog.Digests
+	Internal bool `json:",omitempty"` // it is in tableInternal
 }
 
 // rid is a resource id as a part of a key: of fixed width, so it needs no end mark.
@@ -78,9 +80,13 @@ func (t tables) get(k []byte, value any) (bool, error) {
 		return false, err
 	}
 	if err := json.Unmarshal(raw, value); err != nil {
-		return false, fmt.Errorf("archive: record %q: %w", k, err)
+		return false, badRecord(k, err)
 	}
 	return true, nil
+}
+
+func badRecord(k []byte, err error) error {
+	return fmt.Errorf("archive: record %q: %w: %w", k, ErrBadRecord, err)
 }
 
 func (t tables) set(k []byte, value any) error {
@@ -117,8 +123,8 @@ func (t tables) inside(versionID string) (*inspect.Inside, error) {
 	var in *inspect.Inside
 	k := key(tableInside, rid(resource), n)
 	_, err := t.txn.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
-		if in, err = decodeInside(raw); err != nil {
-			return fmt.Errorf("archive: record %q: %w", k, err)
+		if in, err = unpackInside(raw, t.insidePiecesOf(resource, n)); err != nil {
+			return badRecord(k, err)
 		}
 		return nil
 	})
@@ -153,7 +159,7 @@ func eachValue[T any](ctx context.Context, t tables, prefix, from []byte, f func
 	return t.scan(ctx, prefix, from, func(k, raw []byte) (bool, error) {
 		var value T
 		if err := json.Unmarshal(raw, &value); err != nil {
-			return false, fmt.Errorf("archive: record %q: %w", k, err)
+			return false, badRecord(k, err)
 		}
 		return true, f(value)
 	})
@@ -185,6 +191,15 @@ func (t tables) versions(ctx context.Context, resource string) ([]catalog.Versio
 // versionOfDigest reads a key of tableByDigest.
 func versionOfDigest(k []byte) (resource string, n int) {
 	return tail(k[:len(k)-4], ridLen), int(binary.BigEndian.Uint32(k[len(k)-4:]))
+}
+
+// behind is the resource id behind a prefix of an index's key; false where something else follows, as it does in records of
+// older programs behind names with zero bytes.
+func behind(k, prefix []byte) (id string, ok bool) {
+	if len(k) != len(prefix)+ridLen {
+		return "", false
+	}
+	return string(k[len(prefix):]), true
 }
 
 // tail is the last n bytes of a key: where an index keeps the id it points to.

@@ -7,18 +7,19 @@ import "time"
 
 // Resource is one crawled URL: what its source said of it, what came of crawling it, when it is due again.
 type Resource struct {
-	ID           string // the archive's short id; versions are ID_0, ID_1 ...
-	URL          string
-	Host         string   // host name (with port where it is not the scheme's own)
-	Title        string   // of the distribution, or the file's name
-	Format       string   // as declared by the source
-	MediaType    string   // of the latest version, as detected; "" while there is none
-	FileName     string   // of the latest version
-	Sources      []Source // who lists it, in the order first seen; Portals and Datasets are drawn from it
-	Portals      []string
-	Datasets     []string // IRIs of the datasets it distributes
-	DatasetTitle string   // of the first of them
-	Added        time.Time
+	ID             string // the archive's short id; versions are ID_0, ID_1 ...
+	URL            string
+	Host           string   // host name (with port where it is not the scheme's own)
+	Title          string   // of the distribution, or the file's name
+	Format         string   // as declared by the source
+	MediaType      string   // of the latest version, as detected; "" while there is none
+	FileName       string   // of the latest version
+	Sources        []Source // who lists it, in the order first seen; Portals and Datasets are drawn from it
+	Portals        []string
+	Datasets       []string // IRIs of the datasets it distributes
+	DatasetTitle   string   // of the first of them
+	SourcesOmitted int      `json:",omitempty"` // listings for which the record has no room
+	Added          time.Time
 
 	Versions   int   // how many are kept
 	ErrorPages int   `json:",omitempty"` // of them, those that turned out to be error pages

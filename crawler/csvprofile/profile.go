@@ -32,14 +32,18 @@ type Profile struct {
 	Dialect   Dialect  `json:"dialect"`
 	Rows      int64    `json:"rows"` // data rows, without header, blank lines, comments and footer
 	Columns   []Column `json:"columns"`
-	Empty     int      `json:"emptycolumns,omitempty"` // columns without name and values after the last, not listed
-	Blank     int64    `json:"blank,omitempty"`        // empty lines within the table
-	Ragged    int64    `json:"ragged,omitempty"`       // rows with fewer or more cells than there are columns
-	Truncated bool     `json:"truncated,omitempty"`    // a limit was reached: counts are of what was read
-	Why       []string `json:"why,omitempty"`          // how the reader came to its conclusions, one sentence each
+	Empty     int      `json:"emptycolumns,omitempty"`   // columns without name and values after the last, not listed
+	Omitted   int      `json:"omittedcolumns,omitempty"` // columns after the last that a limit has left out
+	Blank     int64    `json:"blank,omitempty"`          // empty lines within the table
+	Ragged    int64    `json:"ragged,omitempty"`         // rows with fewer or more cells than there are columns
+	Truncated bool     `json:"truncated,omitempty"`      // a limit was reached: counts are of what was read
+	Why       []string `json:"why,omitempty"`            // how the reader came to its conclusions, one sentence each
 
 	Sample [][]string `json:"-"` // the first rows, where they were asked for (ReadRows, Records)
 }
+
+// Width is how many columns the table has, including those that a limit has left out.
+func (p *Profile) Width() int { return len(p.Columns) + p.Omitted }
 
 // Column is what is known of one column.
 type Column struct {

@@ -86,6 +86,9 @@ func (b *bottom) tidy() {
 
 func (b *bottom) sketch() Sketch {
 	b.tidy()
+	if len(b.h) == 0 {
+		return nil // also where b has been used before and has room
+	}
 	return Sketch(slices.Clone(b.h))
 }
 

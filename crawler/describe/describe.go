@@ -37,8 +37,14 @@ func (g *graph) add(predicate string, o term.Key) {
 	g.quads = append(g.quads, term.Quad{S: g.subject, P: term.IRI(predicate), O: o})
 }
 
+// maxText bounds a stranger's text in a statement, in bytes.
+const maxText = 8 << 10
+
 // text adds a plain string where there is one.
 func (g *graph) text(predicate, s string) {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
 	if s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD")); s != "" {
 		g.add(predicate, term.String(s))
 	}

@@ -24,23 +24,38 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 		return nil
 	}
 	g := &graph{}
-	left := maxDescribed
-	g.tables(place{file: m.Version(v.ID), label: v.ID}, in.Tables, &left)
+	left := newRoom()
+	tablesOmitted := g.tables(place{file: m.Version(v.ID), label: v.ID}, in.Tables, left)
 	g.about(term.IRI(m.Version(v.ID)))
 	for _, fault := range in.Faults {
 		g.text(arc.Fault, fault)
 	}
 	if in.RDF != nil {
-		g.rdf(v.ID, in.RDF)
+		g.rdf(v.ID, in.RDF, left)
 	}
+	membersOmitted := in.MembersOmitted
 	for i, member := range in.Members {
-		g.member(m, v, i, member, &left)
+		iri := m.Member(v.ID, member.Path)
+		if left.members == 0 || len(iri) > left.bytes {
+			membersOmitted++
+			continue
+		}
+		left.members--
+		left.bytes -= len(iri)
+		tablesOmitted += g.member(term.IRI(m.Version(v.ID)), iri, v.ID+"-member-"+strconv.Itoa(i+1), member, left)
+	}
+	g.about(term.IRI(m.Version(v.ID)))
+	if tablesOmitted > 0 {
+		g.add(arc.TablesOmitted, integer(int64(tablesOmitted)))
+	}
+	if membersOmitted > 0 {
+		g.add(arc.MembersOmitted, integer(int64(membersOmitted)))
 	}
 	return g.quads
 }
 
-func (g *graph) member(m ns.Mint, v catalog.Version, i int, member inspect.Member, left *int) {
-	version, iri := term.IRI(m.Version(v.ID)), m.Member(v.ID, member.Path)
+// member describes one file of an archive, under a label for its blank nodes. It returns how many of its tables it left out.
+func (g *graph) member(version term.Key, iri, label string, member inspect.Member, left *room) (tablesOmitted int) {
 	g.about(version)
 	g.add(dcterms.HasPart, term.IRI(iri))
 	g.about(term.IRI(iri))
@@ -53,15 +68,14 @@ func (g *graph) member(m ns.Mint, v catalog.Version, i int, member inspect.Membe
 	if !member.Modified.IsZero() {
 		g.add(dcterms.Modified, Time(member.Modified))
 	}
-	label := v.ID + "-member-" + strconv.Itoa(i+1)
 	if member.RDF != nil {
-		g.rdf(label, member.RDF)
+		g.rdf(label, member.RDF, left)
 	}
-	g.tables(place{file: iri, label: label}, member.Tables, left)
+	return g.tables(place{file: iri, label: label}, member.Tables, left)
 }
 
 // rdf describes the statements of an RDF file about the subject that is set (VoID section 4).
-func (g *graph) rdf(label string, p *rdfprofile.Profile) {
+func (g *graph) rdf(label string, p *rdfprofile.Profile, left *room) {
 	file := g.subject
 	g.isA(void.Dataset)
 	g.add(void.Triples, integer(p.Triples))
@@ -70,11 +84,13 @@ func (g *graph) rdf(label string, p *rdfprofile.Profile) {
 	g.add(void.Properties, integer(int64(len(p.Predicates))))
 	g.add(void.Classes, integer(int64(len(p.Classes))))
 	g.add(arc.FaultCount, integer(p.FaultCount))
-	for _, n := range p.Namespaces[:min(len(p.Namespaces), maxPartitions)] {
+	for _, n := range p.Namespaces[:min(len(p.Namespaces), maxPartitions, left.nodes)] {
+		left.nodes--
 		g.add(void.Vocabulary, IRI(n.IRI))
 	}
 	partition := func(kind string, predicate, class, count string, all []rdfprofile.Count) {
-		for i, c := range all[:min(len(all), maxPartitions)] {
+		for i, c := range all[:min(len(all), maxPartitions, left.nodes)] {
+			left.nodes--
 			node := term.Blank(kind + "-" + label + "-" + strconv.Itoa(i+1))
 			g.about(file)
 			g.add(predicate, node)
@@ -85,7 +101,8 @@ func (g *graph) rdf(label string, p *rdfprofile.Profile) {
 	}
 	partition("property", void.PropertyPartition, void.Property, void.Triples, p.Predicates)
 	partition("class", void.ClassPartition, void.Class, void.Entities, p.Classes)
-	for i, f := range p.Faults {
+	for i, f := range p.Faults[:min(len(p.Faults), left.nodes)] {
+		left.nodes--
 		node := term.Blank("fault-" + label + "-" + strconv.Itoa(i+1))
 		g.about(file)
 		g.add(arc.SyntaxFault, node)

@@ -18,26 +18,52 @@ const maxColumns = 2000
 // maxDescribed bounds how many columns one version's tables are described with altogether.
 const maxDescribed = 5000
 
+// room is how much may still be described of one version's content. What has no room is counted, and left out.
+type room struct {
+	columns, tables, members int
+	nodes                    int // of RDF: partitions and faults
+	bytes                    int // of the IRIs of columns and members, which repeat paths that may be long
+}
+
+func newRoom() *room {
+	return &room{columns: maxDescribed, tables: maxTables, members: maxMembers, nodes: maxNodes, bytes: maxIRIBytes}
+}
+
+// The bounds of a version. Its description is written in one transaction.
+const (
+	maxTables   = 2000
+	maxMembers  = 2000
+	maxNodes    = 20_000
+	maxIRIBytes = 1 << 20
+)
+
 // place is where a table stands: the IRI of the file it is in, the labels of its blank nodes, the fragments of its columns.
 type place struct {
 	file, label, fragment string
 }
 
-// tables describes the tables of one file: of a version, or of a member of one. left is how many columns may still be
-// described; it is counted down.
-func (g *graph) tables(at place, all []*csvprofile.Profile, left *int) {
+// tables describes the tables of one file: of a version, or of a member of one. It returns how many it left out.
+func (g *graph) tables(at place, all []*csvprofile.Profile, left *room) (omitted int) {
 	for i, p := range all {
 		here := at
 		if i > 0 {
 			here.label += "-" + strconv.Itoa(i+1)
 			here.fragment += fragment(i)
 		}
-		if len(p.Columns) == 0 {
+		if p.Width() == 0 {
 			continue
 		}
-		g.table(here, p, min(len(p.Columns), maxColumns, *left))
-		*left = max(0, *left-len(p.Columns))
+		if left.tables == 0 {
+			omitted++
+			continue
+		}
+		left.tables--
+		columns := min(len(p.Columns), maxColumns, left.columns, left.bytes/len(here.file))
+		g.table(here, p, columns)
+		left.columns = max(0, left.columns-len(p.Columns))
+		left.bytes -= columns * len(here.file)
 	}
+	return omitted
 }
 
 // table describes one table: its dialect, size and first columns (CSVW, as in listing 2 of the ODArchive paper).
@@ -49,7 +75,10 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 	g.add(csvw.Url, term.IRI(at.file))
 	g.text(dcterms.Title, p.Name)
 	g.add(arc.Rows, integer(p.Rows))
-	g.add(arc.Columns, integer(int64(len(p.Columns))))
+	g.add(arc.Columns, integer(int64(p.Width())))
+	if omitted := p.Width() - columns; omitted > 0 {
+		g.add(arc.ColumnsOmitted, integer(int64(omitted)))
+	}
 	if p.Dialect.Delimiter != "" {
 		g.add(csvw.DialectProp, dialect)
 	}

@@ -164,3 +164,15 @@ func TestACancelledHarvestStops(t *testing.T) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
 }
+
+func TestAStatementThatNoRecordHoldsIsLeftOutAndToldOf(t *testing.T) {
+	t.Parallel()
+	s := &step{portal: Portal{IRI: "http://p.example/"}}
+	s.ctx = t.Context()
+	if !s.tooLong(term.Quad{S: term.IRI("http://p.example/d"), P: term.IRI("http://p.example/p"), O: term.String(strings.Repeat("o", maxStatement))}) {
+		t.Error("it is kept")
+	}
+	if len(s.report.Skipped) != 1 || s.report.Invalid != 1 || len(s.report.Skipped[0]) > 500 {
+		t.Errorf("told: %.700q", s.report.Skipped)
+	}
+}

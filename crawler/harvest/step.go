@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/surt"
@@ -34,6 +35,8 @@ type step struct {
 const (
 	maxStepBytes  = 1500 << 10 // of statements that are kept at once, about
 	maxStatements = 30_000     // of one dataset
+	maxStatement  = 64 << 10   // bytes of one statement
+	maxResources  = 20_000     // of one dataset that are noted as its own
 	maxSkipped    = 20         // sentences that a report holds
 )
 
@@ -92,6 +95,7 @@ func (s *step) Dataset(d Dataset) error {
 	for i, q := range e.Quads {
 		e.Quads[i] = withoutSecrets(q)
 	}
+	e.Quads = slices.DeleteFunc(e.Quads, s.tooLong)
 	if len(e.Quads) > maxStatements {
 		s.Skip(fmt.Sprintf("dataset %s has %d statements; the first %d were kept", d.IRI, len(e.Quads), maxStatements))
 		e.Quads = e.Quads[:maxStatements]
@@ -104,7 +108,7 @@ func (s *step) Dataset(d Dataset) error {
 		}
 	}
 	for _, seed := range seeds {
-		if key, err := surt.Key(seed.URL); err == nil && crawlable(seed.URL) {
+		if key, err := surt.Key(seed.URL); err == nil && crawlable(seed.URL) && len(e.Resources) < maxResources {
 			e.Resources = append(e.Resources, ns.ResourceID(key))
 		}
 	}
@@ -177,7 +181,8 @@ func (s *step) Quad(q term.Quad) error {
 	q, ok := valid(q)
 	switch {
 	case !ok:
-		s.Skip(fmt.Sprintf("%q is no statement", []term.Key{q.S, q.P, q.O}))
+		s.Skip(fmt.Sprintf("%.1000q is no statement", []term.Key{q.S, q.P, q.O}))
+	case s.tooLong(q):
 	case s.portal.IRI != "":
 		s.further(q)
 	default:
@@ -186,6 +191,16 @@ func (s *step) Quad(q term.Quad) error {
 		s.count([]term.Quad{q})
 	}
 	return s.room()
+}
+
+// tooLong skips a statement that no record has room for.
+func (s *step) tooLong(q term.Quad) bool {
+	size := len(q.S) + len(q.P) + len(q.O)
+	if size <= maxStatement {
+		return false
+	}
+	s.Skip(fmt.Sprintf("a statement of %d bytes about %.300q is left out: at most %d are kept", size, string(q.S), maxStatement))
+	return true
 }
 
 // further statement of the portal, kept with the others about the same subject.

@@ -3,7 +3,7 @@
 //
 // Extract gives the bytes of one member. File looks at one file with the package that knows its kind (csvprofile, tables, rdfprofile, unpack), within limits of
 // time and size for the whole file. What cannot be read is told in Inside.Faults, one sentence each; it never costs more
-// than its own file. Inside is kept by the archive, most of it as JSON: field names are stable.
+// than its own file. What the limits leave out is counted in Inside. Inside is kept by the archive, most of it as JSON: field names are stable.
 package inspect
 
 import (
@@ -28,6 +28,11 @@ type Inside struct {
 	Members []Member              `json:"members,omitempty"` // of an archive, in its order
 	More    bool                  `json:"more,omitempty"`    // a limit was reached: there is more than is told
 	Faults  []string              `json:"faults,omitempty"`  // what could not be read, and why
+
+	// What limits have left out, of tables and members that are otherwise listed.
+	ColumnsOmitted  int `json:"columnsOmitted,omitempty"`  // the sum of csvprofile.Profile.Omitted over all tables
+	MembersOmitted  int `json:"membersOmitted,omitempty"`  // members that are not listed, as far as they were counted
+	SketchesOmitted int `json:"sketchesOmitted,omitempty"` // columns whose sample of values is not kept
 }
 
 // Member is one file in an archive.
@@ -73,7 +78,10 @@ type inMemory struct {
 // Limits of one File. Zero fields take the defaults.
 type Limits struct {
 	Time       time.Duration // 2 minutes
-	MaxMembers int           // that are listed, 1,000
+	MaxMembers int           // that are listed, 10,000
+	MaxColumns int           // that are listed, over all tables, 20,000
+	MaxPaths   int           // bytes of the paths of members that are listed, 1 MiB
+	MaxIRIs    int           // bytes of the IRIs that are listed of RDF, over the file and its members, 512 KiB
 	MaxProbe   int64         // bytes of a member that is looked into, 32 MiB; a larger one is only listed
 	MaxFaults  int           // 20
 	TempDir    string        // for inner archives; "" = the system's
@@ -84,7 +92,16 @@ func (l Limits) withDefaults() Limits {
 		l.Time = 2 * time.Minute
 	}
 	if l.MaxMembers <= 0 {
-		l.MaxMembers = 1000
+		l.MaxMembers = 10_000
+	}
+	if l.MaxColumns <= 0 {
+		l.MaxColumns = 20_000
+	}
+	if l.MaxPaths <= 0 {
+		l.MaxPaths = 1 << 20
+	}
+	if l.MaxIRIs <= 0 {
+		l.MaxIRIs = 512 << 10
 	}
 	if l.MaxProbe <= 0 {
 		l.MaxProbe = 32 << 20
@@ -100,7 +117,7 @@ func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
 	limits = limits.withDefaults()
 	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
-	look := &look{ctx: limited, limits: limits, found: &Inside{}}
+	look := &look{ctx: limited, limits: limits, found: &Inside{}, columns: limits.MaxColumns, paths: limits.MaxPaths, iris: limits.MaxIRIs}
 	look.file(in)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -116,6 +133,8 @@ type look struct {
 	ctx    context.Context // of this one call: the walk's callbacks have none
 	limits Limits
 	found  *Inside
+
+	columns, paths, iris int // that may still be listed: columns, bytes of paths, bytes of IRIs
 }
 
 func (l *look) fault(what string, err error) {
@@ -124,7 +143,7 @@ func (l *look) fault(what string, err error) {
 		l.found.More = true
 	}
 	if len(l.found.Faults) < l.limits.MaxFaults {
-		l.found.Faults = append(l.found.Faults, what+": "+plain(err))
+		l.found.Faults = append(l.found.Faults, shortened(what, maxFault/2)+": "+shortened(plain(err), maxFault))
 	}
 }
 
@@ -142,8 +161,8 @@ func (l *look) file(in Input) {
 		l.members(in)
 		return
 	}
-	l.found.Tables = l.tables(in.Name, in)
-	l.found.RDF = l.rdf(in)
+	l.found.Tables = l.boundTables(l.tables(in.Name, in))
+	l.found.RDF = l.boundRDF(l.rdf(in))
 }
 
 // rdf says what statements an RDF file holds; nil for other files.
@@ -178,6 +197,7 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 		if err != nil {
 			l.fault(name, err)
 		}
+		l.found.More = l.found.More || len(found) >= tables.DefaultTables
 		return found
 	case in.Found.Type == "text/plain":
 		if profile := l.fixedWidth(name, in); profile != nil {

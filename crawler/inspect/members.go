@@ -16,10 +16,10 @@ var errEnough = errors.New("enough members")
 // members lists what an archive or compressed file holds, and looks into what is small enough.
 func (l *look) members(in Input) {
 	err := unpack.Walk(l.ctx, in.Body, in.Size, in.Found.Type, l.limits.unpack(in), func(m unpack.Member) error {
-		if len(l.found.Members) >= l.limits.MaxMembers {
-			l.found.More = true
-			return errEnough
+		if len(l.found.Members) >= l.limits.MaxMembers || len(m.Path) > l.paths {
+			return l.omitMember()
 		}
+		l.paths -= len(m.Path)
 		member, err := l.member(m, in.Base)
 		l.found.Members = append(l.found.Members, member)
 		if err != nil {
@@ -35,7 +35,7 @@ func (l *look) members(in Input) {
 // unpack is how far an archive is opened: the same for listing its members and for fetching one, for their paths
 // depend on it.
 func (l Limits) unpack(in Input) unpack.Limits {
-	return unpack.Limits{Name: in.Name, TempDir: l.TempDir}
+	return unpack.Limits{Name: in.Name, TempDir: l.TempDir, MaxMembers: l.MaxMembers + maxOmitted}
 }
 
 // Extract writes the bytes of one member of an archive, by the path that File listed it under, to dst. Errors are those
@@ -72,7 +72,7 @@ func (l *look) member(m unpack.Member, base string) (Member, error) {
 	member.Type, member.Charset = found.Type, found.Charset
 	if found.Compression == "" && !unpack.Known(found.Type) {
 		inner := Input{Found: found, Name: m.Path, Base: base, Size: member.Size, Body: bytes.NewReader(body)}
-		member.Tables, member.RDF = l.tables(m.Path, inner), l.rdf(inner)
+		member.Tables, member.RDF = l.boundTables(l.tables(m.Path, inner)), l.boundRDF(l.rdf(inner))
 	}
 	return member, nil
 }

@@ -67,6 +67,7 @@ const (
 	maxCounted = 20_000 // different predicates, classes and namespaces each
 	listed     = 500    // of them in a profile
 	faults     = 20
+	maxIRI     = 4 << 10 // bytes; a longer one is not counted by name
 )
 
 // Known tells whether files of a media type can be profiled.
@@ -188,7 +189,7 @@ func (c *counters) add(q term.Quad) {
 }
 
 func (c *counters) count(m map[string]int64, key string) {
-	if _, ok := m[key]; !ok && len(m) >= maxCounted {
+	if _, ok := m[key]; !ok && (len(m) >= maxCounted || len(key) > maxIRI) {
 		c.over = true
 		return
 	}

@@ -58,11 +58,17 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 	return found, nil
 }
 
+// maxParts bounds the files in a workbook: the time that its decoder takes grows with their square, and cannot be cut short.
+const maxParts = 25_000
+
 // checkZip refuses containers that unpack to more than is allowed, before a decoder takes them on.
 func checkZip(in Input, o Options) error {
 	z, err := zip.NewReader(in.Body, in.Size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	if len(z.File) > maxParts {
+		return fmt.Errorf("%d parts, at most %d are read", len(z.File), maxParts)
 	}
 	total := uint64(0)
 	for _, f := range z.File {

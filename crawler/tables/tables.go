@@ -28,6 +28,9 @@ type Input struct {
 	TempDir string // for what a decoder has to unpack; "" = the system's
 }
 
+// DefaultTables is how many tables of a file are read unless Options say otherwise.
+const DefaultTables = 200
+
 // Options are limits; zero fields take the default.
 type Options struct {
 	MaxRows   int64 // of each table, default 5,000,000
@@ -42,7 +45,7 @@ func (o Options) withDefaults() Options {
 		o.MaxRows = 5_000_000
 	}
 	if o.MaxTables == 0 {
-		o.MaxTables = 200
+		o.MaxTables = DefaultTables
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 64 << 20

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
 )
@@ -85,6 +86,11 @@ func (p Resource) seed(i int) (catalog.Seed, error) {
 	if portal == "" {
 		if portal, err = sourceIRI(p.Source); err != nil {
 			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is neither an IRI nor an object with href", i)
+		}
+	}
+	for _, name := range []struct{ what, iri string }{{"portal", portal}, {"dataset", p.Dataset}} {
+		if err := archive.CheckName(name.iri); err != nil {
+			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad "+name.what, "resource %d: %s %v", i, name.what, err)
 		}
 	}
 	return catalog.Seed{URL: strings.TrimSpace(p.Href), Portal: portal, Dataset: p.Dataset, Title: p.Title, Format: p.Format}, nil

@@ -51,6 +51,13 @@ const (
 	FaultCount  = NS + "faultCount"  // RDF file -> how many such places there are
 )
 
+// What limits have left out.
+const (
+	ColumnsOmitted = NS + "columnsOmitted" // table -> number of its columns that are not described
+	TablesOmitted  = NS + "tablesOmitted"  // version -> number of tables in its described members that are not described
+	MembersOmitted = NS + "membersOmitted" // version -> number of its members that are not described, as far as they were counted
+)
+
 // Tables that belong together.
 const (
 	JoinableWith = NS + "joinableWith" // version or member -> another whose columns share values with its own

@@ -84,6 +84,7 @@ func errorTable() problem.Table {
 		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
 		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Tell: true},
+		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Tell: true},
 		{Err: surt.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Tell: true},
 		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Tell: true},
 		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Tell: true},

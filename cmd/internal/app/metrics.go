@@ -95,6 +95,8 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	gauge("crawl_fetches", "Fetches since the process began.", int64(s.Fetches))
 	gauge("crawl_bytes", "Bytes fetched since the process began.", s.Bytes)
 	gauge("versions_unjoined", "Versions whose columns are not in the index of columns yet.", int64(s.Unjoined))
+	gauge("internal_failures", "URLs that are listed because of a fault of this program with their bytes.", int64(s.Internal.Count))
+	out <- prometheus.MustNewConstMetric(description("internal_failures_total", "Faults of this program with single URLs since the process began."), prometheus.CounterValue, float64(s.Internal.Since))
 	held := int64(0)
 	if s.Held != "" {
 		held = 1

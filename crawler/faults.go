@@ -1,0 +1,102 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/fetch"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/inspect"
+	"odarchive/crawler/politeness"
+	"odarchive/triplestore/kv"
+)
+
+// endsVisit reports whether an error gives the job back to the frontier unvisited: the archive's own troubles, the end of the
+// lease, a host that must be waited for. Any other error is a fault of this program with one URL, and becomes its outcome.
+func endsVisit(ctx context.Context, err error) bool {
+	var wait *politeness.Wait
+	return err != nil && (archive.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait))
+}
+
+// fault logs and counts a fault of this program that one URL has met. It returns a sentence about it.
+func (p *Pipeline) fault(doing, url string, err error) string {
+	p.faults.Add(1)
+	about := []any{"doing", doing, "url", url, "error", err}
+	var panicked *archive.Panic
+	if errors.As(err, &panicked) {
+		about = append(about, "stack", string(panicked.Stack))
+	}
+	p.Log.Error("a fault of this program: please report it with the file", about...)
+	return fmt.Sprintf("%s: %v", doing, err)
+}
+
+// step begins one that may fail because of a URL's bytes.
+func (p *Pipeline) step(name, url string) error {
+	if p.trip == nil {
+		return nil
+	}
+	return p.trip(name, url)
+}
+
+// internal makes an exchange one that has failed by a fault of this program.
+func internal(ex *fetch.Exchange, why string) {
+	ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrInternal, why
+}
+
+// settle commits what a visit has found. Where that fails because of the bytes, less of them is committed: the version without
+// what is inside it, then no version, then only the job's next visit, so that the frontier does not hand it out again at once.
+func (p *Pipeline) settle(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (r Report, err error) {
+	commit := func(v archive.Visit) error {
+		return archive.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v); return err })
+	}
+	if err = commit(found); err == nil || endsVisit(ctx, err) {
+		return r, err
+	}
+	why := p.fault("commit", job.URL, err)
+	if found.Kept != nil {
+		if err = commit(bare(found, why)); err == nil || endsVisit(ctx, err) {
+			return r, err
+		}
+		why = p.fault("commit without what is inside", job.URL, err)
+	} else if found.ErrorPage != nil { // which others of the same bytes could not be marked as
+		if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {
+			return r, err
+		}
+		why = p.fault("commit by itself", job.URL, err)
+	}
+	internal(ex, why)
+	if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {
+		return r, err
+	}
+	why = p.fault("commit the failure", job.URL, err)
+	internal(ex, why)
+	now := p.Clock()
+	act := catalog.Activity{URL: job.URL, Start: now, End: now, Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why}
+	err = archive.Contain(func() error {
+		return p.Archive.DB().Update(ctx, func(txn *kv.Txn) error { return p.Frontier.Done(txn, lease, job, p.result(job, ex, act)) })
+	})
+	return report(act, latest, ex, nil), err
+}
+
+// bare is a visit whose version says of itself only what every version does.
+func bare(v archive.Visit, why string) archive.Visit {
+	kept := *v.Kept
+	kept.Inside, kept.Change, kept.Former = &inspect.Inside{Faults: []string{why}}, nil, archive.Former{}
+	kept.Headers, kept.Request = nil, nil
+	v.Kept, v.Fault, v.ErrorPage = &kept, why, nil
+	return v
+}
+
+// A URL whose bytes meet a fault of this program is left alone for so long, twice as long after each failure in a row.
+const (
+	internalFirst = time.Hour
+	internalMost  = 7 * 24 * time.Hour
+)
+
+func internalPause(failures int) time.Duration {
+	return min(internalFirst<<min(max(failures, 0), 8), internalMost)
+}

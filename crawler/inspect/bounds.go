@@ -1,0 +1,89 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/rdfprofile"
+)
+
+// Bounds of single strings, in bytes, and of how far members are counted that are not listed.
+const (
+	maxFault     = 500
+	maxTableName = 300
+	maxWhy       = 20
+	maxIRI       = 2 << 10
+	maxOmitted   = 100_000
+)
+
+// omitMember counts a member that is not listed. Behind the last that is counted the walk ends.
+func (l *look) omitMember() error {
+	l.found.More = true
+	if l.found.MembersOmitted++; l.found.MembersOmitted >= maxOmitted {
+		return errEnough
+	}
+	return l.ctx.Err()
+}
+
+// boundTables leaves out columns beyond the limit, the last ones first, and counts them.
+func (l *look) boundTables(all []*csvprofile.Profile) []*csvprofile.Profile {
+	for _, p := range all {
+		if p == nil {
+			continue
+		}
+		p.Name = shortened(p.Name, maxTableName)
+		p.Why = p.Why[:min(len(p.Why), maxWhy)]
+		for i := range p.Why {
+			p.Why[i] = shortened(p.Why[i], maxFault)
+		}
+		if over := len(p.Columns) - l.columns; over > 0 {
+			p.Columns = slices.Clip(slices.Clone(p.Columns[:l.columns]))
+			p.Omitted += over
+			l.found.ColumnsOmitted += over
+			l.found.More = true
+		}
+		l.columns -= len(p.Columns)
+	}
+	return all
+}
+
+// boundRDF leaves out IRIs beyond the limit, the rarest first.
+func (l *look) boundRDF(p *rdfprofile.Profile) *rdfprofile.Profile {
+	if p == nil {
+		return nil
+	}
+	for _, list := range []*[]rdfprofile.Count{&p.Predicates, &p.Classes, &p.Namespaces} {
+		kept := (*list)[:0:0]
+		for _, c := range *list {
+			if len(c.IRI) > maxIRI || len(c.IRI) > l.iris {
+				p.More = true
+				continue
+			}
+			l.iris -= len(c.IRI)
+			kept = append(kept, c)
+		}
+		*list = slices.Clip(kept)
+		if kept == nil {
+			*list = []rdfprofile.Count{}
+		}
+	}
+	size := 0
+	for name, iri := range p.Prefixes {
+		size += len(name) + len(iri)
+	}
+	if size > l.iris/4 {
+		p.Prefixes, p.More = nil, true
+		return p
+	}
+	l.iris -= size
+	return p
+}
+
+// shortened is a text of at most about n bytes, which ends in an ellipsis where it was longer.
+func shortened(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,39 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect"
+)
+
+func TestAPageSaysWhatItDoesNotShow(t *testing.T) {
+	t.Parallel()
+	wide := &csvprofile.Profile{Columns: make([]csvprofile.Column, 600), Omitted: 15_400}
+	in := &inspect.Inside{Tables: []*csvprofile.Profile{wide}, Members: make([]inspect.Member, 300), MembersOmitted: 7, ColumnsOmitted: 15_400, SketchesOmitted: 1}
+	page := (&UI{}).inside("0123456789abcdef01234567_0", in)
+	if len(page.Members) != maxShown || page.Number != 307 {
+		t.Errorf("%d members, of %d", len(page.Members), page.Number)
+	}
+	if facts := tableFacts(wide); len(facts.List) != maxColumns || !strings.HasPrefix(plainSpaces(facts.Size), "16 000 columns") {
+		t.Errorf("%d columns: %s", len(facts.List), facts.Size)
+	}
+	got := plainSpaces(strings.Join(page.Omitted, "\n"))
+	want := "This page shows the first 500 of the 16 000 columns of the first table.\n" +
+		"This page shows the first 200 of the files inside.\n" +
+		"The archive keeps no profile of 15 400 columns more: there are too many.\n" +
+		"The archive does not list 7 files more that are inside: there are too many.\n" +
+		"The values of 1 column are not compared with other tables: there are too many."
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if small := (&UI{}).inside("0123456789abcdef01234567_0", &inspect.Inside{Members: make([]inspect.Member, 3)}); len(small.Omitted) > 0 {
+		t.Errorf("of a small archive: %q", small.Omitted)
+	}
+}
+
+// plainSpaces has ordinary spaces for the narrow ones in figures.
+func plainSpaces(s string) string {
+	return strings.NewReplacer("\u202f", " ", "\u2009", " ", "\u00a0", " ").Replace(s)
+}
