@@ -8,6 +8,7 @@ import (
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
@@ -94,7 +95,7 @@ func (o Options) routes(r chi.Router) {
 			read(text, base+"/get/file/url/*", a.FileByNamedURL)
 			read(text, base+"/get/datasets/hostname/{domain}", a.DatasetsByHost)
 			read(text, base+"/get/datasets/{domain}", a.DatasetsByHost)
-			write := r.With(o.Guard.Require)
+			write := r.With(o.Guard.Require, outlast.Handler)
 			write.Post(base+"/post/resource", problem.Handler(a.PostResources))
 			write.Post(base+"/post/resources", problem.Handler(a.PostResources))
 			write.Post(base+"/crawl", problem.Handler(a.Crawl))
@@ -120,7 +121,7 @@ func (o Options) routes(r chi.Router) {
 	if o.GraphStore != nil {
 		for _, path := range []string{"/rdf-graph-store", "/rdf-graph-store/*"} {
 			serve(r, path, compress(o.GraphStore), "GET", "HEAD")
-			serve(r, path, o.Guard.Require(o.GraphStore), "PUT", "POST", "DELETE")
+			serve(r, path, o.Guard.Require(outlast.Handler(o.GraphStore)), "PUT", "POST", "DELETE")
 		}
 	}
 	if o.Memento != nil {
@@ -154,14 +155,15 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/dataset", o.dataset)
 	}
 	if c := o.Control; c != nil {
-		write := r.With(o.Guard.Require)
+		guarded := r.With(o.Guard.Require)
+		write := guarded.With(outlast.Handler)
 		for _, base := range []string{"", "/api/v1"} {
 			read(r.With(compress), base+"/crawl/status", c.Status)
 			read(r.With(compress), base+"/crawl/hosts", c.Hosts)
 			write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
 			write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 			write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
-			write.Post(base+"/backup", problem.Handler(c.Copy))
+			guarded.Post(base+"/backup", problem.Handler(c.Copy))
 		}
 	}
 	if c := o.Changes; c != nil {

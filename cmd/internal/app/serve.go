@@ -10,6 +10,9 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"odarchive/sparqlapi/outlast"
+	"odarchive/sparqlapi/problem"
 )
 
 // drain is how long requests under way may take after the signal to stop.
@@ -29,27 +32,37 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve answers requests until ctx ends, then lets those under way finish.
+// Serve answers requests until ctx ends, then lets those under way finish for a while, ends the contexts of the others, and
+// returns when no handler runs any more: what they use may be closed then.
 func Serve(ctx context.Context, log *slog.Logger, l net.Listener, handler http.Handler) error {
+	return serve(ctx, log, l, handler, drain)
+}
+
+func serve(ctx context.Context, log *slog.Logger, l net.Listener, handler http.Handler, drain time.Duration) error {
+	base, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cutOff(nil)
+	running := newRunning(handler)
 	server := &http.Server{
-		Handler:           handler,
+		Handler:           running,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    1 << 20, // a query in an address may be long
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		BaseContext:       func(net.Listener) context.Context { return outlast.Server(base) },
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { // ended by cancel below at the latest, and waited for
 		<-ctx.Done()
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-		defer cancel()
-		err := server.Shutdown(grace)
+		err := shutdown(server, drain)
 		if errors.Is(err, context.DeadlineExceeded) {
-			log.Warn("requests cut off after the grace time", "grace", drain)
-			err = server.Close()
+			log.Warn("requests cut off after the grace time", "grace", drain, "requests", running.list())
+			cutOff(problem.ErrStopping)
+			if err = shutdown(server, drain/2); errors.Is(err, context.DeadlineExceeded) {
+				err = server.Close() // whoever waits for a slow client
+			}
 		}
+		running.wait(func(left []string) { log.Warn("waiting for requests that do not end", "requests", left) })
 		done <- err
 	}()
 	err := server.Serve(l)
@@ -58,4 +71,11 @@ func Serve(ctx context.Context, log *slog.Logger, l net.Listener, handler http.H
 		return stopErr
 	}
 	return fmt.Errorf("serve %s: %w", l.Addr(), err)
+}
+
+// shutdown waits for requests under way, at most for the grace time.
+func shutdown(server *http.Server, grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	return server.Shutdown(ctx)
 }
