@@ -42,7 +42,8 @@ type Options struct {
 	Changes    *changes.API
 	Related    *related.API
 	Control    *control.API
-	Ready      func(context.Context) error // nil: ready when it answers
+	// Ready returns the state of the archive, and why it is not ready; nil: ready when it answers.
+	Ready func(context.Context) (state string, err error)
 
 	REST       *rest.API
 	LinkedData *linkeddata.LinkedData

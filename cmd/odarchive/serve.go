@@ -68,6 +68,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 		}
 		return nil
 	})
+	group.Go(func() error { return n.ScrubInBackground(ctx) })
 	if crawl {
 		group.Go(func() error { return n.CrawlInBackground(ctx) })
 		group.Go(func() error { return n.MeasureInBackground(ctx) })

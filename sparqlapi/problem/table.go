@@ -18,6 +18,7 @@ type Rule struct {
 	Status     int
 	Title      string
 	Tell       bool          // the error's text is meant for the client and becomes the detail
+	Advice     string        // what to do about it, a sentence behind the detail
 	RetryAfter time.Duration // > 0: sent as Retry-After
 }
 
@@ -56,6 +57,10 @@ func (t Table) Find(err error) *Error {
 			if rule.Tell {
 				e.Detail = err.Error()
 			}
+			if rule.Tell && rule.Advice != "" {
+				e.Detail += ". "
+			}
+			e.Detail += rule.Advice
 			return e
 		}
 	}
