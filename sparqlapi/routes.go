@@ -39,6 +39,8 @@ type Options struct {
 	Memento    http.Handler // time gates and time maps
 	CDX        http.Handler
 	Metrics    http.Handler
+	Check      http.Handler // an order to read everything stored
+	Figures    http.Handler // of the archive, for programs
 	Changes    *changes.API
 	Related    *related.API
 	Control    *control.API
@@ -179,6 +181,12 @@ func (o Options) routes(r chi.Router) {
 		}
 	}
 	read(r.With(compress), "/openapi.json", openAPI)
+	if o.Check != nil {
+		serve(r, "/check", o.Guard.Require(o.Check), "POST")
+	}
+	if o.Figures != nil {
+		serve(r, "/stats/figures", o.Figures, "GET", "HEAD")
+	}
 	if o.Metrics != nil {
 		serve(r, "/metrics", o.Metrics, "GET", "HEAD")
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"odarchive/cmd/internal/app"
@@ -16,44 +16,71 @@ func (c *cli) check() *cobra.Command {
 		Use:   "check",
 		Short: "Read every stored byte and index, and compare checksums",
 		Long: `Read every pack and every block of the database, compare checksums, compare the sort orders of the triples with one
-another, and look for versions whose bytes are missing. With --repair, damaged files are dropped from the store; those
-that are the latest version of their URL are fetched again by the next crawl.`,
-		Example: "  odarchive check\n  odarchive check --repair && odarchive crawl --once",
-		Args:    exactly(),
+another and with the records, and look for versions whose bytes are missing. An archive that a server holds is checked
+by that server. With --repair, what can be mended is mended; files that cannot are dropped from the store and named, and
+those that are the latest version of their URL are fetched again by the next crawl.
+
+Exit status: 0 nothing is damaged (with --repair: nothing was lost, either), 1 something is, 2 wrong usage. A loss that an
+earlier repair has named is listed, and is no damage any more.`,
+		Example: `  odarchive check
+  odarchive check --repair || odarchive crawl --once
+  odarchive check --endpoint http://localhost:8080/ --token "$SECRET" --json`,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
-				var b *bar
-				report, err := n.Check(cmd.Context(), repair, func(done, total int64) {
-					if b == nil {
-						b = c.progress(total, "bytes")
-					}
-					b.set(done, "checking")
-				})
-				if b != nil {
-					b.done()
-				}
-				if err != nil {
-					return err
-				}
-				for _, d := range report.Damaged {
-					fmt.Fprintln(c.stderr, "damaged:", d)
-				}
-				for _, r := range report.Repaired {
-					fmt.Fprintln(c.stderr, "repair:", r)
-				}
-				for _, l := range report.Lost {
-					fmt.Fprintln(c.stderr, "lost:", l)
-				}
-				err = c.print(report, "%s, %s, %d bytes; %s; %d triples, %d terms: %s", english.Plural(int(report.Packs), "pack", ""), english.Plural(int(report.Segments), "segment", ""), report.Bytes,
-					english.Plural(int(report.Files), "file", ""), report.Triples, report.Terms, english.Plural(len(report.Damaged), "damage", ""))
-				if err == nil && len(report.Damaged) > 0 && !repair {
-					err = errors.New("the archive is damaged; 'odarchive check --repair' drops what cannot be read and has it fetched again")
-				}
-				return err
-			})
+			if repair && c.reads {
+				return usagef("--repair writes, and --read-only forbids that")
+			}
+			if r := c.remote(cmd.Context()); r != nil {
+				return c.runCheck(cmd.Context(), r, repair)
+			}
+			if repair {
+				return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), n, true) })
+			}
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), n, false) })
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "drop what is damaged, and have it fetched again where it still can be")
+	cmd.Flags().BoolVar(&repair, "repair", false, "mend what is damaged; drop what cannot be mended, and have it fetched again where it still can be")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable report")
+	c.readOnlyFlag(cmd)
+	c.remoteFlags(cmd)
 	return cmd
+}
+
+// checker is an archive that can be checked: one that is open here, or a server's.
+type checker interface {
+	Check(ctx context.Context, repair bool, progress app.CheckProgress) (app.CheckReport, error)
+}
+
+func (c *cli) runCheck(ctx context.Context, archive checker, repair bool) error {
+	var shown *bar
+	var stage string
+	report, err := archive.Check(ctx, repair, func(now string, done, total int64) {
+		if shown == nil || now != stage {
+			if shown != nil {
+				shown.done()
+			}
+			shown, stage = c.progress(total, ""), now
+		}
+		shown.set(done, "checking "+now)
+	})
+	if shown != nil {
+		shown.done()
+	}
+	if err != nil {
+		return err
+	}
+	for _, list := range []struct {
+		what  string
+		lines []string
+	}{{"damaged", report.Damaged}, {"mended", report.Mended}, {"repair", report.Repaired}, {"lost", report.Lost}} {
+		for _, line := range list.lines {
+			fmt.Fprintf(c.stderr, "%s: %s\n", list.what, line)
+		}
+	}
+	err = c.print(report, "%s, %s, %d bytes; %s; %d triples, %d terms: %s", english.Plural(int(report.Packs), "pack", ""), english.Plural(int(report.Segments), "segment", ""), report.Bytes,
+		english.Plural(int(report.Files), "file", ""), report.Triples, report.Terms, english.Plural(len(report.Damaged), "damage", ""))
+	if err == nil {
+		err = report.Err(repair)
+	}
+	return err
 }

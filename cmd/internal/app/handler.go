@@ -73,6 +73,8 @@ func (n *Node) Handler() (http.Handler, error) {
 		LinkedData: described,
 		UI:         pages,
 		Ready:      n.Ready,
+		Check:      n.checkHandler(),
+		Figures:    n.figuresHandler(),
 	}), nil
 }
 

@@ -11,8 +11,11 @@ import (
 	"syscall"
 	"time"
 
+	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // drain is how long requests under way may take after the signal to stop.
@@ -32,13 +35,13 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve answers requests until ctx ends, then lets those under way finish for a while, ends the contexts of the others, and
+// Serve answers requests at listeners, which it closes, until ctx ends, then lets those under way finish for a while, ends the contexts of the others, and
 // returns when no handler runs any more: what they use may be closed then.
-func Serve(ctx context.Context, log *slog.Logger, l net.Listener, handler http.Handler) error {
-	return serve(ctx, log, l, handler, drain)
+func Serve(ctx context.Context, log *slog.Logger, handler http.Handler, listeners ...net.Listener) error {
+	return serve(ctx, log, handler, drain, listeners...)
 }
 
-func serve(ctx context.Context, log *slog.Logger, l net.Listener, handler http.Handler, drain time.Duration) error {
+func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain time.Duration, listeners ...net.Listener) error {
 	base, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	running := newRunning(handler)
@@ -48,7 +51,12 @@ func serve(ctx context.Context, log *slog.Logger, l net.Listener, handler http.H
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    1 << 20, // a query in an address may be long
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return outlast.Server(base) },
+		BaseContext: func(l net.Listener) context.Context {
+			if _, local := l.(*socket); local {
+				return sparqlapi.Local(outlast.Server(base))
+			}
+			return outlast.Server(base)
+		},
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
@@ -65,12 +73,19 @@ func serve(ctx context.Context, log *slog.Logger, l net.Listener, handler http.H
 		running.wait(func(left []string) { log.Warn("waiting for requests that do not end", "requests", left) })
 		done <- err
 	}()
-	err := server.Serve(l)
-	cancel()
-	if stopErr := <-done; errors.Is(err, http.ErrServerClosed) {
-		return stopErr
+	var group errgroup.Group
+	for _, l := range listeners {
+		group.Go(func() error {
+			defer cancel() // one that fails ends the others
+			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serve %s: %w", l.Addr(), err)
+			}
+			return nil
+		})
 	}
-	return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	err := group.Wait()
+	cancel()
+	return errors.Join(err, <-done)
 }
 
 // shutdown waits for requests under way, at most for the grace time.

@@ -25,7 +25,7 @@ func serving(t *testing.T, handler http.Handler, grace time.Duration) (address s
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, slog.New(slog.DiscardHandler), l, handler, grace) }()
+	go func() { ended <- serve(ctx, slog.New(slog.DiscardHandler), handler, grace, l) }()
 	t.Cleanup(cancel)
 	return l.Addr().String(), cancel, ended
 }
