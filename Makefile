@@ -4,7 +4,7 @@ NPM ?= npm
 BIN := bin/odarchive
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo test check build ui test-browser bench bench-store bench-sparql kill fuzz golden w3c clean help
+.PHONY: demo test check build ui test-browser bench bench-store bench-sparql kill faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -48,6 +48,21 @@ test-browser: ## the pages in a real browser (installs Debian's chromium and npm
 kill: ## kill -9 the store, a crawl and a harvest at random moments, ROUNDS times, and look for what was lost
 	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h
 	$(GO) test ./cmd/odarchive -run Killed -kill-rounds $(ROUNDS) -timeout 2h
+
+# The judge of other people, which knows the program from outside only: it damages files, lets system calls fail, cuts the
+# power (needs root, for FUSE) and serves hostile files. PARTS names some of it; a part that cannot run here is passed over.
+FAULTS ?= ../shared/bench/faults
+PARTS ?= flip syscalls shapes powercut
+SEED ?= $(shell date +%s)
+N ?=
+faults: ## damages, failing system calls, hostile files and power cuts, of SEED, N trials of each of PARTS
+	@if ! test -d $(FAULTS); then echo "faults: skipped, the judge is not at $(FAULTS); name it with FAULTS=DIR"; exit 0; fi; \
+	$(MAKE) --no-print-directory build && mkdir -p .cache && (cd $(FAULTS) && $(GO) build -o $(CURDIR)/.cache/faults .) || exit 1; \
+	failed=; for part in $(PARTS); do \
+	  n=; if test -n "$(N)" && test $$part != shapes; then n="-n $(N)"; fi; \
+	  echo "faults $$part -seed $(SEED) $$n"; .cache/faults $$part -bin $(BIN) -seed $(SEED) $$n; status=$$?; \
+	  case $$status in 0) ;; 3) echo "faults: $$part is not possible here";; *) failed="$$failed $$part";; esac; done; \
+	if test -n "$$failed"; then echo "faults: not all right:$$failed (SEED=$(SEED))"; exit 1; fi
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for p in $(MODULES); do for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -c6-); do \

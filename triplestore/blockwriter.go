@@ -120,5 +120,5 @@ func (w *blockWriter) installAll(kt *kv.Txn, unixMilli int64, parts *partWriter)
 		}
 	})
 	kt.OnCommit(func() { w.s.lost.Add(int64(parts.removed)) })
-	return &next, w.s.install(kt, tip, &next)
+	return &next, w.s.install(kt, &next)
 }

@@ -128,7 +128,7 @@ func (s *Store) merge(ctx context.Context) error {
 		}
 		next.root = w.root(tip.root, st.position, st.logBytes)
 		installed = &next
-		return s.install(kt, tip, &next)
+		return s.install(kt, &next)
 	})
 	if err != nil {
 		return errors.Join(err, w.abandon())
@@ -136,22 +136,22 @@ func (s *Store) merge(ctx context.Context) error {
 	return s.tidy(ctx, installed)
 }
 
-// tidy deletes what a new root has made obsolete. If it does not come to its end, the next one, or the next opening,
-// goes on.
+// tidy deletes what the root of a state has made obsolete; there may be a newer one by now. If it does not come to its end,
+// the next one, or the next opening, goes on.
 func (s *Store) tidy(ctx context.Context, st *state) error {
-	if err := sweep(s.db, st.root.lists); err != nil {
+	if err := sweep(s.db, st.root.lists, s.unswept); err != nil {
 		return err
 	}
-	s.unswept = nil
+	s.unswept = slices.DeleteFunc(s.unswept, func(list uint64) bool { return slices.Contains(st.root.lists, list) })
 	return s.trim(ctx, st)
 }
 
 // install writes a state's root and accepts the state.
-func (s *Store) install(kt *kv.Txn, tip, next *state) error {
+func (s *Store) install(kt *kv.Txn, next *state) error {
 	if err := kt.Set(kv.SpaceTripleMeta, rootKey, next.root.encode()); err != nil {
 		return err
 	}
-	s.accept(kt, tip, next)
+	s.accept(kt, next)
 	return nil
 }
 
@@ -272,7 +272,7 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 		r.logBytes -= freed
 		next.logBytes -= freed
 		next.root = &r
-		return s.install(kt, tip, &next)
+		return s.install(kt, &next)
 	})
 	if err != nil {
 		return err

@@ -98,8 +98,9 @@ func writeObsolete(db *kv.DB, list uint64, keys map[kv.Space][][]byte) error {
 	return b.Flush()
 }
 
-// sweep deletes the keys that the given lists name, and then all lists.
-func sweep(db *kv.DB, numbers []uint64) error {
+// sweep deletes the keys that the numbered lists name, and then all lists but the later ones: those of a large commit that
+// readers do not see yet, or whose own sweep is still to come.
+func sweep(db *kv.DB, numbers, later []uint64) error {
 	snap := db.Snapshot()
 	defer snap.Close()
 	b := db.Batch()
@@ -108,8 +109,13 @@ func sweep(db *kv.DB, numbers []uint64) error {
 		if len(key) != 13 || len(val) == 0 {
 			return false, fmt.Errorf("%w: list of obsolete keys %x", ErrDamaged, key)
 		}
+		number := binary.BigEndian.Uint64(key[1:])
+		listed := slices.Contains(numbers, number)
+		if !listed && slices.Contains(later, number) {
+			return true, nil
+		}
 		lists = append(lists, append([]byte(nil), key...))
-		if !slices.Contains(numbers, binary.BigEndian.Uint64(key[1:])) {
+		if !listed {
 			return true, nil // of a merge that did not come to its end
 		}
 		space, rest := kv.Space(val[0]), val[1:]

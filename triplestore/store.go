@@ -207,7 +207,7 @@ func (s *Store) recover() (*state, error) {
 		return st, nil
 	}
 	for _, clean := range []func() error{
-		func() error { return sweep(s.db, r.lists) },
+		func() error { return sweep(s.db, r.lists, nil) },
 		func() error { return sweepUnborn(s.db, r.nextID) },
 		func() error { return deleteKeys(s.db, kv.SpaceTripleLog, orphans) },
 		s.removeTemp,
@@ -299,17 +299,23 @@ func (s *Store) Update(ctx context.Context, f func(*Txn) error) error {
 	})
 }
 
-// accept makes st the state that the next writer sees, and the one readers see as soon as it is on disk.
-func (s *Store) accept(kt *kv.Txn, base, st *state) {
+// accept makes st the state that the next writer sees, and the one readers see as soon as it is on disk. It is the last thing
+// that a transaction's function does, so if the transaction fails after it, its whole group has failed.
+func (s *Store) accept(kt *kv.Txn, st *state) {
 	s.setTip(st)
 	kt.OnCommit(func() {
 		s.current.Store(st)
 		s.mergeIfLarge(st)
 	})
-	kt.OnAbort(func(error) {
-		base.dict.Undo(base.terms)
-		s.setTip(base)
-	})
+	kt.OnAbort(func(error) { s.dropTip() })
+}
+
+// dropTip forgets the states that were to be committed: their commit has failed, for all of them. What is committed is what
+// the next writer builds on.
+func (s *Store) dropTip() {
+	st := s.current.Load()
+	st.dict.Undo(st.terms)
+	s.setTip(st)
 }
 
 func (s *Store) setTip(st *state) {

@@ -82,7 +82,7 @@ func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
 		}
 		next.root = w.root(st.root, st.root.merged, st.root.logBytes)
 		next.root.removed = 0
-		return s.install(kt, st, &next)
+		return s.install(kt, &next)
 	})
 	if err != nil {
 		return 0, errors.Join(err, w.abandon())
@@ -156,7 +156,7 @@ func (s *Store) hollow(ctx context.Context) error {
 		r := *tip.root
 		r.dict = root
 		next.root = &r
-		return s.install(kt, tip, &next)
+		return s.install(kt, &next)
 	})
 }
 

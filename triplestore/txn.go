@@ -251,7 +251,7 @@ func (t *Txn) commitSmall(c *commit, record []byte, run *index.Run) error {
 	if err := base.dict.Recent.Append(c.first, c.terms); err != nil {
 		return err
 	}
-	t.store.accept(t.kv, base, &next)
+	t.store.accept(t.kv, &next)
 	return nil
 }
 

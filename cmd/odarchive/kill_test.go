@@ -31,6 +31,10 @@ var (
 	killSeed   = flag.Uint64("kill-seed", uint64(time.Now().UnixNano()), "seed of the moments at which it does")
 )
 
+// killsAnArchive is how many crawls of one archive are killed. After each of them all of it is read, so a campaign of many
+// rounds goes on with a new one.
+const killsAnArchive = 50
+
 // A crawl is killed (SIGKILL) at random moments while files change. Afterwards every fetch that was reported is in the
 // archive, every version's bytes are there and differ from the version before, and triples and records say the same.
 func TestACrawlThatIsKilledLosesNothingItReported(t *testing.T) {
@@ -43,18 +47,23 @@ func TestACrawlThatIsKilledLosesNothingItReported(t *testing.T) {
 	defer web.Close()
 	t.Logf("-kill-rounds %d -kill-seed %d", *killRounds, *killSeed)
 	random := rand.New(rand.NewPCG(*killSeed, 0))
-	data := t.TempDir()
 	var urls []string
+	states := 1
 	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "region/air/latest.json", "region/finance/budget-2026.xml", "library/loans/branches.csv"} {
 		host, path, _ := strings.Cut(file, "/")
 		urls = append(urls, web.Base(host)+path)
+		states = max(states, len(web.States(file)))
 	}
-	odarchive(t, append([]string{"add", "--data", data}, urls...)...)
 
-	reported := map[string]crawler.Report{}
+	var data string
+	var reported map[string]crawler.Report
 	for round := range *killRounds {
-		state.Store(int64(round))
-		at := time.Date(2026, 12, 1+round*40, 0, 0, 0, 0, time.UTC)
+		if round%killsAnArchive == 0 {
+			data, reported = t.TempDir(), map[string]crawler.Report{}
+			odarchive(t, append([]string{"add", "--data", data}, urls...)...)
+		}
+		state.Store(int64(round % states)) // so that files change in every round, however many there are
+		at := time.Date(2026, 12, 1+round%killsAnArchive*40, 0, 0, 0, 0, time.UTC)
 		for _, r := range crawlAndKill(t, data, at, time.Duration(random.IntN(250))*time.Millisecond) {
 			if before := reported[r.URL]; r.Versions >= before.Versions {
 				reported[r.URL] = r

@@ -28,7 +28,6 @@ import (
 
 // What lies where in a data directory.
 const (
-	dbDir    = "db"
 	packsDir = "packs"
 )
 

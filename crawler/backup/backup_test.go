@@ -31,7 +31,7 @@ type archive struct {
 
 func open(t testing.TB, dir string) *archive {
 	t.Helper()
-	db, err := kv.Open(filepath.Join(dir, dbDir), kv.Options{MinFree: -1, NoSync: true})
+	db, err := kv.Open(dir, kv.Options{MinFree: -1, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,9 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 	if err := checkPacks(filepath.Join(work, packsDir), info); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
+	if err := syncDir(work); err != nil {
+		return info, fmt.Errorf("restore: %w", err)
+	}
 	os.Remove(dir) // an empty one
 	if err := os.Rename(work, dir); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
@@ -82,7 +85,7 @@ func restoreOne(ctx context.Context, work, path, before string, p Progress) (inf
 		}
 		switch kind {
 		case kindDatabase:
-			err = loadDatabase(filepath.Join(work, dbDir), body)
+			err = loadDatabase(work, body)
 		case kindPack:
 			err = restorePack(filepath.Join(work, packsDir), name, body)
 		case kindFile:
@@ -138,7 +141,7 @@ func restorePack(dir, name string, body io.Reader) error {
 
 // restoreFile writes one file below dir and has it on disk.
 func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
-	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == dbDir || name == packsDir {
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == packsDir {
 		return fmt.Errorf("%w: a file called %q", ErrBroken, name)
 	}
 	f, err := os.Create(filepath.Join(dir, name))

@@ -2,27 +2,31 @@ package kv
 
 import (
 	"bufio"
-	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	badger "github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/pb"
+	"google.golang.org/protobuf/proto"
 )
 
-// A backup stream is backupMagic and two runs of chunks: what has changed, in Badger's own backup format, and the list of all
-// keys that there are (keyList). A chunk is its length (uint32, little endian), the xxHash64 of its bytes (uint64) and the
-// bytes; one of length 0 ends a run. Version 1 had no list: what was deleted since the backup before, and forgotten by a
-// compaction, came back with it.
+// A backup stream is backupMagic and two runs of chunks: the entries that have changed, and the list of all keys that there
+// are (keyList). A chunk is its length (uint32, little endian), the xxHash64 of its bytes (uint64) and the bytes; one of length 0
+// ends a run. An entry is the lengths of its key and value and its version (uvarint each), the key with its space, and the
+// value. Versions 1 and 2 held entries in Badger's own backup format; version 1 had no list, so what was deleted since the backup
+// before came back with it.
 const (
-	backupMagic  = "odarchive kv backup 2\n"
-	backupMagic1 = "odarchive kv backup 1\n"
+	backupMagic  = "odarchive kv backup 3\n"
+	backupFamily = "odarchive kv backup "
 	maxChunk     = 1 << 20
-	backupTemp   = "backup-*.tmp" // beside the database, while a backup is made
-	maxFrame     = 64 << 20       // one list of entries in Badger's format, which it reads into memory
+	backupTemp   = "backup-*" // below Dir
+	maxFrame     = 64 << 20   // one list of entries in Badger's format, which it reads into memory
 )
 
 // ErrBadBackup says that a backup stream is cut off or changed.
@@ -31,51 +35,61 @@ var ErrBadBackup = errors.New("broken backup")
 // Backup writes every entry changed since a version (0: everything) to w, and the keys of all, from one unchanging state; it
 // returns the version to pass next time. Every byte is covered by a checksum. Writers are not blocked.
 func (db *DB) Backup(w io.Writer, since uint64) (next uint64, err error) {
-	defer recoverDamage("backup", &err)
-	if db.closed.Load() {
-		return 0, ErrClosed
+	s := db.Snapshot()
+	defer s.Close()
+	if err := s.acquire(); err != nil {
+		return 0, err
 	}
-	if next, err = db.backup(w, since); err != nil {
+	defer s.release()
+	if err := s.backup(w, since); err != nil {
 		return 0, fmt.Errorf("kv: backup: %w", err)
 	}
-	return next, nil
+	return max(s.number, since), nil
 }
 
-func (db *DB) backup(w io.Writer, since uint64) (next uint64, err error) {
-	list, err := os.CreateTemp(db.dir, backupTemp) // the keys of a large archive do not fit in memory
+func (s *Snapshot) backup(w io.Writer, since uint64) (err error) {
+	list, err := os.CreateTemp(s.db.Dir(), backupTemp) // the keys of a large archive do not fit in memory
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { err = errors.Join(err, list.Close(), os.Remove(list.Name())) }()
 	buffered := bufio.NewWriterSize(list, 1<<20)
 	keys := &keyList{w: buffered}
-
 	if _, err := io.WriteString(w, backupMagic); err != nil {
-		return 0, err
-	}
-	stream := db.badger.NewStream()
-	stream.LogPrefix = "backup"
-	stream.NumGo = 1 // each of its goroutines takes a state of its own: of two, one may miss what the other has
-	stream.ChooseKey = func(item *badger.Item) bool {
-		if !item.IsDeletedOrExpired() {
-			keys.add(item.Key())
-		}
-		return item.Version() > since
+		return err
 	}
 	c := &chunkWriter{w: w}
-	if next, err = stream.Backup(c, 0); err != nil {
-		return 0, err
+	var head []byte
+	err = s.each(context.Background(), func(key, val []byte, version uint64) error {
+		keys.add(key)
+		if version <= since {
+			return nil
+		}
+		head = binary.AppendUvarint(head[:0], uint64(len(key)))
+		head = binary.AppendUvarint(head, uint64(len(val)))
+		head = append(binary.AppendUvarint(head, version), key...)
+		if _, err := c.Write(head); err != nil {
+			return err
+		}
+		_, err := c.Write(val)
+		return err
+	})
+	if err == nil {
+		err = errors.Join(c.end(), keys.err, buffered.Flush())
 	}
-	if err := errors.Join(c.end(), keys.err, buffered.Flush()); err != nil {
-		return 0, err
+	if err != nil {
+		return err
+	}
+	if bad, err := s.cache.verify(context.Background(), verifyOptions{}); err != nil || len(bad) > 0 {
+		return errors.Join(err, s.db.suspect(ErrDamaged)) // what was read may have ended early
 	}
 	if _, err := list.Seek(0, io.SeekStart); err != nil {
-		return 0, err
+		return err
 	}
 	if _, err := io.Copy(c, list); err != nil {
-		return 0, err
+		return err
 	}
-	return max(next, since), c.end() // Badger's own comment says + 1; that skips a transaction
+	return c.end()
 }
 
 // Load reads a backup into the database: over an empty one for a full backup, over the previous state for a later
@@ -84,24 +98,106 @@ func (db *DB) backup(w io.Writer, since uint64) (next uint64, err error) {
 func (db *DB) Load(r io.Reader) (err error) {
 	defer recoverDamage("restore", &err)
 	return db.alone(func() error {
-		if err := db.checkSpace(); err != nil {
+		if err := db.writable(); err != nil {
 			return err
 		}
 		magic := make([]byte, len(backupMagic))
-		if _, err := io.ReadFull(r, magic); err != nil || (string(magic) != backupMagic && string(magic) != backupMagic1) {
-			return fmt.Errorf("kv: restore: %w: it does not begin like one of version 1 or 2", ErrBadBackup)
+		if _, err := io.ReadFull(r, magic); err != nil || !strings.HasPrefix(string(magic), backupFamily) {
+			return fmt.Errorf("kv: restore: %w: it does not begin like one", ErrBadBackup)
 		}
-		if err := db.badger.Load(&frameReader{r: &chunkReader{r: r}}, 16); err != nil {
-			return fmt.Errorf("kv: restore: %w", err)
+		version := string(magic[len(backupFamily) : len(magic)-1])
+		db.writing.Lock()
+		defer db.writing.Unlock()
+		var err error
+		switch version {
+		case "1", "2":
+			err = db.loadBadger(r)
+		case "3":
+			err = db.loadEntries(r)
+		default:
+			err = fmt.Errorf("%w: it is of version %s, and this program reads versions 1 to 3", ErrBadBackup, version)
 		}
-		if string(magic) == backupMagic1 {
-			return nil
+		if err == nil && version != "1" {
+			err = db.keepListed(&chunkReader{r: r})
 		}
-		if err := db.keepListed(&chunkReader{r: r}); err != nil {
+		if err == nil {
+			err = db.beginAt(max(db.cache.Load().badger.MaxVersion(), db.visible.Load()+1))
+		}
+		if err != nil {
 			return fmt.Errorf("kv: restore: %w", err)
 		}
 		return nil
 	})
+}
+
+// loadEntries reads the entries of a stream of version 3.
+func (db *DB) loadEntries(stream io.Reader) error {
+	chunks := &chunkReader{r: stream}
+	r := bufio.NewReaderSize(chunks, 1<<16)
+	b := db.cache.Load().badger.NewManagedWriteBatch()
+	defer b.Cancel()
+	for {
+		keyLen, err := binary.ReadUvarint(r)
+		if err == io.EOF {
+			return b.Flush()
+		}
+		valLen, err2 := binary.ReadUvarint(r)
+		version, err3 := binary.ReadUvarint(r)
+		if err := errors.Join(err, err2, err3); err != nil {
+			return fmt.Errorf("%w: an entry: %w", ErrBadBackup, err)
+		}
+		if keyLen == 0 || keyLen > MaxKey+1 || valLen > MaxValue || version == 0 {
+			return fmt.Errorf("%w: an entry with wrong lengths", ErrBadBackup)
+		}
+		entry := make([]byte, keyLen+valLen)
+		if _, err := io.ReadFull(r, entry); err != nil {
+			return fmt.Errorf("%w: an entry: %w", ErrBadBackup, err)
+		}
+		if err := b.SetEntryAt(badger.NewEntry(entry[:keyLen], entry[keyLen:]), version); err != nil {
+			return err
+		}
+	}
+}
+
+// loadBadger reads the entries of a stream of version 1 or 2.
+func (db *DB) loadBadger(stream io.Reader) error {
+	r := &chunkReader{r: stream}
+	b := db.cache.Load().badger.NewManagedWriteBatch()
+	defer b.Cancel()
+	for {
+		var size [8]byte
+		if _, err := io.ReadFull(r, size[:]); err == io.EOF {
+			return b.Flush()
+		} else if err != nil {
+			return fmt.Errorf("%w: it ends inside a frame: %w", ErrBadBackup, err)
+		}
+		n := binary.LittleEndian.Uint64(size[:])
+		if n > maxFrame { // a wrong length never becomes an allocation
+			return fmt.Errorf("%w: a frame of %d bytes", ErrBadBackup, n)
+		}
+		frame := make([]byte, n)
+		if _, err := io.ReadFull(r, frame); err != nil {
+			return fmt.Errorf("%w: it ends inside a frame: %w", ErrBadBackup, err)
+		}
+		var list pb.KVList
+		if err := proto.Unmarshal(frame, &list); err != nil {
+			return fmt.Errorf("%w: %w", ErrBadBackup, err)
+		}
+		for _, e := range list.Kv {
+			if len(e.Key) == 0 || e.Version == 0 {
+				return fmt.Errorf("%w: an entry without a key", ErrBadBackup)
+			}
+			var err error
+			if len(e.Meta) > 0 && e.Meta[0]&1 != 0 { // deleted
+				err = b.DeleteAt(e.Key, e.Version)
+			} else {
+				err = b.SetEntryAt(badger.NewEntry(e.Key, e.Value), e.Version)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
 }
 
 type chunkWriter struct {
@@ -187,36 +283,4 @@ func (c *chunkReader) next() error {
 	}
 	c.done = n == 0
 	return nil
-}
-
-// frameReader passes Badger's stream on one frame (length as uint64, bytes) at a time, so that a wrong length never
-// becomes an allocation.
-type frameReader struct {
-	r    io.Reader
-	head bytes.Reader
-	body int64
-}
-
-func (f *frameReader) Read(p []byte) (int, error) {
-	if f.head.Len() == 0 && f.body == 0 {
-		var size [8]byte
-		if _, err := io.ReadFull(f.r, size[:]); err != nil {
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				return 0, fmt.Errorf("%w: it ends inside a frame", ErrBadBackup)
-			}
-			return 0, err
-		}
-		n := binary.LittleEndian.Uint64(size[:])
-		if n > maxFrame {
-			return 0, fmt.Errorf("%w: a frame of %d bytes", ErrBadBackup, n)
-		}
-		f.head.Reset(bytes.Clone(size[:]))
-		f.body = int64(n)
-	}
-	if f.head.Len() > 0 {
-		return f.head.Read(p)
-	}
-	n, err := f.r.Read(p[:min(int64(len(p)), f.body)])
-	f.body -= int64(n)
-	return n, err
 }

@@ -123,7 +123,7 @@ func TestWhatWasDeletedIsNotInAnIncrementEvenAfterCompaction(t *testing.T) {
 	}
 	for range 2 { // the deletions leave memory, and meet what they delete
 		fillOther(t, db)
-		if err := db.badger.Flatten(2); err != nil {
+		if err := db.cache.Load().badger.Flatten(2); err != nil {
 			t.Fatal(err)
 		}
 	}

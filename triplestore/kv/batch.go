@@ -28,19 +28,31 @@ func (b *Batch) add(space Space, key []byte, w write) error {
 	}
 	b.l.set(string(fullKey(space, key)), w)
 	if b.l.bytes >= b.max || int64(len(b.l.writes)) >= b.db.maxTxnEntries()-1 {
-		return b.Flush()
+		return b.write()
 	}
+	return nil
+}
+
+// write makes what has come together one write set, which Flush will make durable.
+func (b *Batch) write() error {
+	if err := b.db.writable(); err != nil {
+		return err
+	}
+	if err := b.db.writeLayer(&b.l, false); err != nil {
+		return err
+	}
+	b.l = layer{}
 	return nil
 }
 
 // Flush makes everything written so far visible and durable. The batch may be used on.
 func (b *Batch) Flush() error {
-	if err := b.db.writable(); err != nil {
-		return err
+	err := b.write()
+	if err == nil {
+		err = b.db.syncLog()
 	}
-	if err := b.db.writeLayer(&b.l); err != nil {
+	if err != nil {
 		return fmt.Errorf("kv: batch: %w", err)
 	}
-	b.l = layer{}
 	return nil
 }

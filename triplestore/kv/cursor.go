@@ -10,7 +10,7 @@ import (
 // step by step, which is ten times as quick as a search. It belongs to one goroutine. Close it before its snapshot or transaction.
 type Cursor struct {
 	space Space
-	snap  *Snapshot // nil: of a transaction
+	snap  *Snapshot
 	it    *badger.Iterator
 	begun bool
 }
@@ -29,7 +29,8 @@ func (s *Snapshot) Cursor(space Space) (*Cursor, error) {
 // Cursor begins before the first key of a space, as the transaction found it: its own writes are not seen. Close it before
 // the transaction ends.
 func (t *Txn) Cursor(space Space) *Cursor {
-	return &Cursor{space: space, it: t.base.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(space)}})}
+	t.base.refs.Add(1) // the transaction has it
+	return &Cursor{space: space, snap: t.base, it: t.base.txn.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(space)}})}
 }
 
 // Close gives the cursor up. It may be called twice.
@@ -39,23 +40,45 @@ func (c *Cursor) Close() {
 	}
 	c.it.Close()
 	c.it = nil
-	if c.snap != nil {
-		c.snap.release()
-	}
+	c.snap.release()
 }
 
 // Seek calls f with the first entry at or after a key; found is false where there is none. The key comes without its space;
 // both slices are valid only during the call.
 func (c *Cursor) Seek(key []byte, f func(key, val []byte) error) (found bool, err error) {
-	defer recoverIn("seek in", c.space, &err)
+	if c.snap.over != nil { // which has to be merged in
+		err := c.snap.scan(c.snap.over, c.space, nil, key, func(k, v []byte) (bool, error) {
+			found = true
+			return false, f(k, v)
+		})
+		return found, err
+	}
+	inCallback := false
+	defer func() {
+		if r := recover(); r != nil {
+			if inCallback {
+				panic(r)
+			}
+			err = c.snap.db.suspect(damage("seek in "+c.space.String(), r))
+		}
+	}()
 	c.advance(fullKey(c.space, key))
+	if err := c.snap.cache.damaged(); err != nil {
+		return false, err
+	}
 	if !c.it.Valid() {
 		return false, nil
 	}
 	item := c.it.Item()
 	var inner error
-	if err := item.Value(func(v []byte) error { inner = f(item.Key()[1:], v); return nil }); err != nil {
-		return false, readError(c.space, item.Key()[1:], err)
+	err = item.Value(func(v []byte) error {
+		inCallback = true
+		inner = f(item.Key()[1:], v)
+		inCallback = false
+		return nil
+	})
+	if err != nil {
+		return false, c.snap.readError(c.space, item.Key()[1:], err)
 	}
 	return true, inner
 }

@@ -1,34 +1,40 @@
-// Package kv is the only door to Badger: one ordered, transactional key-value database per data directory.
+// Package kv is an ordered, transactional key-value database: a log, state files, and Badger as a cache of both.
 //
 // Keys live in Spaces, one byte each, listed in spaces.go. There are four ways in:
 //
-//   - Update runs a function in a write transaction: atomic, seen by nobody before it is on disk, fsynced when
-//     Update returns. Writers take turns; several callers share one commit and one fsync, and a function that
-//     fails takes only its own writes with it.
+//   - Update runs a function in a write transaction: atomic, seen by nobody before it is on disk, durable when Update
+//     returns. Writers take turns; several callers share one commit and one fsync, and a function that fails takes only
+//     its own writes with it.
 //   - View and Snapshot read one unchanging state; they block nobody and nobody blocks them.
 //   - Batch writes in bulk and splits itself: durable on Flush, not atomic.
-//   - Backup and Restore copy everything, or what changed since an earlier backup.
+//   - Backup and Load copy everything, or what changed since an earlier backup.
 //
-// The package hides what was measured to go wrong with Badger: empty memtable files after a kill, silent
-// corruption with default options, the crash on a full disk, large values torn through the value log. Values
-// are therefore limited to MaxValue and always live in the LSM tree, every block read from a file is verified
-// against its checksum, and writes are refused with ErrDiskFull while space is still left.
+// The database is DIR/log and DIR/snapshots. A write set is appended to the log (package wal) and synced; that is the
+// moment at which it exists. Then it goes into Badger, in DIR/db, without a sync. When the log has grown, the whole
+// database is written to a state file in DIR/snapshots, in the background; two are kept, and the log behind the older one.
+// So Badger's directory can be thrown away at any time. Open verifies its tables before anything is read from them and
+// makes them anew if one is damaged; Scrub goes on verifying, the log and the state files too, and mends what it finds.
 //
-// It does not know what is stored. Keys are at most MaxKey bytes. No iteration backwards, no expiry.
+// After a failed write to the log nobody knows what is on the disk. Then all writes fail with ErrWritesStopped until the
+// database is opened again; reading goes on.
+//
+// Only this package imports Badger, whose traps it hides: iterators that end silently at a damaged block, compactions that
+// make that permanent, the crash on a full disk, large values torn through the value log. Values are limited to MaxValue and
+// always live in the LSM tree, and writes are refused with ErrDiskFull while space is still left.
+//
+// It does not know what is stored. Keys are at most MaxKey bytes. No iteration backwards, no expiry. FORMAT.md describes the
+// files.
 package kv
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	badger "github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/options"
+	"odarchive/triplestore/wal"
 )
 
 // Limits of one entry.
@@ -51,130 +57,104 @@ var (
 
 // DB is an open database. All methods may be called concurrently.
 type DB struct {
-	dir    string
-	opts   Options
-	badger *badger.DB
-	lock   *dirLock // nil in memory
-	turns  turns
-	drop   sync.RWMutex // held for reading while entries are committed, for writing while a space is dropped
-	closed atomic.Bool
+	dir   string
+	opts  Options
+	lock  *dirLock // nil in memory and read-only
+	turns turns
+
+	// One write set at a time goes to the log and into the cache.
+	writing sync.Mutex // taken after the turn
+	log     *wal.Log   // nil in memory
+	visible atomic.Uint64
+	readers readers
+	cache   atomic.Pointer[cache]
+	over    *layers // what the log holds and the tables do not; only read-only
+
+	states *states // nil in memory
+	saving sync.Mutex
+	grown  chan struct{} // the log has grown enough for a state file
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+
+	fixity fixity
 	failed atomic.Pointer[error] // what StopWrites was given first
+	closed atomic.Bool
 	once   sync.Once
 	cerr   error
 }
 
+// What lies where in the directory of a database.
+const (
+	logDir    = "log"
+	statesDir = "snapshots"
+	cacheDir  = "db"
+	madeDir   = "db.made" // a cache that is being made anew
+	tempDir   = "tmp"
+)
+
 // Open opens the database in a directory and makes it if it is missing. With Options.InMemory the directory
-// is not used and may be "". The error is ErrLocked where another process holds it, and names that process.
+// is not used and may be "". The error is ErrLocked if another process holds it, and names that process.
 func Open(dir string, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
-	db := &DB{dir: dir, opts: opts}
-	if !opts.InMemory {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("kv: %w", err)
-		}
-		lock, err := lockDir(dir)
-		if err != nil {
-			return nil, fmt.Errorf("kv: open %s: %w", dir, err)
-		}
-		db.lock = lock
-		if err := db.checkSpace(); err != nil {
-			db.unlock()
-			return nil, fmt.Errorf("kv: open %s: %w", dir, err)
-		}
-		if err := removeLeftovers(dir); err != nil {
-			db.unlock()
-			return nil, fmt.Errorf("kv: open %s: %w", dir, err)
-		}
+	ctx, stop := context.WithCancel(context.Background())
+	db := &DB{dir: dir, opts: opts, stop: stop, grown: make(chan struct{}, 1)}
+	var err error
+	switch {
+	case opts.InMemory:
+		err = db.openInMemory()
+	case opts.ReadOnly:
+		err = db.openReadOnly(ctx)
+	default:
+		err = db.openForWriting(ctx)
 	}
-	b, err := openBadger(badgerOptions(dir, opts))
 	if err != nil {
-		db.unlock()
-		return nil, fmt.Errorf("kv: open %s: %w", dir, err)
+		stop()
+		return nil, errors.Join(fmt.Errorf("kv: open %s: %w", dir, err), db.release())
 	}
-	db.badger = b
+	if db.states != nil && !opts.ReadOnly {
+		db.wg.Go(func() { db.saveWhenGrown(ctx) })
+	}
 	return db, nil
 }
 
-// openBadger turns the panics with which Badger meets a damaged table's index into errors.
-func openBadger(o badger.Options) (b *badger.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			b, err = nil, fmt.Errorf("%w: %.300v", ErrDamaged, r)
-		}
-	}()
-	return badger.Open(o)
+// release closes what is open.
+func (db *DB) release() error {
+	var err error
+	if db.log != nil {
+		err = db.log.Close()
+	}
+	if c := db.cache.Load(); c != nil {
+		c.retire()
+		<-c.closed
+		err = errors.Join(err, c.cerr)
+	}
+	if db.lock != nil {
+		db.lock.release()
+	}
+	return err
 }
 
-func badgerOptions(dir string, opts Options) badger.Options {
-	if opts.InMemory {
-		dir = ""
+func (db *DB) openInMemory() error {
+	b, err := openBadger(badgerOptions("", db.opts))
+	if err == nil {
+		db.cache.Store(newCache(b, ""))
 	}
-	o := badger.DefaultOptions(dir).
-		WithInMemory(opts.InMemory).
-		WithBypassLockGuard(ownLock).
-		WithLogger(badgerLog{opts.Log}).
-		WithMetricsEnabled(false).
-		WithSyncWrites(!opts.NoSync).
-		WithDetectConflicts(false). // writers take turns
-		WithCompression(options.None).
-		WithBlockCacheSize(0). // without compression a block is a piece of a mapped file
-		WithIndexCacheSize(0).
-		// Each block is verified whenever it is read from its file, also by compactions. Verifying whole
-		// tables on opening too would make opening as slow as reading everything; Verify does that on request.
-		WithChecksumVerificationMode(options.OnBlockRead).
-		WithVerifyValueChecksum(true).
-		WithMemTableSize(opts.MemTable).
-		WithNumMemtables(3).
-		WithBaseTableSize(8 << 20).
-		WithBaseLevelSize(64 << 20).
-		WithNumLevelZeroTables(4).
-		WithNumLevelZeroTablesStall(12).
-		WithNumCompactors(2).
-		WithNumGoroutines(2).
-		WithValueThreshold(MaxValue + 1). // nothing but a log header ever reaches the value log
-		WithValueLogFileSize(4 << 20)
-	return o
+	return err
 }
 
-// removeLeftovers deletes the zero-length NNNNN.mem a kill can leave between the creation of the file and
-// its first page, because of which Badger would refuse to open once, and what a killed backup left. Neither holds data. We hold the lock.
-func removeLeftovers(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if left, _ := filepath.Match(backupTemp, e.Name()); left { // of a backup that was killed
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-				return err
-			}
-			continue
-		}
-		if !strings.HasSuffix(e.Name(), ".mem") {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if info.Size() == 0 {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+func (db *DB) path(name string) string { return filepath.Join(db.dir, name) }
 
-// Close waits for the running transaction and writes what is in memory to its files. It may be called twice.
+// Close waits for the running transaction and writes what is in memory to its files. It may be called twice. Snapshots
+// that are open must not be used any more.
 func (db *DB) Close() error {
 	db.once.Do(func() {
+		db.stop()
+		db.wg.Wait()
 		db.cerr = db.alone(func() error {
-			db.drop.Lock() // batches too
-			defer db.drop.Unlock()
+			db.writing.Lock() // batches too
+			defer db.writing.Unlock()
 			db.closed.Store(true)
-			defer db.unlock()
-			if err := db.badger.Close(); err != nil {
+			if err := db.close(); err != nil {
 				return fmt.Errorf("kv: close %s: %w", db.dir, err)
 			}
 			return nil
@@ -183,45 +163,91 @@ func (db *DB) Close() error {
 	return db.cerr
 }
 
-// Dir is the directory of the database, "" in memory.
+// close closes what is open, whether it is still read from or not.
+func (db *DB) close() error {
+	var err error
+	if db.log != nil {
+		err = db.log.Close()
+	}
+	if c := db.cache.Load(); c != nil {
+		c.mu.Lock()
+		if !c.gone {
+			c.gone = true
+			c.close()
+		}
+		c.mu.Unlock()
+		<-c.closed
+		err = errors.Join(err, c.cerr)
+	}
+	if db.lock != nil {
+		db.lock.release()
+	}
+	return err
+}
+
+// Dir returns a directory below the database's for temporary files, "" in memory. It is emptied when the database is opened.
 func (db *DB) Dir() string {
-	if db.opts.InMemory {
+	if db.opts.InMemory || db.opts.CacheInMemory || db.opts.ReadOnly {
 		return ""
 	}
-	return db.dir
+	return db.path(tempDir)
 }
 
-// Size of the database's files in bytes, as Badger last measured them (once a minute); 0 in memory.
+// Sizes are the bytes that parts of the database take.
+type Sizes struct {
+	Tables    int64 `json:"tables"`    // as Badger last measured them, once a minute
+	Log       int64 `json:"log"`       // write sets since the older state file
+	Snapshots int64 `json:"snapshots"` // state files
+}
+
+// Sizes returns the bytes that the parts of the database take; nothing in memory.
+func (db *DB) Sizes() (s Sizes) {
+	c, leave := db.enter()
+	if c == nil {
+		return s
+	}
+	defer leave()
+	s.Tables, _ = c.badger.Size()
+	if db.log != nil {
+		s.Log = db.log.Size()
+	}
+	if db.states != nil {
+		s.Snapshots = db.states.size()
+	}
+	return s
+}
+
+// Size returns the bytes of all files of the database, as last measured; 0 in memory.
 func (db *DB) Size() int64 {
-	if db.closed.Load() {
-		return 0
-	}
-	lsm, log := db.badger.Size()
-	return lsm + log
-}
-
-// Verify reads every table and compares it with its checksums.
-func (db *DB) Verify() (err error) {
-	defer recoverDamage("verify", &err)
-	if db.closed.Load() {
-		return ErrClosed
-	}
-	if err := db.badger.VerifyChecksum(); err != nil {
-		return fmt.Errorf("kv: %w: %w", ErrDamaged, err)
-	}
-	return nil
+	s := db.Sizes()
+	return s.Tables + s.Log + s.Snapshots
 }
 
 // Compact merges all tables into one level, which gives the space of deleted and overwritten entries back. Writers wait
 // for a part of the time it takes.
 func (db *DB) Compact() error {
-	// Badger merges what is in memory and in its top level only when it drops a prefix that something has.
-	err := db.Update(context.Background(), func(tx *Txn) error { return tx.Set(spaceScratch, nil, nil) })
-	if err == nil {
-		err = db.DropSpace(spaceScratch)
+	c, leave := db.enter()
+	if c == nil {
+		return ErrClosed
 	}
+	defer leave()
+	err := db.alone(func() error {
+		if err := db.writable(); err != nil {
+			return err
+		}
+		db.writing.Lock()
+		defer db.writing.Unlock()
+		c.badger.SetDiscardTs(db.readers.oldest(&db.visible))
+		// Badger merges what is in memory and in its top level only when it drops a prefix that something has.
+		scratch := &layer{}
+		scratch.set(string(fullKey(spaceScratch, nil)), write{})
+		if err := c.apply(scratch, db.visible.Load()); err != nil {
+			return err
+		}
+		return c.badger.DropPrefix([]byte{byte(spaceScratch)})
+	})
 	if err == nil {
-		err = db.badger.Flatten(2)
+		err = c.badger.Flatten(2)
 	}
 	if err != nil {
 		return fmt.Errorf("kv: compact: %w", err)
@@ -233,32 +259,22 @@ func (db *DB) Compact() error {
 // hold a snapshot lose the space's entries too.
 func (db *DB) DropSpace(s Space) error {
 	return db.alone(func() error {
-		db.drop.Lock()
-		defer db.drop.Unlock()
-		if err := db.badger.DropPrefix([]byte{byte(s)}); err != nil {
+		if err := db.writable(); err != nil {
+			return err
+		}
+		db.writing.Lock()
+		defer db.writing.Unlock()
+		if err := db.commitRecord(encodeDrop(s), true, func(c *cache, number uint64) error { return c.drop(s, number) }); err != nil {
 			return fmt.Errorf("kv: drop space %s: %w", s, err)
 		}
 		return nil
 	})
 }
 
-func (db *DB) unlock() {
-	if db.lock != nil {
-		db.lock.release()
-	}
-}
-
 // recoverDamage turns a panic of Badger's over damaged file contents into an error.
 func recoverDamage(doing string, err *error) {
 	if r := recover(); r != nil {
 		*err = damage(doing, r)
-	}
-}
-
-// recoverIn is recoverDamage for what is done so often that its name is put together only when it is needed.
-func recoverIn(doing string, space Space, err *error) {
-	if r := recover(); r != nil {
-		*err = damage(doing+" "+space.String(), r)
 	}
 }
 

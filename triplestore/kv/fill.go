@@ -1,57 +1,54 @@
 package kv
 
 import (
+	"context"
 	"fmt"
-
-	badger "github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/pb"
-	"github.com/dgraph-io/ristretto/v2/z"
 )
 
 // Fill replaces everything in the database by what f puts into it, in ascending order of space and key: it writes the tables
-// as a compaction would leave them, ten times as quick as a Batch. For databases that are made at one go; nothing else may use
-// this one meanwhile, and one whose Fill has failed is to be thrown away.
+// as a compaction would leave them, ten times as quick as a Batch, and a state file of them. For databases that are made at one
+// go; nothing else may use this one meanwhile, and one whose Fill has failed is to be thrown away.
 func (db *DB) Fill(f func(put func(space Space, key, val []byte) error) error) error {
 	return db.alone(func() error {
-		if err := db.checkSpace(); err != nil {
+		if err := db.writable(); err != nil {
 			return err
 		}
-		w := db.badger.NewStreamWriter()
-		if err := w.Prepare(); err != nil {
-			return fmt.Errorf("kv: fill: %w", err)
-		}
-		buf := z.NewBuffer(fillBuffer, "kv.Fill")
-		defer buf.Release()
-		write := func() error {
-			defer buf.Reset()
-			if err := w.Write(buf); err != nil {
-				return fmt.Errorf("kv: fill: %w", err)
-			}
-			return nil
-		}
-		err := f(func(space Space, key, val []byte) error {
-			if err := checkEntry(space, key, val); err != nil {
-				return err
-			}
-			badger.KVToBuffer(&pb.KV{Key: fullKey(space, key), Value: val, Version: 1}, buf)
-			if buf.LenNoPadding() < fillBuffer {
-				return nil
-			}
-			return write()
+		db.writing.Lock()
+		defer db.writing.Unlock()
+		number := db.visible.Load() + 1
+		err := db.cache.Load().fill(func(add func(key, val []byte, version uint64) error) error {
+			return f(func(space Space, key, val []byte) error {
+				if err := checkEntry(space, key, val); err != nil {
+					return err
+				}
+				return add(fullKey(space, key), val, number)
+			})
 		})
 		if err == nil {
-			err = write()
+			err = db.beginAt(number)
 		}
 		if err != nil {
-			w.Cancel()
-			return err
-		}
-		if err := w.Flush(); err != nil {
 			return fmt.Errorf("kv: fill: %w", err)
 		}
 		return nil
 	})
 }
 
-// fillBuffer is how many bytes are handed over at a time.
-const fillBuffer = 4 << 20
+// beginAt makes what stands in the cache the state with a number: a state file is written, and the log begins behind it. The
+// caller holds db.writing.
+func (db *DB) beginAt(number uint64) error {
+	if err := db.cache.Load().apply(&layer{}, number); err != nil {
+		return err
+	}
+	db.visible.Store(number)
+	if db.log == nil {
+		return nil
+	}
+	if err := db.saveState(context.Background(), nil); err != nil {
+		return err
+	}
+	if err := db.log.Reset(number+1, false); err != nil {
+		return err
+	}
+	return db.states.keepNewest(1)
+}

@@ -2,31 +2,325 @@ package kv
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
 	"time"
 
 	"odarchive/triplestore/disk"
 )
 
-// VerifyAll reads every file of the database (tables, log, snapshots), compares it with its checksums, and returns what is
-// wrong now. progress may be nil; it is called with bytes, from one goroutine.
-func (db *DB) VerifyAll(ctx context.Context, progress func(done, total int64)) ([]disk.Damage, error) {
-	if err := db.Verify(); err != nil {
-		return []disk.Damage{{File: "db", Offset: -1, Why: err.Error(), Found: time.Now()}}, nil
-	}
-	return nil, context.Cause(ctx)
+// fixity is what is known of the soundness of the files. The zero value is ready.
+type fixity struct {
+	mu      sync.Mutex // guards the fields below
+	damages []disk.Damage
+	round   disk.Round
+	hint    chan struct{} // made by Scrub: something has been met that looks damaged
 }
 
-// Mend makes the files anew that VerifyAll or a scrub found damaged. It returns the damages that are left.
-func (db *DB) Mend(ctx context.Context) ([]disk.Damage, error) { return db.VerifyAll(ctx, nil) }
+const damagesKept = 100
 
-// Scrub verifies everything again and again, at most bytesPerSecond (0: no limit), and mends what it finds, until ctx ends.
-func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) error {
-	<-ctx.Done()
-	return nil
+// note keeps a damage, unless the same is known and not mended yet.
+func (f *fixity) note(d disk.Damage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.damages {
+		if o.File == d.File && o.Offset == d.Offset && o.Mended.IsZero() {
+			return
+		}
+	}
+	if len(f.damages) == damagesKept {
+		f.damages = f.damages[1:]
+	}
+	f.damages = append(f.damages, d)
+}
+
+// mended marks the damages of a file, or of everything below a directory.
+func (f *fixity) mended(name, how, lost string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.damages {
+		d := &f.damages[i]
+		if d.Mended.IsZero() && (d.File == name || path.Dir(d.File) == name) {
+			d.Mended, d.How, d.Lost = time.Now(), how, lost
+			lost = "" // told once
+		}
+	}
+}
+
+// suspect has the scrub look at the tables now, because of an error, which it returns.
+func (db *DB) suspect(err error) error {
+	db.fixity.mu.Lock()
+	defer db.fixity.mu.Unlock()
+	if db.fixity.hint != nil {
+		select {
+		case db.fixity.hint <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// Damages returns what was found damaged at and since opening, what has been mended too; at most the last hundred.
+func (db *DB) Damages() []disk.Damage {
+	db.fixity.mu.Lock()
+	defer db.fixity.mu.Unlock()
+	return slices.Clone(db.fixity.damages)
 }
 
 // Scrubbed returns how far the scrub is.
-func (db *DB) Scrubbed() disk.Round { return disk.Round{} }
+func (db *DB) Scrubbed() disk.Round {
+	db.fixity.mu.Lock()
+	defer db.fixity.mu.Unlock()
+	return db.fixity.round
+}
 
-// Damages returns what was found damaged since, and at, opening; what has been mended, too. At most the last hundred.
-func (db *DB) Damages() []disk.Damage { return nil }
+type verifyOptions struct {
+	throttle *disk.Throttle
+	progress func(n int64) // may be called by several goroutines
+}
+
+// VerifyAll reads every file of the database (tables, log, snapshots), compares it with its checksums, and returns what is
+// wrong now. progress may be nil; it is called with bytes, one call at a time. What is found is mended by Mend.
+func (db *DB) VerifyAll(ctx context.Context, progress func(done, total int64)) ([]disk.Damage, error) {
+	total := db.Size()
+	var mu sync.Mutex
+	var done int64
+	return db.verify(ctx, verifyOptions{progress: func(n int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done += n; progress != nil {
+			progress(done, max(total, done))
+		}
+	}})
+}
+
+func (db *DB) verify(ctx context.Context, o verifyOptions) (found []disk.Damage, err error) {
+	defer func() {
+		for _, d := range found {
+			db.fixity.note(d)
+		}
+	}()
+	now := time.Now()
+	c, leave := db.enter()
+	if c == nil {
+		return nil, ErrClosed
+	}
+	bad, err := c.verify(ctx, o)
+	leave()
+	if err != nil {
+		return nil, fmt.Errorf("kv: %w", err)
+	}
+	for _, b := range bad {
+		found = append(found, disk.Damage{File: cacheDir + "/" + b.name, Offset: b.offset, Why: b.err.Error(), Found: now})
+	}
+	if db.log == nil {
+		return found, nil
+	}
+	inLog, err := db.log.Verify(ctx, o.throttle, o.progress)
+	if err != nil {
+		return found, fmt.Errorf("kv: %w", err)
+	}
+	found = append(found, inLog...)
+	for _, f := range db.states.files() {
+		err := db.states.read(ctx, f, o.throttle, nil)
+		if errors.Is(err, ErrDamaged) && slices.Contains(db.states.files(), f) {
+			found = append(found, disk.Damage{File: statesDir + "/" + f.name, Offset: -1, Why: err.Error(), Found: now})
+		} else if err != nil && !errors.Is(err, ErrDamaged) {
+			return found, fmt.Errorf("kv: snapshot %s: %w", f.name, err)
+		}
+		if o.progress != nil {
+			o.progress(f.size)
+		}
+	}
+	return found, nil
+}
+
+// Mend verifies everything and makes anew what is damaged. It returns what it could not mend.
+func (db *DB) Mend(ctx context.Context) (left []disk.Damage, err error) {
+	found, err := db.VerifyAll(ctx, nil)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	if err := db.mend(ctx, found); err != nil {
+		return found, err
+	}
+	return db.VerifyAll(ctx, nil)
+}
+
+// mend makes the cache anew from snapshot and log, and these from the cache.
+func (db *DB) mend(ctx context.Context, found []disk.Damage) error {
+	if err := db.writable(); err != nil {
+		return fmt.Errorf("damage is not mended: %w", err)
+	}
+	var table, log, state error
+	for _, d := range found {
+		err := fmt.Errorf("%w: %s", ErrDamaged, d)
+		switch path.Dir(d.File) {
+		case cacheDir:
+			table = err
+		case logDir:
+			log = err
+		default:
+			state = err
+		}
+	}
+	if table != nil {
+		if err := db.mendCache(ctx, table); err != nil {
+			return err
+		}
+	}
+	if log == nil && state == nil {
+		return nil
+	}
+	return db.mendLog(ctx, found)
+}
+
+// mendCache makes the cache anew while readers get errors and writers wait.
+func (db *DB) mendCache(ctx context.Context, why error) error {
+	return db.alone(func() error {
+		db.writing.Lock()
+		defer db.writing.Unlock()
+		if err := db.log.Sync(); err != nil {
+			return db.logFailed(err)
+		}
+		old := db.cache.Load()
+		old.bad.Store(&why)
+		db.opts.Log.Warn("the database is damaged and is being made anew from snapshot and log; readers are refused until then", "error", why)
+		c, number, from, err := db.makeCache(ctx, db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano())), true)
+		if err == nil && number != db.visible.Load() {
+			err = fmt.Errorf("it ends with write set %d, not %d", number, db.visible.Load())
+		}
+		if err != nil {
+			err = fmt.Errorf("the damaged database cannot be made anew: %w", err)
+			db.StopWrites(err)
+			return err
+		}
+		old.remove = true // the next opening renames the new one
+		db.cache.Store(c)
+		old.retire()
+		db.fixity.mended(cacheDir, from, "")
+		db.opts.Log.Info("the database is whole again", "from", from, "write_sets", number)
+		return nil
+	})
+}
+
+// mendLog writes a new state file from the cache, which makes what is damaged of log and state files superfluous, and
+// removes that.
+func (db *DB) mendLog(ctx context.Context, found []disk.Damage) error {
+	if err := db.touch(); err != nil { // a state file of this moment may be the damaged one
+		return err
+	}
+	if err := db.saveState(ctx, nil); err != nil {
+		return err
+	}
+	newest := db.states.newest()
+	for _, f := range db.states.files() {
+		if f.number != newest.number { // the log may not lead on from the sound ones, either
+			if err := db.states.remove(f); err != nil {
+				return fmt.Errorf("kv: %w", err)
+			}
+		}
+	}
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	if err := db.log.Roll(); err != nil {
+		return db.logFailed(err)
+	}
+	if err := db.log.Trim(newest.number); err != nil {
+		return fmt.Errorf("kv: %w", err)
+	}
+	for _, d := range found {
+		if path.Dir(d.File) != cacheDir {
+			db.fixity.mended(d.File, "database", "")
+		}
+	}
+	return nil
+}
+
+// touch writes an empty write set, so that the state of now has a number of its own.
+func (db *DB) touch() error {
+	return db.alone(func() error {
+		db.writing.Lock()
+		defer db.writing.Unlock()
+		return db.commitRecord(encodeWrites(&layer{}), true, func(c *cache, number uint64) error { return c.apply(&layer{}, number) })
+	})
+}
+
+// scrubRest is the pause between two rounds of a scrub.
+const scrubRest = time.Minute
+
+// Scrub verifies everything again and again, at most bytesPerSecond (0: no limit), and mends what it finds, until ctx
+// ends, which is no error.
+func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) error {
+	hint := make(chan struct{}, 1)
+	db.fixity.mu.Lock()
+	db.fixity.hint = hint
+	db.fixity.mu.Unlock()
+	throttle := disk.NewThrottle(bytesPerSecond)
+	for {
+		err := db.scrubOnce(ctx, throttle)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			db.opts.Log.Error("verifying the database failed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hint:
+			if err := db.scrubOnce(ctx, nil); err != nil && ctx.Err() == nil {
+				db.opts.Log.Error("verifying the database failed", "error", err)
+			}
+		case <-time.After(scrubRest):
+		}
+	}
+}
+
+func (db *DB) scrubOnce(ctx context.Context, throttle *disk.Throttle) error {
+	f := &db.fixity
+	total := db.Size()
+	f.mu.Lock()
+	f.round.Began, f.round.Done, f.round.Total = time.Now(), 0, total
+	f.mu.Unlock()
+	found, err := db.verify(ctx, verifyOptions{throttle: throttle, progress: func(n int64) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.round.Done += n
+		f.round.Total = max(f.round.Total, f.round.Done)
+	}})
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.round.Done, f.round.Finished = f.round.Total, time.Now()
+	f.round.Rounds++
+	f.mu.Unlock()
+	if len(found) == 0 {
+		return nil
+	}
+	for _, d := range found {
+		db.opts.Log.Error("stored bytes are damaged", "file", d.File, "offset", d.Offset, "error", d.Why)
+	}
+	return db.mend(ctx, found)
+}
+
+// Verify reads every table and compares it with its checksums.
+func (db *DB) Verify() error {
+	c, leave := db.enter()
+	if c == nil {
+		return ErrClosed
+	}
+	defer leave()
+	bad, err := c.verify(context.Background(), verifyOptions{})
+	if err == nil && len(bad) > 0 {
+		err = fmt.Errorf("%w: table %s: %w", ErrDamaged, bad[0].name, bad[0].err)
+	}
+	if err != nil {
+		return fmt.Errorf("kv: %w", err)
+	}
+	return nil
+}

@@ -4,17 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 )
 
-// Held returns an error that is ErrLocked, and names the process, if another process holds the database in a directory.
+// Held returns an error that is ErrLocked, and names the process, if another process holds the database in a directory,
+// also one of an older program. It makes no file.
 func Held(dir string) error {
-	lock, err := lockDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	for _, owned := range []string{dir, filepath.Join(dir, cacheDir)} {
+		if _, err := os.Stat(filepath.Join(owned, ownerName)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		lock, err := lockDir(owned)
+		if err != nil {
+			return fmt.Errorf("kv: %s: %w", owned, err)
+		}
+		lock.release()
 	}
-	if err != nil {
-		return fmt.Errorf("kv: %s: %w", dir, err)
-	}
-	lock.release()
 	return nil
 }

@@ -64,20 +64,30 @@ func (l *keyReader) next() error {
 
 // keepListed deletes every key that is not in the list. A key that is in it and not here is ErrBadBackup.
 func (db *DB) keepListed(r io.Reader) (err error) {
-	txn := db.badger.NewTransaction(false)
+	b := db.cache.Load().badger
+	number := b.MaxVersion() + 1
+	txn := b.NewTransactionAt(number, false)
 	defer txn.Discard()
 	it := txn.NewIterator(badger.IteratorOptions{})
 	defer it.Close()
-	deleted := db.badger.NewWriteBatch()
+	deleted := b.NewWriteBatchAt(number)
 	defer deleted.Cancel()
+	pass := func() { // over the keys of the machinery below, which are not listed
+		for it.Valid() && !ours(it.Item().Key()) {
+			it.Next()
+		}
+	}
+	remove := func() error {
+		defer it.Next()
+		return deleted.Delete(it.Item().KeyCopy(nil))
+	}
 	listed := &keyReader{r: bufio.NewReaderSize(r, 1<<20)}
 	it.Rewind()
 	for err = listed.next(); err == nil; err = listed.next() {
-		for it.Valid() && bytes.Compare(it.Item().Key(), listed.key) < 0 {
-			if err := deleted.Delete(it.Item().KeyCopy(nil)); err != nil {
+		for pass(); it.Valid() && bytes.Compare(it.Item().Key(), listed.key) < 0; pass() {
+			if err := remove(); err != nil {
 				return err
 			}
-			it.Next()
 		}
 		if !it.Valid() || !bytes.Equal(it.Item().Key(), listed.key) {
 			return fmt.Errorf("%w: key %x is listed and nowhere to be found", ErrBadBackup, listed.key)
@@ -87,8 +97,8 @@ func (db *DB) keepListed(r io.Reader) (err error) {
 	if err != io.EOF {
 		return err
 	}
-	for ; it.Valid(); it.Next() {
-		if err := deleted.Delete(it.Item().KeyCopy(nil)); err != nil {
+	for pass(); it.Valid(); pass() {
+		if err := remove(); err != nil {
 			return err
 		}
 	}

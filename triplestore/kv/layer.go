@@ -20,6 +20,7 @@ type layer struct {
 type write struct {
 	val     []byte
 	deleted bool
+	version uint64 // of the write set; only in the overlay of a database that is read
 }
 
 func (l *layer) set(key string, w write) {

@@ -15,11 +15,14 @@ import (
 // ownLock: Badger's lock is left out, because it ends only when the last descriptor is closed.
 const ownLock = true
 
+// ownerName is the file that is locked.
+const ownerName = "OWNER"
+
 // dirLock is an advisory lock on DIR/OWNER, held while the database is open. The file names the process.
 type dirLock struct{ f *os.File }
 
 func lockDir(dir string) (*dirLock, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "OWNER"), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, ownerName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}

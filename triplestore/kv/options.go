@@ -18,6 +18,8 @@ type Options struct {
 	// ReadOnly opens the database without writing to its directory: beside a process that writes it, on a full disk, or
 	// without the right to write. It shows the state at the time of opening. Every write is ErrReadOnly.
 	ReadOnly bool
+	// SaveAt is how many bytes the log grows at least before a state file is written; 0 = 8 MiB.
+	SaveAt int64
 	// FS holds the log and the snapshots; nil = disk.OS.
 	FS disk.FS
 	// CacheInMemory keeps Badger in memory: opening replays everything from the snapshot and the log. For tests.
@@ -34,6 +36,9 @@ func (o Options) withDefaults() Options {
 		o.MemTable = defaultMemTable
 	}
 	o.MemTable = max(o.MemTable, 8<<20) // a transaction must hold the largest value
+	if o.FS == nil {
+		o.FS = disk.OS{}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -14,20 +14,48 @@ import (
 // Snapshot is one unchanging state of the database, for reads that take long. Methods may be called
 // concurrently. It keeps the space of everything deleted since from being reclaimed, so close it.
 type Snapshot struct {
-	txn  *badger.Txn
-	refs atomic.Int64 // the holder, and each call under way
-	once sync.Once
+	db     *DB
+	cache  *cache // nil if the database is closed
+	txn    *badger.Txn
+	number uint64 // of the newest write set it sees
+	over   *layers
+	refs   atomic.Int64 // the holder, and each call under way
+	once   sync.Once
 }
 
 // Snapshot of what has been committed. After the database is closed it must not be used any more.
 func (db *DB) Snapshot() *Snapshot {
-	s := &Snapshot{txn: db.badger.NewTransaction(false)}
+	s := &Snapshot{db: db, over: db.over}
+	c, _ := db.enter()
+	if c == nil {
+		return s // every call is ErrClosed
+	}
+	s.cache = c
+	s.number = db.readers.begin(&db.visible)
+	s.txn = c.badger.NewTransactionAt(s.number, false)
 	s.refs.Store(1)
 	return s
 }
 
+// enter returns the cache, which stays open until leave; nil if the database is closed.
+func (db *DB) enter() (c *cache, leave func()) {
+	for !db.closed.Load() {
+		c := db.cache.Load()
+		if c.enter() {
+			return c, c.leave
+		}
+	}
+	return nil, nil
+}
+
 // Close gives the snapshot up as soon as the calls under way have returned. It may be called twice.
-func (s *Snapshot) Close() { s.once.Do(s.release) }
+func (s *Snapshot) Close() {
+	s.once.Do(func() {
+		if s.cache != nil {
+			s.release()
+		}
+	})
+}
 
 func (s *Snapshot) acquire() error {
 	for {
@@ -44,6 +72,8 @@ func (s *Snapshot) acquire() error {
 func (s *Snapshot) release() {
 	if s.refs.Add(-1) == 0 {
 		s.txn.Discard()
+		s.db.readers.end(s.number)
+		s.cache.leave()
 	}
 }
 
@@ -59,7 +89,7 @@ func (s *Snapshot) Read(space Space, key []byte, f func(val []byte) error) (bool
 		return false, err
 	}
 	defer s.release()
-	return read(s.txn, fullKey(space, key), f)
+	return s.read(fullKey(space, key), f)
 }
 
 // Scan is Txn.Scan.
@@ -68,17 +98,18 @@ func (s *Snapshot) Scan(space Space, prefix, from []byte, f func(key, val []byte
 		return err
 	}
 	defer s.release()
-	return scan(s.txn, nil, space, prefix, from, f)
+	return s.scan(s.over, space, prefix, from, f)
 }
 
 // View runs f over the current state.
 func (db *DB) View(f func(*Txn) error) error {
-	if db.closed.Load() {
-		return ErrClosed
+	s := db.Snapshot()
+	defer s.Close()
+	if err := s.acquire(); err != nil {
+		return err
 	}
-	txn := db.badger.NewTransaction(false)
-	defer txn.Discard()
-	return f(&Txn{db: db, base: txn})
+	defer s.release()
+	return f(&Txn{db: db, base: s})
 }
 
 func fullKey(space Space, key []byte) []byte {
@@ -88,40 +119,69 @@ func fullKey(space Space, key []byte) []byte {
 	return k
 }
 
-// read takes a key with its space.
-func read(txn *badger.Txn, full []byte, f func([]byte) error) (ok bool, err error) {
+// read takes a key with its space. The caller has acquired the snapshot.
+func (s *Snapshot) read(full []byte, f func([]byte) error) (ok bool, err error) {
 	space, key := Space(full[0]), full[1:]
-	defer recoverIn("read", space, &err)
-	item, err := txn.Get(full)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return false, nil
+	if s.over != nil {
+		if w, ok := s.over.get(full); ok {
+			if w.deleted {
+				return false, nil
+			}
+			return true, f(w.val)
+		}
 	}
-	if err != nil {
-		return false, readError(space, key, err)
-	}
-	var inner error
-	if err := item.Value(func(v []byte) error { inner = f(v); return nil }); err != nil {
-		return true, readError(space, key, err)
-	}
-	return true, inner
-}
-
-func readError(space Space, key []byte, err error) error {
-	if strings.Contains(err.Error(), "checksum") { // Badger has no error value for it
-		return fmt.Errorf("kv: read %s %x: %w: %w", space, key, ErrDamaged, err)
-	}
-	return fmt.Errorf("kv: read %s %x: %w", space, key, err)
-}
-
-// scan merges what is on disk with the pending writes over it (nil for none), in key order.
-func scan(txn *badger.Txn, over *layers, space Space, prefix, from []byte, f func(key, val []byte) (bool, error)) (err error) {
 	inCallback := false // only Badger's panics mean damage, the callback's are its own
 	defer func() {
 		if r := recover(); r != nil {
 			if inCallback {
 				panic(r)
 			}
-			err = damage("scan "+space.String(), r)
+			err = s.db.suspect(damage("read "+space.String(), r))
+		}
+	}()
+	if err := s.cache.damaged(); err != nil {
+		return false, err
+	}
+	item, err := s.txn.Get(full)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return false, s.cache.damaged()
+	}
+	if err != nil {
+		return false, s.readError(space, key, err)
+	}
+	var inner error
+	err = item.Value(func(v []byte) error {
+		inCallback = true
+		inner = f(v)
+		inCallback = false
+		return nil
+	})
+	if err != nil {
+		return true, s.readError(space, key, err)
+	}
+	return true, inner
+}
+
+func (s *Snapshot) readError(space Space, key []byte, err error) error {
+	if strings.Contains(err.Error(), "checksum") { // Badger has no error value for it
+		return s.db.suspect(fmt.Errorf("kv: read %s %x: %w: %w", space, key, ErrDamaged, err))
+	}
+	return fmt.Errorf("kv: read %s %x: %w", space, key, err)
+}
+
+// scan merges what is on disk with the pending writes over it (nil for none), in key order. The caller has acquired the
+// snapshot.
+func (s *Snapshot) scan(over *layers, space Space, prefix, from []byte, f func(key, val []byte) (bool, error)) (err error) {
+	if err := s.cache.damaged(); err != nil {
+		return err
+	}
+	inCallback := false // only Badger's panics mean damage, the callback's are its own
+	defer func() {
+		if r := recover(); r != nil {
+			if inCallback {
+				panic(r)
+			}
+			err = s.db.suspect(damage("scan "+space.String(), r))
 		}
 	}()
 	full := fullKey(space, prefix)
@@ -129,7 +189,7 @@ func scan(txn *badger.Txn, over *layers, space Space, prefix, from []byte, f fun
 	if bytes.Compare(from, prefix) > 0 {
 		start = fullKey(space, from)
 	}
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: full})
+	it := s.txn.NewIterator(badger.IteratorOptions{Prefix: full})
 	defer it.Close()
 	emit := func(key, val []byte) (bool, error) {
 		inCallback = true
@@ -145,7 +205,7 @@ func scan(txn *badger.Txn, over *layers, space Space, prefix, from []byte, f fun
 		}
 		next, has := pend.peek()
 		if key == nil && !has {
-			return nil
+			return s.cache.damaged() // Badger ends at a bad block as at the last one
 		}
 		if has && (key == nil || next.key <= string(key)) {
 			pend.next()
@@ -163,7 +223,7 @@ func scan(txn *badger.Txn, over *layers, space Space, prefix, from []byte, f fun
 		var more bool
 		var inner error
 		if err := it.Item().Value(func(v []byte) error { more, inner = emit(key, v); return nil }); err != nil {
-			return readError(space, key[1:], err)
+			return s.readError(space, key[1:], err)
 		}
 		if inner != nil || !more {
 			return inner

@@ -26,6 +26,7 @@ const (
 	SpaceJoins       Space = 0x43 // crawler/joins: columns that share values
 	SpacePoliteness  Space = 0x50 // crawler/politeness: robots rules and host delays
 	SpaceHarvest     Space = 0x60 // crawler/harvest: resume tokens
+	spaceApplied     Space = 0x7d // kv: one key, written by every write set; see cache.go
 	spaceScratch     Space = 0x7e // kv: always empty
 	SpaceTest        Space = 0x7f // tests of kv
 )

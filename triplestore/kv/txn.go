@@ -3,15 +3,13 @@ package kv
 import (
 	"bytes"
 	"fmt"
-
-	badger "github.com/dgraph-io/badger/v4"
 )
 
 // Txn is a transaction: inside Update it writes, inside View it only reads. It belongs to the goroutine that
 // runs the function and is of no use after it. Reads see the transaction's own writes.
 type Txn struct {
 	db     *DB
-	base   *badger.Txn
+	base   *Snapshot
 	over   *layers // nil in View
 	commit []func()
 	abort  []func(error)
@@ -34,7 +32,7 @@ func (t *Txn) Read(space Space, key []byte, f func(val []byte) error) (ok bool, 
 			return true, f(w.val)
 		}
 	}
-	return read(t.base, full, f)
+	return t.base.read(full, f)
 }
 
 // Set stores a value (copied). ErrTooBig where the key, the value or the whole transaction is.
@@ -76,7 +74,11 @@ func checkEntry(space Space, key, val []byte) error {
 // in key order, until f returns false or an error. The key comes without its space. Both slices are valid only
 // during the call. Writes made by f are allowed; the scan need not see them.
 func (t *Txn) Scan(space Space, prefix, from []byte, f func(key, val []byte) (more bool, err error)) error {
-	return scan(t.base, t.over, space, prefix, from, f)
+	over := t.over
+	if over == nil {
+		over = t.base.over
+	}
+	return t.base.scan(over, space, prefix, from, f)
 }
 
 // OnCommit has f called once the transaction is on disk, before Update returns and before the next writer runs.
@@ -89,5 +91,5 @@ func (t *Txn) OnAbort(f func(error)) { t.abort = append(t.abort, f) }
 func (db *DB) MaxTxnBytes() int64 { return db.maxTxnBytes() }
 
 // Badger's own limits, with room for what it adds.
-func (db *DB) maxTxnBytes() int64   { return db.badger.MaxBatchSize() * 9 / 10 }
-func (db *DB) maxTxnEntries() int64 { return db.badger.MaxBatchCount() * 9 / 10 }
+func (db *DB) maxTxnBytes() int64   { return db.cache.Load().badger.MaxBatchSize() * 9 / 10 }
+func (db *DB) maxTxnEntries() int64 { return db.cache.Load().badger.MaxBatchCount() * 9 / 10 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-
-	badger "github.com/dgraph-io/badger/v4"
 )
 
 // group is one commit in the making: the writes of several callers' functions.
 type group struct {
-	base   *badger.Txn
+	base   *Snapshot
 	writes layer
 	commit []func()
 	abort  []func(error)
@@ -52,7 +50,7 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 	}
 	g := db.turns.open
 	if g == nil {
-		g = &group{base: db.badger.NewTransaction(false), done: make(chan struct{})}
+		g = &group{base: db.Snapshot(), done: make(chan struct{})}
 		db.turns.open = g
 	}
 	t := &Txn{db: db, base: g.base, over: &layers{own: &layer{}, group: &g.writes}}
@@ -77,7 +75,7 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 			failed = fmt.Errorf("kv: the commit before this one failed: %w", g.err)
 			return nil, failed
 		}
-		g = &group{base: db.badger.NewTransaction(false), done: make(chan struct{})}
+		g = &group{base: db.Snapshot(), done: make(chan struct{})}
 		db.turns.open = g
 	}
 	g.writes.merge(own)
@@ -122,8 +120,8 @@ func (db *DB) alone(f func() error) error {
 // commit writes the group to disk and tells everyone in it. The caller has the turn.
 func (db *DB) commit(g *group) {
 	db.turns.open = nil
-	g.base.Discard()
-	g.err = db.writeLayer(&g.writes)
+	g.base.Close()
+	g.err = db.writeLayer(&g.writes, true)
 	if g.err != nil {
 		for i := len(g.abort) - 1; i >= 0; i-- {
 			g.abort[i](g.err)
@@ -134,34 +132,6 @@ func (db *DB) commit(g *group) {
 		}
 	}
 	close(g.done)
-}
-
-func (db *DB) writeLayer(l *layer) error {
-	if len(l.writes) == 0 {
-		return nil
-	}
-	db.drop.RLock()
-	defer db.drop.RUnlock()
-	if db.closed.Load() {
-		return ErrClosed
-	}
-	txn := db.badger.NewTransaction(true)
-	defer txn.Discard()
-	for k, w := range l.all() {
-		var err error
-		if w.deleted {
-			err = txn.Delete([]byte(k))
-		} else {
-			err = txn.Set([]byte(k), w.val)
-		}
-		if err != nil {
-			return fmt.Errorf("kv: commit: %w", err)
-		}
-	}
-	if err := txn.Commit(); err != nil {
-		return fmt.Errorf("kv: commit: %w", err)
-	}
-	return nil
 }
 
 // turns hands the right to write from one caller to the next, in order of arrival.

@@ -174,7 +174,7 @@ func TestACancelledQueryEndsWithItsContext(t *testing.T) {
 	for about, text := range map[string]string{
 		"a product":     "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h FILTER (?b + ?d > ?f + ?h) }",
 		"a sort":        "SELECT * { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f } ORDER BY ?b ?d ?f",
-		"a path":        "SELECT (COUNT(*) AS ?n) { ?a (!<x:none>|^!<x:none>)* ?b . ?c (!<x:none>|^!<x:none>)* ?d }",
+		"a path":        "SELECT (COUNT(*) AS ?n) { ?a (!<x:none>|^!<x:none>)* ?b . ?c (!<x:none>|^!<x:none>)* ?d . ?e (!<x:none>|^!<x:none>)* ?f }",
 		"many EXISTS":   "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d FILTER EXISTS { ?e ?r ?f . ?g ?s ?h FILTER (?f + ?h = ?b * 1000000) } }",
 		"a description": "DESCRIBE ?a ?c ?e { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h }",
 	} {

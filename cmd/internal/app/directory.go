@@ -195,8 +195,8 @@ func holdsArchive(fsys disk.FS, dir string) (bool, error) {
 	for part, marks := range map[string][]string{
 		"db":        {"KEYREGISTRY", "MANIFEST", "OWNER"},
 		"packs":     {".pack", ".open"},
-		"log":       {".log"},
-		"snapshots": {".snapshot"},
+		"log":       {"0.log", "1.log", "2.log", "3.log", "4.log", "5.log", "6.log", "7.log", "8.log", "9.log"}, // numbered
+		"snapshots": {".state"},
 	} {
 		entries, err := fsys.ReadDir(filepath.Join(dir, part))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {

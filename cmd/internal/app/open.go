@@ -56,7 +56,7 @@ func (n *Node) openDatabase(reads Reading) (err error) {
 	options := kv.Options{Log: n.Log}
 	if reads != AlwaysReadOnly {
 		if err = n.raiseFormat(); err == nil {
-			n.DB, err = kv.Open(databaseDir(n.Config.Data), options)
+			n.DB, err = kv.Open(n.Config.Data, options)
 		}
 		if n.Beside = whyReadOnly(err, reads); n.Beside == "" {
 			return err
@@ -68,12 +68,9 @@ func (n *Node) openDatabase(reads Reading) (err error) {
 		n.Beside = "the archive is open for reading only, as --read-only says"
 	}
 	options.ReadOnly = true
-	n.DB, err = kv.Open(databaseDir(n.Config.Data), options)
+	n.DB, err = kv.Open(n.Config.Data, options)
 	return err
 }
-
-// databaseDir is where the database of a data directory is.
-func databaseDir(data string) string { return filepath.Join(data, "db") }
 
 // raiseFormat keeps older programs from a directory before the database is taken over.
 func (n *Node) raiseFormat() error {
@@ -81,7 +78,7 @@ func (n *Node) raiseFormat() error {
 	if d.Format == formatVersion {
 		return nil
 	}
-	if err := kv.Held(databaseDir(n.Config.Data)); err != nil {
+	if err := kv.Held(n.Config.Data); err != nil {
 		return err
 	}
 	d.Format = formatVersion

@@ -32,7 +32,7 @@ func NewRemote(address, token string) *Remote {
 
 // HolderOf returns whoever holds the archive of a data directory and can be asked; nil if nobody holds it, or nobody answers.
 func HolderOf(ctx context.Context, data string) *Remote {
-	if !errors.Is(kv.Held(databaseDir(data)), kv.ErrLocked) {
+	if !errors.Is(kv.Held(data), kv.ErrLocked) {
 		return nil
 	}
 	dial := func(ctx context.Context, _, _ string) (conn net.Conn, err error) {

@@ -261,3 +261,20 @@ func yield(t *testing.T, path string) string {
 	}
 	return line
 }
+
+func TestOfSeveralFrequenciesTheFirstThatIsAPeriodCounts(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`"" , "as needed" , "weekly"`: "weekly",
+		`<http://publications.europa.eu/resource/authority/frequency/UNKNOWN> , <http://publications.europa.eu/resource/authority/frequency/DAILY>`: "http://publications.europa.eu/resource/authority/frequency/DAILY",
+		`[ rdfs:label "irregular" ] , [ rdfs:label "now and then" , "monthly" ]`:                                                                    "monthly",
+		`:often . :often rdfs:label "yearly"`:       "yearly",
+		`"as needed" , "irregular"`:                 "as needed",
+		`[ rdfs:comment "no label" ] , "as needed"`: "as needed",
+	} {
+		n := harvested(t, site(map[string]string{"catalog": "Content-Type:: text/turtle\n" + prefixes + `<> a dcat:Catalog ; dcat:dataset :1 . :1 a dcat:Dataset ; dct:title "One" ; dct:accrualPeriodicity ` + said + ` .`}))
+		if len(n.Datasets) != 1 || n.Datasets[0].Frequency != want {
+			t.Errorf("%s: got %q, want %q", said, n.Datasets[0].Frequency, want)
+		}
+	}
+}

@@ -96,16 +96,22 @@ func size(s string) int64 {
 	return int64(n)
 }
 
-// frequency by its IRI or words.
+// frequency returns the first declared frequency that means a period, else the first that is said: an IRI, a text, or the
+// label of what either leads to.
 func (g *graph) frequency(d term.Key) string {
+	said := ""
 	for _, o := range g.objects(d, dcterms.AccrualPeriodicity) {
-		name := ""
-		if o.Kind() == term.KindBlank {
-			name = g.value(o, rdfs.Label, skos.PrefLabel, rdf.Value)
-		} else {
-			name = o.Value()
+		names := g.objects(o, rdfs.Label, skos.PrefLabel, rdf.Value)
+		if o.Kind() != term.KindBlank {
+			names = append([]term.Key{o}, names...)
 		}
-		return cmp.Or(name, g.value(o, rdfs.Label))
+		for _, name := range names {
+			value := strings.TrimSpace(name.Value())
+			if harvest.PeriodOf(value) > 0 {
+				return value
+			}
+			said = cmp.Or(said, value)
+		}
 	}
-	return ""
+	return said
 }

@@ -1,0 +1,284 @@
+package disktest
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"odarchive/triplestore/disk"
+)
+
+// Kind is a set of kinds of operations.
+type Kind uint16
+
+// The kinds. Close is none: it never fails here.
+const (
+	Open  Kind = 1 << iota
+	Read       // Read, ReadAt
+	Write      // Write, WriteAt
+	Sync
+	Truncate
+	Rename
+	Remove
+	Mkdir
+	List // ReadDir, Stat, File.Stat
+	SyncDir
+
+	Changes = Write | Sync | Truncate | Rename | Remove | Mkdir | SyncDir // what a disk that is full or failing refuses
+	All     = Changes | Open | Read | List
+)
+
+var kindNames = []string{"open", "read", "write", "sync", "truncate", "rename", "remove", "mkdir", "list", "syncdir"}
+
+// String names the kinds.
+func (k Kind) String() string {
+	s := ""
+	for i, name := range kindNames {
+		if k&(1<<i) != 0 {
+			s += "|" + name
+		}
+	}
+	return s[min(1, len(s)):]
+}
+
+// Errors is a file system whose n-th operation fails. What fails is not done, apart from a part of a write if Short is
+// set. Over a Crash, a Sync that fails loses what it should have made durable, as on Linux. Methods may be called concurrently.
+type Errors struct {
+	// Short makes a write that fails write the first half of its bytes. Set it before the first operation.
+	Short bool
+
+	under disk.FS
+
+	mu      sync.Mutex // guards what follows
+	kinds   Kind
+	pattern string
+	count   int
+	at      map[int]error
+	from    int // 0: never
+	fromErr error
+	failed  []string
+}
+
+var _ disk.FS = (*Errors)(nil)
+
+// NewErrors returns a file system over another one. Until FailAt or FailFrom is called, nothing fails.
+func NewErrors(under disk.FS) *Errors {
+	return &Errors{under: under, kinds: All, at: map[int]error{}}
+}
+
+// Only restricts what is counted, and may fail, to some kinds of operations on files whose path or last element matches a
+// pattern of filepath.Match; "" matches all. A rename matches with either name.
+func (e *Errors) Only(kinds Kind, pattern string) {
+	if _, err := filepath.Match(pattern, ""); err != nil {
+		panic(fmt.Sprintf("disktest: pattern %q: %v", pattern, err))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kinds, e.pattern = kinds, pattern
+}
+
+// FailAt makes the n-th counted operation fail, from 1. It may be called for several n.
+func (e *Errors) FailAt(n int, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.at[n] = err
+}
+
+// FailFrom makes the n-th counted operation and all later ones fail.
+func (e *Errors) FailFrom(n int, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.from, e.fromErr = n, err
+}
+
+// Count returns how many operations have been counted.
+func (e *Errors) Count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.count
+}
+
+// Failed returns the operations that were made to fail, in order, each as its kind and name.
+func (e *Errors) Failed() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.failed)
+}
+
+// Reset forgets what is to fail and what has failed, and counts from 1 again. What Only has set stays.
+func (e *Errors) Reset() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.count, e.at, e.from, e.fromErr, e.failed = 0, map[int]error{}, 0, nil, nil
+}
+
+// fail counts an operation and returns the error it is to fail with, or nil.
+func (e *Errors) fail(kind Kind, names ...string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.kinds&kind == 0 || !slices.ContainsFunc(names, e.matches) {
+		return nil
+	}
+	e.count++
+	err := e.at[e.count]
+	if err == nil && e.from > 0 && e.count >= e.from {
+		err = e.fromErr
+	}
+	if err == nil {
+		return nil
+	}
+	e.failed = append(e.failed, fmt.Sprint(kind, " ", names[0]))
+	return &fs.PathError{Op: kind.String(), Path: names[0], Err: err}
+}
+
+func (e *Errors) matches(name string) bool {
+	if e.pattern == "" {
+		return true
+	}
+	whole, _ := filepath.Match(e.pattern, name)
+	base, _ := filepath.Match(e.pattern, filepath.Base(name))
+	return whole || base
+}
+
+// OpenFile implements disk.FS.
+func (e *Errors) OpenFile(name string, flag int, perm fs.FileMode) (disk.File, error) {
+	if err := e.fail(Open, name); err != nil {
+		return nil, err
+	}
+	f, err := e.under.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &errorsFile{File: f, errors: e}, nil
+}
+
+// Rename implements disk.FS.
+func (e *Errors) Rename(oldName, newName string) error {
+	if err := e.fail(Rename, oldName, newName); err != nil {
+		return &os.LinkError{Op: "rename", Old: oldName, New: newName, Err: err}
+	}
+	return e.under.Rename(oldName, newName)
+}
+
+// Remove implements disk.FS.
+func (e *Errors) Remove(name string) error {
+	if err := e.fail(Remove, name); err != nil {
+		return err
+	}
+	return e.under.Remove(name)
+}
+
+// MkdirAll implements disk.FS.
+func (e *Errors) MkdirAll(name string, perm fs.FileMode) error {
+	if err := e.fail(Mkdir, name); err != nil {
+		return err
+	}
+	return e.under.MkdirAll(name, perm)
+}
+
+// ReadDir implements disk.FS.
+func (e *Errors) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := e.fail(List, name); err != nil {
+		return nil, err
+	}
+	return e.under.ReadDir(name)
+}
+
+// Stat implements disk.FS.
+func (e *Errors) Stat(name string) (fs.FileInfo, error) {
+	if err := e.fail(List, name); err != nil {
+		return nil, err
+	}
+	return e.under.Stat(name)
+}
+
+// SyncDir implements disk.FS.
+func (e *Errors) SyncDir(name string) error {
+	if err := e.fail(SyncDir, name); err != nil {
+		return err
+	}
+	return e.under.SyncDir(name)
+}
+
+// errorsFile is an open file of an Errors.
+type errorsFile struct {
+	disk.File
+	errors *Errors
+}
+
+func (f *errorsFile) Read(p []byte) (int, error) {
+	if err := f.errors.fail(Read, f.Name()); err != nil {
+		return 0, err
+	}
+	return f.File.Read(p)
+}
+
+func (f *errorsFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.errors.fail(Read, f.Name()); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, off)
+}
+
+func (f *errorsFile) Write(p []byte) (int, error) {
+	if err := f.errors.fail(Write, f.Name()); err != nil {
+		return f.short(err, func() (int, error) { return f.File.Write(p[:len(p)/2]) })
+	}
+	return f.File.Write(p)
+}
+
+func (f *errorsFile) WriteAt(p []byte, off int64) (int, error) {
+	if err := f.errors.fail(Write, f.Name()); err != nil {
+		return f.short(err, func() (int, error) { return f.File.WriteAt(p[:len(p)/2], off) })
+	}
+	return f.File.WriteAt(p, off)
+}
+
+// short writes half of what a failing write was given, if that is asked for.
+func (f *errorsFile) short(err error, half func() (int, error)) (int, error) {
+	if !f.errors.Short {
+		return 0, err
+	}
+	n, halfErr := half()
+	if halfErr != nil {
+		err = halfErr
+	}
+	return n, err
+}
+
+// unsyncer is a file that can lose what was not synced, as a Crash's can.
+type unsyncer interface{ syncFailed() }
+
+func (f *errorsFile) Sync() error {
+	if err := f.errors.fail(Sync, f.Name()); err != nil {
+		if u, ok := f.File.(unsyncer); ok {
+			u.syncFailed()
+		}
+		return err
+	}
+	return f.File.Sync()
+}
+
+func (f *errorsFile) Truncate(size int64) error {
+	if err := f.errors.fail(Truncate, f.Name()); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
+}
+
+func (f *errorsFile) Stat() (fs.FileInfo, error) {
+	if err := f.errors.fail(List, f.Name()); err != nil {
+		return nil, err
+	}
+	return f.File.Stat()
+}
+
+// syncFailed passes on, so that an Errors over an Errors works, too.
+func (f *errorsFile) syncFailed() {
+	if u, ok := f.File.(unsyncer); ok {
+		u.syncFailed()
+	}
+}

@@ -1,0 +1,123 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/wal"
+)
+
+// writeLayer makes the writes of a layer one write set: first in the log, then in the cache. With sync it is durable on
+// return, and everything written before it.
+func (db *DB) writeLayer(l *layer, sync bool) error {
+	if len(l.writes) == 0 {
+		return nil
+	}
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	var record []byte
+	if db.log != nil {
+		record = encodeWrites(l)
+	}
+	err := db.commitRecord(record, sync, func(c *cache, number uint64) error { return c.apply(l, number) })
+	if err != nil {
+		return fmt.Errorf("kv: commit: %w", err)
+	}
+	return nil
+}
+
+// commitRecord takes one record through log and cache. The caller holds db.writing.
+func (db *DB) commitRecord(record []byte, sync bool, apply func(c *cache, number uint64) error) error {
+	if db.closed.Load() {
+		return ErrClosed
+	}
+	if err := db.WritesStopped(); err != nil {
+		return err
+	}
+	number := db.visible.Load() + 1
+	if db.log != nil {
+		n, err := db.log.Append(record)
+		if err == nil && n != number {
+			err = fmt.Errorf("log record %d is to be write set %d", n, number) // a bug; nothing may be built on it
+		}
+		if err == nil && sync {
+			err = db.log.Sync()
+		}
+		if err != nil {
+			return db.logFailed(err)
+		}
+	}
+	c := db.cache.Load()
+	if err := c.damaged(); err != nil { // the log has it; the cache is being made anew
+		err = fmt.Errorf("the write set is in the log and will be seen when the archive is opened again: %w", err)
+		db.StopWrites(err)
+		return err
+	}
+	if err := apply(c, number); err != nil {
+		err = fmt.Errorf("the write set is in the log and will be seen when the archive is opened again: %w", err)
+		db.StopWrites(err)
+		return err
+	}
+	db.visible.Store(number)
+	if number%discardEvery == 0 {
+		c.badger.SetDiscardTs(db.readers.oldest(&db.visible))
+	}
+	db.checkGrowth(number)
+	return nil
+}
+
+// discardEvery is after how many write sets Badger is told which old versions nobody reads any more.
+const discardEvery = 64
+
+// logFailed stops all writes, unless the log only had no room and is as it was.
+func (db *DB) logFailed(err error) error {
+	if disk.IsFull(err) && !errors.Is(err, wal.ErrFailed) {
+		return fmt.Errorf("%w: %w", ErrDiskFull, err)
+	}
+	db.StopWrites(err)
+	return db.WritesStopped()
+}
+
+// syncLog makes everything written so far durable.
+func (db *DB) syncLog() error {
+	if db.log == nil {
+		return nil
+	}
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	if err := db.WritesStopped(); err != nil {
+		return err
+	}
+	if err := db.log.Sync(); err != nil {
+		return db.logFailed(err)
+	}
+	return nil
+}
+
+// saveAt is how much the log grows before the next state file: a part of the last state's size, so that log and state
+// files together stay about as large as the database, and at least so much that small databases are left in peace.
+func (db *DB) saveAt() int64 {
+	least := db.opts.SaveAt
+	if least <= 0 {
+		least = defaultSaveAt
+	}
+	return max(least, db.states.newest().size*2/5)
+}
+
+const defaultSaveAt = 8 << 20
+
+// checkEvery is after how many write sets the growth of the log is looked at.
+const checkEvery = 16
+
+func (db *DB) checkGrowth(number uint64) {
+	if db.states == nil || number%checkEvery != 0 {
+		return
+	}
+	if db.log.SizeFrom(db.states.newest().number+1) >= db.saveAt() {
+		select {
+		case db.grown <- struct{}{}:
+		default:
+		}
+	}
+}

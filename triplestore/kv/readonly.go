@@ -1,0 +1,182 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	badger "github.com/dgraph-io/badger/v4"
+
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/wal"
+)
+
+// readTries is how often opening for reading begins anew because the process that writes has moved things meanwhile.
+const readTries = 5
+
+// openReadOnly shows the state that the log ends with, without a lock and without writing to the directory. Badger is
+// opened on a temporary directory with links to its tables; what the log holds beyond them lies over them in memory. If
+// there is nowhere to make such a directory, or a table is damaged, everything is read into memory.
+func (db *DB) openReadOnly(ctx context.Context) error {
+	if _, err := db.opts.FS.Stat(db.dir); err != nil {
+		return err
+	}
+	var err error
+	for range readTries {
+		if err = db.tryReadOnly(ctx); err == nil {
+			return nil
+		}
+		if db.log != nil {
+			db.log.Close()
+			db.log = nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, wal.ErrGap) {
+			return err
+		}
+	}
+	return err
+}
+
+func (db *DB) tryReadOnly(ctx context.Context) error {
+	log, found, err := wal.Open(db.path(logDir), wal.Options{FS: db.opts.FS, ReadOnly: true, Log: db.opts.Log})
+	if err != nil {
+		return err
+	}
+	db.log = log
+	if db.states, err = openStates(db.opts.FS, db.path(statesDir), false); err != nil {
+		return err
+	}
+	if found.Damage != nil {
+		db.fixity.note(disk.Damage{File: logDir, Offset: -1, Why: found.Damage.Error()})
+	}
+	if db.opts.CacheInMemory {
+		return db.readIntoMemory(ctx, found, nil)
+	}
+	c, err := db.linkCache(ctx, found)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) && found.Empty {
+			return fmt.Errorf("there is no database: %w", err)
+		}
+		return db.readIntoMemory(ctx, found, err)
+	}
+	holds := c.badger.MaxVersion()
+	if err := db.overlay(ctx, holds); err != nil {
+		c.retire()
+		if errors.Is(err, wal.ErrGap) {
+			return err
+		}
+		return db.readIntoMemory(ctx, found, err)
+	}
+	db.install(c, max(holds, found.Next-1))
+	return nil
+}
+
+// linkCache opens Badger on links to the tables that MANIFEST names.
+func (db *DB) linkCache(ctx context.Context, found wal.Found) (*cache, error) {
+	from := db.path(cacheDir)
+	tables, err := manifest(from)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "odarchive-read-")
+	if err != nil {
+		return nil, err
+	}
+	c, err := db.linkInto(ctx, dir, from, tables, found)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	c.remove = true
+	return c, nil
+}
+
+func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, found wal.Found) (*cache, error) {
+	absolute, err := filepath.Abs(from)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range tables {
+		if err := os.Symlink(filepath.Join(absolute, tableName(id)), filepath.Join(dir, tableName(id))); err != nil {
+			return nil, err
+		}
+	}
+	if found.Empty { // of before there was a log: Badger's own log is all there is of the newest
+		own, _ := filepath.Glob(filepath.Join(absolute, "*.mem"))
+		for _, name := range own {
+			if err := os.Symlink(name, filepath.Join(dir, filepath.Base(name))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join(from, badger.ManifestFilename))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, badger.ManifestFilename), wholeEntries(raw), 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if tables, err = manifest(dir); err != nil {
+		return nil, err
+	}
+	bad, err := verifyTables(ctx, dir, tables, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(bad) > 0 {
+		db.fixity.note(disk.Damage{File: cacheDir + "/" + bad[0].name, Offset: bad[0].offset, Why: bad[0].err.Error()})
+		return nil, fmt.Errorf("table %s: %w", bad[0].name, bad[0].err)
+	}
+	b, err := openBadger(badgerOptions(dir, db.opts).WithReadOnly(true))
+	if err != nil {
+		return nil, err
+	}
+	return newCache(b, dir), nil
+}
+
+// overlay reads the records behind a number into memory, over the tables.
+func (db *DB) overlay(ctx context.Context, after uint64) error {
+	over := &layers{own: &layer{}, group: &layer{}}
+	err := db.log.Read(ctx, after+1, func(number uint64, record []byte) error {
+		w, err := decodeWriteSet(record, nil)
+		if err != nil {
+			return err
+		}
+		if w.drop != 0 {
+			return errDropped
+		}
+		return w.each(func(key, val []byte, deleted bool) error {
+			if deleted {
+				over.own.set(string(key), write{deleted: true, version: number})
+			} else {
+				over.own.set(string(key), write{val: append([]byte{}, val...), version: number})
+			}
+			return nil
+		})
+	})
+	over.own.sort()
+	if len(over.own.writes) > 0 {
+		db.over = over
+	}
+	return err
+}
+
+// errDropped says that the end of the log drops a space, which an overlay cannot show.
+var errDropped = errors.New("a space is dropped")
+
+// readIntoMemory makes the whole state from state file and log, in memory.
+func (db *DB) readIntoMemory(ctx context.Context, found wal.Found, why error) error {
+	db.over = nil
+	if why != nil {
+		db.opts.Log.Warn("the whole database is read into memory, from snapshot and log", "because", why)
+	}
+	db.opts.CacheInMemory = true
+	c, number, _, err := db.makeCache(ctx, "", found.Damage == nil)
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	db.install(c, number)
+	return nil
+}

@@ -1,0 +1,502 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/wal"
+)
+
+// openForWriting brings log, state files and cache together:
+//
+//   - Usually the cache is sound and holds everything up to some write set, and the log tells the rest.
+//   - If the cache is damaged or missing, it is made anew from a state file and the log.
+//   - If the log or the state files are damaged, the cache holds what they said; a new state file is written.
+//   - If there is no log, the directory is new or was written before there was one.
+//
+// Badger's own write-ahead log is not believed: it is not synced. It is only looked at if our log has lost its end.
+func (db *DB) openForWriting(ctx context.Context) error {
+	if err := db.lockDirectory(); err != nil {
+		return err
+	}
+	if err := db.checkSpace(); err != nil {
+		return err
+	}
+	if err := db.clean(); err != nil {
+		return err
+	}
+	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Log: db.opts.Log}
+	log, found, err := wal.Open(db.path(logDir), o)
+	if err != nil {
+		return err
+	}
+	db.log = log
+	if db.states, err = openStates(db.opts.FS, db.path(statesDir), true); err != nil {
+		return err
+	}
+	r := &recovery{DB: db, found: found}
+	return r.run(ctx)
+}
+
+// recovery is one opening for writing.
+type recovery struct {
+	*DB
+	found wal.Found
+	aside bool // Badger's own write-ahead log was put aside
+}
+
+func (r *recovery) run(ctx context.Context) error {
+	if r.opts.CacheInMemory {
+		return r.fromLog(ctx, nil)
+	}
+	bad, err := r.verifyCache(ctx)
+	if err != nil {
+		return err
+	}
+	if r.found.Empty {
+		return r.withoutLog(ctx, bad)
+	}
+	if bad != nil {
+		return r.fromLog(ctx, bad)
+	}
+	lost := r.found.Damage
+	if err := r.putAside(); err != nil {
+		return err
+	}
+	c, err := r.openCache(r.path(cacheDir))
+	if err != nil {
+		return r.fromLog(ctx, err)
+	}
+	holds := c.badger.MaxVersion()
+	if lost == nil && holds+1 < r.found.Next { // see that the log can be read before anything is built on it
+		lost = r.log.Read(ctx, holds+1, func(uint64, []byte) error { return nil })
+		if errors.Is(lost, wal.ErrGap) {
+			c.retire()
+			<-c.closed
+			return r.fromLog(ctx, fmt.Errorf("%w: it ends with write set %d, before the log begins", ErrDamaged, holds))
+		}
+	}
+	if lost == nil && holds >= r.found.Next {
+		lost = fmt.Errorf("%w: it ends with write set %d, the tables with %d", wal.ErrDamaged, r.found.Next-1, holds)
+	}
+	if lost != nil {
+		c.retire()
+		<-c.closed
+		return r.withDamagedLog(ctx, lost)
+	}
+	if err := r.replay(ctx, c, holds); err != nil {
+		c.retire()
+		return err
+	}
+	r.install(c, r.found.Next-1)
+	return r.dropAside()
+}
+
+// verifyCache looks at every table that MANIFEST names. bad says what is wrong with the cache; nil also where there is none and
+// none was expected.
+func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
+	dir := r.path(cacheDir)
+	tables, err := manifest(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		left, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
+		if len(left) == 0 && (r.found.Empty || r.found.Next == 1) {
+			return nil, nil
+		}
+		return fmt.Errorf("%w: %s is missing", ErrDamaged, filepath.Join(cacheDir, "MANIFEST")), nil
+	}
+	if errors.Is(err, ErrDamaged) {
+		return err, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	say := newProgress(r.opts.Log, "verifying the database")
+	var total int64
+	for _, id := range tables {
+		if info, err := os.Stat(filepath.Join(dir, tableName(id))); err == nil {
+			total += info.Size()
+		}
+	}
+	list, err := verifyTables(ctx, dir, tables, nil, func(n int64) { say.add(n, total) })
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range list {
+		r.fixity.note(disk.Damage{File: cacheDir + "/" + b.name, Offset: b.offset, Why: b.err.Error(), Found: time.Now()})
+		bad = fmt.Errorf("table %s: %w", b.name, b.err)
+	}
+	return bad, nil
+}
+
+// withoutLog takes a new directory, one of before there was a log, or one that has lost its log.
+func (r *recovery) withoutLog(ctx context.Context, bad error) error {
+	newest := r.states.newest()
+	if bad != nil && newest.number > 0 {
+		return r.fromLog(ctx, bad)
+	}
+	if bad != nil {
+		return fmt.Errorf("%w, and there is neither a log nor a snapshot to make the database anew from; the files are untouched, and 'odarchive check --packs-only' lists what the packs hold", bad)
+	}
+	_, err := os.Stat(r.path(filepath.Join(cacheDir, "MANIFEST")))
+	isNew := errors.Is(err, fs.ErrNotExist)
+	c, err := r.openCache(r.path(cacheDir))
+	if err != nil {
+		return err
+	}
+	number := c.badger.MaxVersion()
+	if isNew {
+		r.install(c, 0)
+		return r.log.Reset(1, false)
+	}
+	r.install(c, number)
+	if newest.number > 0 {
+		r.fixity.note(disk.Damage{File: logDir, Offset: -1, Why: "the log is missing", Found: time.Now()})
+	} else {
+		r.opts.Log.Info("the database gets a log; this is done once")
+	}
+	if newest.number > number { // the tables lack what the snapshot has
+		c.retire()
+		<-c.closed
+		return r.fromLog(ctx, fmt.Errorf("%w: its newest tables are missing", ErrDamaged))
+	}
+	return r.beginAnew(ctx, number, "tables", "")
+}
+
+// withDamagedLog takes what the tables and Badger's own write-ahead log hold, where the log has lost its end.
+func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
+	r.fixity.note(disk.Damage{File: logDir, Offset: -1, Why: why.Error(), Found: time.Now()})
+	if err := r.takeBackAside(); err != nil {
+		return err
+	}
+	c, err := r.openCache(r.path(cacheDir))
+	if err != nil {
+		return err
+	}
+	holds := c.badger.MaxVersion()
+	last := max(r.found.Next-1, r.found.Tip)
+	if holds < last { // as far as the log can be read
+		err := r.replay(ctx, c, holds)
+		if err != nil && !errors.Is(err, wal.ErrDamaged) && !errors.Is(err, wal.ErrGap) {
+			c.retire()
+			return err
+		}
+		holds = max(holds, c.badger.MaxVersion())
+	}
+	lost := ""
+	if holds < last {
+		lost = fmt.Sprintf("%d write sets, %d to %d", last-holds, holds+1, last)
+		r.opts.Log.Error("the log is damaged and the database does not hold what it said", "lost", lost)
+	}
+	number := max(last, holds)
+	r.install(c, number)
+	return r.beginAnew(ctx, number, "tables", lost)
+}
+
+// beginAnew writes a state file as of a number and begins a new log behind it.
+func (r *recovery) beginAnew(ctx context.Context, number uint64, from, lost string) error {
+	if err := r.saveState(ctx, nil); err != nil {
+		return err
+	}
+	if err := r.log.Reset(number+1, lost != ""); err != nil {
+		return err
+	}
+	if err := r.states.keepNewest(1); err != nil { // the log does not lead from the older ones to here
+		return err
+	}
+	r.fixity.mended(logDir, from, lost)
+	return nil
+}
+
+// fromLog makes the cache anew from the newest state file that is sound and the log behind it.
+func (r *recovery) fromLog(ctx context.Context, bad error) error {
+	if bad != nil {
+		r.fixity.note(disk.Damage{File: cacheDir, Offset: -1, Why: bad.Error(), Found: time.Now()})
+		r.opts.Log.Warn("the database is damaged and is being made anew from snapshot and log; nothing is lost", "error", bad)
+	}
+	dir := r.path(madeDir)
+	if r.opts.CacheInMemory {
+		dir = ""
+	}
+	c, number, from, err := r.makeCache(ctx, dir, r.found.Damage == nil)
+	if err != nil {
+		return errors.Join(bad, err)
+	}
+	if r.opts.CacheInMemory {
+		r.install(c, number)
+		if r.found.Empty || r.found.Damage != nil {
+			return r.log.Reset(number+1, false)
+		}
+		return nil
+	}
+	c.retire() // it is opened again under its own name
+	<-c.closed
+	if c.cerr != nil {
+		return c.cerr
+	}
+	if err := r.swapIn(dir); err != nil {
+		return err
+	}
+	if c, err = r.openCache(r.path(cacheDir)); err != nil {
+		return err
+	}
+	lost := ""
+	if holds := c.badger.MaxVersion(); holds < number {
+		lost = fmt.Sprintf("%d write sets, %d to %d", number-holds, holds+1, number)
+	}
+	r.install(c, number)
+	r.fixity.mended(cacheDir, from, lost)
+	r.opts.Log.Info("the database is whole again", "from", from, "write_sets", number, "lost", lost)
+	if r.found.Empty || r.found.Damage != nil || lost != "" {
+		return r.beginAnew(ctx, number, from, lost)
+	}
+	return nil
+}
+
+// makeCache builds a cache in dir ("": in memory) from the newest sound state file and the log. number is that of the last
+// write set that there was; whole says that the log must be readable to its end.
+func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, number uint64, from string, err error) {
+	list := db.states.files()
+	if db.log.First() == 1 { // the log alone tells everything
+		list = append([]stateFile{{}}, list...)
+	}
+	if len(list) == 0 {
+		return nil, 0, "", fmt.Errorf("%w: the log begins with write set %d, and there is no snapshot before it", ErrDamaged, db.log.First())
+	}
+	var errs error
+	for i := len(list) - 1; i >= 0; i-- {
+		c, number, err := db.makeFrom(ctx, dir, list[i], whole)
+		if err == nil {
+			from := "log"
+			if list[i].number > 0 {
+				from = "snapshot and log"
+			}
+			return c, number, from, nil
+		}
+		db.opts.Log.Warn("a snapshot cannot be used", "snapshot", list[i].name, "error", err)
+		if errs = errors.Join(errs, err); !errors.Is(err, ErrDamaged) && !errors.Is(err, wal.ErrDamaged) && !errors.Is(err, wal.ErrGap) {
+			break
+		}
+	}
+	return nil, 0, "", fmt.Errorf("the database cannot be made anew: %w", errs)
+}
+
+// wholeName is the file that says that a cache in madeDir is complete.
+const wholeName = "WHOLE"
+
+func (db *DB) makeFrom(ctx context.Context, dir string, state stateFile, whole bool) (_ *cache, number uint64, err error) {
+	if dir != "" {
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, 0, err
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, 0, err
+		}
+	}
+	b, err := openBadger(badgerOptions(dir, db.opts))
+	if err != nil {
+		return nil, 0, err
+	}
+	c := newCache(b, dir)
+	defer func() {
+		if err != nil {
+			c.retire()
+			<-c.closed
+		}
+	}()
+	if state.number > 0 {
+		say := newProgress(db.opts.Log, "making the database anew")
+		err := c.fill(func(add func(key, val []byte, version uint64) error) error {
+			return db.states.read(ctx, state, nil, func(key, val []byte, version uint64) error {
+				say.add(int64(len(key)+len(val)), 0)
+				return add(key, val, version)
+			})
+		})
+		if err != nil {
+			return nil, 0, fmt.Errorf("snapshot %s: %w", state.name, err)
+		}
+	}
+	number = max(state.number, db.log.Next()-1)
+	if err := db.replay(ctx, c, state.number); err != nil && (whole || !errors.Is(err, wal.ErrDamaged)) {
+		return nil, 0, err
+	}
+	if dir == "" {
+		return c, number, nil
+	}
+	return c, number, disk.WriteFile(disk.OS{}, filepath.Join(dir, wholeName), nil, 0o644)
+}
+
+// replay applies the records behind a number to a cache.
+func (db *DB) replay(ctx context.Context, c *cache, after uint64) error {
+	r := c.replayer()
+	say := newProgress(db.opts.Log, "replaying the log")
+	total := db.log.SizeFrom(after + 1)
+	err := db.log.Read(ctx, after+1, func(number uint64, record []byte) error {
+		say.add(int64(len(record)), total)
+		return r.apply(number, record)
+	})
+	return errors.Join(err, r.wait())
+}
+
+func (db *DB) install(c *cache, number uint64) {
+	db.visible.Store(number)
+	db.cache.Store(c)
+}
+
+func (db *DB) openCache(dir string) (*cache, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	b, err := openBadger(badgerOptions(dir, db.opts))
+	if err != nil {
+		return nil, err
+	}
+	return newCache(b, dir), nil
+}
+
+// lockDirectory takes the lock, and sees that no older program, which locked another file, is at work.
+func (db *DB) lockDirectory() error {
+	if db.opts.CacheInMemory {
+		return nil
+	}
+	if err := os.MkdirAll(db.dir, 0o755); err != nil {
+		return err
+	}
+	lock, err := lockDir(db.dir)
+	if err != nil {
+		return err
+	}
+	db.lock = lock
+	if _, err := os.Stat(db.path(filepath.Join(cacheDir, ownerName))); err == nil {
+		older, err := lockDir(db.path(cacheDir))
+		if err != nil {
+			return err
+		}
+		older.release()
+		return os.Remove(db.path(filepath.Join(cacheDir, ownerName)))
+	}
+	return nil
+}
+
+// clean removes what is temporary, and finishes or drops a cache that was being made anew.
+func (db *DB) clean() error {
+	if db.opts.CacheInMemory {
+		return nil
+	}
+	if err := os.RemoveAll(db.path(tempDir)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(db.path(tempDir), 0o755); err != nil {
+		return err
+	}
+	made, err := filepath.Glob(db.path(madeDir + "*")) // in the order in which they were made
+	if err != nil {
+		return err
+	}
+	for i := len(made) - 1; i >= 0; i-- {
+		if _, err := os.Stat(filepath.Join(made[i], wholeName)); err == nil {
+			if err := db.swapIn(made[i]); err != nil {
+				return err
+			}
+			made = made[:i]
+			break
+		}
+	}
+	for _, dir := range made {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapIn puts a cache that was made anew in the place of the other one.
+func (db *DB) swapIn(made string) error {
+	if err := os.RemoveAll(db.path(cacheDir)); err != nil {
+		return err
+	}
+	if err := os.Rename(made, db.path(cacheDir)); err != nil {
+		return err
+	}
+	if err := os.Remove(db.path(filepath.Join(cacheDir, wholeName))); err != nil {
+		return err
+	}
+	return disk.OS{}.SyncDir(db.dir)
+}
+
+// asideDir, inside the cache's directory, is where Badger's own write-ahead log waits while the cache is opened without.
+const asideDir = "aside"
+
+// ofBadgersLog reports whether a file in the cache's directory holds nothing that the tables or our log do not hold.
+func ofBadgersLog(name string) bool {
+	return strings.HasSuffix(name, ".mem") || strings.HasSuffix(name, ".vlog") || name == "DISCARD" || name == "KEYREGISTRY"
+}
+
+func (r *recovery) putAside() error {
+	if err := r.takeBackAside(); err != nil { // of an opening that was killed
+		return err
+	}
+	dir := r.path(cacheDir)
+	if err := os.MkdirAll(filepath.Join(dir, asideDir), 0o755); err != nil {
+		return err
+	}
+	r.aside = true
+	return moveFiles(dir, filepath.Join(dir, asideDir))
+}
+
+// takeBackAside returns what was put aside, over what an opening without it has made.
+func (r *recovery) takeBackAside() error {
+	dir := r.path(cacheDir)
+	if _, err := os.Stat(filepath.Join(dir, asideDir)); err != nil {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if ofBadgersLog(e.Name()) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if err := moveFiles(filepath.Join(dir, asideDir), dir); err != nil {
+		return err
+	}
+	return r.dropAside()
+}
+
+func (r *recovery) dropAside() error { return os.RemoveAll(r.path(filepath.Join(cacheDir, asideDir))) }
+
+func moveFiles(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !ofBadgersLog(e.Name()) {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(from, e.Name())
+		if info.Size() == 0 { // left by a kill; Badger would refuse to open
+			err = os.Remove(name)
+		} else {
+			err = os.Rename(name, filepath.Join(to, e.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

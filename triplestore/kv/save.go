@@ -1,0 +1,132 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	badger "github.com/dgraph-io/badger/v4"
+
+	"odarchive/triplestore/disk"
+)
+
+// saveRest is how long saving rests after a failure.
+const saveRest = time.Minute
+
+// saveWhenGrown writes a state file whenever the log has grown enough, until ctx ends.
+func (db *DB) saveWhenGrown(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-db.grown:
+		}
+		err := db.save(ctx)
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		db.opts.Log.Error("no snapshot of the database was written; the log is kept instead", "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(saveRest):
+		}
+	}
+}
+
+// save writes a state file, drops all but the newest two, and the log that no state file needs.
+func (db *DB) save(ctx context.Context) error {
+	if err := db.writable(); err != nil {
+		return err
+	}
+	if err := db.saveState(ctx, nil); err != nil {
+		return err
+	}
+	if err := db.states.keepNewest(statesKept); err != nil {
+		return fmt.Errorf("kv: %w", err)
+	}
+	list := db.states.files()
+	if len(list) < statesKept {
+		return nil
+	}
+	return db.log.Trim(list[0].number)
+}
+
+// saveState writes a state file of what readers see now.
+func (db *DB) saveState(ctx context.Context, throttle *disk.Throttle) error {
+	db.saving.Lock()
+	defer db.saving.Unlock()
+	s := db.Snapshot()
+	defer s.Close()
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.release()
+	if s.number > 0 && db.states.newest().number == s.number {
+		return nil
+	}
+	each := func(add func(key, val []byte, version uint64) error) error {
+		return s.each(ctx, func(key, val []byte, version uint64) error {
+			if err := throttle.Wait(ctx, len(key)+len(val)); err != nil {
+				return err
+			}
+			return add(key, val, version)
+		})
+	}
+	// An iterator of Badger's ends at a damaged block as at the last one. So what was read counts only if every table is
+	// sound afterwards.
+	check := func() error {
+		bad, err := s.cache.verify(ctx, verifyOptions{throttle: throttle})
+		if err == nil && len(bad) > 0 {
+			err = db.suspect(fmt.Errorf("%w: table %s: %w", ErrDamaged, bad[0].name, bad[0].err))
+		}
+		return err
+	}
+	if err := db.states.save(s.number, !db.opts.NoSync, each, check); err != nil {
+		return fmt.Errorf("kv: snapshot: %w", err)
+	}
+	return nil
+}
+
+// each calls f with every entry of the snapshot in ascending order of keys, with the number of the write set that wrote it.
+// The caller has acquired the snapshot.
+func (s *Snapshot) each(ctx context.Context, f func(key, val []byte, version uint64) error) (err error) {
+	defer recoverDamage("read", &err)
+	it := s.txn.NewIterator(badger.IteratorOptions{})
+	defer it.Close()
+	pend := s.over.from("", "")
+	n := 0
+	for it.Rewind(); ; {
+		if n++; n%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for it.Valid() && !ours(it.Item().Key()) {
+			it.Next()
+		}
+		next, has := pend.peek()
+		switch {
+		case !it.Valid() && !has:
+			return s.cache.damaged()
+		case has && (!it.Valid() || next.key <= string(it.Item().Key())):
+			pend.next()
+			if it.Valid() && next.key == string(it.Item().Key()) {
+				it.Next()
+			}
+			if next.deleted {
+				continue
+			}
+			if err := f([]byte(next.key), next.val, next.version); err != nil {
+				return err
+			}
+		default:
+			item := it.Item()
+			var inner error
+			err := item.Value(func(val []byte) error { inner = f(item.Key(), val, item.Version()); return nil })
+			if err = errors.Join(err, inner); err != nil {
+				return err
+			}
+			it.Next()
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// A record of the log is one write set: a byte for its kind, then what FORMAT.md says.
+const (
+	kindWrites     = 1 // entries, compressed with S2
+	kindFew        = 2 // entries as they are
+	kindDropSpace  = 3 // the space whose entries go
+	compressBeyond = 256
+)
+
+// maxWriteSet bounds what a record may claim to unpack to.
+const maxWriteSet = 64 << 20
+
+// encodeWrites is the record of a layer: for each entry the length of its key (uvarint), the key with its space, 0 for a
+// deletion or the value's length + 1 (uvarint), and the value.
+func encodeWrites(l *layer) []byte {
+	plain := make([]byte, 1, l.bytes+int64(8*len(l.writes))+1)
+	plain[0] = kindFew
+	for k, w := range l.all() {
+		plain = binary.AppendUvarint(plain, uint64(len(k)))
+		plain = append(plain, k...)
+		if w.deleted {
+			plain = append(plain, 0)
+			continue
+		}
+		plain = binary.AppendUvarint(plain, uint64(len(w.val))+1)
+		plain = append(plain, w.val...)
+	}
+	if len(plain) < compressBeyond {
+		return plain
+	}
+	packed := make([]byte, 1+s2.MaxEncodedLen(len(plain)-1))
+	packed[0] = kindWrites
+	return packed[:1+len(s2.Encode(packed[1:], plain[1:]))]
+}
+
+func encodeDrop(s Space) []byte { return []byte{kindDropSpace, byte(s)} }
+
+// writeSet is a decoded record.
+type writeSet struct {
+	drop    Space // 0: none
+	entries []byte
+}
+
+func decodeWriteSet(record []byte, buf []byte) (w writeSet, err error) {
+	if len(record) == 0 {
+		return w, fmt.Errorf("%w: an empty log record", ErrDamaged)
+	}
+	body := record[1:]
+	switch record[0] {
+	case kindFew:
+		w.entries = body
+	case kindWrites:
+		n, err := s2.DecodedLen(body)
+		if err != nil || n > maxWriteSet {
+			return w, fmt.Errorf("%w: a log record of %d bytes", ErrDamaged, n)
+		}
+		if w.entries, err = s2.Decode(buf, body); err != nil {
+			return w, fmt.Errorf("%w: a log record: %w", ErrDamaged, err)
+		}
+	case kindDropSpace:
+		if len(body) != 1 || body[0] == 0 {
+			return w, fmt.Errorf("%w: a log record that drops no space", ErrDamaged)
+		}
+		w.drop = Space(body[0])
+	default:
+		return w, fmt.Errorf("kv: a log record of kind %d: the log was written by a newer program", record[0])
+	}
+	return w, nil
+}
+
+// each calls f with every entry; the slices are parts of the record.
+func (w writeSet) each(f func(key, val []byte, deleted bool) error) error {
+	for b := w.entries; len(b) > 0; {
+		n, used := binary.Uvarint(b)
+		if used <= 0 || n == 0 || n > uint64(len(b)-used) {
+			return fmt.Errorf("%w: a key in a log record", ErrDamaged)
+		}
+		key := b[used : used+int(n)]
+		b = b[used+int(n):]
+		n, used = binary.Uvarint(b)
+		if used <= 0 || n > uint64(len(b)-used)+1 {
+			return fmt.Errorf("%w: a value in a log record", ErrDamaged)
+		}
+		b = b[used:]
+		if n == 0 {
+			if err := f(key, nil, true); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f(key, b[:n-1], false); err != nil {
+			return err
+		}
+		b = b[n-1:]
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package wal
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"odarchive/triplestore/disk"
+)
+
+// Read calls f with every record from a number on, in order, as they are when Read is called. The record is valid only
+// during the call. A damaged record ends it with ErrDamaged, a number before First with ErrGap.
+func (l *Log) Read(ctx context.Context, from uint64, f func(number uint64, record []byte) error) error {
+	l.mu.Lock()
+	segments := append([]segment(nil), l.segments...)
+	id, next := l.id, l.next
+	l.mu.Unlock()
+	if from >= next {
+		return nil
+	}
+	if len(segments) == 0 || segments[0].first > from {
+		return fmt.Errorf("wal: read from %d: %w", from, ErrGap)
+	}
+	for i, s := range segments {
+		upTo := next
+		if i+1 < len(segments) {
+			upTo = segments[i+1].first
+		}
+		if upTo <= from {
+			continue
+		}
+		r, err := l.openSegment(s, id)
+		if err != nil {
+			return fmt.Errorf("wal: read %s: %w", s.name, err)
+		}
+		for err == nil && r.number < upTo {
+			if err = context.Cause(ctx); err == nil {
+				err = r.next()
+			}
+			if err == nil && r.number-1 >= from {
+				err = f(r.number-1, r.body)
+			}
+		}
+		if closeErr := r.f.Close(); err != nil || closeErr != nil {
+			if errors.Is(err, io.EOF) {
+				err = fmt.Errorf("%w: it ends before record %d", ErrDamaged, r.number)
+			}
+			return fmt.Errorf("wal: read %s: %w", s.name, errors.Join(err, closeErr))
+		}
+	}
+	return nil
+}
+
+// reader goes through the records of one segment.
+type reader struct {
+	f      disk.File
+	r      *bufio.Reader
+	head   header
+	chain  uint32 // checksum of the last record read, or the head's
+	number uint64 // of the next record
+	at     int64  // where it begins
+	left   int64  // bytes of the segment behind at
+	body   []byte // of the last record
+}
+
+func (l *Log) openSegment(s segment, id [16]byte) (*reader, error) {
+	f, err := l.fs.OpenFile(filepath.Join(l.dir, s.name), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{f: f, r: bufio.NewReaderSize(f, 256<<10), left: s.size - headerSize, at: headerSize}
+	b := make([]byte, headerSize)
+	if _, err = io.ReadFull(r.r, b); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err != nil {
+		b = nil
+	}
+	r.head, err = decodeHeader(b)
+	switch {
+	case err != nil:
+	case r.head.first != s.first:
+		err = fmt.Errorf("%w: its head says that it begins with record %d", ErrDamaged, r.head.first)
+	case id != [16]byte{} && r.head.id != id:
+		err = fmt.Errorf("%w: it belongs to another log", ErrDamaged)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	r.chain = binary.LittleEndian.Uint32(b[headerSize-4:])
+	r.number = r.head.first
+	return r, nil
+}
+
+// next reads a record. The error is io.EOF at the end of the file, ErrDamaged for a record that is not whole.
+func (r *reader) next() error {
+	if r.left == 0 {
+		return io.EOF
+	}
+	var head [recordHead]byte
+	if r.left < recordHead {
+		return fmt.Errorf("%w: record %d at byte %d is cut off", ErrDamaged, r.number, r.at)
+	}
+	if _, err := io.ReadFull(r.r, head[:]); err != nil {
+		return r.short(err)
+	}
+	n := int64(binary.LittleEndian.Uint32(head[:]))
+	if n > MaxRecord || n > r.left-recordHead || binary.LittleEndian.Uint64(head[8:]) != r.number {
+		return fmt.Errorf("%w: there is no record %d at byte %d", ErrDamaged, r.number, r.at)
+	}
+	if int64(cap(r.body)) < n {
+		r.body = make([]byte, n)
+	}
+	r.body = r.body[:n]
+	if _, err := io.ReadFull(r.r, r.body); err != nil {
+		return r.short(err)
+	}
+	sum := binary.LittleEndian.Uint32(head[4:])
+	if recordSum(r.chain, head[:], r.body) != sum {
+		return fmt.Errorf("%w: record %d at byte %d differs from its checksum", ErrDamaged, r.number, r.at)
+	}
+	r.chain = sum
+	r.number++
+	r.at += recordHead + n
+	r.left -= recordHead + n
+	return nil
+}
+
+func (r *reader) short(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: record %d at byte %d is cut off", ErrDamaged, r.number, r.at)
+	}
+	return err
+}
+
+// findEnd finds the end of what is whole in the last segment. A segment without a whole head is left out: it was just being
+// begun, or the tip will tell that records are missing.
+func (l *Log) findEnd() error {
+	for {
+		last := l.segments[len(l.segments)-1]
+		r, err := l.openSegment(last, [16]byte{})
+		if err == nil {
+			return l.scanLast(r)
+		}
+		if !errors.Is(err, ErrDamaged) {
+			return err
+		}
+		l.opts.Log.Warn("the last segment of the log cannot be read", "segment", last.name, "error", err)
+		if len(l.segments) == 1 {
+			l.next = last.first
+			return nil
+		}
+		l.segments = l.segments[:len(l.segments)-1]
+	}
+}
+
+// scanLast reads the last segment to the end of its whole records.
+func (l *Log) scanLast(r *reader) (err error) {
+	defer func() { err = errors.Join(err, r.f.Close()) }()
+	for err == nil {
+		err = r.next()
+	}
+	l.id, l.next, l.end, l.chain = r.head.id, r.number, r.at, r.chain
+	if errors.Is(err, io.EOF) || errors.Is(err, ErrDamaged) { // a torn tail, unless the tip says otherwise
+		return nil
+	}
+	return err
+}
+
+// Verify reads every segment, at most as fast as throttle lets it, and returns what is wrong. progress may be nil; it is
+// called with the bytes that were read since the last call.
+func (l *Log) Verify(ctx context.Context, throttle *disk.Throttle, progress func(n int64)) (found []disk.Damage, err error) {
+	l.mu.Lock()
+	segments := append([]segment(nil), l.segments...)
+	id, next, end, damage := l.id, l.next, l.end, l.failed
+	l.mu.Unlock()
+	if errors.Is(damage, ErrDamaged) {
+		return []disk.Damage{l.damage(segment{}, -1, damage)}, nil
+	}
+	for i, s := range segments {
+		upTo := next
+		if i+1 < len(segments) {
+			upTo = segments[i+1].first
+		} else {
+			s.size = end // what is appended now is looked at the next time
+		}
+		at, err := l.verifySegment(ctx, s, id, upTo, throttle)
+		if progress != nil {
+			progress(s.size)
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrDamaged) || errors.Is(err, os.ErrNotExist):
+			if l.First() <= s.first { // else it was trimmed meanwhile
+				found = append(found, l.damage(s, at, err))
+			}
+		default:
+			return found, fmt.Errorf("wal: verify %s: %w", s.name, err)
+		}
+	}
+	return found, nil
+}
+
+func (l *Log) damage(s segment, at int64, err error) disk.Damage {
+	return disk.Damage{File: filepath.ToSlash(filepath.Join(filepath.Base(l.dir), s.name)), Offset: at, Why: err.Error(), Found: time.Now()}
+}
+
+func (l *Log) verifySegment(ctx context.Context, s segment, id [16]byte, upTo uint64, throttle *disk.Throttle) (at int64, err error) {
+	r, err := l.openSegment(s, id)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.f.Close()) }()
+	for r.number < upTo {
+		before := r.at
+		if err := r.next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = fmt.Errorf("%w: it ends before record %d", ErrDamaged, r.number)
+			}
+			return r.at, err
+		}
+		if err := throttle.Wait(ctx, int(r.at-before)); err != nil {
+			return r.at, err
+		}
+	}
+	if r.left > 0 {
+		return r.at, fmt.Errorf("%w: bytes behind its last record", ErrDamaged)
+	}
+	return 0, nil
+}

@@ -1,0 +1,25 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// Trim removes the segments in which every record has a number of at most upTo. The last segment stays.
+func (l *Log) Trim(upTo uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for n+1 < len(l.segments) && l.segments[n+1].first <= upTo+1 {
+		n++
+	}
+	for _, s := range l.segments[:n] { // the oldest first: what a crash leaves is a log without gaps
+		if err := l.fs.Remove(filepath.Join(l.dir, s.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("wal: trim: %w", err)
+		}
+		l.segments = l.segments[1:]
+	}
+	return nil
+}
