@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/sampleweb"
@@ -124,7 +125,10 @@ func TestReadingCommandsGoOnBesideAProcessThatWrites(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for app.HolderOf(t.Context(), data) == nil && t.Context().Err() == nil {
+	for begun := time.Now(); app.HolderOf(t.Context(), data) == nil; {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the server does not answer")
+		}
 	}
 	odarchive(t, "update", "--data", data, "INSERT DATA { <http://x.example/new> <http://x.example/p> 1 }")
 	for want, args := range readings(file) {

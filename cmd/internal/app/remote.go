@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"odarchive/crawler/catalog"
-	"odarchive/triplestore/kv"
 	"odarchive/triplestore/sparql"
 )
 
@@ -30,11 +29,8 @@ func NewRemote(address, token string) *Remote {
 	return &Remote{client: http.DefaultClient, base: strings.TrimSuffix(strings.TrimSuffix(address, "/"), "/sparql"), token: token}
 }
 
-// HolderOf returns whoever holds the archive of a data directory and can be asked; nil if nobody holds it, or nobody answers.
+// HolderOf returns the process that holds the archive of a data directory and answers at its socket; nil if none does.
 func HolderOf(ctx context.Context, data string) *Remote {
-	if !errors.Is(kv.Held(data), kv.ErrLocked) {
-		return nil
-	}
 	dial := func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
 		err = shortPath(filepath.Join(data, socketFile), func(short string) (err error) {
 			conn, err = new(net.Dialer).DialContext(ctx, "unix", short)
