@@ -2,6 +2,7 @@ package triplestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"odarchive/triplestore/kv"
@@ -87,6 +88,9 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 func (s *Store) viewBetweenMerges(ctx context.Context, f func(*Snapshot) error) error {
 	if s.closed.Load() {
 		return ErrClosed
+	}
+	if err := s.tidyNow(ctx); err != nil && !errors.Is(err, errGiveUp) { // else what is about to be deleted would count as orphans
+		return err
 	}
 	s.merging.Lock()
 	sn := s.Snapshot()

@@ -122,3 +122,20 @@ func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// MakeDir makes a directory, and those above it that are missing, and returns when their names are durable.
+func MakeDir(fsys FS, name string, perm fs.FileMode) error {
+	name = filepath.Clean(name)
+	if _, err := fsys.Stat(name); err == nil {
+		return nil
+	}
+	if parent := filepath.Dir(name); parent != name {
+		if err := MakeDir(fsys, parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := fsys.MkdirAll(name, perm); err != nil {
+		return err
+	}
+	return fsys.SyncDir(filepath.Dir(name))
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -284,6 +285,17 @@ func (c *cache) tables() (ids []uint64) {
 		ids = append(ids, t.ID)
 	}
 	return ids
+}
+
+// flushed returns the number of the newest write set that is in a table.
+func (c *cache) flushed() (number uint64) {
+	if c.dir == "" { // and is made anew at every opening
+		return math.MaxUint64
+	}
+	for _, t := range c.badger.Tables() {
+		number = max(number, t.MaxVersion)
+	}
+	return number
 }
 
 // verify reads every table that is in use now, and returns those that are damaged.

@@ -98,11 +98,7 @@ func (db *DB) syncLog() error {
 // saveAt is how much the log grows before the next state file: a part of the last state's size, so that log and state
 // files together stay about as large as the database, and at least so much that small databases are left in peace.
 func (db *DB) saveAt() int64 {
-	least := db.opts.SaveAt
-	if least <= 0 {
-		least = defaultSaveAt
-	}
-	return max(least, db.states.newest().size*2/5)
+	return max(db.opts.SaveAt, db.states.newest().size*2/5)
 }
 
 const defaultSaveAt = 8 << 20

@@ -36,6 +36,9 @@ func (o Options) withDefaults() Options {
 		o.MemTable = defaultMemTable
 	}
 	o.MemTable = max(o.MemTable, 8<<20) // a transaction must hold the largest value
+	if o.SaveAt <= 0 {
+		o.SaveAt = defaultSaveAt
+	}
 	if o.FS == nil {
 		o.FS = disk.OS{}
 	}

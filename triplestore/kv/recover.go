@@ -32,7 +32,7 @@ func (db *DB) openForWriting(ctx context.Context) error {
 	if err := db.clean(); err != nil {
 		return err
 	}
-	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Log: db.opts.Log}
+	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Segment: min(db.opts.SaveAt/2, 4<<20), Log: db.opts.Log}
 	log, found, err := wal.Open(db.path(logDir), o)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *recovery) run(ctx context.Context) error {
 		if errors.Is(lost, wal.ErrGap) {
 			c.retire()
 			<-c.closed
-			return r.fromLog(ctx, fmt.Errorf("%w: it ends with write set %d, before the log begins", ErrDamaged, holds))
+			return r.fromLog(ctx, fmt.Errorf("%w: its tables end with write set %d, before the log begins", ErrDamaged, holds))
 		}
 	}
 	if lost == nil && holds >= r.found.Next {
@@ -151,7 +151,7 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 		return err
 	}
 	number := c.badger.MaxVersion()
-	if isNew {
+	if (isNew || number == 0) && newest.number == 0 {
 		r.install(c, 0)
 		return r.log.Reset(1, false)
 	}
@@ -365,7 +365,7 @@ func (db *DB) lockDirectory() error {
 	if db.opts.CacheInMemory {
 		return nil
 	}
-	if err := os.MkdirAll(db.dir, 0o755); err != nil {
+	if err := disk.MakeDir(disk.OS{}, db.dir, 0o755); err != nil {
 		return err
 	}
 	lock, err := lockDir(db.dir)

@@ -35,7 +35,7 @@ func (db *DB) saveWhenGrown(ctx context.Context) {
 	}
 }
 
-// save writes a state file, drops all but the newest two, and the log that no state file needs.
+// save writes a state file, drops all but the newest two, and the log that neither a state file nor Badger needs.
 func (db *DB) save(ctx context.Context) error {
 	if err := db.writable(); err != nil {
 		return err
@@ -50,7 +50,13 @@ func (db *DB) save(ctx context.Context) error {
 	if len(list) < statesKept {
 		return nil
 	}
-	return db.log.Trim(list[0].number)
+	// What Badger has only in memory is in the log still, so that a killed process need not make everything anew.
+	c, leave := db.enter()
+	if c == nil {
+		return ErrClosed
+	}
+	defer leave()
+	return db.log.Trim(min(list[0].number, c.flushed()))
 }
 
 // saveState writes a state file of what readers see now.

@@ -93,7 +93,7 @@ func (s *states) path(f stateFile) string { return filepath.Join(s.dir, f.name) 
 // save writes a state file with what each gives, in ascending order of keys. The file has its name, and counts, only once it is
 // on disk and check, called then, returns nil.
 func (s *states) save(number uint64, sync bool, each func(add func(key, val []byte, version uint64) error) error, check func() error) (err error) {
-	if err := s.fs.MkdirAll(s.dir, 0o755); err != nil {
+	if err := disk.MakeDir(s.fs, s.dir, 0o755); err != nil {
 		return err
 	}
 	file := stateFile{name: stateName(number), number: number}

@@ -160,13 +160,17 @@ func (l *Log) findEnd() error {
 	}
 }
 
-// scanLast reads the last segment to the end of its whole records.
+// scanLast reads the last segment to the end of its whole records. Of them, those up to the tip are known to be synced.
 func (l *Log) scanLast(r *reader) (err error) {
 	defer func() { err = errors.Join(err, r.f.Close()) }()
+	l.id = r.head.id
+	tip := l.readTip()
 	for err == nil {
-		err = r.next()
+		if err = r.next(); err == nil && r.number <= tip+1 {
+			l.synced = r.at
+		}
 	}
-	l.id, l.next, l.end, l.chain = r.head.id, r.number, r.at, r.chain
+	l.next, l.end, l.chain = r.number, r.at, r.chain
 	if errors.Is(err, io.EOF) || errors.Is(err, ErrDamaged) { // a torn tail, unless the tip says otherwise
 		return nil
 	}

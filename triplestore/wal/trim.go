@@ -16,10 +16,15 @@ func (l *Log) Trim(upTo uint64) error {
 		n++
 	}
 	for _, s := range l.segments[:n] { // the oldest first: what a crash leaves is a log without gaps
+		if l.removed && !l.opts.NoSync {
+			if err := l.fs.SyncDir(l.dir); err != nil {
+				return fmt.Errorf("wal: trim: %w", err)
+			}
+		}
 		if err := l.fs.Remove(filepath.Join(l.dir, s.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("wal: trim: %w", err)
 		}
-		l.segments = l.segments[1:]
+		l.segments, l.removed = l.segments[1:], true
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -84,6 +85,7 @@ type Log struct {
 	next     uint64     // number of the next record
 	chain    uint32     // checksum of the last record
 	tip      disk.File  // nil if it could not be opened: then it is done without
+	removed  bool       // the last removal of a segment may not be durable yet
 	failed   error
 	buf      []byte
 }
@@ -179,13 +181,35 @@ func (l *Log) reopen() error {
 		}
 		last.size = l.end
 	}
-	// What a killed process wrote may not be on the disk yet, and is about to be built upon.
+	if err := l.writeAgain(f); err != nil {
+		return err
+	}
+	l.openTip()
+	return nil
+}
+
+// writeAgain makes durable what is in the file and not known to be, since new records are about to be chained to it. To
+// sync it is not enough: if a sync failed before the process ended, the kernel takes what it dropped for written and still
+// shows it.
+func (l *Log) writeAgain(f disk.File) error {
+	b := make([]byte, min(l.end-l.synced, 1<<20))
+	for at := l.synced; at < l.end && !l.opts.NoSync; at += int64(len(b)) {
+		b = b[:min(l.end-at, int64(len(b)))]
+		if _, err := io.ReadFull(io.NewSectionReader(f, at, int64(len(b))), b); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(b, at); err != nil {
+			return err
+		}
+	}
 	if err := l.fsync(f); err != nil {
 		return err
 	}
 	l.synced = l.end
-	l.openTip()
-	return nil
+	if l.opts.NoSync {
+		return nil
+	}
+	return l.fs.SyncDir(l.dir)
 }
 
 // Next returns the number that the next record gets.
@@ -240,7 +264,7 @@ func (l *Log) Reset(first uint64, keep bool) error {
 		l.file = nil
 	}
 	l.closeTip()
-	if err := l.fs.MkdirAll(l.dir, 0o755); err != nil {
+	if err := disk.MakeDir(l.fs, l.dir, 0o755); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
 	if _, err := rand.Read(l.id[:]); err != nil {
