@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"odarchive/cmd/internal/app"
 
@@ -20,8 +21,8 @@ another and with the records, and look for versions whose bytes are missing. An 
 by that server. With --repair, what can be mended is mended; files that cannot are dropped from the store and named, and
 those that are the latest version of their URL are fetched again by the next crawl.
 
-Exit status: 0 nothing is damaged (with --repair: nothing was lost, either), 1 something is, 2 wrong usage. A loss that an
-earlier repair has named is listed, and is no damage any more.`,
+Exit status: 0 nothing is damaged (with --repair: nothing was lost, either), 1 something is, or was and has been mended by
+opening the archive for this check, 2 wrong usage. A loss that an earlier repair has named is listed, and is no damage any more.`,
 		Example: `  odarchive check
   odarchive check --repair || odarchive crawl --once
   odarchive check --endpoint http://localhost:8080/ --token "$SECRET" --json`,
@@ -34,9 +35,9 @@ earlier repair has named is listed, and is no damage any more.`,
 				return c.runCheck(cmd.Context(), r, repair)
 			}
 			if repair {
-				return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), n, true) })
+				return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true) })
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), n, false) })
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false) })
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "mend what is damaged; drop what cannot be mended, and have it fetched again where it still can be")
@@ -49,6 +50,13 @@ earlier repair has named is listed, and is no damage any more.`,
 // checker is an archive that can be checked: one that is open here, or a server's.
 type checker interface {
 	Check(ctx context.Context, repair bool, progress app.CheckProgress) (app.CheckReport, error)
+}
+
+// here is an archive that this process has opened: what was found and mended while it was opened belongs to the check.
+type here struct{ node *app.Node }
+
+func (h here) Check(ctx context.Context, repair bool, progress app.CheckProgress) (app.CheckReport, error) {
+	return h.node.Check(ctx, repair, time.Time{}, progress)
 }
 
 func (c *cli) runCheck(ctx context.Context, archive checker, repair bool) error {

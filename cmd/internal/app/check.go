@@ -26,7 +26,7 @@ type CheckReport struct {
 	Terms     uint64   `json:"terms"`
 	Versions  int      `json:"versions"`
 	Damaged   []string `json:"damaged"`      // what is damaged now: after a repair, what it could not mend
-	Mended    []string `json:"mended"`       // what was damaged and is whole again, with nothing lost
+	Mended    []string `json:"mended"`       // what was damaged and is whole again: found by this check, or when it opened the archive
 	Repaired  []string `json:"repaired"`     // what the repair did about the rest
 	Lost      []string `json:"lost"`         // what was given up, now or by an earlier repair; nothing can be done about it here
 	NewlyLost []string `json:"newlyLost"`    // of these, what this repair gave up
@@ -42,6 +42,8 @@ func (r CheckReport) Err(repair bool) error {
 		return errors.New("the archive is damaged; 'odarchive check --repair' mends what it can, and has what is lost fetched again")
 	case len(r.NewlyLost) > 0:
 		return errors.New("the archive is whole again, except for what is lost")
+	case len(r.Mended) > 0 && !repair:
+		return errors.New("the archive was damaged; it is mended, and another check finds it whole")
 	}
 	return nil
 }
@@ -86,19 +88,25 @@ func (f *found) failed(stage string, err error) error {
 // Check reads everything that is stored and compares it with its checksums; damage is in the report, an error is what
 // kept the check from going on. With repair, what can be mended is mended, what cannot is given up and named, and URLs
 // whose latest version is lost are due at once; the report then tells of the state after it.
-func (n *Node) Check(ctx context.Context, repair bool, progress CheckProgress) (CheckReport, error) {
-	f, err := n.examine(ctx, progress)
+//
+// What was found and mended before since is not told: the zero time tells everything of this process.
+func (n *Node) Check(ctx context.Context, repair bool, since time.Time, progress CheckProgress) (CheckReport, error) {
+	f, err := n.examine(ctx, since, progress)
 	if err == nil && repair && len(f.report.Damaged) > 0 {
-		return n.repair(ctx, f, progress)
+		return n.repair(ctx, f, since, progress)
 	}
 	return f.report, err
 }
 
 // examine is one pass over everything, in the order in which one part rests on another.
-func (n *Node) examine(ctx context.Context, progress CheckProgress) (*found, error) {
+func (n *Node) examine(ctx context.Context, since time.Time, progress CheckProgress) (*found, error) {
 	f := &found{files: map[content.Digest]string{}, report: CheckReport{Damaged: []string{}, Mended: []string{}, Repaired: []string{}, Lost: []string{}, NewlyLost: []string{}, Waste: []string{}}}
-	f.told(n.described.damages)
-	f.told(n.DB.Damages())
+	defer func() { // behind the stages, which may have found more
+		f.told(n.described.damages, since)
+		for _, part := range n.scrubbedParts() {
+			f.told(part.Damages(), since)
+		}
+	}()
 	for _, stage := range []struct {
 		name string
 		run  func(context.Context, *found, func(done, total int64)) error
@@ -116,13 +124,14 @@ func (n *Node) examine(ctx context.Context, progress CheckProgress) (*found, err
 	return f, nil
 }
 
-// told adds damages that were found and mended before the check.
-func (f *found) told(damages []disk.Damage) {
+// told adds damages that were found and mended since a moment.
+func (f *found) told(damages []disk.Damage, since time.Time) {
 	for _, d := range damages {
 		switch {
+		case d.Mended.Before(since) || d.Mended.IsZero():
 		case d.Lost != "":
 			f.report.Lost = append(f.report.Lost, d.String())
-		case !d.Mended.IsZero():
+		default:
 			f.report.Mended = append(f.report.Mended, d.String())
 		}
 	}
@@ -221,11 +230,11 @@ func (n *Node) checkFrontier(ctx context.Context, f *found, _ func(done, total i
 }
 
 // mendedSince lists what is damaged in a report and no longer in a later one.
-func mendedSince(before, after CheckReport, now time.Time) []string {
+func mendedSince(before, after CheckReport) []string {
 	var list []string
 	for _, d := range before.Damaged {
 		if !slices.Contains(after.Damaged, d) && !strings.Contains(d, " cannot be read") {
-			list = append(list, d+"; mended at "+now.UTC().Format(time.RFC3339))
+			list = append(list, d)
 		}
 	}
 	return list

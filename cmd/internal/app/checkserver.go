@@ -57,7 +57,7 @@ func (n *Node) checkHandler() http.Handler {
 			}
 		}
 		var told time.Time
-		report, err := n.Check(ctx, order.Repair, func(stage string, done, total int64) {
+		report, err := n.Check(ctx, order.Repair, time.Now(), func(stage string, done, total int64) {
 			if now := time.Now(); now.Sub(told) >= tellEvery {
 				told = now
 				tell(checkLine{Stage: stage, Done: done, Total: total})

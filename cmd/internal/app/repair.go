@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -13,7 +14,7 @@ import (
 )
 
 // repair mends what a pass has found, gives up what cannot be mended, and returns the report of a last pass.
-func (n *Node) repair(ctx context.Context, first *found, progress CheckProgress) (CheckReport, error) {
+func (n *Node) repair(ctx context.Context, first *found, since time.Time, progress CheckProgress) (CheckReport, error) {
 	if n.DB.ReadOnly() {
 		return first.report, fmt.Errorf("repair: %w", kv.ErrReadOnly)
 	}
@@ -22,23 +23,27 @@ func (n *Node) repair(ctx context.Context, first *found, progress CheckProgress)
 		if err := n.mend(ctx); err != nil {
 			return first.report, fmt.Errorf("repair: %w", err)
 		}
-		if left, err = n.examine(ctx, progress); err != nil {
+		if left, err = n.examine(ctx, since, progress); err != nil {
 			return left.report, err
 		}
 	}
-	mended := mendedSince(first.report, left.report, time.Now())
+	mended := mendedSince(first.report, left.report)
 	var done CheckReport
 	last := left
 	if len(left.report.Damaged) > 0 {
 		if err := n.giveUp(ctx, left, &done); err != nil {
 			return left.report, fmt.Errorf("repair: %w", err)
 		}
-		if last, err = n.examine(ctx, progress); err != nil {
+		if last, err = n.examine(ctx, since, progress); err != nil {
 			return last.report, err
 		}
 	}
 	r := last.report
-	r.Mended = append(r.Mended, mended...)
+	for _, m := range mended {
+		if !slices.ContainsFunc(r.Mended, func(told string) bool { return strings.HasPrefix(told, m) }) {
+			r.Mended = append(r.Mended, m+"; mended")
+		}
+	}
 	r.Repaired = append(r.Repaired, done.Repaired...)
 	r.NewlyLost = append(r.NewlyLost, done.NewlyLost...)
 	for _, l := range done.NewlyLost {
