@@ -134,6 +134,8 @@ func (n *Node) prepare(ctx context.Context, opts Options) error {
 	if err := n.storeDirectory(ctx, opts); err != nil {
 		return err
 	}
+	n.rememberLosses(ctx)
+	n.onClose(func() error { n.rememberLosses(context.WithoutCancel(ctx)); return nil })
 	if err := n.Archive.Upgrade(ctx); err != nil {
 		return err
 	}

@@ -64,6 +64,7 @@ type found struct {
 	report  CheckReport
 	files   map[content.Digest]string // that cannot be read, and why
 	hit     []catalog.Version         // whose bytes these are
+	gone    []string                  // what opening or a scrub could not bring back, and no repair has named
 	absent  bool                      // triples that the records call for are missing
 	unsound bool                      // the database, the packs or the frontier may be mended
 }
@@ -111,7 +112,7 @@ func (n *Node) examine(ctx context.Context, since time.Time, progress CheckProgr
 		name string
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
-		{"database", n.checkDatabase}, {"triples", n.checkTriples}, {"packs", n.checkPacks},
+		{"losses", n.checkLosses}, {"database", n.checkDatabase}, {"triples", n.checkTriples}, {"packs", n.checkPacks},
 		{"versions", n.checkVersions}, {"records", n.checkDescribed}, {"frontier", n.checkFrontier},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
@@ -128,9 +129,7 @@ func (n *Node) examine(ctx context.Context, since time.Time, progress CheckProgr
 func (f *found) told(damages []disk.Damage, since time.Time) {
 	for _, d := range damages {
 		switch {
-		case d.Mended.Before(since) || d.Mended.IsZero():
-		case d.Lost != "":
-			f.report.Lost = append(f.report.Lost, d.String())
+		case d.Mended.Before(since), d.Mended.IsZero(), d.Lost != "": // checkLosses tells the last
 		default:
 			f.report.Mended = append(f.report.Mended, d.String())
 		}

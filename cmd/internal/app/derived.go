@@ -23,15 +23,15 @@ const derivedTries = 5
 // errOtherMoment says that somebody wrote between the two.
 var errOtherMoment = errors.New("written to meanwhile")
 
-// checkDescribed looks for triples that the records call for and the store does not have. What more is in the store may
-// be of harvests, or somebody's own.
+// checkDescribed looks for versions that the triples do not name. What else a version's triples say differs from one release
+// of this program to the next, and what more is in the store may be of harvests, or somebody's own.
 func (n *Node) checkDescribed(ctx context.Context, f *found, progress func(done, total int64)) (err error) {
 	for range derivedTries {
 		var missing int
 		var some term.Quad
 		if missing, some, err = n.missingTriples(ctx, progress); err == nil && missing > 0 {
 			f.absent = true
-			f.damage("triples: %d that the records call for are missing, such as %s %s %s", missing, some.S.Value(), some.P.Value(), some.O.Value())
+			f.damage("triples: %d versions are not described, such as %s of %s", missing, some.O.Value(), some.S.Value())
 		}
 		if !errors.Is(err, errOtherMoment) {
 			return err
@@ -40,20 +40,25 @@ func (n *Node) checkDescribed(ctx context.Context, f *found, progress func(done,
 	return nil // a busy archive: nothing can be said
 }
 
-// missingTriples counts the derived triples that a state of the store does not have.
+// missingTriples counts the versions that no triple of a state of the store names.
 func (n *Node) missingTriples(ctx context.Context, progress func(done, total int64)) (missing int, some term.Quad, err error) {
 	err = n.eachMissing(ctx, progress, func(q term.Quad) bool {
-		if missing++; missing == 1 {
-			some = q
+		if q.P == hasVersion {
+			if missing++; missing == 1 {
+				some = q
+			}
 		}
 		return true
 	})
 	return missing, some, err
 }
 
-// eachMissing calls f, until it returns false, with the derived triples that the store does not have: neither below the
-// base that the archive began with nor below another that it was used with later. Records and triples are of one moment,
-// or the error is errOtherMoment.
+// hasVersion is the triple by which a version is found.
+const hasVersion = term.Key("<" + dcterms.HasVersion)
+
+// eachMissing calls f, until it returns false, with the derived triples that the store does not have of versions that it
+// does not name: neither below the base that the archive began with nor below another that it was used with later. Records
+// and triples are of one moment, or the error is errOtherMoment.
 func (n *Node) eachMissing(ctx context.Context, progress func(done, total int64), f func(term.Quad) bool) error {
 	sn := n.Triples.Snapshot()
 	defer sn.Release()
@@ -74,6 +79,10 @@ func (n *Node) eachMissing(ctx context.Context, progress func(done, total int64)
 				return context.Cause(ctx)
 			}
 		}
+		named, err := stored.missing(named(quads), bases)
+		if err != nil || len(named) == 0 {
+			return err
+		}
 		missing, err := stored.missing(quads, bases)
 		if err != nil {
 			return err
@@ -91,6 +100,16 @@ func (n *Node) eachMissing(ctx context.Context, progress func(done, total int64)
 	return err
 }
 
+// named are the quads that name a version.
+func named(quads []term.Quad) (some []term.Quad) {
+	for _, q := range quads {
+		if q.P == hasVersion {
+			some = append(some, q)
+		}
+	}
+	return some
+}
+
 func (n *Node) position() uint64 {
 	sn := n.Triples.Snapshot()
 	defer sn.Release()
@@ -100,7 +119,7 @@ func (n *Node) position() uint64 {
 // bases are those below which versions were minted, first the one that the archive began with.
 func (n *Node) bases(ctx context.Context, sn *triplestore.Snapshot) ([]string, error) {
 	all := []string{cmp.Or(n.described.Base, n.Mint.Base)}
-	p, ok, err := sn.Lookup(term.IRI(dcterms.HasVersion))
+	p, ok, err := sn.Lookup(hasVersion)
 	if err != nil || !ok {
 		return all, err
 	}

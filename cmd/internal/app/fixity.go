@@ -59,6 +59,7 @@ func (n *Node) ScrubInBackground(ctx context.Context) error {
 				if err := part.Scrub(ctx, rate); err != nil && ctx.Err() == nil {
 					n.Log.Error("scrub failed", "part", part.name, "error", err)
 				}
+				n.rememberLosses(ctx)
 				pause := time.NewTimer(scrubPause)
 				select {
 				case <-pause.C:

@@ -73,6 +73,10 @@ func (n *Node) giveUp(ctx context.Context, f *found, r *CheckReport) error {
 			return err
 		}
 	}
+	r.NewlyLost = append(r.NewlyLost, f.gone...)
+	if err := n.keepLosses(ctx, true); err != nil {
+		return err
+	}
 	for _, v := range f.hit {
 		r.NewlyLost = append(r.NewlyLost, noBytes(v))
 	}
