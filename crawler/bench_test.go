@@ -185,6 +185,13 @@ func BenchmarkPipeline(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		b.ReportMetric(float64(m.HeapInuse)/(1<<20), "heap-MiB")
+		if err := n.Pipeline.Archive.DB().Compact(); err != nil { // what Badger holds in memory goes into tables
+			b.Fatal(err)
+		}
+		sizes := n.Pipeline.Archive.DB().Sizes()
+		b.ReportMetric(float64(sizes.Tables)/(1<<20), "tables-MiB")
+		b.ReportMetric(float64(sizes.Log)/(1<<20), "log-MiB")
+		b.ReportMetric(float64(sizes.Snapshots)/(1<<20), "snapshots-MiB")
 	}
 	for _, c := range []struct {
 		name  string

@@ -195,7 +195,7 @@ func (db *DB) Dir() string {
 
 // Sizes are the bytes that parts of the database take.
 type Sizes struct {
-	Tables    int64 `json:"tables"`    // as Badger last measured them, once a minute
+	Tables    int64 `json:"tables"`    // of Badger's; what it has only in memory is not counted
 	Log       int64 `json:"log"`       // write sets since the older state file
 	Snapshots int64 `json:"snapshots"` // state files
 }
@@ -207,7 +207,12 @@ func (db *DB) Sizes() (s Sizes) {
 		return s
 	}
 	defer leave()
-	s.Tables, _ = c.badger.Size()
+	if c.dir == "" {
+		return s
+	}
+	for _, t := range c.badger.Tables() {
+		s.Tables += int64(t.OnDiskSize)
+	}
 	if db.log != nil {
 		s.Log = db.log.Size()
 	}
@@ -217,7 +222,7 @@ func (db *DB) Sizes() (s Sizes) {
 	return s
 }
 
-// Size returns the bytes of all files of the database, as last measured; 0 in memory.
+// Size returns the bytes of tables, log and state files; 0 in memory.
 func (db *DB) Size() int64 {
 	s := db.Sizes()
 	return s.Tables + s.Log + s.Snapshots

@@ -346,6 +346,9 @@ func (db *DB) replay(ctx context.Context, c *cache, after uint64) error {
 
 func (db *DB) install(c *cache, number uint64) {
 	db.visible.Store(number)
+	if !db.opts.ReadOnly {
+		c.badger.SetDiscardTs(number) // nobody reads an older state
+	}
 	db.cache.Store(c)
 }
 

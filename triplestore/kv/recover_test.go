@@ -33,8 +33,8 @@ func grow(t testing.TB, db *DB, rnd *rand.Rand, commits int) {
 					continue
 				}
 				val := make([]byte, rnd.IntN(2000))
-				for i := 0; i+8 <= len(val); i += 8 {
-					binary.LittleEndian.PutUint64(val[i:], rnd.Uint64())
+				for i, some := 0, rnd.Uint64(); i+8 <= len(val); i += 8 {
+					binary.LittleEndian.PutUint64(val[i:], some+uint64(i%64)) // compresses as records do
 				}
 				if err := tx.Set(space, key, val); err != nil {
 					return err
@@ -311,9 +311,11 @@ func TestAStateFileAndTheLogBehindItAreTheDatabase(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(4, 3))
 	dir := t.TempDir()
-	db := open(t, dir, small)
+	o := small
+	o.SaveAt = 64 << 10
+	db := open(t, dir, o)
 	for range 6 {
-		grow(t, db, rnd, 300) // more than Badger holds in memory
+		grow(t, db, rnd, 400) // more than Badger holds in memory
 		if err := db.save(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -14,12 +14,19 @@ import (
 // saveRest is how long saving rests after a failure.
 const saveRest = time.Minute
 
+// saveLate is when a process that stays looks for a state file that an earlier one has left unwritten.
+const saveLate = 10 * time.Second
+
 // saveWhenGrown writes a state file whenever the log has grown enough, until ctx ends.
 func (db *DB) saveWhenGrown(ctx context.Context) {
+	late := time.After(saveLate)
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-late:
+			db.checkGrowth(0)
+			continue
 		case <-db.grown:
 		}
 		err := db.save(ctx)
@@ -35,7 +42,8 @@ func (db *DB) saveWhenGrown(ctx context.Context) {
 	}
 }
 
-// save writes a state file, drops all but the newest two, and the log that neither a state file nor Badger needs.
+// save writes a state file, drops all but the newest two (the newest one, if together with the log they are larger than the
+// tables), and the log that neither a state file nor Badger needs.
 func (db *DB) save(ctx context.Context) error {
 	if err := db.writable(); err != nil {
 		return err
@@ -46,9 +54,16 @@ func (db *DB) save(ctx context.Context) error {
 	if err := db.states.keepNewest(statesKept); err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
+	s := db.Sizes()
+	crowded := s.Tables > 0 && s.Log+s.Snapshots > s.Tables // entries that hardly compress
+	if crowded {
+		if err := db.states.keepNewest(1); err != nil {
+			return fmt.Errorf("kv: %w", err)
+		}
+	}
 	list := db.states.files()
-	if len(list) < statesKept {
-		return nil
+	if len(list) == 1 && db.log.First() == 1 && !crowded {
+		return nil // from its beginning, the log is as good as an older state file
 	}
 	// What Badger has only in memory is in the log still, so that a killed process need not make everything anew.
 	c, leave := db.enter()
