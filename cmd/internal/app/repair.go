@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/content"
+	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
 
@@ -113,8 +115,20 @@ func (n *Node) fetchAgain(ctx context.Context, r *CheckReport, hit []catalog.Ver
 	return nil
 }
 
-// mendPacks has the packs heal from their parity, where the store of bytes can.
-func (n *Node) mendPacks(ctx context.Context) error { return nil }
+// mender is a store of bytes that heals packs from their parity.
+type mender interface {
+	Mend(ctx context.Context) (left []disk.Damage, files []content.Digest, err error)
+}
+
+// mendPacks has the packs heal from their parity. What they could not is found again.
+func (n *Node) mendPacks(ctx context.Context) error {
+	packs, ok := any(n.Content).(mender)
+	if !ok {
+		return nil
+	}
+	_, _, err := packs.Mend(ctx)
+	return err
+}
 
 // frontierFaults is what is wrong with the records of the crawl, and repairs them if asked to.
 func (n *Node) frontierFaults(ctx context.Context, repair bool) ([]string, error) { return nil, nil }
