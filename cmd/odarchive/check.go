@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 )
 
 func (c *cli) check() *cobra.Command {
-	var repair bool
+	var repair, packsOnly bool
+	var into string
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Read every stored byte and index, and compare checksums",
@@ -21,13 +23,25 @@ another and with the records, and look for versions whose bytes are missing. An 
 by that server. With --repair, what can be mended is mended; files that cannot are dropped from the store and named, and
 those that are the latest version of their URL are fetched again by the next crawl.
 
+With --packs-only, nothing but the packs is read: the files that they describe are listed, and with -o written into a directory,
+named by their SHA-256. That needs no database, and works where the archive cannot be opened any more.
+
 Exit status: 0 nothing is damaged (with --repair: nothing was lost, either), 1 something is, or was and has been mended by
 opening the archive for this check, 2 wrong usage. A loss that an earlier repair has named is listed, and is no damage any more.`,
 		Example: `  odarchive check
   odarchive check --repair || odarchive crawl --once
+  odarchive check --packs-only -o rescued
   odarchive check --endpoint http://localhost:8080/ --token "$SECRET" --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case packsOnly && (repair || c.server != ""):
+				return usagef("--packs-only reads the packs of --data, and repairs nothing")
+			case into != "" && !packsOnly:
+				return usagef("-o goes with --packs-only")
+			case packsOnly:
+				return c.salvage(cmd.Context(), into)
+			}
 			if repair && c.reads {
 				return usagef("--repair writes, and --read-only forbids that")
 			}
@@ -41,10 +55,32 @@ opening the archive for this check, 2 wrong usage. A loss that an earlier repair
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "mend what is damaged; drop what cannot be mended, and have it fetched again where it still can be")
+	cmd.Flags().BoolVar(&packsOnly, "packs-only", false, "list the files that the packs alone describe")
+	cmd.Flags().StringVarP(&into, "output", "o", "", "with --packs-only: directory to write the files to")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable report")
 	c.readOnlyFlag(cmd)
 	c.remoteFlags(cmd)
 	return cmd
+}
+
+// salvage lists what the packs describe, a line or a JSON object each, and the sum on stderr.
+func (c *cli) salvage(ctx context.Context, into string) error {
+	lines := json.NewEncoder(c.stdout)
+	report, err := app.Salvage(ctx, c.cfg.Data, into, func(s app.Salvaged) error {
+		if c.json {
+			return lines.Encode(s)
+		}
+		_, err := fmt.Fprintf(c.stdout, "%s %d %s\n", s.SHA256, s.Size, printable(string(s.Label)))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range report.Damages {
+		fmt.Fprintf(c.stderr, "damaged: %s\n", d)
+	}
+	fmt.Fprintf(c.stderr, "%s: %s, %d with all their segments, %d written\n", english.Plural(report.Packs, "pack", ""), english.Plural(report.Files, "file", ""), report.Whole, report.Saved)
+	return report.Err()
 }
 
 // checker is an archive that can be checked: one that is open here, or a server's.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 
 	"odarchive/cmd/internal/app"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 )
 
 func (c *cli) serve() *cobra.Command {
@@ -61,7 +61,8 @@ func localBase(l net.Listener) string {
 	return "http://localhost:" + port + "/"
 }
 
-// serveNode serves and crawls until ctx ends; both stop in order, and the first failure stops the other.
+// serveNode serves and crawls until ctx ends. Only the server's own failure ends it earlier: what fails in the background
+// is shown and tried again.
 func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl bool) error {
 	var handler http.Handler
 	handler, err := n.Handler()
@@ -78,20 +79,12 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 			listeners = append(listeners, local)
 		}
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return app.Serve(ctx, c.log, handler, listeners...) })
-	group.Go(func() error {
-		if err := n.Archive.Load(ctx); err != nil && ctx.Err() == nil {
-			return err // the first search would only meet it later
-		}
-		return nil
-	})
-	group.Go(func() error { return n.ScrubInBackground(ctx) })
-	if crawl {
-		group.Go(func() error { return n.CrawlInBackground(ctx) })
-		group.Go(func() error { return n.MeasureInBackground(ctx) })
-	} else if n.Beside == "" {
-		group.Go(func() error { n.Pipeline.KeepJoined(ctx); return nil }) // what an earlier crawl has left
-	}
-	return group.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var background sync.WaitGroup
+	background.Go(func() { n.Background(ctx, crawl) })
+	err = app.Serve(ctx, c.log, handler, listeners...)
+	stop()
+	background.Wait()
+	return err
 }

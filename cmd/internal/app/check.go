@@ -164,7 +164,7 @@ const damagesOfPack = 10
 func (n *Node) checkPacks(ctx context.Context, f *found, progress func(done, total int64)) error {
 	listed := map[string]int{}
 	verified, err := n.Content.Verify(ctx, content.VerifyOptions{Deep: true, Progress: progress, Damaged: func(d content.Damage) {
-		if len(d.Files) == 0 {
+		if len(d.Files) == 0 && !d.Healable {
 			f.report.Waste = append(f.report.Waste, d.Error()) // bytes that nothing needs any more
 			return
 		}
@@ -220,10 +220,13 @@ func noBytes(v catalog.Version) string {
 
 // checkFrontier reads the records of the crawl, and mends none.
 func (n *Node) checkFrontier(ctx context.Context, f *found, _ func(done, total int64)) error {
-	wrong, err := n.frontierFaults(ctx, false)
-	for _, w := range wrong {
+	report, err := n.Frontier.Check(ctx, false)
+	for _, fault := range report.Faults {
 		f.unsound = true
-		f.damage("frontier: %s", w)
+		f.damage("%s", fault)
+	}
+	if more := report.Found - len(report.Faults); more > 0 {
+		f.damage("frontier: %d more", more)
 	}
 	return err
 }

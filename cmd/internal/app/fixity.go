@@ -9,8 +9,6 @@ import (
 
 	"odarchive/triplestore/disk"
 	"odarchive/ui"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // scrubbed is a part of the archive that is read again and again: the database, the packs.
@@ -27,11 +25,7 @@ type scrubbedPart struct {
 
 // scrubbedParts of the archive.
 func (n *Node) scrubbedParts() []scrubbedPart {
-	parts := []scrubbedPart{{"database", n.DB}}
-	if packs, ok := any(n.Content).(scrubbed); ok {
-		parts = append(parts, scrubbedPart{"packs", packs})
-	}
-	return parts
+	return []scrubbedPart{{"database", n.DB}, {"packs", n.Content}}
 }
 
 // scrubRate is how many bytes of a part are read again in a second; 0 if none are.
@@ -40,37 +34,6 @@ func (n *Node) scrubRate() int64 {
 		return 0
 	}
 	return int64(n.Config.Serve.ScrubRate) / int64(len(n.scrubbedParts()))
-}
-
-// scrubPause is how long a part is left alone after its scrub failed.
-const scrubPause = time.Minute
-
-// ScrubInBackground reads everything stored again and again until ctx ends, each part at its share of the rate, and mends
-// what it finds. A scrub that fails begins again later.
-func (n *Node) ScrubInBackground(ctx context.Context) error {
-	rate := n.scrubRate()
-	if rate <= 0 {
-		return nil
-	}
-	var group errgroup.Group
-	for _, part := range n.scrubbedParts() {
-		group.Go(func() error {
-			for ctx.Err() == nil {
-				if err := part.Scrub(ctx, rate); err != nil && ctx.Err() == nil {
-					n.Log.Error("scrub failed", "part", part.name, "error", err)
-				}
-				n.rememberLosses(ctx)
-				pause := time.NewTimer(scrubPause)
-				select {
-				case <-pause.C:
-				case <-ctx.Done():
-					pause.Stop()
-				}
-			}
-			return nil
-		})
-	}
-	return group.Wait()
 }
 
 // What people are told to do, and what programs: ask again then.

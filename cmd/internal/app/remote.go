@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
 	"odarchive/triplestore/sparql"
 )
 
@@ -146,4 +147,20 @@ func (r *Remote) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, e
 	}
 	err = r.answer(ctx, http.MethodPost, "/post/resources", "application/json", body, &fresh)
 	return fresh, err
+}
+
+// Order is what control.API's Requeue and Drop are asked.
+type Order struct {
+	Targets []string `json:"targets"`
+	Why     string   `json:"why,omitempty"`
+}
+
+// Order posts an order to a path of the server.
+func (r *Remote) Order(ctx context.Context, path string, o Order) (done frontier.Ordered, err error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return done, err
+	}
+	err = r.answer(ctx, http.MethodPost, path, "application/json", body, &done)
+	return done, err
 }

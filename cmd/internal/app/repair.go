@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
 
@@ -20,9 +18,10 @@ func (n *Node) repair(ctx context.Context, first *found, since time.Time, progre
 	if n.DB.ReadOnly() {
 		return first.report, fmt.Errorf("repair: %w", kv.ErrReadOnly)
 	}
+	var lost []string
 	left, err := first, error(nil)
 	if first.unsound {
-		if err := n.mend(ctx); err != nil {
+		if lost, err = n.mend(ctx); err != nil {
 			return first.report, fmt.Errorf("repair: %w", err)
 		}
 		if left, err = n.examine(ctx, since, progress); err != nil {
@@ -30,7 +29,7 @@ func (n *Node) repair(ctx context.Context, first *found, since time.Time, progre
 		}
 	}
 	mended := mendedSince(first.report, left.report)
-	var done CheckReport
+	done := CheckReport{NewlyLost: lost}
 	last := left
 	if len(left.report.Damaged) > 0 {
 		if err := n.giveUp(ctx, left, &done); err != nil {
@@ -56,16 +55,22 @@ func (n *Node) repair(ctx context.Context, first *found, since time.Time, progre
 	return r, nil
 }
 
-// mend has each part mend itself: from the log and snapshots, from parity, from other records.
-func (n *Node) mend(ctx context.Context) error {
-	_, err := n.DB.Mend(ctx) // what it could not mend is found again
-	if err == nil {
-		err = n.mendPacks(ctx)
+// mend has each part mend itself: from the log and snapshots, from parity, from other records. What could not be mended is
+// found again, except for records of the crawl that nobody can make again: they are gone, and lost names them.
+func (n *Node) mend(ctx context.Context) (lost []string, err error) {
+	if _, err = n.DB.Mend(ctx); err == nil {
+		_, _, err = n.Content.Mend(ctx)
 	}
-	if err == nil {
-		_, err = n.frontierFaults(ctx, true)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	report, err := n.Frontier.Check(ctx, true)
+	for _, fault := range report.Faults {
+		if fault.Lost {
+			lost = append(lost, fault.String())
+		}
+	}
+	return lost, err
 }
 
 // giveUp drops files that cannot be read, has their URLs fetched again, and derives triples that are missing.
@@ -114,21 +119,3 @@ func (n *Node) fetchAgain(ctx context.Context, r *CheckReport, hit []catalog.Ver
 	r.Repaired = slices.Compact(r.Repaired)
 	return nil
 }
-
-// mender is a store of bytes that heals packs from their parity.
-type mender interface {
-	Mend(ctx context.Context) (left []disk.Damage, files []content.Digest, err error)
-}
-
-// mendPacks has the packs heal from their parity. What they could not is found again.
-func (n *Node) mendPacks(ctx context.Context) error {
-	packs, ok := any(n.Content).(mender)
-	if !ok {
-		return nil
-	}
-	_, _, err := packs.Mend(ctx)
-	return err
-}
-
-// frontierFaults is what is wrong with the records of the crawl, and repairs them if asked to.
-func (n *Node) frontierFaults(ctx context.Context, repair bool) ([]string, error) { return nil, nil }
