@@ -4,7 +4,8 @@
 // transaction that makes the version and the job's next visit true together. Pipeline.Run keeps a number of workers at
 // it; Intake is the way in for seeds.
 //
-// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes. An error means
+// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes, unless it failed
+// because of this machine: then nothing is recorded, and the crawl waits (outage.go says by which rule). An error means
 // that the archive itself could not do its work: the store, a disk without room for the record, the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
 // crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
 package crawler
@@ -26,6 +27,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/surt"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
@@ -46,6 +48,7 @@ type Pipeline struct {
 	// Refused is called as soon as the disk has had no room for a fetched body, so that whoever holds the frontier looks at
 	// the disk before the next lease; may be nil.
 	Refused func()
+	Jobs    *supervise.Jobs // runs what goes on beside the visits; nil: unlisted
 
 	progress progress
 	outage   outage
@@ -104,11 +107,11 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if !verdict.Allowed {
 		return refused(job, verdict), nil
 	}
-	request := fetch.Request{URL: job.URL, Check: pass.Check}
+	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
 	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // bytes that were lost to damage are asked for again
 		request.ETag, request.LastModified = job.ETag, job.LastModified
 	}
-	exchange, err := p.Fetcher.Fetch(ctx, request)
+	exchange, err := p.Fetch(ctx, request)
 	if err != nil {
 		pass.Leave(politeness.Result{})
 		return nil, err
@@ -152,7 +155,6 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if err != nil {
 		return Report{}, err
 	}
-	p.outage.note(lease.Group, job, activity, time.Now())
 	r := report(activity, latest, ex, found.Kept)
 	if result.Passing {
 		r.retry = result.NextDue
