@@ -89,7 +89,9 @@ func (s *Store) viewBetweenMerges(ctx context.Context, f func(*Snapshot) error) 
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	if err := s.tidyNow(ctx); err != nil && !errors.Is(err, errGiveUp) { // else what is about to be deleted would count as orphans
+	// What is about to be deleted would count as orphans. Where nothing can be written, it does.
+	if err := s.tidyNow(ctx); err != nil && !errors.Is(err, errGiveUp) && !errors.Is(err, kv.ErrWritesStopped) &&
+		!errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrReadOnly) {
 		return err
 	}
 	s.merging.Lock()

@@ -146,12 +146,14 @@ func (s *Store) tidy(ctx context.Context, st *state) error {
 	return s.trim(ctx, st)
 }
 
-// install writes a state's root and accepts the state.
+// install writes a state's root and accepts the state. Whoever calls it may hold merging until the commit is on disk, and the
+// next writer may be a large commit, which waits for merging.
 func (s *Store) install(kt *kv.Txn, next *state) error {
 	if err := kt.Set(kv.SpaceTripleMeta, rootKey, next.root.encode()); err != nil {
 		return err
 	}
 	s.accept(kt, next)
+	kt.CommitNow()
 	return nil
 }
 
@@ -169,7 +171,9 @@ func (s *Store) beginMerge(ctx context.Context) (context.Context, func(), error)
 		cancel(nil)
 		s.merging.Unlock()
 	}
-	if s.impatient > 0 {
+	// A large commit that is on its way to the disk has let go of merging. Its blocks are not in the state that readers see,
+	// and a merge of that state would write others of the same numbers.
+	if s.impatient > 0 || s.getTip().base != s.current.Load().base {
 		cancel(errGiveUp)
 	}
 	return ctx, end, context.Cause(ctx)

@@ -13,6 +13,7 @@ type Txn struct {
 	over   *layers // nil in View
 	commit []func()
 	abort  []func(error)
+	last   bool
 }
 
 // Get returns a copy of a value; ok is false where there is none.
@@ -80,6 +81,10 @@ func (t *Txn) Scan(space Space, prefix, from []byte, f func(key, val []byte) (mo
 	}
 	return t.base.scan(over, space, prefix, from, f)
 }
+
+// CommitNow has the transaction committed before the next writer's function runs, for callers that hold what such a function
+// may wait for.
+func (t *Txn) CommitNow() { t.last = true }
 
 // OnCommit has f called once the transaction is on disk, before Update returns and before the next writer runs.
 func (t *Txn) OnCommit(f func()) { t.commit = append(t.commit, f) }

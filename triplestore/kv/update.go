@@ -13,6 +13,7 @@ type group struct {
 	writes layer
 	commit []func()
 	abort  []func(error)
+	alone  bool // nobody else joins
 	done   chan struct{}
 	err    error // valid after done
 }
@@ -79,6 +80,7 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 		db.turns.open = g
 	}
 	g.writes.merge(own)
+	g.alone = g.alone || t.last
 	g.commit = append(g.commit, t.commit...)
 	g.abort = append(g.abort, t.abort...)
 	failed = nil
@@ -96,7 +98,7 @@ func (db *DB) fits(a, b *layer) bool {
 // next one, unless it has grown enough to be worth a commit by itself.
 func (db *DB) endTurn() {
 	if g := db.turns.open; g != nil {
-		if g.writes.bytes <= db.maxTxnBytes()/4 && db.turns.pass(false) {
+		if !g.alone && g.writes.bytes <= db.maxTxnBytes()/4 && db.turns.pass(false) {
 			return
 		}
 		db.commit(g)

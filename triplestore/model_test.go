@@ -1,0 +1,172 @@
+package triplestore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"odarchive/triplestore"
+	"odarchive/triplestore/disk/disktest"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+)
+
+// Several writers commit, some of them so much that it goes straight into blocks, and merges and sweeps run, while operations
+// of the disk fail and the power goes, again and again on one disk. Whatever happens: what was acknowledged is there, before
+// and after opening again; nothing else is seen before; a commit is there as a whole or not at all; and the store is sound.
+func TestWhateverFailsTheStoreHoldsWhatItAcknowledged(t *testing.T) {
+	t.Parallel()
+	seeds := disktest.Seeds(t, 40)
+	acknowledged, unknown := 0, 0
+	for i, seed := range seeds {
+		m := &storeModel{rand: rand.New(rand.NewPCG(seed, 7)), bad: disktest.NewBadDisk(seed)}
+		for life := 0; life < 4 && m.failure == ""; life++ {
+			m.live()
+		}
+		if m.failure != "" { // the order of the writers is not the seed's: try it a few times
+			t.Fatalf("ODARCHIVE_SEED=%d (%d of %d): %s\n%s", seed, i+1, len(seeds), m.failure, m.bad.Story())
+		}
+		acknowledged += m.known.Acknowledged
+		unknown += m.known.Unknown
+	}
+	t.Logf("%d seeds from %d on: %d commits acknowledged, %d unknown", len(seeds), seeds[0], acknowledged, unknown)
+	if len(seeds) > 5 && (acknowledged == 0 || unknown == 0) {
+		t.Error("the test tests nothing")
+	}
+}
+
+// storeModel is a store on a bad disk, and what is known of it.
+type storeModel struct {
+	rand  *rand.Rand
+	bad   *disktest.BadDisk
+	known disktest.Ledger
+
+	mu      sync.Mutex // guards failure
+	failure string
+}
+
+func (m *storeModel) fail(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failure == "" {
+		m.failure = fmt.Sprintf(format, args...)
+	}
+}
+
+func (m *storeModel) live() {
+	db, err := kv.Open("data", kv.Options{CacheInMemory: true, FS: m.bad.FS(), MinFree: -1, SaveAt: 16 << 10})
+	if err != nil {
+		m.fail("opening the database: %v", err)
+		return
+	}
+	s, err := triplestore.Open(db, triplestore.Options{MergeAt: 60, KeepChanges: 10 << 10})
+	if err != nil {
+		m.fail("opening the store: %v", errors.Join(err, db.Close()))
+		return
+	}
+	m.compare(s, true)
+	m.bad.Arrange("", "*.log", "*.state*")
+	var wg sync.WaitGroup
+	for w := range 3 {
+		r := rand.New(rand.NewPCG(m.rand.Uint64(), uint64(w)))
+		wg.Go(func() { m.write(s, w, r) })
+	}
+	wg.Wait()
+	m.compare(s, false)
+	m.bad.Restart(func() error { return errors.Join(s.Close(), db.Close()) })
+}
+
+func (m *storeModel) write(s *triplestore.Store, writer int, r *rand.Rand) {
+	for range 10 {
+		entries := 1 + r.IntN(20)
+		if r.IntN(12) == 0 {
+			entries = 300 // straight into blocks
+		}
+		w := m.known.Begin(writer, entries, false)
+		err := m.put(s, w, r)
+		full := errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrWritesStopped)
+		switch {
+		case err == nil:
+			m.known.Acknowledge(w)
+		case errors.Is(err, errRefused), full:
+			m.known.Refuse(w)
+		default:
+			m.bad.Say("writer %d, %d: %v", writer, w.Number, err)
+			return
+		}
+		if r.IntN(15) == 0 {
+			if _, err := s.Sweep(context.Background()); err != nil {
+				m.bad.Say("sweep: %v", err)
+			}
+		}
+	}
+}
+
+var errRefused = errors.New("the function fails")
+
+// entry is a quad with terms of its own, others that many quads share, and a graph of its writer.
+func entry(w *disktest.Put, i int) term.Quad {
+	return term.Quad{
+		S: term.IRI(fmt.Sprintf("http://e/%d/%d", w.Writer, w.Number)), P: term.IRI(fmt.Sprintf("http://e/p%d", i%5)),
+		O: term.String(fmt.Sprintf("entry %d of %d", i, w.Number%50)), G: term.IRI(fmt.Sprintf("http://e/g%d", w.Writer)),
+	}
+}
+
+func (m *storeModel) put(s *triplestore.Store, w *disktest.Put, r *rand.Rand) error {
+	refuse := r.IntN(8) == 0
+	if r.IntN(3) == 0 {
+		m.known.Replace(w)
+	}
+	return s.Update(context.Background(), func(tx *triplestore.Txn) error {
+		for i := range w.Entries {
+			if err := tx.Insert(entry(w, i)); err != nil {
+				return err
+			}
+		}
+		if w.Replaces != nil {
+			for i := range w.Replaces.Entries {
+				if err := tx.Delete(entry(w.Replaces, i)); err != nil {
+					return err
+				}
+			}
+		}
+		if refuse {
+			return errRefused
+		}
+		return nil
+	})
+}
+
+// compare holds the store to what is known.
+func (m *storeModel) compare(s *triplestore.Store, opened bool) {
+	ctx := context.Background()
+	got := map[term.Quad]bool{}
+	if err := s.Dump(ctx, term.Pattern{}, func(q term.Quad) error { got[q] = true; return nil }); err != nil {
+		m.fail("opened %v: dump: %v", opened, err)
+		return
+	}
+	all := len(got)
+	wrong := m.known.Compare(opened, func(w *disktest.Put) (n int) {
+		for i := range w.Entries {
+			if q := entry(w, i); got[q] {
+				n++
+				delete(got, q)
+			}
+		}
+		return n
+	})
+	for q := range got {
+		wrong = append(wrong, fmt.Sprintf("%q is there, and nobody wrote it", q))
+	}
+	c, err := s.Check(ctx)
+	if err != nil || c.Quads != uint64(all) || opened && c.Orphans > 0 {
+		wrong = append(wrong, fmt.Sprintf("check: %+v, %v; %d quads were dumped", c, err, all))
+	}
+	if len(wrong) > 0 {
+		m.fail("opened %v: %s", opened, strings.Join(wrong, "\n"))
+	}
+}
