@@ -4,10 +4,11 @@
 // transaction that makes the version and the job's next visit true together. Pipeline.Run keeps a number of workers at
 // it; Intake is the way in for seeds.
 //
-// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes, unless it failed
-// because of this machine: then nothing is recorded, and the crawl waits (outage.go says by which rule). An error means
+// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes. An error means
 // that the archive itself could not do its work: the store, a disk without room for the record, the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
 // crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
+//
+// A fetch that fails because of this machine is recorded of nobody: the crawl waits (outage.go says by which rule).
 package crawler
 
 import (

@@ -89,12 +89,12 @@ func (s *step) Dataset(d Dataset) error {
 	d.IRI = iri
 	s.report.Datasets++
 	e := Entry{Dataset: d.IRI, Quads: d.Quads(s.portal.IRI)}
-	for i, q := range e.Quads {
-		e.Quads[i] = withoutSecrets(q)
-	}
 	if len(e.Quads) > maxStatements {
 		s.Skip(fmt.Sprintf("dataset %s has %d statements; the first %d were kept", d.IRI, len(e.Quads), maxStatements))
 		e.Quads = e.Quads[:maxStatements]
+	}
+	for i, q := range e.Quads {
+		e.Quads[i] = withoutSecrets(q)
 	}
 	seeds := d.Seeds(s.portal)
 	for i := range seeds {
