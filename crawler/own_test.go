@@ -152,24 +152,27 @@ func TestASingleHostThatDiesIsRecorded(t *testing.T) {
 	}
 }
 
-func TestAFaultInOneVisitPutsItsURLOffAndTheCrawlGoesOn(t *testing.T) {
+func TestAFaultInOneVisitEndsNoCrawl(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	_, urls := sites(t, n, 6)
-	bad := func(address string) error {
+	n.dialInVisit(t, func(address string) error {
 		if strings.HasPrefix(address, "127.0.1.3:") {
 			panic("a fault of ours")
 		}
 		return nil
-	}
-	n.dialInVisit(t, bad)
-	var reports []Report
-	_, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(r Report) { reports = append(reports, r) }})
-	if err != nil || len(reports) != len(urls)-1 {
-		t.Errorf("%d of %d hosts visited, %v", len(reports), len(urls), err)
+	})
+	archived := 0
+	_, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(r Report) {
+		if r.Outcome == catalog.Archived {
+			archived++
+		}
+	}})
+	if err != nil || archived != len(urls)-1 {
+		t.Errorf("%d of %d archived, %v", archived, len(urls), err)
 	}
 	u, err := n.Pipeline.Frontier.Get(urls[2])
-	if err != nil || u.Fetches != 0 || u.Errors != 1 || !strings.Contains(u.Why, "a fault of ours") || u.Due.Sub(n.clock.now()) < time.Minute {
+	if err != nil || u.Errors != 1 || u.Due.Sub(n.clock.now()) < time.Minute {
 		t.Errorf("the URL with the fault: %+v, %v", u, err)
 	}
 	n.dialInVisit(t, func(string) error { return nil })
@@ -210,13 +213,25 @@ func (f faultAt) Next(key string, declared time.Duration, history []schedule.Vis
 	return f.Rule.Next(key, declared, history, now)
 }
 
-func TestFaultsOfAllHostsEndACrawl(t *testing.T) {
+func TestURLsAreSetAsideAndFaultsOfManyHostsInARowAreTheArchives(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	sites(t, n, 9)
-	n.dialInVisit(t, func(string) error { panic("a fault of ours") })
-	if _, err := n.Run(t.Context(), RunOptions{Once: true}); err == nil || !strings.Contains(err.Error(), "a fault of ours") {
-		t.Errorf("the crawl ended with %v", err)
+	sites(t, n, asideHosts)
+	fault := errors.New("a fault of ours")
+	r := &run{Pipeline: n.Pipeline}
+	for i := range asideHosts {
+		lease, err := n.Pipeline.Frontier.TryLease(t.Context())
+		if err != nil || lease == nil {
+			t.Fatal(lease, err)
+		}
+		job, _ := lease.Next()
+		if err := r.setAside(t.Context(), lease, job, fault); (err != nil) != (i == asideHosts-1) {
+			t.Errorf("host %d in a row: %v", i+1, err)
+		}
+		u, err := n.Pipeline.Frontier.Get(job.URL)
+		if err != nil || u.Fetches != 0 || u.Errors != 1 || !strings.Contains(u.Why, "a fault of ours") || u.Due.Sub(n.clock.now()) < time.Minute {
+			t.Errorf("%+v, %v", u, err)
+		}
 	}
 }
 

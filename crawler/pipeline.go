@@ -9,6 +9,8 @@
 // program with the bytes of one URL, be it a panic (faults.go): no file can end the crawl. An error means
 // that the archive itself could not do its work: the store, a disk without room for the record, the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
 // crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
+//
+// A fetch that fails because of this machine is recorded of nobody: the crawl waits (outage.go says by which rule).
 package crawler
 
 import (

@@ -100,6 +100,9 @@ func (s *step) Dataset(d Dataset) error {
 		s.Skip(fmt.Sprintf("dataset %s has %d statements; the first %d were kept", d.IRI, len(e.Quads), maxStatements))
 		e.Quads = e.Quads[:maxStatements]
 	}
+	for i, q := range e.Quads {
+		e.Quads[i] = withoutSecrets(q)
+	}
 	seeds := d.Seeds(s.portal)
 	for i := range seeds {
 		var secret bool
