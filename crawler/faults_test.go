@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"odarchive/crawler/content"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
+	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
 
@@ -170,6 +173,12 @@ func TestOnlyTheArchivesOwnTroublesEndAVisit(t *testing.T) {
 		kv.ErrClosed:                true,
 		kv.ErrDamaged:               true,
 		frontier.ErrLeaseLost:       true,
+		syscall.EIO:                 true,
+		syscall.EMFILE:              true,
+		syscall.ENAMETOOLONG:        false, // a stranger may have chosen the name
+		fs.ErrClosed:                true,
+		triplestore.ErrDamaged:      true,
+		triplestore.ErrBadQuad:      false,
 		&politeness.Wait{}:          true,
 		kv.ErrTooBig:                false,
 		context.DeadlineExceeded:    false, // of a step, while the visit goes on
