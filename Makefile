@@ -4,7 +4,7 @@ NPM ?= npm
 BIN := bin/odarchive
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo test check build ui test-browser bench bench-store bench-sparql kill faults fuzz golden w3c clean help
+.PHONY: demo test check build ui test-browser bench bench-store bench-sparql kill model faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -48,6 +48,9 @@ test-browser: ## the pages in a real browser (installs Debian's chromium and npm
 kill: ## kill -9 the store, a crawl and a harvest at random moments, ROUNDS times, and look for what was lost
 	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h
 	$(GO) test ./cmd/odarchive -run Killed -kill-rounds $(ROUNDS) -timeout 2h
+
+model: ## write while the disk fails and the power goes, ROUNDS times a test, and compare with what was acknowledged
+	ODARCHIVE_SEEDS=$(ROUNDS) $(GO) test ./triplestore/... ./crawler/... -run TestWhateverFails -timeout 2h
 
 # The judge of other people, which knows the program from outside only: it damages files, lets system calls fail, cuts the
 # power (needs root, for FUSE) and serves hostile files. PARTS names some of it; a part that cannot run here is passed over.

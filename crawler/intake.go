@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -20,7 +21,8 @@ import (
 type Intake struct {
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
-	Ledger   *ledger.Ledger // for harvests
+	Ledger   *ledger.Ledger                         // for harvests
+	Forgive  func(ctx context.Context, host string) // forgets a host's back-off, as politeness.Gate does; may be nil
 	Clock    func() time.Time
 }
 
@@ -118,10 +120,12 @@ func (in *Intake) End(ctx context.Context, r harvest.Report, done bool, next str
 	})
 }
 
-// keep registers seeds in both, with what their sources say cut to what records hold.
+// keep registers seeds in both, with what their sources say cut to what records hold. Users and passwords in URLs are neither
+// kept nor sent.
 func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
 	listing.Seeds = slices.Clone(listing.Seeds)
 	for i, s := range listing.Seeds {
+		s.URL, _ = surt.WithoutSecret(s.URL)
 		var err error
 		if listing.Seeds[i], err = archive.BoundSeed(s); err != nil {
 			return nil, err
@@ -174,6 +178,28 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 	}
 	_, err = in.Frontier.Inject(ctx, list...)
 	return added, err
+}
+
+// Requeue makes URLs due now, and all URLs of hosts: back-offs and failures in a row are forgotten, and what was dropped is
+// crawled again.
+func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error) {
+	done, err := in.Frontier.Requeue(ctx, targets...)
+	if err != nil || in.Forgive == nil {
+		return done, err
+	}
+	for _, target := range targets {
+		host := strings.ToLower(target)
+		if parsed, err := surt.Host(target); err == nil {
+			host = parsed
+		}
+		in.Forgive(ctx, host)
+	}
+	return done, nil
+}
+
+// Drop takes URLs, and all URLs of hosts, out of the crawl. What was archived stays.
+func (in *Intake) Drop(ctx context.Context, why string, targets ...string) (frontier.Ordered, error) {
+	return in.Frontier.Drop(ctx, why, targets...)
 }
 
 // Pause stops the crawl, also after a restart, until Resume. Visits under way are finished.

@@ -1,53 +1,163 @@
 package crawler
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/fetch"
+	"odarchive/crawler/politeness"
 )
 
-func TestHostsThatAnsweredBeforeAndFailInARowAreAnOutage(t *testing.T) {
+// network is an outage with a clock of its own.
+type network struct {
+	outage
+	now time.Time
+}
+
+func newNetwork() *network {
+	return &network{now: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)}
+}
+
+// fail reports what may be done with the failure of a host: "record", "doubt" or "down".
+func (n *network) fail(host string, answered bool) string {
+	return n.outcome(n.weigh(host, &fetch.Exchange{Unreachable: true, Why: "no answer"}, answered, n.now))
+}
+
+func (n *network) outcome(err error) string {
+	var wait *politeness.Wait
+	var own *fetch.OwnTrouble
+	switch {
+	case err == nil:
+		return "record"
+	case errors.As(err, &wait) && wait.Until.Equal(n.now.Add(doubtPause)):
+		return "doubt"
+	case errors.As(err, &own):
+		return "down"
+	}
+	return err.Error()
+}
+
+func (n *network) answer(t *testing.T, host string) {
+	t.Helper()
+	if err := n.weigh(host, &fetch.Exchange{Status: 200, Reached: n.now}, true, n.now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *network) why() string {
+	why, _, _ := n.standing(n.now)
+	return why
+}
+
+func TestAHostThatDiesAloneIsRecordedAtItsSecondFailure(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
-	down := catalog.Activity{Outcome: catalog.NoVersion, ErrorClass: catalog.ErrDNS}
-	known := frontier.Job{Fetches: 3}
-	var o outage
-	fail := func(n int, job frontier.Job, act catalog.Activity) {
-		for i := range n {
-			o.note(fmt.Sprintf("h%d.example", i), job, act, now)
+	for _, others := range []bool{false, true} {
+		n := newNetwork()
+		if got := n.fail("a.example", true); got != "doubt" {
+			t.Errorf("first failure: %s", got)
+		}
+		if n.now = n.now.Add(doubtPause); others {
+			n.answer(t, "b.example")
+		}
+		if got := n.fail("a.example", true); got != "record" || n.why() != "" {
+			t.Errorf("second failure, others answer %v: %s, held: %q", others, got, n.why())
 		}
 	}
-	fail(100, frontier.Job{}, down)                      // new ones: nobody knows whether they ever answer
-	fail(100, frontier.Job{Fetches: 9, Errors: 4}, down) // long gone
-	fail(100, known, catalog.Activity{Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 503})
-	for range 100 {
-		o.note("one.example", known, down, now)
+	n := newNetwork() // and so are two
+	for i, want := range []string{"doubt", "doubt", "record", "record"} {
+		if got := n.fail(fmt.Sprintf("%d.example", i%2), true); got != want {
+			t.Errorf("failure %d: %s, want %s", i, got, want)
+		}
 	}
-	if fail(outageHosts-2, known, down); o.why(now) != "" {
-		t.Fatalf("held: %s", o.why(now))
+}
+
+func TestThreeHostsInARowThatAnsweredBeforeAreAnOutageAndNoneIsRecorded(t *testing.T) {
+	t.Parallel()
+	n := newNetwork()
+	for i := range 100 { // those that never answered tell nothing
+		if got := n.fail(fmt.Sprintf("new%d.example", i), false); got != "record" {
+			t.Fatalf("a host that never answered: %s", got)
+		}
 	}
-	o.note("answers.example", known, catalog.Activity{Outcome: catalog.Unchanged, Status: 304}, now)
-	if fail(outageHosts-1, known, down); o.why(now) != "" {
-		t.Fatalf("held although a host answered: %s", o.why(now))
+	n.fail("a.example", true)
+	n.fail("b.example", true)
+	n.answer(t, "c.example")
+	if got := n.fail("d.example", true); got != "doubt" || n.why() != "" {
+		t.Errorf("a host answered in between: %s, held %q", got, n.why())
 	}
-	o.note("last.example", known, down, now)
-	if why := o.why(now); !strings.Contains(why, "20 hosts in a row that answered before cannot be reached; tried again at 06:00:30") {
-		t.Errorf("why: %q", why)
+	n.fail("e.example", true)
+	if got := n.fail("f.example", true); got != "down" || !strings.Contains(n.why(), "3 hosts in a row that answered before cannot be reached") ||
+		!strings.Contains(n.why(), "tried again at 06:00:30") {
+		t.Errorf("the third in a row: %s, held %q", got, n.why())
 	}
-	fail(outageHosts, known, down) // what was under way when the pause began
 	for _, pause := range []time.Duration{outagePause, 2 * outagePause, 4 * outagePause} {
-		if o.why(now.Add(pause-time.Second)) == "" || o.why(now.Add(pause)) != "" {
-			t.Errorf("held %q, want it for %v", o.why(now), pause)
+		for i := range 30 { // what was under way when the pause began
+			if got := n.fail(fmt.Sprintf("g%d.example", i), i%2 == 0); got != "down" {
+				t.Fatalf("while the network is down: %s", got)
+			}
 		}
-		now = now.Add(pause)
-		fail(outageHosts, known, down)
+		if n.now = n.now.Add(pause - time.Second); n.why() == "" {
+			t.Errorf("not held for %s", pause)
+		}
+		if n.now = n.now.Add(time.Second); n.why() != "" {
+			t.Errorf("held for longer than %s: %s", pause, n.why())
+		}
+		if got := n.fail("d.example", true); got != "down" {
+			t.Errorf("still down: %s", got)
+		}
 	}
-	o.note("back.example", known, catalog.Activity{Outcome: catalog.Archived, Status: 200}, now)
-	if why := o.why(now); why != "" {
-		t.Errorf("held after a host answered: %s", why)
+	n.answer(t, "back.example")
+	if n.why() != "" || n.fail("new.example", false) != "record" || n.fail("z.example", true) != "doubt" {
+		t.Errorf("after an answer: held %q", n.why())
+	}
+}
+
+func TestAnAnswerThatBeganBeforeTheFailuresSaysNothing(t *testing.T) {
+	t.Parallel()
+	n := newNetwork()
+	begun := n.now.Add(-time.Second)
+	n.fail("a.example", true)
+	n.fail("b.example", true)
+	if err := n.weigh("slow.example", &fetch.Exchange{Status: 200, Reached: begun}, true, n.now); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.fail("c.example", true); got != "down" {
+		t.Errorf("the third in a row: %s", got)
+	}
+}
+
+func TestHostsWithoutARouteAreInDoubtEvenIfTheyNeverAnswered(t *testing.T) {
+	t.Parallel()
+	n := newNetwork()
+	for i, want := range []string{"doubt", "doubt", "down"} {
+		err := n.weigh(fmt.Sprintf("%d.example", i), &fetch.Exchange{Unreachable: true, NoRoute: true}, false, n.now)
+		if got := n.outcome(err); got != want {
+			t.Errorf("host %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+func TestTroubleOfThisMachineHoldsTheCrawlUntilSomethingAnswers(t *testing.T) {
+	t.Parallel()
+	n := newNetwork()
+	full := &fetch.OwnTrouble{Kind: fetch.TroubleDescriptors, Err: syscall.EMFILE}
+	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		for range 20 { // workers that meet it at the same time
+			n.meet(full, n.now)
+		}
+		why, until, _ := n.standing(n.now)
+		if until.Sub(n.now) != pause*time.Second || !strings.Contains(why, "too few file descriptors") {
+			t.Errorf("held for %s: %q; want %ds", until.Sub(n.now), why, pause)
+		}
+		n.now = until
+	}
+	n.answer(t, "a.example")
+	n.meet(full, n.now)
+	if _, until, since := n.standing(n.now); until.Sub(n.now) != troublePause || !since.Equal(n.now) {
+		t.Errorf("after an answer: held for %s", until.Sub(n.now))
 	}
 }

@@ -4,7 +4,8 @@
 // transaction that makes the version and the job's next visit true together. Pipeline.Run keeps a number of workers at
 // it; Intake is the way in for seeds.
 //
-// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes. So is a fault of this
+// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes, unless it failed
+// because of this machine: then nothing is recorded, and the crawl waits (outage.go says by which rule). So is a fault of this
 // program with the bytes of one URL, be it a panic (faults.go): no file can end the crawl. An error means
 // that the archive itself could not do its work: the store, a disk without room for the record, the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
 // crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
@@ -28,6 +29,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/surt"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
@@ -48,6 +50,7 @@ type Pipeline struct {
 	// Refused is called as soon as the disk has had no room for a fetched body, so that whoever holds the frontier looks at
 	// the disk before the next lease; may be nil.
 	Refused func()
+	Jobs    *supervise.Jobs // runs what goes on beside the visits; nil: unlisted
 
 	progress progress
 	outage   outage
@@ -131,11 +134,11 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if err := p.step("fetch", job.URL); err != nil {
 		return nil, err
 	}
-	request := fetch.Request{URL: job.URL, Check: pass.Check}
+	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
 	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // bytes that were lost to damage are asked for again
 		request.ETag, request.LastModified = job.ETag, job.LastModified
 	}
-	exchange, err := p.Fetcher.Fetch(ctx, request)
+	exchange, err := p.Fetch(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -189,9 +192,6 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	activity, err := p.Archive.Commit(ctx, found, done)
 	if err != nil {
 		return Report{}, err
-	}
-	if activity.ErrorClass != catalog.ErrInternal { // which says nothing about the network
-		p.outage.note(lease.Group, job, activity, time.Now())
 	}
 	r := report(activity, latest, ex, found.Kept)
 	if result.Passing {

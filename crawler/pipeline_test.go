@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -99,9 +100,50 @@ func (c *testClock) advance(d time.Duration) {
 type node struct {
 	*Pipeline
 	*Intake
-	clock   *testClock
-	triples *triplestore.Store
-	full    atomic.Bool // holds the crawl
+	clock    *testClock
+	triples  *triplestore.Store
+	full     atomic.Bool // holds the crawl
+	db       *kv.DB
+	dial     atomic.Pointer[func(address string) error] // asked before each connection, may be nil
+	redirect atomic.Pointer[string]                     // where all connections go instead; may be nil
+}
+
+// connect connects unless dial has an error for it.
+func (n *node) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if dial := n.dial.Load(); dial != nil {
+		if err := (*dial)(address); err != nil {
+			return nil, err
+		}
+	}
+	if to := n.redirect.Load(); to != nil {
+		address = *to
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// dialInVisit has check panic where the visit is, and not in a goroutine of net/http.
+func (n *node) dialInVisit(t *testing.T, check func(address string) error) {
+	t.Helper()
+	n.Pipeline.Gate = politeness.New(politeness.Options{DB: n.db, Delay: -1, Fetch: func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
+		if err := check(strings.TrimPrefix(r.URL, "http://")); err != nil {
+			return nil, err
+		}
+		return n.Pipeline.Fetch(ctx, r)
+	}})
+}
+
+// contextUntil gives a context that ends when a condition holds, or after a minute.
+func contextUntil(t *testing.T, done func() bool) (context.Context, func()) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for tick := time.NewTicker(5 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+			if done() {
+				cancel()
+			}
+		}
+	})
+	return ctx, func() { cancel(); group.Wait() }
 }
 
 func newNode(t *testing.T) *node {
@@ -137,10 +179,10 @@ func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (
 	must(err)
 	bodies, err := spool.New(t.TempDir(), spool.Options{})
 	must(err)
-	n := &node{clock: clock, triples: triples}
-	queue, err := frontier.New(db, frontier.Options{Now: clock.now, Hold: n.short})
+	n := &node{clock: clock, triples: triples, db: db}
+	queue, err := frontier.New(db, frontier.Options{Now: clock.now, Hold: n.short, Recall: func(key string) (frontier.Recalled, bool, error) { return n.Recall(key) }})
 	must(err)
-	fetcher := fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true})
+	fetcher := fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Dial: n.connect})
 	arc := archive.New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
 	closeNode := func() {
 		fetcher.Close()
@@ -150,11 +192,24 @@ func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (
 	n.Intake = &Intake{Archive: arc, Frontier: queue, Clock: clock.now}
 	n.Pipeline = &Pipeline{
 		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 4,
-		Gate:       politeness.New(politeness.Options{DB: db, Fetch: fetcher.Fetch, Delay: -1}),
+		Gate: politeness.New(politeness.Options{DB: db, Delay: -1, Fetch: func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
+			return n.Pipeline.Fetch(ctx, r)
+		}}),
 		Schedule:   schedule.PaperRule(limits),
 		Processors: make(chan struct{}, 2),
 	}
 	return n, closeNode
+}
+
+// restart forgets what the frontier and the gate have in memory.
+func (n *node) restart(t *testing.T) {
+	t.Helper()
+	queue, err := frontier.New(n.db, frontier.Options{Now: n.clock.now, Hold: n.short, Recall: n.Recall})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Intake.Frontier, n.Pipeline.Frontier = queue, queue
+	n.Pipeline.Gate = politeness.New(politeness.Options{DB: n.db, Delay: -1, Fetch: n.Pipeline.Fetch})
 }
 
 // short is why the node's crawl is held.
@@ -162,7 +217,7 @@ func (n *node) short() string {
 	if n.full.Load() {
 		return "the disk is full"
 	}
-	return ""
+	return n.Pipeline.Outage()
 }
 
 func (n *node) add(t *testing.T, urls ...string) {

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
+	"odarchive/crawler/supervise"
 	"odarchive/triplestore/kv"
 
 	"golang.org/x/sync/errgroup"
@@ -37,14 +39,17 @@ type run struct {
 
 	mu      sync.Mutex // guards what follows
 	summary Summary
-	started int       // fetches begun, for MaxFetches
-	retry   time.Time // when the last retry is due that the crawl waits for
-	told    time.Time // of which the log has been told
+	started int                 // fetches begun, for MaxFetches
+	retry   time.Time           // when the last retry is due that the crawl waits for
+	told    time.Time           // of which the log has been told
+	stood   time.Time           // the end of the standstill that the log was told of last
+	aside   map[string]struct{} // hosts set aside since the last visit that went well
 }
 
 // Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
-// the archive itself, except that a crawl without an end waits for room on a full disk; every worker has stopped and every lease is given back when it returns.
-// The columns of new versions are indexed beside it, and all of them are before a crawl ends by itself.
+// the archive as a whole, except that a crawl without an end waits for room on a full disk. What goes wrong with one URL
+// only is logged, and the URL put off. Every worker has stopped and every lease is given back when Run
+// returns. The columns of new versions are indexed beside it, and all of them are before a crawl ends by itself.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	r := &run{Pipeline: p, opts: opts, looking: make(chan struct{}, 1)}
 	began := time.Now()
@@ -70,7 +75,7 @@ func (r *run) visits(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for range r.Workers {
-		group.Go(func() error { return r.work(ctx) })
+		group.Go(func() error { return supervise.Contain(func() error { return r.work(ctx) }) })
 	}
 	return group.Wait()
 }
@@ -119,7 +124,7 @@ func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
 		}
 		changed := r.Frontier.Changed()
 		lease, err := r.Frontier.TryLease(ctx)
-		if !r.opts.Once && errors.Is(err, frontier.ErrPaused) {
+		if errors.Is(err, frontier.ErrPaused) && (!r.opts.Once || r.passing() || r.Frontier.Held() == "") {
 			err = nil
 		}
 		if err != nil || lease != nil {
@@ -194,35 +199,143 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 		if !ok || !r.mayStart(1) {
 			break
 		}
-		report, err := r.visit(ctx, lease, job)
+		var report Report
+		err := supervise.Contain(func() (err error) {
+			report, err = r.visit(ctx, lease, job)
+			return err
+		})
 		var wait *politeness.Wait
-		if errors.As(err, &wait) {
-			return r.leaveAlone(ctx, lease, wait)
-		}
-		if err := r.failed(ctx, lease, err); err != nil {
-			return errors.Join(err, r.giveBack(ctx, lease))
-		}
-		if err == nil {
+		switch {
+		case err == nil:
 			r.tell(report)
+			continue
+		case errors.As(err, &wait):
+			return r.leaveAlone(ctx, lease, wait)
+		case ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
+			return r.standStill(ctx, lease, fetch.TroubleIn(err))
+		}
+		if err = r.failed(ctx, lease, err); err != nil && ctx.Err() == nil && !wholeArchive(err) {
+			if err = r.setAside(ctx, lease, job, err); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return errors.Join(err, r.giveBack(ctx, lease))
 		}
 	}
 	return r.giveBack(ctx, lease)
 }
 
-// visit sits out the pause of a host whose URL was asked for by name; in a crawl, others are visited meanwhile.
+// visit sits out the pause of a host whose URL was asked for by name, and the trouble of this machine; in a crawl, others
+// are visited meanwhile.
 func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	for {
 		report, err := r.Visit(lease.Context(), lease, job)
-		var wait *politeness.Wait
-		if len(r.opts.URLs) == 0 || !errors.As(err, &wait) || time.Until(wait.Until) > patience {
+		if err == nil || len(r.opts.URLs) == 0 {
 			return report, err
 		}
-		select {
-		case <-time.After(time.Until(wait.Until)):
-		case <-ctx.Done():
-			return Report{}, context.Cause(ctx)
+		var wait *politeness.Wait
+		var own *fetch.OwnTrouble
+		var until time.Time
+		switch {
+		case errors.As(err, &wait):
+			until = wait.Until
+		case errors.As(err, &own) && r.passing():
+			_, until, _ = r.outage.standing(time.Now())
+		default:
+			return report, err
+		}
+		if time.Until(until) > patience {
+			return report, err
+		}
+		if err := sleep(ctx, time.Until(until)); err != nil {
+			return Report{}, err
 		}
 	}
+}
+
+// sleep returns after some time, or with the cause of ctx's end.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// wholeArchive reports whether an error is the archive's as a whole: no other host would do better.
+func wholeArchive(err error) bool {
+	for _, whole := range []error{kv.ErrDiskFull, kv.ErrWritesStopped, kv.ErrClosed, kv.ErrReadOnly} {
+		if errors.Is(err, whole) {
+			return true
+		}
+	}
+	return false
+}
+
+// asideHosts is how many hosts in a row may have a URL set aside, without a visit that went well, before the archive
+// itself is at fault.
+const asideHosts = 5
+
+// setAside puts a URL off whose visit was ended by a fault of ours, and has the others go on, of its host and of others.
+func (r *run) setAside(ctx context.Context, lease *frontier.Lease, job frontier.Job, err error) error {
+	facts := []any{"url", job.URL, "error", err}
+	var fault *supervise.Panic
+	if errors.As(err, &fault) {
+		facts = append(facts, "stack", fault.Stack)
+	}
+	r.Log.Error("a visit failed because of a fault of ours; its URL is put off", facts...)
+	if len(r.opts.URLs) > 0 { // who asked for it by name is told
+		return err
+	}
+	if put := r.Frontier.Postpone(context.WithoutCancel(ctx), lease, job, fmt.Sprintf("%.300s", err)); put != nil && !errors.Is(put, frontier.ErrLeaseLost) {
+		return errors.Join(err, put)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.aside == nil {
+		r.aside = map[string]struct{}{}
+	}
+	if r.aside[lease.Group] = struct{}{}; len(r.aside) >= asideHosts {
+		return err
+	}
+	return nil
+}
+
+// passing reports whether this machine is in trouble, but not for so long that a crawl with an end gives up.
+func (r *run) passing() bool {
+	_, _, since := r.outage.standing(time.Now())
+	return !since.IsZero() && time.Since(since) < patience
+}
+
+// standStill gives a lease back that met trouble of this machine, and waits while the crawl stands still. A crawl with an
+// end gives up when the trouble lasts.
+func (r *run) standStill(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTrouble) error {
+	r.mu.Lock()
+	r.started-- // nothing was recorded
+	r.mu.Unlock()
+	if _, _, since := r.outage.standing(time.Now()); since.IsZero() { // the store met it, or something has answered since
+		r.outage.meet(own, time.Now())
+	}
+	_, until, since := r.outage.standing(time.Now())
+	back := r.Clock().Add(time.Until(until)) // behind the hosts that are ready, which may do better
+	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, back, "network"); err != nil {
+		return fmt.Errorf("give back %s: %w", lease.Group, err)
+	}
+	if (r.opts.Once || len(r.opts.URLs) > 0) && !since.IsZero() && time.Since(since) >= patience {
+		return fmt.Errorf("nothing was recorded of hosts, for this machine is in trouble: %w", own)
+	}
+	r.mu.Lock()
+	log := !until.IsZero() && !until.Equal(r.stood)
+	r.stood = until
+	r.mu.Unlock()
+	if log {
+		r.Log.Warn("the crawl stands still: this machine is in trouble, and nothing is recorded of hosts", "trouble", own, "until", until)
+	}
+	return sleep(ctx, max(time.Until(until), time.Millisecond))
 }
 
 // failed tells an error that ends the crawl from the end of a lease, after which the job is somebody else's.
@@ -265,6 +378,7 @@ func (r *run) tell(report Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.summary.Add(report)
+	r.aside = nil
 	if report.retry.After(r.retry) && report.retry.Sub(r.Clock()) <= r.opts.Wait {
 		r.retry = report.retry
 	}

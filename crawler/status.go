@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
+	"odarchive/crawler/supervise"
 )
 
 // Status is how the crawl goes at a moment.
@@ -27,6 +28,8 @@ type Status struct {
 	NextDue  time.Time               `json:"nextDue,omitzero"`
 	Unjoined int                     `json:"unjoined"` // versions whose columns are not indexed yet
 	Internal Internal                `json:"internal"` // faults of this program with single URLs
+
+	Jobs []supervise.Job `json:"jobs"` // what runs in the background, and how it stands
 
 	// Since this process began to crawl.
 	Since   time.Time `json:"since,omitzero"`
@@ -71,7 +74,11 @@ func (p *Pipeline) Status() (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}, Unjoined: p.Archive.Unjoined()}
+	jobs := p.Jobs.List()
+	if jobs == nil {
+		jobs = []supervise.Job{}
+	}
+	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}, Unjoined: p.Archive.Unjoined(), Jobs: jobs}
 	for _, h := range p.Gate.Hosts() {
 		if h.State == "waiting" {
 			s.Waiting[h.Wait]++

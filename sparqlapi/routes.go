@@ -159,6 +159,8 @@ func (o Options) routes(r chi.Router) {
 			read(r.With(compress), base+"/crawl/status", c.Status)
 			read(r.With(compress), base+"/crawl/hosts", c.Hosts)
 			write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
+			write.Post(base+"/crawl/requeue", problem.Handler(c.Requeue))
+			write.Post(base+"/crawl/drop", problem.Handler(c.Drop))
 			write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 			write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
 			write.Post(base+"/backup", problem.Handler(c.Copy))

@@ -7,6 +7,7 @@ import (
 
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/supervise"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -32,6 +33,8 @@ type crawlNow struct {
 	crawler.Status
 	Off bool // this program does not crawl
 	Due bool // something is due at this moment, or within a second
+
+	Troubled []supervise.Job // background jobs that failed, and wait or have stopped
 }
 
 // crawlNow is nil where nobody knows.
@@ -43,7 +46,13 @@ func (u *UI) crawlNow() (*crawlNow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && s.NextDue.Before(u.now().Add(time.Second))}, nil
+	now := &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && s.NextDue.Before(u.now().Add(time.Second))}
+	for _, j := range s.Jobs {
+		if j.State == supervise.Waiting || j.State == supervise.Stopped {
+			now.Troubled = append(now.Troubled, j)
+		}
+	}
+	return now, nil
 }
 
 // crawls answers GET /crawls: the health of each host, and the last fetches. The script renews the marked part every

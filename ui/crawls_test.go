@@ -8,6 +8,7 @@ import (
 
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/supervise"
 )
 
 func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
@@ -23,7 +24,12 @@ func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
 			"3 hosts are being visited, 2.2 fetches a second. Since this program began to crawl, 2 h ago: 120 fetches, 4 failed, 7 new versions, 5.0 MB."},
 		"waiting": {crawler.Status{Since: running, NextDue: running, Waiting: map[string]int{"retry-after": 1, "politeness": 2}},
 			"Files are due, and wait for their hosts. Hosts that have to be waited for: 2 for politeness, 1 for retry-after."},
-		"idle":  {crawler.Status{Since: running, NextDue: fixedNow.Add(3 * time.Hour)}, "Nothing is due; the next visit is in 3 h."},
+		"idle": {crawler.Status{Since: running, NextDue: fixedNow.Add(3 * time.Hour)}, "Nothing is due; the next visit is in 3 h."},
+		"a job fails": {crawler.Status{Since: running, Jobs: []supervise.Job{{Name: "joining", State: supervise.Running},
+			{Name: "planning", State: supervise.Waiting, Error: "no room", FailedAt: running, Next: fixedNow.Add(3 * time.Hour)}}},
+			"Nothing is queued. The job planning failed 2 h ago and is tried again in 3 h: no room"},
+		"a job has stopped": {crawler.Status{Since: running, Jobs: []supervise.Job{{Name: "crawling", State: supervise.Stopped, Error: "the disk is gone", FailedAt: running}}},
+			"The job crawling failed 2 h ago and has stopped until the program is started again: the disk is gone"},
 		"empty": {crawler.Status{Since: running}, "Nothing is queued."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,6 +49,16 @@ func (c *cli) add() *cobra.Command {
 				}
 				seeds = append(seeds, listed.seeds...)
 			}
+			secrets := 0
+			for i := range seeds {
+				var secret bool
+				if seeds[i].URL, secret = surt.WithoutSecret(seeds[i].URL); secret {
+					secrets++
+				}
+			}
+			if secrets > 0 {
+				fmt.Fprintf(c.stderr, "odarchive: users and passwords were taken out of %s: an archive neither keeps nor sends them\n", english.Plural(secrets, "URL", ""))
+			}
 			if len(seeds) == 0 && file == "" {
 				return usagef("add needs at least one URL, or --file")
 			}

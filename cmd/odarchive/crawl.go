@@ -30,7 +30,8 @@ Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetch
 
 With --once it ends when nothing is due. A fetch that failed for a reason that may pass, such as a time-out or an error
 inside the server, is tried again after about 40 seconds, and that counts as due (see --wait); the next retry, after 5
-minutes, does not. With --at, where the clock is not the real one, no retry is waited for unless --wait is given.`,
+minutes, does not. While this machine is in trouble (no file descriptors, memory or local ports, a network that is down) nothing
+is recorded of hosts; the crawl waits, and with --once it fails if that lasts for 2 minutes. With --at, where the clock is not the real one, no retry is waited for unless --wait is given.`,
 		Example: `  odarchive crawl --once                             until nothing is due
   odarchive crawl --for 10m --report fetches.jsonl   for ten minutes, with a line for each fetch
   odarchive crawl --url https://example.org/a.csv    this file now, due or not

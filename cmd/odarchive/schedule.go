@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"odarchive/cmd/internal/app"
@@ -43,7 +44,11 @@ func (c *cli) schedule() *cobra.Command {
 				}
 				switch {
 				case u.Blacklisted:
-					return c.print(nil, "blacklisted: not fetched until it is injected with \"blacklisted\": false")
+					why := ""
+					if strings.HasPrefix(u.Why, "dropped") {
+						why = " (" + u.Why + ")"
+					}
+					return c.print(nil, "blacklisted: not fetched until 'odarchive requeue' takes it back%s", why)
 				case u.Due.IsZero():
 					return c.print(nil, "not due again")
 				}

@@ -59,7 +59,7 @@ type scriptWeb struct {
 type webKey struct{}
 
 // cmdWeb serves state N of every file of the sample web, which starts at the first use: "web N". CITY, REGION, LIBRARY
-// and PORTALWATCH are set to the addresses of its hosts, WEB to a folder with every state of every file.
+// and PORTALWATCH are set to the addresses of its hosts, CITYHOST and so on to their names, WEB to a folder with every state of every file.
 func cmdWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: web STATE")
@@ -87,7 +87,9 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 	ts.Check(err)
 	ts.Check(endpoint.Load(context.Background(), catalog))
 	for _, host := range append(web.Hosts(), "portalwatch") {
-		ts.Setenv(strings.ToUpper(host), strings.TrimSuffix(web.Base(host), "/"))
+		base := strings.TrimSuffix(web.Base(host), "/")
+		ts.Setenv(strings.ToUpper(host), base)
+		ts.Setenv(strings.ToUpper(host)+"HOST", strings.TrimPrefix(base, "http://"))
 	}
 	ts.Setenv("WEB", ts.MkAbs("web"))
 	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "city/transport/stops.tsv", "library/loans/branches.csv"} {

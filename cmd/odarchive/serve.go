@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 
 	"odarchive/cmd/internal/app"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 )
 
 func (c *cli) serve() *cobra.Command {
@@ -53,26 +53,20 @@ func localBase(l net.Listener) string {
 	return "http://localhost:" + port + "/"
 }
 
-// serveNode serves and crawls until ctx ends; both stop in order, and the first failure stops the other.
+// serveNode serves and crawls until ctx ends. Only the server's own failure ends it earlier: what fails in the background
+// is shown and tried again.
 func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl bool) error {
 	var handler http.Handler
 	handler, err := n.Handler()
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return app.Serve(ctx, c.log, l, handler) })
-	group.Go(func() error {
-		if err := n.Archive.Load(ctx); err != nil && ctx.Err() == nil {
-			return err // the first search would only meet it later
-		}
-		return nil
-	})
-	if crawl {
-		group.Go(func() error { return n.CrawlInBackground(ctx) })
-		group.Go(func() error { return n.MeasureInBackground(ctx) })
-	} else {
-		group.Go(func() error { n.Pipeline.KeepJoined(ctx); return nil }) // what an earlier crawl has left
-	}
-	return group.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var background sync.WaitGroup
+	background.Go(func() { n.Background(ctx, crawl) })
+	err = app.Serve(ctx, c.log, l, handler)
+	stop()
+	background.Wait()
+	return err
 }

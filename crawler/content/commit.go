@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 
 	"odarchive/triplestore/kv"
 )
@@ -16,7 +17,7 @@ func (w *segmentWriter) write(x *extent, raw []byte) error {
 		return fmt.Errorf("content: deflate: %w", err)
 	}
 	g := segment{raw: len(raw), deflated: len(body), crc: crc32.ChecksumIEEE(raw)}
-	at, err := w.s.tail.append(w, head{extent: x.num, index: len(x.segments), raw: g.raw, deflated: g.deflated, crc: g.crc}, body, &w.scratch)
+	at, err := w.s.tail.append(&w.appender, head{extent: x.num, index: len(x.segments), raw: g.raw, deflated: g.deflated, crc: g.crc}, body)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (p *put) commit(tx *kv.Txn, page []byte) error {
 			return err
 		}
 	}
-	packs := make(packDeltas)
+	packs := maps.Clone(p.told)
 	for _, x := range p.extents {
 		for i := range x.segments {
 			packs.add(&x.segments[i])
@@ -183,6 +184,7 @@ func (d packDeltas) commit(tx *kv.Txn) error {
 		}
 		p.end = max(p.end, delta.end)
 		p.live += delta.live
+		p.told += delta.told
 		if err := tx.Set(refsSpace, numKey(keyPack, num), p.encode()); err != nil {
 			return err
 		}

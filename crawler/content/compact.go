@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -23,8 +23,8 @@ type Compacted struct {
 func (s *Store) Compact(ctx context.Context) (c Compacted, err error) {
 	s.sweep.Lock()
 	defer s.sweep.Unlock()
-	if s.isClosed() {
-		return c, ErrClosed
+	if err := errors.Join(s.writable(), s.mayDrop()); err != nil {
+		return c, err
 	}
 	if err := s.closeWasteful(); err != nil {
 		return c, err
@@ -58,34 +58,36 @@ func (s *Store) closeWasteful() error {
 		p, _, err = readPack(tx, num)
 		return err
 	})
-	if err != nil || !s.isWasteful(p) {
+	if err != nil || p.end == 0 {
+		return err
+	}
+	if wasteful, err := s.isWasteful(num, p); err != nil || !wasteful {
 		return err
 	}
 	return s.tail.roll()
 }
 
-func (s *Store) isWasteful(p packRecord) bool {
-	return p.live == 0 || float64(p.waste()) > s.opts.Waste*float64(p.end)
-}
-
 // wasteful lists the packs below the number before that are worth rewriting.
 func (s *Store) wasteful(before uint64) (list []uint64, err error) {
-	err = s.db.View(func(tx *kv.Txn) error {
-		for _, num := range s.packs.numbers() {
-			if num >= before {
-				break
-			}
-			p, _, err := readPack(tx, num)
-			if err != nil {
-				return err
-			}
-			if s.isWasteful(p) {
-				list = append(list, num)
-			}
+	for _, num := range s.packs.numbers() {
+		if num >= before {
+			break
 		}
-		return nil
-	})
-	return list, err
+		var p packRecord
+		err := s.db.View(func(tx *kv.Txn) (err error) {
+			p, _, err = readPack(tx, num)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if yes, err := s.isWasteful(num, p); err != nil {
+			return nil, err
+		} else if yes {
+			list = append(list, num)
+		}
+	}
+	return list, nil
 }
 
 // rewrite moves what is needed out of a closed pack and drops it.
@@ -99,8 +101,11 @@ func (s *Store) rewrite(ctx context.Context, num uint64) (freed int64, err error
 	if err != nil {
 		return 0, err
 	}
-	m := &mover{s: s, pack: num, droppable: s.droppable()}
-	err = walk(h.f, info.Size(), m.nextSegment, func(seg found) error {
+	r, free := s.soundReader(num, h)
+	defer free()
+	m := &mover{s: s, pack: num, droppable: s.droppable(), told: make(packDeltas)}
+	w := &walker{r: r, end: info.Size(), limit: m.nextSegment}
+	err = w.walk(func(seg found) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -120,14 +125,15 @@ func (s *Store) rewrite(ctx context.Context, num uint64) (freed int64, err error
 
 // mover takes segments from one pack to the end of the one being written.
 type mover struct {
+	appender
 	s         *Store
 	pack      uint64
 	droppable uint64 // cuts up to this one need their originals no more
 	moves     []move
+	told      packDeltas // file and cut records that were moved
 	bytes     int64
 	moved     int64
 	last      *extent // that was looked up last
-	scratch   []byte
 	offsets   []int64 // of everything that the records place in the pack; looked up after damage
 }
 
@@ -149,6 +155,9 @@ func (m *mover) meet(ctx context.Context, seg found) error {
 	if seg.wrong != "" {
 		return m.damaged(seg)
 	}
+	if seg.mark != segmentMark {
+		return m.meetTold(ctx, seg)
+	}
 	x, err := m.extent(seg.extent)
 	if err != nil {
 		return err
@@ -164,7 +173,7 @@ func (m *mover) meet(ctx context.Context, seg found) error {
 	if g.cut != 0 && g.cut <= m.droppable {
 		mv.original = true
 	} else {
-		if mv.to, err = m.s.tail.append(m, seg.head, seg.bytes[segmentHead:], &m.scratch); err != nil {
+		if mv.to, err = m.s.tail.append(&m.appender, seg.head, seg.bytes[segmentHead:]); err != nil {
 			return err
 		}
 		m.bytes += int64(len(seg.bytes))
@@ -241,14 +250,14 @@ func (m *mover) extent(num uint64) (*extent, error) {
 
 // commit makes what was appended durable, then points the records to it. What has changed meanwhile stays as it is.
 func (m *mover) commit(ctx context.Context) error {
-	if len(m.moves) == 0 {
+	if len(m.moves)+len(m.told) == 0 {
 		return nil
 	}
-	if err := m.s.tail.sync(); err != nil {
+	if err := m.s.tail.sync(&m.appender); err != nil {
 		return err
 	}
 	err := m.s.db.Update(ctx, func(tx *kv.Txn) error {
-		packs := make(packDeltas)
+		packs := maps.Clone(m.told)
 		for moves := m.moves; len(moves) > 0; {
 			n := 1
 			for n < len(moves) && moves[n].extent == moves[0].extent {
@@ -264,6 +273,8 @@ func (m *mover) commit(ctx context.Context) error {
 	if err == nil {
 		m.moved += m.bytes
 		m.moves, m.bytes, m.last = m.moves[:0], 0, nil
+		clear(m.told)
+		clear(m.wrote)
 	}
 	return err
 }
@@ -307,7 +318,10 @@ func (s *Store) dropPack(ctx context.Context, num uint64) error {
 	}
 	name := s.packs.nameOf(num)
 	s.packs.remove(num)
-	return os.Remove(filepath.Join(s.dir, name))
+	err = s.fs.Remove(filepath.Join(s.dir, name))
+	s.parity.forget(name)
+	s.mended(name, "nothing: it was not needed any more")
+	return err
 }
 
 func eachExtent(tx *kv.Txn, f func(*extent) error) error {

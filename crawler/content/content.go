@@ -12,21 +12,29 @@
 //
 // What the package promises: when Put returns, the file survives a power failure. What is read has been compared with its
 // checksum, or is ErrDamaged. Nothing is overwritten in place; Compact and GC copy what is still needed and drop the pack.
+// A pack is never cut off below what is sound by its own checksums.
+//
+// A closed pack has parity beside it (Reed-Solomon, 6.25 %): readers get damaged bytes from there, and Scrub and Mend make
+// the pack whole again. Packs say for themselves which files they hold: Salvage lists and extracts them without a
+// database. A failed fsync, or a write that failed and cannot be taken back, stops all writes of the database.
 //
 // The records (files, extents of segments, packs) live in kv; FORMAT.md describes them and the packs. The package does not
 // know addresses, versions or media types.
 package content
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
 
@@ -68,9 +76,14 @@ type Options struct {
 	MinFree  int64   // bytes of free disk below which Put refuses; 0 = 640 MiB, or 5/16 of a small disk, negative = no limit
 	Waste    float64 // share of dead bytes from which Compact rewrites a pack; 0 = 0.2
 	NoSync   bool    // do not fsync: survives a kill of the process, not of the machine; for tests and benchmarks
+	NoParity bool    // write no parity beside closed packs
+	FS       disk.FS // holds the packs; nil = disk.OS
+	// LabelOf returns the label (PutOptions.Label) of a file that was stored before packs described their files. Scrub asks
+	// for it once. nil, or an empty answer: they get none.
+	LabelOf  func(ctx context.Context, sha [32]byte) []byte
 	Logger   *slog.Logger
-	openPack func(name string) (packFile, error) // tests break writes with it
-	inMemory int64                               // files up to this size are held in memory while they are put
+	inMemory int64         // files up to this size are held in memory while they are put
+	pause    time.Duration // shortest time from the beginning of one round of Scrub to that of the next; 0 = an hour
 }
 
 // defaultLevel takes well under half the time of level 6, for packs that are 2 % larger; BENCHMARKS.md has the figures.
@@ -96,8 +109,11 @@ func (o Options) withDefaults() Options {
 	if o.inMemory == 0 {
 		o.inMemory = 16 << 20
 	}
-	if o.openPack == nil {
-		o.openPack = createPack
+	if o.FS == nil {
+		o.FS = disk.OS{}
+	}
+	if o.pause == 0 {
+		o.pause = time.Hour
 	}
 	return o
 }
@@ -105,35 +121,38 @@ func (o Options) withDefaults() Options {
 // Store is an open content store. All methods may be called concurrently.
 type Store struct {
 	dir  string
+	fs   disk.FS
 	db   *kv.DB
 	opts Options
 	log  *slog.Logger
 
+	fixity fixity  // what was found damaged
 	packs  *packs  // open pack files, for reading
+	parity *shelf  // parity files, and the making of them
 	tail   *writer // the pack that is written
 	nums   *numbers
 	codecs *codecs
 	files  keyed[Digest] // one Put of a file at a time
 	family keyed[uint64] // one change of a family's segments at a time; taken after files
-	sweep  sync.Mutex    // one Compact or GC at a time
+	sweep  sync.Mutex    // one Compact, GC or Mend at a time
+
+	spooled atomic.Int64 // numbers spool files
 
 	mu     sync.Mutex // guards the fields below
 	epoch  uint64     // number of the last committed cut
 	holds  map[*hold]uint64
-	recent map[Digest]time.Time // given out by Put lately: GC spares them
+	recent recent // given out by Put lately: GC spares them
 	sizes  sizeCache
 	closed bool
 }
 
-// Open opens the store whose packs lie in dir and whose records lie in db, and makes it where there is none. Bytes that
-// a crash left behind the last commit are cut off.
+// Open opens the store whose packs lie in dir and whose records lie in db, and makes it where there is none. It cuts off
+// what a crash has left torn at the end of a pack. If the database is read-only, so is the store: nothing in dir changes.
 func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	o = o.withDefaults()
-	if err := os.MkdirAll(filepath.Join(dir, spoolDir), 0o755); err != nil {
-		return nil, fmt.Errorf("content: %w", err)
-	}
-	s := &Store{dir: dir, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), recent: make(map[Digest]time.Time), codecs: newCodecs(o.Level)}
+	s := &Store{dir: dir, fs: o.FS, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), codecs: newCodecs(o.Level)}
 	s.sizes.init()
+	s.fixity.wakes = make(chan struct{}, 1)
 	if err := s.start(); err != nil {
 		return nil, fmt.Errorf("content: open %s: %w", dir, err)
 	}
@@ -141,8 +160,13 @@ func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 }
 
 func (s *Store) start() (err error) {
-	if err := emptySpool(s.dir); err != nil {
-		return err
+	if !s.db.ReadOnly() {
+		if err := s.makeDirs(); err != nil {
+			return err
+		}
+		if err := s.emptySpool(); err != nil {
+			return err
+		}
 	}
 	if err := checkFormat(s.db); err != nil {
 		return err
@@ -151,14 +175,32 @@ func (s *Store) start() (err error) {
 		return err
 	}
 	s.nums = &numbers{db: s.db}
-	s.packs = newPacks(s.dir)
+	s.packs = newPacks(s.fs, s.dir, s.db.ReadOnly())
+	if s.parity, err = newShelf(s); err != nil {
+		return err
+	}
 	if s.tail, err = openWriter(s); err != nil {
 		return err
 	}
-	if all := s.packs.numbers(); len(all) > 0 {
-		return s.nums.atLeast(all[len(all)-1] + 1)
+	all := s.packs.numbers()
+	if len(all) > 0 && !s.db.ReadOnly() {
+		if err := s.nums.atLeast(all[len(all)-1] + 1); err != nil {
+			return err
+		}
 	}
+	s.parity.start()
 	return nil
+}
+
+// makeDirs makes the store's folders, durably: a pack is lost with the folder it is in.
+func (s *Store) makeDirs() error {
+	if _, err := s.fs.Stat(s.dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755))
+	}
+	if err := s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755); err != nil || s.opts.NoSync {
+		return err
+	}
+	return s.fs.SyncDir(filepath.Dir(s.dir))
 }
 
 // Close closes the pack that is being written, unfinished as it may be; the next Open goes on with it. Readers that
@@ -172,6 +214,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	err := s.tail.close()
+	s.parity.stop()
 	return errors.Join(err, s.packs.close())
 }
 

@@ -59,14 +59,15 @@ func (s *Store) Packs() (list []Pack, err error) {
 	return list, nil
 }
 
-// CopyPack writes a pack's bytes, while KeepPacks is in force.
+// CopyPack writes a pack's bytes, while KeepPacks is in force. Those of a damaged closed pack come from its parity, if it
+// can give them.
 func (s *Store) CopyPack(w io.Writer, p Pack) error {
-	h, err := s.packs.acquire(p.num)
+	r, free, err := s.acquireSound(p.num)
 	if err != nil {
 		return fmt.Errorf("content: pack %s: %w", p.Name, err)
 	}
-	defer s.packs.release(h)
-	n, err := io.Copy(w, io.NewSectionReader(h.f, 0, p.Size))
+	defer free()
+	n, err := io.Copy(w, io.NewSectionReader(r, 0, p.Size))
 	if err == nil && n < p.Size {
 		err = &DamageError{Pack: p.Name, Offset: n, Why: "the pack ends before its last commit"}
 	}

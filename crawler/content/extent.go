@@ -14,7 +14,7 @@ type extent struct {
 }
 
 func (x *extent) encode() []byte {
-	b := []byte{formatVersion}
+	b := []byte{recordVersion}
 	b = binary.AppendUvarint(b, x.family)
 	b = binary.AppendUvarint(b, uint64(len(x.segments)))
 	for _, g := range x.segments {
@@ -38,7 +38,7 @@ func decodeExtent(num uint64, val []byte) (*extent, error) {
 	d := fields.Reader{B: val}
 	var version [1]byte
 	copy(version[:], d.Bytes(len(version)))
-	if version[0] > formatVersion {
+	if version[0] > recordVersion {
 		return nil, ErrNewer
 	}
 	x.family = d.Uvarint()

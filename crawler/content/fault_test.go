@@ -14,122 +14,32 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/disk/disktest"
 	"odarchive/triplestore/kv"
 )
 
-// faulty breaks the n-th write or sync of a pack, once or from then on.
-type faulty struct {
-	left    atomic.Int64 // operations until it breaks
-	forever bool
-	err     error
-	half    bool // half of a broken write reaches the file
-	stuck   bool // what was written cannot be cut off again
-}
-
-func (f *faulty) breaks() bool {
-	n := f.left.Add(-1)
-	return n == 0 || (n < 0 && f.forever)
-}
-
-type faultyFile struct {
-	packFile
-	f *faulty
-}
-
-func (f *faulty) open(name string) (packFile, error) {
-	file, err := createPack(name)
-	return &faultyFile{file, f}, err
-}
-
-func (f *faultyFile) Write(p []byte) (int, error) {
-	if f.f.breaks() {
-		n := 0
-		if f.f.half {
-			n, _ = f.packFile.Write(p[:len(p)/2])
-		}
-		return n, f.f.err
-	}
-	return f.packFile.Write(p)
-}
-
-func (f *faultyFile) Sync() error {
-	if f.f.breaks() {
-		return f.f.err
-	}
-	return f.packFile.Sync()
-}
-
-func (f *faultyFile) Truncate(n int64) error {
-	if f.f.stuck {
-		return errors.New("it cannot be cut off")
-	}
-	return f.packFile.Truncate(n)
-}
-
-func TestAfterAnyFailedWriteEverythingAcknowledgedIsThere(t *testing.T) {
-	t.Parallel()
-	for _, stuck := range []bool{false, true} {
-		for n := int64(1); n < 40; n += 6 {
-			f := &faulty{err: &os.PathError{Op: "write", Path: "pack", Err: syscall.ENOSPC}, half: true, stuck: stuck}
-			f.left.Store(1 << 40)
-			s := newStore(t, Options{MaxPack: 80 << 10, openPack: f.open})
-			r := rng(uint64(n))
-			data := table(r, 50_000)
-			sha := s.put(data, Digest{}).SHA256
-			kept := [][]byte{data}
-			f.left.Store(n)
-			failed := 0
-			for range 6 {
-				data = edit(r, data)
-				ref, err := s.Put(t.Context(), bytes.NewReader(data), PutOptions{Previous: sha})
-				if err != nil {
-					if !errors.Is(err, ErrDiskFull) || !errors.Is(err, kv.ErrDiskFull) {
-						t.Fatalf("a full disk is reported as %v", err)
-					}
-					failed++
-					continue
-				}
-				sha = ref.SHA256
-				kept = append(kept, data)
-			}
-			f.left.Store(1 << 40)
-			if failed == 0 && n < 15 {
-				t.Errorf("operation %d did not fail", n)
-			}
-			for range 2 {
-				for _, data := range kept {
-					s.check(data)
-				}
-				if _, err := s.Compact(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				s.verify()
-				s.reopen()
-			}
-		}
-	}
-}
-
 func TestAStoreOnAFullDiskKeepsServingAndGoesOnWhenThereIsRoom(t *testing.T) {
 	t.Parallel()
-	f := &faulty{err: syscall.ENOSPC, forever: true}
-	f.left.Store(1 << 40)
-	s := newStore(t, Options{openPack: f.open})
+	f := disktest.NewErrors(disk.OS{})
+	s := newStore(t, Options{FS: f})
 	data := table(rng(1), 100_000)
 	s.put(data, Digest{})
-	f.left.Store(1)
+	f.Only(disktest.Write, "")
+	f.Reset()
+	f.Short = true
+	f.FailFrom(1, syscall.ENOSPC)
 	next := edit(rng(2), data)
 	for range 3 {
-		if _, err := s.Put(t.Context(), bytes.NewReader(next), PutOptions{}); !errors.Is(err, ErrDiskFull) {
+		if _, err := s.Put(t.Context(), bytes.NewReader(next), PutOptions{}); !errors.Is(err, ErrDiskFull) || !errors.Is(err, kv.ErrDiskFull) {
 			t.Errorf("got %v", err)
 		}
 		s.check(data)
 	}
-	f.left.Store(1 << 40)
+	f.Reset()
 	s.put(next, sha256.Sum256(data))
 	s.check(next)
 	s.verify()
@@ -158,7 +68,7 @@ func flip(t *testing.T, name string, at int64) {
 
 func TestNoFlippedBitGoesUnnoticed(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, Options{MaxPack: 150 << 10})
+	s := newStore(t, Options{MaxPack: 150 << 10, NoParity: true})
 	r := rng(3)
 	data := table(r, 150_000)
 	files := [][]byte{data}
@@ -280,7 +190,7 @@ func TestADamagedFileIsHealedByItsBytesOrForgotten(t *testing.T) {
 	s.verify()
 }
 
-func TestUncommittedBytesBehindTheLastCommitAreCutOff(t *testing.T) {
+func TestATornEndIsCutOff(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
 	data := table(rng(6), 50_000)
@@ -408,6 +318,18 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 			t.Errorf("%s: %v", sha, err)
 		}
 	}
+	found := 0
+	_, err = Salvage(t.Context(), disk.OS{}, s.dir, func(f SalvagedFile) error {
+		if !stored[f.SHA256] {
+			return nil
+		}
+		found++
+		_, err := f.WriteTo(io.Discard)
+		return err
+	})
+	if err != nil || found != len(stored) {
+		t.Errorf("of %d files, %d are extracted from packs alone, %v", len(stored), found, err)
+	}
 	names := 0
 	err = db.View(func(tx *kv.Txn) error {
 		return tx.Scan(kv.SpaceMeta, []byte(named), nil, func(key, _ []byte) (bool, error) {
@@ -426,18 +348,19 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 
 func TestAFailedPutGivesItsRoomBack(t *testing.T) {
 	t.Parallel()
-	f := &faulty{err: syscall.ENOSPC}
-	f.left.Store(1 << 40)
-	s := newStore(t, Options{openPack: f.open})
+	f := disktest.NewErrors(disk.OS{})
+	s := newStore(t, Options{FS: f})
 	kept := table(rng(1), 50_000)
 	s.put(kept, Digest{})
-	before := s.tail.end
-	f.left.Store(5)
+	before := s.tail.p.end
+	f.Only(disktest.Write, "")
+	f.Reset()
+	f.FailAt(5, syscall.ENOSPC)
 	if _, err := s.Put(t.Context(), bytes.NewReader(table(rng(2), 2_000_000)), PutOptions{}); !errors.Is(err, ErrDiskFull) {
 		t.Fatalf("a full disk is reported as %v", err)
 	}
-	if s.tail.end != before {
-		t.Errorf("the pack ends at byte %d, before the failure it ended at %d", s.tail.end, before)
+	if s.tail.p.end != before {
+		t.Errorf("the pack ends at byte %d, before the failure it ended at %d", s.tail.p.end, before)
 	}
 	next := table(rng(3), 50_000)
 	s.put(next, Digest{})

@@ -35,7 +35,8 @@ func FuzzPack(f *testing.F) {
 	f.Add(good)
 	f.Add(appendSegment(appendSegment(good[:packHead], head{extent: 1, raw: 3, deflated: 4}, []byte("abcd")), head{extent: 1, index: 1, raw: 3, deflated: 2}, []byte("xy")))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		err := walk(bytes.NewReader(b), int64(len(b)), func(after int64) (int64, error) { return after + 1, nil }, func(s found) error {
+		w := &walker{r: bytes.NewReader(b), end: int64(len(b))}
+		err := w.walk(func(s found) error {
 			if s.wrong == "" && !bytes.Equal(appendSegment(nil, s.head, s.bytes[segmentHead:]), s.bytes) {
 				t.Errorf("%+v is not written as it was read", s.head)
 			}

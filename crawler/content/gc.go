@@ -20,6 +20,9 @@ type Collected struct {
 // must answer true for every file that somebody may name: files given out by Put within the last hour are spared, so
 // that a Put and the commit that names its file may lie apart.
 func (s *Store) GC(ctx context.Context, live func(sha [32]byte) bool) (c Collected, err error) {
+	if err := s.writable(); err != nil {
+		return c, err
+	}
 	dead, err := s.deadFiles(ctx, live)
 	if err != nil {
 		return c, fmt.Errorf("content: gc: %w", err)
@@ -40,8 +43,11 @@ func (s *Store) GC(ctx context.Context, live func(sha [32]byte) bool) (c Collect
 
 // Forget drops one file whatever happens to it elsewhere, so that it can be put anew; it is for files that are damaged.
 func (s *Store) Forget(ctx context.Context, sha [32]byte) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
 	s.mu.Lock()
-	delete(s.recent, sha)
+	s.recent.forget(sha)
 	s.mu.Unlock()
 	_, _, err := s.collect(ctx, sha)
 	return err
@@ -65,8 +71,7 @@ func (s *Store) deadFiles(ctx context.Context, live func([32]byte) bool) (dead [
 func (s *Store) spared(sha Digest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, ok := s.recent[sha]
-	return ok && time.Since(t) < spare
+	return s.recent.has(sha, time.Now())
 }
 
 // collect drops one file and the segments that only it had.

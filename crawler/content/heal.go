@@ -12,6 +12,9 @@ import (
 // Heal writes the damaged segments of a stored file anew from its bytes, which r gives; it says how many there were. All
 // files that share them are healed with it. Bytes of another file are ErrDigest.
 func (s *Store) Heal(ctx context.Context, sha [32]byte, r io.Reader) (healed int, err error) {
+	if err := s.writable(); err != nil {
+		return 0, err
+	}
 	src, err := s.openSource(ctx, r)
 	if err != nil {
 		return 0, err
@@ -85,7 +88,7 @@ func (s *Store) healSegment(ctx context.Context, w *segmentWriter, g *leaf, raw 
 	if err := w.write(x, data); err != nil {
 		return err
 	}
-	if err := s.tail.sync(); err != nil {
+	if err := s.tail.sync(&w.appender); err != nil {
 		return err
 	}
 	fresh := x.segments[g.index]

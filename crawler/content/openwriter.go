@@ -1,107 +1,165 @@
 package content
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
+	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
 
-// packFile is what the writer needs of a file that is opened for appending.
-type packFile interface {
-	io.Writer
-	Sync() error
-	Truncate(size int64) error
-	Close() error
-}
-
-func createPack(name string) (packFile, error) {
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-}
-
-func openName(num uint64) string { return fmt.Sprintf("%012d", num) + openSuffix }
-
-// parsePackName gives the number of a pack and what its name says of its SHA-256, "" while it is open.
-func parsePackName(name string) (num uint64, hash string, ok bool) {
-	base, closed := strings.CutSuffix(name, closedSuffix)
-	if closed {
-		if base, hash, ok = strings.Cut(base, "-"); !ok || len(hash) != hashDigits {
-			return 0, "", false
-		}
-	} else if base, ok = strings.CutSuffix(name, openSuffix); !ok {
-		return 0, "", false
-	}
-	num, err := strconv.ParseUint(base, 10, 48)
-	return num, hash, err == nil && num > 0
-}
-
-// openWriter finishes what a crash may have left: every open pack is cut off at its last commit, and the newest of them
-// with room left is written on.
+// openWriter registers the packs and finishes what a crash may have left: the newest open pack is written on, older ones
+// are closed. A read-only store leaves every file as it is.
 func openWriter(s *Store) (*writer, error) {
 	w := &writer{s: s, in: make(map[*byte]uint64)}
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return nil, err
+	open, err := s.register()
+	if err != nil || s.db.ReadOnly() {
+		return w, err
 	}
-	for _, e := range entries {
-		num, hash, ok := parsePackName(e.Name())
-		if !ok {
-			continue
+	for _, name := range open {
+		if w.p != nil {
+			w.seal()
 		}
-		s.packs.add(num, e.Name())
-		if hash != "" {
-			continue
-		}
-		if w.f != nil { // an older one that was given up
-			if err := w.closePack(); err != nil {
-				return nil, err
-			}
-		}
-		if err := w.reopen(num, e.Name()); err != nil {
+		num, _, _ := parsePackName(name)
+		if err := w.reopen(num, name); err != nil {
 			return nil, err
 		}
 	}
 	return w, nil
 }
 
+// register makes the files of the folder known. It returns the names of the open packs, in the order of their numbers.
+func (s *Store) register() (open []string, err error) {
+	entries, err := s.fs.ReadDir(s.dir)
+	if s.db.ReadOnly() && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	parities := make(map[string]bool)
+	for _, e := range entries {
+		name := e.Name()
+		num, _, ok := parsePackName(name)
+		switch {
+		case ok:
+			s.packs.add(num, name)
+			if !isClosed(name) {
+				open = append(open, name)
+			}
+		case strings.HasSuffix(name, paritySuffix):
+			parities[name] = true
+		case strings.HasSuffix(name, tempSuffix) && !s.db.ReadOnly(): // a parity, or a pack being mended, that was not finished
+			err = errors.Join(err, s.fs.Remove(filepath.Join(s.dir, name)))
+		case isClosed(name) || strings.HasSuffix(name, openSuffix):
+			s.noteFile(name, -1, "its name is not that of a pack")
+		}
+	}
+	s.parity.found(parities)
+	slices.Sort(open)
+	return open, err
+}
+
+// seal closes an older open pack. One that cannot be closed stays open.
+func (w *writer) seal() {
+	p := w.p
+	if err := w.closePack(p); err != nil {
+		w.s.log.Warn("pack left open", "pack", openName(p.num), "error", err)
+		if w.p != nil {
+			w.p.f.Close()
+			w.p = nil
+		}
+	}
+}
+
+// reopen goes on with an open pack behind its last sound record. What its record in the database counts, and what is
+// sound by its own checksum, is never cut off: the database may have lost a commit that the pack still knows.
 func (w *writer) reopen(num uint64, name string) error {
+	path := filepath.Join(w.s.dir, name)
+	committed := w.committed(num, name)
+	f, err := w.s.fs.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	size := info.Size()
+	if committed <= packHead && size < packHead { // not even begun
+		w.s.packs.remove(num)
+		return errors.Join(f.Close(), w.s.fs.Remove(path))
+	}
+	sound, format := w.s.soundEnd(f, num, name, size)
+	end := max(sound, committed, packHead)
+	if size > end {
+		if err := f.Truncate(end); err != nil {
+			w.s.log.Warn("pack left open: its torn end cannot be cut off", "pack", name, "error", err)
+			return f.Close()
+		}
+		w.s.log.Info("pack cut off behind its last sound record", "pack", name, "bytes", size-end)
+	}
+	if sound > max(committed, packHead) {
+		w.s.log.Info("pack has sound records behind its last commit, which are kept", "pack", name, "bytes", sound-max(committed, packHead))
+	}
+	if size < end {
+		w.s.log.Error("pack is shorter than what was committed: content is lost", "pack", name, "bytes", end-size)
+		w.s.noteFile(name, size, fmt.Sprintf("the pack is %d bytes shorter than what was committed", end-size))
+		end = size
+	}
+	w.p, w.last = &tailPack{num: num, f: f, end: end}, nil
+	if format == 1 || size < committed || size < packHead {
+		w.seal() // records of format 2 do not go into it, nor anything where other bytes were committed
+	}
+	return nil
+}
+
+// committed returns how many bytes of a pack the database counts, 0 if it does not know.
+func (w *writer) committed(num uint64, name string) int64 {
 	var rec packRecord
 	err := w.s.db.View(func(tx *kv.Txn) (err error) {
 		rec, _, err = readPack(tx, num)
 		return err
 	})
 	if err != nil {
-		return err
+		w.s.log.Error("record of a pack cannot be read", "pack", name, "error", err)
 	}
-	path := filepath.Join(w.s.dir, name)
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if rec.end <= packHead && info.Size() < packHead { // not even begun
-		w.s.packs.remove(num)
-		return os.Remove(path)
-	}
-	f, err := w.s.opts.openPack(path)
-	if err != nil {
-		return err
-	}
-	end := max(rec.end, packHead)
-	switch {
-	case info.Size() > end:
-		if err := f.Truncate(end); err != nil {
-			f.Close()
-			return fmt.Errorf("cut pack %s off after its last commit: %w", name, err)
+	return rec.end
+}
+
+// soundEnd returns the end of the last record of a pack that matches its checksum, and the pack's format (0: its head is
+// damaged). Damage between sound records is noted.
+func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end int64, format int) {
+	r := &tolerant{r: f}
+	var damages []found
+	w := &walker{r: r, end: size}
+	err := w.walk(func(rec found) error {
+		if rec.wrong == "" {
+			end = rec.offset + int64(len(rec.bytes))
+			for _, d := range damages {
+				s.noteFile(name, d.offset, d.wrong)
+			}
+			damages = nil
+			return nil
 		}
-		w.s.log.Info("pack cut off after its last commit", "pack", name, "bytes", info.Size()-end)
-	case info.Size() < end:
-		w.s.log.Error("pack is shorter than what was committed: content is lost", "pack", name, "bytes", end-info.Size())
-		end = info.Size()
+		damages = append(damages, rec)
+		return nil
+	})
+	if err != nil || w.tired { // nothing is known of the rest: it stays
+		s.log.Warn("open pack not searched to its end", "pack", name, "error", err)
+		end = size
 	}
-	w.num, w.f, w.end = num, f, end
-	return nil
+	head := make([]byte, packHead)
+	if _, err := readFull(r, head, 0); err == nil {
+		format = headFormat(head, num)
+	}
+	if format == 0 && size >= packHead {
+		s.noteFile(name, 0, "its head is damaged")
+	}
+	return end, format
 }

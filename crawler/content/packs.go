@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"odarchive/triplestore/disk"
 )
 
 // maxOpen bounds the pack files that are open and idle.
@@ -20,6 +22,8 @@ var errGone = errors.New("the pack is gone")
 // packs knows the pack files and keeps some of them open for reading.
 type packs struct {
 	dir  string
+	fs   disk.FS
+	list bool       // another process may rename packs: look into the folder again
 	mu   sync.Mutex // guards the fields below
 	name map[uint64]string
 	open map[uint64]*handle
@@ -28,14 +32,15 @@ type packs struct {
 
 // handle is an open pack. A pack that is removed while it is in use stays readable through its handle.
 type handle struct {
-	f     *os.File
+	f     disk.File
+	name  string
 	users int
 	used  uint64 // tick of the last use
 	gone  bool   // close it with its last user
 }
 
-func newPacks(dir string) *packs {
-	return &packs{dir: dir, name: make(map[uint64]string), open: make(map[uint64]*handle)}
+func newPacks(fsys disk.FS, dir string, list bool) *packs {
+	return &packs{dir: dir, fs: fsys, list: list, name: make(map[uint64]string), open: make(map[uint64]*handle)}
 }
 
 // add makes a pack known, or known under a new name.
@@ -50,13 +55,7 @@ func (p *packs) remove(num uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.name, num)
-	if h := p.open[num]; h != nil {
-		delete(p.open, num)
-		h.gone = true
-		if h.users == 0 {
-			h.f.Close()
-		}
-	}
+	p.shut(num)
 }
 
 // nameOf is a pack's file name, or one like it where there is none.
@@ -90,7 +89,11 @@ func (p *packs) acquire(num uint64) (*handle, error) {
 	if !ok {
 		return nil, errGone
 	}
-	f, err := os.Open(filepath.Join(p.dir, name))
+	f, err := p.fs.OpenFile(filepath.Join(p.dir, name), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) && p.list && p.renamed(num) {
+		name = p.name[num]
+		f, err = p.fs.OpenFile(filepath.Join(p.dir, name), os.O_RDONLY, 0)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errGone
 	}
@@ -100,9 +103,49 @@ func (p *packs) acquire(num uint64) (*handle, error) {
 	if len(p.open) >= maxOpen {
 		p.closeIdle()
 	}
-	h := &handle{f: f, users: 1, used: p.tick}
+	h := &handle{f: f, name: name, users: 1, used: p.tick}
 	p.open[num] = h
 	return h, nil
+}
+
+// renamed looks for a pack under another name. The caller has mu.
+func (p *packs) renamed(num uint64) bool {
+	entries, err := p.fs.ReadDir(p.dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if n, _, ok := parsePackName(e.Name()); ok && n == num {
+			p.name[num] = e.Name()
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether a pack is known under a name.
+func (p *packs) has(num uint64, name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.name[num] == name
+}
+
+// reopen makes later readers open a pack's file anew: another one has taken its name.
+func (p *packs) reopen(num uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shut(num)
+}
+
+// shut closes the handle of a pack with its last user. The caller has mu.
+func (p *packs) shut(num uint64) {
+	if h := p.open[num]; h != nil {
+		delete(p.open, num)
+		h.gone = true
+		if h.users == 0 {
+			h.f.Close()
+		}
+	}
 }
 
 func (p *packs) release(h *handle) {

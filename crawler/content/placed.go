@@ -23,8 +23,8 @@ type Placed struct {
 // Place does what Put does, but for the transaction. The caller calls Release, whether it has called Write or not. What was
 // placed and not written is waste in a pack.
 func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, error) {
-	if s.isClosed() {
-		return nil, ErrClosed
+	if err := s.writable(); err != nil {
+		return nil, err
 	}
 	if o.Known != nil {
 		ref, ok, err := s.had(ctx, o.Known.SHA256)
@@ -70,7 +70,7 @@ func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, 
 // place writes the bytes of a file that is not stored yet. The caller has its lock.
 func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions) error {
 	s := p.s
-	p.put = newPut(s, src, d)
+	p.put = newPut(s, src, d, o.Label)
 	done, err := s.tail.enter()
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 	err = p.put.write(ctx)
 	if p.put.base != nil && errors.Is(err, ErrDamaged) { // of the previous file: do without it
 		s.log.Warn("the previous version cannot be built upon", "previous", o.Previous.String(), "err", err)
-		p.put = newPut(s, src, d)
+		p.put = newPut(s, src, d, o.Label)
 		err = p.put.write(ctx)
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 	if o.Written != nil {
 		o.Written()
 	}
-	if err := s.tail.sync(); err != nil {
+	if err := s.tail.sync(p.put.written); err != nil {
 		return err
 	}
 	pages := encodeRuns(p.put.file.runs)

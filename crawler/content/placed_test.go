@@ -102,7 +102,7 @@ func TestWhoStoresTheSameBytesWaitsForTheTransaction(t *testing.T) {
 	if got := <-ends; got != ref {
 		t.Errorf("who waited got %+v, want %+v", got, ref)
 	}
-	if end := s.tail.end; end > 2*ref.DeflateSize {
+	if end := s.tail.p.end; end > 2*ref.DeflateSize {
 		t.Errorf("the bytes were written twice: the pack has %d", end)
 	}
 	s.verify()
@@ -146,7 +146,7 @@ func TestPlacedBytesOutliveCompaction(t *testing.T) {
 	s.verify()
 }
 
-func TestACrashBeforeTheTransactionLeavesNothing(t *testing.T) {
+func TestACrashBeforeTheTransactionLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
 	r := rng(4)
@@ -160,8 +160,8 @@ func TestACrashBeforeTheTransactionLeavesNothing(t *testing.T) {
 	next := edit(r, base)
 	s.place(next, sha256.Sum256(base)).Release()
 	s.reopen()
-	if after, err := os.Stat(name); err != nil || after.Size() != before.Size() {
-		t.Errorf("the pack has %d bytes, had %d, %v", after.Size(), before.Size(), err)
+	if after, err := os.Stat(name); err != nil || after.Size() <= before.Size() {
+		t.Errorf("the pack has %d bytes, had %d, %v: sound segments are not cut off", after.Size(), before.Size(), err)
 	}
 	if s.isStored(next) {
 		t.Error("it is stored")

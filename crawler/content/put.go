@@ -22,13 +22,13 @@ type PutOptions struct {
 	// Known are the digests of the bytes, where the caller has worked them out. If such a file is stored, nothing is
 	// read; else the SHA-256 is compared with the bytes (ErrDigest) and the MD5 is believed.
 	Known *Digests
+	// Label is kept beside the file in its pack and given back by Salvage: whatever tells a reader who has nothing but packs
+	// where the file is from. JSON {"url", "time", "type", "name"} by convention. One longer than 16 KiB is left out.
+	Label []byte
 	// Written is called, if not nil, once nothing is left but to wait for the disk and the database; by then none of the
 	// file's bytes are held. Put and Place may return without having called it.
 	Written func()
 }
-
-// spare is how long GC leaves files alone that Put or Place has given out.
-const spare = time.Hour
 
 // Put stores a file and returns when it is durable. The same bytes are stored once and may be put again at any time. A
 // reader that can seek (an *os.File) is read where it stands, any other is copied first, so that it can be read twice.
@@ -71,22 +71,15 @@ func (s *Store) known(sha Digest) (Ref, bool, error) {
 	return ref, ok, err
 }
 
+// spareFromGC keeps GC from a file for at least an hour.
 func (s *Store) spareFromGC(sha Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
-	if len(s.recent) > 1<<14 {
-		for k, t := range s.recent {
-			if now.Sub(t) > spare {
-				delete(s.recent, k)
-			}
-		}
-	}
-	s.recent[sha] = now
+	s.recent.add(sha, time.Now())
 }
 
-func newPut(s *Store, src *source, d digests) *put {
-	return &put{s: s, src: src, neu: newView(src.r, src.size, src.data),
+func newPut(s *Store, src *source, d digests, label []byte) *put {
+	return &put{s: s, src: src, neu: newView(src.r, src.size, src.data), label: label, told: make(packDeltas),
 		file: fileRecord{sha: d.sha, md5: d.md5, crc: d.crc, size: src.size}}
 }
 

@@ -230,25 +230,72 @@ func (s *Store) tryBodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 		*buf = make([]byte, n)
 	}
 	b := (*buf)[:n]
-	if _, err := h.f.ReadAt(b, first.offset); errors.Is(err, io.EOF) {
-		return nil, s.damage(l, i, "the pack ends before it")
-	} else if err != nil {
+	k, wrong, err := readLeaves(h.f, l.leaves[i:to], b)
+	if err != nil {
 		return nil, fmt.Errorf("content: read pack %s: %w", s.packs.nameOf(first.pack), err)
+	}
+	if wrong != "" {
+		at := l.leaves[i+k].offset
+		if err := s.damage(l, i+k, wrong); !s.throughParity(h, first.pack, at, wrong, func(r io.ReaderAt) bool {
+			_, again, failed := readLeaves(r, l.leaves[i:to], b)
+			return again == "" && failed == nil
+		}) {
+			return nil, err
+		}
 	}
 	out, rest := b[:0], b
 	for k := i; k < to; k++ {
-		g := &l.leaves[k]
-		h, body, wrong := checkSegment(rest[:segmentHead+g.deflated])
-		if wrong == "" && (h.crc != g.crc || h.raw != g.raw) {
+		size := segmentHead + l.leaves[k].deflated
+		out = append(out, rest[segmentHead:size]...) // never overtakes rest: the heads are left out
+		rest = rest[size:]
+	}
+	return out, nil
+}
+
+// readLeaves reads segments that lie behind one another into b, and says which of them is wrong in what way.
+func readLeaves(r io.ReaderAt, leaves []leaf, b []byte) (at int, wrong string, err error) {
+	n, err := readFull(r, b, leaves[0].offset)
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		wrong = "the pack ends before it"
+	case isUnreadable(err):
+		wrong = "it cannot be read: " + err.Error()
+	default:
+		return 0, "", err
+	}
+	for k := range leaves {
+		g := &leaves[k]
+		size := segmentHead + g.deflated
+		if n -= size; wrong != "" && n < 0 {
+			return k, wrong, nil
+		}
+		h, _, wrong := checkSegment(b[:size])
+		if wrong == "" && (h.mark != segmentMark || h.crc != g.crc || h.raw != g.raw) {
 			wrong = "it is another segment"
 		}
 		if wrong != "" {
-			return nil, s.damage(l, k, wrong)
+			return k, wrong, nil
 		}
-		rest = rest[segmentHead+g.deflated:]
-		out = append(out, body...) // never overtakes rest: the heads are left out
+		b = b[size:]
 	}
-	return out, nil
+	return 0, "", nil
+}
+
+// throughParity notes damage in a pack, and has read called with a reader that heals it, if the pack has parity. It
+// reports what read does.
+func (s *Store) throughParity(h *handle, num uint64, at int64, why string, read func(io.ReaderAt) bool) bool {
+	name := s.packs.nameOf(num)
+	s.noteFile(name, at, why)
+	if !isClosed(name) {
+		return false
+	}
+	g, err := s.guard(name, h.f)
+	if err != nil {
+		return false
+	}
+	defer g.Close()
+	return read(g)
 }
 
 // together gives the end of the leaves from i on that lie behind one another in one pack, at most limit bytes of them

@@ -22,7 +22,11 @@ const (
 	keyPack    = 'p'                 // number of the pack
 )
 
-const formatVersion = 1
+// Versions: of the whole store, and of file and extent records. FORMAT.md has their history.
+const (
+	formatVersion = 2
+	recordVersion = 1
+)
 
 const (
 	maxExtent = 64       // segments of one extent
@@ -72,6 +76,7 @@ type segment struct {
 type packRecord struct {
 	end  int64 // bytes that are committed
 	live int64 // of them, bytes of segments (with head) that some record still points to
+	told int64 // of them, bytes of file and cut records; Compact drops those that mean nothing any more
 }
 
 const (
@@ -80,7 +85,7 @@ const (
 )
 
 func (f *fileRecord) encode(firstPage []byte) []byte {
-	b := append([]byte{formatVersion}, f.md5[:]...)
+	b := append([]byte{recordVersion}, f.md5[:]...)
 	b = binary.BigEndian.AppendUint32(b, f.crc)
 	b = binary.AppendUvarint(b, uint64(f.size))
 	b = binary.AppendUvarint(b, uint64(f.deflateSize))
@@ -101,7 +106,7 @@ func decodeFile(sha Digest, val []byte, head bool) (f fileRecord, err error) {
 	f.sha, f.crc = sha, binary.BigEndian.Uint32(crc[:])
 	f.size, f.deflateSize = d.Max(anySize), d.Max(anySize)
 	f.layout, f.family, f.pages = d.Uvarint(), d.Uvarint(), int(d.Max(anyCount))
-	if version[0] > formatVersion {
+	if version[0] > recordVersion {
 		return f, ErrNewer
 	}
 	if !head {
@@ -113,8 +118,11 @@ func decodeFile(sha Digest, val []byte, head bool) (f fileRecord, err error) {
 	return f, nil
 }
 
-// encodeRuns writes runs in pages: the difference to the extent before (zigzag), first, n.
-func encodeRuns(runs []run) (pages [][]byte) {
+// encodeRuns writes runs in the pages of a file record of the database.
+func encodeRuns(runs []run) (pages [][]byte) { return encodePages(runs, pageBytes) }
+
+// encodePages writes runs in pages of somewhat more than some bytes: the difference to the extent before (zigzag), first, n.
+func encodePages(runs []run, most int) (pages [][]byte) {
 	var page []byte
 	var last uint64
 	for _, r := range runs {
@@ -122,7 +130,7 @@ func encodeRuns(runs []run) (pages [][]byte) {
 		page = binary.AppendUvarint(page, uint64(r.first))
 		page = binary.AppendUvarint(page, uint64(r.n))
 		last = r.extent
-		if len(page) >= pageBytes {
+		if len(page) >= most {
 			pages = append(pages, page)
 			page, last = nil, 0
 		}
@@ -224,6 +232,9 @@ func readPack(tx getter, num uint64) (p packRecord, found bool, err error) {
 func decodePack(val []byte) (p packRecord, err error) {
 	d := fields.Reader{B: val}
 	p.end, p.live = d.Max(anySize), d.Max(anySize)
+	if len(d.B) > 0 { // there was no third number before format 2
+		p.told = d.Max(anySize)
+	}
 	if d.Bad() {
 		return p, errRecord
 	}
@@ -231,22 +242,32 @@ func decodePack(val []byte) (p packRecord, err error) {
 }
 
 func (p packRecord) encode() []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.end)), uint64(max(p.live, 0)))
+	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.end)), uint64(max(p.live, 0)))
+	return binary.AppendUvarint(b, uint64(max(p.told, 0)))
 }
 
 func stateKey(name string) []byte { return append([]byte{keyState}, name...) }
 
-// checkFormat writes the format version into a new store and refuses a newer one.
+// checkFormat refuses a newer store, and writes the format version into one that is new or older.
 func checkFormat(db *kv.DB) error {
+	var n uint64
+	err := db.View(func(tx *kv.Txn) (err error) {
+		n, err = readNumber(tx, stateKey("format"))
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case n > formatVersion:
+		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewer, n, formatVersion)
+	case n == formatVersion || db.ReadOnly():
+		return nil
+	}
 	return db.Update(context.Background(), func(tx *kv.Txn) error {
-		n, err := readNumber(tx, stateKey("format"))
-		switch {
-		case err != nil:
-			return err
-		case n > formatVersion:
-			return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewer, n, formatVersion)
-		case n == formatVersion:
-			return nil
+		if n == 1 { // packs do not describe the files that are stored
+			if err := tx.Set(refsSpace, stateKey(untold), nil); err != nil {
+				return err
+			}
 		}
 		return tx.Set(refsSpace, stateKey("format"), binary.AppendUvarint(nil, formatVersion))
 	})
@@ -300,14 +321,18 @@ func keyNumber(key []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(key[1:]), true
 }
 
-// atLeast has numbers begin at n, where they would begin lower: a pack that came with a backup may have a number that
+// atLeast makes numbers begin at n, if they would begin lower: a pack that came with a backup may have a number that
 // the copy of the database does not know of.
 func (n *numbers) atLeast(first uint64) error {
+	var next uint64
+	err := n.db.View(func(tx *kv.Txn) (err error) {
+		next, err = readNumber(tx, stateKey("next"))
+		return err
+	})
+	if err != nil || next >= first {
+		return err
+	}
 	return n.db.Update(context.Background(), func(tx *kv.Txn) error {
-		next, err := readNumber(tx, stateKey("next"))
-		if err != nil || next >= first {
-			return err
-		}
 		return tx.Set(refsSpace, stateKey("next"), binary.AppendUvarint(nil, first))
 	})
 }

@@ -18,7 +18,11 @@ const (
 	maxStored   = maxRaw + 5 // deflated bytes
 	segmentHead = 20         // bytes before them in the pack
 	segmentMark = 'S'
+	fileMark    = 'F' // a file record has the head of a segment, see told.go
+	cutMark     = 'C'
 )
+
+func isMark(b byte) bool { return b == segmentMark || b == fileMark || b == cutMark }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -98,18 +102,22 @@ func looksRandom(raw []byte) bool {
 	return bits > 8-255/(2*n*math.Ln2)-0.012
 }
 
-// head is what stands before a segment in its pack.
+// head is what stands before a segment, or another record, in its pack.
 type head struct {
+	mark          byte   // 0 is segmentMark
 	extent        uint64 // 48 bits
 	index         int    // in the extent
-	raw, deflated int
+	raw, deflated int    // raw is 0 in other records
 	crc           uint32 // IEEE, of the raw bytes
 }
 
 // appendSegment appends head and body. The head's last four bytes are the CRC-32C of the rest of it and of the body.
 func appendSegment(b []byte, h head, body []byte) []byte {
 	at := len(b)
-	b = append(b, segmentMark, byte(h.index))
+	if h.mark == 0 {
+		h.mark = segmentMark
+	}
+	b = append(b, h.mark, byte(h.index))
 	b = binary.BigEndian.AppendUint16(b, uint16(h.raw))
 	b = binary.BigEndian.AppendUint16(b, uint16(h.deflated))
 	b = binary.BigEndian.AppendUint16(b, uint16(h.extent>>32))
@@ -122,15 +130,16 @@ func appendSegment(b []byte, h head, body []byte) []byte {
 
 // parseHead reads a head without looking at the checksum.
 func parseHead(b []byte) (h head, ok bool) {
-	if len(b) < segmentHead || b[0] != segmentMark {
+	if len(b) < segmentHead || !isMark(b[0]) {
 		return head{}, false
 	}
 	h = head{
+		mark:  b[0],
 		index: int(b[1]), raw: int(binary.BigEndian.Uint16(b[2:])), deflated: int(binary.BigEndian.Uint16(b[4:])),
 		extent: uint64(binary.BigEndian.Uint16(b[6:]))<<32 | uint64(binary.BigEndian.Uint32(b[8:])),
 		crc:    binary.BigEndian.Uint32(b[12:]),
 	}
-	return h, h.raw > 0 && h.raw <= maxRaw && h.deflated > 0 && h.deflated <= maxStored && h.index < maxExtent
+	return h, (h.raw > 0) == (h.mark == segmentMark) && h.raw <= maxRaw && h.deflated > 0 && h.deflated <= maxStored && h.index < maxExtent
 }
 
 // checkSegment compares a whole segment with its checksum and says in words what is wrong.

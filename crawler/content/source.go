@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // spoolDir holds what Put cannot read twice and is too big for memory. It is emptied on opening.
@@ -72,11 +73,12 @@ func seekable(f interface {
 }
 
 func (s *Store) spool(r io.Reader) (*source, error) {
-	f, err := os.CreateTemp(filepath.Join(s.dir, spoolDir), "put-")
+	name := filepath.Join(s.dir, spoolDir, fmt.Sprintf("%s%d", spoolPrefix, s.spooled.Add(1)))
+	f, err := s.fs.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, diskError("spool", err)
 	}
-	src := &source{r: f, drop: func() { f.Close(); os.Remove(f.Name()) }}
+	src := &source{r: f, drop: func() { f.Close(); s.fs.Remove(name) }}
 	if src.size, err = io.Copy(f, r); err != nil {
 		src.drop()
 		return nil, diskError("spool", err)
@@ -84,10 +86,15 @@ func (s *Store) spool(r io.Reader) (*source, error) {
 	return src, nil
 }
 
-func emptySpool(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, spoolDir, "put-*"))
-	for _, name := range left {
-		err = errors.Join(err, os.Remove(name))
+const spoolPrefix = "put-"
+
+func (s *Store) emptySpool() error {
+	dir := filepath.Join(s.dir, spoolDir)
+	entries, err := s.fs.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), spoolPrefix) {
+			err = errors.Join(err, s.fs.Remove(filepath.Join(dir, e.Name())))
+		}
 	}
 	return err
 }

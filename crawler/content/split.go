@@ -14,6 +14,9 @@ type put struct {
 	base *layout // its segments
 
 	file    fileRecord
+	label   []byte
+	told    packDeltas // file and cut records that were written
+	written *appender  // of everything
 	parts   []part
 	cuts    map[int]*cut // by leaf of base
 	order   []int        // of the cuts, ascending
@@ -124,8 +127,9 @@ func (p *put) write(ctx context.Context) (err error) {
 	defer p.s.codecs.put(w.codec)
 	defer func() {
 		if err != nil { // a full disk gets its room back
-			p.s.tail.takeBack(w)
+			p.s.tail.takeBack(&w.appender)
 		}
+		p.written = &w.appender
 	}()
 	if p.base != nil {
 		p.file.family = p.base.file.family
@@ -150,7 +154,7 @@ func (p *put) write(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return nil
+	return p.tell(w)
 }
 
 func (p *put) newExtent() (*extent, error) {
@@ -249,8 +253,8 @@ func (p *put) name(extent uint64, first, n int) {
 
 // segmentWriter deflates and appends segments, with buffers that are used again.
 type segmentWriter struct {
-	s       *Store
-	codec   *codec
-	scratch []byte
-	raw     []byte
+	appender
+	s     *Store
+	codec *codec
+	raw   []byte
 }

@@ -14,6 +14,7 @@ type Stats struct {
 	Packs    int
 	Bytes    int64 // of the packs
 	Waste    int64 // of them, bytes that nothing needs any more and Compact may give back
+	Told     int64 // of them, bytes of file and cut records, with which files can be extracted from packs alone
 }
 
 // Stats of what is committed now.
@@ -27,13 +28,14 @@ func (s *Store) Stats() (st Stats, err error) {
 			st.Packs++
 			st.Bytes += p.end
 			st.Waste += p.waste()
+			st.Told += p.told
 			return true, recordError(err)
 		})
 	})
 	return st, err
 }
 
-func (p packRecord) waste() int64 { return max(p.end-packHead-p.live, 0) }
+func (p packRecord) waste() int64 { return max(p.end-packHead-p.live-p.told, 0) }
 
 func totals(tx getter) (files, raw int64, err error) {
 	_, err = tx.Read(refsSpace, stateKey("totals"), func(val []byte) error {

@@ -21,7 +21,8 @@ type VerifyOptions struct {
 // Damage is one thing that is wrong with the store.
 type Damage struct {
 	DamageError
-	Files []Digest // that cannot be read because of it; none where it only hit waste
+	Files    []Digest // that cannot be read because of it; none where it only hit waste, or is Healable
+	Healable bool     // the pack's parity gives the bytes back: readers get them, and Mend heals the pack
 }
 
 // Verified says what Verify has read.
@@ -35,10 +36,12 @@ type Verified struct {
 
 const damagesKept = 100
 
-// Verify reads every pack at the speed of the disk and compares each segment with its checksum, then every file's record
-// with its segments: their places, their number of bytes, their CRC-32. The store may be used meanwhile. The error is
+// Verify reads every pack at the speed of the disk and compares each segment with its checksum, closed packs as a whole
+// with their parity or their name, and parity with its checksums; then every file's record with its segments: their
+// places, their number of bytes, their CRC-32. The store may be used meanwhile. The error is
 // for what kept it from going on; damage is in the answer.
 func (s *Store) Verify(ctx context.Context, o VerifyOptions) (v Verified, err error) {
+	s.parity.idle(ctx)
 	s.sweep.Lock() // packs do not go away
 	defer s.sweep.Unlock()
 	if s.isClosed() {
@@ -66,6 +69,7 @@ type checker struct {
 	other []*Damage          // not of one segment
 	done  int64
 	total int64
+	buf   []byte
 }
 
 func (c *checker) progress(n int64) {
@@ -120,21 +124,70 @@ func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 	}
 	defer c.s.packs.release(h)
 	m := &mover{s: c.s, pack: num} // for where segments begin behind a damaged one
-	at := int64(0)
-	err = walk(h.f, end, m.nextSegment, func(seg found) error {
+	at, name := int64(0), c.s.packs.nameOf(num)
+	w := &walker{r: &tolerant{r: h.f}, end: end, limit: m.nextSegment}
+	var bad []span
+	err = w.walk(func(seg found) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		c.v.Segments++
 		c.progress(seg.offset - at)
-		at = seg.offset
+		if at = seg.offset; len(bad) > 0 && bad[len(bad)-1].to > at {
+			bad[len(bad)-1].to = at
+		}
 		if seg.wrong != "" {
-			c.bad[place{num, seg.offset}] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Offset: seg.offset, Why: seg.wrong}}
+			c.bad[place{num, at}] = &Damage{DamageError: DamageError{Pack: name, Offset: at, Why: seg.wrong}}
+			bad = append(bad, span{from: at, to: anySize})
 		}
 		return nil
 	})
 	c.progress(end - at)
-	return err
+	if err != nil {
+		return err
+	}
+	return c.checkWhole(ctx, num, name, bad)
+}
+
+// checkWhole adds what else is wrong with a pack and its parity, beside the records that are damaged.
+func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad []span) error {
+	x, err := c.s.examine(ctx, num, nil)
+	if err != nil || x.sound() {
+		return err
+	}
+	c.s.noteAll(&x)
+	if x.parity != "" {
+		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: parityName(name), Why: x.parity}})
+	}
+	r, free, err := c.s.acquireSound(num)
+	if err != nil {
+		return err
+	}
+	defer free()
+	for _, p := range x.spans {
+		heals := c.heals(r, p)
+		if p.from >= 0 && hits(bad, p.from, p.to) {
+			for _, b := range bad {
+				if hits([]span{p}, b.from, b.to) {
+					c.bad[place{num, b.from}].Healable = heals
+				}
+			}
+			continue
+		}
+		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: name, Offset: max(p.from, 0), Why: p.why}, Healable: heals})
+	}
+	return nil
+}
+
+// heals reports whether the bytes of a span come back from parity.
+func (c *checker) heals(r io.ReaderAt, p span) bool {
+	g, ok := r.(*guarded)
+	if !ok || p.from < 0 {
+		return false
+	}
+	lost := g.lost
+	_, err := io.Copy(io.Discard, io.NewSectionReader(g, p.from, p.to-p.from))
+	return err == nil && g.lost == lost
 }
 
 // checkFiles compares the files' records with their segments.
@@ -190,7 +243,12 @@ func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error 
 		if d == nil {
 			d = c.gone[g.pack]
 		}
-		if d != nil {
+		if d != nil && d.Healable {
+			if _, err := c.s.bodies(l, i, i+1, &c.buf); err != nil {
+				d.Healable = false
+			}
+		}
+		if d != nil && !d.Healable {
 			hit = true
 			if n := len(d.Files); n == 0 || d.Files[n-1] != f.sha {
 				d.Files = append(d.Files, f.sha)

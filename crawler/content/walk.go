@@ -3,12 +3,13 @@ package content
 import (
 	"errors"
 	"io"
+	"syscall"
 )
 
 // walkBlock is how much of a pack is read at once.
 const walkBlock = 1 << 20
 
-// found is a segment met while walking through a pack.
+// found is a record met while walking through a pack.
 type found struct {
 	head
 	offset int64
@@ -16,39 +17,50 @@ type found struct {
 	wrong  string // what is wrong with it, "" where it is as it was written
 }
 
-// walk reads the segments of a pack one after the other up to the byte end. Where something is wrong it calls f with
-// that, and goes on at the place that next gives: the first one after the offset, or end.
-func walk(r io.ReaderAt, end int64, next func(after int64) (int64, error), f func(found) error) error {
+// walker reads the records of a pack one after the other up to the byte end. Behind a damaged one it looks for the next
+// sound one.
+type walker struct {
+	r     io.ReaderAt
+	end   int64
+	limit func(after int64) (int64, error) // where a record must begin at the latest, behind an offset; nil: nowhere
+	tired bool                             // the search has cost too much, and was ended
+
+	searched int64
+}
+
+// maxSearch bounds the bytes whose checksums are computed while looking for a sound record: bytes may be made to look
+// like the beginnings of many. It is a few seconds.
+const maxSearch = 16 << 30
+
+// walk calls f with every record, and once with every damaged place.
+func (w *walker) walk(f func(found) error) error {
 	block := make([]byte, walkBlock)
 	var have []byte // the bytes from at on
-	for at := int64(packHead); at < end; {
-		if len(have) < segmentHead+maxStored && at+int64(len(have)) < end {
-			n, err := r.ReadAt(block[:min(walkBlock, end-at)], at)
+	for at := int64(packHead); at < w.end; {
+		if len(have) < segmentHead+maxStored && at+int64(len(have)) < w.end {
+			n, err := w.r.ReadAt(block[:min(walkBlock, w.end-at)], at)
 			if err != nil && !errors.Is(err, io.EOF) {
 				return err
 			}
 			have = block[:n]
 		}
-		h, ok := parseHead(have)
-		size := segmentHead + h.deflated
-		s := found{head: h, offset: at}
-		switch {
-		case !ok:
-			s.wrong = "there is no segment"
-		case size > len(have):
-			s.wrong = "the pack ends inside it"
-		default:
-			s.bytes = have[:size]
-			_, _, s.wrong = checkSegment(s.bytes)
-		}
+		s := inspect(have)
+		s.offset = at
 		if err := f(s); err != nil {
 			return err
 		}
 		if s.wrong == "" {
-			at, have = at+int64(size), have[size:]
+			at, have = at+int64(len(s.bytes)), have[len(s.bytes):]
 			continue
 		}
-		to, err := next(at)
+		limit := w.end
+		if w.limit != nil {
+			var err error
+			if limit, err = w.limit(at); err != nil {
+				return err
+			}
+		}
+		to, err := w.resync(at+1, min(limit, w.end))
 		if err != nil {
 			return err
 		}
@@ -56,3 +68,79 @@ func walk(r io.ReaderAt, end int64, next func(after int64) (int64, error), f fun
 	}
 	return nil
 }
+
+// inspect returns the record that b begins with.
+func inspect(b []byte) (s found) {
+	h, ok := parseHead(b)
+	size := segmentHead + h.deflated
+	s.head = h
+	switch {
+	case !ok:
+		s.wrong = "there is no segment"
+	case size > len(b):
+		s.wrong = "the pack ends inside it"
+	default:
+		s.bytes = b[:size]
+		_, _, s.wrong = checkSegment(s.bytes)
+	}
+	return s
+}
+
+// resync returns where the first sound record between two offsets begins, or the second offset.
+func (w *walker) resync(from, limit int64) (int64, error) {
+	buf := make([]byte, walkBlock+segmentHead+maxStored)
+	for ; from < limit; from += walkBlock {
+		n, err := w.r.ReadAt(buf[:min(int64(len(buf)), w.end-from)], from)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if n == 0 { // the file ends before
+			return limit, nil
+		}
+		b := buf[:n]
+		for i := 0; i < min(len(b), walkBlock) && from+int64(i) < limit; i++ {
+			if !isMark(b[i]) {
+				continue
+			}
+			h, ok := parseHead(b[i:])
+			if !ok || segmentHead+h.deflated > len(b)-i {
+				continue
+			}
+			if w.searched += int64(segmentHead + h.deflated); w.searched > maxSearch {
+				w.tired = true
+				return limit, nil
+			}
+			if inspect(b[i:]).wrong == "" {
+				return from + int64(i), nil
+			}
+		}
+	}
+	return limit, nil
+}
+
+// tolerant reads a file that has bad sectors: they read as zeros, which no checksum passes.
+type tolerant struct{ r io.ReaderAt }
+
+// ReadAt fails only for other reasons than unreadable bytes.
+func (t *tolerant) ReadAt(b []byte, at int64) (n int, err error) {
+	n, err = t.r.ReadAt(b, at)
+	if !isUnreadable(err) {
+		return n, err
+	}
+	for n = 0; n < len(b); {
+		part := b[n:min(len(b), n+int(parityBlock-(at+int64(n))%parityBlock))]
+		k, err := t.r.ReadAt(part, at+int64(n))
+		switch {
+		case err == nil || k == len(part):
+		case isUnreadable(err):
+			clear(part)
+		default:
+			return n + k, err
+		}
+		n += len(part)
+	}
+	return n, nil
+}
+
+// isUnreadable reports whether an error is that of a bad sector.
+func isUnreadable(err error) bool { return errors.Is(err, syscall.EIO) }

@@ -10,26 +10,53 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"odarchive/crawler/catalog"
 )
 
 // classifyRequest says what an error before the body means. The texts of net/http's errors have to do where it has no
-// types; the tests hold them.
-func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) {
+// types; the tests hold them. The error it returns is the *OwnTrouble of a request that failed because of this machine.
+func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
+	}
+	if own := ownTrouble(err); own != nil {
+		f.closeIdle() // they hold descriptors, memory and ports
+		return own
 	}
 	var forbidden *forbiddenError
 	if errors.As(err, &forbidden) {
 		ex.fail(catalog.Blocked, catalog.ErrForbiddenTarget, forbidden.Error())
-		return
+		return nil
 	}
-	ex.fail(catalog.NoVersion, class(err), err.Error())
+	c := class(err)
+	ex.fail(catalog.NoVersion, c, err.Error())
+	ex.reach(c, err, f.opts.Now())
+	return nil
 }
 
-// classifyBody says what an error inside the body means.
-func (f *Fetcher) classifyBody(ex *Exchange, in *incoming, err error) {
+// reach notes whether a request that failed came to the other end.
+func (ex *Exchange) reach(c catalog.ErrorClass, err error, now time.Time) {
+	var name *net.DNSError
+	switch {
+	case !ex.Reached.IsZero():
+	case c == catalog.ErrDNS && errors.As(err, &name) && name.IsNotFound: // that a name does not exist says nothing else
+	case c == catalog.ErrDNS, c == catalog.ErrTimeout:
+		ex.Unreachable = true
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		ex.Unreachable = true
+		ex.NoRoute = errors.Is(err, syscall.ENETUNREACH)
+	case c == catalog.ErrNetwork, c == catalog.ErrTLS: // whoever refuses, or breaks off, is there
+		ex.Reached = now
+	}
+}
+
+// classifyBody says what an error inside the body means. It returns what classifyRequest does.
+func (f *Fetcher) classifyBody(ex *Exchange, in *incoming, err error) error {
+	if own := ownTrouble(err); own != nil {
+		return own
+	}
 	var wrong *decodeError
 	switch {
 	case errors.Is(err, errTooLarge), errors.Is(err, errRatio):
@@ -41,6 +68,7 @@ func (f *Fetcher) classifyBody(ex *Exchange, in *incoming, err error) {
 	default:
 		ex.fail(catalog.NoVersion, bodyClass(err), err.Error())
 	}
+	return nil
 }
 
 // bodyClass: once a body has begun, a connection that breaks has cut it off.

@@ -1,8 +1,8 @@
 // Package fetch gets one URL from a stranger's server into the spool, within limits, and says what came of it.
 //
 // A fetch that gives no file (an error status, a broken transfer, a forbidden address, ...) is no error but an outcome in
-// the Exchange, with its class and one sentence why. Errors are for what is our own fault: a full disk, a cancelled
-// context.
+// the Exchange, with its class and one sentence why. Errors are for what is our own fault: a cancelled context, or an
+// *OwnTrouble of this machine (descriptors, memory, ports, disk, name server, network), which says nothing about the host.
 //
 // Promises: one request at a time per call, redirects included, each announced to Request.Check before it is made; never
 // a connection to an address that is private, loopback, link-local or a metadata service unless allowed, decided on the
@@ -36,6 +36,7 @@ type Fetcher struct {
 	relaxed   *http.Transport // does not verify certificates
 	other     *http.Transport // of Client
 	bandwidth *rate.Limiter   // nil: no limit
+	slots     slots
 }
 
 // New makes a fetcher. Close it to give up its idle connections.
@@ -46,6 +47,9 @@ func New(opts Options) *Fetcher {
 	f.relaxed = f.transport(true)
 	f.other = f.transport(false)
 	f.other.MaxConnsPerHost = 8 // several queries may ask one endpoint
+	if opts.MaxConns > 0 {
+		f.slots = make(slots, opts.MaxConns)
+	}
 	if opts.Bandwidth > 0 {
 		f.bandwidth = rate.NewLimiter(rate.Limit(opts.Bandwidth), int(max(opts.Bandwidth, copyBuffer)))
 	}
@@ -53,7 +57,9 @@ func New(opts Options) *Fetcher {
 }
 
 // Close gives up idle connections.
-func (f *Fetcher) Close() {
+func (f *Fetcher) Close() { f.closeIdle() }
+
+func (f *Fetcher) closeIdle() {
 	f.verified.CloseIdleConnections()
 	f.relaxed.CloseIdleConnections()
 	f.other.CloseIdleConnections()
@@ -66,9 +72,11 @@ type Request struct {
 	LastModified string // of the version at hand
 	// Check is called with every redirect target before it is asked for. A *Refused ends the fetch with that outcome;
 	// any other error is returned by Fetch.
-	Check   func(url string) error
-	MaxBody int64 // instead of Options.MaxBody
-	CutOff  bool  // keep the first MaxBody bytes of a longer body instead of failing
+	Check func(url string) error
+	// Answered says that the host answered when it was last asked. Fetch makes no use of it; who weighs what came does.
+	Answered bool
+	MaxBody  int64 // instead of Options.MaxBody
+	CutOff   bool  // keep the first MaxBody bytes of a longer body instead of failing
 }
 
 // Refused is an error by which Request.Check says that a target must not be fetched, and why.
@@ -107,9 +115,14 @@ type Exchange struct {
 	Why        string        // one sentence; "" with a Body
 	RetryAfter time.Duration // as the server asked, 0 for not; at most a day
 	RemoteAddr string        // address and port of the last connection
-	announced  int64         // Content-Length, -1 for none
-	TLS        string        // version, and "certificate not verified" where it was not; "" for plain
-	Unverified bool          // the certificate of the last connection, or of one that redirected, was not verified
+	Reached    time.Time     // when something at the other end last answered, if only to refuse; zero if nothing did
+	// Unreachable says that nothing answered: no address of the host was found, or none could be reached. It is the host's
+	// trouble or that of the network between; Fetch cannot tell.
+	Unreachable bool
+	NoRoute     bool   // with Unreachable: this machine has no route to the host's network
+	announced   int64  // Content-Length, -1 for none
+	TLS         string // version, and "certificate not verified" where it was not; "" for plain
+	Unverified  bool   // the certificate of the last connection, or of one that redirected, was not verified
 }
 
 // fail notes an outcome without a file.
@@ -149,7 +162,8 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 	jar := cookies{}
 	var seen []string
 	for {
-		ex.FinalURL = u.String()
+		public, _ := u.WithoutSecret()
+		ex.FinalURL = public.String()
 		here := ex.FinalURL + " " + jar.of(u)
 		location, err := f.hop(ctx, ex, u, req, jar)
 		if parent.Err() != nil {
@@ -167,6 +181,7 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 			}
 			return nil
 		}
+		u, _ = u.WithoutSecret() // a stranger's, who would have us send and record it
 		ex.FinalURL = u.String()
 		switch {
 		case len(ex.Redirects) > f.opts.MaxRedirects:

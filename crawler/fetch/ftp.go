@@ -45,8 +45,7 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u surt.URL, req Request
 	host, port := u.Address()
 	conn, err := ftp.Dial(net.JoinHostPort(host, port), ftp.DialWithDialFunc(dialer.dial), ftp.DialWithShutTimeout(f.opts.Timeouts.Idle))
 	if err != nil {
-		f.classifyFTP(ctx, ex, err)
-		return nil
+		return f.classifyFTP(ctx, ex, err)
 	}
 	defer func() { _ = conn.Quit() }() // the file is here or given up: nothing depends on a polite end
 	user, pass, ok := credentials(u)
@@ -54,8 +53,7 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u surt.URL, req Request
 		user, pass = "anonymous", "anonymous@"
 	}
 	if err := conn.Login(user, pass); err != nil {
-		f.classifyFTP(ctx, ex, err)
-		return nil
+		return f.classifyFTP(ctx, ex, err)
 	}
 	if t, err := conn.GetTime(name); err == nil {
 		ex.LastModified = t.UTC().Format(http.TimeFormat)
@@ -71,8 +69,7 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u surt.URL, req Request
 	}
 	data, err := conn.Retr(name)
 	if err != nil {
-		f.classifyFTP(ctx, ex, err)
-		return nil
+		return f.classifyFTP(ctx, ex, err)
 	}
 	ex.FirstByte = f.opts.Now()
 	ex.FileName = fileName("", u)
@@ -105,20 +102,20 @@ func (f *Fetcher) receiveFTP(ctx context.Context, cancel context.CancelCauseFunc
 	case err == nil:
 		ex.fail(catalog.NoVersion, catalog.ErrEmptyBody, "the file is empty")
 	case errors.As(err, &ours):
-		return ours.error
+		return spoolTrouble(ours)
 	case errors.As(err, &said):
 		ex.fail(catalog.NoVersion, catalog.ErrTruncated, "ftp: "+said.Error())
 	default:
-		f.classifyBody(ex, body, err)
+		return f.classifyBody(ex, body, err)
 	}
 	return nil
 }
 
-func (f *Fetcher) classifyFTP(ctx context.Context, ex *Exchange, err error) {
+// classifyFTP is classifyRequest for what a server of files said.
+func (f *Fetcher) classifyFTP(ctx context.Context, ex *Exchange, err error) error {
 	var said *textproto.Error
 	if !errors.As(err, &said) || context.Cause(ctx) != nil {
-		f.classifyRequest(ctx, ex, err)
-		return
+		return f.classifyRequest(ctx, ex, err)
 	}
 	switch {
 	case said.Code == 421:
@@ -128,6 +125,7 @@ func (f *Fetcher) classifyFTP(ctx context.Context, ex *Exchange, err error) {
 	default:
 		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "ftp: "+said.Error())
 	}
+	return nil
 }
 
 // ftpDialer connects under the guard: the first time for commands, later for data.
@@ -145,7 +143,7 @@ func (d *ftpDialer) dial(network, address string) (net.Conn, error) {
 			return nil, err
 		}
 		d.control = conn.RemoteAddr()
-		d.ex.RemoteAddr = d.control.String()
+		d.ex.RemoteAddr, d.ex.Reached = d.control.String(), d.f.opts.Now()
 		context.AfterFunc(d.ctx, func() { _ = conn.Close() })
 		return &controlConn{Conn: conn, idle: d.f.opts.Timeouts.Header}, nil
 	}

@@ -2,10 +2,12 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
+	"syscall"
 
 	"odarchive/crawler/surt"
 )
@@ -127,7 +129,10 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		if err == nil {
 			return conn, nil
 		}
-		if last = err; ctx.Err() != nil {
+		if errors.Is(err, syscall.EADDRNOTAVAIL) && a.Unmap().Is4() { // of IPv6 it means that this machine has none
+			err = &OwnTrouble{TroublePorts, err}
+		}
+		if last = err; ctx.Err() != nil || ownTrouble(err) != nil {
 			break
 		}
 	}
@@ -135,9 +140,17 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 }
 
 func (f *Fetcher) dialOne(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := f.slots.take(ctx, f.closeIdle); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, f.opts.Timeouts.Connect)
 	defer cancel()
-	return f.opts.Dial(ctx, network, address)
+	conn, err := f.opts.Dial(ctx, network, address)
+	if err != nil {
+		f.slots.free()
+		return nil, err
+	}
+	return f.slots.hold(conn), nil
 }
 
 func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error) {

@@ -60,8 +60,7 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u surt.URL, req Reques
 	}
 	trace.close(u, resp)
 	if err != nil {
-		f.classifyRequest(ctx, ex, err)
-		return "", nil
+		return "", f.classifyRequest(ctx, ex, err)
 	}
 	body := &incoming{ctx: ctx, cancel: cancel, src: resp.Body, f: f}
 	defer body.close()
@@ -188,8 +187,7 @@ func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Reque
 	body.begin()
 	src, encoding, err := decoder(body, h)
 	if err != nil {
-		f.classifyBody(ex, body, err)
-		return nil
+		return f.classifyBody(ex, body, err)
 	}
 	ex.Encoding = encoding
 	file := f.opts.Spool.Create()
@@ -215,11 +213,19 @@ func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Reque
 	case errors.As(err, &ours) && errors.Is(err, spool.ErrFull):
 		ex.fail(catalog.NoVersion, catalog.ErrDiskFull, ours.Error())
 	case errors.As(err, &ours):
-		return ours.error
+		return spoolTrouble(ours)
 	default:
-		f.classifyBody(ex, body, err)
+		return f.classifyBody(ex, body, err)
 	}
 	return nil
+}
+
+// spoolTrouble is the trouble of this machine that has kept a body out of the spool.
+func spoolTrouble(err *spoolError) error {
+	if own := ownTrouble(err.error); own != nil {
+		return own
+	}
+	return &OwnTrouble{TroubleDisk, err.error}
 }
 
 // traced notes the request as it goes out. Its hooks run in goroutines of the transport, possibly after RoundTrip
@@ -230,7 +236,8 @@ type traced struct {
 	ex     *Exchange
 	header http.Header
 	remote string
-	kept   bool // the connection has served another request before
+	kept   bool      // the connection has served another request before
+	opened time.Time // when a connection that had not was had; zero: none was
 	first  time.Time
 }
 
@@ -248,6 +255,9 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 			defer t.mu.Unlock()
 			t.header = http.Header{} // a request is sent again when a kept connection turns out to be dead
 			t.remote, t.kept = c.Conn.RemoteAddr().String(), c.Reused
+			if !c.Reused {
+				t.opened = t.now()
+			}
 		},
 		WroteHeaderField: func(key string, values []string) {
 			t.mu.Lock()
@@ -255,7 +265,7 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 			if key == ":authority" {
 				key = "Host"
 			}
-			if !strings.HasPrefix(key, ":") {
+			if !strings.HasPrefix(key, ":") && !strings.EqualFold(key, "Authorization") {
 				key = http.CanonicalHeaderKey(key)
 				t.header[key] = append(t.header[key], values...)
 			}
@@ -278,6 +288,11 @@ func (t *traced) close(u surt.URL, resp *http.Response) {
 	t.ex.RequestLine = "GET " + u.PathAndQuery() + " " + proto
 	t.ex.RequestHeader, t.header = t.header, http.Header{}
 	t.ex.RemoteAddr, t.ex.FirstByte = t.remote, t.first
+	for _, at := range []time.Time{t.opened, t.first} {
+		if at.After(t.ex.Reached) {
+			t.ex.Reached = at
+		}
+	}
 }
 
 var _ io.Reader = (*incoming)(nil)

@@ -30,6 +30,7 @@ type Options struct {
 	Resolver  Resolver                                                             // net.DefaultResolver
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // called with an address that may be dialled; net.Dialer
 	Bandwidth float64                                                              // bytes per second of all fetches together, 0 = no limit
+	MaxConns  int                                                                  // open connections; by the limit of file descriptors, negative: no limit
 	Now       func() time.Time
 }
 
@@ -62,6 +63,9 @@ func (o Options) withDefaults() Options {
 	def(&o.Timeouts.Total, 30*time.Minute)
 	def(&o.Timeouts.MinRate, 256)
 	def(&o.Timeouts.Grace, 30*time.Second)
+	if o.MaxConns == 0 {
+		o.MaxConns = connsFor(descriptors())
+	}
 	if o.Resolver == nil {
 		o.Resolver = net.DefaultResolver
 	}

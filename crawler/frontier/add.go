@@ -92,12 +92,13 @@ type batch struct {
 	txn    *kv.Txn
 	now    time.Time
 	hosts  map[string]*host
+	drops  map[string]string // why hosts were dropped, as far as that was looked up
 	totals totals
 	added  int
 }
 
 func (f *Frontier) newBatch(txn *kv.Txn, now time.Time) *batch {
-	return &batch{f: f, txn: txn, now: now, hosts: map[string]*host{}}
+	return &batch{f: f, txn: txn, now: now, hosts: map[string]*host{}, drops: map[string]string{}}
 }
 
 func (b *batch) host(group string) (*host, error) {
@@ -126,7 +127,8 @@ func (b *batch) finish() error {
 }
 
 func (b *batch) add(s catalog.Seed) error {
-	u, known, err := b.f.look(b.txn, s.URL)
+	s.URL, _ = surt.WithoutSecret(s.URL)
+	u, known, err := b.look(s.URL)
 	if err != nil {
 		return err
 	}
@@ -141,13 +143,19 @@ func (b *batch) add(s catalog.Seed) error {
 	return b.enter(u)
 }
 
-// enter makes a new URL known.
+// enter makes a new URL known; that of a host that was dropped is kept out.
 func (b *batch) enter(u *URL) error {
 	h, err := b.host(u.Group)
 	if err != nil {
 		return err
 	}
-	u.Added, u.Due = b.now, b.now
+	why, err := b.dropped(u.Group)
+	if err != nil {
+		return err
+	}
+	if u.Added, u.Due = b.now, b.now; why != "" {
+		u.Blacklisted, u.Why = true, why
+	}
 	if h.urls == 0 {
 		b.totals.hosts++
 	}
@@ -161,7 +169,8 @@ func (b *batch) enter(u *URL) error {
 }
 
 func (b *batch) inject(in Injection) error {
-	u, known, err := b.f.look(b.txn, in.URL)
+	in.URL, _ = surt.WithoutSecret(in.URL)
+	u, known, err := b.look(in.URL)
 	if err != nil {
 		return err
 	}
@@ -190,6 +199,25 @@ func (b *batch) inject(in Injection) error {
 		return err
 	}
 	return u.save(b.txn)
+}
+
+// look is Frontier.look, which makes a record again that cannot be read.
+func (b *batch) look(raw string) (u *URL, known bool, err error) {
+	u, known, err = b.f.look(b.txn, raw)
+	if !errors.Is(err, ErrDamaged) {
+		return u, known, err
+	}
+	parsed, err := surt.Parse(raw)
+	if err != nil {
+		return nil, false, &BadURL{raw, err}
+	}
+	key := b.f.key(parsed)
+	h, _, err := b.f.mendURL(b.txn, safeGroup(b.f.opts.Group(parsed)), entry{key: key}, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	b.hosts[h.group] = h
+	return b.f.look(b.txn, raw)
 }
 
 // look finds the record of a URL by its key. Of an unknown one, key and group are set.
@@ -225,7 +253,7 @@ func (f *Frontier) MakeDue(ctx context.Context, urls ...string) error {
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
 		b := f.newBatch(txn, f.opts.Now())
 		for _, raw := range urls {
-			u, known, err := f.look(txn, raw)
+			u, known, err := b.look(raw)
 			if err != nil || !known {
 				unknown = append(unknown, fmt.Errorf("%s: %w", raw, errors.Join(ErrUnknown, err)))
 				continue
@@ -257,7 +285,10 @@ func (f *Frontier) MakeGroupDue(ctx context.Context, group string) (n int, err e
 			b := f.newBatch(txn, f.opts.Now())
 			for _, key := range page {
 				u, known, err := get(txn, key)
-				if err != nil || !known {
+				if errors.Is(err, ErrDamaged) || err == nil && !known {
+					continue
+				}
+				if err != nil {
 					return err
 				}
 				if err := b.due(u); err != nil {

@@ -3,6 +3,7 @@ package frontier
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,31 +46,87 @@ func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 	if err := f.record(txn, l, job, r, over); err != nil {
 		return fmt.Errorf("frontier: %s: %w", job.URL, err)
 	}
-	txn.OnCommit(func() {
-		f.mu.Lock()
-		l.done[job.Key] = true
-		ended := over || len(l.done) == len(l.Jobs)
-		if ended {
-			f.end(l)
-		}
-		f.mu.Unlock()
-		if ended {
-			f.signal()
-		}
-	})
+	txn.OnCommit(func() { f.did(l, job, over) })
 	return nil
+}
+
+// did marks a job of a lease as done, and ends the lease with its last one.
+func (f *Frontier) did(l *Lease, job Job, over bool) {
+	f.mu.Lock()
+	l.done[job.Key] = true
+	ended := over || len(l.done) == len(l.Jobs)
+	if ended {
+		f.end(l)
+	}
+	f.mu.Unlock()
+	if ended {
+		f.signal()
+	}
+}
+
+// The wait before a URL is visited again whose visit a fault of ours has ended: doubled with each failure in a row.
+const (
+	firstPostponed   = 10 * time.Minute
+	longestPostponed = 24 * time.Hour
+)
+
+// Postpone puts a job off whose visit could not be recorded, because of a fault of ours that may come from what the URL
+// holds: the other URLs of its host do not wait for it. Nothing is recorded but a failure more in a row.
+func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) error {
+	err := f.db.Update(ctx, func(txn *kv.Txn) error {
+		f.mu.Lock()
+		lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
+		last := len(l.done)+1 == len(l.Jobs)
+		f.mu.Unlock()
+		if lost {
+			return ErrLeaseLost
+		}
+		u, h, err := f.toChange(txn, l, job)
+		if err != nil {
+			return err
+		}
+		if err := h.dequeue(txn, u); err != nil {
+			return err
+		}
+		u.Due = f.opts.Now().Add(min(firstPostponed<<min(u.Errors, 10), longestPostponed))
+		u.Errors++
+		u.Why = "a fault of ours: " + why
+		if err := h.enqueue(txn, u); err != nil {
+			return err
+		}
+		if last {
+			if err := h.settle(txn, ms(f.opts.Now())); err != nil {
+				return err
+			}
+		}
+		if err := f.save(txn, h); err != nil {
+			return err
+		}
+		txn.OnCommit(func() { f.did(l, job, last) })
+		return u.save(txn)
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: postpone %s: %w", job.URL, err)
+	}
+	return nil
+}
+
+// toChange finds the record of a job's URL, and that of its group.
+func (f *Frontier) toChange(txn *kv.Txn, l *Lease, job Job) (u *URL, h *host, err error) {
+	e := entry{ms(job.Due), job.Key}
+	u, known, err := find(txn, e)
+	switch {
+	case err == nil && known:
+		h, err = f.host(txn, l.Group)
+	case err == nil, errors.Is(err, ErrDamaged): // nothing takes records out, so one that is missing is damage, too
+		h, u, err = f.mendURL(txn, l.Group, e, job.record(l.Group))
+	}
+	return u, h, err
 }
 
 // record writes a visit: the URL with its new place in the queue, and what it means for the group.
 func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) error {
-	u, known, err := find(txn, entry{ms(job.Due), job.Key})
-	if err != nil {
-		return err
-	}
-	if !known {
-		return ErrUnknown
-	}
-	h, err := f.host(txn, l.Group)
+	u, h, err := f.toChange(txn, l, job)
 	if err != nil {
 		return err
 	}
@@ -95,6 +152,12 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 		return err
 	}
 	return u.save(txn)
+}
+
+// record is what a job knows of its URL.
+func (j Job) record(group string) *URL {
+	return &URL{Key: j.Key, Seed: j.Seed, Sources: j.Sources, Group: group, Added: j.Added, Due: j.Due, Priority: j.Seed.Priority, History: j.History,
+		Fetches: j.Fetches, Errors: j.Errors, ETag: j.ETag, LastModified: j.LastModified}
 }
 
 func (u *URL) note(r Result, history int) {

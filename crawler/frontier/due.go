@@ -21,7 +21,10 @@ func (f *Frontier) NextDue() (at time.Time, ok bool, err error) {
 	f.mu.Unlock()
 	err = f.db.View(func(txn *kv.Txn) error {
 		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from.at, from.group), func(k, _ []byte) (bool, error) {
-			p := placeOf(k)
+			p, ok2 := placeOf(k)
+			if !ok2 {
+				return true, nil
+			}
 			if p.at == maxTime {
 				return false, nil
 			}
@@ -54,13 +57,20 @@ func (f *Frontier) Pending(patience time.Duration) (pending bool, at time.Time, 
 	f.mu.Unlock()
 	err = f.db.View(func(txn *kv.Txn) error {
 		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from.at, from.group), func(k, v []byte) (bool, error) {
-			p := placeOf(k)
+			p, ok := placeOf(k)
+			if !ok {
+				return true, nil
+			}
 			if p.at > until {
 				return false, nil
 			}
 			h := &host{group: p.group}
-			if err := h.decode(p.at, v); err != nil || h.notBefore > until {
-				return true, err
+			if err := h.decode(p.at, v); err != nil { // a lease makes it again
+				pending, at = true, fromMS(p.at)
+				return false, nil
+			}
+			if h.notBefore > until {
+				return true, nil
 			}
 			due, err := h.next(txn, ms(now), 1)
 			pending = len(due) > 0

@@ -11,6 +11,8 @@
 //   - One lease per group at a time. Leases live in memory and carry an epoch that no former process used; Lease.Context
 //     ends before the lease does, and a result under an ended lease is refused with ErrLeaseLost. What a killed process had
 //     leased is due again when the directory is opened.
+//   - A record that cannot be read stops nothing: it is made again, and what is lost with it is logged (mend.go). Check reads
+//     all records and compares them with one another.
 //   - Adding, leasing and finishing cost the same whether ten thousand URLs are known or ten million, and memory
 //     depends on the number of leases only, beside two thousand groups that are next. (FORMAT.md says how.)
 //
@@ -22,6 +24,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -44,6 +47,12 @@ type Options struct {
 	History   int              // visits remembered per URL; 48
 	Group     func(u surt.URL) string
 	Rules     surt.Rules
+	// Recall says what somebody else knows of the URL with a key, for a record that cannot be read; ok is false where that is
+	// nothing. It may be called inside a transaction. nil knows nothing.
+	Recall func(key string) (r Recalled, ok bool, err error)
+	// Everything calls visit with every URL that somebody else knows and the frontier must know, for Check; nil: none.
+	Everything func(ctx context.Context, visit func(url string) error) error
+	Log        *slog.Logger // nil discards
 	// Hold is asked before every lease; while it gives a reason, none is granted. nil never holds.
 	Hold func() (why string)
 }
@@ -60,6 +69,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.History <= 0 {
 		o.History = 48
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Group == nil {
 		o.Group = surt.URL.Group
@@ -104,7 +116,7 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 		return setCounter(txn, keyGeneration, generation+1)
 	})
 	if err == nil && older {
-		err = migrate(context.Background(), db, perTxn)
+		err = f.migrate(context.Background(), perTxn)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("frontier: open: %w", err)

@@ -25,8 +25,9 @@ type host struct {
 	lastVisit int64
 	outcomes  [8]int64
 
-	known  bool  // it has been stored before
-	stored int64 // ready as it was then
+	known  bool    // it has been stored before
+	stored int64   // ready as it was then
+	stale  []int64 // where else in the index the group stands, after its record was made again
 }
 
 const hostVersion = 2
@@ -52,7 +53,7 @@ func loadHost(txn *kv.Txn, group string) (*host, error) {
 	return h, err
 }
 
-func (h *host) damaged() error { return fmt.Errorf("frontier: a damaged record of host %q", h.group) }
+func (h *host) damaged() error { return fmt.Errorf("%w of host %q", ErrDamaged, h.group) }
 
 func (h *host) decode(at int64, b []byte) error {
 	if len(b) == 0 || b[0] != hostVersion {
@@ -84,12 +85,19 @@ func (f *Frontier) save(txn *kv.Txn, h *host) error {
 	f.mu.Lock()
 	f.writing[h.group]++
 	f.mu.Unlock()
-	txn.OnCommit(func() { f.follow(m) })
+	stale := h.stale
+	txn.OnCommit(func() { f.follow(m, stale...) })
 	txn.OnAbort(func(error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.written(h.group)
 	})
+	for _, at := range h.stale {
+		if err := txn.Delete(kv.SpaceHosts, readyKey(at, h.group)); err != nil {
+			return err
+		}
+	}
+	h.stale = nil
 	if h.known && m.from != m.to {
 		if err := txn.Delete(kv.SpaceHosts, readyKey(h.stored, h.group)); err != nil {
 			return err

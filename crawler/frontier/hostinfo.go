@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -52,10 +53,19 @@ func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
 	return i, err
 }
 
+// shown is the record of a group for those who only look: one that cannot be read is computed.
+func (f *Frontier) shown(txn *kv.Txn, group string) (*host, error) {
+	h, err := loadHost(txn, group)
+	if errors.Is(err, ErrDamaged) {
+		return f.remake(txn, group, false)
+	}
+	return h, err
+}
+
 // Host says what is known of one group; ok is false where no URL of it is.
 func (f *Frontier) Host(group string) (info HostInfo, ok bool, err error) {
 	err = f.db.View(func(txn *kv.Txn) error {
-		h, err := loadHost(txn, group)
+		h, err := f.shown(txn, group)
 		if err != nil || h.urls == 0 {
 			return err
 		}
@@ -79,7 +89,7 @@ func (f *Frontier) Hosts(after string, limit int) ([]HostInfo, error) {
 			if group == after && after != "" {
 				return true, nil
 			}
-			h, err := loadHost(txn, group)
+			h, err := f.shown(txn, group)
 			if err != nil {
 				return false, err
 			}

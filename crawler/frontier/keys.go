@@ -48,8 +48,12 @@ func readyKey(at int64, group string) []byte {
 	return append(appendTime(append(make([]byte, 0, 9+len(group)), prefixReady...), at), group...)
 }
 
-func placeOf(k []byte) place {
-	return place{readTime(k[len(prefixReady):]), string(k[len(prefixReady)+8:])}
+// placeOf takes a key of the index of ready groups apart; ok is false for one that is none.
+func placeOf(k []byte) (p place, ok bool) {
+	if len(k) < len(prefixReady)+8 {
+		return place{}, false
+	}
+	return place{readTime(k[len(prefixReady):]), string(k[len(prefixReady)+8:])}, true
 }
 
 // recordKey in kv.SpaceDue: due time, 0 for none, and URL key.

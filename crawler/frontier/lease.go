@@ -3,11 +3,14 @@ package frontier
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
 
@@ -120,8 +123,16 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 			continue
 		}
 		at = p
-		jobs, err := f.jobs(p, rec, now) // of a state that is younger than the moment when nobody had leased the group
-		if err != nil {
+		jobs, damaged, err := f.jobs(p, rec, now) // of a state that is younger than the moment when nobody had leased the group
+		if errors.Is(err, ErrDamaged) || len(damaged) > 0 {
+			if err := f.mend(ctx, p.group, damaged...); err != nil {
+				return nil, 0, err
+			}
+			next = now
+			if err != nil {
+				continue
+			}
+		} else if err != nil {
 			return nil, 0, fmt.Errorf("frontier: lease: %w", err)
 		}
 		if len(jobs) > 0 {
@@ -156,11 +167,11 @@ func (f *Frontier) leased(group string) bool {
 }
 
 // jobs are the most urgent due URLs of the group at a place, by its record. What has been changed since that was committed is
-// left out.
-func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, err error) {
+// left out, and so is what cannot be read.
+func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []entry, err error) {
 	h := &host{group: p.group}
 	if err := h.decode(p.at, rec); err != nil || h.notBefore > now {
-		return nil, err
+		return nil, nil, err
 	}
 	err = f.db.View(func(txn *kv.Txn) error {
 		due, err := h.next(txn, now, f.opts.LeaseJobs)
@@ -170,6 +181,10 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, err error) 
 		jobs = make([]Job, 0, len(due))
 		for _, e := range due {
 			u, known, err := find(txn, e)
+			if errors.Is(err, ErrDamaged) || err == nil && known && !f.own(u) {
+				damaged = append(damaged, e)
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -179,11 +194,15 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, err error) 
 		}
 		return nil
 	})
-	return jobs, err
+	return jobs, damaged, err
 }
 
 func (u *URL) job() Job {
-	return Job{URL: u.Seed.URL, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
+	address := u.Seed.URL
+	if !strings.HasPrefix(u.Key, "ftp:") { // where a password of before this rule is a part of the key
+		address, _ = surt.WithoutSecret(address)
+	}
+	return Job{URL: address, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 
@@ -249,6 +268,9 @@ func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 	var failed error
 	err := h.due(txn, now, func(b byte, e entry) bool {
 		u, known, err := find(txn, e)
+		if errors.Is(err, ErrDamaged) { // a lease mends it
+			return true
+		}
 		if failed = err; err == nil && (!known || u.Group != h.group || ms(u.Due) != e.due || band(u.Priority) != b) {
 			all = append(all, lost{b, e})
 		}

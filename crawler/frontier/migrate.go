@@ -10,10 +10,10 @@ import (
 
 // migrate rewrites the groups' records of format 1, so many at a time; what a killed process left is found the next time. In
 // format 1 a record stood under the group's name, and the index had the place only.
-func migrate(ctx context.Context, db *kv.DB, groups int) error {
+func (f *Frontier) migrate(ctx context.Context, groups int) error {
 	for after, more := "", true; more; {
-		err := db.Update(ctx, func(txn *kv.Txn) (err error) {
-			after, more, err = migratePart(txn, after, groups)
+		err := f.db.Update(ctx, func(txn *kv.Txn) (err error) {
+			after, more, err = f.migratePart(txn, after, groups)
 			if err == nil && !more {
 				err = txn.Delete(kv.SpaceHosts, []byte(keyMigrating))
 			}
@@ -27,7 +27,7 @@ func migrate(ctx context.Context, db *kv.DB, groups int) error {
 }
 
 // migratePart rewrites the next records from a group on; last is where it stopped.
-func migratePart(txn *kv.Txn, from string, groups int) (last string, more bool, err error) {
+func (f *Frontier) migratePart(txn *kv.Txn, from string, groups int) (last string, more bool, err error) {
 	n := 0
 	err = txn.Scan(kv.SpaceHosts, []byte(prefixHost), hostKey(from), func(k, v []byte) (bool, error) {
 		last = string(k[len(prefixHost):])
@@ -39,8 +39,10 @@ func migratePart(txn *kv.Txn, from string, groups int) (last string, more bool, 
 			return true, nil
 		}
 		h := &host{group: last}
-		if err := h.decode1(v); err != nil {
-			return false, err
+		if h.decode1(v) != nil {
+			if h, err = f.remake(txn, last, true); err != nil {
+				return false, err
+			}
 		}
 		if err := txn.Set(kv.SpaceHosts, readyKey(h.ready, last), h.encode()); err != nil {
 			return false, err

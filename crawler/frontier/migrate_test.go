@@ -77,15 +77,16 @@ func TestADirectoryOfFormat1IsReadAndGoesOn(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		db, c := ofFormat1(t, n), &clock{noon}
 		if killed { // after its first part
+			old := &Frontier{db: db, opts: Options{Now: c.Now}.withDefaults()}
 			err := db.Update(t.Context(), func(txn *kv.Txn) error {
 				if _, err := checkFormat(txn); err != nil {
 					return err
 				}
-				_, _, err := migratePart(txn, "", 3)
+				_, _, err := old.migratePart(txn, "", 3)
 				return err
 			})
 			if err == nil {
-				err = migrate(t.Context(), db, 4)
+				err = old.migrate(t.Context(), 4)
 			}
 			if err != nil {
 				t.Fatal(err)

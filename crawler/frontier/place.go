@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
 
@@ -45,7 +46,16 @@ func getAt(txn *kv.Txn, e entry) (*URL, error) {
 	if !ok {
 		return nil, nil
 	}
+	if ms(u.Due) != e.due { // it stands under its own time
+		return nil, fmt.Errorf("%s: %w", e.key, errRecord)
+	}
 	return u, nil
+}
+
+// own reports whether a record is that of the URL under whose key it stands, in the group the URL belongs to.
+func (f *Frontier) own(u *URL) bool {
+	parsed, err := surt.Parse(u.Seed.URL)
+	return err == nil && f.key(parsed) == u.Key && safeGroup(f.opts.Group(parsed)) == u.Group
 }
 
 // find is get, where the URL is probably due at a time.

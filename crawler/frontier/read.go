@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,13 +12,16 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Get finds a URL in any spelling; ErrUnknown where it is not known.
+// Get finds a URL in any spelling; ErrUnknown where it is not known, or its record cannot be read.
 func (f *Frontier) Get(raw string) (*URL, error) {
 	var u *URL
 	err := f.db.View(func(txn *kv.Txn) error {
 		found, known, err := f.look(txn, raw)
 		if err == nil && !known {
 			err = ErrUnknown
+		}
+		if errors.Is(err, ErrDamaged) {
+			err = fmt.Errorf("%w: %w", ErrUnknown, err)
 		}
 		u = found
 		return err
@@ -34,7 +38,8 @@ type Filter struct {
 	Prefix string // keys that begin so
 }
 
-// Each calls fn with URLs in the order of their keys, those behind after, at most limit (0: all). fn keeps what it gets.
+// Each calls fn with URLs in the order of their keys, those behind after, at most limit (0: all). fn keeps what it gets. A
+// record that cannot be read is passed over, and the log names it.
 func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) error) error {
 	n := 0
 	err := f.db.View(func(txn *kv.Txn) error {
@@ -47,6 +52,10 @@ func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) er
 					return true, nil
 				}
 				u, _, err := get(txn, string(k))
+				if errors.Is(err, ErrDamaged) {
+					f.opts.Log.Warn("the record of a URL is damaged; it is made again when the URL is due", "key", string(k))
+					return true, nil
+				}
 				if err != nil {
 					return false, err
 				}
@@ -130,6 +139,7 @@ type totals struct {
 	outcomes            [8]int64
 }
 
+// loadTotals returns the stored totals; where they cannot be read, the sum over all groups.
 func loadTotals(txn *kv.Txn) (totals, error) {
 	var t totals
 	b, ok, err := txn.Get(kv.SpaceHosts, []byte(keyTotals))
@@ -142,9 +152,20 @@ func loadTotals(txn *kv.Txn) (totals, error) {
 		t.outcomes[i] = r.Varint()
 	}
 	if r.Bad() {
-		return t, fmt.Errorf("frontier: damaged totals")
+		return sumTotals(txn)
 	}
 	return t, nil
+}
+
+func (t totals) encode() []byte {
+	w := writer{}
+	w.int(t.urls)
+	w.int(t.hosts)
+	w.int(t.visits)
+	for _, n := range t.outcomes {
+		w.int(n)
+	}
+	return w.b
 }
 
 // add writes the totals with the change t applied.
@@ -156,12 +177,9 @@ func (t totals) add(txn *kv.Txn) error {
 	if err != nil {
 		return err
 	}
-	w := writer{}
-	w.int(old.urls + t.urls)
-	w.int(old.hosts + t.hosts)
-	w.int(old.visits + t.visits)
-	for i, n := range t.outcomes {
-		w.int(old.outcomes[i] + n)
+	t.urls, t.hosts, t.visits = t.urls+old.urls, t.hosts+old.hosts, t.visits+old.visits
+	for i, n := range old.outcomes {
+		t.outcomes[i] += n
 	}
-	return txn.Set(kv.SpaceHosts, []byte(keyTotals), w.b)
+	return txn.Set(kv.SpaceHosts, []byte(keyTotals), t.encode())
 }

@@ -2,7 +2,7 @@ package frontier
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -136,7 +136,7 @@ func (u *URL) encode(b []byte) []byte {
 	return w.b
 }
 
-var errRecord = errors.New("frontier: a damaged URL record")
+var errRecord = fmt.Errorf("%w of a URL", ErrDamaged)
 
 func (u *URL) decode(b []byte) error {
 	if len(b) < 2 || b[0] != recordVersion {

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +38,7 @@ func (f *Frontier) Replan(ctx context.Context, next func(*URL) (time.Time, strin
 			b := f.newBatch(txn, now)
 			for _, key := range keys {
 				u, known, err := get(txn, key)
-				if err != nil {
+				if err != nil && !errors.Is(err, ErrDamaged) {
 					return err
 				}
 				if !known || !waits(u) { // visited, or injected, in the meantime

@@ -3,6 +3,7 @@ package frontier
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,6 +64,20 @@ func (w *window) apply(m move, leased bool) {
 	}
 }
 
+// remove forgets a group that is gone, and where it stood.
+func (w *window) remove(group string, places []int64) {
+	for _, at := range places {
+		p := place{at, group}
+		if i, found := slices.BinarySearchFunc(w.known, p, place.compare); found {
+			w.known = slices.Delete(w.known, i, i+1)
+		}
+		if w.moves != nil { // to where it is not kept
+			w.moves = append(w.moves, move{from: p, to: place{maxTime, group}})
+		}
+	}
+	delete(w.records, group)
+}
+
 // first is where to look for the first ready group: no group is before.
 func (w *window) first() place {
 	if len(w.known) > 0 {
@@ -71,11 +86,14 @@ func (w *window) first() place {
 	return w.end
 }
 
-// follow is called when a group's record has been committed.
-func (f *Frontier) follow(m move) {
+// follow is called when a group's record has been committed, with the times at which the group stood besides.
+func (f *Frontier) follow(m move, stale ...int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.written(m.to.group)
+	for _, at := range stale {
+		f.window.apply(move{place{at, m.to.group}, m.to, m.bytes}, f.leases[m.to.group] != nil)
+	}
 	f.window.apply(m, f.leases[m.to.group] != nil)
 	if w := &f.window; w.moves == nil && len(w.known) > 2*w.size {
 		w.end = w.known[w.size]
@@ -102,17 +120,24 @@ func (f *Frontier) written(group string) {
 }
 
 // host is the record of a group as a transaction that writes sees it: from memory where it is there and no transaction before
-// is still to be committed.
+// is still to be committed. One that cannot be read is made again; the caller saves it.
 func (f *Frontier) host(txn *kv.Txn, group string) (*host, error) {
 	f.mu.Lock()
 	r, ok := f.window.records[group]
 	ok = ok && f.writing[group] == 0
 	f.mu.Unlock()
-	if !ok {
-		return loadHost(txn, group)
-	}
 	h := &host{group: group}
-	return h, h.decode(r.at, r.bytes)
+	var err error
+	if ok {
+		err = h.decode(r.at, r.bytes)
+	} else {
+		h, err = loadHost(txn, group)
+	}
+	if errors.Is(err, ErrDamaged) {
+		f.opts.Log.Warn("the damaged record of a host is made again", "host", group)
+		return f.remake(txn, group, true)
+	}
+	return h, err
 }
 
 // candidate is the first group behind a place that is ready and not leased. Without one among the known groups, next is when to
@@ -146,7 +171,10 @@ func (f *Frontier) widen() error {
 	end := place{at: maxTime}
 	err := f.db.View(func(txn *kv.Txn) error {
 		return txn.Scan(kv.SpaceHosts, []byte(prefixReady), readyKey(from.at, from.group), func(k, v []byte) (bool, error) {
-			p := placeOf(k)
+			p, ok := placeOf(k)
+			if !ok {
+				return true, nil
+			}
 			if p.at == maxTime {
 				return false, nil
 			}

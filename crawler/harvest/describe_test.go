@@ -198,3 +198,11 @@ func TestDatesAreTypedWhereTheyAreSuch(t *testing.T) {
 		}
 	}
 }
+
+func TestNoUserAndNoPasswordOfAnAddressIsTakenOver(t *testing.T) {
+	t.Parallel()
+	q, ok := valid(term.Quad{S: term.IRI("http://u:hunter2@data.example/d"), P: term.IRI("http://www.w3.org/ns/dcat#downloadURL"), O: term.IRI("ftp://u:hunter2@data.example/a")})
+	if !ok || q.S != term.IRI("http://data.example/d") || q.O != term.IRI("ftp://u@data.example/a") {
+		t.Errorf("%v %v", q, ok)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/crawler/surt"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/rdf"
@@ -89,6 +90,7 @@ func (s *statements) own(quads []term.Quad) {
 
 // valid is a statement without a graph, whose IRIs are such; false where that cannot be.
 func valid(q term.Quad) (term.Quad, bool) {
+	q = withoutSecrets(q)
 	q.G = ""
 	for _, k := range []*term.Key{&q.S, &q.P, &q.O} {
 		if k.Kind() != term.KindIRI || len(*k) < maxIRI && iri.Check(k.Value()) == nil {
@@ -106,6 +108,19 @@ func valid(q term.Quad) (term.Quad, bool) {
 	}
 	subject := q.S.Kind() == term.KindIRI || q.S.Kind() == term.KindBlank
 	return q, subject && q.P.Kind() == term.KindIRI && q.O.Kind() != term.KindNone && len(q.O) <= maxLiteral
+}
+
+// withoutSecrets takes users and passwords out of the addresses of a statement.
+func withoutSecrets(q term.Quad) term.Quad {
+	for _, k := range []*term.Key{&q.S, &q.O} {
+		if k.Kind() != term.KindIRI {
+			continue
+		}
+		if public, stripped := surt.WithoutSecret(k.Value()); stripped {
+			*k = term.IRI(public)
+		}
+	}
+	return q
 }
 
 // maxLiteral is the longest object that is kept, in bytes: less than what the store takes.

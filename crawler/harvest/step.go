@@ -92,12 +92,21 @@ func (s *step) Dataset(d Dataset) error {
 	d.IRI = iri
 	s.report.Datasets++
 	e := Entry{Dataset: d.IRI, Quads: d.Quads(s.portal.IRI)}
+	for i, q := range e.Quads {
+		e.Quads[i] = withoutSecrets(q)
+	}
 	e.Quads = slices.DeleteFunc(e.Quads, s.tooLong)
 	if len(e.Quads) > maxStatements {
 		s.Skip(fmt.Sprintf("dataset %s has %d statements; the first %d were kept", d.IRI, len(e.Quads), maxStatements))
 		e.Quads = e.Quads[:maxStatements]
 	}
 	seeds := d.Seeds(s.portal)
+	for i := range seeds {
+		var secret bool
+		if seeds[i].URL, secret = surt.WithoutSecret(seeds[i].URL); secret {
+			s.note(fmt.Sprintf("a user or password was taken out of %s in dataset %s", seeds[i].URL, d.IRI))
+		}
+	}
 	for _, seed := range seeds {
 		if key, err := surt.Key(seed.URL); err == nil && crawlable(seed.URL) && len(e.Resources) < maxResources {
 			e.Resources = append(e.Resources, ns.ResourceID(key))
@@ -147,6 +156,7 @@ func (s *step) Seed(seed catalog.Seed) error {
 	if s.limit() {
 		return errLimit
 	}
+	seed.URL, _ = surt.WithoutSecret(seed.URL)
 	s.report.Seeds++
 	if !crawlable(seed.URL) {
 		s.report.Invalid++

@@ -99,7 +99,7 @@ func New(opts Options) *Gate {
 type Wait struct {
 	Host  string
 	Until time.Time
-	Why   string // "politeness", "retry-after", "back-off", "busy"
+	Why   string // "politeness", "retry-after", "back-off", "busy"; "network" of a host that cannot be reached, or we cannot
 }
 
 func (w *Wait) Error() string {
@@ -155,14 +155,14 @@ func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (
 // keys of all doors on the way to a host, in the one order in which everybody takes them.
 func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 	keys := []string{host}
-	name, _, _ := strings.Cut(host, ":")
-	if g.opts.PerDomain {
+	name := hostName(host)
+	if _, err := netip.ParseAddr(name); g.opts.PerDomain && err != nil { // an address has no domain
 		if domain, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
 			keys = append(keys, "domain "+domain)
 		}
 	}
 	if g.opts.PerAddress && g.opts.Resolver != nil {
-		addrs, err := g.opts.Resolver.LookupNetIP(ctx, "ip", strings.Trim(name, "[]"))
+		addrs, err := g.opts.Resolver.LookupNetIP(ctx, "ip", name)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -172,6 +172,16 @@ func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 	}
 	slices.Sort(keys)
 	return keys, nil
+}
+
+// hostName is a host without its port, and an IPv6 address without its brackets.
+func hostName(host string) string {
+	if strings.HasPrefix(host, "[") {
+		name, _, _ := strings.Cut(host[1:], "]")
+		return name
+	}
+	name, _, _ := strings.Cut(host, ":")
+	return name
 }
 
 func (g *Gate) take(ctx context.Context, key string, patience time.Duration, shared bool) error {

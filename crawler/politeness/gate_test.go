@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -261,6 +263,34 @@ func TestHostsOfOneDomainOrAddressTakeTurns(t *testing.T) {
 	leave(Result{})
 }
 
+func TestAnAddressIsLookedUpAsAWholeAndHasNoDomain(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"[2001:db8::7]:8080": "address 2001:db8::7",
+		"[2001:db8::7]":      "address 2001:db8::7",
+		"192.0.2.9:81":       "address 192.0.2.9",
+		"192.0.2.9":          "address 192.0.2.9",
+	} {
+		g := New(Options{PerDomain: true, PerAddress: true, Resolver: noNames{t}})
+		keys, err := g.keys(t.Context(), host)
+		if err != nil || !slices.Contains(keys, want) || len(keys) != 2 {
+			t.Errorf("%s: doors %q, %v; want %q and the host", host, keys, err, want)
+		}
+	}
+}
+
+// noNames knows addresses only, as net.Resolver does without asking anybody.
+type noNames struct{ t *testing.T }
+
+func (n noNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		n.t.Errorf("the resolver is asked for %q", host)
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return []netip.Addr{a}, nil
+}
+
 func TestHostsThatWaitForOneAddressAreToldDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -410,4 +440,67 @@ func TestACancelledWaitEnds(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+func TestAForgivenHostMayBeAskedAfterItsPauseAndItsRobotsFileIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var asked atomic.Int64
+	down := func(context.Context, fetch.Request) (*fetch.Exchange, error) {
+		asked.Add(1)
+		return &fetch.Exchange{Outcome: catalog.NoVersion, ErrorClass: catalog.ErrTimeout, Why: "no answer"}, nil
+	}
+	g := New(Options{DB: db, Delay: -1, Fetch: down})
+	for range 2 {
+		if v, err := g.Robots.Allowed(t.Context(), "http://a.example/1"); err != nil || v.Allowed || !v.Temporary {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+	leave, err := g.Enter(t.Context(), "a.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(Result{Outcome: catalog.RetryLater, RetryAfter: time.Hour})
+	if held, why := g.Held("a.example"); held < time.Minute || why != "retry-after" || asked.Load() != 1 {
+		t.Fatalf("held for %s (%s), asked %d times", held, why, asked.Load())
+	}
+	g.Forgive(t.Context(), "a.example")
+	if held, why := g.Held("a.example"); held > 0 {
+		t.Errorf("held for %s (%s)", held, why)
+	}
+	for _, again := range []*Gate{g, New(Options{DB: db, Delay: -1, Fetch: down})} {
+		if held, _ := again.Held("a.example"); held > 0 {
+			t.Errorf("held for %s", held)
+		}
+	}
+	if _, err := g.Robots.Allowed(t.Context(), "http://a.example/1"); err != nil || asked.Load() != 2 {
+		t.Errorf("robots.txt was fetched %d times, %v", asked.Load(), err)
+	}
+}
+
+func TestADamagedRecordIsForgotten(t *testing.T) {
+	t.Parallel()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.Update(t.Context(), func(txn *kv.Txn) error {
+		return errors.Join(txn.Set(kv.SpacePoliteness, []byte("da.example"), []byte("{")), txn.Set(kv.SpacePoliteness, []byte("rhttp://a.example"), []byte(`{"good":1}`)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(Options{DB: db, Delay: -1, Fetch: func(context.Context, fetch.Request) (*fetch.Exchange, error) {
+		return &fetch.Exchange{Status: 404, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus}, nil
+	}})
+	pass, v, err := g.Visit(t.Context(), "http://a.example/1", time.Second)
+	if err != nil || !v.Allowed {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	pass.Leave(Result{})
 }

@@ -3,6 +3,7 @@ package politeness
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -74,7 +75,8 @@ func newRobots(g *Gate) *Robots {
 }
 
 // Allowed says whether a URL may be fetched. It fetches the host's robots.txt if there is no fresh copy, for which it
-// enters the gate: the caller must not be holding the host. The error is *Wait where the host has to be waited for.
+// enters the gate: the caller must not be holding the host. The error is *Wait where the host has to be waited for. After
+// an error of Options.Fetch there is no verdict, and none is kept: the file is fetched again the next time.
 func (r *Robots) Allowed(ctx context.Context, raw string) (Verdict, error) {
 	u, err := surt.Parse(raw)
 	if err != nil {
@@ -181,6 +183,32 @@ func (r *Robots) policy(ctx context.Context, u surt.URL) (*policy, error) {
 	return p, nil
 }
 
+// forgive forgets the files of a host that could not be read, and returns whose they were.
+func (r *Robots) forgive(host string) (authorities []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, scheme := range []string{"http", "https"} {
+		u, err := surt.Parse(scheme + "://" + host + "/")
+		if err != nil {
+			continue
+		}
+		authority := u.Authority()
+		p := r.lookup(authority)
+		if p == nil {
+			p, err = r.gate.recallRobots(authority)
+		}
+		if err != nil || p == nil || p.failing.IsZero() {
+			continue
+		}
+		authorities = append(authorities, authority)
+		if e, ok := r.cached[authority]; ok {
+			r.recent.Remove(e)
+			delete(r.cached, authority)
+		}
+	}
+	return authorities
+}
+
 // lookup in memory; the caller holds mu.
 func (r *Robots) lookup(authority string) *policy {
 	e, ok := r.cached[authority]
@@ -218,7 +246,8 @@ func (r *Robots) read(ctx context.Context, u surt.URL, old *policy) (*policy, er
 		return nil, err
 	}
 	redirects := 0
-	ex, err := r.gate.opts.Fetch(ctx, fetch.Request{URL: robots.String(), MaxBody: maxRobots, CutOff: true, Check: func(target string) error {
+	answered := old != nil && old.failing.IsZero()
+	ex, err := r.gate.opts.Fetch(ctx, fetch.Request{URL: robots.String(), MaxBody: maxRobots, CutOff: true, Answered: answered, Check: func(target string) error {
 		if redirects++; redirects > robotsRedirects {
 			return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrTooManyRedirect, Why: "more than five redirects"}
 		}
@@ -228,7 +257,11 @@ func (r *Robots) read(ctx context.Context, u surt.URL, old *policy) (*policy, er
 		pass.Leave(Result{})
 		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), err)
 	}
-	defer func() { _ = ex.Body.Remove() }() // a leftover is cleared with the spool
+	defer func() { _ = ex.Body.Remove() }()   // a leftover is cleared with the spool
+	if ex.ErrorClass == catalog.ErrDiskFull { // which says nothing about the host
+		pass.Leave(Result{})
+		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), &fetch.OwnTrouble{Kind: fetch.TroubleDisk, Err: errors.New(ex.Why)})
+	}
 	// A host that cannot be reached has failed us once with this and will be asked again by its own schedule.
 	pass.Leave(ResultOf(ex))
 	p := &policy{authority: u.Authority(), tried: time.Now()}

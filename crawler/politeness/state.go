@@ -69,14 +69,20 @@ func (g *Gate) rememberRobots(p *policy) {
 	g.save("r"+p.authority, savedRobots{p.text, p.good, p.tried, p.failing, p.failures, p.status, p.class})
 }
 
+// load reads a record into v. One that cannot be read counts as none.
 func (g *Gate) load(key string, v any) (found bool, err error) {
 	if g.opts.DB == nil {
 		return false, nil
 	}
+	var damaged error
 	err = g.opts.DB.View(func(txn *kv.Txn) error {
-		found, err = txn.Read(kv.SpacePoliteness, []byte(key), func(b []byte) error { return json.Unmarshal(b, v) })
+		found, err = txn.Read(kv.SpacePoliteness, []byte(key), func(b []byte) error { damaged = json.Unmarshal(b, v); return nil })
 		return err
 	})
+	if err == nil && damaged != nil {
+		g.opts.Log.Warn("a damaged record of politeness is forgotten; the host is asked again", "key", key, "error", damaged)
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("politeness: recall %s: %w", key, err)
 	}
@@ -98,6 +104,41 @@ func (g *Gate) save(key string, v any) {
 	}
 	if err != nil {
 		g.opts.Log.Warn("politeness state not kept", "key", key, "error", err)
+	}
+}
+
+// Forgive forgets the back-off of a host, and that its robots.txt could not be read. The pause between two requests is kept.
+func (g *Gate) Forgive(ctx context.Context, host string) {
+	g.mu.Lock()
+	d, err := g.door(host)
+	if err == nil {
+		d.back = backoff{}
+		if d.why != "politeness" && d.why != "robots" {
+			d.next, d.why = time.Time{}, ""
+			if !d.last.IsZero() {
+				d.next, d.why = d.last.Add(d.delay), "politeness"
+			}
+		}
+		d.open()
+	}
+	g.mu.Unlock()
+	keys := []string{"d" + host}
+	for _, authority := range g.Robots.forgive(host) {
+		keys = append(keys, "r"+authority)
+	}
+	if g.opts.DB == nil {
+		return
+	}
+	err = g.opts.DB.Update(ctx, func(txn *kv.Txn) error {
+		for _, key := range keys {
+			if err := txn.Delete(kv.SpacePoliteness, []byte(key)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		g.opts.Log.Warn("a back-off was not forgotten", "host", host, "error", err)
 	}
 }
 

@@ -88,8 +88,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *Transport) askDelay(ctx context.Context, url string) error {
 	_, err := t.Gate.Robots.Allowed(ctx, url)
 	var wait *Wait
-	if errors.As(err, &wait) {
-		return nil // enter will wait
+	var own *fetch.OwnTrouble
+	if errors.As(err, &wait) || errors.As(err, &own) {
+		return nil // enter will wait; the request itself meets the trouble, if it lasts
 	}
 	return err
 }

@@ -91,7 +91,14 @@ func (b *Belief) retryAfter(l Limits) time.Duration {
 	if b.gone > 0 { // what is not there tends to stay away
 		doublings *= 2
 	}
-	return l.clamp(first << min(doublings, 12))
+	wait := first
+	for range min(doublings, 12) {
+		if wait > l.Max/2 { // and doubled once more it might overflow
+			return l.Max
+		}
+		wait *= 2
+	}
+	return l.clamp(wait)
 }
 
 // sure is how likely a period's hour must be before visits are set by it.

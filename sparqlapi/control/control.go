@@ -1,5 +1,5 @@
-// Package control takes orders for the running archive over HTTP: inject URLs into the queue, pause and resume the crawl,
-// write a backup. It also says how the crawl goes, host by host.
+// Package control takes orders for the running archive over HTTP: inject URLs into the queue, make them due, drop them, pause
+// and resume the crawl, write a backup. It also says how the crawl goes, host by host.
 //
 // The router asks for the token before an order comes here. An order is answered when it is durable.
 package control
@@ -22,6 +22,9 @@ import (
 type Crawl interface {
 	// Inject makes URLs known and gives them scores, or keeps them out; it says how many were new.
 	Inject(ctx context.Context, list []frontier.Injection) (added int, err error)
+	// Requeue makes URLs, and all URLs of hosts, due now; Drop takes them out of the crawl.
+	Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error)
+	Drop(ctx context.Context, why string, targets ...string) (frontier.Ordered, error)
 	// Pause stops the crawl, also after a restart, until Resume.
 	Pause(ctx context.Context, why string) error
 	Resume(ctx context.Context) error
@@ -79,6 +82,55 @@ func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, map[string]int{"given": len(list), "added": added})
+}
+
+// order is what Requeue and Drop are asked.
+type order struct {
+	Targets []string `json:"targets"` // URLs, and names of hosts
+	Why     string   `json:"why"`
+}
+
+func readOrder(w http.ResponseWriter, r *http.Request) (o order, err error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return o, err
+	}
+	if err := json.Unmarshal(body, &o); err != nil || len(o.Targets) == 0 {
+		return o, problem.New(http.StatusBadRequest, "Not an order", `expected {"targets": ["https://...", "data.example.org"], "why": "..."}`)
+	}
+	return o, nil
+}
+
+// Requeue answers POST /crawl/requeue: {"targets"}.
+func (a *API) Requeue(w http.ResponseWriter, r *http.Request) error {
+	o, err := readOrder(w, r)
+	if err != nil {
+		return err
+	}
+	done, err := a.Crawl.Requeue(r.Context(), o.Targets...)
+	return ordered(w, done, err)
+}
+
+// Drop answers POST /crawl/drop: {"targets", "why"}.
+func (a *API) Drop(w http.ResponseWriter, r *http.Request) error {
+	o, err := readOrder(w, r)
+	if err != nil {
+		return err
+	}
+	done, err := a.Crawl.Drop(r.Context(), o.Why, o.Targets...)
+	return ordered(w, done, err)
+}
+
+// ordered answers with what an order came to.
+func ordered(w http.ResponseWriter, done frontier.Ordered, err error) error {
+	var bad *frontier.BadURL
+	if errors.As(err, &bad) {
+		return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
+	}
+	if err != nil {
+		return err
+	}
+	return answer(w, done)
 }
 
 // Pause answers POST /crawl/pause?why=.

@@ -123,13 +123,12 @@ func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// MakeDir makes a directory, and those above it that are missing, and returns when their names are durable.
+// MakeDir makes a directory, and those above it that are missing, and returns when their names are durable. The name of a
+// directory that is there already is made durable, too: whoever made it may not have come so far.
 func MakeDir(fsys FS, name string, perm fs.FileMode) error {
 	name = filepath.Clean(name)
-	if _, err := fsys.Stat(name); err == nil {
-		return nil
-	}
-	if parent := filepath.Dir(name); parent != name {
+	parent := filepath.Dir(name)
+	if _, err := fsys.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != name {
 		if err := MakeDir(fsys, parent, perm); err != nil {
 			return err
 		}
@@ -137,5 +136,5 @@ func MakeDir(fsys FS, name string, perm fs.FileMode) error {
 	if err := fsys.MkdirAll(name, perm); err != nil {
 		return err
 	}
-	return fsys.SyncDir(filepath.Dir(name))
+	return fsys.SyncDir(parent)
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"syscall"
 	"testing"
 
@@ -19,27 +17,17 @@ import (
 // one disk. Whatever happens: a log that was opened holds every record that a Sync made durable, holds nothing but what was
 // appended, in order, and is not called damaged.
 func TestWhateverFailsTheLogHoldsWhatWasSynced(t *testing.T) {
-	seeds := uint64(400)
-	if testing.Short() {
-		seeds = 100
-	}
-	first := uint64(0)
-	if s := os.Getenv("ODARCHIVE_SEED"); s != "" { // that one alone
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, seeds = n, 1
-	}
-	for seed := first; seed < first+seeds; seed++ {
+	seeds := disktest.Seeds(t, 300)
+	for i, seed := range seeds {
 		m := newLogModel(seed)
 		for life := 0; life < 6 && m.failure == ""; life++ {
 			m.live()
 		}
 		if m.failure != "" {
-			t.Fatalf("ODARCHIVE_SEED=%d (%d of %d): %s\n%s", seed, seed-first+1, seeds, m.failure, m.story.String())
+			t.Fatalf("ODARCHIVE_SEED=%d (%d of %d): %s\n%s", seed, i+1, len(seeds), m.failure, m.story.String())
 		}
 	}
+	t.Logf("%d seeds from %d on", len(seeds), seeds[0])
 }
 
 // logModel is a log on a bad disk, and what is known of it.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/cmd/internal/config"
@@ -27,12 +28,11 @@ import (
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/spool"
+	"odarchive/crawler/supervise"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/sparql"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Options of Open.
@@ -59,6 +59,7 @@ type Node struct {
 	Intake   *crawler.Intake
 	Pipeline *crawler.Pipeline
 	Engine   *sparql.Engine
+	Jobs     *supervise.Jobs // what runs in the background
 
 	close []func() error // in the order they were opened
 }
@@ -70,6 +71,7 @@ const leastRoom = 768 << 20
 // Open opens the archive in cfg.Data.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options) (*Node, error) {
 	n := &Node{Config: cfg, Log: log, Clock: opts.Clock}
+	n.Jobs = supervise.New(supervise.Options{Log: log, Final: func(err error) bool { return errors.Is(err, kv.ErrWritesStopped) || errors.Is(err, kv.ErrReadOnly) }})
 	if n.Clock == nil {
 		n.Clock = time.Now
 	}
@@ -166,16 +168,19 @@ func (n *Node) openCrawler() error {
 	if delay == 0 {
 		delay, jobs = -1, 0 // none, where the gate's zero value means its own default
 	}
-	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: hold, LeaseJobs: jobs}); err != nil {
+	if n.Frontier, err = frontier.New(n.DB, frontier.Options{Now: n.Clock, Hold: hold, LeaseJobs: jobs, Log: n.Log,
+		Recall:     func(key string) (frontier.Recalled, bool, error) { return n.Intake.Recall(key) },
+		Everything: func(ctx context.Context, visit func(string) error) error { return n.Intake.Everything(ctx, visit) },
+	}); err != nil {
 		return err
 	}
 	token, _, _ := strings.Cut(settings.UserAgent, "/")
-	n.Gate = politeness.New(politeness.Options{DB: n.DB, Fetch: n.Fetcher.Fetch, Token: token, Delay: delay, Log: n.Log,
+	n.Gate = politeness.New(politeness.Options{DB: n.DB, Fetch: n.fetchRobots, Token: token, Delay: delay, Log: n.Log,
 		PerAddress: settings.PerAddress, PerDomain: settings.PerDomain, Resolver: cmp.Or[fetch.Resolver](options.Resolver, net.DefaultResolver)})
 	if n.Ledger, err = ledger.New(n.Mint, n.DB, n.Triples, n.Archive); err != nil {
 		return err
 	}
-	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Ledger: n.Ledger, Clock: n.Clock}
+	n.Intake = &crawler.Intake{Archive: n.Archive, Frontier: n.Frontier, Ledger: n.Ledger, Forgive: n.Gate.Forgive, Clock: n.Clock}
 	rule, err := n.rule()
 	if err != nil {
 		return err
@@ -183,9 +188,14 @@ func (n *Node) openCrawler() error {
 	n.Pipeline = &crawler.Pipeline{
 		Archive: n.Archive, Frontier: n.Frontier, Gate: n.Gate, Fetcher: n.Fetcher, Clock: n.Clock, Log: n.Log,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		Refused: room.Refused,
+		Refused: room.Refused, Jobs: n.Jobs,
 	}
 	return nil
+}
+
+// fetchRobots is the pipeline's Fetch for the gate, which is made first.
+func (n *Node) fetchRobots(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
+	return n.Pipeline.Fetch(ctx, r)
 }
 
 // product is the User-Agent's product token with a version.
@@ -219,32 +229,42 @@ func resolver(address string) *net.Resolver {
 // tidyEvery is how often a running server gives the space of cut segments back.
 const tidyEvery = time.Hour
 
-// CrawlInBackground crawls until ctx ends, which is no error, and tidies up now and then.
-func (n *Node) CrawlInBackground(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := n.Replan(ctx); err != nil {
-			return err
-		}
-		_, err := n.Crawl(ctx, crawler.RunOptions{})
-		return err
-	})
-	group.Go(func() error {
-		for tick := time.NewTicker(tidyEvery); ; {
-			select {
-			case <-tick.C:
-				n.Tidy(ctx)
-			case <-ctx.Done():
-				tick.Stop()
-				return ctx.Err()
-			}
-		}
-	})
-	err := group.Wait()
-	if errors.Is(err, context.Canceled) {
-		return nil
+// Background runs what goes on beside a server until ctx ends. Each part is a job of its own (package supervise): what
+// ends one of them, and be it a panic, ends neither another nor the server.
+func (n *Node) Background(ctx context.Context, crawl bool) {
+	var group sync.WaitGroup
+	job := func(name string, work func(context.Context) error) {
+		group.Go(func() { _ = n.Jobs.Run(ctx, name, work) }) // the set tells its failure
 	}
-	return err
+	job("search", n.Archive.Load) // so that the first search need not
+	if crawl {
+		job("crawling", func(ctx context.Context) error {
+			if err := n.Replan(ctx); err != nil {
+				return err
+			}
+			_, err := n.Crawl(ctx, crawler.RunOptions{})
+			return err
+		})
+		job("tidying", n.keepTidy)
+		job("quality", n.MeasureInBackground)
+	} else {
+		group.Go(func() { n.Pipeline.KeepJoined(ctx) }) // what an earlier crawl has left
+	}
+	group.Wait()
+}
+
+// keepTidy tidies up now and then until ctx ends.
+func (n *Node) keepTidy(ctx context.Context) error {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			n.Tidy(ctx)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Tidy gives the space back that segments took before later versions cut them. What it cannot do now it will do another

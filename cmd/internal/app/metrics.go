@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/politeness"
+	"odarchive/crawler/supervise"
 	"odarchive/sparqlapi"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -101,6 +102,14 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 		held = 1
 	}
 	gauge("crawl_held", "1 while the crawl stands still: paused, out of its hours, or short of room.", held)
+	for _, j := range s.Jobs {
+		running := 0.0
+		if j.State == supervise.Running || j.State == supervise.Done {
+			running = 1
+		}
+		out <- prometheus.MustNewConstMetric(description("job_ok", "1 while a background job runs or is done, 0 while it waits after a failure or has stopped.", "job"), prometheus.GaugeValue, running, j.Name)
+		out <- prometheus.MustNewConstMetric(description("job_failures_total", "Failures of a background job since the process began.", "job"), prometheus.CounterValue, float64(j.Failures), j.Name)
+	}
 	for outcome, n := range s.Outcomes {
 		out <- prometheus.MustNewConstMetric(description("visits_by_outcome", "Visits by outcome.", "outcome"), prometheus.GaugeValue, float64(n), string(outcome))
 	}

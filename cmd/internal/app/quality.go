@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -115,26 +116,22 @@ func (m measuring) Commit(ctx context.Context, r harvest.Report, portal string, 
 	return changes, err
 }
 
-// MeasureInBackground measures all portals once a day, until the context ends. One that cannot be measured is logged: it
-// will be tried again.
+// MeasureInBackground measures all portals once a day, until the context ends. A failure is returned: whoever runs it
+// tries again.
 func (n *Node) MeasureInBackground(ctx context.Context) error {
+	tick := time.NewTicker(qualityEvery)
+	defer tick.Stop()
 	for {
-		wait := time.NewTimer(qualityEvery)
 		select {
 		case <-ctx.Done():
-			wait.Stop()
-			return nil
-		case <-wait.C:
+			return ctx.Err()
+		case <-tick.C:
 		}
 		started := time.Now()
 		tables, err := n.Quality(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			n.Log.Warn("quality not measured", "err", err)
-		default:
-			n.Log.Info("quality measured", "portals", len(tables), "took", time.Since(started))
+		if err != nil {
+			return fmt.Errorf("measure quality: %w", err)
 		}
+		n.Log.Info("quality measured", "portals", len(tables), "took", time.Since(started))
 	}
 }

@@ -3,14 +3,13 @@ package app
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"odarchive/crawler"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
 	"odarchive/triplestore/kv"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // keyPlannedBy is where the settings stand by which the queue was planned.
@@ -42,35 +41,38 @@ func (n *Node) Replan(ctx context.Context) error {
 // planEvery is how often a crawl without an end finds anew what a fetch is worth.
 const planEvery = 24 * time.Hour
 
-// Crawl is Pipeline.Run; beside a crawl without an end, the queue is kept planned.
+// Crawl is Pipeline.Run; beside a crawl without an end, the queue is kept planned. A plan that fails leaves the queue as it
+// was, and is tried again.
 func (n *Node) Crawl(ctx context.Context, opts crawler.RunOptions) (summary crawler.Summary, err error) {
 	rule, adaptive := n.Pipeline.Schedule.(*schedule.AdaptiveRule)
 	if !adaptive || opts.Once || len(opts.URLs) > 0 {
 		return n.Pipeline.Run(ctx, opts)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	group.Go(func() (err error) {
-		defer cancel()
-		summary, err = n.Pipeline.Run(ctx, opts)
-		return err
+	beside, stop := context.WithCancel(ctx)
+	var planning sync.WaitGroup
+	planning.Go(func() {
+		_ = n.Jobs.Run(beside, "planning", func(ctx context.Context) error { return n.keepPlanned(ctx, rule) }) // the set tells its failure
 	})
-	group.Go(func() error {
-		for tick := time.NewTicker(planEvery); ; {
-			if err := n.plan(ctx, rule); err != nil && ctx.Err() == nil {
-				return err
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				tick.Stop()
-				return nil
-			}
-		}
-	})
-	err = group.Wait()
+	summary, err = n.Pipeline.Run(ctx, opts)
+	stop()
+	planning.Wait()
 	return summary, err
+}
+
+// keepPlanned plans the queue at once and then every planEvery, until ctx ends.
+func (n *Node) keepPlanned(ctx context.Context, rule *schedule.AdaptiveRule) error {
+	tick := time.NewTicker(planEvery)
+	defer tick.Stop()
+	for {
+		if err := n.plan(ctx, rule); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // plan finds the price of a fetch anew. Where it has moved, so does what is queued; a visit whose time would change by less
@@ -101,7 +103,12 @@ func (n *Node) price() (time.Duration, error) {
 	if err != nil || len(text) == 0 {
 		return 0, err
 	}
-	return time.ParseDuration(string(text))
+	price, err := time.ParseDuration(string(text))
+	if err != nil { // the next plan finds it anew
+		n.Log.Warn("the price of the last plan cannot be read, and is forgotten", "error", err)
+		return 0, nil
+	}
+	return price, nil
 }
 
 // noted is what note has kept under a key; nil where there is nothing.

@@ -67,6 +67,13 @@ func (c *Crash) CutAt(n int) {
 	c.cutAt = n
 }
 
+// Off reports whether the power has failed.
+func (c *Crash) Off() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.off
+}
+
 // Changes returns how many changes have been made.
 func (c *Crash) Changes() int {
 	c.mu.Lock()

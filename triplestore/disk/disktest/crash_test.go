@@ -289,3 +289,12 @@ func TestSyncAllMakesEverythingDurable(t *testing.T) {
 		c.SyncAll()
 	}, func(c *Crash) string { return contentsOf(t, c, "d/e/a") }), "x")
 }
+
+func TestADirectoryMadeByTheHelperIsDurableWithItsParents(t *testing.T) {
+	expect(t, outcomes(t, false, func(c *Crash) { must(t, disk.MakeDir(c, "/a/b/c", 0o755)) }, present("/a/b/c")), "/a/b/c")
+	expect(t, outcomes(t, false, func(c *Crash) {
+		must(t, c.MkdirAll("a", 0o755)) // by a process that was killed before it could sync
+		must(t, disk.MakeDir(c, "a", 0o755))
+	}, present("a")), "a")
+	must(t, disk.MakeDir(disk.OS{}, t.TempDir()+"/a/b", 0o755))
+}

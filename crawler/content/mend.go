@@ -1,0 +1,266 @@
+package content
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"odarchive/triplestore/disk"
+)
+
+// VerifyAll reads every pack and parity file, compares it with its checksums, and returns what is wrong now. It knows
+// nothing of files; Verify does. progress may be nil; it is called with bytes, from one goroutine.
+func (s *Store) VerifyAll(ctx context.Context, progress func(done, total int64)) (list []disk.Damage, err error) {
+	s.parity.idle(ctx)
+	err = s.eachPack(ctx, nil, progress, func(num uint64, x *examined) error {
+		s.noteAll(x)
+		list = append(list, s.damagesOf(x)...)
+		return nil
+	})
+	return list, err
+}
+
+// eachPack examines every pack, and calls f with what is wrong with it, if anything is.
+func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func(done, total int64), f func(num uint64, x *examined) error) error {
+	if s.isClosed() {
+		return ErrClosed
+	}
+	nums, missing, total, err := s.everyPack()
+	if err != nil {
+		return fmt.Errorf("content: verify: %w", err)
+	}
+	for _, num := range missing {
+		if err := f(num, &examined{name: s.packs.nameOf(num), spans: []span{{-1, -1, "the pack is missing"}}}); err != nil {
+			return err
+		}
+	}
+	done := int64(0)
+	for _, num := range nums {
+		x, err := s.examine(ctx, num, slow)
+		if errors.Is(err, errGone) {
+			if !s.packs.has(num, s.packs.nameOf(num)) { // dropped meanwhile
+				continue
+			}
+			x, err = examined{name: s.packs.nameOf(num), spans: []span{{-1, -1, "the pack is missing"}}}, nil
+		}
+		if err != nil {
+			return fmt.Errorf("content: verify pack %s: %w", s.packs.nameOf(num), err)
+		}
+		if done += x.size; progress != nil {
+			progress(done, max(done, total))
+		}
+		if x.sound() {
+			s.mended(x.name, "nothing: it is whole")
+			s.mended(parityName(x.name), "nothing: it is whole")
+			continue
+		}
+		if err := f(num, &x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Mend heals closed packs from their parity, or gives them their right name, makes damaged and missing parity anew, and rewrites packs in which only bytes
+// are damaged that nothing needs. It returns the damages that are left and the files that cannot be read because of them;
+// after Heal or Forget of those, a second Mend leaves nothing.
+func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, err error) {
+	if err := s.writable(); err != nil {
+		return nil, nil, err
+	}
+	s.parity.idle(ctx)
+	for _, job := range s.parity.missing() {
+		s.parity.want(job)
+	}
+	err = s.eachPack(ctx, nil, nil, func(num uint64, x *examined) error {
+		s.noteAll(x)
+		return s.mendPack(ctx, num, x)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := s.Verify(ctx, VerifyOptions{Damaged: func(d Damage) {
+		left = append(left, disk.Damage{File: s.fileName(d.Pack), Offset: d.Offset, Why: d.Why, Found: time.Now()})
+		files = append(files, d.Files...)
+	}})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(files, func(a, b Digest) int { return slices.Compare(a[:], b[:]) })
+	s.log.Info("packs mended", "packs", v.Packs, "damagesLeft", len(left))
+	return left, slices.Compact(files), nil
+}
+
+// mendPack does what can be done for one pack. What cannot be done is no error.
+func (s *Store) mendPack(ctx context.Context, num uint64, x *examined) error {
+	s.sweep.Lock()
+	defer s.sweep.Unlock()
+	if !s.packs.has(num, x.name) { // dropped, or closed, meanwhile
+		return nil
+	}
+	var err error
+	switch {
+	case x.noHead && len(x.spans) == 1:
+		err = s.mendHead(num, x.name)
+	case x.rightName != "":
+		return s.mendName(num, x.name, x.rightName)
+	case isClosed(x.name) && len(x.spans) > 0:
+		err = s.mendClosed(num, x.name)
+	}
+	if err == nil && len(x.spans) > 0 {
+		again, failed := s.examine(ctx, num, nil)
+		if failed != nil {
+			return failed
+		}
+		if len(again.spans) > 0 {
+			err = s.rewriteDamaged(ctx, num, again.spans)
+		}
+	} else if err != nil && len(x.spans) > 0 {
+		s.log.Warn("pack not mended from its parity", "pack", x.name, "error", err)
+		err = s.rewriteDamaged(ctx, num, x.spans)
+	}
+	if x.parity != "" && s.packs.has(num, x.name) {
+		s.parity.remake(num, x.name)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		s.log.Warn("pack not mended", "pack", x.name, "error", err)
+	}
+	return s.db.WritesStopped()
+}
+
+// mendHead writes the head of an open pack, whose contents its name gives.
+func (s *Store) mendHead(num uint64, name string) error {
+	f, err := s.fs.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if _, err = f.WriteAt(headOf(num), 0); err == nil && !s.opts.NoSync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		s.mended(name, "its name")
+	}
+	return err
+}
+
+// mendName names a closed pack by its content: all its records match their checksums.
+func (s *Store) mendName(num uint64, name, right string) error {
+	if err := s.fs.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, right)); err != nil {
+		s.log.Warn("pack not renamed", "pack", name, "error", err)
+		return nil
+	}
+	s.packs.add(num, right)
+	s.parity.want(parityJob{num: num, name: right, again: true})
+	s.renamedFile(name, right)
+	s.mended(right, "its contents")
+	s.parity.forget(name)
+	return s.syncDir()
+}
+
+// mendClosed writes a damaged pack anew from itself and its parity. The damaged one stays until the new one, compared
+// with the hash in the name, is on disk.
+func (s *Store) mendClosed(num uint64, name string) error {
+	h, err := s.packs.acquire(num)
+	if err != nil {
+		return err
+	}
+	defer s.packs.release(h)
+	g, err := s.guard(name, h.f)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	g.strict = true
+	path := filepath.Join(s.dir, name)
+	if err := s.writeMended(path+tempSuffix, g); err != nil {
+		return err
+	}
+	if err := s.fs.Rename(path+tempSuffix, path); err != nil {
+		return errors.Join(err, s.fs.Remove(path+tempSuffix))
+	}
+	s.packs.reopen(num)
+	if err := s.syncDir(); err != nil {
+		return err
+	}
+	s.mended(name, "parity")
+	return nil
+}
+
+func (s *Store) writeMended(path string, g *guarded) error {
+	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return diskError("mend", err)
+	}
+	sum := sha256.New()
+	_, err = io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(f, sum)}, io.NewSectionReader(g, 0, g.parity.pack.size), make([]byte, walkBlock))
+	if err == nil && [sha256.Size]byte(sum.Sum(nil)) != g.parity.pack.whole {
+		err = errors.New("what parity gives differs from the pack's SHA-256")
+	}
+	if err == nil && !s.opts.NoSync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(diskError("mend", err), s.fs.Remove(path))
+	}
+	return nil
+}
+
+// rewriteDamaged moves what is sound out of a pack in which only bytes are damaged that nothing needs, and drops the pack.
+func (s *Store) rewriteDamaged(ctx context.Context, num uint64, spans []span) error {
+	if err := s.mayDrop(); err != nil {
+		return err
+	}
+	needed := false
+	r, free, err := s.acquireSound(num)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, segmentHead+maxStored)
+	err = s.placed(num, func(g *segment, _ uint64, _ int) {
+		if g.cut == 0 && !needed && hits(spans, g.offset, g.offset+g.stored()) {
+			_, wrong, err := readLeaves(r, []leaf{{segment: *g}}, buf[:g.stored()])
+			needed = wrong != "" || err != nil
+		}
+	})
+	free()
+	if err != nil {
+		return err
+	}
+	if needed {
+		return errors.New("what is damaged is needed")
+	}
+	if s.tail.current() == num {
+		if err := s.tail.roll(); err != nil {
+			return err
+		}
+	}
+	if num >= s.tail.settled() {
+		return errors.New("files are being put into it")
+	}
+	_, err = s.rewrite(ctx, num)
+	return err
+}
+
+// acquireSound returns a reader of a pack that heals what it can, until free is called.
+func (s *Store) acquireSound(num uint64) (r io.ReaderAt, free func(), err error) {
+	h, err := s.packs.acquire(num)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, shut := s.soundReader(num, h)
+	return r, func() { shut(); s.packs.release(h) }, nil
+}
+
+// hits reports whether one of the spans meets the bytes from a to b; one without a place meets all.
+func hits(spans []span, a, b int64) bool {
+	return slices.ContainsFunc(spans, func(p span) bool { return p.from < 0 || p.from < b && a < p.to })
+}

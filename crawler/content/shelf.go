@@ -1,0 +1,344 @@
+package content
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/reedsolomon"
+
+	"odarchive/triplestore/kv"
+)
+
+// shelf makes the parity of closed packs, one at a time and beside everything else: no Put waits for it. What a stop or a
+// failure leaves undone is made when the store is opened again, or by Scrub.
+type shelf struct {
+	s   *Store
+	enc reedsolomon.Encoder
+
+	naming sync.Mutex // a parity file gets its name, or is removed; taken before mu
+
+	mu    sync.Mutex // guards the fields below
+	cond  *sync.Cond // of mu: jobs, busy or ended has changed
+	have  map[string]bool
+	jobs  []parityJob
+	busy  bool
+	ended bool
+	stops func()
+}
+
+// parityJob asks for the parity of a pack. Its checksums may be missing.
+type parityJob struct {
+	num   uint64
+	name  string
+	sums  packSums
+	again bool // although there is parity, which is damaged
+}
+
+// sumsAtOnce bounds the jobs whose checksums are kept: 64 KiB each. Those of later ones are computed again.
+const sumsAtOnce = 64
+
+func newShelf(s *Store) (*shelf, error) {
+	enc, err := newEncoder()
+	h := &shelf{s: s, enc: enc, have: make(map[string]bool)}
+	h.cond = sync.NewCond(&h.mu)
+	return h, err
+}
+
+func newEncoder() (reedsolomon.Encoder, error) {
+	return reedsolomon.New(dataShards, parityShards, reedsolomon.WithMaxGoroutines(1))
+}
+
+// found registers the parity files that exist.
+func (h *shelf) found(names map[string]bool) { h.have = names }
+
+// off reports whether no parity is made.
+func (h *shelf) off() bool { return h.s.opts.NoParity || h.s.db.ReadOnly() }
+
+// start begins to make the parity of packs that have none, and removes that of packs that are gone.
+func (h *shelf) start() {
+	if h.off() {
+		return
+	}
+	h.removeOrphans()
+	for _, job := range h.missing() {
+		h.want(job)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	h.stops = func() { cancel(); <-done }
+	go func() {
+		defer close(done)
+		h.run(ctx)
+	}()
+}
+
+// stop ends the making of parity and waits for it.
+func (h *shelf) stop() {
+	h.mu.Lock()
+	h.ended = true
+	h.cond.Broadcast()
+	h.mu.Unlock()
+	if h.stops != nil {
+		h.stops()
+	}
+}
+
+// missing lists the closed packs without parity.
+func (h *shelf) missing() (jobs []parityJob) {
+	for _, num := range h.s.packs.numbers() {
+		if name := h.s.packs.nameOf(num); isClosed(name) && !h.exists(name) { // one that is asked for twice is made once
+			jobs = append(jobs, parityJob{num: num, name: name})
+		}
+	}
+	return jobs
+}
+
+// exists reports whether a pack has a parity file.
+func (h *shelf) exists(pack string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.have[parityName(pack)]
+}
+
+// removeOrphans removes parity whose pack is neither there nor known to the database.
+func (h *shelf) removeOrphans() {
+	for name := range h.have {
+		num, _, ok := parsePackName(strings.TrimSuffix(name, paritySuffix) + closedSuffix)
+		if !ok || h.s.packs.has(num, strings.TrimSuffix(name, paritySuffix)+closedSuffix) {
+			continue
+		}
+		known := true
+		err := h.s.db.View(func(tx *kv.Txn) (err error) {
+			_, known, err = readPack(tx, num)
+			return err
+		})
+		if err == nil && !known {
+			h.forget(strings.TrimSuffix(name, paritySuffix) + closedSuffix)
+		}
+	}
+}
+
+// want asks for the parity of a pack.
+func (h *shelf) want(job parityJob) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.off() || h.ended {
+		return
+	}
+	if len(h.jobs) >= sumsAtOnce {
+		job.sums = packSums{}
+	}
+	h.jobs = append(h.jobs, job)
+	h.cond.Broadcast()
+}
+
+// remake asks for a pack's parity to be replaced by a new one.
+func (h *shelf) remake(num uint64, pack string) { h.want(parityJob{num: num, name: pack, again: true}) }
+
+// idle waits until all parity that was asked for has been made, or could not be, or ctx ends.
+func (h *shelf) idle(ctx context.Context) {
+	defer context.AfterFunc(ctx, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.cond.Broadcast()
+	})()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for (len(h.jobs) > 0 || h.busy) && !h.ended && h.stops != nil && ctx.Err() == nil {
+		h.cond.Wait()
+	}
+}
+
+// forget removes the parity of a pack that is gone.
+func (h *shelf) forget(pack string) {
+	h.naming.Lock()
+	defer h.naming.Unlock()
+	if !h.exists(pack) {
+		return
+	}
+	name := parityName(pack)
+	if err := h.s.fs.Remove(filepath.Join(h.s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.s.log.Warn("parity not removed", "file", name, "error", err)
+	}
+	h.set(name, false)
+	h.s.mended(name, "nothing: its pack is gone")
+}
+
+func (h *shelf) set(name string, there bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if there {
+		h.have[name] = true
+	} else {
+		delete(h.have, name)
+	}
+}
+
+func (h *shelf) run(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for {
+		for len(h.jobs) == 0 && !h.ended {
+			h.cond.Wait()
+		}
+		if h.ended {
+			return
+		}
+		job := h.jobs[0]
+		h.jobs, h.busy = h.jobs[1:], true
+		h.mu.Unlock()
+		if err := h.make(ctx, job); err != nil && ctx.Err() == nil && !errors.Is(err, errGone) {
+			h.s.log.Warn("parity not made", "pack", job.name, "error", err)
+		}
+		h.mu.Lock()
+		h.busy = false
+		h.cond.Broadcast()
+	}
+}
+
+// make writes the parity file of a pack, unless the pack differs from the hash in its name.
+func (h *shelf) make(ctx context.Context, job parityJob) error {
+	if h.exists(job.name) && !job.again {
+		return nil
+	}
+	pack, err := h.s.packs.acquire(job.num)
+	if err != nil {
+		return err
+	}
+	defer h.s.packs.release(pack)
+	if job.sums.blocks == nil {
+		info, err := pack.f.Stat()
+		if err != nil {
+			return err
+		}
+		if job.sums, err = sumPack(&tolerant{r: pack.f}, info.Size()); err != nil {
+			return err
+		}
+	}
+	_, hash, _ := parsePackName(job.name)
+	if sum := hex.EncodeToString(job.sums.whole[:])[:hashDigits]; sum != hash {
+		h.s.noteFile(job.name, -1, "the pack differs from the hash in its name")
+		return fmt.Errorf("the pack's SHA-256 begins with %s", sum)
+	}
+	shards, err := encodeParity(ctx, h.enc, &tolerant{r: pack.f}, job.sums)
+	if err != nil {
+		return err
+	}
+	return h.keep(job, shards)
+}
+
+// encodeColumn is how much of each shard is read at once.
+const encodeColumn = 64 << 10
+
+// encodeParity computes the parity shards of a pack, whose blocks must match their checksums.
+func encodeParity(ctx context.Context, enc reedsolomon.Encoder, r *tolerant, sums packSums) (parity [parityShards][]byte, err error) {
+	shard := int64(rowsOf(sums.size)) * parityBlock
+	for i := range parity {
+		parity[i] = make([]byte, shard)
+	}
+	buf := make([]byte, dataShards*encodeColumn)
+	for at := int64(0); at < shard; at += encodeColumn {
+		if ctx.Err() != nil {
+			return parity, context.Cause(ctx)
+		}
+		n := min(encodeColumn, shard-at)
+		column := make([][]byte, 0, dataShards+parityShards)
+		for i := range int64(dataShards) {
+			part := buf[i*encodeColumn : i*encodeColumn+n]
+			clear(part)
+			from := i*shard + at
+			if have := min(n, sums.size-from); have > 0 {
+				if _, err := readFull(r, part[:have], from); err != nil {
+					return parity, err
+				}
+				if err := checkBlocks(part[:have], sums.blocks[from/parityBlock:]); err != nil {
+					return parity, err
+				}
+			}
+			column = append(column, part)
+		}
+		for i := range parity {
+			column = append(column, parity[i][at:at+n])
+		}
+		if err := enc.Encode(column); err != nil {
+			return parity, fmt.Errorf("parity: %w", err)
+		}
+	}
+	return parity, nil
+}
+
+// checkBlocks compares blocks that lie behind one another with their checksums.
+func checkBlocks(b []byte, sums []uint32) error {
+	for i := 0; len(b) > 0; i++ {
+		n := min(parityBlock, len(b))
+		if blockSum(b[:n]) != sums[i] {
+			return errors.New("the pack has changed since it was closed")
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// keep writes a parity file and gives it its name, if the pack is still there by then.
+func (h *shelf) keep(job parityJob, shards [parityShards][]byte) error {
+	head := parityHead{num: job.num, pack: job.sums}
+	for _, shard := range shards {
+		for at := 0; at < len(shard); at += parityBlock {
+			head.parity = append(head.parity, blockSum(shard[at:at+parityBlock]))
+		}
+	}
+	name := parityName(job.name)
+	path := filepath.Join(h.s.dir, name)
+	b := head.encode()
+	last := binary.BigEndian.AppendUint32(b, uint32(len(b)))
+	if err := h.s.writeFile(path+tempSuffix, b, shards[0], shards[1], last); err != nil {
+		return err
+	}
+	if err := h.name(job, name, path); err != nil {
+		return err
+	}
+	return h.s.syncDir()
+}
+
+// name gives a finished parity file its name.
+func (h *shelf) name(job parityJob, name, path string) error {
+	h.naming.Lock()
+	defer h.naming.Unlock()
+	if !h.s.packs.has(job.num, job.name) {
+		return h.s.fs.Remove(path + tempSuffix)
+	}
+	if err := h.s.fs.Rename(path+tempSuffix, path); err != nil {
+		return errors.Join(err, h.s.fs.Remove(path+tempSuffix))
+	}
+	h.set(name, true)
+	h.s.mended(name, "its pack")
+	return nil
+}
+
+// writeFile writes a file and syncs it. Nothing of it stays on an error.
+func (s *Store) writeFile(path string, parts ...[]byte) error {
+	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return diskError("write", err)
+	}
+	for _, b := range parts {
+		if err == nil {
+			_, err = f.Write(b)
+		}
+	}
+	if err == nil && !s.opts.NoSync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(diskError("write", err), s.fs.Remove(path))
+	}
+	return nil
+}

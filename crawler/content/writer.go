@@ -1,0 +1,339 @@
+package content
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+)
+
+// tailPack is a pack that is being written, or was.
+type tailPack struct {
+	num    uint64
+	f      disk.File
+	end    int64 // bytes that were appended
+	synced int64 // of them, bytes that are on disk
+	lowest int64 // the lowest end since the fsync under way began
+	failed error // not nil: bytes behind synced must never be acknowledged
+}
+
+// appender is somebody who appends, and what was appended: the end of it in each pack.
+type appender struct {
+	wrote   map[*tailPack]int64
+	scratch []byte
+}
+
+// writer appends records to the one pack that is not closed. A write or fsync that fails leaves a pack in an unknown
+// state: then nobody who has written to it is told that the bytes are on disk, and the database accepts no more writes.
+type writer struct {
+	s       *Store
+	syncing sync.Mutex // one fsync or close of a pack at a time; taken before mu
+
+	mu   sync.Mutex // guards the fields below, and those of tailPacks
+	p    *tailPack  // nil: no pack is open
+	in   map[*byte]uint64
+	last *appender // who has written the end of the pack,
+	from int64     // from here on
+}
+
+// enter registers a Put in progress, so that garbage collection keeps segments that no record references yet.
+func (w *writer) enter() (leave func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.p == nil {
+		if err := w.begin(); err != nil {
+			return nil, err
+		}
+	}
+	me := new(byte)
+	w.in[me] = w.p.num
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.in, me)
+	}, nil
+}
+
+// settled returns the number below which nobody writes to packs any more.
+func (w *writer) settled() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := uint64(math.MaxUint64)
+	if w.p != nil {
+		before = w.p.num
+	}
+	for _, num := range w.in {
+		before = min(before, num)
+	}
+	return before
+}
+
+// append writes a record and returns its place. A full disk is ErrDiskFull, and nothing of the record stays behind; any
+// other error stops all writes.
+func (w *writer) append(by *appender, h head, body []byte) (place, error) {
+	by.scratch = appendSegment(by.scratch[:0], h, body)
+	n := int64(len(by.scratch))
+	w.mu.Lock()
+	for w.p != nil && w.p.end+n > w.s.opts.MaxPack {
+		p := w.p
+		w.mu.Unlock()
+		if err := w.closePack(p); err != nil {
+			return place{}, err
+		}
+		w.mu.Lock()
+	}
+	defer w.mu.Unlock()
+	if w.p == nil {
+		if err := w.begin(); err != nil {
+			return place{}, err
+		}
+	}
+	p := w.p
+	if w.last != by {
+		w.last, w.from = by, p.end
+	}
+	if err := w.write(p, by.scratch); err != nil {
+		return place{}, err
+	}
+	at := place{p.num, p.end}
+	p.end += n
+	if by.wrote == nil {
+		by.wrote = make(map[*tailPack]int64, 1)
+	}
+	by.wrote[p] = p.end
+	return at, nil
+}
+
+// write writes bytes behind the end of a pack.
+func (w *writer) write(p *tailPack, b []byte) error {
+	_, err := p.f.WriteAt(b, p.end)
+	if err == nil {
+		return nil
+	}
+	if disk.IsFull(err) {
+		cut := p.f.Truncate(p.end)
+		if cut == nil {
+			return diskError("write pack", err)
+		}
+		err = errors.Join(err, cut)
+	}
+	return w.fail(p, "write pack", err)
+}
+
+// takeBack truncates the records that by appended after anyone else's last append. No record of the database, committed
+// or pending, may name them.
+func (w *writer) takeBack(by *appender) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.p
+	if p == nil || w.last != by {
+		return
+	}
+	if err := p.f.Truncate(w.from); err != nil {
+		w.fail(p, "truncate pack", err)
+		return
+	}
+	p.end, w.last = w.from, nil
+	p.lowest, p.synced = min(p.lowest, p.end), min(p.synced, p.end)
+	if by.wrote[p] > p.end {
+		by.wrote[p] = p.end
+	}
+}
+
+// begin creates a pack. The caller has mu.
+func (w *writer) begin() error {
+	if err := w.s.writable(); err != nil {
+		return err
+	}
+	num, err := w.s.nums.take()
+	if err != nil {
+		return err
+	}
+	name := openName(num)
+	path := filepath.Join(w.s.dir, name)
+	f, err := w.s.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return w.refuse("create pack", err)
+	}
+	if _, err = f.WriteAt(headOf(num), 0); err == nil {
+		err = w.s.syncDir()
+	}
+	if err != nil {
+		err = errors.Join(err, f.Close(), w.s.fs.Remove(path)) // what is left of it is removed by the next Open
+		return w.refuse("create pack", err)
+	}
+	w.p, w.last = &tailPack{num: num, f: f, end: packHead}, nil
+	w.s.packs.add(num, name)
+	return nil
+}
+
+// refuse reports an error that has left no bytes of a Put in an unknown state: a full disk, or too few file descriptors,
+// concern one Put only. Anything else stops writes.
+func (w *writer) refuse(doing string, err error) error {
+	out := diskError(doing, err)
+	if !disk.IsFull(err) && !isShortage(err) {
+		w.s.db.StopWrites(out)
+	}
+	return out
+}
+
+// isShortage reports whether the process has run out of something that comes back.
+func isShortage(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+}
+
+// fail stops using a pack whose file is in an unknown state, and all writes. The next Open finds out what is in it. The
+// caller has mu.
+func (w *writer) fail(p *tailPack, doing string, err error) error {
+	if p.failed != nil {
+		return p.failed
+	}
+	p.failed = fmt.Errorf("content: %s %s: %w", doing, openName(p.num), err)
+	if w.p == p {
+		w.p, w.last = nil, nil
+	}
+	p.f.Close()
+	w.s.db.StopWrites(p.failed)
+	return p.failed
+}
+
+// sync returns nil when everything that by has appended is on disk.
+func (w *writer) sync(by *appender) error {
+	for p, end := range by.wrote {
+		if err := w.syncPack(p, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) syncPack(p *tailPack, end int64) error {
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	w.mu.Lock()
+	if p.failed != nil || p.synced >= end {
+		defer w.mu.Unlock()
+		return p.failed
+	}
+	upTo := p.end
+	p.lowest = upTo
+	w.mu.Unlock()
+	err := w.fsync(p.f)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		return w.fail(p, "sync pack", err) // what a failed fsync leaves behind is unknown
+	}
+	p.synced = max(p.synced, min(upTo, p.lowest))
+	return p.failed
+}
+
+func (w *writer) fsync(f disk.File) error {
+	if w.s.opts.NoSync {
+		return nil
+	}
+	return f.Sync()
+}
+
+// closePack makes a pack immutable and names it by its content, unless somebody else has.
+func (w *writer) closePack(p *tailPack) error {
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.p != p {
+		return p.failed
+	}
+	if err := w.fsync(p.f); err != nil {
+		return w.fail(p, "close pack", err)
+	}
+	p.synced = p.end
+	sums, err := sumPack(p.f, p.end)
+	if err != nil { // it is on disk, and stays open until the next Open
+		w.s.log.Error("pack cannot be read to be closed", "pack", openName(p.num), "error", err)
+		w.p, w.last = nil, nil
+		return p.f.Close()
+	}
+	name := closedName(p.num, sums.whole)
+	if err := w.s.fs.Rename(filepath.Join(w.s.dir, openName(p.num)), filepath.Join(w.s.dir, name)); err != nil {
+		return w.refuse("close pack "+openName(p.num), err)
+	}
+	w.s.packs.add(p.num, name)
+	w.s.renamedFile(openName(p.num), name)
+	w.p, w.last = nil, nil
+	if err = errors.Join(p.f.Close(), w.s.syncDir()); err != nil {
+		return w.refuse("close pack "+name, err)
+	}
+	w.s.parity.want(parityJob{num: p.num, name: name, sums: sums})
+	return nil
+}
+
+func (w *writer) close() error {
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.p == nil {
+		return nil
+	}
+	p := w.p
+	err := w.fsync(p.f)
+	if err != nil {
+		return w.fail(p, "sync pack", err)
+	}
+	p.synced, w.p = p.end, nil
+	return p.f.Close()
+}
+
+// current returns the number of the pack that is written, 0 for none.
+func (w *writer) current() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.p == nil {
+		return 0
+	}
+	return w.p.num
+}
+
+// roll closes the pack that is written, if any.
+func (w *writer) roll() error {
+	w.mu.Lock()
+	p, empty := w.p, w.p == nil || w.p.end <= packHead
+	w.mu.Unlock()
+	if empty {
+		return nil
+	}
+	return w.closePack(p)
+}
+
+// diskError makes ErrDiskFull of what a full disk or quota gives.
+func diskError(doing string, err error) error {
+	if disk.IsFull(err) {
+		return fmt.Errorf("content: %s: %w (%w)", doing, ErrDiskFull, err)
+	}
+	return fmt.Errorf("content: %s: %w", doing, err)
+}
+
+func (s *Store) syncDir() error {
+	if s.opts.NoSync {
+		return nil
+	}
+	return s.fs.SyncDir(s.dir)
+}
+
+// writable returns why nothing can be written now, or nil.
+func (s *Store) writable() error {
+	switch {
+	case s.isClosed():
+		return ErrClosed
+	case s.db.ReadOnly():
+		return fmt.Errorf("content: %w", kv.ErrReadOnly)
+	}
+	return s.db.WritesStopped()
+}

@@ -1,0 +1,269 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/schedule"
+	"odarchive/crawler/surt"
+	"odarchive/triplestore/kv"
+)
+
+// A record that cannot be read stops nothing. A group's record is made again from the records of its URLs and its queue; a
+// URL's from the job that is being done, or from what Options.Recall knows. What nobody knows is taken out, and the log
+// names it. ErrDamaged is about single records: whole blocks that cannot be read are the database's to mend.
+
+// ErrDamaged is in the chain of every error about a record that cannot be read.
+var ErrDamaged = errors.New("a damaged record")
+
+// Recalled is what somebody else knows of a URL whose record cannot be read.
+type Recalled struct {
+	Seed    catalog.Seed // Seed.URL is required
+	Sources []catalog.Source
+	Added   time.Time
+	Fetches int
+	Errors  int
+	History []schedule.Visit
+}
+
+// recall asks Options.Recall for a URL; nil where it is not known.
+func (f *Frontier) recall(key string) (*URL, error) {
+	if f.opts.Recall == nil {
+		return nil, nil
+	}
+	r, known, err := f.opts.Recall(key)
+	if err != nil || !known {
+		return nil, err
+	}
+	parsed, err := surt.Parse(r.Seed.URL)
+	if err != nil || f.key(parsed) != key {
+		return nil, nil
+	}
+	return &URL{Key: key, Seed: r.Seed, Sources: r.Sources, Group: safeGroup(f.opts.Group(parsed)), Added: r.Added, Due: f.opts.Now(), Priority: r.Seed.Priority,
+		History: r.History, Fetches: r.Fetches, Errors: r.Errors, Why: "its record in the queue was damaged: visited to find out how it stands"}, nil
+}
+
+// mendURL makes the record of a URL again, and that of its group, which queues the URL and is returned for the caller to
+// save. u is nil if the URL is lost.
+func (f *Frontier) mendURL(txn *kv.Txn, group string, e entry, as *URL) (h *host, u *URL, err error) {
+	if u, err = f.restore(txn, group, e, as); err != nil {
+		return nil, nil, err
+	}
+	if u != nil {
+		group = u.Group
+	}
+	h, err = f.remake(txn, group, true)
+	return h, u, err
+}
+
+// restore makes the record of a URL again whose remains cannot be read, if anybody knows it: as it is given, or else as it
+// is recalled. The group is where it may be queued; what is left there is cleared away. u is nil if the URL is lost.
+func (f *Frontier) restore(txn *kv.Txn, group string, e entry, as *URL) (u *URL, err error) {
+	if u, known, err := get(txn, e.key); err == nil && known && f.own(u) { // somebody else was first
+		return u, nil
+	}
+	if u = as; u == nil {
+		if u, err = f.recall(e.key); err != nil { // which must not stop the others
+			f.opts.Log.Error("what else is known of a URL with a damaged record cannot be read", "key", e.key, "error", err)
+		}
+	}
+	if err := clearURL(txn, group, e); err != nil {
+		return nil, err
+	}
+	if u == nil {
+		f.opts.Log.Error("the record of a URL is damaged and nobody else knows it: it is taken out of the queue", "key", e.key, "host", group)
+		return nil, nil
+	}
+	f.opts.Log.Warn("the damaged record of a URL was made again", "key", e.key, "url", u.Seed.URL)
+	u.known = false
+	return u, u.save(txn)
+}
+
+// clearURL deletes what is left of a URL: where its record is, the record there and at another time, and its queue entries.
+func clearURL(txn *kv.Txn, group string, e entry) error {
+	at, there, err := txn.Get(kv.SpaceFrontier, []byte(e.key))
+	if err != nil {
+		return err
+	}
+	gone := [][]byte{recordKey(e.due, e.key)}
+	if there && len(at) == 8 {
+		gone = append(gone, recordKey(readTime(at), e.key))
+	}
+	for _, k := range gone {
+		if err := txn.Delete(kv.SpaceDue, k); err != nil {
+			return err
+		}
+	}
+	if err := txn.Delete(kv.SpaceFrontier, []byte(e.key)); err != nil {
+		return err
+	}
+	return eachQueued(txn, group, func(_ byte, q entry, k []byte) error {
+		if q.key != e.key {
+			return nil
+		}
+		return txn.Delete(kv.SpaceQueue, k)
+	})
+}
+
+// eachQueued calls fn with all queue entries of a group and their keys, in order.
+func eachQueued(txn *kv.Txn, group string, fn func(band byte, e entry, k []byte) error) error {
+	prefix := append([]byte(group), 0)
+	return txn.Scan(kv.SpaceQueue, prefix, nil, func(k, _ []byte) (bool, error) {
+		due, key, ok := cutQueueKey(k, group)
+		if !ok {
+			return true, nil
+		}
+		return true, fn(k[len(group)+1], entry{due, key}, slices.Clone(k))
+	})
+}
+
+// remake computes the record of a group from the records of its URLs and from its queue; a long way, gone only where the
+// record cannot be read. What is not in them is lost: the bytes of versions, a back-off, outcomes older than the
+// histories. With write, queue entries that are missing are set; the caller saves the record.
+func (f *Frontier) remake(txn *kv.Txn, group string, write bool) (*host, error) {
+	h := &host{group: group, ready: maxTime}
+	var err error
+	if h.stale, err = places(txn, group); err != nil {
+		return nil, err
+	}
+	for _, prefix := range f.prefixes(Filter{Group: group}) {
+		err := txn.Scan(kv.SpaceFrontier, []byte(prefix), nil, func(k, _ []byte) (bool, error) {
+			u, _, err := get(txn, string(k))
+			if errors.Is(err, ErrDamaged) {
+				return true, nil
+			}
+			if err != nil || u.Group != group {
+				return err == nil, err
+			}
+			h.count(u)
+			if !write || u.Due.IsZero() || u.Blacklisted {
+				return true, nil
+			}
+			queued := queueKey(group, band(u.Priority), ms(u.Due), u.Key)
+			there, err := txn.Read(kv.SpaceQueue, queued, func([]byte) error { return nil })
+			if err == nil && !there {
+				err = txn.Set(kv.SpaceQueue, queued, nil)
+			}
+			return err == nil, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = eachQueued(txn, group, func(b byte, _ entry, _ []byte) error {
+		l := h.lane(b)
+		l.more, l.from = true, minTime
+		return nil
+	})
+	if err == nil {
+		err = h.settle(txn, ms(f.opts.Now()))
+	}
+	return h, err
+}
+
+// count adds a URL to what its group's record counts.
+func (h *host) count(u *URL) {
+	h.urls++
+	h.visits += int64(u.Fetches)
+	h.versions += int64(u.Changes)
+	for _, v := range u.History {
+		h.lastVisit = max(h.lastVisit, ms(v.At))
+		h.outcomes[outcomeCode(v.Outcome)]++
+	}
+}
+
+// places are the times at which a group stands in the index of ready groups: one, unless something is broken.
+func places(txn *kv.Txn, group string) (all []int64, err error) {
+	err = txn.Scan(kv.SpaceHosts, []byte(prefixReady), nil, func(k, _ []byte) (bool, error) {
+		if p, ok := placeOf(k); ok && p.group == group {
+			all = append(all, p.at)
+		}
+		return true, nil
+	})
+	return all, err
+}
+
+// mend makes damaged records of a group again: its own, and those of URLs, by their queue entries.
+func (f *Frontier) mend(ctx context.Context, group string, urls ...entry) error {
+	err := f.db.Update(ctx, func(txn *kv.Txn) error {
+		groups := map[string]*host{}
+		for _, e := range urls {
+			h, _, err := f.mendURL(txn, group, e, nil)
+			if err != nil {
+				return err
+			}
+			groups[h.group] = h
+			if h.group != group { // it stood in the wrong queue
+				delete(groups, group)
+			}
+		}
+		if groups[group] == nil {
+			h, err := f.remake(txn, group, true)
+			if err != nil {
+				return err
+			}
+			groups[group] = h
+		}
+		for _, h := range groups {
+			if err := f.saveOrDrop(txn, h); err != nil {
+				return err
+			}
+		}
+		return retotal(txn)
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: mend %s: %w", group, err)
+	}
+	return nil
+}
+
+// saveOrDrop saves the record of a group that was made again; one without URLs goes.
+func (f *Frontier) saveOrDrop(txn *kv.Txn, h *host) error {
+	if h.urls > 0 || len(h.lanes) > 0 {
+		return f.save(txn, h)
+	}
+	for _, at := range h.stale {
+		if err := txn.Delete(kv.SpaceHosts, readyKey(at, h.group)); err != nil {
+			return err
+		}
+	}
+	txn.OnCommit(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.window.remove(h.group, h.stale)
+	})
+	return txn.Delete(kv.SpaceHosts, hostKey(h.group))
+}
+
+// retotal computes the totals from the records of all groups.
+func retotal(txn *kv.Txn) error {
+	t, err := sumTotals(txn)
+	if err != nil {
+		return err
+	}
+	return txn.Set(kv.SpaceHosts, []byte(keyTotals), t.encode())
+}
+
+func sumTotals(txn *kv.Txn) (t totals, err error) {
+	err = txn.Scan(kv.SpaceHosts, []byte(prefixReady), nil, func(k, v []byte) (bool, error) {
+		p, ok := placeOf(k)
+		h := &host{group: p.group}
+		if !ok || h.decode(p.at, v) != nil {
+			return true, nil
+		}
+		if h.urls > 0 {
+			t.hosts++
+		}
+		t.urls += h.urls
+		t.visits += h.visits
+		for i, n := range h.outcomes {
+			t.outcomes[i] += n
+		}
+		return true, nil
+	})
+	return t, err
+}

@@ -1,0 +1,35 @@
+package disktest
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Seeds returns the seeds that a model test tries: so many from a random one on, or as many as ODARCHIVE_SEEDS says, or only
+// ODARCHIVE_SEED, as a failure prints it. With -short there are a fifth.
+func Seeds(t testing.TB, usual int) (seeds []uint64) {
+	t.Helper()
+	first, n := rand.Uint64N(1e9), usual
+	if testing.Short() {
+		n = (usual + 4) / 5
+	}
+	number := func(name string, set func(uint64)) {
+		s := os.Getenv(name)
+		if s == "" {
+			return
+		}
+		v, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		set(v)
+	}
+	number("ODARCHIVE_SEEDS", func(v uint64) { n = int(v) })
+	number("ODARCHIVE_SEED", func(v uint64) { first, n = v, 1 })
+	for i := range n {
+		seeds = append(seeds, first+uint64(i))
+	}
+	return seeds
+}

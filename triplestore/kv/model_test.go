@@ -1,0 +1,201 @@
+package kv_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"odarchive/triplestore/disk/disktest"
+	"odarchive/triplestore/kv"
+)
+
+// Several writers and batches are at work while operations of the disk fail and the power goes, again and again on one
+// disk. Whatever happens, after opening again: what was acknowledged is there; nothing is there of a function that failed,
+// or that the disk had no room for; what is unknown is there as a whole or not at all, and stays so.
+func TestWhateverFailsTheDatabaseHoldsWhatItAcknowledged(t *testing.T) {
+	seeds := disktest.Seeds(t, 60)
+	acknowledged, unknown := 0, 0
+	for i, seed := range seeds {
+		m := &model{rand: rand.New(rand.NewPCG(seed, 5)), bad: disktest.NewBadDisk(seed)}
+		for life := 0; life < 5 && m.failure == ""; life++ {
+			m.live()
+		}
+		if m.failure != "" { // the order of the writers is not the seed's: try it a few times
+			t.Fatalf("ODARCHIVE_SEED=%d (%d of %d): %s\n%s", seed, i+1, len(seeds), m.failure, m.bad.Story())
+		}
+		acknowledged += m.known.Acknowledged
+		unknown += m.known.Unknown
+	}
+	t.Logf("%d seeds from %d on: %d writes acknowledged, %d unknown", len(seeds), seeds[0], acknowledged, unknown)
+	if len(seeds) > 5 && (acknowledged == 0 || unknown == 0) {
+		t.Error("the test tests nothing")
+	}
+}
+
+// model is a database on a bad disk, and what is known of it.
+type model struct {
+	rand  *rand.Rand
+	bad   *disktest.BadDisk
+	known disktest.Ledger
+
+	mu      sync.Mutex // guards failure
+	failure string
+}
+
+const writers = 3
+
+func (m *model) fail(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failure == "" {
+		m.failure = fmt.Sprintf(format, args...)
+	}
+}
+
+// live opens the database, has the writers at work until they are done or the disk fails, and ends with a restart of the
+// process or of the machine.
+func (m *model) live() {
+	db, err := kv.Open("data", kv.Options{CacheInMemory: true, FS: m.bad.FS(), MinFree: -1, SaveAt: 4 << 10})
+	if err != nil {
+		m.fail("opening it: %v", err)
+		return
+	}
+	if damages := db.Damages(); len(damages) > 0 {
+		m.fail("opening finds %v", damages)
+	}
+	m.compare(db, true)
+	m.bad.Arrange("", "*.log", "*.state*", "tip")
+	var wg sync.WaitGroup
+	for w := range writers {
+		r := rand.New(rand.NewPCG(m.rand.Uint64(), uint64(w)))
+		wg.Go(func() { m.write(db, w, r) })
+	}
+	wg.Wait()
+	m.compare(db, false)
+	m.bad.Restart(db.Close)
+}
+
+func (m *model) write(db *kv.DB, writer int, r *rand.Rand) {
+	for range 15 {
+		w := m.known.Begin(writer, 1+r.IntN(5), r.IntN(5) == 0)
+		err := m.put(db, w, r)
+		full := errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrWritesStopped)
+		switch {
+		case err == nil:
+			m.known.Acknowledge(w)
+			continue
+		case errors.Is(err, errRefused), full && !w.Parts:
+			m.known.Refuse(w)
+		}
+		if !errors.Is(err, errRefused) {
+			m.bad.Say("writer %d, %d: %v", writer, w.Number, err)
+			if !full {
+				return
+			}
+		}
+	}
+}
+
+var errRefused = errors.New("the function fails")
+
+func key(w *disktest.Put, i int) []byte { return fmt.Appendf(nil, "%d/%06d/%d", w.Writer, w.Number, i) }
+
+// value is of another size for each write; some do not fit into a commit with others.
+func value(w *disktest.Put, i int) []byte {
+	size := w.Number * 7919 % 400
+	if w.Number%40 == 0 {
+		size = 200 << 10
+	}
+	return bytes.Repeat([]byte{byte(w.Number + i)}, size)
+}
+
+func counter(writer int) []byte { return fmt.Appendf(nil, "counter/%d", writer) }
+
+func (m *model) put(db *kv.DB, w *disktest.Put, r *rand.Rand) error {
+	if w.Parts {
+		b := db.Batch()
+		for i := range w.Entries {
+			if err := b.Set(kv.SpaceTest, key(w, i), value(w, i)); err != nil {
+				return err
+			}
+		}
+		return b.Flush()
+	}
+	refuse := r.IntN(8) == 0
+	if r.IntN(3) == 0 {
+		m.known.Replace(w)
+	}
+	last := m.known.Last(w.Writer)
+	return db.Update(context.Background(), func(tx *kv.Txn) error {
+		b, _, err := tx.Get(kv.SpaceTest, counter(w.Writer))
+		if err != nil {
+			return err
+		}
+		if n := number(b); n != last {
+			m.fail("writer %d reads that its last write was %d, it was %d", w.Writer, n, last)
+		}
+		err = tx.Set(kv.SpaceTest, counter(w.Writer), binary.BigEndian.AppendUint64(nil, uint64(w.Number)))
+		for i := range w.Entries {
+			err = errors.Join(err, tx.Set(kv.SpaceTest, key(w, i), value(w, i)))
+		}
+		if w.Replaces != nil {
+			for i := range w.Replaces.Entries {
+				err = errors.Join(err, tx.Delete(kv.SpaceTest, key(w.Replaces, i)))
+			}
+		}
+		if refuse {
+			return errRefused
+		}
+		return err
+	})
+}
+
+func number(b []byte) int {
+	if len(b) != 8 {
+		return 0
+	}
+	return int(binary.BigEndian.Uint64(b))
+}
+
+// compare holds the database to what is known.
+func (m *model) compare(db *kv.DB, opened bool) {
+	got := map[string][]byte{}
+	err := db.View(func(tx *kv.Txn) error {
+		return tx.Scan(kv.SpaceTest, nil, nil, func(key, val []byte) (bool, error) {
+			got[string(key)] = bytes.Clone(val)
+			return true, nil
+		})
+	})
+	if err != nil {
+		m.fail("reading: %v", err)
+		return
+	}
+	wrong := m.known.Compare(opened, func(w *disktest.Put) (n int) {
+		for i := range w.Entries {
+			val, ok := got[string(key(w, i))]
+			if ok && bytes.Equal(val, value(w, i)) {
+				n++
+				delete(got, string(key(w, i)))
+			}
+		}
+		return n
+	})
+	for writer := range writers {
+		if n, last := number(got[string(counter(writer))]), m.known.Last(writer); n != last {
+			wrong = append(wrong, fmt.Sprintf("writer %d: the counter says %d, the last write that is there is %d", writer, n, last))
+		}
+		delete(got, string(counter(writer)))
+	}
+	for key := range got {
+		wrong = append(wrong, fmt.Sprintf("%q is there, and nobody wrote it", key))
+	}
+	if len(wrong) > 0 {
+		m.fail("opened %v: %s", opened, strings.Join(wrong, "\n"))
+	}
+}
