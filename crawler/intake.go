@@ -120,11 +120,12 @@ func (in *Intake) End(ctx context.Context, r harvest.Report, done bool, next str
 	})
 }
 
-// keep registers seeds in both, with what their sources say cut to what records hold. Users and passwords in URLs are neither
-// kept nor sent.
+// keep registers a listing, with what sources say cut to what records hold. Users and passwords in its URLs are neither kept
+// nor sent.
 func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
 	listing.Seeds = slices.Clone(listing.Seeds)
-	for i, s := range listing.Seeds {
+	for i := range listing.Seeds {
+		s := listing.Seeds[i]
 		s.URL, _ = surt.WithoutSecret(s.URL)
 		var err error
 		if listing.Seeds[i], err = archive.BoundSeed(s); err != nil {

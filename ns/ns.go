@@ -160,6 +160,14 @@ func (m Mint) Parse(iri string) (ref Ref, ok bool) {
 	return Ref{}, false
 }
 
+// BaseOf returns the base that a version's IRI was minted below; ok is false for other IRIs.
+func BaseOf(versionIRI string) (base string, ok bool) {
+	base, id, found := strings.Cut(versionIRI, versionPath)
+	_, _, isVersion := SplitVersionID(id)
+	_, err := New(base)
+	return base, found && isVersion && err == nil && strings.HasSuffix(base, "/")
+}
+
 func parseVersion(id string) (Ref, bool) {
 	if id, path, isMember := strings.Cut(id, memberPath); isMember {
 		path, _, _ = strings.Cut(path, "#") // a column of a member is told as the member

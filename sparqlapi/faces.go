@@ -105,19 +105,24 @@ func robots(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-func alive(w http.ResponseWriter, _ *http.Request) error {
+func alive(w http.ResponseWriter, _ *http.Request) error { return say(w, "ok") }
+
+func say(w http.ResponseWriter, line string) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err := w.Write([]byte("ok\n"))
+	_, err := w.Write([]byte(line + "\n"))
 	return err
 }
 
 func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
-	if o.Ready != nil {
-		if err := o.Ready(r.Context()); err != nil {
-			return problem.Wrap(http.StatusServiceUnavailable, "Not ready", err)
-		}
+	if o.Ready == nil {
+		return alive(w, r)
 	}
-	return alive(w, r)
+	state, err := o.Ready(r.Context())
+	if err != nil {
+		problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", state).(*problem.Error)) // to people, too
+		return nil
+	}
+	return say(w, state)
 }
 
 func notFound(_ http.ResponseWriter, r *http.Request) error {

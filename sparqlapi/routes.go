@@ -8,6 +8,7 @@ import (
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
@@ -38,10 +39,13 @@ type Options struct {
 	Memento    http.Handler // time gates and time maps
 	CDX        http.Handler
 	Metrics    http.Handler
+	Check      http.Handler // an order to read everything stored
+	Figures    http.Handler // of the archive, for programs
 	Changes    *changes.API
 	Related    *related.API
 	Control    *control.API
-	Ready      func(context.Context) error // nil: ready when it answers
+	// Ready returns the state of the archive, and why it is not ready; nil: ready when it answers.
+	Ready func(context.Context) (state string, err error)
 
 	REST       *rest.API
 	LinkedData *linkeddata.LinkedData
@@ -94,7 +98,7 @@ func (o Options) routes(r chi.Router) {
 			read(text, base+"/get/file/url/*", a.FileByNamedURL)
 			read(text, base+"/get/datasets/hostname/{domain}", a.DatasetsByHost)
 			read(text, base+"/get/datasets/{domain}", a.DatasetsByHost)
-			write := r.With(o.Guard.Require)
+			write := r.With(o.Guard.Require, outlast.Handler)
 			write.Post(base+"/post/resource", problem.Handler(a.PostResources))
 			write.Post(base+"/post/resources", problem.Handler(a.PostResources))
 			write.Post(base+"/crawl", problem.Handler(a.Crawl))
@@ -120,7 +124,7 @@ func (o Options) routes(r chi.Router) {
 	if o.GraphStore != nil {
 		for _, path := range []string{"/rdf-graph-store", "/rdf-graph-store/*"} {
 			serve(r, path, compress(o.GraphStore), "GET", "HEAD")
-			serve(r, path, o.Guard.Require(o.GraphStore), "PUT", "POST", "DELETE")
+			serve(r, path, o.Guard.Require(outlast.Handler(o.GraphStore)), "PUT", "POST", "DELETE")
 		}
 	}
 	if o.Memento != nil {
@@ -154,7 +158,8 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/dataset", o.dataset)
 	}
 	if c := o.Control; c != nil {
-		write := r.With(o.Guard.Require)
+		guarded := r.With(o.Guard.Require)
+		write := guarded.With(outlast.Handler)
 		for _, base := range []string{"", "/api/v1"} {
 			read(r.With(compress), base+"/crawl/status", c.Status)
 			read(r.With(compress), base+"/crawl/hosts", c.Hosts)
@@ -163,7 +168,7 @@ func (o Options) routes(r chi.Router) {
 			write.Post(base+"/crawl/drop", problem.Handler(c.Drop))
 			write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 			write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
-			write.Post(base+"/backup", problem.Handler(c.Copy))
+			guarded.Post(base+"/backup", problem.Handler(c.Copy))
 		}
 	}
 	if c := o.Changes; c != nil {
@@ -178,6 +183,12 @@ func (o Options) routes(r chi.Router) {
 		}
 	}
 	read(r.With(compress), "/openapi.json", openAPI)
+	if o.Check != nil {
+		serve(r, "/check", o.Guard.Require(o.Check), "POST")
+	}
+	if o.Figures != nil {
+		serve(r, "/stats/figures", o.Figures, "GET", "HEAD")
+	}
 	if o.Metrics != nil {
 		serve(r, "/metrics", o.Metrics, "GET", "HEAD")
 	}

@@ -147,6 +147,9 @@ func Open(db *kv.DB, o Options) (*Store, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.wg.Go(func() { s.background(ctx) })
+	if db.ReadOnly() {
+		return s, nil
+	}
 	s.mergeIfLarge(st)
 	if st.dict.Swept() {
 		s.tidyLater(st)
@@ -167,8 +170,10 @@ func (s *Store) recover() (*state, error) {
 		if r, err = decodeRoot(b); err != nil {
 			return nil, err
 		}
-	} else if err := s.db.Update(context.Background(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, r.encode()) }); err != nil {
-		return nil, err
+	} else if !s.db.ReadOnly() {
+		if err := s.db.Update(context.Background(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, r.encode()) }); err != nil {
+			return nil, err
+		}
 	}
 	s.nextID.Store(r.nextID)
 	st := &state{base: &index.Base{}, dict: dict.New(s.dictCache), root: r, position: r.merged, logBytes: r.logBytes, graphs: new(graphList)}
@@ -198,6 +203,9 @@ func (s *Store) recover() (*state, error) {
 		return nil, err
 	}
 	st.terms = st.dict.Next()
+	if s.db.ReadOnly() {
+		return st, nil
+	}
 	for _, clean := range []func() error{
 		func() error { return sweep(s.db, r.lists, nil) },
 		func() error { return sweepUnborn(s.db, r.nextID) },

@@ -32,7 +32,8 @@ type view struct {
 	Query   string // text in the search field
 	Scripts []string
 	Page    any
-	Wide    bool // the page uses the whole window
+	Wide    bool   // the page uses the whole window
+	Notice  string // above the page: why the archive cannot do all that it should
 }
 
 func loadTemplates(u *UI) (*templates, error) {
@@ -69,7 +70,7 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 	if !ok {
 		return fmt.Errorf("ui: no template %q", name)
 	}
-	v.Path = r.URL.Path
+	v.Path, v.Notice = r.URL.Path, u.notice()
 	if v.Section == "" {
 		v.Section = v.Path
 	}

@@ -15,11 +15,12 @@ import (
 // Options of New. Archive and Mint are required.
 type Options struct {
 	Archive  Archive
-	Select   Select   // nil: pages leave out what needs a query
-	Describe Describe // nil: pages leave out triples
-	Changes  Changes  // nil: differences are shown by lines only
-	Harvests Harvests // nil: there were none
-	Crawl    Crawl    // nil: pages do not say how the crawl goes
+	Select   Select        // nil: pages leave out what needs a query
+	Describe Describe      // nil: pages leave out triples
+	Changes  Changes       // nil: differences are shown by lines only
+	Harvests Harvests      // nil: there were none
+	Crawl    Crawl         // nil: pages do not say how the crawl goes
+	Fixity   func() Fixity // nil: pages say nothing of it
 	Mint     ns.Mint
 	Examples []Example // of the console; nil for Examples(mint)
 	Log      *slog.Logger
@@ -35,6 +36,7 @@ type UI struct {
 	changes  Changes
 	harvests Harvests
 	crawl    Crawl
+	fixity   func() Fixity
 	mint     ns.Mint
 	examples []Example
 	log      *slog.Logger
@@ -54,7 +56,7 @@ type UI struct {
 
 // New reads templates and assets; both are embedded, so that only a broken build makes it fail.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -92,6 +94,7 @@ func (u *UI) Routes(r chi.Router) {
 		"/version":    u.versionPage,
 		"/crawls":     u.crawls,
 		"/statistics": u.statistics,
+		"/fixity":     u.fixityPage,
 		"/console":    u.console,
 		"/basket":     u.basket,
 		"/api-doc":    u.apiDoc,

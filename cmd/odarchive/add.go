@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ func (c *cli) add() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add URL...",
 		Short: "Register files to be crawled",
+		Long:  "Register files to be crawled. The server that holds the archive is asked to do it, if there is one.",
 		Example: `  odarchive add https://example.org/data.csv
   odarchive add https://example.org/data.csv --portal https://example.org/ --dataset https://example.org/dataset/1 --title "Trees"
   odarchive add --file list.txt        one URL a line; .csv with a column url, .jsonl with {"url": ...} too
@@ -62,12 +64,12 @@ func (c *cli) add() *cobra.Command {
 			if len(seeds) == 0 && file == "" {
 				return usagef("add needs at least one URL, or --file")
 			}
-			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
+			register := func(add func(context.Context, []catalog.Seed) ([]bool, error)) error {
 				bar := c.progress(int64(len(seeds)), "files")
 				defer bar.done()
 				added, done := 0, 0
 				for part := range slices.Chunk(seeds, 1000) {
-					fresh, err := n.Intake.Add(cmd.Context(), part)
+					fresh, err := add(cmd.Context(), part)
 					if err != nil {
 						return fmt.Errorf("%d of %d are registered: %w", done, len(seeds), err)
 					}
@@ -84,7 +86,11 @@ func (c *cli) add() *cobra.Command {
 					skipped = fmt.Sprintf(", %s skipped, the first: %v", english.Plural(listed.skipped, "bad line", ""), listed.first)
 				}
 				return c.print(map[string]int{"given": len(seeds), "added": added, "skipped": listed.skipped}, "%d given, %d new%s", len(seeds), added, skipped)
-			})
+			}
+			if r := c.remote(cmd.Context()); r != nil {
+				return register(r.Add)
+			}
+			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add) })
 		},
 	}
 	f := cmd.Flags()
@@ -95,6 +101,7 @@ func (c *cli) add() *cobra.Command {
 	f.StringVar(&file, "file", "", "list of URLs: .txt, .csv or .jsonl")
 	f.BoolVar(&skipBad, "skip-bad", false, "go on after lines of the list that name no URL, and say how many there were")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
+	c.remoteFlags(cmd)
 	return cmd
 }
 

@@ -14,11 +14,11 @@ func (c *cli) backup() *cobra.Command {
 		Use:   "backup -o FILE",
 		Short: "Copy the archive, wholly or what is new",
 		Long: `Write the whole archive to one file, or with --since what is new since an earlier backup. Every byte of the file is
-covered by a checksum, and it has its name only when it is complete. A server that holds the archive is asked with
---server; it goes on serving and crawling meanwhile.`,
+covered by a checksum, and it has its name only when it is complete. A server that holds the archive is asked to write it,
+here or with --endpoint elsewhere; it goes on serving and crawling meanwhile.`,
 		Example: `  odarchive backup -o monday.odab
   odarchive backup -o tuesday.odab --since monday.odab
-  odarchive backup -o now.odab --server http://localhost:8080/ --token "$SECRET"`,
+  odarchive backup -o now.odab --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
@@ -28,14 +28,17 @@ covered by a checksum, and it has its name only when it is complete. A server th
 			defer bar.done()
 			var written int64
 			progress := func(n int64) { written += n; bar.set(written, "backup") }
-			if server != "" {
-				info, err := app.BackupServer(cmd.Context(), server, c.cfg.Serve.Token, out, since, progress)
+			if c.server == "" {
+				c.server = server
+			}
+			if r := c.remote(cmd.Context()); r != nil {
+				info, err := r.Backup(cmd.Context(), out, since, progress)
 				if err != nil {
 					return err
 				}
 				return c.printBackup(out, info)
 			}
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				info, err := backup.ToFile(cmd.Context(), n.BackupSource(), out, since, progress)
 				if err != nil {
 					return err
@@ -47,8 +50,9 @@ covered by a checksum, and it has its name only when it is complete. A server th
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "file to write; it must not exist")
 	f.StringVar(&since, "since", "", "earlier backup; only what is new is written")
-	f.StringVar(&server, "server", "", "address of a running odarchive that holds the archive")
-	f.StringVar(&c.cfg.Serve.Token, "token", c.cfg.Serve.Token, "the server's token")
+	f.StringVar(&server, "server", "", "the same as --endpoint")
+	c.readOnlyFlag(cmd)
+	c.remoteFlags(cmd)
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }

@@ -42,6 +42,44 @@ func (c *cli) with(ctx context.Context, opts app.Options, f func(*app.Node) erro
 	return err
 }
 
+// reading opens the archive as with does, for a command that only reads: without writing anything where --read-only says
+// so, the directory cannot be written to, or another process holds it; then it says so.
+func (c *cli) reading(ctx context.Context, f func(*app.Node) error) error {
+	opts := app.Options{Reads: app.IfHeld}
+	if c.reads {
+		opts.Reads = app.AlwaysReadOnly
+	}
+	return c.with(ctx, opts, func(n *app.Node) error {
+		if n.Beside != "" && !c.reads {
+			fmt.Fprintln(c.stderr, "odarchive:", n.Beside)
+		}
+		return f(n)
+	})
+}
+
+// readOnlyFlag binds --read-only.
+func (c *cli) readOnlyFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.reads, "read-only", false, "write nothing to the archive's directory")
+}
+
+// remote is the process to ask instead of opening the directory: the server of --endpoint, or the one that holds the
+// directory, at its socket. nil if there is none.
+func (c *cli) remote(ctx context.Context) *app.Remote {
+	if c.server != "" {
+		return app.NewRemote(c.server, c.cfg.Serve.Token)
+	}
+	if c.reads {
+		return nil
+	}
+	return app.HolderOf(ctx, c.cfg.Data)
+}
+
+// remoteFlags binds what names a server.
+func (c *cli) remoteFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; without it the one that holds --data is asked, if there is one")
+	cmd.Flags().StringVar(&c.cfg.Serve.Token, "token", c.cfg.Serve.Token, "the server's token")
+}
+
 // print writes one result: JSON for programs, a line for people.
 func (c *cli) print(value any, format string, args ...any) error {
 	if c.json {

@@ -25,7 +25,7 @@ func (c *cli) diff() *cobra.Command {
   odarchive diff https://example.org/data.csv --from 0 --to 3 --key id --json`,
 		Args: exactly("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				all, err := n.Archive.Versions(cmd.Context(), args[0])
 				if err != nil {
 					return err
@@ -62,6 +62,7 @@ func (c *cli) diff() *cobra.Command {
 	f.StringSliceVar(&opts.Key, "key", nil, "columns that name a row; without it they are found")
 	f.IntVar(&opts.List, "list", 0, "how many changes to list, 0 for 100; counts are always of everything")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
+	c.readOnlyFlag(cmd)
 	return cmd
 }
 

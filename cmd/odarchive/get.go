@@ -33,7 +33,7 @@ func (c *cli) get() *cobra.Command {
 					return usagef("--at %q is no time such as 2026-01-01T00:00:00Z", at)
 				}
 			}
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				write, err := chosen(cmd.Context(), n, args[0], version, when)
 				if err != nil {
 					return err
@@ -46,6 +46,7 @@ func (c *cli) get() *cobra.Command {
 	f.IntVar(&version, "version", -1, "number of the version, 0 for the first; without it the latest")
 	f.StringVar(&at, "at", "", "the version that was current at this time")
 	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
+	c.readOnlyFlag(cmd)
 	return cmd
 }
 

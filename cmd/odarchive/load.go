@@ -156,7 +156,7 @@ func (c *cli) dump() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				if cmd.Flags().Changed("since") {
 					return n.DumpChanges(cmd.Context(), c.stdout, since)
 				}
@@ -166,5 +166,6 @@ func (c *cli) dump() *cobra.Command {
 	}
 	flags.bind(cmd)
 	cmd.Flags().Uint64Var(&since, "since", 0, "only what commits after this position changed: N-Quads behind '+' or '-'")
+	c.readOnlyFlag(cmd)
 	return cmd
 }

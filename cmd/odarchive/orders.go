@@ -14,54 +14,50 @@ import (
 )
 
 func (c *cli) requeue() *cobra.Command {
-	var to app.Receiver
 	cmd := &cobra.Command{
 		Use:   "requeue URL|HOST...",
 		Short: "Make files due now, whatever came of their last visits",
 		Long: `Make URLs due now, or all URLs of hosts. Failures in a row and back-offs are forgotten, and what was dropped is crawled
-again. The next crawl fetches them; a running one does at once. With --endpoint, the order goes to a running server.`,
+again. The next crawl fetches them; a running one does at once. The order goes to the server that holds the archive,
+if there is one, or with --endpoint to another.`,
 		Example: `  odarchive requeue https://example.org/data.csv
   odarchive requeue data.example.org
   odarchive requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: targets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), to, "/crawl/requeue", app.Order{Targets: args}, "due now", func(n *app.Node) (frontier.Ordered, error) {
+			return c.order(cmd.Context(), "/crawl/requeue", app.Order{Targets: args}, "due now", func(n *app.Node) (frontier.Ordered, error) {
 				return n.Intake.Requeue(cmd.Context(), args...)
 			})
 		},
 	}
-	c.remoteFlags(cmd, &to)
+	c.remoteFlags(cmd)
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }
 
 func (c *cli) drop() *cobra.Command {
-	var to app.Receiver
 	var why string
 	cmd := &cobra.Command{
 		Use:   "drop URL|HOST...",
 		Short: "Take files out of the crawl; what was archived stays",
 		Long: `Take URLs, or all URLs of hosts, out of the crawl. What was archived stays. They are kept out when a source lists them
 again, and so are new URLs of a host that was dropped, until 'odarchive requeue' takes them back.
-With --endpoint, the order goes to a running server.`,
+The order goes to the server that holds the archive,
+if there is one, or with --endpoint to another.`,
 		Example: `  odarchive drop https://example.org/data.csv --why "a calendar without an end"
   odarchive drop data.example.org
   odarchive drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: targets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), to, "/crawl/drop", app.Order{Targets: args, Why: why}, "dropped", func(n *app.Node) (frontier.Ordered, error) {
+			return c.order(cmd.Context(), "/crawl/drop", app.Order{Targets: args, Why: why}, "dropped", func(n *app.Node) (frontier.Ordered, error) {
 				return n.Intake.Drop(cmd.Context(), why, args...)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&why, "why", "", "what people are told")
-	c.remoteFlags(cmd, &to)
-	return cmd
-}
-
-func (c *cli) remoteFlags(cmd *cobra.Command, to *app.Receiver) {
-	cmd.Flags().StringVar(&to.Endpoint, "endpoint", "", "address of a running server, such as http://localhost:8080/, instead of the data directory")
-	cmd.Flags().StringVar(&to.Token, "token", "", "its token")
+	c.remoteFlags(cmd)
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
 }
 
 // targets checks that there are URLs, or names of hosts.
@@ -83,11 +79,11 @@ func targets(cmd *cobra.Command, args []string) error {
 
 // order gives an order to a running server, or to the archive in --data. What nothing is known of is an error, after the
 // rest has been done.
-func (c *cli) order(ctx context.Context, to app.Receiver, path string, o app.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
+func (c *cli) order(ctx context.Context, path string, o app.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
 	var done frontier.Ordered
 	var err error
-	if to.Endpoint != "" {
-		done, err = to.Order(ctx, path, o)
+	if r := c.remote(ctx); r != nil {
+		done, err = r.Order(ctx, path, o)
 	} else {
 		err = c.with(ctx, app.Options{}, func(n *app.Node) (err error) {
 			done, err = local(n)

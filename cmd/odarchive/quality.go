@@ -23,7 +23,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
   odarchive quality https://data.example.org/ --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, portals []string) error {
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				tables, err := n.Quality(cmd.Context(), portals...)
 				if err != nil {
 					return err
@@ -56,6 +56,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	c.readOnlyFlag(cmd)
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/results"
 
 	"github.com/dustin/go-humanize/english"
@@ -58,7 +59,7 @@ func (c *cli) query() *cobra.Command {
 			if endpoint != "" {
 				return app.QueryEndpoint(cmd.Context(), endpoint, text, f, c.stdout)
 			}
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				if explain {
 					return n.Explain(cmd.Context(), text, c.stdout)
 				}
@@ -71,6 +72,7 @@ func (c *cli) query() *cobra.Command {
 	fl.StringVar(&format, "format", "table", "table, json, xml, csv, tsv; for triples ttl, nt, rdfxml, jsonld")
 	fl.StringVar(&endpoint, "endpoint", "", "ask this SPARQL endpoint instead of the data directory")
 	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
+	c.readOnlyFlag(cmd)
 	return cmd
 }
 
@@ -95,6 +97,7 @@ func (c *cli) update() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [UPDATE]",
 		Short: "Apply a SPARQL update: all of it or nothing",
+		Long:  "Apply a SPARQL update, all of it or nothing. The server that holds the archive is asked to do it, if there is one.",
 		Example: `  odarchive update 'INSERT DATA { <http://example.org/a> <http://purl.org/dc/terms/title> "A" }'
   odarchive update --file changes.ru`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -102,18 +105,23 @@ func (c *cli) update() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
-				done, err := n.Update(cmd.Context(), text)
-				if err != nil {
-					return err
-				}
-				return c.print(done, "%d inserted, %d deleted", done.Inserted, done.Deleted)
-			})
+			if r := c.remote(cmd.Context()); r != nil {
+				return c.printUpdated(r.Update(cmd.Context(), text))
+			}
+			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error { return c.printUpdated(n.Update(cmd.Context(), text)) })
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "file with the update")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	c.remoteFlags(cmd)
 	return cmd
+}
+
+func (c *cli) printUpdated(done sparql.Updated, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.print(done, "%d inserted, %d deleted", done.Inserted, done.Deleted)
 }
 
 func (c *cli) zip() *cobra.Command {
@@ -134,7 +142,7 @@ cannot be unpacked any more is left out, and named there with the reason.`,
 			if out == "" {
 				return usagef("zip needs -o FILE, or -o - for standard output")
 			}
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				release := n.Content.Hold() // sizes stay as the plan has them
 				defer release()
 				plan, err := n.Bundle(cmd.Context(), text)
@@ -155,6 +163,7 @@ cannot be unpacked any more is left out, and named there with the reason.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output")
+	c.readOnlyFlag(cmd)
 	return cmd
 }
 

@@ -19,6 +19,8 @@ type cli struct {
 	cfg    config.Config
 	file   string // --config
 	json   bool
+	reads  bool   // --read-only
+	server string // --endpoint: address of a running server
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer

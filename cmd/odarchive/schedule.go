@@ -21,7 +21,7 @@ func (c *cli) schedule() *cobra.Command {
   odarchive schedule https://example.org/data.csv --schedule paper`,
 		Args: exactly("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
 				u, err := n.Frontier.Get(args[0])
 				if err != nil {
 					return err
@@ -62,5 +62,6 @@ func (c *cli) schedule() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	c.cfg.FetchFlags(cmd.Flags())
+	c.readOnlyFlag(cmd)
 	return cmd
 }

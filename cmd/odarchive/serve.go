@@ -17,10 +17,13 @@ func (c *cli) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the archive over HTTP and crawl in the background",
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what falls due. SIGTERM lets requests under way finish
-and returns leases, then exits 0. Without --token nothing can be added or changed over HTTP.`,
+and returns leases, then exits 0. Without --token nothing can be added or changed over HTTP. Commands ask the
+server that holds their archive, through a socket in its directory. With --read-only, or where the directory cannot be
+written to, it serves what is there, and neither crawls nor writes.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
-  odarchive serve --no-crawl`,
+  odarchive serve --no-crawl
+  odarchive serve --read-only --listen 127.0.0.1:8081`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := app.Listen(c.cfg.Serve.Listen)
@@ -31,9 +34,13 @@ and returns leases, then exits 0. Without --token nothing can be added or change
 			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
 				c.cfg.Base = localBase(l)
 			}
-			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
+			opts := app.Options{Create: true, Reads: app.IfUnwritable}
+			if c.reads {
+				opts = app.Options{Reads: app.AlwaysReadOnly}
+			}
+			return c.with(cmd.Context(), opts, func(n *app.Node) error {
 				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, l.Addr())
-				return c.serveNode(cmd.Context(), n, l, !c.cfg.Serve.NoCrawl)
+				return c.serveNode(cmd.Context(), n, l, !c.cfg.Serve.NoCrawl && n.Beside == "")
 			})
 		},
 	}
@@ -41,6 +48,7 @@ and returns leases, then exits 0. Without --token nothing can be added or change
 	c.cfg.ServeFlags(f)
 	f.BoolVar(&c.cfg.Serve.NoCrawl, "no-crawl", false, "serve only")
 	c.cfg.FetchFlags(f)
+	c.readOnlyFlag(cmd)
 	return cmd
 }
 
@@ -61,11 +69,21 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	if err != nil {
 		return err
 	}
+	listeners := []net.Listener{l}
+	if n.Beside == "" {
+		local, err := n.ListenSocket()
+		if err != nil {
+			c.log.Warn("commands cannot ask this server without a token", "error", err)
+		} else {
+			defer local.Close()
+			listeners = append(listeners, local)
+		}
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { n.Background(ctx, crawl) })
-	err = app.Serve(ctx, c.log, l, handler)
+	err = app.Serve(ctx, c.log, handler, listeners...)
 	stop()
 	background.Wait()
 	return err

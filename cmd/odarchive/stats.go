@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/crawler/catalog"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -18,46 +19,29 @@ func (c *cli) stats() *cobra.Command {
 		Example: "  odarchive stats\n  odarchive stats --json | jq .versions",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
-				s, err := n.Archive.Stats(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if c.json {
-					return c.print(statsOf(s), "")
-				}
-				return c.statsTable(s)
-			})
+			if r := c.remote(cmd.Context()); r != nil {
+				return c.showStats(r.Figures(cmd.Context()))
+			}
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.showStats(n.Figures(cmd.Context())) })
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	c.readOnlyFlag(cmd)
+	c.remoteFlags(cmd)
 	return cmd
 }
 
-// figures is what `stats --json` prints. Names are stable.
-type figures struct {
-	Resources   int            `json:"resources"`
-	Crawled     int            `json:"crawled"`
-	Hosts       int            `json:"hosts"`
-	Portals     int            `json:"portals"`
-	Datasets    int            `json:"datasets"`
-	Versions    int            `json:"versions"`
-	Visits      int            `json:"visits"`
-	Bytes       int64          `json:"bytes"`
-	StoredBytes int64          `json:"storedBytes"`
-	Triples     int            `json:"triples"`
-	Types       map[string]int `json:"types"`
-}
-
-func statsOf(s catalog.Stats) figures {
-	f := figures{s.Resources, s.Crawled, s.Hosts, s.Portals, s.Datasets, s.Versions, s.Visits, s.Bytes, s.StoredBytes, s.Triples, map[string]int{}}
-	for _, t := range s.Types {
-		f.Types[t.Key] = t.Count
+func (c *cli) showStats(f app.Figures, err error) error {
+	if err != nil {
+		return err
 	}
-	return f
+	if c.json {
+		return c.print(f, "")
+	}
+	return c.statsTable(f)
 }
 
-func (c *cli) statsTable(s catalog.Stats) error {
+func (c *cli) statsTable(s app.Figures) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(name, value string) { fmt.Fprintf(w, "%s\t%s\t\n", name, value) }
 	row("URLs", humanize.Comma(int64(s.Resources)))
@@ -70,8 +54,10 @@ func (c *cli) statsTable(s catalog.Stats) error {
 	row("bytes", humanize.IBytes(uint64(s.Bytes)))
 	row("on disk", humanize.IBytes(uint64(s.StoredBytes)))
 	row("triples", humanize.Comma(int64(s.Triples)))
-	for _, t := range s.Types {
-		row(t.Key, humanize.Comma(int64(t.Count)))
+	types := slices.Sorted(maps.Keys(s.Types))
+	slices.SortStableFunc(types, func(a, b string) int { return s.Types[b] - s.Types[a] })
+	for _, t := range types {
+		row(t, humanize.Comma(int64(s.Types[t])))
 	}
 	return w.Flush()
 }

@@ -48,6 +48,9 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 	if err := checkPacks(filepath.Join(work, packsDir), info); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
+	if err := syncDir(work); err != nil {
+		return info, fmt.Errorf("restore: %w", err)
+	}
 	os.Remove(dir) // an empty one
 	if err := os.Rename(work, dir); err != nil {
 		return info, fmt.Errorf("restore: %w", err)

@@ -98,6 +98,9 @@ type Frontier struct {
 // New opens the frontier of a database.
 func New(db *kv.DB, opts Options) (*Frontier, error) {
 	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow(), writing: map[string]int{}}
+	if db.ReadOnly() {
+		return f, f.openReadOnly()
+	}
 	var older bool
 	err := db.Update(context.Background(), func(txn *kv.Txn) (err error) {
 		if older, err = checkFormat(txn); err != nil {
@@ -122,6 +125,26 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 		return nil, fmt.Errorf("frontier: open: %w", err)
 	}
 	return f, nil
+}
+
+// openReadOnly leaves the database as it is. Leases cannot be had.
+func (f *Frontier) openReadOnly() error {
+	err := f.db.View(func(txn *kv.Txn) error {
+		v, err := counter(txn, keyFormat)
+		if err == nil && v > formatVersion {
+			err = fmt.Errorf("the frontier has format %d, this program knows %d", v, formatVersion)
+		}
+		if err != nil {
+			return err
+		}
+		why, _, err := txn.Get(kv.SpaceHosts, []byte(keyPaused))
+		f.paused = string(why)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: open: %w", err)
+	}
+	return nil
 }
 
 // formatVersion is raised when a newer program writes what an older one would misread.

@@ -23,6 +23,16 @@ type Keeper struct {
 	// Visited are the datasets of a portal whose files were fetched since a moment; false where that are too many to say. nil:
 	// it is not known, so Update measures everything.
 	Visited func(ctx context.Context, portal string, since time.Time) (datasets []string, known bool, err error)
+	// ReadOnly measures and keeps nothing.
+	ReadOnly bool
+}
+
+// write drops some quads and adds others.
+func (k Keeper) write(ctx context.Context, drop, add []term.Quad) error {
+	if k.ReadOnly {
+		return nil
+	}
+	return k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, drop, add) })
 }
 
 const (
@@ -203,7 +213,7 @@ func (k Keeper) keep(ctx context.Context, portal string, things []term.Key, valu
 	if err != nil || changed == 0 {
 		return changed, err
 	}
-	return changed, k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, drop, add) })
+	return changed, k.write(ctx, drop, add)
 }
 
 // forget the measurements of datasets that are listed no longer.
@@ -226,7 +236,7 @@ func (k Keeper) forget(ctx context.Context, portal string, datasets []term.Key) 
 		return err
 	}
 	for part := range slices.Chunk(drop, 20_000) {
-		if err := k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, part, nil) }); err != nil {
+		if err := k.write(ctx, part, nil); err != nil {
 			return err
 		}
 	}

@@ -76,5 +76,5 @@ func (k Keeper) say(ctx context.Context, portal, property string, objectsNow []t
 		}
 		return quads
 	}
-	return k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, about(before), about(objectsNow)) })
+	return k.write(ctx, about(before), about(objectsNow))
 }

@@ -9,6 +9,7 @@
 package problem
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,17 +101,24 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// Write answers r with err. It writes nothing where err is nil or the client has gone. A handler that has already
-// sent its status cannot tell an error any more: it should panic with http.ErrAbortHandler instead, so that the
-// client sees a broken answer and not a short one.
+// Write answers r with err. It writes nothing where err is nil. A handler that has already sent its status cannot tell an
+// error any more: it should panic with http.ErrAbortHandler instead, so that the client sees a broken answer and not a
+// short one.
+//
+// A client that has closed its side of the connection may still read, and net/http answers 200 for a handler that writes
+// nothing: such a client is answered, too, with 499 where its leaving was what ended the work.
 func Write(w http.ResponseWriter, r *http.Request, err error) {
 	if err == nil {
 		return
 	}
 	s := from(r.Context())
 	e := s.table.Find(err)
-	if e.Status == StatusClientClosed || gone(r) {
+	switch {
+	case errors.Is(context.Cause(r.Context()), ErrStopping) && errors.Is(err, context.Canceled):
+		e = standard.Find(ErrStopping)
+	case e.Status == StatusClientClosed || gone(r) && e.Status >= http.StatusInternalServerError:
 		s.log.DebugContext(r.Context(), "client went away", "path", r.URL.Path, "err", err)
+		Send(w, r, standard.Find(context.Canceled))
 		return
 	}
 	if e.Status >= http.StatusInternalServerError {

@@ -90,14 +90,26 @@ func TestOnlyServerFailuresAreLoggedAndOnce(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentToAClientThatWentAway(t *testing.T) {
+func TestAClientThatClosedItsSideIsNeverAnswered200(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
+	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	res := answer(t, problem.Options{}, httptest.NewRequest("GET", "/", nil).WithContext(ctx), errors.New("write: broken pipe"))
-	body, _ := io.ReadAll(res.Body)
-	if len(body) != 0 || res.Header.Get("Content-Type") != "" {
-		t.Errorf("sent %d %q", res.StatusCode, body)
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(problem.ErrStopping)
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		want int
+	}{
+		{gone, fmt.Errorf("query: %w", context.Canceled), 499},
+		{gone, errors.New("write: broken pipe"), 499},
+		{gone, problem.New(400, "Syntax error", ""), 400},
+		{stopped, fmt.Errorf("update: %w", context.Canceled), 503},
+		{stopped, problem.New(400, "Syntax error", ""), 400},
+	} {
+		if res := answer(t, problem.Options{}, httptest.NewRequest("GET", "/", nil).WithContext(c.ctx), c.err); res.StatusCode != c.want {
+			t.Errorf("%v: %d, want %d", c.err, res.StatusCode, c.want)
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// StatusClientClosed stands for a client that went away: nothing is sent, access logs show it.
+// StatusClientClosed answers a client that closed its side of the connection before its request was dealt with.
 const StatusClientClosed = 499
 
 // Rule says how an error, or any error that wraps it, is answered.
@@ -18,14 +18,19 @@ type Rule struct {
 	Status     int
 	Title      string
 	Tell       bool          // the error's text is meant for the client and becomes the detail
+	Advice     string        // what to do about it, a sentence behind the detail
 	RetryAfter time.Duration // > 0: sent as Retry-After
 }
 
 // Table is searched from the top; the first rule whose Err is in the chain of an error wins.
 type Table []Rule
 
+// ErrStopping is the cause with which a server ends the contexts of requests that outlast its grace.
+var ErrStopping = errors.New("the server is being stopped")
+
 // standard holds what needs no package of the project.
 var standard = Table{
+	{Err: ErrStopping, Status: http.StatusServiceUnavailable, Title: "The server is being stopped", RetryAfter: 10 * time.Second},
 	{Err: context.DeadlineExceeded, Status: http.StatusServiceUnavailable, Title: "The time limit for this request has passed"},
 	{Err: context.Canceled, Status: StatusClientClosed, Title: "The client went away"},
 	{Err: http.ErrNotMultipart, Status: http.StatusUnsupportedMediaType, Title: "Not a multipart form", Tell: true},
@@ -52,6 +57,10 @@ func (t Table) Find(err error) *Error {
 			if rule.Tell {
 				e.Detail = err.Error()
 			}
+			if rule.Tell && rule.Advice != "" {
+				e.Detail += ". "
+			}
+			e.Detail += rule.Advice
 			return e
 		}
 	}
@@ -95,7 +104,8 @@ func from(ctx context.Context) *settings {
 	return &settings{log: discard}
 }
 
-// gone tells whether the client has closed the connection; a deadline of the server's own is not that.
+// gone tells whether the client has closed the connection; a deadline or the end of the server's own is not that.
 func gone(r *http.Request) bool {
-	return errors.Is(r.Context().Err(), context.Canceled) && !errors.Is(context.Cause(r.Context()), context.DeadlineExceeded)
+	cause := context.Cause(r.Context())
+	return errors.Is(r.Context().Err(), context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) && !errors.Is(cause, ErrStopping)
 }

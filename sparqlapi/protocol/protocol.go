@@ -4,7 +4,7 @@
 // A Handler reads a request (request.go), has the engine answer it over one snapshot of the store, and streams the
 // result in the format the client likes best (write.go). The first rows leave as soon as they are there. An error before
 // the first byte has left is an HTTP error with a problem document; after it the connection is cut, so that nobody
-// takes half a result for a whole one. A client that goes away stops its query.
+// takes half a result for a whole one. A client that goes away stops its query, but not an update that arrived whole.
 //
 // Who may update is decided by a function of the program; nothing else here writes.
 package protocol
@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"time"
 
+	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/exec"
@@ -90,6 +91,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		if err := h.mayUpdate(r); err != nil {
 			return err
 		}
+		ctx, release := outlast.Client(r.Context())
+		defer release()
+		r = r.WithContext(ctx)
 	}
 	leave, err := h.enter(r.Context())
 	if err != nil {
@@ -97,7 +101,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer leave()
 	if req.kind == update {
-		return h.update(w, r, req)
+		problem.Write(w, r, Answer(h.update(w, r, req))) // here, where r does not end with its client
+		return nil
 	}
 	return h.query(w, r, req)
 }

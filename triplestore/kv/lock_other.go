@@ -4,6 +4,8 @@ package kv
 
 const ownLock = false
 
+const ownerName = "OWNER"
+
 // dirLock is Badger's own lock elsewhere; it does not say who holds it.
 type dirLock struct{}
 

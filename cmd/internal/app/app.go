@@ -39,6 +39,7 @@ import (
 type Options struct {
 	Create bool             // make the archive where there is none
 	Clock  func() time.Time // the archive's time; nil for the system's
+	Reads  Reading          // whether, and when, the archive is opened without writing
 }
 
 // Node is an opened archive. Close it.
@@ -59,9 +60,11 @@ type Node struct {
 	Intake   *crawler.Intake
 	Pipeline *crawler.Pipeline
 	Engine   *sparql.Engine
+	Beside   string          // why the archive is open for reading only, as a sentence; "" if it can be written
 	Jobs     *supervise.Jobs // what runs in the background
 
-	close []func() error // in the order they were opened
+	described described
+	close     []func() error // in the order they were opened
 }
 
 // leastRoom is the free space of the disk below which the crawl stands still until there is room again: more than Put
@@ -79,25 +82,14 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options
 	if n.Mint, err = ns.New(cfg.Base); err != nil {
 		return nil, err
 	}
-	first, err := openDirectory(cfg.Data, n.Mint.Base, opts.Create, time.Now())
-	if err != nil {
+	if err := n.openDirectory(opts); err != nil {
 		return nil, err
 	}
-	if opts.Create && first != n.Mint.Base {
-		log.Warn("the archive began with IRIs below another base, and old and new ones will not meet: give --base "+first+" to keep them together", "base", n.Mint.Base)
-	}
-	if err := errors.Join(n.openStores(), ctx.Err()); err != nil {
+	if err := errors.Join(n.openStores(opts.Reads), ctx.Err()); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	if err := n.Archive.Upgrade(ctx); err != nil {
+	if err := n.prepare(ctx, opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("archive %s: %w", cfg.Data, err), n.Close())
-	}
-	indexed, err := n.Archive.Prepare(ctx)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("archive %s: %w", cfg.Data, err), n.Close())
-	}
-	if indexed > 0 {
-		log.Info("search index made", "resources", indexed)
 	}
 	if err := n.openCrawler(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -118,9 +110,9 @@ func (n *Node) Close() error {
 
 func (n *Node) onClose(f func() error) { n.close = append(n.close, f) }
 
-func (n *Node) openStores() (err error) {
+func (n *Node) openStores(reads Reading) (err error) {
 	data := n.Config.Data
-	if n.DB, err = kv.Open(data, kv.Options{Log: n.Log}); err != nil {
+	if err := n.openDatabase(reads); err != nil {
 		return fmt.Errorf("archive %s: %w", data, err)
 	}
 	n.onClose(n.DB.Close)
@@ -136,10 +128,30 @@ func (n *Node) openStores() (err error) {
 	return nil
 }
 
+// prepare brings the archive to the formats of this program. An archive that is open for reading only is left as it is.
+func (n *Node) prepare(ctx context.Context, opts Options) error {
+	if n.DB.ReadOnly() {
+		return nil
+	}
+	if err := n.storeDirectory(ctx, opts); err != nil {
+		return err
+	}
+	n.rememberLosses(ctx)
+	n.onClose(func() error { n.rememberLosses(context.WithoutCancel(ctx)); return nil })
+	if err := n.Archive.Upgrade(ctx); err != nil {
+		return err
+	}
+	indexed, err := n.Archive.Prepare(ctx)
+	if err == nil && indexed > 0 {
+		n.Log.Info("search index made", "resources", indexed)
+	}
+	return err
+}
+
 func (n *Node) openCrawler() error {
 	settings := n.Config.Fetch
 	var err error
-	if n.Spool, err = spool.New(filepath.Join(n.Config.Data, "spool"), spool.Options{}); err != nil {
+	if n.Spool, err = n.openSpool(); err != nil {
 		return err
 	}
 	nets, err := settings.Networks()
@@ -247,8 +259,13 @@ func (n *Node) Background(ctx context.Context, crawl bool) {
 		})
 		job("tidying", n.keepTidy)
 		job("quality", n.MeasureInBackground)
-	} else {
+	} else if !n.DB.ReadOnly() {
 		group.Go(func() { n.Pipeline.KeepJoined(ctx) }) // what an earlier crawl has left
+	}
+	if rate := n.scrubRate(); rate > 0 {
+		for _, part := range n.scrubbedParts() {
+			job("scrub of the "+part.name, func(ctx context.Context) error { return part.Scrub(ctx, rate) })
+		}
 	}
 	group.Wait()
 }
@@ -270,6 +287,7 @@ func (n *Node) keepTidy(ctx context.Context) error {
 // Tidy gives the space back that segments took before later versions cut them. What it cannot do now it will do another
 // time, so a failure is only logged.
 func (n *Node) Tidy(ctx context.Context) {
+	n.rememberLosses(ctx)
 	done, err := n.Content.Compact(ctx)
 	if err != nil && ctx.Err() == nil {
 		n.Log.Warn("packs not compacted", "error", err)

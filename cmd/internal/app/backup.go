@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,14 +8,15 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"odarchive/crawler/backup"
+	"odarchive/triplestore/disk"
 )
 
 // BackupSource is what a backup of the node is made of.
 func (n *Node) BackupSource() backup.Source {
-	return backup.Source{DB: n.DB, Content: n.Content, Dir: n.Config.Data, Files: []string{directoryFile}}
+	return backup.Source{DB: n.DB, Content: n.Content, Dir: n.Config.Data, Files: []string{directoryFile, directoryCopy}}
 }
 
 // Backup writes a backup to a request's answer.
@@ -25,8 +25,8 @@ func (n *Node) Backup(ctx context.Context, w io.Writer, since *backup.Info) erro
 	return err
 }
 
-// BackupServer has a running server write a backup, and keeps it in a file that has its name only when it is whole.
-func BackupServer(ctx context.Context, server, token, out, since string, progress backup.Progress) (info backup.Info, err error) {
+// Backup has the server write a backup, and keeps it in a file that has its name only when it is whole.
+func (r *Remote) Backup(ctx context.Context, out, since string, progress backup.Progress) (info backup.Info, err error) {
 	if _, err := os.Stat(out); err == nil {
 		return info, fmt.Errorf("%s: %w", out, backup.ErrExists)
 	}
@@ -40,21 +40,12 @@ func BackupServer(ctx context.Context, server, token, out, since string, progres
 			return info, err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(server, "/")+"/backup", bytes.NewReader(body))
-	if err != nil {
-		return info, fmt.Errorf("--server %q: expected an address such as http://localhost:8080/: %w", server, err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
+	in, err := r.do(ctx, http.MethodPost, "/backup", "application/json", body)
 	if err != nil {
 		return info, fmt.Errorf("backup: %w", err)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		why, err := io.ReadAll(io.LimitReader(resp.Body, 500))
-		return info, errors.Join(fmt.Errorf("%s answered %s: %s", server, resp.Status, why), err)
-	}
-	return keepBackup(resp.Body, out, progress)
+	defer in.Close()
+	return keepBackup(in, out, progress)
 }
 
 func keepBackup(body io.Reader, out string, progress backup.Progress) (info backup.Info, err error) {
@@ -70,6 +61,9 @@ func keepBackup(body io.Reader, out string, progress backup.Progress) (info back
 	}
 	if err == nil {
 		err = os.Rename(part, out)
+	}
+	if err == nil {
+		return info, disk.OS{}.SyncDir(filepath.Dir(out))
 	}
 	if err != nil {
 		return info, errors.Join(fmt.Errorf("backup %s: %w", out, err), os.Remove(part))

@@ -1,19 +1,27 @@
 package app
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
+
+	"odarchive/triplestore/disk"
 )
 
 // formatVersion is the layout of a data directory that this program writes; it opens this one and older ones.
 //
 //	1: db/ (Badger), packs/ (file bytes), spool/ (bytes on their way, nothing to keep)
-const formatVersion = 1
+//	2: log/ and snapshots/ too, from which db/ can be made; odarchive.json has a checksum and a copy
+const formatVersion = 2
 
 // directory is what stands in odarchive.json at the root of a data directory.
 type directory struct {
@@ -22,63 +30,198 @@ type directory struct {
 	Base    string    `json:"base,omitempty"` // below which its IRIs were minted first
 }
 
-const directoryFile = "odarchive.json"
+// The description of a data directory is kept twice: the first file is written first and counts where both are sound.
+const (
+	directoryFile = "odarchive.json"
+	directoryCopy = "odarchive.json.copy"
+)
 
-// openDirectory checks that dir is an archive this program can read, and makes one of a missing or empty directory if
-// it may. Nothing is touched in a directory that holds something else. It gives the base under which the archive began,
-// which is kept where the caller may create one.
-func openDirectory(dir, base string, create bool, now time.Time) (first string, err error) {
-	raw, err := os.ReadFile(filepath.Join(dir, directoryFile))
-	switch {
-	case err == nil:
-		var d directory
-		if err := json.Unmarshal(raw, &d); err != nil || d.Format < 1 {
-			return "", fmt.Errorf("data directory %s: %s is damaged; it should read {\"format\":%d,...}", dir, directoryFile, formatVersion)
-		}
-		if d.Format > formatVersion {
-			return "", fmt.Errorf("data directory %s has format %d, and this program knows formats up to %d: use a newer odarchive", dir, d.Format, formatVersion)
-		}
-		if d.Base == "" && create {
-			d.Base = base
-			return base, d.write(dir)
-		}
-		return d.Base, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("data directory %s: %w", dir, err)
+// maxDirectoryFile bounds what is read of a description.
+const maxDirectoryFile = 64 << 10
+
+// checksumMark begins the last member of a description, the CRC-32C of every byte before the mark.
+const checksumMark = `,"crc32c":"`
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (d directory) encode() ([]byte, error) {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("data directory %s: %w", dir, err)
-	}
-	if len(entries) > 0 {
-		return "", fmt.Errorf("%s is no archive: it holds other files (%s, ...); name another directory with --data", dir, entries[0].Name())
-	}
-	if !create {
-		return "", fmt.Errorf("there is no archive in %s yet: 'odarchive add', 'harvest', 'load' or 'serve' makes one", dir)
-	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return "", fmt.Errorf("data directory: %w", err)
-	}
-	return base, directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), Base: base}.write(dir)
+	raw = bytes.TrimSuffix(raw, []byte("}"))
+	return fmt.Appendf(raw, "%s%08x\"}\n", checksumMark, crc32.Checksum(raw, castagnoli)), nil
 }
 
-func (d directory) write(dir string) error {
-	raw, err := json.Marshal(d)
+// errDescription says that a description cannot be believed.
+var errDescription = errors.New("differs from its checksum, or is no description of an archive")
+
+// decodeDirectory reads a description. Those of format 1 have no checksum.
+func decodeDirectory(raw []byte) (d directory, err error) {
+	if json.Unmarshal(raw, &d) != nil || d.Format < 1 {
+		return directory{}, errDescription
+	}
+	at := bytes.LastIndex(raw, []byte(checksumMark))
+	if at < 0 {
+		if d.Format > 1 {
+			return directory{}, errDescription
+		}
+		return d, nil
+	}
+	want := fmt.Sprintf("%s%08x\"}\n", checksumMark, crc32.Checksum(raw[:at], castagnoli))
+	if string(raw[at:]) != want {
+		return directory{}, errDescription
+	}
+	return d, nil
+}
+
+// write replaces both copies, the first one first.
+func (d directory) write(fsys disk.FS, dir string) error {
+	raw, err := d.encode()
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(dir, directoryFile)
-	f, err := os.OpenFile(name+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
-	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
+	for _, name := range []string{directoryFile, directoryCopy} {
+		if err := disk.WriteFile(fsys, filepath.Join(dir, name), raw, 0o640); err != nil {
+			return fmt.Errorf("data directory: %w", err)
+		}
 	}
-	_, err = f.Write(append(raw, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(name+".new", name)
+	return nil
+}
+
+// described is what a data directory says of itself, and what is wrong with how it says it.
+type described struct {
+	directory
+	exists  bool          // there is an archive
+	stale   bool          // the files are to be written again
+	damages []disk.Damage // of the files; Mended once they are written
+}
+
+// describe reads the description of a data directory and touches nothing. Where one copy is damaged or missing the other
+// counts; where both are, and the directory holds an archive nevertheless, Base is "" and must be found in the archive.
+// A directory that holds something else is an error.
+func describe(fsys disk.FS, dir string, now time.Time) (d described, err error) {
+	var sound []directory
+	for _, name := range []string{directoryFile, directoryCopy} {
+		raw, err := disk.ReadFile(fsys, filepath.Join(dir, name), maxDirectoryFile)
+		if err == nil {
+			var one directory
+			if one, err = decodeDirectory(raw); err == nil {
+				sound = append(sound, one)
+				d.stale = d.stale || one != sound[0]
+				continue
+			}
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			return d, fmt.Errorf("data directory %s: %w", dir, err)
+		}
+		d.damages = append(d.damages, disk.Damage{File: name, Offset: -1, Why: missingOr(err), Found: now})
 	}
-	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
+	switch {
+	case len(sound) > 0:
+		d.directory, d.exists = sound[0], true
+		if d.Format == 1 {
+			d.damages = nil // had no copy
+		}
+		d.stale = d.stale || len(d.damages) > 0
+	default:
+		if d.exists, err = holdsArchive(fsys, dir); err != nil {
+			return d, err
+		}
+		if !d.exists {
+			d.damages = nil
+			return d, isEmpty(fsys, dir)
+		}
+		d.directory = directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second)}
+		d.stale = true
+	}
+	if d.Format > formatVersion {
+		return d, fmt.Errorf("data directory %s has format %d, and this program knows formats up to %d: use a newer odarchive", dir, d.Format, formatVersion)
+	}
+	return d, nil
+}
+
+func missingOr(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "missing"
+	}
+	return err.Error()
+}
+
+// begin makes a data directory of a missing or empty one.
+func begin(fsys disk.FS, dir, base string, now time.Time) (described, error) {
+	d := described{directory: directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), Base: base}, exists: true}
+	if err := fsys.MkdirAll(dir, 0o750); err != nil {
+		return d, fmt.Errorf("data directory: %w", err)
+	}
+	if err := d.write(fsys, dir); err != nil {
+		return d, err
+	}
+	return d, fsys.SyncDir(filepath.Dir(filepath.Clean(dir)))
+}
+
+// store writes the description again where a copy of it is damaged or missing, or base is new to it.
+func (d *described) store(fsys disk.FS, dir, base string, now time.Time) error {
+	if d.Base == "" && base != "" {
+		d.Base, d.stale = base, true
+	}
+	if d.stale {
+		if err := d.write(fsys, dir); err != nil {
+			return err
+		}
+		d.stale = false
+	}
+	for i := range d.damages {
+		d.damages[i].Mended, d.damages[i].How = now, "the other copy"
+		if len(d.damages) == 2 {
+			d.damages[i].How = "what the archive holds"
+		}
+	}
+	return removeUnfinished(fsys, dir)
+}
+
+// removeUnfinished removes what a process left that stopped in the middle of writing a description.
+func removeUnfinished(fsys disk.FS, dir string) error {
+	for _, name := range []string{directoryFile, directoryCopy} {
+		if err := fsys.Remove(filepath.Join(dir, name+".new")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("data directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// holdsArchive reports whether a directory without a description has the database, the log or packs of an archive.
+func holdsArchive(fsys disk.FS, dir string) (bool, error) {
+	for part, marks := range map[string][]string{
+		"db":        {"KEYREGISTRY", "MANIFEST", "OWNER"},
+		"packs":     {".pack", ".open"},
+		"log":       {"0.log", "1.log", "2.log", "3.log", "4.log", "5.log", "6.log", "7.log", "8.log", "9.log"}, // numbered
+		"snapshots": {".state"},
+	} {
+		entries, err := fsys.ReadDir(filepath.Join(dir, part))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return false, fmt.Errorf("data directory %s: %w", dir, err)
+		}
+		for _, e := range entries {
+			if slices.ContainsFunc(marks, func(mark string) bool { return strings.HasSuffix(e.Name(), mark) }) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// isEmpty is nil if a directory is missing or holds nothing that anybody could miss.
+func isEmpty(fsys disk.FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+		return slices.Contains([]string{directoryFile + ".new", directoryCopy + ".new", "lost+found"}, e.Name())
+	})
+	if len(entries) > 0 {
+		return fmt.Errorf("%s is no archive: it holds other files (%s, ...); name another directory with --data", dir, entries[0].Name())
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ import (
 func (n *Node) Handler() (http.Handler, error) {
 	read := reader{n.Archive, n.Frontier, n.Pipeline}
 	guard := sparqlapi.NewGuard(n.Config.Serve.Token)
-	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Changes: n.showChanges, Harvests: n.Intake.Ledger.Harvests, Crawl: n.Pipeline.Status, Mint: n.Mint, Log: n.Log, Now: n.Clock})
+	pages, err := ui.New(ui.Options{Archive: read, Select: n.selectRows, Describe: n.describe, Changes: n.showChanges, Harvests: n.Intake.Ledger.Harvests, Crawl: n.Pipeline.Status, Fixity: n.Fixity, Mint: n.Mint, Log: n.Log, Now: n.Clock})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (n *Node) Handler() (http.Handler, error) {
 	}
 	return sparqlapi.New(sparqlapi.Options{
 		Log:        n.Log,
-		Errors:     errorTable(),
+		Errors:     n.errorTable(),
 		Guard:      guard,
 		Observe:    observed.request,
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page is some five requests; this machine itself is not limited
@@ -72,6 +72,9 @@ func (n *Node) Handler() (http.Handler, error) {
 		REST:       rest.New(read, n.Intake, n.Mint),
 		LinkedData: described,
 		UI:         pages,
+		Ready:      n.Ready,
+		Check:      n.checkHandler(),
+		Figures:    n.figuresHandler(),
 	}), nil
 }
 
@@ -79,7 +82,7 @@ func (n *Node) Handler() (http.Handler, error) {
 const membersAtOnce = 4
 
 // errorTable is how the archive's sentinels are answered over HTTP.
-func errorTable() problem.Table {
+func (n *Node) errorTable() problem.Table {
 	return problem.Table{
 		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
 		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
@@ -87,6 +90,8 @@ func errorTable() problem.Table {
 		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Tell: true},
 		{Err: surt.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Tell: true},
 		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Tell: true},
+		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Tell: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
+		{Err: kv.ErrReadOnly, Status: http.StatusForbidden, Title: "The archive is open for reading only", Advice: n.Beside},
 		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Tell: true},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"odarchive/crawler/politeness"
 	"odarchive/crawler/supervise"
 	"odarchive/sparqlapi"
+	"odarchive/ui"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -59,6 +60,7 @@ func (c *figuresCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
+	collectFixity(out, c.node.Fixity()) // first: the rest may fail because of it
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.node.Archive.Stats(ctx)
@@ -81,6 +83,34 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue, float64(t.Count), t.Key)
 	}
 	c.crawl(out, gauge)
+}
+
+// collectFixity shows whether what is stored is what was written, and how far the background reading is.
+func collectFixity(out chan<- prometheus.Metric, f ui.Fixity) {
+	value := func(name, help, label, of string, v float64) {
+		out <- prometheus.MustNewConstMetric(description(name, help, label), prometheus.GaugeValue, v, of)
+	}
+	for _, state := range []string{ui.Sound, ui.ReadOnly, ui.Damaged, ui.WritesStopped} {
+		is := 0.0
+		if f.State == state {
+			is = 1
+		}
+		value("state", "1 for the state the archive is in.", "state", state, is)
+	}
+	for _, d := range []struct {
+		kind string
+		n    int
+	}{{"mended", f.Mended}, {"unmended", f.Unmended}, {"lost", f.Lost}} {
+		value("damages", "Damages found since the process began, at most some hundred.", "kind", d.kind, float64(d.n))
+	}
+	for _, p := range f.Parts {
+		value("scrub_bytes", "Bytes read in the round under way.", "part", p.Name, float64(p.Done))
+		value("scrub_total_bytes", "Bytes of a whole round.", "part", p.Name, float64(p.Total))
+		value("scrub_rounds", "Whole rounds since the process began.", "part", p.Name, float64(p.Rounds))
+		if !p.Finished.IsZero() {
+			value("scrub_finished_timestamp_seconds", "When the last whole round ended.", "part", p.Name, float64(p.Finished.Unix()))
+		}
+	}
 }
 
 // crawl shows how the crawl goes.

@@ -18,7 +18,7 @@ import (
 const qualityEvery = 24 * time.Hour
 
 func (n *Node) qualities() quality.Keeper {
-	return quality.Keeper{Triples: n.Triples, Mint: n.Mint, Known: n.known, Visited: n.visited}
+	return quality.Keeper{Triples: n.Triples, Mint: n.Mint, Known: n.known, Visited: n.visited, ReadOnly: n.DB.ReadOnly()}
 }
 
 // mostVisits, of all portals' files, are looked at one by one for the measures of quality.

@@ -54,10 +54,11 @@ type Fetch struct {
 
 // Serve is how the archive is served.
 type Serve struct {
-	Listen  string
-	Token   string
-	Service []string // endpoints that anybody's SERVICE may ask
-	NoCrawl bool
+	Listen    string
+	Token     string
+	Service   []string // endpoints that anybody's SERVICE may ask
+	NoCrawl   bool
+	ScrubRate Bytes // a second, 0 = no scrub
 }
 
 // Defaults of every setting.
@@ -68,7 +69,7 @@ func Defaults() Config {
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 128,
 		},
-		Serve: Serve{Listen: "127.0.0.1:8080"},
+		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20},
 	}
 }
 
@@ -141,6 +142,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "address to serve on, as HOST:PORT (port 0: a free one)")
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may ask for anybody; the token holder may ask any (repeatable)")
+	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes a second that are read again in the background and compared with their checksums, 0 for none")
 	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that allows to add, crawl and update over HTTP")
 }
 

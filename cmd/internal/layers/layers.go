@@ -11,7 +11,7 @@ const module = "odarchive/"
 // Floors, from the ground up. "x/..." is the subtree of x; the longest match counts.
 var floors = [][]string{
 	0: {"vocab/...", "ns", "testdata/..."},
-	1: {"triplestore/term", "triplestore/fields", "triplestore/xsdval", "triplestore/kv", "triplestore/disk/...", "triplestore/internal/...", "crawler/catalog", "crawler/surt", "crawler/spool", "crawler/supervise", "crawler/charset/...", "sparqlapi/conneg"},
+	1: {"triplestore/term", "triplestore/fields", "triplestore/xsdval", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/surt", "crawler/spool", "crawler/supervise", "crawler/charset/...", "sparqlapi/conneg"},
 	2: {"triplestore/dict", "triplestore/index", "triplestore/rdfio/...", "triplestore/naive", "triplestore/storetest", "crawler/content", "crawler/wordindex", "crawler/diff/...",
 		"crawler/detect/...", "crawler/unpack/...", "crawler/csvprofile/...", "crawler/csvw/...", "crawler/tables/...", "crawler/rdfprofile/...", "crawler/joins/...", "crawler/schedule",
 		"crawler/politeness", "crawler/fetch", "crawler/soft404", "crawler/inspect", "crawler/webtest", "crawler/warc/..."},
