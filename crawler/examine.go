@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -93,7 +94,7 @@ func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.
 	}
 	body := ex.Body.Open()
 	defer body.Close()
-	if _, err := p.Archive.Bytes().Put(ctx, body, content.PutOptions{Known: &latest.Digests, Written: written}); err != nil {
+	if _, err := p.Archive.Bytes().Put(ctx, body, content.PutOptions{Known: &latest.Digests, Written: written, Label: p.label(ex, latest.Type, latest.FileName)}); err != nil {
 		return fmt.Errorf("store bytes: %w", err)
 	}
 	return nil
@@ -127,7 +128,7 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	if err := errors.Join(err, ctx.Err()); err != nil {
 		return err
 	}
-	if kept.Placed, err = p.place(ctx, latest, ex, written); err == nil {
+	if kept.Placed, err = p.place(ctx, latest, ex, kept.Type, written); err == nil {
 		visit.Kept = kept
 	}
 	return err
@@ -155,9 +156,10 @@ func mediaType(contentType string) string {
 }
 
 // place gives the bytes to the content store, beside the version before them; a transaction makes them part of it.
-func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, written func()) (*content.Placed, error) {
+func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string, written func()) (*content.Placed, error) {
 	digests := ex.Body.Digests()
-	opts := content.PutOptions{Known: &digests, Written: written} // TODO(content): Label, what the pack says of the file
+	opts := content.PutOptions{Known: &digests, Written: written}
+	opts.Label = p.label(ex, mediaType, ex.FileName)
 	if latest != nil {
 		opts.Previous = latest.Digests.SHA256
 	}
@@ -168,6 +170,20 @@ func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch
 		return nil, fmt.Errorf("store bytes: %w", err)
 	}
 	return placed, nil
+}
+
+// label is what a pack says of a file, for whoever has the packs and no database: JSON with url, time, type and name.
+func (p *Pipeline) label(ex *fetch.Exchange, mediaType, name string) []byte {
+	b, err := json.Marshal(struct {
+		URL  string    `json:"url"`
+		Time time.Time `json:"time"`
+		Type string    `json:"type"`
+		Name string    `json:"name"`
+	}{ex.URL, p.Clock().UTC(), mediaType, name})
+	if err != nil {
+		return nil // of a year beyond 9999; the file is sound without
+	}
+	return b
 }
 
 // compareTime bounds how long a new version may be compared with the one before.

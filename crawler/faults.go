@@ -19,7 +19,8 @@ import (
 // lease, a host that must be waited for. Any other error is a fault of this program with one URL, and becomes its outcome.
 func endsVisit(ctx context.Context, err error) bool {
 	var wait *politeness.Wait
-	return err != nil && (archive.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait))
+	var trouble *fetch.OwnTrouble
+	return err != nil && (archive.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait) || errors.As(err, &trouble))
 }
 
 // fault logs and counts a fault of this program that one URL has met. It returns a sentence about it.

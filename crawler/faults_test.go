@@ -6,17 +6,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
+	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/politeness"
+	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
 
@@ -164,13 +168,20 @@ func TestTheLongestInternalPauseIsAWeek(t *testing.T) {
 func TestOnlyTheArchivesOwnTroublesEndAVisit(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
-		nil:                         false,
-		kv.ErrDiskFull:              true,
-		kv.ErrWritesStopped:         true,
-		kv.ErrClosed:                true,
-		kv.ErrDamaged:               true,
-		frontier.ErrLeaseLost:       true,
-		&politeness.Wait{}:          true,
+		nil:                    false,
+		kv.ErrDiskFull:         true,
+		kv.ErrWritesStopped:    true,
+		kv.ErrClosed:           true,
+		kv.ErrDamaged:          true,
+		frontier.ErrLeaseLost:  true,
+		syscall.EIO:            true,
+		syscall.EMFILE:         true,
+		syscall.ENAMETOOLONG:   false, // a stranger may have chosen the name
+		fs.ErrClosed:           true,
+		triplestore.ErrDamaged: true,
+		triplestore.ErrBadQuad: false,
+		&politeness.Wait{}:     true,
+		&fetch.OwnTrouble{Err: errors.New("no descriptors")}: true,
 		kv.ErrTooBig:                false,
 		context.DeadlineExceeded:    false, // of a step, while the visit goes on
 		context.Canceled:            false,

@@ -10,6 +10,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
+	"odarchive/crawler/surt"
 	"odarchive/triplestore/term"
 )
 
@@ -29,6 +30,28 @@ func TestWhatASourceSaysOfAURLIsCutToWhatRecordsHold(t *testing.T) {
 	seed.Dataset = "http://p.example/\x00"
 	if _, err := n.Add(t.Context(), []catalog.Seed{seed}); !errors.Is(err, archive.ErrBadIRI) {
 		t.Errorf("a zero byte in a name: %v", err)
+	}
+}
+
+func TestTheLongestURLsAndNamesAreRegisteredAndVisited(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	var seeds []catalog.Seed
+	for _, filling := range []string{"a", "é", "%20", "?&", "\u4e16"} {
+		room := surt.MaxURL - len(s.URL) - 10
+		url := s.URL + "/" + strings.Repeat(filling, room/len(filling))
+		name := "http://p.example/" + strings.Repeat(filling, 4000/len(filling))
+		seeds = append(seeds, catalog.Seed{URL: url, Portal: name, Dataset: name + "/d"})
+	}
+	if _, err := n.Add(t.Context(), seeds); err != nil {
+		t.Fatalf("%.300v", err)
+	}
+	summary, err := n.Run(t.Context(), RunOptions{Once: true})
+	if err != nil || summary.Fetches != len(seeds) {
+		t.Errorf("%+v, %.300v", summary, err)
+	}
+	if list, total, err := n.Pipeline.Archive.InternalFailures(t.Context(), 0); err != nil || total > 0 {
+		t.Errorf("faults: %.500v, %v", list, err)
 	}
 }
 

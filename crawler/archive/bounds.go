@@ -21,6 +21,7 @@ const (
 	maxWord     = 255      // media types, encodings, dates, names of files
 	maxHeaders  = 64 << 10 // of a response, and of a request
 	maxTitle    = 2 << 10  // of resources, datasets, portals
+	maxName     = 4 << 10  // IRIs of portals and datasets
 	maxSources  = 256 << 10
 )
 
@@ -103,11 +104,11 @@ func fieldSize(h http.Header, name string) int {
 var ErrBadIRI = errors.New("it is no IRI that can be kept")
 
 // CheckName returns an error that is ErrBadIRI if the name of a portal or dataset has control characters, which separate the
-// parts of keys, is no UTF-8, or is longer than a URL may be.
+// parts of keys, is no UTF-8, or is longer than 4 KiB: a key has two names.
 func CheckName(iri string) error {
 	switch {
-	case len(iri) > surt.MaxURL:
-		return fmt.Errorf("%.100q…: %w: longer than %d bytes", iri, ErrBadIRI, surt.MaxURL)
+	case len(iri) > maxName:
+		return fmt.Errorf("%.100q…: %w: longer than %d bytes", iri, ErrBadIRI, maxName)
 	case !utf8.ValidString(iri):
 		return fmt.Errorf("%q: %w: not UTF-8", iri, ErrBadIRI)
 	case strings.ContainsFunc(iri, unicode.IsControl):

@@ -234,6 +234,14 @@ func TestInternalFailuresAreBounded(t *testing.T) {
 	if err != nil || total != maxInternal || len(list) != 20 || list[0].URL != seeds[len(seeds)-1].URL {
 		t.Errorf("%d listed, %d shown, %v", total, len(list), err)
 	}
+	for range 2 {
+		if err := a.ForgetInternal(t.Context(), list[0].URL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, total, err := a.InternalFailures(t.Context(), 20); err != nil || total != maxInternal-1 {
+		t.Errorf("%d listed after one was taken away, %v", total, err)
+	}
 }
 
 func bytesOf(t *testing.T, a *Archive, body string) content.Ref {

@@ -148,10 +148,11 @@ func (t tables) number(id string) (uint32, error) {
 	return doc, t.txn.Set(kv.SpaceSearch, docKey(id), docValue(doc))
 }
 
-// markCapture makes a resource's URL known to Captures. A URL without a key of that kind is left out.
+// markCapture makes a resource's URL known to Captures. A URL without a key of that kind is left out, and one whose key is
+// longer than the database takes.
 func (t tables) markCapture(r record) error {
 	k, err := surt.CDX(r.URL)
-	if err != nil {
+	if err != nil || len(k) > kv.MaxKey-100 {
 		return nil
 	}
 	return t.txn.Set(kv.SpaceSearch, captureKey(k, r.ID), nil)

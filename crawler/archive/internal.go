@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"odarchive/crawler/catalog"
+	"odarchive/triplestore/kv"
 )
 
 // maxInternal bounds the internal failures that are listed; the oldest go first.
@@ -25,6 +26,26 @@ func (a *Archive) InternalFailures(ctx context.Context, limit int) (newest []cat
 		newest = newest[:limit]
 	}
 	return newest, total, err
+}
+
+// ForgetInternal takes a URL from the list of internal failures, whether it is there or not.
+func (a *Archive) ForgetInternal(ctx context.Context, url string) error {
+	id, err := ResourceID(url)
+	if err != nil {
+		return err
+	}
+	return a.db.Update(ctx, func(txn *kv.Txn) error {
+		t := tables{txn: txn}
+		r, known, err := t.resource(id)
+		if err != nil || !known || !r.Internal {
+			return err
+		}
+		r.Internal = false
+		if err := t.set(key(tableResource, rid(id)), r); err != nil {
+			return err
+		}
+		return t.drop(key(tableInternal, rid(id)))
+	})
 }
 
 // noteInternal lists an internal failure, or takes it from the list after a visit without one.
