@@ -1,6 +1,7 @@
 package surt
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -60,3 +61,8 @@ func withoutUser(raw string) string {
 	}
 	return raw[:begin] + raw[begin+at+1:]
 }
+
+var userInText = regexp.MustCompile(`(?i)\b((?:https?|ftp)://)[^\s/?#"'<>@]*@`)
+
+// Redact takes the users and passwords out of the URLs in a sentence, such as an error's.
+func Redact(text string) string { return userInText.ReplaceAllString(text, "$1") }

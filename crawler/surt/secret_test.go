@@ -35,3 +35,11 @@ func TestErrorsTellNoSecrets(t *testing.T) {
 		}
 	}
 }
+
+func TestSentencesAreRedacted(t *testing.T) {
+	t.Parallel()
+	const told = `sitemap: "http://al:s3cr3t@a.example/x" answered 404; see https://kim@b.example or mail to x@c.example`
+	if got, want := Redact(told), `sitemap: "http://a.example/x" answered 404; see https://b.example or mail to x@c.example`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
