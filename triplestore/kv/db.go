@@ -49,6 +49,7 @@ var (
 	ErrDiskFull = errors.New("too little free disk space to write safely")
 	ErrTooBig   = errors.New("transaction, key or value too big")
 	ErrClosed   = errors.New("the database is closed")
+	ErrMissing  = errors.New("the database is missing")
 	ErrReadOnly = errors.New("write in a read-only transaction or database")
 	ErrDamaged  = errors.New("damaged database")
 	// ErrWritesStopped is in the chain of every error of a write after StopWrites; the cause is in it, too.

@@ -15,6 +15,8 @@ type Options struct {
 	MemTable int64 // bytes of recent writes held in memory, at most three times; 0 = 32 MiB. A transaction holds at most 15 % of it
 	MinFree  int64 // bytes of free disk below which writes are refused; 0 = 512 MiB, or a quarter of a small disk, negative = no limit
 	Log      *slog.Logger
+	// MustExist makes Open fail, and make nothing, if there is neither a log nor a state file nor a table.
+	MustExist bool
 	// ReadOnly opens the database without writing to its directory: beside a process that writes it, on a full disk, or
 	// without the right to write. It shows the state at the time of opening. Every write is ErrReadOnly.
 	ReadOnly bool

@@ -65,6 +65,7 @@ func (db *DB) tryReadOnly(ctx context.Context) error {
 	}
 	if found.Damage != nil {
 		db.fixity.note(disk.Damage{File: logDir, Offset: -1, Why: found.Damage.Error()})
+		db.opts.Log.Warn("the log is damaged; what is shown is what else the database holds", "error", found.Damage)
 	}
 	if db.opts.CacheInMemory {
 		return db.readIntoMemory(ctx, found, nil)
@@ -87,7 +88,11 @@ func (db *DB) tryReadOnly(ctx context.Context) error {
 		}
 		return db.readIntoMemory(ctx, found, err)
 	}
-	db.install(c, max(holds, found.Next-1))
+	last := max(holds, found.Next-1)
+	if last < found.Tip {
+		db.opts.Log.Error("the newest write sets are damaged and not shown", "from", last+1, "to", found.Tip)
+	}
+	db.install(c, last)
 	return nil
 }
 
@@ -135,13 +140,16 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 	if err != nil {
 		return nil, err
 	}
-	if err := db.takeTables(dir, absolute, tables); err != nil {
+	// Where our log cannot be read to its end, or there is none yet, Badger's own log holds the newest. Badger must write to
+	// read that, so then everything is a copy.
+	own := found.Empty || found.Damage != nil
+	if err := db.takeTables(dir, absolute, tables, !own && (db.lock != nil || readOnlyDisk(absolute))); err != nil {
 		return nil, err
 	}
-	if found.Empty { // of before there was a log: Badger's own log is all there is of the newest
-		own, _ := filepath.Glob(filepath.Join(absolute, "*.mem"))
-		for _, name := range own {
-			if err := os.Symlink(name, filepath.Join(dir, filepath.Base(name))); err != nil {
+	if own {
+		logs, _ := filepath.Glob(filepath.Join(absolute, "*.mem"))
+		for _, name := range logs {
+			if err := copyFile(filepath.Join(dir, filepath.Base(name)), name); err != nil {
 				return nil, err
 			}
 		}
@@ -167,16 +175,16 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 		db.fixity.note(disk.Damage{File: cacheDir + "/" + bad[0].name, Offset: bad[0].offset, Why: bad[0].err.Error()})
 		return nil, fmt.Errorf("table %s: %w", bad[0].name, bad[0].err)
 	}
-	b, err := openBadger(badgerOptions(dir, db.opts).WithReadOnly(true))
+	b, err := openBadger(badgerOptions(dir, db.opts).WithReadOnly(!own))
 	if err != nil {
 		return nil, err
 	}
 	return newCache(b, dir), nil
 }
 
-// takeTables puts tables into a directory, as links where nobody writes, else as copies.
-func (db *DB) takeTables(dir, from string, tables []uint64) error {
-	if db.lock != nil || readOnlyDisk(from) {
+// takeTables puts tables into a directory, as links (where nobody writes) or as copies.
+func (db *DB) takeTables(dir, from string, tables []uint64, links bool) error {
+	if links {
 		for _, id := range tables {
 			if err := os.Symlink(filepath.Join(from, tableName(id)), filepath.Join(dir, tableName(id))); err != nil {
 				return err

@@ -47,8 +47,9 @@ func (db *DB) openForWriting(ctx context.Context) error {
 // recovery is one opening for writing.
 type recovery struct {
 	*DB
-	found wal.Found
-	aside bool // Badger's own write-ahead log was put aside
+	found   wal.Found
+	aside   bool   // Badger's own write-ahead log was put aside
+	unknown string // what is lost with log and tables, if both are
 }
 
 func (r *recovery) run(ctx context.Context) error {
@@ -145,6 +146,9 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 	}
 	_, err := os.Stat(r.path(filepath.Join(cacheDir, "MANIFEST")))
 	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew && newest.number == 0 && r.opts.MustExist {
+		return ErrMissing
+	}
 	c, err := r.openCache(r.path(cacheDir))
 	if err != nil {
 		return err
@@ -163,7 +167,8 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 	if newest.number > number { // the tables lack what the snapshot has
 		c.retire()
 		<-c.closed
-		return r.fromLog(ctx, fmt.Errorf("%w: its newest tables are missing", ErrDamaged))
+		r.unknown = fmt.Sprintf("what was written after write set %d", newest.number)
+		return r.fromLog(ctx, fmt.Errorf("%w: log and tables are missing", ErrDamaged))
 	}
 	return r.beginAnew(ctx, number, "tables", "")
 }
@@ -217,7 +222,7 @@ func (r *recovery) beginAnew(ctx context.Context, number uint64, from, lost stri
 func (r *recovery) fromLog(ctx context.Context, bad error) error {
 	if bad != nil {
 		r.fixity.note(disk.Damage{File: cacheDir, Offset: -1, Why: bad.Error(), Found: time.Now()})
-		r.opts.Log.Warn("the database is damaged and is being made anew from snapshot and log; nothing is lost", "error", bad)
+		r.opts.Log.Warn("the database is damaged and is being made anew from snapshot and log", "error", bad)
 	}
 	dir := r.path(madeDir)
 	if r.opts.CacheInMemory {
@@ -248,6 +253,8 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 	lost := ""
 	if holds := c.badger.MaxVersion(); holds < number {
 		lost = fmt.Sprintf("%d write sets, %d to %d", number-holds, holds+1, number)
+	} else if r.unknown != "" {
+		lost = r.unknown
 	}
 	r.install(c, number)
 	r.fixity.mended(cacheDir, from, lost)

@@ -538,3 +538,78 @@ func TestNobodyWritesWhileTheTablesThemselvesAreRead(t *testing.T) {
 	other.Close()
 	put(t, open(t, dir, small), "b", "2")
 }
+
+func TestADatabaseThatMustExistIsNotMadeAnewOutOfNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := small
+	o.MustExist = true
+	if _, err := Open(dir, o); !errors.Is(err, ErrMissing) {
+		t.Errorf("an empty directory: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "log", "*")); len(left) > 0 {
+		t.Errorf("it made %v", left)
+	}
+	put(t, open(t, dir, small), "a", "1") // and later may be made all the same
+}
+
+func TestWhatIsLostWithLogAndTablesIsNamed(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(9, 3))
+	dir := t.TempDir()
+	db := open(t, dir, small)
+	grow(t, db, rnd, 20)
+	if err := db.save(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := all(t, db, "", "")
+	put(t, db, "later", "1")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(filepath.Join(dir, cacheDir))
+	os.RemoveAll(filepath.Join(dir, logDir))
+	db = open(t, dir, small)
+	if got := all(t, db, "", ""); got != want {
+		t.Error("the state file holds other entries")
+	}
+	lost := ""
+	for _, d := range db.Damages() {
+		lost += d.Lost
+	}
+	if !strings.Contains(lost, "after write set") {
+		t.Errorf("lost: %q of %v", lost, db.Damages())
+	}
+}
+
+// A reader sees what a writer would find, also where the end of the log is damaged.
+func TestAReaderTakesBadgersOwnLogWhereOursIsDamaged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := open(t, dir, small)
+	for i := range 50 {
+		put(t, db, fmt.Sprintf("%02d", i), strings.Repeat("x", 100))
+	}
+	want := all(t, db, "", "")
+	dir = killed(t, dir)
+	names, _ := filepath.Glob(filepath.Join(dir, logDir, "*.log"))
+	b, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)-50] ^= 1
+	if err := os.WriteFile(names[0], b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, dir, Options{ReadOnly: true})
+	if got := all(t, r, "", ""); got != want {
+		t.Errorf("the reader sees %d bytes of %d", len(got), len(want))
+	}
+	if len(r.Damages()) == 0 {
+		t.Error("the damage is not told")
+	}
+	r.Close()
+	if got := all(t, open(t, dir, small), "", ""); got != want {
+		t.Error("the writer sees other entries")
+	}
+}

@@ -53,10 +53,13 @@ func (n *Node) openDirectory(opts Options) (err error) {
 
 // openDatabase opens the database, for reading only where that is asked for or allowed.
 func (n *Node) openDatabase(reads Reading) (err error) {
-	options := kv.Options{Log: n.Log}
+	options := kv.Options{Log: n.Log, MustExist: holdsPacks(n.Config.Data)}
 	if reads != AlwaysReadOnly {
 		if err = n.raiseFormat(); err == nil {
 			n.DB, err = kv.Open(n.Config.Data, options)
+		}
+		if errors.Is(err, kv.ErrMissing) {
+			return fmt.Errorf("%w: %s holds packs, but neither a log nor tables; restore a backup, or see what the packs hold with 'odarchive check --packs-only'", kv.ErrMissing, n.Config.Data)
 		}
 		if n.Beside = whyReadOnly(err, reads); n.Beside == "" {
 			return err
@@ -72,6 +75,19 @@ func (n *Node) openDatabase(reads Reading) (err error) {
 		n.Beside += "; it shows what was committed by " + time.Now().UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return err
+}
+
+// holdsPacks reports whether bytes of files are stored in a data directory.
+func holdsPacks(dir string) bool {
+	const begun = 16 // bytes of a pack that holds nothing
+	names, _ := filepath.Glob(filepath.Join(dir, "packs", "*"))
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if suffix := filepath.Ext(name); err == nil && info.Size() > begun && (suffix == ".pack" || suffix == ".open") {
+			return true
+		}
+	}
+	return false
 }
 
 // raiseFormat keeps older programs from a directory before the database is taken over.
