@@ -168,7 +168,7 @@ func (o Options) routes(r chi.Router) {
 			write.Post(base+"/crawl/drop", problem.Handler(c.Drop))
 			write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 			write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
-			guarded.Post(base+"/backup", problem.Handler(c.Copy))
+			write.Post(base+"/backup", problem.Handler(c.Copy))
 		}
 	}
 	if c := o.Changes; c != nil {

@@ -5,6 +5,7 @@ import (
 	"text/tabwriter"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler/quality"
 
 	"github.com/spf13/cobra"
 )
@@ -29,6 +30,9 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 					return err
 				}
 				if c.json {
+					if tables == nil {
+						tables = []quality.Table{}
+					}
 					return c.print(tables, "")
 				}
 				for _, t := range tables {

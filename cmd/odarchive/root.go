@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"odarchive/cmd/internal/config"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -46,7 +48,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "odarchive: %s\nRun 'odarchive %s -h' for examples.\n", sentence(err), commandName(root, args))
+		fmt.Fprintf(stderr, "odarchive: %s\nRun '%s -h' for examples.\n", sentence(err), strings.TrimSpace("odarchive "+commandName(root, args)))
 		return 2
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "odarchive: stopped; nothing that was acknowledged is lost")
@@ -138,7 +140,7 @@ func hasFlag(root *cobra.Command, name string) bool {
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
-			return usagef("%s takes %s, got %d arguments", cmd.Name(), strings.Join(names, " and "), len(args))
+			return usagef("%s takes %s, got %s", cmd.Name(), cmp.Or(strings.Join(names, " and "), "no argument"), english.Plural(len(args), "argument", ""))
 		}
 		return nil
 	}

@@ -50,7 +50,11 @@ type API struct {
 const maxBody = 64 << 20
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = problem.Wrap(http.StatusBadRequest, "The request broke off", err)
+	}
+	return body, err
 }
 
 func answer(w http.ResponseWriter, value any) error {

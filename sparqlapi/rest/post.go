@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -40,6 +41,9 @@ func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
 		return problem.Newf(http.StatusUnsupportedMediaType, "Unsupported media type", "resources are posted as application/json, not as %s", t)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return problem.Wrap(http.StatusBadRequest, "The request broke off", err)
+	}
 	if err != nil {
 		return fmt.Errorf("rest: read posted resources: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -162,8 +163,12 @@ func (n *Node) openCrawler() error {
 		Spool: n.Spool, UserAgent: product(settings.UserAgent), UnverifiedHosts: settings.UnverifiedHosts, Contact: settings.Contact, MaxBody: int64(settings.MaxBody),
 		AllowPrivateHosts: settings.AllowPrivateHosts, AllowNets: nets, Bandwidth: float64(settings.Bandwidth),
 	}
-	if settings.Resolver != "" {
-		options.Resolver = resolver(settings.Resolver)
+	server, err := settings.NameServer()
+	if err != nil {
+		return err
+	}
+	if server != "" {
+		options.Resolver = resolver(server)
 	}
 	n.Fetcher = fetch.New(options)
 	n.onClose(func() error { n.Fetcher.Close(); return nil })
@@ -231,11 +236,26 @@ func (n *Node) rule() (schedule.Rule, error) {
 	return schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: limits, Round: n.Config.Fetch.Round, Price: price}), nil
 }
 
-// resolver asks one DNS server instead of the system's.
-func resolver(address string) *net.Resolver {
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+// nameServer asks one DNS server instead of the system's.
+type nameServer struct {
+	address string
+	net.Resolver
+}
+
+func resolver(address string) *nameServer {
+	return &nameServer{address, net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
-	}}
+	}}}
+}
+
+// LookupNetIP is net.Resolver's, with errors that name the server that was asked.
+func (s *nameServer) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	found, err := s.Resolver.LookupNetIP(ctx, network, host)
+	var failed *net.DNSError
+	if errors.As(err, &failed) {
+		failed.Server = s.address
+	}
+	return found, err
 }
 
 // tidyEvery is how often a running server gives the space of cut segments back.

@@ -62,7 +62,7 @@ func (n *Node) openDatabase(reads Reading) (err error) {
 			return fmt.Errorf("%w: %s holds packs, but neither a log nor tables; restore a backup, or see what the packs hold with 'odarchive check --packs-only'", kv.ErrMissing, n.Config.Data)
 		}
 		if n.Beside = whyReadOnly(err, reads); n.Beside == "" {
-			return err
+			return held(n.Config.Data, err)
 		}
 		if reads == IfUnwritable {
 			n.Log.Warn(n.Beside)
@@ -76,6 +76,25 @@ func (n *Node) openDatabase(reads Reading) (err error) {
 	}
 	return err
 }
+
+// held says what to do where another process has the archive; other errors stay as they are.
+func held(dir string, err error) error {
+	if !errors.Is(err, kv.ErrLocked) {
+		return err
+	}
+	_, who, _ := strings.Cut(err.Error(), kv.ErrLocked.Error()+": ")
+	return &heldError{fmt.Sprintf("%s is in use by %s: stop that process first; check, stats, query, get, zip, dump, diff, add, update, backup, requeue and drop work beside it", dir, who), err}
+}
+
+// heldError is kv.ErrLocked in a sentence for people.
+type heldError struct {
+	sentence string
+	err      error
+}
+
+func (e *heldError) Error() string { return e.sentence }
+
+func (e *heldError) Unwrap() error { return e.err }
 
 // holdsPacks reports whether bytes of files are stored in a data directory.
 func holdsPacks(dir string) bool {

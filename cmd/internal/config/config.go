@@ -6,8 +6,10 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,8 +107,27 @@ func (c Config) Check() error {
 	if _, err := politeness.ParseHours(c.Fetch.Hours, time.Local); err != nil {
 		return fmt.Errorf("--hours %q: expected hours such as 22:00-06:00", c.Fetch.Hours)
 	}
+	if _, err := c.Fetch.NameServer(); err != nil {
+		return err
+	}
 	_, err := c.Fetch.Networks()
 	return err
+}
+
+// NameServer returns the address of the DNS server to ask, with its port (53 if none is given); "" for the system's.
+func (f Fetch) NameServer() (string, error) {
+	if f.Resolver == "" {
+		return "", nil
+	}
+	host, port, err := net.SplitHostPort(f.Resolver)
+	if err != nil { // no port, or an IPv6 address by itself
+		host, port = strings.Trim(f.Resolver, "[]"), "53"
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || number == 0 || host == "" || strings.ContainsAny(host, " /@") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		return "", fmt.Errorf("--resolver %q: expected HOST:PORT such as 192.0.2.1:53", f.Resolver)
+	}
+	return net.JoinHostPort(host, port), nil
 }
 
 // GlobalFlags, FetchFlags and ServeFlags bind the settings to a command's flags.

@@ -77,3 +77,19 @@ func TestASettingThatIsNoneIsRefusedByName(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNameServerHasAPortAndNonsenseIsRefused(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"": "", "127.0.0.1": "127.0.0.1:53", "127.0.0.1:5353": "127.0.0.1:5353", "ns.example:53": "ns.example:53", "::1": "[::1]:53", "[::1]:54": "[::1]:54",
+	} {
+		if got, err := (Fetch{Resolver: given}).NameServer(); err != nil || got != want {
+			t.Errorf("%q: %q, %v", given, got, err)
+		}
+	}
+	for _, bad := range []string{"nonsense:xx", "a:0", ":53", "a b", "http://x", "1:2:3x"} {
+		if got, err := (Fetch{Resolver: bad}).NameServer(); err == nil {
+			t.Errorf("%q is taken as %q", bad, got)
+		}
+	}
+}
