@@ -134,9 +134,11 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	return err
 }
 
-// noRoom makes a fetch that failed of one whose bytes the disk had no room for.
-func noRoom(ex *fetch.Exchange, err error) {
+// noRoom makes a fetch that failed of one whose bytes the disk had no room for, and gives the room back that they took.
+func (p *Pipeline) noRoom(ex *fetch.Exchange, err error) {
 	ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrDiskFull, err.Error()
+	p.remove(ex)
+	ex.Body = nil
 }
 
 // declared is what the server says the file is, or else the catalog.

@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/content"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/spool"
 )
 
 func TestAFetchWithoutRoomForItsBytesIsRecordedAndTriedAgainSoon(t *testing.T) {
@@ -80,12 +81,38 @@ func TestOnAFullDiskTheArchiveServesAndGoesOnWhenThereIsRoom(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	n.clock.advance(noRoomPause)
+	n.clock.advance(2 * noRoomPause) // it had failed before, too: the first time it was not there
 	if r := n.crawl(t, RunOptions{})["/large.bin"]; r.Outcome != catalog.Archived || r.Versions != 1 {
 		t.Fatalf("with room again: %+v", r)
 	}
 	if n.bytesOf(t, s.URL+"/large.bin") != large {
 		t.Error("the bytes stored after the disk was full are not the file's")
+	}
+}
+
+func TestABodyLeavesTheRoomThatTheDatabaseNeeds(t *testing.T) {
+	t.Parallel()
+	const size = 16 << 20
+	disk := smallDisk(t, "16m")
+	bodies, err := spool.New(disk, spool.Options{MemoryPerFile: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := bodies.Create()
+	written := 0
+	for err == nil {
+		var k int
+		k, err = f.Write(make([]byte, 256<<10))
+		written += k
+	}
+	if !errors.Is(err, spool.ErrFull) || written < size/4 || written > size*22/32 {
+		t.Errorf("%d bytes of %d were taken: %v", written, size, err)
+	}
+	if err := f.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if _, onDisk := bodies.Usage(); onDisk != 0 {
+		t.Errorf("%d bytes are still counted", onDisk)
 	}
 }
 

@@ -83,7 +83,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	var found archive.Visit
 	err = archive.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange); return err })
 	if errors.Is(err, kv.ErrDiskFull) {
-		noRoom(exchange, err)
+		p.noRoom(exchange, err)
 		found, err = archive.Visit{}, nil
 	}
 	if endsVisit(ctx, err) {
@@ -100,6 +100,10 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 		defer found.Kept.Placed.Release()
 	}
 	report, err := p.settle(ctx, lease, job, latest, exchange, found)
+	if errors.Is(err, kv.ErrDiskFull) && exchange.Body != nil { // the body may be what takes the room
+		p.noRoom(exchange, err)
+		report, err = p.settle(ctx, lease, job, latest, exchange, archive.Visit{})
+	}
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
@@ -205,8 +209,12 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 // maxDate is the length of the longest Last-Modified that is sent back to a host, in bytes.
 const maxDate = 100
 
-// noRoomPause is how long a file is left alone for which there was no room on the disk.
-const noRoomPause = 10 * time.Minute
+// noRoomPause is how long a file is left alone for which there was no room on the disk, twice as long after each such failure
+// in a row, at most noRoomMost.
+const (
+	noRoomPause = 10 * time.Minute
+	noRoomMost  = 24 * time.Hour
+)
 
 // result is what the frontier learns of the visit.
 func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Activity) frontier.Result {
@@ -216,7 +224,7 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	}
 	next, why := p.Schedule.Next(job.Key, job.Seed.Period, append(slices.Clone(job.History), visit), p.Clock())
 	if act.ErrorClass == catalog.ErrDiskFull { // which says nothing about the file
-		next, why = p.Clock().Add(noRoomPause), "the disk was full"
+		next, why = p.Clock().Add(min(noRoomPause<<min(max(job.Errors, 0), 8), noRoomMost)), "the disk was full"
 	}
 	passing := act.ErrorClass == catalog.ErrInternal // neither does this
 	if passing {

@@ -20,6 +20,7 @@ type File struct {
 	memory   []byte
 	disk     *os.File // nil while everything is in memory
 	onDisk   int64    // counted in spool.disk
+	checked  int64    // up to so many bytes the disk had room
 	size     int64
 	head     []byte // what Head shows of a file on disk
 	sha      hash.Hash
@@ -86,12 +87,21 @@ func (f *File) moveToDisk() error {
 	return f.writeDisk(memory)
 }
 
+// checkEvery is after how many bytes the disk is asked for its free space again.
+const checkEvery = 1 << 20
+
 func (f *File) writeDisk(p []byte) error {
 	if f.spool.disk.Add(int64(len(p))) > f.spool.opts.Disk {
 		f.spool.disk.Add(-int64(len(p)))
 		return fmt.Errorf("spool: %w: %d bytes are in use", ErrFull, f.spool.disk.Load())
 	}
 	f.onDisk += int64(len(p))
+	if f.onDisk >= f.checked {
+		f.checked = f.onDisk + checkEvery
+		if err := f.spool.reserved(); err != nil {
+			return err
+		}
+	}
 	if _, err := f.disk.Write(p); err != nil {
 		return diskError(err)
 	}

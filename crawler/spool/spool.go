@@ -31,12 +31,14 @@ type Options struct {
 	MemoryPerFile int   // bytes of one file held in memory before it moves to disk
 	Memory        int64 // bytes of all files held in memory; beyond it files move to disk at once
 	Disk          int64 // bytes of all files on disk
+	Reserve       int64 // bytes of the disk that stay free; 0 = 704 MiB, or 11/32 of a small disk, negative = none
 }
 
 const (
 	defaultMemoryPerFile = 256 << 10
 	defaultMemory        = 64 << 20
 	defaultDisk          = 8 << 30
+	defaultReserve       = 704 << 20 // less than what a crawl begins with (Room), more than what packs and database want
 )
 
 func (o Options) withDefaults() Options {
@@ -46,10 +48,25 @@ func (o Options) withDefaults() Options {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
+	if o.Reserve == 0 {
+		o.Reserve = defaultReserve
+	}
 	if o.Disk <= 0 {
 		o.Disk = defaultDisk
 	}
 	return o
+}
+
+// reserved returns ErrFull if the disk has no more room than what stays free.
+func (s *Spool) reserved() error {
+	if s.opts.Reserve < 0 {
+		return nil
+	}
+	n, total, err := free(s.dir)
+	if least := min(s.opts.Reserve, total/32*11); err == nil && n < least {
+		return fmt.Errorf("spool: %w: the disk has %d MiB left, and %d MiB stay free", ErrFull, n>>20, least>>20)
+	}
+	return nil // where the free space is not known, a write that fails will tell
 }
 
 // Spool is a directory of files on their way. Its methods may be called concurrently.
