@@ -185,8 +185,22 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 // crawled again.
 func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error) {
 	done, err := in.Frontier.Requeue(ctx, targets...)
-	if err != nil || in.Forgive == nil {
+	if err != nil {
 		return done, err
+	}
+	for _, target := range targets { // a URL that was dropped before any source listed it is registered now
+		if !strings.Contains(target, "://") || slices.Contains(done.Unknown, target) {
+			continue
+		}
+		if _, err := in.Archive.Resource(ctx, target); errors.Is(err, archive.ErrNotFound) {
+			_, err = in.Add(ctx, []catalog.Seed{{URL: target}})
+			if err != nil {
+				return done, err
+			}
+		}
+	}
+	if in.Forgive == nil {
+		return done, nil
 	}
 	for _, target := range targets {
 		host := strings.ToLower(target)

@@ -300,3 +300,22 @@ func TestACrawlGoesOnOverDamagedRecordsOfItsQueueAndOfPoliteness(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+func TestAURLThatWasDroppedBeforeAnybodyListedItCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	s.set("/a.csv", "id\n1\n")
+	url := s.URL + "/a.csv"
+	if done, err := n.Drop(t.Context(), "not yet", url); err != nil || done.URLs != 1 {
+		t.Fatal(done, err)
+	}
+	if got := n.crawl(t, RunOptions{}); len(got) != 0 {
+		t.Errorf("dropped, and visited: %+v", got)
+	}
+	if done, err := n.Requeue(t.Context(), url); err != nil || done.URLs != 1 {
+		t.Fatal(done, err)
+	}
+	if got := n.crawl(t, RunOptions{}); got["/a.csv"].Outcome != catalog.Archived {
+		t.Errorf("taken back: %+v", got)
+	}
+}

@@ -105,7 +105,7 @@ func (w *writer) reopen(num uint64, name string) error {
 		w.s.log.Info("pack cut off behind its last sound record", "pack", name, "bytes", size-end)
 	}
 	if sound > max(committed, packHead) {
-		w.s.log.Info("pack has sound records behind its last commit, which are kept", "pack", name, "bytes", sound-max(committed, packHead))
+		w.s.log.Debug("pack has sound records behind its last commit, which are kept", "pack", name, "bytes", sound-max(committed, packHead))
 	}
 	if size < end {
 		w.s.log.Error("pack is shorter than what was committed: content is lost", "pack", name, "bytes", end-size)
