@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -83,7 +84,11 @@ func wanted(ctx context.Context, n *app.Node, name string, version int, at time.
 		}
 		return n.Archive.Version(ctx, ns.VersionID(r.ID, version))
 	case !at.IsZero():
-		return n.Archive.At(ctx, name, at)
+		v, err := n.Archive.At(ctx, name, at)
+		if err == nil && v.At.After(at) { // the nearest, as Memento has it
+			err = fmt.Errorf("there was no version of %s at %s; the first is of %s", name, at.UTC().Format(time.RFC3339), v.At.UTC().Format(time.RFC3339))
+		}
+		return v, err
 	}
 	return n.Archive.Latest(ctx, name)
 }
