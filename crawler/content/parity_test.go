@@ -185,7 +185,7 @@ func TestDamageBeyondParityNamesTheFilesAndLeavesTheRest(t *testing.T) {
 	for _, data := range stored {
 		s.check(data)
 	}
-	s.verify()
+	s.onlyWaste()
 }
 
 func TestDamagedParityIsFoundAndMadeAnewAndStillHeals(t *testing.T) {
@@ -323,27 +323,6 @@ func TestScrubFindsAndMendsWhatReadersMeet(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-func TestDamagedWasteGoesAwayByMending(t *testing.T) {
-	t.Parallel()
-	for _, o := range []Options{{NoParity: true}, {NoParity: true, MaxPack: 90 << 10, Waste: 0.9}} {
-		s := newStore(t, o)
-		kept, waste := noise(rng(1), 40_000), noise(rng(2), 40_000)
-		s.put(waste, Digest{})
-		s.put(kept, Digest{})
-		s.put(noise(rng(3), 30_000), Digest{})
-		name := filepath.Join(s.dir, s.packs.nameOf(s.packs.numbers()[0]))
-		if err := s.Forget(t.Context(), sha256.Sum256(waste)); err != nil {
-			t.Fatal(err)
-		}
-		flip(t, name, 500)
-		if left, files, err := s.Mend(t.Context()); err != nil || len(left)+len(files) > 0 {
-			t.Errorf("left are %v, %v, %v", left, files, err)
-		}
-		s.check(kept)
-		s.verify()
 	}
 }
 
