@@ -100,9 +100,6 @@ func (s *step) Dataset(d Dataset) error {
 		s.Skip(fmt.Sprintf("dataset %s has %d statements; the first %d were kept", d.IRI, len(e.Quads), maxStatements))
 		e.Quads = e.Quads[:maxStatements]
 	}
-	for i, q := range e.Quads {
-		e.Quads[i] = withoutSecrets(q)
-	}
 	seeds := d.Seeds(s.portal)
 	for i := range seeds {
 		var secret bool
@@ -249,7 +246,7 @@ func (s *step) Skip(why string) {
 
 func (s *step) note(why string) {
 	if len(s.report.Skipped) < maxSkipped {
-		s.report.Skipped = append(s.report.Skipped, why)
+		s.report.Skipped = append(s.report.Skipped, surt.Redact(why))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"odarchive/crawler/surt"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
@@ -40,9 +41,10 @@ func tagged(t Text) term.Key {
 var schemes = regexp.MustCompile(`^(?i:https?|ftps?|sftp|urn|doi|mailto|tel|info|tag|ark|hdl|file|geo|gsiftp|git|s3):.`)
 
 // AsIRI makes an IRI of what a source gives as one: trimmed, and with the characters that no IRI holds percent-encoded
-// where its scheme is a usual one. False where it is no absolute IRI.
+// where its scheme is a usual one. Users and passwords are taken out of addresses. False where it is no absolute IRI.
 func AsIRI(s string) (string, bool) {
 	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
+	s, _ = surt.WithoutSecret(s) // the same name wherever it stands, and one that can be public
 	if iri.Check(s) == nil && len(s) < maxIRI {
 		scheme, rest, _ := strings.Cut(s, ":")
 		return s, rest != "" && (len(scheme) > 1 || schemes.MatchString(s))

@@ -242,7 +242,7 @@ func isUnreserved(c byte) bool {
 }
 
 func bad(raw, what string) error {
-	if len(raw) > 200 {
+	if raw = withoutUser(raw); len(raw) > 200 {
 		raw = raw[:200] + "..."
 	}
 	return fmt.Errorf("%w: %q: %s", ErrBad, raw, what)

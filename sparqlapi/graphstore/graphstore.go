@@ -201,8 +201,7 @@ func holdsAny(sn *triplestore.Snapshot, p term.Pattern) (bool, error) {
 // update runs f in a transaction, with what the graph looks like before it.
 func (h *Handler) update(ctx context.Context, g term.Key, f func(t *triplestore.Txn, existed bool, tag string) error) error {
 	return h.store.Update(ctx, func(t *triplestore.Txn) error {
-		sn := t.Snapshot()
-		defer sn.Release()
+		sn := t.Snapshot() // released with the transaction, whose commit needs it
 		p, existed, err := find(sn, g)
 		if err == nil && g == "" {
 			existed, err = holdsAny(sn, p) // for 201 it counts whether anything was there

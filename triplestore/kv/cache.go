@@ -20,8 +20,9 @@ import (
 // is a number. A cache that was found damaged answers nothing any more, and is closed when its last reader has gone.
 type cache struct {
 	badger *badger.DB
-	dir    string // "" in memory
-	remove bool   // its directory goes when it is closed
+	dir    string   // "" in memory
+	remove bool     // its directory goes when it is closed
+	lock   *dirLock // of its directory; nil for the database's own
 
 	mu     sync.Mutex // guards users, retired
 	users  int
@@ -71,6 +72,9 @@ func (c *cache) close() {
 	defer close(c.closed)
 	if c.cerr = c.badger.Close(); c.remove {
 		c.cerr = errors.Join(c.cerr, os.RemoveAll(c.dir))
+	}
+	if c.lock != nil {
+		c.lock.release()
 	}
 }
 

@@ -59,7 +59,7 @@ var (
 type DB struct {
 	dir   string
 	opts  Options
-	lock  *dirLock // nil in memory and read-only
+	lock  *dirLock // nil in memory, and read-only beside a process that writes
 	turns turns
 
 	// One write set at a time goes to the log and into the cache.
@@ -69,6 +69,7 @@ type DB struct {
 	readers readers
 	cache   atomic.Pointer[cache]
 	over    *layers // what the log holds and the tables do not; only read-only
+	lastTry bool    // of opening read-only
 
 	states *states // nil in memory
 	saving sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,15 +18,25 @@ import (
 // readTries is how often opening for reading begins anew because the process that writes has moved things meanwhile.
 const readTries = 5
 
-// openReadOnly shows the state that the log ends with, without a lock and without writing to the directory. Badger is
-// opened on a temporary directory with links to its tables; what the log holds beyond them lies over them in memory. If
-// there is nowhere to make such a directory, or a table is damaged, everything is read into memory.
+// openReadOnly shows the state that the log ends with, without writing to the directory. Badger is opened on a temporary
+// directory with its tables; what the log holds beyond them lies over them in memory. If no process writes, none can until
+// this one ends, and the tables are links. Beside a process that writes they are copies: Badger empties the tables it
+// deletes, which would end whoever has them mapped. If there is nowhere to make such a directory, or a table is damaged,
+// everything is read into memory.
 func (db *DB) openReadOnly(ctx context.Context) error {
 	if _, err := db.opts.FS.Stat(db.dir); err != nil {
 		return err
 	}
+	if !db.opts.CacheInMemory {
+		lock, err := lockForReading(db.dir)
+		if err != nil {
+			return err
+		}
+		db.lock = lock
+	}
 	var err error
-	for range readTries {
+	for try := range readTries {
+		db.lastTry = try == readTries-1
 		if err = db.tryReadOnly(ctx); err == nil {
 			return nil
 		}
@@ -33,12 +44,15 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 			db.log.Close()
 			db.log = nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, wal.ErrGap) {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, wal.ErrGap) && !errors.Is(err, errMoved) {
 			return err
 		}
 	}
 	return err
 }
+
+// errMoved says that a table was not whole when it was copied: the process that writes may have deleted it.
+var errMoved = errors.New("a table was deleted while it was copied")
 
 func (db *DB) tryReadOnly(ctx context.Context) error {
 	log, found, err := wal.Open(db.path(logDir), wal.Options{FS: db.opts.FS, ReadOnly: true, Log: db.opts.Log})
@@ -56,6 +70,9 @@ func (db *DB) tryReadOnly(ctx context.Context) error {
 		return db.readIntoMemory(ctx, found, nil)
 	}
 	c, err := db.linkCache(ctx, found)
+	if errors.Is(err, errMoved) || errors.Is(err, errNoRoom) {
+		return err
+	}
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) && found.Empty {
 			return fmt.Errorf("there is no database: %w", err)
@@ -81,16 +98,36 @@ func (db *DB) linkCache(ctx context.Context, found wal.Found) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "odarchive-read-")
+	removeAbandoned()
+	dir, err := os.MkdirTemp("", readPrefix)
 	if err != nil {
 		return nil, err
 	}
-	c, err := db.linkInto(ctx, dir, from, tables, found)
+	mine, err := lockDir(dir)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	c.remove = true
+	c, err := db.linkInto(ctx, dir, from, tables, found)
+	if err != nil {
+		mine.release()
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	c.remove, c.lock = true, mine
 	return c, nil
+}
+
+// readPrefix begins the names of directories below the one for temporary files in which tables are read.
+const readPrefix = "odarchive-read-"
+
+// removeAbandoned deletes those of processes that were killed: nobody holds their lock.
+func removeAbandoned() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), readPrefix+"*"))
+	for _, dir := range left {
+		if lock, err := lockDir(dir); err == nil {
+			_ = os.RemoveAll(dir) // it may be another user's
+			lock.release()
+		}
+	}
 }
 
 func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, found wal.Found) (*cache, error) {
@@ -98,10 +135,8 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range tables {
-		if err := os.Symlink(filepath.Join(absolute, tableName(id)), filepath.Join(dir, tableName(id))); err != nil {
-			return nil, err
-		}
+	if err := db.takeTables(dir, absolute, tables); err != nil {
+		return nil, err
 	}
 	if found.Empty { // of before there was a log: Badger's own log is all there is of the newest
 		own, _ := filepath.Glob(filepath.Join(absolute, "*.mem"))
@@ -125,6 +160,9 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 	if err != nil {
 		return nil, err
 	}
+	if len(bad) > 0 && db.lock == nil && !db.lastTry {
+		return nil, errMoved
+	}
 	if len(bad) > 0 {
 		db.fixity.note(disk.Damage{File: cacheDir + "/" + bad[0].name, Offset: bad[0].offset, Why: bad[0].err.Error()})
 		return nil, fmt.Errorf("table %s: %w", bad[0].name, bad[0].err)
@@ -134,6 +172,55 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 		return nil, err
 	}
 	return newCache(b, dir), nil
+}
+
+// takeTables puts tables into a directory, as links where nobody writes, else as copies.
+func (db *DB) takeTables(dir, from string, tables []uint64) error {
+	if db.lock != nil || readOnlyDisk(from) {
+		for _, id := range tables {
+			if err := os.Symlink(filepath.Join(from, tableName(id)), filepath.Join(dir, tableName(id))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var total int64
+	for _, id := range tables {
+		info, err := os.Stat(filepath.Join(from, tableName(id)))
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+	}
+	if free, ok := freeSpace(dir); ok && free < total+spareForCopies {
+		return fmt.Errorf("%w: %d MiB of tables, %d MiB left in %s; ask that process (--endpoint), or set TMPDIR", errNoRoom, total>>20, free>>20, os.TempDir())
+	}
+	for _, id := range tables {
+		if err := copyFile(filepath.Join(dir, tableName(id)), filepath.Join(from, tableName(id))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errNoRoom says that what is read beside another process does not fit beside it.
+var errNoRoom = errors.New("there is no room to read the archive beside the process that holds it")
+
+// spareForCopies is how much of the disk for temporary files stays free.
+const spareForCopies = 64 << 20
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // overlay reads the records behind a number into memory, over the tables.

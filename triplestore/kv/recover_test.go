@@ -495,3 +495,46 @@ func TestAFullDiskRefusesOneWriteAndNotTheNext(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestAReaderOutlivesTheTablesThatItsWriterDeletes(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(6, 3))
+	dir := t.TempDir()
+	db := open(t, dir, small)
+	grow(t, db, rnd, 200)
+	if err := db.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	want := all(t, db, "", "")
+	r := open(t, dir, Options{ReadOnly: true})
+	grow(t, db, rnd, 200)
+	for range 2 {
+		if err := db.Compact(); err != nil { // the tables that the reader has are emptied
+			t.Fatal(err)
+		}
+	}
+	if got := all(t, r, "", ""); got != want {
+		t.Error("the reader sees other entries")
+	}
+}
+
+func TestNobodyWritesWhileTheTablesThemselvesAreRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := open(t, dir, small)
+	put(t, db, "a", "1")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, dir, Options{ReadOnly: true})
+	other := open(t, dir, Options{ReadOnly: true})
+	if _, err := Open(dir, small); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "reads") {
+		t.Errorf("a writer: %v", err)
+	}
+	if got := all(t, r, "", "") + all(t, other, "", ""); got != "a=1a=1" {
+		t.Errorf("got %s", got)
+	}
+	r.Close()
+	other.Close()
+	put(t, open(t, dir, small), "b", "2")
+}

@@ -26,3 +26,12 @@ func (db *DB) checkSpace() error {
 	}
 	return nil
 }
+
+// freeSpace returns the bytes that a disk has left for this user.
+func freeSpace(dir string) (int64, bool) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0, false
+	}
+	return int64(fs.Bavail) * int64(fs.Bsize), true
+}

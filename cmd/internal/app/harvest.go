@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/politeness"
+	"odarchive/crawler/surt"
 )
 
 // HarvestSource is what is to be harvested.
@@ -47,6 +48,12 @@ func KnowsHarvest(kind string) bool {
 
 // Harvest runs the harvester of a source's kind, which must be known, through the crawler's gate.
 func (n *Node) Harvest(ctx context.Context, s HarvestSource, opts harvest.Options) (harvest.Report, error) {
+	for _, address := range []*string{&s.Address, &s.Portal} {
+		public, secret := surt.WithoutSecret(*address)
+		if *address = public; secret {
+			n.Log.Warn("the user and the password of the address are not sent: everything that a harvest records is public", "address", public)
+		}
+	}
 	if s.Kind == Recognised {
 		found, err := n.Recognise(ctx, s.Address)
 		if err != nil {

@@ -68,7 +68,9 @@ func (n *Node) openDatabase(reads Reading) (err error) {
 		n.Beside = "the archive is open for reading only, as --read-only says"
 	}
 	options.ReadOnly = true
-	n.DB, err = kv.Open(n.Config.Data, options)
+	if n.DB, err = kv.Open(n.Config.Data, options); err == nil {
+		n.Beside += "; it shows what was committed by " + time.Now().UTC().Format("2006-01-02 15:04:05 UTC")
+	}
 	return err
 }
 

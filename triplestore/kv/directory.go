@@ -1,0 +1,150 @@
+package kv
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"odarchive/triplestore/disk"
+)
+
+// lockDirectory takes the lock, and sees that no older program, which locked another file, is at work.
+func (db *DB) lockDirectory() error {
+	if db.opts.CacheInMemory {
+		return nil
+	}
+	if err := disk.MakeDir(disk.OS{}, db.dir, 0o755); err != nil {
+		return err
+	}
+	lock, err := lockDir(db.dir)
+	if err != nil {
+		return err
+	}
+	db.lock = lock
+	if _, err := os.Stat(db.path(filepath.Join(cacheDir, ownerName))); err == nil {
+		older, err := lockDir(db.path(cacheDir))
+		if err != nil {
+			return err
+		}
+		older.release()
+		return os.Remove(db.path(filepath.Join(cacheDir, ownerName)))
+	}
+	return nil
+}
+
+// clean removes what is temporary, and finishes or drops a cache that was being made anew.
+func (db *DB) clean() error {
+	if db.opts.CacheInMemory {
+		return nil
+	}
+	if err := os.RemoveAll(db.path(tempDir)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(db.path(tempDir), 0o755); err != nil {
+		return err
+	}
+	made, err := filepath.Glob(db.path(madeDir + "*")) // in the order in which they were made
+	if err != nil {
+		return err
+	}
+	for i := len(made) - 1; i >= 0; i-- {
+		if _, err := os.Stat(filepath.Join(made[i], wholeName)); err == nil {
+			if err := db.swapIn(made[i]); err != nil {
+				return err
+			}
+			made = made[:i]
+			break
+		}
+	}
+	for _, dir := range made {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapIn puts a cache that was made anew in the place of the other one.
+func (db *DB) swapIn(made string) error {
+	if err := os.RemoveAll(db.path(cacheDir)); err != nil {
+		return err
+	}
+	if err := os.Rename(made, db.path(cacheDir)); err != nil {
+		return err
+	}
+	if err := os.Remove(db.path(filepath.Join(cacheDir, wholeName))); err != nil {
+		return err
+	}
+	return disk.OS{}.SyncDir(db.dir)
+}
+
+// asideDir, inside the cache's directory, is where Badger's own write-ahead log waits while the cache is opened without.
+const asideDir = "aside"
+
+// ofBadgersLog reports whether a file in the cache's directory holds nothing that the tables or our log do not hold.
+func ofBadgersLog(name string) bool {
+	return strings.HasSuffix(name, ".mem") || strings.HasSuffix(name, ".vlog") || name == "DISCARD" || name == "KEYREGISTRY"
+}
+
+func (r *recovery) putAside() error {
+	if err := r.takeBackAside(); err != nil { // of an opening that was killed
+		return err
+	}
+	dir := r.path(cacheDir)
+	if err := os.MkdirAll(filepath.Join(dir, asideDir), 0o755); err != nil {
+		return err
+	}
+	r.aside = true
+	return moveFiles(dir, filepath.Join(dir, asideDir))
+}
+
+// takeBackAside returns what was put aside, over what an opening without it has made.
+func (r *recovery) takeBackAside() error {
+	dir := r.path(cacheDir)
+	if _, err := os.Stat(filepath.Join(dir, asideDir)); err != nil {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if ofBadgersLog(e.Name()) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if err := moveFiles(filepath.Join(dir, asideDir), dir); err != nil {
+		return err
+	}
+	return r.dropAside()
+}
+
+func (r *recovery) dropAside() error { return os.RemoveAll(r.path(filepath.Join(cacheDir, asideDir))) }
+
+func moveFiles(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !ofBadgersLog(e.Name()) {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(from, e.Name())
+		if info.Size() == 0 { // left by a kill; Badger would refuse to open
+			err = os.Remove(name)
+		} else {
+			err = os.Rename(name, filepath.Join(to, e.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

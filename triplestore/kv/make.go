@@ -1,0 +1,85 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/wal"
+)
+
+// makeCache builds a cache in dir ("": in memory) from the newest sound state file and the log. number is that of the last
+// write set that there was; whole says that the log must be readable to its end.
+func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, number uint64, from string, err error) {
+	list := db.states.files()
+	if db.log.First() == 1 { // the log alone tells everything
+		list = append([]stateFile{{}}, list...)
+	}
+	if len(list) == 0 {
+		return nil, 0, "", fmt.Errorf("%w: the log begins with write set %d, and there is no snapshot before it", ErrDamaged, db.log.First())
+	}
+	var errs error
+	for i := len(list) - 1; i >= 0; i-- {
+		c, number, err := db.makeFrom(ctx, dir, list[i], whole)
+		if err == nil {
+			from := "log"
+			if list[i].number > 0 {
+				from = "snapshot and log"
+			}
+			return c, number, from, nil
+		}
+		db.opts.Log.Warn("a snapshot cannot be used", "snapshot", list[i].name, "error", err)
+		if errs = errors.Join(errs, err); !errors.Is(err, ErrDamaged) && !errors.Is(err, wal.ErrDamaged) && !errors.Is(err, wal.ErrGap) {
+			break
+		}
+	}
+	return nil, 0, "", fmt.Errorf("the database cannot be made anew: %w", errs)
+}
+
+// wholeName is the file that says that a cache in madeDir is complete.
+const wholeName = "WHOLE"
+
+func (db *DB) makeFrom(ctx context.Context, dir string, state stateFile, whole bool) (_ *cache, number uint64, err error) {
+	if dir != "" {
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, 0, err
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, 0, err
+		}
+	}
+	b, err := openBadger(badgerOptions(dir, db.opts))
+	if err != nil {
+		return nil, 0, err
+	}
+	c := newCache(b, dir)
+	defer func() {
+		if err != nil {
+			c.retire()
+			<-c.closed
+		}
+	}()
+	if state.number > 0 {
+		say := newProgress(db.opts.Log, "making the database anew")
+		err := c.fill(func(add func(key, val []byte, version uint64) error) error {
+			return db.states.read(ctx, state, nil, func(key, val []byte, version uint64) error {
+				say.add(int64(len(key)+len(val)), 0)
+				return add(key, val, version)
+			})
+		})
+		if err != nil {
+			return nil, 0, fmt.Errorf("snapshot %s: %w", state.name, err)
+		}
+	}
+	number = max(state.number, db.log.Next()-1)
+	if err := db.replay(ctx, c, state.number); err != nil && (whole || !errors.Is(err, wal.ErrDamaged)) {
+		return nil, 0, err
+	}
+	if dir == "" {
+		return c, number, nil
+	}
+	return c, number, disk.WriteFile(disk.OS{}, filepath.Join(dir, wholeName), nil, 0o644)
+}
