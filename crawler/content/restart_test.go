@@ -16,7 +16,7 @@ import (
 // the disk. Whoever starts then must not build upon them.
 func TestWhatAFailedFsyncDroppedIsWrittenAgainByTheNextProcess(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(rounds(40)) {
+	for seed := range uint64(rounds(15)) {
 		for name, o := range map[string]Options{"open": {}, "closed": {MaxPack: 120 << 10, NoParity: true}} {
 			crash := disktest.NewCrash(seed)
 			f := disktest.NewErrors(crash)
