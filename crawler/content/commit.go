@@ -104,6 +104,7 @@ func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
 	if err != nil {
 		return err
 	}
+	base := p.base.file // a copy: the transaction may fail, and be followed by another
 	changed := make(map[uint64]*extent)
 	for _, i := range p.order {
 		l := &p.base.leaves[i]
@@ -121,17 +122,17 @@ func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
 		packs.remove(g)
 		g.cut, g.parts = epoch, p.cuts[i].parts.num
 		for k := range p.cuts[i].parts.segments {
-			p.base.file.deflateSize += int64(p.cuts[i].parts.segments[k].deflated)
+			base.deflateSize += int64(p.cuts[i].parts.segments[k].deflated)
 		}
-		p.base.file.deflateSize -= int64(g.deflated)
+		base.deflateSize -= int64(g.deflated)
 	}
 	for _, x := range changed {
 		if err := setExtents(tx, []*extent{x}); err != nil {
 			return err
 		}
 	}
-	p.base.file.layout = epoch
-	return tx.Set(filesSpace, p.base.file.sha[:], p.base.file.encode(encodeRuns(p.base.file.runs)[0]))
+	base.layout = epoch
+	return tx.Set(filesSpace, base.sha[:], base.encode(encodeRuns(base.runs)[0]))
 }
 
 // newEpoch numbers a cut, and notes it as the last one of the family.

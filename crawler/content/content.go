@@ -11,7 +11,7 @@
 // them from then on. Files that share segments in this way are a family.
 //
 // What the package promises: when Put returns, the file survives a power failure. What is read has been compared with its
-// checksum, or is ErrDamaged. Nothing is overwritten in place; Compact and GC copy what is still needed and drop the pack.
+// checksum, or is ErrDamaged. Nothing is overwritten in place, but by the same bytes; Compact and GC copy what is still needed and drop the pack.
 // A pack is never cut off below what is sound by its own checksums.
 //
 // A closed pack has parity beside it (Reed-Solomon, 6.25 %): readers get damaged bytes from there, and Scrub and Mend make

@@ -28,10 +28,17 @@ type examined struct {
 	parity string // what is wrong with the parity file, "" for nothing
 	noHead bool   // the damage is that of an open pack's head, which the name gives back
 
+	missing bool // there is no such file
+
 	rightName string // of a closed pack that is sound, but for its name
 }
 
 func (x *examined) sound() bool { return len(x.spans) == 0 && x.parity == "" }
+
+// missingPack is what is found of a pack that is not there.
+func missingPack(name string) *examined {
+	return &examined{name: name, missing: true, spans: []span{{-1, -1, "the pack is missing"}}}
+}
 
 // examine reads a whole pack and its parity. A closed pack is compared with the checksums of its parity or, without one,
 // with the hash in its name; an open one with the checksums of its records, as far as they are committed. errGone: the

@@ -70,6 +70,7 @@ func (g *guarded) blocks(from, to int64) ([]byte, error) {
 	}
 	b := g.buf[:to-from]
 	n, _ := readFull(g.pack, b, from)
+	clear(b[n:])
 	for at := 0; at < len(b); at += parityBlock {
 		block := b[at:min(at+parityBlock, len(b))]
 		k := int(from/parityBlock) + at/parityBlock

@@ -36,7 +36,7 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 		return fmt.Errorf("content: verify: %w", err)
 	}
 	for _, num := range missing {
-		if err := f(num, &examined{name: s.packs.nameOf(num), spans: []span{{-1, -1, "the pack is missing"}}}); err != nil {
+		if err := f(num, missingPack(s.packs.nameOf(num))); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 			if !s.packs.has(num, s.packs.nameOf(num)) { // dropped meanwhile
 				continue
 			}
-			x, err = examined{name: s.packs.nameOf(num), spans: []span{{-1, -1, "the pack is missing"}}}, nil
+			x, err = *missingPack(s.packs.nameOf(num)), nil
 		}
 		if err != nil {
 			return fmt.Errorf("content: verify pack %s: %w", s.packs.nameOf(num), err)
@@ -67,9 +67,10 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 	return nil
 }
 
-// Mend heals closed packs from their parity, or gives them their right name, makes damaged and missing parity anew, and rewrites packs in which only bytes
-// are damaged that nothing needs. It returns the damages that are left and the files that cannot be read because of them;
-// after Heal or Forget of those, a second Mend leaves nothing.
+// Mend heals closed packs from their parity, or gives them their right name, makes damaged and missing parity anew, and
+// seals packs in which only bytes are damaged that nothing needs: they stay as they are, with whatever is sound in them. It
+// returns the damages that are left, but for those of waste, and the files that cannot be read because of them; after Heal
+// or Forget of those, a second Mend leaves nothing.
 func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, err error) {
 	if err := s.writable(); err != nil {
 		return nil, nil, err
@@ -86,6 +87,9 @@ func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, e
 		return nil, nil, err
 	}
 	v, err := s.Verify(ctx, VerifyOptions{Damaged: func(d Damage) {
+		if len(d.Files) == 0 && !d.Healable {
+			return
+		}
 		left = append(left, disk.Damage{File: s.fileName(d.Pack), Offset: d.Offset, Why: d.Why, Found: time.Now()})
 		files = append(files, d.Files...)
 	}})
@@ -101,6 +105,9 @@ func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, e
 func (s *Store) mendPack(ctx context.Context, num uint64, x *examined) error {
 	s.sweep.Lock()
 	defer s.sweep.Unlock()
+	if x.missing {
+		return s.forgetMissing(ctx, num, x.name)
+	}
 	if !s.packs.has(num, x.name) { // dropped, or closed, meanwhile
 		return nil
 	}
@@ -119,11 +126,11 @@ func (s *Store) mendPack(ctx context.Context, num uint64, x *examined) error {
 			return failed
 		}
 		if len(again.spans) > 0 {
-			err = s.rewriteDamaged(ctx, num, again.spans)
+			err = s.seal(num, x.name, again.spans)
 		}
 	} else if err != nil && len(x.spans) > 0 {
 		s.log.Warn("pack not mended from its parity", "pack", x.name, "error", err)
-		err = s.rewriteDamaged(ctx, num, x.spans)
+		err = s.seal(num, x.name, x.spans)
 	}
 	if x.parity != "" && s.packs.has(num, x.name) {
 		s.parity.remake(num, x.name)
@@ -154,11 +161,10 @@ func (s *Store) mendHead(num uint64, name string) error {
 
 // mendName names a closed pack by its content: all its records match their checksums.
 func (s *Store) mendName(num uint64, name, right string) error {
-	if err := s.fs.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, right)); err != nil {
+	if err := s.packs.rename(num, name, right); err != nil {
 		s.log.Warn("pack not renamed", "pack", name, "error", err)
 		return nil
 	}
-	s.packs.add(num, right)
 	s.parity.want(parityJob{num: num, name: right, again: true})
 	s.renamedFile(name, right)
 	s.mended(right, "its contents")
@@ -181,8 +187,12 @@ func (s *Store) mendClosed(num uint64, name string) error {
 	defer g.Close()
 	g.strict = true
 	path := filepath.Join(s.dir, name)
-	if err := s.writeMended(path+tempSuffix, g); err != nil {
+	sum, err := s.writeCopy(path+tempSuffix, g, g.parity.pack.size)
+	if err != nil {
 		return err
+	}
+	if sum != g.parity.pack.whole {
+		return errors.Join(errors.New("what parity gives differs from the pack's SHA-256"), s.fs.Remove(path+tempSuffix))
 	}
 	if err := s.fs.Rename(path+tempSuffix, path); err != nil {
 		return errors.Join(err, s.fs.Remove(path+tempSuffix))
@@ -195,59 +205,22 @@ func (s *Store) mendClosed(num uint64, name string) error {
 	return nil
 }
 
-func (s *Store) writeMended(path string, g *guarded) error {
+// writeCopy writes the first bytes of a pack into a file of their own, durably, and returns their SHA-256. Nothing of it
+// stays on an error.
+func (s *Store) writeCopy(path string, r io.ReaderAt, size int64) (sum [sha256.Size]byte, err error) {
 	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
-		return diskError("mend", err)
+		return sum, diskError("mend", err)
 	}
-	sum := sha256.New()
-	_, err = io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(f, sum)}, io.NewSectionReader(g, 0, g.parity.pack.size), make([]byte, walkBlock))
-	if err == nil && [sha256.Size]byte(sum.Sum(nil)) != g.parity.pack.whole {
-		err = errors.New("what parity gives differs from the pack's SHA-256")
-	}
+	h := sha256.New()
+	_, err = io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(f, h)}, io.NewSectionReader(r, 0, size), make([]byte, walkBlock))
 	if err == nil && !s.opts.NoSync {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(diskError("mend", err), s.fs.Remove(path))
+		return sum, errors.Join(diskError("mend", err), s.fs.Remove(path))
 	}
-	return nil
-}
-
-// rewriteDamaged moves what is sound out of a pack in which only bytes are damaged that nothing needs, and drops the pack.
-func (s *Store) rewriteDamaged(ctx context.Context, num uint64, spans []span) error {
-	if err := s.mayDrop(); err != nil {
-		return err
-	}
-	needed := false
-	r, free, err := s.acquireSound(num)
-	if err != nil {
-		return err
-	}
-	buf := make([]byte, segmentHead+maxStored)
-	err = s.placed(num, func(g *segment, _ uint64, _ int) {
-		if g.cut == 0 && !needed && hits(spans, g.offset, g.offset+g.stored()) {
-			_, wrong, err := readLeaves(r, []leaf{{segment: *g}}, buf[:g.stored()])
-			needed = wrong != "" || err != nil
-		}
-	})
-	free()
-	if err != nil {
-		return err
-	}
-	if needed {
-		return errors.New("what is damaged is needed")
-	}
-	if s.tail.current() == num {
-		if err := s.tail.roll(); err != nil {
-			return err
-		}
-	}
-	if num >= s.tail.settled() {
-		return errors.New("files are being put into it")
-	}
-	_, err = s.rewrite(ctx, num)
-	return err
+	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
 // acquireSound returns a reader of a pack that heals what it can, until free is called.

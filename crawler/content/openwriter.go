@@ -112,11 +112,42 @@ func (w *writer) reopen(num uint64, name string) error {
 		w.s.noteFile(name, size, fmt.Sprintf("the pack is %d bytes shorter than what was committed", end-size))
 		end = size
 	}
+	if err := w.writeAgain(f, committed, min(size, end)); err != nil {
+		w.s.log.Warn("pack left open: its end cannot be written again", "pack", name, "error", err)
+		return f.Close()
+	}
 	w.p, w.last = &tailPack{num: num, f: f, end: end}, nil
 	if format == 1 || size < committed || size < packHead {
 		w.seal() // records of format 2 do not go into it, nor anything where other bytes were committed
 	}
 	return nil
+}
+
+// largestPage is what a kernel writes at once, at most.
+const largestPage = 64 << 10
+
+// writeAgain makes the end of an open pack durable, as it is read. An fsync of an earlier process may have failed: then the
+// kernel shows bytes that are not on the disk, takes them for written, and the next fsync would not write them. What the
+// database counts was fsynced before, so only what is behind it is written, over the same bytes.
+func (w *writer) writeAgain(f disk.File, committed, end int64) error {
+	if committed > end { // the database does not know this pack's end
+		committed = 0
+	}
+	if committed == end || w.s.opts.NoSync {
+		return nil
+	}
+	buf := make([]byte, walkBlock)
+	for at := committed / largestPage * largestPage; at < end; {
+		b := buf[:min(walkBlock, end-at)]
+		if _, err := readFull(f, b, at); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(b, at); err != nil {
+			return err
+		}
+		at += int64(len(b))
+	}
+	return f.Sync()
 }
 
 // committed returns how many bytes of a pack the database counts, 0 if it does not know.
@@ -150,7 +181,7 @@ func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end 
 		damages = append(damages, rec)
 		return nil
 	})
-	if err != nil || w.tired { // nothing is known of the rest: it stays
+	if err != nil || w.tired || r.unreadable > 0 { // nothing is known of the rest: it stays
 		s.log.Warn("open pack not searched to its end", "pack", name, "error", err)
 		end = size
 	}

@@ -50,6 +50,17 @@ func (p *packs) add(num uint64, name string) {
 	p.name[num] = name
 }
 
+// rename gives a pack's file another name, while nobody looks for it.
+func (p *packs) rename(num uint64, from, to string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.fs.Rename(filepath.Join(p.dir, from), filepath.Join(p.dir, to)); err != nil {
+		return err
+	}
+	p.name[num] = to
+	return nil
+}
+
 // remove forgets a pack.
 func (p *packs) remove(num uint64) {
 	p.mu.Lock()

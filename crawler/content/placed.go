@@ -107,8 +107,8 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 	return nil
 }
 
-// Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. It is
-// called once.
+// Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. Until
+// then, and before Release, it may be called again in another transaction: after one that has failed.
 func (p *Placed) Write(tx *kv.Txn) (Ref, error) {
 	if p.put == nil {
 		return p.ref, nil

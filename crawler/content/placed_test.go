@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"odarchive/triplestore/kv"
@@ -77,6 +78,52 @@ func TestPlacedBytesAreAFileWhenTheirTransactionIsTrue(t *testing.T) {
 	s.check(next)
 	s.check(data)
 	s.verify()
+}
+
+func TestAfterATransactionThatFailedWriteMayBeCalledAgain(t *testing.T) {
+	t.Parallel()
+	for _, o := range []Options{{}, {MaxPack: 90 << 10}} {
+		s := newStore(t, o)
+		r := rng(5)
+		base := table(r, 200_000)
+		ref := s.put(base, Digest{})
+		next := slices.Clone(base)
+		copy(next[1000:], "another value stands here")
+		copy(next[150_000:], "and here")
+		p := s.place(next, ref.SHA256)
+		if len(p.put.cuts) == 0 {
+			t.Fatal("no segment is cut")
+		}
+		for range 2 {
+			refused := errors.New("refused")
+			err := s.kv.Update(t.Context(), func(tx *kv.Txn) error {
+				if _, err := p.Write(tx); err != nil {
+					return err
+				}
+				return refused
+			})
+			if !errors.Is(err, refused) || s.isStored(next) {
+				t.Fatalf("got %v, stored: %v", err, s.isStored(next))
+			}
+			s.check(base)
+		}
+		got := s.write(p)
+		p.Release()
+		s.check(next)
+		s.check(base)
+		for _, data := range [][]byte{base, next} {
+			after, _, err := s.Stat(sha256.Sum256(data))
+			if d, err2 := s.Deflated(sha256.Sum256(data), after.Layout); err != nil || err2 != nil || d.Size() != after.DeflateSize {
+				t.Errorf("its record says %d deflated bytes: %v, %v", after.DeflateSize, err, err2)
+			} else {
+				d.Close()
+			}
+		}
+		if after, _, _ := s.Stat(sha256.Sum256(next)); got != after {
+			t.Errorf("Write said %+v, stored is %+v", got, after)
+		}
+		s.verify()
+	}
 }
 
 func TestWhoStoresTheSameBytesWaitsForTheTransaction(t *testing.T) {

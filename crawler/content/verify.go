@@ -21,8 +21,8 @@ type VerifyOptions struct {
 // Damage is one thing that is wrong with the store.
 type Damage struct {
 	DamageError
-	Files    []Digest // that cannot be read because of it; none where it only hit waste, or is Healable
-	Healable bool     // the pack's parity gives the bytes back: readers get them, and Mend heals the pack
+	Files    []Digest // that cannot be read because of it
+	Healable bool     // Mend makes it good, and nothing is lost. With neither, it only hit waste, and harms nothing
 }
 
 // Verified says what Verify has read.
@@ -114,7 +114,7 @@ func (c *checker) checkPacks(ctx context.Context) error {
 func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 	h, err := c.s.packs.acquire(num)
 	if errors.Is(err, errGone) {
-		c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}}
+		c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}, Healable: true} // unless a file needs it
 		c.other = append(c.other, c.gone[num])
 		c.progress(end)
 		return nil
@@ -157,7 +157,7 @@ func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad [
 	}
 	c.s.noteAll(&x)
 	if x.parity != "" {
-		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: parityName(name), Why: x.parity}})
+		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: parityName(name), Why: x.parity}, Healable: true})
 	}
 	r, free, err := c.s.acquireSound(num)
 	if err != nil {
@@ -165,16 +165,15 @@ func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad [
 	}
 	defer free()
 	for _, p := range x.spans {
-		heals := c.heals(r, p)
 		if p.from >= 0 && hits(bad, p.from, p.to) {
 			for _, b := range bad {
 				if hits([]span{p}, b.from, b.to) {
-					c.bad[place{num, b.from}].Healable = heals
+					c.bad[place{num, b.from}].Healable = c.heals(r, p)
 				}
 			}
 			continue
 		}
-		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: name, Offset: max(p.from, 0), Why: p.why}, Healable: heals})
+		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: name, Offset: max(p.from, 0), Why: p.why}, Healable: true}) // of no record
 	}
 	return nil
 }

@@ -119,7 +119,10 @@ func (w *walker) resync(from, limit int64) (int64, error) {
 }
 
 // tolerant reads a file that has bad sectors: they read as zeros, which no checksum passes.
-type tolerant struct{ r io.ReaderAt }
+type tolerant struct {
+	r          io.ReaderAt
+	unreadable int // such sectors were met
+}
 
 // ReadAt fails only for other reasons than unreadable bytes.
 func (t *tolerant) ReadAt(b []byte, at int64) (n int, err error) {
@@ -134,6 +137,7 @@ func (t *tolerant) ReadAt(b []byte, at int64) (n int, err error) {
 		case err == nil || k == len(part):
 		case isUnreadable(err):
 			clear(part)
+			t.unreadable++
 		default:
 			return n + k, err
 		}

@@ -261,10 +261,9 @@ func (w *writer) closePack(p *tailPack) error {
 		return p.f.Close()
 	}
 	name := closedName(p.num, sums.whole)
-	if err := w.s.fs.Rename(filepath.Join(w.s.dir, openName(p.num)), filepath.Join(w.s.dir, name)); err != nil {
+	if err := w.s.packs.rename(p.num, openName(p.num), name); err != nil {
 		return w.refuse("close pack "+openName(p.num), err)
 	}
-	w.s.packs.add(p.num, name)
 	w.s.renamedFile(openName(p.num), name)
 	w.p, w.last = nil, nil
 	if err = errors.Join(p.f.Close(), w.s.syncDir()); err != nil {

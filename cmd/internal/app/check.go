@@ -30,7 +30,7 @@ type CheckReport struct {
 	Repaired  []string `json:"repaired"`     // what the repair did about the rest
 	Lost      []string `json:"lost"`         // what was given up, now or by an earlier repair; nothing can be done about it here
 	NewlyLost []string `json:"newlyLost"`    // of these, what this repair gave up
-	Waste     []string `json:"damagedWaste"` // damage to bytes that no file needs: harmless, gone with the next compaction
+	Waste     []string `json:"damagedWaste"` // damage to bytes that no file needs: harmless, and no error; compactions take it with other waste
 }
 
 // Err says why a check does not end well: damage that is left, or a loss that this repair gave up.
@@ -93,7 +93,7 @@ func (f *found) failed(stage string, err error) error {
 // What was found and mended before since is not told: the zero time tells everything of this process.
 func (n *Node) Check(ctx context.Context, repair bool, since time.Time, progress CheckProgress) (CheckReport, error) {
 	f, err := n.examine(ctx, since, progress)
-	if err == nil && repair && len(f.report.Damaged) > 0 {
+	if err == nil && repair && (len(f.report.Damaged) > 0 || f.unsound) {
 		return n.repair(ctx, f, since, progress)
 	}
 	return f.report, err
@@ -176,6 +176,8 @@ func (n *Node) checkPacks(ctx context.Context, f *found, progress func(done, tot
 			f.files[file] = d.Error()
 		}
 	}})
+	// Waste whose pack is not sealed yet takes protection from what is beside it.
+	f.unsound = f.unsound || slices.ContainsFunc(n.Content.Damages(), func(d disk.Damage) bool { return d.Mended.IsZero() })
 	for _, pack := range slices.Sorted(maps.Keys(listed)) {
 		if more := listed[pack] - damagesOfPack; more > 0 && pack != "" {
 			f.damage("content: pack %s: %d more segments", pack, more)

@@ -80,6 +80,11 @@ func (n *Node) giveUp(ctx context.Context, f *found, r *CheckReport) error {
 			return err
 		}
 	}
+	if len(f.files) > 0 { // what is damaged in the packs is now needed by no file
+		if _, _, err := n.Content.Mend(ctx); err != nil {
+			return err
+		}
+	}
 	r.NewlyLost = append(r.NewlyLost, f.gone...)
 	if err := n.keepLosses(ctx, true); err != nil {
 		return err
