@@ -22,9 +22,12 @@ func TestAPanicInACallbackStopsWritesAndPassesTheTurnOn(t *testing.T) {
 	t.Parallel()
 	errFunction := errors.New("the function fails")
 	for name, hook := range map[string]func(tx *Txn) error{
-		"on commit": func(tx *Txn) error { tx.OnCommit(func() { panic("half installed") }); return tx.Set(space, []byte("k"), nil) },
-		"on abort":  func(tx *Txn) error { tx.OnAbort(func(error) { panic("half undone") }); return errFunction },
-		"exit":      func(tx *Txn) error { tx.OnCommit(runtime.Goexit); return tx.Set(space, []byte("k"), nil) },
+		"on commit": func(tx *Txn) error {
+			tx.OnCommit(func() { panic("half installed") })
+			return tx.Set(space, []byte("k"), nil)
+		},
+		"on abort": func(tx *Txn) error { tx.OnAbort(func(error) { panic("half undone") }); return errFunction },
+		"exit":     func(tx *Txn) error { tx.OnCommit(runtime.Goexit); return tx.Set(space, []byte("k"), nil) },
 	} {
 		db := inMemory(t)
 		first, second := make(chan any, 1), make(chan error, 1)
