@@ -112,9 +112,29 @@ func (w *writer) reopen(num uint64, name string) error {
 		w.s.noteFile(name, size, fmt.Sprintf("the pack is %d bytes shorter than what was committed", end-size))
 		end = size
 	}
+	if err := writeAgain(f, min(committed, end), end); err != nil {
+		w.s.log.Warn("pack left open: what lies behind its last commit cannot be written again", "pack", name, "error", err)
+		return f.Close()
+	}
 	w.p, w.last = &tailPack{num: num, f: f, end: end}, nil
 	if format == 1 || size < committed || size < packHead {
 		w.seal() // records of format 2 do not go into it, nor anything where other bytes were committed
+	}
+	return nil
+}
+
+// writeAgain writes bytes of a file over themselves. After an fsync that failed the kernel takes for written what is only in its
+// memory: it can be read, and the next fsync succeeds without it.
+func writeAgain(f disk.File, from, to int64) error {
+	buf := make([]byte, min(walkBlock, max(0, to-from)))
+	for at := from; at < to; at += int64(len(buf)) {
+		b := buf[:min(int64(len(buf)), to-at)]
+		if n, err := f.ReadAt(b, at); n < len(b) {
+			return err
+		}
+		if _, err := f.WriteAt(b, at); err != nil {
+			return err
+		}
 	}
 	return nil
 }
