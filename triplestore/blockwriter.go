@@ -98,6 +98,7 @@ func (w *blockWriter) abandon() error {
 }
 
 // installAll makes a state of what was written, with nothing in its overlay, and a head in the log for a commit in parts.
+// If the commit fails, its caller deletes the blocks.
 func (w *blockWriter) installAll(kt *kv.Txn, unixMilli int64, parts *partWriter) (*state, error) {
 	tip := w.sn.state
 	next := *tip
@@ -114,11 +115,6 @@ func (w *blockWriter) installAll(kt *kv.Txn, unixMilli int64, parts *partWriter)
 	} else if err := kt.Set(kv.SpaceTripleLog, recordKey(next.position, 0), head{unixMilli, parts.parts}.encode()); err != nil {
 		return nil, err
 	}
-	kt.OnAbort(func(error) { // the blocks have been written in vain
-		if err := errors.Join(parts.forget(), w.abandon()); err != nil {
-			w.s.opts.Log.Warn("deleting the blocks of a failed commit", "error", err)
-		}
-	})
 	kt.OnCommit(func() { w.s.lost.Add(int64(parts.removed)) })
 	return &next, w.s.install(kt, &next)
 }

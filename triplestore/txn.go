@@ -295,6 +295,13 @@ func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
 	if err != nil {
 		return err
 	}
+	t.kv.OnAbort(func(error) { // the blocks have been written in vain
+		s.stopMerge() // a merge may have begun once the tip was dropped, and have written the same long terms
+		defer s.merging.Unlock()
+		if err := errors.Join(parts.forget(), w.abandon()); err != nil {
+			s.opts.Log.Warn("deleting the blocks of a failed commit", "error", err)
+		}
+	})
 	t.kv.OnCommit(func() { s.tidyLater(next) })
 	return nil
 }

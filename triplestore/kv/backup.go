@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -146,18 +147,32 @@ func (db *DB) loadEntries(stream io.Reader) error {
 		if err := errors.Join(err, err2, err3); err != nil {
 			return fmt.Errorf("%w: an entry: %w", ErrBadBackup, err)
 		}
-		if keyLen == 0 || keyLen > MaxKey+1 || valLen > MaxValue || version == 0 {
+		if keyLen > MaxKey+1 || valLen > MaxValue { // a wrong length never becomes an allocation
 			return fmt.Errorf("%w: an entry with wrong lengths", ErrBadBackup)
 		}
 		entry := make([]byte, keyLen+valLen)
 		if _, err := io.ReadFull(r, entry); err != nil {
 			return fmt.Errorf("%w: an entry: %w", ErrBadBackup, err)
 		}
+		if err := checkLoaded(entry[:keyLen], int(valLen), version); err != nil {
+			return err
+		}
 		if err := b.SetEntryAt(badger.NewEntry(entry[:keyLen], entry[keyLen:]), version); err != nil {
 			return err
 		}
 	}
 }
+
+// checkLoaded refuses an entry that this database cannot have written: the numbers of write sets would run over behind it, or its
+// key or value would not be where those of others are.
+func checkLoaded(key []byte, val int, version uint64) error {
+	if !ours(key) || len(key) > MaxKey+1 || val > MaxValue || version == 0 || version > maxVersion {
+		return fmt.Errorf("%w: an entry of %d and %d bytes, of write set %d", ErrBadBackup, len(key), val, version)
+	}
+	return nil
+}
+
+const maxVersion = 1 << 60
 
 // loadBadger reads the entries of a stream of version 1 or 2.
 func (db *DB) loadBadger(stream io.Reader) error {
@@ -172,22 +187,22 @@ func (db *DB) loadBadger(stream io.Reader) error {
 			return fmt.Errorf("%w: it ends inside a frame: %w", ErrBadBackup, err)
 		}
 		n := binary.LittleEndian.Uint64(size[:])
-		if n > maxFrame { // a wrong length never becomes an allocation
+		if n > maxFrame {
 			return fmt.Errorf("%w: a frame of %d bytes", ErrBadBackup, n)
 		}
-		frame := make([]byte, n)
-		if _, err := io.ReadFull(r, frame); err != nil {
+		var frame bytes.Buffer // which grows with what there is: a wrong length never becomes an allocation
+		if _, err := io.CopyN(&frame, r, int64(n)); err != nil {
 			return fmt.Errorf("%w: it ends inside a frame: %w", ErrBadBackup, err)
 		}
 		var list pb.KVList
-		if err := proto.Unmarshal(frame, &list); err != nil {
+		if err := proto.Unmarshal(frame.Bytes(), &list); err != nil {
 			return fmt.Errorf("%w: %w", ErrBadBackup, err)
 		}
 		for _, e := range list.Kv {
-			if len(e.Key) == 0 || e.Version == 0 {
-				return fmt.Errorf("%w: an entry without a key", ErrBadBackup)
+			err := checkLoaded(e.Key, len(e.Value), e.Version)
+			if err != nil {
+				return err
 			}
-			var err error
 			if len(e.Meta) > 0 && e.Meta[0]&1 != 0 { // deleted
 				err = b.DeleteAt(e.Key, e.Version)
 			} else {

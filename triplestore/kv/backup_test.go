@@ -4,9 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/dgraph-io/badger/v4/pb"
+	"google.golang.org/protobuf/proto"
 )
 
 // fill writes so much that there are several tables on disk.
@@ -138,5 +144,46 @@ func TestWhatWasDeletedIsNotInAnIncrementEvenAfterCompaction(t *testing.T) {
 	}
 	if got, want := all(t, copied, "", ""), all(t, db, "", ""); got != want {
 		t.Errorf("%d bytes, not %d", len(got), len(want))
+	}
+}
+
+// A stream whose checksums fit and whose entries no database has written is refused. The number of the next write set was 0 behind
+// the last entry, and then nothing that was written could be read.
+func TestABackupWithEntriesThatNoDatabaseWritesIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, e := range map[string]*pb.KV{
+		"the last number":         {Key: []byte("\x01a"), Version: math.MaxUint64},
+		"no key":                  {Version: 1},
+		"no number":               {Key: []byte("\x01a")},
+		"a key of the machinery":  {Key: []byte{byte(spaceApplied)}, Version: 1},
+		"a value that is too big": {Key: []byte("\x01a"), Value: make([]byte, MaxValue+1), Version: 1},
+		"a key that is too long":  {Key: make([]byte, MaxKey+2), Version: 1},
+	} {
+		var entry []byte
+		for _, n := range []uint64{uint64(len(e.Key)), uint64(len(e.Value)), e.Version} {
+			entry = binary.AppendUvarint(entry, n)
+		}
+		frame, err := proto.Marshal(&pb.KVList{Kv: []*pb.KV{e}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for version, run := range map[string][]byte{
+			"2": append(binary.LittleEndian.AppendUint64(nil, uint64(len(frame))), frame...),
+			"3": append(append(entry, e.Key...), e.Value...),
+		} {
+			stream := bytes.NewBufferString(backupFamily + version + "\n")
+			for _, part := range [][]byte{run, append([]byte{0, byte(len(e.Key))}, e.Key...)} {
+				c := &chunkWriter{w: stream}
+				if _, err := c.Write(part); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.end(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := inMemory(t).Load(stream); !errors.Is(err, ErrBadBackup) || !strings.Contains(err.Error(), "an entry") {
+				t.Errorf("%s, version %s: %v", name, version, err)
+			}
+		}
 	}
 }

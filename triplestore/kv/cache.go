@@ -316,8 +316,8 @@ func (c *cache) verify(ctx context.Context, opts verifyOptions) ([]badTable, err
 		inUse[tableName(id)] = true
 	}
 	var left []badTable
-	for _, b := range bad { // a table that a compaction has removed meanwhile is missing, and not needed
-		if _, err := os.Stat(filepath.Join(c.dir, b.name)); err == nil || inUse[b.name] {
+	for _, b := range bad { // a table that a compaction removes meanwhile is empty, then missing, and not needed
+		if info, err := os.Stat(filepath.Join(c.dir, b.name)); err == nil && info.Size() > 0 || inUse[b.name] {
 			left = append(left, b)
 		}
 	}

@@ -86,7 +86,8 @@ func (t *Txn) Scan(space Space, prefix, from []byte, f func(key, val []byte) (mo
 // may wait for.
 func (t *Txn) CommitNow() { t.last = true }
 
-// OnCommit has f called once the transaction is on disk, before Update returns and before the next writer runs.
+// OnCommit has f called once the transaction is on disk, before Update returns and before the next writer runs. If it
+// panics, or an OnAbort function does, writes stop: what is in memory may not be what is on disk.
 func (t *Txn) OnCommit(f func()) { t.commit = append(t.commit, f) }
 
 // OnAbort has f called if the transaction's function failed or its commit did; before the next writer runs.

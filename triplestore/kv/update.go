@@ -58,9 +58,11 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 	failed := errors.New("kv: the transaction's function did not return")
 	defer func() {
 		if failed != nil {
-			for _, undo := range t.abort {
-				undo(failed)
-			}
+			db.callBack(&err, func() {
+				for _, undo := range t.abort {
+					undo(failed)
+				}
+			})
 		}
 	}()
 	if err := f(t); err != nil {
@@ -97,13 +99,14 @@ func (db *DB) fits(a, b *layer) bool {
 // endTurn passes the turn on. The last writer in the queue commits the group; before that it stays open for the
 // next one, unless it has grown enough to be worth a commit by itself.
 func (db *DB) endTurn() {
-	if g := db.turns.open; g != nil {
-		if !g.alone && g.writes.bytes <= db.maxTxnBytes()/4 && db.turns.pass(false) {
-			return
-		}
+	g := db.turns.open
+	if g != nil && !g.alone && g.writes.bytes <= db.maxTxnBytes()/4 && db.turns.pass(false) {
+		return
+	}
+	defer db.turns.pass(true) // also when a callback panics
+	if g != nil {
 		db.commit(g)
 	}
-	db.turns.pass(true)
 }
 
 // alone runs f while no writer runs and no group is open.
@@ -122,18 +125,39 @@ func (db *DB) alone(f func() error) error {
 // commit writes the group to disk and tells everyone in it. The caller has the turn.
 func (db *DB) commit(g *group) {
 	db.turns.open = nil
+	defer close(g.done)
 	g.base.Close()
-	g.err = db.writeLayer(&g.writes, true)
-	if g.err != nil {
+	db.callBack(&g.err, func() {
+		g.err = db.writeLayer(&g.writes, true)
+		if g.err == nil {
+			for _, f := range g.commit {
+				f()
+			}
+			return
+		}
 		for i := len(g.abort) - 1; i >= 0; i-- {
 			g.abort[i](g.err)
 		}
-	} else {
-		for _, f := range g.commit {
-			f()
+	})
+}
+
+// callBack runs callbacks. If one panics, what it was to do in memory is half done and must not be built upon: writes stop,
+// err says so to the others, and the panic goes on.
+func (db *DB) callBack(err *error, f func()) {
+	done := false
+	defer func() {
+		if done {
+			return
 		}
-	}
-	close(g.done)
+		r := recover()
+		db.StopWrites(fmt.Errorf("a callback of a transaction did not return, and what is in memory may not be what is on disk: %v", r))
+		*err = db.WritesStopped()
+		if r != nil { // else the goroutine is exiting
+			panic(r)
+		}
+	}()
+	f()
+	done = true
 }
 
 // turns hands the right to write from one caller to the next, in order of arrival.
