@@ -50,6 +50,9 @@ func (db *DB) Backup(w io.Writer, since uint64) (next uint64, err error) {
 
 func (s *Snapshot) backup(w io.Writer, since uint64) (err error) {
 	list, err := os.CreateTemp(s.db.Dir(), backupTemp) // the keys of a large archive do not fit in memory
+	if err != nil {                                    // a full disk is when one most wants a backup
+		list, err = os.CreateTemp("", backupTemp)
+	}
 	if err != nil {
 		return err
 	}

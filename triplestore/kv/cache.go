@@ -52,11 +52,11 @@ func (c *cache) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.users--; c.gone && c.users == 0 {
-		c.close()
+		go c.close()
 	}
 }
 
-// retire closes the cache as soon as nobody uses it.
+// retire closes the cache as soon as nobody uses it, in the background: Badger first writes what it has in memory.
 func (c *cache) retire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,12 +64,15 @@ func (c *cache) retire() {
 		return
 	}
 	if c.gone = true; c.users == 0 {
-		c.close()
+		go c.close() // waited for through c.closed
 	}
 }
 
 func (c *cache) close() {
 	defer close(c.closed)
+	if c.dir != "" {
+		_ = os.MkdirAll(c.dir, 0o755) // without it, Badger would try to write for ever
+	}
 	if c.cerr = c.badger.Close(); c.remove {
 		c.cerr = errors.Join(c.cerr, os.RemoveAll(c.dir))
 	}

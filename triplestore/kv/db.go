@@ -92,6 +92,8 @@ const (
 	cacheDir  = "db"
 	madeDir   = "db.made" // a cache that is being made anew
 	tempDir   = "tmp"
+
+	witnessName = "tip" // the second tip of the log
 )
 
 // Open opens the database in a directory and makes it if it is missing. With Options.InMemory the directory

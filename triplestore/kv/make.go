@@ -36,7 +36,7 @@ func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, 
 			break
 		}
 	}
-	return nil, 0, "", fmt.Errorf("the database cannot be made anew: %w", errs)
+	return nil, 0, "", fmt.Errorf("the database cannot be made anew, and its files are untouched; restore a backup, or see what the packs hold with 'odarchive check --packs-only': %w", errs)
 }
 
 // wholeName is the file that says that a cache in madeDir is complete.
@@ -70,6 +70,9 @@ func (db *DB) makeFrom(ctx context.Context, dir string, state stateFile, whole b
 				return add(key, val, version)
 			})
 		})
+		if err == nil {
+			err = c.apply(&layer{}, state.number) // the newest entry may be of an earlier write set
+		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("snapshot %s: %w", state.name, err)
 		}

@@ -154,6 +154,11 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 			}
 		}
 	}
+	if found.Empty {
+		if err := allNamed(from, tables); err != nil {
+			return nil, err
+		}
+	}
 	raw, err := os.ReadFile(filepath.Join(from, badger.ManifestFilename))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, badger.ManifestFilename), wholeEntries(raw), 0o600)
@@ -264,6 +269,9 @@ var errDropped = errors.New("a space is dropped")
 // readIntoMemory makes the whole state from state file and log, in memory.
 func (db *DB) readIntoMemory(ctx context.Context, found wal.Found, why error) error {
 	db.over = nil
+	if found.Empty && len(db.states.files()) == 0 {
+		return errNothingElse(why)
+	}
 	if why != nil {
 		db.opts.Log.Warn("the whole database is read into memory, from snapshot and log", "because", why)
 	}

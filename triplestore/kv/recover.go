@@ -31,7 +31,7 @@ func (db *DB) openForWriting(ctx context.Context) error {
 	if err := db.clean(); err != nil {
 		return err
 	}
-	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Segment: min(db.opts.SaveAt/2, 4<<20), Log: db.opts.Log}
+	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Segment: min(db.opts.SaveAt/2, 4<<20), Witness: db.path(witnessName), Log: db.opts.Log}
 	log, found, err := wal.Open(db.path(logDir), o)
 	if err != nil {
 		return err
@@ -55,6 +55,9 @@ type recovery struct {
 func (r *recovery) run(ctx context.Context) error {
 	if r.opts.CacheInMemory {
 		return r.fromLog(ctx, nil)
+	}
+	if newest := r.states.newest().number; !r.found.Empty && r.found.Damage == nil && newest >= r.found.Next {
+		r.found.Damage = fmt.Errorf("%w: it ends with write set %d, the newest snapshot with %d", wal.ErrDamaged, r.found.Next-1, newest)
 	}
 	bad, err := r.verifyCache(ctx)
 	if err != nil {
@@ -117,6 +120,11 @@ func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.found.Empty { // then nothing else says what the database holds
+		if err := allNamed(dir, tables); err != nil {
+			return err, nil
+		}
+	}
 	say := newProgress(r.opts.Log, "verifying the database")
 	var total int64
 	for _, id := range tables {
@@ -142,7 +150,7 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 		return r.fromLog(ctx, bad)
 	}
 	if bad != nil {
-		return fmt.Errorf("%w, and there is neither a log nor a snapshot to make the database anew from; the files are untouched, and 'odarchive check --packs-only' lists what the packs hold", bad)
+		return errNothingElse(bad)
 	}
 	_, err := os.Stat(r.path(filepath.Join(cacheDir, "MANIFEST")))
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -184,7 +192,16 @@ func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
 		return err
 	}
 	holds := c.badger.MaxVersion()
-	last := max(r.found.Next-1, r.found.Tip)
+	newest := r.states.newest().number
+	last := max(r.found.Next-1, r.found.Tip, newest)
+	if holds < newest { // and the log does not lead there
+		c.retire()
+		<-c.closed
+		if last > newest {
+			r.unknown = fmt.Sprintf("what was written after write set %d", newest)
+		}
+		return r.fromLog(ctx, fmt.Errorf("%w: its tables end with write set %d, the newest snapshot with %d", ErrDamaged, holds, newest))
+	}
 	if holds < last { // as far as the log can be read
 		err := r.replay(ctx, c, holds)
 		if err != nil && !errors.Is(err, wal.ErrDamaged) && !errors.Is(err, wal.ErrGap) {
@@ -232,10 +249,14 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 	if err != nil {
 		return errors.Join(bad, err)
 	}
+	number = max(number, r.found.Tip)
 	if r.opts.CacheInMemory {
 		r.install(c, number)
-		if r.found.Empty || r.found.Damage != nil {
-			return r.log.Reset(number+1, false)
+		switch {
+		case r.found.Empty && number == 0:
+			return r.log.Reset(1, false)
+		case r.found.Empty || r.found.Damage != nil:
+			return r.beginAnew(ctx, number, from, "")
 		}
 		return nil
 	}

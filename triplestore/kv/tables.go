@@ -266,3 +266,23 @@ func wholeEntries(b []byte) []byte {
 	}
 	return b[:min(at, len(b))]
 }
+
+// allNamed returns an error that is ErrDamaged if there is a table that MANIFEST does not name: Badger would delete it. MANIFEST
+// may have lost its end.
+func allNamed(dir string, tables []uint64) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(tables, func(id uint64) bool { return tableName(id) == filepath.Base(name) }) {
+			return fmt.Errorf("%w: MANIFEST does not name %s", ErrDamaged, filepath.Base(name))
+		}
+	}
+	return nil
+}
+
+// errNothingElse is the error where only the tables hold the database, and they are damaged.
+func errNothingElse(bad error) error {
+	return fmt.Errorf("%w, and there is neither a log nor a snapshot to make the database anew from; the files are untouched: restore a backup, or see what the packs hold with 'odarchive check --packs-only'", bad)
+}

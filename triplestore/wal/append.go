@@ -99,7 +99,7 @@ func (l *Log) Sync() error {
 	if err := l.sync(); err != nil {
 		return fmt.Errorf("wal: %w", err)
 	}
-	l.writeTip()
+	l.writeTips()
 	return nil
 }
 

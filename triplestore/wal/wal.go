@@ -52,6 +52,7 @@ type Options struct {
 	FS       disk.FS // nil = disk.OS
 	Segment  int64   // bytes after which a segment is closed; 0 = 4 MiB
 	NoSync   bool    // Sync does nothing: the log survives a kill of the process, not of the machine
+	Witness  string  // path of a second tip, outside the log's directory; "" for none
 	ReadOnly bool    // nothing is created, cut off or written
 	Log      *slog.Logger
 }
@@ -76,16 +77,16 @@ type Log struct {
 	opts Options
 	fs   disk.FS
 
-	mu       sync.Mutex // guards the fields below
-	id       [16]byte   // of this log; segments of another one are not read
-	segments []segment  // in order; the last one is appended to
-	file     disk.File  // of the last segment; nil if read-only or failed
-	end      int64      // bytes of the last segment that hold whole records
-	synced   int64      // of them, bytes that are known to be durable
-	next     uint64     // number of the next record
-	chain    uint32     // checksum of the last record
-	tip      disk.File  // nil if it could not be opened: then it is done without
-	removed  bool       // the last removal of a segment may not be durable yet
+	mu       sync.Mutex  // guards the fields below
+	id       [16]byte    // of this log; segments of another one are not read
+	segments []segment   // in order; the last one is appended to
+	file     disk.File   // of the last segment; nil if read-only or failed
+	end      int64       // bytes of the last segment that hold whole records
+	synced   int64       // of them, bytes that are known to be durable
+	next     uint64      // number of the next record
+	chain    uint32      // checksum of the last record
+	tips     []disk.File // those that could be opened; the others are done without
+	removed  bool        // the last removal of a segment may not be durable yet
 	failed   error
 	buf      []byte
 }
@@ -184,7 +185,7 @@ func (l *Log) reopen() error {
 	if err := l.writeAgain(f); err != nil {
 		return err
 	}
-	l.openTip()
+	l.openTips()
 	return nil
 }
 
@@ -210,6 +211,13 @@ func (l *Log) writeAgain(f disk.File) error {
 		return nil
 	}
 	return l.fs.SyncDir(l.dir)
+}
+
+// ID returns the random id of the log, which Reset renews; zero if there is none yet.
+func (l *Log) ID() [16]byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.id
 }
 
 // Next returns the number that the next record gets.
@@ -263,17 +271,19 @@ func (l *Log) Reset(first uint64, keep bool) error {
 		l.file.Close()
 		l.file = nil
 	}
-	l.closeTip()
+	l.closeTips()
 	if err := disk.MakeDir(l.fs, l.dir, 0o755); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
 	if _, err := rand.Read(l.id[:]); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
-	// The tip goes first: without it, what a crash leaves of the old segments is a log that ends early, and the state that
+	// The tips go first: without them, what a crash leaves of the old segments is a log that ends early, and the state that
 	// the caller has saved is enough.
-	if err := l.fs.Remove(filepath.Join(l.dir, tipName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("wal: reset: %w", err)
+	for _, path := range l.tipPaths() {
+		if err := l.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("wal: reset: %w", err)
+		}
 	}
 	l.segments = nil
 	if err := l.list(); err != nil { // also those that Open could not read
@@ -296,8 +306,8 @@ func (l *Log) Reset(first uint64, keep bool) error {
 		l.failed = err
 		return fmt.Errorf("wal: reset: %w", err)
 	}
-	l.openTip()
-	l.writeTip()
+	l.openTips()
+	l.writeTips()
 	return nil
 }
 
@@ -333,11 +343,11 @@ func (l *Log) Close() error {
 	if l.file != nil {
 		if l.failed == nil {
 			if err = l.sync(); err == nil {
-				l.writeTip()
+				l.writeTips()
 			}
 		}
-		if l.tip != nil && !l.opts.NoSync {
-			err = errors.Join(err, l.tip.Sync()) // so that damage that happens to a closed log is seen
+		if !l.opts.NoSync {
+			err = errors.Join(err, l.syncTips())
 		}
 		err = errors.Join(err, l.file.Close())
 		l.file = nil
@@ -345,6 +355,6 @@ func (l *Log) Close() error {
 	if l.failed == nil {
 		l.failed = errors.New("wal: closed")
 	}
-	l.closeTip()
+	l.closeTips()
 	return err
 }
