@@ -249,8 +249,14 @@ func (m *model) compare(o opened) {
 	if seen != len(records) {
 		wrong = append(wrong, fmt.Sprintf("%d records, %d of what was written", len(records), seen))
 	}
-	if damages, err := o.Bytes().VerifyAll(ctx, nil); err != nil || len(damages) > 0 {
-		wrong = append(wrong, fmt.Sprintf("packs: %v, %v", damages, err))
+	// A power failure may leave bytes that nobody was told of torn, and sound ones behind them, which stay: waste.
+	_, err = o.Bytes().Verify(ctx, content.VerifyOptions{Deep: true, Damaged: func(d content.Damage) {
+		if len(d.Files) > 0 || d.Healable {
+			wrong = append(wrong, "packs: "+d.Error())
+		}
+	}})
+	if err != nil {
+		wrong = append(wrong, fmt.Sprintf("packs: %v", err))
 	}
 	if len(wrong) > 0 {
 		m.fail("%s", strings.Join(wrong, "\n"))
