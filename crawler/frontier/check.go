@@ -235,6 +235,11 @@ func (c *check) hosts(ctx context.Context, txn *kv.Txn) error {
 	err := txn.Scan(kv.SpaceHosts, []byte(prefixHost), nil, func(k, v []byte) (bool, error) {
 		c.report.Hosts++
 		group := string(k[len(prefixHost):])
+		if !isGroup(group) {
+			c.fault("key", fmt.Sprintf("%x", k), "no host has such a name")
+			c.junk = append(c.junk, bytes.Clone(k))
+			return true, nil
+		}
 		if len(v) == 8 {
 			at[group] = readTime(v)
 			c.group(group)
@@ -489,7 +494,7 @@ func (f *Frontier) forgetWindow() {
 // splitQueueKey takes a queue key apart whose group is not known; ok is false for one that is none.
 func splitQueueKey(k []byte) (group string, b byte, e entry, ok bool) {
 	i := bytes.IndexByte(k, 0)
-	if i < 0 || i+1 >= len(k) {
+	if i < 1 || i+1 >= len(k) {
 		return "", 0, entry{}, false
 	}
 	group, b = string(k[:i]), k[i+1]

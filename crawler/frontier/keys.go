@@ -53,8 +53,12 @@ func placeOf(k []byte) (p place, ok bool) {
 	if len(k) < len(prefixReady)+8 {
 		return place{}, false
 	}
-	return place{readTime(k[len(prefixReady):]), string(k[len(prefixReady)+8:])}, true
+	group := string(k[len(prefixReady)+8:])
+	return place{readTime(k[len(prefixReady):]), group}, isGroup(group)
 }
+
+// isGroup reports whether a group of hosts can have a name: the zero byte separates parts of keys.
+func isGroup(name string) bool { return name != "" && !strings.Contains(name, "\x00") }
 
 // recordKey in kv.SpaceDue: due time, 0 for none, and URL key.
 func recordKey(due int64, key string) []byte {
