@@ -179,7 +179,7 @@ func (out *writer) pack(store *content.Store, p content.Pack) (n int64, err erro
 		return err
 	})
 	if err == nil && damage == nil && p.Closed && !namedBy(p.Name, sum) {
-		damage = fmt.Errorf("%w: its content is not what its name says", errDamaged)
+		damage = fmt.Errorf("%w beyond its parity: its content is not what its name says", errDamaged)
 	}
 	if err != nil {
 		return n, err

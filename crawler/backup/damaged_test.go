@@ -113,19 +113,31 @@ func TestADamagedPackIsNamedInTheBackupAndRestoredAsItIs(t *testing.T) {
 
 func TestAPackThatParityHealsIsWholeInTheBackup(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	a := open(t, filepath.Join(dir, "data"))
-	packs := a.closedPacks()
-	a.close() // the parity is written
-	spoil(t, packs[0], 40_000, 40_010)
-	a = open(t, a.dir)
-	full := filepath.Join(dir, "full")
-	info, err := ToFile(t.Context(), a.source(), full, "", nil)
-	if err != nil || len(info.Damaged) > 0 {
-		t.Fatalf("damaged are %v, %v", info.Damaged, err)
-	}
-	if _, err := Restore(t.Context(), filepath.Join(dir, "restored"), []string{full}, nil); err != nil {
-		t.Error(err)
+	for name, harm := range map[string]func(pack string, size int64) error{
+		"changed": func(pack string, _ int64) error { spoil(t, pack, 40_000, 40_010); return nil },
+		"longer":  func(pack string, size int64) error { return os.Truncate(pack, size+1000) },
+	} {
+		dir := t.TempDir()
+		a := open(t, filepath.Join(dir, "data"))
+		packs := a.closedPacks()
+		a.close()
+		whole, err := os.ReadFile(packs[0])
+		if err != nil || harm(packs[0], int64(len(whole))) != nil {
+			t.Fatal(err)
+		}
+		a = open(t, a.dir)
+		full := filepath.Join(dir, "full")
+		info, err := ToFile(t.Context(), a.source(), full, "", nil)
+		if err != nil || len(info.Damaged) > 0 {
+			t.Fatalf("%s: damaged are %v, %v", name, info.Damaged, err)
+		}
+		restored := filepath.Join(dir, "restored")
+		if _, err := Restore(t.Context(), restored, []string{full}, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(restored, packsDir, filepath.Base(packs[0]))); !bytes.Equal(got, whole) {
+			t.Errorf("%s: it is not as it was closed", name)
+		}
 	}
 }
 
