@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/backup"
 
@@ -15,7 +18,7 @@ func (c *cli) backup() *cobra.Command {
 		Short: "Copy the archive, wholly or what is new",
 		Long: `Write the whole archive to one file, or with --since what is new since an earlier backup. Every byte of the file is
 covered by a checksum, and it has its name only when it is complete. A server that holds the archive is asked to write it,
-here or with --endpoint elsewhere; it goes on serving and crawling meanwhile.`,
+here or with --endpoint elsewhere; it goes on serving and crawling meanwhile. A pack that is damaged, and cannot be healed, is copied as it is, and named: exit status 1.`,
 		Example: `  odarchive backup -o monday.odab
   odarchive backup -o tuesday.odab --since monday.odab
   odarchive backup -o now.odab --endpoint http://localhost:8080/ --token "$SECRET"`,
@@ -64,7 +67,19 @@ func (c *cli) printBackup(name string, info backup.Info) error {
 			fresh++
 		}
 	}
-	return c.print(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), english.Plural(len(info.Packs), "pack", ""), fresh)
+	err := c.print(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), english.Plural(len(info.Packs), "pack", ""), fresh)
+	if err == nil && len(info.Damaged) > 0 {
+		err = fmt.Errorf("%s is written, but %s damaged already: run 'odarchive check --repair'", name, packsWere(info.Damaged))
+	}
+	return err
+}
+
+// packsWere begins a sentence about packs.
+func packsWere(names []string) string {
+	if len(names) == 1 {
+		return "pack " + names[0] + " was"
+	}
+	return "packs " + strings.Join(names, ", ") + " were"
 }
 
 func (c *cli) restore() *cobra.Command {
@@ -82,6 +97,9 @@ func (c *cli) restore() *cobra.Command {
 			info, err := backup.Restore(cmd.Context(), c.cfg.Data, args, func(n int64) { read += n; bar.set(read, "restore") })
 			if err != nil {
 				return err
+			}
+			if len(info.Damaged) > 0 {
+				fmt.Fprintf(c.stderr, "odarchive: warning: %s damaged already when the backup was made: run 'odarchive check --repair'\n", packsWere(info.Damaged))
 			}
 			return c.print(info, "%s: the archive as of %s", c.cfg.Data, info.Time.UTC().Format("2006-01-02 15:04:05"))
 		},

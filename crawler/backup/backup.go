@@ -12,14 +12,18 @@ package backup
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"odarchive/crawler/content"
@@ -28,7 +32,8 @@ import (
 
 // What lies where in a data directory.
 const (
-	packsDir = "packs"
+	packsDir     = "packs"
+	closedSuffix = ".pack"
 )
 
 // What a caller may want to decide on.
@@ -43,8 +48,9 @@ var (
 type Source struct {
 	DB      *kv.DB
 	Content *content.Store
-	Dir     string   // the data directory; only Files are read from it
-	Files   []string // small files of it that are copied, too, by their names
+	Dir     string       // the data directory; only Files are read from it
+	Files   []string     // small files of it that are copied, too, by their names
+	Log     *slog.Logger // is told of packs that are damaged; nil for nobody
 }
 
 // Info describes a backup.
@@ -52,8 +58,10 @@ type Info struct {
 	ID      string    `json:"id"`
 	Base    string    `json:"base,omitempty"` // ID of the backup this one follows on; "": it is a full one
 	Time    time.Time `json:"time"`
-	Version uint64    `json:"version"` // of the database: where the next one goes on
-	Packs   []Pack    `json:"packs"`   // all packs of this state
+	Version uint64    `json:"version"`           // of the database: where the next one goes on
+	Lineage string    `json:"lineage,omitempty"` // the history that Version counts in; "": not known
+	Packs   []Pack    `json:"packs"`             // all packs of this state
+	Damaged []string  `json:"damaged,omitempty"` // names of packs in this backup that were damaged already
 }
 
 // Pack of a state.
@@ -66,11 +74,22 @@ type Pack struct {
 // Progress is told bytes that have been written or read; nil for nobody.
 type Progress func(n int64)
 
+// followedBy refuses an archive of another history: its numbers mean other changes.
+func (base *Info) followedBy(lineage string) error {
+	if base.Lineage == "" || base.Lineage == lineage {
+		return nil
+	}
+	return fmt.Errorf("%w: the archive has been restored, or has lost something, since then, or is another one; a full backup is needed", ErrChain)
+}
+
 // Write writes a backup: a full one, or with since what is new since that one.
 func Write(ctx context.Context, src Source, w io.Writer, since *Info, p Progress) (Info, error) {
-	info := Info{ID: rand.Text(), Time: time.Now().UTC().Truncate(time.Second)}
+	info := Info{ID: rand.Text(), Time: time.Now().UTC().Truncate(time.Second), Lineage: src.DB.Lineage()}
 	var version uint64
 	if since != nil {
+		if err := since.followedBy(info.Lineage); err != nil {
+			return info, fmt.Errorf("backup: %w", err)
+		}
 		info.Base, version = since.ID, since.Version
 	}
 	out := &writer{ctx: ctx, w: w, progress: p}
@@ -89,7 +108,7 @@ func Write(ctx context.Context, src Source, w io.Writer, since *Info, p Progress
 		return err
 	})
 	if err == nil {
-		err = out.packs(src.Content, since, &info)
+		err = out.packs(src, since, &info)
 	}
 	if err == nil {
 		err = out.end(info)
@@ -114,23 +133,75 @@ func (out *writer) file(dir, name string) error {
 	})
 }
 
-// packs writes the packs that the backup before does not have, or had unfinished.
-func (out *writer) packs(store *content.Store, since *Info, info *Info) error {
-	list, err := store.Packs()
+// packs writes the packs that the backup before does not have whole, or had unfinished.
+func (out *writer) packs(src Source, since *Info, info *Info) error {
+	list, err := src.Content.Packs()
 	if err != nil {
 		return err
 	}
 	for _, p := range list {
-		had := since != nil && p.Closed && slices.ContainsFunc(since.Packs, func(q Pack) bool { return q.Name == p.Name })
-		info.Packs = append(info.Packs, Pack{Name: p.Name, Size: p.Size, Contains: !had})
-		if had {
+		if since != nil && p.Closed && since.hasWhole(p.Name) {
+			info.Packs = append(info.Packs, Pack{Name: p.Name, Size: p.Size})
 			continue
 		}
-		if err := out.section(kindPack, p.Name, func(w io.Writer) error { return store.CopyPack(w, p) }); err != nil {
+		n, err := out.pack(src.Content, p)
+		if errors.Is(err, errDamaged) {
+			info.Damaged = append(info.Damaged, p.Name)
+			if src.Log != nil {
+				src.Log.Warn("a damaged pack is copied as it is", "pack", p.Name, "error", err)
+			}
+		} else if err != nil {
 			return err
 		}
+		info.Packs = append(info.Packs, Pack{Name: p.Name, Size: n, Contains: true})
 	}
 	return nil
+}
+
+func (base *Info) hasWhole(name string) bool {
+	return !slices.Contains(base.Damaged, name) && slices.ContainsFunc(base.Packs, func(p Pack) bool { return p.Name == name })
+}
+
+// errDamaged says that a pack was copied, and is not what it was.
+var errDamaged = errors.New("the pack is damaged")
+
+// pack writes one pack, healed through its parity where that is possible, and returns how many bytes it has.
+func (out *writer) pack(store *content.Store, p content.Pack) (n int64, err error) {
+	var damage error
+	sum := sha256.New()
+	err = out.section(kindPack, p.Name, func(w io.Writer) error {
+		c := &counter{w: io.MultiWriter(w, sum)}
+		err := store.CopyPack(c, p)
+		n = c.n
+		if short := new(content.DamageError); errors.As(err, &short) {
+			damage, err = fmt.Errorf("%w: %w", errDamaged, err), nil
+		}
+		return err
+	})
+	if err == nil && damage == nil && p.Closed && !namedBy(p.Name, sum) {
+		damage = fmt.Errorf("%w beyond its parity: its content is not what its name says", errDamaged)
+	}
+	if err != nil {
+		return n, err
+	}
+	return n, damage
+}
+
+// namedBy reports whether a closed pack's name is of the bytes that were summed.
+func namedBy(name string, sum hash.Hash) bool {
+	_, text, _ := strings.Cut(strings.TrimSuffix(name, closedSuffix), "-")
+	return strings.HasPrefix(hexOf(sum.Sum(nil)), text)
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // ToFile writes a backup to a file that does not exist yet. sincePath names the backup it follows on; "" makes a full one.

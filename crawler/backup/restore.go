@@ -11,13 +11,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"odarchive/triplestore/kv"
 )
 
 // Restore makes the data directory dir, which must not exist or be empty, of a full backup and the incremental ones that
-// follow on it, in their order. Until everything is there and checked, it is dir + ".restoring".
+// follow on it, in their order. Until everything is there and checked, it is dir + ".restoring". Packs that were damaged
+// when they were backed up are kept as they are; the Info of the last backup names them.
 func Restore(ctx context.Context, dir string, paths []string, p Progress) (info Info, err error) {
 	dir = filepath.Clean(dir)
 	if len(paths) == 0 {
@@ -87,7 +89,7 @@ func restoreOne(ctx context.Context, work, path, before string, p Progress) (inf
 		case kindDatabase:
 			err = loadDatabase(work, body)
 		case kindPack:
-			err = restorePack(filepath.Join(work, packsDir), name, body)
+			err = restorePack(filepath.Join(work, packsDir), name, body, slices.Contains(info.Damaged, name))
 		case kindFile:
 			err = restoreFile(work, name, body, nil)
 		case kindInfo:
@@ -120,19 +122,20 @@ func loadDatabase(dir string, body io.Reader) error {
 	return errors.Join(db.Load(body), db.Close())
 }
 
-func restorePack(dir, name string, body io.Reader) error {
+// restorePack writes a pack. One that was damaged when it was backed up is taken as it is; checksums guard the copy of it.
+func restorePack(dir, name string, body io.Reader, damaged bool) error {
 	sum := sha256.New()
 	if err := restoreFile(dir, name, body, sum); err != nil {
 		return err
 	}
-	base, closed := strings.CutSuffix(name, ".pack")
-	num, hash, _ := strings.Cut(base, "-")
+	base, closed := strings.CutSuffix(name, closedSuffix)
 	if !closed {
 		return nil
 	}
-	if !strings.HasPrefix(hexOf(sum.Sum(nil)), hash) {
+	if !damaged && !namedBy(name, sum) {
 		return fmt.Errorf("%w: pack %s is not what its name says", ErrBroken, name)
 	}
+	num, _, _ := strings.Cut(base, "-")
 	if err := os.Remove(filepath.Join(dir, num+".open")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err // what an earlier backup had of it
 	}

@@ -67,6 +67,9 @@ func (s *Store) CopyPack(w io.Writer, p Pack) error {
 		return fmt.Errorf("content: pack %s: %w", p.Name, err)
 	}
 	defer free()
+	if g, ok := r.(*guarded); ok {
+		p.Size = g.parity.pack.size // as it was closed: what is there now may be cut short, or have a tail
+	}
 	n, err := io.Copy(w, io.NewSectionReader(r, 0, p.Size))
 	if err == nil && n < p.Size {
 		err = &DamageError{Pack: p.Name, Offset: n, Why: "the pack ends before its last commit"}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -45,6 +46,7 @@ type API struct {
 	Crawl    Crawl
 	Progress Progress
 	Backup   func(ctx context.Context, w io.Writer, since *backup.Info) error
+	Log      *slog.Logger // is told why a backup broke off that had begun; nil for nobody
 }
 
 const maxBody = 64 << 20
@@ -198,24 +200,4 @@ func (a *API) Hosts(w http.ResponseWriter, r *http.Request) error {
 		page["after"] = hosts[len(hosts)-1].Host
 	}
 	return answer(w, page)
-}
-
-// Copy answers POST /backup with a backup of the whole archive; the body may say which backup it is to follow on.
-func (a *API) Copy(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	var since *backup.Info
-	if len(body) > 0 {
-		since = new(backup.Info)
-		if err := json.Unmarshal(body, since); err != nil || since.ID == "" {
-			return problem.New(http.StatusBadRequest, "Not a backup's description", "post what `odarchive backup --json` printed of the earlier backup, or nothing")
-		}
-	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	if err := a.Backup(r.Context(), w, since); err != nil {
-		panic(http.ErrAbortHandler) // the stream has begun: cut it visibly; the reader's checksum says so too
-	}
-	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 // BackupSource is what a backup of the node is made of.
 func (n *Node) BackupSource() backup.Source {
-	return backup.Source{DB: n.DB, Content: n.Content, Dir: n.Config.Data, Files: []string{directoryFile, directoryCopy}}
+	return backup.Source{DB: n.DB, Content: n.Content, Dir: n.Config.Data, Files: []string{directoryFile, directoryCopy}, Log: n.Log}
 }
 
 // Backup writes a backup to a request's answer.

@@ -68,7 +68,7 @@ func (n *Node) Handler() (http.Handler, error) {
 		Metrics:    observed.handler(),
 		Changes:    &changes.API{Archive: n.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: n.Archive, Mint: n.Mint},
-		Control:    &control.API{Crawl: n.Intake, Progress: n.Pipeline, Backup: n.Backup},
+		Control:    &control.API{Crawl: n.Intake, Progress: n.Pipeline, Backup: n.Backup, Log: n.Log},
 		REST:       rest.New(read, n.Intake, n.Mint),
 		LinkedData: described,
 		UI:         pages,

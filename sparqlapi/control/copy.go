@@ -1,0 +1,81 @@
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"odarchive/crawler/backup"
+	"odarchive/sparqlapi/problem"
+)
+
+// Copy answers POST /backup with a backup of the whole archive; the body may say which backup it is to follow on.
+func (a *API) Copy(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	var since *backup.Info
+	if len(body) > 0 {
+		since = new(backup.Info)
+		if err := json.Unmarshal(body, since); err != nil || since.ID == "" {
+			return problem.New(http.StatusBadRequest, "Not a backup's description", "post what `odarchive backup --json` printed of the earlier backup, or nothing")
+		}
+	}
+	out := &delayed{w: w}
+	err = a.Backup(r.Context(), out, since)
+	if err == nil {
+		err = out.send()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case !out.begun && errors.Is(err, backup.ErrChain):
+		return problem.Wrap(http.StatusConflict, "The backup cannot follow on that one", err)
+	case !out.begun:
+		return err
+	case !out.failed && a.Log != nil:
+		a.Log.ErrorContext(r.Context(), "backup broken off", "path", r.URL.Path, "error", err)
+	}
+	panic(http.ErrAbortHandler) // the stream has begun: cut it visibly; the reader's checksum says so too
+}
+
+// delayed keeps the beginning of an answer until there is much of it, so that what fails early is still answered with its
+// cause.
+type delayed struct {
+	w      http.ResponseWriter
+	held   []byte
+	begun  bool // something is sent
+	failed bool // the client does not take it
+}
+
+const delayedBytes = 64 << 10
+
+func (d *delayed) Write(p []byte) (int, error) {
+	if !d.begun {
+		d.held = append(d.held, p...)
+		if len(d.held) < delayedBytes {
+			return len(p), nil
+		}
+		return len(p), d.send()
+	}
+	return d.pass(p)
+}
+
+// send sends what is held.
+func (d *delayed) send() error {
+	if d.begun {
+		return nil
+	}
+	d.begun = true
+	d.w.Header().Set("Content-Type", "application/octet-stream")
+	_, err := d.pass(d.held)
+	d.held = nil
+	return err
+}
+
+func (d *delayed) pass(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	d.failed = d.failed || err != nil
+	return n, err
+}
