@@ -112,6 +112,17 @@ func (w *writer) reopen(num uint64, name string) error {
 		w.s.noteFile(name, size, fmt.Sprintf("the pack is %d bytes shorter than what was committed", end-size))
 		end = size
 	}
+	switch {
+	case format != 0 || size < packHead:
+	case committed > packHead:
+		w.s.noteFile(name, 0, "its head is damaged")
+	default: // a crash came before its first commit, and its head was not on disk
+		if _, err := f.WriteAt(headOf(num), 0); err != nil {
+			w.s.log.Warn("pack left open: its head cannot be written again", "pack", name, "error", err)
+			return f.Close()
+		}
+		format = 2
+	}
 	if err := w.writeAgain(f, committed, min(size, end)); err != nil {
 		w.s.log.Warn("pack left open: its end cannot be written again", "pack", name, "error", err)
 		return f.Close()
@@ -188,9 +199,6 @@ func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end 
 	head := make([]byte, packHead)
 	if _, err := readFull(r, head, 0); err == nil {
 		format = headFormat(head, num)
-	}
-	if format == 0 && size >= packHead {
-		s.noteFile(name, 0, "its head is damaged")
 	}
 	return end, format
 }
