@@ -30,7 +30,7 @@ import (
 // there, and of every other one all of them or none.
 func TestWhateverFailsTheArchiveHoldsTheVersionsItAcknowledged(t *testing.T) {
 	t.Parallel()
-	seeds := disktest.Seeds(t, 25)
+	seeds := disktest.Seeds(t, 12)
 	acknowledged, unknown := 0, 0
 	for i, seed := range seeds {
 		m := &model{rand: rand.New(rand.NewPCG(seed, 8)), bad: disktest.NewBadDisk(seed)}
