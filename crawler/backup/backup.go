@@ -50,7 +50,7 @@ type Source struct {
 	Content *content.Store
 	Dir     string       // the data directory; only Files are read from it
 	Files   []string     // small files of it that are copied, too, by their names
-	Log     *slog.Logger // is told of packs that are damaged; nil for nobody
+	Log     *slog.Logger // logs damaged packs; may be nil
 }
 
 // Info describes a backup.

@@ -120,6 +120,9 @@ func TestAPackThatParityHealsIsWholeInTheBackup(t *testing.T) {
 		dir := t.TempDir()
 		a := open(t, filepath.Join(dir, "data"))
 		packs := a.closedPacks()
+		if list, err := a.store.VerifyAll(t.Context(), nil); err != nil || len(list) > 0 { // waits for the parity
+			t.Fatal(list, err)
+		}
 		a.close()
 		whole, err := os.ReadFile(packs[0])
 		if err != nil || harm(packs[0], int64(len(whole))) != nil {

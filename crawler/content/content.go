@@ -146,7 +146,7 @@ type Store struct {
 	closed bool
 }
 
-// Open opens the store whose packs lie in dir and whose records lie in db, and makes it where there is none. It cuts off
+// Open opens the store whose packs lie in dir and whose records lie in db, and makes it if it is missing. It cuts off
 // what a crash has left torn at the end of a pack. If the database is read-only, so is the store: nothing in dir changes.
 func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	o = o.withDefaults()

@@ -30,7 +30,7 @@ type appender struct {
 }
 
 // writer appends records to the one pack that is not closed. A write or fsync that fails leaves a pack in an unknown
-// state: then nobody who has written to it is told that the bytes are on disk, and the database accepts no more writes.
+// state: every Put with unsynced bytes in it fails, and the database accepts no more writes.
 type writer struct {
 	s       *Store
 	syncing sync.Mutex // one fsync or close of a pack at a time; taken before mu

@@ -491,7 +491,7 @@ func (f *Frontier) forgetWindow() {
 	f.window.size = size
 }
 
-// splitQueueKey takes a queue key apart whose group is not known; ok is false for one that is none.
+// splitQueueKey splits a queue key whose group is not known. ok is false if it is not a queue key.
 func splitQueueKey(k []byte) (group string, b byte, e entry, ok bool) {
 	i := bytes.IndexByte(k, 0)
 	if i < 1 || i+1 >= len(k) {

@@ -48,7 +48,7 @@ func readyKey(at int64, group string) []byte {
 	return append(appendTime(append(make([]byte, 0, 9+len(group)), prefixReady...), at), group...)
 }
 
-// placeOf takes a key of the index of ready groups apart; ok is false for one that is none.
+// placeOf splits a key of the index of ready groups. ok is false if it is not such a key.
 func placeOf(k []byte) (p place, ok bool) {
 	if len(k) < len(prefixReady)+8 {
 		return place{}, false

@@ -123,7 +123,7 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 			continue
 		}
 		at = p
-		jobs, damaged, err := f.jobs(p, rec, now) // of a state that is younger than the moment when nobody had leased the group
+		jobs, damaged, err := f.jobs(p, rec, now) // the state was read after the group was found free
 		if errors.Is(err, ErrDamaged) || len(damaged) > 0 {
 			if err := f.mend(ctx, p.group, damaged...); err != nil {
 				return nil, 0, err

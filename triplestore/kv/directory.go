@@ -94,7 +94,6 @@ func (r *recovery) putAside() error {
 	if err := os.MkdirAll(filepath.Join(dir, asideDir), 0o755); err != nil {
 		return err
 	}
-	r.aside = true
 	return moveFiles(dir, filepath.Join(dir, asideDir))
 }
 

@@ -48,7 +48,6 @@ func (db *DB) openForWriting(ctx context.Context) error {
 type recovery struct {
 	*DB
 	found   wal.Found
-	aside   bool   // Badger's own write-ahead log was put aside
 	unknown string // what is lost with log and tables, if both are
 }
 

@@ -48,7 +48,7 @@ func (r CheckReport) Err(repair bool) error {
 	return nil
 }
 
-// CheckProgress is told how far a stage of a check is. total is -1 where it is not known.
+// CheckProgress is called as a stage of a check advances. total is -1 if it is not known.
 type CheckProgress func(stage string, done, total int64)
 
 func (p CheckProgress) stage(name string) func(done, total int64) {
