@@ -87,7 +87,7 @@ func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, e
 		return nil, nil, err
 	}
 	v, err := s.Verify(ctx, VerifyOptions{Damaged: func(d Damage) {
-		if len(d.Files) == 0 && !d.Healable {
+		if len(d.Files) == 0 && !d.Healable && !d.Unsealed {
 			return
 		}
 		left = append(left, disk.Damage{File: s.fileName(d.Pack), Offset: d.Offset, Why: d.Why, Found: time.Now()})

@@ -98,6 +98,81 @@ func TestDamageInsideAnOpenPackKeepsWhatIsSoundBehindIt(t *testing.T) {
 	}
 }
 
+func TestWhatAPowerCutLeavesBehindTheLastCommitIsNoDamage(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	kept := noise(rng(1), 40_000)
+	s.put(kept, Digest{})
+	name, num := s.openPack(), s.tail.current()
+	committed := len(read(t, name))
+	for i := range 3 { // written to the pack, and to no transaction
+		p, err := s.Place(t.Context(), bytes.NewReader(noise(rng(uint64(10+i)), 40_000)), PutOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Release()
+	}
+	s.Close()
+	cut := read(t, name)
+	clear(cut[committed+20_000:][:8192])
+	write(t, name, cut)
+	s.reopen()
+	v, err := s.Verify(t.Context(), VerifyOptions{Deep: true, Damaged: func(d Damage) {
+		if len(d.Files) > 0 || d.Healable || d.Unsealed {
+			t.Errorf("%+v", d)
+		}
+	}})
+	if err != nil || v.Files != 1 || len(s.Damages()) > 0 {
+		t.Errorf("%+v, %v; noted is %v", v, err, s.Damages())
+	}
+	if closed := s.packs.nameOf(num); !isClosed(closed) || !bytes.Equal(read(t, filepath.Join(s.dir, closed)), cut) {
+		t.Errorf("pack %s is still written, or differs", closed)
+	}
+	s.check(kept)
+	next := table(rng(9), 20_000)
+	s.put(next, Digest{})
+	s.check(next)
+}
+
+func TestDamagedWasteInAnOpenPackIsDamageUntilMendSealsThePack(t *testing.T) {
+	t.Parallel()
+	for _, reopened := range []bool{false, true} {
+		s := newStore(t, Options{})
+		var stored [][]byte
+		for i := range 4 {
+			stored = append(stored, noise(rng(uint64(i)), 40_000))
+			s.put(stored[i], Digest{})
+		}
+		if err := s.Forget(t.Context(), sha256.Sum256(stored[1])); err != nil {
+			t.Fatal(err)
+		}
+		if reopened {
+			s.Close()
+		}
+		flip(t, filepath.Join(s.dir, openName(1)), 60_000)
+		if reopened {
+			s.reopen()
+		}
+		for _, damaged := range []bool{true, false} {
+			unsealed := 0
+			_, err := s.Verify(t.Context(), VerifyOptions{Deep: true, Damaged: func(d Damage) {
+				if len(d.Files) > 0 || d.Healable {
+					t.Errorf("%+v", d)
+				}
+				if d.Unsealed {
+					unsealed++
+				}
+			}})
+			if err != nil || (unsealed > 0) != damaged {
+				t.Errorf("opened again: %v; %d are not sealed, %v", reopened, unsealed, err)
+			}
+			if left, files, err := s.Mend(t.Context()); err != nil || len(left)+len(files) > 0 {
+				t.Errorf("left are %v, %v, %v", left, files, err)
+			}
+		}
+	}
+}
+
 func TestOpenPackDamageNamesExactlyTheFilesThatAreHit(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})

@@ -95,7 +95,10 @@ func (w *writer) reopen(num uint64, name string) error {
 		w.s.packs.remove(num)
 		return errors.Join(f.Close(), w.s.fs.Remove(path))
 	}
-	sound, format := w.s.soundEnd(f, num, name, size)
+	sound, format, torn := w.s.soundEnd(f, num, name, size)
+	if len(torn) > 0 {
+		torn = w.noteCommitted(num, name, committed, torn)
+	}
 	end := max(sound, committed, packHead)
 	if size > end {
 		if err := f.Truncate(end); err != nil {
@@ -128,10 +131,31 @@ func (w *writer) reopen(num uint64, name string) error {
 		return f.Close()
 	}
 	w.p, w.last = &tailPack{num: num, f: f, end: end}, nil
-	if format == 1 || size < committed || size < packHead {
+	if len(torn) > 0 {
+		w.s.log.Info("pack closed: it ends in pieces of what was being written when the machine stopped", "pack", name)
+	}
+	if format == 1 || size < committed || size < packHead || len(torn) > 0 {
 		w.seal() // records of format 2 do not go into it, nor anything where other bytes were committed
 	}
 	return nil
+}
+
+// noteCommitted notes the damage in the bytes of a pack that were committed. It returns the rest: no fsync covered those
+// bytes, so a power cut may have kept some and not others.
+func (w *writer) noteCommitted(num uint64, name string, committed int64, damages []found) (torn []found) {
+	err := w.s.placed(num, func(g *segment, _ uint64, _ int) { committed = max(committed, g.offset+g.stored()) })
+	if err != nil {
+		w.s.log.Error("records of a pack cannot be read", "pack", name, "error", err)
+		committed = anySize
+	}
+	for _, d := range damages {
+		if d.offset < committed {
+			w.s.noteFile(name, d.offset, d.wrong)
+		} else {
+			torn = append(torn, d)
+		}
+	}
+	return torn
 }
 
 // largestPage is what a kernel writes at once, at most.
@@ -174,22 +198,19 @@ func (w *writer) committed(num uint64, name string) int64 {
 	return rec.end
 }
 
-// soundEnd returns the end of the last record of a pack that matches its checksum, and the pack's format (0: its head is
-// damaged). Damage between sound records is noted.
-func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end int64, format int) {
+// soundEnd returns the end of the last record of a pack that matches its checksum, the pack's format (0: its head is
+// damaged), and the damages before that end.
+func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end int64, format int, damages []found) {
 	r := &tolerant{r: f}
-	var damages []found
+	var since []found // the last sound record
 	w := &walker{r: r, end: size}
 	err := w.walk(func(rec found) error {
 		if rec.wrong == "" {
 			end = rec.offset + int64(len(rec.bytes))
-			for _, d := range damages {
-				s.noteFile(name, d.offset, d.wrong)
-			}
-			damages = nil
+			damages, since = append(damages, since...), nil
 			return nil
 		}
-		damages = append(damages, rec)
+		since = append(since, rec)
 		return nil
 	})
 	if err != nil || w.tired || r.unreadable > 0 { // nothing is known of the rest: it stays
@@ -200,5 +221,5 @@ func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end 
 	if _, err := readFull(r, head, 0); err == nil {
 		format = headFormat(head, num)
 	}
-	return end, format
+	return end, format, damages
 }

@@ -22,7 +22,8 @@ type VerifyOptions struct {
 type Damage struct {
 	DamageError
 	Files    []Digest // that cannot be read because of it
-	Healable bool     // Mend makes it good, and nothing is lost. With neither, it only hit waste, and harms nothing
+	Healable bool     // Mend makes it good, and nothing is lost
+	Unsealed bool     // it hit bytes of an open pack that no file needs; Mend seals the pack. With none of the three, the pack is sealed
 }
 
 // Verified says what Verify has read.
@@ -301,6 +302,7 @@ func (c *checker) tell() {
 		all = append(all, c.bad[p])
 	}
 	for _, d := range append(all, c.other...) {
+		d.Unsealed = len(d.Files) == 0 && !d.Healable && d.Pack != "" && !isClosed(d.Pack)
 		c.v.Damaged++
 		if len(c.v.Damages) < damagesKept {
 			c.v.Damages = append(c.v.Damages, *d)

@@ -164,7 +164,7 @@ const damagesOfPack = 10
 func (n *Node) checkPacks(ctx context.Context, f *found, progress func(done, total int64)) error {
 	listed := map[string]int{}
 	verified, err := n.Content.Verify(ctx, content.VerifyOptions{Deep: true, Progress: progress, Damaged: func(d content.Damage) {
-		if len(d.Files) == 0 && !d.Healable {
+		if len(d.Files) == 0 && !d.Healable && !d.Unsealed {
 			f.report.Waste = append(f.report.Waste, d.Error()) // bytes that nothing needs any more
 			return
 		}

@@ -181,3 +181,28 @@ func TestARepairThatGivesAFileUpKeepsItsSoundBytesAndSealsThePack(t *testing.T) 
 		t.Errorf("%v, %+v", r.Err(false), r)
 	}
 }
+
+func TestDamagedWasteInAnOpenPackIsDamageUntilARepairSealsThePack(t *testing.T) {
+	t.Parallel()
+	cfg, _, _ := closedArchive(t)
+	open, _ := filepath.Glob(filepath.Join(cfg.Data, "packs", "*.open"))
+	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), Options{})
+	if err == nil {
+		err = n.Content.Forget(t.Context(), sha256.Sum256(random(3, 100_000)))
+	}
+	closeNode(t, n, err)
+	harmed := readFile(t, open[0])
+	harmed[20_000] ^= 1
+	if err := os.WriteFile(open[0], harmed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := checked(t, cfg, false); r.Err(false) == nil || len(r.Damaged) != 1 {
+		t.Errorf("%v, %+v", r.Err(false), r)
+	}
+	if r := checked(t, cfg, true); r.Err(true) != nil || len(r.Mended) == 0 || len(r.Damaged)+len(r.NewlyLost)+len(r.Lost) > 0 {
+		t.Errorf("repair: %v, %+v", r.Err(true), r)
+	}
+	if r := checked(t, cfg, false); r.Err(false) != nil || len(r.Waste) == 0 {
+		t.Errorf("afterwards: %v, %+v", r.Err(false), r)
+	}
+}
