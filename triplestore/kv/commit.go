@@ -101,7 +101,7 @@ func (db *DB) saveAt() int64 {
 	return max(db.opts.SaveAt, db.states.newest().size*2/5)
 }
 
-const defaultSaveAt = 8 << 20
+const defaultSaveAt = 4 << 20
 
 // checkEvery is after how many write sets the growth of the log is looked at.
 const checkEvery = 16

@@ -170,8 +170,8 @@ func (db *DB) Close() error {
 // close closes what is open, whether it is still read from or not.
 func (db *DB) close() error {
 	var err error
-	if db.log != nil {
-		err = db.log.Close()
+	if db.log != nil && db.WritesStopped() == nil {
+		err = db.log.Sync()
 	}
 	if c := db.cache.Load(); c != nil {
 		c.mu.Lock()
@@ -182,6 +182,12 @@ func (db *DB) close() error {
 		c.mu.Unlock()
 		<-c.closed
 		err = errors.Join(err, c.cerr)
+	}
+	if db.log != nil {
+		if err == nil && db.WritesStopped() == nil {
+			err = db.trimFlushed()
+		}
+		err = errors.Join(err, db.log.Close())
 	}
 	if db.lock != nil {
 		db.lock.release()

@@ -20,7 +20,7 @@ type Options struct {
 	// ReadOnly opens the database without writing to its directory: beside a process that writes it, on a full disk, or
 	// without the right to write. It shows the state at the time of opening. Every write is ErrReadOnly.
 	ReadOnly bool
-	// SaveAt is how many bytes the log grows at least before a state file is written; 0 = 8 MiB.
+	// SaveAt is how many bytes the log grows at least before a state file is written; 0 = 4 MiB.
 	SaveAt int64
 	// FS holds the log and the snapshots; nil = disk.OS.
 	FS disk.FS

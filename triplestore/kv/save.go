@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	badger "github.com/dgraph-io/badger/v4"
@@ -72,6 +74,33 @@ func (db *DB) save(ctx context.Context) error {
 	}
 	defer leave()
 	return db.log.Trim(min(list[0].number, c.flushed()))
+}
+
+// trimFlushed removes the part of the log that the oldest state file covers. save keeps what Badger has only in memory;
+// after Badger is closed there is no such part.
+func (db *DB) trimFlushed() error {
+	if db.states == nil {
+		return nil
+	}
+	list := db.states.files()
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1 && db.log.First() == 1 && db.log.Size()+db.states.size() <= db.tableBytes():
+		return nil // as in save
+	}
+	return db.log.Trim(list[0].number)
+}
+
+// tableBytes returns the bytes of the tables of a database that is closed.
+func (db *DB) tableBytes() (n int64) {
+	names, _ := filepath.Glob(filepath.Join(db.path(cacheDir), "*.sst"))
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
 }
 
 // saveState writes a state file of what readers see now.
