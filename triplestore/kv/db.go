@@ -170,7 +170,8 @@ func (db *DB) Close() error {
 // close closes what is open, whether it is still read from or not.
 func (db *DB) close() error {
 	var err error
-	if db.log != nil && db.WritesStopped() == nil {
+	written := db.log != nil && !db.opts.ReadOnly && db.WritesStopped() == nil
+	if written {
 		err = db.log.Sync()
 	}
 	if c := db.cache.Load(); c != nil {
@@ -183,10 +184,10 @@ func (db *DB) close() error {
 		<-c.closed
 		err = errors.Join(err, c.cerr)
 	}
+	if written && err == nil {
+		err = db.trimFlushed()
+	}
 	if db.log != nil {
-		if err == nil && db.WritesStopped() == nil {
-			err = db.trimFlushed()
-		}
 		err = errors.Join(err, db.log.Close())
 	}
 	if db.lock != nil {
