@@ -78,10 +78,10 @@ bench: bench-store ## every benchmark beside the code
 	$(GO) test $$($(GO) list ./... | grep -v -e /triplestore$$ -e /rdfio$$) -run '^$$' -bench . -timeout 4h
 
 golden: ## rewrite the expected files; read the diff
-	$(GO) test ./crawler/describe ./triplestore/sparql/plan ./triplestore/rdfio ./ui/plot ./cmd/odarchive -update
+	$(GO) test ./crawler/archive/describe ./triplestore/sparql/plan ./triplestore/rdfio ./ui/plot ./cmd/odarchive -update
 
 w3c: ## the W3C suites alone (they need the test data; see ODARCHIVE_SHARED)
-	$(GO) test ./triplestore/rdfio/... ./triplestore/sparql/... ./sparqlapi/... ./crawler/csvw -run W3C -v | grep -v -e '^=== ' -e 'no test'
+	$(GO) test ./triplestore/rdfio/... ./triplestore/sparql/... ./sparqlapi/... ./crawler/inspect/csvw -run W3C -v | grep -v -e '^=== ' -e 'no test'
 
 # The engine against real peers: needs the benchmark programs beside the checkout, Python 3, and peers that already serve
 # the same triples (their README says how to start them); PEERS names them as NAME=URL. QUERIES=triplestore/sparql/testdata/shapes

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/crawler/detect"
-	"odarchive/crawler/diff"
-	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/web/fetch"
 )
 
 // examine finds out what was fetched and makes its bytes durable. Where there is nothing to keep, the exchange holds the

@@ -8,10 +8,10 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/politeness"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore/kv"
 )
 

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/politeness"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )

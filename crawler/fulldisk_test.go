@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/spool"
+	"odarchive/crawler/web/spool"
 )
 
 func TestAFetchWithoutRoomForItsBytesIsRecordedAndTriedAgainSoon(t *testing.T) {

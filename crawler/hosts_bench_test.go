@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/fetch"
-	"odarchive/crawler/politeness"
-	"odarchive/crawler/spool"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
+	"odarchive/crawler/web/spool"
 	"odarchive/testdata/cputime"
 )
 

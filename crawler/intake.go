@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
-	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
 
@@ -33,7 +33,7 @@ const seedsPerTxn = 500
 // before any is registered; at most 500 are registered at a time, all or none.
 func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
 	for _, s := range seeds {
-		if _, err := surt.Key(s.URL); err != nil {
+		if _, err := address.Key(s.URL); err != nil {
 			return nil, fmt.Errorf("register: %w", err)
 		}
 	}
@@ -126,7 +126,7 @@ func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*
 	listing.Seeds = slices.Clone(listing.Seeds)
 	for i := range listing.Seeds {
 		s := listing.Seeds[i]
-		s.URL, _ = surt.WithoutSecret(s.URL)
+		s.URL, _ = address.WithoutSecret(s.URL)
 		var err error
 		if listing.Seeds[i], err = archive.BoundSeed(s); err != nil {
 			return nil, err
@@ -204,7 +204,7 @@ func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Orde
 	}
 	for _, target := range targets {
 		host := strings.ToLower(target)
-		if parsed, err := surt.Host(target); err == nil {
+		if parsed, err := address.Host(target); err == nil {
 			host = parsed
 		}
 		in.Forgive(ctx, host)

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
-	"odarchive/crawler/surt"
 	"odarchive/triplestore/term"
 )
 
@@ -38,7 +38,7 @@ func TestTheLongestURLsAndNamesAreRegisteredAndVisited(t *testing.T) {
 	s, n := newSite(t), newNode(t)
 	var seeds []catalog.Seed
 	for _, filling := range []string{"a", "é", "%20", "?&", "\u4e16"} {
-		room := surt.MaxURL - len(s.URL) - 10
+		room := address.MaxURL - len(s.URL) - 10
 		url := s.URL + "/" + strings.Repeat(filling, room/len(filling))
 		name := "http://p.example/" + strings.Repeat(filling, 4000/len(filling))
 		seeds = append(seeds, catalog.Seed{URL: url, Portal: name, Dataset: name + "/d"})

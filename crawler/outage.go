@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/fetch"
+	"odarchive/crawler/address"
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/politeness"
-	"odarchive/crawler/surt"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 )
 
 // How the crawl goes on when this machine is in trouble. The rule is this:
@@ -155,7 +155,7 @@ func (p *Pipeline) Fetch(ctx context.Context, r fetch.Request) (*fetch.Exchange,
 	if err != nil {
 		return nil, err
 	}
-	host, err := surt.Host(r.URL)
+	host, err := address.Host(r.URL)
 	if err != nil { // then nothing was asked
 		return ex, nil
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/fetch"
-	"odarchive/crawler/politeness"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 )
 
 // network is an outage with a clock of its own.

@@ -25,14 +25,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/politeness"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/supervise"
-	"odarchive/crawler/surt"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -231,7 +231,7 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 		next, why = p.Clock().Add(internalPause(job.Errors)), "a fault of this program: the file is left alone for longer each time"
 	}
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why, Passing: passing}
-	if host, err := surt.Host(job.URL); err == nil { // what cannot be fetched has no host to spare
+	if host, err := address.Host(job.URL); err == nil { // what cannot be fetched has no host to spare
 		r.HostBackoff, r.HostWait = p.Gate.Held(host)
 	}
 	if wait, why := quickRetry(job, act, r.HostBackoff); wait > 0 {

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/politeness"
 	"odarchive/crawler/supervise"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore/kv"
 
 	"golang.org/x/sync/errgroup"

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/detect"
-	"odarchive/crawler/fetch"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/web/fetch"
 )
 
 // htmlFormats are the declared formats and endings that a page may well stand behind.

@@ -11,8 +11,8 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/politeness"
 	"odarchive/crawler/supervise"
+	"odarchive/crawler/web/politeness"
 )
 
 // Status is how the crawl goes at a moment.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/fetch"
-	"odarchive/crawler/politeness"
-	"odarchive/crawler/spool"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
+	"odarchive/crawler/web/spool"
 )
 
 func TestACertificateThatWasNotVerifiedIsRecordedWithTheFetch(t *testing.T) {

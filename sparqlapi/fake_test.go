@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/describe"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/changes"

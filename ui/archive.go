@@ -5,11 +5,11 @@ import (
 	"html/template"
 	"io"
 
+	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/csvprofile"
-	"odarchive/crawler/diff"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/joins"
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/triplestore/term"
 )
 

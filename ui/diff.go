@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/diff"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/problem"

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/rdfprofile"
+	"odarchive/crawler/inspect/rdfprofile"
 )
 
 // inside is what a version's page tells of its content beside the first table.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 )
 
 func TestAPageSaysWhatItDoesNotShow(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"odarchive/crawler/joins"
+	"odarchive/crawler/archive/joins"
 )
 
 // joinable is one line of "tables that go with this one".

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect/csvprofile"
 
 	"golang.org/x/text/encoding/htmlindex"
 )

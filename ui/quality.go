@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"odarchive/crawler/quality"
+	"odarchive/crawler/archive/quality"
 	"odarchive/sparqlapi/problem"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/diff"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/sparqlapi/problem"
 	"odarchive/ui/plot"
 )

@@ -9,7 +9,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/tables"
+	"odarchive/crawler/inspect/tables"
 )
 
 // sample is the beginning of a table in a file that is no delimited text: a sheet, an array of objects, Parquet.

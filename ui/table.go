@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ui/plot"
 )
 

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/csvprofile"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 

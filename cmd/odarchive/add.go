@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/surt"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -36,10 +36,10 @@ func (c *cli) add() *cobra.Command {
   odarchive add --file list.txt --skip-bad`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seeds := make([]catalog.Seed, 0, len(args))
-			for _, address := range args {
+			for _, arg := range args {
 				s := seed
-				s.URL = address
-				if _, err := surt.Canonical(s.URL); err != nil {
+				s.URL = arg
+				if _, err := address.Canonical(s.URL); err != nil {
 					return usagef("%w; expected an address such as https://example.org/data.csv", err)
 				}
 				seeds = append(seeds, s)
@@ -54,7 +54,7 @@ func (c *cli) add() *cobra.Command {
 			secrets := 0
 			for i := range seeds {
 				var secret bool
-				if seeds[i].URL, secret = surt.WithoutSecret(seeds[i].URL); secret {
+				if seeds[i].URL, secret = address.WithoutSecret(seeds[i].URL); secret {
 					secrets++
 				}
 			}
@@ -150,7 +150,7 @@ const byteOrderMark = "\ufeff"
 // take takes what a line holds, or what is wrong with it.
 func (l *seedList) take(line int, s catalog.Seed, err error) error {
 	if err == nil {
-		_, err = surt.Canonical(s.URL)
+		_, err = address.Canonical(s.URL)
 	}
 	if err == nil {
 		l.seeds = append(l.seeds, s)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/crawler/backup"
+	"odarchive/crawler/archive/backup"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"

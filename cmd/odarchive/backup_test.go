@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/backup"
+	"odarchive/crawler/archive/backup"
 )
 
 func TestABackupWithADamagedPackIsPrintedAndFails(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/diff"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 
 	"github.com/spf13/cobra"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"odarchive/crawler/detect"
+	"odarchive/crawler/inspect/detect"
 
 	"github.com/spf13/cobra"
 )

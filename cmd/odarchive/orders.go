@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler/address"
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/surt"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -66,11 +66,11 @@ func targets(cmd *cobra.Command, args []string) error {
 		return usagef("%s needs at least one URL or host", cmd.Name())
 	}
 	for _, a := range args {
-		address := a
+		link := a
 		if !strings.Contains(a, "://") {
-			address = "http://" + a + "/"
+			link = "http://" + a + "/"
 		}
-		if _, err := surt.Parse(address); err != nil || address != a && strings.ContainsAny(a, "/?#@ ") {
+		if _, err := address.Parse(link); err != nil || link != a && strings.ContainsAny(a, "/?#@ ") {
 			return usagef("%q is neither a URL such as https://example.org/data.csv nor a host such as data.example.org", a)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"time"
 	"unicode"
 
-	"odarchive/crawler/csvprofile"
-	"odarchive/crawler/detect"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/rdfprofile"
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/rdfprofile"
 
 	"github.com/spf13/cobra"
 )

@@ -5,7 +5,7 @@ import (
 	"text/tabwriter"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/crawler/quality"
+	"odarchive/crawler/archive/quality"
 
 	"github.com/spf13/cobra"
 )

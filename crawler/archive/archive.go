@@ -18,10 +18,10 @@ import (
 	"errors"
 	"fmt"
 
+	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/crawler/describe"
-	"odarchive/crawler/joins"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/ns"
 	"odarchive/testdata/cputime"
 	"odarchive/triplestore"

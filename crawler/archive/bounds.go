@@ -10,9 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"odarchive/crawler/address"
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/describe"
-	"odarchive/crawler/surt"
 )
 
 // Bounds of what strangers say, in bytes. A record holds at most kv.MaxValue, and JSON may write one byte as six.
@@ -41,7 +41,7 @@ func cut(s string, n int) string {
 
 func boundActivity(a catalog.Activity) catalog.Activity {
 	a.Why, a.TLS = cut(a.Why, maxSentence), cut(a.TLS, maxSentence)
-	if len(a.FinalURL) > surt.MaxURL {
+	if len(a.FinalURL) > address.MaxURL {
 		a.FinalURL = ""
 	}
 	return a

@@ -14,7 +14,7 @@ import (
 // Capture is a version as capture indexes list it.
 type Capture struct {
 	catalog.Version
-	Key    string // SURT key without scheme (package surt, CDX)
+	Key    string // SURT key without scheme (package address, CDX)
 	Status int    // HTTP status of the fetch that made it, 0 for none
 }
 

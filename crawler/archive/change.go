@@ -6,9 +6,9 @@ import (
 	"io"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/csvprofile"
-	"odarchive/crawler/diff"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/diff"
 )
 
 // Compare says what changed from one version to another, which need not be neighbours.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/diff"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/triplestore/kv"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/describe"
 	"odarchive/triplestore"
 )
 

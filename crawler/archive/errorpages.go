@@ -3,8 +3,8 @@ package archive
 import (
 	"context"
 
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/describe"
 	"odarchive/ns"
 	"odarchive/triplestore"
 )

@@ -11,16 +11,16 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"odarchive/crawler/address"
+	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/surt"
-	"odarchive/crawler/wordindex"
 	"odarchive/ns"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
-// The fields of the search index (crawler/wordindex/FORMAT.md), where a word in a title counts most.
+// The fields of the search index (crawler/archive/wordindex/FORMAT.md), where a word in a title counts most.
 const (
 	fieldTitle   wordindex.Field = 'T' // of the resource and of its datasets
 	fieldAddress wordindex.Field = 'A' // URL, file name, format, media type, datasets' IRIs
@@ -151,7 +151,7 @@ func (t tables) number(id string) (uint32, error) {
 // markCapture makes a resource's URL known to Captures. A URL without a key of that kind is left out, and one whose key is
 // longer than the database takes.
 func (t tables) markCapture(r record) error {
-	k, err := surt.CDX(r.URL)
+	k, err := address.CDX(r.URL)
 	if err != nil || len(k) > kv.MaxKey-100 {
 		return nil
 	}

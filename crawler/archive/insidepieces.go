@@ -8,8 +8,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/fields"
 )
 

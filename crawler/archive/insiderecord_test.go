@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/kv"
 )
 

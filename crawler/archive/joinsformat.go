@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"odarchive/crawler/describe"
-	"odarchive/crawler/joins"
+	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/joins"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
@@ -14,7 +14,7 @@ import (
 // joinsFormat is set once all latest versions are in the index of columns, or marked.
 const (
 	joinsFormatKey = "archive/joins"
-	joinsFormat    = "4" // see crawler/joins/FORMAT.md
+	joinsFormat    = "4" // see crawler/archive/joins/FORMAT.md
 )
 
 // Upgrade brings the records of a directory that an older program wrote up to date. It makes the stored records where there

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/wordindex"
 )
 
 // place of a resource in an answer: the greatest score first, then the greatest figure, then the title in order.

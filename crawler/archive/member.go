@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/detect"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/unpack"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/unpack"
 )
 
 // Member is one file inside a version that is an archive or compressed.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/crawler/describe"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk/disktest"

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/crawler/csvprofile"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )

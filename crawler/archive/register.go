@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/describe"
-	"odarchive/crawler/surt"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -58,8 +58,8 @@ func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, 
 }
 
 // ResourceID is the id that a URL has or would have.
-func ResourceID(address string) (string, error) {
-	key, err := surt.Key(address)
+func ResourceID(link string) (string, error) {
+	key, err := address.Key(link)
 	if err != nil {
 		return "", err
 	}

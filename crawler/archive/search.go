@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/wordindex"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )

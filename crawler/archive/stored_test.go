@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )

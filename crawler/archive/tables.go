@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/diff"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
 
@@ -127,7 +127,7 @@ func (b *batch) finish() error {
 }
 
 func (b *batch) add(s catalog.Seed) error {
-	s.URL, _ = surt.WithoutSecret(s.URL)
+	s.URL, _ = address.WithoutSecret(s.URL)
 	u, known, err := b.look(s.URL)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (b *batch) enter(u *URL) error {
 }
 
 func (b *batch) inject(in Injection) error {
-	in.URL, _ = surt.WithoutSecret(in.URL)
+	in.URL, _ = address.WithoutSecret(in.URL)
 	u, known, err := b.look(in.URL)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (b *batch) look(raw string) (u *URL, known bool, err error) {
 	if !errors.Is(err, ErrDamaged) {
 		return u, known, err
 	}
-	parsed, err := surt.Parse(raw)
+	parsed, err := address.Parse(raw)
 	if err != nil {
 		return nil, false, &BadURL{raw, err}
 	}
@@ -222,7 +222,7 @@ func (b *batch) look(raw string) (u *URL, known bool, err error) {
 
 // look finds the record of a URL by its key. Of an unknown one, key and group are set.
 func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error) {
-	parsed, err := surt.Parse(raw)
+	parsed, err := address.Parse(raw)
 	if err != nil {
 		return nil, false, &BadURL{raw, err}
 	}
@@ -238,7 +238,7 @@ func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error)
 const longestKey = 1 << 10
 
 // key of a URL: its SURT, where that is not too long.
-func (f *Frontier) key(u surt.URL) string {
+func (f *Frontier) key(u address.URL) string {
 	key := f.opts.Rules.KeyOf(u)
 	if len(key) <= longestKey {
 		return key

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"odarchive/crawler/surt"
+	"odarchive/crawler/address"
 	"odarchive/triplestore/kv"
 )
 
@@ -356,7 +356,7 @@ func (c *check) totals(_ context.Context, txn *kv.Txn) error {
 // so that one that is added meanwhile is not taken for missing.
 func (c *check) everything(ctx context.Context) error {
 	return c.f.opts.Everything(ctx, func(raw string) error {
-		parsed, err := surt.Parse(raw)
+		parsed, err := address.Parse(raw)
 		if err != nil { // it was never taken in
 			return nil
 		}

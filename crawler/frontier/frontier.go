@@ -28,7 +28,7 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/surt"
+	"odarchive/crawler/address"
 	"odarchive/triplestore/kv"
 )
 
@@ -45,8 +45,8 @@ type Options struct {
 	LeaseTime time.Duration    // 10 minutes; real time, whatever the archive's clock says
 	LeaseJobs int              // most jobs of one lease; 16
 	History   int              // visits remembered per URL; 48
-	Group     func(u surt.URL) string
-	Rules     surt.Rules
+	Group     func(u address.URL) string
+	Rules     address.Rules
 	// Recall says what somebody else knows of the URL with a key, for a record that cannot be read; ok is false where that is
 	// nothing. It may be called inside a transaction. nil knows nothing.
 	Recall func(key string) (r Recalled, ok bool, err error)
@@ -74,7 +74,7 @@ func (o Options) withDefaults() Options {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Group == nil {
-		o.Group = surt.URL.Group
+		o.Group = address.URL.Group
 	}
 	return o
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
-	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
 
@@ -198,11 +198,11 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 }
 
 func (u *URL) job() Job {
-	address := u.Seed.URL
+	link := u.Seed.URL
 	if !strings.HasPrefix(u.Key, "ftp:") { // where a password of before this rule is a part of the key
-		address, _ = surt.WithoutSecret(address)
+		link, _ = address.WithoutSecret(link)
 	}
-	return Job{URL: address, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
+	return Job{URL: link, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
-	"odarchive/crawler/surt"
 	"odarchive/triplestore/kv"
 )
 
@@ -39,7 +39,7 @@ func (f *Frontier) recall(key string) (*URL, error) {
 	if err != nil || !known {
 		return nil, err
 	}
-	parsed, err := surt.Parse(r.Seed.URL)
+	parsed, err := address.Parse(r.Seed.URL)
 	if err != nil || f.key(parsed) != key {
 		return nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"odarchive/crawler/surt"
+	"odarchive/crawler/address"
 	"odarchive/triplestore/kv"
 )
 
@@ -90,7 +90,7 @@ func (f *Frontier) order(ctx context.Context, what string, targets []string, one
 		var n int
 		var err error
 		if isURL(target) {
-			target, _ = surt.WithoutSecret(target)
+			target, _ = address.WithoutSecret(target)
 			n, err = 1, f.orderURL(ctx, target, one)
 		} else {
 			n, err = f.orderHost(ctx, target, one, all)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"odarchive/crawler/surt"
+	"odarchive/crawler/address"
 	"odarchive/triplestore/kv"
 )
 
@@ -54,7 +54,7 @@ func getAt(txn *kv.Txn, e entry) (*URL, error) {
 
 // own reports whether a record is that of the URL under whose key it stands, in the group the URL belongs to.
 func (f *Frontier) own(u *URL) bool {
-	parsed, err := surt.Parse(u.Seed.URL)
+	parsed, err := address.Parse(u.Seed.URL)
 	return err == nil && f.key(parsed) == u.Key && safeGroup(f.opts.Group(parsed)) == u.Group
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/surt"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
@@ -84,8 +84,8 @@ func (f *Frontier) prefixes(filter Filter) []string {
 	}
 	var all []string
 	for _, scheme := range []string{"ftp", "http", "https"} {
-		key, err := surt.Key(scheme + "://" + filter.Group + "/")
-		if u, perr := surt.Parse(scheme + "://" + filter.Group + "/"); err != nil || perr != nil || f.opts.Group(u) != filter.Group {
+		key, err := address.Key(scheme + "://" + filter.Group + "/")
+		if u, perr := address.Parse(scheme + "://" + filter.Group + "/"); err != nil || perr != nil || f.opts.Group(u) != filter.Group {
 			return []string{""} // the group is no host: look at all
 		}
 		all = append(all, strings.TrimSuffix(key, "/"))

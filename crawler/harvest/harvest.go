@@ -20,8 +20,8 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/surt"
 	"odarchive/triplestore/term"
 )
 
@@ -162,7 +162,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	s.report.Ended = opts.Clock()
 	done = done && err == nil
 	if err != nil {
-		s.report.Error = surt.Redact(strings.Join(strings.Fields(err.Error()), " ")) // one sentence, also where several things went wrong
+		s.report.Error = address.Redact(strings.Join(strings.Fields(err.Error()), " ")) // one sentence, also where several things went wrong
 	}
 	if endErr := k.End(context.WithoutCancel(ctx), s.report, done, s.next); err == nil && endErr != nil {
 		err = endErr

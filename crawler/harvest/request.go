@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"odarchive/crawler/charset"
+	"odarchive/crawler/inspect/charset"
 )
 
 // Request asks a source for one document.

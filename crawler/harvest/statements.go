@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"odarchive/crawler/surt"
+	"odarchive/crawler/address"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/rdf"
@@ -116,7 +116,7 @@ func withoutSecrets(q term.Quad) term.Quad {
 		if k.Kind() != term.KindIRI {
 			continue
 		}
-		if public, stripped := surt.WithoutSecret(k.Value()); stripped {
+		if public, stripped := address.WithoutSecret(k.Value()); stripped {
 			*k = term.IRI(public)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"slices"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/surt"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
 )
@@ -103,12 +103,12 @@ func (s *step) Dataset(d Dataset) error {
 	seeds := d.Seeds(s.portal)
 	for i := range seeds {
 		var secret bool
-		if seeds[i].URL, secret = surt.WithoutSecret(seeds[i].URL); secret {
+		if seeds[i].URL, secret = address.WithoutSecret(seeds[i].URL); secret {
 			s.note(fmt.Sprintf("a user or password was taken out of %s in dataset %s", seeds[i].URL, d.IRI))
 		}
 	}
 	for _, seed := range seeds {
-		if key, err := surt.Key(seed.URL); err == nil && crawlable(seed.URL) && len(e.Resources) < maxResources {
+		if key, err := address.Key(seed.URL); err == nil && crawlable(seed.URL) && len(e.Resources) < maxResources {
 			e.Resources = append(e.Resources, ns.ResourceID(key))
 		}
 	}
@@ -156,7 +156,7 @@ func (s *step) Seed(seed catalog.Seed) error {
 	if s.limit() {
 		return errLimit
 	}
-	seed.URL, _ = surt.WithoutSecret(seed.URL)
+	seed.URL, _ = address.WithoutSecret(seed.URL)
 	s.report.Seeds++
 	if !crawlable(seed.URL) {
 		s.report.Invalid++
@@ -167,12 +167,12 @@ func (s *step) Seed(seed catalog.Seed) error {
 	return s.room()
 }
 
-func crawlable(address string) bool {
-	u, err := url.Parse(address)
+func crawlable(link string) bool {
+	u, err := url.Parse(link)
 	if err != nil || u.Host == "" {
 		return false
 	}
-	_, err = surt.Key(address)
+	_, err = address.Key(link)
 	return err == nil
 }
 
@@ -246,7 +246,7 @@ func (s *step) Skip(why string) {
 
 func (s *step) note(why string) {
 	if len(s.report.Skipped) < maxSkipped {
-		s.report.Skipped = append(s.report.Skipped, surt.Redact(why))
+		s.report.Skipped = append(s.report.Skipped, address.Redact(why))
 	}
 }
 

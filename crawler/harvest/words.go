@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"odarchive/crawler/surt"
+	"odarchive/crawler/address"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
@@ -44,7 +44,7 @@ var schemes = regexp.MustCompile(`^(?i:https?|ftps?|sftp|urn|doi|mailto|tel|info
 // where its scheme is a usual one. Users and passwords are taken out of addresses. False where it is no absolute IRI.
 func AsIRI(s string) (string, bool) {
 	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
-	s, _ = surt.WithoutSecret(s) // the same name wherever it stands, and one that can be public
+	s, _ = address.WithoutSecret(s) // the same name wherever it stands, and one that can be public
 	if iri.Check(s) == nil && len(s) < maxIRI {
 		scheme, rest, _ := strings.Cut(s, ":")
 		return s, rest != "" && (len(scheme) > 1 || schemes.MatchString(s))

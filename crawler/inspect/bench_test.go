@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/detect"
+	"odarchive/crawler/inspect/detect"
 	"odarchive/testdata/cputime"
 )
 

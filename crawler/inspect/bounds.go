@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/csvprofile"
-	"odarchive/crawler/rdfprofile"
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/rdfprofile"
 )
 
 // Bounds of single strings, in bytes, and of how far members are counted that are not listed.

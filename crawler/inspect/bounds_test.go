@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/detect"
+	"odarchive/crawler/inspect/detect"
 )
 
 func look1(t *testing.T, name, body string, limits Limits) *Inside {

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/csvprofile"
-	"odarchive/crawler/detect"
-	"odarchive/crawler/rdfprofile"
-	"odarchive/crawler/tables"
-	"odarchive/crawler/unpack"
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/rdfprofile"
+	"odarchive/crawler/inspect/tables"
+	"odarchive/crawler/inspect/unpack"
 )
 
 // Inside is what a file holds.

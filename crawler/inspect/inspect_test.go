@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/detect"
+	"odarchive/crawler/inspect/detect"
 )
 
 func inspect(t *testing.T, name string, body []byte) *Inside {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io"
 
-	"odarchive/crawler/detect"
-	"odarchive/crawler/unpack"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/unpack"
 )
 
 // errEnough ends a walk over more members than are listed.

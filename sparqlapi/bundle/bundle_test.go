@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
-	"odarchive/crawler/content"
+	"odarchive/crawler/archive/content"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/rdfio"

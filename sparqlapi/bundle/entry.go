@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
-	"odarchive/crawler/content"
+	"odarchive/crawler/archive/content"
 )
 
 // Entry is one version in a zip.

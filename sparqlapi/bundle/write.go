@@ -5,7 +5,7 @@ import (
 	"io"
 	"sort"
 
-	"odarchive/crawler/content"
+	"odarchive/crawler/archive/content"
 )
 
 // WriteTo writes the whole zip.

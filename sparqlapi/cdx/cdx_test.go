@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/surt"
 	"odarchive/ns"
 	"odarchive/sparqlapi/cdx"
 )
@@ -38,7 +38,7 @@ func (list captures) Captures(_ context.Context, prefix, after string, f func(ar
 func index(t testing.TB, versions int, urls ...string) captures {
 	var list captures
 	for _, u := range urls {
-		key, err := surt.CDX(u)
+		key, err := address.CDX(u)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
-	"odarchive/crawler/surt"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -89,25 +89,25 @@ func parse(q url.Values) (request, error) {
 }
 
 // parseTarget reads url and matchType: "*.host" is a domain, "url*" a prefix.
-func (r *request) parseTarget(address, match string) error {
-	if address == "" {
+func (r *request) parseTarget(target, match string) error {
+	if target == "" {
 		return bad("expected /cdx?url= followed by an address")
 	}
 	if match == "" {
 		switch {
-		case strings.HasPrefix(address, "*."):
-			match, address = "domain", address[2:]
-		case strings.HasSuffix(address, "*"):
-			match, address = "prefix", address[:len(address)-1]
+		case strings.HasPrefix(target, "*."):
+			match, target = "domain", target[2:]
+		case strings.HasSuffix(target, "*"):
+			match, target = "prefix", target[:len(target)-1]
 		default:
 			match = "exact"
 		}
 	}
-	scheme, _, _ := strings.Cut(address, ":")
+	scheme, _, _ := strings.Cut(target, ":")
 	if !slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(scheme)) {
-		address = "http://" + strings.TrimLeft(address, "/")
+		target = "http://" + strings.TrimLeft(target, "/")
 	}
-	key, err := surt.CDX(address)
+	key, err := address.CDX(target)
 	if err != nil {
 		return problem.Wrap(http.StatusBadRequest, "Bad parameter", err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/diff"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/problem"

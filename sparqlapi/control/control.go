@@ -14,7 +14,7 @@ import (
 	"strconv"
 
 	"odarchive/crawler"
-	"odarchive/crawler/backup"
+	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/frontier"
 	"odarchive/sparqlapi/problem"
 )

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"odarchive/crawler/backup"
+	"odarchive/crawler/archive/backup"
 	"odarchive/sparqlapi/problem"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/backup"
+	"odarchive/crawler/archive/backup"
 	"odarchive/sparqlapi/problem"
 )
 

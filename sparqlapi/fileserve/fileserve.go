@@ -20,8 +20,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/sparqlapi/byterange"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/kv"
 )

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 )
 
 // sendGzip sends the version in gzip coding: a head, the stored segments as they are, their end, CRC-32 and length

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/crawler/detect"
-	"odarchive/crawler/spool"
-	"odarchive/crawler/unpack"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/unpack"
+	"odarchive/crawler/web/spool"
 	"odarchive/sparqlapi/byterange"
 	"odarchive/sparqlapi/problem"
 )

@@ -14,9 +14,9 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/detect"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/spool"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/web/spool"
 	"odarchive/ns"
 )
 

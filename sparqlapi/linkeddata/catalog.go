@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/describe"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/csvprofile"
-	"odarchive/crawler/describe"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ns"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/linkeddata/internal/shacl"

@@ -12,9 +12,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/describe"
-	"odarchive/crawler/joins"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 )

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"odarchive/crawler/backup"
+	"odarchive/crawler/archive/backup"
 	"odarchive/triplestore/disk"
 )
 

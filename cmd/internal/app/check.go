@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"

@@ -16,8 +16,8 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler"
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/triplestore/kv"
 )
 

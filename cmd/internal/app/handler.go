@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
-	"odarchive/crawler/diff"
-	"odarchive/crawler/surt"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/cdx"
@@ -88,7 +88,7 @@ func (n *Node) errorTable() problem.Table {
 		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Tell: true},
 		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Tell: true},
-		{Err: surt.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Tell: true},
+		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Tell: true},
 		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Tell: true},
 		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Tell: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
 		{Err: kv.ErrReadOnly, Status: http.StatusForbidden, Title: "The archive is open for reading only", Advice: n.Beside},

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/politeness"
-	"odarchive/crawler/surt"
+	"odarchive/crawler/web/politeness"
 )
 
 // HarvestSource is what is to be harvested.
@@ -48,9 +48,9 @@ func KnowsHarvest(kind string) bool {
 
 // Harvest runs the harvester of a source's kind, which must be known, through the crawler's gate.
 func (n *Node) Harvest(ctx context.Context, s HarvestSource, opts harvest.Options) (harvest.Report, error) {
-	for _, address := range []*string{&s.Address, &s.Portal} {
-		public, secret := surt.WithoutSecret(*address)
-		if *address = public; secret {
+	for _, link := range []*string{&s.Address, &s.Portal} {
+		public, secret := address.WithoutSecret(*link)
+		if *link = public; secret {
 			n.Log.Warn("the user and the password of the address are not sent: everything that a harvest records is public", "address", public)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"odarchive/crawler/politeness"
 	"odarchive/crawler/supervise"
+	"odarchive/crawler/web/politeness"
 	"odarchive/sparqlapi"
 	"odarchive/ui"
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/politeness"
+	"odarchive/crawler/web/politeness"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"odarchive/crawler/spool"
+	"odarchive/crawler/web/spool"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/quality"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/quality"
-	"odarchive/crawler/surt"
 )
 
 // qualityEvery is how often a running archive measures its portals again: what crawls find out changes slowly.
@@ -57,11 +57,11 @@ func (n *Node) visited(ctx context.Context, portal string, since time.Time) (dat
 }
 
 // known is what the archive knows of an address, for the measures of quality.
-func (n *Node) known(ctx context.Context, address string) (quality.Known, error) {
-	if _, err := surt.Key(address); err != nil {
+func (n *Node) known(ctx context.Context, link string) (quality.Known, error) {
+	if _, err := address.Key(link); err != nil {
 		return quality.Known{}, nil // no address
 	}
-	r, err := n.Archive.Resource(ctx, address)
+	r, err := n.Archive.Resource(ctx, link)
 	if errors.Is(err, archive.ErrNotFound) {
 		return quality.Known{}, nil
 	}

@@ -6,7 +6,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/fingerprint"
-	"odarchive/crawler/politeness"
+	"odarchive/crawler/web/politeness"
 )
 
 // Recognised is the kind of source that is recognised before it is harvested.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"odarchive/crawler/content"
+	"odarchive/crawler/archive/content"
 	"odarchive/triplestore/disk"
 )
 

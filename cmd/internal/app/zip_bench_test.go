@@ -15,8 +15,8 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/content"
 	"odarchive/testdata/cputime"
 
 	"golang.org/x/sync/errgroup"

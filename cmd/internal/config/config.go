@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/politeness"
+	"odarchive/crawler/web/politeness"
 
 	"github.com/BurntSushi/toml"
 	"github.com/dustin/go-humanize"

@@ -11,12 +11,12 @@ const module = "odarchive/"
 // Floors, from the ground up. "x/..." is the subtree of x; the longest match counts.
 var floors = [][]string{
 	0: {"vocab/...", "ns", "testdata/..."},
-	1: {"triplestore/term", "triplestore/fields", "triplestore/xsdval", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/surt", "crawler/spool", "crawler/supervise", "crawler/charset/...", "sparqlapi/conneg"},
-	2: {"triplestore/dict", "triplestore/index", "triplestore/rdfio/...", "triplestore/naive", "triplestore/storetest", "crawler/content", "crawler/wordindex", "crawler/diff/...",
-		"crawler/detect/...", "crawler/unpack/...", "crawler/csvprofile/...", "crawler/csvw/...", "crawler/tables/...", "crawler/rdfprofile/...", "crawler/joins/...", "crawler/schedule",
-		"crawler/politeness", "crawler/fetch", "crawler/soft404", "crawler/inspect", "crawler/webtest", "crawler/warc/..."},
-	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/describe", "crawler/backup"},
-	4: {"crawler/archive", "crawler/harvest/...", "crawler/quality", "crawler/dispatch"},
+	1: {"triplestore/term", "triplestore/fields", "triplestore/xsdval", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/address", "crawler/web/spool", "crawler/supervise", "crawler/inspect/charset/...", "sparqlapi/conneg"},
+	2: {"triplestore/dict", "triplestore/index", "triplestore/rdfio/...", "triplestore/naive", "triplestore/storetest", "crawler/archive/content", "crawler/archive/wordindex", "crawler/inspect/diff/...",
+		"crawler/inspect/detect/...", "crawler/inspect/unpack/...", "crawler/inspect/csvprofile/...", "crawler/inspect/csvw/...", "crawler/inspect/tables/...", "crawler/inspect/rdfprofile/...", "crawler/archive/joins/...", "crawler/schedule",
+		"crawler/web/politeness", "crawler/web/fetch", "crawler/soft404", "crawler/inspect", "crawler/web/webtest", "crawler/warc/..."},
+	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/archive/describe", "crawler/archive/backup"},
+	4: {"crawler/archive", "crawler/harvest/...", "crawler/archive/quality", "crawler/dispatch"},
 	5: {"crawler"},
 	6: {"sparqlapi/...", "ui/..."},
 	7: {"cmd/..."},
@@ -25,8 +25,8 @@ var floors = [][]string{
 // doors: which package alone may import a library.
 var doors = map[string]string{
 	"github.com/dgraph-io/badger":        "triplestore/kv",
-	"github.com/temoto/robotstxt":        "crawler/politeness",
-	"github.com/gabriel-vasile/mimetype": "crawler/detect",
+	"github.com/temoto/robotstxt":        "crawler/web/politeness",
+	"github.com/gabriel-vasile/mimetype": "crawler/inspect/detect",
 }
 
 // floor of a package, -1 where it has none.

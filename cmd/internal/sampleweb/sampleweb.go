@@ -2,7 +2,7 @@
 // a whole web: several hosts, robots.txt, ETags, files that change as time goes by, an error page in disguise.
 //
 // It serves only the files of testdata/demo, which are our own. It is no test double of a misbehaving server:
-// crawler/webtest is that.
+// crawler/web/webtest is that.
 package sampleweb
 
 import (

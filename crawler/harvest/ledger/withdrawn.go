@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"odarchive/crawler/describe"
+	"odarchive/crawler/archive/describe"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/adms"

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"odarchive/crawler/describe"
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/iso19115"
 	"odarchive/crawler/harvest/loosexml"

@@ -19,9 +19,9 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/charset"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/inspect/charset"
 )
 
 // Client asks for JSON.

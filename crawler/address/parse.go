@@ -1,0 +1,349 @@
+package address
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// URL is a URL as browsers read it. Path and Query are escaped as they go to the server.
+type URL struct {
+	Scheme string // http, https or ftp
+	User   string // "user" or "user:password", escaped; "" for none
+	Host   string // lower-case ASCII name, dotted IPv4, or IPv6 in brackets
+	Port   string // "" where it is the scheme's own
+	Path   string // begins with '/'
+	Query  string // without '?'
+}
+
+var defaultPort = map[string]string{"http": "80", "https": "443", "ftp": "21"}
+
+// Parse reads a URL as the WHATWG URL standard does, for absolute URLs of the schemes that can be crawled.
+func Parse(raw string) (URL, error) { return parse(raw, nil) }
+
+// Resolve reads a reference, as in a Location header, against the URL it was found at.
+func (u URL) Resolve(ref string) (URL, error) { return parse(ref, &u) }
+
+func parse(raw string, base *URL) (URL, error) {
+	if len(raw) > MaxURL {
+		return URL{}, bad(raw, "longer than "+strconv.Itoa(MaxURL)+" bytes")
+	}
+	s := strings.Trim(raw, "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f ")
+	s = strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r == '\r' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s, _, _ = strings.Cut(s, "#")
+	if s == "" && base == nil {
+		return URL{}, bad(raw, "empty")
+	}
+
+	scheme, rest, ok := cutScheme(s)
+	switch {
+	case !ok && base == nil:
+		return URL{}, bad(raw, "no scheme")
+	case ok && defaultPort[scheme] == "":
+		return URL{}, bad(raw, "the scheme "+strconv.Quote(scheme)+" is not http, https or ftp")
+	case !ok:
+		scheme, rest = base.Scheme, s
+	}
+	// A special URL's query begins at the first '?'; before it a backslash is a slash.
+	before, query, _ := strings.Cut(rest, "?")
+	before = strings.ReplaceAll(before, `\`, "/")
+	if base != nil && (!ok || scheme == base.Scheme && !strings.HasPrefix(before, "/")) && !strings.HasPrefix(before, "//") {
+		return base.relative(before, query, strings.Contains(rest, "?")), nil
+	}
+
+	authority := strings.TrimLeft(before, "/")
+	path := "/"
+	if i := strings.IndexByte(authority, '/'); i >= 0 {
+		authority, path = authority[:i], authority[i:]
+	}
+	u := URL{Scheme: scheme, Path: cleanPath(path), Query: encode(query, queryKeeps)}
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		u.User, authority = encodeUser(authority[:i]), authority[i+1:]
+	}
+	host, port, what := splitPort(authority)
+	if what != "" {
+		return URL{}, bad(raw, what)
+	}
+	if port != defaultPort[scheme] {
+		u.Port = port
+	}
+	if u.Host, what = parseHost(host); what != "" {
+		return URL{}, bad(raw, what)
+	}
+	return u, nil
+}
+
+func cutScheme(s string) (scheme, rest string, ok bool) {
+	i := strings.IndexByte(s, ':')
+	if i <= 0 {
+		return "", "", false
+	}
+	for k := 0; k < i; k++ {
+		c := s[k] | 0x20
+		if !(c >= 'a' && c <= 'z') && (k == 0 || !(s[k] >= '0' && s[k] <= '9' || strings.IndexByte("+-.", s[k]) >= 0)) {
+			return "", "", false
+		}
+	}
+	return strings.ToLower(s[:i]), s[i+1:], true
+}
+
+// relative is the reference on the same host: a path, a relative path, or a query alone.
+func (u URL) relative(path, query string, hasQuery bool) URL {
+	out := u
+	switch {
+	case strings.HasPrefix(path, "/"):
+		out.Path = cleanPath(path)
+	case path != "":
+		out.Path = cleanPath(u.Path[:strings.LastIndexByte(u.Path, '/')+1] + path)
+	case !hasQuery:
+		return out
+	}
+	out.Query = encode(query, queryKeeps)
+	return out
+}
+
+// cleanPath removes dot segments, also percent-encoded ones, and escapes what must be.
+func cleanPath(p string) string {
+	segments := strings.Split(strings.TrimPrefix(p, "/"), "/")
+	out := make([]string, 0, len(segments))
+	for i, s := range segments {
+		last := i == len(segments)-1
+		switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(s, "%2e", "."), "%2E", ".")) {
+		case ".":
+			if last {
+				out = append(out, "")
+			}
+		case "..":
+			if len(out) > 0 {
+				out = out[:len(out)-1]
+			}
+			if last {
+				out = append(out, "")
+			}
+		default:
+			out = append(out, encode(s, pathKeeps))
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}
+
+// The printable ASCII characters that the path and query percent-encode sets of the standard take in.
+const (
+	pathKeeps  = "\"#<>?`{}^"
+	queryKeeps = "\"#<>'"
+)
+
+// encode percent-encodes controls, space, everything beyond ASCII and the characters in set. Existing escapes stay.
+func encode(s, set string) string {
+	clean := true
+	for i := 0; i < len(s) && clean; i++ {
+		clean = s[i] > ' ' && s[i] < 0x7f && strings.IndexByte(set, s[i]) < 0
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(set, c) >= 0 {
+			writeEscape(&b, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func encodeUser(s string) string {
+	user, pass, has := strings.Cut(s, ":")
+	const set = "\"#<>?`{}/:;=@[\\]^|"
+	if !has || pass == "" {
+		return encode(user, set)
+	}
+	return encode(user, set) + ":" + encode(pass, set)
+}
+
+func splitPort(authority string) (host, port, what string) {
+	host = authority
+	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.HasSuffix(authority, "]") {
+		host, port = authority[:i], authority[i+1:]
+	}
+	if port == "" {
+		return host, "", ""
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return "", "", "the port " + strconv.Quote(port) + " is none"
+	}
+	return host, strconv.FormatUint(n, 10), ""
+}
+
+// lookup follows UTS 46 as browsers do: mapped, transitional off, no STD3 rules (names with '_' exist).
+var lookup = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule())
+
+func parseHost(h string) (host, what string) {
+	if strings.HasPrefix(h, "[") && strings.HasSuffix(h, "]") {
+		a, err := netip.ParseAddr(h[1 : len(h)-1])
+		if err != nil || !a.Is6() || a.Zone() != "" {
+			return "", "the address " + strconv.Quote(h) + " is no IPv6 address"
+		}
+		return "[" + a.String() + "]", ""
+	}
+	h, err := url.PathUnescape(h)
+	if err != nil {
+		return "", "a broken escape in the host"
+	}
+	name, err := lookup.ToASCII(h)
+	if err == nil && utf8.ValidString(h) {
+		_, err = lookup.ToASCII(strings.ToLower(name)) // what it maps to must be a name too
+	}
+	if err != nil || !utf8.ValidString(h) {
+		return "", "the host " + strconv.Quote(h) + " is no domain name"
+	}
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
+	if name == "" {
+		return "", "no host"
+	}
+	if len(name) > 253 {
+		return "", "the host is longer than 253 bytes"
+	}
+	for _, label := range strings.Split(name, ".") {
+		if label == "" || len(label) > 63 {
+			return "", "the host " + strconv.Quote(name) + " has an empty or too long label"
+		}
+	}
+	if i := strings.IndexFunc(name, forbiddenInHost); i >= 0 {
+		return "", "the host holds the character " + strconv.QuoteRune(rune(name[i]))
+	}
+	if endsInNumber(name) {
+		a, ok := parseIPv4(name)
+		if !ok {
+			return "", "the host " + strconv.Quote(name) + " is no IPv4 address"
+		}
+		return a.String(), ""
+	}
+	return name, ""
+}
+
+func forbiddenInHost(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune("#%/:<>?@[\\]^|\"`{}'()*,;=!$&+", r)
+}
+
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	_, ok := ipv4Number(last)
+	return ok || strings.Trim(last, "0123456789") == ""
+}
+
+// parseIPv4 reads what the C library's inet_aton reads: one to four numbers, decimal, octal or hexadecimal.
+func parseIPv4(name string) (netip.Addr, bool) {
+	parts := strings.Split(name, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var v uint64
+	for i, p := range parts {
+		n, ok := ipv4Number(p)
+		if !ok {
+			return netip.Addr{}, false
+		}
+		if i < len(parts)-1 {
+			if n > 255 {
+				return netip.Addr{}, false
+			}
+			v |= n << (24 - 8*i)
+			continue
+		}
+		if n >= 1<<(8*(5-len(parts))) {
+			return netip.Addr{}, false
+		}
+		v |= n
+	}
+	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}), true
+}
+
+func ipv4Number(s string) (uint64, bool) {
+	base := 10
+	switch {
+	case len(s) >= 2 && (s[:2] == "0x" || s[:2] == "0X"):
+		if s = s[2:]; s == "" {
+			return 0, true
+		}
+		base = 16
+	case len(s) >= 2 && s[0] == '0':
+		s, base = s[1:], 8
+	}
+	if s == "" || s[0] == '+' || s[0] == '-' || strings.Contains(s, "_") {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s, base, 64)
+	return n, err == nil
+}
+
+func (u URL) isAddress() bool {
+	if u.Host[0] == '[' {
+		return true
+	}
+	_, err := netip.ParseAddr(u.Host)
+	return err == nil
+}
+
+// Group is the host and, where it is not the scheme's own, the port.
+func (u URL) Group() string {
+	if u.Port == "" {
+		return u.Host
+	}
+	return u.Host + ":" + u.Port
+}
+
+// Address to connect to: host without brackets, port.
+func (u URL) Address() (host, port string) {
+	port = u.Port
+	if port == "" {
+		port = defaultPort[u.Scheme]
+	}
+	return strings.Trim(u.Host, "[]"), port
+}
+
+// Authority is what robots.txt rules are filed under: scheme, host and port (RFC 9309 §2.3).
+func (u URL) Authority() string { return u.Scheme + "://" + u.Group() }
+
+// String is the URL as it goes over the wire, without fragment.
+func (u URL) String() string {
+	user := u.User
+	if user != "" {
+		user += "@"
+	}
+	return u.Scheme + "://" + user + u.Group() + u.pathAndQuery()
+}
+
+func (u URL) pathAndQuery() string {
+	if u.Query == "" {
+		return u.Path
+	}
+	return u.Path + "?" + u.Query
+}
+
+// PathAndQuery is what robots.txt rules are matched with, and the request target.
+func (u URL) PathAndQuery() string { return u.pathAndQuery() }
+
+// Standard gives the URL to net/http so that it is sent exactly as it stands here.
+func (u URL) Standard() *url.URL {
+	std := &url.URL{Scheme: u.Scheme, Host: u.Group(), RawQuery: u.Query, RawPath: u.Path}
+	path, err := url.PathUnescape(u.Path)
+	if err != nil {
+		path = u.Path
+	}
+	if std.Path = path; std.EscapedPath() != u.Path && !strings.HasPrefix(u.Path, "//") {
+		std.Opaque = u.Path // net/url would escape more than was asked for
+	}
+	return std
+}

@@ -1,0 +1,35 @@
+package describe
+
+import (
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/diff"
+	"odarchive/ns"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+)
+
+// Change describes how a version differs from the one before it; nothing without a summary. Counts of what the kind of
+// comparison does not count are left out.
+func Change(m ns.Mint, v catalog.Version, s *diff.Summary) []term.Quad {
+	if s == nil {
+		return nil
+	}
+	g := &graph{}
+	g.about(term.IRI(m.Version(v.ID)))
+	g.text(arc.ChangeKind, string(s.Kind))
+	g.add(arc.BytesChanged, integer(s.BytesChanged))
+	type count struct {
+		predicate string
+		n         int64
+	}
+	for _, c := range map[diff.Kind][]count{
+		diff.Tables: {{arc.RowsAdded, s.RowsAdded}, {arc.RowsRemoved, s.RowsRemoved}, {arc.RowsChanged, s.RowsChanged}, {arc.ColumnsAdded, s.ColumnsAdded},
+			{arc.ColumnsRemoved, s.ColumnsRemoved}, {arc.ColumnsRenamed, s.ColumnsRenamed}, {arc.ColumnsRetyped, s.ColumnsRetyped}},
+		diff.RDF:  {{arc.TriplesAdded, s.TriplesAdded}, {arc.TriplesRemoved, s.TriplesRemoved}},
+		diff.JSON: {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
+		diff.XML:  {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
+	}[s.Kind] {
+		g.add(c.predicate, integer(c.n))
+	}
+	return g.quads
+}

@@ -1,0 +1,116 @@
+package describe
+
+import (
+	"strconv"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/rdfprofile"
+	"odarchive/ns"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/rdfs"
+	"odarchive/vocab/void"
+)
+
+// maxPartitions bounds how many predicates, classes and vocabularies of one RDF file are described each.
+const maxPartitions = 100
+
+// Inside describes what a version holds: tables (CSVW), RDF (VoID), and the members of an archive as its parts.
+func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
+	if in == nil {
+		return nil
+	}
+	g := &graph{}
+	left := newRoom()
+	tablesOmitted := g.tables(place{file: m.Version(v.ID), label: v.ID}, in.Tables, left)
+	g.about(term.IRI(m.Version(v.ID)))
+	for _, fault := range in.Faults {
+		g.text(arc.Fault, fault)
+	}
+	if in.RDF != nil {
+		g.rdf(v.ID, in.RDF, left)
+	}
+	membersOmitted := in.MembersOmitted
+	for i, member := range in.Members {
+		iri := m.Member(v.ID, member.Path)
+		if left.members == 0 || len(iri) > left.bytes {
+			membersOmitted++
+			continue
+		}
+		left.members--
+		left.bytes -= len(iri)
+		tablesOmitted += g.member(term.IRI(m.Version(v.ID)), iri, v.ID+"-member-"+strconv.Itoa(i+1), member, left)
+	}
+	g.about(term.IRI(m.Version(v.ID)))
+	if tablesOmitted > 0 {
+		g.add(arc.TablesOmitted, integer(int64(tablesOmitted)))
+	}
+	if membersOmitted > 0 {
+		g.add(arc.MembersOmitted, integer(int64(membersOmitted)))
+	}
+	return g.quads
+}
+
+// member describes one file of an archive, under a label for its blank nodes. It returns how many of its tables it left out.
+func (g *graph) member(version term.Key, iri, label string, member inspect.Member, left *room) (tablesOmitted int) {
+	g.about(version)
+	g.add(dcterms.HasPart, term.IRI(iri))
+	g.about(term.IRI(iri))
+	g.add(dcterms.IsPartOf, version)
+	g.text(dcterms.Title, member.Path)
+	g.text(dcat.MediaType, member.Type)
+	if member.Size >= 0 {
+		g.add(dcat.ByteSize, integer(member.Size))
+	}
+	if !member.Modified.IsZero() {
+		g.add(dcterms.Modified, Time(member.Modified))
+	}
+	if member.RDF != nil {
+		g.rdf(label, member.RDF, left)
+	}
+	return g.tables(place{file: iri, label: label}, member.Tables, left)
+}
+
+// rdf describes the statements of an RDF file about the subject that is set (VoID section 4).
+func (g *graph) rdf(label string, p *rdfprofile.Profile, left *room) {
+	file := g.subject
+	g.isA(void.Dataset)
+	g.add(void.Triples, integer(p.Triples))
+	g.add(void.DistinctSubjects, integer(p.Subjects))
+	g.add(void.DistinctObjects, integer(p.Objects))
+	g.add(void.Properties, integer(int64(len(p.Predicates))))
+	g.add(void.Classes, integer(int64(len(p.Classes))))
+	g.add(arc.FaultCount, integer(p.FaultCount))
+	for _, n := range p.Namespaces[:min(len(p.Namespaces), maxPartitions, left.nodes)] {
+		left.nodes--
+		g.add(void.Vocabulary, IRI(n.IRI))
+	}
+	partition := func(kind string, predicate, class, count string, all []rdfprofile.Count) {
+		for i, c := range all[:min(len(all), maxPartitions, left.nodes)] {
+			left.nodes--
+			node := term.Blank(kind + "-" + label + "-" + strconv.Itoa(i+1))
+			g.about(file)
+			g.add(predicate, node)
+			g.about(node)
+			g.add(class, IRI(c.IRI))
+			g.add(count, integer(c.Count))
+		}
+	}
+	partition("property", void.PropertyPartition, void.Property, void.Triples, p.Predicates)
+	partition("class", void.ClassPartition, void.Class, void.Entities, p.Classes)
+	for i, f := range p.Faults[:min(len(p.Faults), left.nodes)] {
+		left.nodes--
+		node := term.Blank("fault-" + label + "-" + strconv.Itoa(i+1))
+		g.about(file)
+		g.add(arc.SyntaxFault, node)
+		g.about(node)
+		if f.Line > 0 {
+			g.add(arc.Line, integer(int64(f.Line)))
+			g.add(arc.Col, integer(int64(f.Col)))
+		}
+		g.text(rdfs.Comment, f.Message)
+	}
+}

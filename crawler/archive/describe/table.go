@@ -1,0 +1,150 @@
+package describe
+
+import (
+	"strconv"
+
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/csvw"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/rdfs"
+	"odarchive/vocab/xsd"
+)
+
+// maxColumns bounds how many columns of one table are described: wider ones are matrices, not records.
+const maxColumns = 2000
+
+// maxDescribed bounds how many columns one version's tables are described with altogether.
+const maxDescribed = 5000
+
+// room is how much may still be described of one version's content. What has no room is counted, and left out.
+type room struct {
+	columns, tables, members int
+	nodes                    int // of RDF: partitions and faults
+	bytes                    int // of the IRIs of columns and members, which repeat paths that may be long
+}
+
+func newRoom() *room {
+	return &room{columns: maxDescribed, tables: maxTables, members: maxMembers, nodes: maxNodes, bytes: maxIRIBytes}
+}
+
+// The bounds of a version. Its description is written in one transaction.
+const (
+	maxTables   = 2000
+	maxMembers  = 2000
+	maxNodes    = 20_000
+	maxIRIBytes = 1 << 20
+)
+
+// place is where a table stands: the IRI of the file it is in, the labels of its blank nodes, the fragments of its columns.
+type place struct {
+	file, label, fragment string
+}
+
+// tables describes the tables of one file: of a version, or of a member of one. It returns how many it left out.
+func (g *graph) tables(at place, all []*csvprofile.Profile, left *room) (omitted int) {
+	for i, p := range all {
+		here := at
+		if i > 0 {
+			here.label += "-" + strconv.Itoa(i+1)
+			here.fragment += fragment(i)
+		}
+		if p.Width() == 0 {
+			continue
+		}
+		if left.tables == 0 {
+			omitted++
+			continue
+		}
+		left.tables--
+		columns := min(len(p.Columns), maxColumns, left.columns, left.bytes/len(here.file))
+		g.table(here, p, columns)
+		left.columns = max(0, left.columns-len(p.Columns))
+		left.bytes -= columns * len(here.file)
+	}
+	return omitted
+}
+
+// table describes one table: its dialect, size and first columns (CSVW, as in listing 2 of the ODArchive paper).
+func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
+	table, dialect, schema := term.Blank("table-"+at.label), term.Blank("dialect-"+at.label), term.Blank("schema-"+at.label)
+	column := func(i int) term.Key { return term.IRI(at.file + "#" + at.fragment + strconv.Itoa(i+1)) }
+	g.about(table)
+	g.isA(csvw.Table)
+	g.add(csvw.Url, term.IRI(at.file))
+	g.text(dcterms.Title, p.Name)
+	g.add(arc.Rows, integer(p.Rows))
+	g.add(arc.Columns, integer(int64(p.Width())))
+	if omitted := p.Width() - columns; omitted > 0 {
+		g.add(arc.ColumnsOmitted, integer(int64(omitted)))
+	}
+	if p.Dialect.Delimiter != "" {
+		g.add(csvw.DialectProp, dialect)
+	}
+	g.add(csvw.TableSchema, schema)
+
+	if p.Dialect.Delimiter != "" { // sheets and JSON have no dialect
+		g.about(dialect)
+		g.isA(csvw.Dialect)
+		g.dialect(p.Dialect)
+	}
+	g.about(schema)
+	g.isA(csvw.Schema)
+	for i := range columns {
+		g.add(csvw.ColumnProp, column(i))
+	}
+	for i, c := range p.Columns[:columns] {
+		g.about(column(i))
+		g.column(c)
+	}
+}
+
+func (g *graph) dialect(d csvprofile.Dialect) {
+	g.text(csvw.Encoding, d.Encoding)
+	g.exactly(csvw.Delimiter, d.Delimiter)
+	g.exactly(csvw.QuoteChar, d.QuoteChar)
+	g.add(csvw.Header, boolean(d.Header))
+	g.exactly(csvw.LineTerminators, d.LineTerminator)
+	if d.Header {
+		g.add(csvw.HeaderRowCount, integer(int64(d.HeaderRows)))
+	}
+	if d.Preamble > 0 {
+		g.add(csvw.SkipRows, integer(int64(d.Preamble)))
+	}
+	g.exactly(csvw.CommentPrefix, d.CommentPrefix)
+}
+
+// exactly adds a string as it is, white space included: a delimiter may be a tab.
+func (g *graph) exactly(predicate, s string) {
+	if s != "" {
+		g.add(predicate, term.String(s))
+	}
+}
+
+func boolean(b bool) term.Key { return term.Typed(strconv.FormatBool(b), xsd.Boolean) }
+
+func (g *graph) column(c csvprofile.Column) {
+	g.isA(csvw.Column)
+	g.text(csvw.Name, c.Name)
+	g.text(csvw.Datatype, c.Datatype) // its name, as the paper's data has it: "integer"
+	if c.Class != "" {
+		g.add(rdfs.Range, term.IRI(c.Class))
+	}
+	g.add(arc.Distinct, integer(c.Distinct))
+	g.add(arc.Nulls, integer(c.Nulls))
+	g.text(arc.Format, c.Format)
+	if c.Key {
+		g.add(arc.UniqueKey, boolean(true))
+	}
+	if c.MaxLen > 0 {
+		g.add(arc.MaxLength, integer(int64(c.MaxLen)))
+	}
+	if c.Min != "" && c.Datatype != "string" {
+		g.add(arc.Min, term.Typed(c.Min, xsd.NS+c.Datatype))
+		g.add(arc.Max, term.Typed(c.Max, xsd.NS+c.Datatype))
+	}
+	if c.Mean != nil {
+		g.add(arc.Mean, term.Typed(strconv.FormatFloat(*c.Mean, 'E', -1, 64), xsd.Double))
+	}
+}

@@ -1,0 +1,182 @@
+package joins
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/testdata/cputime"
+	"odarchive/triplestore/kv"
+)
+
+// hashed is the sketch of a column whose values are known by numbers.
+func hashed(values []uint64) csvprofile.Sketch {
+	s := make(csvprofile.Sketch, len(values))
+	for i, v := range values {
+		v = (v ^ v>>31) * 0x9e3779b97f4a7c15
+		v = (v ^ v>>29) * 0xbf58476d1ce4e5b9
+		s[i] = uint32((v^v>>32)*0x94d049bb133111eb>>32) &^ 1 // the odd ones are for filler
+	}
+	slices.Sort(s)
+	s = slices.Compact(s)
+	return s[:min(len(s), csvprofile.SketchSize)]
+}
+
+// sample is n values out of the first size of a pool.
+func sample(rng *rand.Rand, pool uint64, n, size int) []uint64 {
+	values := make([]uint64, n)
+	for i := range values {
+		values[i] = pool<<32 | uint64(rng.IntN(size))
+	}
+	return values
+}
+
+// whole is the first n values of a pool.
+func whole(pool uint64, n int) []uint64 {
+	values := make([]uint64, n)
+	for i := range values {
+		values[i] = pool<<32 | uint64(i)
+	}
+	return values
+}
+
+// worlds are the tables that the growth of the index is measured with, by their numbers.
+var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
+	// A series of tables of one publisher: the same codes, cities and almost the same row numbers, and other stations of the same.
+	"one series": func(rng *rand.Rand, n int) [][]uint64 {
+		return [][]uint64{whole(1, 400), sample(rng, 2, 1100, 5000), whole(3, 8), append(whole(4, 1040+rng.IntN(20)), uint64(5)<<32|uint64(n))}
+	},
+	// Ten tables each of ever other series: nine tenths of their keys in common, a fifth of their stations, and the cities; and values of their own.
+	"many series": func(rng *rand.Rand, n int) [][]uint64 {
+		series := uint64(n%100 + n/1000*100 + 1)
+		return [][]uint64{sample(rng, series<<8, 650, 300), sample(rng, series<<8|1, 1100, 5000), whole(series<<8|2, 8), whole(uint64(n+1)<<8|3, 500)}
+	},
+}
+
+// BenchmarkGrowth tells what a table costs when there are so many in the index, taken in by 200 into a database on disk: its
+// processor time, also in times of compressing a table of 50 KB with gzip -6. Run it once: -benchtime 1x. Of many series it tells
+// also how an index costs that has the postings of a hundred thousand tables more, put there as they would be stored.
+func BenchmarkGrowth(b *testing.B) {
+	for _, world := range []string{"one series", "many series"} {
+		b.Run(world, func(b *testing.B) {
+			for range b.N {
+				g := newGrowth(b, worlds[world])
+				for _, size := range sizes() {
+					g.to(size)
+				}
+				if world == "many series" {
+					g.fill(100_000 * 400)
+					g.to(g.tables + 600)
+				}
+			}
+		})
+	}
+}
+
+type growth struct {
+	b               *testing.B
+	db              *kv.DB
+	rng             *rand.Rand
+	table           func(rng *rand.Rand, n int) [][]uint64
+	tables, matches int
+	filler          string
+}
+
+func newGrowth(b *testing.B, table func(rng *rand.Rand, n int) [][]uint64) *growth {
+	db, err := kv.Open(b.TempDir(), kv.Options{NoSync: true, MinFree: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	return &growth{b: b, db: db, rng: rand.New(rand.NewPCG(1, 2)), table: table}
+}
+
+// to brings tables in until there are so many, and reports what each of the last ones cost.
+func (g *growth) to(size int) {
+	const at = 200
+	var used time.Duration
+	counted := 0
+	for g.tables < size {
+		var batch []Replacement
+		for range at {
+			r := Replacement{New: fmt.Sprintf("%024x_0", g.rng.Uint64())}
+			for c, values := range g.table(g.rng, g.tables) {
+				s := hashed(values)
+				r.Columns = append(r.Columns, Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)), Key: c == 0 || c == 3, Sketch: s})
+			}
+			batch = append(batch, r)
+			g.tables++
+		}
+		spent := cputime.Of(func() {
+			for _, c := range putAll(g.b, g.db, batch...) {
+				g.matches += len(c.After) - len(c.Before)
+			}
+		})
+		if size-g.tables < 2000 {
+			used += spent
+			counted += at
+		}
+	}
+	each := float64(used) / float64(counted)
+	g.b.ReportMetric(each/float64(gzipTime()), fmt.Sprintf("gzips/table@%d%s", size, g.filler))
+	g.b.ReportMetric(float64(g.matches)/float64(size), fmt.Sprintf("matches/table@%d%s", size, g.filler))
+	g.b.Logf("%d%s tables: %.0f µs each", size, g.filler, each/1000)
+}
+
+// fill writes so many pairs that no table asks for.
+func (g *growth) fill(pairs int) {
+	batch := g.db.Batch()
+	const at = maxPairs / 2
+	for part := range pairs / at {
+		width := uint64(1<<32) / uint64(pairs/at)
+		array := make([]pair, at)
+		for i := range array {
+			array[i] = pair{uint32(uint64(part)*width + uint64(i)*width/at | 1), number(i+1) << 3}
+		}
+		if err := batch.Set(kv.SpaceJoins, arrayKey(uint32(uint64(part+1)*width-1), 1), pairBytes(array)); err != nil {
+			g.b.Fatal(err)
+		}
+	}
+	if err := batch.Flush(); err != nil {
+		g.b.Fatal(err)
+	}
+	g.filler = "+100000"
+}
+
+// sizes of the index at which BenchmarkGrowth looks; ODARCHIVE_TABLES sets another end than 10,000.
+func sizes() (all []int) {
+	end, err := strconv.Atoi(os.Getenv("ODARCHIVE_TABLES"))
+	if err != nil {
+		end = 10_000
+	}
+	for size := 1000; size <= end; size *= 10 {
+		all = append(all, size)
+	}
+	return all
+}
+
+// gzipTime is the processor time of compressing a table of 50 KB as gzip -6 does.
+func gzipTime() time.Duration {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var table bytes.Buffer
+	for table.Len() < 50_000 {
+		fmt.Fprintf(&table, "%d,2026-%02d-%02d,S%04d,%.1f,%d,%.2f\n", table.Len(), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(5000), rng.Float64()*40-10, rng.IntN(100), 950+rng.Float64()*80)
+	}
+	const times = 20
+	out := gzip.NewWriter(io.Discard)
+	return cputime.Of(func() {
+		for range times {
+			out.Reset(io.Discard)
+			out.Write(table.Bytes())
+			out.Close()
+		}
+	}) / times
+}

@@ -1,0 +1,216 @@
+package joins
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/triplestore/kv"
+)
+
+// Bounds of one version's share in the index. A replacement of one version by another, each at its bounds, writes less
+// than two transactions hold.
+const (
+	filedFew   = 128    // hashes that a set of values is filed under
+	filedMore  = 256    // and one of more than a sketch's size of values
+	filedMany  = 1024   // and one of more than largeFrom values, so that small columns are found in it
+	largeFrom  = 4096   // distinct values
+	maxFiled   = 12_288 // hashes that all columns of a version are filed under
+	maxPosting = 32     // sets filed under one hash; a value that is everywhere tells nothing
+	maxMembers = 16     // columns kept of those that have one set of values; as many as are kept of one's matches
+	maxHeads   = 128    // sets that one is compared with roughly
+	maxClose   = 48     // and closely
+	perColumn  = 16     // matches that are kept of one column
+	perWeak    = 4      // and of these, found of a column whose values are few, with one like it: see weak
+	perVersion = 64     // and of a version
+	margin     = .02    // by how much a match must be better than one that is kept, to take its place
+	maxName    = 100    // bytes of a column's name
+)
+
+// Replacement is a version that takes the place of another in the index.
+type Replacement struct {
+	Old     string // whose columns leave; "" for none
+	New     string // whose columns come; "" for none
+	Columns []Column
+}
+
+// Weight is how many bytes a replacement writes at most for its columns, without matches.
+func (r Replacement) Weight() (n int) {
+	left := maxFiled
+	for _, c := range r.Columns {
+		filed, _ := filing(c.Sketch)
+		if left -= len(filed); left < 0 {
+			break
+		}
+		n += 4*len(c.Sketch) + pairSize*len(filed)
+	}
+	return n
+}
+
+// Change is the matches of one version before and after an update.
+type Change struct {
+	Version       string
+	Before, After []Match
+}
+
+// Of lists the matches of a version, best first. None is no error.
+func Of(txn *kv.Txn, version string) ([]Match, error) {
+	list, err := tables{txn}.matches(version)
+	if err != nil {
+		return nil, fmt.Errorf("joins: of %s: %w", version, err)
+	}
+	return list, nil
+}
+
+// Some lists the first versions that have matches, at most limit, as changes that take their matches away.
+func Some(txn *kv.Txn, limit int) (all []Change, err error) {
+	err = txn.Scan(kv.SpaceJoins, []byte{tableMatches}, nil, func(k, v []byte) (bool, error) {
+		version := string(k[1:])
+		list, err := decodeMatches(version, v)
+		all = append(all, Change{Version: version, Before: list})
+		return len(all) < limit, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("joins: %w", err)
+	}
+	return all, nil
+}
+
+// Clear takes the matches of versions away, and nothing else: it is the first half of emptying the index.
+func Clear(txn *kv.Txn, changes []Change) error {
+	for _, c := range changes {
+		if err := (tables{txn}).setMatches(c.Version, nil); err != nil {
+			return fmt.Errorf("joins: %w", err)
+		}
+	}
+	return nil
+}
+
+// Prepare works out what replacements change in the index that txn sees, one after the other: txn is only read from.
+// What it returns is to be written before the next Prepare, and by nobody else meanwhile.
+func Prepare(txn *kv.Txn, replacements []Replacement) (*Update, error) {
+	u := newUpdate(txn)
+	u.cursor = txn.Cursor(kv.SpaceJoins)
+	defer u.cursor.Close()
+	columns, err := u.prefetch(replacements)
+	if err != nil {
+		return nil, fmt.Errorf("joins: read ahead: %w", err)
+	}
+	for i, r := range replacements {
+		if err := u.replace(r, columns[i]); err != nil {
+			return nil, fmt.Errorf("joins: replace %s with %s: %w", r.Old, r.New, err)
+		}
+	}
+	if u.filed, err = u.entries(); err != nil {
+		return nil, fmt.Errorf("joins: postings: %w", err)
+	}
+	u.finish()
+	return u, nil
+}
+
+// arrival is a column that comes.
+type arrival struct {
+	Column
+	print fingerprint
+	filed []uint32
+	reach uint32
+}
+
+// prefetch reads the postings that replacements need in the order in which they are stored.
+func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
+	all := make([][]arrival, len(replacements))
+	var hashes []uint32
+	for i, r := range replacements {
+		all[i] = fitting(r.Columns)
+		for _, c := range all[i] {
+			n, err := u.find(c.print)
+			if err != nil {
+				return nil, err
+			}
+			if n != 0 {
+				s, err := u.set(n)
+				if err != nil {
+					return nil, err
+				}
+				if found := equals(c.Column, s); found.enough() {
+					continue
+				}
+			}
+			hashes = append(hashes, c.filed...)
+		}
+		leaving, err := u.setsOf(r.Old)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range leaving {
+			s, err := u.set(n)
+			if err != nil {
+				return nil, err
+			}
+			if s.filed == 0 || slices.ContainsFunc(s.members, func(c Column) bool { return c.Version != r.Old }) {
+				continue
+			}
+			sketch, err := u.sketch(n)
+			if err != nil {
+				return nil, err
+			}
+			filed, _ := filing(sketch)
+			hashes = append(hashes, filed...)
+		}
+	}
+	slices.Sort(hashes)
+	return all, u.load(slices.Compact(hashes))
+}
+
+// fitting leaves columns out that are too many for one version: keys stay first.
+func fitting(columns []Column) []arrival {
+	left := maxFiled
+	var all []arrival
+	for _, keys := range []bool{true, false} {
+		for _, c := range columns {
+			filed, reach := filing(c.Sketch)
+			if c.Key != keys || len(filed) == 0 || len(filed) > left {
+				continue
+			}
+			left -= len(filed)
+			c.Name = cut(c.Name)
+			all = append(all, arrival{c, printOf(c.Sketch), filed, reach})
+		}
+	}
+	return all
+}
+
+func cut(s string) string {
+	if len(s) <= maxName {
+		return s
+	}
+	end := maxName
+	for end > 0 && s[end]&0xC0 == 0x80 {
+		end--
+	}
+	return s[:end]
+}
+
+// filing is the hashes that a sketch is filed under, and up to which hash these are all its values.
+func filing(s csvprofile.Sketch) ([]uint32, uint32) {
+	few := filedFew
+	switch n := estimate(s); {
+	case n > largeFrom:
+		few = filedMany
+	case n >= csvprofile.SketchSize:
+		few = filedMore
+	}
+	if len(s) > few {
+		return s[:few], s[few-1]
+	}
+	return s, reach(s)
+}
+
+// estimate of the number of values behind a sketch.
+func estimate(s csvprofile.Sketch) int {
+	if len(s) < csvprofile.SketchSize {
+		return len(s)
+	}
+	return int(float64(len(s)) / (float64(s[len(s)-1]) + 1) * math.MaxUint32)
+}

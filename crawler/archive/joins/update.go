@@ -1,0 +1,229 @@
+package joins
+
+import (
+	"maps"
+	"slices"
+
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/triplestore/kv"
+)
+
+// Update is what replacements change in the index. It remembers whatever was read for one of them, for the next:
+// tables that resemble each other meet the same postings, columns and matches.
+type Update struct {
+	Changes []Change // versions whose matches are other ones now, in the order of their ids
+
+	postings
+	filed         []entry // what changes in the postings
+	sets          map[number]*set
+	prints        map[fingerprint]number       // 0: no set has it
+	printed       map[fingerprint]bool         // those that changed
+	sketches      map[number]csvprofile.Sketch // some of those that were read
+	fresh         map[number]csvprofile.Sketch // of sets that were not there
+	gone          []number
+	versions      map[string][]number // sets of versions; none: the version has none, or left
+	before, after map[string][]Match  // of the versions that were looked at
+	next, first   number
+	hits          hits // of one column; its room, and that of rough, is used again for the next
+	rough         []candidate
+}
+
+// maxSketches bounds the sketches that are remembered.
+const maxSketches = 2048
+
+func newUpdate(txn *kv.Txn) *Update {
+	return &Update{
+		postings: postings{tables: tables{txn}, lists: map[uint32]*posting{}, parts: map[uint32]*partition{}}, sets: map[number]*set{}, prints: map[fingerprint]number{}, printed: map[fingerprint]bool{}, sketches: map[number]csvprofile.Sketch{},
+		fresh: map[number]csvprofile.Sketch{}, versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{},
+	}
+}
+
+// Write makes the changes. It may be called again where the transaction of an earlier call was not committed.
+func (u *Update) Write(txn *kv.Txn) error {
+	t := tables{txn}
+	if u.next != u.first {
+		if err := t.setNumbers([]byte{tableNext}, []number{u.next}); err != nil {
+			return err
+		}
+	}
+	for _, n := range u.gone {
+		if err := t.dropSet(n); err != nil {
+			return err
+		}
+	}
+	for n, s := range u.sets {
+		if !s.changed {
+			continue
+		}
+		if err := t.setSet(n, s); err != nil {
+			return err
+		}
+	}
+	for n, sketch := range u.fresh {
+		if err := t.setSketch(n, sketch); err != nil {
+			return err
+		}
+	}
+	for print := range u.printed {
+		if err := t.setNumbers(pkey(print), slices.DeleteFunc([]number{u.prints[print]}, func(n number) bool { return n == 0 })); err != nil {
+			return err
+		}
+	}
+	for _, e := range u.filed {
+		if err := t.put(e); err != nil {
+			return err
+		}
+	}
+	for version, numbers := range u.versions {
+		if err := t.setNumbers(vkey(tableVersion, version), numbers); err != nil {
+			return err
+		}
+	}
+	for _, c := range u.Changes {
+		if err := t.setMatches(c.Version, c.After); err != nil {
+			return err
+		}
+		if err := t.setSeen(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setSeen keeps the index of whose matches name a version.
+func (t tables) setSeen(c Change) error {
+	gone := map[string]bool{}
+	for _, m := range c.Before {
+		gone[m.Other.Version] = true
+	}
+	for _, m := range c.After {
+		if _, was := gone[m.Other.Version]; was {
+			gone[m.Other.Version] = false
+			continue
+		}
+		if err := t.txn.Set(kv.SpaceJoins, seenKey(m.Other.Version, c.Version), nil); err != nil {
+			return err
+		}
+	}
+	for other, gone := range gone {
+		if !gone {
+			continue
+		}
+		if err := t.txn.Delete(kv.SpaceJoins, seenKey(other, c.Version)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take gives a number that no set ever had to one that is filed under so many hashes.
+func (u *Update) take(filed int) (number, error) {
+	if u.next == 0 {
+		list, err := u.numbers([]byte{tableNext})
+		if err != nil {
+			return 0, err
+		}
+		u.first = 1
+		if len(list) == 1 {
+			u.first = list[0]
+		}
+		u.next = u.first
+	}
+	if u.next >= maxNumbers {
+		return 0, errExhausted
+	}
+	u.next++
+	return numbered(u.next-1, filed), nil
+}
+
+func (u *Update) set(n number) (*set, error) {
+	if s, ok := u.sets[n]; ok {
+		return s, nil
+	}
+	s, err := u.tables.set(n)
+	if err == nil {
+		u.sets[n] = s
+	}
+	return s, err
+}
+
+// find gives the set that has such a sketch, 0 for none.
+func (u *Update) find(print fingerprint) (number, error) {
+	if n, known := u.prints[print]; known {
+		return n, nil
+	}
+	list, err := u.numbers(pkey(print))
+	if err != nil {
+		return 0, err
+	}
+	n := append(list, 0)[0]
+	u.prints[print] = n
+	return n, nil
+}
+
+func (u *Update) setPrint(print fingerprint, n number) { u.prints[print], u.printed[print] = n, true }
+
+func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
+	if s, ok := u.fresh[n]; ok {
+		return s, nil
+	}
+	if s, ok := u.sketches[n]; ok {
+		return s, nil
+	}
+	s, err := u.tables.sketch(n)
+	if len(u.sketches) == maxSketches {
+		clear(u.sketches)
+	}
+	u.sketches[n] = s
+	return s, err
+}
+
+// setsOf a version, as the updates so far have left them.
+func (u *Update) setsOf(version string) ([]number, error) {
+	if numbers, known := u.versions[version]; known {
+		return numbers, nil
+	}
+	return u.numbers(vkey(tableVersion, version))
+}
+
+// look reads the matches of a version for the first time.
+func (u *Update) look(version string) error {
+	if _, ok := u.before[version]; ok {
+		return nil
+	}
+	list, err := u.matches(version)
+	u.before[version], u.after[version] = list, slices.Clone(list)
+	return err
+}
+
+// seenBy lists the versions whose matches name a version, as the updates so far have left them, and maybe some more.
+func (u *Update) seenBy(version string) ([]string, error) {
+	list, err := u.tables.seenBy(version)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range slices.Sorted(maps.Keys(u.after)) {
+		if slices.ContainsFunc(u.after[other], func(m Match) bool { return m.Other.Version == version }) && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
+	}
+	return list, nil
+}
+
+// numbered is the number of the set that came as the n-th and is filed under so many hashes: the lowest three bits
+// tell about how many.
+func numbered(n number, filed int) number {
+	class := 0
+	for least := 8; class < 7 && filed >= least; least *= 2 {
+		class++
+	}
+	return n<<3 | number(class)
+}
+
+// least is how many hashes a set is filed under, at least.
+func (n number) least() int {
+	if n&7 == 0 {
+		return 1
+	}
+	return 4 << (n & 7)
+}

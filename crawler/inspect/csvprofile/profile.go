@@ -1,0 +1,335 @@
+// Package csvprofile describes CSV-like files: how they are written, and what stands in their columns.
+//
+// Read takes the bytes of a file of any size and returns a Profile: encoding, dialect, header, and for every column
+// its datatype, its distribution and what kind of thing it names. It reads the bytes once, in memory that is bounded
+// whatever they are, and never fails on what they contain: what is odd is told in Profile.Why.
+//
+// The same file always has the same profile. A Profile is kept as JSON by the archive: field names are stable, and
+// Profile.Version tells the meaning of the fields (1).
+//
+// Rows is the reader below it, for others who need the cells.
+package csvprofile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/inspect/charset"
+)
+
+// Version of the profile's fields that this package writes.
+const Version = 1
+
+// Profile is what is known of one table.
+type Profile struct {
+	Version   int      `json:"profile"`
+	Name      string   `json:"name,omitempty"` // of the table within its file: a sheet, a member
+	Dialect   Dialect  `json:"dialect"`
+	Rows      int64    `json:"rows"` // data rows, without header, blank lines, comments and footer
+	Columns   []Column `json:"columns"`
+	Empty     int      `json:"emptycolumns,omitempty"`   // columns without name and values after the last, not listed
+	Omitted   int      `json:"omittedcolumns,omitempty"` // columns after the last that a limit has left out
+	Blank     int64    `json:"blank,omitempty"`          // empty lines within the table
+	Ragged    int64    `json:"ragged,omitempty"`         // rows with fewer or more cells than there are columns
+	Truncated bool     `json:"truncated,omitempty"`      // a limit was reached: counts are of what was read
+	Why       []string `json:"why,omitempty"`            // how the reader came to its conclusions, one sentence each
+
+	Sample [][]string `json:"-"` // the first rows, where they were asked for (ReadRows, Records)
+}
+
+// Width is how many columns the table has, including those that a limit has left out.
+func (p *Profile) Width() int { return len(p.Columns) + p.Omitted }
+
+// Column is what is known of one column.
+type Column struct {
+	Name      string   `json:"name"`                // the header's words, or _col.N; unique within the table
+	Titles    []string `json:"titles,omitempty"`    // what the header's rows say, where Name is not just that
+	Datatype  string   `json:"datatype"`            // csvw/XSD local name: string integer decimal double boolean date dateTime time gYear ...
+	Format    string   `json:"format,omitempty"`    // pattern of dates and numbers, "Y|N" of booleans, after CSVW (UAX 35)
+	Decimal   string   `json:"decimal,omitempty"`   // decimal character where it is not "."
+	Group     string   `json:"group,omitempty"`     // grouping character where there is one
+	Class     string   `json:"class,omitempty"`     // IRI of the class of things it names, for rdfs:range
+	Nulls     int64    `json:"nulls"`               // cells without a value
+	NullWords []string `json:"nullwords,omitempty"` // words that stand for no value here
+	Distinct  int64    `json:"distinct"`            // different values
+	Exact     bool     `json:"exact"`               // Distinct was counted, not estimated
+	Unique    bool     `json:"unique,omitempty"`    // no value comes twice
+	Key       bool     `json:"key,omitempty"`       // unique and without nulls: a candidate key
+	Min       string   `json:"min,omitempty"`       // least value, canonical in the datatype
+	Max       string   `json:"max,omitempty"`
+	Mean      *float64 `json:"mean,omitempty"`      // of numbers
+	StdDev    *float64 `json:"stddev,omitempty"`    // of numbers
+	Quantiles []string `json:"quantiles,omitempty"` // at 5, 25, 50, 75 and 95 %, of numbers and dates
+	MinLen    int      `json:"minlen"`              // characters
+	MaxLen    int      `json:"maxlen"`
+	Top       []Count  `json:"top,omitempty"`    // commonest values, commonest first
+	Mostly    string   `json:"mostly,omitempty"` // a string column of which at least 95 % would be of this datatype
+	Sketch    Sketch   `json:"sketch,omitempty"`
+}
+
+// Count is a value and how often it comes.
+type Count struct {
+	Value string `json:"value"`
+	Count int64  `json:"count"`
+}
+
+// Options of Read. The zero value reads the whole file.
+type Options struct {
+	Charset  string   // declared encoding, believed where the bytes agree
+	MaxBytes int64    // of the file that are read, 0 = all
+	MaxRows  int64    // that are read, 0 = all
+	Dialect  *Dialect // known dialect; nil = find it
+	Sample   int      // rows that ReadRows keeps in the profile
+}
+
+const headBytes = 256 << 10
+
+// Read profiles one CSV-like file. It fails only if r does or ctx ends. A small file that r has in memory is not copied: r
+// then has its Size, and Head(n), its first n bytes or all, which do not change until Read returns.
+func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
+	p := &Profile{Version: Version, Columns: []Column{}}
+	if o.MaxBytes > 0 {
+		r = &limited{r: r, left: o.MaxBytes, hit: &p.Truncated}
+	}
+	head, whole, err := readHead(r)
+	if err != nil {
+		return nil, fmt.Errorf("csvprofile: read: %w", err)
+	}
+	var found layout
+	if o.Dialect != nil {
+		p.Dialect = *o.Dialect
+		found = layout{header: o.Dialect.HeaderRows}
+	} else {
+		p.Dialect, found = p.sniff(head, whole, o.Charset)
+	}
+	rows, err := p.rows(head, whole, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.profile(ctx, rows, found, o); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// readHead reads the first headBytes of a file; whole says that there are no more. Most files are small, so the buffer
+// is as long as the reader says (an *io.SectionReader, a *bytes.Reader), or grows with what comes.
+func readHead(r io.Reader) (head []byte, whole bool, err error) {
+	size := headBytes / 4
+	if sized, ok := r.(interface{ Size() int64 }); ok {
+		size = int(min(max(sized.Size(), 0)+1, headBytes)) // and one to see the end
+		if held, ok := r.(interface{ Head(int) ([]byte, error) }); ok && size < headBytes {
+			head, err := held.Head(size - 1)
+			return head, true, err
+		}
+	}
+	for ; ; size = min(size*2, headBytes) {
+		n := len(head)
+		head = append(make([]byte, 0, size), head...)[:size]
+		read, err := io.ReadFull(r, head[n:])
+		head = head[:n+read]
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return head, true, nil
+		}
+		if err != nil || size == headBytes {
+			return head, false, err
+		}
+	}
+}
+
+// rows reads the records of a file of which head is the beginning, or all, and r has the rest.
+func (p *Profile) rows(head []byte, whole bool, r io.Reader) (*Rows, error) {
+	if whole && isUTF8(p.Dialect.Encoding) {
+		return newRowsBytes(bytes.TrimPrefix(head, []byte(byteOrderMark)), p.Dialect), nil
+	}
+	r = io.MultiReader(bytes.NewReader(head), r)
+	text, err := charset.NewReader(r, p.Dialect.Encoding)
+	if err != nil {
+		p.because("%v: read as windows-1252", err)
+		if text, err = charset.NewReader(r, "windows-1252"); err != nil {
+			return nil, err
+		}
+	}
+	return NewRows(text, p.Dialect), nil
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// isUTF8 tells the encodings that package charset passes through as they are.
+func isUTF8(encoding string) bool {
+	return encoding == "" || encoding == "utf-8" || encoding == "ascii"
+}
+
+// Sniff finds the dialect of a file from its beginning; whole says that head is all of it.
+func Sniff(head []byte, whole bool, declared string) Dialect {
+	d, _ := new(Profile).sniff(head, whole, declared)
+	return d
+}
+
+func (p *Profile) sniff(head []byte, whole bool, declared string) (Dialect, layout) {
+	g := charset.Detect(head, declared)
+	d := Dialect{Encoding: g.Name, DoubleQuote: true, LineTerminator: "\n"}
+	p.because("encoding %s: %s", g.Name, g.Because)
+	text := bytes.TrimPrefix(head, []byte(byteOrderMark))
+	if dec, err := charset.NewReader(bytes.NewReader(head), g.Name); err == nil && !isUTF8(g.Name) {
+		if t, err := io.ReadAll(dec); err == nil {
+			text = t
+		}
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return d, layout{}
+	}
+	c := sniff(text, whole)
+	l := findLayout(&c)
+	d.Delimiter, d.QuoteChar, d.EscapeChar = c.delim, c.quote, c.esc
+	if d.EscapeChar != "" {
+		d.DoubleQuote = c.quote != "" && bytes.Contains(text, []byte(c.quote+c.quote))
+	}
+	d.LineTerminator = lineTerminator(text)
+	d.Header, d.HeaderRows = l.header > 0, l.header
+	d.CommentPrefix = l.comment
+	d.Preamble = l.first
+	p.because("delimiter %q, quote %q: %d %% of the sampled rows have %d cells", c.delim, c.quote, int(c.consistency*100+0.5), c.width)
+	p.because("header %v: %s", d.Header, l.because)
+	return d, l
+}
+
+func (p *Profile) because(format string, a ...any) { p.Why = append(p.Why, fmt.Sprintf(format, a...)) }
+
+func lineTerminator(text []byte) string {
+	lf, cr := bytes.Count(text, []byte{'\n'}), bytes.Count(text, []byte{'\r'})
+	crlf := bytes.Count(text, []byte("\r\n"))
+	switch {
+	case crlf*2 > lf:
+		return "\r\n"
+	case lf == 0 && cr > 0:
+		return "\r"
+	}
+	return "\n"
+}
+
+// limited is an io.LimitReader that tells when it cut something off.
+type limited struct {
+	r    io.Reader
+	left int64
+	hit  *bool
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		var one [1]byte
+		if n, _ := io.ReadFull(l.r, one[:]); n > 0 {
+			*l.hit = true
+		}
+		return 0, io.EOF
+	}
+	if int64(len(p)) > l.left {
+		p = p[:l.left]
+	}
+	n, err := l.r.Read(p)
+	l.left -= int64(n)
+	return n, err
+}
+
+// profile reads all rows and fills p.
+func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) error {
+	t := NewTable(nil)
+	rows.moving = func() { t.settle() }
+	var header [][]string
+	for skip := p.Dialect.Preamble; ; {
+		if held := len(t.batch); cap(t.batch)-held >= len(rows.cells) {
+			rows.cells = t.batch[held:] // where hold wants a row that is as long as the last one
+		}
+		if !rows.Next() {
+			break
+		}
+		cells := rows.Cells()
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if len(cells) == 1 && len(trim(cells[0])) == 0 {
+			if t.rows > 0 {
+				p.Blank++
+			}
+			continue
+		}
+		if p.comment(cells) {
+			continue
+		}
+		if len(header) < p.Dialect.HeaderRows {
+			h := make([]string, len(cells))
+			for i, c := range cells {
+				h[i] = string(c)
+			}
+			if header = append(header, h); len(header) == p.Dialect.HeaderRows {
+				t = NewTable(joinHeader(header))
+				t.header = header
+			}
+			continue
+		}
+		t.hold(cells)
+		if t.rows&1023 == 0 {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("csvprofile: %w", err)
+			}
+			if o.MaxRows > 0 && t.rows >= o.MaxRows {
+				p.Truncated = true
+				break
+			}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("csvprofile: read: %w", err)
+	}
+	if len(header) > 0 && len(header) < p.Dialect.HeaderRows {
+		t = NewTable(joinHeader(header))
+		t.header = header
+	}
+	if n := rows.Unclosed(); n > 0 {
+		p.because("%d quotations never end", n)
+	}
+	t.settle()
+	t.finish(p)
+	return nil
+}
+
+func (p *Profile) comment(cells [][]byte) bool {
+	pre := p.Dialect.CommentPrefix
+	return pre != "" && bytes.HasPrefix(cells[0], []byte(pre))
+}
+
+// joinHeader makes one name a column of several rows of header. A name above gaps that the row below fills spans them.
+func joinHeader(rows [][]string) []string {
+	rows = slices.Clone(rows)
+	width := 0
+	for n, r := range rows {
+		width = max(width, len(r))
+		if n+1 < len(rows) && spannedBy(r, rows[n+1]) {
+			rows[n] = slices.Clone(r)
+			for i := 1; i < len(r); i++ {
+				if strings.TrimSpace(r[i]) == "" {
+					rows[n][i] = rows[n][i-1]
+				}
+			}
+		}
+	}
+	names := make([]string, width)
+	for i := range names {
+		var parts []string
+		for _, r := range rows {
+			if i < len(r) {
+				if s := strings.Join(strings.Fields(r[i]), " "); s != "" && (len(parts) == 0 || parts[len(parts)-1] != s) {
+					parts = append(parts, s)
+				}
+			}
+		}
+		names[i] = strings.Join(parts, " ")
+	}
+	return names
+}

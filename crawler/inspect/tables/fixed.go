@@ -1,0 +1,134 @@
+package tables
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"odarchive/crawler/inspect/csvprofile"
+)
+
+// fixedLook is how many lines are looked at to find columns of fixed width.
+const fixedLook = 500
+
+// FixedWidth profiles a text whose columns stand at fixed places, with blanks between them; nil if it has none such.
+// Ask it only about plain texts that are no delimited tables.
+func FixedWidth(ctx context.Context, in Input, o Options) (*csvprofile.Profile, error) {
+	o = o.withDefaults()
+	r := bufio.NewReaderSize(in.text(), 256<<10)
+	var head []string
+	for len(head) < fixedLook {
+		line, err := fixedLine(r)
+		if line != "" {
+			head = append(head, line)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	starts := columnStarts(head)
+	if starts == nil {
+		return nil, nil
+	}
+	at := 0
+	p, err := csvprofile.ReadRows(ctx, "", nil, func() ([]string, error) {
+		if at < len(head) {
+			at++
+			return cutAt(head[at-1], starts), nil
+		}
+		for {
+			line, err := fixedLine(r)
+			if line != "" {
+				return cutAt(line, starts), nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+	if err != nil || !worthwhile(p) {
+		return nil, err
+	}
+	p.Note("columns of fixed width, beginning at %v", starts)
+	return p, nil
+}
+
+func fixedLine(r *bufio.Reader) (string, error) {
+	line, err := readLine(r)
+	return strings.TrimRight(string(line), " \r\n\t"), err
+}
+
+// columnStarts finds the places, in characters, where cells begin: those after a place at which every line has a
+// blank. nil if there are fewer than two columns, or lines do not agree.
+func columnStarts(lines []string) []int {
+	if len(lines) < 4 {
+		return nil
+	}
+	var filled []int // how many lines have a character at each place
+	for _, l := range lines {
+		i := 0
+		for _, c := range l {
+			if c == '\t' || i > 4000 {
+				return nil
+			}
+			if i >= len(filled) {
+				filled = append(filled, 0)
+			}
+			if c != ' ' {
+				filled[i]++
+			}
+			i++
+		}
+	}
+	var starts []int
+	for i, n := range filled {
+		if n > 0 && (i == 0 || filled[i-1] == 0) {
+			starts = append(starts, i)
+		}
+	}
+	if len(starts) < 2 || len(starts) > 500 {
+		return nil
+	}
+	// Most lines have to fill every column, with little in each cell: prose leaves such gaps by accident only.
+	count := make([]int, len(starts))
+	for _, l := range lines {
+		for i, c := range cutAt(l, starts) {
+			if strings.Count(c, " ") > 5 {
+				return nil
+			}
+			if c != "" {
+				count[i]++
+			}
+		}
+	}
+	for _, n := range count {
+		if n*2 < len(lines) {
+			return nil
+		}
+	}
+	return starts
+}
+
+// cutAt cuts a line at places counted in characters.
+func cutAt(line string, starts []int) []string {
+	row := make([]string, 0, len(starts))
+	at, from, next := 0, 0, 1
+	for i := range line {
+		if next < len(starts) && at == starts[next] {
+			row = append(row, strings.TrimSpace(line[from:i]))
+			from = i
+			next++
+		}
+		at++
+	}
+	row = append(row, strings.TrimSpace(line[from:]))
+	for len(row) < len(starts) {
+		row = append(row, "")
+	}
+	return row
+}

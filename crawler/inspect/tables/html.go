@@ -1,0 +1,202 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"odarchive/crawler/inspect/csvprofile"
+)
+
+// Bounds of a page.
+const (
+	htmlBytes = 32 << 20
+	htmlCells = 2_000_000 // of all tables
+)
+
+// htmlTables profiles the tables of a page that hold data: at least two rows of two cells. A table inside a cell of
+// another counts for itself.
+func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	z := html.NewTokenizer(io.LimitReader(in.text(), htmlBytes))
+	z.SetMaxBuf(1 << 20)
+	var found []*csvprofile.Profile
+	var open []*htmlTable
+	cells := 0
+	for n := 0; ; n++ {
+		if n&4095 == 0 && ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			if err := z.Err(); !errors.Is(err, io.EOF) && !errors.Is(err, html.ErrBufferExceeded) {
+				return found, err
+			}
+			for _, t := range open {
+				found = keep(ctx, found, t, o)
+			}
+			return found, nil
+		}
+		top := (*htmlTable)(nil)
+		if len(open) > 0 {
+			top = open[len(open)-1]
+		}
+		switch kind {
+		case html.TextToken:
+			if top != nil {
+				top.write(string(z.Text()))
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			tag, more := z.TagName()
+			switch a := atom.Lookup(tag); a {
+			case atom.Table:
+				if len(open) < 32 {
+					open = append(open, &htmlTable{})
+				}
+			case atom.Tr:
+				if top != nil {
+					top.row()
+				}
+			case atom.Td, atom.Th:
+				if cells++; top != nil && cells < htmlCells {
+					top.cell(a == atom.Th, span(z, more))
+				}
+			case atom.Caption:
+				if top != nil {
+					top.inCaption = true
+				}
+			case atom.Br, atom.P, atom.Div, atom.Li:
+				if top != nil {
+					top.write(" ")
+				}
+			case atom.Script, atom.Style:
+				if kind == html.StartTagToken {
+					z.Next()
+				}
+			}
+		case html.EndTagToken:
+			tag, _ := z.TagName()
+			switch atom.Lookup(tag) {
+			case atom.Table:
+				if top != nil {
+					open = open[:len(open)-1]
+					found = keep(ctx, found, top, o)
+				}
+			case atom.Td, atom.Th:
+				if top != nil {
+					top.end()
+				}
+			case atom.Caption:
+				if top != nil {
+					top.inCaption = false
+				}
+			}
+		}
+	}
+}
+
+func span(z *html.Tokenizer, more bool) int {
+	for more {
+		var k, v []byte
+		k, v, more = z.TagAttr()
+		if string(k) == "colspan" {
+			n, _ := strconv.Atoi(strings.TrimSpace(string(v)))
+			return max(1, min(n, 100))
+		}
+	}
+	return 1
+}
+
+type htmlTable struct {
+	caption   strings.Builder
+	inCaption bool
+	rows      [][]string
+	heads     []int // header cells of each row
+	inCell    bool
+	text      strings.Builder
+	span      int
+}
+
+func (t *htmlTable) row() {
+	t.end()
+	t.rows = append(t.rows, nil)
+	t.heads = append(t.heads, 0)
+}
+
+func (t *htmlTable) cell(head bool, span int) {
+	t.end()
+	if len(t.rows) == 0 {
+		t.row()
+	}
+	if head {
+		t.heads[len(t.heads)-1]++
+	}
+	t.inCell, t.span = true, span
+}
+
+// end closes the open cell.
+func (t *htmlTable) end() {
+	if !t.inCell {
+		return
+	}
+	text := strings.Join(strings.Fields(t.text.String()), " ")
+	t.text.Reset()
+	t.inCell = false
+	last := len(t.rows) - 1
+	for i := range t.span {
+		if i > 0 {
+			text = ""
+		}
+		if len(t.rows[last]) < 4096 {
+			t.rows[last] = append(t.rows[last], text)
+		}
+	}
+}
+
+func (t *htmlTable) write(s string) {
+	switch {
+	case t.inCaption:
+		if t.caption.Len() < 1000 {
+			t.caption.WriteString(s)
+		}
+	case t.inCell:
+		if t.text.Len() < 1<<16 {
+			t.text.WriteString(s)
+		}
+	}
+}
+
+// keep profiles a table that ended, if it holds data.
+func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Options) []*csvprofile.Profile {
+	t.end()
+	full := 0
+	for _, r := range t.rows {
+		if len(r) >= 2 {
+			full++
+		}
+	}
+	if full < 2 || len(found) >= o.MaxTables {
+		return found
+	}
+	var header []string
+	rows := t.rows
+	if len(rows[0]) >= 2 && t.heads[0] == len(rows[0]) {
+		header, rows = rows[0], rows[1:]
+	}
+	at := 0
+	p, err := csvprofile.ReadRows(ctx, strings.Join(strings.Fields(t.caption.String()), " "), header, func() ([]string, error) {
+		if at >= len(rows) {
+			return nil, io.EOF
+		}
+		at++
+		return rows[at-1], nil
+	}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+	if err != nil || !worthwhile(p) || len(p.Columns) < 2 {
+		return found
+	}
+	return append(found, p)
+}

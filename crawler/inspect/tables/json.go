@@ -1,0 +1,290 @@
+package tables
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"odarchive/crawler/inspect/charset"
+	"odarchive/crawler/inspect/csvprofile"
+)
+
+// Bounds of one record.
+const (
+	maxRecord = 8 << 20 // bytes
+	maxNest   = 3       // levels of objects that become columns of their own; deeper ones stay JSON
+	maxLevels = 6       // how deep arrays of records are looked for
+)
+
+func (in Input) text() io.Reader {
+	r := io.Reader(io.NewSectionReader(in.Body, 0, in.Size))
+	if dec, err := charset.NewReader(r, in.Charset); err == nil {
+		return dec
+	}
+	return r
+}
+
+// jsonArrays profiles every array of objects in a JSON text, at the top or as members of objects, and every array of rows
+// of which the first is a header.
+func jsonArrays(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	s := &jsonScan{ctx: ctx, dec: json.NewDecoder(in.text()), o: o}
+	s.dec.UseNumber()
+	err := s.value("", 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil && len(s.found) == 0 && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	return s.found, err
+}
+
+type jsonScan struct {
+	ctx   context.Context
+	dec   *json.Decoder
+	o     Options
+	found []*csvprofile.Profile
+}
+
+// value reads one value; arrays of objects in it become tables.
+func (s *jsonScan) value(path string, level int) error {
+	tok, err := s.dec.Token()
+	if err != nil {
+		return err
+	}
+	switch tok {
+	case json.Delim('{'):
+		for s.dec.More() {
+			key, err := s.dec.Token()
+			if err != nil {
+				return err
+			}
+			name, _ := key.(string)
+			if path != "" {
+				name = path + "." + name
+			}
+			if level >= maxLevels || len(s.found) >= s.o.MaxTables {
+				if err := s.pass(); err != nil {
+					return err
+				}
+			} else if err := s.value(name, level+1); err != nil {
+				return err
+			}
+		}
+		_, err = s.dec.Token()
+		return err
+	case json.Delim('['):
+		return s.array(path)
+	}
+	return nil
+}
+
+// pass reads a value without looking at it.
+func (s *jsonScan) pass() error {
+	depth := 0
+	for {
+		tok, err := s.dec.Token()
+		if err != nil {
+			return err
+		}
+		switch tok {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth <= 0 {
+			return s.ctx.Err()
+		}
+	}
+}
+
+// array reads the elements of an array; objects are records.
+func (s *jsonScan) array(path string) error {
+	records := csvprofile.NewRecords()
+	records.Sample = s.o.Sample
+	truncated := false
+	n := 0
+	var header []string // where the elements are rows
+	for s.dec.More() {
+		if n++; n&255 == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		if records.Rows() >= s.o.MaxRows || n > 1000 && records.Rows() == 0 {
+			truncated = records.Rows() > 0
+			if err := s.pass(); err != nil {
+				return err
+			}
+			continue
+		}
+		var raw json.RawMessage
+		if err := s.dec.Decode(&raw); err != nil {
+			return s.end(records, path, true, err)
+		}
+		switch {
+		case header != nil:
+			addRow(records, header, raw)
+		case !addRecord(records, raw) && n == 1:
+			header = headerRow(raw)
+		}
+	}
+	_, err := s.dec.Token()
+	return s.end(records, path, truncated, err)
+}
+
+// end keeps the table of an array, if it is one.
+func (s *jsonScan) end(r *csvprofile.Records, path string, truncated bool, err error) error {
+	if r.Rows() > 0 {
+		p := r.Profile(path)
+		p.Truncated = truncated
+		if worthwhile(p) {
+			s.found = append(s.found, p)
+		}
+	}
+	return err
+}
+
+// headerRow reads an array of strings of which each can name a column; nil if it is none.
+func headerRow(raw json.RawMessage) []string {
+	var names []string
+	if raw[0] != '[' || json.Unmarshal(raw, &names) != nil || len(names) < 2 || len(names) > csvprofile.MaxCells/4 {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		if n == "" || seen[n] {
+			return nil
+		}
+		seen[n] = true
+	}
+	return names
+}
+
+// addRow adds an array of as many values as there are columns.
+func addRow(r *csvprofile.Records, header []string, raw json.RawMessage) {
+	var cells []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &cells) != nil || len(cells) != len(header) {
+		return
+	}
+	values := make([]string, len(cells))
+	for i, v := range cells {
+		values[i] = cellText(v)
+	}
+	r.Add(header, values)
+}
+
+// cellText is a string's content, nothing for null, and the JSON of any other value.
+func cellText(v json.RawMessage) string {
+	var s string
+	switch {
+	case v[0] == '"' && json.Unmarshal(v, &s) == nil:
+		return s
+	case string(v) == "null":
+		return ""
+	}
+	return string(v)
+}
+
+// addRecord adds an object as one row; anything else is passed over.
+func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' || len(raw) > maxRecord {
+		return false
+	}
+	var keys, values []string
+	if !flatten(raw, "", 0, &keys, &values) || len(keys) == 0 {
+		return false
+	}
+	r.Add(keys, values)
+	return true
+}
+
+// flatten turns an object into columns, in the order of its keys: the members of inner objects as "outer.inner",
+// arrays and deeper objects as JSON. The properties of a GeoJSON feature lose their "properties.". It reports whether raw
+// is an object to its end.
+func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]string) bool {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return false
+	}
+	for dec.More() && len(*keys) < csvprofile.MaxCells/4 {
+		tok, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		key, _ := tok.(string)
+		var v json.RawMessage
+		if dec.Decode(&v) != nil {
+			return false
+		}
+		name := prefix + key
+		if v[0] == '{' && level+1 < maxNest && key != "geometry" {
+			inner := name + "."
+			if level == 0 && key == "properties" {
+				inner = ""
+			}
+			flatten(v, inner, level+1, keys, values)
+			continue
+		}
+		*keys, *values = append(*keys, name), append(*values, cellText(v))
+	}
+	_, err := dec.Token()
+	return err == nil
+}
+
+// jsonLines profiles one object a line.
+func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	r := bufio.NewReaderSize(in.text(), 256<<10)
+	records := csvprofile.NewRecords()
+	records.Sample = o.Sample
+	bad := 0
+	truncated := false
+	for {
+		line, err := readLine(r)
+		line = bytes.TrimLeft(bytes.TrimSpace(line), "\x1e")
+		if len(line) > 0 && !addRecord(records, line) {
+			if bad++; bad > 1000 && records.Rows() == 0 {
+				return nil, ErrFormat
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if records.Rows()&255 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if records.Rows() >= o.MaxRows {
+			truncated = true
+			break
+		}
+	}
+	if records.Rows() == 0 {
+		return nil, nil
+	}
+	p := records.Profile("")
+	p.Truncated = truncated
+	if bad > 0 {
+		p.Note("%d lines are no JSON objects", bad)
+	}
+	return []*csvprofile.Profile{p}, nil
+}
+
+// readLine reads one line; what is longer than a record may be is cut.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line) <= maxRecord {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}

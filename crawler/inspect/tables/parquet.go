@@ -1,0 +1,159 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"odarchive/crawler/inspect/csvprofile"
+)
+
+// parquetFile profiles a Parquet file, its leaf columns as columns; repeated values are joined.
+func parquetFile(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	f, err := parquet.OpenFile(in.Body, in.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	schema := f.Schema()
+	columns := schema.Columns()
+	if len(columns) > csvprofile.MaxCells/4 {
+		return nil, fmt.Errorf("%w: %d columns", ErrFormat, len(columns))
+	}
+	names := make([]string, len(columns))
+	show := make([]func(parquet.Value) string, len(columns))
+	for i, path := range columns {
+		names[i] = strings.Join(path, ".")
+		show[i] = parquet.Value.String
+		if leaf, ok := schema.Lookup(path...); ok {
+			show[i] = shower(leaf.Node.Type())
+		}
+	}
+	s := &parquetRows{groups: f.RowGroups(), show: show, buf: make([]parquet.Row, 64)}
+	defer s.close()
+	p, err := csvprofile.ReadRows(ctx, "", names, s.next, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+	if err != nil || !worthwhile(p) {
+		return nil, err
+	}
+	return []*csvprofile.Profile{p}, nil
+}
+
+type parquetRows struct {
+	groups []parquet.RowGroup
+	rows   parquet.Rows
+	show   []func(parquet.Value) string
+	buf    []parquet.Row
+	at, n  int
+	cells  []string
+}
+
+func (s *parquetRows) close() {
+	if s.rows != nil {
+		s.rows.Close()
+		s.rows = nil
+	}
+}
+
+func (s *parquetRows) next() (cells []string, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("%w: the decoder failed: %v", ErrFormat, x)
+		}
+	}()
+	for s.at >= s.n {
+		if s.rows == nil {
+			if len(s.groups) == 0 {
+				return nil, io.EOF
+			}
+			s.rows, s.groups = s.groups[0].Rows(), s.groups[1:]
+		}
+		n, err := s.rows.ReadRows(s.buf)
+		s.at, s.n = 0, n
+		if err != nil {
+			s.close()
+			if !errors.Is(err, io.EOF) {
+				return nil, err
+			}
+		}
+	}
+	row := s.buf[s.at]
+	s.at++
+	if s.cells == nil {
+		s.cells = make([]string, len(s.show))
+	}
+	for i := range s.cells {
+		s.cells[i] = ""
+	}
+	for _, v := range row {
+		i := v.Column()
+		if v.IsNull() || i < 0 || i >= len(s.cells) {
+			continue
+		}
+		text := s.show[i](v)
+		if s.cells[i] != "" {
+			text = s.cells[i] + "; " + text
+		}
+		s.cells[i] = text
+	}
+	return s.cells, nil
+}
+
+// shower turns values of a type into text, as XSD would write dates and times.
+func shower(t parquet.Type) func(parquet.Value) string {
+	logical := t.LogicalType()
+	if logical == nil {
+		return parquet.Value.String
+	}
+	return showLogical(logical)
+}
+
+func showLogical(l *format.LogicalType) func(parquet.Value) string {
+	switch t := l.Value.(type) {
+	case *format.DateType:
+		return func(v parquet.Value) string {
+			return time.Unix(int64(v.Int32())*86400, 0).UTC().Format("2006-01-02")
+		}
+	case *format.TimestampType:
+		unit := t.Unit.Value
+		return func(v parquet.Value) string {
+			at := time.Unix(0, v.Int64())
+			switch unit.(type) {
+			case *format.MilliSeconds:
+				at = time.UnixMilli(v.Int64())
+			case *format.MicroSeconds:
+				at = time.UnixMicro(v.Int64())
+			}
+			return at.UTC().Format("2006-01-02T15:04:05.999999999Z")
+		}
+	case *format.DecimalType:
+		return func(v parquet.Value) string {
+			switch v.Kind() {
+			case parquet.Int32, parquet.Int64:
+				return decimal(fmt.Sprint(v.Int64()), int(t.Scale))
+			}
+			return v.String()
+		}
+	}
+	return parquet.Value.String
+}
+
+// decimal puts the point into an unscaled number.
+func decimal(digits string, scale int) string {
+	neg := strings.HasPrefix(digits, "-")
+	digits = strings.TrimPrefix(digits, "-")
+	if scale > 0 && scale < 100 {
+		for len(digits) <= scale {
+			digits = "0" + digits
+		}
+		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
+	}
+	if neg {
+		return "-" + digits
+	}
+	return digits
+}

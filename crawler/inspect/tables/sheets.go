@@ -1,0 +1,269 @@
+package tables
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"odarchive/crawler/inspect/csvprofile"
+)
+
+// xlsx reads the sheets of an Office Open XML workbook, row by row.
+func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	if in.Size > o.MaxBytes {
+		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
+	}
+	if err := checkZip(in, o); err != nil {
+		return nil, err
+	}
+	book, err := excelize.OpenReader(io.NewSectionReader(in.Body, 0, in.Size), excelize.Options{UnzipSizeLimit: o.MaxUnpack, UnzipXMLSizeLimit: min(16<<20, o.MaxUnpack), TmpDir: in.TempDir,
+		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss"})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	defer book.Close()
+	var found []*csvprofile.Profile
+	for _, sheet := range book.GetSheetList() {
+		if len(found) >= o.MaxTables {
+			break
+		}
+		rows, err := book.Rows(sheet)
+		if err != nil {
+			continue // a chart sheet, or one that is broken
+		}
+		p, err := csvprofile.ReadRows(ctx, sheet, nil, func() ([]string, error) {
+			if !rows.Next() {
+				if err := rows.Error(); err != nil {
+					return nil, err
+				}
+				return nil, io.EOF
+			}
+			return rows.Columns()
+		}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+		rows.Close()
+		if err != nil {
+			return found, err
+		}
+		if worthwhile(p) {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}
+
+// maxParts bounds the files in a workbook: the time that its decoder takes grows with their square, and cannot be cut short.
+const maxParts = 25_000
+
+// checkZip refuses containers that unpack to more than is allowed, before a decoder takes them on.
+func checkZip(in Input, o Options) error {
+	z, err := zip.NewReader(in.Body, in.Size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	if len(z.File) > maxParts {
+		return fmt.Errorf("%d parts, at most %d are read", len(z.File), maxParts)
+	}
+	total := uint64(0)
+	for _, f := range z.File {
+		if total += f.UncompressedSize64; total > uint64(o.MaxUnpack) {
+			return fmt.Errorf("unpacks to more than %d bytes", o.MaxUnpack)
+		}
+	}
+	return nil
+}
+
+// ods reads the sheets of an OpenDocument spreadsheet from content.xml (OpenDocument 1.3 part 3, 9).
+func ods(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	z, err := zip.NewReader(in.Body, in.Size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	content, err := z.Open("content.xml")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	defer content.Close()
+	dec := xml.NewDecoder(io.LimitReader(content, o.MaxUnpack))
+	dec.Strict = false
+	var found []*csvprofile.Profile
+	for len(found) < o.MaxTables {
+		tok, err := dec.RawToken()
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if err != nil {
+			return found, fmt.Errorf("%w: %v", ErrFormat, err)
+		}
+		start, ok := tok.(xml.StartElement)
+		if !ok || start.Name.Local != "table" || start.Name.Space != "table" {
+			continue
+		}
+		sheet := &odsSheet{dec: dec}
+		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+		if err != nil {
+			return found, err
+		}
+		if worthwhile(p) {
+			found = append(found, p)
+		}
+		if p.Truncated {
+			return found, nil
+		}
+	}
+	return found, nil
+}
+
+// odsSheet reads the rows of one sheet.
+type odsSheet struct {
+	dec    *xml.Decoder
+	row    []string
+	repeat int
+	done   bool
+}
+
+// maxRepeat is how often a row or cell that stands for many is given; more only pad a sheet.
+const maxRepeat = 1000
+
+func (s *odsSheet) next() ([]string, error) {
+	if s.repeat > 0 {
+		s.repeat--
+		return s.row, nil
+	}
+	for !s.done {
+		tok, err := s.dec.RawToken()
+		if err != nil {
+			return nil, err
+		}
+		switch t := tok.(type) {
+		case xml.EndElement:
+			s.done = t.Name.Local == "table" && t.Name.Space == "table"
+		case xml.StartElement:
+			if t.Name.Local != "table-row" {
+				continue
+			}
+			if s.row, err = s.cells(); err != nil {
+				return nil, err
+			}
+			if n, _ := strconv.Atoi(attr(t, "number-rows-repeated")); n > 1 && len(s.row) > 0 {
+				s.repeat = min(n, maxRepeat) - 1
+			}
+			return s.row, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// cells reads one row up to its end tag.
+func (s *odsSheet) cells() ([]string, error) {
+	var row []string
+	var text strings.Builder
+	var cell xml.StartElement
+	depth, pending := 0, 0 // pending empty cells are only written before a filled one
+	for {
+		tok, err := s.dec.RawToken()
+		if err != nil {
+			return row, err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "table-cell", "covered-table-cell":
+				cell = t.Copy()
+				text.Reset()
+				depth = 1
+			case "annotation":
+				if err := skip(s.dec, "annotation"); err != nil {
+					return row, err
+				}
+			case "p":
+				if text.Len() > 0 {
+					text.WriteByte('\n')
+				}
+			case "s":
+				text.WriteByte(' ')
+			}
+		case xml.CharData:
+			if depth > 0 && text.Len() < 1<<16 {
+				text.Write(t)
+			}
+		case xml.EndElement:
+			switch t.Name.Local {
+			case "table-row":
+				return row, nil
+			case "table-cell", "covered-table-cell":
+				depth = 0
+				n := 1
+				if r, err := strconv.Atoi(attr(cell, "number-columns-repeated")); err == nil && r > 1 {
+					n = min(r, maxRepeat)
+				}
+				v := odsValue(cell, strings.TrimSpace(text.String()))
+				if v == "" {
+					pending += n
+					continue
+				}
+				for ; pending > 0; pending-- {
+					row = append(row, "")
+				}
+				for ; n > 0 && len(row) < 1<<14; n-- {
+					row = append(row, v)
+				}
+			}
+		}
+	}
+}
+
+// odsValue is the value of a cell: as the file has it where it is typed, else its text.
+func odsValue(cell xml.StartElement, text string) string {
+	switch attr(cell, "value-type") {
+	case "float", "percentage", "currency":
+		if v := attr(cell, "value"); v != "" {
+			return v
+		}
+	case "date":
+		if v := attr(cell, "date-value"); v != "" {
+			return strings.TrimSuffix(v, "T00:00:00")
+		}
+	case "boolean":
+		if v := attr(cell, "boolean-value"); v != "" {
+			return v
+		}
+	}
+	return text
+}
+
+func attr(e xml.StartElement, local string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == local {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// skip reads to the end tag of an element that was just opened.
+func skip(dec *xml.Decoder, local string) error {
+	for depth := 1; depth > 0; {
+		tok, err := dec.RawToken()
+		if err != nil {
+			return err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			if t.Name.Local == local {
+				depth++
+			}
+		case xml.EndElement:
+			if t.Name.Local == local {
+				depth--
+			}
+		}
+	}
+	return nil
+}

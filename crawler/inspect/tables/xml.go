@@ -1,0 +1,231 @@
+package tables
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"odarchive/crawler/inspect/csvprofile"
+)
+
+// Bounds of the search for records.
+const (
+	xmlLook    = 20_000 // elements that are looked at to find what is a record
+	xmlDepth   = 64     // of nesting; deeper texts are no lists of records
+	xmlColumns = 500
+)
+
+// xmlRecords profiles a list of records: the elements that come most often side by side and hold values. A first pass
+// over the beginning finds which those are, a second one reads them.
+func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	path, err := recordPath(in)
+	if err != nil || path == "" {
+		return nil, err
+	}
+	dec := newXML(in)
+	records := csvprofile.NewRecords()
+	records.Sample = o.Sample
+	var at []string
+	truncated := false
+	for {
+		tok, err := dec.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			if records.Rows() == 0 {
+				return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+			}
+			truncated = true
+			break
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			at = append(at, name(t.Name))
+			if len(at) > xmlDepth {
+				return nil, fmt.Errorf("%w: nested too deep", ErrFormat)
+			}
+			if strings.Join(at, "/") != path {
+				continue
+			}
+			keys, values, err := record(dec, t)
+			at = at[:len(at)-1]
+			if len(keys) > 0 {
+				records.Add(keys, values)
+			}
+			if err != nil {
+				truncated = true
+			}
+		case xml.EndElement:
+			if len(at) > 0 {
+				at = at[:len(at)-1]
+			}
+		}
+		if records.Rows()&255 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if truncated || records.Rows() >= o.MaxRows {
+			truncated = true
+			break
+		}
+	}
+	if records.Rows() < 2 {
+		return nil, nil
+	}
+	p := records.Profile(path)
+	p.Truncated = truncated
+	return []*csvprofile.Profile{p}, nil
+}
+
+func newXML(in Input) *xml.Decoder {
+	dec := xml.NewDecoder(in.text())
+	dec.Strict = false
+	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // the text is UTF-8 already
+	return dec
+}
+
+func name(n xml.Name) string {
+	if n.Space != "" {
+		return n.Space + ":" + n.Local
+	}
+	return n.Local
+}
+
+// recordPath finds the path, from the root, of the elements that are records.
+func recordPath(in Input) (string, error) {
+	type stat struct {
+		count, children int // how often it came, and how many elements or attributes it has in all
+		depth           int
+	}
+	stats := map[string]*stat{}
+	dec := newXML(in)
+	var at []string
+	for seen := 0; seen < xmlLook; {
+		tok, err := dec.RawToken()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && len(stats) == 0 {
+				return "", fmt.Errorf("%w: %v", ErrFormat, err)
+			}
+			break
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			seen++
+			if len(at) > 0 {
+				if s := stats[strings.Join(at, "/")]; s != nil {
+					s.children++
+				}
+			}
+			at = append(at, name(t.Name))
+			if len(at) > xmlDepth {
+				return "", fmt.Errorf("%w: nested too deep", ErrFormat)
+			}
+			key := strings.Join(at, "/")
+			s := stats[key]
+			if s == nil {
+				if len(stats) > 5000 {
+					break
+				}
+				s = &stat{depth: len(at)}
+				stats[key] = s
+			}
+			s.count++
+			s.children += len(t.Attr)
+		case xml.EndElement:
+			if len(at) > 0 {
+				at = at[:len(at)-1]
+			}
+		}
+	}
+	var paths []string
+	for p := range stats {
+		paths = append(paths, p)
+	}
+	sort.Strings(paths)
+	best, bestScore := "", 0.0
+	for _, p := range paths {
+		s := stats[p]
+		if s.count < 2 || s.children < s.count*2 || s.depth < 2 {
+			continue
+		}
+		// The outermost element that repeats is the record; what repeats inside it is a part.
+		score := float64(s.count*min(s.children/s.count, 50)) / float64(s.depth*s.depth)
+		if score > bestScore {
+			best, bestScore = p, score
+		}
+	}
+	return best, nil
+}
+
+// record reads an element as one row: attributes as "@name", inner elements by their path, repeated ones joined.
+func record(dec *xml.Decoder, start xml.StartElement) (keys, values []string, err error) {
+	index := map[string]int{}
+	put := func(k, v string) {
+		if v = strings.TrimSpace(v); v == "" && k != "" {
+			if _, ok := index[k]; ok {
+				return
+			}
+		}
+		if i, ok := index[k]; ok {
+			if values[i] == "" {
+				values[i] = v
+			} else if len(values[i]) < 1<<16 {
+				values[i] += "; " + v
+			}
+			return
+		}
+		if len(keys) < xmlColumns {
+			index[k] = len(keys)
+			keys, values = append(keys, k), append(values, v)
+		}
+	}
+	for _, a := range start.Attr {
+		if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
+			put("@"+name(a.Name), a.Value)
+		}
+	}
+	var at []string
+	var text strings.Builder
+	leaf := true
+	for {
+		tok, err := dec.RawToken()
+		if err != nil {
+			return keys, values, err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			at = append(at, name(t.Name))
+			if len(at) > xmlDepth {
+				return keys, values, ErrFormat
+			}
+			text.Reset()
+			leaf = true
+			for _, a := range t.Attr {
+				if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
+					put(strings.Join(at, "/")+"@"+name(a.Name), a.Value)
+				}
+			}
+		case xml.CharData:
+			if text.Len() < 1<<16 {
+				text.Write(t)
+			}
+		case xml.EndElement:
+			if len(at) == 0 {
+				if len(keys) == 0 {
+					put("value", text.String())
+				}
+				return keys, values, nil
+			}
+			if leaf {
+				put(strings.Join(at, "/"), text.String())
+			}
+			leaf = false
+			text.Reset()
+			at = at[:len(at)-1]
+		}
+	}
+}

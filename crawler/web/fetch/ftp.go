@@ -1,0 +1,187 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
+
+	"github.com/jlaffaye/ftp"
+)
+
+// maxControl is how much an FTP server may say on the control connection.
+const maxControl = 256 << 10
+
+// ftp retrieves a file over a connection of its own. The data connection goes to the address of the control
+// connection, whatever the server says.
+func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Request) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ex.StatusLine, ex.ResponseHeader, ex.Status = "", nil, 0
+	defer func() {
+		if r := recover(); r != nil { // the client parses a stranger's answers
+			ex.fail(catalog.NoVersion, catalog.ErrProtocol, fmt.Sprintf("ftp: the client gave up: %.200v", r))
+		}
+	}()
+	name, err := url.PathUnescape(u.Path)
+	if err != nil || strings.ContainsAny(name, "\r\n\x00") {
+		ex.fail(catalog.NoVersion, catalog.ErrBadURL, "ftp: the path holds characters that no file name can have")
+		return nil
+	}
+	ex.RequestLine = "RETR " + name
+
+	dialer := &ftpDialer{f: f, ctx: ctx, ex: ex}
+	host, port := u.Address()
+	conn, err := ftp.Dial(net.JoinHostPort(host, port), ftp.DialWithDialFunc(dialer.dial), ftp.DialWithShutTimeout(f.opts.Timeouts.Idle))
+	if err != nil {
+		return f.classifyFTP(ctx, ex, err)
+	}
+	defer func() { _ = conn.Quit() }() // the file is here or given up: nothing depends on a polite end
+	user, pass, ok := credentials(u)
+	if !ok {
+		user, pass = "anonymous", "anonymous@"
+	}
+	if err := conn.Login(user, pass); err != nil {
+		return f.classifyFTP(ctx, ex, err)
+	}
+	if t, err := conn.GetTime(name); err == nil {
+		ex.LastModified = t.UTC().Format(http.TimeFormat)
+		if ex.LastModified == req.LastModified {
+			ex.fail(catalog.Unchanged, "", "the server's time of the file has not changed")
+			return nil
+		}
+	}
+	size, sizeErr := conn.FileSize(name)
+	if sizeErr == nil && size > f.limit(req) && !req.CutOff {
+		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, fmt.Sprintf("%d bytes are announced, the limit is %d", size, f.limit(req)))
+		return nil
+	}
+	data, err := conn.Retr(name)
+	if err != nil {
+		return f.classifyFTP(ctx, ex, err)
+	}
+	ex.FirstByte = f.opts.Now()
+	ex.FileName = fileName("", u)
+	return f.receiveFTP(ctx, cancel, ex, data, size, sizeErr == nil, req)
+}
+
+func (f *Fetcher) receiveFTP(ctx context.Context, cancel context.CancelCauseFunc, ex *Exchange, data *ftp.Response, size int64, sized bool, req Request) error {
+	body := &incoming{ctx: ctx, cancel: cancel, src: data, f: f}
+	body.begin()
+	defer body.close()
+	file := f.opts.Spool.Create()
+	err := f.copyBody(file, body, body, f.limit(req), req.CutOff)
+	ex.Received = body.received
+	if err == nil {
+		err = data.Close() // the server's last word: 226 or what went wrong
+		if err == nil && sized && size != file.Size() && !req.CutOff {
+			err = fmt.Errorf("%d bytes came, %d were announced: %w", file.Size(), size, io.ErrUnexpectedEOF)
+		}
+	}
+	if err == nil && file.Size() > 0 {
+		ex.Body = file
+		return file.Finish()
+	}
+	if removing := file.Remove(); removing != nil {
+		return removing
+	}
+	var ours *spoolError
+	var said *textproto.Error
+	switch {
+	case err == nil:
+		ex.fail(catalog.NoVersion, catalog.ErrEmptyBody, "the file is empty")
+	case errors.As(err, &ours):
+		return spoolTrouble(ours)
+	case errors.As(err, &said):
+		ex.fail(catalog.NoVersion, catalog.ErrTruncated, "ftp: "+said.Error())
+	default:
+		return f.classifyBody(ex, body, err)
+	}
+	return nil
+}
+
+// classifyFTP is classifyRequest for what a server of files said.
+func (f *Fetcher) classifyFTP(ctx context.Context, ex *Exchange, err error) error {
+	var said *textproto.Error
+	if !errors.As(err, &said) || context.Cause(ctx) != nil {
+		return f.classifyRequest(ctx, ex, err)
+	}
+	switch {
+	case said.Code == 421:
+		ex.fail(catalog.RetryLater, catalog.ErrHTTPStatus, "ftp: "+said.Error())
+	case said.Code >= 400 && said.Code < 600:
+		ex.fail(catalog.NoVersion, catalog.ErrHTTPStatus, "ftp: "+said.Error())
+	default:
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "ftp: "+said.Error())
+	}
+	return nil
+}
+
+// ftpDialer connects under the guard: the first time for commands, later for data.
+type ftpDialer struct {
+	f       *Fetcher
+	ctx     context.Context // of the one fetch this dialer serves; the client's callback has none
+	ex      *Exchange
+	control net.Addr
+}
+
+func (d *ftpDialer) dial(network, address string) (net.Conn, error) {
+	if d.control == nil {
+		conn, err := d.f.dial(d.ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		d.control = conn.RemoteAddr()
+		d.ex.RemoteAddr, d.ex.Reached = d.control.String(), d.f.opts.Now()
+		context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+		return &controlConn{Conn: conn, idle: d.f.opts.Timeouts.Header}, nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1024 {
+		return nil, fmt.Errorf("ftp: the server wants data fetched from port %s", port)
+	}
+	host, _, err := net.SplitHostPort(d.control.String())
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.f.dialOne(d.ctx, network, net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+	return conn, nil
+}
+
+// controlConn bounds what an FTP server may say, and how long it may think.
+type controlConn struct {
+	net.Conn
+	idle time.Duration
+	read atomic.Int64
+}
+
+var errTalkative = errors.New("ftp: the server says too much")
+
+func (c *controlConn) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.idle)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(p)
+	if c.read.Add(int64(n)) > maxControl {
+		return 0, errTalkative
+	}
+	return n, err
+}

@@ -1,0 +1,175 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+
+	"odarchive/crawler/address"
+)
+
+// guard decides which addresses may be connected to.
+type guard struct {
+	all  bool
+	nets []netip.Prefix
+}
+
+// forbiddenError says that a name leads only to addresses that must not be fetched.
+type forbiddenError struct {
+	host string
+	addr netip.Addr
+}
+
+func (e *forbiddenError) Error() string {
+	return fmt.Sprintf("%s is at %s, an address that is not public", e.host, e.addr)
+}
+
+func (g guard) allows(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if g.all {
+		return true
+	}
+	for _, n := range g.nets {
+		if n.Contains(a) {
+			return true
+		}
+	}
+	return public(a)
+}
+
+// notPublic are the special-purpose networks (IANA registries, RFC 6890) beyond those netip knows by name, and the
+// metadata services that sit in public space.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix("100.64.0.0/10"), // shared address space; Alibaba's metadata service
+	netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("168.63.129.16/32"), // Azure's wire server
+	netip.MustParsePrefix("::/96"),            // IPv4-compatible
+	netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("100::/64"),
+	netip.MustParsePrefix("2001::/23"), // Teredo among them
+	netip.MustParsePrefix("2001:db8::/32"),
+	netip.MustParsePrefix("3fff::/20"),
+	netip.MustParsePrefix("5f00::/16"),
+	netip.MustParsePrefix("fec0::/10"),
+}
+
+var (
+	nat64  = netip.MustParsePrefix("64:ff9b::/96")
+	sixTo4 = netip.MustParsePrefix("2002::/16")
+)
+
+func public(a netip.Addr) bool {
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	for _, n := range notPublic {
+		if n.Contains(a) {
+			return false
+		}
+	}
+	b := a.As16()
+	switch { // an IPv4 address inside an IPv6 one is where the packets end up
+	case nat64.Contains(a):
+		return public(netip.AddrFrom4([4]byte(b[12:16])))
+	case sixTo4.Contains(a):
+		return public(netip.AddrFrom4([4]byte(b[2:6])))
+	}
+	return true
+}
+
+// forbiddenPorts speak other protocols, which a request could be made to look like (WHATWG fetch, "bad port", the
+// registered ones).
+var forbiddenPorts = map[int]bool{
+	1: true, 7: true, 9: true, 11: true, 13: true, 15: true, 17: true, 19: true, 20: true, 22: true, 23: true, 25: true, 37: true,
+	42: true, 43: true, 53: true, 69: true, 77: true, 79: true, 87: true, 95: true, 101: true, 102: true, 103: true, 104: true,
+	109: true, 110: true, 111: true, 113: true, 115: true, 117: true, 119: true, 123: true, 135: true, 137: true, 139: true,
+	143: true, 161: true, 179: true, 389: true, 427: true, 465: true, 512: true, 513: true, 514: true, 515: true, 526: true,
+	530: true, 531: true, 532: true, 540: true, 548: true, 554: true, 556: true, 563: true, 587: true, 601: true, 636: true,
+	993: true, 995: true,
+}
+
+func forbiddenPort(u address.URL) string {
+	_, port := u.Address()
+	n, _ := strconv.Atoi(port) // Parse has checked it
+	if forbiddenPorts[n] || n == 21 && u.Scheme != "ftp" {
+		return "port " + port + " belongs to another protocol"
+	}
+	return ""
+}
+
+// dial resolves a name and connects to the first of its addresses that may be and can be connected to.
+func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := f.resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	var last error
+	for _, a := range addrs {
+		if !f.guard.allows(a) {
+			if last == nil {
+				last = &forbiddenError{host, a}
+			}
+			continue
+		}
+		conn, err := f.dialOne(ctx, network, net.JoinHostPort(a.Unmap().String(), port))
+		if err == nil {
+			return conn, nil
+		}
+		if errors.Is(err, syscall.EADDRNOTAVAIL) && a.Unmap().Is4() { // of IPv6 it means that this machine has none
+			err = &OwnTrouble{TroublePorts, err}
+		}
+		if last = err; ctx.Err() != nil || ownTrouble(err) != nil {
+			break
+		}
+	}
+	return nil, last
+}
+
+func (f *Fetcher) dialOne(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := f.slots.take(ctx, f.closeIdle); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.opts.Timeouts.Connect)
+	defer cancel()
+	conn, err := f.opts.Dial(ctx, network, address)
+	if err != nil {
+		f.slots.free()
+		return nil, err
+	}
+	return f.slots.hold(conn), nil
+}
+
+func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.opts.Timeouts.Connect)
+	defer cancel()
+	addrs, err := f.opts.Resolver.LookupNetIP(ctx, "ip", host)
+	if err == nil && len(addrs) == 0 {
+		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	}
+	if err != nil {
+		return nil, &dnsError{err}
+	}
+	return addrs[:min(len(addrs), 8)], nil
+}
+
+// dnsError marks an error of name resolution, whatever the resolver returned.
+type dnsError struct{ error }
+
+func (e *dnsError) Unwrap() error { return e.error }

@@ -1,0 +1,144 @@
+package fetch
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"odarchive/crawler/address"
+)
+
+const longestRetryAfter = 24 * time.Hour
+
+// RetryAfter reads the header in both its forms (RFC 9110 §10.2.3); 0 where it says nothing usable.
+func RetryAfter(v string, now time.Time) time.Duration {
+	v = strings.TrimSpace(v)
+	if v == "" {
+		return 0
+	}
+	if strings.Trim(v, "0123456789") == "" {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n > int64(longestRetryAfter/time.Second) {
+			return longestRetryAfter
+		}
+		return time.Duration(n) * time.Second
+	}
+	t, err := http.ParseTime(v)
+	if err != nil {
+		return 0
+	}
+	return max(0, min(t.Sub(now), longestRetryAfter))
+}
+
+// maxName is what file systems take.
+const maxName = 200
+
+// fileName finds a name for a file: Content-Disposition (RFC 6266), else the last part of the URL's path.
+func fileName(disposition string, u address.URL) string {
+	if _, params, err := mime.ParseMediaType(disposition); err == nil && params["filename"] != "" {
+		if name := safeName(params["filename"]); name != "" {
+			return name
+		}
+	} else if name := safeName(looseFileName(disposition)); name != "" {
+		return name
+	}
+	last := path.Base(u.Path)
+	if plain, err := url.PathUnescape(last); err == nil {
+		last = plain
+	}
+	return safeName(last)
+}
+
+// looseFileName reads what mime.ParseMediaType refuses: unquoted names with spaces or bytes beyond ASCII.
+func looseFileName(disposition string) string {
+	_, rest, ok := strings.Cut(disposition, "filename=")
+	if !ok {
+		return ""
+	}
+	rest = strings.TrimSpace(rest)
+	if quoted, ok := strings.CutPrefix(rest, `"`); ok {
+		rest, _, _ = strings.Cut(quoted, `"`)
+		return rest
+	}
+	rest, _, _ = strings.Cut(rest, ";")
+	return strings.TrimSpace(rest)
+}
+
+// safeName makes one path element of a name: no directories, no controls, valid UTF-8, not too long.
+func safeName(name string) string {
+	name = strings.ToValidUTF8(name, "_")
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.TrimSpace(name)
+	if strings.Trim(name, ".") == "" {
+		return ""
+	}
+	if len(name) > maxName { // keep the extension
+		ext := path.Ext(name)
+		if len(ext) > 20 {
+			ext = ""
+		}
+		cut := maxName - len(ext)
+		for !utf8.RuneStart(name[cut]) {
+			cut--
+		}
+		name = name[:cut] + ext
+	}
+	return name
+}
+
+// cookies of one fetch, by authority. Some portals send a visitor round once to set one; no cookie outlives the fetch
+// or reaches another host.
+type cookies map[string][]*http.Cookie
+
+const (
+	maxCookies     = 30
+	maxCookieBytes = 4 << 10
+)
+
+func (c cookies) take(u address.URL, h http.Header) {
+	for i, line := range h.Values("Set-Cookie") {
+		cookie, err := http.ParseSetCookie(line)
+		if err != nil || i >= maxCookies || len(line) > maxCookieBytes {
+			continue
+		}
+		mine := c[u.Authority()]
+		kept := mine[:0]
+		for _, old := range mine {
+			if old.Name != cookie.Name {
+				kept = append(kept, old)
+			}
+		}
+		if cookie.MaxAge >= 0 && len(kept) < maxCookies {
+			kept = append(kept, cookie)
+		}
+		c[u.Authority()] = kept
+	}
+}
+
+// of is the Cookie header for a URL.
+func (c cookies) of(u address.URL) string {
+	var b strings.Builder
+	for _, cookie := range c[u.Authority()] {
+		pair := cookie.Name + "=" + cookie.Value
+		if b.Len()+len(pair) > maxCookieBytes {
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(pair)
+	}
+	return b.String()
+}

@@ -1,0 +1,306 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/web/spool"
+)
+
+func (f *Fetcher) transport(relaxed bool) *http.Transport {
+	t := &http.Transport{
+		Proxy:                  nil, // a proxy would resolve names for us, behind the guard's back
+		DialContext:            f.dial,
+		TLSClientConfig:        &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10}, // open data lives on old servers too
+		TLSHandshakeTimeout:    f.opts.Timeouts.TLS,
+		ResponseHeaderTimeout:  f.opts.Timeouts.Header,
+		MaxResponseHeaderBytes: f.opts.MaxHeader,
+		DisableCompression:     true, // we decode ourselves, within limits
+		MaxConnsPerHost:        1,
+		MaxIdleConnsPerHost:    1,
+		MaxIdleConns:           512,
+		IdleConnTimeout:        20 * time.Second,
+		ForceAttemptHTTP2:      true,
+	}
+	if !relaxed {
+		t.TLSClientConfig.MinVersion = tls.VersionTLS12
+	}
+	return t
+}
+
+func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Request, jar cookies) (location string, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	trace := &traced{ex: ex, now: f.opts.Now}
+	out := (&http.Request{Method: http.MethodGet, URL: u.Standard(), Host: u.Group(), Header: f.header(u, req, jar)}).
+		WithContext(httptrace.WithClientTrace(ctx, trace.hooks()))
+	ex.StatusLine, ex.ResponseHeader, ex.Status, ex.TLS = "", nil, 0, ""
+
+	transport := f.verified
+	relaxed := f.unverified(u)
+	if relaxed {
+		transport = f.relaxed
+	}
+	resp, err := transport.RoundTrip(out)
+	if err != nil && trace.onKept() && class(err) == catalog.ErrProtocol {
+		// The answer before this one was longer than it said, and its rest was taken for ours.
+		resp, err = transport.RoundTrip(out)
+	}
+	trace.close(u, resp)
+	if err != nil {
+		return "", f.classifyRequest(ctx, ex, err)
+	}
+	body := &incoming{ctx: ctx, cancel: cancel, src: resp.Body, f: f}
+	defer body.close()
+	f.note(ex, resp, relaxed)
+	jar.take(u, resp.Header)
+	if loc, ok := redirect(ex, resp); ok {
+		body.drain()
+		return loc, nil
+	}
+	if !f.judge(ex, resp, req) {
+		body.drain()
+		return "", nil
+	}
+	ex.FileName = fileName(resp.Header.Get("Content-Disposition"), u)
+	return "", f.receive(ex, body, resp.Header, req)
+}
+
+func (f *Fetcher) header(u address.URL, req Request, jar cookies) http.Header {
+	h := http.Header{
+		"User-Agent":      {f.opts.userAgent()},
+		"Accept":          {"*/*"},
+		"Accept-Encoding": {"gzip, br, zstd, deflate"},
+	}
+	if req.ETag != "" && validField(req.ETag) {
+		h.Set("If-None-Match", req.ETag)
+	}
+	if req.LastModified != "" && validField(req.LastModified) {
+		h.Set("If-Modified-Since", req.LastModified)
+	}
+	if c := jar.of(u); c != "" {
+		h.Set("Cookie", c)
+	}
+	if user, pass, ok := credentials(u); ok {
+		(&http.Request{Header: h}).SetBasicAuth(user, pass)
+	}
+	return h
+}
+
+func credentials(u address.URL) (user, pass string, ok bool) {
+	if u.User == "" {
+		return "", "", false
+	}
+	user, pass, _ = strings.Cut(u.User, ":")
+	user, err1 := url.PathUnescape(user)
+	pass, err2 := url.PathUnescape(pass)
+	return user, pass, err1 == nil && err2 == nil
+}
+
+// validField says whether net/http will send a value; what a server once sent us need not be.
+func validField(v string) bool {
+	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// note takes over what a response's header says.
+func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
+	ex.Status = resp.StatusCode
+	ex.StatusLine = strings.TrimSpace(resp.Proto + " " + resp.Status)
+	ex.ResponseHeader = resp.Header
+	ex.announced = resp.ContentLength
+	ex.ContentType = resp.Header.Get("Content-Type")
+	ex.LastModified = resp.Header.Get("Last-Modified")
+	ex.ETag = resp.Header.Get("ETag")
+	ex.RetryAfter = RetryAfter(resp.Header.Get("Retry-After"), f.opts.Now())
+	if resp.TLS != nil {
+		ex.TLS = tls.VersionName(resp.TLS.Version)
+		if relaxed {
+			ex.TLS, ex.Unverified = ex.TLS+", certificate not verified", true
+		}
+	}
+}
+
+// redirect gives the target of a redirect; ok is false where the response is none, or has none to go to.
+func redirect(ex *Exchange, resp *http.Response) (location string, ok bool) {
+	switch resp.StatusCode {
+	case 301, 302, 303, 307, 308:
+		location = resp.Header.Get("Location")
+		return location, location != ""
+	}
+	return "", false
+}
+
+// judge looks at status and length; true means that the body is wanted.
+func (f *Fetcher) judge(ex *Exchange, resp *http.Response, req Request) bool {
+	switch s := resp.StatusCode; {
+	case s == 200 || s == 203:
+	case s == 304 && (req.ETag != "" || req.LastModified != ""):
+		ex.fail(catalog.Unchanged, "", "the server says it has not changed (304)")
+		return false
+	case s == 204 || s == 205:
+		ex.fail(catalog.NoVersion, catalog.ErrEmptyBody, ex.StatusLine+": there is no content")
+		return false
+	case s == 206:
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "only a part of the file was sent (206) though the whole was asked for")
+		return false
+	case s == 101:
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "the server switched to a protocol nobody asked for (101)")
+		return false
+	case s == 429 || s == 503:
+		ex.fail(catalog.RetryLater, catalog.ErrHTTPStatus, ex.StatusLine+": the server asks to come back later")
+		return false
+	case s >= 301 && s <= 308 && s != 304 && s != 305 && s != 306:
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol, ex.StatusLine+": a redirect that does not say where")
+		return false
+	default:
+		ex.fail(catalog.NoVersion, catalog.ErrHTTPStatus, ex.StatusLine)
+		return false
+	}
+	if limit := f.limit(req); resp.ContentLength > limit && !req.CutOff {
+		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, fmt.Sprintf("%d bytes are announced, the limit is %d", resp.ContentLength, limit))
+		return false
+	}
+	return true
+}
+
+func (f *Fetcher) limit(req Request) int64 {
+	if req.MaxBody > 0 {
+		return req.MaxBody
+	}
+	return f.opts.MaxBody
+}
+
+// receive brings the body into the spool.
+func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Request) error {
+	body.begin()
+	src, encoding, err := decoder(body, h)
+	if err != nil {
+		return f.classifyBody(ex, body, err)
+	}
+	ex.Encoding = encoding
+	file := f.opts.Spool.Create()
+	if encoding == "" {
+		file.Expect(ex.announced)
+	}
+	err = f.copyBody(file, src, body, f.limit(req), req.CutOff)
+	ex.Received = body.received
+	if err == nil {
+		err = body.end()
+	}
+	if err == nil && file.Size() > 0 {
+		ex.Body = file
+		return file.Finish()
+	}
+	if removing := file.Remove(); removing != nil {
+		return removing
+	}
+	var ours *spoolError
+	switch {
+	case err == nil:
+		ex.fail(catalog.NoVersion, catalog.ErrEmptyBody, "the file is empty")
+	case errors.As(err, &ours) && errors.Is(err, spool.ErrFull):
+		ex.fail(catalog.NoVersion, catalog.ErrDiskFull, ours.Error())
+	case errors.As(err, &ours):
+		return spoolTrouble(ours)
+	default:
+		return f.classifyBody(ex, body, err)
+	}
+	return nil
+}
+
+// spoolTrouble is the trouble of this machine that has kept a body out of the spool.
+func spoolTrouble(err *spoolError) error {
+	if own := ownTrouble(err.error); own != nil {
+		return own
+	}
+	return &OwnTrouble{TroubleDisk, err.error}
+}
+
+// traced notes the request as it goes out. Its hooks run in goroutines of the transport, possibly after RoundTrip
+// has returned, so what they have noted is taken over once.
+type traced struct {
+	mu     sync.Mutex
+	now    func() time.Time
+	ex     *Exchange
+	header http.Header
+	remote string
+	kept   bool      // the connection has served another request before
+	opened time.Time // when a connection that had not was had; zero: none was
+	first  time.Time
+}
+
+func (t *traced) onKept() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kept
+}
+
+func (t *traced) hooks() *httptrace.ClientTrace {
+	t.header = http.Header{}
+	return &httptrace.ClientTrace{
+		GotConn: func(c httptrace.GotConnInfo) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.header = http.Header{} // a request is sent again when a kept connection turns out to be dead
+			t.remote, t.kept = c.Conn.RemoteAddr().String(), c.Reused
+			if !c.Reused {
+				t.opened = t.now()
+			}
+		},
+		WroteHeaderField: func(key string, values []string) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if key == ":authority" {
+				key = "Host"
+			}
+			if !strings.HasPrefix(key, ":") && !strings.EqualFold(key, "Authorization") {
+				key = http.CanonicalHeaderKey(key)
+				t.header[key] = append(t.header[key], values...)
+			}
+		},
+		GotFirstResponseByte: func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.first = t.now()
+		},
+	}
+}
+
+func (t *traced) close(u address.URL, resp *http.Response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	proto := "HTTP/1.1"
+	if resp != nil && resp.ProtoMajor == 2 {
+		proto = "HTTP/2.0"
+	}
+	t.ex.RequestLine = "GET " + u.PathAndQuery() + " " + proto
+	t.ex.RequestHeader, t.header = t.header, http.Header{}
+	t.ex.RemoteAddr, t.ex.FirstByte = t.remote, t.first
+	for _, at := range []time.Time{t.opened, t.first} {
+		if at.After(t.ex.Reached) {
+			t.ex.Reached = at
+		}
+	}
+}
+
+var _ io.Reader = (*incoming)(nil)
+
+// unverified tells whether the certificate of a host is taken as it is: the host was named, or the host with its port.
+func (f *Fetcher) unverified(u address.URL) bool {
+	name, _ := u.Address()
+	return u.Scheme == "https" && slices.ContainsFunc(f.opts.UnverifiedHosts, func(h string) bool {
+		return strings.EqualFold(h, u.Group()) || strings.EqualFold(strings.Trim(h, "[]"), name)
+	})
+}

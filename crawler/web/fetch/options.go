@@ -1,0 +1,95 @@
+package fetch
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/netip"
+	"time"
+
+	"odarchive/crawler/web/spool"
+)
+
+// Options of a fetcher. Spool is required; everything else has a default.
+type Options struct {
+	Spool     *spool.Spool
+	UserAgent string // product token and version, "odarchive/1.0"
+	Contact   string // URL or mail address a host's owner can turn to; part of the User-Agent header
+
+	MaxBody      int64 // bytes, before and after decoding; 100 MiB
+	MaxHeader    int64 // bytes of a response's header; 256 KiB
+	MaxRedirects int   // 10
+	MaxRatio     int64 // decoded bytes per received byte, looked at from 16 MiB on; 500
+	Timeouts     Timeouts
+
+	AllowPrivateHosts bool           // any address may be fetched
+	AllowNets         []netip.Prefix // these networks may be fetched although they are not public
+	RootCAs           *x509.CertPool // who may vouch for TLS certificates; the system's
+	UnverifiedHosts   []string       // whose TLS certificate is not verified, with a port or on all of them; noted in Exchange.TLS
+
+	Resolver  Resolver                                                             // net.DefaultResolver
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // called with an address that may be dialled; net.Dialer
+	Bandwidth float64                                                              // bytes per second of all fetches together, 0 = no limit
+	MaxConns  int                                                                  // open connections; by the limit of file descriptors, negative: no limit
+	Now       func() time.Time
+}
+
+// Resolver finds addresses; *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Timeouts of a fetch. Zero fields have defaults.
+type Timeouts struct {
+	Connect time.Duration // DNS and TCP, each address; 15 s
+	TLS     time.Duration // handshake; 15 s
+	Header  time.Duration // from the request to the end of the response's header; 45 s
+	Idle    time.Duration // without a byte of the body; 20 s
+	Total   time.Duration // of everything, redirects included; 30 min
+	MinRate int64         // bytes per second that a body must bring on average ...
+	Grace   time.Duration // ... once it has taken this long; 256 B/s after 30 s
+}
+
+func (o Options) withDefaults() Options {
+	def(&o.UserAgent, "odarchive/1.0")
+	def(&o.MaxBody, 100<<20)
+	def(&o.MaxHeader, 256<<10)
+	def(&o.MaxRedirects, 10)
+	def(&o.MaxRatio, 500)
+	def(&o.Timeouts.Connect, 15*time.Second)
+	def(&o.Timeouts.TLS, 15*time.Second)
+	def(&o.Timeouts.Header, 45*time.Second)
+	def(&o.Timeouts.Idle, 20*time.Second)
+	def(&o.Timeouts.Total, 30*time.Minute)
+	def(&o.Timeouts.MinRate, 256)
+	def(&o.Timeouts.Grace, 30*time.Second)
+	if o.MaxConns == 0 {
+		o.MaxConns = connsFor(descriptors())
+	}
+	if o.Resolver == nil {
+		o.Resolver = net.DefaultResolver
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// def sets what is not set.
+func def[T comparable](v *T, to T) {
+	var zero T
+	if *v == zero {
+		*v = to
+	}
+}
+
+// userAgent is the header: honest about who asks and where to complain.
+func (o Options) userAgent() string {
+	if o.Contact == "" {
+		return o.UserAgent
+	}
+	return o.UserAgent + " (+" + o.Contact + ")"
+}

@@ -1,0 +1,134 @@
+package politeness
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/web/fetch"
+)
+
+// trip is a RoundTripper in the process.
+type trip func(*http.Request) (*http.Response, error)
+
+func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answering(status int, body string, header ...string) *http.Response {
+	h := http.Header{}
+	for i := 0; i+1 < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+// politeTo makes a transport whose gate knows a robots.txt that forbids everything and asks for a delay.
+func politeTo(base trip) *Transport {
+	gate := New(Options{Delay: time.Second, Fetch: func(context.Context, fetch.Request) (*fetch.Exchange, error) {
+		return &fetch.Exchange{Outcome: catalog.NoVersion, Status: 404}, nil
+	}})
+	return &Transport{Gate: gate, Base: base, UserAgent: "odarchive/1.0"}
+}
+
+func get(t *testing.T, tr *Transport, url string) (string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := (&http.Client{Transport: tr}).Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return string(body), err
+}
+
+func TestAnInterfaceIsAskedOneRequestAtATimeWithPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var under, most atomic.Int64
+		var times []time.Time
+		tr := politeTo(func(r *http.Request) (*http.Response, error) {
+			most.Store(max(most.Load(), under.Add(1)))
+			times = append(times, time.Now())
+			time.Sleep(100 * time.Millisecond)
+			under.Add(-1)
+			return answering(200, "ok"), nil
+		})
+		done := make(chan error)
+		for range 4 {
+			go func() { _, err := get(t, tr, "http://a.example/api"); done <- err }()
+		}
+		for range 4 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if most.Load() != 1 || times[3].Sub(times[0]) < 3*time.Second {
+			t.Errorf("%d at a time, %v for four", most.Load(), times[3].Sub(times[0]))
+		}
+		if requests, bytes := tr.Traffic(); requests != 4 || bytes != 8 {
+			t.Errorf("%d requests, %d bytes", requests, bytes)
+		}
+	})
+}
+
+func TestAHostThatAsksForPatienceGetsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		tr := politeTo(func(*http.Request) (*http.Response, error) {
+			if asked++; asked == 1 {
+				return answering(503, "", "Retry-After", "120"), nil
+			}
+			return answering(200, "ok"), nil
+		})
+		began := time.Now()
+		if _, err := get(t, tr, "http://a.example/api"); err != nil {
+			t.Fatal(err)
+		}
+		if body, err := get(t, tr, "http://a.example/api"); err != nil || body != "ok" || time.Since(began) < 2*time.Minute {
+			t.Errorf("%q, %v, after %v", body, err, time.Since(began))
+		}
+		asked = 0
+		tr.Longest = time.Second
+		if _, err := get(t, tr, "http://a.example/api"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := get(t, tr, "http://a.example/api"); err == nil || !strings.Contains(err.Error(), "asks to be left alone until") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// stuck is a body that never ends and never comes.
+type stuck struct{ ctx context.Context }
+
+func (s stuck) Read([]byte) (int, error) { <-s.ctx.Done(); return 0, s.ctx.Err() }
+func (s stuck) Close() error             { return nil }
+
+func TestAnAnswerThatStallsIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := politeTo(func(r *http.Request) (*http.Response, error) {
+			resp := answering(200, "")
+			resp.Body = stuck{r.Context()}
+			return resp, nil
+		})
+		if _, err := get(t, tr, "http://a.example/api"); err == nil || !strings.Contains(err.Error(), "sent nothing for 1m0s") {
+			t.Errorf("error %v", err)
+		}
+		tr.Base = trip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		if _, err := get(t, tr, "http://a.example/api"); err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "did not answer within") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
