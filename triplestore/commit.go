@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/term"
 )
 

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/term"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/term"
 )
 

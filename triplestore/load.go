@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
-	"odarchive/triplestore/dict"
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/dict"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/term"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )

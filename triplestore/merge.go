@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/kv"
 )
 

@@ -3,7 +3,7 @@ package triplestore
 import (
 	"sync"
 
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )

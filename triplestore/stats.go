@@ -3,7 +3,7 @@ package triplestore
 import (
 	"context"
 
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/term"
 )
 

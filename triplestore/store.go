@@ -31,8 +31,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"odarchive/triplestore/dict"
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/dict"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"odarchive/triplestore/dict"
-	"odarchive/triplestore/index"
+	"odarchive/triplestore/internal/dict"
+	"odarchive/triplestore/internal/index"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
