@@ -25,7 +25,6 @@ import (
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/triplestore/naive"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 
 	"github.com/go-chi/chi/v5"
@@ -180,7 +179,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Guard:  sparqlapi.NewGuard(token),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), File: echo("file"), Member: fakeMembers{echo("member")}, Files: echo("files"), Memento: echo("memento"), CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
 		Changes: &changes.API{}, Related: &related.API{}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
-		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(exec.Dataset) error) error { return f(store.Snapshot()) },
+		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}
 	if change != nil {

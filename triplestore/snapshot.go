@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Snapshot is one unchanging state of a store. Its methods may be called concurrently. It is an exec.Dataset.
+// Snapshot is one unchanging state of a store. Its methods may be called concurrently. It is a term.Dataset.
 type Snapshot struct {
 	state *state
 	kv    *kv.Snapshot

@@ -8,11 +8,11 @@ import (
 
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/storetest"
+	"odarchive/triplestore/term"
 )
 
-var _ exec.Dataset = (*triplestore.Snapshot)(nil)
+var _ term.Dataset = (*triplestore.Snapshot)(nil)
 
 func open(t testing.TB, db *kv.DB, o triplestore.Options) *triplestore.Store {
 	t.Helper()
@@ -39,7 +39,7 @@ func kit(s func() *triplestore.Store) storetest.Store {
 		Update: func(ctx context.Context, f func(storetest.Txn) error) error {
 			return s().Update(ctx, func(tx *triplestore.Txn) error { return f(tx) })
 		},
-		Snapshot: func() (storetest.Dataset, func()) { sn := s().Snapshot(); return sn, sn.Release },
+		Snapshot: func() (term.Dataset, func()) { sn := s().Snapshot(); return sn, sn.Release },
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -69,7 +68,7 @@ func (l *LinkedData) graph(w http.ResponseWriter, r *http.Request, iri, format s
 		return err
 	}
 	known := false
-	err = l.o.View(r.Context(), func(ds exec.Dataset) error {
+	err = l.o.View(r.Context(), func(ds term.Dataset) error {
 		id, ok, err := ds.Lookup(term.IRI(iri))
 		if err != nil || !ok {
 			return err
@@ -105,7 +104,7 @@ func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, forma
 		return l.o.Page(w, r, iri)
 	}
 	var out, in []term.Quad
-	err = l.o.View(r.Context(), func(ds exec.Dataset) (err error) {
+	err = l.o.View(r.Context(), func(ds term.Dataset) (err error) {
 		out, in, err = Describe(r.Context(), ds, iri, maxStatements)
 		return err
 	})

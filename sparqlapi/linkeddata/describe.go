@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -17,7 +16,7 @@ const (
 // Describe gives the concise bounded description of an IRI over all graphs (the statements about it, and those about
 // the blank nodes they lead to) and the statements that point to it, each at most max and without graph names.
 // An IRI the store does not know gives nothing.
-func Describe(ctx context.Context, ds exec.Dataset, iri string, max int) (out, in []term.Quad, err error) {
+func Describe(ctx context.Context, ds term.Dataset, iri string, max int) (out, in []term.Quad, err error) {
 	id, ok, err := ds.Lookup(term.IRI(iri))
 	if err != nil || !ok {
 		return nil, nil, err
@@ -38,7 +37,7 @@ func Describe(ctx context.Context, ds exec.Dataset, iri string, max int) (out, i
 }
 
 // bounded follows blank nodes breadth first.
-func bounded(ctx context.Context, ds exec.Dataset, id term.ID, max int) ([]term.IDQuad, error) {
+func bounded(ctx context.Context, ds term.Dataset, id term.ID, max int) ([]term.IDQuad, error) {
 	var all []term.IDQuad
 	seen := map[term.ID]bool{id: true}
 	level := []term.ID{id}
@@ -66,7 +65,7 @@ func bounded(ctx context.Context, ds exec.Dataset, id term.ID, max int) ([]term.
 }
 
 // scan reads at most max statements, each once however many graphs hold it.
-func scan(ctx context.Context, ds exec.Dataset, p term.Pattern, order term.Order, max int) ([]term.IDQuad, error) {
+func scan(ctx context.Context, ds term.Dataset, p term.Pattern, order term.Order, max int) ([]term.IDQuad, error) {
 	cursor := ds.Scan(p, order)
 	defer cursor.Close()
 	var out []term.IDQuad
@@ -95,7 +94,7 @@ func scan(ctx context.Context, ds exec.Dataset, p term.Pattern, order term.Order
 }
 
 // keys turns ids into terms, each id once.
-func keys(ds exec.Dataset, quads []term.IDQuad) ([]term.Quad, error) {
+func keys(ds term.Dataset, quads []term.IDQuad) ([]term.Quad, error) {
 	ids := make([]term.ID, 0, 3*len(quads))
 	for _, q := range quads {
 		ids = append(ids, q.S, q.P, q.O)

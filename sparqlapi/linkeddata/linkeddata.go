@@ -13,12 +13,11 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
 // View runs f over one unchanging state of the archive's triples.
-type View func(ctx context.Context, f func(exec.Dataset) error) error
+type View func(ctx context.Context, f func(term.Dataset) error) error
 
 // Archive is what the catalog and the VoID document are made from.
 type Archive interface {

@@ -26,7 +26,6 @@ import (
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -101,7 +100,7 @@ func (a *archive) quads(t *testing.T) []term.Quad {
 
 func handlers(t *testing.T, a *archive) *linkeddata.LinkedData {
 	store := naive.New(a.quads(t)...)
-	return linkeddata.New(linkeddata.Options{Archive: a, Mint: mint, View: func(_ context.Context, f func(exec.Dataset) error) error { return f(store.Snapshot()) }})
+	return linkeddata.New(linkeddata.Options{Archive: a, Mint: mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) }})
 }
 
 func get(h func(http.ResponseWriter, *http.Request) error, address, accept string) *http.Response {
@@ -371,7 +370,7 @@ func TestAGraphLeadsToItsContentAndDocumentsHavePages(t *testing.T) {
 	base := strings.TrimSuffix(mint.Base, "/")
 	iri := strings.Replace(graph, "http://archive.example", base, 1)
 	store := naive.New(append(a.quads(t), term.Quad{S: term.IRI("http://s.example/"), P: term.IRI("http://p.example/"), O: term.IRI("http://o.example/"), G: term.IRI(iri)})...)
-	l := linkeddata.New(linkeddata.Options{Archive: a, Mint: mint, View: func(_ context.Context, f func(exec.Dataset) error) error { return f(store.Snapshot()) },
+	l := linkeddata.New(linkeddata.Options{Archive: a, Mint: mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 		Page: func(http.ResponseWriter, *http.Request, string) error { return nil },
 		Document: func(w http.ResponseWriter, _ *http.Request, title string, quads []term.Quad) error {
 			_, err := fmt.Fprintf(w, "%s: %d statements", title, len(quads))

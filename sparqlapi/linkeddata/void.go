@@ -10,7 +10,6 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
 	"odarchive/vocab/csvw"
@@ -97,7 +96,7 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 
 // predicates adds how many statements each of the archive's own properties has: known without reading them.
 func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) error {
-	return l.o.View(r.Context(), func(ds exec.Dataset) error {
+	return l.o.View(r.Context(), func(ds term.Dataset) error {
 		for i, p := range []string{rdf.Type, dcterms.Title, dcterms.HasVersion, dcterms.IsVersionOf, dcterms.Issued, dcat.MediaType, dcat.ByteSize, arc.HasPortal, prov.Used, csvw.NS + "url", arc.Rows} {
 			id, ok, err := ds.Lookup(term.IRI(p))
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"odarchive/sparqlapi/conneg"
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/rdf"
 	"odarchive/vocab/sd"
@@ -64,7 +63,7 @@ const formats = "http://www.w3.org/ns/formats/"
 const maxGraphs = 1000
 
 // description says what the endpoint is and can (SPARQL 1.1 Service Description).
-func (h *Handler) description(endpoint string, ds exec.Dataset) ([]term.Quad, error) {
+func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, error) {
 	var quads []term.Quad
 	say := func(s term.Key, p string, o term.Key) {
 		quads = append(quads, term.Quad{S: s, P: term.IRI(p), O: o})

@@ -17,14 +17,14 @@ import (
 	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/term"
 )
 
 // Options of New. Engine and Snapshot are needed.
 type Options struct {
 	Engine *sparql.Engine
 	// Snapshot gives the current state of the store; release is called when the answer is complete.
-	Snapshot func() (ds exec.Dataset, release func())
+	Snapshot func() (ds term.Dataset, release func())
 	// Store takes updates, from those that Authorise lets through; without both there are none.
 	// Its error is the answer to the others: a problem of status 401 or 403.
 	Store     sparql.Store

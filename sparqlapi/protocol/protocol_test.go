@@ -18,7 +18,6 @@ import (
 	"odarchive/sparqlapi/protocol"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -30,7 +29,7 @@ func serve(t *testing.T, store *naive.Store, o protocol.Options) *httptest.Serve
 		o.Engine = sparql.New(sparql.Options{})
 	}
 	if o.Snapshot == nil {
-		o.Snapshot = func() (exec.Dataset, func()) { return store.Snapshot(), func() {} }
+		o.Snapshot = func() (term.Dataset, func()) { return store.Snapshot(), func() {} }
 	}
 	if o.Store == nil {
 		o.Store = sparql.StoreOf(store.View, store.Update)
@@ -277,7 +276,7 @@ func TestExplainShowsThePlan(t *testing.T) {
 
 // gate is a dataset whose scans stop before some batch until they are let through.
 type gate struct {
-	exec.Dataset
+	term.Dataset
 	after int           // batches that pass
 	open  chan struct{} // then this is waited for
 	fail  error         // and this is given, if set
@@ -312,7 +311,7 @@ func TestAnErrorInTheMiddleCutsTheAnswer(t *testing.T) {
 	open := make(chan struct{})
 	close(open)
 	g := &gate{Dataset: numbers(100_000).Snapshot(), after: 3000, open: open, fail: errors.New("the disk is on fire"), ctx: t.Context()}
-	srv := serve(t, nil, protocol.Options{Snapshot: func() (exec.Dataset, func()) { return g, func() {} }, Store: noStore{}})
+	srv := serve(t, nil, protocol.Options{Snapshot: func() (term.Dataset, func()) { return g, func() {} }, Store: noStore{}})
 	for _, accept := range []string{"application/sparql-results+json", "text/csv", "text/tab-separated-values", "application/sparql-results+xml"} {
 		r, _ := http.NewRequest("GET", srv.URL+"/sparql?query="+url.QueryEscape("SELECT ?s ?o { ?s <p:p> ?o }"), nil)
 		r.Header.Set("Accept", accept)
@@ -330,14 +329,14 @@ func TestAnErrorInTheMiddleCutsTheAnswer(t *testing.T) {
 
 type noStore struct{}
 
-func (noStore) View(context.Context, func(exec.Dataset) error) error { return errors.New("no store") }
+func (noStore) View(context.Context, func(term.Dataset) error) error { return errors.New("no store") }
 func (noStore) Update(context.Context, func(sparql.Txn) error) error { return errors.New("no store") }
 
 func TestAClientThatGoesAwayStopsItsQuery(t *testing.T) {
 	t.Parallel()
 	released := make(chan struct{})
 	store := numbers(300)
-	srv := serve(t, store, protocol.Options{Snapshot: func() (exec.Dataset, func()) { return store.Snapshot(), func() { close(released) } }})
+	srv := serve(t, store, protocol.Options{Snapshot: func() (term.Dataset, func()) { return store.Snapshot(), func() { close(released) } }})
 	ctx, cancel := context.WithCancel(t.Context())
 	// 300^5 rows would take for ever.
 	r, _ := http.NewRequestWithContext(ctx, "GET", srv.URL+"/sparql?format=csv&query="+url.QueryEscape("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"), nil)
@@ -369,7 +368,7 @@ func TestTooManyQueriesAtATimeAreTurnedAway(t *testing.T) {
 	entered := make(chan struct{}, 8)
 	open := make(chan struct{})
 	store := numbers(10)
-	srv := serve(t, store, protocol.Options{Slots: 1, Wait: 50 * time.Millisecond, Snapshot: func() (exec.Dataset, func()) {
+	srv := serve(t, store, protocol.Options{Slots: 1, Wait: 50 * time.Millisecond, Snapshot: func() (term.Dataset, func()) {
 		entered <- struct{}{}
 		return &gate{Dataset: store.Snapshot(), open: open, ctx: t.Context()}, func() {}
 	}})
@@ -397,7 +396,7 @@ func TestTooManyQueriesAtATimeAreTurnedAway(t *testing.T) {
 
 func BenchmarkSelectJSON(b *testing.B) {
 	store := numbers(1000)
-	h := protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Snapshot: func() (exec.Dataset, func()) { return store.Snapshot(), func() {} }})
+	h := protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Snapshot: func() (term.Dataset, func()) { return store.Snapshot(), func() {} }})
 	r := httptest.NewRequest("GET", "/sparql?query="+url.QueryEscape("SELECT * { ?s ?p ?o }"), nil)
 	for b.Loop() {
 		h.ServeHTTP(httptest.NewRecorder(), r)

@@ -111,7 +111,7 @@ func (s *Store) id(k term.Key) term.ID {
 	return id
 }
 
-// Dataset is one state of the store; it satisfies exec.Dataset.
+// Dataset is one state of the store; it satisfies term.Dataset.
 type Dataset struct {
 	s     *Store
 	quads []term.IDQuad

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"odarchive/triplestore/naive"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/storetest"
+	"odarchive/triplestore/term"
 )
 
-var _ exec.Dataset = (*naive.Dataset)(nil)
+var _ term.Dataset = (*naive.Dataset)(nil)
 
 func TestTheNaiveStoreIsAStore(t *testing.T) {
 	t.Parallel()
@@ -19,7 +19,7 @@ func TestTheNaiveStoreIsAStore(t *testing.T) {
 			Update: func(ctx context.Context, f func(storetest.Txn) error) error {
 				return s.Update(ctx, func(tx *naive.Txn) error { return f(tx) })
 			},
-			Snapshot: func() (storetest.Dataset, func()) { return s.Snapshot(), func() {} },
+			Snapshot: func() (term.Dataset, func()) { return s.Snapshot(), func() {} },
 		}
 	})
 }

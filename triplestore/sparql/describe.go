@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -15,7 +14,7 @@ import (
 // statements, and those of the blank nodes they lead to, in the default graph of the query and its named graphs.
 type description struct {
 	ctx    context.Context
-	ds     exec.Dataset
+	ds     term.Dataset
 	graphs map[term.ID]bool // of FROM and FROM NAMED; nil: all
 	in     solutions
 	fixed  []term.Key // resources named in the query
@@ -27,7 +26,7 @@ type description struct {
 	at    int
 }
 
-func newDescription(ctx context.Context, ds exec.Dataset, q *algebra.Query, in solutions, vars []algebra.Var) *description {
+func newDescription(ctx context.Context, ds term.Dataset, q *algebra.Query, in solutions, vars []algebra.Var) *description {
 	d := &description{ctx: ctx, ds: ds, in: in, seen: map[term.ID]bool{}}
 	for _, n := range q.Describe {
 		if n.Var == "" {

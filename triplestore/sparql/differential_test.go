@@ -72,7 +72,7 @@ func TestTheEngineAgreesWithTheOracle(t *testing.T) {
 		compared++
 		rows += len(want)
 		for i, way := range ways {
-			ds := exec.Dataset(naive.New(data...).Snapshot())
+			ds := term.Dataset(naive.New(data...).Snapshot())
 			if way.orders != nil {
 				ds = ordered{ds, way.orders}
 			}
@@ -105,7 +105,7 @@ func TestTheEngineAgreesWithTheOracle(t *testing.T) {
 }
 
 // changed makes the data of others: every second quad is inserted, and one is removed.
-func changed(data []term.Quad) (exec.Dataset, error) {
+func changed(data []term.Quad) (term.Dataset, error) {
 	surplus := term.Quad{S: term.IRI("http://surplus"), P: term.IRI("http://surplus"), O: term.String("what is too much")}
 	below, insert := []term.Quad{surplus}, []term.Quad(nil)
 	for i, q := range data {
@@ -158,7 +158,7 @@ func fromOracle(data []term.Quad, text string) ([]string, error) {
 	return out, err
 }
 
-func fromEngine(ds exec.Dataset, text string, o plan.Options, batch int) (out []string, explained string, err error) {
+func fromEngine(ds term.Dataset, text string, o plan.Options, batch int) (out []string, explained string, err error) {
 	q, err := translate(text)
 	if err != nil {
 		return nil, "", err
@@ -244,7 +244,7 @@ func show(data []term.Quad) string {
 
 // ordered is a dataset that serves some orders only.
 type ordered struct {
-	exec.Dataset
+	term.Dataset
 	orders []term.Order
 }
 

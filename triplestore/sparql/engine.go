@@ -2,7 +2,7 @@
 //
 // An Engine takes a text the whole way: parse (package syntax), translate (algebra), optimise (plan), run (exec),
 // hand out results. Query and its kin below read as that one page; each rung has a package and a printed form of its
-// own. Queries run over an exec.Dataset, one unchanging state of some store; updates over a Store, which is asked for a
+// own. Queries run over a term.Dataset, one unchanging state of some store; updates over a Store, which is asked for a
 // transaction: an update request is applied as a whole or not at all.
 //
 // The Engine never stops answering: every query has a deadline and a memory budget, and ends soon after its
@@ -20,6 +20,7 @@ import (
 	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/term"
 )
 
 // Options of an Engine. The zero value works: no SERVICE, no LOAD, nothing logged.
@@ -97,7 +98,7 @@ func New(o Options) *Engine {
 
 // Query answers a query over one state of a store. The Results must be closed; they use ds until then. Errors are
 // *syntax.Error for a text that is no query; ErrTimeout, ErrMemory, ... where a limit was met.
-func (e *Engine) Query(ctx context.Context, ds exec.Dataset, text string, o QueryOptions) (*Results, error) {
+func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o QueryOptions) (*Results, error) {
 	q, err := e.Prepare(text, o)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (e *Engine) Prepare(text string, o QueryOptions) (*algebra.Query, error) {
 }
 
 // Run answers a query that has been prepared.
-func (e *Engine) Run(ctx context.Context, ds exec.Dataset, q *algebra.Query, o QueryOptions) (*Results, error) {
+func (e *Engine) Run(ctx context.Context, ds term.Dataset, q *algebra.Query, o QueryOptions) (*Results, error) {
 	if o.UnionDefault && q.From == nil && q.FromNamed == nil {
 		ds = unionDefault(ds)
 	}

@@ -1,12 +1,11 @@
 package sparql
 
 import (
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
 // Changed is a dataset as a later operation of an update sees it: with quads inserted on top, others of which were removed.
-func Changed(ds exec.Dataset, insert, remove []term.Quad) (exec.Dataset, error) {
+func Changed(ds term.Dataset, insert, remove []term.Quad) (term.Dataset, error) {
 	o := newOverlay(ds)
 	for _, q := range insert {
 		if err := o.insert(q); err != nil {

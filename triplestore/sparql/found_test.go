@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"odarchive/triplestore/naive"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -40,7 +39,7 @@ func TestWhatTheGeneratorFoundOnce(t *testing.T) {
 			t.Fatalf("%s: %v", about, err)
 		}
 		for _, way := range ways {
-			ds := exec.Dataset(naive.New(data...).Snapshot())
+			ds := term.Dataset(naive.New(data...).Snapshot())
 			if way.orders != nil {
 				ds = ordered{ds, way.orders}
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -51,7 +50,7 @@ func (u *updating) clearAll(t algebra.GraphTarget) error {
 }
 
 // graphSize is the number of quads in a graph.
-func graphSize(ds exec.Dataset, g term.Key) (int64, error) {
+func graphSize(ds term.Dataset, g term.Key) (int64, error) {
 	if g == "" {
 		return quadsOf(ds, term.DefaultGraph)
 	}
@@ -63,7 +62,7 @@ func graphSize(ds exec.Dataset, g term.Key) (int64, error) {
 }
 
 // quadsOf counts the quads of a graph, or of term.AnyGraph.
-func quadsOf(ds exec.Dataset, g term.ID) (n int64, err error) {
+func quadsOf(ds term.Dataset, g term.ID) (n int64, err error) {
 	p := term.Pattern{G: g}
 	if e := ds.Estimate(p); e.Exact {
 		return int64(e.Count), nil

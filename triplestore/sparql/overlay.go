@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -15,7 +14,7 @@ import (
 // before anything is committed. It is for the size of updates that people write, not for bulk. It may be read
 // concurrently, but not while it changes.
 type overlay struct {
-	exec.Dataset
+	term.Dataset
 	ids     map[term.Key]term.ID // terms the dataset below does not have
 	keys    []term.Key           // by number of such an id
 	added   map[term.IDQuad]bool
@@ -25,7 +24,7 @@ type overlay struct {
 	sorted [4][]term.IDQuad // added, in each order; nil where it must be sorted anew
 }
 
-func newOverlay(ds exec.Dataset) *overlay {
+func newOverlay(ds term.Dataset) *overlay {
 	return &overlay{Dataset: ds, ids: map[term.Key]term.ID{}, added: map[term.IDQuad]bool{}, removed: map[term.IDQuad]bool{}}
 }
 
@@ -128,7 +127,7 @@ func (o *overlay) clear(g term.Key) error {
 }
 
 // each calls f with the quads that match.
-func each(ds exec.Dataset, p term.Pattern, f func(term.IDQuad)) error {
+func each(ds term.Dataset, p term.Pattern, f func(term.IDQuad)) error {
 	c := ds.Scan(p, term.SPO)
 	defer c.Close()
 	for {

@@ -7,11 +7,10 @@ import (
 	"testing"
 
 	"odarchive/triplestore/naive"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
-var _ exec.Dataset = (*overlay)(nil)
+var _ term.Dataset = (*overlay)(nil)
 
 // Run with -race: the processors of a later operation's pattern read at once what earlier ones changed.
 func TestAnOverlayIsReadByManyAtOnce(t *testing.T) {

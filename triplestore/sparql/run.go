@@ -11,7 +11,7 @@ import (
 )
 
 // solve plans the pattern of a query and starts it.
-func (e *Engine) solve(ctx context.Context, ds exec.Dataset, q *algebra.Query, o QueryOptions) (*rows, error) {
+func (e *Engine) solve(ctx context.Context, ds term.Dataset, q *algebra.Query, o QueryOptions) (*rows, error) {
 	pattern := q.Pattern
 	if q.Form == algebra.Ask {
 		pattern = algebra.Slice{In: pattern, Limit: 1}

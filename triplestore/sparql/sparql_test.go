@@ -9,7 +9,6 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/conformance"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -53,7 +52,7 @@ func collect(r *sparql.Results) (*conformance.Result, error) {
 	}
 }
 
-func ask(t testing.TB, e *sparql.Engine, ds exec.Dataset, text string, o sparql.QueryOptions) *conformance.Result {
+func ask(t testing.TB, e *sparql.Engine, ds term.Dataset, text string, o sparql.QueryOptions) *conformance.Result {
 	t.Helper()
 	r, err := e.Query(context.Background(), ds, text, o)
 	if err != nil {

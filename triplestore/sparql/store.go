@@ -3,14 +3,13 @@ package sparql
 import (
 	"context"
 
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
 // Store is what an update needs of a quad store.
 type Store interface {
 	// View runs f over one unchanging state, the last that was committed.
-	View(ctx context.Context, f func(exec.Dataset) error) error
+	View(ctx context.Context, f func(term.Dataset) error) error
 	// Update runs f in a transaction: what f did is durable and visible, all of it, when Update returns nil, and not
 	// at all otherwise.
 	Update(ctx context.Context, f func(Txn) error) error
@@ -32,16 +31,16 @@ type Txn interface {
 // StoreOf makes a Store of a store's own methods:
 //
 //	sparql.StoreOf(store.View, store.Update)
-func StoreOf[D exec.Dataset, T Txn](view func(context.Context, func(D) error) error, update func(context.Context, func(T) error) error) Store {
+func StoreOf[D term.Dataset, T Txn](view func(context.Context, func(D) error) error, update func(context.Context, func(T) error) error) Store {
 	return storeOf[D, T]{view, update}
 }
 
-type storeOf[D exec.Dataset, T Txn] struct {
+type storeOf[D term.Dataset, T Txn] struct {
 	view   func(context.Context, func(D) error) error
 	update func(context.Context, func(T) error) error
 }
 
-func (s storeOf[D, T]) View(ctx context.Context, f func(exec.Dataset) error) error {
+func (s storeOf[D, T]) View(ctx context.Context, f func(term.Dataset) error) error {
 	return s.view(ctx, func(ds D) error { return f(ds) })
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/sparql/syntax"
 	"odarchive/triplestore/term"
 )
@@ -53,7 +52,7 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 		return Updated{}, fmt.Errorf("sparql: update: waiting for another: %w", cause(ctx, ctx.Err()))
 	}
 	u := &updating{engine: e, ctx: ctx, opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
-	err = s.View(ctx, func(ds exec.Dataset) error { return u.solve(ds, ops) })
+	err = s.View(ctx, func(ds term.Dataset) error { return u.solve(ds, ops) })
 	if err == nil {
 		err = s.Update(ctx, u.write)
 	}
@@ -65,7 +64,7 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 
 // dropAlone is a request that is one CLEAR or DROP and nothing else. What it says was deleted is as of the moment before.
 func dropAlone(ctx context.Context, s Store, d Dropper, t algebra.GraphTarget) (done Updated, err error) {
-	err = s.View(ctx, func(ds exec.Dataset) (err error) {
+	err = s.View(ctx, func(ds term.Dataset) (err error) {
 		if t.All {
 			done.Deleted, err = quadsOf(ds, term.AnyGraph)
 		} else {
@@ -123,7 +122,7 @@ type updating struct {
 	ctx    context.Context
 	found  []change
 	size   int64        // bytes of what patterns found
-	ds     exec.Dataset // the state that the current operation sees
+	ds     term.Dataset // the state that the current operation sees
 	top    *overlay     // ds, once something has changed
 	opts   UpdateOptions
 	loaded map[int][]term.Quad
@@ -139,7 +138,7 @@ type change struct {
 }
 
 // solve finds out what the operations change, over one state.
-func (u *updating) solve(ds exec.Dataset, ops []algebra.UpdateOp) error {
+func (u *updating) solve(ds term.Dataset, ops []algebra.UpdateOp) error {
 	u.ds = ds
 	for i, op := range ops {
 		u.last = i == len(ops)-1

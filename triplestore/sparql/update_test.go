@@ -15,7 +15,6 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/conformance"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -292,7 +291,7 @@ func TestAnUpdateThatTakesTooLongChangesNothing(t *testing.T) {
 	}
 }
 
-var _ exec.Dataset = (*naive.Dataset)(nil)
+var _ term.Dataset = (*naive.Dataset)(nil)
 
 // watched is a store that notices when a pattern is solved while a writer has its turn.
 type watched struct {
@@ -301,8 +300,8 @@ type watched struct {
 	scans   atomic.Int64
 }
 
-func (w *watched) View(ctx context.Context, f func(exec.Dataset) error) error {
-	return w.Store.View(ctx, func(ds exec.Dataset) error { return f(watchedDataset{ds, w}) })
+func (w *watched) View(ctx context.Context, f func(term.Dataset) error) error {
+	return w.Store.View(ctx, func(ds term.Dataset) error { return f(watchedDataset{ds, w}) })
 }
 
 func (w *watched) Update(ctx context.Context, f func(sparql.Txn) error) error {
@@ -314,7 +313,7 @@ func (w *watched) Update(ctx context.Context, f func(sparql.Txn) error) error {
 }
 
 type watchedDataset struct {
-	exec.Dataset
+	term.Dataset
 	w *watched
 }
 

@@ -1,22 +1,21 @@
 package sparql
 
 import (
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
 // view is a dataset whose default graph is another than its own.
 type view struct {
-	exec.Dataset
+	term.Dataset
 	graph term.ID // what stands for the default graph: a graph, or AnyGraph for the union of all
 	none  bool    // the default graph is empty
 }
 
 // unionDefault makes the default graph the union of all graphs.
-func unionDefault(ds exec.Dataset) exec.Dataset { return view{Dataset: ds, graph: term.AnyGraph} }
+func unionDefault(ds term.Dataset) term.Dataset { return view{Dataset: ds, graph: term.AnyGraph} }
 
 // defaultGraph makes a named graph the default graph, as WITH does.
-func defaultGraph(ds exec.Dataset, iri string) (exec.Dataset, error) {
+func defaultGraph(ds term.Dataset, iri string) (term.Dataset, error) {
 	id, ok, err := ds.Lookup(term.IRI(iri))
 	if err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/conformance"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/sparql/syntax"
 	"odarchive/triplestore/term"
@@ -252,7 +251,7 @@ func runUpdate(x *conformance.Test) (string, error) {
 	return conformance.Same(&conformance.Result{IsGraph: true, Graph: got}, &conformance.Result{IsGraph: true, Graph: want}, false), nil
 }
 
-func quadsOf(ds exec.Dataset) ([]term.Quad, error) {
+func quadsOf(ds term.Dataset) ([]term.Quad, error) {
 	var out []term.Quad
 	c := ds.Scan(term.Pattern{}, term.SPO)
 	defer c.Close()

@@ -18,16 +18,6 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Dataset is what a snapshot must offer (the same as exec.Dataset).
-type Dataset interface {
-	Scan(p term.Pattern, o term.Order) term.Cursor
-	Orders() []term.Order
-	Estimate(p term.Pattern) term.Estimate
-	Lookup(k term.Key) (id term.ID, ok bool, err error)
-	Keys(ids []term.ID, keys []term.Key) error
-	Graphs(f func(term.ID) bool) error
-}
-
 // Txn is what a transaction must offer.
 type Txn interface {
 	Insert(term.Quad) error
@@ -38,7 +28,7 @@ type Txn interface {
 // Store is a store under test.
 type Store struct {
 	Update   func(context.Context, func(Txn) error) error
-	Snapshot func() (d Dataset, release func())
+	Snapshot func() (d term.Dataset, release func())
 	// Shake, if set, is called now and then between operations: merge, reopen, compact, whatever must change nothing.
 	Shake func(rnd *rand.Rand)
 }
@@ -198,7 +188,7 @@ func Random(t *testing.T, open func(testing.TB) Store, seed uint64, commits int)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	s, model := open(t), naive.New()
 	type held struct {
-		d       Dataset
+		d       term.Dataset
 		release func()
 		want    []term.Quad
 	}
@@ -292,13 +282,13 @@ func randomQuad(r *rand.Rand) term.Quad {
 	return q
 }
 
-func quadsOf(t testing.TB, d Dataset) []term.Quad {
+func quadsOf(t testing.TB, d term.Dataset) []term.Quad {
 	t.Helper()
 	rows := drain(t, d.Scan(term.Pattern{}, term.SPO))
 	return translate(t, d, rows)
 }
 
-func translate(t testing.TB, d Dataset, rows []term.IDQuad) []term.Quad {
+func translate(t testing.TB, d term.Dataset, rows []term.IDQuad) []term.Quad {
 	t.Helper()
 	quads := make([]term.Quad, len(rows))
 	for i, r := range rows {
@@ -331,7 +321,7 @@ func drain(t testing.TB, c term.Cursor) []term.IDQuad {
 }
 
 // check compares a dataset with the quads it should hold, asking in every way.
-func check(t testing.TB, want []term.Quad, d Dataset) {
+func check(t testing.TB, want []term.Quad, d term.Dataset) {
 	t.Helper()
 	oracle := naive.New(want...).Snapshot()
 	wantAll := sorted(want)
@@ -346,7 +336,7 @@ func check(t testing.TB, want []term.Quad, d Dataset) {
 		}
 	}
 	var graphs, wantGraphs []term.Key
-	collect := func(d Dataset, keys *[]term.Key) {
+	collect := func(d term.Dataset, keys *[]term.Key) {
 		last := term.ID(0)
 		err := d.Graphs(func(g term.ID) bool {
 			k := make([]term.Key, 1)
@@ -371,7 +361,7 @@ func check(t testing.TB, want []term.Quad, d Dataset) {
 }
 
 // checkPatterns asks for patterns made of some of the quads, with every choice of known components.
-func checkPatterns(t testing.TB, want []term.Quad, oracle, d Dataset) {
+func checkPatterns(t testing.TB, want []term.Quad, oracle, d term.Dataset) {
 	t.Helper()
 	sample := want
 	if len(sample) > 6 {
@@ -415,7 +405,7 @@ func checkPatterns(t testing.TB, want []term.Quad, oracle, d Dataset) {
 }
 
 // pattern keeps the components of quad that mask names; bits 3 and 4 say how the graph is asked for.
-func pattern(t testing.TB, d Dataset, quad term.Quad, mask int) (term.Pattern, bool) {
+func pattern(t testing.TB, d term.Dataset, quad term.Quad, mask int) (term.Pattern, bool) {
 	var p term.Pattern
 	for i, c := range []struct {
 		k  term.Key
@@ -456,7 +446,7 @@ func pattern(t testing.TB, d Dataset, quad term.Quad, mask int) (term.Pattern, b
 }
 
 // checkSeeks moves a cursor about and compares with a scan from the beginning.
-func checkSeeks(t testing.TB, rnd *rand.Rand, d Dataset, quad term.Quad) {
+func checkSeeks(t testing.TB, rnd *rand.Rand, d term.Dataset, quad term.Quad) {
 	t.Helper()
 	p, ok := pattern(t, d, quad, []int{0, 1, 2, 4, 8, 16, 18, 24, 26}[rnd.IntN(9)])
 	if !ok {

@@ -103,3 +103,20 @@ type Estimate struct {
 	Exact    bool       // Count is exact
 	Distinct [3]float64 // distinct subjects, predicates, objects among them; 0 = unknown
 }
+
+// Dataset is one immutable state of a quad store, addressed by id: what a query engine reads. A store's snapshot is
+// one. All methods may be called concurrently.
+type Dataset interface {
+	// Scan returns the quads that match p, sorted by o, then by graph. o must be one of Orders.
+	Scan(p Pattern, o Order) Cursor
+	// Orders returns the sort orders that Scan serves without sorting.
+	Orders() []Order
+	// Estimate returns within a few microseconds.
+	Estimate(p Pattern) Estimate
+	// Lookup returns the id of a term. ok is false if the term is not inline and no quad of the store contains it.
+	Lookup(k Key) (id ID, ok bool, err error)
+	// Keys sets keys[i] to the term of ids[i]. It is fastest for many ids in ascending order. An unknown id is an error.
+	Keys(ids []ID, keys []Key) error
+	// Graphs calls f with each non-empty named graph, in id order, until f returns false.
+	Graphs(f func(ID) bool) error
+}

@@ -28,7 +28,6 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 	"odarchive/ui"
 	"odarchive/vocab"
@@ -106,21 +105,21 @@ func (n *Node) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 }
 
 // snapshots gives the state of a store at each request.
-func snapshots(s *triplestore.Store) func() (exec.Dataset, func()) {
-	return func() (exec.Dataset, func()) {
+func snapshots(s *triplestore.Store) func() (term.Dataset, func()) {
+	return func() (term.Dataset, func()) {
 		sn := s.Snapshot()
 		return sn, sn.Release
 	}
 }
 
 // view runs f over the current state of the store.
-func (n *Node) view(ctx context.Context, f func(exec.Dataset) error) error {
+func (n *Node) view(ctx context.Context, f func(term.Dataset) error) error {
 	return n.Triples.View(ctx, func(sn *triplestore.Snapshot) error { return f(sn) })
 }
 
 // describe gives the triples around an IRI.
 func (n *Node) describe(ctx context.Context, iri string, max int) (out, in []term.Quad, err error) {
-	err = n.view(ctx, func(ds exec.Dataset) error {
+	err = n.view(ctx, func(ds term.Dataset) error {
 		out, in, err = linkeddata.Describe(ctx, ds, iri, max)
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 // work: so it tells, on every machine alike, how long a query goes on after its client has left.
 type clock struct {
 	context.Context
-	exec.Dataset
+	term.Dataset
 	looks        int
 	quads, terms int // since the last look
 	most         [2]int
@@ -25,7 +25,7 @@ type clock struct {
 	hasLeft      bool
 }
 
-func newClock(ds exec.Dataset, cancelAt int) *clock {
+func newClock(ds term.Dataset, cancelAt int) *clock {
 	c := &clock{Dataset: ds, cancelAt: cancelAt}
 	c.Context, c.cancel = context.WithCancel(context.Background())
 	return c

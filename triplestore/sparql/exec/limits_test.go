@@ -43,7 +43,7 @@ func parse(t testing.TB, text string) *algebra.Query {
 }
 
 // drain reads a query to its end and gives the number of rows, the largest memory and the error.
-func drain(ctx context.Context, t testing.TB, text string, ds exec.Dataset, o exec.Options) (rows int, memory int64, err error) {
+func drain(ctx context.Context, t testing.TB, text string, ds term.Dataset, o exec.Options) (rows int, memory int64, err error) {
 	t.Helper()
 	p, err := plan.OptimiseQuery(parse(t, text), ds, plan.Options{})
 	if err != nil {

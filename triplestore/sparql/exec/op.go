@@ -31,7 +31,7 @@ type batch struct {
 type query struct {
 	ctx    context.Context
 	plan   *plan.Plan
-	ds     Dataset
+	ds     term.Dataset
 	opts   Options
 	budget *budget
 	terms  *terms

@@ -21,7 +21,7 @@ import (
 var everywhere = plan.Options{Workers: 3, ParallelFrom: 1e-9}
 
 // rowsOf runs a query and gives its rows in their order.
-func rowsOf(ctx context.Context, t *testing.T, ds exec.Dataset, text string, o plan.Options, e exec.Options) (out []string, printed string, err error) {
+func rowsOf(ctx context.Context, t *testing.T, ds term.Dataset, text string, o plan.Options, e exec.Options) (out []string, printed string, err error) {
 	t.Helper()
 	p, err := plan.OptimiseQuery(parse(t, text), ds, o)
 	if err != nil {
@@ -148,7 +148,7 @@ func TestAQueryWhoseClientLeavesEndsWithItsHelpers(t *testing.T) {
 
 // broken is a dataset whose terms cannot be read after some time.
 type broken struct {
-	exec.Dataset
+	term.Dataset
 	mu    sync.Mutex
 	left  int
 	panic bool
@@ -244,7 +244,7 @@ func TestHelpersStartWhileTheirRowsAreComputedWith(t *testing.T) {
 
 // slowStart gives its quads one by one, with time in between.
 type slowStart struct {
-	exec.Dataset
+	term.Dataset
 	delay time.Duration
 }
 

@@ -9,11 +9,10 @@ import (
 
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
-	"odarchive/triplestore/sparql/exec"
 	"odarchive/triplestore/term"
 )
 
-var _ exec.Dataset = (*triplestore.Snapshot)(nil)
+var _ term.Dataset = (*triplestore.Snapshot)(nil)
 
 // TestQueriesSeeOneStateWhileTheStoreChanges lets readers query the real store while a writer moves money between
 // accounts: in every snapshot the total is the same, by every plan.

@@ -1,3 +1,6 @@
+// Package exec runs a plan: operators over batches of ids, with a memory budget and a deadline.
+//
+// It reads any term.Dataset, such as *triplestore.Snapshot or the naive store; neither imports this package.
 package exec
 
 import (
@@ -73,7 +76,7 @@ type Rows struct {
 }
 
 // Run starts a plan. Nothing is computed before the first Next.
-func Run(ctx context.Context, p *plan.Plan, ds Dataset, opts Options) (*Rows, error) {
+func Run(ctx context.Context, p *plan.Plan, ds term.Dataset, opts Options) (*Rows, error) {
 	if opts.Memory == 0 {
 		opts.Memory = DefaultMemory
 	}

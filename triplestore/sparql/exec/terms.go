@@ -12,7 +12,7 @@ import (
 //
 // One belongs to a goroutine; those of one query share what is known of computed terms.
 type terms struct {
-	ds     Dataset
+	ds     term.Dataset
 	budget *budget
 	locals *locals
 	local  []term.Key // the computed terms as of the last look: those that there are never change
@@ -39,7 +39,7 @@ const (
 	maxCache   = 1 << 15
 )
 
-func newTerms(ds Dataset, constants []term.Key, b *budget) *terms {
+func newTerms(ds term.Dataset, constants []term.Key, b *budget) *terms {
 	l := &locals{keys: slices.Clone(constants), ids: map[term.Key]term.ID{}}
 	for i, k := range constants {
 		l.ids[k] = term.Make(term.TagLocal, uint64(i)+1)

@@ -120,7 +120,7 @@ func evaluate(x *conformance.Test, w way) (*conformance.Result, string, error) {
 }
 
 // solve plans and runs a query and gives its rows in terms.
-func solve(ctx context.Context, q *algebra.Query, ds exec.Dataset, w way) (rows [][]term.Key, printed string, err error) {
+func solve(ctx context.Context, q *algebra.Query, ds term.Dataset, w way) (rows [][]term.Key, printed string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			panic(fmt.Sprintf("%v\n%s", r, printed))

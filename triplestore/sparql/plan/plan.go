@@ -14,7 +14,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Statistics is what the planner asks of a dataset; every exec.Dataset is one.
+// Statistics is what the planner asks of a dataset; every term.Dataset is one.
 type Statistics interface {
 	Orders() []term.Order
 	Estimate(p term.Pattern) term.Estimate
