@@ -6,8 +6,6 @@ import (
 
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/sparql/plan"
-	"odarchive/triplestore/sparql/syntax"
 )
 
 // outcomes is how the engine's errors are told. Their texts are written for the person who asked.
@@ -19,6 +17,7 @@ var outcomes = []struct {
 	{sparql.ErrTimeout, http.StatusServiceUnavailable, "The query took too long"},
 	{sparql.ErrMemory, http.StatusUnprocessableEntity, "The query needs too much memory"},
 	{sparql.ErrRows, http.StatusUnprocessableEntity, "The result is too large"},
+	{sparql.ErrQueryTooLarge, http.StatusUnprocessableEntity, "The query is too large"},
 	{sparql.ErrTooLarge, http.StatusUnprocessableEntity, "Too large"},
 	{sparql.ErrForbidden, http.StatusForbidden, "Not allowed"},
 	{sparql.ErrRemote, http.StatusBadGateway, "Another server failed"},
@@ -30,7 +29,7 @@ var outcomes = []struct {
 
 // Answer gives an error of the engine the status and the words it is told with over HTTP; others pass.
 func Answer(err error) error {
-	var s *syntax.Error
+	var s *sparql.SyntaxError
 	if errors.As(err, &s) {
 		fields := []any{"line", s.Line, "column", s.Col, "found", s.Found}
 		if s.Expected != "" {
@@ -40,10 +39,6 @@ func Answer(err error) error {
 			fields = append(fields, "hint", s.Hint)
 		}
 		return problem.With(http.StatusBadRequest, "Syntax error", err, fields...)
-	}
-	var large *plan.TooLargeError
-	if errors.As(err, &large) {
-		return problem.Wrap(http.StatusUnprocessableEntity, "The query is too large", err)
 	}
 	for _, o := range outcomes {
 		if errors.Is(err, o.err) {

@@ -15,7 +15,6 @@ import (
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/sparql/results"
 )
 
@@ -43,8 +42,8 @@ func graphSyntaxes() []rdfio.Syntax {
 }
 
 // choose finds the format that the client likes best for a query's kind of answer.
-func (h *Handler) choose(r *http.Request, req *request, q *algebra.Query) (format, error) {
-	graph := q.Form == algebra.Construct || q.Form == algebra.Describe
+func (h *Handler) choose(r *http.Request, req *request, q *sparql.Query) (format, error) {
+	graph := q.Kind() == sparql.Triples
 	if req.explain {
 		return format{rows: results.Table}, nil
 	}
@@ -239,14 +238,14 @@ func pageHead(r *http.Request) string {
 const pageTail = "</body></html>\n"
 
 // explain runs the query to its end, and tells what it did instead of what it found.
-func explain(w http.ResponseWriter, q *algebra.Query, res *sparql.Results) error {
+func explain(w http.ResponseWriter, q *sparql.Query, res *sparql.Results) error {
 	began := time.Now()
 	n, err := drain(res)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err = fmt.Fprintf(w, "%s\n%s\n%d results in %s\n", algebra.SSE(q.Pattern), res.Explain(), n, time.Since(began).Round(time.Microsecond))
+	_, err = fmt.Fprintf(w, "%s\n%s\n%d results in %s\n", q.Algebra(), res.Explain(), n, time.Since(began).Round(time.Microsecond))
 	return err
 }
 

@@ -25,16 +25,15 @@ import (
 
 // Options of an Engine. The zero value works: no SERVICE, no LOAD, nothing logged.
 type Options struct {
-	Timeout    time.Duration  // of a query or update that asks for none; default 60 s
-	MaxTimeout time.Duration  // what may be asked for at most; default 10 min
-	Memory     int64          // bytes one query may hold; default 512 MiB
-	MaxRows    int64          // rows or triples of one result; 0: no limit
-	Workers    int            // processors that its queries may keep busy by helping each other; default: those there are
-	Syntax     syntax.Options // limits on texts
-	Service    *Federation    // asks other endpoints for SERVICE; nil refuses
-	Fetch      Fetch          // fetches documents for LOAD; nil refuses
-	MaxLoad    int64          // triples that one update may LOAD; default 10 million
-	Slow       time.Duration  // queries that take longer are logged; 0: none
+	Timeout    time.Duration // of a query or update that asks for none; default 60 s
+	MaxTimeout time.Duration // what may be asked for at most; default 10 min
+	Memory     int64         // bytes one query may hold; default 512 MiB
+	MaxRows    int64         // rows or triples of one result; 0: no limit
+	Workers    int           // processors that its queries may keep busy by helping each other; default: those there are
+	Service    *Federation   // asks other endpoints for SERVICE; nil refuses
+	Fetch      Fetch         // fetches documents for LOAD; nil refuses
+	MaxLoad    int64         // triples that one update may LOAD; default 10 million
+	Slow       time.Duration // queries that take longer are logged; 0: none
 	Log        *slog.Logger
 }
 
@@ -96,8 +95,25 @@ func New(o Options) *Engine {
 	return &Engine{opts: o, turn: make(chan struct{}, 1), workers: exec.NewWorkers(o.Workers)}
 }
 
-// Query answers a query over one state of a store. The Results must be closed; they use ds until then. Errors are
-// *syntax.Error for a text that is no query; ErrTimeout, ErrMemory, ... where a limit was met.
+// Query is a parsed query, ready for Run. It may be run many times.
+type Query struct{ algebra *algebra.Query }
+
+// Kind returns the kind of results that the query has.
+func (q *Query) Kind() Kind {
+	switch q.algebra.Form {
+	case algebra.Select:
+		return Solutions
+	case algebra.Ask:
+		return Boolean
+	}
+	return Triples
+}
+
+// Algebra returns the query's pattern as an S-expression of SPARQL algebra (§18.2), before optimisation.
+func (q *Query) Algebra() string { return algebra.SSE(q.algebra.Pattern) }
+
+// Query answers a query over one state of a store. The caller must close the Results, which read ds until then.
+// The error is a *SyntaxError if text is not a query, or one of ErrTimeout, ErrMemory, ErrQueryTooLarge.
 func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o QueryOptions) (*Results, error) {
 	q, err := e.Prepare(text, o)
 	if err != nil {
@@ -107,8 +123,8 @@ func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o Quer
 }
 
 // Prepare parses and translates a query, and gives it the dataset and dialect that o asks for.
-func (e *Engine) Prepare(text string, o QueryOptions) (*algebra.Query, error) {
-	tree, err := syntax.ParseQuery(text, o.Base, e.opts.Syntax)
+func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
+	tree, err := syntax.ParseQuery(text, o.Base, syntax.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +138,12 @@ func (e *Engine) Prepare(text string, o QueryOptions) (*algebra.Query, error) {
 	if o.Dialect {
 		q = algebra.Historical(q)
 	}
-	return q, nil
+	return &Query{q}, nil
 }
 
 // Run answers a query that has been prepared.
-func (e *Engine) Run(ctx context.Context, ds term.Dataset, q *algebra.Query, o QueryOptions) (*Results, error) {
+func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o QueryOptions) (*Results, error) {
+	q := query.algebra
 	if o.UnionDefault && q.From == nil && q.FromNamed == nil {
 		ds = unionDefault(ds)
 	}
@@ -136,17 +153,15 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, q *algebra.Query, o Q
 		cancel()
 		return nil, err
 	}
-	r := &Results{Vars: names(q.Vars), Prefixes: q.Prefixes, solutions: s, cancel: cancel, max: e.maxRows(o)}
-	r.watch(e, q, time.Now())
+	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, solutions: s, cancel: cancel, max: e.maxRows(o)}
+	r.watch(e, query, time.Now())
 	switch q.Form {
-	case algebra.Select:
-		r.Kind = Solutions
 	case algebra.Ask:
 		err = r.ask()
 	case algebra.Construct:
-		r.Kind, r.triples = Triples, newTemplate(q.Template, s, s.Columns())
+		r.triples = newTemplate(q.Template, s, s.Columns())
 	case algebra.Describe:
-		r.Kind, r.triples = Triples, newDescription(ctx, ds, q, s, s.Columns())
+		r.triples = newDescription(ctx, ds, q, s, s.Columns())
 	}
 	if err != nil {
 		r.Close()

@@ -6,33 +6,46 @@ import (
 	"time"
 
 	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/sparql/plan"
+	"odarchive/triplestore/sparql/syntax"
 )
 
-// Errors a caller may want to decide on. A text that is no query or update gives a *syntax.Error instead.
+// Errors that errors.Is finds in the errors of an Engine and of Results.
 var (
-	ErrTimeout     = exec.ErrTimeout // wrapped in an *exec.LimitError, as ErrMemory and ErrRows are
-	ErrMemory      = exec.ErrMemory
-	ErrRows        = exec.ErrRows
-	ErrTooLarge    = errors.New("over the size limit")
-	ErrForbidden   = errors.New("not allowed")
-	ErrRemote      = errors.New("another server failed") // SERVICE or LOAD, not silent
-	ErrNoEndpoint  = exec.ErrNoEndpoint
-	ErrGraphExists = errors.New("the graph exists already")
-	ErrNoGraph     = errors.New("there is no such graph")
-	// ErrUsing: the protocol's using-graph-uri together with USING or WITH in the request.
+	// ErrTimeout, ErrMemory and ErrRows are limits on running queries; each is wrapped in a *LimitError.
+	ErrTimeout = exec.ErrTimeout
+	ErrMemory  = exec.ErrMemory
+	ErrRows    = exec.ErrRows
+
+	ErrQueryTooLarge = plan.ErrTooLarge                    // too deep, or too many variables
+	ErrTooLarge      = errors.New("over the size limit")   // a document of LOAD, or an answer to SERVICE
+	ErrForbidden     = errors.New("not allowed")           // SERVICE or LOAD, by the Options
+	ErrRemote        = errors.New("another server failed") // SERVICE or LOAD, without SILENT
+	ErrNoEndpoint    = exec.ErrNoEndpoint                  // SERVICE ?var, where ?var is not bound to an IRI
+	ErrGraphExists   = errors.New("the graph exists already")
+	ErrNoGraph       = errors.New("there is no such graph")
+	// ErrUsing means that UpdateOptions name a dataset and the request has USING or WITH.
 	ErrUsing = errors.New("the dataset is given twice: by the protocol and by USING or WITH in the update")
 )
 
+// SyntaxError says where and why a text is not SPARQL. Its fields are Line and Col, counted from 1 in characters, and
+// the strings Found, Expected, Problem and Hint, which may be empty.
+type SyntaxError = syntax.Error
+
+// LimitError reports the limit that ended a query. Its Limit is ErrTimeout, ErrMemory or ErrRows, its Value the limit
+// in nanoseconds, bytes or rows.
+type LimitError = exec.LimitError
+
 func timeLimit(d time.Duration) error {
-	return &exec.LimitError{Limit: exec.ErrTimeout, Value: int64(d)}
+	return &LimitError{Limit: ErrTimeout, Value: int64(d)}
 }
 
 func memoryLimit(bytes int64) error {
-	return &exec.LimitError{Limit: exec.ErrMemory, Value: bytes}
+	return &LimitError{Limit: ErrMemory, Value: bytes}
 }
 
 func rowLimit(rows int64) error {
-	return &exec.LimitError{Limit: exec.ErrRows, Value: rows}
+	return &LimitError{Limit: ErrRows, Value: rows}
 }
 
 // cause says why work under ctx ended: its deadline is our limit, another end is the caller's doing.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/term"
 )
 
@@ -125,7 +124,6 @@ func (r *Results) Close() {
 
 // ask reads whether there is a solution.
 func (r *Results) ask() error {
-	r.Kind = Boolean
 	_, err := r.solutions.Next()
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -135,13 +133,13 @@ func (r *Results) ask() error {
 }
 
 // watch logs a query that was slow.
-func (r *Results) watch(e *Engine, q *algebra.Query, began time.Time) {
+func (r *Results) watch(e *Engine, q *Query, began time.Time) {
 	if e.opts.Slow <= 0 {
 		return
 	}
 	r.closed = func(rows int64, err error) {
 		if took := time.Since(began); took >= e.opts.Slow {
-			e.opts.Log.Info("slow query", "took", took, "rows", rows, "err", err, "algebra", shorten(algebra.SSE(q.Pattern)))
+			e.opts.Log.Info("slow query", "took", took, "rows", rows, "err", err, "algebra", shorten(q.Algebra()))
 		}
 	}
 }

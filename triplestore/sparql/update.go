@@ -29,7 +29,7 @@ type Updated struct{ Inserted, Deleted int64 } // quads named, whether or not th
 // does the request take the writers' turn, to write down what it found. So no writer, a crawl above all, ever waits for a
 // pattern or for the network. Updates of one Engine run one after the other: each sees all of those before it.
 func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptions) (Updated, error) {
-	ops, err := e.PrepareUpdate(text, o)
+	ops, err := prepareUpdate(text, o)
 	if err != nil {
 		return Updated{}, err
 	}
@@ -85,13 +85,9 @@ func dropAlone(ctx context.Context, s Store, d Dropper, t algebra.GraphTarget) (
 	return done, nil
 }
 
-// PrepareUpdate parses and translates an update, and gives it the dataset that o asks for.
-func (e *Engine) PrepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
-	limits := e.opts.Syntax
-	if limits.MaxBytes > 0 && limits.MaxBytes < syntax.DefaultUpdateBytes {
-		limits.MaxBytes = 0 // the limit of queries is not meant for data
-	}
-	tree, err := syntax.ParseUpdate(text, o.Base, limits)
+// prepareUpdate parses and translates an update, and sets the dataset of o.
+func prepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
+	tree, err := syntax.ParseUpdate(text, o.Base, syntax.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -61,11 +61,11 @@ const maxDepth = 1000
 // build plans one operator.
 func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
 	if b.depth++; b.depth > maxDepth {
-		return nil, &TooLargeError{fmt.Sprintf("patterns nested deeper than %d", maxDepth)}
+		return nil, fmt.Errorf("%w: patterns nested deeper than %d", ErrTooLarge, maxDepth)
 	}
 	defer func() { b.depth-- }()
 	if len(b.plan.Vars) > maxVars {
-		return nil, &TooLargeError{fmt.Sprintf("more than %d variables", maxVars)}
+		return nil, fmt.Errorf("%w: more than %d variables", ErrTooLarge, maxVars)
 	}
 	switch op := op.(type) {
 	case nil:

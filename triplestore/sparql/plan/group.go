@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"odarchive/triplestore/sparql/algebra"
 )
 
@@ -76,7 +78,7 @@ func nodeFactor(n Node) factor {
 // flatten gathers the joins of op into one group.
 func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 	if b.depth++; b.depth > maxDepth {
-		return nil, &TooLargeError{"patterns nested too deep"}
+		return nil, fmt.Errorf("%w: patterns nested too deep", ErrTooLarge)
 	}
 	defer func() { b.depth-- }()
 	switch op := op.(type) {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"odarchive/triplestore/sparql/algebra"
 	"odarchive/triplestore/term"
 )
@@ -56,7 +58,7 @@ func (b *builder) endpoint(n algebra.Node, sc scope) (Pos, error) {
 		return Pos{Slot: b.slot(sc, n.Var)}, nil
 	}
 	if n.Triple != nil {
-		return Pos{}, &TooLargeError{"a triple term with variables at the end of a path"}
+		return Pos{}, fmt.Errorf("%w: a triple term with variables at the end of a path", ErrTooLarge)
 	}
 	id, err := b.constant(n.Term)
 	return Pos{ID: id, Slot: -1}, err
@@ -64,7 +66,7 @@ func (b *builder) endpoint(n algebra.Node, sc scope) (Pos, error) {
 
 func (b *builder) compilePath(p algebra.Path) (Path, error) {
 	if b.depth++; b.depth > maxDepth {
-		return nil, &TooLargeError{"a path nested too deep"}
+		return nil, fmt.Errorf("%w: a path nested too deep", ErrTooLarge)
 	}
 	defer func() { b.depth-- }()
 	two := func(l, r algebra.Path) (Path, Path, error) {
@@ -117,7 +119,7 @@ func (b *builder) compilePath(p algebra.Path) (Path, error) {
 		}
 		return n, err
 	}
-	return nil, &TooLargeError{"an unknown kind of path"}
+	return nil, fmt.Errorf("%w: an unknown kind of path", ErrTooLarge)
 }
 
 // pathRows guesses the pairs of a path and the partners of one node.

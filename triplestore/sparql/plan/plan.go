@@ -8,6 +8,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 
 	"odarchive/triplestore/sparql/algebra"
@@ -65,10 +66,8 @@ type Plan struct {
 // maxVars bounds the slots of one plan, and maxNodes its operators.
 const maxVars = 20000
 
-// TooLargeError is returned for a query beyond the planner's limits.
-type TooLargeError struct{ What string }
-
-func (e *TooLargeError) Error() string { return "plan: the query is too large: " + e.What }
+// ErrTooLarge is the error for a query beyond the planner's limits.
+var ErrTooLarge = errors.New("plan: the query is too large")
 
 // Optimise plans a pattern. out are the variables the caller wants, in order. from and fromNamed are the graphs
 // of a FROM clause (both nil: none).
