@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/exec"
-	"odarchive/triplestore/sparql/oracle"
-	"odarchive/triplestore/sparql/plan"
-	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/exec"
+	"odarchive/triplestore/sparql/internal/oracle"
+	"odarchive/triplestore/sparql/internal/plan"
+	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
 )
 

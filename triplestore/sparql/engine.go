@@ -17,9 +17,9 @@ import (
 	"runtime"
 	"time"
 
-	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/exec"
-	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/exec"
+	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"odarchive/triplestore/sparql/exec"
-	"odarchive/triplestore/sparql/plan"
-	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/sparql/internal/exec"
+	"odarchive/triplestore/sparql/internal/plan"
+	"odarchive/triplestore/sparql/internal/syntax"
 )
 
 // Errors that errors.Is finds in the errors of an Engine and of Results.

@@ -3,7 +3,7 @@ package sparql
 import (
 	"fmt"
 
-	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 )
 

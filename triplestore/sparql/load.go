@@ -9,7 +9,7 @@ import (
 	"path"
 
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 )
 

@@ -16,7 +16,7 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/conformance"
-	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 
-	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/exec"
-	"odarchive/triplestore/sparql/plan"
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/exec"
+	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 

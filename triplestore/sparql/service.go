@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/exec"
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/exec"
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/sparql/algebra"
+	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/sparql/algebra"
-	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
 )
 

@@ -15,8 +15,8 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/conformance"
+	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/sparql/results"
-	"odarchive/triplestore/sparql/syntax"
 	"odarchive/triplestore/term"
 )
 

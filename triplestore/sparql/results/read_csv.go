@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"odarchive/triplestore/sparql/syntax"
+	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
 )
 

@@ -1,0 +1,280 @@
+package exec
+
+import (
+	"odarchive/triplestore/sparql/internal/expr"
+	"odarchive/triplestore/sparql/internal/plan"
+	"odarchive/triplestore/term"
+)
+
+// aggregate is one set function over all groups. Counts and sums of inline integers stay numbers in a slice, minima and
+// maxima of inline ids of one kind stay ids; everything else goes through an accumulator for each group.
+type aggregate struct {
+	q        *query
+	a        plan.Aggregate
+	ev       *evaluator
+	col      int     // the argument is this column; -1
+	solution []int   // COUNT(DISTINCT *): the columns of the solution
+	n        []int64 // COUNT, or the sum so far
+	of       []int64 // AVG: how many values the sum has
+	best     []term.ID
+	accs     []expr.Accumulator
+	sizes    int
+	seen     *idSet // distinct values by group
+	row      []term.ID
+	keys     []term.Key
+}
+
+const accumulatorSize = 160
+
+func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
+	g := &aggregate{q: q, a: a, col: -1}
+	if _, ok := expr.NewAccumulator(a.Func, "", false); !ok {
+		return nil, &UnknownAggregateError{a.Func}
+	}
+	if a.Arg != nil {
+		if len(a.Arg.Slots) == 1 && plan.IsVar(*a.Arg) {
+			g.col = index(cols, a.Arg.Slots[0])
+		}
+		if g.col < 0 {
+			ev, err := q.evaluator(*a.Arg, cols)
+			if err != nil {
+				return nil, err
+			}
+			g.ev = ev
+		}
+	}
+	if a.Distinct && a.Func != "MIN" && a.Func != "MAX" && a.Func != "SAMPLE" {
+		width := 2
+		if a.Arg == nil {
+			for _, s := range a.Of {
+				if c := index(cols, s); c >= 0 {
+					g.solution = append(g.solution, c)
+				}
+			}
+			width = 1 + len(g.solution)
+		}
+		g.seen = newIDSet(width, q.budget)
+		g.row = make([]term.ID, width)
+	}
+	return g, nil
+}
+
+// UnknownAggregateError names a set function that does not exist.
+type UnknownAggregateError struct{ Func string }
+
+func (e *UnknownAggregateError) Error() string { return "exec: unknown aggregate " + e.Func }
+
+func (g *aggregate) grow(groups int) {
+	for len(g.n) < groups {
+		g.n = append(g.n, 0)
+		g.of = append(g.of, 0)
+		g.best = append(g.best, 0)
+		g.accs = append(g.accs, nil)
+	}
+}
+
+// add takes the rows of a batch; nrs are their groups.
+func (g *aggregate) add(b *batch, nrs []int32) error {
+	switch {
+	case g.a.Arg == nil:
+		return g.countRows(b, nrs)
+	case g.col >= 0:
+		return g.addIDs(b.cols[g.col][:b.n], nrs)
+	}
+	if err := g.ev.begin(b); err != nil {
+		return err
+	}
+	first := g.q.solved
+	g.q.solved += uint64(b.n)
+	for i, nr := range nrs {
+		g.ev.env.Solution = first + uint64(i) + 1
+		v, err := g.ev.value(i)
+		if err != nil {
+			return err
+		}
+		if g.seen != nil && !v.IsErr() {
+			id, err := g.q.valueID(v)
+			if err != nil {
+				return err
+			}
+			if fresh, err := g.fresh(nr, id); err != nil || !fresh {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if g.a.Func == "COUNT" {
+			if !v.IsErr() {
+				g.n[nr]++
+			}
+			continue
+		}
+		if err := g.accumulate(nr, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countRows is COUNT(*) and COUNT(DISTINCT *).
+func (g *aggregate) countRows(b *batch, nrs []int32) error {
+	if g.seen == nil {
+		for _, nr := range nrs {
+			g.n[nr]++
+		}
+		return nil
+	}
+	for i, nr := range nrs {
+		g.row[0] = term.ID(nr) + 1
+		for k, c := range g.solution {
+			g.row[1+k] = b.cols[c][i]
+		}
+		_, fresh, err := g.seen.add(g.row)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			g.n[nr]++
+		}
+	}
+	return nil
+}
+
+func (g *aggregate) fresh(nr int32, id term.ID) (bool, error) {
+	g.row[0], g.row[1] = term.ID(nr)+1, id
+	_, fresh, err := g.seen.add(g.row)
+	return fresh, err
+}
+
+// addIDs takes a column as it is, and turns into values only what its short cuts do not cover.
+func (g *aggregate) addIDs(ids []term.ID, nrs []int32) error {
+	var slow []int32 // rows that need their values
+	for i, id := range ids {
+		nr := nrs[i]
+		if g.seen != nil && id != 0 {
+			if fresh, err := g.fresh(nr, id); err != nil {
+				return err
+			} else if !fresh {
+				continue
+			}
+		}
+		switch g.a.Func {
+		case "COUNT":
+			if id != 0 {
+				g.n[nr]++
+			}
+			continue
+		case "SUM", "AVG":
+			if v, ok := id.Int(); ok && g.accs[nr] == nil {
+				if s := g.n[nr] + v; (s > g.n[nr]) == (v > 0) {
+					g.n[nr] = s
+					g.of[nr]++
+					continue
+				}
+			}
+		case "SAMPLE":
+			if g.best[nr] == 0 {
+				g.best[nr] = id
+			}
+			continue
+		case "MIN", "MAX":
+			if g.extreme(nr, id) {
+				continue
+			}
+		}
+		slow = append(slow, int32(i))
+	}
+	if len(slow) == 0 {
+		return nil
+	}
+	want := make([]term.ID, len(slow))
+	for i, r := range slow {
+		want[i] = ids[r]
+	}
+	if cap(g.keys) < len(want) {
+		g.keys = make([]term.Key, len(want))
+	}
+	keys := g.keys[:len(want)]
+	if err := g.q.terms.resolve(want, keys); err != nil {
+		return err
+	}
+	for i, r := range slow {
+		if err := g.accumulate(nrs[r], expr.FromKey(keys[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extreme keeps the least or greatest id while all ids of a group are of one inline kind in value order.
+func (g *aggregate) extreme(nr int32, id term.ID) bool {
+	if id == 0 {
+		return true // unbound values are left out
+	}
+	t := id.Tag()
+	if g.accs[nr] != nil || !expr.InlineOrder(t) || (t == term.TagDateTime || t == term.TagDate) && id&(1<<11-1) == 0 {
+		return false
+	}
+	best := g.best[nr]
+	switch {
+	case best == 0:
+		g.best[nr] = id
+	case best.Tag() != t:
+		return false
+	case g.a.Func == "MIN" && id < best || g.a.Func == "MAX" && id > best:
+		g.best[nr] = id
+	}
+	return true
+}
+
+// accumulate hands a value to the accumulator of a group, which takes over what the short cuts have so far.
+func (g *aggregate) accumulate(nr int32, v expr.Value) error {
+	acc := g.accs[nr]
+	if acc == nil {
+		if err := g.q.budget.take(accumulatorSize); err != nil {
+			return err
+		}
+		g.sizes += accumulatorSize
+		acc, _ = expr.NewAccumulator(g.a.Func, g.a.Separator, false)
+		switch {
+		case g.a.Func == "SUM" || g.a.Func == "AVG":
+			expr.Resume(acc, g.n[nr], g.of[nr])
+		case g.best[nr] != 0:
+			v, _ := expr.FromID(g.best[nr])
+			acc.Add(v)
+		}
+		g.accs[nr] = acc
+	}
+	before := acc.Size()
+	acc.Add(v)
+	grown := acc.Size() - before
+	g.sizes += grown
+	return g.q.budget.take(grown)
+}
+
+// result of one group.
+func (g *aggregate) result(nr int) expr.Value {
+	if acc := g.accs[nr]; acc != nil {
+		return acc.Result()
+	}
+	switch g.a.Func {
+	case "COUNT", "SUM":
+		return expr.NewInt(g.n[nr])
+	case "MIN", "MAX", "SAMPLE":
+		return expr.OfID(g.best[nr])
+	}
+	acc, _ := expr.NewAccumulator(g.a.Func, g.a.Separator, false)
+	if g.a.Func == "AVG" {
+		expr.Resume(acc, g.n[nr], g.of[nr])
+	}
+	return acc.Result()
+}
+
+func (g *aggregate) free() {
+	g.q.budget.give(g.sizes)
+	g.sizes = 0
+	if g.seen != nil {
+		g.seen.free()
+	}
+}

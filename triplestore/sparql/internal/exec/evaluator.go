@@ -1,0 +1,159 @@
+package exec
+
+import (
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/expr"
+	"odarchive/triplestore/sparql/internal/plan"
+	"odarchive/triplestore/term"
+)
+
+// evaluator runs one program over batches: it fetches the terms that the program needs, all of a batch at once.
+type evaluator struct {
+	q    *query
+	prog *expr.Program
+	env  expr.Env
+	keys [][]term.Key
+
+	one   int // the one column that the value depends on; -1: several, none, or more than columns
+	known outcomes
+	part  batch
+	rows  []int32 // of the batch, whose values are being computed
+}
+
+func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
+	slot := func(v algebra.Var) int { return index(cols, q.plan.Slot(v)) }
+	prog, err := expr.Compile(e.Expr, slot, q.exprs)
+	if err != nil {
+		return nil, err
+	}
+	ev := &evaluator{q: q, prog: prog, keys: make([][]term.Key, len(cols)), one: -1}
+	ev.env.Keys = ev.keys
+	if prog.Pure && len(prog.Slots) == 1 {
+		ev.one = prog.Slots[0]
+	}
+	return ev, nil
+}
+
+// begin prepares a batch for value.
+func (ev *evaluator) begin(b *batch) error {
+	ev.env.Cols = b.cols
+	for _, c := range ev.prog.Terms {
+		if cap(ev.keys[c]) < b.n {
+			ev.keys[c] = make([]term.Key, b.n)
+		}
+		ev.keys[c] = ev.keys[c][:b.n]
+		if err := ev.q.terms.resolveStored(b.cols[c][:b.n], ev.keys[c]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value of row i of the batch. Where texts are read, which may be long, it looks whether the query goes on.
+func (ev *evaluator) value(i int) (expr.Value, error) {
+	if len(ev.prog.Terms) > 0 || i&63 == 0 {
+		if err := ev.q.check(); err != nil {
+			return expr.Value{}, err
+		}
+	}
+	ev.env.Row = i
+	return ev.prog.Eval(&ev.env), nil
+}
+
+// ids puts the values of a batch into out, as ids; an error is the zero id. What depends on one column is computed once
+// for each of its ids, as far as they are remembered.
+func (ev *evaluator) ids(b *batch, first uint64, out []term.ID) error {
+	if ev.one < 0 || b.cols[ev.one] == nil {
+		if err := ev.begin(b); err != nil {
+			return err
+		}
+		for i := range b.n {
+			ev.env.Solution = first + uint64(i) + 1
+			v, err := ev.value(i)
+			if err != nil {
+				return err
+			}
+			if out[i], err = ev.q.valueID(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	col := b.cols[ev.one][:b.n]
+	ev.rows = ev.rows[:0]
+	if len(ev.part.cols) < len(b.cols) {
+		ev.part.cols = make([][]term.ID, len(b.cols))
+	}
+	want := ev.part.cols[ev.one][:0]
+	for i, id := range col {
+		known := ev.known.slot(id)
+		switch {
+		case known.set && known.id == id:
+			out[i] = known.value
+		default:
+			if n := len(want); n == 0 || want[n-1] != id {
+				want = append(want, id)
+			}
+			ev.rows = append(ev.rows, int32(i))
+		}
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	ev.part.cols[ev.one], ev.part.n = want, len(want)
+	if err := ev.begin(&ev.part); err != nil {
+		return err
+	}
+	at := -1
+	var value term.ID
+	for _, i := range ev.rows {
+		if id := col[i]; at < 0 || want[at] != id {
+			at++
+			v, err := ev.value(at)
+			if err != nil {
+				return err
+			}
+			if value, err = ev.q.valueID(v); err != nil {
+				return err
+			}
+			*ev.known.slot(id) = outcome{id, value, true}
+		}
+		out[i] = value
+	}
+	ev.known.grow(len(want))
+	return nil
+}
+
+// outcome is the value that an expression has for an id.
+type outcome struct {
+	id, value term.ID
+	set       bool
+}
+
+// outcomes are the last ones, direct-mapped; they grow with what they miss.
+type outcomes struct {
+	slots  []outcome // a power of two
+	misses int
+}
+
+const maxOutcomes = 1 << 13
+
+func (o *outcomes) slot(id term.ID) *outcome {
+	if o.slots == nil {
+		o.slots = make([]outcome, 64)
+	}
+	return &o.slots[uint64(id)*hashFactor>>32&uint64(len(o.slots)-1)]
+}
+
+func (o *outcomes) grow(misses int) {
+	if o.misses += misses; o.misses <= len(o.slots) || len(o.slots) >= maxOutcomes {
+		return
+	}
+	old := o.slots
+	o.slots = make([]outcome, min(maxOutcomes, 8*len(old)))
+	for _, x := range old {
+		if x.set {
+			*o.slot(x.id) = x
+		}
+	}
+}

@@ -1,0 +1,360 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+
+	"odarchive/triplestore/sparql/internal/plan"
+	"odarchive/triplestore/term"
+)
+
+// walker follows property paths in one graph (SPARQL 1.1 §18.4, §9.3).
+type walker struct {
+	q     *query
+	graph plan.Pos
+	next  map[nextKey][]term.ID // distinct successors, of paths that are repeated
+	paid  int
+}
+
+// nextKey is a node and the number of a repeated path.
+type nextKey struct {
+	path    plan.Path
+	node    term.ID
+	forward bool
+}
+
+func (q *query) walker(graph term.ID) *walker {
+	return &walker{q: q, graph: plan.Pos{ID: graph, Slot: -1}}
+}
+
+func (w *walker) free() {
+	w.q.budget.give(w.paid)
+	w.paid, w.next = 0, nil
+}
+
+// hop is a start, by its index, and where a path leads from it.
+type hop struct {
+	from int
+	to   term.ID
+}
+
+// follow gives the ends of a path from each of the starts, which ascend and differ. Solutions repeat as often as the path
+// has ways, except under *, + and ?.
+func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, error) {
+	switch p := p.(type) {
+	case plan.Step:
+		return w.step(p.ID, starts, forward, nil)
+	case plan.Inverse:
+		return w.follow(p.Path, starts, !forward)
+	case plan.Alt:
+		l, err := w.follow(p.L, starts, forward)
+		if err != nil {
+			return nil, err
+		}
+		r, err := w.follow(p.R, starts, forward)
+		return append(l, r...), err
+	case plan.Seq:
+		first, second := p.L, p.R
+		if !forward {
+			first, second = second, first
+		}
+		return w.sequence(first, second, starts, forward)
+	case plan.Not:
+		var out []hop
+		if p.Forward != nil {
+			hops, err := w.step(0, starts, forward, sortedIDs(p.Forward))
+			if err != nil {
+				return nil, err
+			}
+			out = hops
+		}
+		if p.Backward != nil {
+			hops, err := w.step(0, starts, !forward, sortedIDs(p.Backward))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, hops...)
+		}
+		return out, nil
+	case plan.Many:
+		var out []hop
+		for i, s := range starts {
+			ends, err := w.closure(p, s, forward)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range ends {
+				out = append(out, hop{i, e})
+			}
+			if err := w.q.budget.take(len(ends) * hopSize); err != nil {
+				return nil, err
+			}
+			w.paid += len(ends) * hopSize
+		}
+		return out, nil
+	}
+	return nil, nil
+}
+
+// step follows one predicate, or every one but those excluded.
+func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []term.ID) ([]hop, error) {
+	if pred == 0 && except == nil {
+		return nil, nil // a predicate that no quad has
+	}
+	pos := [4]plan.Pos{{Slot: -1}, {ID: pred, Slot: -1}, {Slot: -1}, w.graph}
+	order := term.SPO
+	if !forward {
+		order = term.OSP
+		if pred != 0 {
+			order = term.POS
+		}
+	} else if pred != 0 && slices.Contains(w.q.ds.Orders(), term.PSO) && len(starts) > 4 {
+		order = term.PSO
+	}
+	var out []hop
+	if len(starts) == 1 { // a pattern with its start reads nothing else
+		if forward {
+			pos[0].ID = starts[0]
+		} else {
+			pos[2].ID = starts[0]
+		}
+	}
+	src := w.q.source(pos, order)
+	defer src.close()
+	less := lessIn(order)
+	var pend []term.IDQuad
+	for i, s := range starts {
+		if s.Tag() == term.TagLocal {
+			continue
+		}
+		target := constants(pos)
+		target.G = 0
+		if forward {
+			target.S = s
+		} else {
+			target.O = s
+		}
+		if len(pend) == 0 || less(&pend[len(pend)-1], &target) {
+			src.seek(target)
+			var err error
+			if pend, err = src.next(); err != nil {
+				return nil, err
+			}
+			if len(pend) == 0 {
+				break
+			}
+		}
+		n, _ := slices.BinarySearchFunc(pend, target, func(x, t term.IDQuad) int {
+			if less(&x, &t) {
+				return -1
+			}
+			return 1
+		})
+		pend = pend[n:]
+		for {
+			k := 0
+			for k < len(pend) {
+				x := &pend[k]
+				start, end := x.S, x.O
+				if !forward {
+					start, end = end, start
+				}
+				if start != s || pred != 0 && x.P != pred {
+					break
+				}
+				if _, no := slices.BinarySearch(except, x.P); !no {
+					out = append(out, hop{i, end})
+				}
+				k++
+			}
+			if k < len(pend) {
+				pend = pend[k:]
+				break
+			}
+			var err error
+			if pend, err = src.next(); err != nil {
+				return nil, err
+			}
+			if len(pend) == 0 {
+				return out, nil
+			}
+		}
+	}
+	return out, nil
+}
+
+func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward bool) ([]hop, error) {
+	hops, err := w.follow(first, starts, forward)
+	if err != nil {
+		return nil, err
+	}
+	mids := make([]term.ID, len(hops))
+	for i, h := range hops {
+		mids[i] = h.to
+	}
+	if err := w.q.sortIDs(mids); err != nil {
+		return nil, err
+	}
+	mids = slices.Compact(mids)
+	further, err := w.follow(second, mids, forward)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(further, func(a, b hop) int { return a.from - b.from })
+	heads := make([]int, len(mids)+1)
+	for _, h := range further {
+		heads[h.from+1]++
+	}
+	for i := range mids {
+		heads[i+1] += heads[i]
+	}
+	var out []hop
+	for i, h := range hops {
+		m, _ := slices.BinarySearch(mids, h.to)
+		ways := further[heads[m]:heads[m+1]]
+		w.paid += len(ways) * hopSize
+		if err := w.q.budget.take(len(ways) * hopSize); err != nil {
+			return nil, err
+		}
+		for _, f := range ways {
+			out = append(out, hop{h.from, f.to})
+		}
+		if i&(1<<12-1) == 0 || len(ways) > 1<<12 {
+			if err := w.q.check(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+const hopSize = 16
+
+// sortIDs sorts ids; many of them in parts, so that it ends when the query does.
+func (q *query) sortIDs(ids []term.ID) error {
+	const part = 1 << 17
+	if len(ids) <= part {
+		slices.Sort(ids)
+		return nil
+	}
+	mid := len(ids) / 2
+	left := slices.Clone(ids[:mid])
+	right := ids[mid:]
+	if err := errors.Join(q.sortIDs(left), q.sortIDs(right), q.check()); err != nil {
+		return err
+	}
+	for at := 0; len(left) > 0; at++ {
+		if len(right) == 0 || left[0] <= right[0] {
+			ids[at], left = left[0], left[1:]
+		} else {
+			ids[at], right = right[0], right[1:]
+		}
+	}
+	return nil
+}
+
+// closure gives the nodes that a repeated path reaches from one start, each once.
+func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, error) {
+	seen := map[term.ID]struct{}{}
+	var out []term.ID
+	visit := func(id term.ID) bool {
+		if _, dup := seen[id]; dup {
+			return false
+		}
+		seen[id] = struct{}{}
+		out = append(out, id)
+		return true
+	}
+	if p.Min == 0 {
+		visit(start)
+	}
+	frontier := []term.ID{start}
+	paid := 0
+	defer func() { w.q.budget.give(paid) }()
+	for len(frontier) > 0 {
+		if err := w.q.check(); err != nil {
+			return nil, err
+		}
+		if err := w.q.sortIDs(frontier); err != nil {
+			return nil, err
+		}
+		ends, err := w.successors(p.Path, frontier, forward)
+		if err != nil {
+			return nil, err
+		}
+		frontier = frontier[:0:0]
+		for i, e := range ends {
+			if i&(1<<14-1) == 0 {
+				if err := w.q.check(); err != nil {
+					return nil, err
+				}
+			}
+			if visit(e) {
+				frontier = append(frontier, e)
+			}
+		}
+		if err := w.q.budget.take(len(frontier) * 64); err != nil {
+			return nil, err
+		}
+		paid += len(frontier) * 64
+		if p.Once {
+			break
+		}
+	}
+	return out, nil
+}
+
+// successors gives the ends of one repetition from a frontier; those of single nodes are remembered, since the walks
+// from different starts meet.
+func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]term.ID, error) {
+	if len(frontier) > 4 || !comparablePath(p) {
+		hops, err := w.follow(p, frontier, forward)
+		return ends(hops), err
+	}
+	var out []term.ID
+	for _, n := range frontier {
+		k := nextKey{p, n, forward}
+		list, ok := w.next[k]
+		if !ok {
+			hops, err := w.follow(p, []term.ID{n}, forward)
+			if err != nil {
+				return nil, err
+			}
+			list = sortedIDs(ends(hops))
+			if w.next == nil {
+				w.next = map[nextKey][]term.ID{}
+			}
+			w.next[k] = list
+			cost := 120 + 8*len(list)
+			w.paid += cost
+			if err := w.q.budget.take(cost); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// comparablePath tells whether a path may be part of a map key.
+func comparablePath(p plan.Path) bool {
+	switch p := p.(type) {
+	case plan.Step:
+		return true
+	case plan.Inverse:
+		return comparablePath(p.Path)
+	case plan.Seq:
+		return comparablePath(p.L) && comparablePath(p.R)
+	case plan.Alt:
+		return comparablePath(p.L) && comparablePath(p.R)
+	}
+	return false
+}
+
+func ends(hops []hop) []term.ID {
+	out := make([]term.ID, len(hops))
+	for i, h := range hops {
+		out[i] = h.to
+	}
+	return out
+}

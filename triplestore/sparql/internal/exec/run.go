@@ -1,0 +1,180 @@
+// Package exec runs a plan: operators over batches of ids, with a memory budget and a deadline.
+//
+// It reads any term.Dataset, such as *triplestore.Snapshot or the naive store; neither imports this package.
+package exec
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/expr"
+	"odarchive/triplestore/sparql/internal/plan"
+	"odarchive/triplestore/term"
+)
+
+// Options of one run. The zero value has no limits but the defaults named here.
+type Options struct {
+	// Memory is how many bytes the operators may hold; 0: DefaultMemory.
+	Memory int64
+	// MaxRows bounds the rows handed out; 0: no bound.
+	MaxRows int64
+	// BatchSize is how many rows move between operators at a time; 0: DefaultBatch.
+	BatchSize int
+	// Timeout ends the run with ErrTimeout; 0: only the context ends it.
+	Timeout time.Duration
+	// Trace measures rows and time of each operator.
+	Trace bool
+	// Now is the value of NOW(); zero: the time of the call.
+	Now time.Time
+	// Plan are the planner's options for patterns that are planned while running (EXISTS by substitution).
+	Plan plan.Options
+	// Workers says when a Parallel of the plan gets help; nil: never.
+	Workers *Workers
+	// Service evaluates SERVICE; nil: every SERVICE is an error (or nothing, if SILENT).
+	Service func(ctx context.Context, req ServiceRequest) (ServiceRows, error)
+}
+
+// ServiceRequest is one call of another endpoint.
+type ServiceRequest struct {
+	Endpoint string
+	Op       algebra.Service
+	Vars     []algebra.Var // wanted, in this order
+}
+
+// ServiceRows hands out solutions: a term for each variable of the request, "" where unbound; nil at the end.
+type ServiceRows interface {
+	Next() ([]term.Key, error)
+	Close()
+}
+
+// Default limits of a run.
+const (
+	DefaultMemory = 512 << 20
+	DefaultBatch  = 1024
+)
+
+// Batch is some rows, column by column. Cols[i] belongs to the i-th variable of Plan.Out; nil is unbound in every row,
+// the zero id unbound in one. A Batch is valid until the next call.
+type Batch struct {
+	Len  int
+	Cols [][]term.ID
+	Keys [][]term.Key // the terms of the columns, where the plan fetched them; else empty, and Rows.Keys does it
+}
+
+// Rows are the solutions of a running plan. They belong to one goroutine. Close must be called.
+type Rows struct {
+	q      *query
+	root   op
+	out    []int // column of the root for each of Plan.Out, -1: unbound
+	batch  Batch
+	rows   int64
+	done   bool
+	cancel context.CancelFunc
+}
+
+// Run starts a plan. Nothing is computed before the first Next.
+func Run(ctx context.Context, p *plan.Plan, ds term.Dataset, opts Options) (*Rows, error) {
+	if opts.Memory == 0 {
+		opts.Memory = DefaultMemory
+	}
+	if opts.BatchSize <= 0 {
+		opts.BatchSize = DefaultBatch
+	}
+	if opts.Now.IsZero() {
+		opts.Now = time.Now()
+	}
+	cancel := context.CancelFunc(func() {})
+	if opts.Timeout > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, opts.Timeout, &LimitError{Limit: ErrTimeout, Value: int64(opts.Timeout)})
+	}
+	q := &query{ctx: ctx, plan: p, ds: ds, opts: opts, budget: &budget{limit: opts.Memory}}
+	q.terms = newTerms(ds, p.Locals(), q.budget)
+	q.exprs = &expr.Context{Now: opts.Now, Base: p.Base, BlankP: fmt.Sprintf("q%xx", runs.Add(1)^uint64(opts.Now.UnixNano()))}
+	q.seeds = map[*plan.Seed]*block{}
+	q.opts.Plan.Workers = 1 // plans made while running are small
+	if opts.Trace {
+		q.trace = &trace{by: map[int]*measured{}}
+	}
+	root, err := q.open(p.Root)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	opts.Workers.enter()
+	r := &Rows{q: q, root: root, cancel: cancel}
+	cols := p.Root.Info().Cols
+	for _, s := range p.Out {
+		r.out = append(r.out, index(cols, s))
+	}
+	r.batch.Cols = make([][]term.ID, len(r.out))
+	return r, nil
+}
+
+// runs makes the labels of computed blank nodes differ between queries of one process.
+var runs atomic.Uint64
+
+// Next gives the following rows, nil at the end.
+func (r *Rows) Next() (*Batch, error) {
+	if r.done {
+		return nil, nil
+	}
+	b, err := r.root.next()
+	if err != nil || b == nil {
+		r.done = true
+		return nil, err
+	}
+	r.rows += int64(b.n)
+	if r.q.opts.MaxRows > 0 && r.rows > r.q.opts.MaxRows {
+		r.done = true
+		return nil, &LimitError{Limit: ErrRows, Value: r.q.opts.MaxRows}
+	}
+	r.batch.Len = b.n
+	r.batch.Keys = r.batch.Keys[:0]
+	for i, c := range r.out {
+		var keys []term.Key
+		if r.batch.Cols[i] = nil; c >= 0 {
+			r.batch.Cols[i] = b.cols[c]
+			if b.keys != nil {
+				keys = b.keys[c][:b.n]
+			}
+		}
+		if b.keys != nil {
+			r.batch.Keys = append(r.batch.Keys, keys)
+		}
+	}
+	return &r.batch, nil
+}
+
+// Keys turns the ids of a batch into terms, computed ones included; an unbound id gives "".
+func (r *Rows) Keys(ids []term.ID, keys []term.Key) error { return r.q.terms.resolve(ids, keys) }
+
+// Trace is what each operator did so far, by its number in the plan; nil without Options.Trace.
+func (r *Rows) Trace() map[int]plan.Measured {
+	if r.q.trace == nil {
+		return nil
+	}
+	r.q.trace.mu.Lock()
+	defer r.q.trace.mu.Unlock()
+	m := map[int]plan.Measured{}
+	for nr, t := range r.q.trace.by {
+		m[nr] = plan.Measured{Rows: t.rows.Load(), Nanos: t.nanos.Load()}
+	}
+	return m
+}
+
+// Memory is the largest number of bytes the operators held so far.
+func (r *Rows) Memory() int64 { return r.q.budget.peak.Load() }
+
+// Close ends the run. It may be called twice, and before the end of the rows.
+func (r *Rows) Close() {
+	r.done = true
+	if r.root != nil {
+		r.root.close()
+		r.root = nil
+		r.q.opts.Workers.leave()
+	}
+	r.cancel()
+}

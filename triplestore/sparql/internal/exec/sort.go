@@ -1,0 +1,221 @@
+package exec
+
+import (
+	"slices"
+
+	"odarchive/triplestore/sparql/internal/expr"
+	"odarchive/triplestore/sparql/internal/plan"
+	"odarchive/triplestore/term"
+)
+
+// sorter is ORDER BY, with or without a limit.
+type sorter struct {
+	q     *query
+	node  *plan.Sort
+	in    op
+	rows  *block
+	all   []int
+	evs   []*evaluator // nil where the key is a column
+	slots []int        // column of a key, -1
+	bound expr.Value   // worst first key kept so far, with a limit
+	whole bool         // bound is valid
+	done  *pieces
+	out   batch
+}
+
+func (q *query) openSort(n *plan.Sort, in op, cols []int) (op, error) {
+	s := &sorter{q: q, node: n, in: in, rows: newBlock(len(cols), q.budget), all: identity(len(cols))}
+	for _, k := range n.Keys {
+		c := -1
+		var ev *evaluator
+		if k.Slot >= 0 {
+			c = index(cols, k.Slot)
+		}
+		if c < 0 {
+			var err error
+			if ev, err = q.evaluator(k.Expr, cols); err != nil {
+				return nil, err
+			}
+		}
+		s.evs, s.slots = append(s.evs, ev), append(s.slots, c)
+	}
+	return s, nil
+}
+
+func (s *sorter) next() (*batch, error) {
+	if s.done == nil {
+		if err := s.run(); err != nil {
+			return nil, err
+		}
+	}
+	return s.done.next()
+}
+
+func (s *sorter) run() error {
+	limit := s.node.Limit
+	full := max(4*limit, 4096)
+	for {
+		if err := s.q.check(); err != nil {
+			return err
+		}
+		b, err := s.in.next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		if s.whole {
+			if b = s.promising(b); b == nil {
+				continue
+			}
+		}
+		if err := s.rows.add(b, s.all); err != nil {
+			return err
+		}
+		if limit >= 0 && int64(s.rows.n) > full {
+			if err := s.cut(int(limit)); err != nil {
+				return err
+			}
+		}
+	}
+	s.in.close()
+	n := s.rows.n
+	if limit >= 0 {
+		n = min(n, int(limit))
+	}
+	if err := s.cut(n); err != nil {
+		return err
+	}
+	s.done = &pieces{b: &batch{n: s.rows.n, cols: s.rows.cols}, size: s.q.opts.BatchSize}
+	return nil
+}
+
+// promising drops the rows that the first key alone puts behind the worst row kept: for a column of inline ids.
+func (s *sorter) promising(b *batch) *batch {
+	c := s.slots[0]
+	if c < 0 {
+		return b
+	}
+	worst := s.bound.ID()
+	if !expr.InlineOrder(worst.Tag()) || worst.Tag() == term.TagDateTime || worst.Tag() == term.TagDate {
+		return b
+	}
+	var keep []int32
+	for i, id := range b.cols[c][:b.n] {
+		if id.Tag() == worst.Tag() && (s.node.Keys[0].Desc && id < worst || !s.node.Keys[0].Desc && id > worst) {
+			continue
+		}
+		keep = append(keep, int32(i))
+	}
+	if len(keep) == 0 {
+		return nil
+	}
+	if len(keep) == b.n {
+		return b
+	}
+	s.out.n = len(keep)
+	s.out.cols = s.out.cols[:0]
+	for _, col := range b.cols {
+		part := make([]term.ID, len(keep))
+		for i, k := range keep {
+			part[i] = col[k]
+		}
+		s.out.cols = append(s.out.cols, part)
+	}
+	return &s.out
+}
+
+// cut sorts the rows kept and leaves the first n.
+func (s *sorter) cut(n int) error {
+	if s.rows.n == 0 {
+		return nil
+	}
+	perm := make([]int32, s.rows.n)
+	for i := range perm {
+		perm[i] = int32(i)
+	}
+	n = min(n, len(perm))
+	if err := s.refine(perm, 0, n); err != nil {
+		return err
+	}
+	perm = perm[:n]
+	for c, col := range s.rows.cols {
+		sorted := make([]term.ID, len(perm), max(len(perm), cap(col)/2))
+		for i, p := range perm {
+			sorted[i] = col[p]
+		}
+		s.rows.cols[c] = sorted
+	}
+	s.rows.n = len(perm)
+	paid := 8 * len(s.rows.cols) * len(perm)
+	s.q.budget.give(s.rows.paid - paid)
+	s.rows.paid = paid
+	return nil
+}
+
+// refine sorts rows by the i-th key, and then the rows that are equal by the next, as far as they stand among the first
+// n: a key is only evaluated for rows that the keys before it leave undecided.
+func (s *sorter) refine(perm []int32, i, n int) error {
+	if i >= len(s.node.Keys) || len(perm) < 2 && i > 0 || n <= 0 {
+		if i >= len(s.node.Keys) {
+			slices.Sort(perm) // as they came
+		}
+		return nil
+	}
+	key, err := s.key(i, perm)
+	defer func() { s.q.budget.give(key.paid) }()
+	if err != nil {
+		return err
+	}
+	at, err := s.sorted(len(perm), key.compare) // positions in key
+	if err != nil {
+		return err
+	}
+	if i == 0 && s.node.Limit >= 0 && n > 0 {
+		s.bound, s.whole = key.value(at[min(n, len(at))-1]), n == int(s.node.Limit)
+	}
+	sorted := make([]int32, len(perm))
+	for k, a := range at {
+		sorted[k] = perm[a]
+	}
+	copy(perm, sorted)
+	for from := 0; from < len(at) && from < n; {
+		to := from + 1
+		for to < len(at) && key.compare(at[from], at[to]) == 0 {
+			to++
+		}
+		if to-from > 1 {
+			if err := s.refine(perm[from:to], i+1, n-from); err != nil {
+				return err
+			}
+		}
+		from = to
+	}
+	return nil
+}
+
+// sorted gives the numbers below n in the order that compare puts them.
+func (s *sorter) sorted(n int, compare func(a, b int32) int) (at []int32, err error) {
+	at = make([]int32, n)
+	for k := range at {
+		at[k] = int32(k)
+	}
+	calls := 0
+	slices.SortFunc(at, func(a, b int32) int {
+		if calls++; calls&0xffff == 0 && err == nil {
+			err = s.q.check()
+		}
+		if err != nil {
+			return 0
+		}
+		return compare(a, b)
+	})
+	return at, err
+}
+
+func (s *sorter) close() {
+	s.in.close()
+	s.rows.free()
+	s.done = &pieces{}
+}

@@ -1,0 +1,344 @@
+// Package oracle evaluates SPARQL algebra in the slow, obviously right way: operator by operator as SPARQL 1.1 §18
+// defines them, with nested loops over solutions that are maps from variables to terms. The query engine is compared
+// with it in tests; nothing else uses it. It shares with the engine the evaluation of single expressions (package
+// expr), which has tests of its own, and nothing more.
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/expr"
+	"odarchive/triplestore/term"
+)
+
+// Solution maps variables to terms; what is not in it is unbound.
+type Solution map[algebra.Var]term.Key
+
+// Oracle answers queries over a list of quads.
+type Oracle struct {
+	Quads []term.Quad
+	// Service answers SERVICE, nil: every call fails.
+	Service func(endpoint string, q *algebra.Query) ([]Solution, error)
+
+	ctx   *expr.Context
+	rowNo uint64
+	work  int
+	err   error
+}
+
+// ErrTooMuch says that a query would take the oracle too long.
+var ErrTooMuch = errors.New("oracle: too much work")
+
+// maxWork bounds the pairs of solutions that are looked at.
+const maxWork = 30_000_000
+
+// dataset is the active graph, and what GRAPH can switch to.
+type dataset struct {
+	active []term.Quad
+	named  map[term.Key][]term.Quad
+}
+
+// Eval gives the solutions of a query's pattern, in order. Those of a SELECT have no other variables than it asks for.
+func (o *Oracle) Eval(q *algebra.Query) ([]Solution, error) {
+	o.ctx, o.err, o.work = &expr.Context{Now: time.Now(), Base: q.Base, BlankP: "oracle"}, nil, 0
+	d := o.dataset(q)
+	out := o.op(q.Pattern, d)
+	return out, o.err
+}
+
+// dataset of a query (§13): FROM and FROM NAMED, or the store's own.
+func (o *Oracle) dataset(q *algebra.Query) dataset {
+	d := dataset{named: map[term.Key][]term.Quad{}}
+	for _, t := range unique(o.Quads) {
+		if q.From == nil && q.FromNamed == nil {
+			if t.G == "" {
+				d.active = append(d.active, t)
+			} else {
+				d.named[t.G] = append(d.named[t.G], t)
+			}
+			continue
+		}
+		if slices.Contains(q.From, t.G.Value()) && t.G != "" {
+			t := t
+			t.G = ""
+			d.active = append(d.active, t)
+		}
+		if slices.Contains(q.FromNamed, t.G.Value()) && t.G != "" {
+			d.named[t.G] = append(d.named[t.G], t)
+		}
+	}
+	d.active = unique(d.active)
+	return d
+}
+
+func unique(quads []term.Quad) []term.Quad {
+	seen := map[term.Quad]bool{}
+	var out []term.Quad
+	for _, q := range quads {
+		if !seen[q] {
+			seen[q] = true
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+func (o *Oracle) fail(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+func (o *Oracle) step(n int) bool {
+	if o.work += n; o.work > maxWork {
+		o.fail(ErrTooMuch)
+	}
+	return o.err == nil
+}
+
+// op evaluates an operator over the active graph (§18.6).
+func (o *Oracle) op(op algebra.Op, d dataset) []Solution {
+	if o.err != nil {
+		return nil
+	}
+	switch op := op.(type) {
+	case algebra.BGP:
+		out := []Solution{{}}
+		for _, t := range op.Patterns {
+			out = o.join(out, o.triple(t, d))
+		}
+		return out
+	case algebra.PathPattern:
+		return o.path(op, d)
+	case algebra.Join:
+		return o.join(o.op(op.L, d), o.op(op.R, d))
+	case algebra.LeftJoin:
+		return o.leftJoin(o.op(op.L, d), o.op(op.R, d), op.Cond, d)
+	case algebra.Minus:
+		return o.minus(o.op(op.L, d), o.op(op.R, d))
+	case algebra.Union:
+		return append(o.op(op.L, d), o.op(op.R, d)...)
+	case algebra.Filter:
+		var out []Solution
+		for _, s := range o.op(op.In, d) {
+			if o.holds(op.Cond, s, d) {
+				out = append(out, s)
+			}
+		}
+		return out
+	case algebra.Graph:
+		return o.graph(op, d)
+	case algebra.Extend:
+		var out []Solution
+		for _, s := range o.op(op.In, d) {
+			n := maps.Clone(s)
+			if v := o.value(op.Expr, s, d); !v.IsErr() {
+				n[op.Var] = v.Key()
+			}
+			out = append(out, n)
+		}
+		return out
+	case algebra.Group:
+		return o.group(op, d)
+	case algebra.OrderBy:
+		return o.order(op, d)
+	case algebra.Project:
+		var out []Solution
+		for _, s := range o.op(op.In, d) {
+			n := Solution{}
+			for _, v := range op.Vars {
+				if k, ok := s[v]; ok {
+					n[v] = k
+				}
+			}
+			out = append(out, n)
+		}
+		return out
+	case algebra.Distinct:
+		return distinct(o.op(op.In, d))
+	case algebra.Reduced:
+		return distinct(o.op(op.In, d))
+	case algebra.Slice:
+		out := o.op(op.In, d)
+		out = out[min(int64(len(out)), op.Offset):]
+		if op.Limit >= 0 {
+			out = out[:min(int64(len(out)), op.Limit)]
+		}
+		return out
+	case algebra.Values:
+		var out []Solution
+		for _, row := range op.Rows {
+			s := Solution{}
+			for i, k := range row {
+				if k != "" {
+					s[op.Vars[i]] = k
+				}
+			}
+			out = append(out, s)
+		}
+		return out
+	case algebra.Service:
+		return o.service(op)
+	}
+	o.fail(fmt.Errorf("oracle: operator %T", op))
+	return nil
+}
+
+// join is the union of each compatible pair (§18.5).
+func (o *Oracle) join(l, r []Solution) []Solution {
+	if !o.step(len(l) * len(r)) {
+		return nil
+	}
+	var out []Solution
+	for _, a := range l {
+		for _, b := range r {
+			if compatible(a, b) {
+				out = append(out, merge(a, b))
+			}
+		}
+	}
+	return out
+}
+
+func compatible(a, b Solution) bool {
+	for v, k := range a {
+		if other, ok := b[v]; ok && other != k {
+			return false
+		}
+	}
+	return true
+}
+
+func merge(a, b Solution) Solution {
+	n := maps.Clone(a)
+	maps.Copy(n, b)
+	return n
+}
+
+func (o *Oracle) leftJoin(l, r []Solution, cond algebra.Expr, d dataset) []Solution {
+	if !o.step(len(l) * len(r)) {
+		return nil
+	}
+	var out []Solution
+	for _, a := range l {
+		found := false
+		for _, b := range r {
+			if compatible(a, b) {
+				if n := merge(a, b); cond == nil || o.holds(cond, n, d) {
+					out, found = append(out, n), true
+				}
+			}
+		}
+		if !found {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (o *Oracle) minus(l, r []Solution) []Solution {
+	if !o.step(len(l) * len(r)) {
+		return nil
+	}
+	var out []Solution
+	for _, a := range l {
+		if !slices.ContainsFunc(r, func(b Solution) bool { return compatible(a, b) && overlap(a, b) }) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func overlap(a, b Solution) bool {
+	for v := range a {
+		if _, ok := b[v]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *Oracle) graph(op algebra.Graph, d dataset) []Solution {
+	if op.Name.Var == "" {
+		if _, ok := d.named[op.Name.Term]; !ok {
+			return nil
+		}
+		return o.op(op.In, dataset{active: d.named[op.Name.Term], named: d.named})
+	}
+	var out []Solution
+	for _, name := range slices.Sorted(maps.Keys(d.named)) {
+		in := o.op(op.In, dataset{active: d.named[name], named: d.named})
+		out = append(out, o.join(in, []Solution{{op.Name.Var: name}})...)
+	}
+	return out
+}
+
+func (o *Oracle) service(op algebra.Service) []Solution {
+	if op.Name.Var != "" || o.Service == nil {
+		o.fail(errors.New("oracle: SERVICE is not answered"))
+		return nil
+	}
+	out, err := o.Service(op.Name.Term.Value(), &algebra.Query{Pattern: op.In})
+	if err != nil && op.Silent {
+		return []Solution{{}}
+	}
+	if err != nil {
+		o.fail(err)
+	}
+	return out
+}
+
+func distinct(in []Solution) []Solution {
+	var out []Solution
+	seen := map[string]bool{}
+	for _, s := range in {
+		if k := Text(s); !seen[k] {
+			seen[k] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Text writes a solution in one way, to compare and sort by.
+func Text(s Solution) string {
+	text := ""
+	for _, v := range slices.Sorted(maps.Keys(s)) {
+		text += fmt.Sprintf("%s=%q ", v, string(s[v]))
+	}
+	return text
+}
+
+func (o *Oracle) order(op algebra.OrderBy, d dataset) []Solution {
+	in := o.op(op.In, d)
+	keys := map[int][]expr.Value{}
+	idx := make([]int, len(in))
+	for i, s := range in {
+		idx[i] = i
+		for _, k := range op.Keys {
+			keys[i] = append(keys[i], o.value(k.Expr, s, d))
+		}
+	}
+	slices.SortStableFunc(idx, func(a, b int) int {
+		for i, k := range op.Keys {
+			c := expr.Order(keys[a][i], keys[b][i])
+			if k.Desc {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	out := make([]Solution, len(in))
+	for i, j := range idx {
+		out[i] = in[j]
+	}
+	return out
+}

@@ -1,0 +1,333 @@
+package plan
+
+import (
+	"fmt"
+
+	"odarchive/triplestore/sparql/internal/algebra"
+)
+
+// group is a flattened tree of joins: factors that may be joined in any order, filters that may be applied as soon
+// as their variables are bound, and then posts: what must follow the join, in order.
+type group struct {
+	factors []factor
+	filters []Expr
+	posts   []post
+	empty   bool // some pattern names a term that the store does not have
+}
+
+// factor is one thing to join: a triple pattern, a path, or a planned operator.
+type factor struct {
+	pos  *[4]Pos // a triple pattern
+	path *PathScan
+	node Node
+	cols Set
+	sure Set
+	// seeded plans it anew around the rows of a Seed; nil: it cannot.
+	seeded func(*Seed) (Node, error)
+}
+
+// post is an operator over the join of a group. Exactly one of its meanings is set.
+type post struct {
+	left   *algebra.LeftJoin
+	minus  algebra.Op
+	filter algebra.Expr
+	extend *algebra.Extend
+	call   *algebra.Service // with a variable for its name
+	reads  Set              // slots that decide what it does: nothing that binds one of them later may be joined before it
+	binds  Set              // slots it may bind
+	graph  Pos              // the active graph where it stands
+}
+
+func (g *group) cols() (s Set) {
+	for _, f := range g.factors {
+		s = s.Or(f.cols)
+	}
+	for _, p := range g.posts {
+		s = s.Or(p.binds)
+	}
+	return s
+}
+
+// sure are the slots bound by the factors.
+func (g *group) sure() (s Set) {
+	for _, f := range g.factors {
+		s = s.Or(f.sure)
+	}
+	return s
+}
+
+// absorbs tells whether columns of another operand may be joined to g's factors below its posts: no post may notice.
+func (g *group) absorbs(other Set) bool {
+	sure := g.sure()
+	for _, p := range g.posts {
+		if p.call != nil {
+			continue // a join: anything may come before it
+		}
+		if !other.And(p.reads.Or(p.binds)).In(sure.Minus(p.binds)) {
+			return false
+		}
+	}
+	return true
+}
+
+func nodeFactor(n Node) factor {
+	p := n.Info()
+	return factor{node: n, cols: setOf(p.Cols...), sure: p.Sure}
+}
+
+// flatten gathers the joins of op into one group.
+func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
+	if b.depth++; b.depth > maxDepth {
+		return nil, fmt.Errorf("%w: patterns nested too deep", ErrTooLarge)
+	}
+	defer func() { b.depth-- }()
+	switch op := op.(type) {
+	case nil:
+		return &group{}, nil
+	case algebra.BGP:
+		return b.patterns(op, sc)
+	case algebra.PathPattern:
+		return b.path(op, sc)
+	case algebra.Join:
+		return b.flattenJoin(op, sc)
+	case algebra.Filter:
+		g, err := b.flatten(op.In, sc)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range conjuncts(op.Cond, nil) {
+			b.addFilter(g, c, sc)
+		}
+		return g, nil
+	case algebra.Extend:
+		g, err := b.flatten(op.In, sc)
+		if err != nil {
+			return nil, err
+		}
+		p := post{extend: &op, binds: setOf(b.slot(sc, op.Var))}
+		p.reads = b.slots(sc, deepVars(op.Expr)).Or(p.binds)
+		b.post(g, p)
+		return g, nil
+	case algebra.LeftJoin:
+		g, err := b.flatten(op.L, sc)
+		if err != nil {
+			return nil, err
+		}
+		p := post{left: &op, reads: b.slots(sc, mentioned(op.R))}
+		if op.Cond != nil {
+			p.reads = p.reads.Or(b.slots(sc, deepVars(op.Cond)))
+		}
+		p.binds = b.slots(sc, Vars(op.R)).Minus(g.sure())
+		b.post(g, p)
+		return g, nil
+	case algebra.Minus:
+		g, err := b.flatten(op.L, sc)
+		if err != nil {
+			return nil, err
+		}
+		b.post(g, post{minus: op.R, reads: b.slots(sc, Vars(op.R))})
+		return g, nil
+	case algebra.Service:
+		if op.Name.Var != "" {
+			g := &group{}
+			b.post(g, post{call: &op, reads: setOf(b.slot(sc, op.Name.Var)), binds: b.slots(sc, Vars(op))})
+			return g, nil
+		}
+	case algebra.Graph:
+		if op.Name.Var == "" {
+			return b.inGraph(op, sc, func() (*group, error) { return b.flatten(op.In, sc) })
+		}
+	}
+	n, err := b.build(op, sc)
+	if err != nil {
+		return nil, err
+	}
+	g := groupOf(n)
+	if u, ok := op.(algebra.Union); ok && len(g.factors) == 1 {
+		g.factors[0].seeded = b.seededUnion(u, sc)
+	}
+	return g, nil
+}
+
+// seededUnion joins each branch of a union with a Seed: Join(S, Union(A, B)) is Union(Join(S, A), Join(S, B)).
+func (b *builder) seededUnion(op algebra.Union, sc scope) func(*Seed) (Node, error) {
+	graph := b.graph
+	return func(seed *Seed) (Node, error) {
+		outer := b.graph
+		b.graph = graph
+		defer func() { b.graph = outer }()
+		var branches []Node
+		for _, o := range unionBranches(op) {
+			g, err := b.flatten(o, sc)
+			if err != nil {
+				return nil, err
+			}
+			if !g.absorbs(setOf(seed.Cols...)) {
+				n, err := b.planGroup(g, sc)
+				if err != nil {
+					return nil, err
+				}
+				g = groupOf(n)
+			}
+			g.factors = append(g.factors, nodeFactor(seed))
+			n, err := b.planGroup(g, sc)
+			if err != nil {
+				return nil, err
+			}
+			branches = append(branches, n)
+		}
+		return newUnion(branches), nil
+	}
+}
+
+func groupOf(n Node) *group {
+	switch n.(type) {
+	case *Unit:
+		return &group{}
+	case *Nothing:
+		return &group{factors: []factor{nodeFactor(n)}, empty: true}
+	}
+	return &group{factors: []factor{nodeFactor(n)}}
+}
+
+func deepVars(e algebra.Expr) []algebra.Var {
+	c := varCollector{seen: map[algebra.Var]bool{}}
+	c.deepExpr(e)
+	return c.list
+}
+
+func (b *builder) slots(sc scope, vars []algebra.Var) (s Set) {
+	for _, v := range vars {
+		s = s.With(b.slot(sc, v))
+	}
+	return s
+}
+
+// flattenJoin merges the groups of both sides where neither side's posts notice the other; a side that would is
+// planned on its own and joined as one factor.
+func (b *builder) flattenJoin(op algebra.Join, sc scope) (*group, error) {
+	// Long chains of joins lean to the left: walk them without recursion.
+	var parts []algebra.Op
+	var cur algebra.Op = op
+	for {
+		j, ok := cur.(algebra.Join)
+		if !ok {
+			break
+		}
+		parts = append(parts, j.R)
+		cur = j.L
+	}
+	g, err := b.flatten(cur, sc)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		r, err := b.flatten(parts[i], sc)
+		if err != nil {
+			return nil, err
+		}
+		if g, err = b.mergeGroups(g, r, sc); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func (b *builder) mergeGroups(l, r *group, sc scope) (*group, error) {
+	lc, rc := l.cols(), r.cols()
+	if !l.absorbs(rc) {
+		n, err := b.planGroup(l, sc)
+		if err != nil {
+			return nil, err
+		}
+		l = groupOf(n)
+	}
+	if !r.absorbs(lc) {
+		n, err := b.planGroup(r, sc)
+		if err != nil {
+			return nil, err
+		}
+		r = groupOf(n)
+	}
+	return &group{
+		factors: append(l.factors, r.factors...),
+		filters: append(l.filters, r.filters...),
+		posts:   append(l.posts, r.posts...),
+		empty:   l.empty || r.empty,
+	}, nil
+}
+
+// conjuncts splits a && b && c.
+func conjuncts(e algebra.Expr, out []algebra.Expr) []algebra.Expr {
+	if c, ok := e.(algebra.Call); ok && c.Func == "&&" && len(c.Args) == 2 {
+		return conjuncts(c.Args[1], conjuncts(c.Args[0], out))
+	}
+	return append(out, alternatives(e))
+}
+
+// alternatives makes ?x = a || ?x = b || … the list that IN is short for (§17.4.1.9), which may be looked up instead of
+// being compared with every row; what is anything else stays.
+func alternatives(e algebra.Expr) algebra.Expr {
+	if c, ok := e.(algebra.Call); !ok || c.Func != "||" {
+		return e
+	}
+	var in algebra.In
+	todo := []algebra.Expr{e}
+	for len(todo) > 0 {
+		leaf := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		x, list := leaf, []algebra.Expr(nil)
+		switch leaf := leaf.(type) {
+		case algebra.Call:
+			if len(leaf.Args) != 2 || leaf.Func != "||" && leaf.Func != "=" {
+				return e
+			}
+			if leaf.Func == "||" {
+				todo = append(todo, leaf.Args[1], leaf.Args[0])
+				continue
+			}
+			x, list = leaf.Args[0], leaf.Args[1:]
+			if _, ok := x.(algebra.ConstExpr); ok {
+				x, list = leaf.Args[1], leaf.Args[:1]
+			}
+		case algebra.In:
+			if leaf.Not {
+				return e
+			}
+			x, list = leaf.Expr, leaf.List
+		default:
+			return e
+		}
+		v, ok := x.(algebra.VarExpr)
+		if !ok || in.Expr != nil && in.Expr != v {
+			return e
+		}
+		for _, k := range list {
+			if _, ok := k.(algebra.ConstExpr); !ok {
+				return e
+			}
+		}
+		in.Expr = v
+		in.List = append(in.List, list...)
+	}
+	return in
+}
+
+// addFilter files a condition where it can be applied earliest: among the filters of the factors where they bind all
+// it reads, else after the posts.
+func (b *builder) addFilter(g *group, cond algebra.Expr, sc scope) {
+	reads := b.slots(sc, deepVars(cond))
+	if len(existsIn(cond)) == 0 && reads.In(g.sure()) {
+		g.filters = append(g.filters, b.rename(cond, sc))
+		return
+	}
+	b.post(g, post{filter: cond, reads: reads})
+}
+
+func (b *builder) post(g *group, p post) {
+	p.graph = b.graph
+	g.posts = append(g.posts, p)
+}
+
+// unifyFunc marks an Extend that joins: the variable must be free or already have this value.
+const unifyFunc = ".unify"

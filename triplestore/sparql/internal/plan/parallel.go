@@ -1,0 +1,165 @@
+package plan
+
+import "odarchive/triplestore/sparql/internal/algebra"
+
+// parallelFrom is the estimated work, in nanoseconds, from which operators are run on several processors. A run calls
+// for help only after its first rows, so that a wrong estimate costs little either way.
+const parallelFrom = 5e6
+
+func (b *builder) parallelFrom() float64 {
+	if b.opts.ParallelFrom > 0 {
+		return b.opts.ParallelFrom
+	}
+	return parallelFrom
+}
+
+// parallel puts a Parallel over each chain of operators that treat every row by itself, where they have enough to do.
+// early tells that few of the rows may be wanted: a LIMIT follows, with nothing in between that needs them all.
+func (b *builder) parallel(n Node, early bool) Node {
+	top := n
+	work := 0.0
+	for {
+		in, own, ok := rowwise(n)
+		if !ok {
+			break
+		}
+		if h, ok := n.(*HashJoin); ok {
+			h.R = b.parallel(h.R, false)
+		}
+		work += own
+		n = in
+	}
+	source := n
+	b.parallelInputs(n, early)
+	if source == top || early || work < b.parallelFrom() {
+		return top
+	}
+	return b.newParallel(top, source)
+}
+
+func (b *builder) newParallel(in, source Node) *Parallel {
+	return &Parallel{In: in, Source: source, Props: *in.Info(), Workers: b.opts.Workers}
+}
+
+// parallelInputs looks for chains below an operator that is not rowwise.
+func (b *builder) parallelInputs(n Node, early bool) {
+	switch n := n.(type) {
+	case *MergeJoin:
+		n.L, n.R = b.parallel(n.L, early), b.parallel(n.R, early)
+	case *Union:
+		for i := range n.Branches {
+			n.Branches[i] = b.parallel(n.Branches[i], early)
+		}
+	case *Group:
+		n.In = b.parallel(n.In, false)
+	case *Sort:
+		n.In = b.parallel(n.In, false)
+	case *Distinct:
+		n.In = b.parallel(n.In, early)
+	case *Slice:
+		n.In = b.parallel(n.In, early || n.Limit >= 0)
+	case *Lateral:
+		n.L = b.parallel(n.L, early) // R is run many times, each for few rows
+	case *Substitute:
+		n.L = b.parallel(n.L, early)
+	}
+}
+
+// rowwise tells whether an operator treats each row of one input by itself; that input, and the work of its own.
+func rowwise(n Node) (in Node, work float64, ok bool) {
+	switch n := n.(type) {
+	case *Filter:
+		for _, c := range n.Conds {
+			work += n.In.Info().Rows * exprCost(c.Expr)
+		}
+		return n.In, work, true
+	case *Extend:
+		for _, e := range n.Exprs {
+			work += n.In.Info().Rows * exprCost(e.Expr)
+		}
+		return n.In, work, true
+	case *Rename:
+		return n.In, n.Rows * costRow, true
+	case *Project:
+		return n.In, 0, true
+	case *HashJoin:
+		return n.L, n.L.Info().Rows*costHashProbe + n.Rows*costRow*float64(len(n.Cols)), true
+	case *BindJoin:
+		return n.L, max(0, n.Cost-n.L.Info().Cost), true
+	case *PathJoin:
+		return n.L, max(0, n.Cost-n.L.Info().Cost), true
+	}
+	return nil, 0, false
+}
+
+// parallelTerms lets the terms of a large answer be fetched beside each other.
+func (b *builder) parallelTerms(root Node) Node {
+	p := root.Info()
+	if p.Rows*float64(len(b.plan.Out))*costTerm < b.parallelFrom() {
+		return root
+	}
+	if x, ok := root.(*Parallel); ok {
+		x.Terms = true
+		return x
+	}
+	x := b.newParallel(root, root)
+	x.Terms = true
+	return x
+}
+
+// repeatable tells whether the expressions of a plan have the same value for equal rows, in whatever order they come.
+func repeatable(n Node) bool {
+	var exprs []Expr
+	switch n := n.(type) {
+	case *Filter:
+		exprs = n.Conds
+	case *Extend:
+		exprs = n.Exprs
+	case *HashJoin:
+		if n.Cond != nil {
+			exprs = []Expr{*n.Cond}
+		}
+	case *Sort:
+		for _, k := range n.Keys {
+			exprs = append(exprs, k.Expr)
+		}
+	case *Group:
+		for _, a := range n.Aggs {
+			if a.Arg != nil {
+				exprs = append(exprs, *a.Arg)
+			}
+		}
+	}
+	for _, e := range exprs {
+		if random(e.Expr) {
+			return false
+		}
+	}
+	for _, in := range n.Inputs() {
+		if !repeatable(in) {
+			return false
+		}
+	}
+	return true
+}
+
+// random tells whether an expression calls a function that makes something new each time.
+func random(e algebra.Expr) bool {
+	var args []algebra.Expr
+	switch e := e.(type) {
+	case algebra.Call:
+		switch e.Func {
+		case "RAND", "UUID", "STRUUID", "BNODE":
+			return true
+		}
+		args = e.Args
+	case algebra.In:
+		args = append(append(args, e.Expr), e.List...)
+	}
+	for _, a := range args {
+		if random(a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"odarchive/triplestore/sparql/internal/algebra"
+)
+
+// patterns makes a factor of each triple pattern.
+func (b *builder) patterns(op algebra.BGP, sc scope) (*group, error) {
+	g := &group{}
+	for _, t := range op.Patterns {
+		var pos [4]Pos
+		for i, n := range [3]algebra.Node{t.S, t.P, t.O} {
+			p, extra, ok, err := b.position(n, sc)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				g.empty = true
+			}
+			pos[i] = p
+			for _, p := range extra {
+				b.post(g, p)
+			}
+		}
+		pos[3] = b.graph
+		f := patternFactor(pos)
+		g.factors = append(g.factors, f)
+	}
+	return g, nil
+}
+
+func patternFactor(pos [4]Pos) factor {
+	f := factor{pos: &pos}
+	for _, p := range pos {
+		if p.Slot >= 0 {
+			f.cols = f.cols.With(p.Slot)
+		}
+	}
+	f.sure = f.cols
+	return f
+}
+
+// position resolves one node of a pattern. A triple term with variables becomes a variable that is taken apart after the
+// join (extra); ok is false where no quad can match.
+func (b *builder) position(n algebra.Node, sc scope) (p Pos, extra []post, ok bool, err error) {
+	switch {
+	case n.Triple != nil:
+		s := b.temp("t")
+		name := b.plan.Vars[s]
+		sc[name] = s
+		extra = b.takeApart(algebra.VarExpr{Var: name}, *n.Triple, sc)
+		return Pos{Slot: s}, extra, true, nil
+	case n.Var != "":
+		return Pos{Slot: b.slot(sc, n.Var)}, nil, true, nil
+	}
+	id, ok, err := b.lookup(n.Term)
+	return Pos{ID: id, Slot: -1}, nil, ok, err
+}
+
+// takeApart makes the conditions and bindings of a triple term pattern (SPARQL 1.2): each part either equals a
+// constant or is bound to its variable, as BIND would where it is free and as a condition where it is not.
+func (b *builder) takeApart(whole algebra.Expr, t algebra.TriplePattern, sc scope) []post {
+	posts := []post{{filter: algebra.Call{Func: "ISTRIPLE", Args: []algebra.Expr{whole}}, reads: b.slots(sc, exprVars(whole))}}
+	for _, part := range []struct {
+		fn string
+		n  algebra.Node
+	}{{"SUBJECT", t.S}, {"PREDICATE", t.P}, {"OBJECT", t.O}} {
+		value := algebra.Expr(algebra.Call{Func: part.fn, Args: []algebra.Expr{whole}})
+		switch {
+		case part.n.Triple != nil:
+			posts = append(posts, b.takeApart(value, *part.n.Triple, sc)...)
+		case part.n.Var != "":
+			s := b.temp("part")
+			name := b.plan.Vars[s]
+			sc[name] = s
+			to := b.slot(sc, part.n.Var)
+			posts = append(posts,
+				post{extend: &algebra.Extend{Var: name, Expr: value}, binds: setOf(s), reads: b.slots(sc, exprVars(whole)).With(s)},
+				post{extend: &algebra.Extend{Var: part.n.Var, Expr: algebra.Call{Func: unifyFunc, Args: []algebra.Expr{algebra.VarExpr{Var: name}}}},
+					binds: setOf(to), reads: setOf(s, to)})
+		default:
+			posts = append(posts, post{reads: b.slots(sc, exprVars(whole)),
+				filter: algebra.Call{Func: "SAMETERM", Args: []algebra.Expr{value, algebra.ConstExpr{Term: part.n.Term}}}})
+		}
+	}
+	return posts
+}

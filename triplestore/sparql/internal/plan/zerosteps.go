@@ -1,0 +1,94 @@
+package plan
+
+import "odarchive/triplestore/sparql/internal/algebra"
+
+// startsFromNowhere tells whether the pattern of an EXISTS has a path that no step satisfies too and that begins or ends
+// with a value from outside, one of seeds, which may be no node of the path's graph. Written into the pattern the value
+// leads to itself in any graph (§18.4, §18.6); the value of a variable does so only among the nodes of the graph.
+func (b *builder) startsFromNowhere(op algebra.Op, seeds Set, graph Pos, in Node, sc scope) bool {
+	any := func(ops ...algebra.Op) bool {
+		for _, x := range ops {
+			if b.startsFromNowhere(x, seeds, graph, in, sc) {
+				return true
+			}
+		}
+		return false
+	}
+	switch op := op.(type) {
+	case algebra.PathPattern:
+		for _, end := range [2]algebra.Node{op.S, op.O} {
+			if end.Var != "" && emptyPath(op.Path) {
+				if s := b.slot(sc, end.Var); seeds.Has(s) && !areNodes(in, s, graph) {
+					return true
+				}
+			}
+		}
+	case algebra.Graph:
+		graph = Pos{Slot: -1}
+		if op.Name.Var != "" {
+			graph.Slot = b.slot(sc, op.Name.Var)
+		} else if id, ok, err := b.lookup(op.Name.Term); ok && err == nil {
+			graph.ID = id
+		} else {
+			in = nil // no value is a node of a graph that is not there
+		}
+		return any(op.In)
+	case algebra.Join:
+		return any(op.L, op.R)
+	case algebra.LeftJoin:
+		return any(op.L, op.R)
+	case algebra.Union:
+		return any(op.L, op.R)
+	case algebra.Minus:
+		return any(op.L, op.R)
+	case algebra.Filter:
+		return any(op.In)
+	case algebra.Extend:
+		return any(op.In)
+	}
+	return false
+}
+
+// emptyPath tells whether a path matches no steps.
+func emptyPath(p algebra.Path) bool {
+	switch p := p.(type) {
+	case algebra.PathInverse:
+		return emptyPath(p.Path)
+	case algebra.PathSeq:
+		return emptyPath(p.L) && emptyPath(p.R)
+	case algebra.PathAlt:
+		return emptyPath(p.L) || emptyPath(p.R)
+	case algebra.PathMany:
+		return p.Min == 0 || emptyPath(p.Path)
+	}
+	return false
+}
+
+// areNodes tells whether all values of a slot are surely subjects or objects in a graph.
+func areNodes(n Node, slot int, graph Pos) bool {
+	both := func(l, r Node, kind JoinKind) bool {
+		return areNodes(l, slot, graph) || kind == Inner && areNodes(r, slot, graph)
+	}
+	switch n := n.(type) {
+	case *Scan:
+		return n.Pos[3] == graph && (n.Pos[0].Slot == slot || n.Pos[2].Slot == slot)
+	case *MergeJoin:
+		return both(n.L, n.R, n.Kind)
+	case *HashJoin:
+		return both(n.L, n.R, n.Kind)
+	case *BindJoin:
+		return both(n.L, n.R, n.Kind)
+	case *Lateral:
+		return both(n.L, n.R, n.Kind)
+	case *Union:
+		for _, branch := range n.Branches {
+			if !areNodes(branch, slot, graph) {
+				return false
+			}
+		}
+		return len(n.Branches) > 0
+	case *PathJoin, *Filter, *Extend, *Rename, *Sort, *Project, *Distinct, *Slice, *Substitute:
+		return areNodes(n.Inputs()[0], slot, graph)
+	}
+	return false
+}
