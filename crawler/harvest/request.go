@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"odarchive/crawler/inspect/charset"
+	"odarchive/triplestore/compression"
 )
 
 // Request asks a source for one document.
@@ -178,7 +178,7 @@ func read(resp *http.Response, r Request) (answer Answer, again bool, err error)
 func Packed(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b\x08")) }
 
 func unpack(body []byte, limit int64) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(body))
+	z, err := compression.Open(bytes.NewReader(body), compression.Gzip, compression.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,6 @@
 package harvest
 
 import (
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"odarchive/triplestore/compression"
 )
 
 // Traffic says how the talk with a source went. It may be counted by several goroutines, and read when they are done.
@@ -120,26 +119,17 @@ func (m metered) Do(req *http.Request) (*http.Response, error) {
 	if resp.Uncompressed {
 		return resp, nil
 	}
+	format := compression.Gzip
 	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
 	case "gzip", "x-gzip":
-		resp.Body = &lazy{from: wire, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
 	case "deflate":
-		resp.Body = &lazy{from: wire, open: inflate}
+		format = compression.Deflate
+	default:
+		return resp, nil
 	}
-	return resp, nil
-}
-
-// inflate reads what servers call deflate: zlib, as it should be, or bare.
-func inflate(r io.Reader) (io.Reader, error) {
-	head := make([]byte, 2)
-	if _, err := io.ReadFull(r, head); err != nil {
-		return nil, err
-	}
-	again := io.MultiReader(strings.NewReader(string(head)), r)
-	if head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
-		return zlib.NewReader(again)
-	}
-	return flate.NewReader(again), nil
+	body, err := compression.Open(wire, format, compression.Options{Lenient: true})
+	resp.Body = decoded{body, wire}
+	return resp, err
 }
 
 type meteredBody struct {
@@ -155,22 +145,8 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lazy opens a decoder with the first read, so that its fault is one of reading.
-type lazy struct {
-	from io.ReadCloser
-	open func(io.Reader) (io.Reader, error)
-	r    io.Reader
+// decoded is a decompressed body. Closing it closes the body as it comes over the wire.
+type decoded struct {
+	io.Reader
+	io.Closer
 }
-
-func (l *lazy) Read(p []byte) (int, error) {
-	if l.r == nil {
-		r, err := l.open(l.from)
-		if err != nil {
-			return 0, err
-		}
-		l.r = r
-	}
-	return l.r.Read(p)
-}
-
-func (l *lazy) Close() error { return l.from.Close() }

@@ -108,8 +108,8 @@ func ByMediaType(contentType string) (Syntax, bool) {
 // ByExtension finds the syntax of a file name, also behind the ending of a compression (".nt.gz").
 func ByExtension(name string) (Syntax, bool) {
 	name = strings.ToLower(name)
-	if c := compressionByName(name); c != "" {
-		name = name[:len(name)-len(c)]
+	if isCompressedName(name) {
+		name = strings.TrimSuffix(name, path.Ext(name))
 	}
 	ext := path.Ext(name)
 	for _, s := range Syntaxes() {

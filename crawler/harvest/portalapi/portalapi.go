@@ -7,7 +7,6 @@ package portalapi
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/inspect/charset"
+	"odarchive/triplestore/compression"
 )
 
 // Client asks for JSON.
@@ -103,7 +103,7 @@ func Open(ctx context.Context, doer harvest.Doer, address, unless string) (io.Re
 	start := bufio.NewReader(resp.Body)
 	var from io.Reader = start
 	if magic, _ := start.Peek(3); harvest.Packed(magic) { // without a word in the header; a fault is met again by reading
-		if from, err = gzip.NewReader(start); err != nil {
+		if from, err = compression.Open(start, compression.Gzip, compression.Options{}); err != nil {
 			resp.Body.Close()
 			return nil, nil, fmt.Errorf("%s: %w", address, err)
 		}

@@ -3,7 +3,6 @@ package unpack
 import (
 	"archive/tar"
 	"archive/zip"
-	"compress/bzip2"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/bodgit/sevenzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/nwaples/rardecode/v2"
-	"github.com/ulikunitz/xz"
+
+	"odarchive/triplestore/compression"
 )
 
 func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error {
@@ -22,21 +21,15 @@ func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error 
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return err
 	}
-	z.RegisterDecompressor(12, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
-	z.RegisterDecompressor(93, func(r io.Reader) io.ReadCloser {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxDictionary))
-		if err != nil {
-			return io.NopCloser(failing{err})
-		}
-		return d.IOReadCloser()
-	})
-	z.RegisterDecompressor(95, func(r io.Reader) io.ReadCloser {
-		d, err := xz.NewReader(r)
-		if err != nil {
-			return io.NopCloser(failing{err})
-		}
-		return io.NopCloser(d)
-	})
+	for method, f := range map[uint16]format{12: compression.Bzip2, 93: compression.Zstd, 95: compression.XZ} {
+		z.RegisterDecompressor(method, func(r io.Reader) io.ReadCloser {
+			s, err := compression.Open(r, f, compression.Options{MaxWindow: maxDictionary})
+			if err != nil {
+				return io.NopCloser(failing{err})
+			}
+			return s
+		})
+	}
 	for i, name := range zipNames(z.File) {
 		f := z.File[i]
 		if f.FileInfo().IsDir() || !f.Mode().IsRegular() {
@@ -59,10 +52,6 @@ func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error 
 	}
 	return nil
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // zipNames are the members' names in UTF-8: from the Unicode path field where it is there and current, else the
 // name itself, whose encoding is found from all of them where the archive does not say.
@@ -191,3 +180,8 @@ func (w *walker) rar(r io.ReaderAt, size int64, prefix string, depth int) error 
 		}
 	}
 }
+
+// failing is a reader that returns an error.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

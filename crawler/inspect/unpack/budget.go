@@ -39,7 +39,7 @@ func (c *counted) Read(p []byte) (n int, err error) {
 	if serr := c.b.spend(n); serr != nil {
 		return n, serr
 	}
-	return n, err
+	return n, classified(err)
 }
 
 func (c *counted) Close() error {

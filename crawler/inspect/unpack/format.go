@@ -2,37 +2,25 @@ package unpack
 
 import (
 	"bytes"
-	"compress/bzip2"
+	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 	"time"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
-	"github.com/ulikunitz/xz"
-	"github.com/ulikunitz/xz/lzma"
+	"odarchive/triplestore/compression"
 )
 
-type format byte
+// format is a compression format or one of the formats of archives.
+type format = compression.Format
 
 const (
-	none format = iota
-	zipFile
-	tarFile
-	sevenZip
-	rarFile
-	gzipped
-	bzipped
-	xzipped
-	lzmaed
-	zstded
-	lz4ed
-	brotlied
-	lzwed // compress, .Z
+	none     format = ""
+	zipFile  format = "zip"
+	tarFile  format = "tar"
+	sevenZip format = "7z"
+	rarFile  format = "rar"
 )
 
 // maxDictionary is how much memory a decoder may ask for to look back, in bytes.
@@ -52,21 +40,21 @@ func formatOf(mediaType string) format {
 	case "application/vnd.rar", "application/x-rar-compressed", "application/x-rar":
 		return rarFile
 	case "application/gzip", "application/x-gzip", "gzip":
-		return gzipped
+		return compression.Gzip
 	case "application/x-bzip2", "application/x-bzip", "bzip2":
-		return bzipped
+		return compression.Bzip2
 	case "application/x-xz", "application/xz", "xz":
-		return xzipped
+		return compression.XZ
 	case "application/x-lzma", "lzma":
-		return lzmaed
+		return compression.LZMA
 	case "application/zstd", "application/x-zstd", "zstd":
-		return zstded
+		return compression.Zstd
 	case "application/x-lz4", "application/lz4", "lz4":
-		return lz4ed
+		return compression.LZ4
 	case "application/x-brotli", "application/brotli", "brotli":
-		return brotlied
+		return compression.Brotli
 	case "application/x-compress", "application/x-compressed", "compress":
-		return lzwed
+		return compression.LZW
 	}
 	return none
 }
@@ -84,24 +72,10 @@ func sniff(r io.ReaderAt, size int64) format {
 		return sevenZip
 	case has("Rar!\x1A\x07"):
 		return rarFile
-	case has("\x1f\x8b"):
-		return gzipped
-	case has("BZh") && len(head) > 4 && head[3] >= '1' && head[3] <= '9':
-		return bzipped
-	case has("\xFD7zXZ\x00"):
-		return xzipped
-	case has("\x28\xB5\x2F\xFD"):
-		return zstded
-	case has("\x04\x22\x4D\x18"):
-		return lz4ed
-	case has("\x1f\x9d"):
-		return lzwed
-	case has("\x5D\x00\x00") && len(head) > 13 && lzma.ValidHeader(head[:13]):
-		return lzmaed
 	case isTar(head):
 		return tarFile
 	}
-	return none
+	return compression.Sniff(head)
 }
 
 // isTar checks the magic of POSIX and GNU tar, or the checksum of an older header.
@@ -156,63 +130,22 @@ func strippedName(name string) string {
 	return base
 }
 
-// decompress opens one compressed stream. name and modified are what the stream says of its content.
+// decompress opens one compressed stream. name and modified are what the stream says about its content.
 func decompress(f format, src io.Reader, b *budget) (rc io.ReadCloser, name string, modified time.Time, err error) {
-	defer recovered(&err)
-	var out io.Reader
-	var closing func() error
-	switch f {
-	case gzipped:
-		g, gerr := gzip.NewReader(src)
-		if gerr != nil {
-			return nil, "", modified, fmt.Errorf("gzip: %w", gerr)
-		}
-		out, name, modified, closing = g, g.Name, g.ModTime, g.Close
-	case bzipped:
-		out = bzip2.NewReader(src)
-	case xzipped:
-		head := make([]byte, 32)
-		n, _ := io.ReadFull(src, head)
-		if d := xzDictionary(head[:n]); d > maxDictionary {
-			return nil, "", modified, fmt.Errorf("xz: a dictionary of %d bytes: %w", d, ErrBomb)
-		}
-		out, err = xz.NewReader(io.MultiReader(bytes.NewReader(head[:n]), src))
-	case lzmaed:
-		out, err = lzma.ReaderConfig{DictCap: maxDictionary}.NewReader(src)
-	case zstded:
-		z, zerr := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxDictionary))
-		if zerr != nil {
-			return nil, "", modified, fmt.Errorf("zstd: %w", zerr)
-		}
-		out, closing = z, func() error { z.Close(); return nil }
-	case lz4ed:
-		out = lz4.NewReader(src)
-	case brotlied:
-		out = brotli.NewReader(src)
-	case lzwed:
-		out, err = newLZW(src)
-	default:
-		err = ErrFormat
-	}
+	s, err := compression.Open(src, f, compression.Options{MaxWindow: maxDictionary})
 	if err != nil {
-		return nil, "", modified, err
+		return nil, "", time.Time{}, classified(err)
 	}
-	return &counted{Reader: out, b: b, close: closing}, name, modified, nil
+	return &counted{Reader: s, b: b, close: s.Close}, s.Name, s.Modified, nil
 }
 
-// xzDictionary is the size of the dictionary that the first block of an xz stream asks for (xz file format 3.1, 5.3.1).
-func xzDictionary(head []byte) int64 {
-	if len(head) < 20 || head[12] == 0 || head[13]&0xC0 != 0 {
-		return 0
+// classified adds to a decoder's error the one that callers look for.
+func classified(err error) error {
+	switch {
+	case errors.Is(err, compression.ErrWindow):
+		return fmt.Errorf("%w: %w", ErrBomb, err)
+	case errors.Is(err, compression.ErrFormat):
+		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	for i := 14; i+2 < len(head); i++ {
-		if head[i] == 0x21 && head[i+1] == 1 { // LZMA2, one byte of properties
-			d := head[i+2] & 0x3F
-			if d >= 40 {
-				return 1<<32 - 1
-			}
-			return int64(2|d&1) << (d/2 + 11)
-		}
-	}
-	return 0
+	return err
 }

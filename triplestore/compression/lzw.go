@@ -1,4 +1,4 @@
-package unpack
+package compression
 
 import (
 	"bufio"
@@ -7,19 +7,19 @@ import (
 )
 
 // lzw decodes the format of compress(1): LZW with codes of 9 to 16 bits, least significant bit first, in groups of
-// eight codes, with code 256 emptying the table in block mode.
+// eight codes. In block mode, code 256 clears the table.
 type lzw struct {
 	r       *bufio.Reader
 	block   bool
 	maxBits uint
 	bits    uint // width of the next code
 	next    int  // next free entry
-	prev    int  // code before, -1 at the start
+	prev    int  // previous code, -1 at the start
 	first   byte // first byte of prev's text
 	prefix  []uint16
 	suffix  []byte
 	stack   []byte // decoded text, last byte first
-	group   []byte // codes of one width come in groups of that many bytes
+	group   []byte // current group of eight codes, bits bytes long
 	bitPos  uint
 	err     error
 }
@@ -40,6 +40,7 @@ func newLZW(src io.Reader) (*lzw, error) {
 	return z, nil
 }
 
+// reset clears the table.
 func (z *lzw) reset() {
 	z.next = 256
 	if z.block {
@@ -47,7 +48,7 @@ func (z *lzw) reset() {
 	}
 }
 
-// code reads the next code; ok is false at the end.
+// code reads the next code. ok is false at the end.
 func (z *lzw) code() (code int, ok bool) {
 	if z.bitPos+z.bits > uint(len(z.group))*8 {
 		z.group = make([]byte, z.bits)
@@ -68,6 +69,7 @@ func (z *lzw) code() (code int, ok bool) {
 	return code, true
 }
 
+// widen starts a group of wider codes.
 func (z *lzw) widen(bits uint) {
 	z.bits = bits
 	z.group, z.bitPos = nil, 0
@@ -89,7 +91,7 @@ func (z *lzw) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// step decodes one code onto the stack.
+// step decodes one code and pushes its text onto the stack.
 func (z *lzw) step() {
 	code, ok := z.code()
 	if !ok {
@@ -114,7 +116,7 @@ func (z *lzw) step() {
 		return
 	}
 	if code > z.next || code == z.next && z.next >= 1<<z.maxBits {
-		z.err = fmt.Errorf("compress: code %d before its time: %w", code, ErrFormat)
+		z.err = fmt.Errorf("compress: code %d is not yet defined: %w", code, ErrFormat)
 		return
 	}
 	at := code
