@@ -1,11 +1,11 @@
 package disk
 
 import (
-	"context"
 	"fmt"
+	"path"
+	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Damage is one place where stored bytes differ from their checksum, or a file that is missing. Names are stable: it is
@@ -45,28 +45,123 @@ type Round struct {
 	Rounds   int       `json:"rounds"`            // whole ones since the process began
 }
 
-// Throttle lets n bytes through at a time, so that a scrub leaves the disk to others. nil does not throttle.
-type Throttle struct{ limiter *rate.Limiter }
+// maxDamages is how many damages a Fixity keeps. Older ones are dropped.
+const maxDamages = 100
 
-// maxBurst is how many bytes a Throttle lets through at once.
-const maxBurst = 4 << 20
-
-// NewThrottle limits to some bytes per second; nil if that is not positive.
-func NewThrottle(bytesPerSecond int64) *Throttle {
-	if bytesPerSecond <= 0 {
-		return nil
-	}
-	return &Throttle{rate.NewLimiter(rate.Limit(bytesPerSecond), maxBurst)}
+// Fixity records the damage found in a set of files and the progress of their scrub. The zero value is ready for use.
+// All methods may be called concurrently.
+type Fixity struct {
+	mu      sync.Mutex // guards the fields below
+	damages []Damage
+	round   Round
+	wake    chan struct{} // holds a token after Wake; made when first used
 }
 
-// Wait returns when n more bytes may be read, or the cause of ctx's end.
-func (t *Throttle) Wait(ctx context.Context, n int) error {
-	for t != nil && n > 0 {
-		some := min(n, maxBurst)
-		if err := t.limiter.WaitN(ctx, some); err != nil {
-			return context.Cause(ctx)
-		}
-		n -= some
+// Note records a damage and reports whether it is new: it is not if the same place is recorded and not mended yet. If
+// d.Found is zero, Note sets it to the current time.
+func (f *Fixity) Note(d Damage) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.ContainsFunc(f.damages, func(o Damage) bool { return o.File == d.File && o.Offset == d.Offset && o.Mended.IsZero() }) {
+		return false
 	}
-	return context.Cause(ctx)
+	if d.Found.IsZero() {
+		d.Found = time.Now()
+	}
+	if f.damages = append(f.damages, d); len(f.damages) > maxDamages {
+		f.damages = slices.Delete(f.damages, 0, 1)
+	}
+	return true
+}
+
+// Mended marks the damages of a file, or of the files of a directory, as mended and returns them. lost, if not empty,
+// says what could not be restored; the first of them records it.
+func (f *Fixity) Mended(name, how, lost string) (mended []Damage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.damages {
+		d := &f.damages[i]
+		if d.Mended.IsZero() && (d.File == name || path.Dir(d.File) == name) {
+			d.Mended, d.How, d.Lost = time.Now(), how, lost
+			lost = ""
+			mended = append(mended, *d)
+		}
+	}
+	return mended
+}
+
+// Rename moves the damages of a file to its new name.
+func (f *Fixity) Rename(from, to string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.damages {
+		if f.damages[i].File == from {
+			f.damages[i].File = to
+		}
+	}
+}
+
+// Damages returns the last hundred damages found at and since opening, mended ones included.
+func (f *Fixity) Damages() []Damage {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.damages)
+}
+
+// Scrubbed returns the progress of the scrub.
+func (f *Fixity) Scrubbed() Round {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.round
+}
+
+// BeginRound records that a round of the scrub begins, over total bytes as far as known. It cancels earlier calls of
+// Wake, since the round reads everything.
+func (f *Fixity) BeginRound(total int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	select {
+	case <-f.wakes():
+	default:
+	}
+	f.round.Began, f.round.Done, f.round.Total = time.Now(), 0, total
+}
+
+// Progress records how many bytes of the round are read and how many there are in all.
+func (f *Fixity) Progress(done, total int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.round.Done, f.round.Total = done, total
+}
+
+// EndRound records that the round has read everything.
+func (f *Fixity) EndRound() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.round.Done, f.round.Finished = f.round.Total, time.Now()
+	f.round.Rounds++
+}
+
+// Wake asks the scrub to begin its next round soon, because something looks damaged.
+func (f *Fixity) Wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	select {
+	case f.wakes() <- struct{}{}:
+	default:
+	}
+}
+
+// Woken returns a channel that receives a value after a call of Wake.
+func (f *Fixity) Woken() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.wakes()
+}
+
+func (f *Fixity) wakes() chan struct{} {
+	if f.wake == nil {
+		f.wake = make(chan struct{}, 1)
+	}
+	return f.wake
 }

@@ -34,6 +34,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"odarchive/triplestore/disk"
 	"odarchive/triplestore/wal"
 )
 
@@ -70,7 +71,6 @@ type DB struct {
 	readers readers
 	cache   atomic.Pointer[cache]
 	over    *layers // what the log holds and the tables do not; only read-only
-	lastTry bool    // of opening read-only
 
 	states *states // nil in memory
 	saving sync.Mutex
@@ -78,7 +78,7 @@ type DB struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 
-	fixity fixity
+	fixity disk.Fixity
 	failed atomic.Pointer[error] // what StopWrites was given first
 	closed atomic.Bool
 	once   sync.Once

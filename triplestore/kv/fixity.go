@@ -12,95 +12,50 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// fixity is what is known of the soundness of the files. The zero value is ready.
-type fixity struct {
-	mu      sync.Mutex // guards the fields below
-	damages []disk.Damage
-	round   disk.Round
-	hint    chan struct{} // made by Scrub: something has been met that looks damaged
-}
-
-const damagesKept = 100
-
-// note keeps a damage, unless the same is known and not mended yet.
-func (f *fixity) note(d disk.Damage) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, o := range f.damages {
-		if o.File == d.File && o.Offset == d.Offset && o.Mended.IsZero() {
-			return
-		}
-	}
-	if len(f.damages) == damagesKept {
-		f.damages = f.damages[1:]
-	}
-	f.damages = append(f.damages, d)
-}
-
-// mended marks the damages of a file, or of everything below a directory.
-func (f *fixity) mended(name, how, lost string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range f.damages {
-		d := &f.damages[i]
-		if d.Mended.IsZero() && (d.File == name || path.Dir(d.File) == name) {
-			d.Mended, d.How, d.Lost = time.Now(), how, lost
-			lost = "" // told once
-		}
-	}
-}
-
-// suspect has the scrub look at the tables now, because of an error, which it returns.
+// suspect makes the scrub look at the tables soon because of err, which it returns.
 func (db *DB) suspect(err error) error {
-	db.fixity.mu.Lock()
-	defer db.fixity.mu.Unlock()
-	if db.fixity.hint != nil {
-		select {
-		case db.fixity.hint <- struct{}{}:
-		default:
-		}
-	}
+	db.fixity.Wake()
 	return err
 }
 
-// Damages returns what was found damaged at and since opening, what has been mended too; at most the last hundred.
-func (db *DB) Damages() []disk.Damage {
-	db.fixity.mu.Lock()
-	defer db.fixity.mu.Unlock()
-	return slices.Clone(db.fixity.damages)
-}
+// Damages returns the last hundred damages found at and since opening, mended ones included.
+func (db *DB) Damages() []disk.Damage { return db.fixity.Damages() }
 
-// Scrubbed returns how far the scrub is.
-func (db *DB) Scrubbed() disk.Round {
-	db.fixity.mu.Lock()
-	defer db.fixity.mu.Unlock()
-	return db.fixity.round
-}
+// Scrubbed returns the progress of the scrub.
+func (db *DB) Scrubbed() disk.Round { return db.fixity.Scrubbed() }
 
 type verifyOptions struct {
 	throttle *disk.Throttle
 	progress func(n int64) // may be called by several goroutines
 }
 
-// VerifyAll reads every file of the database (tables, log, snapshots), compares it with its checksums, and returns what is
-// wrong now. progress may be nil; it is called with bytes, one call at a time. What is found is mended by Mend.
-func (db *DB) VerifyAll(ctx context.Context, progress func(done, total int64)) ([]disk.Damage, error) {
+// counting returns a function that adds up bytes and calls progress, one call at a time, with the sum and the size of
+// the database.
+func (db *DB) counting(progress func(done, total int64)) func(n int64) {
 	total := db.Size()
 	var mu sync.Mutex
 	var done int64
-	return db.verify(ctx, verifyOptions{progress: func(n int64) {
+	return func(n int64) {
 		mu.Lock()
 		defer mu.Unlock()
-		if done += n; progress != nil {
-			progress(done, max(total, done))
-		}
-	}})
+		done += n
+		progress(done, max(total, done))
+	}
+}
+
+// VerifyAll reads every file of the database (tables, log, snapshots), compares it with its checksums, and returns what
+// is damaged now. It calls progress, if not nil, with bytes, one call at a time. Mend repairs what it finds.
+func (db *DB) VerifyAll(ctx context.Context, progress func(done, total int64)) ([]disk.Damage, error) {
+	if progress == nil {
+		return db.verify(ctx, verifyOptions{})
+	}
+	return db.verify(ctx, verifyOptions{progress: db.counting(progress)})
 }
 
 func (db *DB) verify(ctx context.Context, o verifyOptions) (found []disk.Damage, err error) {
 	defer func() {
 		for _, d := range found {
-			db.fixity.note(d)
+			db.fixity.Note(d)
 		}
 	}()
 	now := time.Now()
@@ -201,7 +156,7 @@ func (db *DB) mendCache(ctx context.Context, why error) error {
 		old.remove = true // the next opening renames the new one
 		db.cache.Store(c)
 		old.retire()
-		db.fixity.mended(cacheDir, from, "")
+		db.fixity.Mended(cacheDir, from, "")
 		db.opts.Log.Info("the database is whole again", "from", from, "write_sets", number)
 		return nil
 	})
@@ -234,7 +189,7 @@ func (db *DB) mendLog(ctx context.Context, found []disk.Damage) error {
 	}
 	for _, d := range found {
 		if path.Dir(d.File) != cacheDir {
-			db.fixity.mended(d.File, "database", "")
+			db.fixity.Mended(d.File, "database", "")
 		}
 	}
 	return nil
@@ -255,10 +210,6 @@ const scrubRest = time.Minute
 // Scrub verifies everything again and again, at most bytesPerSecond (0: no limit), and mends what it finds, until ctx
 // ends, which is no error.
 func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) error {
-	hint := make(chan struct{}, 1)
-	db.fixity.mu.Lock()
-	db.fixity.hint = hint
-	db.fixity.mu.Unlock()
 	throttle := disk.NewThrottle(bytesPerSecond)
 	for {
 		err := db.scrubOnce(ctx, throttle)
@@ -271,7 +222,7 @@ func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-hint:
+		case <-db.fixity.Woken():
 			if err := db.scrubOnce(ctx, nil); err != nil && ctx.Err() == nil {
 				db.opts.Log.Error("verifying the database failed", "error", err)
 			}
@@ -281,24 +232,12 @@ func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) error {
 }
 
 func (db *DB) scrubOnce(ctx context.Context, throttle *disk.Throttle) error {
-	f := &db.fixity
-	total := db.Size()
-	f.mu.Lock()
-	f.round.Began, f.round.Done, f.round.Total = time.Now(), 0, total
-	f.mu.Unlock()
-	found, err := db.verify(ctx, verifyOptions{throttle: throttle, progress: func(n int64) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.round.Done += n
-		f.round.Total = max(f.round.Total, f.round.Done)
-	}})
+	db.fixity.BeginRound(db.Size())
+	found, err := db.verify(ctx, verifyOptions{throttle: throttle, progress: db.counting(db.fixity.Progress)})
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	f.round.Done, f.round.Finished = f.round.Total, time.Now()
-	f.round.Rounds++
-	f.mu.Unlock()
+	db.fixity.EndRound()
 	if len(found) == 0 {
 		return nil
 	}

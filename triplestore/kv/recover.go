@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/wal"
@@ -136,7 +135,7 @@ func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
 		return nil, err
 	}
 	for _, b := range list {
-		r.fixity.note(disk.Damage{File: cacheDir + "/" + b.name, Offset: b.offset, Why: b.err.Error(), Found: time.Now()})
+		r.fixity.Note(disk.Damage{File: cacheDir + "/" + b.name, Offset: b.offset, Why: b.err.Error()})
 		bad = fmt.Errorf("table %s: %w", b.name, b.err)
 	}
 	return bad, nil
@@ -167,7 +166,7 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 	}
 	r.install(c, number)
 	if newest.number > 0 {
-		r.fixity.note(disk.Damage{File: logDir, Offset: -1, Why: "the log is missing", Found: time.Now()})
+		r.fixity.Note(disk.Damage{File: logDir, Offset: -1, Why: "the log is missing"})
 	} else {
 		r.opts.Log.Info("the database gets a log; this is done once")
 	}
@@ -182,7 +181,7 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 
 // withDamagedLog takes what the tables and Badger's own write-ahead log hold, where the log has lost its end.
 func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
-	r.fixity.note(disk.Damage{File: logDir, Offset: -1, Why: why.Error(), Found: time.Now()})
+	r.fixity.Note(disk.Damage{File: logDir, Offset: -1, Why: why.Error()})
 	if err := r.takeBackAside(); err != nil {
 		return err
 	}
@@ -230,14 +229,14 @@ func (r *recovery) beginAnew(ctx context.Context, number uint64, from, lost stri
 	if err := r.states.keepNewest(1); err != nil { // the log does not lead from the older ones to here
 		return err
 	}
-	r.fixity.mended(logDir, from, lost)
+	r.fixity.Mended(logDir, from, lost)
 	return nil
 }
 
 // fromLog makes the cache anew from the newest state file that is sound and the log behind it.
 func (r *recovery) fromLog(ctx context.Context, bad error) error {
 	if bad != nil {
-		r.fixity.note(disk.Damage{File: cacheDir, Offset: -1, Why: bad.Error(), Found: time.Now()})
+		r.fixity.Note(disk.Damage{File: cacheDir, Offset: -1, Why: bad.Error()})
 		r.opts.Log.Warn("the database is damaged and is being made anew from snapshot and log", "error", bad)
 	}
 	dir := r.path(madeDir)
@@ -277,7 +276,7 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 		lost = r.unknown
 	}
 	r.install(c, number)
-	r.fixity.mended(cacheDir, from, lost)
+	r.fixity.Mended(cacheDir, from, lost)
 	r.opts.Log.Info("the database is whole again", "from", from, "write_sets", number, "lost", lost)
 	if r.found.Empty || r.found.Damage != nil || lost != "" {
 		return r.beginAnew(ctx, number, from, lost)

@@ -126,7 +126,7 @@ type Store struct {
 	opts Options
 	log  *slog.Logger
 
-	fixity fixity  // what was found damaged
+	fixity disk.Fixity
 	packs  *packs  // open pack files, for reading
 	parity *shelf  // parity files, and the making of them
 	tail   *writer // the pack that is written
@@ -152,7 +152,6 @@ func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{dir: dir, fs: o.FS, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), codecs: newCodecs(o.Level)}
 	s.sizes.init()
-	s.fixity.wakes = make(chan struct{}, 1)
 	if err := s.start(); err != nil {
 		return nil, fmt.Errorf("content: open %s: %w", dir, err)
 	}

@@ -44,14 +44,14 @@ func (s *Store) rest(ctx context.Context, began time.Time) bool {
 	case <-ctx.Done():
 		return false
 	case <-long.C:
-	case <-s.fixity.wakes:
+	case <-s.fixity.Woken():
 	}
 	return true
 }
 
 // scrubRound goes through all packs once.
 func (s *Store) scrubRound(ctx context.Context, slow *disk.Throttle) error {
-	s.beginRound()
+	s.fixity.BeginRound(0)
 	if s.writable() == nil {
 		if err := s.tellOld(ctx); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (s *Store) scrubRound(ctx context.Context, slow *disk.Throttle) error {
 	for _, job := range s.parity.missing() {
 		s.parity.want(job)
 	}
-	err := s.eachPack(ctx, slow, s.progressed, func(num uint64, x *examined) error {
+	err := s.eachPack(ctx, slow, s.fixity.Progress, func(num uint64, x *examined) error {
 		s.noteAll(x)
 		if s.writable() != nil {
 			return nil
@@ -70,26 +70,6 @@ func (s *Store) scrubRound(ctx context.Context, slow *disk.Throttle) error {
 	if err != nil {
 		return err
 	}
-	s.fixity.mu.Lock()
-	defer s.fixity.mu.Unlock()
-	s.fixity.round.Finished = time.Now()
-	s.fixity.round.Rounds++
+	s.fixity.EndRound()
 	return nil
-}
-
-// beginRound also takes back a wake-up: this round looks at everything.
-func (s *Store) beginRound() {
-	s.fixity.mu.Lock()
-	defer s.fixity.mu.Unlock()
-	select {
-	case <-s.fixity.wakes:
-	default:
-	}
-	s.fixity.round.Began, s.fixity.round.Done, s.fixity.round.Total = time.Now(), 0, 0
-}
-
-func (s *Store) progressed(done, total int64) {
-	s.fixity.mu.Lock()
-	defer s.fixity.mu.Unlock()
-	s.fixity.round.Done, s.fixity.round.Total = done, total
 }
