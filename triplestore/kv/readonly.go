@@ -36,8 +36,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	}
 	var err error
 	for try := range readTries {
-		db.lastTry = try == readTries-1
-		if err = db.tryReadOnly(ctx); err == nil {
+		if err = db.tryReadOnly(ctx, try == readTries-1); err == nil {
 			return nil
 		}
 		if db.log != nil {
@@ -54,7 +53,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 // errMoved says that a table was not whole when it was copied: the process that writes may have deleted it.
 var errMoved = errors.New("a table was deleted while it was copied")
 
-func (db *DB) tryReadOnly(ctx context.Context) error {
+func (db *DB) tryReadOnly(ctx context.Context, lastTry bool) error {
 	log, found, err := wal.Open(db.path(logDir), wal.Options{FS: db.opts.FS, ReadOnly: true, Log: db.opts.Log})
 	if err != nil {
 		return err
@@ -64,13 +63,13 @@ func (db *DB) tryReadOnly(ctx context.Context) error {
 		return err
 	}
 	if found.Damage != nil {
-		db.fixity.note(disk.Damage{File: logDir, Offset: -1, Why: found.Damage.Error()})
+		db.fixity.Note(disk.Damage{File: logDir, Offset: -1, Why: found.Damage.Error()})
 		db.opts.Log.Warn("the log is damaged; what is shown is what else the database holds", "error", found.Damage)
 	}
 	if db.opts.CacheInMemory {
 		return db.readIntoMemory(ctx, found, nil)
 	}
-	c, err := db.linkCache(ctx, found)
+	c, err := db.linkCache(ctx, found, lastTry)
 	if errors.Is(err, errMoved) || errors.Is(err, errNoRoom) {
 		return err
 	}
@@ -97,7 +96,7 @@ func (db *DB) tryReadOnly(ctx context.Context) error {
 }
 
 // linkCache opens Badger on links to the tables that MANIFEST names.
-func (db *DB) linkCache(ctx context.Context, found wal.Found) (*cache, error) {
+func (db *DB) linkCache(ctx context.Context, found wal.Found, lastTry bool) (*cache, error) {
 	from := db.path(cacheDir)
 	tables, err := manifest(from)
 	if err != nil {
@@ -112,7 +111,7 @@ func (db *DB) linkCache(ctx context.Context, found wal.Found) (*cache, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	c, err := db.linkInto(ctx, dir, from, tables, found)
+	c, err := db.linkInto(ctx, dir, from, tables, found, lastTry)
 	if err != nil {
 		mine.release()
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -135,7 +134,7 @@ func removeAbandoned() {
 	}
 }
 
-func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, found wal.Found) (*cache, error) {
+func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, found wal.Found, lastTry bool) (*cache, error) {
 	absolute, err := filepath.Abs(from)
 	if err != nil {
 		return nil, err
@@ -173,11 +172,11 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 	if err != nil {
 		return nil, err
 	}
-	if len(bad) > 0 && db.lock == nil && !db.lastTry {
+	if len(bad) > 0 && db.lock == nil && !lastTry {
 		return nil, errMoved
 	}
 	if len(bad) > 0 {
-		db.fixity.note(disk.Damage{File: cacheDir + "/" + bad[0].name, Offset: bad[0].offset, Why: bad[0].err.Error()})
+		db.fixity.Note(disk.Damage{File: cacheDir + "/" + bad[0].name, Offset: bad[0].offset, Why: bad[0].err.Error()})
 		return nil, fmt.Errorf("table %s: %w", bad[0].name, bad[0].err)
 	}
 	b, err := openBadger(badgerOptions(dir, db.opts).WithReadOnly(!own))
