@@ -20,64 +20,33 @@ import (
 // and after opening again; nothing else is seen before; a commit is there as a whole or not at all; and the store is sound.
 func TestWhateverFailsTheStoreHoldsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
-	seeds := disktest.Seeds(t, 40)
-	acknowledged, unknown := 0, 0
-	for i, seed := range seeds {
-		m := &storeModel{rand: rand.New(rand.NewPCG(seed, 7)), bad: disktest.NewBadDisk(seed)}
-		for life := 0; life < 4 && m.failure == ""; life++ {
-			m.live()
-		}
-		if m.failure != "" { // the order of the writers is not the seed's: try it a few times
-			t.Fatalf("ODARCHIVE_SEED=%d (%d of %d): %s\n%s", seed, i+1, len(seeds), m.failure, m.bad.Story())
-		}
-		acknowledged += m.known.Acknowledged
-		unknown += m.known.Unknown
-	}
-	t.Logf("%d seeds from %d on: %d commits acknowledged, %d unknown", len(seeds), seeds[0], acknowledged, unknown)
-	if len(seeds) > 5 && (acknowledged == 0 || unknown == 0) {
-		t.Error("the test tests nothing")
-	}
+	disktest.RunModels(t, 40, 4, func(m *disktest.Model) { (&storeModel{m}).live() })
 }
 
 // storeModel is a store on a bad disk, and what is known of it.
-type storeModel struct {
-	rand  *rand.Rand
-	bad   *disktest.BadDisk
-	known disktest.Ledger
-
-	mu      sync.Mutex // guards failure
-	failure string
-}
-
-func (m *storeModel) fail(format string, args ...any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.failure == "" {
-		m.failure = fmt.Sprintf(format, args...)
-	}
-}
+type storeModel struct{ *disktest.Model }
 
 func (m *storeModel) live() {
-	db, err := kv.Open("data", kv.Options{CacheInMemory: true, FS: m.bad.FS(), MinFree: -1, SaveAt: 16 << 10})
+	db, err := kv.Open("data", kv.Options{CacheInMemory: true, FS: m.Disk.FS(), MinFree: -1, SaveAt: 16 << 10})
 	if err != nil {
-		m.fail("opening the database: %v", err)
+		m.Fail("opening the database: %v", err)
 		return
 	}
 	s, err := triplestore.Open(db, triplestore.Options{MergeAt: 60, KeepChanges: 10 << 10})
 	if err != nil {
-		m.fail("opening the store: %v", errors.Join(err, db.Close()))
+		m.Fail("opening the store: %v", errors.Join(err, db.Close()))
 		return
 	}
 	m.compare(s, true)
-	m.bad.Arrange("", "*.log", "*.state*")
+	m.Disk.Arrange("", "*.log", "*.state*")
 	var wg sync.WaitGroup
 	for w := range 3 {
-		r := rand.New(rand.NewPCG(m.rand.Uint64(), uint64(w)))
+		r := rand.New(rand.NewPCG(m.Rand.Uint64(), uint64(w)))
 		wg.Go(func() { m.write(s, w, r) })
 	}
 	wg.Wait()
 	m.compare(s, false)
-	m.bad.Restart(func() error { return errors.Join(s.Close(), db.Close()) })
+	m.Disk.Restart(func() error { return errors.Join(s.Close(), db.Close()) })
 }
 
 func (m *storeModel) write(s *triplestore.Store, writer int, r *rand.Rand) {
@@ -86,21 +55,21 @@ func (m *storeModel) write(s *triplestore.Store, writer int, r *rand.Rand) {
 		if r.IntN(12) == 0 {
 			entries = 300 // straight into blocks
 		}
-		w := m.known.Begin(writer, entries, false)
+		w := m.Known.Begin(writer, entries, false)
 		err := m.put(s, w, r)
 		full := errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrWritesStopped)
 		switch {
 		case err == nil:
-			m.known.Acknowledge(w)
+			m.Known.Acknowledge(w)
 		case errors.Is(err, errRefused), full:
-			m.known.Refuse(w)
+			m.Known.Refuse(w)
 		default:
-			m.bad.Say("writer %d, %d: %v", writer, w.Number, err)
+			m.Disk.Say("writer %d, %d: %v", writer, w.Number, err)
 			return
 		}
 		if r.IntN(15) == 0 {
 			if _, err := s.Sweep(context.Background()); err != nil {
-				m.bad.Say("sweep: %v", err)
+				m.Disk.Say("sweep: %v", err)
 			}
 		}
 	}
@@ -119,7 +88,7 @@ func entry(w *disktest.Put, i int) term.Quad {
 func (m *storeModel) put(s *triplestore.Store, w *disktest.Put, r *rand.Rand) error {
 	refuse := r.IntN(8) == 0
 	if r.IntN(3) == 0 {
-		m.known.Replace(w)
+		m.Known.Replace(w)
 	}
 	return s.Update(context.Background(), func(tx *triplestore.Txn) error {
 		for i := range w.Entries {
@@ -146,11 +115,11 @@ func (m *storeModel) compare(s *triplestore.Store, opened bool) {
 	ctx := context.Background()
 	got := map[term.Quad]bool{}
 	if err := s.Dump(ctx, term.Pattern{}, func(q term.Quad) error { got[q] = true; return nil }); err != nil {
-		m.fail("opened %v: dump: %v", opened, err)
+		m.Fail("opened %v: dump: %v", opened, err)
 		return
 	}
 	all := len(got)
-	wrong := m.known.Compare(opened, func(w *disktest.Put) (n int) {
+	wrong := m.Known.Compare(opened, func(w *disktest.Put) (n int) {
 		for i := range w.Entries {
 			if q := entry(w, i); got[q] {
 				n++
@@ -167,6 +136,6 @@ func (m *storeModel) compare(s *triplestore.Store, opened bool) {
 		wrong = append(wrong, fmt.Sprintf("check: %+v, %v; %d quads were dumped", c, err, all))
 	}
 	if len(wrong) > 0 {
-		m.fail("opened %v: %s", opened, strings.Join(wrong, "\n"))
+		m.Fail("opened %v: %s", opened, strings.Join(wrong, "\n"))
 	}
 }

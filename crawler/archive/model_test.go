@@ -30,50 +30,16 @@ import (
 // there, and of every other one all of them or none.
 func TestWhateverFailsTheArchiveHoldsTheVersionsItAcknowledged(t *testing.T) {
 	t.Parallel()
-	seeds := disktest.Seeds(t, 12)
-	acknowledged, unknown := 0, 0
-	for i, seed := range seeds {
-		m := &model{rand: rand.New(rand.NewPCG(seed, 8)), bad: disktest.NewBadDisk(seed)}
-		for life := 0; life < 4 && m.failure == ""; life++ {
-			m.live()
-		}
-		if m.failure == "" { // what the last life has left
-			m.live()
-		}
-		if m.failure != "" { // the order of the writers is not the seed's: try it a few times
-			t.Fatalf("ODARCHIVE_SEED=%d (%d of %d): %s\n%s", seed, i+1, len(seeds), m.failure, m.bad.Story())
-		}
-		acknowledged += m.known.Acknowledged
-		unknown += m.known.Unknown
-	}
-	t.Logf("%d seeds from %d on: %d versions acknowledged, %d unknown", len(seeds), seeds[0], acknowledged, unknown)
-	if len(seeds) > 5 && (acknowledged == 0 || unknown == 0) {
-		t.Error("the test tests nothing")
-	}
+	disktest.RunModels(t, 12, 5, func(m *disktest.Model) { (&model{m}).live() })
 }
 
 // model is an archive on a bad disk, and what is known of it.
-type model struct {
-	rand  *rand.Rand
-	bad   *disktest.BadDisk
-	known disktest.Ledger
-
-	mu      sync.Mutex // guards failure
-	failure string
-}
+type model struct{ *disktest.Model }
 
 const (
 	modelWriters = 3
 	parts        = 3 // of a version: its record, its bytes, its triples
 )
-
-func (m *model) fail(format string, args ...any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.failure == "" {
-		m.failure = fmt.Sprintf(format, args...)
-	}
-}
 
 // opened is an archive with what it is made of.
 type opened struct {
@@ -83,14 +49,14 @@ type opened struct {
 }
 
 func (m *model) open() (o opened, err error) {
-	o.db, err = kv.Open("data", kv.Options{CacheInMemory: true, FS: m.bad.FS(), MinFree: -1, SaveAt: 16 << 10})
+	o.db, err = kv.Open("data", kv.Options{CacheInMemory: true, FS: m.Disk.FS(), MinFree: -1, SaveAt: 16 << 10})
 	if err != nil {
 		return o, err
 	}
 	if o.triples, err = triplestore.Open(o.db, triplestore.Options{MergeAt: 200}); err != nil {
 		return o, errors.Join(err, o.db.Close())
 	}
-	packs, err := content.Open("data/content", o.db, content.Options{FS: m.bad.FS(), MinFree: -1, MaxPack: 1})
+	packs, err := content.Open("data/content", o.db, content.Options{FS: m.Disk.FS(), MinFree: -1, MaxPack: 1})
 	if err != nil {
 		return o, errors.Join(err, o.triples.Close(), o.db.Close())
 	}
@@ -103,23 +69,23 @@ func (o opened) close() error { return errors.Join(o.Bytes().Close(), o.triples.
 func (m *model) live() {
 	o, err := m.open()
 	if err != nil {
-		m.fail("opening: %v", err)
+		m.Fail("opening: %v", err)
 		return
 	}
 	for w := range modelWriters {
 		if _, err := o.Register(context.Background(), day, archive.Listing{Seeds: []catalog.Seed{{URL: address(w)}}}, nil); err != nil {
-			m.fail("registering: %v", err)
+			m.Fail("registering: %v", err)
 		}
 	}
 	m.compare(o)
-	m.bad.Arrange("", "*.log", "*.state*", "*pack*")
+	m.Disk.Arrange("", "*.log", "*.state*", "*pack*")
 	var wg sync.WaitGroup
 	for w := range modelWriters {
-		r := rand.New(rand.NewPCG(m.rand.Uint64(), uint64(w)))
+		r := rand.New(rand.NewPCG(m.Rand.Uint64(), uint64(w)))
 		wg.Go(func() { m.write(o, w, r) })
 	}
 	wg.Wait()
-	m.bad.Restart(o.close)
+	m.Disk.Restart(o.close)
 }
 
 var (
@@ -150,17 +116,17 @@ func body(writer, number int) []byte {
 
 func (m *model) write(o opened, writer int, r *rand.Rand) {
 	for range 8 {
-		w := m.known.Begin(writer, parts, false)
+		w := m.Known.Begin(writer, parts, false)
 		err := m.put(o, w, r)
 		full := errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrWritesStopped)
 		switch {
 		case err == nil:
-			m.known.Acknowledge(w)
+			m.Known.Acknowledge(w)
 		case errors.Is(err, errRefused), errors.Is(err, errNotPlaced), full:
-			m.known.Refuse(w)
+			m.Known.Refuse(w)
 		}
 		if err != nil {
-			m.bad.Say("writer %d, %d: %v", writer, w.Number, err)
+			m.Disk.Say("writer %d, %d: %v", writer, w.Number, err)
 		}
 		if err != nil && !errors.Is(err, errRefused) && !full {
 			return
@@ -174,7 +140,7 @@ func (m *model) put(o opened, w *disktest.Put, r *rand.Rand) error {
 	ctx := context.Background()
 	data := body(w.Writer, w.Number)
 	var before [32]byte
-	if last := m.known.Last(w.Writer); last > 0 {
+	if last := m.Known.Last(w.Writer); last > 0 {
 		before = sha256.Sum256(body(w.Writer, last))
 	}
 	placed, err := o.Bytes().Place(ctx, bytes.NewReader(data), content.PutOptions{Previous: before})
@@ -194,7 +160,7 @@ func (m *model) put(o opened, w *disktest.Put, r *rand.Rand) error {
 		return nil
 	})
 	if err == nil && act.Version == "" {
-		m.fail("writer %d, %d: no version: %+v", w.Writer, w.Number, act)
+		m.Fail("writer %d, %d: no version: %+v", w.Writer, w.Number, act)
 	}
 	return err
 }
@@ -214,7 +180,7 @@ func (m *model) compare(o opened) {
 		return nil
 	}))
 	if err != nil {
-		m.fail("reading: %v", err)
+		m.Fail("reading: %v", err)
 		return
 	}
 	var wrong []string
@@ -222,7 +188,7 @@ func (m *model) compare(o opened) {
 		wrong = append(wrong, fmt.Sprintf("%d versions in triples, %d records", inTriples, len(records)))
 	}
 	seen := 0
-	wrong = append(wrong, m.known.Compare(true, func(w *disktest.Put) (n int) {
+	wrong = append(wrong, m.Known.Compare(true, func(w *disktest.Put) (n int) {
 		data := body(w.Writer, w.Number)
 		sha := sha256.Sum256(data)
 		v, ok := records[sha]
@@ -235,12 +201,12 @@ func (m *model) compare(o opened) {
 		}
 		_, stored, err := o.Bytes().Stat(sha)
 		if err != nil {
-			m.fail("stat: %v", err)
+			m.Fail("stat: %v", err)
 		}
 		if stored {
 			got, err := read(o, sha)
 			if err != nil || !bytes.Equal(got, data) {
-				m.fail("writer %d, %d: its bytes are others (%d, want %d): %v", w.Writer, w.Number, len(got), len(data), err)
+				m.Fail("writer %d, %d: its bytes are others (%d, want %d): %v", w.Writer, w.Number, len(got), len(data), err)
 			}
 			n++
 		}
@@ -259,7 +225,7 @@ func (m *model) compare(o opened) {
 		wrong = append(wrong, fmt.Sprintf("packs: %v", err))
 	}
 	if len(wrong) > 0 {
-		m.fail("%s", strings.Join(wrong, "\n"))
+		m.Fail("%s", strings.Join(wrong, "\n"))
 	}
 }
 

@@ -19,82 +19,51 @@ import (
 // disk. Whatever happens, after opening again: what was acknowledged is there; nothing is there of a function that failed,
 // or that the disk had no room for; what is unknown is there as a whole or not at all, and stays so.
 func TestWhateverFailsTheDatabaseHoldsWhatItAcknowledged(t *testing.T) {
-	seeds := disktest.Seeds(t, 60)
-	acknowledged, unknown := 0, 0
-	for i, seed := range seeds {
-		m := &model{rand: rand.New(rand.NewPCG(seed, 5)), bad: disktest.NewBadDisk(seed)}
-		for life := 0; life < 5 && m.failure == ""; life++ {
-			m.live()
-		}
-		if m.failure != "" { // the order of the writers is not the seed's: try it a few times
-			t.Fatalf("ODARCHIVE_SEED=%d (%d of %d): %s\n%s", seed, i+1, len(seeds), m.failure, m.bad.Story())
-		}
-		acknowledged += m.known.Acknowledged
-		unknown += m.known.Unknown
-	}
-	t.Logf("%d seeds from %d on: %d writes acknowledged, %d unknown", len(seeds), seeds[0], acknowledged, unknown)
-	if len(seeds) > 5 && (acknowledged == 0 || unknown == 0) {
-		t.Error("the test tests nothing")
-	}
+	disktest.RunModels(t, 60, 5, func(m *disktest.Model) { (&model{m}).live() })
 }
 
 // model is a database on a bad disk, and what is known of it.
-type model struct {
-	rand  *rand.Rand
-	bad   *disktest.BadDisk
-	known disktest.Ledger
-
-	mu      sync.Mutex // guards failure
-	failure string
-}
+type model struct{ *disktest.Model }
 
 const writers = 3
-
-func (m *model) fail(format string, args ...any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.failure == "" {
-		m.failure = fmt.Sprintf(format, args...)
-	}
-}
 
 // live opens the database, has the writers at work until they are done or the disk fails, and ends with a restart of the
 // process or of the machine.
 func (m *model) live() {
-	db, err := kv.Open("data", kv.Options{CacheInMemory: true, FS: m.bad.FS(), MinFree: -1, SaveAt: 4 << 10})
+	db, err := kv.Open("data", kv.Options{CacheInMemory: true, FS: m.Disk.FS(), MinFree: -1, SaveAt: 4 << 10})
 	if err != nil {
-		m.fail("opening it: %v", err)
+		m.Fail("opening it: %v", err)
 		return
 	}
 	if damages := db.Damages(); len(damages) > 0 {
-		m.fail("opening finds %v", damages)
+		m.Fail("opening finds %v", damages)
 	}
 	m.compare(db, true)
-	m.bad.Arrange("", "*.log", "*.state*", "tip")
+	m.Disk.Arrange("", "*.log", "*.state*", "tip")
 	var wg sync.WaitGroup
 	for w := range writers {
-		r := rand.New(rand.NewPCG(m.rand.Uint64(), uint64(w)))
+		r := rand.New(rand.NewPCG(m.Rand.Uint64(), uint64(w)))
 		wg.Go(func() { m.write(db, w, r) })
 	}
 	wg.Wait()
 	m.compare(db, false)
-	m.bad.Restart(db.Close)
+	m.Disk.Restart(db.Close)
 }
 
 func (m *model) write(db *kv.DB, writer int, r *rand.Rand) {
 	for range 15 {
-		w := m.known.Begin(writer, 1+r.IntN(5), r.IntN(5) == 0)
+		w := m.Known.Begin(writer, 1+r.IntN(5), r.IntN(5) == 0)
 		err := m.put(db, w, r)
 		full := errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrWritesStopped)
 		switch {
 		case err == nil:
-			m.known.Acknowledge(w)
+			m.Known.Acknowledge(w)
 			continue
 		case errors.Is(err, errRefused), full && !w.Parts:
-			m.known.Refuse(w)
+			m.Known.Refuse(w)
 		}
 		if !errors.Is(err, errRefused) {
-			m.bad.Say("writer %d, %d: %v", writer, w.Number, err)
+			m.Disk.Say("writer %d, %d: %v", writer, w.Number, err)
 			if !full {
 				return
 			}
@@ -129,16 +98,16 @@ func (m *model) put(db *kv.DB, w *disktest.Put, r *rand.Rand) error {
 	}
 	refuse := r.IntN(8) == 0
 	if r.IntN(3) == 0 {
-		m.known.Replace(w)
+		m.Known.Replace(w)
 	}
-	last := m.known.Last(w.Writer)
+	last := m.Known.Last(w.Writer)
 	return db.Update(context.Background(), func(tx *kv.Txn) error {
 		b, _, err := tx.Get(kv.SpaceTest, counter(w.Writer))
 		if err != nil {
 			return err
 		}
 		if n := number(b); n != last {
-			m.fail("writer %d reads that its last write was %d, it was %d", w.Writer, n, last)
+			m.Fail("writer %d reads that its last write was %d, it was %d", w.Writer, n, last)
 		}
 		err = tx.Set(kv.SpaceTest, counter(w.Writer), binary.BigEndian.AppendUint64(nil, uint64(w.Number)))
 		for i := range w.Entries {
@@ -173,10 +142,10 @@ func (m *model) compare(db *kv.DB, opened bool) {
 		})
 	})
 	if err != nil {
-		m.fail("reading: %v", err)
+		m.Fail("reading: %v", err)
 		return
 	}
-	wrong := m.known.Compare(opened, func(w *disktest.Put) (n int) {
+	wrong := m.Known.Compare(opened, func(w *disktest.Put) (n int) {
 		for i := range w.Entries {
 			val, ok := got[string(key(w, i))]
 			if ok && bytes.Equal(val, value(w, i)) {
@@ -187,7 +156,7 @@ func (m *model) compare(db *kv.DB, opened bool) {
 		return n
 	})
 	for writer := range writers {
-		if n, last := number(got[string(counter(writer))]), m.known.Last(writer); n != last {
+		if n, last := number(got[string(counter(writer))]), m.Known.Last(writer); n != last {
 			wrong = append(wrong, fmt.Sprintf("writer %d: the counter says %d, the last write that is there is %d", writer, n, last))
 		}
 		delete(got, string(counter(writer)))
@@ -196,6 +165,6 @@ func (m *model) compare(db *kv.DB, opened bool) {
 		wrong = append(wrong, fmt.Sprintf("%q is there, and nobody wrote it", key))
 	}
 	if len(wrong) > 0 {
-		m.fail("opened %v: %s", opened, strings.Join(wrong, "\n"))
+		m.Fail("opened %v: %s", opened, strings.Join(wrong, "\n"))
 	}
 }
