@@ -18,14 +18,15 @@ func (d Dataset) Seeds(p Portal) []catalog.Seed {
 		}
 		seeds = append(seeds, catalog.Seed{
 			URL: strings.TrimSpace(dist.URL), Portal: p.IRI, PortalTitle: p.Title,
-			Dataset: d.IRI, DatasetTitle: firstText(d.Title), Title: dist.Title,
+			Dataset: d.IRI, DatasetTitle: FirstText(d.Title), Title: dist.Title,
 			Format: dist.Format, MediaType: dist.MediaType, Size: dist.Size, Period: period, Modified: modified(dist.Modified, d.Modified),
 		})
 	}
 	return seeds
 }
 
-func firstText(texts []Text) string {
+// FirstText returns the first text without its language, "" if there is none.
+func FirstText(texts []Text) string {
 	if len(texts) == 0 {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/harvest/magda"
 	"odarchive/crawler/harvest/oai"
 	"odarchive/crawler/harvest/opendatasoft"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portalwatch"
 	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/harvest/sitemap"
@@ -33,18 +34,20 @@ type harvester struct {
 
 // harvesters are all kinds there are: portals with an interface of their own, then what speaks a protocol of many.
 func harvesters() []harvester {
-	inRDM := func(s source) made { return invenio.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }
+	portal := func(open func(portalapi.Source) portalapi.Harvester) func(source) made {
+		return func(s source) made { return open(portalapi.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP}) }
+	}
 	return []harvester{
-		{"ckan", func(s source) made { return ckan.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"ckan", portal(ckan.New)},
 		{"datajson", func(s source) made { return datajson.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
-		{"socrata", func(s source) made { return socrata.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
-		{"opendatasoft", func(s source) made { return opendatasoft.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
-		{"udata", func(s source) made { return udata.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
-		{"magda", func(s source) made { return magda.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
-		{"invenio", inRDM},
-		{"zenodo", inRDM},
-		{"datacite", func(s source) made { return datacite.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
-		{"dataverse", func(s source) made { return dataverse.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"socrata", portal(socrata.New)},
+		{"opendatasoft", portal(opendatasoft.New)},
+		{"udata", portal(udata.New)},
+		{"magda", portal(magda.New)},
+		{"invenio", portal(invenio.New)},
+		{"zenodo", portal(invenio.New)},
+		{"datacite", portal(datacite.New)},
+		{"dataverse", portal(dataverse.New)},
 		{"csw", func(s source) made { return csw.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
 		{"dcat", func(s source) made { return dcat.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
 		{"portalwatch", func(s source) made { return portalwatch.Source{Endpoint: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},

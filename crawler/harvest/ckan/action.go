@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,31 +15,16 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// client of one portal during one harvest.
+// client is a harvest through the action API.
 type client struct {
-	http   portalapi.Client
-	root   string // of the portal
-	api    string // of the actions, once one answered
-	post   bool   // CKAN 1.x takes actions as POST only
-	rows   int
-	portal string
-	out    harvest.Sink
-	seed   maphash.Seed
-	seen   map[uint64]bool // packages that were handed over
-	broken int             // pages that were broken
+	*portalapi.Harvest
+	api    string         // address of the actions, once one has answered
+	post   bool           // the portal runs CKAN 1.x, which accepts only POST
+	seen   portalapi.Seen // IDs of packages handed to Out
+	broken int            // number of broken pages
 }
 
-// first time that a package comes by. Two ids with one hash would lose one, in one of 10^8 harvests of a large portal.
-func (c *client) first(id string) bool {
-	h := maphash.String(c.seed, id)
-	if c.seen[h] {
-		return false
-	}
-	c.seen[h] = true
-	return true
-}
-
-// refused is an action that the portal answered with success: false.
+// refused is the error of an action that the portal answered with "success": false.
 type refused struct {
 	action, kind, message string
 	status                int
@@ -56,11 +40,11 @@ func (r *refused) Error() string {
 	return text
 }
 
-// action calls one and gives its result; beside an error that part of the result which was complete.
+// action calls an action and returns its result. If the answer breaks off, that is the complete part of it.
 func (c *client) action(ctx context.Context, name string, query url.Values) (loosejson.Value, error) {
 	apis := []string{c.api}
 	if c.api == "" {
-		apis = []string{c.root + "/api/3/action/", c.root + "/api/action/"}
+		apis = []string{c.Root + "/api/3/action/", c.Root + "/api/action/"}
 	}
 	var first error
 	for _, api := range apis {
@@ -83,8 +67,8 @@ func (c *client) call(ctx context.Context, api, name string, query url.Values) (
 	v, err := c.send(ctx, api+name, query)
 	var status *harvest.StatusError
 	if errors.As(err, &status) {
-		if told, parseErr := loosejson.Parse(status.Body); parseErr == nil && told.IsObject() && !told.Get("success").IsNull() {
-			v, err = told, nil
+		if reply, parseErr := loosejson.Parse(status.Body); parseErr == nil && reply.IsObject() && !reply.Get("success").IsNull() {
+			v, err = reply, nil
 		}
 	}
 	if err == nil && !v.Get("success").IsNull() && !v.Get("success").Bool() || err == nil && !v.Get("error").IsNull() && v.Get("result").IsNull() {
@@ -99,15 +83,16 @@ func (c *client) call(ctx context.Context, api, name string, query url.Values) (
 	return v.Get("result"), err
 }
 
-// send a question as GET, or as POST where the portal takes nothing else.
+// send sends a request as GET, or as POST if the portal accepts nothing else.
 func (c *client) send(ctx context.Context, address string, query url.Values) (loosejson.Value, error) {
+	client := portalapi.Client{HTTP: c.Source.HTTP}
 	if c.post {
-		return c.http.Post(ctx, address, body(query))
+		return client.Post(ctx, address, body(query))
 	}
-	v, err := c.http.Get(ctx, address, query)
+	v, err := client.Get(ctx, address, query)
 	var status *harvest.StatusError
 	if errors.As(err, &status) && (status.Status == http.StatusMethodNotAllowed || status.Status == http.StatusBadRequest && !bytes.Contains(status.Body, []byte("success"))) {
-		if posted, postErr := c.http.Post(ctx, address, body(query)); postErr == nil {
+		if posted, postErr := client.Post(ctx, address, body(query)); postErr == nil {
 			c.post = true
 			return posted, nil
 		}
@@ -129,7 +114,7 @@ func refusal(action string, e loosejson.Value, status *harvest.StatusError) *ref
 	return r
 }
 
-// body of an action's POST: its parameters as JSON.
+// body returns parameters as JSON.
 func body(query url.Values) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -143,22 +128,19 @@ func body(query url.Values) string {
 	return b.String()
 }
 
-// describe the portal, as far as it does itself. The error is one of the host, not of the action.
-func (c *client) describe(ctx context.Context) (harvest.Portal, error) {
-	p := harvest.Portal{IRI: portalapi.IRI(c.root), Homepage: portalapi.IRI(c.root), Software: "CKAN"}
+// describe completes Portal with what the portal says of itself, if anything. It fails only if the context ends.
+func (c *client) describe(ctx context.Context) error {
 	status, err := c.action(ctx, "status_show", nil)
 	if err != nil {
-		c.api = "" // that status_show is missing says nothing of the others
-		return p, ctx.Err()
+		c.api = "" // other actions may exist there
+		return ctx.Err()
 	}
-	p.Title = portalapi.Plain(status.Get("site_title").Text())
-	p.Description = portalapi.Plain(status.Get("site_description").Text())
+	c.Portal.Title = portalapi.Plain(status.Get("site_title").Text())
+	c.Portal.Description = portalapi.Plain(status.Get("site_description").Text())
 	if v := status.Get("ckan_version").Text(); v != "" {
-		p.Software += " " + v
+		c.Portal.Software += " " + v
 	}
-	if at := status.Get("site_url").Text(); portalapi.IsLink(at) {
-		p.Homepage = at
-	}
-	p.Language = status.Get("locale_default").Texts()
-	return p, nil
+	c.Portal.Homepage = cmp.Or(portalapi.OnlyLink(status.Get("site_url").Text()), c.Portal.Homepage)
+	c.Portal.Language = status.Get("locale_default").Texts()
+	return nil
 }

@@ -1,12 +1,12 @@
-// Package ckan harvests CKAN and what speaks its interface (DKAN among others), in all versions there have been.
+// Package ckan harvests CKAN and software with the same API, such as DKAN, in all its versions.
 //
-// It asks for the packages in the order of their last change and goes on behind the last one by its time, not by counting:
-// a package that changes meanwhile moves to the end instead of pushing another one off its page, a harvest that was cut off
-// goes on where it was, and the next one asks for what changed since. Where a portal does not keep to that order it is
-// paged by counting; where it does not let itself be searched, all packages are listed and shown: in lists with resources,
-// one by one, or through the first versions' REST interface. One whole harvest a week notices what was deleted.
+// It requests packages in the order of their last change and continues behind the time of the last one, not by counting:
+// a package that changes meanwhile moves to the end and pushes no other off its page, an interrupted harvest continues
+// where it ended, and the next one asks for changes only. If a portal does not keep that order, pages are counted. If it
+// refuses searches, all packages are listed: with their resources, by name, or through the REST API of the first
+// versions. A weekly whole harvest finds deletions.
 //
-// https://docs.ckan.org/en/latest/api/ describes the interface; what portals make of it is in the tests.
+// https://docs.ckan.org/en/latest/api/ describes the API; the tests show what portals make of it.
 package ckan
 
 import (
@@ -14,70 +14,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"time"
 
-	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// Source is one portal.
-type Source struct {
-	URL    string // of the portal, or of anything in its interface
-	Portal string // IRI of the portal, "" = after URL
-	HTTP   harvest.Doer
-	Rows   int              // packages a page, 0 = 200
-	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
-	Now    func() time.Time // time.Now
-}
-
-var _ harvest.Selective = Source{}
-
-// Select implements harvest.Selective.
-func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
-	s.Since, err = portalapi.Since(part)
-	return s, err
-}
-
-// Harvest implements harvest.Harvester.
+// New returns the harvester of one portal.
 //
-// Marks: way (how packages are asked for), since and start (behind which time, how many of those), n (packages so far), base (changes
-// since then are asked for; none in a whole harvest), after (the last name of a list), top (the newest change so far), whole (when
-// the last whole harvest began).
-func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
-	root, err := portalapi.Root(s.URL, "/api", "/dataset", "/organization", "/group")
-	if err != nil {
-		return fmt.Errorf("ckan: %w", err)
+// Its marks consist of: way (how packages are requested), since and start (behind which change time, and how many of
+// those), n (packages so far), base (only changes since then are requested; empty in a whole harvest), after (the last
+// name of a list), top (the latest change so far), whole (when the last whole harvest began).
+func New(s portalapi.Source) portalapi.Harvester {
+	return portalapi.New(portalapi.Software{
+		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200, Run: run,
+	}, s)
+}
+
+func run(ctx context.Context, h *portalapi.Harvest) error {
+	c := &client{Harvest: h}
+	at := positionOf(h.Mark)
+	if err := c.describe(ctx); err != nil {
+		return err
 	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 200), seed: maphash.MakeSeed(), seen: map[uint64]bool{}, out: out}
-	at := begin(from, s.Since, portalapi.Now(s.Now))
-	portal, err := c.describe(ctx)
-	if err != nil {
-		return fmt.Errorf("ckan: %w", err)
-	}
-	portal.IRI = cmp.Or(s.Portal, portal.IRI)
-	c.portal = portal.IRI
-	if err := out.Portal(portal, at.base == ""); err != nil {
+	if err := c.Out.Portal(c.Portal, at.base == ""); err != nil {
 		return err
 	}
 	if err := c.packages(ctx, &at); err != nil {
-		return fmt.Errorf("ckan: %w", err)
+		return err
 	}
 	if at.top != "" && at.whole != "" {
-		out.Next(portalapi.MarkOf("next", at.top, "whole", at.whole).String())
+		c.Out.Next(portalapi.MarkOf("next", at.top, "whole", at.whole).String())
 	}
 	return nil
 }
 
-// position in a harvest, as marks have it.
+// position is a mark's position in a harvest.
 type position struct {
 	way, since, base, after, top, whole string
 	start, n                            int
 }
 
-// begin or go on.
-func begin(token, since string, now time.Time) position {
-	m := portalapi.Begin(token, since, now)
+// positionOf returns the position of a mark, which is the beginning if the mark has no way.
+func positionOf(m portalapi.Mark) position {
 	if m.Get("way") != "" {
 		return position{m.Get("way"), m.Get("since"), m.Get("base"), m.Get("after"), m.Get("top"), m.Get("whole"), m.Int("start"), m.Int("n")}
 	}
@@ -94,13 +72,23 @@ func (p position) mark() string {
 		"start", fmt.Sprint(p.start), "n", fmt.Sprint(p.n)).String()
 }
 
-// way is one way to come by all packages.
+// saw counts a package and notes the time of its change.
+func (p *position) saw(modified string) {
+	p.n++
+	if changed, ok := portalapi.Time(modified); ok {
+		if latest, ok := portalapi.Time(p.top); !ok || changed.After(latest) {
+			p.top = changed.Format(time.RFC3339)
+		}
+	}
+}
+
+// way is one way to get all packages.
 type way struct {
 	name string
 	run  func(context.Context, *position) error
 }
 
-// packages by the first way that works, or the one that was begun.
+// packages gets all packages in the way of the position, or else the first way that works.
 func (c *client) packages(ctx context.Context, at *position) error {
 	ways := []way{{byChange, c.search}, {"current", c.current}, {"list", c.list}, {"rest", c.rest}}
 	var first error
@@ -125,10 +113,10 @@ func (c *client) packages(ctx context.Context, at *position) error {
 	return first
 }
 
-// errEmpty is a way that lists no packages: there may be none.
+// errEmpty is the error of a way that lists no packages. The portal may have none.
 var errEmpty = errors.New("the portal lists no packages")
 
-// unusable is a way that gave nothing: another may.
+// unusable is the error of a way that returned nothing. Another way may work.
 type unusable struct{ why error }
 
 func (u *unusable) Error() string { return u.why.Error() }

@@ -12,6 +12,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
 )
@@ -118,7 +119,7 @@ func TestTheFirstVersionsAreReadThroughTheirOwnInterface(t *testing.T) {
 		fmt.Fprintf(w, `{"id":"1-%[1]s","name":%[1]q,"title":"Old","tags":["x","y"],"groups":["g"],"license":"OKD Compliant::Other","license_id":"other-open",
 			"extras":{"update_frequency":"\"monthly\""},"resources":[{"url":"http://old.example/%[1]s.xls","format":"","description":"the table"}]}`, r.PathValue("name"))
 	})
-	notes, err := portaltest.Harvest(t, Source{URL: "http://old.example/", HTTP: &portaltest.Web{Handler: web}}, "")
+	notes, err := portaltest.Harvest(t, New(portalapi.Source{URL: "http://old.example/", HTTP: &portaltest.Web{Handler: web}}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,8 +312,7 @@ func FuzzPackages(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c := &client{root: "https://data.example"}
-		if d := c.dataset(v); d.IRI == "" {
+		if d := dataset("https://data.example", v); d.IRI == "" {
 			t.Fatalf("no IRI for %q", text)
 		}
 	})

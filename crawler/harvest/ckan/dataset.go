@@ -11,21 +11,21 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// pack is a package with its extras: a field is looked for in both.
+// pack is a package with its extras. Fields are looked up in both.
 type pack struct {
 	loosejson.Value
 	extras map[string]loosejson.Value
-	keys   []string
+	keys   []string // of extras, in their order
 }
 
-// packOf a package whose extras are a list of keys and values, or an object.
+// packOf reads the extras of a package: a list of keys and values, or an object.
 func packOf(v loosejson.Value) pack {
 	p := pack{v, map[string]loosejson.Value{}, nil}
 	add := func(key string, value loosejson.Value) {
 		if key == "" || value.Empty() {
 			return
 		}
-		if t := value.Text(); len(t) > 1 && t[0] == '"' { // the first versions kept JSON in there
+		if t := value.Text(); len(t) > 1 && t[0] == '"' { // the first versions store JSON in strings
 			if inner, err := loosejson.Parse([]byte(t)); err == nil {
 				value = inner
 			}
@@ -49,7 +49,7 @@ func packOf(v loosejson.Value) pack {
 	return p
 }
 
-// field is the first of some names that holds something, among the fields and then among the extras.
+// field returns the first field that is not empty or, if there is none, the first extra.
 func (p pack) field(names ...string) loosejson.Value {
 	if v := p.First(names...); !v.Empty() {
 		return v
@@ -66,21 +66,21 @@ func (p pack) text(names ...string) string { return p.field(names...).Text() }
 
 func (p pack) texts(names ...string) []harvest.Text { return portalapi.Texts(p.field(names...)) }
 
-// dataset of a package, in DCAT's words.
-func (c *client) dataset(v loosejson.Value) harvest.Dataset {
+// dataset returns a package as a dataset of the portal at root.
+func dataset(root string, v loosejson.Value) harvest.Dataset {
 	p := packOf(v)
 	d := harvest.Dataset{
-		IRI:         c.root + "/dataset/" + url.PathEscape(cmp.Or(p.First("name", "id").Text(), "?")),
+		IRI:         root + "/dataset/" + url.PathEscape(cmp.Or(p.First("name", "id").Text(), "?")),
 		Title:       p.texts("title_translated", "title", "name"),
 		Description: p.texts("notes_translated", "notes", "description"),
 		Keywords:    keywords(p),
 		Themes:      themes(p),
 		Identifiers: identifiers(p),
-		LandingPage: p.text("landing_page", "url"),
+		LandingPage: portalapi.OnlyLink(p.text("landing_page", "url")),
 		License:     license(p),
-		Rights:      firstOf(p.texts("rights", "terms_of_use")),
+		Rights:      harvest.FirstText(p.texts("rights", "terms_of_use")),
 		AccessLevel: p.text("access_level", "accessLevel", "public_access_level", "access_rights"),
-		Publisher:   c.publisher(p),
+		Publisher:   publisher(root, p),
 		Creators:    creators(p),
 		Contact:     contact(p),
 		Frequency:   p.text("frequency", "accrual_periodicity", "accrualPeriodicity", "update_frequency", "updateFrequency", "frequency_of_update", "periodicity", "frequency-of-update"),
@@ -91,31 +91,28 @@ func (c *client) dataset(v loosejson.Value) harvest.Dataset {
 		Language:    portalapi.Words(p.field("language", "languages", "metadata_language")),
 		Version:     p.text("version", "dcat_version"),
 		Conforms:    portalapi.Links(p.field("conforms_to")),
-		IsPartOf:    c.series(p),
+		IsPartOf:    series(root, p),
 		Extras:      map[string]string{},
 	}
 	if len(d.Title) == 0 {
 		d.Title = []harvest.Text{{Value: p.First("name", "id").Text()}}
-	}
-	if !portalapi.IsLink(d.LandingPage) {
-		d.LandingPage = ""
 	}
 	for _, key := range p.keys {
 		value := p.extras[key]
 		d.Extras[key] = cmp.Or(value.Text(), value.JSON())
 	}
 	for _, r := range portalapi.Unfold(p.First("resources")).List() {
-		if dist, ok := c.distribution(r, d); ok {
+		if dist, ok := distribution(root, r, d); ok {
 			d.Distributions = append(d.Distributions, dist)
 		}
 	}
 	return d
 }
 
-// publisher is the one that extras name, else the organisation.
-func (c *client) publisher(p pack) harvest.Agent {
+// publisher returns the publisher that the extras name, else the organisation.
+func publisher(root string, p pack) harvest.Agent {
 	a := portalapi.Agent(p.field("publisher"))
-	if name := firstOf(p.texts("publisher_name")); name != "" {
+	if name := harvest.FirstText(p.texts("publisher_name")); name != "" {
 		a = harvest.Agent{Name: name, Email: portalapi.Email(p.text("publisher_email")), URL: p.text("publisher_url"), Type: p.text("publisher_type")}
 	}
 	if iri := p.text("publisher_uri"); portalapi.IsLink(iri) {
@@ -125,11 +122,9 @@ func (c *client) publisher(p pack) harvest.Agent {
 	if a != (harvest.Agent{}) || !org.IsObject() {
 		return a
 	}
-	if names := portalapi.Texts(org.First("title_translated", "title", "display_name", "name")); len(names) > 0 {
-		a.Name = names[0].Value
-	}
+	a.Name = harvest.FirstText(portalapi.Texts(org.First("title_translated", "title", "display_name", "name")))
 	if name := org.First("name", "id").Text(); name != "" {
-		a.IRI = c.root + "/organization/" + url.PathEscape(name)
+		a.IRI = root + "/organization/" + url.PathEscape(name)
 	}
 	return a
 }
@@ -148,7 +143,7 @@ func creators(p pack) []harvest.Agent {
 
 func contact(p pack) harvest.Agent {
 	a := portalapi.Agent(p.field("contact", "contact_point", "contact_points", "contactPoint"))
-	a.Name = cmp.Or(a.Name, firstOf(p.texts("contact_name", "maintainer")))
+	a.Name = cmp.Or(a.Name, harvest.FirstText(p.texts("contact_name", "maintainer")))
 	a.Email = cmp.Or(a.Email, portalapi.Email(p.text("contact_email", "maintainer_email")))
 	return a
 }
@@ -164,20 +159,19 @@ func keywords(p pack) []harvest.Text {
 	return words
 }
 
-// themes that are declared, and the titles of groups.
+// themes returns the declared themes and the titles of groups.
 func themes(p pack) []string {
-	var all []string
-	for _, t := range slices.Concat(portalapi.Links(p.field("theme", "themes")), portalapi.Words(p.Get("groups"))) {
-		if !slices.Contains(all, t) {
-			all = append(all, t)
-		}
-	}
-	return all
+	return unique(portalapi.Links(p.field("theme", "themes")), portalapi.Words(p.Get("groups")))
 }
 
 func identifiers(p pack) []string {
+	return unique(p.field("identifier", "guid").Texts(), p.Get("id").Texts(), portalapi.Links(p.field("alternate_identifier")), p.field("doi").Texts())
+}
+
+// unique returns the elements of all lists, each once.
+func unique(lists ...[]string) []string {
 	var all []string
-	for _, t := range slices.Concat(p.field("identifier", "guid").Texts(), p.Get("id").Texts(), portalapi.Links(p.field("alternate_identifier")), p.field("doi").Texts()) {
+	for _, t := range slices.Concat(lists...) {
 		if !slices.Contains(all, t) {
 			all = append(all, t)
 		}
@@ -185,7 +179,7 @@ func identifiers(p pack) []string {
 	return all
 }
 
-// license by address, else by title, else by id.
+// license returns the address of a licence, else its title, else its ID.
 func license(p pack) string {
 	if at := p.text("license_url", "license_uri"); portalapi.IsLink(at) {
 		return at
@@ -193,18 +187,16 @@ func license(p pack) string {
 	return portalapi.Plain(cmp.Or(portalapi.Link(p.field("license")), p.text("license_title"), p.text("license_id")))
 }
 
-// places of the field or extra "spatial", and of its parts where a portal keeps them apart.
+// places reads the field or extra "spatial", and the fields into which some portals divide it.
 func places(p pack) []harvest.Place {
 	all := portalapi.Places(p.field("spatial", "spatial_coverage", "spatial-geojson"))
 	if len(all) == 0 {
 		all = portalapi.Places(p.field("bbox", "geographic_bbox", "spatial_bbox"))
 	}
-	var inner loosejson.Value
-	if w := p.text("bbox-west-long"); w != "" && len(all) == 0 {
-		inner, _ = loosejson.Parse([]byte("[" + strings.Join([]string{w, p.text("bbox-south-lat"), p.text("bbox-east-long"), p.text("bbox-north-lat")}, ",") + "]")) // no box where it is none
-		all = portalapi.Places(inner)
+	if box := portalapi.Box(p.field("bbox-west-long"), p.field("bbox-south-lat"), p.field("bbox-east-long"), p.field("bbox-north-lat")); box != nil && len(all) == 0 {
+		all = []harvest.Place{{Box: box}}
 	}
-	named := harvest.Place{IRI: p.text("spatial_uri", "geonames_url"), Name: firstOf(p.texts("spatial_text", "geographic_toponym", "geographic_coverage"))}
+	named := harvest.Place{IRI: p.text("spatial_uri", "geonames_url"), Name: harvest.FirstText(p.texts("spatial_text", "geographic_toponym", "geographic_coverage"))}
 	if named.IRI != "" || named.Name != "" {
 		if len(all) == 1 && all[0].IRI == "" && all[0].Name == "" {
 			all[0].IRI, all[0].Name = named.IRI, named.Name
@@ -229,20 +221,20 @@ func periods(p pack) []harvest.Period {
 	return []harvest.Period{one}
 }
 
-// series that the dataset is in: of ckanext-dataset-series, data.json collections, relationships.
-func (c *client) series(p pack) []string {
+// series returns the series, collections or relationships that the dataset is part of.
+func series(root string, p pack) []string {
 	var all []string
 	for _, t := range p.field("in_series", "collection_package_id", "is_part_of").Texts() {
 		if !portalapi.IsLink(t) {
-			t = c.root + "/dataset/" + url.PathEscape(t)
+			t = root + "/dataset/" + url.PathEscape(t)
 		}
 		all = append(all, t)
 	}
 	return all
 }
 
-// distribution of a resource; false where it was deleted.
-func (c *client) distribution(v loosejson.Value, d harvest.Dataset) (harvest.Distribution, bool) {
+// distribution returns a resource, false if it was deleted or has no address.
+func distribution(root string, v loosejson.Value, d harvest.Dataset) (harvest.Distribution, bool) {
 	if !v.IsObject() {
 		return harvest.Distribution{URL: v.Text()}, portalapi.IsLink(v.Text())
 	}
@@ -250,9 +242,9 @@ func (c *client) distribution(v loosejson.Value, d harvest.Dataset) (harvest.Dis
 	download := portalapi.Link(r.First("download_url", "url"))
 	access := portalapi.Link(r.First("access_url", "url"))
 	dist := harvest.Distribution{
-		URL:         portalapi.Resolve(c.root+"/", cmp.Or(download, access)),
-		Title:       firstOf(r.texts("name_translated", "title", "display_name", "name")),
-		Description: firstOf(r.texts("description_translated", "description")),
+		URL:         portalapi.Resolve(root+"/", cmp.Or(download, access)),
+		Title:       harvest.FirstText(r.texts("name_translated", "title", "display_name", "name")),
+		Description: harvest.FirstText(r.texts("description_translated", "description")),
 		Format:      cmp.Or(r.text("format"), r.text("mimetype_inner")),
 		MediaType:   r.text("mimetype", "media_type", "mediaType"),
 		License:     cmp.Or(r.text("license_url"), portalapi.Link(r.First("license", "license_id", "rights"))),
@@ -262,7 +254,7 @@ func (c *client) distribution(v loosejson.Value, d harvest.Dataset) (harvest.Dis
 		Modified:    r.text("modified", "last_modified", "revision_timestamp"),
 		Conforms:    portalapi.Links(r.First("conforms_to")),
 	}
-	if access = portalapi.Resolve(c.root+"/", access); access != dist.URL {
+	if access = portalapi.Resolve(root+"/", access); access != dist.URL {
 		dist.AccessURL = access
 	}
 	if id := r.Get("id").Text(); id != "" {
@@ -275,7 +267,7 @@ func (c *client) distribution(v loosejson.Value, d harvest.Dataset) (harvest.Dis
 	return dist, dist.URL != "" && (state == "" || state == "active")
 }
 
-// checksum with its algorithm, as declared or by its length.
+// checksum returns a checksum and its algorithm, as declared or as its length implies. Both are "" if they do not match.
 func checksum(hash, declared string) (string, string) {
 	if alg, rest, found := strings.Cut(hash, ":"); found {
 		hash, declared = rest, alg
@@ -293,11 +285,4 @@ func checksum(hash, declared string) (string, string) {
 		}
 	}
 	return "", ""
-}
-
-func firstOf(texts []harvest.Text) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return texts[0].Value
 }

@@ -27,8 +27,8 @@ type fake struct {
 	asked    []string
 }
 
-func (f *fake) source() Source {
-	return Source{URL: "https://data.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 4, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }}
+func (f *fake) source() portalapi.Harvester {
+	return New(portalapi.Source{URL: "https://data.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 4, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {

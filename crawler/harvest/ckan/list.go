@@ -1,6 +1,7 @@
 package ckan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,23 +14,23 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// between marks, where packages are asked for one by one.
+// step is the number of packages between marks when they are requested one by one.
 const step = 20
 
-// current asks for lists of packages with their resources.
+// current requests lists of packages with their resources.
 func (c *client) current(ctx context.Context, at *position) error {
-	for at.n < mostListed {
-		result, err := c.action(ctx, "current_package_list_with_resources", url.Values{"limit": {fmt.Sprint(min(c.rows, 100))}, "offset": {fmt.Sprint(at.start)}})
+	for at.n < maxListed {
+		result, err := c.action(ctx, "current_package_list_with_resources", url.Values{"limit": {fmt.Sprint(min(c.Source.Rows, 100))}, "offset": {fmt.Sprint(at.start)}})
 		if err != nil && at.n == 0 && ctx.Err() == nil {
 			return hostOrWay(err)
 		}
 		var packages []loosejson.Value
 		for _, r := range result.List() {
-			packages = append(packages, r.List()...) // DKAN has a list of lists
+			packages = append(packages, r.List()...) // DKAN returns a list of lists
 		}
 		before := at.n
-		if handErr := c.hand(ctx, packages, at); err == nil {
-			err = handErr
+		if emitErr := c.emitAll(ctx, packages, at); err == nil {
+			err = emitErr
 		}
 		if err != nil {
 			return err
@@ -41,21 +42,21 @@ func (c *client) current(ctx context.Context, at *position) error {
 			return nil
 		}
 		at.start += len(packages)
-		if err := c.out.Mark(at.mark()); err != nil {
+		if err := c.Out.Mark(at.mark()); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("current_package_list_with_resources has no end: %d packages so far", at.n)
 }
 
-// list all names and show one after the other.
+// list requests all names, then each package.
 func (c *client) list(ctx context.Context, at *position) error {
 	result, err := c.action(ctx, "package_list", nil)
 	if err != nil {
 		return hostOrWay(err)
 	}
 	names := result.Texts()
-	for n := len(names); n > 0 && n%100 == 0 && n < mostListed; n = len(names) { // as many as were allowed
+	for n := len(names); n > 0 && n%100 == 0 && n < maxListed; n = len(names) { // the portal limits the list
 		more, err := c.action(ctx, "package_list", url.Values{"limit": {"1000"}, "offset": {fmt.Sprint(n)}})
 		if err != nil {
 			return err
@@ -70,28 +71,23 @@ func (c *client) list(ctx context.Context, at *position) error {
 	return c.each(ctx, names, at, c.show)
 }
 
-// rest is the interface of the first versions.
+// rest requests packages through the REST API of the first versions.
 func (c *client) rest(ctx context.Context, at *position) error {
 	var first error
 	for _, base := range []string{"/api/2/rest/dataset", "/api/rest/dataset", "/api/rest/package", "/api/1/rest/package"} {
-		listed, err := c.http.Get(ctx, c.root+base, nil)
-		if err != nil && first == nil {
-			first = err
-		}
+		listed, err := c.Get(ctx, base, nil)
+		first = cmp.Or(first, err)
 		if err != nil || !listed.IsArray() {
 			continue
 		}
 		return c.each(ctx, listed.Texts(), at, func(ctx context.Context, name string) (loosejson.Value, error) {
-			return c.http.Get(ctx, c.root+base+"/"+url.PathEscape(name), nil)
+			return c.Get(ctx, base+"/"+url.PathEscape(name), nil)
 		})
 	}
-	if first == nil {
-		first = errors.New("the REST interface lists nothing")
-	}
-	return hostOrWay(first)
+	return hostOrWay(cmp.Or(first, errors.New("the REST API lists nothing")))
 }
 
-// each name in order, from the one after the last on.
+// each hands over the packages of a list, in the order of names, from the first one after the position on.
 func (c *client) each(ctx context.Context, names []string, at *position, show func(context.Context, string) (loosejson.Value, error)) error {
 	if len(names) == 0 {
 		return &unusable{errEmpty}
@@ -110,22 +106,19 @@ func (c *client) each(ctx context.Context, names []string, at *position, show fu
 		case err == nil:
 			failed = 0
 		default:
-			if failed++; failed >= mostBroken || !passOver(err) {
+			if failed++; failed >= maxBroken || !skippable(err) {
 				return fmt.Errorf("package %s: %w", name, err)
 			}
-			if err := c.unread(name, err); err != nil {
+			if err := c.reportFailed(name, err); err != nil {
 				return err
 			}
 		}
-		for r.IsArray() && len(r.List()) == 1 {
-			r = r.List()[0]
-		}
-		if err := c.handOne(r, at); err != nil {
+		if err := c.emit(r, at); err != nil {
 			return err
 		}
 		at.after = name
 		if i%step == step-1 || i == len(names)-from-1 {
-			if err := c.out.Mark(at.mark()); err != nil {
+			if err := c.Out.Mark(at.mark()); err != nil {
 				return err
 			}
 		}
@@ -134,31 +127,28 @@ func (c *client) each(ctx context.Context, names []string, at *position, show fu
 }
 
 func (c *client) show(ctx context.Context, name string) (loosejson.Value, error) {
-	r, err := c.action(ctx, "package_show", url.Values{"id": {name}})
-	if list := r.List(); len(list) == 1 {
-		r = list[0]
-	}
-	return r, err
+	return c.action(ctx, "package_show", url.Values{"id": {name}})
 }
 
-// unread is a package that was listed and cannot be had: gone or closed where the portal says so, else as it was.
-func (c *client) unread(name string, why error) error {
+// reportFailed reports a listed package that cannot be read: as one to skip if the portal says that it is deleted or
+// closed, else as one that stays as it was.
+func (c *client) reportFailed(name string, why error) error {
 	sentence := fmt.Sprintf("package %s: %v", name, why)
 	var no *refused
 	var status *harvest.StatusError
 	if errors.As(why, &no) && no.status/100 != 5 || errors.As(why, &status) && status.Status/100 == 4 {
-		c.out.Skip(sentence)
+		c.Out.Skip(sentence)
 		return nil
 	}
-	iri := c.root + "/dataset/" + url.PathEscape(name)
+	iri := c.Root + "/dataset/" + url.PathEscape(name)
 	if len(name) == 36 && strings.Count(name, "-") == 4 {
-		iri = "" // the list is of ids, and datasets go by their names
+		iri = "" // the list has IDs, and datasets are named after their names
 	}
-	return c.out.Unknown(iri, sentence)
+	return c.Out.Unknown(iri, sentence)
 }
 
-// passOver tells trouble with one package from trouble with the portal.
-func passOver(err error) bool {
+// skippable reports whether an error concerns one package, not the portal.
+func skippable(err error) bool {
 	var no *refused
 	return errors.As(err, &no) || portalapi.Answered(err)
 }

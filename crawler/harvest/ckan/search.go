@@ -15,31 +15,31 @@ import (
 
 const (
 	solrTime    = "2006-01-02T15:04:05Z"
-	mostBroken  = 20       // pages or packages that may be broken before a portal is given up
-	mostStale   = 3        // pages without anything new
-	mostListed  = 10 << 20 // packages of one portal: no real one has as many
+	maxBroken   = 20       // broken pages or packages before the harvest fails
+	maxStale    = 3        // successive pages without a new package
+	maxListed   = 10 << 20 // packages of one portal; no real one has as many
 	changeOrder = "metadata_modified asc, id asc"
 )
 
-// Ways to page a search.
+// Ways to page through a search.
 const (
 	byChange = "search" // in the order of changes, behind the last one
-	byCount  = "count"  // by counting, in that order if the portal will
-	plain    = "plain"  // by counting, in whatever order
+	byCount  = "count"  // by counting, in that order if the portal accepts it
+	plain    = "plain"  // by counting, in the portal's order
 )
 
-// page of an answer to package_search.
+// page is an answer to package_search.
 type page struct {
 	results []loosejson.Value
 	count   int
 }
 
-// search all packages, in the order of their change or, where the portal does not keep to it, by counting.
+// search requests all packages in the order of their changes or, if the portal does not keep that order, by counting.
 func (c *client) search(ctx context.Context, at *position) error {
-	rows, stale, answered := c.rows, 0, at.n > 0
-	var trouble error // of the last broken page
-	for at.n < mostListed {
-		p, err := c.searched(ctx, *at, rows)
+	rows, stale, answered := c.Source.Rows, 0, at.n > 0
+	var lastErr error // of the last broken page
+	for at.n < maxListed {
+		p, err := c.requestPage(ctx, *at, rows)
 		switch {
 		case err == nil:
 			answered = true
@@ -48,20 +48,20 @@ func (c *client) search(ctx context.Context, at *position) error {
 		case !answered && at.way != plain && refusesSort(err):
 			at.way = plain
 			continue
-		case len(p.results) > 0: // the beginning of a page that breaks off
-			c.out.Skip(fmt.Sprintf("packages from number %d on: %v", at.n, err))
-			trouble = err
-			if c.broken++; c.broken > mostBroken {
+		case len(p.results) > 0: // the page breaks off
+			c.Out.Skip(fmt.Sprintf("packages from number %d on: %v", at.n, err))
+			lastErr = err
+			if c.broken++; c.broken > maxBroken {
 				return err
 			}
-		case smaller(err) && rows > 1:
+		case isTooMuch(err) && rows > 1:
 			rows = max(1, rows/4)
 			continue
 		case !answered:
 			return hostOrWay(err)
-		case smaller(err) && c.broken < mostBroken:
+		case isTooMuch(err) && c.broken < maxBroken:
 			c.broken++
-			if err := c.out.Unknown("", fmt.Sprintf("package number %d: %v", at.n, err)); err != nil {
+			if err := c.Out.Unknown("", fmt.Sprintf("package number %d: %v", at.n, err)); err != nil {
 				return err
 			}
 			at.start++
@@ -71,7 +71,7 @@ func (c *client) search(ctx context.Context, at *position) error {
 			return err
 		}
 		before := at.n
-		if err := c.hand(ctx, p.results, at); err != nil {
+		if err := c.emitAll(ctx, p.results, at); err != nil {
 			return err
 		}
 		if at.n == before {
@@ -79,34 +79,34 @@ func (c *client) search(ctx context.Context, at *position) error {
 		} else {
 			stale = 0
 		}
-		end := err == nil && (at.start+len(p.results) >= p.count || len(p.results) == 0 && stale >= mostStale)
+		end := err == nil && (at.start+len(p.results) >= p.count || len(p.results) == 0 && stale >= maxStale)
 		switch {
-		case stale >= mostStale && trouble != nil:
-			return trouble
-		case stale >= mostStale && !end:
+		case stale >= maxStale && lastErr != nil:
+			return lastErr
+		case stale >= maxStale && !end:
 			return fmt.Errorf("package_search gives the same packages again and again, %d of %d so far", at.n, p.count)
 		case end && len(p.results) == 0 && (p.count > at.start || at.way != byChange && p.count > at.n):
-			if err := c.out.Unknown("", fmt.Sprintf("the portal says that it lists %d packages and gave %d", p.count, at.n)); err != nil {
+			if err := c.Out.Unknown("", fmt.Sprintf("the portal says that it lists %d packages and gave %d", p.count, at.n)); err != nil {
 				return err
 			}
 		}
 		if end && at.n == 0 && at.base == "" {
-			return &unusable{errEmpty} // the index may be empty where the portal is not
+			return &unusable{errEmpty} // the index may be empty though the portal is not
 		}
 		if end {
-			return c.out.Mark(at.mark())
+			return c.Out.Mark(at.mark())
 		}
 		at.advance(p.results, rows)
-		rows = min(c.rows, rows*2)
-		if err := c.out.Mark(at.mark()); err != nil {
+		rows = min(c.Source.Rows, rows*2)
+		if err := c.Out.Mark(at.mark()); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("package_search has no end: %d packages so far", at.n)
 }
 
-// searched is one page.
-func (c *client) searched(ctx context.Context, at position, rows int) (page, error) {
+// requestPage requests one page.
+func (c *client) requestPage(ctx context.Context, at position, rows int) (page, error) {
 	query := url.Values{"rows": {fmt.Sprint(rows)}, "start": {fmt.Sprint(at.start)}}
 	if at.way != plain {
 		query.Set("sort", changeOrder)
@@ -122,13 +122,13 @@ func (c *client) searched(ctx context.Context, at position, rows int) (page, err
 	if err == nil && result.Get("results").IsNull() && !result.IsArray() {
 		err = &refused{action: "package_search", message: "the answer has no results"}
 	}
-	if p.count == 0 && len(p.results) > 0 { // not said: go on until an empty page
+	if p.count == 0 && len(p.results) > 0 { // no count: continue until an empty page
 		p.count = at.start + len(p.results) + 1
 	}
 	return p, err
 }
 
-// advance behind a page: to the time of its last package, or by its length.
+// advance moves behind a page: to the change time of its last package, or by its length.
 func (p *position) advance(results []loosejson.Value, rows int) {
 	if len(results) == 0 {
 		p.start += rows
@@ -138,13 +138,13 @@ func (p *position) advance(results []loosejson.Value, rows int) {
 	switch {
 	case p.way != byChange:
 		p.start += len(results)
-	case !ordered && p.since != p.base: // so far it was in order, or seemed to be
+	case !ordered && p.since != p.base: // earlier pages seemed to be in order
 		p.way, p.since, p.start = byCount, p.base, p.n
 	case !ordered:
 		p.way = byCount
 		p.start += len(results)
 	default:
-		// Two seconds at least stay in common, so that it matters neither how a portal compares nor how it rounds.
+		// Pages overlap by at least two seconds, so that neither comparison nor rounding loses a package.
 		since := last.Truncate(time.Second).Add(-time.Second).Format(solrTime)
 		if since > p.since {
 			p.since, p.start = since, 0
@@ -154,7 +154,8 @@ func (p *position) advance(results []loosejson.Value, rows int) {
 	}
 }
 
-// inOrder tells whether all packages carry a time, not before the last one and since. It gives the last.
+// inOrder reports whether all packages have a change time and none is earlier than the one before it, or than since. It
+// returns the last of those times.
 func inOrder(results []loosejson.Value, since string) (last time.Time, ordered bool) {
 	if since != "" {
 		last, _ = time.Parse(solrTime, since)
@@ -169,69 +170,65 @@ func inOrder(results []loosejson.Value, since string) (last time.Time, ordered b
 	return last, true
 }
 
-// hand over packages that were not seen yet; names alone are shown first.
-func (c *client) hand(ctx context.Context, results []loosejson.Value, at *position) error {
+// emitAll hands over packages. Those that are only names are requested first.
+func (c *client) emitAll(ctx context.Context, results []loosejson.Value, at *position) error {
 	for _, r := range results {
-		for r.IsArray() && len(r.List()) == 1 { // DKAN
-			r = r.List()[0]
-		}
 		if name := r.Text(); name != "" {
 			var err error
 			if r, err = c.show(ctx, name); err != nil {
 				return err
 			}
 		}
-		if err := c.handOne(r, at); err != nil {
+		if err := c.emit(r, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *client) handOne(r loosejson.Value, at *position) error {
+// emit hands over a package, unless it was before. DKAN wraps packages in lists.
+func (c *client) emit(r loosejson.Value, at *position) error {
+	for r.IsArray() && len(r.List()) == 1 {
+		r = r.List()[0]
+	}
 	if !r.IsObject() {
 		return nil
 	}
 	id := r.First("id", "name").Text()
 	if id == "" {
 		at.n++
-		c.out.Skip(fmt.Sprintf("package number %d has neither id nor name", at.n))
+		c.Out.Skip(fmt.Sprintf("package number %d has neither id nor name", at.n))
 		return nil
 	}
-	if !c.first(id) {
+	if !c.seen.Add(id) {
 		return nil
 	}
-	at.n++
-	if changed, ok := portalapi.Time(r.Get("metadata_modified").Text()); ok {
-		if newest, ok := portalapi.Time(at.top); !ok || changed.After(newest) {
-			at.top = changed.Format(time.RFC3339)
-		}
-	}
-	d := c.dataset(r)
+	at.saw(r.Get("metadata_modified").Text())
+	d := dataset(c.Root, r)
 	if state := r.Get("state").Text(); state != "" && state != "active" || r.Get("private").Bool() {
-		return c.out.Gone(d.IRI)
+		return c.Out.Gone(d.IRI)
 	}
-	return c.out.Dataset(d)
+	return c.Out.Dataset(d)
 }
 
-// refusesSort tells that another question may be answered.
+// refusesSort reports whether the same search without an order may succeed.
 func refusesSort(err error) bool {
 	var no *refused
 	var status *harvest.StatusError
 	return errors.As(err, &no) && no.status != http.StatusForbidden || errors.As(err, &status) && (status.Status == http.StatusBadRequest || status.Status == http.StatusConflict)
 }
 
-// smaller tells that less at a time may go well.
-func smaller(err error) bool {
+// isTooMuch reports whether a smaller page may succeed.
+func isTooMuch(err error) bool {
 	var status *harvest.StatusError
 	var no *refused
 	var broken *loosejson.Error
 	return errors.As(err, &status) && status.Status >= 500 || errors.As(err, &no) && no.status >= 500 || errors.As(err, &broken) || errors.Is(err, harvest.ErrTooLong)
 }
 
-// hostOrWay tells trouble of the host from trouble with the way.
+// hostOrWay makes err unusable if it concerns the way, not the host.
 func hostOrWay(err error) error {
-	if passOver(err) {
+	if skippable(err) {
 		return &unusable{err}
 	}
 	return err

@@ -1,7 +1,7 @@
-// Package datacite harvests the datasets of a repository, or of a search, from the public interface of DataCite.
+// Package datacite harvests the datasets of a repository, or of any search, from the public API of DataCite.
 //
-// DataCite knows landing pages and only sometimes files (contentUrl): what it gives are descriptions more than addresses.
-// The landing page is listed as an access address, which the crawl visits for what it links to.
+// DataCite has landing pages and only sometimes files (contentUrl): it is a source of descriptions more than of addresses.
+// If a dataset has no files, its landing page is listed as an access address, which the crawl visits for the links on it.
 package datacite
 
 import (
@@ -10,115 +10,58 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// Source is a search of DataCite: https://api.datacite.org/dois?client-id=… .
-type Source struct {
-	URL    string
-	Portal string // IRI of the portal, "" = URL
-	HTTP   harvest.Doer
-	Rows   int              // entries a page, 0 = 200
-	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
-	Now    func() time.Time // time.Now
+// New returns the harvester of a search, whose address is like https://api.datacite.org/dois?client-id=… .
+func New(s portalapi.Source) portalapi.Harvester {
+	return portalapi.New(portalapi.Software{
+		Kind: "datacite", Name: "DataCite", Paths: []string{"/dois"}, Rows: 200,
+		About: about, Page: page, Read: read,
+		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("attributes", "doi").Text(), v.Get("id").Text()) },
+	}, s)
 }
 
-var _ harvest.Selective = Source{}
-
-// Select implements harvest.Selective.
-func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
-	s.Since, err = portalapi.Since(part)
-	return s, err
+func about(_ context.Context, h *portalapi.Harvest) {
+	h.Portal.IRI, h.Portal.Homepage = cmp.Or(h.Source.Portal, strings.TrimSpace(h.Source.URL)), ""
 }
 
-// Harvest implements harvest.Harvester. Marks: at (the cursor) and n as in portalapi.Listing, and those of portalapi.Begin.
-func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
-	root, err := portalapi.Root(s.URL, "/dois")
-	if err != nil {
-		return fmt.Errorf("datacite: %w", err)
-	}
-	u, err := url.Parse(strings.TrimSpace(s.URL))
-	if err != nil {
-		return fmt.Errorf("datacite: %w", err)
-	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, query: u.Query(), rows: cmp.Or(max(s.Rows, 0), 200), out: out, mark: portalapi.Begin(from, s.Since, portalapi.Now(s.Now))}
-	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, strings.TrimSpace(s.URL)), Software: "DataCite"}, c.mark.Whole()); err != nil {
-		return err
-	}
-	err = portalapi.Listing{
-		Out: out, Fetch: c.page, Item: c.item,
-		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("id").Text(), v.JSON()) },
-	}.WalkTurn(ctx, c.mark)
-	if err != nil {
-		return fmt.Errorf("datacite: %w", err)
-	}
-	return nil
-}
-
-type client struct {
-	http  portalapi.Client
-	root  string
-	query url.Values // that the address has
-	rows  int
-	out   harvest.Sink
-	mark  portalapi.Mark
-}
-
-// page behind a cursor, which is taken from the address of the next page.
-func (c *client) page(ctx context.Context, at string, _ int) (portalapi.Page, error) {
+// page is found by a cursor, which is part of the address of the next page.
+func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
 	query := url.Values{}
-	for name, values := range c.query {
-		query[name] = values
+	if u, err := url.Parse(strings.TrimSpace(h.Source.URL)); err == nil {
+		query = u.Query()
 	}
-	query.Set("page[size]", fmt.Sprint(c.rows))
-	query.Set("page[cursor]", cmp.Or(at, "1"))
 	if query.Get("resource-type-id") == "" {
 		query.Set("resource-type-id", "dataset")
 	}
-	if since := c.mark.Get("since"); since != "" {
-		condition := "updated:[" + since + " TO *]"
-		if q := query.Get("query"); q != "" {
-			condition = "(" + q + ") AND " + condition
-		}
-		query.Set("query", condition)
-	}
-	v, err := c.http.Get(ctx, c.root+"/dois", query)
-	if err == nil && !v.Get("data").IsArray() {
-		err = &portalapi.PageError{URL: c.root + "/dois", Page: "an answer without data"}
-	}
-	p := portalapi.Page{Items: v.Get("data").List(), Total: int(v.Get("meta", "total").Int())}
+	query.Set("page[size]", fmt.Sprint(h.Source.Rows))
+	query.Set("page[cursor]", cmp.Or(at, "1"))
+	portalapi.UpdatedSince(query, "query", h.Mark.Get("since"))
+	p, v, err := h.List(ctx, "/dois", query, "data")
+	p.Total = int(v.Get("meta", "total").Int())
 	if next, parseErr := url.Parse(v.Get("links", "next").Text()); parseErr == nil && len(p.Items) > 0 {
 		p.Next = next.Query().Get("page[cursor]")
 	}
 	return p, err
 }
 
-func (c *client) item(_ context.Context, v loosejson.Value) error {
+func read(_ context.Context, _ *portalapi.Harvest, doi string, v loosejson.Value) (portalapi.Entry, error) {
 	a := v.Get("attributes")
-	doi := cmp.Or(a.Get("doi").Text(), v.Get("id").Text())
-	if doi == "" {
-		c.out.Skip("an entry has no DOI")
-		return nil
-	}
-	c.mark.Saw(a.Get("updated").Text())
-	d := dataset(doi, a)
-	if state := a.Get("state").Text(); state != "" && state != "findable" {
-		return c.out.Gone(d.IRI)
-	}
-	return c.out.Dataset(d)
+	state := a.Get("state").Text()
+	return portalapi.Entry{Dataset: dataset(doi, a), Changed: a.Get("updated").Text(), Gone: state != "" && state != "findable"}, nil
 }
 
-// dataset in the words of the DataCite metadata schema 4.
+// dataset reads attributes that follow version 4 of the DataCite metadata schema.
 func dataset(doi string, a loosejson.Value) harvest.Dataset {
 	d := harvest.Dataset{
 		IRI:         "https://doi.org/" + doi,
-		Title:       inLanguage(a.Get("titles"), "title"),
-		Description: inLanguage(a.Get("descriptions"), "description"),
-		Keywords:    inLanguage(a.Get("subjects"), "subject"),
+		Title:       texts(a.Get("titles"), "title"),
+		Description: texts(a.Get("descriptions"), "description"),
+		Keywords:    texts(a.Get("subjects"), "subject"),
 		Identifiers: []string{"https://doi.org/" + doi},
 		LandingPage: a.Get("url").Text(),
 		Publisher:   portalapi.Agent(a.Get("publisher")),
@@ -140,15 +83,11 @@ func dataset(doi string, a loosejson.Value) harvest.Dataset {
 		}
 	}
 	for _, l := range a.Get("geoLocations").List() {
-		if point := l.Get("geoLocationPoint"); point.IsObject() {
-			x, okX := point.Get("pointLongitude").Float()
-			y, okY := point.Get("pointLatitude").Float()
-			if okX && okY {
-				d.Spatial = append(d.Spatial, harvest.Place{Name: l.Get("geoLocationPlace").Text(), Geometry: fmt.Sprintf("POINT (%g %g)", x, y)})
-				continue
-			}
+		if point := portalapi.Point(l.Get("geoLocationPoint", "pointLongitude"), l.Get("geoLocationPoint", "pointLatitude")); point != "" {
+			d.Spatial = append(d.Spatial, harvest.Place{Name: l.Get("geoLocationPlace").Text(), Geometry: point})
+		} else {
+			d.Spatial = append(d.Spatial, portalapi.Places(l)...)
 		}
-		d.Spatial = append(d.Spatial, portalapi.Places(l)...)
 	}
 	for _, r := range a.Get("relatedIdentifiers").List() {
 		if r.Get("relationType").Text() != "IsPartOf" {
@@ -179,15 +118,13 @@ func dataset(doi string, a loosejson.Value) harvest.Dataset {
 	return d
 }
 
-func inLanguage(list loosejson.Value, name string) []harvest.Text {
-	var texts []harvest.Text
+// texts returns the member called name of each element, in the element's language.
+func texts(list loosejson.Value, name string) []harvest.Text {
+	var all []harvest.Text
 	for _, e := range list.List() {
-		for _, t := range portalapi.Texts(e.Get(name)) {
-			t.Lang = cmp.Or(t.Lang, e.Get("lang").Text())
-			texts = append(texts, t)
-		}
+		all = append(all, portalapi.TextsIn(e.Get("lang").Text(), e.Get(name))...)
 	}
-	return texts
+	return all
 }
 
 func agents(v loosejson.Value) []harvest.Agent {
@@ -195,9 +132,7 @@ func agents(v loosejson.Value) []harvest.Agent {
 	for _, e := range v.List() {
 		a := harvest.Agent{Name: e.Get("name").Text(), Type: e.Get("nameType").Text()}
 		for _, i := range e.Get("nameIdentifiers").List() {
-			if id := i.Get("nameIdentifier").Text(); portalapi.IsLink(id) && a.IRI == "" {
-				a.IRI = id
-			}
+			a.IRI = cmp.Or(a.IRI, portalapi.OnlyLink(i.Get("nameIdentifier").Text()))
 		}
 		if a.Name != "" {
 			all = append(all, a)
@@ -206,7 +141,7 @@ func agents(v loosejson.Value) []harvest.Agent {
 	return all
 }
 
-// bytesOf "1234 bytes"; other units are words.
+// bytesOf reads a size like "1234 bytes". It returns 0 for other units.
 func bytesOf(size string) int64 {
 	number, unit, _ := strings.Cut(size, " ")
 	if unit = strings.ToLower(unit); unit == "" || strings.HasPrefix(unit, "b") {

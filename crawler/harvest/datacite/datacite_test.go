@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 )
 
@@ -18,8 +19,8 @@ type fake struct {
 	asked []string
 }
 
-func (f *fake) source() Source {
-	return Source{URL: "https://api.example/dois?client-id=herbarium", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }}
+func (f *fake) source() portalapi.Harvester {
+	return New(portalapi.Source{URL: "https://api.example/dois?client-id=herbarium", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 )
 
@@ -18,8 +19,8 @@ type fake struct {
 	asked []string
 }
 
-func (f *fake) source() Source {
-	return Source{URL: "https://dv.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }}
+func (f *fake) source() portalapi.Harvester {
+	return New(portalapi.Source{URL: "https://dv.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -78,9 +79,9 @@ func TestDescriptionAndFiles(t *testing.T) {
 
 func TestWhatIsNoDataverseIsSaid(t *testing.T) {
 	t.Parallel()
-	notes, err := portaltest.Harvest(t, Source{URL: "https://dv.example/", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	notes, err := portaltest.Harvest(t, New(portalapi.Source{URL: "https://dv.example/", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "<!doctype html><title>Log in</title>")
-	})}}, "")
+	})}}), "")
 	if err == nil || !strings.Contains(err.Error(), `a web page ("Log in")`) || len(notes.Datasets) > 0 {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func FuzzDatasets(f *testing.F) {
 	f.Add([]byte(`{"latestVersion":{"metadataBlocks":{"a":{"fields":[{"typeName":"author","value":[{"authorName":{"value":"x"}}]}]}},"files":[{"dataFile":{"id":1,"checksum":{}}}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if v, err := loosejson.Parse(text); err == nil {
-			(&client{root: "https://dv.example"}).dataset("doi:10.1/x", v, v)
+			dataset("https://dv.example", "doi:10.1/x", v, v)
 		}
 	})
 }

@@ -1,15 +1,19 @@
-// Package invenio harvests InvenioRDM, the software of Zenodo and its kin, through its records interface.
+// Package invenio harvests InvenioRDM, the software of Zenodo and others, through its records API.
 //
-// The interface serves 10,000 records of a question at the most. Records are asked for in the order of their last change
-// and, before that limit, anew from the time of the last one on: so it has no end, a harvest that was cut off goes on where
-// it was, and the next one asks for what changed.
+// The API returns at most 10,000 records of one query. Records are requested in the order of their last change and, before
+// that limit is reached, with a new query that starts at the change time of the last one. A harvest is thus not limited in
+// length, an interrupted one continues where it ended, and the next one asks for changes only.
+//
+// The address may be that of a search or a community: its q, communities, type and subtype narrow the harvest.
 package invenio
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,137 +22,72 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// Source is one repository.
-type Source struct {
-	URL    string // of the repository, or a search: its q, communities and type are kept
-	Portal string // IRI of the portal, "" = after URL
-	HTTP   harvest.Doer
-	Rows   int              // records a page, 0 = 25, the most that Zenodo gives without an account
-	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
-	Now    func() time.Time // time.Now
+// New returns the harvester of one repository. A page has 25 records, the most that Zenodo returns without an account.
+func New(s portalapi.Source) portalapi.Harvester {
+	return portalapi.New(portalapi.Software{
+		Kind: "invenio", Name: "InvenioRDM", Paths: []string{"/api", "/search", "/records", "/communities"}, Rows: 25,
+		About: about, Page: page, Read: read,
+		ID: func(v loosejson.Value) string { return v.Get("id").Text() },
+	}, s)
 }
 
-var _ harvest.Selective = Source{}
-
-// Select implements harvest.Selective.
-func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
-	s.Since, err = portalapi.Since(part)
-	return s, err
+func about(_ context.Context, h *portalapi.Harvest) {
+	h.Whole = h.Whole && len(search(h.Source.URL)) == 0
 }
 
-// window is how many records of one question are asked for; the interface gives 10,000.
-const window = 9000
-
-// Harvest implements harvest.Harvester. Marks: at ("time of the window's beginning, page") and n as in portalapi.Listing, and
-// those of portalapi.Begin.
-func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
-	root, err := portalapi.Root(s.URL, "/api", "/search", "/records", "/communities")
-	if err != nil {
-		return fmt.Errorf("invenio: %w", err)
-	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 25), out: out, mark: portalapi.Begin(from, s.Since, portalapi.Now(s.Now))}
-	c.limit(s.URL)
-	portal := harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(root)), Homepage: portalapi.IRI(root), Software: "InvenioRDM"}
-	if err := out.Portal(portal, c.mark.Whole() && len(c.search) == 0); err != nil {
-		return err
-	}
-	err = portalapi.Listing{
-		Out: out, Fetch: c.page, Item: c.item,
-		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("id").Text(), v.JSON()) },
-	}.WalkTurn(ctx, c.mark)
-	if err != nil {
-		return fmt.Errorf("invenio: %w", err)
-	}
-	return nil
-}
-
-type client struct {
-	http   portalapi.Client
-	root   string
-	rows   int
-	search url.Values // that the address was limited by
-	out    harvest.Sink
-	mark   portalapi.Mark
-}
-
-// limit the harvest to the search that an address is of.
-func (c *client) limit(address string) {
-	c.search = url.Values{}
+// search returns the parameters of the search or community that an address leads to.
+func search(address string) url.Values {
+	parameters := url.Values{}
 	u, err := url.Parse(address)
 	if err != nil {
-		return
+		return parameters
 	}
 	for _, name := range []string{"q", "communities", "type", "subtype"} {
 		if v := u.Query().Get(name); v != "" {
-			c.search.Set(name, v)
+			parameters.Set(name, v)
 		}
 	}
 	if _, rest, found := strings.Cut(u.Path, "/communities/"); found {
 		community, _, _ := strings.Cut(rest, "/")
-		c.search.Set("communities", community)
+		parameters.Set("communities", community)
 	}
+	return parameters
 }
 
-// page of a window: at is "time number", the time of the last change before the window and the page's number in it.
-func (c *client) page(ctx context.Context, at string, _ int) (portalapi.Page, error) {
-	since, page, _ := strings.Cut(at, " ")
-	number := max(1, int(loosejson.String(page).Int()))
-	since = cmp.Or(since, c.mark.Get("since"))
-	query := url.Values{"size": {fmt.Sprint(c.rows)}, "page": {fmt.Sprint(number)}, "sort": {"updated-asc"}}
-	for name, values := range c.search {
-		query[name] = values
-	}
-	if since != "" {
-		condition := "updated:[" + since + " TO *]"
-		if q := query.Get("q"); q != "" {
-			condition = "(" + q + ") AND " + condition
-		}
-		query.Set("q", condition)
-	}
-	v, err := c.http.Get(ctx, c.root+"/api/records", query)
-	hits := v.Get("hits")
-	if err == nil && !hits.Get("hits").IsArray() {
-		err = &portalapi.PageError{URL: c.root + "/api/records", Page: "an answer without hits"}
-	}
-	p := portalapi.Page{Items: hits.Get("hits").List()}
-	total := int(cmp.Or(hits.Get("total").Int(), hits.Get("total", "value").Int()))
+// window is the number of records requested with one query. The API returns 10,000.
+const window = 9000
+
+// page is "time number": the change time at which the query starts, and the number of the page in its result.
+func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
+	since, number, _ := strings.Cut(at, " ")
+	n, rows := max(1, int(loosejson.String(number).Int())), h.Source.Rows
+	since = cmp.Or(since, h.Mark.Get("since"))
+	query := url.Values{"size": {fmt.Sprint(rows)}, "page": {fmt.Sprint(n)}, "sort": {"updated-asc"}}
+	maps.Copy(query, search(h.Source.URL))
+	portalapi.UpdatedSince(query, "q", since)
+	p, v, err := h.List(ctx, "/api/records", query, "hits", "hits")
+	total := int(cmp.Or(v.Get("hits", "total").Int(), v.Get("hits", "total", "value").Int()))
 	if at == "" {
 		p.Total = total
 	}
-	more := len(p.Items) > 0 && (number*c.rows < total || !v.Get("links", "next").Empty())
-	if !more {
+	if len(p.Items) == 0 || n*rows >= total && v.Get("links", "next").Empty() {
 		return p, err
 	}
-	p.Next = fmt.Sprintf("%s %d", since, number+1)
-	if (number+1)*c.rows > window {
+	p.Next = fmt.Sprintf("%s %d", since, n+1)
+	if (n+1)*rows > window {
 		last, ok := portalapi.Time(changed(p.Items[len(p.Items)-1]))
-		if begin := last.Truncate(time.Second).Format(time.RFC3339); ok && begin > since {
-			p.Next = begin + " 1"
+		if start := last.Truncate(time.Second).Format(time.RFC3339); ok && start > since {
+			p.Next = start + " 1"
 		}
 	}
 	return p, err
 }
 
-// changed is when a record was changed last.
 func changed(v loosejson.Value) string { return v.First("updated", "modified").Text() }
 
-func (c *client) item(_ context.Context, v loosejson.Value) error {
-	id := v.Get("id").Text()
-	if id == "" {
-		c.out.Skip("a record has no id")
-		return nil
-	}
-	c.mark.Saw(changed(v))
-	d := c.dataset(id, v)
-	if v.Get("is_draft").Bool() || !v.Get("tombstone").Empty() || v.Get("deletion_status", "is_deleted").Bool() {
-		return c.out.Gone(d.IRI)
-	}
-	return c.out.Dataset(d)
-}
-
-func (c *client) dataset(id string, v loosejson.Value) harvest.Dataset {
+func read(_ context.Context, h *portalapi.Harvest, id string, v loosejson.Value) (portalapi.Entry, error) {
 	m := v.Get("metadata")
-	page := c.root + "/records/" + url.PathEscape(id)
+	page := h.Root + "/records/" + url.PathEscape(id)
 	d := harvest.Dataset{
 		IRI:         page,
 		Title:       portalapi.Texts(m.Get("title")),
@@ -163,49 +102,44 @@ func (c *client) dataset(id string, v loosejson.Value) harvest.Dataset {
 		Contact:     portalapi.Agent(m.Get("contact")),
 		Issued:      m.Get("publication_date").Text(),
 		Modified:    changed(v),
-		Language:    append(m.Get("language").Texts(), ids(m.Get("languages"))...),
+		Language:    m.Get("language").Texts(),
 		Version:     m.Get("version").Text(),
 		Extras:      map[string]string{},
+	}
+	for _, l := range m.Get("languages").List() {
+		if t := cmp.Or(l.Get("id").Text(), l.Text()); t != "" {
+			d.Language = append(d.Language, t)
+		}
 	}
 	for _, r := range m.Get("rights").List() {
 		d.License = cmp.Or(d.License, r.Get("props", "url").Text(), r.First("link", "id").Text())
 	}
-	for _, doi := range []loosejson.Value{v.Get("doi"), m.Get("doi"), v.Get("pids", "doi", "identifier")} {
-		if t := doi.Text(); t != "" && len(d.Identifiers) == 0 {
-			d.Identifiers = append(d.Identifiers, "https://doi.org/"+t)
-		}
+	if doi := cmp.Or(v.Get("doi").Text(), m.Get("doi").Text(), v.Get("pids", "doi", "identifier").Text()); doi != "" {
+		d.Identifiers = []string{"https://doi.org/" + doi}
 	}
 	if concept := cmp.Or(v.Get("conceptdoi").Text(), v.Get("parent", "pids", "doi", "identifier").Text()); concept != "" {
 		d.IsPartOf = append(d.IsPartOf, "https://doi.org/"+concept)
 	}
-	for _, community := range v.Get("metadata", "communities").List() {
+	for _, community := range m.Get("communities").List() {
 		if t := community.First("identifier", "id").Text(); t != "" {
-			d.IsPartOf = append(d.IsPartOf, c.root+"/communities/"+url.PathEscape(t))
+			d.IsPartOf = append(d.IsPartOf, h.Root+"/communities/"+url.PathEscape(t))
 		}
 	}
-	for _, l := range m.Get("locations").List() {
-		d.Spatial = append(d.Spatial, place(l))
-	}
-	for _, f := range m.Get("locations", "features").List() {
-		d.Spatial = append(d.Spatial, place(f))
-	}
-	if restricted := v.Get("access", "files").Text(); restricted != "restricted" {
-		d.Distributions = c.files(page, v)
-	}
-	return d
-}
-
-func ids(v loosejson.Value) []string {
-	var all []string
-	for _, e := range v.List() {
-		if t := cmp.Or(e.Get("id").Text(), e.Text()); t != "" {
-			all = append(all, t)
+	for _, l := range slices.Concat(m.Get("locations").List(), m.Get("locations", "features").List()) {
+		p := harvest.Place{Name: l.Get("place").Text(), Geometry: portalapi.Point(l.Get("lon"), l.Get("lat"))}
+		if g := l.Get("geometry"); g.IsObject() {
+			p.Geometry = g.JSON()
 		}
+		d.Spatial = append(d.Spatial, p)
 	}
-	return all
+	if v.Get("access", "files").Text() != "restricted" {
+		d.Distributions = files(page, v)
+	}
+	deleted := v.Get("is_draft").Bool() || !v.Get("tombstone").Empty() || v.Get("deletion_status", "is_deleted").Bool()
+	return portalapi.Entry{Dataset: d, Changed: changed(v), Gone: deleted}, nil
 }
 
-// agents in the words of Zenodo ({"name", "orcid"}) or of InvenioRDM ({"person_or_org": {…}}).
+// agents reads the creators of Zenodo ({"name", "orcid"}) and of InvenioRDM ({"person_or_org": {…}}).
 func agents(v loosejson.Value) []harvest.Agent {
 	var all []harvest.Agent
 	for _, e := range v.List() {
@@ -213,40 +147,21 @@ func agents(v loosejson.Value) []harvest.Agent {
 		if inner := e.Get("person_or_org"); inner.IsObject() {
 			who = inner
 		}
-		a := harvest.Agent{Name: who.Get("name").Text(), Type: who.Get("type").Text()}
-		if a.Name == "" {
-			continue
-		}
 		orcid := who.Get("orcid").Text()
 		for _, i := range who.Get("identifiers").List() {
 			if i.Get("scheme").Text() == "orcid" {
 				orcid = i.Get("identifier").Text()
 			}
 		}
-		if orcid != "" && !portalapi.IsLink(orcid) {
-			orcid = "https://orcid.org/" + orcid
+		if name := who.Get("name").Text(); name != "" {
+			all = append(all, harvest.Agent{IRI: portalapi.ORCID(orcid), Name: name, Type: who.Get("type").Text()})
 		}
-		a.IRI = orcid
-		all = append(all, a)
 	}
 	return all
 }
 
-func place(v loosejson.Value) harvest.Place {
-	p := harvest.Place{Name: v.Get("place").Text()}
-	lat, okLat := v.Get("lat").Float()
-	lon, okLon := v.Get("lon").Float()
-	switch {
-	case v.Get("geometry").IsObject():
-		p.Geometry = v.Get("geometry").JSON()
-	case okLat && okLon:
-		p.Geometry = fmt.Sprintf("POINT (%g %g)", lon, lat)
-	}
-	return p
-}
-
-// files of a record: a list of Zenodo's, or the entries of InvenioRDM.
-func (c *client) files(page string, v loosejson.Value) []harvest.Distribution {
+// files reads Zenodo's list of files and InvenioRDM's object of entries.
+func files(page string, v loosejson.Value) []harvest.Distribution {
 	list := v.Get("files").List()
 	if entries := v.Get("files", "entries"); entries.IsObject() {
 		list = nil
@@ -265,13 +180,10 @@ func (c *client) files(page string, v loosejson.Value) []harvest.Distribution {
 			at = page + "/files/" + url.PathEscape(name)
 		}
 		d := harvest.Distribution{URL: at, Title: name, MediaType: f.Get("mimetype").Text(), Size: f.First("size", "filesize").Int()}
-		if d.Size == 0 {
-			d.Size = f.Get("size").Int()
-		}
 		if alg, sum, found := strings.Cut(f.Get("checksum").Text(), ":"); found {
 			d.ChecksumAlg, d.Checksum = strings.ToLower(alg), strings.ToLower(sum)
-		} else if sum := f.Get("checksum").Text(); len(sum) == 32 {
-			d.ChecksumAlg, d.Checksum = "md5", strings.ToLower(sum)
+		} else if len(alg) == 32 {
+			d.ChecksumAlg, d.Checksum = "md5", strings.ToLower(alg)
 		}
 		all = append(all, d)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 )
 
@@ -19,8 +20,8 @@ type fake struct {
 	asked   []string
 }
 
-func (f *fake) source(rows int) Source {
-	return Source{URL: "https://repo.example/", HTTP: &portaltest.Web{Handler: f}, Rows: rows, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }}
+func (f *fake) source(rows int) portalapi.Harvester {
+	return New(portalapi.Source{URL: "https://repo.example/", HTTP: &portaltest.Web{Handler: f}, Rows: rows, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +125,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"title":{"en":"x"},"creators":[{"person_or_org":{"name":"a"}}],"locations":[{"lat":1,"lon":2}]},"files":{"entries":{"a":{"key":"a","checksum":"md5:x"}}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if v, err := loosejson.Parse(text); err == nil {
-			(&client{root: "https://repo.example"}).dataset("1", v)
+			_, _ = read(t.Context(), &portalapi.Harvest{Root: "https://repo.example"}, "1", v) // must not panic
 		}
 	})
 }

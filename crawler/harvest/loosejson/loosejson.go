@@ -85,6 +85,16 @@ func (v Value) First(names ...string) Value {
 	return Value{}
 }
 
+// FirstOf returns the first of some values that is not Empty.
+func FirstOf(values ...Value) Value {
+	for _, v := range values {
+		if !v.Empty() {
+			return v
+		}
+	}
+	return Value{}
+}
+
 // Empty tells whether v is null, a blank string, or an array or an object with nothing in it.
 func (v Value) Empty() bool {
 	switch x := v.v.(type) {

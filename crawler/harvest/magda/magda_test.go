@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
 )
@@ -25,8 +26,8 @@ type registry struct {
 	asked    int
 }
 
-func (f *registry) source() Source {
-	return Source{URL: "https://data.example/search?q=x", Rows: 3, HTTP: &portaltest.Web{Handler: f}, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }}
+func (f *registry) source() portalapi.Harvester {
+	return New(portalapi.Source{URL: "https://data.example/search?q=x", Rows: 3, HTTP: &portaltest.Web{Handler: f}, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +136,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"aspects":{"dcat-dataset-strings":{"title":"x","spatial":"1,2,3,4"},"dataset-distributions":{"distributions":[{"aspects":{"dcat-distribution-strings":{"accessURL":"x"}}}]}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if v, err := loosejson.Parse(text); err == nil {
-			(&client{root: "https://data.example"}).dataset("1", v)
+			_, _ = read(t.Context(), &portalapi.Harvest{Root: "https://data.example"}, "1", v) // must not panic
 		}
 	})
 }

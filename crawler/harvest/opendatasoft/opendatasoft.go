@@ -1,7 +1,7 @@
-// Package opendatasoft harvests portals of Opendatasoft (Huwise) through the explore interface, version 2.1 or 2.0, or the search
-// of version 1, and gives each dataset the addresses of its exports and attachments.
+// Package opendatasoft harvests portals of Opendatasoft (Huwise) through the explore API, version 2.1 or 2.0, or the
+// search of version 1, and lists the exports and attachments of each dataset.
 //
-// The interface counts to 10,000 only. A longer catalog is asked for in ranges of ids: pages begin behind the last one.
+// The API counts only to 10,000, so pages start behind the ID of the last dataset.
 package opendatasoft
 
 import (
@@ -9,204 +9,172 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
-	"time"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// Source is one portal.
-type Source struct {
-	URL    string
-	Portal string // IRI of the portal, "" = after URL
-	HTTP   harvest.Doer
-	Rows   int              // datasets a page, 0 = 100, which is the most the interface gives
-	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
-	Now    func() time.Time // time.Now
+// New returns the harvester of one portal. A page has at most 100 datasets, the API's limit. The marks have one more
+// word, api: the version that answers.
+func New(s portalapi.Source) portalapi.Harvester {
+	s.Rows = min(s.Rows, 100)
+	return portalapi.New(portalapi.Software{
+		Kind: "opendatasoft", Name: "Opendatasoft", Paths: []string{"/api", "/explore", "/pages"}, Rows: 100,
+		Run: run, ID: idOf, Read: read,
+	}, s)
 }
 
-var _ harvest.Selective = Source{}
+// version1 is the path of the API's first version, which has no other list than its search.
+const version1 = "/api/datasets/1.0"
 
-// Select implements harvest.Selective.
-func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
-	s.Since, err = portalapi.Since(part)
-	return s, err
-}
-
-// versions of the interface, newest first.
+// versions returns the paths of later versions, the newest first.
 func versions() []string { return []string{"/api/explore/v2.1", "/api/explore/v2.0", "/api/v2"} }
 
-// Harvest implements harvest.Harvester. Marks: at and n as in portalapi.Listing, those of portalapi.Begin, api (the version that
-// answers).
-func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
-	root, err := portalapi.Root(s.URL, "/api", "/explore", "/pages")
-	if err != nil {
-		return fmt.Errorf("opendatasoft: %w", err)
-	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: min(cmp.Or(max(s.Rows, 0), 100), 100), out: out}
-	m := portalapi.Begin(from, s.Since, portalapi.Now(s.Now))
-	c.mark = m
-	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(root)), Homepage: portalapi.IRI(root), Software: "Opendatasoft"}, m.Whole()); err != nil {
+func run(ctx context.Context, h *portalapi.Harvest) error {
+	if err := h.Out.Portal(h.Portal, h.Whole); err != nil {
 		return err
 	}
-	apis := append(versions(), "/api/datasets/1.0")
-	if api := m.Get("api"); api != "" {
+	apis := append(versions(), version1)
+	if api := h.Mark.Get("api"); api != "" {
 		apis = []string{api}
 	}
 	var first error
-	for _, c.api = range apis {
-		m.Set("api", c.api)
-		fetch := c.page
-		if c.api == "/api/datasets/1.0" {
-			fetch = c.search
+	for _, api := range apis {
+		h.Mark.Set("api", api)
+		c := &client{Harvest: h, api: api}
+		page := c.page
+		if api == version1 {
+			page = c.search
 		}
-		err = portalapi.Listing{Out: out, Fetch: fetch, Item: c.item, ID: idOf, Keep: []string{"api"}}.WalkTurn(ctx, m)
-		if err == nil {
-			return nil
-		}
-		if c.answered || !portalapi.Answered(err) {
-			return fmt.Errorf("opendatasoft: %w", err)
+		err := h.Walk(ctx, page, "api")
+		if err == nil || c.answered || !portalapi.Answered(err) {
+			return err
 		}
 		first = cmp.Or(first, err)
 	}
-	return fmt.Errorf("opendatasoft: %w", first)
+	return first
 }
 
+// client is a harvest through one version of the API.
 type client struct {
-	http     portalapi.Client
-	root     string
+	*portalapi.Harvest
 	api      string
-	rows     int
-	out      harvest.Sink
-	mark     portalapi.Mark
-	first    string // id of the first dataset
-	answered bool   // the version that is asked gave a list
+	first    string // key of the first dataset
+	answered bool   // the API returned a list
 }
 
 func idOf(v loosejson.Value) string {
-	return cmp.Or(v.First("dataset_id", "datasetid").Text(), v.Get("dataset", "dataset_id").Text(), v.JSON())
+	return cmp.Or(v.First("dataset_id", "datasetid").Text(), v.Get("dataset", "dataset_id").Text())
 }
 
-// page of the catalog in the order of ids, behind the last one.
+// key returns what identifies an entry in the list, even if it has no ID.
+func key(v loosejson.Value) string { return cmp.Or(idOf(v), v.JSON()) }
+
+// page asks for datasets in the order of their IDs, behind the one whose ID is at, or behind a number of them ("#300").
 func (c *client) page(ctx context.Context, at string, n int) (portalapi.Page, error) {
-	query := url.Values{"limit": {fmt.Sprint(c.rows)}, "order_by": {"dataset_id"}}
+	query := url.Values{"limit": {fmt.Sprint(c.Source.Rows)}}
 	offset, counted := strings.CutPrefix(at, "#")
-	switch {
-	case counted:
-		query = url.Values{"limit": {fmt.Sprint(c.rows)}, "offset": {offset}}
-	default:
+	if counted {
+		query.Set("offset", offset)
+	} else {
+		query.Set("order_by", "dataset_id")
 		if where := c.where(at); where != "" {
 			query.Set("where", where)
 		}
 	}
-	v, err := c.http.Get(ctx, c.root+c.api+"/catalog/datasets", query)
-	if !counted && portalapi.Refused(err) { // an older version knows neither order nor condition
+	v, err := c.Get(ctx, c.api+"/catalog/datasets", query)
+	if !counted && portalapi.Refused(err) { // older versions refuse both order and condition
 		return c.page(ctx, fmt.Sprintf("#%d", n), n)
 	}
-	items := v.First("results", "datasets").List()
-	total := int(v.Get("total_count").Int())
+	p := portalapi.Page{Items: v.First("results", "datasets").List(), Total: int(v.Get("total_count").Int())}
 	if err == nil && v.Get("results").IsNull() && v.Get("datasets").IsNull() {
-		err = &portalapi.PageError{URL: c.root + c.api, Page: "an answer without results"}
+		err = &portalapi.PageError{URL: c.Root + c.api, Page: "an answer without results"}
 	}
 	c.answered = c.answered || err == nil
-	p := portalapi.Page{Items: items, Total: total}
-	if len(items) == 0 {
+	if len(p.Items) == 0 {
 		return p, err
 	}
-	last := idOf(items[len(items)-1])
+	total, first := p.Total, key(p.Items[0])
 	if at == "" {
-		c.first = idOf(items[0])
+		c.first = first
 	}
 	switch {
 	case counted:
-		done := int(loosejson.String(offset).Int()) + len(items)
-		if done < total || total == 0 && len(items) >= c.rows {
+		done := int(loosejson.String(offset).Int()) + len(p.Items)
+		if done < total || total == 0 && len(p.Items) >= c.Source.Rows {
 			p.Next = fmt.Sprintf("#%d", done)
 		}
-	case at != "" && (idOf(items[0]) == c.first || c.first == "" && idOf(items[0]) <= at): // the condition was passed over
+		return p, err
+	case at != "" && (first == c.first || c.first == "" && first <= at): // the condition was ignored
 		return c.page(ctx, fmt.Sprintf("#%d", n), n)
-	case at == "" && len(items) < total || at != "" && (len(items) >= c.rows || len(items) < total):
-		p.Next = last
+	case len(p.Items) < total || at != "" && len(p.Items) >= c.Source.Rows:
+		p.Next = key(p.Items[len(p.Items)-1])
 	}
-	if !counted && at != "" { // the rest's number, not the whole's
-		p.Total = 0
+	if at != "" {
+		p.Total = 0 // it counts the datasets that the condition leaves
 	}
 	return p, err
 }
 
-// where is the condition of a page: ids behind the last one, changes since the last harvest.
+// where returns the condition of a page: IDs behind the last one, changes since the last harvest.
 func (c *client) where(at string) string {
 	var all []string
 	if at != "" {
 		all = append(all, `dataset_id > "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(at)+`"`)
 	}
-	if since := c.mark.Get("since"); since != "" {
+	if since := c.Mark.Get("since"); since != "" {
 		all = append(all, "modified >= date'"+since+"'")
 	}
 	return strings.Join(all, " and ")
 }
 
-// search of version 1.
-func (c *client) search(ctx context.Context, at string, n int) (portalapi.Page, error) {
-	v, err := c.http.Get(ctx, c.root+c.api+"/search/", url.Values{"rows": {fmt.Sprint(c.rows)}, "start": {cmp.Or(at, "0")}})
-	if err == nil && v.Get("datasets").IsNull() {
-		err = &portalapi.PageError{URL: c.root + c.api, Page: "an answer without datasets"}
-	}
+// search asks version 1 for datasets behind a number of them.
+func (c *client) search(ctx context.Context, at string, _ int) (portalapi.Page, error) {
+	p, v, err := c.List(ctx, c.api+"/search/", url.Values{"rows": {fmt.Sprint(c.Source.Rows)}, "start": {cmp.Or(at, "0")}}, "datasets")
 	c.answered = c.answered || err == nil
-	p := portalapi.Page{Items: v.Get("datasets").List(), Total: int(v.Get("nhits").Int())}
+	p.Total = int(v.Get("nhits").Int())
 	if done := int(loosejson.String(at).Int()) + len(p.Items); len(p.Items) > 0 && (done < p.Total || p.Total == 0) {
 		p.Next = fmt.Sprint(done)
 	}
 	return p, err
 }
 
-func (c *client) item(_ context.Context, v loosejson.Value) error {
-	if inner := v.Get("dataset"); inner.IsObject() { // version 2.0 has links beside it
+func read(_ context.Context, h *portalapi.Harvest, id string, v loosejson.Value) (portalapi.Entry, error) {
+	if inner := v.Get("dataset"); inner.IsObject() { // version 2.0 puts links beside it
 		v = inner
 	}
-	id := idOf(v)
-	if id == "" {
-		c.out.Skip("an entry of the catalog has no id")
-		return nil
-	}
-	d := c.dataset(id, v)
-	c.mark.Saw(d.Modified)
-	return c.out.Dataset(d)
-}
-
-func (c *client) dataset(id string, v loosejson.Value) harvest.Dataset {
 	metas := v.Get("metas")
 	meta := metas.Get("default")
-	if meta.IsNull() { // version 1 has them all in one
+	if meta.IsNull() { // version 1 does not group them
 		meta = metas
 	}
 	dcat := metas.Get("dcat")
 	lang := meta.First("metadata_languages", "language").Text()
 	d := harvest.Dataset{
-		IRI:         c.root + "/explore/dataset/" + url.PathEscape(id) + "/",
-		Title:       inLanguage(meta.Get("title"), lang),
-		Description: inLanguage(meta.Get("description"), lang),
-		Keywords:    inLanguage(meta.Get("keyword"), lang),
+		IRI:         h.Root + "/explore/dataset/" + url.PathEscape(id) + "/",
+		Title:       portalapi.TextsIn(lang, meta.Get("title")),
+		Description: portalapi.TextsIn(lang, meta.Get("description")),
+		Keywords:    portalapi.TextsIn(lang, meta.Get("keyword")),
 		Themes:      portalapi.Words(meta.Get("theme")),
 		Identifiers: v.First("dataset_id", "datasetid").Texts(),
-		License:     cmp.Or(meta.Get("license_url").Text(), meta.Get("license").Text()),
+		License:     meta.First("license_url", "license").Text(),
 		Publisher:   portalapi.Agent(meta.Get("publisher")),
 		Creators:    portalapi.Agents(dcat.Get("creator")),
 		Contact:     harvest.Agent{Name: dcat.Get("contact_name").Text(), Email: portalapi.Email(dcat.Get("contact_email").Text())},
-		Frequency:   cmp.Or(dcat.First("accrualperiodicity", "accrual_periodicity").Text(), meta.First("update_frequency").Text()),
+		Frequency:   cmp.Or(dcat.First("accrualperiodicity", "accrual_periodicity").Text(), meta.Get("update_frequency").Text()),
 		Issued:      dcat.First("issued", "created").Text(),
 		Modified:    meta.First("modified", "data_processed").Text(),
-		Spatial:     portalapi.Places(firstOf(meta.Get("geographic_reference"), dcat.Get("spatial"), meta.Get("territory"))),
+		Spatial:     portalapi.Places(loosejson.FirstOf(meta.Get("geographic_reference"), dcat.Get("spatial"), meta.Get("territory"))),
+		Temporal:    portalapi.Periods(dcat.Get("temporal")),
 		Language:    meta.Get("language").Texts(),
 		Extras:      map[string]string{},
 	}
-	start, end := dcat.Get("temporal_coverage_start").Text(), dcat.Get("temporal_coverage_end").Text()
-	if start != "" || end != "" {
-		d.Temporal = []harvest.Period{{Start: start, End: end}}
-	} else {
-		d.Temporal = portalapi.Periods(dcat.Get("temporal"))
+	period := harvest.Period{Start: dcat.Get("temporal_coverage_start").Text(), End: dcat.Get("temporal_coverage_end").Text()}
+	if period != (harvest.Period{}) {
+		d.Temporal = []harvest.Period{period}
 	}
 	if box := boxOf(meta.Get("bbox")); box != nil {
 		d.Spatial = append(d.Spatial, harvest.Place{Box: box})
@@ -216,28 +184,12 @@ func (c *client) dataset(id string, v loosejson.Value) harvest.Dataset {
 			d.Extras[name] = strings.Join(t.Texts(), ", ")
 		}
 	}
-	d.Distributions = c.distributions(id, v, d)
-	return d
+	api := cmp.Or(h.Mark.Get("api"), versions()[0])
+	d.Distributions = append(exports(h.Root, api, url.PathEscape(id), v, d.Modified), attachments(h.Root, api, url.PathEscape(id), v)...)
+	return portalapi.Entry{Dataset: d, Changed: d.Modified}, nil
 }
 
-func firstOf(values ...loosejson.Value) loosejson.Value {
-	for _, v := range values {
-		if !v.Empty() {
-			return v
-		}
-	}
-	return loosejson.Value{}
-}
-
-func inLanguage(v loosejson.Value, lang string) []harvest.Text {
-	texts := portalapi.Texts(v)
-	for i := range texts {
-		texts[i].Lang = cmp.Or(texts[i].Lang, lang)
-	}
-	return texts
-}
-
-// boxOf the extent that the portal has found, a GeoJSON feature or geometry.
+// boxOf returns the box around a GeoJSON feature or geometry, nil if it is not one in degrees.
 func boxOf(v loosejson.Value) []float64 {
 	if g := v.Get("geometry"); g.IsObject() {
 		v = g
@@ -245,8 +197,8 @@ func boxOf(v loosejson.Value) []float64 {
 	var box []float64
 	for _, ring := range v.Get("coordinates").List() {
 		for _, point := range ring.List() {
-			x, okX := at(point, 0)
-			y, okY := at(point, 1)
+			x, okX := coordinate(point, 0)
+			y, okY := coordinate(point, 1)
 			switch {
 			case !okX || !okY || x < -180 || x > 180 || y < -90 || y > 90:
 				return nil
@@ -260,54 +212,56 @@ func boxOf(v loosejson.Value) []float64 {
 	return box
 }
 
-func at(v loosejson.Value, i int) (float64, bool) {
-	if list := v.List(); i < len(list) {
+func coordinate(point loosejson.Value, i int) (float64, bool) {
+	if list := point.List(); i < len(list) {
 		return list[i].Float()
 	}
 	return 0, false
 }
 
-// distributions are the exports of a table (with a geometry: those of maps too), and the files beside it.
-func (c *client) distributions(id string, v loosejson.Value, d harvest.Dataset) []harvest.Distribution {
+// exports lists the formats in which a portal offers a table, and those for maps if the table has a geometry.
+func exports(root, api, id string, v loosejson.Value, modified string) []harvest.Distribution {
+	if rows := v.Get("has_records"); !rows.IsNull() && !rows.Bool() {
+		return nil
+	}
 	var list []harvest.Distribution
 	add := func(kind, format, media string) {
-		at := fmt.Sprintf("%s/api/explore/v2.1/catalog/datasets/%s/exports/%s", c.root, url.PathEscape(id), kind)
-		if c.api == "/api/datasets/1.0" {
-			at = fmt.Sprintf("%s/explore/dataset/%s/download/?format=%s", c.root, url.PathEscape(id), kind)
-		} else if c.api != "" {
-			at = fmt.Sprintf("%s%s/catalog/datasets/%s/exports/%s", c.root, c.api, url.PathEscape(id), kind)
+		at := fmt.Sprintf("%s%s/catalog/datasets/%s/exports/%s", root, api, id, kind)
+		if api == version1 {
+			at = fmt.Sprintf("%s/explore/dataset/%s/download/?format=%s", root, id, kind)
 		}
-		list = append(list, harvest.Distribution{URL: at, Title: format, Format: format, MediaType: media, Modified: d.Modified})
+		list = append(list, harvest.Distribution{URL: at, Title: format, Format: format, MediaType: media, Modified: modified})
 	}
-	features := v.Get("features").Texts()
-	if rows := v.Get("has_records"); rows.IsNull() || rows.Bool() {
-		add("csv", "CSV", "text/csv")
-		add("json", "JSON", "application/json")
-		if strings.HasSuffix(c.api, "v2.1") {
-			add("parquet", "Parquet", "application/vnd.apache.parquet")
-		}
-		add("xlsx", "XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
-		for _, f := range features {
-			if f == "geo" {
-				add("geojson", "GeoJSON", "application/geo+json")
-				add("shp", "SHP", "application/zip")
-				add("kml", "KML", "application/vnd.google-earth.kml+xml")
-			}
-		}
+	add("csv", "CSV", "text/csv")
+	add("json", "JSON", "application/json")
+	if strings.HasSuffix(api, "v2.1") {
+		add("parquet", "Parquet", "application/vnd.apache.parquet")
 	}
+	add("xlsx", "XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+	if slices.Contains(v.Get("features").Texts(), "geo") {
+		add("geojson", "GeoJSON", "application/geo+json")
+		add("shp", "SHP", "application/zip")
+		add("kml", "KML", "application/vnd.google-earth.kml+xml")
+	}
+	return list
+}
+
+// attachments lists the files that accompany a dataset.
+func attachments(root, api, id string, v loosejson.Value) []harvest.Distribution {
+	var list []harvest.Distribution
 	for _, kind := range []string{"attachments", "alternative_exports"} {
 		for _, a := range v.Get(kind).List() {
-			at := portalapi.Resolve(c.root+"/", a.First("href", "url").Text())
-			if file := a.Get("id").Text(); !portalapi.IsLink(at) && file != "" {
-				at = fmt.Sprintf("%s%s/catalog/datasets/%s/%s/%s", c.root, cmp.Or(c.api, versions()[0]), url.PathEscape(id), kind, url.PathEscape(file))
-				if c.api == "/api/datasets/1.0" {
-					at = fmt.Sprintf("%s%s/%s/%s/%s/", c.root, c.api, url.PathEscape(id), kind, url.PathEscape(file))
+			at := portalapi.Resolve(root+"/", a.First("href", "url").Text())
+			if file := url.PathEscape(a.Get("id").Text()); !portalapi.IsLink(at) && file != "" {
+				at = fmt.Sprintf("%s%s/catalog/datasets/%s/%s/%s", root, api, id, kind, file)
+				if api == version1 {
+					at = fmt.Sprintf("%s%s/%s/%s/%s/", root, api, id, kind, file)
 				}
 			}
 			if !portalapi.IsLink(at) {
 				continue
 			}
-			list = append(list, harvest.Distribution{URL: at, Title: cmp.Or(a.First("metas", "title").Get("title").Text(), a.Get("title").Text()),
+			list = append(list, harvest.Distribution{URL: at, Title: cmp.Or(a.Get("metas", "title").Text(), a.Get("title").Text()),
 				Description: a.Get("description").Text(), MediaType: cmp.Or(a.Get("mimetype").Text(), a.Get("metas", "mime-type").Text()), Size: a.First("size", "filesize").Int()})
 		}
 	}

@@ -42,7 +42,7 @@ const (
 func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	at, n, stale := m.Get("at"), m.Int("n"), 0
 	resumed := at != ""
-	seed, seen := maphash.MakeSeed(), map[uint64]bool{} // of ids; two with one hash lose an item, in one of 10^8 long lists
+	var seen Seen
 	for n < mostItems {
 		page, err := l.Fetch(ctx, at, n)
 		if err != nil && resumed && ctx.Err() == nil && Answered(err) && !passing(err) {
@@ -52,11 +52,9 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 		resumed = false
 		fresh := 0
 		for _, item := range page.Items {
-			h := maphash.String(seed, l.ID(item))
-			if seen[h] {
+			if !seen.Add(l.ID(item)) {
 				continue
 			}
-			seen[h] = true
 			fresh++
 			if err := l.Item(ctx, item); err != nil {
 				return err
@@ -109,4 +107,24 @@ func (l ListingOf[Item]) mark(m Mark, at string, n int) string {
 func passing(err error) bool {
 	var status *harvest.StatusError
 	return errors.As(err, &status) && status.Status >= 500
+}
+
+// Seen is a set of identifiers. It keeps hashes: in one of 10^8 long lists, two identifiers share one and the second is
+// taken for the first.
+type Seen struct {
+	seed   maphash.Seed
+	hashes map[uint64]bool
+}
+
+// Add adds an identifier and reports whether it was new.
+func (s *Seen) Add(id string) bool {
+	if s.hashes == nil {
+		s.seed, s.hashes = maphash.MakeSeed(), map[uint64]bool{}
+	}
+	h := maphash.String(s.seed, id)
+	if s.hashes[h] {
+		return false
+	}
+	s.hashes[h] = true
+	return true
 }

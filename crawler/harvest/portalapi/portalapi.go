@@ -149,6 +149,18 @@ func WithQuery(address string, query url.Values) string {
 	return address + sep + query.Encode()
 }
 
+// UpdatedSince narrows the Lucene query in a parameter to what was updated since a time, "" for ever.
+func UpdatedSince(parameters url.Values, name, since string) {
+	if since == "" {
+		return
+	}
+	condition := "updated:[" + since + " TO *]"
+	if q := parameters.Get(name); q != "" {
+		condition = "(" + q + ") AND " + condition
+	}
+	parameters.Set(name, condition)
+}
+
 // Root is a portal's address without a final slash, a query, a fragment, and without any of the given tails ("/api/3")
 // and what follows them.
 func Root(address string, tails ...string) (string, error) {

@@ -1,6 +1,8 @@
 package portalapi
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -48,6 +50,15 @@ func Texts(v loosejson.Value) []harvest.Text {
 				}
 			}
 		}
+	}
+	return texts
+}
+
+// TextsIn is Texts for a field whose language is declared elsewhere.
+func TextsIn(lang string, v loosejson.Value) []harvest.Text {
+	texts := Texts(v)
+	for i := range texts {
+		texts[i].Lang = cmp.Or(texts[i].Lang, lang)
 	}
 	return texts
 }
@@ -163,12 +174,38 @@ func IsLink(s string) bool {
 	return (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")) && !strings.ContainsAny(s, " \t\r\n<>\"")
 }
 
+// OnlyLink returns s if it is a link, else "".
+func OnlyLink(s string) string {
+	if IsLink(s) {
+		return s
+	}
+	return ""
+}
+
+// ORCID returns the IRI of an ORCID iD, which may be one already.
+func ORCID(id string) string {
+	if id == "" || IsLink(id) {
+		return id
+	}
+	return "https://orcid.org/" + id
+}
+
+// Point returns a point in WKT, "" unless both coordinates are numbers.
+func Point(longitude, latitude loosejson.Value) string {
+	x, okX := longitude.Float()
+	y, okY := latitude.Float()
+	if !okX || !okY {
+		return ""
+	}
+	return fmt.Sprintf("POINT (%g %g)", x, y)
+}
+
 // Places of a spatial coverage: GeoJSON (an object, or in a string), WKT, a box in its many spellings, an address, a name,
 // or objects that hold such.
 func Places(v loosejson.Value) []harvest.Place {
 	var places []harvest.Place
 	v = Unfold(v)
-	if box := boxOf(v.List()); box != nil {
+	if box := Box(v.List()...); box != nil {
 		return []harvest.Place{{Box: box}}
 	}
 	for _, e := range v.List() {
@@ -196,7 +233,7 @@ func place(v loosejson.Value) harvest.Place {
 	box := v
 	if inner := Unfold(v.First("bbox", "geoLocationBox")); inner.IsObject() {
 		box = inner
-	} else if b := boxOf(inner.List()); b != nil {
+	} else if b := Box(inner.List()...); b != nil {
 		p.Box = b
 	}
 	var sides []loosejson.Value
@@ -204,7 +241,7 @@ func place(v loosejson.Value) harvest.Place {
 		{"east", "eastBoundLongitude", "maxx", "eastLon"}, {"north", "northBoundLatitude", "maxy", "northLat"}} {
 		sides = append(sides, box.First(side...))
 	}
-	if b := boxOf(sides); b != nil && p.Box == nil {
+	if b := Box(sides...); b != nil && p.Box == nil {
 		p.Box = b
 	}
 	for _, name := range []string{"geom", "geometry", "bbox", "centroid"} {
@@ -232,7 +269,7 @@ func placeOf(t string) harvest.Place {
 	}
 	if strings.HasPrefix(upper, "ENVELOPE") {
 		if n := numbers(strings.Trim(t[len("ENVELOPE"):], "() ")); len(n) == 4 {
-			return harvest.Place{Box: boxOf([]loosejson.Value{n[0], n[3], n[1], n[2]})}
+			return harvest.Place{Box: Box(n[0], n[3], n[1], n[2])}
 		}
 	}
 	for _, kind := range []string{"POINT", "LINESTRING", "POLYGON", "MULTI", "GEOMETRYCOLLECTION", "<GML", "<HTTP://WWW.OPENGIS.NET/"} {
@@ -241,7 +278,7 @@ func placeOf(t string) harvest.Place {
 		}
 	}
 	if n := numbers(t); len(n) == 4 {
-		if box := boxOf(n); box != nil {
+		if box := Box(n...); box != nil {
 			return harvest.Place{Box: box}
 		}
 	}
@@ -259,8 +296,8 @@ func numbers(t string) []loosejson.Value {
 	return n
 }
 
-// boxOf west, south, east, north; nil where they are no degrees in this order.
-func boxOf(sides []loosejson.Value) []float64 {
+// Box returns the box with these sides: west, south, east, north. It returns nil if they are not degrees in this order.
+func Box(sides ...loosejson.Value) []float64 {
 	if len(sides) != 4 {
 		return nil
 	}

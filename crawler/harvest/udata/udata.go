@@ -1,4 +1,7 @@
-// Package udata harvests udata, the software of data.gouv.fr and its kin, through its interface of version 1.
+// Package udata harvests udata, the software of data.gouv.fr and others, through version 1 of its API.
+//
+// A whole harvest reads datasets in the order of creation, so that new ones appear behind those already read. A harvest
+// of changes reads the latest change first and ends at the first one that is older than the last harvest.
 package udata
 
 import (
@@ -7,87 +10,44 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// Source is one portal.
-type Source struct {
-	URL    string
-	Portal string // IRI of the portal, "" = after URL
-	HTTP   harvest.Doer
-	Rows   int              // datasets a page, 0 = 100
-	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
-	Now    func() time.Time // time.Now
+// New returns the harvester of one portal.
+func New(s portalapi.Source) portalapi.Harvester {
+	return portalapi.New(portalapi.Software{
+		Kind: "udata", Name: "udata", Paths: []string{"/api", "/datasets", "/en", "/fr", "/es", "/pt"}, Rows: 100,
+		About: about, Page: page, Read: read,
+		ID: func(v loosejson.Value) string { return v.First("slug", "id").Text() },
+	}, s)
 }
 
-var _ harvest.Selective = Source{}
-
-// Select implements harvest.Selective.
-func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
-	s.Since, err = portalapi.Since(part)
-	return s, err
+func about(ctx context.Context, h *portalapi.Harvest) {
+	site := h.GetOnce(ctx, "/api/1/site/")
+	h.Portal.Title = site.Get("title").Text()
+	if v := site.Get("version").Text(); v != "" {
+		h.Portal.Software += " " + v
+	}
 }
 
-// Harvest implements harvest.Harvester. Marks: at and n as in portalapi.Listing, and those of portalapi.Begin. A whole harvest
-// goes in the order of creation, so that what is new comes behind what was read; one of changes begins with the newest
-// and ends with the first that is older than the last harvest.
-func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
-	root, err := portalapi.Root(s.URL, "/api", "/datasets", "/en", "/fr", "/es", "/pt")
-	if err != nil {
-		return fmt.Errorf("udata: %w", err)
-	}
-	c := &client{http: portalapi.Client{HTTP: s.HTTP}, root: root, rows: cmp.Or(max(s.Rows, 0), 100), out: out}
-	portal := harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(root)), Homepage: portalapi.IRI(root), Software: "udata"}
-	if site, err := (portalapi.Client{HTTP: s.HTTP, Tries: 1}).Get(ctx, root+"/api/1/site/", nil); err == nil {
-		portal.Title = site.Get("title").Text()
-		if v := site.Get("version").Text(); v != "" {
-			portal.Software += " " + v
-		}
-	}
-	c.mark = portalapi.Begin(from, s.Since, portalapi.Now(s.Now))
-	if err := out.Portal(portal, c.mark.Whole()); err != nil {
-		return err
-	}
-	err = portalapi.Listing{
-		Out: out, Fetch: c.page, Item: c.item,
-		ID: func(v loosejson.Value) string { return cmp.Or(v.First("id", "slug").Text(), v.JSON()) },
-	}.WalkTurn(ctx, c.mark)
-	if err != nil {
-		return fmt.Errorf("udata: %w", err)
-	}
-	return nil
-}
-
-type client struct {
-	http portalapi.Client
-	root string
-	rows int
-	out  harvest.Sink
-	mark portalapi.Mark
-}
-
-// page by its number: next_page of the answer only says whether there is one, as it may name an address inside.
-func (c *client) page(ctx context.Context, at string, _ int) (portalapi.Page, error) {
+// page is found by its number. next_page of the answer only tells whether there is one: it may name an internal address.
+func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
 	number := max(1, int(loosejson.String(at).Int()))
 	order := "created"
-	if !c.mark.Whole() {
+	if !h.Mark.Whole() {
 		order = "-last_update"
 	}
-	v, err := c.http.Get(ctx, c.root+"/api/1/datasets/", url.Values{"page": {fmt.Sprint(number)}, "page_size": {fmt.Sprint(c.rows)}, "sort": {order}})
-	if err == nil && v.Get("data").IsNull() {
-		err = &portalapi.PageError{URL: c.root + "/api/1/datasets/", Page: "an answer without data"}
-	}
-	p := portalapi.Page{Items: v.Get("data").List(), Total: int(v.Get("total").Int())}
-	size := cmp.Or(int(v.Get("page_size").Int()), c.rows)
+	p, v, err := h.List(ctx, "/api/1/datasets/", url.Values{"page": {fmt.Sprint(number)}, "page_size": {fmt.Sprint(h.Source.Rows)}, "sort": {order}}, "data")
+	p.Total = int(v.Get("total").Int())
+	size := cmp.Or(int(v.Get("page_size").Int()), h.Source.Rows)
 	if !v.Get("next_page").Empty() || len(p.Items) > 0 && p.Total > number*size {
 		p.Next = fmt.Sprint(number + 1)
 	}
-	if since, ok := portalapi.Time(c.mark.Get("since")); ok && len(p.Items) > 0 {
-		p.Total = 0 // of everything, which was not asked for
+	if since, ok := portalapi.Time(h.Mark.Get("since")); ok && len(p.Items) > 0 {
+		p.Total = 0 // it counts all datasets, not only the changed ones
 		last, ok := portalapi.Time(changed(p.Items[len(p.Items)-1]))
 		if ok && last.Before(since) {
 			p.Next = ""
@@ -96,51 +56,34 @@ func (c *client) page(ctx context.Context, at string, _ int) (portalapi.Page, er
 	return p, err
 }
 
-func (c *client) item(_ context.Context, v loosejson.Value) error {
-	id := v.First("slug", "id").Text()
-	if id == "" {
-		c.out.Skip("a dataset has neither slug nor id")
-		return nil
-	}
-	c.mark.Saw(changed(v))
-	d := c.dataset(id, v)
-	if !v.Get("deleted").Empty() || v.Get("private").Bool() {
-		return c.out.Gone(d.IRI)
-	}
-	return c.out.Dataset(d)
-}
-
 func changed(v loosejson.Value) string { return v.First("last_update", "last_modified").Text() }
 
-func (c *client) dataset(id string, v loosejson.Value) harvest.Dataset {
+func read(_ context.Context, h *portalapi.Harvest, id string, v loosejson.Value) (portalapi.Entry, error) {
+	site := portalapi.OnlyLink(v.Get("page").Text())
 	d := harvest.Dataset{
-		IRI:         cmp.Or(link(v.Get("page").Text()), c.root+"/datasets/"+url.PathEscape(id)+"/"),
+		IRI:         cmp.Or(site, h.Root+"/datasets/"+url.PathEscape(id)+"/"),
 		Title:       portalapi.Texts(v.Get("title")),
 		Description: portalapi.Texts(v.Get("description")),
 		Keywords:    portalapi.Texts(v.Get("tags")),
-		Identifiers: v.Get("id").Texts(),
-		LandingPage: link(v.Get("page").Text()),
+		Identifiers: append(v.Get("id").Texts(), v.Get("harvest", "remote_id").Texts()...),
+		LandingPage: site,
 		License:     v.Get("license").Text(),
 		AccessLevel: v.Get("access_type").Text(),
+		Publisher:   publisher(v),
 		Frequency:   v.Get("frequency").Text(),
 		Issued:      cmp.Or(v.Get("harvest", "issued_at").Text(), v.Get("created_at").Text()),
-		Modified:    cmp.Or(v.Get("harvest", "modified_at").Text(), v.First("last_update", "last_modified").Text()),
-		Spatial:     places(v.Get("spatial")),
+		Modified:    cmp.Or(v.Get("harvest", "modified_at").Text(), changed(v)),
+		Spatial:     portalapi.Places(v.Get("spatial", "geom")),
 		Temporal:    portalapi.Periods(v.Get("temporal_coverage")),
 		Extras:      map[string]string{},
 	}
-	if org := v.Get("organization"); org.IsObject() {
-		d.Publisher = harvest.Agent{IRI: link(org.First("page", "uri").Text()), Name: org.Get("name").Text(), Type: "organization"}
-	} else if owner := v.Get("owner"); owner.IsObject() {
-		d.Publisher = harvest.Agent{IRI: link(owner.First("page", "uri").Text()), Name: strings.TrimSpace(owner.Get("first_name").Text() + " " + owner.Get("last_name").Text()), Type: "person"}
-	}
-	for _, contact := range v.First("contact_points", "contact_point").List() {
-		if a := portalapi.Agent(contact); d.Contact == (harvest.Agent{}) {
-			d.Contact = a
+	for _, zone := range v.Get("spatial", "zones").List() {
+		if t := cmp.Or(zone.Text(), zone.First("name", "id").Text()); t != "" {
+			d.Spatial = append(d.Spatial, harvest.Place{Name: t})
 		}
 	}
-	if remote := v.Get("harvest", "remote_id").Text(); remote != "" {
-		d.Identifiers = append(d.Identifiers, remote)
+	for _, contact := range v.First("contact_points", "contact_point").List() {
+		d.Contact = cmp.Or(d.Contact, portalapi.Agent(contact))
 	}
 	for key, value := range v.Get("extras").Members() {
 		if !value.Empty() {
@@ -148,53 +91,45 @@ func (c *client) dataset(id string, v loosejson.Value) harvest.Dataset {
 		}
 	}
 	for _, r := range v.Get("resources").List() {
-		if dist := c.distribution(r, d); dist.URL != "" {
+		if dist := distribution(h.Root, r, d); dist.URL != "" {
 			d.Distributions = append(d.Distributions, dist)
 		}
 	}
-	return d
+	return portalapi.Entry{Dataset: d, Changed: changed(v), Gone: !v.Get("deleted").Empty() || v.Get("private").Bool()}, nil
 }
 
-func link(s string) string {
-	if portalapi.IsLink(s) {
-		return s
+func publisher(v loosejson.Value) harvest.Agent {
+	if org := v.Get("organization"); org.IsObject() {
+		return harvest.Agent{IRI: portalapi.OnlyLink(org.First("page", "uri").Text()), Name: org.Get("name").Text(), Type: "organization"}
 	}
-	return ""
-}
-
-// places that are named (zones of a country's divisions) or drawn.
-func places(v loosejson.Value) []harvest.Place {
-	all := portalapi.Places(v.Get("geom"))
-	for _, zone := range v.Get("zones").List() {
-		if t := cmp.Or(zone.Text(), zone.First("name", "id").Text()); t != "" {
-			all = append(all, harvest.Place{Name: t})
-		}
+	owner := v.Get("owner")
+	if !owner.IsObject() {
+		return harvest.Agent{}
 	}
-	return all
+	name := strings.TrimSpace(owner.Get("first_name").Text() + " " + owner.Get("last_name").Text())
+	return harvest.Agent{IRI: portalapi.OnlyLink(owner.First("page", "uri").Text()), Name: name, Type: "person"}
 }
 
-func (c *client) distribution(r loosejson.Value, d harvest.Dataset) harvest.Distribution {
+func distribution(root string, r loosejson.Value, d harvest.Dataset) harvest.Distribution {
 	dist := harvest.Distribution{
-		URL:         portalapi.Resolve(c.root+"/", r.Get("url").Text()),
+		IRI:         portalapi.OnlyLink(r.Get("latest").Text()), // stays the same when the file is replaced, unlike its URL
+		URL:         portalapi.Resolve(root+"/", r.Get("url").Text()),
 		Title:       r.Get("title").Text(),
 		Description: portalapi.Plain(r.Get("description").Text()),
 		Format:      r.Get("format").Text(),
 		MediaType:   r.Get("mime").Text(),
 		Size:        r.Get("filesize").Int(),
 		Checksum:    strings.ToLower(r.Get("checksum", "value").Text()),
-		ChecksumAlg: strings.ToLower(r.Get("checksum", "type").Text()),
 		Issued:      r.Get("created_at").Text(),
 		Modified:    r.First("last_modified", "published").Text(),
 		Conforms:    portalapi.Links(r.Get("schema").First("url", "name")),
+		Service:     r.Get("type").Text() == "api" || portalapi.IsService(r.Get("format").Text()),
 	}
-	// "latest" stays the same when a file is replaced; the URL of the file itself does not.
-	dist.IRI = link(r.Get("latest").Text())
 	if id := r.Get("id").Text(); dist.IRI == "" && id != "" {
 		dist.IRI = d.IRI + "#/resources/" + url.PathEscape(id)
 	}
-	if dist.Checksum == "" {
-		dist.ChecksumAlg = ""
+	if dist.Checksum != "" {
+		dist.ChecksumAlg = strings.ToLower(r.Get("checksum", "type").Text())
 	}
-	dist.Service = r.Get("type").Text() == "api" || portalapi.IsService(dist.Format)
 	return dist
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 )
 
@@ -20,8 +21,8 @@ type fake struct {
 	asked   []string
 }
 
-func (f *fake) source() Source {
-	return Source{URL: "https://donnees.example/fr/datasets/", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }}
+func (f *fake) source() portalapi.Harvester {
+	return New(portalapi.Source{URL: "https://donnees.example/fr/datasets/", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
