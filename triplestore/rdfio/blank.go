@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
 )
 
@@ -63,17 +63,7 @@ func NewBlankPrefix() string {
 
 // validLabel tells whether label may stand behind "_:" (Turtle BLANK_NODE_LABEL).
 func validLabel(label string) bool {
-	for i, r := range label {
-		switch {
-		case r == utf8.RuneError:
-			return false
-		case i == 0 && (isPNCharsU(r) || '0' <= r && r <= '9'):
-		case i > 0 && (isPNChars(r) || r == '.' && i < len(label)-1):
-		default:
-			return false
-		}
-	}
-	return label != ""
+	return label != "" && terminals.Label(label) == len(label)
 }
 
 // writableLabel gives every label a spelling that is valid in all syntaxes, NCName in XML included where xml is set, and

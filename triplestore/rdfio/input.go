@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 // input is a window on the bytes being read. What begins at pos is not consumed yet and stays in the window until it is;
@@ -119,6 +121,21 @@ func (in *input) runeAt(n int) (rune, int) {
 		in.has(n + utf8.UTFMax)
 	}
 	return utf8.DecodeRune(in.buf[in.pos+n : in.end])
+}
+
+// scan returns the result of measure, the length of a token that begins n bytes after pos. If the token may continue
+// after the window, scan reads on and calls measure again.
+func (in *input) scan(n int, measure func([]byte) int) int {
+	for {
+		in.has(n + 1)
+		b := in.buf[min(in.pos+n, in.end):in.end]
+		size := measure(b)
+		rest := bytes.TrimLeft(b[size:], ".") // dots belong to a name only if more of it follows
+		if len(rest) >= utf8.UTFMax || len(rest) > 0 && rest[0] < utf8.RuneSelf && rest[0] != '%' && rest[0] != '\\' && terminals.Class[rest[0]]&terminals.InName == 0 ||
+			!in.has(n+len(b)+max(1, len(b)/8)) && len(b) == len(in.buf[min(in.pos+n, in.end):in.end]) {
+			return size
+		}
+	}
 }
 
 // atEnd tells whether everything has been read.

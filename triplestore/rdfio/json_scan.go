@@ -3,6 +3,8 @@ package rdfio
 import (
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 // jsonScanner takes JSON (RFC 8259) apart, with positions, and with strings that must be Unicode: a lone surrogate or
@@ -54,7 +56,7 @@ func (j *jsonScanner) peek() (jsonKind, error) {
 	if in.line == 1 && in.col == 1 && in.pos == 0 && in.has(3) && string(in.buf[:3]) == "\xEF\xBB\xBF" {
 		in.pos = 3
 	}
-	for classes[in.peek()]&classSpace != 0 {
+	for terminals.Class[in.peek()]&terminals.Space != 0 {
 		in.pos++
 	}
 	switch c := in.peek(); c {
@@ -105,7 +107,7 @@ func (j *jsonScanner) number() error {
 	in, n := j.in, 0
 	digits := func() bool {
 		from := n
-		for classes[in.at(n)]&classDigit != 0 {
+		for terminals.Class[in.at(n)]&terminals.Digit != 0 {
 			n++
 		}
 		return n > from
@@ -216,7 +218,7 @@ func (j *jsonScanner) unicode() error {
 		var r rune
 		for i := n; i < n+4; i++ {
 			c := in.at(i)
-			if classes[c]&classHex == 0 {
+			if terminals.Class[c]&terminals.Hex == 0 {
 				return 0, false
 			}
 			if c > '9' {

@@ -3,6 +3,8 @@ package rdfio
 import (
 	"encoding/json"
 	"fmt"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 // jsonTree is a whole document as encoding/json would give it, with numbers as json.Number, and what it is made of.
@@ -98,7 +100,7 @@ func (j *jsonScanner) object(t *jsonTree, depth int, inContext bool) (any, error
 
 func (j *jsonScanner) array(t *jsonTree, depth int, inContext bool) (any, error) {
 	list := []any{}
-	for classes[j.in.peek()]&classSpace != 0 {
+	for terminals.Class[j.in.peek()]&terminals.Space != 0 {
 		j.in.pos++
 	}
 	if j.in.peek() == ']' {

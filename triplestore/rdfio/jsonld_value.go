@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
@@ -42,7 +43,7 @@ func (d *jsonldDecoder) value(m map[string]any) term.Key {
 		if !has || lang == "" {
 			return term.Typed(v, either(datatype, term.XSDString))
 		}
-		if langLen([]byte(lang)) != len(lang) {
+		if terminals.LangTag(lang) != len(lang) {
 			return ""
 		}
 		return term.Lang(v, lang)

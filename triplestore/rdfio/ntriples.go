@@ -6,6 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
@@ -172,7 +173,7 @@ func (d *lineDecoder) iri(i int) (term.Key, int, error) {
 	ascii := true
 	for j := 1; j < len(raw); j++ {
 		c := raw[j]
-		if classes[c]&classIRI != 0 {
+		if terminals.Class[c]&terminals.InIRI != 0 {
 			continue
 		}
 		switch {
@@ -193,20 +194,9 @@ func (d *lineDecoder) iri(i int) (term.Key, int, error) {
 }
 
 func (d *lineDecoder) escapedIRI(i int, raw []byte) (term.Key, int, error) {
-	d.buf = append(d.buf[:0], '<')
-	for j := 1; j < len(raw); {
-		c := raw[j]
-		if c != '\\' {
-			d.buf = append(d.buf, c)
-			j++
-			continue
-		}
-		r, n := numericEscape(raw[j:])
-		if n == 0 {
-			return "", i, d.in.fail(i+j, `\uXXXX or \UXXXXXXXX with the number of a character`)
-		}
-		d.buf = utf8.AppendRune(d.buf, r)
-		j += n
+	var bad int
+	if d.buf, bad = terminals.AppendIRI(d.buf[:0], raw); bad >= 0 {
+		return "", i, d.in.fail(i+bad, unicodeEscape)
 	}
 	if err := iri.CheckChars(d.buf[1:]); err != nil {
 		return "", i, d.in.failWith(i, err)
@@ -222,32 +212,10 @@ func (d *lineDecoder) label(i int) (term.Key, int, error) {
 	if i+1 >= len(d.line) || d.line[i+1] != ':' {
 		return "", i, d.in.fail(i+1, "':' of a blank node")
 	}
-	b := d.line[i+2:]
-	n, last := 0, 0
-	for n < len(b) {
-		c := b[n]
-		if classes[c]&classPN != 0 && (n > 0 || c != '-') {
-			n++
-			last = n
-			continue
-		}
-		if c == '.' && n > 0 {
-			n++
-			continue
-		}
-		if c < utf8.RuneSelf {
-			break
-		}
-		r, size := utf8.DecodeRune(b[n:])
-		if r == utf8.RuneError && size == 1 || n == 0 && !isPNCharsU(r) || !isPNChars(r) {
-			break
-		}
-		n += size
-		last = n
-	}
-	if last == 0 {
+	label := d.line[i+2:][:terminals.Label(d.line[i+2:])]
+	if len(label) == 0 {
 		return "", i, d.in.fail(i+2, "the label of a blank node")
 	}
-	d.buf = d.blank.appendLabelled(d.buf[:0], b[:last])
-	return d.keys.key(d.buf), i + 2 + last, nil
+	d.buf = d.blank.appendLabelled(d.buf[:0], label)
+	return d.keys.key(d.buf), i + 2 + len(label), nil
 }

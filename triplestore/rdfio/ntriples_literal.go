@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
 )
 
@@ -77,9 +78,9 @@ func (d *lineDecoder) unescape(i int) (next int, err error) {
 		case '\r':
 			return 0, d.in.fail(j, `\r or '"'`)
 		}
-		r, n := escape(b[j:])
+		r, n := terminals.Escape(b[j:])
 		if n == 0 {
-			return 0, d.in.fail(j, `an escape sequence (\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX)`)
+			return 0, d.in.fail(j, escapeSequence)
 		}
 		d.buf = utf8.AppendRune(d.buf, r)
 		j += n

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
 )
 
@@ -14,7 +15,7 @@ const rdfReifies = term.Key("<" + rdfNS + "reifies")
 
 // tagLen is the length of the language tag at the start of b, with its base direction in RDF 1.2.
 func tagLen(b []byte, rdf12 bool) int {
-	n := langLen(b)
+	n := terminals.LangTag(b)
 	if n == 0 || !rdf12 {
 		return n
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
@@ -213,7 +214,7 @@ func (d *rdfjsonDecoder) object(f *rdfjsonFields) (term.Key, error) {
 	n := len(d.buf)
 	switch {
 	case len(f.lang.text) > 0:
-		if langLen(f.lang.text) != len(f.lang.text) {
+		if terminals.LangTag(f.lang.text) != len(f.lang.text) {
 			return "", d.j.in.failWith(0, fmt.Errorf("%q is not a language tag", f.lang.text))
 		}
 		d.buf = appendLang(d.buf, f.lang.text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
@@ -143,7 +144,7 @@ func (d *rdfxmlDecoder) start(f *xframe) error {
 		}
 		switch a.name.local {
 		case "lang":
-			if n := langLen([]byte(a.value)); n != len(a.value) {
+			if n := terminals.LangTag(a.value); n != len(a.value) {
 				return d.fail("xml:lang=%q is not a language tag", a.value)
 			}
 			child.lang = a.value

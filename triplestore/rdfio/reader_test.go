@@ -32,7 +32,7 @@ func TestErrorsSayWhereWhatAndWhatInstead(t *testing.T) {
 		{rdfio.Turtle(), "<a> <b> [ <c> <d> .", `f:1:19: found ".", expected ',', ';' or ']'`},
 		{rdfio.Turtle(), "<a> <b> \"\"\"x\ny\"\" .", `f:2:6: found the end of the input, expected three " at the end of a string`},
 		{rdfio.Turtle(), "<a> <b> 'x\n' .", `f:1:11: found "\n'", expected ' at the end of a string, or an escaped line break`},
-		{rdfio.Turtle(), "<a> <b> 1.e .", `f:1:12: found " .", expected ':' behind a prefix`},
+		{rdfio.Turtle(), "<a> <b> 1.e .", `f:1:12: found " .", expected ':' after a prefix`},
 		{rdfio.Turtle(), "<a> \"b\" <c> .", `f:1:5: found "\"b\"", expected a predicate: an IRI, a prefixed name or 'a'`},
 		{rdfio.TriG(), "<a> { <b> <c> <d> ", `f:1:19: found the end of the input, expected ',', ';', '.' or '}'`},
 		{rdfio.TriG(), "GRAPH <a> <b> <c> .", `f:1:11: found "<b>", expected '{'`},

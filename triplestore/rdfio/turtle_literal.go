@@ -4,63 +4,32 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
 )
 
 // number reads an integer, decimal or double.
 func (d *turtleDecoder) number() (term.Key, error) {
-	in, n := d.in, 0
+	in, sign := d.in, 0
 	if c := in.peek(); c == '+' || c == '-' {
-		n++
+		sign = 1
 	}
-	digits := func() (some bool) {
-		for classes[in.at(n)]&classDigit != 0 {
-			n++
-			some = true
-		}
-		return some
-	}
-	datatype := "integer"
-	whole, fraction := digits(), false
-	if in.at(n) == '.' {
-		switch c := in.at(n + 1); {
-		case classes[c]&classDigit != 0:
-			n++
-			fraction = digits()
-			datatype = "decimal"
-		case whole && c|0x20 == 'e' && d.exponentAt(n+1) > 0:
-			n++
-		}
-	}
-	if !whole && !fraction {
+	var datatype string
+	n := sign + in.scan(sign, func(b []byte) (n int) {
+		n, datatype = terminals.Number(b)
+		return n
+	})
+	switch {
+	case n == sign:
 		return "", in.fail(n, "a digit")
-	}
-	if in.at(n)|0x20 == 'e' {
-		e := d.exponentAt(n)
-		if e == 0 {
-			return "", in.fail(n+1, "the digits of an exponent")
-		}
-		n += e
-		digits()
-		datatype = "double"
+	case datatype != "double" && in.at(n)|0x20 == 'e':
+		return "", in.fail(n+1, "the digits of an exponent")
 	}
 	d.buf = append(d.buf[:0], "^"+xsdNS...)
 	d.buf = append(append(d.buf, datatype...), 0)
 	d.buf = append(d.buf, in.buf[in.pos:in.pos+n]...)
 	in.pos += n
 	return d.keys.key(d.buf), nil
-}
-
-// exponentAt is the length of "e", a sign and one digit, 0 where they do not stand n bytes ahead.
-func (d *turtleDecoder) exponentAt(n int) int {
-	size := 1
-	if c := d.in.at(n + size); c == '+' || c == '-' {
-		size++
-	}
-	if classes[d.in.at(n+size)]&classDigit == 0 {
-		return 0
-	}
-	return size + 1
 }
 
 // literal reads a quoted string with its language tag or datatype.
@@ -89,7 +58,7 @@ func (d *turtleDecoder) literal(quote byte) (term.Key, error) {
 
 func (d *turtleDecoder) tagged(lex []byte) (term.Key, error) {
 	in, n := d.in, 1
-	for c := in.at(n); c == '-' || classes[c]&classPN != 0 && c != '_'; c = in.at(n) {
+	for c := in.at(n); c == '-' || terminals.Class[c]&terminals.InName != 0 && c != '_'; c = in.at(n) {
 		n++
 	}
 	tag := in.buf[in.pos+1 : in.pos+n]
@@ -195,9 +164,9 @@ func textRun(b []byte, quote byte, long bool) int {
 // escape appends the character of the escape sequence that stands next to d.buf.
 func (d *turtleDecoder) escape() (int, error) {
 	d.in.has(10)
-	r, size := escape(d.in.buf[d.in.pos:min(d.in.pos+10, d.in.end)])
+	r, size := terminals.Escape(d.in.buf[d.in.pos:d.in.end])
 	if size == 0 {
-		return 0, d.in.fail(0, `an escape sequence (\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX)`)
+		return 0, d.in.fail(0, escapeSequence)
 	}
 	d.buf = utf8.AppendRune(d.buf, r)
 	return size, nil

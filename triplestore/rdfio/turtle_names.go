@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
@@ -12,7 +13,7 @@ import (
 func (d *turtleDecoder) space() {
 	in := d.in
 	for {
-		for in.pos < in.end && classes[in.buf[in.pos]]&classSpace != 0 {
+		for in.pos < in.end && terminals.Class[in.buf[in.pos]]&terminals.Space != 0 {
 			in.pos++
 		}
 		if in.pos < in.end && in.buf[in.pos] != '#' {
@@ -102,9 +103,9 @@ func (d *turtleDecoder) nameGoesOn(n int) bool {
 		if c != '.' {
 			if c >= utf8.RuneSelf {
 				r, _ := d.in.runeAt(n)
-				return isPNChars(r)
+				return terminals.PNChars(r)
 			}
-			return c == ':' || classes[c]&classPN != 0
+			return c == ':' || terminals.Class[c]&terminals.InName != 0
 		}
 		n++ // dots belong to a name only where more of it follows
 	}
@@ -115,7 +116,7 @@ func (d *turtleDecoder) startsName() bool {
 	c := d.in.peek()
 	if c >= utf8.RuneSelf {
 		r, _ := d.in.runeAt(0)
-		return isPNCharsBase(r)
+		return terminals.PNCharsBase(r)
 	}
 	return c == ':' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
@@ -133,7 +134,7 @@ func (d *turtleDecoder) iriRef() (term.Key, error) {
 		}
 		c := in.buf[in.pos+n]
 		switch {
-		case classes[c]&classIRI != 0:
+		case terminals.Class[c]&terminals.InIRI != 0:
 		case c == '>':
 			raw := in.buf[in.pos : in.pos+n]
 			if !ascii && !utf8.Valid(raw) {
@@ -159,19 +160,9 @@ func (d *turtleDecoder) iriRef() (term.Key, error) {
 // resolve makes the key of raw ("<" and the reference) and consumes n bytes.
 func (d *turtleDecoder) resolve(raw []byte, n int, escaped bool) (term.Key, error) {
 	if escaped {
-		d.buf = append(d.buf[:0], '<')
-		for i := 1; i < len(raw); {
-			if raw[i] != '\\' {
-				d.buf = append(d.buf, raw[i])
-				i++
-				continue
-			}
-			r, size := numericEscape(raw[i:])
-			if size == 0 {
-				return "", d.in.fail(i, `\uXXXX or \UXXXXXXXX with the number of a character`)
-			}
-			d.buf = utf8.AppendRune(d.buf, r)
-			i += size
+		var bad int
+		if d.buf, bad = terminals.AppendIRI(d.buf[:0], raw); bad >= 0 {
+			return "", d.in.fail(bad, unicodeEscape)
 		}
 		raw = d.buf
 		if err := iri.CheckChars(raw[1:]); err != nil {
@@ -192,25 +183,11 @@ func (d *turtleDecoder) resolve(raw []byte, n int, escaped bool) (term.Key, erro
 
 // prefixLen is the length of the prefix that stands next, which must end in ':'.
 func (d *turtleDecoder) prefixLen() (int, error) {
-	in := d.in
-	for n := 0; ; {
-		c := in.at(n)
-		if c == ':' {
-			if n > 0 && in.buf[in.pos+n-1] == '.' {
-				return 0, in.fail(n-1, "a prefix that does not end in '.'")
-			}
-			return n, nil
-		}
-		if classes[c]&classPN != 0 && (n > 0 || 'a' <= c|0x20 && c|0x20 <= 'z') || c == '.' && n > 0 {
-			n++
-			continue
-		}
-		r, size := in.runeAt(n)
-		if c < utf8.RuneSelf || r == utf8.RuneError && size == 1 || n == 0 && !isPNCharsBase(r) || !isPNChars(r) {
-			return 0, in.fail(n, "':' behind a prefix")
-		}
-		n += size
+	n := d.in.scan(0, terminals.Prefix)
+	if d.in.at(n) != ':' {
+		return 0, d.in.fail(n, "':' after a prefix")
 	}
+	return n, nil
 }
 
 // prefixedName reads p:local.
@@ -225,56 +202,23 @@ func (d *turtleDecoder) prefixedName() (term.Key, error) {
 		return "", in.fail(0, "a prefix that has been declared")
 	}
 	d.buf = append(append(d.buf[:0], '<'), ns...)
-	n, err = d.local(n + 1)
-	if err != nil {
-		return "", err
+	var escaped bool
+	size := in.scan(n+1, func(b []byte) (size int) {
+		size, escaped, ok = terminals.Local(b)
+		return size
+	})
+	switch local := in.buf[in.pos+n+1:][:size]; {
+	case !ok && in.at(n+1+size) == '%':
+		return "", in.fail(n+1+size, "two hexadecimal digits after '%%'")
+	case !ok:
+		return "", in.fail(n+1+size, "an escaped punctuation mark")
+	case escaped:
+		d.buf = terminals.AppendLocal(d.buf, local)
+	default:
+		d.buf = append(d.buf, local...)
 	}
-	in.pos += n
+	in.pos += n + 1 + size
 	return d.keys.key(d.buf), nil
-}
-
-// local appends the local name that stands n bytes ahead to d.buf and returns where it ends.
-func (d *turtleDecoder) local(n int) (int, error) {
-	in, start := d.in, n
-	dots := 0 // full stops at the end, which are not part of the name
-	for {
-		c := in.at(n)
-		switch {
-		case classes[c]&classPN != 0 && (n > start || c != '-'), c == ':':
-			d.buf = append(d.buf, c)
-			n++
-		case c == '.' && n > start:
-			d.buf = append(d.buf, c)
-			n++
-			dots++
-			continue
-		case c == '%':
-			if classes[in.at(n+1)]&classHex == 0 || classes[in.at(n+2)]&classHex == 0 {
-				return 0, in.fail(n, "two hexadecimal digits behind '%%'")
-			}
-			d.buf = append(d.buf, in.buf[in.pos+n:in.pos+n+3]...)
-			n += 3
-		case c == '\\':
-			e := in.at(n + 1)
-			if e == 0 || bytes.IndexByte([]byte("_~.-!$&'()*+,;=/?#@%"), e) < 0 {
-				return 0, in.fail(n, `an escaped punctuation mark`)
-			}
-			d.buf = append(d.buf, e)
-			n += 2
-		default:
-			if c >= utf8.RuneSelf {
-				r, size := in.runeAt(n)
-				if !(r == utf8.RuneError && size == 1) && (isPNCharsU(r) || n > start && isPNChars(r)) {
-					d.buf = utf8.AppendRune(d.buf, r)
-					n += size
-					break
-				}
-			}
-			d.buf = d.buf[:len(d.buf)-dots]
-			return n - dots, nil
-		}
-		dots = 0
-	}
 }
 
 // label reads _:x.
@@ -283,32 +227,11 @@ func (d *turtleDecoder) label() (term.Key, error) {
 	if in.at(1) != ':' {
 		return "", in.fail(1, "':' of a blank node")
 	}
-	n, last := 2, 2
-	for {
-		c := in.at(n)
-		if classes[c]&classPN != 0 && (n > 2 || c != '-') {
-			n++
-			last = n
-			continue
-		}
-		if c == '.' && n > 2 {
-			n++
-			continue
-		}
-		if c < utf8.RuneSelf {
-			break
-		}
-		r, size := in.runeAt(n)
-		if r == utf8.RuneError && size == 1 || n == 2 && !isPNCharsU(r) || !isPNChars(r) {
-			break
-		}
-		n += size
-		last = n
-	}
-	if last == 2 {
+	n := in.scan(2, terminals.Label)
+	if n == 0 {
 		return "", in.fail(2, "the label of a blank node")
 	}
-	d.buf = d.blank.appendLabelled(d.buf[:0], in.buf[in.pos+2:in.pos+last])
-	in.pos += last
+	d.buf = d.blank.appendLabelled(d.buf[:0], in.buf[in.pos+2:][:n])
+	in.pos += 2 + n
 	return d.keys.key(d.buf), nil
 }

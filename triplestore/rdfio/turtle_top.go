@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
@@ -213,7 +214,7 @@ func (d *turtleDecoder) skip() bool {
 	d.stack, d.out, d.next = d.stack[:0], d.out[:0], 0
 	for d.in.peek() != 0 || !d.in.atEnd() {
 		c := d.in.buf[d.in.pos]
-		if c == '.' && (d.in.at(1) == 0 || classes[d.in.at(1)]&classSpace != 0) {
+		if c == '.' && (d.in.at(1) == 0 || terminals.Class[d.in.at(1)]&terminals.Space != 0) {
 			d.in.pos++
 			return true
 		}

@@ -3,6 +3,7 @@ package rdfio
 import (
 	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
@@ -49,7 +50,7 @@ func checkTerm(k term.Key, depth int) error {
 				return &TermError{k, err.Error()}
 			}
 		}
-		if k[0] == '@' && langLen([]byte(k.Lang())) != len(k.Lang()) {
+		if k[0] == '@' && terminals.LangTag(k.Lang()) != len(k.Lang()) {
 			return &TermError{k, "not a language tag"}
 		}
 	case term.KindTriple:

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
 )
 
@@ -172,7 +172,7 @@ func (e *turtleEncoder) term(b []byte, k term.Key) []byte {
 
 func (e *turtleEncoder) iri(b []byte, iri string) []byte {
 	prefix, local, ok := e.short.split(iri)
-	if !ok || !plainLocal(local) {
+	if !ok || local != "" && !validLabel(local) {
 		return append(append(append(b, '<'), iri...), '>')
 	}
 	if !e.declared[prefix] {
@@ -262,22 +262,6 @@ func allDigits(s string) bool {
 	return true
 }
 
-// plainLocal tells whether s may stand behind a prefix without escapes.
-func plainLocal(s string) bool {
-	for i, r := range s {
-		switch {
-		case isPNChars(r) && r != utf8.RuneError && (i > 0 || r != '-' && !isCombining(r)):
-		case r == '.' && i > 0 && i < len(s)-1:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// isCombining is for those of PN_CHARS that cannot begin a local name.
-func isCombining(r rune) bool { return !isPNCharsU(r) && (r < '0' || r > '9') }
-
 // shortener finds the prefix of an IRI.
 type shortener struct {
 	byStem   map[string]string // namespace that ends in '#' or '/' -> prefix
@@ -289,7 +273,7 @@ func newShortener(prefixes map[string]string) shortener {
 	s := shortener{byStem: map[string]string{}, prefixes: map[string]string{}}
 	for _, p := range slices.Sorted(maps.Keys(prefixes)) {
 		ns := prefixes[p]
-		if !validPrefix(p) || checkTerm(term.IRI(ns), 0) != nil {
+		if terminals.Prefix(p) != len(p) || checkTerm(term.IRI(ns), 0) != nil {
 			continue // a prefix that cannot be declared is only a shortening lost
 		}
 		s.prefixes[p] = ns
@@ -326,18 +310,4 @@ func (s *shortener) appendDeclaration(b []byte, prefix string) []byte {
 	b = append(append(b, "@prefix "...), prefix...)
 	b = append(append(b, ": <"...), s.prefixes[prefix]...)
 	return append(b, "> .\n"...)
-}
-
-// validPrefix tells whether p is Turtle's PN_PREFIX, or empty.
-func validPrefix(p string) bool {
-	for i, r := range p {
-		switch {
-		case r == utf8.RuneError, i == 0 && !isPNCharsBase(r):
-			return false
-		case isPNChars(r), r == '.' && i < len(p)-1:
-		default:
-			return false
-		}
-	}
-	return true
 }

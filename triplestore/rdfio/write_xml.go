@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
 )
 
@@ -43,11 +44,11 @@ func splitQName(iri string) (i int, ok bool) {
 	split := len(iri)
 	for i := len(iri); i > 0; {
 		r, size := utf8.DecodeLastRuneInString(iri[:i])
-		if !isPNChars(r) && r != '.' {
+		if !terminals.PNChars(r) && r != '.' {
 			break
 		}
 		i -= size
-		if isPNCharsU(r) {
+		if terminals.PNCharsU(r) {
 			split = i
 		}
 	}

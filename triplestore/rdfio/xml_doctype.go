@@ -10,6 +10,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 // Bounds on what a DOCTYPE may declare. Its entities are expanded where they are declared, so that a reference costs one
@@ -72,7 +74,7 @@ func (x *xmlScanner) subset() error {
 			err = x.entityDeclaration()
 		case c == '<':
 			err = x.skipDeclaration()
-		case classes[c]&classSpace != 0:
+		case terminals.Class[c]&terminals.Space != 0:
 			in.pos++
 		case c == '%':
 			_, err = x.until(";", 1, "';'")
@@ -143,7 +145,7 @@ func (x *xmlScanner) entityDeclaration() error {
 }
 
 func (x *xmlScanner) skipSpace() {
-	for classes[x.in.peek()]&classSpace != 0 {
+	for terminals.Class[x.in.peek()]&terminals.Space != 0 {
 		x.in.pos++
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
 )
 
@@ -54,7 +55,7 @@ func (x *xmlScanner) resolve(raw string, element bool) (*xmlName, error) {
 	if n := x.names[cacheKey]; n != nil {
 		return n, nil
 	}
-	if colon && (prefix == "" || local == "" || strings.Contains(local, ":") || !startsNCName(local)) {
+	if colon && (prefix == "" || local == "" || strings.Contains(local, ":") || !startsName(local)) {
 		return nil, x.in.failWith(0, fmt.Errorf("%q is not a qualified name", raw))
 	}
 	n := &xmlName{raw: raw, prefix: prefix, local: local}
@@ -92,13 +93,13 @@ func (x *xmlScanner) nameLen(n int) (int, error) {
 	in, start := x.in, n
 	for {
 		c := in.at(n)
-		if classes[c]&classPN != 0 && (n > start || c > '9') || c == ':' || c == '.' && n > start {
+		if terminals.Class[c]&terminals.InName != 0 && (n > start || c > '9') || c == ':' || c == '.' && n > start {
 			n++
 			continue
 		}
 		if c >= utf8.RuneSelf {
 			r, size := in.runeAt(n)
-			if !(r == utf8.RuneError && size == 1) && (isPNCharsU(r) || n > start && isPNChars(r)) {
+			if !(r == utf8.RuneError && size == 1) && (terminals.PNCharsU(r) || n > start && terminals.PNChars(r)) {
 				n += size
 				continue
 			}
@@ -110,17 +111,17 @@ func (x *xmlScanner) nameLen(n int) (int, error) {
 	}
 }
 
-func startsNCName(s string) bool {
-	r, size := utf8.DecodeRuneInString(s)
-	return size > 0 && isPNCharsU(r) && !(r == utf8.RuneError && size == 1)
+func startsName(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return terminals.PNCharsU(r)
 }
 
 // isNCName tells whether s is a name without colon (Namespaces in XML §3).
 func isNCName(s string) bool {
 	for i, r := range s {
-		if r == utf8.RuneError || i == 0 && !isPNCharsU(r) || i > 0 && !isPNChars(r) && r != '.' {
+		if i == 0 && !terminals.PNCharsU(r) || !terminals.PNChars(r) && r != '.' {
 			return false
 		}
 	}
-	return s != ""
+	return s != "" && utf8.ValidString(s)
 }

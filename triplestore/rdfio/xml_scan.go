@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 // xmlScanner takes XML 1.0 with namespaces apart, as far as RDF in XML needs it: well-formed documents, entities of the
@@ -90,7 +92,7 @@ func (x *xmlScanner) advance() error {
 				return x.in.fail(0, "%s", x.missing())
 			}
 			return io.EOF
-		case classes[c]&classSpace != 0:
+		case terminals.Class[c]&terminals.Space != 0:
 			x.in.pos++
 		default:
 			return x.in.fail(0, "%s", x.missing())
@@ -113,7 +115,7 @@ func (x *xmlScanner) declaration() error {
 	if x.in.has(3) && string(x.in.buf[x.in.pos:x.in.pos+3]) == "\xEF\xBB\xBF" {
 		x.in.pos += 3
 	}
-	if !x.in.has(6) || string(x.in.buf[x.in.pos:x.in.pos+5]) != "<?xml" || classes[x.in.at(5)]&classSpace == 0 {
+	if !x.in.has(6) || string(x.in.buf[x.in.pos:x.in.pos+5]) != "<?xml" || terminals.Class[x.in.at(5)]&terminals.Space == 0 {
 		return nil
 	}
 	_, err := x.until("?>", 5, "'?>'")
@@ -181,7 +183,7 @@ func (x *xmlScanner) until(mark string, n int, expected string) ([]byte, error) 
 
 func (x *xmlScanner) checkPI() error {
 	n := 0
-	for n < len(x.text) && classes[x.text[n]]&classSpace == 0 {
+	for n < len(x.text) && terminals.Class[x.text[n]]&terminals.Space == 0 {
 		n++
 	}
 	if n == 0 || bytes.EqualFold(x.text[:n], []byte("xml")) || !isNCName(string(x.text[:n])) {
@@ -271,7 +273,7 @@ func (x *xmlScanner) endTag() error {
 	if !x.in.has(n) || string(x.in.buf[x.in.pos+2:x.in.pos+n]) != raw {
 		return x.in.fail(0, "%s", x.missing())
 	}
-	for classes[x.in.at(n)]&classSpace != 0 {
+	for terminals.Class[x.in.at(n)]&terminals.Space != 0 {
 		n++
 	}
 	if x.in.at(n) != '>' {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 // characters reads text up to the next markup, or a part of it.
@@ -75,7 +77,7 @@ func (x *xmlScanner) attributes(o *xmlOpen) error {
 	defer func() { x.pending = pending[:0] }()
 	for {
 		spaced := false
-		for classes[in.peek()]&classSpace != 0 {
+		for terminals.Class[in.peek()]&terminals.Space != 0 {
 			in.pos++
 			spaced = true
 		}
@@ -116,14 +118,14 @@ const maxAttributes = 1000
 
 func (x *xmlScanner) equals() error {
 	in := x.in
-	for classes[in.peek()]&classSpace != 0 {
+	for terminals.Class[in.peek()]&terminals.Space != 0 {
 		in.pos++
 	}
 	if in.peek() != '=' {
 		return in.fail(0, "'=' behind the name of an attribute")
 	}
 	in.pos++
-	for classes[in.peek()]&classSpace != 0 {
+	for terminals.Class[in.peek()]&terminals.Space != 0 {
 		in.pos++
 	}
 	return nil
