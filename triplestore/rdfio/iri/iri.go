@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 // parts of a reference (RFC 3986 appendix B). The has-flags tell an empty component from an absent one.
@@ -213,7 +215,7 @@ func CheckChars[T string | []byte](s T) error {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c >= utf8.RuneSelf {
 			ascii = false
-		} else if forbidden(c) {
+		} else if terminals.Class[c]&terminals.InIRI == 0 {
 			return fmt.Errorf("%q is not allowed in an IRI", rune(c))
 		}
 	}
@@ -221,8 +223,4 @@ func CheckChars[T string | []byte](s T) error {
 		return fmt.Errorf("invalid UTF-8 in an IRI")
 	}
 	return nil
-}
-
-func forbidden(c byte) bool {
-	return c <= 0x20 || c == '<' || c == '>' || c == '"' || c == '{' || c == '}' || c == '|' || c == '^' || c == '`' || c == '\\'
 }

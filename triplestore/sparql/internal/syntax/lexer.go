@@ -3,40 +3,39 @@ package syntax
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"odarchive/triplestore/internal/terminals"
 )
 
 type kind byte
 
 const (
 	tEOF    kind = iota
-	tIRI         // val: between < and >, escapes decoded, not resolved
-	tName        // prefixed name; val: prefix, local: rest with escapes decoded
-	tBlank       // val: label
-	tVar         // val: name
-	tLang        // val: tag, with --dir
-	tInt         // unsigned numbers; val as written
-	tDec         //
-	tDbl         //
-	tString      // val: decoded
-	tWord        // keyword, 'a', true, false; val as written
-	tPunct       // val: the sign
-	tBad         // val: what is wrong
+	tIRI         // val is the text between < and >, with escapes decoded, not resolved
+	tName        // a prefixed name: val is the prefix, local the rest with escapes decoded
+	tBlank       // val is the label
+	tVar         // val is the name
+	tLang        // val is the tag, with its base direction
+	tNumber      // unsigned; val is as written, local the XSD datatype without its namespace
+	tString      // val is decoded; local is "long" if the string is in triple quotes
+	tWord        // a keyword, 'a', true or false; val is as written
+	tPunct       // val is the punctuation
+	tBad         // val is the error
 )
 
 type token struct {
 	kind       kind
 	val, local string
-	at, end    int // byte offsets in the text
+	at, end    int // byte offsets in the source
 }
 
-// lexer cuts the text into tokens, one at a time (SPARQL 1.1 §19.8, terminals).
+// lexer splits a request into tokens (SPARQL 1.1 §19.8, terminals).
 type lexer struct {
 	src string
 	pos int
 }
 
-// next gives the next token. At the end, and after a tBad, it keeps giving tEOF.
+// next returns the next token. At the end of the source, and after a tBad, it returns tEOF.
 func (l *lexer) next() token {
 	l.space()
 	t := token{at: l.pos}
@@ -88,11 +87,13 @@ func (l *lexer) scan(t *token) {
 	case c == '_':
 		l.blank(t)
 	case c == '"' || c == '\'':
-		l.str(t, c)
+		l.text(t, c)
 	case c == '@':
 		l.lang(t)
-	case c >= '0' && c <= '9', c == '.' && isDigit(l.at(1)):
-		l.number(t)
+	case isDigit(c), c == '.' && isDigit(l.at(1)):
+		n, datatype := terminals.Number(l.src[l.pos:])
+		t.kind, t.val, t.local = tNumber, l.src[l.pos:l.pos+n], datatype
+		l.pos += n
 	case c == ':':
 		l.pos++
 		t.kind = tName
@@ -118,7 +119,7 @@ func (l *lexer) scan(t *token) {
 	}
 }
 
-// at looks n bytes ahead; 0 at the end.
+// at returns the byte at n bytes after the position, or 0 after the end of the source.
 func (l *lexer) at(n int) byte {
 	if l.pos+n < len(l.src) {
 		return l.src[l.pos+n]
@@ -126,7 +127,7 @@ func (l *lexer) at(n int) byte {
 	return 0
 }
 
-// punct takes the first sign that fits.
+// punct reads the first of the given tokens that comes next.
 func (l *lexer) punct(t *token, signs ...string) {
 	for _, s := range signs {
 		if strings.HasPrefix(l.src[l.pos:], s) {
@@ -135,129 +136,11 @@ func (l *lexer) punct(t *token, signs ...string) {
 			return
 		}
 	}
-	l.bad(t, fmt.Sprintf("%q is no sign of SPARQL", l.src[l.pos:l.pos+1]))
+	l.bad(t, fmt.Sprintf("%q is not a SPARQL token", l.src[l.pos:l.pos+1]))
 }
 
 func (l *lexer) bad(t *token, why string) {
 	t.kind, t.val = tBad, why
 }
 
-func (l *lexer) number(t *token) {
-	s := l.src[l.pos:]
-	digits := func(i int) int {
-		for i < len(s) && isDigit(s[i]) {
-			i++
-		}
-		return i
-	}
-	n := digits(0)
-	t.kind = tInt
-	exp := func(i int) int { // end of an exponent at i, or i
-		if i < len(s) && s[i]|0x20 == 'e' {
-			j := i + 1
-			if j < len(s) && (s[j] == '+' || s[j] == '-') {
-				j++
-			}
-			if k := digits(j); k > j {
-				return k
-			}
-		}
-		return i
-	}
-	if n < len(s) && s[n] == '.' {
-		if f := digits(n + 1); f > n+1 {
-			n, t.kind = f, tDec
-		} else if exp(n+1) > n+1 { // "1.e5"
-			n++
-		}
-	}
-	if e := exp(n); e > n {
-		n, t.kind = e, tDbl
-	}
-	t.val = s[:n]
-	l.pos += n
-}
-
-// word takes a keyword or, where a colon follows, a prefixed name.
-func (l *lexer) word(t *token) {
-	s := l.src[l.pos:]
-	if r, _ := utf8.DecodeRuneInString(s); !isNameStart(r) {
-		if r == utf8.RuneError {
-			l.bad(t, "the text is not UTF-8")
-		} else {
-			l.bad(t, fmt.Sprintf("%q has no meaning here", string(r)))
-		}
-		return
-	}
-	n := 0
-	for i, r := range s {
-		if !isNameChar(r) && r != '.' {
-			break
-		}
-		n = i + utf8.RuneLen(r)
-	}
-	if n < len(s) && s[n] == ':' && s[n-1] != '.' {
-		t.kind, t.val = tName, s[:n]
-		l.pos += n + 1
-		l.local(t)
-		return
-	}
-	n = 0
-	for n < len(s) && (letters(s[n:n+1], true) > 0 || s[n] == '_') {
-		n++
-	}
-	if n == 0 {
-		_, n = utf8.DecodeRuneInString(s)
-	}
-	t.kind, t.val = tWord, s[:n]
-	l.pos += n
-}
-
-// local takes PN_LOCAL, which may be empty.
-func (l *lexer) local(t *token) {
-	s := l.src[l.pos:]
-	n, escaped := 0, false
-	for i := 0; i < len(s); {
-		r, w := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == '%':
-			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
-				l.pos += i
-				t.at = l.pos
-				l.bad(t, "% in a name stands before two hexadecimal digits")
-				return
-			}
-			i += 3
-			n = i
-		case r == '\\':
-			if i+1 >= len(s) || strings.IndexByte("_~.-!$&'()*+,;=/?#@%", s[i+1]) < 0 {
-				l.pos += i
-				t.at = l.pos
-				l.bad(t, "unknown escape in a name")
-				return
-			}
-			escaped = true
-			i += 2
-			n = i
-		case r == ':' || r == '.' && i > 0 || isNameChar(r) && (i > 0 || isNameStart(r) || isDigitRune(r)):
-			i += w
-			if r != '.' {
-				n = i
-			}
-		default:
-			i = len(s)
-		}
-	}
-	t.local = s[:n]
-	l.pos += n
-	if escaped {
-		var b strings.Builder
-		for i := 0; i < n; i++ {
-			if s[i] == '\\' {
-				i++
-			}
-			b.WriteByte(s[i])
-		}
-		t.local = b.String()
-	}
-}
+func isDigit(c byte) bool { return terminals.Class[c]&terminals.Digit != 0 }

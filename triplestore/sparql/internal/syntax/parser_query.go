@@ -217,7 +217,7 @@ func (p *parser) modifiers(q *Query) {
 
 // integer takes an unsigned integer; more than an int64 holds is as good as no limit.
 func (p *parser) integer() int64 {
-	if p.tok.kind != tInt {
+	if p.tok.kind != tNumber || p.tok.local != "integer" {
 		p.fail("a whole number")
 		return 0
 	}

@@ -24,7 +24,7 @@ func iriTerm(iri string) Term { return Term{Key: term.IRI(iri)} }
 // atTriples is true where TriplesSameSubject can begin.
 func (p *parser) atTriples() bool {
 	switch p.tok.kind {
-	case tVar, tIRI, tName, tBlank, tString, tInt, tDec, tDbl:
+	case tVar, tIRI, tName, tBlank, tString, tNumber:
 		return true
 	case tPunct:
 		switch p.tok.val {
@@ -181,7 +181,7 @@ func (p *parser) literal() (term.Key, bool) {
 	switch p.tok.kind {
 	case tString:
 		return p.stringLiteral(), true
-	case tInt, tDec, tDbl:
+	case tNumber:
 		return p.number(""), true
 	case tPunct:
 		sign := p.tok.val
@@ -209,14 +209,7 @@ func (p *parser) signedNumberAhead() bool {
 }
 
 func (p *parser) number(sign string) term.Key {
-	dt := "integer"
-	switch p.tok.kind {
-	case tDec:
-		dt = "decimal"
-	case tDbl:
-		dt = "double"
-	}
-	k := term.Typed(sign+p.tok.val, xsdNS+dt)
+	k := term.Typed(sign+p.tok.val, xsdNS+p.tok.local)
 	p.advance()
 	return k
 }
