@@ -26,18 +26,38 @@ type Intake struct {
 	Clock    func() time.Time
 }
 
-// seedsPerTxn bounds a transaction. What URLs of one host, portal or dataset have in common is read and written once in it.
-const seedsPerTxn = 500
+// SeedsPerTxn is how many seeds Intake.Add registers in one transaction. What URLs of one host, portal or dataset share is
+// read and written once in it.
+const SeedsPerTxn = 500
 
-// Add registers URLs; fresh[i] tells whether seeds[i] was not known before. An address that cannot be crawled is an error
-// before any is registered; at most 500 are registered at a time, all or none.
-func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
-	for _, s := range seeds {
-		if _, err := address.Key(s.URL); err != nil {
+// CleanSeed returns a seed as it is registered: without credentials in its URL, and with texts cut to what records hold.
+// The error wraps address.ErrBad or archive.ErrBadIRI if the URL, or the IRI of its portal or dataset, is malformed.
+func CleanSeed(s catalog.Seed) (catalog.Seed, error) {
+	s.URL, _ = address.WithoutSecret(s.URL)
+	if _, err := address.Parse(s.URL); err != nil {
+		return s, err
+	}
+	return archive.BoundSeed(s)
+}
+
+func cleanSeeds(seeds []catalog.Seed) ([]catalog.Seed, error) {
+	clean := make([]catalog.Seed, len(seeds))
+	for i, s := range seeds {
+		var err error
+		if clean[i], err = CleanSeed(s); err != nil {
 			return nil, fmt.Errorf("register: %w", err)
 		}
 	}
-	for part := range slices.Chunk(seeds, seedsPerTxn) {
+	return clean, nil
+}
+
+// Add registers URLs. fresh[i] reports whether seeds[i] was new. If CleanSeed rejects a seed, none is registered. After
+// another error, the transactions before the failed one stay: fresh covers the seeds that are registered.
+func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
+	if seeds, err = cleanSeeds(seeds); err != nil {
+		return nil, err
+	}
+	for part := range slices.Chunk(seeds, SeedsPerTxn) {
 		isNew, err := in.keepSeeds(ctx, part)
 		fresh = append(fresh, isNew...)
 		if err != nil {
@@ -91,9 +111,13 @@ func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err e
 		}
 		return in.Ledger.Mark(txn, step.Source, step.Mark)
 	}
-	fresh, err := in.keep(ctx, archive.Listing{Seeds: step.Seeds, Quads: step.Quads}, also)
-	if errors.Is(err, kv.ErrTooBig) && len(step.Seeds) > 0 { // the URLs first: without the mark, they come again after a crash
-		if fresh, err = in.keepSeeds(ctx, step.Seeds); err == nil {
+	seeds, err := cleanSeeds(step.Seeds)
+	if err != nil {
+		return 0, err
+	}
+	fresh, err := in.keep(ctx, archive.Listing{Seeds: seeds, Quads: step.Quads}, also)
+	if errors.Is(err, kv.ErrTooBig) && len(seeds) > 0 { // the URLs first: without the mark, they come again after a crash
+		if fresh, err = in.keepSeeds(ctx, seeds); err == nil {
 			_, err = in.keep(ctx, archive.Listing{Quads: step.Quads}, also)
 		}
 	}
@@ -120,18 +144,8 @@ func (in *Intake) End(ctx context.Context, r harvest.Report, done bool, next str
 	})
 }
 
-// keep registers a listing, with what sources say cut to what records hold. Users and passwords in its URLs are neither kept
-// nor sent.
+// keep registers a listing of clean seeds in archive and frontier, and runs also, if not nil, in the same transaction.
 func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
-	listing.Seeds = slices.Clone(listing.Seeds)
-	for i := range listing.Seeds {
-		s := listing.Seeds[i]
-		s.URL, _ = address.WithoutSecret(s.URL)
-		var err error
-		if listing.Seeds[i], err = archive.BoundSeed(s); err != nil {
-			return nil, err
-		}
-	}
 	fresh, err := in.Archive.Register(ctx, in.Clock(), listing, func(txn *kv.Txn) error {
 		if err := in.Frontier.AddIn(txn, listing.Seeds...); err != nil {
 			return err
@@ -150,7 +164,7 @@ func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*
 // CrawlNow makes resources due at once: the one of an id, or all of a host; it says how many.
 func (in *Intake) CrawlNow(ctx context.Context, id, host string) (int, error) {
 	if host != "" {
-		return in.Frontier.MakeGroupDue(ctx, host)
+		return in.Frontier.MakeGroupDue(ctx, address.HostGroup(host))
 	}
 	r, err := in.Archive.Resource(ctx, id)
 	if err != nil {
@@ -203,9 +217,9 @@ func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Orde
 		return done, nil
 	}
 	for _, target := range targets {
-		host := strings.ToLower(target)
-		if parsed, err := address.Host(target); err == nil {
-			host = parsed
+		host, err := address.Host(target)
+		if err != nil {
+			host = address.HostGroup(target)
 		}
 		in.Forgive(ctx, host)
 	}

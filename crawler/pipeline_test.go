@@ -520,7 +520,7 @@ func TestAHostThatCannotOrMustNotBeReachedSaysSo(t *testing.T) {
 func TestURLsWithMoreToSayThanATransactionHoldsAreRegisteredInParts(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	seeds := make([]catalog.Seed, seedsPerTxn)
+	seeds := make([]catalog.Seed, SeedsPerTxn)
 	for i := range seeds {
 		seeds[i] = catalog.Seed{URL: fmt.Sprintf("http://a.example/%d", i), Title: strings.Repeat("long ", 2000), Portal: "http://p.example/", Dataset: fmt.Sprintf("http://p.example/%d", i/2)}
 	}

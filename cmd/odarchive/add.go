@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler"
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 
@@ -39,7 +40,7 @@ func (c *cli) add() *cobra.Command {
 			for _, arg := range args {
 				s := seed
 				s.URL = arg
-				if _, err := address.Canonical(s.URL); err != nil {
+				if _, err := address.Parse(s.URL); err != nil {
 					return usagef("%w; expected an address such as https://example.org/data.csv", err)
 				}
 				seeds = append(seeds, s)
@@ -68,17 +69,17 @@ func (c *cli) add() *cobra.Command {
 				bar := c.progress(int64(len(seeds)), "files")
 				defer bar.done()
 				added, done := 0, 0
-				for part := range slices.Chunk(seeds, 1000) {
+				for part := range slices.Chunk(seeds, crawler.SeedsPerTxn) {
 					fresh, err := add(cmd.Context(), part)
-					if err != nil {
-						return fmt.Errorf("%d of %d are registered: %w", done, len(seeds), err)
-					}
 					for _, isNew := range fresh {
 						if isNew {
 							added++
 						}
 					}
-					done += len(part)
+					done += len(fresh)
+					if err != nil {
+						return fmt.Errorf("%d of %d are registered: %w", done, len(seeds), err)
+					}
 					bar.set(int64(done), "registered")
 				}
 				skipped := ""
@@ -150,7 +151,7 @@ const byteOrderMark = "\ufeff"
 // take takes what a line holds, or what is wrong with it.
 func (l *seedList) take(line int, s catalog.Seed, err error) error {
 	if err == nil {
-		_, err = address.Canonical(s.URL)
+		_, err = crawler.CleanSeed(s)
 	}
 	if err == nil {
 		l.seeds = append(l.seeds, s)

@@ -1,16 +1,17 @@
-// Package address is how two spellings of a URL meet: a canonical form, a sort-friendly key, and the host group.
+// Package address says what a URL is: how it is read, what goes over the wire, and when two spellings name one resource.
 //
-// A URL from outside is read as browsers read it (WHATWG URL: tabs and newlines dropped, backslashes, missing
-// percent-escapes, IDNA, IPv4 in odd notations), for the schemes http, https and ftp only. From the reading come
+// Parse reads a URL from outside as browsers do (WHATWG URL: tabs and newlines dropped, backslashes, stray percent signs,
+// IDNA, IPv4 in odd notations), for the schemes http, https and ftp only. Every way into the archive uses it, so whatever
+// one of them accepts, all of them accept. A URL has
 //
-//   - Wire, what is asked of the server: the spelling of the source with nothing changed that a browser would not change;
-//   - Canonical, the identity: default port and fragment dropped, percent-escapes normalised (RFC 3986 §6.2.2),
-//     query parameters sorted, session ids removed;
+//   - String, what the server is asked for: the source's spelling, changed only where a browser would change it;
+//   - Canonical, its identity: without default port and fragment, percent-escapes normalised (RFC 3986 §6.2.2), query
+//     parameters sorted, session ids removed;
 //   - Key, the canonical form in SURT order (host labels reversed), so that the URLs of a host and its subdomains sort together;
-//   - Host, the group that shares one connection: host and, where it is not the scheme's own, port.
+//   - Group, the host, with the port if it is not the scheme's default: the unit of politeness. Schemes share it.
 //
-// It does no I/O. Two schemes are two resources: http://x/ and https://x/ do not meet. Package warc/cdx wants them to, so
-// CDX gives the laxer key that web archives use.
+// The package does no I/O. URLs that differ in their scheme are two resources: http://x/ and https://x/ have different
+// keys. Capture indexes use the looser CDX key, which ignores the scheme.
 package address
 
 import (
@@ -21,31 +22,26 @@ import (
 	"strings"
 )
 
-// MaxURL is the longest URL that is read, in bytes.
+// MaxURL is the length of the longest URL that Parse accepts, in bytes.
 const MaxURL = 8 << 10
 
-// ErrBad is wrapped by every error of this package; the message names the URL and what is wrong with it.
+// ErrBad is wrapped by every error of this package. The message names the URL and what is wrong with it.
 var ErrBad = errors.New("not a URL that can be crawled")
 
-// Rules of canonicalisation. The zero value is what the archive uses by default.
-type Rules struct {
-	// SessionIDs are the names of query and path parameters that are no part of a URL's identity, in lower case; one
-	// ending in '*' is a prefix. nil means DefaultSessionIDs; an empty list removes nothing.
-	SessionIDs []string
+// sessionIDs are the names, in lower case, of the query and path parameters by which servers put a session into every
+// link. They are no part of a URL's identity. A name that ends in '*' is a prefix.
+var sessionIDs = []string{"jsessionid", "phpsessid", "aspsessionid*", "cfid", "cftoken"}
+
+// Key parses a URL and returns its key.
+func Key(raw string) (string, error) {
+	u, err := Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	return u.Key(), nil
 }
 
-// DefaultSessionIDs are those of the servers that put a session into every link.
-func DefaultSessionIDs() []string {
-	return []string{"jsessionid", "phpsessid", "aspsessionid*", "cfid", "cftoken"}
-}
-
-// Canonical form of a URL under the default rules.
-func Canonical(raw string) (string, error) { return Rules{}.Canonical(raw) }
-
-// Key of a URL under the default rules: "https://(org,example,data,)/path?query".
-func Key(raw string) (string, error) { return Rules{}.Key(raw) }
-
-// Host of a URL, with the port where it is not the scheme's own: the unit of politeness. Schemes share it.
+// Host parses a URL and returns its group.
 func Host(raw string) (string, error) {
 	u, err := Parse(raw)
 	if err != nil {
@@ -54,53 +50,61 @@ func Host(raw string) (string, error) {
 	return u.Group(), nil
 }
 
-// Canonical form of a URL.
-func (r Rules) Canonical(raw string) (string, error) {
-	u, err := Parse(raw)
-	if err != nil {
-		return "", err
+// HostGroup returns the group of a host whose name is spelled as a person may spell it: "Bücher.example:80". A text that is
+// not a host is returned in lower case.
+func HostGroup(name string) string {
+	group, err := Host("http://" + name + "/")
+	if err != nil || strings.ContainsAny(name, "/\\?#@") {
+		return strings.ToLower(name)
 	}
-	u = r.Apply(u)
-	return u.String(), nil
+	return group
 }
 
-// Key of a URL.
-func (r Rules) Key(raw string) (string, error) {
-	u, err := Parse(raw)
-	if err != nil {
-		return "", err
-	}
-	return r.KeyOf(u), nil
-}
-
-// KeyOf is the key of a URL that has been read already.
-func (r Rules) KeyOf(u URL) string {
-	u = r.Apply(u)
-	return u.Scheme + "://(" + reversed(u) + ")" + u.pathAndQuery()
-}
-
-// CDX is the key of capture indexes: no scheme, no "www.", lower case ("org,example,data)/path?query").
+// CDX parses a URL and returns its key in capture indexes.
 func CDX(raw string) (string, error) {
 	u, err := Parse(raw)
 	if err != nil {
 		return "", err
 	}
-	u = Rules{}.Apply(u)
+	return u.CDX(), nil
+}
+
+// Canonical returns the canonical form of u. Two URLs name one resource if their canonical forms are equal.
+func (u URL) Canonical() URL {
+	if u.Scheme != "ftp" { // of ftp, the user names the directory
+		u.User = ""
+	}
+	u.Path = normaliseEscapes(dropPathSessions(u.Path))
+	if u.Query != "" {
+		u.Query = canonicalQuery(u.Query)
+	}
+	return u
+}
+
+// Key returns the canonical form in SURT order: "https://(org,example,data,)/path?query".
+func (u URL) Key() string {
+	u = u.Canonical()
+	return u.Scheme + "://(" + u.reversedHost() + ")" + u.PathAndQuery()
+}
+
+// CDX returns the key of capture indexes: no scheme, no "www.", lower case ("org,example,data)/path?query").
+func (u URL) CDX() string {
+	u = u.Canonical()
 	u.Host = trimWWW(u.Host)
 	port := u.Port
 	u.Port = ""
-	key := strings.TrimSuffix(reversed(u), ",")
+	key := strings.TrimSuffix(u.reversedHost(), ",")
 	if port != "" {
 		key += ":" + port
 	}
-	rest := strings.ToLower(u.pathAndQuery())
+	rest := strings.ToLower(u.PathAndQuery())
 	if len(rest) > 1 && !strings.Contains(rest, "?") {
 		rest = strings.TrimSuffix(rest, "/")
 	}
-	return key + ")" + rest, nil
+	return key + ")" + rest
 }
 
-// trimWWW drops "www." and its numbered kin ("www2.").
+// trimWWW removes "www." and its numbered variants ("www2.").
 func trimWWW(host string) string {
 	rest, ok := strings.CutPrefix(host, "www")
 	if !ok {
@@ -113,13 +117,13 @@ func trimWWW(host string) string {
 	return host
 }
 
-// reversed host: "org,example,data," and ":8080" behind it; addresses stay as they are.
-func reversed(u URL) string {
+// reversedHost returns "org,example,data," followed by ":8080" if there is a port. IP addresses are not reversed.
+func (u URL) reversedHost() string {
 	var b strings.Builder
 	if u.User != "" {
 		b.WriteString(u.User + "@")
 	}
-	if u.isAddress() {
+	if u.isIP() {
 		b.WriteString(u.Host)
 	} else {
 		labels := strings.Split(u.Host, ".")
@@ -134,29 +138,10 @@ func reversed(u URL) string {
 	return b.String()
 }
 
-// Apply makes a URL canonical.
-func (r Rules) Apply(u URL) URL {
-	ids := r.SessionIDs
-	if ids == nil {
-		ids = DefaultSessionIDs()
-	}
-	if u.Scheme != "ftp" { // there the user names the directory
-		u.User = ""
-	}
-	u.Path = normaliseEscapes(dropPathSessions(u.Path, ids))
-	if u.Query != "" {
-		u.Query = canonicalQuery(u.Query, ids)
-	}
-	return u
-}
-
-// canonicalQuery drops session ids and sorts the parameters by their bytes; equal names keep their order of values.
-func canonicalQuery(q string, ids []string) string {
+// canonicalQuery removes session ids and sorts the parameters by name. Parameters of one name keep their order.
+func canonicalQuery(q string) string {
 	params := strings.Split(normaliseEscapes(q), "&")
-	params = slices.DeleteFunc(params, func(p string) bool {
-		name, _, _ := strings.Cut(p, "=")
-		return p == "" || isSession(name, ids)
-	})
+	params = slices.DeleteFunc(params, func(p string) bool { return p == "" || isSession(p) })
 	slices.SortStableFunc(params, func(a, b string) int {
 		an, _, _ := strings.Cut(a, "=")
 		bn, _, _ := strings.Cut(b, "=")
@@ -165,37 +150,31 @@ func canonicalQuery(q string, ids []string) string {
 	return strings.Join(params, "&")
 }
 
-// dropPathSessions removes ";jsessionid=..." and its like from path segments.
-func dropPathSessions(path string, ids []string) string {
+// dropPathSessions removes parameters such as ";jsessionid=..." from path segments.
+func dropPathSessions(path string) string {
 	if !strings.Contains(path, ";") {
 		return path
 	}
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
 		params := strings.Split(s, ";")
-		keep := params[:1]
-		for _, p := range params[1:] {
-			if name, _, _ := strings.Cut(p, "="); !isSession(name, ids) {
-				keep = append(keep, p)
-			}
-		}
-		segments[i] = strings.Join(keep, ";")
+		segments[i] = strings.Join(append(params[:1], slices.DeleteFunc(params[1:], isSession)...), ";")
 	}
 	return strings.Join(segments, "/")
 }
 
-func isSession(name string, ids []string) bool {
+// isSession reports whether a parameter, "name=value", is a session id.
+func isSession(param string) bool {
+	name, _, _ := strings.Cut(param, "=")
 	name = strings.ToLower(name)
-	for _, id := range ids {
-		if prefix, ok := strings.CutSuffix(id, "*"); name == id || ok && strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sessionIDs, func(id string) bool {
+		prefix, ok := strings.CutSuffix(id, "*")
+		return name == id || ok && strings.HasPrefix(name, prefix)
+	})
 }
 
-// normaliseEscapes writes escapes of unreserved characters as the characters and all others in upper case (RFC 3986
-// §6.2.2). A lone '%' is escaped.
+// normaliseEscapes decodes escapes of unreserved characters and writes all others in upper case (RFC 3986 §6.2.2). A '%'
+// that begins no escape is escaped.
 func normaliseEscapes(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -221,7 +200,26 @@ func normaliseEscapes(s string) string {
 	return b.String()
 }
 
-// escape reads the two hex digits behind the '%' at i.
+// unescape decodes the escapes of s as browsers do: a '%' that begins no escape stays.
+func unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' {
+			if c, ok := escape(s, i); ok {
+				b = append(b, c)
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// escape returns the byte that the two hexadecimal digits after the '%' at s[i] stand for.
 func escape(s string, i int) (byte, bool) {
 	if i+2 >= len(s) {
 		return 0, false

@@ -6,6 +6,14 @@ import (
 	"testing"
 )
 
+func canonical(raw string) (string, error) {
+	u, err := Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	return u.Canonical().String(), nil
+}
+
 func TestCanonicalForms(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
@@ -32,11 +40,11 @@ func TestCanonicalForms(t *testing.T) {
 		{"http://ex_ample.com/a", "http://ex_ample.com/a"},
 		{"HTTP://example.com//a//b", "http://example.com//a//b"},
 	} {
-		got, err := Canonical(c.in)
+		got, err := canonical(c.in)
 		if err != nil || got != c.want {
 			t.Errorf("Canonical(%q) = %q, %v; want %q", c.in, got, err, c.want)
 		}
-		if again, err := Canonical(got); err != nil || again != got {
+		if again, err := canonical(got); err != nil || again != got {
 			t.Errorf("Canonical is not stable: %q -> %q, %v", got, again, err)
 		}
 	}
@@ -49,7 +57,7 @@ func TestBadURLsAreNamedInTheError(t *testing.T) {
 		"http://example.com:99999/", "http://example.com:0/", "http://[::1", "http://[::1%25eth0]/", "http://1.2.3.4.5/", "http://256.1.1.1/",
 		"http://exa%mple.com/", "http://a..b/", "http://" + strings.Repeat("a", 64) + ".com/", "http://x/" + strings.Repeat("a", MaxURL),
 	} {
-		got, err := Canonical(in)
+		got, err := canonical(in)
 		if !errors.Is(err, ErrBad) {
 			t.Errorf("Canonical(%q) = %q, %v; want ErrBad", in, got, err)
 			continue
@@ -135,11 +143,11 @@ func FuzzCanonicalIsStable(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		c, err := Canonical(in)
+		c, err := canonical(in)
 		if err != nil {
 			return
 		}
-		again, err := Canonical(c)
+		again, err := canonical(c)
 		if err != nil || again != c {
 			t.Fatalf("%q -> %q -> %q, %v", in, c, again, err)
 		}
@@ -154,4 +162,29 @@ func FuzzCanonicalIsStable(f *testing.F) {
 			t.Fatalf("%q breaks the request line", in)
 		}
 	})
+}
+
+func TestAHostIsFoundAsPeopleSpellIt(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Data.Example": "data.example", "data.example:80": "data.example", "data.example:8080": "data.example:8080",
+		"Bücher.example": "xn--bcher-kva.example", "[::FFFF:1]": "[::ffff:1]", "A host": "a host", "A/b": "a/b", "u@a.example": "u@a.example", "": "",
+	} {
+		if got := HostGroup(name); got != want {
+			t.Errorf("HostGroup(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestFileNamesAreDecoded(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"http://a.example/b/c%20d.csv?x": "c d.csv", "http://a.example/100%.csv": "100%.csv", "http://a.example/%C3%A4/": "ä", "http://[::1]:81/": "::1",
+		"http://a.example/b%2Fc.csv": "c.csv", "http://a.example//": "a.example",
+	} {
+		u, err := Parse(raw)
+		if err != nil || u.FileName() != want {
+			t.Errorf("%s: %q, %v; want %q", raw, u.FileName(), err, want)
+		}
+	}
 }

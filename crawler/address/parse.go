@@ -3,6 +3,7 @@ package address
 import (
 	"net/netip"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -10,22 +11,22 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// URL is a URL as browsers read it. Path and Query are escaped as they go to the server.
+// URL is a parsed absolute URL. Path and Query are escaped as they go to the server.
 type URL struct {
 	Scheme string // http, https or ftp
 	User   string // "user" or "user:password", escaped; "" for none
 	Host   string // lower-case ASCII name, dotted IPv4, or IPv6 in brackets
-	Port   string // "" where it is the scheme's own
+	Port   string // "" for the scheme's default
 	Path   string // begins with '/'
 	Query  string // without '?'
 }
 
 var defaultPort = map[string]string{"http": "80", "https": "443", "ftp": "21"}
 
-// Parse reads a URL as the WHATWG URL standard does, for absolute URLs of the schemes that can be crawled.
+// Parse parses an absolute http, https or ftp URL as the WHATWG URL standard says. The error wraps ErrBad.
 func Parse(raw string) (URL, error) { return parse(raw, nil) }
 
-// Resolve reads a reference, as in a Location header, against the URL it was found at.
+// Resolve parses a reference, such as the value of a Location header, relative to the URL of the document that contains it.
 func (u URL) Resolve(ref string) (URL, error) { return parse(ref, &u) }
 
 func parse(raw string, base *URL) (URL, error) {
@@ -65,7 +66,7 @@ func parse(raw string, base *URL) (URL, error) {
 	if i := strings.IndexByte(authority, '/'); i >= 0 {
 		authority, path = authority[:i], authority[i:]
 	}
-	u := URL{Scheme: scheme, Path: cleanPath(path), Query: encode(query, queryKeeps)}
+	u := URL{Scheme: scheme, Path: cleanPath(path), Query: encode(query, querySet)}
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
 		u.User, authority = encodeUser(authority[:i]), authority[i+1:]
 	}
@@ -96,7 +97,7 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 	return strings.ToLower(s[:i]), s[i+1:], true
 }
 
-// relative is the reference on the same host: a path, a relative path, or a query alone.
+// relative resolves a reference to the same host: an absolute path, a relative path, or a query alone.
 func (u URL) relative(path, query string, hasQuery bool) URL {
 	out := u
 	switch {
@@ -107,11 +108,11 @@ func (u URL) relative(path, query string, hasQuery bool) URL {
 	case !hasQuery:
 		return out
 	}
-	out.Query = encode(query, queryKeeps)
+	out.Query = encode(query, querySet)
 	return out
 }
 
-// cleanPath removes dot segments, also percent-encoded ones, and escapes what must be.
+// cleanPath removes dot segments, percent-encoded ones too, and encodes the characters that a path may not contain.
 func cleanPath(p string) string {
 	segments := strings.Split(strings.TrimPrefix(p, "/"), "/")
 	out := make([]string, 0, len(segments))
@@ -130,19 +131,19 @@ func cleanPath(p string) string {
 				out = append(out, "")
 			}
 		default:
-			out = append(out, encode(s, pathKeeps))
+			out = append(out, encode(s, pathSet))
 		}
 	}
 	return "/" + strings.Join(out, "/")
 }
 
-// The printable ASCII characters that the path and query percent-encode sets of the standard take in.
+// The printable ASCII characters in the path and query percent-encode sets of the standard.
 const (
-	pathKeeps  = "\"#<>?`{}^"
-	queryKeeps = "\"#<>'"
+	pathSet  = "\"#<>?`{}^"
+	querySet = "\"#<>'"
 )
 
-// encode percent-encodes controls, space, everything beyond ASCII and the characters in set. Existing escapes stay.
+// encode percent-encodes controls, spaces, non-ASCII bytes and the characters in set. Existing escapes stay.
 func encode(s, set string) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {
@@ -181,19 +182,19 @@ func splitPort(authority string) (host, port, what string) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 {
-		return "", "", "the port " + strconv.Quote(port) + " is none"
+		return "", "", "the port " + strconv.Quote(port) + " is not a number from 1 to 65535"
 	}
 	return host, strconv.FormatUint(n, 10), ""
 }
 
-// lookup follows UTS 46 as browsers do: mapped, transitional off, no STD3 rules (names with '_' exist).
+// lookup maps names as browsers do (UTS 46): not transitional, and without the STD3 rules, since names with '_' exist.
 var lookup = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule())
 
 func parseHost(h string) (host, what string) {
 	if strings.HasPrefix(h, "[") && strings.HasSuffix(h, "]") {
 		a, err := netip.ParseAddr(h[1 : len(h)-1])
 		if err != nil || !a.Is6() || a.Zone() != "" {
-			return "", "the address " + strconv.Quote(h) + " is no IPv6 address"
+			return "", strconv.Quote(h) + " is not an IPv6 address"
 		}
 		return "[" + a.String() + "]", ""
 	}
@@ -203,10 +204,10 @@ func parseHost(h string) (host, what string) {
 	}
 	name, err := lookup.ToASCII(h)
 	if err == nil && utf8.ValidString(h) {
-		_, err = lookup.ToASCII(strings.ToLower(name)) // what it maps to must be a name too
+		_, err = lookup.ToASCII(strings.ToLower(name)) // the mapped name must be valid too
 	}
 	if err != nil || !utf8.ValidString(h) {
-		return "", "the host " + strconv.Quote(h) + " is no domain name"
+		return "", "the host " + strconv.Quote(h) + " is not a domain name"
 	}
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	if name == "" {
@@ -221,12 +222,12 @@ func parseHost(h string) (host, what string) {
 		}
 	}
 	if i := strings.IndexFunc(name, forbiddenInHost); i >= 0 {
-		return "", "the host holds the character " + strconv.QuoteRune(rune(name[i]))
+		return "", "the host contains the character " + strconv.QuoteRune(rune(name[i]))
 	}
 	if endsInNumber(name) {
 		a, ok := parseIPv4(name)
 		if !ok {
-			return "", "the host " + strconv.Quote(name) + " is no IPv4 address"
+			return "", "the host " + strconv.Quote(name) + " is not an IPv4 address"
 		}
 		return a.String(), ""
 	}
@@ -243,7 +244,7 @@ func endsInNumber(name string) bool {
 	return ok || strings.Trim(last, "0123456789") == ""
 }
 
-// parseIPv4 reads what the C library's inet_aton reads: one to four numbers, decimal, octal or hexadecimal.
+// parseIPv4 parses what the C library's inet_aton parses: one to four numbers, decimal, octal or hexadecimal.
 func parseIPv4(name string) (netip.Addr, bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) > 4 {
@@ -288,7 +289,7 @@ func ipv4Number(s string) (uint64, bool) {
 	return n, err == nil
 }
 
-func (u URL) isAddress() bool {
+func (u URL) isIP() bool {
 	if u.Host[0] == '[' {
 		return true
 	}
@@ -296,7 +297,7 @@ func (u URL) isAddress() bool {
 	return err == nil
 }
 
-// Group is the host and, where it is not the scheme's own, the port.
+// Group returns the host, followed by the port if it is not the scheme's default.
 func (u URL) Group() string {
 	if u.Port == "" {
 		return u.Host
@@ -304,7 +305,7 @@ func (u URL) Group() string {
 	return u.Host + ":" + u.Port
 }
 
-// Address to connect to: host without brackets, port.
+// Address returns the host, without brackets, and the port to connect to.
 func (u URL) Address() (host, port string) {
 	port = u.Port
 	if port == "" {
@@ -313,29 +314,38 @@ func (u URL) Address() (host, port string) {
 	return strings.Trim(u.Host, "[]"), port
 }
 
-// Authority is what robots.txt rules are filed under: scheme, host and port (RFC 9309 §2.3).
+// Authority returns scheme, host and port, to which the rules of one robots.txt apply (RFC 9309 §2.3).
 func (u URL) Authority() string { return u.Scheme + "://" + u.Group() }
 
-// String is the URL as it goes over the wire, without fragment.
+// String returns the URL as it goes over the wire, without a fragment.
 func (u URL) String() string {
 	user := u.User
 	if user != "" {
 		user += "@"
 	}
-	return u.Scheme + "://" + user + u.Group() + u.pathAndQuery()
+	return u.Scheme + "://" + user + u.Group() + u.PathAndQuery()
 }
 
-func (u URL) pathAndQuery() string {
+// PathAndQuery returns the request target, which rules of robots.txt are matched against.
+func (u URL) PathAndQuery() string {
 	if u.Query == "" {
 		return u.Path
 	}
 	return u.Path + "?" + u.Query
 }
 
-// PathAndQuery is what robots.txt rules are matched with, and the request target.
-func (u URL) PathAndQuery() string { return u.pathAndQuery() }
+// FileName returns the last part of the path, decoded; for a URL without one, the host. The name may contain any character
+// but a slash.
+func (u URL) FileName() string {
+	if name := path.Base(unescape(u.Path)); name != "/" && name != "." {
+		return name
+	}
+	host, _ := u.Address()
+	return host
+}
 
-// Standard gives the URL to net/http so that it is sent exactly as it stands here.
+// Standard returns the URL in a form that net/http sends as String writes it. There is one exception: in a path that begins
+// with two slashes, net/http escapes what RFC 3986 does not allow, such as a '%' that begins no escape.
 func (u URL) Standard() *url.URL {
 	std := &url.URL{Scheme: u.Scheme, Host: u.Group(), RawQuery: u.Query, RawPath: u.Path}
 	path, err := url.PathUnescape(u.Path)
@@ -343,7 +353,7 @@ func (u URL) Standard() *url.URL {
 		path = u.Path
 	}
 	if std.Path = path; std.EscapedPath() != u.Path && !strings.HasPrefix(u.Path, "//") {
-		std.Opaque = u.Path // net/url would escape more than was asked for
+		std.Opaque = u.Path // net/url would escape more characters
 	}
 	return std
 }

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// WithoutSecret returns a URL without what nobody else should read in it, and whether there was any: the user and the
-// password of http and https, and the password of ftp, where the user names the directory. An archive describes what it
-// holds in public, so it neither keeps such secrets nor sends them. Of what is no URL, all that may be such a secret is taken out.
+// WithoutSecret returns a URL without its credentials, and whether it had any: the user and password of http and https, and
+// the password of ftp, whose user names the directory. The archive describes its files in public, so it neither keeps nor
+// sends credentials. From a text that is not a valid URL, WithoutSecret removes whatever may be a user or password.
+// Without credentials, it returns raw as it is spelled.
 func WithoutSecret(raw string) (public string, stripped bool) {
 	if !strings.Contains(raw, "@") {
 		return raw, false
@@ -24,7 +25,7 @@ func WithoutSecret(raw string) (public string, stripped bool) {
 	return u.String(), true
 }
 
-// WithoutSecret is the same for a URL that has been read already.
+// WithoutSecret returns the URL without its credentials, and whether it had any.
 func (u URL) WithoutSecret() (public URL, stripped bool) {
 	user := ""
 	if u.Scheme == "ftp" {
@@ -35,9 +36,9 @@ func (u URL) WithoutSecret() (public URL, stripped bool) {
 	return u, stripped
 }
 
-// withoutUser takes out of a text that is no URL, but begins like one of http, https or ftp, what stands where the user and the
-// password would: between the two slashes and an @. A password may hold a slash, so where the text up to the first one cannot be a host
-// and a port, the last @ counts.
+// withoutUser removes what may be credentials, between the two slashes and an '@', from an invalid URL that begins like one
+// of http, https or ftp. A password may contain a slash: if the text before the first slash cannot be a host and a port,
+// everything up to the last '@' is removed.
 func withoutUser(raw string) string {
 	scheme, _, ok := strings.Cut(raw, "//")
 	switch strings.ToLower(strings.TrimSpace(scheme)) {
@@ -64,5 +65,5 @@ func withoutUser(raw string) string {
 
 var userInText = regexp.MustCompile(`(?i)\b((?:https?|ftp)://)[^\s/?#"'<>@]*@`)
 
-// Redact takes the users and passwords out of the URLs in a sentence, such as an error's.
+// Redact removes users and passwords from the URLs in a text, such as an error message.
 func Redact(text string) string { return userInText.ReplaceAllString(text, "$1") }

@@ -16,7 +16,7 @@ func TestSecretsAreTakenOutOfURLs(t *testing.T) {
 		"http://Data.example/%7Ea":                 "http://Data.example/%7Ea", // spelled as it was
 		"user@data.example":                        "user@data.example",
 		"mailto:somebody@data.example":             "mailto:somebody@data.example",
-		"http://al:secret@[::zz]/a":                "http://[::zz]/a", // no URL, and no secret is told
+		"http://al:secret@[::zz]/a":                "http://[::zz]/a", // not a URL, and no secret is shown
 		"http://al:sec/ret@host name/":             "http://host name/",
 		" HTTP://al:secret@host:port/":             " HTTP://host:port/",
 	} {

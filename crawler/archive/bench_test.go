@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
@@ -40,13 +41,12 @@ func peopled(b *testing.B, n int) *Archive {
 			t := tables{txn: txn}
 			for i := from; i < min(from+2000, n); i++ {
 				host := fmt.Sprintf("data%d.example", int(random.ExpFloat64()*float64(n)/400))
-				r, err := newRecord("", catalog.Seed{URL: fmt.Sprintf("http://%s/%s/%08x/%s_%d.csv", host, pick("dataset files export"), random.Uint32(), pick("air water trees budget"), i)}, day)
+				raw := fmt.Sprintf("http://%s/%s/%08x/%s_%d.csv", host, pick("dataset files export"), random.Uint32(), pick("air water trees budget"), i)
+				u, err := address.Parse(raw)
 				if err != nil {
 					return err
 				}
-				if r.ID, err = ResourceID(r.URL); err != nil {
-					return err
-				}
+				r := newRecord(ns.ResourceID(u.Key()), raw, u, day)
 				r.Title = pick("air water trees budget traffic schools") + " " + pick("quality stations statistics measurements plan") + fmt.Sprintf(" %d district %d", 1990+i%35, i%97)
 				r.Format, r.MediaType = "CSV", pick("text/csv text/csv application/json application/pdf")
 				addSource(&r.Resource, catalog.Source{Portal: fmt.Sprintf("http://portal%d.example/", i%150), Dataset: fmt.Sprintf("http://portal%d.example/dataset/%d", i%150, i/3), DatasetTitle: "Open data of district " + fmt.Sprint(i%97)})

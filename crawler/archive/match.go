@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 )
@@ -145,12 +146,16 @@ type matcher struct {
 // matcher is false where nothing can match.
 func (f *facts) matcher(q question) (*matcher, bool) {
 	m := &matcher{facts: f, q: q}
+	host := strings.ToLower(q.Host)
+	if _, known := f.hosts.find(host); host != "" && !known {
+		host = address.HostGroup(host)
+	}
 	for _, narrow := range []struct {
 		value  string
 		among  *names
 		number *uint32
 		on     *bool
-	}{{strings.ToLower(q.Host), &f.hosts, &m.host, &m.byHost}, {strings.ToLower(q.Type), &f.types, &m.typ, &m.byTyp}, {string(q.Outcome), &f.outs, &m.outcome, &m.byOutcome}} {
+	}{{host, &f.hosts, &m.host, &m.byHost}, {strings.ToLower(q.Type), &f.types, &m.typ, &m.byTyp}, {string(q.Outcome), &f.outs, &m.outcome, &m.byOutcome}} {
 		if narrow.value == "" {
 			continue
 		}

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
@@ -247,12 +247,23 @@ func (a *Archive) Archived(ctx context.Context, after string, f func(catalog.Res
 // errStop ends a walk whose caller has seen enough.
 var errStop = errors.New("enough")
 
-// ResourcesOfHost and ResourcesOfType do so for the resources of one host, or whose latest version has one media type.
+// ResourcesOfHost calls f with the resources of one host, in the order of their ids, from behind the id after on.
 func (a *Archive) ResourcesOfHost(ctx context.Context, host, after string, f func(catalog.Resource) (more bool)) error {
-	prefix := key(tableByHost, strings.ToLower(host), "")
+	host = strings.ToLower(host)
+	if err := a.view(func(t tables) error {
+		empty, err := t.isEmpty(key(tableByHost, host, ""))
+		if empty { // older records keep the host as their source spelled it
+			host = address.HostGroup(host)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	prefix := key(tableByHost, host, "")
 	return a.each(ctx, prefix, append(slices.Clone(prefix), after+"\x00"...), f)
 }
 
+// ResourcesOfType does so for the resources whose latest version has a media type.
 func (a *Archive) ResourcesOfType(ctx context.Context, mediaType, after string, f func(catalog.Resource) (more bool)) error {
 	prefix := key(tableByType, strings.ToLower(mediaType), "")
 	return a.each(ctx, prefix, append(slices.Clone(prefix), after+"\x00"...), f)
@@ -336,6 +347,10 @@ func (t tables) activitiesOf(ctx context.Context, address string, before time.Ti
 // activities goes back in time through all fetches.
 func (t tables) activities(ctx context.Context, q catalog.ActivityQuery, visit func(catalog.Activity) bool) error {
 	var from []byte
+	host := q.Host
+	if host != "" {
+		host = address.HostGroup(host)
+	}
 	if !q.Before.IsZero() {
 		from = key(tableActivity, q.Before.Add(-time.Millisecond))
 	}
@@ -344,8 +359,10 @@ func (t tables) activities(ctx context.Context, q catalog.ActivityQuery, visit f
 		if err := json.Unmarshal(raw, &act); err != nil {
 			return false, badRecord(k, err)
 		}
-		if u, err := url.Parse(act.URL); q.Host != "" && (err != nil || !strings.EqualFold(u.Host, q.Host)) {
-			return true, nil
+		if host != "" {
+			if of, err := address.Host(act.URL); err != nil || of != host {
+				return true, nil
+			}
 		}
 		return visit(act), nil
 	})

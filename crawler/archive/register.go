@@ -2,9 +2,6 @@ package archive
 
 import (
 	"context"
-	"fmt"
-	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +54,7 @@ func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, 
 	return fresh, err
 }
 
-// ResourceID is the id that a URL has or would have.
+// ResourceID returns the id of a URL's resource, whether it is registered or not. The error wraps address.ErrBad.
 func ResourceID(link string) (string, error) {
 	key, err := address.Key(link)
 	if err != nil {
@@ -67,10 +64,11 @@ func ResourceID(link string) (string, error) {
 }
 
 func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed catalog.Seed) (isNew bool, err error) {
-	id, err := ResourceID(seed.URL)
+	u, err := address.Parse(seed.URL)
 	if err != nil {
 		return false, err
 	}
+	id := ns.ResourceID(u.Key())
 	r, known, err := t.resource(id)
 	if err != nil {
 		return false, err
@@ -78,9 +76,7 @@ func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed c
 	before := r
 	r.Sources = slices.Clone(r.Sources)
 	if !known {
-		if r, err = newRecord(id, seed, now); err != nil {
-			return false, err
-		}
+		r = newRecord(id, seed.URL, u, now)
 	}
 	if r.Title == "" {
 		r.Title = seed.Title
@@ -117,18 +113,11 @@ func (a *Archive) register(t tables, txn *triplestore.Txn, now time.Time, seed c
 	return !known, replace(txn, describedResource(before, known), describe.Resource(r.Resource))
 }
 
-func newRecord(id string, seed catalog.Seed, now time.Time) (record, error) {
-	u, err := url.Parse(seed.URL)
-	if err != nil {
-		return record{}, fmt.Errorf("register %s: %w", seed.URL, err)
-	}
-	name := path.Base(u.Path)
-	if name == "/" || name == "." {
-		name = u.Hostname()
-	}
+// newRecord returns the record of a URL that was not known. raw is the source's spelling of u.
+func newRecord(id, raw string, u address.URL, now time.Time) record {
 	r := record{}
-	r.ID, r.URL, r.Host, r.FileName, r.Added = id, seed.URL, strings.ToLower(u.Host), name, now
-	return r, nil
+	r.ID, r.URL, r.Host, r.FileName, r.Added = id, raw, u.Group(), u.FileName(), now
+	return r
 }
 
 // addSource lists the resource under one more dataset of a portal; false where nothing is new.

@@ -211,8 +211,8 @@ func (b *batch) look(raw string) (u *URL, known bool, err error) {
 	if err != nil {
 		return nil, false, &BadURL{raw, err}
 	}
-	key := b.f.key(parsed)
-	h, _, err := b.f.mendURL(b.txn, safeGroup(b.f.opts.Group(parsed)), entry{key: key}, nil)
+	key := keyOf(parsed)
+	h, _, err := b.f.mendURL(b.txn, parsed.Group(), entry{key: key}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -226,10 +226,10 @@ func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error)
 	if err != nil {
 		return nil, false, &BadURL{raw, err}
 	}
-	key := f.key(parsed)
+	key := keyOf(parsed)
 	u, known, err = get(txn, key)
 	if err == nil && !known {
-		u = &URL{Key: key, Group: safeGroup(f.opts.Group(parsed))}
+		u = &URL{Key: key, Group: parsed.Group()}
 	}
 	return u, known, err
 }
@@ -237,9 +237,9 @@ func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error)
 // longestKey is what a key may take before a digest stands for its end.
 const longestKey = 1 << 10
 
-// key of a URL: its SURT, where that is not too long.
-func (f *Frontier) key(u address.URL) string {
-	key := f.opts.Rules.KeyOf(u)
+// keyOf returns the key of a URL: its SURT, shortened if it is too long.
+func keyOf(u address.URL) string {
+	key := u.Key()
 	if len(key) <= longestKey {
 		return key
 	}

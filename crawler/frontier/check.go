@@ -125,7 +125,7 @@ func (c *check) urls(ctx context.Context, txn *kv.Txn) error {
 		c.report.URLs++
 		u, _, err := get(txn, string(k))
 		switch {
-		case errors.Is(err, ErrDamaged), err == nil && !c.f.own(u):
+		case errors.Is(err, ErrDamaged), err == nil && !u.isConsistent():
 			c.fault("url", string(k), "its record cannot be read")
 			c.damaged[string(k)] = ""
 			return true, ctx.Err()
@@ -163,7 +163,7 @@ func (c *check) records(ctx context.Context, txn *kv.Txn) error {
 			return err == nil, errors.Join(err, ctx.Err())
 		}
 		u := &URL{Key: e.key}
-		sound := u.decode(v) == nil && ms(u.Due) == e.due && c.f.own(u)
+		sound := u.decode(v) == nil && ms(u.Due) == e.due && u.isConsistent()
 		if _, damaged := c.damaged[e.key]; damaged && sound {
 			c.whole[e.key], c.damaged[e.key] = u, u.Group
 			return true, nil
@@ -360,7 +360,7 @@ func (c *check) everything(ctx context.Context) error {
 		if err != nil { // it was never taken in
 			return nil
 		}
-		key := c.f.key(parsed)
+		key := keyOf(parsed)
 		if _, told := c.damaged[key]; told {
 			return nil
 		}
@@ -368,7 +368,7 @@ func (c *check) everything(ctx context.Context) error {
 			there, err := txn.Read(kv.SpaceFrontier, []byte(key), func([]byte) error { return nil })
 			if err == nil && !there {
 				c.fault("url", key, "the archive knows it, and the frontier does not")
-				c.damaged[key] = safeGroup(c.f.opts.Group(parsed))
+				c.damaged[key] = parsed.Group()
 			}
 			return err
 		})

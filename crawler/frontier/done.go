@@ -133,7 +133,7 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 	if err := h.dequeue(txn, u); err != nil {
 		return err
 	}
-	u.note(r, f.opts.History)
+	u.note(r, historySize)
 	if err := h.enqueue(txn, u); err != nil {
 		return err
 	}

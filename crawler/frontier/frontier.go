@@ -28,7 +28,6 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/address"
 	"odarchive/triplestore/kv"
 )
 
@@ -44,9 +43,6 @@ type Options struct {
 	Now       func() time.Time // the archive's clock; time.Now
 	LeaseTime time.Duration    // 10 minutes; real time, whatever the archive's clock says
 	LeaseJobs int              // most jobs of one lease; 16
-	History   int              // visits remembered per URL; 48
-	Group     func(u address.URL) string
-	Rules     address.Rules
 	// Recall says what somebody else knows of the URL with a key, for a record that cannot be read; ok is false where that is
 	// nothing. It may be called inside a transaction. nil knows nothing.
 	Recall func(key string) (r Recalled, ok bool, err error)
@@ -67,17 +63,14 @@ func (o Options) withDefaults() Options {
 	if o.LeaseJobs <= 0 {
 		o.LeaseJobs = 16
 	}
-	if o.History <= 0 {
-		o.History = 48
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Group == nil {
-		o.Group = address.URL.Group
-	}
 	return o
 }
+
+// historySize is how many visits a record remembers.
+const historySize = 48
 
 // Frontier of one data directory. Its methods may be called concurrently.
 type Frontier struct {

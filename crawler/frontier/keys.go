@@ -95,6 +95,3 @@ func band(priority float64) byte {
 	}
 	return byte(128 - math.Round(step))
 }
-
-// safeGroup keeps groups apart from the zero byte that ends them in a key.
-func safeGroup(g string) string { return strings.ReplaceAll(g, "\x00", "") }

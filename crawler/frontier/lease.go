@@ -181,7 +181,7 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 		jobs = make([]Job, 0, len(due))
 		for _, e := range due {
 			u, known, err := find(txn, e)
-			if errors.Is(err, ErrDamaged) || err == nil && known && !f.own(u) {
+			if errors.Is(err, ErrDamaged) || err == nil && known && !u.isConsistent() {
 				damaged = append(damaged, e)
 				continue
 			}

@@ -40,10 +40,10 @@ func (f *Frontier) recall(key string) (*URL, error) {
 		return nil, err
 	}
 	parsed, err := address.Parse(r.Seed.URL)
-	if err != nil || f.key(parsed) != key {
+	if err != nil || keyOf(parsed) != key {
 		return nil, nil
 	}
-	return &URL{Key: key, Seed: r.Seed, Sources: r.Sources, Group: safeGroup(f.opts.Group(parsed)), Added: r.Added, Due: f.opts.Now(), Priority: r.Seed.Priority,
+	return &URL{Key: key, Seed: r.Seed, Sources: r.Sources, Group: parsed.Group(), Added: r.Added, Due: f.opts.Now(), Priority: r.Seed.Priority,
 		History: r.History, Fetches: r.Fetches, Errors: r.Errors, Why: "its record in the queue was damaged: visited to find out how it stands"}, nil
 }
 
@@ -63,7 +63,7 @@ func (f *Frontier) mendURL(txn *kv.Txn, group string, e entry, as *URL) (h *host
 // restore makes the record of a URL again whose remains cannot be read, if anybody knows it: as it is given, or else as it
 // is recalled. The group is where it may be queued; what is left there is cleared away. u is nil if the URL is lost.
 func (f *Frontier) restore(txn *kv.Txn, group string, e entry, as *URL) (u *URL, err error) {
-	if u, known, err := get(txn, e.key); err == nil && known && f.own(u) { // somebody else was first
+	if u, known, err := get(txn, e.key); err == nil && known && u.isConsistent() { // somebody else was first
 		return u, nil
 	}
 	if u = as; u == nil {
@@ -130,7 +130,7 @@ func (f *Frontier) remake(txn *kv.Txn, group string, write bool) (*host, error) 
 	if h.stale, err = places(txn, group); err != nil {
 		return nil, err
 	}
-	for _, prefix := range f.prefixes(Filter{Group: group}) {
+	for _, prefix := range prefixes(Filter{Group: group}) {
 		err := txn.Scan(kv.SpaceFrontier, []byte(prefix), nil, func(k, _ []byte) (bool, error) {
 			u, _, err := get(txn, string(k))
 			if errors.Is(err, ErrDamaged) {

@@ -126,7 +126,7 @@ func (f *Frontier) orderURL(ctx context.Context, target string, one func(*batch,
 
 // orderHost reaches all URLs of a host, perTxn at a time; ErrUnknown if there are none, and nothing is noted then.
 func (f *Frontier) orderHost(ctx context.Context, group string, one func(*batch, *URL, bool) error, all func(*kv.Txn, string) error) (n int, err error) {
-	group = strings.ToLower(group)
+	group = address.HostGroup(group)
 	for after := ""; ; {
 		var page []string
 		err := f.Each(Filter{Group: group}, after, perTxn, func(u *URL) error {

@@ -53,9 +53,9 @@ func getAt(txn *kv.Txn, e entry) (*URL, error) {
 }
 
 // own reports whether a record is that of the URL under whose key it stands, in the group the URL belongs to.
-func (f *Frontier) own(u *URL) bool {
+func (u *URL) isConsistent() bool {
 	parsed, err := address.Parse(u.Seed.URL)
-	return err == nil && f.key(parsed) == u.Key && safeGroup(f.opts.Group(parsed)) == u.Group
+	return err == nil && keyOf(parsed) == u.Key && parsed.Group() == u.Group
 }
 
 // find is get, where the URL is probably due at a time.

@@ -43,7 +43,7 @@ type Filter struct {
 func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) error) error {
 	n := 0
 	err := f.db.View(func(txn *kv.Txn) error {
-		for _, prefix := range f.prefixes(filter) {
+		for _, prefix := range prefixes(filter) {
 			if after >= prefix+"\xff" {
 				continue
 			}
@@ -78,17 +78,17 @@ func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) er
 }
 
 // prefixes of the keys a filter can match, in order.
-func (f *Frontier) prefixes(filter Filter) []string {
+func prefixes(filter Filter) []string {
 	if filter.Prefix != "" || filter.Group == "" {
 		return []string{filter.Prefix}
 	}
 	var all []string
 	for _, scheme := range []string{"ftp", "http", "https"} {
-		key, err := address.Key(scheme + "://" + filter.Group + "/")
-		if u, perr := address.Parse(scheme + "://" + filter.Group + "/"); err != nil || perr != nil || f.opts.Group(u) != filter.Group {
-			return []string{""} // the group is no host: look at all
+		u, err := address.Parse(scheme + "://" + filter.Group + "/")
+		if err != nil || u.Group() != filter.Group {
+			return []string{""} // not a host: every key may match
 		}
-		all = append(all, strings.TrimSuffix(key, "/"))
+		all = append(all, strings.TrimSuffix(u.Key(), "/"))
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package harvest
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"odarchive/crawler/address"
@@ -108,7 +107,7 @@ func (s *step) Dataset(d Dataset) error {
 		}
 	}
 	for _, seed := range seeds {
-		if key, err := address.Key(seed.URL); err == nil && crawlable(seed.URL) && len(e.Resources) < maxResources {
+		if key, err := address.Key(seed.URL); err == nil && len(e.Resources) < maxResources {
 			e.Resources = append(e.Resources, ns.ResourceID(key))
 		}
 	}
@@ -158,22 +157,13 @@ func (s *step) Seed(seed catalog.Seed) error {
 	}
 	seed.URL, _ = address.WithoutSecret(seed.URL)
 	s.report.Seeds++
-	if !crawlable(seed.URL) {
+	if _, err := address.Parse(seed.URL); err != nil {
 		s.report.Invalid++
-		s.note(fmt.Sprintf("%q in dataset %s is no http, https or ftp address", seed.URL, seed.Dataset))
+		s.note(fmt.Sprintf("in dataset %s: %v", seed.Dataset, err))
 		return nil
 	}
 	s.seeds = append(s.seeds, seed)
 	return s.room()
-}
-
-func crawlable(link string) bool {
-	u, err := url.Parse(link)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	_, err = address.Key(link)
-	return err == nil
 }
 
 func (s *step) Quad(q term.Quad) error {

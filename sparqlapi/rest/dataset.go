@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/target"
 
@@ -189,7 +190,7 @@ func (a *API) dataset(ctx context.Context, res catalog.Resource) (Dataset, error
 		return Dataset{}, err
 	}
 	d := Dataset{
-		ID: res.ID, Href: res.URL, URL: address(res.URL), Page: a.mint.Page(res.URL), TimeMap: a.mint.TimeMap(res.URL),
+		ID: res.ID, Href: res.URL, URL: addressOf(res.URL), Page: a.mint.Page(res.URL), TimeMap: a.mint.TimeMap(res.URL),
 		Meta: Meta{Title: res.Title, Filename: res.FileName, Filetype: res.MediaType, Extension: extension(res), VersionCount: res.Versions - res.ErrorPages,
 			InsertDate: orNull(res.Added), Source: orEmpty(res.Portals), References: orEmpty(res.Datasets), Format: res.Format},
 		Crawl: CrawlInfo{FirstCrawl: res.Visits == 0, CrawlInterval: res.Interval.Seconds(), NextCrawl: orNull(res.NextVisit),
@@ -241,18 +242,20 @@ func changes(visits []catalog.Activity) []Change {
 	return out
 }
 
-func address(raw string) Address {
-	u, err := url.Parse(raw)
-	if err != nil { // kept as its source spelled it
-		return Address{Href: raw}
+// addressOf splits a URL as browsers do. One that is not valid has a Href only.
+func addressOf(raw string) Address {
+	a := Address{Href: raw}
+	u, err := address.Parse(raw)
+	if err != nil {
+		return a
 	}
-	a := Address{Href: raw, Origin: u.Scheme + "://" + u.Host, Protocol: u.Scheme + ":", Host: u.Host, Hostname: u.Hostname(), Port: u.Port(),
-		Pathname: u.EscapedPath()}
-	if u.RawQuery != "" {
-		a.Search = "?" + u.RawQuery
+	a.Origin, a.Protocol, a.Host, a.Port, a.Pathname = u.Authority(), u.Scheme+":", u.Group(), u.Port, u.Path
+	a.Hostname, _ = u.Address()
+	if u.Query != "" {
+		a.Search = "?" + u.Query
 	}
-	if u.Fragment != "" {
-		a.Hash = "#" + u.EscapedFragment()
+	if _, fragment, _ := strings.Cut(raw, "#"); fragment != "" {
+		a.Hash = "#" + fragment
 	}
 	return a
 }

@@ -8,9 +8,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strings"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
@@ -31,8 +31,8 @@ type Resource struct {
 	Source  json.RawMessage `json:"source"` // a portal IRI, an object with href, or a list of either
 }
 
-// PostResources answers POST /post/resource and /post/resources: one resource or an array of them, all taken or none.
-// As the original did, it answers with an array of booleans: which of them are new.
+// PostResources handles POST /post/resource and /post/resources: one resource or an array of them. If one is malformed, none
+// is registered. As the original did, it answers with an array of booleans: which of them are new.
 func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
 	if a.crawler == nil {
 		return problem.New(http.StatusForbidden, "Reading only", "this server has no crawler")
@@ -82,12 +82,12 @@ func parseResources(body []byte) (list []Resource, err error) {
 }
 
 func (p Resource) seed(i int) (catalog.Seed, error) {
-	u, err := url.Parse(strings.TrimSpace(p.Href))
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
-		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad address", "resource %d: href %q is no absolute http, https or ftp URL", i, p.Href)
+	if _, err := address.Parse(p.Href); err != nil {
+		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad address", "resource %d: href: %v", i, err)
 	}
 	portal := p.Portal
 	if portal == "" {
+		var err error
 		if portal, err = sourceIRI(p.Source); err != nil {
 			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is neither an IRI nor an object with href", i)
 		}

@@ -29,7 +29,8 @@ type Archive interface {
 
 // Crawler takes orders. Both methods answer when the order is durable, not when it is carried out.
 type Crawler interface {
-	// Add registers resources, all or none; fresh[i] tells whether seeds[i] was not known before.
+	// Add registers resources. fresh[i] reports whether seeds[i] was new. If a seed is malformed, none is registered. After
+	// a failure of the store, the first of them may be.
 	Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error)
 	// CrawlNow makes resources due at once: the one of an id, or all of a host name; it says how many.
 	CrawlNow(ctx context.Context, id, host string) (int, error)

@@ -133,7 +133,7 @@ func wilds() []wild {
 		{about: "a package of CKAN 2.10: extras as a list, translated titles", kind: "ckan", datasets: 1, seeds: 2, answer: ckanOf(func(start, _ int) ([]string, int) {
 			return window([]string{`{"id":"1","name":"a","title":{"de":"Bäume","en":"Trees"},"extras":[{"key":"k","value":{"a":[1]}},{"key":"k","value":"again"},null,7],"organization":{"name":"o","title":{"de":"Amt"}},"tags":[{"name":"x","display_name":"X"}],"resources":[{"id":"r1","url":"http://Bücher.example/ä.csv"},{"id":"r2","url":"//cdn.example/x.csv"},null,"x"]}`}, start, 10), 1
 		})},
-		{about: "addresses that cannot be fetched beside one that can", kind: "ckan", datasets: 1, seeds: 1, says: "is no http, https or ftp address", answer: ckanOf(func(start, _ int) ([]string, int) {
+		{about: "addresses that cannot be fetched beside one that can", kind: "ckan", datasets: 1, seeds: 1, says: "not a URL that can be crawled", answer: ckanOf(func(start, _ int) ([]string, int) {
 			return window([]string{`{"id":"1","name":"a","resources":[{"url":"mailto:a@b.example"},{"url":"javascript:alert(1)"},{"url":"file:///etc/passwd"},{"url":""},{"url":"http://"},{"url":"ftp://f.example/a.zip"}]}`}, start, 10), 1
 		})},
 		{about: "one package on two pages, and a total that is too large", kind: "ckan", datasets: 30, seeds: 30, says: "lists 40 packages and gave 30", answer: ckanOf(func(start, rows int) ([]string, int) {
