@@ -1,7 +1,8 @@
 package xsdval
 
-// daysFromCivil counts days from 0001-01-01 in the proleptic Gregorian calendar (year 0 exists, XSD 1.1).
-func daysFromCivil(y int64, m, d int) int64 {
+// Days returns the number of days from 0001-01-01 to a date of the proleptic Gregorian calendar, in which year 0 exists
+// (XSD 1.1).
+func Days(y int64, m, d int) int64 {
 	if m <= 2 {
 		y--
 	}
@@ -13,7 +14,8 @@ func daysFromCivil(y int64, m, d int) int64 {
 	return era*146097 + doe - 306
 }
 
-func civilFromDays(z int64) (y int64, m, d int) {
+// civil returns the date that is z days after 0001-01-01.
+func civil(z int64) (y int64, m, d int) {
 	z += 306
 	era := floorDiv(z, 146097)
 	doe := z - era*146097
@@ -38,15 +40,17 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
+// IsDate reports whether a day exists in the proleptic Gregorian calendar.
+func IsDate(y int64, m, d int) bool {
+	return 1 <= m && m <= 12 && 1 <= d && (d <= 28 || d <= daysIn(y, m))
+}
+
+// monthDays are the lengths of the months in a leap year.
+var monthDays = [13]int{1: 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+
 func daysIn(y int64, m int) int {
-	switch m {
-	case 2:
-		if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
-			return 29
-		}
+	if m == 2 && (y%4 != 0 || y%100 == 0 && y%400 != 0) {
 		return 28
-	case 4, 6, 9, 11:
-		return 30
 	}
-	return 31
+	return monthDays[m]
 }

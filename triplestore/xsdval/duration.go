@@ -22,30 +22,23 @@ func parseDuration(k Kind, s string) (Value, bool) {
 		return Value{}, false
 	}
 	v := Value{Kind: k}
-	fields := func(s, units string, add func(unit byte, n int64, frac string) bool) bool {
+	fields := func(s, units string, add func(unit byte, n int64) bool) bool {
 		next := 0
 		for s != "" {
-			n := 0
-			for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-				n++
-			}
+			num, n := Digits(s, 0, 16)
 			if n == 0 || n > 15 || n == len(s) {
 				return false
 			}
-			num, _ := strconv.ParseInt(s[:n], 10, 64)
-			frac := ""
 			if s[n] == '.' {
-				m := n + 1
-				for m < len(s) && s[m] >= '0' && s[m] <= '9' {
-					m++
-				}
-				if m == n+1 || m == len(s) || s[m] != 'S' {
+				nanos, width := fractionNanos(s[n+1:])
+				n += 1 + width
+				if width == 0 || n == len(s) || s[n] != 'S' {
 					return false
 				}
-				frac, n = s[n+1:m], m
+				v.nanos = nanos
 			}
 			at := strings.IndexByte(units[next:], s[n])
-			if at < 0 || !add(s[n], num, frac) {
+			if at < 0 || !add(s[n], int64(num)) {
 				return false
 			}
 			next += at + 1
@@ -53,7 +46,7 @@ func parseDuration(k Kind, s string) (Value, bool) {
 		}
 		return true
 	}
-	ok = fields(date, "YMD", func(u byte, n int64, _ string) bool {
+	ok = fields(date, "YMD", func(u byte, n int64) bool {
 		switch u {
 		case 'Y':
 			v.months += n * 12
@@ -63,7 +56,7 @@ func parseDuration(k Kind, s string) (Value, bool) {
 			v.i += n * daySeconds
 		}
 		return n < maxDuration/daySeconds
-	}) && fields(clock, "HMS", func(u byte, n int64, frac string) bool {
+	}) && fields(clock, "HMS", func(u byte, n int64) bool {
 		switch u {
 		case 'H':
 			v.i += n * 3600
@@ -71,11 +64,6 @@ func parseDuration(k Kind, s string) (Value, bool) {
 			v.i += n * 60
 		case 'S':
 			v.i += n
-			for len(frac) < 9 {
-				frac += "0"
-			}
-			f, _ := strconv.Atoi(frac[:9])
-			v.nanos = int32(f)
 		}
 		return n < maxDuration/3600
 	})

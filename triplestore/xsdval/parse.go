@@ -258,5 +258,5 @@ func castTemporal(v Value, to Kind) (Value, bool) {
 	if to != DateTime && to != Time {
 		sec, v.nanos = 0, 0
 	}
-	return Value{Kind: to, i: daysFromCivil(y, m, d)*daySeconds + sec, nanos: v.nanos, tz: v.tz}, true
+	return Value{Kind: to, i: Days(y, m, d)*daySeconds + sec, nanos: v.nanos, tz: v.tz}, true
 }

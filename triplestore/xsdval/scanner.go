@@ -1,96 +1,87 @@
 package xsdval
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
-// scanner reads the fixed-width fields of the temporal lexical forms.
+// Digits reads decimal digits from s[p:], at most limit, and returns their value and number.
+func Digits[T ~string | ~[]byte](s T, p, limit int) (n, width int) {
+	for width < limit && p+width < len(s) && s[p+width]-'0' <= 9 {
+		n = n*10 + int(s[p+width]-'0')
+		width++
+	}
+	return n, width
+}
+
+// scanner reads the fields of the temporal lexical forms from the start of s. ok becomes false at the first field that
+// is malformed or out of range.
 type scanner struct {
 	s  string
 	ok bool
 }
 
+// digits reads exactly n digits.
 func (p *scanner) digits(n int) int {
-	if len(p.s) < n || !allDigits(p.s[:n]) {
+	v, width := Digits(p.s, 0, n)
+	if width < n {
 		p.ok = false
 		return 0
 	}
-	v, _ := strconv.Atoi(p.s[:n])
 	p.s = p.s[n:]
 	return v
 }
 
-func (p *scanner) lit(c string) {
-	if !strings.HasPrefix(p.s, c) {
+func (p *scanner) literal(text string) {
+	var found bool
+	if p.s, found = strings.CutPrefix(p.s, text); !found {
 		p.ok = false
-		return
 	}
-	p.s = p.s[len(c):]
 }
 
+// year reads a year of four to nine digits.
 func (p *scanner) year() int64 {
-	neg := strings.HasPrefix(p.s, "-")
-	if neg {
-		p.s = p.s[1:]
-	}
-	n := 0
-	for n < len(p.s) && p.s[n] >= '0' && p.s[n] <= '9' {
-		n++
-	}
-	if n < 4 || n > 9 || n > 4 && p.s[0] == '0' {
+	rest, negative := strings.CutPrefix(p.s, "-")
+	y, width := Digits(rest, 0, 10)
+	if width < 4 || width > 9 || width > 4 && rest[0] == '0' {
 		p.ok = false
 		return 0
 	}
-	y := int64(p.digits(n))
-	if neg {
+	p.s = rest[width:]
+	if negative {
 		y = -y
 	}
-	return y
+	return int64(y)
 }
 
-func (p *scanner) month() int {
-	m := p.digits(2)
-	if m < 1 || m > 12 {
+func (p *scanner) month() int { return p.between(1, 12) }
+
+// day reads a day of a month that has limit days.
+func (p *scanner) day(limit int) int { return p.between(1, limit) }
+
+// between reads two digits whose value is from low to high.
+func (p *scanner) between(low, high int) int {
+	n := p.digits(2)
+	if n < low || n > high {
 		p.ok = false
-		return 1
+		return low
 	}
-	return m
+	return n
 }
 
-func (p *scanner) day(limit int) int {
-	d := p.digits(2)
-	if d < 1 || d > limit {
-		p.ok = false
-		return 1
-	}
-	return d
-}
-
-// clock reads hh:mm:ss(.f+). Seconds may be missing ("2020-05-10T00:00Z" is what the archive's published queries say).
+// clock reads hh:mm:ss(.f+). If lenient, seconds may be missing, as in "2020-05-10T00:00Z" of the queries that the
+// original archive published. Digits beyond nanoseconds are dropped.
 func (p *scanner) clock(lenient bool) (sec int64, nanos int32) {
 	h := p.digits(2)
-	p.lit(":")
+	p.literal(":")
 	m := p.digits(2)
 	var s int
 	if !(lenient && (p.s == "" || p.s[0] != ':')) {
-		p.lit(":")
+		p.literal(":")
 		s = p.digits(2)
 		if strings.HasPrefix(p.s, ".") {
-			n := 1
-			for n < len(p.s) && p.s[n] >= '0' && p.s[n] <= '9' {
-				n++
-			}
-			if n == 1 {
+			var width int
+			if nanos, width = fractionNanos(p.s[1:]); width == 0 {
 				p.ok = false
 			}
-			frac := p.s[1:n]
-			p.s = p.s[n:]
-			for len(frac) < 9 {
-				frac += "0"
-			}
-			v, _ := strconv.Atoi(frac[:9]) // finer than a nanosecond is cut
-			nanos = int32(v)
+			p.s = p.s[1+width:]
 		}
 	}
 	if h > 24 || m > 59 || s > 59 || h == 24 && (m > 0 || s > 0 || nanos > 0) {
@@ -99,27 +90,36 @@ func (p *scanner) clock(lenient bool) (sec int64, nanos int32) {
 	return int64(h)*3600 + int64(m)*60 + int64(s), nanos
 }
 
+// fractionNanos reads the digits of a fraction of a second from the start of s and returns the nanoseconds and the
+// number of digits.
+func fractionNanos(s string) (nanos int32, width int) {
+	n, used := Digits(s, 0, 9)
+	for width = used; width < len(s) && s[width]-'0' <= 9; width++ {
+	}
+	for ; used < 9; used++ {
+		n *= 10
+	}
+	return int32(n), width
+}
+
+// zone reads an optional time zone, in minutes.
 func (p *scanner) zone() int16 {
-	switch {
-	case p.s == "":
+	if p.s == "" {
 		return noTZ
-	case p.s == "Z":
-		p.s = ""
+	}
+	sign, rest := p.s[0], p.s[1:]
+	p.s = rest
+	if sign == 'Z' {
 		return 0
 	}
-	sign := int16(1)
-	if strings.HasPrefix(p.s, "-") {
-		sign = -1
-	} else if !strings.HasPrefix(p.s, "+") {
-		p.ok = false
-		return noTZ
-	}
-	p.s = p.s[1:]
 	h := p.digits(2)
-	p.lit(":")
+	p.literal(":")
 	m := p.digits(2)
-	if m > 59 || h*60+m > maxTZ {
+	if sign != '+' && sign != '-' || m > 59 || h*60+m > maxTZ {
 		p.ok = false
 	}
-	return sign * int16(h*60+m)
+	if sign == '-' {
+		return -int16(h*60 + m)
+	}
+	return int16(h*60 + m)
 }

@@ -25,12 +25,12 @@ func parseTemporal(k Kind, s string) (Value, bool) {
 	switch k {
 	case DateTime, Date:
 		y = p.year()
-		p.lit("-")
+		p.literal("-")
 		m = p.month()
-		p.lit("-")
+		p.literal("-")
 		d = p.day(daysIn(y, m))
 		if k == DateTime {
-			p.lit("T")
+			p.literal("T")
 			sec, nanos = p.clock(true)
 		}
 	case Time:
@@ -41,25 +41,25 @@ func parseTemporal(k Kind, s string) (Value, bool) {
 		y = p.year()
 	case GYearMonth:
 		y = p.year()
-		p.lit("-")
+		p.literal("-")
 		m = p.month()
 	case GMonth:
-		p.lit("--")
+		p.literal("--")
 		m = p.month()
 	case GMonthDay:
-		p.lit("--")
+		p.literal("--")
 		m = p.month()
-		p.lit("-")
+		p.literal("-")
 		d = p.day(daysIn(referenceYear, m))
 	case GDay:
-		p.lit("---")
+		p.literal("---")
 		d = p.day(31)
 	}
 	tz := p.zone()
 	if !p.ok || p.s != "" {
 		return Value{}, false
 	}
-	return Value{Kind: k, i: daysFromCivil(y, m, d)*daySeconds + sec, nanos: nanos, tz: tz}, true
+	return Value{Kind: k, i: Days(y, m, d)*daySeconds + sec, nanos: nanos, tz: tz}, true
 }
 
 // compareTemporal orders two values of one temporal kind. Where only one has a time zone the order is known only
@@ -104,7 +104,7 @@ func (v Value) UnixMilli() int64 {
 	return (s-unixEpoch)*1000 + int64(v.nanos)/1e6
 }
 
-var unixEpoch = daysFromCivil(1970, 1, 1) * daySeconds
+var unixEpoch = Days(1970, 1, 1) * daySeconds
 
 // NewDateTime makes an xsd:dateTime in UTC from seconds and nanoseconds since 1970.
 func NewDateTime(sec int64, nanos int32) Value {
@@ -134,7 +134,7 @@ func (v Value) Parts() Parts {
 	days := floorDiv(v.i, daySeconds)
 	sec := v.i - days*daySeconds
 	var p Parts
-	p.Year, p.Month, p.Day = civilFromDays(days)
+	p.Year, p.Month, p.Day = civil(days)
 	p.Hour, p.Minute = int(sec/3600), int(sec/60%60)
 	p.Second = decimal64(sec%60*nanosPer+int64(v.nanos), 9)
 	if v.tz != noTZ {
@@ -177,7 +177,7 @@ func (v Value) normal() Value {
 	case Date:
 		v.i, v.nanos = floorDiv(v.i, daySeconds)*daySeconds, 0
 	case Time:
-		v.i = daysFromCivil(referenceYear, 12, 31)*daySeconds + v.i - floorDiv(v.i, daySeconds)*daySeconds
+		v.i = Days(referenceYear, 12, 31)*daySeconds + v.i - floorDiv(v.i, daySeconds)*daySeconds
 	}
 	return v
 }
@@ -257,7 +257,7 @@ func appendFraction(b []byte, nanos int32) []byte {
 // addMonths moves a dateTime or date by months, the day kept within the month (XPath F&O §10.7).
 func (v Value) addMonths(n int64) (Value, bool) {
 	days := floorDiv(v.i, daySeconds)
-	y, m, d := civilFromDays(days)
+	y, m, d := civil(days)
 	if n > math.MaxInt32*12 || n < -math.MaxInt32*12 {
 		return Value{}, false
 	}
@@ -268,6 +268,6 @@ func (v Value) addMonths(n int64) (Value, bool) {
 		return Value{}, false
 	}
 	d = min(d, daysIn(y, m))
-	v.i = daysFromCivil(y, m, d)*daySeconds + v.i - days*daySeconds
+	v.i = Days(y, m, d)*daySeconds + v.i - days*daySeconds
 	return v, true
 }

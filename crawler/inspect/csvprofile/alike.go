@@ -157,7 +157,7 @@ func isoDay(b []byte) (days float64, ok bool) {
 	k := key(b)
 	n, ok := digitsOf(k&0xFFFFFFFF00000000|k<<8&0xFFFF0000|uint64(b[8])<<8|uint64(b[9]), 8)
 	y, m, d := int(n/10000), int(n/100%100), int(n%100)
-	if !ok || !realDate(y, m, d) {
+	if !ok || !isDate(y, m, d) {
 		return 0, false
 	}
 	return float64(dayNumber(y, m, d)), true

@@ -187,7 +187,7 @@ func TestDaysAreRealWhereTheCalendarHasThem(t *testing.T) {
 			for d := -1; d <= 33; d++ {
 				at := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
 				want := at.Year() == y && int(at.Month()) == m && at.Day() == d
-				if realDate(y, m, d) != want || want && int64(dayNumber(y, m, d))*86400 != at.Unix() {
+				if isDate(y, m, d) != want || want && int64(dayNumber(y, m, d))*86400 != at.Unix() {
 					t.Fatalf("%d-%d-%d: real %v, day %d; want %v, %d", y, m, d, !want, dayNumber(y, m, d), want, at.Unix()/86400)
 				}
 			}

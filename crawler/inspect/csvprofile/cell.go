@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"unicode/utf8"
 	"unsafe"
+
+	"odarchive/triplestore/xsdval"
 )
 
 // kind is the coarse class of one cell.
@@ -191,7 +193,7 @@ func classifyAny(b []byte) value {
 		if isNull(b) {
 			return value{kind: kindNull, forms: allForms}
 		}
-		if c == '-' && len(b) > 2 && b[1] == 'P' && isDuration(b[1:]) {
+		if c == '-' && len(b) > 2 && b[1] == 'P' && isDuration(b) {
 			return value{kind: kindDuration}
 		}
 	default:
@@ -254,37 +256,10 @@ func isURI(b []byte) bool {
 	return true
 }
 
-// isDuration reads the form PnYnMnDTnHnMnS (XML Schema 1.1 part 2, 3.3.6).
+// isDuration reports whether b is an xsd:duration.
 func isDuration(b []byte) bool {
-	if len(b) < 3 {
-		return false
-	}
-	order := "YMD"
-	digits, parts := 0, 0
-	inTime := false
-	for i := 1; i < len(b); i++ {
-		c := b[i]
-		switch {
-		case c-'0' <= 9 || c == '.' && digits > 0 && inTime:
-			digits++
-		case c == 'T' && digits == 0 && !inTime && i+1 < len(b):
-			inTime, order = true, "HMS"
-		default:
-			at := -1
-			for j := range len(order) {
-				if order[j] == c {
-					at = j
-				}
-			}
-			if at < 0 || digits == 0 {
-				return false
-			}
-			order = order[at+1:]
-			digits = 0
-			parts++
-		}
-	}
-	return digits == 0 && parts > 0
+	_, ok := xsdval.ParseKind(unsafe.String(unsafe.SliceData(b), len(b)), xsdval.Duration)
+	return ok
 }
 
 // trim drops blanks around a cell.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"odarchive/triplestore/xsdval"
+	"odarchive/triplestore/xsdval/uax35"
 )
 
 // CSVW is the table's metadata document after "Metadata Vocabulary for Tabular Data" (W3C, 2015): a table description
@@ -134,15 +137,11 @@ func (p *Profile) csvwDialect() map[string]any {
 // knownFormat tells whether a date's or time's pattern is one that every implementation of CSVW knows (Metadata
 // Vocabulary 6.4.4); cells in others are texts to it.
 func knownFormat(c Column) bool {
-	f := c.Format
-	switch c.Datatype {
-	case "date", "dateTime", "time":
-		f = strings.TrimSuffix(f, "XXX")
-		if strings.Contains(f, "MMM") || strings.Contains(f, "h") || strings.Contains(f, "z") || strings.Contains(f, "H") && !strings.Contains(f, "HH") {
-			return false
-		}
-		return strings.Contains(f, "yyyy") || c.Datatype == "time"
-	case "gYearMonth":
+	switch kind := xsdval.KindOf(xsdval.XSD + c.Datatype); kind {
+	case xsdval.Date, xsdval.DateTime, xsdval.Time:
+		_, ok := uax35.ParseDateFormat(kind, c.Format)
+		return ok
+	case xsdval.GYearMonth:
 		return false
 	}
 	return true

@@ -1,44 +1,19 @@
 package csvprofile
 
-// realDate tells whether a day exists in the Gregorian calendar.
-func realDate(y, m, d int) bool {
-	if m < 1 || m > 12 || d < 1 {
-		return false
-	}
-	return d <= 28 || d <= monthDays[m] && (m != 2 || y%4 == 0 && (y%100 != 0 || y%400 == 0))
-}
+import "odarchive/triplestore/xsdval"
 
-// monthDays are the most days that the months have, from 1.
-var monthDays = [13]int{1: 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+// isDate reports whether a day exists in the Gregorian calendar.
+func isDate(y, m, d int) bool { return xsdval.IsDate(int64(y), m, d) }
 
-// dayNumber counts days from 1970-01-01 (Howard Hinnant's days_from_civil).
-func dayNumber(y, m, d int) int {
-	if m <= 2 {
-		y--
-	}
-	era := y / 400
-	if y < 0 {
-		era = (y - 399) / 400
-	}
-	yoe := y - era*400
-	mp := (m + 9) % 12
-	doy := (153*mp+2)/5 + d - 1
-	doe := yoe*365 + yoe/4 - yoe/100 + doy
-	return era*146097 + doe - 719468
-}
+// unixDay is 1970-01-01.
+var unixDay = xsdval.Days(1970, 1, 1)
 
-// digitsAt reads up to most digits.
-func digitsAt(b []byte, p, most int) (n, width int) {
-	for width < most && p+width < len(b) && b[p+width]-'0' <= 9 {
-		n = n*10 + int(b[p+width]-'0')
-		width++
-	}
-	return n, width
-}
+// dayNumber returns the number of days from 1970-01-01 to a date.
+func dayNumber(y, m, d int) int { return int(xsdval.Days(int64(y), m, d) - unixDay) }
 
 // dateOrTime reads a cell that begins with a digit as a date, a time, or both.
 func dateOrTime(b []byte) (value, bool) {
-	a, wa := digitsAt(b, 0, 5)
+	a, wa := xsdval.Digits(b, 0, 5)
 	if wa == 0 || wa > 4 || wa >= len(b) {
 		if wa == 5 { // 20060102T150405
 			return compact(b)
@@ -69,7 +44,7 @@ func dateOrTime(b []byte) (value, bool) {
 	if sep == ' ' {
 		return value{}, false
 	}
-	m, wm := digitsAt(b, p+1, 3)
+	m, wm := xsdval.Digits(b, p+1, 3)
 	if wm == 0 || wm > 2 {
 		return value{}, false
 	}
@@ -84,11 +59,11 @@ func dateOrTime(b []byte) (value, bool) {
 	if p >= len(b) || b[p] != sep {
 		return value{}, false
 	}
-	d, wd := digitsAt(b, p+1, 5)
+	d, wd := xsdval.Digits(b, p+1, 5)
 	p += 1 + wd
 	switch {
 	case wa == 4 && wd >= 1 && wd <= 2:
-		if !realDate(a, m, d) {
+		if !isDate(a, m, d) {
 			return value{}, false
 		}
 		v.forms |= dateYMD
@@ -106,8 +81,8 @@ func dateOrTime(b []byte) (value, bool) {
 		if wa == 2 && wm == 2 {
 			v.forms |= datePadded
 		}
-		dmy, mdy := realDate(y, m, a), realDate(y, a, m)
-		if wd == 2 && wa == 2 && wm == 2 && !dmy && !mdy && realDate(fullYear(a), m, d) {
+		dmy, mdy := isDate(y, m, a), isDate(y, a, m)
+		if wd == 2 && wa == 2 && wm == 2 && !dmy && !mdy && isDate(fullYear(a), m, d) {
 			v.forms |= dateYMD
 			v.num = float64(dayNumber(fullYear(a), m, d))
 			v.alt = v.num
@@ -150,11 +125,11 @@ func compact(b []byte) (value, bool) {
 	if len(b) < 13 || b[8] != 'T' && b[8] != ' ' {
 		return value{}, false
 	}
-	n, w := digitsAt(b, 0, 8)
-	if w != 8 || !realDate(n/10000, n/100%100, n%100) {
+	n, w := xsdval.Digits(b, 0, 8)
+	if w != 8 || !isDate(n/10000, n/100%100, n%100) {
 		return value{}, false
 	}
-	h, wh := digitsAt(b, 9, 6)
+	h, wh := xsdval.Digits(b, 9, 6)
 	rest := b[9+wh:]
 	if wh == 4 {
 		h *= 100
@@ -204,12 +179,12 @@ func withClock(b []byte, p int, v value) (value, bool) {
 
 // clock reads hh:mm, hh:mm:ss, fractions, AM and PM, and a zone from p to the end of b.
 func clock(b []byte, p int) (value, bool) {
-	h, wh := digitsAt(b, p, 3)
+	h, wh := xsdval.Digits(b, p, 3)
 	if wh == 0 || wh > 2 || h > 24 || p+wh >= len(b) || b[p+wh] != ':' {
 		return value{}, false
 	}
 	p += wh + 1
-	m, wm := digitsAt(b, p, 3)
+	m, wm := xsdval.Digits(b, p, 3)
 	if wm != 2 || m > 59 {
 		return value{}, false
 	}
@@ -222,14 +197,14 @@ func clock(b []byte, p int) (value, bool) {
 	s := 0
 	if p < len(b) && b[p] == ':' {
 		var ws int
-		s, ws = digitsAt(b, p+1, 3)
+		s, ws = xsdval.Digits(b, p+1, 3)
 		if ws != 2 || s > 60 {
 			return value{}, false
 		}
 		p += 3
 		v.forms = timeHMS
 		if p < len(b) && (b[p] == '.' || b[p] == ',') {
-			_, wf := digitsAt(b, p+1, 12)
+			_, wf := xsdval.Digits(b, p+1, 12)
 			if wf == 0 {
 				return value{}, false
 			}
@@ -282,7 +257,7 @@ func zone(b []byte) (float64, bool) {
 	if len(b) < 3 || b[0] != '+' && b[0] != '-' {
 		return 0, false
 	}
-	h, wh := digitsAt(b, 1, 2)
+	h, wh := xsdval.Digits(b, 1, 2)
 	rest := b[1+wh:]
 	m := 0
 	if len(rest) > 0 && rest[0] == ':' {
@@ -290,7 +265,7 @@ func zone(b []byte) (float64, bool) {
 	}
 	if len(rest) > 0 {
 		var wm int
-		m, wm = digitsAt(rest, 0, 3)
+		m, wm = xsdval.Digits(rest, 0, 3)
 		if wm != 2 || len(rest) != 2 {
 			return 0, false
 		}

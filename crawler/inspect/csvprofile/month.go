@@ -1,5 +1,7 @@
 package csvprofile
 
+import "odarchive/triplestore/xsdval"
+
 // monthName reads a month's name, short or long, English or German, and returns its number and length.
 func monthName(b []byte) (month, width int) {
 	w := 0
@@ -80,7 +82,7 @@ func dayMonthName(b []byte, day, width, p int) (value, bool) {
 	if p < len(b) && b[p] == ' ' {
 		p++
 	}
-	y, wy := digitsAt(b, p, 5)
+	y, wy := xsdval.Digits(b, p, 5)
 	v := value{kind: kindDate, forms: dateDMonY | dateYear4}
 	if sep == '-' {
 		v.forms = dateDMonYDsh | dateYear4
@@ -94,7 +96,7 @@ func dayMonthName(b []byte, day, width, p int) (value, bool) {
 	if width == 2 {
 		v.forms |= datePadded
 	}
-	if !realDate(y, m, day) {
+	if !isDate(y, m, day) {
 		return value{}, false
 	}
 	v.num = float64(dayNumber(y, m, day))
@@ -112,7 +114,7 @@ func monthFirst(b []byte) (value, bool) {
 		return value{}, false
 	}
 	p := w + 1
-	if y, wy := digitsAt(b, p, 5); (wy == 4 || wy == 2 && b[w] == '-') && p+wy == len(b) { // Jan 2006, Jan-06
+	if y, wy := xsdval.Digits(b, p, 5); (wy == 4 || wy == 2 && b[w] == '-') && p+wy == len(b) { // Jan 2006, Jan-06
 		f := dateMonDY | dateYear4
 		if wy == 2 {
 			f, y = dateMonDY|dateYear2, fullYear(y)
@@ -126,7 +128,7 @@ func monthFirst(b []byte) (value, bool) {
 	if b[w] != ' ' {
 		return value{}, false
 	}
-	d, wd := digitsAt(b, p, 3)
+	d, wd := xsdval.Digits(b, p, 3)
 	if wd == 0 || wd > 2 {
 		return value{}, false
 	}
@@ -138,8 +140,8 @@ func monthFirst(b []byte) (value, bool) {
 		return value{}, false
 	}
 	p++
-	y, wy := digitsAt(b, p, 5)
-	if wy != 4 || !realDate(y, m, d) {
+	y, wy := xsdval.Digits(b, p, 5)
+	if wy != 4 || !isDate(y, m, d) {
 		return value{}, false
 	}
 	v := value{kind: kindDate, forms: dateMonDY | dateYear4}

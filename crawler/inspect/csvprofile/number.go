@@ -43,7 +43,7 @@ func number(b []byte) (value, bool) {
 					v.forms |= boolDigits
 				case digits == 4 && n >= 1000 && n <= 2199:
 					v.forms |= numYear
-				case digits == 8 && n >= 15000101 && n <= 22991231 && realDate(int(n/10000), int(n/100%100), int(n%100)):
+				case digits == 8 && n >= 15000101 && n <= 22991231 && isDate(int(n/10000), int(n/100%100), int(n%100)):
 					v.forms |= dateYMD | dateNoSep | dateYear4 | datePadded
 				}
 			}

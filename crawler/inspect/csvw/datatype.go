@@ -6,6 +6,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
+
+	"odarchive/triplestore/xsdval/uax35"
 )
 
 // Datatype is a datatype description (Metadata Vocabulary 5.11.2).
@@ -13,8 +15,8 @@ type Datatype struct {
 	ID   string // IRI of its own, "" for the base's
 	Base string // name of a built-in datatype
 
-	pattern             string // of numbers and dates
-	decimalChar, groups string
+	numbers             uax35.NumberFormat
+	dates               *uax35.DateFormat // nil for XSD's own
 	trueWord, falseWord string
 	re                  *regexp.Regexp
 
@@ -202,24 +204,23 @@ func (p *parser) format(d *Datatype, v any) {
 				}
 				switch k {
 				case "decimalChar":
-					d.decimalChar = t
+					d.numbers.Decimal = t
 				case "groupChar":
-					d.groups = t
+					d.numbers.Group = t
 				case "pattern":
-					if validNumberPattern(t) {
-						d.pattern = t
-					} else {
+					if d.numbers.Pattern, ok = uax35.ParseNumberPattern(t); !ok {
 						p.warn("format pattern %q", t)
 					}
 				}
 			}
 			return
 		}
-		if isString && validNumberPattern(s) {
-			d.pattern = s
+		pattern, ok := uax35.ParseNumberPattern(s)
+		if !ok {
+			p.warn("format %v of numbers", v)
 			return
 		}
-		p.warn("format %v of numbers", v)
+		d.numbers.Pattern = pattern
 	case "boolean":
 		t, f, ok := strings.Cut(s, "|")
 		if !isString || !ok || t == "" || f == "" || strings.Contains(f, "|") {
@@ -228,11 +229,12 @@ func (p *parser) format(d *Datatype, v any) {
 		}
 		d.trueWord, d.falseWord = t, f
 	case "date":
-		if isString && validDatePattern(d.Base, s) {
-			d.pattern = s
+		format, ok := uax35.ParseDateFormat(d.kind(), s)
+		if !ok {
+			p.warn("format %v of dates", v)
 			return
 		}
-		p.warn("format %v of dates", v)
+		d.dates = &format
 	default:
 		if !isString || len(s) > 2000 {
 			p.warn("format %v is no regular expression", v)

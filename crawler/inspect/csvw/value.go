@@ -1,30 +1,26 @@
 package csvw
 
 import (
+	"cmp"
 	"fmt"
-	"math/big"
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"odarchive/triplestore/xsdval"
+	"odarchive/triplestore/xsdval/uax35"
 )
 
-// value is a cell's value: its canonical text in RDF, and what it compares as.
+// value is a cell's value: its text in RDF, and what it compares as.
 type value struct {
 	lexical string
-	num     *big.Rat // numbers; dates as seconds
-	special float64  // NaN and infinities
+	xsd     xsdval.Value // zero for texts and booleans
 }
 
+// less reports whether v is known to be less than o.
 func (v value) less(o value) bool {
-	switch {
-	case v.num != nil && o.num != nil:
-		return v.num.Cmp(o.num) < 0
-	case v.num == nil && o.num == nil:
-		return v.special < o.special
-	case v.num == nil:
-		return v.special < 0
-	}
-	return o.special > 0
+	c, ok := xsdval.Compare(v.xsd, o.xsd)
+	return ok && c < 0
 }
 
 // read parses one value and checks it against the constraints.
@@ -52,7 +48,7 @@ func (d *Datatype) read(s string) (value, error) {
 }
 
 func (d *Datatype) parse(s string) (value, error) {
-	bad := fmt.Errorf("%q is no %s", s, d.Base)
+	bad := fmt.Errorf("%q is not a valid %s", s, d.Base)
 	switch family(d.Base) {
 	case "number":
 		return d.number(s)
@@ -76,16 +72,15 @@ func (d *Datatype) parse(s string) (value, error) {
 		return value{}, bad
 	case "date":
 		return d.date(s)
-	case "duration":
-		if d.re != nil && !d.re.MatchString(s) || !validDuration(d.Base, s) {
+	case "duration", "part":
+		if d.re != nil && !d.re.MatchString(s) {
 			return value{}, bad
 		}
-		return value{lexical: s, num: new(big.Rat)}, nil
-	case "part":
-		if d.re != nil && !d.re.MatchString(s) || !validPart(d.Base, s) {
+		v, ok := xsdval.Parse(s, datatypeIRI(d.Base))
+		if !ok {
 			return value{}, bad
 		}
-		return value{lexical: s}, nil
+		return value{s, v}, nil
 	}
 	if d.re != nil && !d.re.MatchString(s) {
 		return value{}, bad
@@ -105,21 +100,35 @@ func (d *Datatype) parse(s string) (value, error) {
 	return value{lexical: s}, nil
 }
 
-func validDuration(base, s string) bool {
-	re := `^-?P(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$`
-	switch base {
-	case "dayTimeDuration":
-		re = `^-?P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$`
-	case "yearMonthDuration":
-		re = `^-?P(?:\d+Y)?(?:\d+M)?$`
+// number parses a number in the datatype's format.
+func (d *Datatype) number(s string) (value, error) {
+	lexical, ok := s, true
+	if s != "NaN" && s != "INF" && s != "-INF" {
+		lexical, ok = d.numbers.XSD(s)
 	}
-	ok, _ := regexp.MatchString(re, s)
-	return ok && !strings.HasSuffix(s, "P") && !strings.HasSuffix(s, "T")
+	v, parsed := xsdval.Parse(lexical, datatypeIRI(d.Base))
+	switch {
+	case !ok && d.numbers.Pattern != nil:
+		return value{}, fmt.Errorf("%q does not match the format of the %s", s, d.Base)
+	case !ok, !parsed, v.Kind == xsdval.Integer && strings.Contains(s, cmp.Or(d.numbers.Decimal, ".")):
+		return value{}, fmt.Errorf("%q is not a valid %s", s, d.Base)
+	}
+	return value{lexical, v}, nil
 }
 
-func validPart(base, s string) bool {
-	const zone = `(?:Z|[+-]\d{2}:\d{2})?$`
-	re := map[string]string{"gDay": `^---\d{2}`, "gMonth": `^--\d{2}`, "gMonthDay": `^--\d{2}-\d{2}`, "gYear": `^-?\d{4,}`, "gYearMonth": `^-?\d{4,}-\d{2}`}[base]
-	ok, _ := regexp.MatchString(re+zone, s)
-	return ok
+// date parses a date, a time or both in the datatype's format.
+func (d *Datatype) date(s string) (value, error) {
+	format := uax35.XSDFormat(d.kind())
+	if d.dates != nil {
+		format = *d.dates
+	}
+	lexical, ok := format.XSD(s)
+	v, parsed := xsdval.Parse(lexical, datatypeIRI(d.Base))
+	if !ok || !parsed {
+		return value{}, fmt.Errorf("%q is not a valid %s", s, d.Base)
+	}
+	return value{lexical, v}, nil
 }
+
+// kind returns the kind of a datatype's values, xsdval.None for texts.
+func (d *Datatype) kind() xsdval.Kind { return xsdval.KindOf(datatypeIRI(d.Base)) }

@@ -1,139 +1,130 @@
-package csvw
+package uax35
 
 import (
 	"fmt"
-	"math/big"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
+
+	"odarchive/triplestore/xsdval"
 )
 
-// datePatterns are the date formats that implementations must know (Metadata Vocabulary 6.4.4).
-func datePatterns() []string {
-	list := []string{"yyyy-MM-dd", "yyyyMMdd"}
+// datePatterns are the date patterns that every implementation of CSVW must support (Metadata Vocabulary 6.4.4).
+var datePatterns = func() []string {
+	list := []string{"yyyy-MM-dd", "yyyyMMdd", "yyyy/MM/dd", "yyyy.MM.dd", "yyyy-M-d", "yyyy/M/d"}
 	for _, sep := range []string{"-", "/", "."} {
 		for _, p := range []string{"dd MM yyyy", "d M yyyy", "MM dd yyyy", "M d yyyy"} {
 			list = append(list, strings.ReplaceAll(p, " ", sep))
 		}
 	}
-	return append(list, "yyyy/MM/dd", "yyyy.MM.dd", "yyyy-M-d", "yyyy/M/d")
+	return list
+}()
+
+var timePatterns = []string{"HH:mm:ss", "HHmmss", "HH:mm", "HHmm"}
+
+// DateFormat says how dates, times or both are written.
+type DateFormat struct {
+	date, sep, clock string // patterns of date and time, and what separates them
+	fraction         int    // maximum digits of a fraction of a second, -1 for any number
+	zone             string // pattern of the time zone, "" for none, anyZone for XSD's
 }
 
-func timePatterns() []string { return []string{"HH:mm:ss", "HHmmss", "HH:mm", "HHmm"} }
+// anyZone stands for an optional zone in XSD's form.
+const anyZone = "?"
 
-// splitPattern takes a pattern apart: date, what separates, time, digits of fractions of a second, zone.
-func splitPattern(base, s string) (date, sep, clock string, fraction int, zone string, ok bool) {
-	rest := s
+// XSDFormat returns the format in which XSD writes a value of kind Date, Time or DateTime.
+func XSDFormat(kind xsdval.Kind) DateFormat {
+	switch kind {
+	case xsdval.Date:
+		return DateFormat{date: "yyyy-MM-dd", zone: anyZone}
+	case xsdval.Time:
+		return DateFormat{clock: "HH:mm:ss", fraction: -1, zone: anyZone}
+	}
+	return DateFormat{date: "yyyy-MM-dd", sep: "T", clock: "HH:mm:ss", fraction: -1, zone: anyZone}
+}
+
+// ParseDateFormat parses the pattern of a value of kind Date, Time or DateTime. ok is false if CSVW does not ask
+// implementations to support the pattern.
+func ParseDateFormat(kind xsdval.Kind, pattern string) (f DateFormat, ok bool) {
+	rest := pattern
 	for _, z := range []string{"XXX", "XX", "X", "xxx", "xx", "x"} {
 		if t, found := strings.CutSuffix(rest, z); found {
-			zone, rest = z, t
+			f.zone, rest = z, t
 			if t, found := strings.CutSuffix(rest, " "); found {
-				zone, rest = " "+zone, t
+				f.zone, rest = " "+z, t
 			}
 			break
 		}
 	}
 	if i := strings.LastIndex(rest, ".S"); i >= 0 && strings.Trim(rest[i+1:], "S") == "" {
-		fraction, rest = len(rest)-i-1, rest[:i]
+		f.fraction, rest = len(rest)-i-1, rest[:i]
 	}
-	if base != "time" {
-		best := ""
-		for _, p := range datePatterns() {
-			if strings.HasPrefix(rest, p) && len(p) > len(best) {
-				best = p
+	if kind != xsdval.Time {
+		for _, p := range datePatterns {
+			if strings.HasPrefix(rest, p) && len(p) > len(f.date) {
+				f.date = p
 			}
 		}
-		if best == "" {
-			return
+		if f.date == "" {
+			return f, false
 		}
-		date, rest = best, rest[len(best):]
-		if base == "date" {
-			return date, "", "", 0, zone, rest == "" && fraction == 0
+		rest = rest[len(f.date):]
+		if kind == xsdval.Date {
+			return f, rest == "" && f.fraction == 0
 		}
 		switch {
 		case strings.HasPrefix(rest, "'T'"):
-			sep, rest = "T", rest[3:]
+			f.sep, rest = "T", rest[3:]
 		case strings.HasPrefix(rest, "T"), strings.HasPrefix(rest, " "):
-			sep, rest = rest[:1], rest[1:]
+			f.sep, rest = rest[:1], rest[1:]
 		default:
-			return
+			return f, false
 		}
 	}
-	for _, p := range timePatterns() {
-		if rest == p {
-			return date, sep, p, fraction, zone, fraction == 0 || strings.HasSuffix(p, "ss")
-		}
-	}
-	return
+	f.clock = rest
+	return f, slices.Contains(timePatterns, rest) && (f.fraction == 0 || strings.HasSuffix(rest, "ss"))
 }
 
-func validDatePattern(base, s string) bool {
-	_, _, _, _, _, ok := splitPattern(base, s)
-	return ok
+// XSD returns a value that is written in the format as XSD writes it. ok is false if s does not match. The fields are
+// not checked for their ranges: xsdval.Parse does that.
+func (f DateFormat) XSD(s string) (lexical string, ok bool) {
+	var fields [256]int // by the letter of the pattern
+	if s, ok = scanFields(s, f.date, &fields); !ok {
+		return "", false
+	}
+	if s, ok = strings.CutPrefix(s, f.sep); !ok {
+		return "", false
+	}
+	if s, ok = scanFields(s, f.clock, &fields); !ok {
+		return "", false
+	}
+	fraction := ""
+	if t, found := strings.CutPrefix(s, "."); found && f.fraction != 0 {
+		s = strings.TrimLeft(t, "0123456789")
+		fraction = t[:len(t)-len(s)]
+		if fraction == "" || f.fraction > 0 && len(fraction) > f.fraction {
+			return "", false
+		}
+		fraction = strings.TrimRight("."+fraction, ".0")
+	}
+	zone, ok := xsdZone(s, f.zone)
+	if !ok {
+		return "", false
+	}
+	if f.date != "" {
+		lexical = fmt.Sprintf("%04d-%02d-%02d", fields['y'], fields['M'], fields['d'])
+	}
+	if f.date != "" && f.clock != "" {
+		lexical += "T"
+	}
+	if f.clock != "" {
+		lexical += fmt.Sprintf("%02d:%02d:%02d", fields['H'], fields['m'], fields['s']) + fraction
+	}
+	return lexical + zone, true
 }
 
-// moment is a date or time in parts.
-type moment struct {
-	year, month, day, hour, minute, second int
-	fraction                               string
-	zone                                   string // "Z", "+01:00" or ""
-}
-
-// date reads a date, time or both in the datatype's format, or as XSD writes it.
-func (d *Datatype) date(s string) (value, error) {
-	bad := fmt.Errorf("%q is no %s", s, d.Base)
-	m := moment{year: 1972, month: 12, day: 31}
-	rest, ok := s, false
-	dateP, sep, clockP, fraction, zoneP := "yyyy-MM-dd", "T", "HH:mm:ss", -1, "?"
-	if d.pattern != "" {
-		dateP, sep, clockP, fraction, zoneP, _ = splitPattern(d.Base, d.pattern)
-	}
-	if d.Base == "time" {
-		dateP, sep = "", ""
-	}
-	if d.Base == "date" {
-		sep, clockP = "", ""
-	}
-	if rest, ok = m.take(rest, dateP); !ok {
-		return value{}, bad
-	}
-	if rest, ok = strings.CutPrefix(rest, sep); !ok {
-		return value{}, bad
-	}
-	if rest, ok = m.take(rest, clockP); !ok {
-		return value{}, bad
-	}
-	if t, found := strings.CutPrefix(rest, "."); found && fraction != 0 && clockP != "" {
-		n := 0
-		for n < len(t) && t[n] >= '0' && t[n] <= '9' {
-			n++
-		}
-		if n == 0 || fraction > 0 && n > fraction {
-			return value{}, bad
-		}
-		m.fraction, rest = strings.TrimRight(t[:n], "0"), t[n:]
-	}
-	if !m.takeZone(rest, zoneP) || d.Base == "dateTimeStamp" && m.zone == "" {
-		return value{}, bad
-	}
-	if m.month < 1 || m.month > 12 || m.day < 1 || m.hour > 24 || m.minute > 59 || m.second > 59 || m.hour == 24 && m.minute+m.second > 0 {
-		return value{}, bad
-	}
-	at := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute, m.second, 0, time.UTC)
-	if day := time.Date(m.year, time.Month(m.month), m.day, 0, 0, 0, 0, time.UTC); day.Day() != m.day || int(day.Month()) != m.month {
-		return value{}, bad
-	}
-	num := new(big.Rat).SetInt64(at.Unix() - m.offset())
-	if m.fraction != "" {
-		if f, ok := new(big.Rat).SetString("0." + m.fraction); ok {
-			num.Add(num, f)
-		}
-	}
-	return value{lexical: m.text(d.Base), num: num}, nil
-}
-
-// take reads the fields of a pattern.
-func (m *moment) take(s, pattern string) (string, bool) {
+// scanFields reads the fields of a pattern from the start of s and returns the rest. A letter that comes once stands
+// for one or two digits, a repeated letter for as many digits.
+func scanFields(s, pattern string, fields *[256]int) (rest string, ok bool) {
 	for i := 0; i < len(pattern); {
 		c := pattern[i]
 		n := 1
@@ -142,107 +133,47 @@ func (m *moment) take(s, pattern string) (string, bool) {
 		}
 		i += n
 		if !strings.ContainsRune("yMdHms", rune(c)) {
-			if len(s) < n || s[:n] != pattern[i-n:i] {
+			if s, ok = strings.CutPrefix(s, pattern[i-n:i]); !ok {
 				return s, false
 			}
-			s = s[n:]
 			continue
 		}
-		most := n
-		if n == 1 {
-			most = 2
-		}
-		w := 0
-		for w < most && w < len(s) && s[w] >= '0' && s[w] <= '9' {
-			w++
-		}
-		if w < n {
+		v, width := xsdval.Digits(s, 0, max(n, 2))
+		if width < n {
 			return s, false
 		}
-		v, _ := strconv.Atoi(s[:w])
-		s = s[w:]
-		switch c {
-		case 'y':
-			m.year = v
-		case 'M':
-			m.month = v
-		case 'd':
-			m.day = v
-		case 'H':
-			m.hour = v
-		case 'm':
-			m.minute = v
-		case 's':
-			m.second = v
-		}
+		s = s[width:]
+		fields[c] = v
 	}
 	return s, true
 }
 
-// takeZone reads a time zone; pattern "?" allows XSD's, "" none.
-func (m *moment) takeZone(s, pattern string) bool {
-	if t, ok := strings.CutPrefix(pattern, " "); ok {
+// xsdZone returns the time zone that s is in the given pattern, in XSD's form.
+func xsdZone(s, pattern string) (zone string, ok bool) {
+	if t, found := strings.CutPrefix(pattern, " "); found {
 		pattern = t
 		if s, ok = strings.CutPrefix(s, " "); !ok {
-			return false
+			return "", false
 		}
 	}
 	switch {
 	case s == "":
-		return pattern == "" || pattern == "?"
+		return "", pattern == "" || pattern == anyZone
 	case pattern == "":
-		return false
+		return "", false
 	case s == "Z":
-		m.zone = "Z"
-		return pattern == "?" || pattern[0] == 'X'
-	case s[0] != '+' && s[0] != '-' || len(s) < 3:
-		return false
+		return "Z", pattern == anyZone || pattern[0] == 'X'
+	case len(s) < 3:
+		return "", false
 	}
-	h, rest := s[1:3], s[3:]
-	minutes := "00"
+	hours, rest := s[:3], s[3:]
 	switch {
-	case rest == "" && (pattern == "X" || pattern == "x"):
-	case len(rest) == 2 && (pattern == "X" || pattern == "x" || pattern == "XX" || pattern == "xx"):
-		minutes = rest
-	case len(rest) == 3 && rest[0] == ':' && (pattern == "XXX" || pattern == "xxx" || pattern == "?"):
-		minutes = rest[1:]
-	default:
-		return false
+	case rest == "" && len(pattern) == 1 && pattern != anyZone:
+		return hours + ":00", true
+	case len(rest) == 2 && len(pattern) <= 2 && pattern != anyZone:
+		return hours + ":" + rest, true
+	case len(rest) == 3 && (len(pattern) == 3 || pattern == anyZone):
+		return hours + rest, true
 	}
-	hh, err1 := strconv.Atoi(h)
-	mm, err2 := strconv.Atoi(minutes)
-	if err1 != nil || err2 != nil || hh > 14 || mm > 59 {
-		return false
-	}
-	m.zone = s[:1] + h + ":" + minutes
-	return true
-}
-
-func (m moment) offset() int64 {
-	if len(m.zone) != 6 {
-		return 0
-	}
-	h, _ := strconv.Atoi(m.zone[1:3])
-	mm, _ := strconv.Atoi(m.zone[4:])
-	n := int64(h*3600 + mm*60)
-	if m.zone[0] == '-' {
-		return -n
-	}
-	return n
-}
-
-// text writes the moment as XSD does.
-func (m moment) text(base string) string {
-	date := fmt.Sprintf("%04d-%02d-%02d", m.year, m.month, m.day)
-	clock := fmt.Sprintf("%02d:%02d:%02d", m.hour, m.minute, m.second)
-	if m.fraction != "" {
-		clock += "." + m.fraction
-	}
-	switch base {
-	case "date":
-		return date + m.zone
-	case "time":
-		return clock + m.zone
-	}
-	return date + "T" + clock + m.zone
+	return "", false
 }

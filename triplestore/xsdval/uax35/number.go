@@ -1,35 +1,31 @@
-package csvw
+package uax35
 
 import (
-	"fmt"
-	"math"
 	"math/big"
 	"regexp"
 	"strings"
 )
 
-// numberPattern is a number format pattern of UAX 35 as far as CSVW asks for it (Metadata Vocabulary 6.4.2).
-type numberPattern struct {
-	prefix, suffix               string
-	primary, secondary, fraction int // sizes of groups, 0 = none
-	minInt, maxInt               int // maxInt counts only where there is an exponent
-	minFrac, maxFrac             int
-	exponent                     int // least digits of the exponent, 0 = no exponent
+// NumberPattern is a number pattern such as "#,##0.00".
+type NumberPattern struct {
+	prefix, suffix               string // signs, "%" or "‰"
+	primary, secondary, fraction int    // sizes of groups, 0 if digits are not grouped
+	minInt, maxInt               int    // digits before the point; maxInt applies only with an exponent
+	minFrac, maxFrac             int    // digits after the point
+	exponent                     int    // minimum digits of the exponent, 0 if there is none
 }
 
-// patternShape takes a pattern apart: sign or percent before, whole part, fraction, exponent, sign or percent behind.
-func patternShape() *regexp.Regexp {
-	return regexp.MustCompile(`^([+\-%‰]*)([#0,]*)(?:\.([#0,]*))?(?:E([+\-]?)([#0]+))?([+\-%‰]*)$`)
-}
+// patternShape splits a pattern into prefix, integer part, fraction, sign of the exponent, exponent and suffix.
+var patternShape = regexp.MustCompile(`^([+\-%‰]*)([#0,]*)(?:\.([#0,]*))?(?:E([+\-]?)([#0]+))?([+\-%‰]*)$`)
 
-func parsePattern(s string) (numberPattern, bool) {
-	var p numberPattern
-	m := patternShape().FindStringSubmatch(s)
+// ParseNumberPattern parses a pattern of the kind that CSVW asks for (Metadata Vocabulary 6.4.2).
+func ParseNumberPattern(s string) (*NumberPattern, bool) {
+	m := patternShape.FindStringSubmatch(s)
 	if m == nil || len(s) > 100 || m[2] == "" && m[3] == "" {
-		return p, false
+		return nil, false
 	}
 	whole, frac := m[2], m[3]
-	p.prefix, p.suffix = m[1], m[6]
+	p := &NumberPattern{prefix: m[1], suffix: m[6]}
 	groups := strings.Split(whole, ",")
 	if n := len(groups); n > 1 {
 		p.primary = len(groups[n-1])
@@ -38,23 +34,23 @@ func parsePattern(s string) (numberPattern, bool) {
 			p.secondary = len(groups[n-2])
 		}
 		if p.primary == 0 || p.secondary == 0 {
-			return p, false
+			return nil, false
 		}
 	}
 	digits := strings.ReplaceAll(whole, ",", "")
 	if strings.Contains(digits, "0#") {
-		return p, false
+		return nil, false
 	}
 	p.minInt, p.maxInt = strings.Count(digits, "0"), len(digits)
 	if parts := strings.Split(frac, ","); len(parts) > 1 {
 		p.fraction = len(parts[0])
 		if p.fraction == 0 {
-			return p, false
+			return nil, false
 		}
 	}
 	digits = strings.ReplaceAll(frac, ",", "")
 	if strings.Contains(digits, "#0") {
-		return p, false
+		return nil, false
 	}
 	p.minFrac, p.maxFrac = strings.Count(digits, "0"), len(digits)
 	p.exponent = strings.Count(m[5], "0")
@@ -64,187 +60,134 @@ func parsePattern(s string) (numberPattern, bool) {
 	return p, true
 }
 
-func validNumberPattern(s string) bool {
-	_, ok := parsePattern(s)
-	return ok
+// NumberFormat says how numbers are written.
+type NumberFormat struct {
+	Pattern *NumberPattern // nil accepts any grouping and any number of digits
+	Decimal string         // between integer part and fraction; default "."
+	Group   string         // between groups of digits; default ","
 }
 
-// number reads a number in the datatype's format.
-func (d *Datatype) number(s string) (value, error) {
-	bad := fmt.Errorf("%q is no %s", s, d.Base)
-	point, group := d.decimalChar, d.groups
-	if point == "" {
-		point = "."
+// number is a number split into parts.
+type number struct {
+	sign, whole, frac, exponent string
+	dotted                      bool  // has a decimal character
+	scale                       int64 // 100 for percent, 1000 for per mille, else 1
+}
+
+// exponentShape is what an exponent looks like, without the E.
+var exponentShape = regexp.MustCompile(`^[+-]?\d{1,4}$`)
+
+// XSD returns a number that is written in the format as XSD writes it: "1.234,5 %" may become "12.345". The result is
+// the lexical form of an xsd:decimal, or of an xsd:double if s has an exponent. ok is false if s does not match.
+func (f NumberFormat) XSD(s string) (lexical string, ok bool) {
+	if f.Decimal == "" {
+		f.Decimal = "."
 	}
-	if group == "" {
-		group = ","
+	if f.Group == "" {
+		f.Group = ","
 	}
-	switch s {
-	case "NaN", "INF", "-INF":
-		if d.Base != "double" && d.Base != "float" && d.Base != "number" {
-			return value{}, bad
+	n, ok := f.split(s)
+	if !ok {
+		return "", false
+	}
+	if f.Pattern != nil {
+		if !f.Pattern.matches(n, f.Group) || n.dotted && n.frac == "" {
+			return "", false
 		}
-		return value{lexical: s, special: map[string]float64{"NaN": math.NaN(), "INF": math.Inf(1), "-INF": math.Inf(-1)}[s]}, nil
+	} else if strings.Contains(n.whole+n.frac, f.Group+f.Group) || strings.HasPrefix(n.whole, f.Group) || strings.HasSuffix(n.whole, f.Group) {
+		return "", false
 	}
-	if len(s) > 1000 {
-		return value{}, bad
+	n.whole, n.frac = strings.ReplaceAll(n.whole, f.Group, ""), strings.ReplaceAll(n.frac, f.Group, "")
+	if n.whole == "" && n.frac == "" || strings.Trim(n.whole+n.frac, "0123456789") != "" {
+		return "", false
 	}
-	body := s
-	sign := ""
-	if strings.HasPrefix(body, "-") || strings.HasPrefix(body, "+") {
-		sign, body = body[:1], body[1:]
-	}
-	scale := int64(1)
-	for _, mark := range []struct {
-		text string
-		by   int64
-	}{{"%", 100}, {"‰", 1000}} {
-		if t, ok := strings.CutSuffix(body, mark.text); ok {
-			body, scale = t, mark.by
-		} else if t, ok := strings.CutPrefix(body, mark.text); ok {
-			body, scale = t, mark.by
-		}
-	}
-	if scale != 1 && sign == "" && (strings.HasPrefix(body, "-") || strings.HasPrefix(body, "+")) {
-		sign, body = body[:1], body[1:]
-	}
-	if strings.HasSuffix(body, "-") || strings.HasSuffix(body, "+") {
-		if sign != "" {
-			return value{}, bad
-		}
-		sign, body = body[len(body)-1:], body[:len(body)-1]
-	}
-	exponent := ""
-	if i := strings.IndexAny(body, "eE"); i >= 0 {
-		body, exponent = body[:i], body[i+1:]
-		if d.Base == "decimal" || isInteger(d.Base) {
-			return value{}, bad
-		}
-		if ok, _ := regexp.MatchString(`^[+-]?\d{1,4}$`, exponent); !ok {
-			return value{}, bad
-		}
-	}
-	whole, frac, dotted := strings.Cut(body, point)
-	if dotted && isInteger(d.Base) {
-		return value{}, bad
-	}
-	if d.pattern != "" {
-		p, _ := parsePattern(d.pattern)
-		if !p.matches(sign, whole, frac, exponent, group, dotted, scale) {
-			return value{}, fmt.Errorf("%q does not look like %s", s, d.pattern)
-		}
-	} else if strings.Contains(body, group+group) || strings.HasPrefix(whole, group) && whole != "" || strings.HasSuffix(whole, group) {
-		return value{}, bad
-	}
-	whole, frac = strings.ReplaceAll(whole, group, ""), strings.ReplaceAll(frac, group, "")
-	if whole == "" && frac == "" || dotted && frac == "" && d.pattern != "" {
-		return value{}, bad
-	}
-	for _, c := range whole + frac {
-		if c < '0' || c > '9' {
-			return value{}, bad
-		}
-	}
-	lexical := sign + whole
-	if frac != "" {
-		if whole == "" {
+	lexical = n.sign + n.whole
+	if n.frac != "" {
+		if n.whole == "" {
 			lexical += "0"
 		}
-		lexical += "." + frac
+		lexical += "." + n.frac
 	}
-	text := lexical
-	if exponent != "" {
-		text += "e" + exponent
-		lexical += "e" + exponent
+	if n.exponent != "" {
+		lexical += "e" + n.exponent
 	}
-	num, ok := new(big.Rat).SetString(text)
+	if n.scale == 1 {
+		return lexical, true
+	}
+	x, ok := new(big.Rat).SetString(lexical)
 	if !ok {
-		return value{}, bad
+		return "", false
 	}
-	if scale != 1 {
-		num.Quo(num, big.NewRat(scale, 1))
-		lexical = decimalText(num)
-	}
-	if !inRange(d.Base, num) {
-		return value{}, bad
-	}
-	return value{lexical: lexical, num: num}, nil
+	x.Quo(x, big.NewRat(n.scale, 1))
+	digits, _ := x.FloatPrec()
+	return x.FloatString(digits), true
 }
 
-// decimalText writes a number that has a finite decimal expansion.
-func decimalText(n *big.Rat) string {
-	digits, _ := n.FloatPrec()
-	return n.FloatString(digits)
+// split splits a number at its signs, its exponent and its decimal character.
+func (f NumberFormat) split(s string) (n number, ok bool) {
+	if len(s) > 1000 {
+		return n, false
+	}
+	body := s
+	leadingSign := func() {
+		if strings.HasPrefix(body, "-") || strings.HasPrefix(body, "+") {
+			n.sign, body = body[:1], body[1:]
+		}
+	}
+	leadingSign()
+	n.scale = 1
+	for _, mark := range []struct {
+		text  string
+		scale int64
+	}{{"%", 100}, {"‰", 1000}} {
+		if t, ok := strings.CutSuffix(body, mark.text); ok {
+			body, n.scale = t, mark.scale
+		} else if t, ok := strings.CutPrefix(body, mark.text); ok {
+			body, n.scale = t, mark.scale
+		}
+	}
+	if n.scale != 1 && n.sign == "" {
+		leadingSign()
+	}
+	if strings.HasSuffix(body, "-") || strings.HasSuffix(body, "+") {
+		if n.sign != "" {
+			return n, false
+		}
+		n.sign, body = body[len(body)-1:], body[:len(body)-1]
+	}
+	if i := strings.IndexAny(body, "eE"); i >= 0 {
+		body, n.exponent = body[:i], body[i+1:]
+		if !exponentShape.MatchString(n.exponent) {
+			return n, false
+		}
+	}
+	n.whole, n.frac, n.dotted = strings.Cut(body, f.Decimal)
+	return n, true
 }
 
-func isInteger(base string) bool {
-	switch base {
-	case "byte", "int", "integer", "long", "negativeInteger", "nonNegativeInteger", "nonPositiveInteger", "positiveInteger", "short", "unsignedByte", "unsignedInt",
-		"unsignedLong", "unsignedShort":
-		return true
-	}
-	return false
-}
-
-func inRange(base string, n *big.Rat) bool {
-	between := func(lo, hi string) bool {
-		l, _ := new(big.Rat).SetString(lo)
-		h, _ := new(big.Rat).SetString(hi)
-		return n.Cmp(l) >= 0 && n.Cmp(h) <= 0
-	}
-	switch base {
-	case "byte":
-		return between("-128", "127")
-	case "short":
-		return between("-32768", "32767")
-	case "int":
-		return between("-2147483648", "2147483647")
-	case "long":
-		return between("-9223372036854775808", "9223372036854775807")
-	case "unsignedByte":
-		return between("0", "255")
-	case "unsignedShort":
-		return between("0", "65535")
-	case "unsignedInt":
-		return between("0", "4294967295")
-	case "unsignedLong":
-		return between("0", "18446744073709551615")
-	case "positiveInteger":
-		return n.Sign() > 0
-	case "nonNegativeInteger":
-		return n.Sign() >= 0
-	case "negativeInteger":
-		return n.Sign() < 0
-	case "nonPositiveInteger":
-		return n.Sign() <= 0
-	}
-	return true
-}
-
-// matches tells whether the parts of a number look like the pattern.
-func (p numberPattern) matches(sign, whole, frac, exponent, group string, dotted bool, scale int64) bool {
+// matches reports whether the parts of a number match the pattern.
+func (p *NumberPattern) matches(n number, group string) bool {
 	marks := p.prefix + p.suffix
 	switch {
-	case strings.Contains(marks, "%") != (scale == 100), strings.Contains(marks, "‰") != (scale == 1000):
+	case strings.Contains(marks, "%") != (n.scale == 100), strings.Contains(marks, "‰") != (n.scale == 1000):
 		return false
-	case (exponent != "") != (p.exponent > 0):
+	case (n.exponent != "") != (p.exponent > 0), len(strings.TrimLeft(n.exponent, "+-")) < p.exponent:
+		return false
+	case n.dotted != (n.frac != ""):
 		return false
 	}
-	if exponent != "" && len(strings.TrimLeft(exponent, "+-")) < p.exponent {
-		return false
-	}
-	// The whole part.
-	groups := []string{whole}
-	if group != "" {
-		groups = strings.Split(whole, group)
-	}
+	return p.matchesInteger(strings.Split(n.whole, group)) && p.matchesFraction(strings.Split(n.frac, group))
+}
+
+// matchesInteger reports whether the groups of digits before the point match the pattern.
+func (p *NumberPattern) matchesInteger(groups []string) bool {
 	n := 0
 	for i, g := range groups {
 		n += len(g)
 		switch {
 		case len(groups) == 1:
 			if p.primary > 0 && len(g) > p.primary {
-				return false // digits that should have been grouped
+				return false // should have been grouped
 			}
 		case p.primary == 0:
 			return false
@@ -260,28 +203,22 @@ func (p numberPattern) matches(sign, whole, frac, exponent, group string, dotted
 			return false
 		}
 	}
-	if n < p.minInt || p.exponent > 0 && n > max(p.maxInt, 1) {
-		return false
-	}
-	// The fraction.
-	if dotted != (frac != "") {
-		return false
-	}
-	parts := []string{frac}
-	if group != "" {
-		parts = strings.Split(frac, group)
-	}
-	n = 0
-	for i, g := range parts {
+	return n >= p.minInt && (p.exponent == 0 || n <= max(p.maxInt, 1))
+}
+
+// matchesFraction reports whether the groups of digits after the point match the pattern.
+func (p *NumberPattern) matchesFraction(groups []string) bool {
+	n := 0
+	for i, g := range groups {
 		n += len(g)
 		switch {
-		case len(parts) == 1:
+		case len(groups) == 1:
 			if p.fraction > 0 && len(g) > p.fraction {
 				return false
 			}
 		case p.fraction == 0:
 			return false
-		case i < len(parts)-1 && len(g) != p.fraction, i == len(parts)-1 && (len(g) == 0 || len(g) > p.fraction):
+		case i < len(groups)-1 && len(g) != p.fraction, i == len(groups)-1 && (len(g) == 0 || len(g) > p.fraction):
 			return false
 		}
 	}
