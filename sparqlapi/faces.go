@@ -5,70 +5,61 @@ import (
 	"strings"
 
 	"odarchive/sparqlapi/conneg"
-	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 
 	"github.com/go-chi/chi/v5"
 )
 
-// version answers a version IRI: its bytes, unless the client asks for the description or, as browsers do, for a page.
-// An extension after the id asks too: .ttl, .jsonld, .rdf, .nt, .html.
-func (o Options) version() http.Handler {
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		addVary(w.Header(), "Accept")
-		id, format := linkeddata.Extension(chi.URLParam(r, "id"))
-		if format != "" {
-			chi.RouteContext(r.Context()).URLParams.Add("id", id) // the last value wins
-		}
-		q := r.URL.Query()
-		if format == "" {
-			format = q.Get("format")
-		}
-		switch {
-		case q.Has("download"):
-		case format == "html" && o.UI != nil, format == "" && o.UI != nil && wantsPage(r):
-			return o.UI.Version(w, r)
-		case o.LinkedData != nil && (format != "" || linkeddata.WantsRDF(r, "application/octet-stream", "text/html")):
-			return o.LinkedData.Version(w, r, id, format)
-		}
-		o.File.ServeHTTP(w, r)
-		return nil
-	})
+// version answers a version IRI: with the bytes, unless the client asks for the description or, as browsers do, for a
+// page. An extension after the id asks too: .ttl, .jsonld, .rdf, .nt, .html.
+func (o Options) version(w http.ResponseWriter, r *http.Request) error {
+	addVary(w.Header(), "Accept")
+	id, format := linkeddata.Extension(target.Value(r, "id"))
+	q := r.URL.Query()
+	if format == "" {
+		format = q.Get("format")
+	}
+	switch {
+	case q.Has("download"):
+	case format == "html" && o.UI != nil, format == "" && o.UI != nil && wantsPage(r):
+		return o.UI.Version(w, r, id)
+	case o.LinkedData != nil && (format != "" || linkeddata.WantsRDF(r, "application/octet-stream", "text/html")):
+		return o.LinkedData.Version(w, r, id, format)
+	}
+	return o.Versions.Version(w, r, id)
 }
 
-// member answers a member's IRI: its bytes, or its description as version does. An extension asks for the description
-// only if there is a member without it and none with it, since files in an archive may be called so.
-func (o Options) member() http.Handler {
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		addVary(w.Header(), "Accept")
-		id, path, err := fileserve.MemberOf(r)
+// member answers a member's IRI: with the bytes, or with the description as version does. An extension asks for the
+// description only if there is a member without it and none with it, since a file in an archive may end in one.
+func (o Options) member(w http.ResponseWriter, r *http.Request) error {
+	addVary(w.Header(), "Accept")
+	id, path := target.Value(r, "id"), target.Value(r, "*")
+	if path == "" {
+		return problem.Newf(http.StatusNotFound, "No member given", "expected %s followed by the path of a file inside the version", r.URL.Path)
+	}
+	format := r.URL.Query().Get("format")
+	if whole, ext := linkeddata.Extension(path); ext != "" && format == "" {
+		named, err := o.Members.Listed(r.Context(), id, path)
 		if err != nil {
 			return err
 		}
-		format := r.URL.Query().Get("format")
-		if whole, ext := linkeddata.Extension(path); ext != "" && format == "" {
-			named, err := o.Member.Listed(r.Context(), id, path)
-			if err != nil {
-				return err
-			}
-			described, err := o.Member.Listed(r.Context(), id, whole)
-			if err != nil {
-				return err
-			}
-			if described && !named {
-				path, format = whole, ext
-			}
+		described, err := o.Members.Listed(r.Context(), id, whole)
+		if err != nil {
+			return err
 		}
-		switch {
-		case o.LinkedData == nil, r.URL.Query().Has("download"):
-		case format != "", wantsPage(r), linkeddata.WantsRDF(r, "application/octet-stream", "text/html"):
-			return o.LinkedData.Member(w, r, id, path, format)
+		if described && !named {
+			path, format = whole, ext
 		}
-		o.Member.ServeHTTP(w, r)
-		return nil
-	})
+	}
+	switch {
+	case o.LinkedData == nil, r.URL.Query().Has("download"):
+	case format != "", wantsPage(r), linkeddata.WantsRDF(r, "application/octet-stream", "text/html"):
+		return o.LinkedData.Member(w, r, id, path, format)
+	}
+	return o.Members.Member(w, r, id, path)
 }
 
 // dataset answers /dataset?url=: a page, or the description for clients that ask for RDF.
@@ -97,17 +88,14 @@ func openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// robots keeps crawlers of the web away from what costs much and from bytes that have an address of their own elsewhere.
 func robots(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "max-age=86400")
-	_, err := w.Write([]byte("User-agent: *\nDisallow: /get/\nDisallow: /api/v1/\nDisallow: /sparql\nDisallow: /console?\nDisallow: /diff\nDisallow: /describe\nDisallow: /timegate/\nDisallow: /timemap/\nDisallow: /cdx\nDisallow: /rdf-graph-store\nDisallow: /search?\n"))
-	return err
+	return writeLine(w, "User-agent: *\nDisallow: "+strings.Join(unwanted, "\nDisallow: "))
 }
 
-func alive(w http.ResponseWriter, _ *http.Request) error { return say(w, "ok") }
+func alive(w http.ResponseWriter, _ *http.Request) error { return writeLine(w, "ok") }
 
-func say(w http.ResponseWriter, line string) error {
+func writeLine(w http.ResponseWriter, line string) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := w.Write([]byte(line + "\n"))
 	return err
@@ -122,7 +110,7 @@ func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
 		problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", state).(*problem.Error)) // to people, too
 		return nil
 	}
-	return say(w, state)
+	return writeLine(w, state)
 }
 
 func notFound(_ http.ResponseWriter, r *http.Request) error {

@@ -1,6 +1,7 @@
 package sparqlapi_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
@@ -24,6 +25,7 @@ import (
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
+	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/term"
 
@@ -138,8 +140,8 @@ func (pages) Routes(r chi.Router) {
 		io.WriteString(w, strings.Repeat("<p>home</p>", 500))
 	})
 }
-func (pages) Version(w http.ResponseWriter, r *http.Request) error {
-	return say(w, "page of "+chi.URLParam(r, "id"))
+func (pages) Version(w http.ResponseWriter, _ *http.Request, id string) error {
+	return say(w, "page of "+id)
 }
 func (pages) Dataset(w http.ResponseWriter, r *http.Request) error {
 	return say(w, "page of "+r.URL.Query().Get("url"))
@@ -158,7 +160,7 @@ func say(w http.ResponseWriter, text string) error {
 func echo(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
-		fmt.Fprint(w, name, " ", r.Method, " ", chi.URLParam(r, "id"))
+		fmt.Fprint(w, name, " ", r.Method)
 	})
 }
 
@@ -177,7 +179,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 	o := sparqlapi.Options{
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Tell: true}},
 		Guard:  sparqlapi.NewGuard(token),
-		SPARQL: echo("sparql"), GraphStore: echo("graph store"), File: echo("file"), Member: fakeMembers{echo("member")}, Files: echo("files"), Memento: echo("memento"), CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
+		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
 		Changes: &changes.API{}, Related: &related.API{}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
@@ -208,9 +210,42 @@ func text(t testing.TB, res *http.Response) string {
 	return string(b)
 }
 
-// fakeMembers knows one member, a.csv.
-type fakeMembers struct{ http.Handler }
+// fakeFiles stands in for everything that serves bytes and time maps. It lists one member, a.csv.
+type fakeFiles struct{}
 
-func (fakeMembers) Listed(_ context.Context, _, path string) (bool, error) {
-	return path == "a.csv", nil
+func (fakeFiles) Version(w http.ResponseWriter, r *http.Request, id string) error {
+	return sayPlain(w, r, "file", id)
+}
+func (fakeFiles) Latest(w http.ResponseWriter, r *http.Request) error {
+	address, own, err := target.URL(r)
+	return cmp.Or(err, sayPlain(w, r, "latest", address, own.Encode()))
+}
+func (fakeFiles) Member(w http.ResponseWriter, r *http.Request, id, path string) error {
+	return sayPlain(w, r, "member", id, path)
+}
+func (fakeFiles) Listed(_ context.Context, _, path string) (bool, error) { return path == "a.csv", nil }
+func (fakeFiles) SPARQL(w http.ResponseWriter, r *http.Request) error {
+	return sayPlain(w, r, "zip of a query")
+}
+func (fakeFiles) Count(w http.ResponseWriter, r *http.Request) error { return sayPlain(w, r, "count") }
+func (fakeFiles) OfType(w http.ResponseWriter, r *http.Request) error {
+	return sayPlain(w, r, "zip of type", target.Value(r, "*"))
+}
+func (fakeFiles) ByID(w http.ResponseWriter, r *http.Request) error {
+	return sayPlain(w, r, "zip of ids")
+}
+func (fakeFiles) TimeGate(w http.ResponseWriter, r *http.Request) error {
+	return sayPlain(w, r, "time gate", target.Value(r, "*"))
+}
+func (fakeFiles) TimeMapLink(w http.ResponseWriter, r *http.Request) error {
+	return sayPlain(w, r, "time map in links", target.Value(r, "*"))
+}
+func (fakeFiles) TimeMapJSON(w http.ResponseWriter, r *http.Request) error {
+	return sayPlain(w, r, "time map in JSON", target.Value(r, "*"))
+}
+
+func sayPlain(w http.ResponseWriter, r *http.Request, what string, details ...string) error {
+	w.Header().Set("Content-Type", "text/plain")
+	_, err := fmt.Fprint(w, what, " ", r.Method, " ", strings.Join(details, " "))
+	return err
 }

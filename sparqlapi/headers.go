@@ -47,5 +47,5 @@ func readable(path, method string) bool {
 	if method != http.MethodPost {
 		return method == http.MethodGet || method == http.MethodHead
 	}
-	return slices.Contains([]string{"/sparql", "/get/files", "/get/files/sparql", "/api/v1/sparql", "/api/v1/get/files", "/api/v1/get/files/sparql"}, path)
+	return slices.Contains(postReads, path)
 }

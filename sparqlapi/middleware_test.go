@@ -14,6 +14,17 @@ import (
 	"odarchive/sparqlapi"
 )
 
+// sayVersion answers for every version with its handler.
+type sayVersion struct {
+	fakeFiles
+	http.Handler
+}
+
+func (s sayVersion) Version(w http.ResponseWriter, r *http.Request, _ string) error {
+	s.ServeHTTP(w, r)
+	return nil
+}
+
 func TestGeneratedTextIsPackedAndArchivedBytesAreNot(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("SELECT * WHERE { ?s ?p ?o }\n", 200)
@@ -25,7 +36,7 @@ func TestGeneratedTextIsPackedAndArchivedBytesAreNot(t *testing.T) {
 				io.WriteString(w, long)
 			})
 		}
-		o.SPARQL, o.File, o.CDX = say("application/sparql-results+json"), say("text/csv"), say("application/zip")
+		o.SPARQL, o.Versions, o.CDX = say("application/sparql-results+json"), sayVersion{Handler: say("text/csv")}, say("application/zip")
 	})
 	for _, c := range []struct {
 		path, accept, want string

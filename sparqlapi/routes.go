@@ -5,46 +5,79 @@ import (
 	"log/slog"
 	"net/http"
 
+	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/memento"
 	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
+	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/term"
 
 	"github.com/go-chi/chi/v5"
 )
 
-// Members serves the files inside versions, and knows which there are.
+// Versions serves the bytes of versions.
+type Versions interface {
+	Version(w http.ResponseWriter, r *http.Request, id string) error
+	Latest(w http.ResponseWriter, r *http.Request) error // of the URL that the path ends with
+}
+
+// Members serves the files inside versions.
 type Members interface {
-	http.Handler
+	Member(w http.ResponseWriter, r *http.Request, versionID, path string) error
+	// Listed reports whether a version is known to contain a file.
 	Listed(ctx context.Context, versionID, path string) (bool, error)
 }
 
-// Options of New. A nil handler leaves its routes out.
+// Zips serves zips of many versions.
+type Zips interface {
+	SPARQL(w http.ResponseWriter, r *http.Request) error
+	Count(w http.ResponseWriter, r *http.Request) error // what the zip of a query holds
+	OfType(w http.ResponseWriter, r *http.Request) error
+	ByID(w http.ResponseWriter, r *http.Request) error
+}
+
+// Mementos serves time gates and time maps (RFC 7089).
+type Mementos interface {
+	TimeGate(w http.ResponseWriter, r *http.Request) error
+	TimeMapLink(w http.ResponseWriter, r *http.Request) error
+	TimeMapJSON(w http.ResponseWriter, r *http.Request) error
+}
+
+var (
+	_ Versions = (*fileserve.Handler)(nil)
+	_ Members  = (*fileserve.Members)(nil)
+	_ Zips     = (*bundle.Handler)(nil)
+	_ Mementos = (*memento.Memento)(nil)
+)
+
+// Options of New. If a handler is nil, its routes are missing.
 type Options struct {
-	Log     *slog.Logger
+	Log     *slog.Logger  // nil discards
 	Errors  problem.Table // the program's sentinels
 	Guard   *Guard        // nil refuses every write
-	Rate    Rate          // of one client address; zero for none
-	Observe func(Event)   // metrics
+	Rate    Rate          // limit for one client address; the zero value means none
+	Observe func(Event)   // is called after each request, for metrics; may be nil
 
-	SPARQL     http.Handler // SPARQL 1.1 Protocol; asks Guard itself, because only it can tell an update
-	GraphStore http.Handler // Graph Store Protocol; GET and HEAD are open, the guard stands before the rest
-	File       http.Handler // bytes of a version: by id ({id}), by URL (the latest)
-	Member     Members      //  bytes of a file inside a version
-	Files      http.Handler // zips: of a query, a type, a list of ids; and what a query's zip will hold
-	Memento    http.Handler // time gates and time maps
+	SPARQL     http.Handler // SPARQL 1.1 Protocol; calls Guard itself, because only it can recognise an update
+	GraphStore http.Handler // Graph Store Protocol; all but GET and HEAD need Guard's leave
+	Versions   Versions
+	Members    Members
+	Zips       Zips
+	Mementos   Mementos
 	CDX        http.Handler
 	Metrics    http.Handler
-	Check      http.Handler // an order to read everything stored
-	Figures    http.Handler // of the archive, for programs
+	Check      http.Handler // starts a check of everything stored
+	Figures    http.Handler // figures of the archive, for programs
 	Changes    *changes.API
 	Related    *related.API
 	Control    *control.API
-	// Ready returns the state of the archive, and why it is not ready; nil: ready when it answers.
+	// Ready returns the state of the archive, and an error if it is not ready. If Ready is nil, it is always ready.
 	Ready func(context.Context) (state string, err error)
 
 	REST       *rest.API
@@ -52,16 +85,17 @@ type Options struct {
 	UI         UI
 }
 
-// UI is what the router asks of the pages.
+// UI serves pages for people.
 type UI interface {
 	Routes(chi.Router)
-	Version(w http.ResponseWriter, r *http.Request) error // the page of version {id}
+	Version(w http.ResponseWriter, r *http.Request, id string) error
 	Dataset(w http.ResponseWriter, r *http.Request) error // the page of /dataset?url=
 	Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Quad) error
+	// ErrorPage answers with a page, or returns false if the client wants none.
 	ErrorPage(w http.ResponseWriter, r *http.Request, e *problem.Error) bool
 }
 
-// New makes the whole HTTP face: middleware from the outside in, then the routes.
+// New returns the handler of all routes, with the middleware around them.
 func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -74,7 +108,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(hideSecret, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate))
+	r.Use(hideSecret, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate), target.Escaped)
 	r.NotFound(problem.Handler(notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -90,7 +124,7 @@ func (o Options) routes(r chi.Router) {
 			read(text, base+"/stats/datasetCountPerHost", a.StatsPerHost)
 			read(text, base+"/stats/fileTypeDistribution", a.StatsFileTypes)
 			read(text, base+"/get/dataset/*", a.DatasetByURL)
-			read(text, base+"/get/dataset/url/*", a.DatasetByNamedURL)
+			read(text, base+"/get/dataset/url/*", a.DatasetByURL)
 			read(text, base+"/get/dataset/id/{id}", a.DatasetByID)
 			read(text, base+"/get/dataset/type/*", a.DatasetsByType)
 			read(text, base+"/get/datasets/type/*", a.DatasetsByType)
@@ -103,18 +137,18 @@ func (o Options) routes(r chi.Router) {
 			write.Post(base+"/post/resources", problem.Handler(a.PostResources))
 			write.Post(base+"/crawl", problem.Handler(a.Crawl))
 		}
-		if o.File != nil {
-			serve(r, base+"/get/file/id/{id}", o.version(), "GET", "HEAD")
-			serve(r, base+"/get/file/*", o.File, "GET", "HEAD")
+		if o.Versions != nil {
+			read(r, base+"/get/file/id/{id}", o.version)
+			read(r, base+"/get/file/*", o.Versions.Latest)
 		}
-		if o.Member != nil {
-			serve(r, base+"/get/file/id/{id}/member/*", o.member(), "GET", "HEAD")
+		if o.Members != nil {
+			read(r, base+"/get/file/id/{id}/member/*", o.member)
 		}
-		if o.Files != nil {
-			serve(r, base+"/get/files/sparql", o.Files, "GET", "HEAD", "POST")
-			serve(r, base+"/get/files/sparql/count", o.Files, "GET", "HEAD", "POST")
-			serve(r, base+"/get/files/type/*", o.Files, "GET", "HEAD")
-			serve(r, base+"/get/files", o.Files, "POST")
+		if z := o.Zips; z != nil {
+			serve(r, base+"/get/files/sparql", problem.Handler(z.SPARQL), "GET", "HEAD", "POST")
+			serve(r, base+"/get/files/sparql/count", problem.Handler(z.Count), "GET", "HEAD", "POST")
+			read(r, base+"/get/files/type/*", z.OfType)
+			r.Post(base+"/get/files", problem.Handler(z.ByID))
 		}
 	}
 	if o.SPARQL != nil {
@@ -127,9 +161,10 @@ func (o Options) routes(r chi.Router) {
 			serve(r, path, o.Guard.Require(outlast.Handler(o.GraphStore)), "PUT", "POST", "DELETE")
 		}
 	}
-	if o.Memento != nil {
-		serve(r, "/timegate/*", o.Memento, "GET", "HEAD")
-		serve(r, "/timemap/*", compress(o.Memento), "GET", "HEAD")
+	if m := o.Mementos; m != nil {
+		read(r, "/timegate/*", m.TimeGate)
+		read(r.With(compress), "/timemap/link/*", m.TimeMapLink)
+		read(r.With(compress), "/timemap/json/*", m.TimeMapJSON)
 	}
 	if o.CDX != nil {
 		serve(r, "/cdx", compress(o.CDX), "GET", "HEAD")
@@ -138,7 +173,7 @@ func (o Options) routes(r chi.Router) {
 		text := r.With(compress)
 		read(text, "/describe", l.Describe)
 		read(text, "/activity/{id}", l.Minted)
-		read(text, "/graph/*", l.Minted)
+		read(text, "/graph/*", l.Graph)
 		read(text, "/crawler", l.Minted)
 		read(text, "/crawler.{ext}", l.Minted)
 		read(text, "/.well-known/void", l.VoID)
@@ -197,12 +232,20 @@ func (o Options) routes(r chi.Router) {
 	read(r, "/readyz", o.ready)
 }
 
-// read registers a handler that only reads.
+// postReads are the routes whose POST only reads, for questions that are too long for an address.
+var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/api/v1/sparql", "/api/v1/get/files", "/api/v1/get/files/sparql"}
+
+// unwanted are the paths that robots.txt asks crawlers of the web to leave alone: they are costly, or serve bytes that
+// have an address of their own elsewhere.
+var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/cdx", "/rdf-graph-store", "/search?"}
+
+// read registers a handler for GET and HEAD.
 func read(r chi.Router, pattern string, h func(http.ResponseWriter, *http.Request) error) {
 	r.Get(pattern, problem.Handler(h))
 	r.Head(pattern, problem.Handler(h))
 }
 
+// serve registers a handler for some methods.
 func serve(r chi.Router, pattern string, h http.Handler, methods ...string) {
 	for _, m := range methods {
 		r.Method(m, pattern, h)

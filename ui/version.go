@@ -9,8 +9,6 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
-
-	"github.com/go-chi/chi/v5"
 )
 
 type versionView struct {
@@ -29,15 +27,11 @@ type versionView struct {
 
 // versionPage answers GET /version?id=.
 func (u *UI) versionPage(w http.ResponseWriter, r *http.Request) error {
-	return u.version(w, r, r.URL.Query().Get("id"))
+	return u.Version(w, r, r.URL.Query().Get("id"))
 }
 
-// Version is the page of a version for people who follow its IRI with a browser; the id is the route's {id}.
-func (u *UI) Version(w http.ResponseWriter, r *http.Request) error {
-	return u.version(w, r, chi.URLParam(r, "id"))
-}
-
-func (u *UI) version(w http.ResponseWriter, r *http.Request, id string) error {
+// Version answers with the page of a version, for people who follow its IRI with a browser.
+func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 	_, n, ok := ns.SplitVersionID(id)
 	if !ok {
 		return problem.Newf(http.StatusNotFound, "Unknown version", "%q is no version id: expected 24 hexadecimal digits, _ and a number", id)

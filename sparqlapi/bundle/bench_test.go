@@ -54,7 +54,7 @@ func BenchmarkZip(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			if _, err := f.Write(w.bytes[e.VersionIRI]); err != nil {
+			if _, err := f.Write(w.bytes[mint.Version(e.ID)]); err != nil {
 				return err
 			}
 		}
@@ -109,26 +109,24 @@ func BenchmarkHundredThousand(b *testing.B) {
 	list := make([]Entry, 100_000)
 	for i := range list {
 		e := some[i%len(some)]
-		v := archive.Stored{URL: fmt.Sprintf("http://h%d.example/d/%d.csv", i%300, i), FileName: fmt.Sprintf("%d.csv", i), Type: "text/csv", At: e.Modified}
-		ref, _, err := w.store.Stat(e.SHA256) // as the archive does for every entry
+		ref, _, err := w.store.Stat(e.Ref.SHA256) // as the archive does for every entry
 		if err != nil {
 			b.Fatal(err)
 		}
-		v.Ref = ref
-		list[i] = EntryOf(&v, fmt.Sprintf("%sapi/v1/get/file/id/%024x_0", base, i))
+		list[i].Stored = archive.Stored{ID: fmt.Sprintf("%024x_0", i), URL: fmt.Sprintf("http://h%d.example/d/%d.csv", i%300, i), FileName: fmt.Sprintf("%d.csv", i), Type: "text/csv", At: e.At, Ref: ref}
 	}
 	for b.Loop() {
 		start := time.Now()
 		used := cputime.Used()
 		entries := append([]Entry(nil), list...)
 		for i := range entries {
-			ref, _, err := w.store.Stat(entries[i].SHA256)
+			ref, _, err := w.store.Stat(entries[i].Ref.SHA256)
 			if err != nil {
 				b.Fatal(err)
 			}
-			entries[i].DeflateSize, entries[i].Layout = ref.DeflateSize, ref.Layout
+			entries[i].Ref.DeflateSize, entries[i].Ref.Layout = ref.DeflateSize, ref.Layout
 		}
-		p, err := New(entries, Meta{Base: base})
+		p, err := New(entries, Meta{Base: mint.Base})
 		if err != nil {
 			b.Fatal(err)
 		}

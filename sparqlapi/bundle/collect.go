@@ -3,37 +3,31 @@ package bundle
 import (
 	"context"
 	"iter"
+	"net/http"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/xsd"
 )
 
-// Rows of an answer to a query. A row is valid until the next one; unbound columns are empty keys. An error ends them.
+// Rows are the rows of a query's answer. A row is valid until the next one; unbound columns are empty keys. An error ends
+// the rows.
 type Rows = iter.Seq2[[]term.Key, error]
 
-// Archive knows versions. Both may be called concurrently.
-type Archive interface {
-	// Find gives the entries that addresses stand for, in their order: the IRI or id of a version, or the IRI of a file in it; the URL or id of a resource,
-	// for its latest version. Where it knows none the entry has no VersionIRI; where it cannot give the bytes, LeftOut says why.
-	Find(ctx context.Context, addresses []string) ([]Entry, error)
-	// OfType gives the latest versions of a media type, or of the kind that a short word like "csv" stands for.
-	OfType(ctx context.Context, mediaType string) ([]Entry, error)
-}
-
-// collector gathers entries, each version once.
+// collector gathers entries, each file once.
 type collector struct {
-	archive Archive
+	finder
 	limit   int
 	entries []Entry
 }
 
-// add takes entries over, without what was not found.
+// add appends the entries that have an ID. It takes the slice over. More than limit entries are a problem of status 413.
 func (c *collector) add(entries []Entry) error {
-	entries = keep(entries, func(e *Entry) bool { return e.VersionIRI != "" })
+	entries = keep(entries, func(e *Entry) bool { return e.ID != "" })
 	if c.entries == nil {
 		c.entries = entries
 	} else {
@@ -45,20 +39,20 @@ func (c *collector) add(entries []Entry) error {
 	if c.entries = unique(c.entries); len(c.entries) <= c.limit {
 		return nil
 	}
-	return problem.Newf(413, "Too many versions", "a zip holds at most %d versions; select fewer", c.limit)
+	return problem.Newf(http.StatusRequestEntityTooLarge, "Too many versions", "a zip holds at most %d versions; select fewer", c.limit)
 }
 
-// unique drops the entries whose version stands in them already.
+// unique drops repeated entries, in place.
 func unique(entries []Entry) []Entry {
 	seen := make(map[string]struct{}, len(entries))
 	return keep(entries, func(e *Entry) bool {
 		before := len(seen)
-		seen[e.VersionIRI] = struct{}{}
+		seen[e.key()] = struct{}{}
 		return len(seen) > before
 	})
 }
 
-// keep is slices.DeleteFunc the other way round, without copying entries that stay where they are.
+// keep is slices.DeleteFunc with the opposite condition, and without copying entries to where they already are.
 func keep(entries []Entry, stays func(*Entry) bool) []Entry {
 	n := 0
 	for i := range entries {
@@ -74,18 +68,19 @@ func keep(entries []Entry, stays func(*Entry) bool) []Entry {
 	return entries[:n]
 }
 
-// lookUpAtOnce is how many addresses are looked up in one pass: in a large archive a pass costs less for each of many.
+// lookUpAtOnce is how many addresses are looked up in one pass: in a large archive, looking up more at once costs less
+// for each.
 const lookUpAtOnce = 1 << 17
 
-// Collect gives the versions that rows name in any column: a version, or a file inside one, by its IRI, a resource by its URL, which stands for
-// its latest version. Each version comes once, in the order of the rows. More than limit are a problem of status 413;
-// 0 is no limit.
-func Collect(ctx context.Context, rows Rows, a Archive, limit int) ([]Entry, error) {
-	c := &collector{archive: a, limit: limit}
-	var asked recent
+// Collect returns the versions that rows name in any column: a version, or a file inside one, by its IRI below mint's
+// base, or a resource by its URL, which means its latest version. Each comes once, in the order of the rows. More than
+// limit are a problem of status 413; 0 means no limit.
+func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int) ([]Entry, error) {
+	c := &collector{finder: finder{a, mint}, limit: limit}
+	var recent recentKeys
 	var addresses []string
 	lookUp := func() error {
-		found, err := a.Find(ctx, addresses)
+		found, err := c.find(ctx, addresses)
 		addresses = addresses[:0]
 		if err != nil {
 			return err
@@ -98,7 +93,7 @@ func Collect(ctx context.Context, rows Rows, a Archive, limit int) ([]Entry, err
 		}
 		for _, k := range row {
 			address, ok := addressOf(k)
-			if !ok || asked.lately(k) {
+			if !ok || recent.seen(k) {
 				continue
 			}
 			if addresses = append(addresses, address); len(addresses) < lookUpAtOnce {
@@ -115,17 +110,18 @@ func Collect(ctx context.Context, rows Rows, a Archive, limit int) ([]Entry, err
 	return unique(c.entries), nil
 }
 
-// recent knows some of the keys that came lately: what stands in every row, as a type does, is looked up once.
-type recent [256]term.Key
+// recentKeys remembers some recent keys, so that a term that is in every row, such as a type, is looked up once.
+type recentKeys [256]term.Key
 
-func (r *recent) lately(k term.Key) bool {
+// seen reports whether k is remembered, and remembers it.
+func (r *recentKeys) seen(k term.Key) bool {
 	i := xxhash.Sum64String(string(k)) % uint64(len(r))
 	again := r[i] == k
 	r[i] = k
 	return again
 }
 
-// addressOf gives what may be an address: an IRI, or a string that is an absolute web address.
+// addressOf returns the value of a term that may be an address: an IRI, or a string that is an absolute web address.
 func addressOf(k term.Key) (string, bool) {
 	switch k.Kind() {
 	case term.KindIRI:

@@ -76,17 +76,21 @@ func manifest(w *bufio.Writer, p *Plan) {
 		b = append(b, "\n    {"...)
 		b = e.text(b, `"name": `, e.Name)
 		b = e.text(b, `, "url": `, e.URL)
-		b = e.text(b, `, "version": `, e.VersionIRI)
+		if e.plain {
+			b = put(b, `, "version": "`, p.versions, e.ID, `"`)
+		} else {
+			b = appendJSON(append(b, `, "version": `...), p.iri(e))
+		}
 		b = append(b, ", "...)
 		b = append(b, `"sha256": "`...)
-		b = hex.AppendEncode(b, e.SHA256[:])
+		b = hex.AppendEncode(b, e.Ref.SHA256[:])
 		b = append(b, `", "md5": "`...)
-		b = hex.AppendEncode(b, e.MD5[:])
+		b = hex.AppendEncode(b, e.Ref.MD5[:])
 		b = append(b, `", "size": `...)
-		b = strconv.AppendInt(b, e.Size, 10)
-		b = e.text(b, `, "type": `, e.MediaType)
+		b = strconv.AppendInt(b, e.Ref.Size, 10)
+		b = e.text(b, `, "type": `, e.Type)
 		b = append(b, `, "time": "`...)
-		b = appendInstant(b, e.Modified)
+		b = appendInstant(b, e.At)
 		b = append(b, `"}`...)
 		w.Write(b)
 	}
@@ -106,7 +110,7 @@ func (p *Plan) appendLeftOut(b []byte) []byte {
 		}
 		b = append(b, "\n    {"...)
 		b = member(b, "", "url", e.URL, ", ")
-		b = member(b, "", "version", e.VersionIRI, ", ")
+		b = member(b, "", "version", p.iri(e), ", ")
 		b = member(b, "", "why", e.LeftOut, "}")
 	}
 	return append(b, "\n  ],\n"...)
@@ -180,32 +184,32 @@ func metadata(w *bufio.Writer, p *Plan) {
 	var b []byte
 	for i := range p.entries {
 		e := &p.entries[i]
-		url, version, mediaType, name := e.URL, e.VersionIRI, e.MediaType, e.Name
+		url, prefix, id, mediaType, name := e.URL, p.versions, e.ID, e.Type, e.Name // prefix and id make the IRI
 		if !e.plain {
-			url, version, mediaType, name = iri(url), iri(version), turtleEscapes.Replace(validText(mediaType)), relative(name)
+			url, prefix, id, mediaType, name = iri(url), "", iri(p.iri(e)), turtleEscapes.Replace(validText(mediaType)), relative(name)
 		}
 		if e.Member != nil {
-			b = put(b[:0], "\n<", version, "> a prov:Entity ;\n\tdct:isPartOf <", iri(e.Member.Of), "> ;\n\tdct:identifier \"")
+			b = put(b[:0], "\n<", id, "> a prov:Entity ;\n\tdct:isPartOf <", iri(p.mint.Version(e.ID)), "> ;\n\tdct:identifier \"")
 		} else {
-			b = put(b[:0], "\n<", url, "> dct:hasVersion <", version, "> .\n<", version, "> a prov:Entity ;\n\tdct:isVersionOf <", url, "> ;\n\tdct:identifier \"")
+			b = put(b[:0], "\n<", url, "> dct:hasVersion <", prefix, id, "> .\n<", prefix, id, "> a prov:Entity ;\n\tdct:isVersionOf <", url, "> ;\n\tdct:identifier \"")
 		}
-		b = hex.AppendEncode(b, e.MD5[:])
-		b = appendInstant(put(b, "\" ;\n\tdct:issued \""), e.Modified)
+		b = hex.AppendEncode(b, e.Ref.MD5[:])
+		b = appendInstant(put(b, "\" ;\n\tdct:issued \""), e.At)
 		b = put(b, "\"^^xsd:dateTime ;\n\tdcat:byteSize ")
-		b = strconv.AppendInt(b, e.Size, 10)
-		if e.MediaType != "" {
+		b = strconv.AppendInt(b, e.Ref.Size, 10)
+		if e.Type != "" {
 			b = put(b, " ;\n\tdcat:mediaType \"", mediaType, "\"")
 		}
-		b = put(b, " ;\n\tdcat:downloadURL <", version, ">, <./", name, "> ;\n",
+		b = put(b, " ;\n\tdcat:downloadURL <", prefix, id, ">, <./", name, "> ;\n",
 			"\tspdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ; spdx:checksumValue \"")
-		b = hex.AppendEncode(b, e.SHA256[:])
+		b = hex.AppendEncode(b, e.Ref.SHA256[:])
 		w.Write(put(b, "\"^^xsd:hexBinary ] .\n"))
 	}
 	for i := range p.leftOut { // a version has no part whose bytes are here: what is said of it is why
 		e := &p.leftOut[i]
-		b = put(b[:0], "\n<", iri(e.VersionIRI), "> a prov:Entity")
+		b = put(b[:0], "\n<", iri(p.iri(e)), "> a prov:Entity")
 		if e.Member != nil {
-			b = put(b, " ;\n\tdct:isPartOf <", iri(e.Member.Of), ">")
+			b = put(b, " ;\n\tdct:isPartOf <", iri(p.mint.Version(e.ID)), ">")
 		}
 		w.Write(put(b, " ;\n\t<", arc.Fault, "> \"", turtleEscapes.Replace(validText(e.LeftOut)), "\" .\n"))
 	}

@@ -1,13 +1,12 @@
-// Package bundle serves many versions as one zip that is known before its first byte: length, ETag and every range.
+// Package bundle serves many versions as one zip whose length, ETag and ranges are known before its first byte.
 //
-// The entries of the zip are the deflate segments of the content store behind one another; nothing is compressed or held
-// in memory while the zip is written. Plan works the lengths out, Serve answers a request (Range, If-Range, HEAD), and
-// WriteTo writes to a file. The first two entries are made from the list of entries itself: manifest.json and metadata.ttl.
-// The same entries make the same bytes, so a download can be resumed after any time. Files whose bytes cannot be had any
-// more are left out, and both documents name them with the reason.
+// A zip's entries are the stored deflate segments of the versions, one after another: nothing is compressed, and nothing
+// but the list of entries is held in memory. New plans the zip, Plan.Serve answers a request for it (Range, If-Range,
+// HEAD), and Plan.WriteTo writes it to a file. The first two entries, manifest.json and metadata.ttl, describe the
+// others. The same entries make the same bytes, so a download can be resumed at any later time. Files whose bytes are
+// not available are left out, and both documents name them with the reason.
 //
-// Collect finds the versions that an answer to a query names, and Handler has the routes for them. What knows versions
-// (Archive) and what runs queries (Querier) are given to it.
+// Collect finds the versions that the rows of a query name, and Handler has the routes.
 package bundle
 
 import (
@@ -19,68 +18,59 @@ import (
 	"odarchive/crawler/archive/content"
 )
 
-// Entry is one version in a zip.
+// Entry is one file of a zip: a stored version, or a file inside one.
 type Entry struct {
-	Name        string // path in the zip; Plan makes it safe and unique, and makes one where it is empty
-	URL         string // of the resource
-	VersionIRI  string // each version stands once in a zip
-	MediaType   string
-	SHA256      [32]byte
-	MD5         [16]byte
-	CRC32       uint32
-	Size        int64     // raw bytes
-	DeflateSize int64     // as content.Ref has it
-	Layout      uint64    // as content.Ref has it
-	Modified    time.Time // of the version
-	Member      *Member   // where the entry is a file inside a version; VersionIRI is the member's then
-	LeftOut     string    // one sentence on why the bytes cannot be had: the zip names the entry without holding it
-	plain       bool      // nothing in name, URL, IRI and type has to be escaped anywhere
+	archive.Stored         // the version; for a member, Type and Ref describe the member, and Ref has no layout
+	Name           string  // path in the zip; New makes one if it is empty, and makes it safe and unique
+	Member         *Member // nil unless the entry is a file inside the version
+	LeftOut        string  // if not empty, one sentence on why the bytes are not available: the zip only names the entry
+	plain          bool    // a version whose texts need no escaping in any document
 }
 
-// Member is a file inside a version that is an archive. It is unpacked when it is sent, and stands in the zip as it is.
+// Member is a file inside a version that is an archive. It is unpacked when it is sent, and is stored uncompressed in the
+// zip.
 type Member struct {
-	Of    string                  // IRI of the version
-	Write func(w io.Writer) error // writes its bytes, the same each time
+	Path  string                  // inside the version
+	Write func(w io.Writer) error // writes the bytes, the same each time
 }
 
-// EntryOf makes the entry of a version that is stored.
-func EntryOf(s *archive.Stored, iri string) Entry {
-	return Entry{
-		Name: Name(s.URL, s.N, s.FileName), URL: s.URL, VersionIRI: iri, MediaType: s.Type,
-		SHA256: s.Ref.SHA256, MD5: s.Ref.MD5, CRC32: s.Ref.CRC32, Size: s.Ref.Size, DeflateSize: s.Ref.DeflateSize, Layout: s.Ref.Layout,
-		Modified: s.At,
+// key identifies the file: each is in a zip once.
+func (e *Entry) key() string {
+	if e.Member == nil {
+		return e.ID
 	}
+	return e.ID + "/" + e.Member.Path
 }
 
-// Meta is what a zip says about itself. It is part of its bytes, so nothing in it may change between two downloads of
-// the same thing.
+// Meta is what a zip says about itself. It is part of the zip's bytes, so it must not change between two downloads of the
+// same zip.
 type Meta struct {
 	Title string // for people
-	Query string // that selected the entries, "" for none
-	Base  string // IRI of the archive
+	Query string // the query that selected the entries, "" for none
+	Base  string // IRI of the archive, below which the IRIs of versions are minted
 }
 
 // Contents is the content store.
 type Contents interface {
 	// Deflated opens the segments of a file in one layout.
 	Deflated(sha [32]byte, layout uint64) (*content.Deflated, error)
-	// Hold keeps layouts readable until it is released.
+	// Hold keeps all layouts readable until release is called.
 	Hold() (release func())
 }
 
 var _ Contents = (*content.Store)(nil)
 
-// bytes that an entry's data takes in the zip.
+// dataSize returns the length of the entry's data in the zip.
 func (e *Entry) dataSize() int64 {
 	if e.Member != nil {
-		return e.Size
+		return e.Ref.Size
 	}
-	return e.DeflateSize + int64(len(content.Tail))
+	return e.Ref.DeflateSize + int64(len(content.Tail))
 }
 
-// modified is the time in the zip: seconds, not before 1980, where the format begins.
+// modified returns the entry's time in the zip: in whole seconds, and not before 1980, where the format begins.
 func (e *Entry) modified() time.Time {
-	t := e.Modified.UTC().Truncate(time.Second)
+	t := e.At.UTC().Truncate(time.Second)
 	if first := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC); t.Before(first) {
 		return first
 	}

@@ -10,14 +10,16 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strings"
 
+	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
-// Querier runs a SELECT query and calls f with its rows while they come. Errors, and a query that is no SELECT, come
-// back as problems (sparqlapi/problem) of status 400.
+// Querier runs queries.
 type Querier interface {
+	// Select runs a SELECT query and calls f once with its rows, which are computed as f ranges over them. An invalid
+	// query, and one that is not a SELECT, is a problem of status 400.
 	Select(ctx context.Context, query string, f func(Rows) error) error
 }
 
@@ -26,9 +28,9 @@ type Handler struct {
 	Archive  Archive
 	Contents Contents
 	Queries  Querier
-	Base     string // IRI of the archive
-	Limit    int    // versions in one zip; 0 for a million
-	MaxBody  int64  // bytes of a request's body; 0 for 16 MiB
+	Mint     ns.Mint
+	Limit    int   // versions in one zip; 0 means a million
+	MaxBody  int64 // bytes of a request's body; 0 means 16 MiB
 	Log      *slog.Logger
 }
 
@@ -37,6 +39,10 @@ const (
 	defaultMaxBody = 16 << 20
 )
 
+func (h *Handler) collector() *collector {
+	return &collector{finder: finder{h.Archive, h.Mint}, limit: h.limit()}
+}
+
 func (h *Handler) limit() int {
 	if h.Limit > 0 {
 		return h.Limit
@@ -44,67 +50,46 @@ func (h *Handler) limit() int {
 	return defaultLimit
 }
 
-// ServeHTTP serves all routes: .../get/files/sparql, .../get/files/sparql/count, .../get/files/type/{TYPE} and
-// .../get/files.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_, rest, _ := strings.Cut(r.URL.Path, "/get/files")
-	switch {
-	case rest == "/sparql":
-		h.SPARQL().ServeHTTP(w, r)
-	case rest == "/sparql/count":
-		h.Count().ServeHTTP(w, r)
-	case strings.HasPrefix(rest, "/type/"):
-		h.Type("/get/files/type/").ServeHTTP(w, r)
-	case rest == "":
-		h.IDs().ServeHTTP(w, r)
-	default:
-		problem.Write(w, r, problem.New(http.StatusNotFound, "No such page", "zips are below /get/files/sparql and /get/files/type/"))
+// SPARQL answers GET and POST /get/files/sparql with a zip of the versions that the query selects.
+func (h *Handler) SPARQL(w http.ResponseWriter, r *http.Request) error {
+	query, err := h.query(w, r)
+	if err != nil {
+		return err
 	}
+	return h.serve(w, r, Meta{Query: query}, h.selected(query))
 }
 
-// SPARQL serves /get/files/sparql: the versions that the query q selects.
-func (h *Handler) SPARQL() http.Handler {
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		query, err := h.query(w, r)
-		if err != nil {
-			return err
-		}
-		return h.serve(w, r, Meta{Query: query, Base: h.Base}, h.selected(query))
-	})
-}
-
-// Count serves /get/files/sparql/count: what the zip of a query would hold, as JSON.
-func (h *Handler) Count() http.Handler {
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		query, err := h.query(w, r)
-		if err != nil {
-			return err
-		}
-		plan, err := h.plan(r.Context(), Meta{Query: query, Base: h.Base}, h.selected(query))
-		if err != nil {
-			return err
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-cache")
-		_, err = fmt.Fprintf(w, "{\"files\": %d, \"bytes\": %d, \"zipBytes\": %d, \"leftOut\": %d}\n", len(plan.entries), plan.rawSize, plan.size, len(plan.leftOut))
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		return nil
-	})
+// Count answers GET and POST /get/files/sparql/count: how many files the zip of a query holds, and its sizes, as JSON.
+func (h *Handler) Count(w http.ResponseWriter, r *http.Request) error {
+	query, err := h.query(w, r)
+	if err != nil {
+		return err
+	}
+	plan, err := h.plan(r.Context(), Meta{Query: query}, h.selected(query))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, err = fmt.Fprintf(w, "{\"files\": %d, \"bytes\": %d, \"zipBytes\": %d, \"leftOut\": %d}\n", len(plan.entries), plan.rawSize, plan.size, len(plan.leftOut))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return nil
 }
 
 func (h *Handler) selected(query string) func(context.Context) ([]Entry, error) {
 	return func(ctx context.Context) (entries []Entry, err error) {
 		err = h.Queries.Select(ctx, query, func(rows Rows) error {
-			entries, err = Collect(ctx, rows, h.Archive, h.limit())
+			entries, err = Collect(ctx, rows, h.Archive, h.Mint, h.limit())
 			return err
 		})
 		return entries, err
 	}
 }
 
-// query of a request: the parameter q (or query, as SPARQL clients say), in the address or a form; or the body itself.
+// query returns the query of a request: the parameter q (or query, as SPARQL clients send it) of the address or of a form,
+// or the body itself.
 func (h *Handler) query(w http.ResponseWriter, r *http.Request) (string, error) {
 	if r.Method == http.MethodPost {
 		body, err := h.body(w, r)
@@ -156,59 +141,53 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// Type serves /get/files/type/{TYPE}: the latest versions of one media type. The prefix is what stands before the type.
-func (h *Handler) Type(prefix string) http.Handler {
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		_, mediaType, _ := strings.Cut(r.URL.Path, prefix)
-		if mediaType == "" {
-			return problem.New(http.StatusNotFound, "No type given", "expected "+prefix+" followed by a media type, such as text/csv")
-		}
-		return h.serve(w, r, Meta{Title: "All files of type " + mediaType, Base: h.Base}, func(ctx context.Context) ([]Entry, error) {
-			entries, err := h.Archive.OfType(ctx, mediaType)
-			if err != nil {
-				return nil, err
-			}
-			c := collector{archive: h.Archive, limit: h.limit()}
-			err = c.add(entries)
-			return c.entries, err
-		})
-	})
-}
-
-// IDs serves POST /get/files: a JSON array of ids, of versions or of resources. What is not known is a problem of status
-// 404 that names it.
-func (h *Handler) IDs() http.Handler {
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		body, err := h.body(w, r)
+// OfType answers GET /get/files/type/{TYPE} with a zip of the latest versions of one media type.
+func (h *Handler) OfType(w http.ResponseWriter, r *http.Request) error {
+	mediaType := target.Value(r, "*")
+	if mediaType == "" {
+		return problem.Newf(http.StatusNotFound, "No type given", "expected %s followed by a media type, such as text/csv", r.URL.Path)
+	}
+	return h.serve(w, r, Meta{Title: "All files of type " + mediaType}, func(ctx context.Context) ([]Entry, error) {
+		c := h.collector()
+		entries, err := c.ofType(ctx, mediaType)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var ids []string
-		if err := json.Unmarshal(body, &ids); err != nil {
-			return problem.New(http.StatusBadRequest, "Not a list of ids", `post a JSON array of ids, such as ["5f1e…_0", "5f1e…_1"]`)
-		}
-		return h.serve(w, r, Meta{Base: h.Base}, func(ctx context.Context) ([]Entry, error) { return h.byID(ctx, ids) })
+		err = c.add(entries)
+		return c.entries, err
 	})
 }
 
-func (h *Handler) byID(ctx context.Context, ids []string) ([]Entry, error) {
-	found, err := h.Archive.Find(ctx, ids)
+// ByID answers POST /get/files, a JSON array of ids of versions or resources, with a zip of them. An unknown id is a
+// problem of status 404 that names it.
+func (h *Handler) ByID(w http.ResponseWriter, r *http.Request) error {
+	body, err := h.body(w, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range found {
-		if found[i].VersionIRI == "" {
-			return nil, problem.Newf(http.StatusNotFound, "Unknown id", "no version and no resource has the id %q", ids[i])
+	var ids []string
+	if err := json.Unmarshal(body, &ids); err != nil {
+		return problem.New(http.StatusBadRequest, "Not a list of ids", `post a JSON array of ids, such as ["5f1e…_0", "5f1e…_1"]`)
+	}
+	return h.serve(w, r, Meta{}, func(ctx context.Context) ([]Entry, error) {
+		c := h.collector()
+		found, err := c.find(ctx, ids)
+		if err != nil {
+			return nil, err
 		}
-	}
-	c := collector{archive: h.Archive, limit: h.limit()}
-	err = c.add(found)
-	return c.entries, err
+		for i := range found {
+			if found[i].ID == "" {
+				return nil, problem.Newf(http.StatusNotFound, "Unknown id", "no version and no resource has the id %q", ids[i])
+			}
+		}
+		err = c.add(found)
+		return c.entries, err
+	})
 }
 
-// serve finds the entries and sends their zip.
+// serve sends the zip of the entries that find returns.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, meta Meta, find func(context.Context) ([]Entry, error)) error {
-	release := h.Contents.Hold() // before anybody asks for sizes
+	release := h.Contents.Hold() // before find reads sizes and layouts
 	defer release()
 	plan, err := h.plan(r.Context(), meta, find)
 	if err != nil {
@@ -223,6 +202,7 @@ func (h *Handler) plan(ctx context.Context, meta Meta, find func(context.Context
 	if err != nil {
 		return nil, err
 	}
+	meta.Base = h.Mint.Base
 	plan, err := New(entries, meta)
 	if errors.Is(err, ErrEmpty) {
 		return nil, problem.New(http.StatusNotFound, "Nothing to download",

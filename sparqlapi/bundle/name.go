@@ -21,8 +21,17 @@ const (
 	maxName    = 230 // bytes
 )
 
-// Name of version n of a resource: host/path-of-url/N-filename.
-func Name(resource string, n int, fileName string) string {
+// nameOf returns a safe name for an entry, which others may have too.
+func nameOf(e *Entry) string {
+	name := versionName(e.URL, e.N, e.FileName)
+	if e.Member != nil {
+		return memberName(name, e.Member.Path)
+	}
+	return name
+}
+
+// versionName returns the name of version n of a resource: host/path-of-url/N-filename.
+func versionName(resource string, n int, fileName string) string {
 	if name, ok := plainName(resource, n, fileName); ok {
 		return name
 	}
@@ -48,8 +57,8 @@ func slowName(resource string, n int, fileName string) string {
 	return safe(append(parts, strconv.Itoa(n)+"-"+fileName))
 }
 
-// MemberName is the name of a file inside a version, whose own name is given: in a folder beside it.
-func MemberName(version, path string) string {
+// memberName returns the name of a file inside a version, given the version's name: in a folder beside it.
+func memberName(version, path string) string {
 	return safe(strings.Split(version+"_/"+strings.Trim(path, "/"), "/"))
 }
 
@@ -143,7 +152,7 @@ func isDevice(p string) bool {
 	return len(n) == 1 && n >= "0" && n <= "9" || n == "¹" || n == "²" || n == "³"
 }
 
-// plainName is Name for the addresses and file names that most have, in which nothing has to be replaced; it takes a
+// plainName is versionName for the addresses and file names that most have, in which nothing has to be replaced; it takes a
 // tenth of the time.
 func plainName(resource string, n int, fileName string) (string, bool) {
 	_, rest, ok := strings.Cut(resource, "://")
@@ -202,14 +211,14 @@ func isPlainPart(p string) bool {
 // nameAll makes the names of the entries safe and different from each other, also for file systems that do not tell
 // upper from lower case, and from the folders in other names. What is taken is known by a hash: where two differ in
 // spite of that, one gets a longer name than it needs.
-func nameAll(entries []Entry) {
+func nameAll(entries []Entry, iri func(*Entry) string) {
 	folders := make(map[uint64]struct{})
 	taken := make([]uint64, len(entries))
 	for i := range entries {
 		e := &entries[i]
 		switch {
 		case e.Name == "":
-			e.Name = Name(e.URL, 0, "")
+			e.Name = nameOf(e)
 		case !isPlain(e.Name):
 			e.Name = safe(strings.Split(e.Name, "/"))
 		}
@@ -228,7 +237,7 @@ func nameAll(entries []Entry) {
 		}
 	}
 	if !areDifferent(taken, folders) {
-		rename(entries, folders)
+		rename(entries, iri, folders)
 	}
 }
 
@@ -249,7 +258,7 @@ func areDifferent(names []uint64, folders map[uint64]struct{}) bool {
 }
 
 // rename gives another name to every entry whose name is taken by a folder or by an entry before it.
-func rename(entries []Entry, folders map[uint64]struct{}) {
+func rename(entries []Entry, iri func(*Entry) string, folders map[uint64]struct{}) {
 	files := make(map[uint64]struct{}, len(entries))
 	for i := range entries {
 		e := &entries[i]
@@ -261,7 +270,7 @@ func rename(entries []Entry, folders map[uint64]struct{}) {
 				files[h] = struct{}{}
 				break
 			}
-			e.Name = distinct(e.Name, e.VersionIRI, n)
+			e.Name = distinct(e.Name, iri(e), n)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"odarchive/crawler/archive"
+	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -19,6 +21,8 @@ var ErrEmpty = errors.New("no version is selected")
 // goroutines.
 type Plan struct {
 	meta     Meta
+	mint     ns.Mint
+	versions string // what the IRI of every version begins with
 	entries  []Entry
 	leftOut  []Entry
 	made     []file  // manifest and metadata
@@ -36,7 +40,8 @@ var documents = [...]document{manifest, metadata}
 // New settles a zip of the entries. It takes them over, drops those whose version stands in them already, and gives
 // them safe and unique names. No entries: ErrEmpty; none but those that are left out: a problem of status 422.
 func New(entries []Entry, meta Meta) (*Plan, error) {
-	p := &Plan{meta: meta}
+	p := &Plan{meta: meta, mint: ns.Mint{Base: meta.Base}}
+	p.versions = p.mint.Version("")
 	entries = keep(unique(entries), func(e *Entry) bool {
 		if e.LeftOut != "" {
 			p.leftOut = append(p.leftOut, *e)
@@ -47,18 +52,19 @@ func New(entries []Entry, meta Meta) (*Plan, error) {
 	case len(entries) > 0:
 	case len(p.leftOut) > 0:
 		return nil, problem.Newf(http.StatusUnprocessableEntity, "Nothing that is selected can be unpacked",
-			"files that are selected: %d, and none can be had; the first is %s: %s", len(p.leftOut), p.leftOut[0].VersionIRI, p.leftOut[0].LeftOut)
+			"files that are selected: %d, and none can be had; the first is %s: %s", len(p.leftOut), p.iri(&p.leftOut[0]), p.leftOut[0].LeftOut)
 	default:
 		return nil, ErrEmpty
 	}
-	nameAll(entries)
+	nameAll(entries, p.iri)
 	p.entries, p.offsets = entries, make([]int64, len(entries))
+	plainBase := isPlainASCII(meta.Base)
 	for i := range entries {
 		e := &entries[i]
-		e.plain = isPlainASCII(e.URL) && isPlainASCII(e.VersionIRI) && isPlainASCII(e.MediaType) && isPlainASCII(e.Name)
-		p.rawSize += e.Size
-		if e.Modified.After(p.modified) {
-			p.modified = e.Modified
+		e.plain = plainBase && e.Member == nil && isPlainASCII(e.ID) && isPlainASCII(e.URL) && isPlainASCII(e.Type) && isPlainASCII(e.Name)
+		p.rawSize += e.Ref.Size
+		if e.At.After(p.modified) {
+			p.modified = e.At
 		}
 	}
 	p.makeDocuments()
@@ -83,7 +89,7 @@ func New(entries []Entry, meta Meta) (*Plan, error) {
 
 // makeDocuments settles the first entries, and the tag: each runs through all entries, so they run beside one another.
 func (p *Plan) makeDocuments() {
-	newest := Entry{Modified: p.modified}
+	newest := Entry{Stored: archive.Stored{At: p.modified}}
 	var running sync.WaitGroup
 	p.made = make([]file, len(documents))
 	for i, name := range []string{manifestName, metadataName} {
@@ -105,9 +111,19 @@ func (p *Plan) makeDocuments() {
 func (p *Plan) hash() string {
 	sum := sha256.New()
 	var b []byte
-	text := func(s string) {
-		b = binary.AppendUvarint(b, uint64(len(s)))
-		b = append(b, s...)
+	text := func(parts ...string) {
+		n := 0
+		for _, s := range parts {
+			n += len(s)
+		}
+		b = put(binary.AppendUvarint(b, uint64(n)), parts...)
+	}
+	iri := func(e *Entry) {
+		if e.Member == nil {
+			text(p.versions, e.ID) // not p.iri: that would allocate
+		} else {
+			text(p.iri(e))
+		}
 	}
 	text("odarchive bundle 2") // raise the number with every change of how the bytes are made
 	text(p.meta.Base)
@@ -117,18 +133,18 @@ func (p *Plan) hash() string {
 		e := &p.entries[i]
 		text(e.Name)
 		text(e.URL)
-		text(e.VersionIRI)
-		text(e.MediaType)
-		b = append(b, e.SHA256[:]...)
-		b = append(b, e.MD5[:]...)
-		b = binary.AppendUvarint(b, uint64(e.DeflateSize))
-		b = binary.AppendUvarint(b, e.Layout)
-		b = binary.AppendVarint(b, e.Modified.UnixMilli())
+		iri(e)
+		text(e.Type)
+		b = append(b, e.Ref.SHA256[:]...)
+		b = append(b, e.Ref.MD5[:]...)
+		b = binary.AppendUvarint(b, uint64(e.Ref.DeflateSize))
+		b = binary.AppendUvarint(b, e.Ref.Layout)
+		b = binary.AppendVarint(b, e.At.UnixMilli())
 		sum.Write(b)
 		b = b[:0]
 	}
 	for i := range p.leftOut {
-		text(p.leftOut[i].VersionIRI)
+		iri(&p.leftOut[i])
 		text(p.leftOut[i].LeftOut)
 	}
 	sum.Write(b)
@@ -148,6 +164,14 @@ func (p *Plan) listed(i int) file {
 	return p.file(i - len(p.made))
 }
 
+// iri returns the IRI of an entry's version or member.
+func (p *Plan) iri(e *Entry) string {
+	if e.Member != nil {
+		return p.mint.Member(e.ID, e.Member.Path)
+	}
+	return p.versions + e.ID
+}
+
 // file is the entry i as the zip's structures have it.
 func (p *Plan) file(i int) file {
 	e := &p.entries[i]
@@ -155,7 +179,7 @@ func (p *Plan) file(i int) file {
 	if e.Member != nil {
 		method = methodStore
 	}
-	return file{name: e.Name, method: method, crc: e.CRC32, size: e.Size, packed: e.dataSize(), offset: p.offsets[i], modified: e.modified()}
+	return file{name: e.Name, method: method, crc: e.Ref.CRC32, size: e.Ref.Size, packed: e.dataSize(), offset: p.offsets[i], modified: e.modified()}
 }
 
 // Entries of the zip, with their final names. They are the plan's own.

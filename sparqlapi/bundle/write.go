@@ -111,50 +111,50 @@ func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch [
 	}
 	if e := &p.entries[i]; e.Member != nil {
 		out.skip = skip - headSize
-		return scratch, writeMember(out, e)
+		return scratch, p.writeMember(out, e)
 	}
 	if skip-headSize < f.packed-int64(len(content.Tail)) {
 		if err := p.writeBody(out, c, &p.entries[i], skip-headSize); err != nil {
 			return scratch, err
 		}
-		skip = headSize + p.entries[i].DeflateSize
+		skip = headSize + p.entries[i].Ref.DeflateSize
 	}
-	out.skip = skip - headSize - p.entries[i].DeflateSize
+	out.skip = skip - headSize - p.entries[i].Ref.DeflateSize
 	_, err := out.Write([]byte(content.Tail))
 	return scratch, err
 }
 
 // writeMember unpacks a member, and compares it with what was planned.
-func writeMember(out *section, e *Entry) error {
+func (p *Plan) writeMember(out *section, e *Entry) error {
 	sum := &meter{}
 	err := e.Member.Write(io.MultiWriter(sum, out))
 	if errors.Is(err, errDone) {
 		return errDone
 	}
-	if err == nil && (sum.size != e.Size || sum.crc != e.CRC32) {
+	if err == nil && (sum.size != e.Ref.Size || sum.crc != e.Ref.CRC32) {
 		err = errors.New("it unpacks to other bytes than before")
 	}
 	if err != nil {
-		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+		return &EntryError{Name: e.Name, Version: p.iri(e), Err: err}
 	}
 	return nil
 }
 
 func (p *Plan) writeBody(out *section, c Contents, e *Entry, from int64) error {
-	d, err := c.Deflated(e.SHA256, e.Layout)
+	d, err := c.Deflated(e.Ref.SHA256, e.Ref.Layout)
 	if err != nil {
-		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+		return &EntryError{Name: e.Name, Version: p.iri(e), Err: err}
 	}
 	defer d.Close()
-	if d.Size() != e.DeflateSize {
-		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: errors.New("its stored size has changed")}
+	if d.Size() != e.Ref.DeflateSize {
+		return &EntryError{Name: e.Name, Version: p.iri(e), Err: errors.New("its stored size has changed")}
 	}
 	if _, err := d.Seek(from, io.SeekStart); err != nil {
-		return &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+		return &EntryError{Name: e.Name, Version: p.iri(e), Err: err}
 	}
 	if _, err := d.WriteTo(out); err != nil {
 		if errors.Is(err, content.ErrDamaged) || errors.Is(err, content.ErrNotFound) {
-			err = &EntryError{Name: e.Name, Version: e.VersionIRI, Err: err}
+			err = &EntryError{Name: e.Name, Version: p.iri(e), Err: err}
 		}
 		return err
 	}

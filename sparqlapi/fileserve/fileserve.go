@@ -20,22 +20,23 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/byterange"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
-
-	"github.com/go-chi/chi/v5"
 )
 
-// Archive knows versions; ok == false for what it does not know.
+// Archive finds versions. An unknown one is an error that wraps archive.ErrNotFound.
 type Archive interface {
-	// Version by its id, "{ID}_{N}".
-	Version(ctx context.Context, id string) (v catalog.Version, ok bool, err error)
-	// Latest version of a resource URL.
-	Latest(ctx context.Context, url string) (v catalog.Version, ok bool, err error)
+	// Version returns the version with an id, "{ID}_{N}".
+	Version(ctx context.Context, id string) (catalog.Version, error)
+	// Latest returns the latest version of a resource URL that is not an error page.
+	Latest(ctx context.Context, url string) (catalog.Version, error)
 }
+
+var _ Archive = (*archive.Archive)(nil)
 
 // Contents is the content store.
 type Contents interface {
@@ -45,7 +46,7 @@ type Contents interface {
 
 var _ Contents = (*content.Store)(nil)
 
-// Handler serves .../get/file/id/{id} and .../get/file/{URL}.
+// Handler serves the bytes of versions.
 type Handler struct {
 	Archive  Archive
 	Contents Contents
@@ -56,52 +57,33 @@ type Handler struct {
 	Log *slog.Logger
 }
 
-// ServeHTTP serves both routes; a router that has {id} names the version by it.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	problem.Handler(h.serve)(w, r)
+// Version answers GET /get/file/id/{id} with the bytes of the version that has the id.
+func (h *Handler) Version(w http.ResponseWriter, r *http.Request, id string) error {
+	v, err := h.Archive.Version(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return h.send(w, r, v, true)
 }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
-	if id := idOf(r); id != "" {
-		v, ok, err := h.Archive.Version(r.Context(), id)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return problem.Newf(http.StatusNotFound, "Unknown version", "this archive has no version with the id %q", id)
-		}
-		return h.Send(w, r, v, true)
-	}
-	address, _, err := target.Of(r, "/get/file/")
+// Latest answers GET /get/file/{URL} with the bytes of the URL's latest version.
+func (h *Handler) Latest(w http.ResponseWriter, r *http.Request) error {
+	address, _, err := target.URL(r)
 	if err != nil {
 		return err
 	}
-	v, ok, err := h.Archive.Latest(r.Context(), address)
+	v, err := h.Archive.Latest(r.Context(), address)
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return problem.Newf(http.StatusNotFound, "Unknown file", "this archive has no version of %s", address)
 	}
 	if h.IRI != nil {
 		w.Header().Set("Content-Location", h.IRI(v.ID))
 	}
-	return h.Send(w, r, v, false)
+	return h.send(w, r, v, false)
 }
 
-// idOf is the version id of a request; a #column never reaches a server, an extension was cut off by the router.
-func idOf(r *http.Request) string {
-	if c := chi.RouteContext(r.Context()); c != nil {
-		if id := c.URLParam("id"); id != "" {
-			return id
-		}
-	}
-	_, id, _ := strings.Cut(r.URL.Path, "/get/file/id/")
-	return id
-}
-
-// Send answers with a version's bytes. fixed says that the address always gives this version.
-func (h *Handler) Send(w http.ResponseWriter, r *http.Request, v catalog.Version, fixed bool) error {
+// send answers with a version's bytes. fixed reports whether the address always names this version.
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, v catalog.Version, fixed bool) error {
 	if err := h.headers(w, r, v, fixed); err != nil {
 		return err
 	}

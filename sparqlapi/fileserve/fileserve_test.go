@@ -18,10 +18,14 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/kv"
+
+	"github.com/go-chi/chi/v5"
 )
 
 type fixture struct {
@@ -47,7 +51,15 @@ func newFixture(t *testing.T) *fixture {
 			h.Set("Memento-Datetime", v.At.Format(http.TimeFormat))
 			return nil
 		}}
-	f.server = httptest.NewServer(h)
+	r := chi.NewRouter()
+	r.Use(problem.Use(problem.Options{Table: problem.Table{{Err: archive.ErrNotFound, Status: 404}}}), target.Escaped)
+	for _, root := range []string{"", "/api/v1"} {
+		r.Handle(root+"/get/file/id/{id}", problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+			return h.Version(w, r, target.Value(r, "id"))
+		}))
+		r.Handle(root+"/get/file/*", problem.Handler(h.Latest))
+	}
+	f.server = httptest.NewServer(r)
 	t.Cleanup(func() { f.server.Close(); f.store.Close(); db.Close() })
 	return f
 }
@@ -63,15 +75,17 @@ func (f *fixture) add(t *testing.T, v catalog.Version, data []byte) {
 	f.latest[v.URL] = v.ID
 }
 
-func (f *fixture) Version(_ context.Context, id string) (catalog.Version, bool, error) {
+func (f *fixture) Version(_ context.Context, id string) (catalog.Version, error) {
 	if id == "broken" {
-		return catalog.Version{}, false, errors.New("the disk is on fire")
+		return catalog.Version{}, errors.New("the disk is on fire")
 	}
-	v, ok := f.versions[id]
-	return v, ok, nil
+	if v, ok := f.versions[id]; ok {
+		return v, nil
+	}
+	return catalog.Version{}, fmt.Errorf("version %s: %w", id, archive.ErrNotFound)
 }
 
-func (f *fixture) Latest(ctx context.Context, url string) (catalog.Version, bool, error) {
+func (f *fixture) Latest(ctx context.Context, url string) (catalog.Version, error) {
 	return f.Version(ctx, f.latest[url])
 }
 

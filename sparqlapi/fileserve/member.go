@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -43,18 +41,9 @@ type Members struct {
 	IRI     func(versionID string) string
 }
 
-// ServeHTTP is http.Handler.
-func (h *Members) ServeHTTP(w http.ResponseWriter, r *http.Request) { problem.Handler(h.serve)(w, r) }
-
-func (h *Members) serve(w http.ResponseWriter, r *http.Request) error {
-	id, path, err := MemberOf(r)
-	if err != nil {
-		return err
-	}
+// Member answers GET /get/file/id/{id}/member/{path} with the bytes of the file at a path inside a version.
+func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string) error {
 	m, err := h.Archive.Member(r.Context(), id, path)
-	if errors.Is(err, archive.ErrNotFound) {
-		return problem.Newf(http.StatusNotFound, "Unknown member", "version %q of this archive has no member %q", id, path)
-	}
 	if err != nil {
 		return err
 	}
@@ -102,16 +91,6 @@ func (h *Members) Listed(ctx context.Context, versionID, path string) (bool, err
 		return false, nil
 	}
 	return err == nil && m.Listed, err
-}
-
-// MemberOf reads the id of a version and a member's path from a request's address.
-func MemberOf(r *http.Request) (id, path string, err error) {
-	_, rest, _ := strings.Cut(r.URL.EscapedPath(), "/get/file/id/")
-	id, raw, _ := strings.Cut(rest, "/member/")
-	if path, err = url.PathUnescape(raw); err != nil || path == "" {
-		return id, path, problem.Newf(http.StatusNotFound, "Unknown member", "%q is no path of a member", raw)
-	}
-	return id, path, nil
 }
 
 func (h *Members) headers(w http.ResponseWriter, part catalog.Version, etag string) {

@@ -18,6 +18,10 @@ import (
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/web/spool"
 	"odarchive/ns"
+	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // archives are versions by id, whose bytes are at hand.
@@ -81,7 +85,13 @@ func membersOf(t *testing.T, body string) (get func(path string, header ...strin
 		t.Fatal(err)
 	}
 	a := &archives{map[string][]byte{aVersion: []byte(body)}, map[string]*inspect.Inside{aVersion: in}}
-	server := httptest.NewServer(&Members{Archive: a, Spool: files, Slots: make(chan struct{}, 1)})
+	h := &Members{Archive: a, Spool: files, Slots: make(chan struct{}, 1)}
+	r := chi.NewRouter()
+	r.Use(problem.Use(problem.Options{Table: problem.Table{{Err: archive.ErrNotFound, Status: 404}}}), target.Escaped)
+	r.Handle("/api/v1/get/file/id/{id}/member/*", problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		return h.Member(w, r, target.Value(r, "id"), target.Value(r, "*"))
+	}))
+	server := httptest.NewServer(r)
 	t.Cleanup(func() {
 		server.Close()
 		if memory, disk := files.Usage(); memory != 0 || disk != 0 {

@@ -27,8 +27,6 @@ type Options struct {
 	// Base is the endpoint's own IRI without a final slash ("http://localhost:8080/rdf-graph-store"). Graphs that are
 	// named by the address of the request get an IRI below it.
 	Base string
-	// Path is the endpoint's path in requests, where it is not that of Base (behind a proxy that cuts paths).
-	Path string
 	// Authorize tells whether a request may write: nil, or the error that is answered. Without it nobody may.
 	Authorize func(*http.Request) error
 	// MaxBody is the most bytes of a request's body, also after decompression; default 32 MiB. A body is held in
@@ -52,17 +50,9 @@ type Handler struct {
 // New makes the endpoint. Base must be an absolute IRI.
 func New(store *triplestore.Store, o Options) (*Handler, error) {
 	o.Base = strings.TrimSuffix(o.Base, "/")
-	u, err := url.Parse(o.Base)
-	if err == nil {
-		err = iri.Check(o.Base)
-	}
-	if err != nil {
+	if err := iri.Check(o.Base); err != nil {
 		return nil, fmt.Errorf("graphstore: base: %w", err)
 	}
-	if o.Path == "" {
-		o.Path = u.EscapedPath()
-	}
-	o.Path = strings.TrimSuffix(o.Path, "/")
 	if o.MaxBody <= 0 {
 		o.MaxBody = DefaultMaxBody
 	}
@@ -74,7 +64,8 @@ func New(store *triplestore.Store, o Options) (*Handler, error) {
 
 const allowed = "GET, HEAD, PUT, POST, DELETE, OPTIONS"
 
-// ServeHTTP answers a request.
+// ServeHTTP answers a request. The router's wildcard "*", as the client escaped it, is the address below the endpoint;
+// see target.Escaped.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	problem.Write(w, r, h.serve(w, r))
 }
@@ -99,7 +90,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := h.authorize(r); err != nil {
 		return err
 	}
-	if r.Method == http.MethodPost && h.isEndpoint(r) && r.URL.RawQuery == "" {
+	if r.Method == http.MethodPost && r.PathValue("*") == "" && r.URL.RawQuery == "" {
 		return h.create(w, r)
 	}
 	g, err := h.target(r)
@@ -139,23 +130,15 @@ func (h *Handler) target(r *http.Request) (term.Key, error) {
 		return term.IRI(graphs[0]), nil
 	case query.Has("default"):
 		return "", nil
-	case h.isEndpoint(r):
+	case r.PathValue("*") == "":
 		return "", problem.New(http.StatusBadRequest, "Which graph?", "name one with ?graph=IRI or ?default, or by an address below this one")
 	}
 	return h.direct(r)
 }
 
-func (h *Handler) isEndpoint(r *http.Request) bool {
-	return strings.TrimSuffix(r.URL.EscapedPath(), "/") == h.o.Path
-}
-
 // direct is the graph named by the request's own address.
 func (h *Handler) direct(r *http.Request) (term.Key, error) {
-	rest, ok := strings.CutPrefix(r.URL.EscapedPath(), h.o.Path+"/")
-	if !ok {
-		return "", problem.Newf(http.StatusNotFound, "No graph here", "graphs are found below %s/", h.o.Base)
-	}
-	name := h.o.Base + "/" + rest
+	name := h.o.Base + "/" + r.PathValue("*")
 	if r.URL.RawQuery != "" {
 		name += "?" + r.URL.RawQuery
 	}

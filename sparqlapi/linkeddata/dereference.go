@@ -8,6 +8,7 @@ import (
 
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/term"
 )
 
@@ -44,24 +45,23 @@ func (l *LinkedData) Member(w http.ResponseWriter, r *http.Request, id, path, fo
 	return l.describe(w, r, l.o.Mint.Member(id, path), format)
 }
 
-// Minted answers GET of every other IRI below the base: fetches, graphs, the crawler. An extension chooses the syntax.
+// Minted answers GET of the IRIs below the base that have no handler of their own: fetches and the crawler. An extension
+// chooses the syntax.
 func (l *LinkedData) Minted(w http.ResponseWriter, r *http.Request) error {
-	path := strings.TrimPrefix(r.URL.EscapedPath(), "/")
-	format := r.URL.Query().Get("format")
-	iri := l.o.Mint.Base + path
-	if strings.HasPrefix(path, "graph/") {
-		if r.URL.RawQuery != "" && format == "" {
-			iri += "?" + r.URL.RawQuery // a portal's address may have a query of its own
-		}
-		return l.graph(w, r, iri, format)
-	} else if rest, ext := Extension(path); ext != "" {
-		iri, format = l.o.Mint.Base+rest, ext
+	path, format := Extension(strings.TrimPrefix(r.URL.EscapedPath(), "/"))
+	if format == "" {
+		format = r.URL.Query().Get("format")
 	}
-	return l.describe(w, r, iri, format)
+	return l.describe(w, r, l.o.Mint.Base+path, format)
 }
 
-// graph leads from a named graph to its content: programs to the Graph Store, people to a query.
-func (l *LinkedData) graph(w http.ResponseWriter, r *http.Request, iri, format string) error {
+// Graph answers GET /graph/{IRI}: it redirects from a named graph to its content, programs to the Graph Store and people
+// to a query.
+func (l *LinkedData) Graph(w http.ResponseWriter, r *http.Request) error {
+	iri, format := l.o.Mint.Graph(r.PathValue("*")), r.URL.Query().Get("format")
+	if r.URL.RawQuery != "" && format == "" {
+		iri += "?" + r.URL.RawQuery // a portal's address may have a query of its own
+	}
 	w.Header().Add("Vary", "Accept")
 	f, err := choose(r, format, l.o.Page != nil)
 	if err != nil {
@@ -127,12 +127,12 @@ func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []
 		w.Header().Add("Vary", "Accept")
 		path, format := Extension(r.URL.Path)
 		document, html := ns.Vocabulary, html
-		switch name := strings.Trim(strings.TrimPrefix(path, "/ns"), "/"); name {
+		switch name, _ := Extension(strings.Trim(target.Value(r, "*"), "/")); name {
 		case "csvw", "":
 		case "shapes":
 			document, html = ns.Shapes, l.document("Shapes of the archive's triples")
 		default:
-			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "there are /ns/csvw and /ns/shapes, not /ns/%s", name)
+			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "there are /ns/csvw and /ns/shapes, not %s", path)
 		}
 		if format == "" {
 			format = r.URL.Query().Get("format")

@@ -24,9 +24,12 @@ import (
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/linkeddata/internal/shacl"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
+
+	"github.com/go-chi/chi/v5"
 )
 
 var mint = ns.Mint{Base: "http://archive.example/"}
@@ -109,7 +112,12 @@ func get(h func(http.ResponseWriter, *http.Request) error, address, accept strin
 		r.Header.Set("Accept", accept)
 	}
 	rec := httptest.NewRecorder()
-	problem.Handler(h)(rec, r)
+	router := chi.NewRouter()
+	router.Use(target.Escaped)
+	for _, pattern := range []string{"/graph/*", "/ns/*", "/*"} {
+		router.Get(pattern, problem.Handler(h))
+	}
+	router.ServeHTTP(rec, r)
 	return rec.Result()
 }
 
@@ -378,11 +386,11 @@ func TestAGraphLeadsToItsContentAndDocumentsHavePages(t *testing.T) {
 		}})
 	path := strings.TrimPrefix(iri, base)
 	for accept, want := range map[string]string{"text/turtle": "/rdf-graph-store?graph=" + url.QueryEscape(iri), "text/html": "/console?query="} {
-		if res := get(l.Minted, path, accept); res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), want) {
+		if res := get(l.Graph, path, accept); res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), want) {
 			t.Errorf("%s: %d to %s", accept, res.StatusCode, res.Header.Get("Location"))
 		}
 	}
-	if res := get(l.Minted, "/graph/http://other.example/", "text/turtle"); res.StatusCode != 404 {
+	if res := get(l.Graph, "/graph/http://other.example/", "text/turtle"); res.StatusCode != 404 {
 		t.Errorf("an unknown graph: %d", res.StatusCode)
 	}
 	for address, h := range map[string]func(http.ResponseWriter, *http.Request) error{"/.well-known/void": l.VoID, "/catalog": l.Catalog, "/ns/shapes": l.Vocabulary(nil)} {

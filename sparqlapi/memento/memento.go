@@ -9,21 +9,26 @@ package memento
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 )
 
-// Archive lists what is kept of a resource.
+// Archive lists versions.
 type Archive interface {
-	// TimeMap gives the versions of a resource URL, oldest first; none where the URL is not known.
-	TimeMap(ctx context.Context, url string) ([]catalog.Version, error)
+	// Versions returns the versions of a resource URL, oldest first. An unknown URL is an error that wraps
+	// archive.ErrNotFound.
+	Versions(ctx context.Context, url string) ([]catalog.Version, error)
 }
+
+var _ Archive = (*archive.Archive)(nil)
 
 // Memento has the routes. The zero Mint makes relative IRIs and is of no use.
 type Memento struct {
@@ -33,52 +38,37 @@ type Memento struct {
 	Pages int
 }
 
-const (
-	timeGate = "/timegate/"
-	mapLink  = "/timemap/link/"
-	mapJSON  = "/timemap/json/"
+const defaultPage = 5000
 
-	defaultPage = 5000
-)
-
-// ServeHTTP serves /timegate/{URL}, /timemap/link/{URL} and /timemap/json/{URL}.
-func (m *Memento) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := m.timeGate
-	switch path := strings.TrimPrefix(r.URL.EscapedPath(), "/api/v1"); {
-	case strings.HasPrefix(path, mapLink):
-		h = m.timeMapLink
-	case strings.HasPrefix(path, mapJSON):
-		h = m.timeMapJSON
-	case !strings.HasPrefix(path, timeGate):
-		h = func(http.ResponseWriter, *http.Request) error {
-			return problem.New(http.StatusNotFound, "No such page", "there are /timegate/, /timemap/link/ and /timemap/json/, each followed by a URL")
-		}
-	}
-	problem.Handler(h)(w, r)
+// list returns the mementos of a URL: its versions that are not error pages, oldest first.
+func (m *Memento) list(ctx context.Context, url string) ([]catalog.Version, error) {
+	all, err := m.Archive.Versions(ctx, url)
+	return slices.DeleteFunc(all, func(v catalog.Version) bool { return v.ErrorPage != "" }), err
 }
 
-// versions of the resource that a request names.
-func (m *Memento) versions(r *http.Request, prefix string) (address string, list []catalog.Version, err error) {
-	address, _, err = target.Of(r, prefix)
+// requested returns the mementos of the URL in the request's path, at least one, and the URL as the archive spells it.
+func (m *Memento) requested(r *http.Request) (address string, list []catalog.Version, err error) {
+	address, _, err = target.URL(r)
 	if err != nil {
 		return "", nil, err
 	}
-	list, err = m.Archive.TimeMap(r.Context(), address)
+	list, err = m.list(r.Context(), address)
 	if err != nil {
 		return "", nil, err
 	}
 	if len(list) == 0 {
 		return "", nil, problem.Newf(http.StatusNotFound, "No mementos", "this archive has no version of %s", address)
 	}
-	return list[0].URL, list, nil // as the archive spells it
+	return list[0].URL, list, nil
 }
 
-// timeGate redirects to the version that was current at Accept-Datetime, else to the latest (RFC 7089 §4.1, pattern 2.1).
-func (m *Memento) timeGate(w http.ResponseWriter, r *http.Request) error {
+// TimeGate answers GET /timegate/{URL}: it redirects to the version that was current at Accept-Datetime, or to the latest
+// version if there is no such header (RFC 7089 §4.1, pattern 2.1).
+func (m *Memento) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Add("Vary", "accept-datetime")
 	h.Set("Cache-Control", "no-cache")
-	address, list, err := m.versions(r, timeGate)
+	address, list, err := m.requested(r)
 	if err != nil {
 		return err
 	}
@@ -114,7 +104,7 @@ func At(list []catalog.Version, t time.Time) int {
 
 // Links writes the Memento headers of a version: Memento-Datetime, and its relations.
 func (m *Memento) Links(ctx context.Context, h http.Header, v catalog.Version) error {
-	list, err := m.Archive.TimeMap(ctx, v.URL)
+	list, err := m.list(ctx, v.URL)
 	if err != nil {
 		return err
 	}

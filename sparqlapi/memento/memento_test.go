@@ -8,26 +8,34 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
+
+	"github.com/go-chi/chi/v5"
 )
 
-type archive map[string][]catalog.Version
+type fakeArchive map[string][]catalog.Version
 
-func (a archive) TimeMap(_ context.Context, url string) ([]catalog.Version, error) {
-	return a[url], nil
+func (a fakeArchive) Versions(_ context.Context, url string) ([]catalog.Version, error) {
+	if list, ok := a[url]; ok {
+		return slices.Clone(list), nil
+	}
+	return nil, fmt.Errorf("resource %s: %w", url, archive.ErrNotFound)
 }
 
 var start = time.Date(2026, 11, 1, 12, 0, 0, 500e6, time.UTC)
 
 // world has one resource with n versions, a day apart.
-func world(url string, n int) (*Memento, archive) {
-	a := archive{}
+func world(url string, n int) (*Memento, fakeArchive) {
+	a := fakeArchive{}
 	for i := range n {
 		a[url] = append(a[url], catalog.Version{ID: ns.VersionID("0123456789abcdef01234567", i), URL: url, N: i, At: start.AddDate(0, 0, i)})
 	}
@@ -41,7 +49,13 @@ func get(t *testing.T, m *Memento, path string, header ...string) (*http.Respons
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	m.ServeHTTP(w, r)
+	router := chi.NewRouter()
+	router.Use(problem.Use(problem.Options{Table: problem.Table{{Err: archive.ErrNotFound, Status: 404}}}), target.Escaped)
+	router.NotFound(problem.Handler(func(http.ResponseWriter, *http.Request) error { return problem.New(404, "No route", "") }))
+	router.Get("/timegate/*", problem.Handler(m.TimeGate))
+	router.Get("/timemap/link/*", problem.Handler(m.TimeMapLink))
+	router.Get("/timemap/json/*", problem.Handler(m.TimeMapJSON))
+	router.ServeHTTP(w, r)
 	body, _ := io.ReadAll(w.Result().Body)
 	return w.Result(), string(body)
 }
@@ -195,5 +209,20 @@ func TestAStrangersAddressCannotBreakOutOfAHeader(t *testing.T) {
 		if strings.ContainsAny(v, "\r\n") || strings.Count(v, "<") != 1 || strings.Count(v, ">") != 1 {
 			t.Errorf("Link: %q", v)
 		}
+	}
+}
+
+func TestAnErrorPageIsNoMemento(t *testing.T) {
+	t.Parallel()
+	m, a := world(trees, 3)
+	a[trees][2].ErrorPage = "it says not found"
+	if res, _ := get(t, m, "/timegate/"+trees); !strings.HasSuffix(res.Header.Get("Location"), "_1") {
+		t.Errorf("the time gate leads to %s", res.Header.Get("Location"))
+	}
+	for i := range a[trees] {
+		a[trees][i].ErrorPage = "it says not found"
+	}
+	if res, body := get(t, m, "/timemap/link/"+trees); res.StatusCode != 404 {
+		t.Errorf("nothing but error pages: %d %s", res.StatusCode, body)
 	}
 }

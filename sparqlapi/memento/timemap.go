@@ -31,7 +31,7 @@ type page struct {
 }
 
 // pageOf reads which page is wanted.
-func (m *Memento) pageOf(r *http.Request, prefix string) (p page, err error) {
+func (m *Memento) pageOf(r *http.Request) (p page, err error) {
 	from := 0
 	r, position := takePage(r)
 	if position != "" {
@@ -39,7 +39,7 @@ func (m *Memento) pageOf(r *http.Request, prefix string) (p page, err error) {
 			return p, problem.Newf(http.StatusBadRequest, "Bad page", "%q is no position in a TimeMap", position)
 		}
 	}
-	p.address, p.all, err = m.versions(r, prefix)
+	p.address, p.all, err = m.requested(r)
 	if err != nil {
 		return p, err
 	}
@@ -87,8 +87,9 @@ func pageIRI(timeMap string, from int) string {
 	return timeMap + sep + pageParameter + "=" + strconv.Itoa(from)
 }
 
-func (m *Memento) timeMapLink(w http.ResponseWriter, r *http.Request) error {
-	p, err := m.pageOf(r, mapLink)
+// TimeMapLink answers GET /timemap/link/{URL} in link format.
+func (m *Memento) TimeMapLink(w http.ResponseWriter, r *http.Request) error {
+	p, err := m.pageOf(r)
 	if err != nil {
 		return err
 	}
@@ -132,8 +133,9 @@ type jsonMemento struct {
 	URI      string    `json:"uri"`
 }
 
-func (m *Memento) timeMapJSON(w http.ResponseWriter, r *http.Request) error {
-	p, err := m.pageOf(r, mapJSON)
+// TimeMapJSON answers GET /timemap/json/{URL} in JSON.
+func (m *Memento) TimeMapJSON(w http.ResponseWriter, r *http.Request) error {
+	p, err := m.pageOf(r)
 	if err != nil {
 		return err
 	}

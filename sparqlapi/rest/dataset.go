@@ -12,8 +12,6 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/target"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // Dataset is one crawled URL in the original's shape. Times are RFC 3339, intervals seconds.
@@ -120,40 +118,23 @@ func orNull(t time.Time) *JSONTime {
 	return &j
 }
 
-// DatasetByURL answers GET /get/dataset/{URL}.
+// DatasetByURL answers GET /get/dataset/{URL} and the original's longer form, /get/dataset/url/{URL}.
 func (a *API) DatasetByURL(w http.ResponseWriter, r *http.Request) error {
-	return a.datasetByURL(w, r, "/get/dataset/")
-}
-
-// DatasetByNamedURL answers the original's longer form, GET /get/dataset/url/{URL}.
-func (a *API) DatasetByNamedURL(w http.ResponseWriter, r *http.Request) error {
-	return a.datasetByURL(w, r, "/get/dataset/url/")
-}
-
-func (a *API) datasetByURL(w http.ResponseWriter, r *http.Request, prefix string) error {
-	address, _, err := target.Of(r, prefix)
+	address, _, err := target.URL(r)
 	if err != nil {
 		return err
 	}
-	resource, err := a.archive.Resource(r.Context(), address)
-	if err != nil {
-		return err
-	}
-	return a.writeDataset(w, r, resource)
+	return a.writeDataset(w, r, address)
 }
 
 // DatasetByID answers GET /get/dataset/id/{ID}.
 func (a *API) DatasetByID(w http.ResponseWriter, r *http.Request) error {
-	resource, err := a.archive.Resource(r.Context(), chi.URLParam(r, "id"))
-	if err != nil {
-		return err
-	}
-	return a.writeDataset(w, r, resource)
+	return a.writeDataset(w, r, target.Value(r, "id"))
 }
 
 // FileByDataset leads from the original's GET /get/file/dsid/{ID} to the latest version of that dataset.
 func (a *API) FileByDataset(w http.ResponseWriter, r *http.Request) error {
-	resource, err := a.archive.Resource(r.Context(), chi.URLParam(r, "id"))
+	resource, err := a.archive.Resource(r.Context(), target.Value(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -163,7 +144,7 @@ func (a *API) FileByDataset(w http.ResponseWriter, r *http.Request) error {
 
 // FileByNamedURL leads from the original's longer form, GET /get/file/url/{URL}, to /get/file/{URL}.
 func (a *API) FileByNamedURL(w http.ResponseWriter, r *http.Request) error {
-	address, _, err := target.Of(r, "/get/file/url/")
+	address, _, err := target.URL(r)
 	if err != nil {
 		return err
 	}
@@ -171,7 +152,11 @@ func (a *API) FileByNamedURL(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a *API) writeDataset(w http.ResponseWriter, r *http.Request, resource catalog.Resource) error {
+func (a *API) writeDataset(w http.ResponseWriter, r *http.Request, urlOrID string) error {
+	resource, err := a.archive.Resource(r.Context(), urlOrID)
+	if err != nil {
+		return err
+	}
 	d, err := a.dataset(r.Context(), resource)
 	if err != nil {
 		return err

@@ -9,8 +9,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
-
-	"github.com/go-chi/chi/v5"
+	"odarchive/sparqlapi/target"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 
 // DatasetsByHost answers GET /get/datasets/{domain}.
 func (a *API) DatasetsByHost(w http.ResponseWriter, r *http.Request) error {
-	host := chi.URLParam(r, "domain")
+	host := target.Value(r, "domain")
 	each := func(ctx context.Context, after string, f func(catalog.Resource) bool) error {
 		return a.archive.ResourcesOfHost(ctx, host, after, f)
 	}
@@ -29,10 +28,7 @@ func (a *API) DatasetsByHost(w http.ResponseWriter, r *http.Request) error {
 
 // DatasetsByType answers GET /get/dataset/type/{TYPE} and /get/datasets/type/{TYPE}.
 func (a *API) DatasetsByType(w http.ResponseWriter, r *http.Request) error {
-	name, err := url.PathUnescape(chi.URLParam(r, "*"))
-	if err != nil {
-		return problem.New(http.StatusBadRequest, "Bad type", "the type is not well percent-encoded")
-	}
+	name := target.Value(r, "*")
 	mime := MediaType(name)
 	if mime == "" {
 		return problem.Newf(http.StatusNotFound, "Unknown type", "%q is neither a media type such as text/csv nor a known extension such as csv", name)

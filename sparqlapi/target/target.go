@@ -1,8 +1,8 @@
-// Package target reads the web address that a route's tail names: /get/file/{URL}, /timegate/{URL} and their kin.
+// Package target reads the parameters of a route's path: ids, names, and the web addresses that /get/file/{URL},
+// /timegate/{URL} and similar routes end with.
 //
-// The address may come raw (/get/file/http://a.example/x.csv?y=1), where the request's query string belongs to it, or
-// percent-encoded as one path segment (/get/file/http%3A%2F%2Fa.example%2Fx.csv%3Fy%3D1), where the query string stays
-// this server's own. Proxies that fold "//" into "/" are forgiven.
+// A router that uses Escaped matches the path as the client escaped it, so that every parameter arrives escaped. Value
+// and URL decode them. No handler cuts the path itself.
 package target
 
 import (
@@ -11,51 +11,63 @@ import (
 	"strings"
 
 	"odarchive/sparqlapi/problem"
+
+	"github.com/go-chi/chi/v5"
 )
 
-// Of gives the address behind prefix in r's path and the query parameters left for this server. The prefix is looked
-// for at the start of the path, with or without /api/v1 before it.
-func Of(r *http.Request, prefix string) (address string, own url.Values, err error) {
-	path := strings.TrimPrefix(r.URL.EscapedPath(), "/api/v1")
-	tail, ok := strings.CutPrefix(path, prefix)
-	if !ok || tail == "" {
-		return "", nil, problem.Newf(http.StatusNotFound, "No address given", "expected %s followed by an absolute URL", prefix)
-	}
-	raw := hasScheme(tail)
-	if !raw {
-		if tail, err = url.PathUnescape(tail); err != nil {
-			return "", nil, problem.Newf(http.StatusBadRequest, "Bad address", "%q is not well percent-encoded", tail)
-		}
-	}
-	if !hasScheme(tail) {
-		return "", nil, problem.Newf(http.StatusBadRequest, "Bad address", "%q is no absolute http, https or ftp URL", tail)
-	}
-	tail = unfold(tail)
-	if !raw {
-		return tail, r.URL.Query(), nil
-	}
-	if r.URL.RawQuery != "" || r.URL.ForceQuery {
-		tail += "?" + r.URL.RawQuery
-	}
-	return tail, url.Values{}, nil
+// Escaped is middleware for a chi router. Without it chi matches the decoded path of some requests and the escaped path
+// of others, and "%2F" in a parameter cannot be told from "/".
+func Escaped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chi.RouteContext(r.Context()).RoutePath = r.URL.EscapedPath()
+		next.ServeHTTP(w, r)
+	})
 }
 
-var schemes = []string{"http:/", "https:/", "ftp:/"}
+// Value returns the decoded path parameter of that name; "*" names the rest of the path. It is empty if the route has no
+// such parameter.
+func Value(r *http.Request, name string) string {
+	raw := r.PathValue(name)
+	if value, err := url.PathUnescape(raw); err == nil { // net/http has checked the whole path
+		return value
+	}
+	return raw
+}
+
+// URL returns the web address in the path parameter "*", and the query parameters that belong to this server.
+//
+// The address may be raw (/get/file/http://a.example/x.csv?y=1): then it includes the request's query string, and own is
+// empty. Or it may be percent-encoded (/get/file/http%3A%2F%2Fa.example%2Fx.csv%3Fy%3D1): then the query string is this
+// server's. A "//" that a proxy has folded into "/" is restored. Errors are problems of status 400 or 404.
+func URL(r *http.Request) (address string, own url.Values, err error) {
+	address = r.PathValue("*")
+	if address == "" {
+		return "", nil, problem.Newf(http.StatusNotFound, "No address given", "expected %s followed by an absolute URL", r.URL.Path)
+	}
+	raw := hasScheme(address)
+	if !raw {
+		address = Value(r, "*")
+	}
+	if !hasScheme(address) {
+		return "", nil, problem.Newf(http.StatusBadRequest, "Bad address", "%q is not an absolute http, https or ftp URL", address)
+	}
+	if i := strings.Index(address, ":/") + 2; !strings.HasPrefix(address[i:], "/") {
+		address = address[:i] + "/" + address[i:]
+	}
+	if !raw {
+		return address, r.URL.Query(), nil
+	}
+	if r.URL.RawQuery != "" || r.URL.ForceQuery {
+		address += "?" + r.URL.RawQuery
+	}
+	return address, url.Values{}, nil
+}
 
 func hasScheme(s string) bool {
-	for _, scheme := range schemes {
+	for _, scheme := range []string{"http:/", "https:/", "ftp:/"} {
 		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
 			return true
 		}
 	}
 	return false
-}
-
-// unfold gives "http:/a" back its second slash.
-func unfold(s string) string {
-	i := strings.Index(s, ":/")
-	if !strings.HasPrefix(s[i+2:], "/") {
-		return s[:i+2] + "/" + s[i+2:]
-	}
-	return s
 }

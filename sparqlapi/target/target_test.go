@@ -1,12 +1,32 @@
 package target_test
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
+
+	"github.com/go-chi/chi/v5"
 )
+
+// read routes a request for path and returns what URL reads from it.
+func read(t *testing.T, path string) (address string, own url.Values, err error) {
+	t.Helper()
+	r := chi.NewRouter()
+	r.Use(target.Escaped)
+	answer := func(_ http.ResponseWriter, r *http.Request) { address, own, err = target.URL(r) }
+	r.Get("/get/file/*", answer)
+	r.Get("/api/v1/get/file/*", answer)
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	if w.Code != 200 {
+		t.Fatalf("%s is not routed: %d", path, w.Code)
+	}
+	return address, own, err
+}
 
 func TestTheAddressIsTakenRawOrEncoded(t *testing.T) {
 	t.Parallel()
@@ -22,9 +42,9 @@ func TestTheAddressIsTakenRawOrEncoded(t *testing.T) {
 		{"/get/file/HTTPS://A.example//x//y", "HTTPS://A.example//x//y", ""},
 		{"/get/file/http%3a//a.example/x%2520y", "http://a.example/x%20y", ""},
 	} {
-		got, own, err := target.Of(httptest.NewRequest("GET", c.path, nil), "/get/file/")
+		got, own, err := read(t, c.path)
 		if err != nil || got != c.want || own.Get("format") != c.format {
-			t.Errorf("Of(%s) = %q, %v, %v; want %q, format %q", c.path, got, own, err, c.want, c.format)
+			t.Errorf("URL(%s) = %q, %v, %v; want %q, format %q", c.path, got, own, err, c.want, c.format)
 		}
 	}
 }
@@ -38,8 +58,30 @@ func TestWhatIsNoAddressIsRefused(t *testing.T) {
 		"/get/file/%252e%252e/etc":       400,
 		"/get/file/data%3Atext%2Fhtml,x": 400,
 	} {
-		if got, _, err := target.Of(httptest.NewRequest("GET", path, nil), "/get/file/"); !problem.Is(err, status) {
-			t.Errorf("Of(%s) = %q, %v; want status %d", path, got, err, status)
+		if got, _, err := read(t, path); !problem.Is(err, status) {
+			t.Errorf("URL(%s) = %q, %v; want status %d", path, got, err, status)
+		}
+	}
+}
+
+func TestAParameterIsDecodedWhateverItsSpelling(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/x/a.example":         "a.example",
+		"/x/a.example:80":      "a.example:80",
+		"/x/a.example%3A80":    "a.example:80",
+		"/x/a%2Fb%20c%252F":    "a/b c%2F",
+		"/x/a b/rest%2Fof//it": "",
+	} {
+		r := chi.NewRouter()
+		r.Use(target.Escaped)
+		got := ""
+		r.Get("/x/{name}", func(_ http.ResponseWriter, r *http.Request) { got = target.Value(r, "name") })
+		request := httptest.NewRequest("GET", "/", nil)
+		request.URL, _ = url.Parse(path)
+		r.ServeHTTP(httptest.NewRecorder(), request)
+		if got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
 }

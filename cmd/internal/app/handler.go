@@ -44,10 +44,9 @@ func (n *Node) Handler() (http.Handler, error) {
 	n.onClose(pages.Close)
 	described := linkeddata.New(linkeddata.Options{View: n.view, Archive: read, Mint: n.Mint, Page: pages.Describe, Document: pages.Document})
 	observed := newMetrics(n)
-	found := lookup{n.Archive}
-	mementos := &memento.Memento{Archive: found, Mint: n.Mint}
+	mementos := &memento.Memento{Archive: n.Archive, Mint: n.Mint}
 	graphs, err := graphstore.New(n.Triples, graphstore.Options{
-		Base: n.Mint.Base + "rdf-graph-store", Path: "/rdf-graph-store", Authorize: guard.Check, Prefixes: vocab.Prefixes(), Log: n.Log})
+		Base: n.Mint.Base + "rdf-graph-store", Authorize: guard.Check, Prefixes: vocab.Prefixes(), Log: n.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +58,10 @@ func (n *Node) Handler() (http.Handler, error) {
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page is some five requests; this machine itself is not limited
 		SPARQL:     n.protocol(guard, pages),
 		GraphStore: graphs,
-		File:       &fileserve.Handler{Archive: found, Contents: n.Content, Links: mementos.Links, IRI: n.Mint.Version, Log: n.Log},
-		Member:     &fileserve.Members{Archive: n.Archive, Spool: n.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: n.Mint.Version},
-		Files:      &bundle.Handler{Archive: versions{n.Archive}, Contents: n.Content, Queries: querier{n}, Base: n.Mint.Base, Log: n.Log},
-		Memento:    mementos,
+		Versions:   &fileserve.Handler{Archive: n.Archive, Contents: n.Content, Links: mementos.Links, IRI: n.Mint.Version, Log: n.Log},
+		Members:    &fileserve.Members{Archive: n.Archive, Spool: n.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: n.Mint.Version},
+		Zips:       &bundle.Handler{Archive: n.Archive, Contents: n.Content, Queries: querier{n}, Mint: n.Mint, Log: n.Log},
+		Mementos:   mementos,
 		CDX:        &cdx.Handler{Archive: n.Archive},
 		Metrics:    observed.handler(),
 		Changes:    &changes.API{Archive: n.Archive, Page: pages.Diff},

@@ -138,7 +138,7 @@ func (*NotSelect) Error() string {
 func (n *Node) Bundle(ctx context.Context, query string) (*bundle.Plan, error) {
 	var entries []bundle.Entry
 	err := n.selectVersions(ctx, query, func(rows bundle.Rows) (err error) {
-		entries, err = bundle.Collect(ctx, rows, versions{n.Archive}, 0)
+		entries, err = bundle.Collect(ctx, rows, n.Archive, n.Mint, 0)
 		return err
 	})
 	if err != nil {
