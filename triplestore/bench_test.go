@@ -26,7 +26,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// What is measured, and what came out, is in BENCHMARKS.md. $ODARCHIVE_BENCH_TRIPLES sets the size of the data.
+// BENCHMARKS.md describes the benchmarks and their results. $ODARCHIVE_BENCH_TRIPLES sets the size of the data.
 
 func benchTriples(b *testing.B) int {
 	if s := os.Getenv("ODARCHIVE_BENCH_TRIPLES"); s != "" {
@@ -39,8 +39,8 @@ func benchTriples(b *testing.B) int {
 	return 200_000
 }
 
-// archiveData gives the triples of an imagined archive: portals, their datasets and resources, what each crawl of a
-// resource brought, and the tables in it. It is a triplestore.QuadReader.
+// archiveData is a triplestore.QuadReader of the triples of an imagined archive: portals, their datasets and resources,
+// the crawls of each resource, and the tables found in it.
 type archiveData struct {
 	rnd     *rand.Rand
 	left    int
@@ -143,7 +143,7 @@ func (a *archiveData) nextDataset() {
 	}
 }
 
-// ntriples is the data as a file.
+// ntriples returns the data as N-Triples.
 func ntriples(b *testing.B, n int) []byte {
 	b.Helper()
 	var buf bytes.Buffer
@@ -165,7 +165,7 @@ func ntriples(b *testing.B, n int) []byte {
 }
 
 // plain is the baseline: a store on the same database with one key per triple and order, and one per term and
-// direction. It is not crippled: terms it has met are found in a map, and it writes in batches.
+// direction. It finds known terms in a map and writes in batches.
 type plain struct {
 	db   *kv.DB
 	ids  map[term.Key]uint64
@@ -226,7 +226,7 @@ func onDisk(b *testing.B, dir string) *kv.DB {
 	return db
 }
 
-// dirBytes is the length of the tables in a directory.
+// dirBytes returns the total length of the tables in a directory.
 func dirBytes(b *testing.B, dir string) (n int64) {
 	b.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -245,7 +245,7 @@ func dirBytes(b *testing.B, dir string) (n int64) {
 	return n
 }
 
-// peak samples the memory of the process while f runs: what the Go runtime holds of the operating system.
+// peak samples the memory of the process while f runs: what the Go runtime has obtained from the operating system.
 func peak(f func()) uint64 {
 	debug.FreeOSMemory()
 	done := make(chan struct{})
@@ -331,7 +331,7 @@ func BenchmarkLoad(b *testing.B) {
 	})
 }
 
-// sizes reports what is stored.
+// sizes reports the size of what is stored.
 func sizes(b *testing.B, db *kv.DB, n int) {
 	count := func(space kv.Space, prefix string) (bytes float64) {
 		db.View(func(tx *kv.Txn) error {
@@ -355,7 +355,7 @@ func sizes(b *testing.B, db *kv.DB, n int) {
 	b.ReportMetric(float64(st.Terms)/float64(st.Quads), "terms/triple")
 }
 
-// loaded is a store on disk with the data, opened with default options.
+// loaded returns a store on disk with the data, opened with default options.
 func loaded(b *testing.B, n int) *triplestore.Store {
 	b.Helper()
 	s := open(b, onDisk(b, b.TempDir()), triplestore.Options{KeepChanges: 1})
@@ -374,7 +374,7 @@ func loadedPlain(b *testing.B, n int) *plain {
 	return p
 }
 
-// BenchmarkScan reads whole orders and adds the ids up. Nothing is kept in the cache, but in "cached" everything is.
+// BenchmarkScan reads whole orders and adds up the ids. Nothing is cached, except in "cached".
 func BenchmarkScan(b *testing.B) {
 	n := benchTriples(b)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -447,7 +447,7 @@ func BenchmarkScan(b *testing.B) {
 	})
 }
 
-// subjects are some versions of the data, as keys.
+// subjects returns some versions of the data, as keys.
 func subjects(b *testing.B, n int) (keys []term.Key) {
 	data := newArchiveData(n)
 	for i := 0; ; i++ {
@@ -516,7 +516,7 @@ func BenchmarkLookup(b *testing.B) {
 	})
 }
 
-// BenchmarkKeys turns the ids of every subject into terms, in id order and at random.
+// BenchmarkKeys translates the ids of all subjects into terms, in id order and in random order.
 func BenchmarkKeys(b *testing.B) {
 	s := loaded(b, benchTriples(b))
 	sn := s.Snapshot()
@@ -596,8 +596,8 @@ func (l *limited) Read() (term.Quad, error) {
 	return l.r.Read()
 }
 
-// BenchmarkSmallCommits commits ten triples at a time from sixteen writers, as often as it takes for all the data, merges
-// included, and reports what is left on disk. With -v it tells rate, processor time and the size of the files at every tenth.
+// BenchmarkSmallCommits commits all the data, ten triples at a time, from sixteen writers, merges included, and reports
+// the size on disk. With -v it logs rate, processor time and file sizes after every tenth.
 func BenchmarkSmallCommits(b *testing.B) {
 	n := benchTriples(b)
 	for b.Loop() {
@@ -660,7 +660,7 @@ func BenchmarkSmallCommits(b *testing.B) {
 	b.ReportMetric(float64(n)/10*float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 }
 
-// BenchmarkLoadMemoryAndOpen loads once, reports the memory that took, and measures opening the store again.
+// BenchmarkLoadMemoryAndOpen loads once, reports the memory used, and measures opening the store again.
 func BenchmarkLoadMemoryAndOpen(b *testing.B) {
 	n := benchTriples(b)
 	dir := b.TempDir()

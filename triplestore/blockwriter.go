@@ -11,14 +11,14 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// blockWriter writes terms and quads into blocks over a snapshot's state. Whoever uses it holds s.merging.
+// blockWriter writes terms and quads into blocks on top of a snapshot's state. Its user holds merging.
 type blockWriter struct {
 	s       *Store
 	sn      *Snapshot
 	builder *dict.Builder
 	built   *dict.Built
 	merged  *index.Merged
-	list    uint64 // number of the list of what becomes obsolete
+	list    uint64 // number of the list of obsolete keys
 }
 
 func (w *blockWriter) begin() (err error) {
@@ -28,7 +28,7 @@ func (w *blockWriter) begin() (err error) {
 	return err
 }
 
-// addTerms writes the recent terms with numbers before next, and further ones behind them.
+// addTerms writes the recent terms with numbers below next, then more.
 func (w *blockWriter) addTerms(ctx context.Context, next uint64, more []term.Key) error {
 	if err := w.begin(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (w *blockWriter) addTerms(ctx context.Context, next uint64, more []term.Key
 	return err
 }
 
-// addRows merges rows into the snapshot's blocks; its overlay must be among them or empty.
+// addRows merges rows into the snapshot's blocks. The rows must include those of its overlay.
 func (w *blockWriter) addRows(ctx context.Context, mode index.Mode, rows func(index.Layout) (index.Rows, error), added func([]term.IDQuad) error) error {
 	m := &index.Merger{DB: w.s.db, Reader: w.sn.kv, Cache: w.s.cache, NextID: &w.s.nextID, Added: added}
 	var err error
@@ -53,7 +53,7 @@ func (w *blockWriter) addRows(ctx context.Context, mode index.Mode, rows func(in
 	return err
 }
 
-// prepare writes down what the new root makes obsolete.
+// prepare writes the list of keys that the new root makes obsolete.
 func (w *blockWriter) prepare() error {
 	keys := map[kv.Space][][]byte{}
 	if w.merged != nil {
@@ -66,7 +66,7 @@ func (w *blockWriter) prepare() error {
 	return writeObsolete(w.s.db, w.list, keys)
 }
 
-// root for the new blocks, in place of the one in use.
+// root returns a root for the new blocks that replaces old.
 func (w *blockWriter) root(old *root, merged uint64, logBytes int64) *root {
 	r := *old
 	r.nextID = w.s.nextID.Load()
@@ -82,7 +82,7 @@ func (w *blockWriter) root(old *root, merged uint64, logBytes int64) *root {
 	return &r
 }
 
-// abandon deletes what was written. If that fails, the next opening does it.
+// abandon deletes everything written. If that fails, the next Open does it.
 func (w *blockWriter) abandon() error {
 	w.s.unswept = slices.DeleteFunc(w.s.unswept, func(l uint64) bool { return l == w.list })
 	var errs []error
@@ -97,8 +97,8 @@ func (w *blockWriter) abandon() error {
 	return errors.Join(errs...)
 }
 
-// installAll makes a state of what was written, with nothing in its overlay, and a head in the log for a commit in parts.
-// If the commit fails, its caller deletes the blocks.
+// installAll installs a state made of the written blocks, with an empty overlay, and writes the head of its log record.
+// If the commit fails, the caller deletes the blocks.
 func (w *blockWriter) installAll(kt *kv.Txn, unixMilli int64, parts *partWriter) (*state, error) {
 	tip := w.sn.state
 	next := *tip

@@ -11,7 +11,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// quads is a QuadReader over a slice, ending in err instead of io.EOF if that is set.
+// quads is a QuadReader over a slice. It ends with err instead of io.EOF if err is set.
 type quads struct {
 	q   []term.Quad
 	err error

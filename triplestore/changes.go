@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Commit is one entry of the change log. Added quads were absent before, removed ones present. A very large commit
-// comes in several pieces of the same position, More being set in all but the last.
+// Commit is one entry of the change log. Added quads were absent before it, removed ones present. A very large commit
+// comes in several pieces with the same position; More is set in all but the last.
 type Commit struct {
 	Position       uint64
 	At             time.Time
@@ -19,18 +19,19 @@ type Commit struct {
 	More           bool
 }
 
-// ErrTrimmed says that the change log no longer reaches back to the position asked for.
+// ErrTrimmed means that the change log no longer reaches back to the position asked for.
 var ErrTrimmed = errors.New("the change log does not reach back that far")
 
-// Changes calls f with every commit after a position (0: from the beginning), oldest first, up to the newest at the
-// time of the call, and returns the newest position. It reads one state and blocks nobody.
+// Changes calls f with every commit after a position, oldest first, up to the newest at the time of the call, and
+// returns the newest position. since 0 starts at the beginning of the log. Changes reads one snapshot and blocks
+// nobody.
 func (s *Store) Changes(ctx context.Context, since uint64, f func(Commit) error) (last uint64, err error) {
 	last = since
 	err = s.View(ctx, func(sn *Snapshot) error {
 		if since < sn.state.root.trimmed {
 			return fmt.Errorf("%w: it begins after position %d, not %d", ErrTrimmed, sn.state.root.trimmed, since)
 		}
-		var big *Commit // whose parts follow
+		var big *Commit // the commit whose parts follow
 		var parts uint32
 		err := sn.kv.Scan(kv.SpaceTripleLog, nil, recordKey(since+1, 0), func(key, val []byte) (bool, error) {
 			position, part, ok := parseRecordKey(key)
@@ -41,7 +42,7 @@ func (s *Store) Changes(ctx context.Context, since uint64, f func(Commit) error)
 				return false, context.Cause(ctx)
 			}
 			if part > 0 && (big == nil || big.Position != position || part > parts) {
-				return true, nil // left over by a commit that failed
+				return true, nil // left over from a commit that failed
 			}
 			c, h, err := decodeRecord(val)
 			if err != nil {
@@ -69,7 +70,7 @@ func (s *Store) Changes(ctx context.Context, since uint64, f func(Commit) error)
 	return last, err
 }
 
-// fill translates the changes of a record.
+// fill sets the quads of out from a record's changes.
 func (sn *Snapshot) fill(out *Commit, c *commit) error {
 	for _, ch := range c.changes {
 		q, err := sn.quad(ch.Quad)

@@ -9,19 +9,19 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Checked says what a Check has read.
+// Checked counts what a Check has read.
 type Checked struct {
 	Quads   uint64
 	Terms   uint64
-	Blocks  uint64 // of quads
-	Commits uint64 // in the log
-	Orphans uint64 // blocks that nothing refers to: no damage, but lost space
+	Blocks  uint64 // blocks of quads
+	Commits uint64 // commits in the log
+	Orphans uint64 // unreferenced blocks: wasted space, but no damage
 }
 
-// Check reads everything there is of one state: every block of quads, which must agree with its fence and every layout
-// with the others; every term, which must be found by its text; every id, which must stand for a term that may be where
-// it is; every record of the log; and the checksums of the database below. The first thing that is wrong is returned as
-// ErrDamaged, and named.
+// Check reads one state completely. It compares every block of quads with its fence and each layout with the others,
+// looks every term up by its text, checks that every id belongs to a term allowed in its position, and reads all
+// records of the log and the checksums of the database below. It stops at the first fault and returns it as an
+// ErrDamaged.
 func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -34,7 +34,7 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 			return err
 		}
 		done.Terms = sn.state.dict.Terms(sn.state.terms)
-		stands := func(id term.ID) bool {
+		valid := func(id term.ID) bool {
 			if id.Inline() {
 				_, ok := id.Key()
 				return ok
@@ -44,9 +44,9 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 		blocks, err := sn.index.Verify(ctx, func(rows []term.IDQuad) error {
 			for _, q := range rows {
 				s, p, g := q.S.Tag(), q.P.Tag(), q.G.Tag()
-				if !stands(q.S) || !stands(q.P) || !stands(q.O) || q.G != term.DefaultGraph && !stands(q.G) ||
+				if !valid(q.S) || !valid(q.P) || !valid(q.O) || q.G != term.DefaultGraph && !valid(q.G) ||
 					s != term.TagIRI && s != term.TagBlank || p != term.TagIRI || q.G != term.DefaultGraph && g != term.TagIRI && g != term.TagBlank {
-					return fmt.Errorf("%x is no quad", q)
+					return fmt.Errorf("%x is not a quad", q)
 				}
 			}
 			return nil
@@ -84,12 +84,12 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 	return done, s.db.Verify()
 }
 
-// viewBetweenMerges is View of a state that was taken while no merge had blocks of its own.
+// viewBetweenMerges calls f with a state taken while no merge was writing blocks.
 func (s *Store) viewBetweenMerges(ctx context.Context, f func(*Snapshot) error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	// What is about to be deleted would count as orphans. Where nothing can be written, it does.
+	// Obsolete blocks would count as orphans, so delete them first. If the database cannot be written, they do count.
 	if err := s.tidyNow(ctx); err != nil && !errors.Is(err, errGiveUp) && !errors.Is(err, kv.ErrWritesStopped) &&
 		!errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrReadOnly) {
 		return err

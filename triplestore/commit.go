@@ -12,7 +12,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// commit is one record of the log: what a transaction changed, in ids, and the terms it was the first to use.
+// commit is one record of the log: the ids of the quads that a transaction changed, and the terms it was the first to
+// use.
 type commit struct {
 	unixMilli int64
 	first     uint64 // number of terms[0]
@@ -37,7 +38,7 @@ func (c *commit) removed() (n uint64) {
 	return n
 }
 
-// encode writes the record as FORMAT.md describes it.
+// encode returns the record in the format that FORMAT.md describes.
 func (c *commit) encode() []byte {
 	b := []byte{commitVersion}
 	b = binary.AppendVarint(b, c.unixMilli)
@@ -76,7 +77,7 @@ func (c *commit) encode() []byte {
 
 func appendSum(b []byte) []byte { return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)) }
 
-// checkSum is b without its checksum.
+// checkSum returns b without its checksum, or an error if the checksum does not match.
 func checkSum(b []byte) ([]byte, error) {
 	if len(b) < 9 {
 		return nil, errBadRecord
@@ -88,14 +89,15 @@ func checkSum(b []byte) ([]byte, error) {
 	return body, nil
 }
 
-// appendID writes an id as the difference from another one, with the tags turned to the low end so that ids of
-// different tags stay small numbers.
+// appendID appends an id as the difference from another. The ids are rotated so that their tags are in the low bits:
+// differences between ids of different tags stay small.
 func appendID(b []byte, id, prev term.ID) []byte {
-	return binary.AppendVarint(b, int64(turn(id)-turn(prev)))
+	return binary.AppendVarint(b, int64(rotate(id)-rotate(prev)))
 }
 
-func turn(id term.ID) uint64  { return uint64(id)<<4 | uint64(id)>>60 }
-func unturn(v uint64) term.ID { return term.ID(v>>4 | v<<60) }
+func rotate(id term.ID) uint64  { return uint64(id)<<4 | uint64(id)>>60 }
+func unrotate(v uint64) term.ID { return term.ID(v>>4 | v<<60) }
+
 func sharedPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -132,7 +134,7 @@ func decodeCommit(b []byte) (*commit, error) {
 			s += uint64(r.Varint())
 			p += uint64(r.Varint())
 			o += uint64(r.Varint())
-			c.changes = append(c.changes, index.Change{Quad: term.IDQuad{S: unturn(s), P: unturn(p), O: unturn(o), G: unturn(g)}, Sign: sign})
+			c.changes = append(c.changes, index.Change{Quad: term.IDQuad{S: unrotate(s), P: unrotate(p), O: unrotate(o), G: unrotate(g)}, Sign: sign})
 		}
 	}
 	if r.End() != nil {

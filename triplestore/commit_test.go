@@ -40,7 +40,7 @@ func TestRecordsOfTheLogComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// FuzzRecord reads malformed records and roots whose checksum is right.
+// FuzzRecord decodes malformed records and roots with valid checksums.
 func FuzzRecord(f *testing.F) {
 	for _, b := range [][]byte{someCommit().encode(), head{5, 7}.encode(), (&root{nextID: 3, index: []byte("x")}).encode()} {
 		f.Add(b[:len(b)-8])

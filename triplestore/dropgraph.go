@@ -8,8 +8,9 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// DropGraph removes a graph, the empty key being the default graph, as one commit, and gives its space back. It needs
-// little memory, however large the graph is. Other writers wait until it is done. A small graph is a transaction's work.
+// DropGraph removes a graph as one commit and reclaims its space. The empty key is the default graph. Memory use does
+// not grow with the graph. Other writers wait until DropGraph returns; a small graph is removed in an ordinary
+// transaction.
 func (s *Store) DropGraph(ctx context.Context, g term.Key) error {
 	var small bool
 	err := s.View(ctx, func(sn *Snapshot) error {
@@ -41,17 +42,17 @@ func (s *Store) DropGraph(ctx context.Context, g term.Key) error {
 	})
 }
 
-// smallGraph is how many quads are sooner named one by one than taken out of the blocks.
+// smallGraph is the maximum number of quads that DropGraph removes one by one in a transaction.
 const smallGraph = 4 << 10
 
-// Clear removes every quad as one commit.
+// Clear removes all quads as one commit. Other writers wait until it returns.
 func (s *Store) Clear(ctx context.Context) error {
 	return s.bulk(ctx, "clear", func(w *blockWriter, parts *partWriter) error {
 		return w.remove(ctx, parts, func(l index.Layout) (index.Rows, error) { return w.sn.index.Layout(l), nil })
 	})
 }
 
-// remove takes rows, which must exist, out of the blocks.
+// remove removes rows, which must exist, from the blocks.
 func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(index.Layout) (index.Rows, error)) error {
 	if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil {
 		return err
@@ -59,19 +60,19 @@ func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(i
 	return w.addRows(ctx, index.Turn, func(l index.Layout) (index.Rows, error) {
 		r, err := rows(l)
 		if err == nil && l == index.GSPO {
-			r = &told{r, parts}
+			r = &loggedRows{r, parts}
 		}
 		return r, err
 	}, nil)
 }
 
-// told is rows that are written to the change log as removed on their way.
-type told struct {
+// loggedRows writes the rows that pass through it to the change log as removals.
+type loggedRows struct {
 	rows  index.Rows
 	parts *partWriter
 }
 
-func (t *told) Next() ([]term.IDQuad, error) {
+func (t *loggedRows) Next() ([]term.IDQuad, error) {
 	rows, err := t.rows.Next()
 	if err != nil {
 		return nil, err

@@ -6,12 +6,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Dump calls f with every quad that matches p in subject order (the zero Pattern matches all), from one state.
+// Dump calls f with every quad of the current state that matches p, in subject order. The zero Pattern matches all
+// quads.
 func (s *Store) Dump(ctx context.Context, p term.Pattern, f func(term.Quad) error) error {
 	return s.View(ctx, func(sn *Snapshot) error { return sn.Dump(ctx, p, f) })
 }
 
-// Dump calls f with every quad that matches p, in subject order.
+// Dump calls f with every quad that matches p, in subject order. The zero Pattern matches all quads.
 func (sn *Snapshot) Dump(ctx context.Context, p term.Pattern, f func(term.Quad) error) error {
 	c := sn.Scan(p, term.SPO)
 	defer c.Close()

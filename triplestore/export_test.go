@@ -6,10 +6,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// ForgetTerms is the first half of Sweep.
+// ForgetTerms runs the first half of Sweep.
 func (s *Store) ForgetTerms(ctx context.Context) (uint64, error) { return s.forgetTerms(ctx) }
 
-// WriteNewerRoot writes a root that a later version of the program might have written.
+// WriteNewerRoot writes a root as a later version of the program might write it.
 func WriteNewerRoot(ctx context.Context, db *kv.DB) error {
 	b := (&root{}).encode()
 	b = b[:len(b)-8]

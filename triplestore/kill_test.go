@@ -18,8 +18,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The campaign: a child commits, merges, loads, drops graphs and sweeps until it is killed at a random moment. What it has
-// acknowledged must be there, a commit is there wholly or not at all, and everything must fit together.
+// The campaign: a child process commits, merges, loads, drops graphs and sweeps until it is killed at a random moment.
+// Everything it acknowledged must then be stored, each commit completely or not at all, and the store must pass Check.
 //
 //	go test -tags campaign ./triplestore -run TestKill -rounds 200
 
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 var killOptions = triplestore.Options{MergeAt: 400, LoadMemory: 300 << 10, KeepChanges: 100 << 10}
 
-// step is what commit number n does, given what the store holds before it. It always changes something.
+// step is commit number n, given the content of the store before it. It always changes something.
 type step struct {
 	kind string // "update", "load", "drop"
 	add  []term.Quad
@@ -56,13 +56,13 @@ func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 		return q
 	}
 	s := step{kind: "update", add: []term.Quad{{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"), O: term.String(fmt.Sprintf("commit number %d", n))}}}
-	if n > 5 { // so that terms go out of use
+	if n > 5 { // so that terms become unused
 		s.del = append(s.del, term.Quad{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"), O: term.String(fmt.Sprintf("commit number %d", n-5))})
 	}
 	size := 5 + r.IntN(60)
 	switch k := r.IntN(100); {
 	case k < 8:
-		size = 400 + r.IntN(2000) // straight into blocks
+		size = 400 + r.IntN(2000) // written directly into blocks
 	case k < 14:
 		s.del = nil
 		s.kind, size = "load", r.IntN(4000)
@@ -122,7 +122,7 @@ func (s step) run(t *triplestore.Store, n uint64) error {
 	})
 }
 
-// killChild commits from the store's position on and says so, until it is killed.
+// killChild commits from the store's position on and prints each position, until it is killed.
 func killChild(args string) error {
 	var dir string
 	var seed uint64
@@ -226,7 +226,7 @@ func TestKilledAtAnyMomentTheStoreHoldsEveryAcknowledgedCommit(t *testing.T) {
 	t.Logf("%d commits", at)
 }
 
-// checkChanges replays the change log, if it still begins at the beginning.
+// checkChanges replays the change log if it still reaches back to the first commit.
 func checkChanges(t *testing.T, s *triplestore.Store, holds map[term.Quad]bool) {
 	t.Helper()
 	replayed := map[term.Quad]bool{}
@@ -253,7 +253,7 @@ func checkChanges(t *testing.T, s *triplestore.Store, holds map[term.Quad]bool) 
 	}
 }
 
-// runAndKill lets a child work for a while and returns the last commit it acknowledged.
+// runAndKill lets a child work for a while, kills it and returns the last commit it acknowledged.
 func runAndKill(t *testing.T, dir string, seed uint64, after time.Duration) (acked uint64) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -270,7 +270,7 @@ func runAndKill(t *testing.T, dir string, seed uint64, after time.Duration) (ack
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The moment is measured from the first sign of life: on a busy machine starting takes longer than working.
+	// Measure from the child's first output: on a busy machine starting takes longer than working.
 	lines := bufio.NewScanner(out)
 	var timer *time.Timer
 	for lines.Scan() {

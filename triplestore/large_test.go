@@ -16,7 +16,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// waiting is a context that tells when somebody begins to wait for its end.
+// waiting is a context that signals when someone begins to wait for its end.
 type waiting struct {
 	context.Context
 	once  sync.Once
@@ -28,7 +28,7 @@ func (w *waiting) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// large inserts so many quads with terms of their own that they go straight into blocks.
+// large inserts so many quads with new terms that they are written directly into blocks.
 func large(s *Store, kt *kv.Txn, name string) error {
 	t := s.newTxn(context.Background(), kt)
 	defer t.end()
@@ -44,7 +44,7 @@ func quad(name string, i int) term.Quad {
 	return term.Quad{S: term.IRI(fmt.Sprintf("http://e/%s/%d", name, i)), P: term.IRI("http://e/p"), O: term.String(name)}
 }
 
-// small leaves quads in the overlay, which a merge has something to do with.
+// small leaves quads in the overlay, so that a merge has something to do.
 func small(t *testing.T, s *Store, name string) {
 	t.Helper()
 	err := s.Update(t.Context(), func(tx *Txn) error { return errors.Join(tx.Insert(quad(name, 1)), tx.Insert(quad(name, 2))) })
@@ -53,7 +53,7 @@ func small(t *testing.T, s *Store, name string) {
 	}
 }
 
-// onBadDisk is a store that merges only when told to, on a disk whose operations can fail.
+// onBadDisk returns a store that merges only on request, on a disk whose operations can fail.
 func onBadDisk(t *testing.T) (*Store, *disktest.Errors) {
 	t.Helper()
 	fsys := disktest.NewErrors(disktest.NewCrash(1))
@@ -81,7 +81,7 @@ func sound(t *testing.T, s *Store, quads uint64) {
 	}
 }
 
-// lists counts the lists of what roots made obsolete, and what else there is beside the root.
+// lists counts the lists of obsolete keys, and all keys besides the root.
 func lists(t *testing.T, s *Store) (n int) {
 	snap := s.db.Snapshot()
 	defer snap.Close()
@@ -92,8 +92,8 @@ func lists(t *testing.T, s *Store) (n int) {
 	return n
 }
 
-// A merge waits for its commit with merging held. Where a large commit, which waits for merging, joined that commit, nobody
-// wrote any more.
+// Regression: a merge waits for its commit while it holds merging. When a large commit, which waits for merging, joined
+// that commit, both waited forever.
 func TestALargeCommitThatComesRightBehindAMergeDoesNotWaitForItself(t *testing.T) {
 	t.Parallel()
 	s, _ := onBadDisk(t)
@@ -127,15 +127,15 @@ func TestALargeCommitThatComesRightBehindAMergeDoesNotWaitForItself(t *testing.T
 	sound(t, s, 200)
 }
 
-// A large commit lets go of merging before it is on disk. A merge that began then wrote blocks over its, or deleted them when it
-// gave up.
+// Regression: a large commit releases merging before it is on disk. A merge that began then overwrote its blocks, or
+// deleted them when it gave up.
 func TestAMergeGivesUpWhileALargeCommitIsOnItsWayToTheDisk(t *testing.T) {
 	t.Parallel()
 	s, _ := onBadDisk(t)
 	small(t, s, "small")
 	var merged error
 	err := s.Update(t.Context(), func(tx *Txn) error {
-		tx.KV().OnCommit(func() { // on disk, and not yet what readers see
+		tx.KV().OnCommit(func() { // on disk, but readers do not see it yet
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 			defer cancel()
 			merged = s.merge(ctx)
@@ -160,8 +160,8 @@ func TestAMergeGivesUpWhileALargeCommitIsOnItsWayToTheDisk(t *testing.T) {
 	sound(t, s, 202)
 }
 
-// A large commit that the disk has no room for deletes its blocks. A merge that has begun meanwhile has written the same
-// long terms, which were deleted with them.
+// Regression: a large commit that the disk had no room for deletes its blocks. A merge that had begun meanwhile had
+// written the same long terms, which were deleted with them.
 func TestALargeCommitThatFailsDoesNotDeleteWhatAMergeHasWritten(t *testing.T) {
 	t.Parallel()
 	s, disk := onBadDisk(t)
@@ -169,7 +169,7 @@ func TestALargeCommitThatFailsDoesNotDeleteWhatAMergeHasWritten(t *testing.T) {
 	if err := s.Merge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	small(t, s, strings.Repeat("more", 1000)) // long terms have keys of their own, by number
+	small(t, s, strings.Repeat("more", 1000)) // the keys of long terms are their numbers
 	merged := make(chan error, 1)
 	err := s.db.Update(t.Context(), func(kt *kv.Txn) error {
 		if err := large(s, kt, "large"); err != nil {
@@ -180,7 +180,7 @@ func TestALargeCommitThatFailsDoesNotDeleteWhatAMergeHasWritten(t *testing.T) {
 			s.dropTip()
 			before := lists(t, s)
 			go func() { merged <- s.merge(context.Background()) }()
-			for lists(t, s) == before { // the list of what its blocks replace is the last thing it writes
+			for lists(t, s) == before { // the list of obsolete keys is the last thing a commit writes
 				runtime.Gosched()
 			}
 		})

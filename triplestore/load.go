@@ -15,23 +15,23 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// QuadReader hands out quads one by one and io.EOF after the last. rdfio.Reader is one.
+// QuadReader returns quads one by one and io.EOF after the last. rdfio.Reader implements it.
 type QuadReader interface {
 	Read() (term.Quad, error)
 }
 
-// Loaded says what a Load did.
+// Loaded is the result of a Load.
 type Loaded struct {
 	Read  uint64 // quads read
-	Added uint64 // of which were new
+	Added uint64 // quads that the store did not have
 }
 
-// Load adds everything r gives, as one commit: if reading fails, or anything else, the store stays as it was. Other
-// writers wait until it is done; readers see the state before it.
+// Load adds all quads of r as one commit. If reading or anything else fails, the store is unchanged. Other writers wait
+// until Load returns; readers see the state before it.
 //
-// Quads are taken in chunks. The terms of a chunk that are new to the store are written at once, in order; its quads
-// are sorted in each layout, and in the end all chunks are merged into the blocks. If there is more than one chunk,
-// they wait in temporary files meanwhile. Memory is bounded by Options.LoadMemory, whatever the length of the input.
+// Load reads quads in chunks. It writes the new terms of a chunk at once, in order, sorts its quads in each layout, and
+// finally merges all chunks into the blocks. Two or more chunks wait in temporary files. Memory is bounded by
+// Options.LoadMemory for inputs of any length.
 func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
 	var n Loaded
 	err := s.bulk(ctx, "load", func(w *blockWriter, parts *partWriter) error {
@@ -40,7 +40,7 @@ func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
 		if err := l.read(ctx); err != nil {
 			return err
 		}
-		if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil { // there are none left; this ends the last run
+		if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil { // no terms are left; this ends the last run
 			return err
 		}
 		err := w.addRows(ctx, index.Add, l.rows, func(rows []term.IDQuad) error {
@@ -62,22 +62,22 @@ type loader struct {
 	w    *blockWriter
 	in   QuadReader
 	n    Loaded
-	full int // quads in a chunk, at most
+	full int // max. quads in a chunk
 
-	only   *index.Sorter // the first chunk, while there is no other
+	only   *index.Sorter // the only chunk so far; nil from the second on
 	spills []*index.Spill
 	dir    string
 	chunks int
 }
 
 const (
-	maxKeyShare = 4   // a chunk's terms take at most this part of the memory
-	quadMemory  = 256 // bytes for each quad of a chunk: two chunks under way, their terms, sorting
+	maxKeyShare = 4   // a chunk's terms add at most 1/maxKeyShare of the memory
+	quadMemory  = 256 // bytes per quad of a chunk: two chunks in progress, their terms, sorting
 )
 
-// chunk is some quads whose components are numbers of its own terms.
+// chunk is a number of quads whose components are indexes into the chunk's own terms.
 type chunk struct {
-	quads [][4]uint32 // S P O G; G 0 for the default graph
+	quads [][4]uint32 // S P O G; G is 0 for the default graph
 	keys  []term.Key  // keys[0] is ""
 	ids   map[term.Key]uint32
 	bytes int64
@@ -101,7 +101,7 @@ func (c *chunk) number(k term.Key) uint32 {
 	return n
 }
 
-// read takes in everything. While a chunk is being read, the one before it is sorted.
+// read reads and sorts all quads. It sorts one chunk while it reads the next.
 func (l *loader) read(ctx context.Context) error {
 	l.full = int(min(max(l.s.opts.LoadMemory/quadMemory, 1<<10), 1<<20))
 	for range index.Layouts {
@@ -132,7 +132,7 @@ func (l *loader) read(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		for c := range full {
-			if err := l.take(ctx, c); err != nil {
+			if err := l.add(ctx, c); err != nil {
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func (l *loader) readChunk(ctx context.Context) (*chunk, error) {
 			return nil, err
 		}
 		l.n.Read++
-		// Neighbours often share subject, predicate or graph.
+		// Consecutive quads often share subject, predicate or graph.
 		if q.S != last.S {
 			at[0] = c.number(q.S)
 		}
@@ -179,8 +179,8 @@ func (l *loader) readChunk(ctx context.Context) (*chunk, error) {
 	return c, nil
 }
 
-// take gives a chunk's terms their ids and sorts its quads.
-func (l *loader) take(ctx context.Context, c *chunk) error {
+// add assigns ids to a chunk's terms and sorts its quads.
+func (l *loader) add(ctx context.Context, c *chunk) error {
 	c.ids = nil
 	ids, err := l.identify(ctx, c.keys)
 	if err != nil {
@@ -194,7 +194,7 @@ func (l *loader) take(ctx context.Context, c *chunk) error {
 	sorter := index.NewSorter(rows)
 	l.chunks++
 	if l.chunks == 1 {
-		l.only = sorter // perhaps it stays the only one
+		l.only = sorter
 		return nil
 	}
 	if l.only != nil {
@@ -206,11 +206,11 @@ func (l *loader) take(ctx context.Context, c *chunk) error {
 	return l.spill(ctx, sorter, l.chunks)
 }
 
-// identify finds or makes the ids of a chunk's terms; keys[0] stands for the default graph.
+// identify returns the ids of a chunk's terms and creates missing ones. keys[0] stands for the default graph.
 func (l *loader) identify(ctx context.Context, keys []term.Key) ([]term.ID, error) {
 	ids := make([]term.ID, len(keys))
 	ids[0] = term.DefaultGraph
-	snap := l.s.db.Snapshot() // with the terms of the chunks before this one
+	snap := l.s.db.Snapshot() // includes the terms of earlier chunks
 	defer snap.Close()
 	if err := l.w.builder.View().LookupAll(ctx, snap, keys[1:], ids[1:]); err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (l *loader) identify(ctx context.Context, keys []term.Key) ([]term.ID, erro
 	return ids, l.w.builder.EndRun(ctx)
 }
 
-// spill writes a chunk's rows into temporary files.
+// spill writes a chunk's rows to temporary files.
 func (l *loader) spill(ctx context.Context, sorter *index.Sorter, chunk int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(2)
@@ -263,7 +263,7 @@ func (l *loader) spill(ctx context.Context, sorter *index.Sorter, chunk int) err
 	return g.Wait()
 }
 
-// rows hands out all rows of a layout.
+// rows returns all rows of a layout.
 func (l *loader) rows(layout index.Layout) (index.Rows, error) {
 	switch {
 	case l.only != nil:

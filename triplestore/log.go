@@ -11,9 +11,9 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The log has a record for every commit, under its position. It is what an overlay is made of when a store is opened,
-// and the change log that Changes reads. Of a very large commit the record is only a head; its changes are in parts,
-// which were written beforehand and mean nothing without the head.
+// The log has a record for every commit, keyed by its position. Opening a store builds the overlay from it, and Changes
+// reads it as the change log. The record of a very large commit is only a head. Its changes are in parts, which are
+// written before the head and mean nothing without it.
 //
 //	key of a record   position (8 bytes, big endian) 0 0 0 0
 //	key of a part     position, number of the part from 1 on (4 bytes, big endian)
@@ -40,7 +40,7 @@ func (h head) encode() []byte {
 	return appendSum(binary.AppendUvarint(b, uint64(h.parts)))
 }
 
-// decodeRecord reads a record or part; one of the two is nil.
+// decodeRecord decodes a record or part. One of commit and head is nil.
 func decodeRecord(b []byte) (*commit, *head, error) {
 	if len(b) > 0 && b[0] == partVersion {
 		c, err := decodePart(b)
@@ -62,7 +62,7 @@ func decodeRecord(b []byte) (*commit, *head, error) {
 	return c, nil, err
 }
 
-// replay reads the records after a position and calls f with each; parts without a head are returned.
+// replay calls f with each record after a position. It returns the keys of parts without a head.
 func replay(tx *kv.Snapshot, after uint64, f func(position uint64, c *commit, size int) error) (orphans [][]byte, err error) {
 	var last uint64 // position of the last head
 	err = tx.Scan(kv.SpaceTripleLog, nil, recordKey(after+1, 0), func(key, val []byte) (bool, error) {
@@ -89,31 +89,31 @@ func replay(tx *kv.Snapshot, after uint64, f func(position uint64, c *commit, si
 	return orphans, err
 }
 
-// partWriter writes the changes of a very large commit in parts: a byte partVersion, a byte 0 for removed or 1 for added,
-// and a block of quads in GSPO order.
+// partWriter writes the changes of a very large commit in parts: a byte partVersion, a byte 0 for removed or 1 for
+// added, and a block of quads in GSPO order.
 type partWriter struct {
 	batch    *kv.Batch
 	position uint64
-	limit    int64 // bytes; beyond that nothing is kept
+	limit    int64 // bytes; a longer record is discarded; negative means no limit
 	size     int64
 	parts    uint32
-	total    uint64 // changes
-	removed  uint64 // of them
+	total    uint64 // number of changes
+	removed  uint64 // number of removals among them
 	pending  []term.IDQuad
-	sign     int8 // of pending
-	dropped  bool
+	sign     int8 // sign of pending
+	dropped  bool // the record exceeded limit and is discarded
 }
 
-// recordLimit is how long the record of one commit may be. Without a setting it is written in any case; what is too much
-// for the new state is trimmed then.
+// recordLimit returns the maximum length of one commit's record. By default only the upper bound of the whole log
+// applies; trim shortens the log afterwards.
 func (s *Store) recordLimit() int64 {
 	if s.opts.KeepChanges != 0 {
 		return s.opts.KeepChanges
 	}
-	return mostKeep
+	return maxKeep
 }
 
-// add takes rows in GSPO order, all of one sign before those of the other.
+// add adds rows in GSPO order. All rows of one sign come before those of the other.
 func (w *partWriter) add(rows []term.IDQuad, sign int8) error {
 	w.total += uint64(len(rows))
 	if sign < 0 {
@@ -149,7 +149,7 @@ func (w *partWriter) write() error {
 	w.size += int64(len(b))
 	if w.limit >= 0 && w.size > w.limit {
 		w.dropped = true
-		return w.forget()
+		return w.discard()
 	}
 	return w.batch.Set(kv.SpaceTripleLog, recordKey(w.position, w.parts), b)
 }
@@ -169,8 +169,8 @@ func decodePart(b []byte) (*commit, error) {
 	return c, nil
 }
 
-// forget deletes the parts written so far.
-func (w *partWriter) forget() error {
+// discard deletes the parts written so far.
+func (w *partWriter) discard() error {
 	for p := uint32(1); p <= w.parts; p++ {
 		if err := w.batch.Delete(kv.SpaceTripleLog, recordKey(w.position, p)); err != nil {
 			return err

@@ -10,10 +10,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-var errGiveUp = errors.New("a large commit goes first")
+var errGiveUp = errors.New("interrupted by a large commit")
 
-// mergeAt is the number of changed quads that start a merge. In a large store a merge touches more blocks, so it waits
-// for more.
+// mergeAt returns the number of changed quads that start a merge. It is larger for large stores, where a merge touches
+// more blocks.
 func (s *Store) mergeAt(st *state) int {
 	if s.opts.MergeAt > 0 {
 		return s.opts.MergeAt
@@ -25,23 +25,27 @@ func (s *Store) due(st *state, factor int) bool {
 	return st.overlay.Len() >= factor*s.mergeAt(st) || st.dict.Recent.Bytes() >= int64(factor)*mergeTermBytes
 }
 
-func (s *Store) mergeIfLarge(st *state) {
+func (s *Store) mergeIfDue(st *state) {
 	if s.due(st, 1) {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.wakeBackground()
 	}
 }
 
-// background merges whenever it is asked to.
+func (s *Store) wakeBackground() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// background merges and tidies up whenever wake says so, until ctx ends.
 func (s *Store) background(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			s.stall.Lock()
-			close(s.merged) // nobody waits any more
-			s.stall.Unlock()
+			s.mergedMu.Lock()
+			close(s.merged) // releases waiting commits
+			s.mergedMu.Unlock()
 			return
 		case <-s.wake:
 		}
@@ -53,33 +57,33 @@ func (s *Store) background(ctx context.Context) {
 			err = s.reclaim(ctx)
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, errGiveUp) {
-			s.opts.Log.Error("merging commits into blocks, or giving space back, failed; what is committed is kept", "error", err)
+			s.opts.Log.Error("cannot merge commits into blocks or reclaim space; commits are kept in the log", "error", err)
 		}
-		s.stall.Lock()
+		s.mergedMu.Lock()
 		close(s.merged)
 		s.merged = make(chan struct{})
-		s.stall.Unlock()
+		s.mergedMu.Unlock()
 	}
 }
 
-// waitForMerge holds a commit back while merging has fallen far behind.
+// waitForMerge delays a commit while merging is far behind.
 func (s *Store) waitForMerge(ctx context.Context) error {
 	if !s.due(s.current.Load(), stallFactor) {
 		return nil
 	}
-	s.stall.Lock()
+	s.mergedMu.Lock()
 	merged := s.merged
-	s.stall.Unlock()
-	s.mergeIfLarge(s.current.Load())
+	s.mergedMu.Unlock()
+	s.mergeIfDue(s.current.Load())
 	select {
-	case <-merged: // or failed, which must not keep anyone from writing
+	case <-merged: // or failed, which must not stop writers
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("triplestore: waiting for a merge: %w", context.Cause(ctx))
 	}
 }
 
-// Merge rewrites blocks so that they hold everything committed before the call. It happens by itself when it is due.
+// Merge moves everything committed before the call from the log into blocks. It happens by itself when needed.
 func (s *Store) Merge(ctx context.Context) error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -90,8 +94,8 @@ func (s *Store) Merge(ctx context.Context) error {
 	return nil
 }
 
-// merge writes the current state's overlay and recent terms into blocks, beside the ones in use, and then replaces the
-// root in one small transaction. Commits go on meanwhile.
+// merge writes the overlay and the recent terms of the current state into new blocks and then replaces the root in one
+// small transaction. Commits continue meanwhile.
 func (s *Store) merge(ctx context.Context) error {
 	ctx, end, err := s.beginMerge(ctx)
 	defer end()
@@ -136,18 +140,18 @@ func (s *Store) merge(ctx context.Context) error {
 	return s.tidy(ctx, installed)
 }
 
-// tidy deletes what the root of a state has made obsolete; there may be a newer one by now. If it does not come to its end,
-// the next one, or the next opening, goes on.
+// tidy deletes what the root of st made obsolete; the current root may be newer. If interrupted, the next call or the
+// next Open continues.
 func (s *Store) tidy(ctx context.Context, st *state) error {
-	if err := sweep(s.db, st.root.lists, s.unswept); err != nil {
+	if err := deleteListed(s.db, st.root.lists, s.unswept); err != nil {
 		return err
 	}
 	s.unswept = slices.DeleteFunc(s.unswept, func(list uint64) bool { return slices.Contains(st.root.lists, list) })
 	return s.trim(ctx, st)
 }
 
-// install writes a state's root and accepts the state. Whoever calls it may hold merging until the commit is on disk, and the
-// next writer may be a large commit, which waits for merging.
+// install writes a state's root and accepts the state. It commits at once, without waiting to share a commit: the
+// caller may hold merging until then, and the next writer may be a large commit, which waits for merging.
 func (s *Store) install(kt *kv.Txn, next *state) error {
 	if err := kt.Set(kv.SpaceTripleMeta, rootKey, next.root.encode()); err != nil {
 		return err
@@ -157,7 +161,8 @@ func (s *Store) install(kt *kv.Txn, next *state) error {
 	return nil
 }
 
-// beginMerge takes s.merging for the background's work, which gives up when ctx ends or stopMerge is called.
+// beginMerge locks merging for background work and returns a context that ends with ctx or when stopMerge is called.
+// The caller must call the returned function, also after an error.
 func (s *Store) beginMerge(ctx context.Context) (context.Context, func(), error) {
 	s.merging.Lock()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -171,15 +176,15 @@ func (s *Store) beginMerge(ctx context.Context) (context.Context, func(), error)
 		cancel(nil)
 		s.merging.Unlock()
 	}
-	// A large commit that is on its way to the disk has let go of merging. Its blocks are not in the state that readers see,
-	// and a merge of that state would write others of the same numbers.
+	// A large commit that is being written to disk has released merging. Readers do not see its blocks yet, and a merge
+	// of the state they see would assign the same numbers again.
 	if s.impatient > 0 || s.getTip().base != s.current.Load().base {
 		cancel(errGiveUp)
 	}
 	return ctx, end, context.Cause(ctx)
 }
 
-// stopMerge makes a merge give up and takes s.merging.
+// stopMerge makes a running merge give up and locks merging.
 func (s *Store) stopMerge() {
 	s.cancelMu.Lock()
 	s.impatient++
@@ -193,13 +198,10 @@ func (s *Store) stopMerge() {
 	s.cancelMu.Unlock()
 }
 
-// tidyLater has the background delete what a new root made obsolete.
+// tidyLater makes the background delete what a new root made obsolete.
 func (s *Store) tidyLater(st *state) {
 	s.tidying.Store(st)
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wakeBackground()
 }
 
 func (s *Store) tidyNow(ctx context.Context) error {
@@ -210,32 +212,32 @@ func (s *Store) tidyNow(ctx context.Context) error {
 	ctx, end, err := s.beginMerge(ctx)
 	defer end()
 	if err != nil {
-		return err // the large commit that goes first will see to it
+		return err // the large commit tidies up itself
 	}
 	return s.tidy(ctx, st)
 }
 
-// Limits of the change log, if no other one is set: about as long as the blocks that hold every quad, so that it never
-// becomes the greater part of the store, and so that what has been dropped is not kept for its sake.
+// The default limits of the change log. It may grow about as long as the blocks that hold every quad: it never becomes
+// the greater part of the store, and dropped quads are not kept long for its sake.
 const (
 	keepForQuad = 12 // bytes
-	leastKeep   = 1 << 20
-	mostKeep    = 1 << 30
+	minKeep     = 1 << 20
+	maxKeep     = 1 << 30
 )
 
-// keep is how long the change log may be in a state, in bytes; negative for any length.
-func (s *Store) keep(st *state) int64 {
+// maxLog returns the maximum size of the change log in bytes; negative means no limit.
+func (s *Store) maxLog(st *state) int64 {
 	if s.opts.KeepChanges != 0 {
 		return s.opts.KeepChanges
 	}
-	return min(max(leastKeep, keepForQuad*int64(st.base.Rows())), mostKeep)
+	return min(max(minKeep, keepForQuad*int64(st.base.Rows())), maxKeep)
 }
 
-// trim drops the oldest part of the change log if it has grown too long. The caller holds s.merging.
+// trim deletes the oldest part of the change log if the log is too long. The caller holds merging.
 func (s *Store) trim(ctx context.Context, st *state) error {
-	keep := s.keep(st)
-	excess := st.logBytes - keep
-	if keep < 0 || excess <= 0 && st.root.trimmed == 0 {
+	maxLog := s.maxLog(st)
+	excess := st.logBytes - maxLog
+	if maxLog < 0 || excess <= 0 && st.root.trimmed == 0 {
 		return nil
 	}
 	var keys [][]byte

@@ -113,7 +113,7 @@ func TestALargeTransactionGoesStraightIntoBlocks(t *testing.T) {
 	}
 	insertAll(t, s, some(5000, "http://e/g"))
 	insertAll(t, s, some(20, "http://e/h"))
-	// Long literals make few quads a large record.
+	// Long literals make a large record of few quads.
 	var long []term.Quad
 	for i := range 8 {
 		long = append(long, term.Quad{S: term.IRI("http://e/long"), P: term.IRI("http://e/p"), O: term.String(fmt.Sprint(i, strings.Repeat("x", 200_000)))})
@@ -155,7 +155,7 @@ func TestDeletedQuadsGiveTheirBlocksBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := entries(t, db, kv.SpaceTripleIndex)
-	if half >= full/2 { // named quads are in twice as many layouts
+	if half >= full/2 { // quads in named graphs are in twice as many layouts
 		t.Errorf("%d of %d blocks and pages are left", half, full)
 	}
 	err := s.Update(t.Context(), func(tx *triplestore.Txn) error { return tx.ClearGraph("") })
@@ -202,7 +202,7 @@ func TestADroppedGraphGivesItsDiskSpaceBack(t *testing.T) {
 	if err := s.DropGraph(t.Context(), "<http://e/g"); err != nil {
 		t.Fatal(err)
 	}
-	if left := tables(); left > full/20 { // terms, too
+	if left := tables(); left > full/20 { // terms included
 		t.Errorf("%d of %d bytes are left", left, full)
 	}
 	check(t, s)
@@ -356,7 +356,7 @@ func TestACancelledLoadStopsAndLeavesTheStoreAsItWas(t *testing.T) {
 	check(t, s)
 }
 
-// endless gives quads for ever and calls then after some.
+// endless is a QuadReader that never ends and calls then after some quads.
 type endless struct {
 	n, after int
 	then     func()
@@ -380,7 +380,7 @@ func TestANewerFormatIsRefused(t *testing.T) {
 	}
 }
 
-// Every value of a merged store is spoiled in turn: opening, checking or dumping must notice.
+// Each value of a merged store is damaged in turn; opening, checking or dumping must notice.
 func TestASpoiledValueIsNoticed(t *testing.T) {
 	t.Parallel()
 	db := inMemory(t)

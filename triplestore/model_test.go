@@ -15,15 +15,16 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Several writers commit, some of them so much that it goes straight into blocks, and merges and sweeps run, while operations
-// of the disk fail and the power goes, again and again on one disk. Whatever happens: what was acknowledged is there, before
-// and after opening again; nothing else is seen before; a commit is there as a whole or not at all; and the store is sound.
+// Several writers commit, some of them so much that it is written directly into blocks, while merges and sweeps run,
+// disk operations fail and the power fails, repeatedly on one disk. In all cases: acknowledged commits are visible,
+// before and after reopening; nothing else is visible before; each commit is stored completely or not at all; and the
+// store is sound.
 func TestWhateverFailsTheStoreHoldsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	disktest.RunModels(t, 40, 4, func(m *disktest.Model) { (&storeModel{m}).live() })
 }
 
-// storeModel is a store on a bad disk, and what is known of it.
+// storeModel is a model of a store.
 type storeModel struct{ *disktest.Model }
 
 func (m *storeModel) live() {
@@ -53,7 +54,7 @@ func (m *storeModel) write(s *triplestore.Store, writer int, r *rand.Rand) {
 	for range 10 {
 		entries := 1 + r.IntN(20)
 		if r.IntN(12) == 0 {
-			entries = 300 // straight into blocks
+			entries = 300 // written directly into blocks
 		}
 		w := m.Known.Begin(writer, entries, false)
 		err := m.put(s, w, r)
@@ -77,7 +78,7 @@ func (m *storeModel) write(s *triplestore.Store, writer int, r *rand.Rand) {
 
 var errRefused = errors.New("the function fails")
 
-// entry is a quad with terms of its own, others that many quads share, and a graph of its writer.
+// entry returns a quad with terms of its own, terms that many quads share, and the graph of its writer.
 func entry(w *disktest.Put, i int) term.Quad {
 	return term.Quad{
 		S: term.IRI(fmt.Sprintf("http://e/%d/%d", w.Writer, w.Number)), P: term.IRI(fmt.Sprintf("http://e/p%d", i%5)),
@@ -110,7 +111,7 @@ func (m *storeModel) put(s *triplestore.Store, w *disktest.Put, r *rand.Rand) er
 	})
 }
 
-// compare holds the store to what is known.
+// compare compares the store with the ledger.
 func (m *storeModel) compare(s *triplestore.Store, opened bool) {
 	ctx := context.Background()
 	got := map[term.Quad]bool{}

@@ -9,16 +9,16 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// root says what the blocks of a store are. It is one record: a merge or bulk load happens the moment it is replaced.
+// root describes the blocks of a store. It is one record, so that replacing it commits a merge or a bulk load.
 type root struct {
-	nextID   uint64   // the last number given to a block, page, run or list
+	nextID   uint64   // the last number assigned to a block, page, run or list
 	merged   uint64   // position of the last commit that is in blocks
 	trimmed  uint64   // the change log holds the commits after this position
-	logBytes int64    // about the size of the log up to merged
-	removed  uint64   // quads that went, and that the log does not name any more, since the last sweep
-	lists    []uint64 // lists of keys that are obsolete, if they are still there
-	index    []byte   // index.OpenBase; empty for no blocks
-	dict     []byte   // dict.OpenView; empty likewise
+	logBytes int64    // approximate size of the log up to merged
+	removed  uint64   // quads removed since the last deleteListed whose removal is no longer in the log
+	lists    []uint64 // lists of obsolete keys that may not be deleted yet
+	index    []byte   // see index.OpenBase; empty if there are no blocks
+	dict     []byte   // see dict.OpenView; empty if there are no terms
 }
 
 const rootVersion = 2
@@ -47,14 +47,14 @@ func decodeRoot(b []byte) (*root, error) {
 		return nil, fmt.Errorf("%w: root: %w", ErrDamaged, err)
 	}
 	if body[0] > rootVersion {
-		return nil, fmt.Errorf("%w: format %d, this program knows %d", ErrNewer, body[0], rootVersion)
+		return nil, fmt.Errorf("%w: format %d, newer than %d", ErrNewer, body[0], rootVersion)
 	}
 	r := fields.Reader{B: body[1:]}
 	out := &root{nextID: r.Uvarint(), merged: r.Uvarint(), trimmed: r.Uvarint(), logBytes: int64(r.Uvarint())}
 	for range r.Count(1) {
 		out.lists = append(out.lists, r.Uvarint())
 	}
-	if body[0] > 1 { // version 1 did not count them
+	if body[0] > 1 { // version 1 has no such field
 		out.removed = r.Uvarint()
 	}
 	for _, part := range [2]*[]byte{&out.index, &out.dict} {
@@ -66,8 +66,8 @@ func decodeRoot(b []byte) (*root, error) {
 	return out, nil
 }
 
-// Keys that a new root makes obsolete are written down before it is, in a list with a number, and deleted after. If
-// the process ends in between, the next opening goes on from the list, if the root names it.
+// Keys that a new root makes obsolete are first written to a numbered list, and deleted once the root is committed. If
+// the process ends in between, the next Open deletes the keys of the lists that the root names.
 //
 //	key    'o', number of the list (8 bytes), part (4 bytes)
 //	value  space (1 byte), then for each key its length (1 byte) and the key
@@ -75,9 +75,9 @@ func obsoleteKey(list uint64, part uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{'o'}, list), part)
 }
 
-const obsoletePart = 32 << 10 // keys in one value
+const obsoletePart = 32 << 10 // max. keys in one value
 
-// writeObsolete stores the lists of keys, by space.
+// writeObsolete writes a list of obsolete keys, by space.
 func writeObsolete(db *kv.DB, list uint64, keys map[kv.Space][][]byte) error {
 	b := db.Batch()
 	part := uint32(0)
@@ -98,9 +98,9 @@ func writeObsolete(db *kv.DB, list uint64, keys map[kv.Space][][]byte) error {
 	return b.Flush()
 }
 
-// sweep deletes the keys that the numbered lists name, and then all lists but the later ones: those of a large commit that
-// readers do not see yet, or whose own sweep is still to come.
-func sweep(db *kv.DB, numbers, later []uint64) error {
+// deleteListed deletes the keys in the numbered lists, and then all lists except those in later, which belong to roots
+// that are not visible yet or not tidied up yet.
+func deleteListed(db *kv.DB, numbers, later []uint64) error {
 	snap := db.Snapshot()
 	defer snap.Close()
 	b := db.Batch()
@@ -114,9 +114,9 @@ func sweep(db *kv.DB, numbers, later []uint64) error {
 		if !listed && slices.Contains(later, number) {
 			return true, nil
 		}
-		lists = append(lists, append([]byte(nil), key...))
+		lists = append(lists, slices.Clone(key))
 		if !listed {
-			return true, nil // of a merge that did not come to its end
+			return true, nil // of a merge that was not finished
 		}
 		space, rest := kv.Space(val[0]), val[1:]
 		for len(rest) > 0 {
@@ -137,17 +137,12 @@ func sweep(db *kv.DB, numbers, later []uint64) error {
 	if err := b.Flush(); err != nil {
 		return err
 	}
-	for _, k := range lists {
-		if err := b.Delete(kv.SpaceTripleMeta, k); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
+	return deleteKeys(db, kv.SpaceTripleMeta, lists)
 }
 
-// sweepUnborn deletes blocks, pages and runs with numbers that no root has known: of merges that did not come to
-// their end.
-func sweepUnborn(db *kv.DB, nextID uint64) error {
+// deleteUnfinished deletes the blocks, pages and runs of merges that were not finished: those with numbers above
+// nextID.
+func deleteUnfinished(db *kv.DB, nextID uint64) error {
 	snap := db.Snapshot()
 	defer snap.Close()
 	b := db.Batch()

@@ -15,12 +15,13 @@ type Snapshot struct {
 	index index.State
 }
 
-// Snapshot of the current state; Release it. After the database is closed it must not be used any more.
+// Snapshot returns the current state. The caller must Release it, and must not use it after the database is closed.
 func (s *Store) Snapshot() *Snapshot {
 	for {
 		st := s.current.Load()
 		snap := s.db.Snapshot()
-		// The blocks of a state are deleted only after it has been replaced. If it is still current, snap has them all.
+		// A state's blocks are deleted only after the state has been replaced. If st is still current, snap has all its
+		// blocks.
 		if s.current.Load() == st {
 			return s.snapshot(st, snap)
 		}
@@ -32,22 +33,22 @@ func (s *Store) snapshot(st *state, snap *kv.Snapshot) *Snapshot {
 	return &Snapshot{state: st, kv: snap, index: index.State{Base: st.base, Overlay: st.overlay, Reader: snap, Cache: s.cache}}
 }
 
-// Release gives the snapshot up. It may be called twice.
+// Release releases the snapshot. It may be called twice.
 func (sn *Snapshot) Release() { sn.kv.Close() }
 
-// Position of the last commit in the snapshot.
+// Position returns the position of the last commit in the snapshot, counted from 1; 0 if there is none.
 func (sn *Snapshot) Position() uint64 { return sn.state.position }
 
-// Scan gives the quads that match p, sorted by o and then by graph.
+// Scan returns a cursor over the quads that match p, sorted by o and then by graph.
 func (sn *Snapshot) Scan(p term.Pattern, o term.Order) term.Cursor { return sn.index.Scan(p, o) }
 
-// Orders that Scan serves at full speed: all of them.
+// Orders returns the orders that Scan serves without sorting: all of them.
 func (sn *Snapshot) Orders() []term.Order {
 	return []term.Order{term.SPO, term.POS, term.OSP, term.PSO}
 }
 
-// Estimate how many quads match, exactly wherever an order has the known components in front. Where blocks cannot be
-// read nothing is known; a scan will say why.
+// Estimate returns how many quads match. The count is exact if an order begins with the known components. If blocks
+// cannot be read, Estimate returns 1; a Scan then returns the error.
 func (sn *Snapshot) Estimate(p term.Pattern) term.Estimate {
 	e, err := sn.index.Estimate(p)
 	if err != nil {
@@ -56,23 +57,25 @@ func (sn *Snapshot) Estimate(p term.Pattern) term.Estimate {
 	return e
 }
 
-// Lookup finds the id of a term.
-func (sn *Snapshot) Lookup(k term.Key) (term.ID, bool, error) { return sn.state.dict.Lookup(sn.kv, k) }
+// Lookup returns the id of a term; ok is false if the store has no such term.
+func (sn *Snapshot) Lookup(k term.Key) (id term.ID, ok bool, err error) {
+	return sn.state.dict.Lookup(sn.kv, k)
+}
 
-// Keys turns ids into terms.
+// Keys writes the term of each id to keys, which must be as long as ids.
 func (sn *Snapshot) Keys(ids []term.ID, keys []term.Key) error {
 	return sn.state.dict.Keys(sn.kv, ids, keys)
 }
 
-// graphList is the named graphs of a state, found out when first asked for.
+// graphList caches the named graphs of a state. They are determined on first use.
 type graphList struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	known  bool
 	ids    []term.ID
 	counts []int
 }
 
-// graphs of the snapshot with their numbers of quads.
+// graphs returns the named graphs of the snapshot and the number of quads in each.
 func (sn *Snapshot) graphs() ([]term.ID, []int, error) {
 	g := sn.state.graphs
 	g.mu.Lock()
@@ -92,7 +95,7 @@ func (sn *Snapshot) graphs() ([]term.ID, []int, error) {
 	return g.ids, g.counts, nil
 }
 
-// Graphs calls f with each non-empty named graph, in id order, until it returns false.
+// Graphs calls f with each non-empty named graph, in id order, until f returns false.
 func (sn *Snapshot) Graphs(f func(term.ID) bool) error {
 	ids, _, err := sn.graphs()
 	if err != nil {
@@ -106,7 +109,7 @@ func (sn *Snapshot) Graphs(f func(term.ID) bool) error {
 	return nil
 }
 
-// Graph is the id of a graph's name, DefaultGraph for the empty key; ok is false if the store has never seen it.
+// Graph returns the id of a graph's name, or DefaultGraph for the empty key. ok is false if the store has no such term.
 func (sn *Snapshot) Graph(g term.Key) (id term.ID, ok bool, err error) {
 	if g == "" {
 		return term.DefaultGraph, true, nil

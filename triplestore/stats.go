@@ -10,7 +10,7 @@ import (
 // Stats are exact figures of one state.
 type Stats struct {
 	Quads    uint64       // in all graphs
-	Terms    uint64       // in the dictionary: distinct terms, without those that are inline; those that went out of use until they are swept
+	Terms    uint64       // distinct terms in the dictionary; excludes inline terms, includes unused terms until they are swept
 	Position uint64       // of the last commit
 	Default  GraphStats   // the default graph
 	Named    []GraphCount // the named graphs, in id order
@@ -22,9 +22,9 @@ type GraphCount struct {
 	Triples uint64
 }
 
-// GraphStats are exact figures of one graph (VoID).
+// GraphStats are exact figures of one graph, as VoID defines them.
 type GraphStats struct {
-	Triples, Subjects, Predicates, Objects uint64 // distinct ones, except for Triples
+	Triples, Subjects, Predicates, Objects uint64 // distinct, except for Triples
 	ByPredicate                            []PredicateStats
 }
 
@@ -35,7 +35,7 @@ type PredicateStats struct {
 	Triples, Subjects, Objects uint64
 }
 
-// Stats of the snapshot.
+// Stats returns the figures of the snapshot.
 func (sn *Snapshot) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Position: sn.state.position, Terms: sn.state.dict.Terms(sn.state.terms)}
 	var err error
@@ -58,7 +58,7 @@ func (sn *Snapshot) Stats(ctx context.Context) (Stats, error) {
 	return st, nil
 }
 
-// Quads tells how many the snapshot holds, which costs far less than Stats.
+// Quads returns the number of quads. It is much cheaper than Stats.
 func (sn *Snapshot) Quads() (uint64, error) {
 	n, err := sn.index.Count(index.Prefix(index.GSPO, term.DefaultGraph))
 	if err != nil {
@@ -71,8 +71,8 @@ func (sn *Snapshot) Quads() (uint64, error) {
 	return uint64(n), err
 }
 
-// GraphStats of one graph, given by its id. The figures come from the fences of the blocks and are corrected for the
-// overlay; nothing is scanned.
+// GraphStats returns the figures of the graph with id g. They are computed from the fences of the blocks and corrected
+// for the overlay, without a scan.
 func (sn *Snapshot) GraphStats(ctx context.Context, g term.ID) (st GraphStats, err error) {
 	count := func(n *uint64, l index.Layout, ids ...term.ID) {
 		if err == nil {

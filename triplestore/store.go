@@ -1,21 +1,30 @@
-// Package triplestore is a store of RDF quads inside the process: fast, compact, exact, and never wrong after a crash.
+// Package triplestore stores RDF quads in the process, durably and transactionally.
 //
-// A Store lives in a kv.DB. A Snapshot is one unchanging state of it: scans in several sort orders, counts, terms.
-// A Txn, inside Update, inserts and deletes quads; what it did is durable and visible, all of it or nothing, when
-// Update returns, together with everything its KV transaction wrote. Readers never block writers nor wait for them.
+// A Store lives in a kv.DB, the key-value database of this project, which the caller opens and closes:
 //
-//   - Open, Close, View, Snapshot, Update: the daily business.
-//   - Load, Clear, DropGraph: in bulk. Sweep, Compact: space given back.
-//   - Dump, Changes: everything, or what commits since a position added and removed.
-//   - Stats, Check: exact figures; every block read and compared.
+//	db, err := kv.Open("data", kv.Options{})
+//	store, err := triplestore.Open(db, triplestore.Options{})
 //
-// How a quad travels: a commit appends one record to the log and a run to the overlay in memory. When enough has come
-// together, a merge in the background rewrites the blocks that are concerned and replaces the root, one record that
-// says what the blocks are. A commit too large for the overlay, a Load and a DropGraph write blocks straight away.
-// Opening reads the root, the fences of the blocks, and the log behind them.
+// Terms are term.Keys and quads are term.Quads, from package term. An empty graph is the default graph.
 //
-// It does not know SPARQL (package sparql runs over a Snapshot) nor RDF syntaxes (package rdfio).
-// The format on disk is described in FORMAT.md.
+// A Snapshot is one unchanging state of the store. It scans quads by pattern in several sort orders, estimates counts,
+// and translates between terms and ids. It never blocks and is never blocked; package sparql runs queries over it.
+//
+// A Txn, inside Update, inserts and deletes quads. Its changes become durable and visible together when Update returns
+// nil, with everything that was written to its key-value transaction; if Update fails, none do.
+//
+//   - View, Snapshot and Dump read; Update, Load, Clear and DropGraph write.
+//   - Changes returns what each commit added and removed.
+//   - Stats returns exact figures; Check reads and compares everything stored.
+//   - Merge, Sweep and Compact reclaim space at once. The store also does so by itself, in the background.
+//
+// A commit appends one record to the log and one sorted run to the overlay, which is in memory. When the overlay is
+// large, a background merge rewrites the affected blocks and replaces the root, one record that lists the blocks. A
+// commit too large for the overlay, Load, Clear and DropGraph write blocks directly. Open reads the root, the fences
+// (the first and last quads) of all blocks, and the log records after the last merge.
+//
+// The package does not interpret SPARQL (see package sparql) or RDF syntaxes (see package rdfio). FORMAT.md describes
+// the stored format.
 package triplestore
 
 import (
@@ -27,7 +36,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -37,15 +45,15 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Options of a store. The zero value is ready for use.
+// Options configure a Store. The zero value is ready for use.
 type Options struct {
-	CacheBytes     int64  // decoded blocks kept in memory; 0 = 128 MiB
-	DictCacheBytes int64  // terms kept in memory; 0 = 64 MiB
-	MergeAt        int    // changed quads that start a merge; 0 = 128 k, more in large stores
-	KeepChanges    int64  // bytes of the change log that are kept; 0 = 12 for each quad, 1 MiB to 1 GiB, negative = all of it
-	LoadMemory     int64  // bytes a Load may use, about; 0 = 512 MiB
-	TempDir        string // where a Load keeps its sorted runs; "" = the database's directory
-	Log            *slog.Logger
+	CacheBytes     int64        // memory for decoded blocks; 0 means 128 MiB
+	DictCacheBytes int64        // memory for terms; 0 means 64 MiB
+	MergeAt        int          // changed quads that start a merge; 0 means 128 Ki, more in large stores
+	KeepChanges    int64        // max. bytes of change log; 0 means 12 per quad within 1 MiB and 1 GiB; negative means no limit
+	LoadMemory     int64        // approximate memory for a Load; 0 means 512 MiB
+	TempDir        string       // directory for the temporary files of a Load; "" means the database's directory
+	Log            *slog.Logger // nil discards
 }
 
 const (
@@ -54,8 +62,8 @@ const (
 	defaultMergeAt    = 128 << 10
 	defaultLoadMemory = 512 << 20
 
-	mergeTermBytes = 32 << 20 // bytes of terms in memory that start a merge
-	stallFactor    = 4        // how many times over the merge's mark a commit waits for it
+	mergeTermBytes = 32 << 20 // bytes of recent terms that start a merge
+	stallFactor    = 4        // a commit waits for the merge when this many times its threshold has accumulated
 )
 
 func (o Options) withDefaults(db *kv.DB) Options {
@@ -79,7 +87,7 @@ func (o Options) withDefaults(db *kv.DB) Options {
 	return o
 }
 
-// Errors a caller may want to decide on.
+// Errors that callers may test for.
 var (
 	ErrClosed  = errors.New("the store is closed")
 	ErrNewer   = errors.New("the store was written by a newer version of the program")
@@ -95,33 +103,33 @@ type Store struct {
 	dictCache *dict.Cache
 	nextID    atomic.Uint64
 
-	current atomic.Pointer[state] // what readers see
+	current atomic.Pointer[state] // the state that readers see
 	tipMu   sync.Mutex            // guards tip
-	tip     *state                // what the next writer builds on: current, or commits on their way to disk behind it
+	tip     *state                // the state that the next writer builds on: current, or newer if commits are being written
 
-	gate *semaphore.Weighted // commits hold one unit, bulk work all of them; taken before the kv turn
+	gate *semaphore.Weighted // a commit holds one unit, bulk work holds all; acquired before the kv turn
 
-	// A merge holds merging (taken before the kv turn by background and bulk work; a large commit, which has the turn,
-	// first has the background merge give up).
+	// Merges hold merging. Background and bulk work lock it before taking the kv turn. A large commit already has the
+	// turn, so it first makes the background merge give up.
 	merging     sync.Mutex
-	unswept     []uint64   // lists of obsolete keys; guarded by merging
+	unswept     []uint64   // lists of obsolete keys not deleted yet; guarded by merging
 	cancelMu    sync.Mutex // guards cancelMerge, impatient
 	cancelMerge context.CancelCauseFunc
 	impatient   int // large commits waiting for a merge to give up
 
-	wake    chan struct{}         // asks for a background merge, or for tidying
-	tidying atomic.Pointer[state] // whose root has made something obsolete
-	lost    atomic.Int64          // quads removed since the database was last compacted
-	stall   sync.Mutex            // guards merged
-	merged  chan struct{}         // closed, and made anew, at the end of every background merge
-	stop    context.CancelFunc
-	wg      sync.WaitGroup
-	closed  atomic.Bool
+	wake     chan struct{}         // wakes the background to merge or tidy up
+	tidying  atomic.Pointer[state] // state whose root has made keys obsolete
+	lost     atomic.Int64          // quads removed since the database was last compacted
+	mergedMu sync.Mutex            // guards merged
+	merged   chan struct{}         // closed and replaced at the end of every background merge
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
+	closed   atomic.Bool
 }
 
 const gateUnits = 1 << 20
 
-// state is one committed state, or one that is about to be.
+// state is a state of the store that is committed or about to be.
 type state struct {
 	base     *index.Base
 	overlay  index.Overlay // of the commits in (root.merged, position]
@@ -129,11 +137,12 @@ type state struct {
 	root     *root
 	position uint64 // of the last commit
 	terms    uint64 // the number the next new term gets
-	logBytes int64  // about the size of the log up to position
+	logBytes int64  // approximate size of the log up to position
 	graphs   *graphList
 }
 
-// Open opens the store in a database and makes it if there is none.
+// Open opens the store in a database and creates it if it does not exist. The caller closes the Store before the
+// database. Errors include ErrNewer and ErrDamaged.
 func Open(db *kv.DB, o Options) (*Store, error) {
 	s := &Store{db: db, opts: o.withDefaults(db), gate: semaphore.NewWeighted(gateUnits), wake: make(chan struct{}, 1), merged: make(chan struct{})}
 	s.cache = index.NewCache(s.opts.CacheBytes)
@@ -150,14 +159,14 @@ func Open(db *kv.DB, o Options) (*Store, error) {
 	if db.ReadOnly() {
 		return s, nil
 	}
-	s.mergeIfLarge(st)
+	s.mergeIfDue(st)
 	if st.dict.Swept() {
 		s.tidyLater(st)
 	}
 	return s, nil
 }
 
-// recover reads the root and the log and finishes what a process that was killed had begun.
+// recover reads the root and the log, and finishes what a killed process had begun.
 func (s *Store) recover() (*state, error) {
 	snap := s.db.Snapshot()
 	defer snap.Close()
@@ -207,8 +216,8 @@ func (s *Store) recover() (*state, error) {
 		return st, nil
 	}
 	for _, clean := range []func() error{
-		func() error { return sweep(s.db, r.lists, nil) },
-		func() error { return sweepUnborn(s.db, r.nextID) },
+		func() error { return deleteListed(s.db, r.lists, nil) },
+		func() error { return deleteUnfinished(s.db, r.nextID) },
 		func() error { return deleteKeys(s.db, kv.SpaceTripleLog, orphans) },
 		s.removeTemp,
 	} {
@@ -231,7 +240,7 @@ func deleteKeys(db *kv.DB, space kv.Space, keys [][]byte) error {
 
 const tempPrefix = "load-"
 
-// removeTemp deletes what an interrupted Load left in the database's directory.
+// removeTemp deletes the files of interrupted Loads in the database's directory.
 func (s *Store) removeTemp() error {
 	if s.db.Dir() == "" {
 		return nil
@@ -248,7 +257,7 @@ func (s *Store) removeTemp() error {
 	return nil
 }
 
-// Close ends background work and waits for it. The database stays open. It may be called twice.
+// Close stops background work and waits for it. It does not close the database. Close may be called twice.
 func (s *Store) Close() error {
 	s.closed.Store(true)
 	s.stop()
@@ -256,7 +265,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// View runs f over the current state.
+// View calls f with a snapshot of the current state and releases it when f returns.
 func (s *Store) View(ctx context.Context, f func(*Snapshot) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -269,12 +278,12 @@ func (s *Store) View(ctx context.Context, f func(*Snapshot) error) error {
 	return f(sn)
 }
 
-// Update runs f in a write transaction. Its quads, and everything f writes through Txn.KV, become durable and
-// visible together before Update returns nil, or not at all. Writers take turns (see kv.DB.Update): f should be
-// quick and must not call Update. While a Load or another bulk operation runs, Update waits for its end.
+// Update runs f in a write transaction. Its quads, and everything f writes through Txn.KV, become durable and visible
+// together before Update returns nil; if Update returns an error, none do. Writers take turns (see kv.DB.Update), so f
+// should be quick and must not call Update. Update waits while a Load or other bulk operation runs.
 //
-// A transaction of up to some ten thousand quads costs one small write. A larger one is written into blocks at once,
-// while other writers wait.
+// A transaction of up to some ten thousand quads costs one small write. A larger one writes blocks directly while other
+// writers wait.
 func (s *Store) Update(ctx context.Context, f func(*Txn) error) error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -299,19 +308,18 @@ func (s *Store) Update(ctx context.Context, f func(*Txn) error) error {
 	})
 }
 
-// accept makes st the state that the next writer sees, and the one readers see as soon as it is on disk. It is the last thing
-// that a transaction's function does, so if the transaction fails after it, its whole group has failed.
+// accept makes st the tip, and the state that readers see once kt is committed. It must be the last step of the
+// transaction's function: if the transaction fails after it, its whole commit group has failed.
 func (s *Store) accept(kt *kv.Txn, st *state) {
 	s.setTip(st)
 	kt.OnCommit(func() {
 		s.current.Store(st)
-		s.mergeIfLarge(st)
+		s.mergeIfDue(st)
 	})
 	kt.OnAbort(func(error) { s.dropTip() })
 }
 
-// dropTip forgets the states that were to be committed: their commit has failed, for all of them. What is committed is what
-// the next writer builds on.
+// dropTip resets the tip to the committed state after the commit of a group failed.
 func (s *Store) dropTip() {
 	st := s.current.Load()
 	st.dict.Undo(st.terms)
@@ -330,9 +338,7 @@ func (s *Store) getTip() *state {
 	return s.tip
 }
 
-func (s *Store) now() int64 { return time.Now().UnixMilli() }
-
-// bad says which quad was refused.
-func bad(q term.Quad, why string) error {
+// badQuad returns an ErrBadQuad that names the quad.
+func badQuad(q term.Quad, why string) error {
 	return fmt.Errorf("%w: %s: %q %q %q %q", ErrBadQuad, why, string(q.S), string(q.P), string(q.O), string(q.G))
 }

@@ -43,7 +43,7 @@ func kit(s func() *triplestore.Store) storetest.Store {
 	}
 }
 
-// TestTheStoreIsAStoreWhateverItMerges runs the kit while blocks are rewritten and the store is opened anew.
+// TestTheStoreIsAStoreWhateverItMerges runs the kit while blocks are merged and the store is reopened.
 func TestTheStoreIsAStoreWhateverItMerges(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t testing.TB) storetest.Store {
@@ -76,7 +76,7 @@ func TestTheStoreIsAStore(t *testing.T) {
 	})
 }
 
-// killContext is for code that runs in a child process, without a test.
+// killContext is for code that runs in a child process, without a testing.T.
 var killContext = context.Background()
 
 func isTrimmed(err error) bool { return errors.Is(err, triplestore.ErrTrimmed) }

@@ -11,12 +11,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// sweepAt is how many quads must have gone for good, at least, before a sweep by itself.
+// sweepAt is the minimum number of removed quads that starts an automatic sweep.
 const sweepAt = 50_000
 
-// Sweep takes terms out of the dictionary that no quad uses any more and no entry of the change log names, and returns how
-// many. Their numbers are not used again, so that snapshots taken before go on. Writers wait while it finds them out, about
-// a second for a million terms; their text is deleted beside writers. It happens by itself when much has been removed.
+// Sweep removes the terms that neither a quad nor the change log uses from the dictionary and returns their number.
+// Their ids are not reused, so older snapshots stay valid. Writers wait while Sweep finds the unused terms, about one
+// second per million terms; the terms' text is deleted while writers continue. The store sweeps by itself after large
+// removals.
 func (s *Store) Sweep(ctx context.Context) (terms uint64, err error) {
 	if s.closed.Load() {
 		return 0, ErrClosed
@@ -30,8 +31,8 @@ func (s *Store) Sweep(ctx context.Context) (terms uint64, err error) {
 	return terms, nil
 }
 
-// Compact merges what has been committed into blocks and gives all space back that nothing needs any more. It reads and
-// writes the whole database; commits go on for most of the time.
+// Compact merges commits into blocks and reclaims all unused space. It reads and writes the whole database; commits
+// continue for most of the time.
 func (s *Store) Compact(ctx context.Context) error {
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
@@ -39,8 +40,8 @@ func (s *Store) Compact(ctx context.Context) error {
 	return s.db.Compact()
 }
 
-// forgetTerms makes a root whose dictionary does not find terms that nothing uses. No commit happens meanwhile, which
-// might use one again.
+// forgetTerms replaces the root by one whose dictionary does not find unused terms. It keeps commits out meanwhile,
+// since a commit might use one of them again.
 func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
 	if err := s.gate.Acquire(ctx, gateUnits); err != nil {
 		return 0, err
@@ -55,7 +56,7 @@ func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
 	defer sn.Release()
 	st := sn.state
 	if st.overlay.Len() > 0 || st.terms != st.dict.Flushed() {
-		return 0, errors.New("commits have come in between") // the gate is there to keep them out
+		return 0, errors.New("concurrent commits") // cannot happen: the gate keeps commits out
 	}
 	used := dict.NewNumbers(st.terms)
 	if err := sn.mark(ctx, used); err != nil {
@@ -90,9 +91,9 @@ func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
 	return forgotten, s.tidy(ctx, &next)
 }
 
-// mark finds the numbers of all terms that quads or the change log have.
+// mark adds the numbers of all terms in quads and in the change log to used.
 func (sn *Snapshot) mark(ctx context.Context, used dict.Numbers) error {
-	see := func(q term.IDQuad) {
+	markQuad := func(q term.IDQuad) {
 		used.Add(q.S)
 		used.Add(q.P)
 		used.Add(q.O)
@@ -109,7 +110,7 @@ func (sn *Snapshot) mark(ctx context.Context, used dict.Numbers) error {
 			break
 		}
 		for _, q := range rows {
-			see(q)
+			markQuad(q)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -122,15 +123,14 @@ func (sn *Snapshot) mark(ctx context.Context, used dict.Numbers) error {
 		}
 		if c != nil {
 			for _, ch := range c.changes {
-				see(ch.Quad)
+				markQuad(ch.Quad)
 			}
 		}
 		return true, ctx.Err()
 	})
 }
 
-// hollow deletes the text of forgotten terms, if there are any. If it does not come to its end, the next one, or one
-// after the next opening, goes on.
+// hollow deletes the text of forgotten terms, if any. If interrupted, the next call or the next Open continues.
 func (s *Store) hollow(ctx context.Context) error {
 	if !s.current.Load().dict.Swept() {
 		return nil
@@ -160,8 +160,8 @@ func (s *Store) hollow(ctx context.Context) error {
 	})
 }
 
-// reclaim gives space back after much has been removed: terms, and what the database keeps of deleted entries until it
-// merges its tables.
+// reclaim reclaims space after large removals: that of unused terms, and that of deleted entries in the database's
+// tables.
 func (s *Store) reclaim(ctx context.Context) error {
 	st := s.current.Load()
 	var forgotten uint64

@@ -11,7 +11,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// about gives n quads about n subjects, with long literals among their objects.
+// about returns n quads about n subjects, some with long literals as objects.
 func about(name string, n int, graph term.Key) (out []term.Quad) {
 	for i := range n {
 		o := term.String(fmt.Sprintf("what is said about %s %d", name, i))
@@ -54,7 +54,7 @@ func TestASweepForgetsTermsThatNothingUses(t *testing.T) {
 	}
 	before := entries(t, db, kv.SpaceDict)
 	n, err := s.Sweep(t.Context())
-	if err != nil || n < 5900 || n > 6001 { // those of the last block stay
+	if err != nil || n < 5900 || n > 6001 { // the last block is not swept
 		t.Fatalf("%d terms swept, %v", n, err)
 	}
 	if after := entries(t, db, kv.SpaceDict); after > before*2/3 {
@@ -113,7 +113,7 @@ func TestASweepThatWasInterruptedGoesOnWhenTheStoreIsOpened(t *testing.T) {
 	s = open(t, db, triplestore.Options{KeepChanges: 1})
 	insertAll(t, s, about("gone", 200, ""))
 	check(t, s)
-	if _, err := s.Sweep(t.Context()); err != nil { // or the background has done it
+	if _, err := s.Sweep(t.Context()); err != nil { // unless the background has swept already
 		t.Fatal(err)
 	}
 	if after := entries(t, db, kv.SpaceDict); after > before/2 {
@@ -132,7 +132,7 @@ func TestATermThatWasSweptGetsAnotherNumberAlsoWhereCommitsKnewItWell(t *testing
 		return term.Quad{S: term.IRI(fmt.Sprintf("http://e/s/%d", i)), P: term.IRI("http://e/rare"), O: term.String("a value that comes again and again")}
 	}
 	insertAll(t, s, append(about("kept", 100, ""), rare(0)))
-	insertAll(t, s, about("later", 100, "")) // so that its block is complete
+	insertAll(t, s, about("later", 100, "")) // to complete its block
 	if err := s.Merge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Two large commits follow each other before the background has tidied up behind the first. A kill -9 after that left
-// blocks that nothing named, and nothing would ever delete them.
+// Regression: two large commits followed each other before the background had tidied up after the first. A kill -9
+// after that left blocks that nothing referenced and nothing would ever delete.
 func TestTidyingBehindOneCommitKeepsTheListOfTheNext(t *testing.T) {
 	db, err := kv.Open("", kv.Options{InMemory: true})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"odarchive/triplestore/internal/dict"
 	"odarchive/triplestore/internal/index"
@@ -11,40 +12,41 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Txn is a write transaction of a store, valid while the function given to Update runs, in its goroutine.
+// Txn is a write transaction of a store. It is valid while the function given to Update runs, in that function's
+// goroutine.
 type Txn struct {
-	ctx     context.Context // of the Update
+	ctx     context.Context // of Update
 	store   *Store
-	sn      *Snapshot // the state it builds on
+	sn      *Snapshot // the state the transaction builds on
 	kv      *kv.Txn
 	terms   *dict.Adder
-	changed map[term.IDQuad]int8 // +1 added, -1 removed, compared with sn; ids may be provisional
-	last    known                // subject that was inserted last; its statements come together
-	failed  error                // the first error; the transaction cannot be committed any more
+	changed map[term.IDQuad]int8 // +1 added, -1 removed, relative to sn; ids may be provisional
+	last    lookup               // the subject inserted last; statements of one subject often come together
+	failed  error                // the first error; a failed transaction cannot be committed
 	done    bool
 }
 
-type known struct {
+type lookup struct {
 	key term.Key
 	id  term.ID
 }
 
 const (
-	// MaxTerm is the length of the longest key a store takes, in bytes.
+	// MaxTerm is the maximum length of a term's key, in bytes.
 	MaxTerm = 512 << 10
-	// MaxTxn is how many quads one transaction may change. Load has no such limit.
+	// MaxTxn is the maximum number of quads one transaction may change. Load has no such limit.
 	MaxTxn = 8 << 20
 
-	largeRecord = 512 << 10 // bytes of a log record that does not go through the overlay
+	largeRecord = 512 << 10 // log records longer than this many bytes bypass the overlay
 )
 
 var (
 	errTxnDone  = errors.New("triplestore: the transaction has ended")
-	errTxnLarge = fmt.Errorf("triplestore: a transaction cannot change more than %d quads; a load can", MaxTxn)
+	errTxnLarge = fmt.Errorf("triplestore: a transaction cannot change more than %d quads; use a load", MaxTxn)
 )
 
 func (s *Store) newTxn(ctx context.Context, kt *kv.Txn) *Txn {
-	// The tip cannot change while this transaction has the turn, so all its blocks are in a snapshot taken now.
+	// The tip cannot change while this transaction has the turn, so a snapshot taken now has all its blocks.
 	sn := s.snapshot(s.getTip(), s.db.Snapshot())
 	return &Txn{ctx: ctx, store: s, sn: sn, kv: kt, terms: sn.state.dict.Add(sn.kv), changed: map[term.IDQuad]int8{}}
 }
@@ -54,14 +56,15 @@ func (t *Txn) end() {
 	t.sn.Release()
 }
 
-// KV is the key-value transaction that is committed together with the quads.
+// KV returns the key-value transaction that is committed together with the quads.
 func (t *Txn) KV() *kv.Txn { return t.kv }
 
-// Snapshot is the state at the start of the transaction, without its own changes. It is released with the transaction.
+// Snapshot returns the state at the start of the transaction, without the transaction's own changes. It is released
+// with the transaction.
 func (t *Txn) Snapshot() *Snapshot { return t.sn }
 
-// Insert adds a quad (G empty: to the default graph); it is no error if it is there already. After an error the
-// transaction cannot be committed.
+// Insert adds a quad, to the default graph if q.G is empty. Inserting a quad that exists is no error. After an error
+// the transaction cannot be committed.
 func (t *Txn) Insert(q term.Quad) error {
 	if t.done {
 		return errTxnDone
@@ -74,7 +77,7 @@ func (t *Txn) Insert(q term.Quad) error {
 		if err != nil {
 			return t.fail(err)
 		}
-		t.last = known{q.S, id}
+		t.last = lookup{q.S, id}
 	}
 	id := term.IDQuad{S: t.last.id, G: term.DefaultGraph}
 	for _, c := range [3]struct {
@@ -92,7 +95,7 @@ func (t *Txn) Insert(q term.Quad) error {
 	return t.set(id, true)
 }
 
-// Delete removes a quad; it is no error if there is none.
+// Delete removes a quad. Deleting a quad that does not exist is no error.
 func (t *Txn) Delete(q term.Quad) error {
 	if t.done {
 		return errTxnDone
@@ -120,8 +123,8 @@ func (t *Txn) Delete(q term.Quad) error {
 	return t.set(id, false)
 }
 
-// ClearGraph removes every quad of a graph, the empty key being the default graph, those inserted by this transaction
-// too.
+// ClearGraph removes every quad of a graph, including those inserted by this transaction. The empty key is the default
+// graph.
 func (t *Txn) ClearGraph(g term.Key) error {
 	if t.done {
 		return errTxnDone
@@ -195,32 +198,32 @@ func (t *Txn) fail(err error) error {
 	return err
 }
 
-// checkQuad holds a quad to RDF 1.1 §3.1, with triple terms as objects (RDF 1.2).
+// checkQuad checks a quad against RDF 1.1 Concepts §3.1, with RDF 1.2 triple terms allowed as objects.
 func checkQuad(q term.Quad) error {
 	switch s := q.S.Kind(); {
 	case s != term.KindIRI && s != term.KindBlank:
-		return bad(q, "the subject is neither an IRI nor a blank node")
+		return badQuad(q, "the subject is neither an IRI nor a blank node")
 	case q.P.Kind() != term.KindIRI:
-		return bad(q, "the predicate is not an IRI")
+		return badQuad(q, "the predicate is not an IRI")
 	case q.O.Kind() == term.KindNone:
-		return bad(q, "the object is no term")
+		return badQuad(q, "the object is not a term")
 	}
 	if g := q.G.Kind(); q.G != "" && g != term.KindIRI && g != term.KindBlank {
-		return bad(q, "the graph is neither an IRI nor a blank node")
+		return badQuad(q, "the graph is neither an IRI nor a blank node")
 	}
 	if len(q.S) > MaxTerm || len(q.P) > MaxTerm || len(q.O) > MaxTerm || len(q.G) > MaxTerm {
-		return bad(term.Quad{S: q.S[:min(len(q.S), 200)]}, fmt.Sprintf("a term is longer than %d bytes", MaxTerm))
+		return badQuad(term.Quad{S: q.S[:min(len(q.S), 200)]}, fmt.Sprintf("a term is longer than %d bytes", MaxTerm))
 	}
 	return nil
 }
 
-// commit makes what the transaction changed part of the store.
+// commit adds the transaction's changes to the store.
 func (t *Txn) commit() error {
 	if len(t.changed) == 0 {
 		return nil
 	}
 	first, keys, final := t.terms.Settle()
-	c := &commit{unixMilli: t.store.now(), first: first, terms: keys, changes: make([]index.Change, 0, len(t.changed))}
+	c := &commit{unixMilli: time.Now().UnixMilli(), first: first, terms: keys, changes: make([]index.Change, 0, len(t.changed))}
 	for q, sign := range t.changed {
 		q = term.IDQuad{S: final(q.S), P: final(q.P), O: final(q.O), G: final(q.G)}
 		c.changes = append(c.changes, index.Change{Quad: q, Sign: sign})
@@ -228,7 +231,7 @@ func (t *Txn) commit() error {
 	run := index.NewRun(c.changes)
 	if len(c.changes) <= t.store.mergeAt(t.sn.state)/2 {
 		c.changes = c.changes[:0]
-		run.Changes(func(ch index.Change) { c.changes = append(c.changes, ch) }) // sorted they are shorter
+		run.Changes(func(ch index.Change) { c.changes = append(c.changes, ch) }) // sorted changes encode shorter
 		if b := c.encode(); len(b) <= largeRecord {
 			return t.commitSmall(c, b, run)
 		}
@@ -255,7 +258,7 @@ func (t *Txn) commitSmall(c *commit, record []byte, run *index.Run) error {
 	return nil
 }
 
-// commitLarge writes blocks in which the changes are, together with those of the overlay.
+// commitLarge writes the changes, and those of the overlay, into blocks.
 func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
 	s, base := t.store, t.sn.state
 	s.stopMerge()
@@ -264,7 +267,7 @@ func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
 	parts := &partWriter{batch: s.db.Batch(), position: base.position + 1, limit: s.recordLimit()}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, parts.forget(), w.abandon())
+			err = errors.Join(err, parts.discard(), w.abandon())
 		}
 	}()
 	for _, sign := range [2]int8{-1, 1} {
@@ -295,11 +298,11 @@ func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
 	if err != nil {
 		return err
 	}
-	t.kv.OnAbort(func(error) { // the blocks have been written in vain
-		s.stopMerge() // a merge may have begun once the tip was dropped, and have written the same long terms
+	t.kv.OnAbort(func(error) {
+		s.stopMerge() // after dropTip a merge may have begun and written the same long terms
 		defer s.merging.Unlock()
-		if err := errors.Join(parts.forget(), w.abandon()); err != nil {
-			s.opts.Log.Warn("deleting the blocks of a failed commit", "error", err)
+		if err := errors.Join(parts.discard(), w.abandon()); err != nil {
+			s.opts.Log.Warn("cannot delete the blocks of a failed commit", "error", err)
 		}
 	})
 	t.kv.OnCommit(func() { s.tidyLater(next) })

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The XSD datatypes that have inline ids.
+// Datatypes with inline ids.
 const (
 	xsd         = "http://www.w3.org/2001/XMLSchema#"
 	xsdBoolean  = xsd + "boolean"
@@ -18,18 +18,18 @@ const (
 	xsdGYear    = xsd + "gYear"
 )
 
-// Payloads of inline ids, highest bits first. Within a tag, ids compare as their values do.
+// Payloads of inline ids, from the highest bits to the lowest. Within a tag, ids compare as their values do.
 //
 //	String    7 bytes, zero-padded · 4 bits length
 //	Boolean   0 or 1
 //	Integer   value + 2^59
 //	Decimal   value × 10^6 + 2^59                      canonical with a point: "1.0", "-0.25"
-//	Double    the 60 highest bits of the IEEE 754 number, all inverted if negative, else the sign bit inverted
-//	DateTime  47 bits ms since 0001-01-01T00:00:00Z · 2 bits fraction digits as written · 11 bits zone
-//	Date      49 bits minutes since then · 11 bits zone  (of the first moment of the day)
-//	GYear     likewise, of the year
+//	Double    the 60 highest bits of the IEEE 754 number, all inverted if negative, else with the sign bit inverted
+//	DateTime  47 bits milliseconds since 0001-01-01T00:00:00Z · 2 bits number of fraction digits · 11 bits zone
+//	Date      49 bits minutes since 0001-01-01T00:00:00Z, of the first moment of the day · 11 bits zone
+//	GYear     the same for the first moment of the year
 //
-// A zone is 0 for none (the moment is then as if in UTC), 1 for "Z", else minutes east + 842.
+// The zone is 0 if there is none (the moment is then taken as UTC), 1 for "Z", otherwise 842 + minutes east of UTC.
 const (
 	intBias      = 1 << 59
 	decimalScale = 1_000_000
@@ -40,10 +40,10 @@ const (
 	maxDateMs    = 1 << 47
 )
 
-// Inline gives the id of a term that is its own dictionary entry: a literal of one of the eight datatypes whose
-// lexical form is canonical and whose value fits in 60 bits. For all other terms ok is false.
+// Inline returns the id of a term that can be its own dictionary entry: a literal of one of the eight datatypes with a
+// canonical lexical form and a value that fits in 60 bits. For other terms ok is false.
 func Inline(k Key) (id ID, ok bool) {
-	if len(k) == 0 || len(k) > 80 { // the longest datatype IRI and lexical form are shorter
+	if len(k) == 0 || len(k) > 80 { // longer than any inline key
 		return 0, false
 	}
 	switch k[0] {
@@ -85,7 +85,7 @@ func Inline(k Key) (id ID, ok bool) {
 // Inline reports whether the id carries its own value.
 func (id ID) Inline() bool { t := id.Tag(); return t >= TagString && t <= TagGYear }
 
-// Key is the term of an inline id; for every other id ok is false. It allocates the key and nothing else.
+// Key returns the term of an inline id. For other ids ok is false. It allocates only the key.
 func (id ID) Key() (k Key, ok bool) {
 	var buf [96]byte // longer than every inline key
 	b := buf[:0]
@@ -129,7 +129,7 @@ func inlineString(s string) (ID, bool) {
 	return Make(TagString, p|uint64(len(s))), true
 }
 
-// Str is the text of an inline xsd:string.
+// Str returns the text of an inline xsd:string.
 func (id ID) Str() (string, bool) {
 	n := int(id & 15)
 	if id.Tag() != TagString || n > 7 {
@@ -142,7 +142,7 @@ func (id ID) Str() (string, bool) {
 	return string(b[:n]), true
 }
 
-// Bool is the value of an inline xsd:boolean.
+// Bool returns the value of an inline xsd:boolean.
 func (id ID) Bool() (v, ok bool) {
 	return id.Payload() == 1, id.Tag() == TagBoolean && id.Payload() <= 1
 }
@@ -155,7 +155,7 @@ func inlineInteger(lex string) (ID, bool) {
 	return Make(TagInteger, uint64(v+intBias)), true
 }
 
-// canonicalInt reads digits with an optional minus, without leading zeros, "-0" or overflow.
+// canonicalInt parses digits with an optional minus sign. Leading zeros, "-0" and more than 18 digits are invalid.
 func canonicalInt(lex string) (int64, bool) {
 	digits := strings.TrimPrefix(lex, "-")
 	if digits == "" || len(digits) > 18 || digits[0] == '0' && lex != "0" {
@@ -175,10 +175,10 @@ func canonicalInt(lex string) (int64, bool) {
 	return v, true
 }
 
-// Int is the value of an inline xsd:integer.
+// Int returns the value of an inline xsd:integer.
 func (id ID) Int() (int64, bool) { return int64(id.Payload()) - intBias, id.Tag() == TagInteger }
 
-// IntID is the inline id of an xsd:integer; ok is false for |v| of 2^59 and more.
+// IntID returns the inline id of an xsd:integer. ok is false if |v| is 2^59 or more.
 func IntID(v int64) (id ID, ok bool) {
 	if v < -intBias || v >= intBias {
 		return 0, false
@@ -215,7 +215,7 @@ func inlineDecimal(lex string) (ID, bool) {
 	return Make(TagDecimal, uint64(v+intBias)), true
 }
 
-// Decimal is the value of an inline xsd:decimal as unscaled / 10^scale; scale is always 6.
+// Decimal returns the value of an inline xsd:decimal as unscaled / 10^scale. scale is always 6.
 func (id ID) Decimal() (unscaled int64, scale int, ok bool) {
 	return int64(id.Payload()) - intBias, 6, id.Tag() == TagDecimal
 }
@@ -248,7 +248,7 @@ func inlineDouble(lex string) (ID, bool) {
 	return id, true
 }
 
-// DoubleID is the inline id of an xsd:double; ok is false for NaN and where the last four bits are needed.
+// DoubleID returns the inline id of an xsd:double. ok is false for NaN and for values that need the last four bits.
 func DoubleID(v float64) (id ID, ok bool) {
 	bits := math.Float64bits(v)
 	if bits&15 != 0 || math.IsNaN(v) {
@@ -262,7 +262,7 @@ func DoubleID(v float64) (id ID, ok bool) {
 	return Make(TagDouble, bits>>4), true
 }
 
-// Double is the value of an inline xsd:double.
+// Double returns the value of an inline xsd:double.
 func (id ID) Double() (float64, bool) {
 	bits := uint64(id) << 4
 	if bits>>63 != 0 {
@@ -273,7 +273,7 @@ func (id ID) Double() (float64, bool) {
 	return math.Float64frombits(bits), id.Tag() == TagDouble
 }
 
-// doubleLexical is the canonical form of XSD 1.0: "1.5E0", "-1.0E-7", "INF".
+// doubleLexical returns the canonical form of XSD 1.0: "1.5E0", "-1.0E-7", "INF".
 func doubleLexical(v float64) string {
 	switch {
 	case math.IsInf(v, 1):

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Time is the moment of an inline xsd:dateTime, or the first moment of an xsd:date or xsd:gYear, in the zone it was
-// written with. zoned is false where it had none; the time is then in UTC.
+// Time returns the moment of an inline xsd:dateTime, or the first moment of an xsd:date or xsd:gYear, in the time zone
+// of the literal. If the literal has no zone, zoned is false and the time is in UTC.
 func (id ID) Time() (t time.Time, zoned, ok bool) {
 	p := id.Payload()
 	switch id.Tag() {
@@ -79,7 +79,7 @@ func (id ID) appendDateTime(b []byte) ([]byte, bool) {
 	return appendZone(b, zone)
 }
 
-// inlineDay reads a date "YYYY-MM-DD" or a year "YYYY", each with an optional zone.
+// inlineDay parses a date "YYYY-MM-DD" or a year "YYYY", each with an optional zone.
 func inlineDay(lex string, tag Tag) (ID, bool) {
 	n := 10
 	if tag == TagGYear {
@@ -111,33 +111,23 @@ func (id ID) appendDay(b []byte) ([]byte, bool) {
 	return appendZone(b, zone)
 }
 
-// appendDate writes the day that is days after 0001-01-01, as YYYY-MM-DD or as YYYY alone. ok is false for years beyond
-// 9999. The arithmetic counts from 1 March of the year 0, so that leap days end years.
+// appendDate appends the day that is days after 0001-01-01, as YYYY-MM-DD if whole is set and as YYYY if not. ok is
+// false for years beyond 9999.
 func appendDate(b []byte, days int64, whole bool) ([]byte, bool) {
 	if days < 0 || days > 3_652_058 { // 9999-12-31
 		return b, false
 	}
-	z := days + 306
-	era := z / 146_097
-	day := z % 146_097
-	year := (day - day/1460 + day/36_524 - day/146_096) / 365
-	day -= 365*year + year/4 - year/100
-	month := (5*day + 2) / 153
-	day -= (153*month+2)/5 - 1
-	year += era * 400
-	if month += 3; month > 12 {
-		month, year = month-12, year+1
-	}
-	b = appendTwo(appendTwo(b, year/100), year%100)
+	year, month, day := time.Unix(days*86_400+yearOneMs/1000, 0).UTC().Date()
+	b = appendTwo(appendTwo(b, int64(year/100)), int64(year%100))
 	if whole {
-		b = appendTwo(append(appendTwo(append(b, '-'), month), '-'), day)
+		b = appendTwo(append(appendTwo(append(b, '-'), int64(month)), '-'), int64(day))
 	}
 	return b, true
 }
 
 func appendTwo(b []byte, n int64) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
 
-// parseDay gives the days since 0001-01-01 of a valid "YYYY-MM-DD".
+// parseDay returns the number of days from 0001-01-01 to a valid "YYYY-MM-DD".
 func parseDay(s string) (days int64, ok bool) {
 	if s[4] != '-' || s[7] != '-' {
 		return 0, false
@@ -147,23 +137,14 @@ func parseDay(s string) (days int64, ok bool) {
 		return 0, false
 	}
 	y := y1*100 + y2
-	leap := y%4 == 0 && (y%100 != 0 || y%400 == 0)
-	length := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[mo-1]
-	if leap && mo == 2 {
-		length = 29
-	}
-	if y < 1 || d > length {
+	t := time.Date(y, time.Month(mo), d, 0, 0, 0, 0, time.UTC)
+	if y < 1 || t.Day() != d { // a month has no such day
 		return 0, false
 	}
-	before := [...]int{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}[mo-1]
-	if leap && mo > 2 {
-		before++
-	}
-	p := y - 1
-	return int64(p*365+p/4-p/100+p/400) + int64(before+d-1), true
+	return (t.Unix() - yearOneMs/1000) / 86_400, true
 }
 
-// twoDigits reads two digits; 100 and more means they are none.
+// twoDigits parses two digits. The result is 100 or more if they are not digits.
 func twoDigits(s string) int {
 	a, b := s[0]-'0', s[1]-'0'
 	if a > 9 || b > 9 {
@@ -192,7 +173,7 @@ func parseZone(s string) (zone uint64, east int, ok bool) {
 	return uint64(east + zoneBias), east, true
 }
 
-// eastOf is the offset of an inline date's zone, in minutes.
+// eastOf returns the offset of an inline zone in minutes east of UTC.
 func eastOf(zone int) int {
 	if zone < 2 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"github.com/knakk/rdf"
 )
 
-// Of is the key of a knakk/rdf term; the empty Key for nil and for a zero Blank or IRI.
+// Of returns the key of a knakk/rdf term, or the empty Key for nil and for a zero Blank or IRI.
 func Of(t rdf.Term) Key {
 	switch t := t.(type) {
 	case rdf.IRI:
@@ -28,14 +28,11 @@ func Of(t rdf.Term) Key {
 	return ""
 }
 
-// QuadOf makes a quad of a knakk/rdf triple, for the default graph.
-func QuadOf(t rdf.Triple) Quad { return Quad{S: Of(t.Subj), P: Of(t.Pred), O: Of(t.Obj)} }
-
-// RDF is the term in the types of knakk/rdf. It fails for what they cannot say: no term, triple terms, base
-// directions, IRIs with characters that IRIs must not have, malformed language tags.
+// RDF returns the term as a knakk/rdf term. It fails for the empty key and for what knakk/rdf cannot represent: triple
+// terms, base directions, IRIs with forbidden characters, malformed language tags.
 func (k Key) RDF() (t rdf.Term, err error) {
 	defer func() {
-		if r := recover(); r != nil { // knakk/rdf indexes into what it is given
+		if r := recover(); r != nil { // knakk/rdf indexes into its input unchecked
 			t, err = nil, fmt.Errorf("term %q: %v", string(k), r)
 		}
 	}()
@@ -47,7 +44,7 @@ func (k Key) RDF() (t rdf.Term, err error) {
 	case KindLiteral:
 		t, err = k.rdfLiteral()
 	default:
-		err = fmt.Errorf("it has no counterpart in RDF 1.1")
+		err = fmt.Errorf("not a term of RDF 1.1")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("term %q: %w", string(k), err)
@@ -57,7 +54,7 @@ func (k Key) RDF() (t rdf.Term, err error) {
 
 func (k Key) rdfLiteral() (rdf.Term, error) {
 	if k.Dir() != "" {
-		return nil, fmt.Errorf("a base direction has no counterpart in RDF 1.1")
+		return nil, fmt.Errorf("RDF 1.1 has no base direction")
 	}
 	if lang := k.Lang(); lang != "" {
 		return rdf.NewLangLiteral(k.Value(), lang)

@@ -1,52 +1,51 @@
 package term
 
-// Quad is a statement in terms. G is the empty Key for the default graph.
+// Quad is a statement of terms. G is the empty Key for the default graph.
 type Quad struct{ S, P, O, G Key }
 
-// ID names a term within one store. The four highest bits are its Tag; the other 60 are the payload.
-// Ids of inline tags carry their value and compare in value order within one tag; ids of dictionary tags
-// are arbitrary but stable for the life of the store.
+// ID names a term within one store. The four highest bits are its Tag, the others its payload. Inline ids carry their
+// value and, within one tag, compare in value order. Dictionary ids are arbitrary but stable for the life of the store.
 type ID uint64
 
 // Tag is the class of an ID.
 type Tag byte
 
 const (
-	TagNone     Tag = 0x0 // ID 0 is "no term": a wildcard in a Pattern, unbound in a solution
+	TagNone     Tag = 0x0 // ID 0 is no term: a wildcard in a Pattern, unbound in a solution
 	TagGraph    Tag = 0x1 // only DefaultGraph
 	TagIRI      Tag = 0x2 // dictionary
 	TagBlank    Tag = 0x3 // dictionary
 	TagLiteral  Tag = 0x4 // dictionary
 	TagTriple   Tag = 0x5 // dictionary (RDF 1.2 triple terms)
 	TagString   Tag = 0x6 // inline: xsd:string of up to 7 bytes
-	TagBoolean  Tag = 0x7 // inline: canonical "true" / "false"
+	TagBoolean  Tag = 0x7 // inline: canonical "true" or "false"
 	TagInteger  Tag = 0x8 // inline: canonical xsd:integer in 60 bits, offset binary
 	TagDecimal  Tag = 0x9 // inline: canonical xsd:decimal that fits
 	TagDouble   Tag = 0xA // inline: canonical xsd:double that fits
-	TagDateTime Tag = 0xB // inline: xsd:dateTime, milliseconds UTC + time zone + precision as written
-	TagDate     Tag = 0xC // inline: xsd:date + time zone
-	TagGYear    Tag = 0xD // inline: xsd:gYear
-	TagLocal    Tag = 0xF // never stored: values computed by one query (SPARQL's own numbering)
+	TagDateTime Tag = 0xB // inline: xsd:dateTime, milliseconds in UTC, time zone, precision as written
+	TagDate     Tag = 0xC // inline: xsd:date with time zone
+	TagGYear    Tag = 0xD // inline: xsd:gYear with time zone
+	TagLocal    Tag = 0xF // never stored: values computed by one query, numbered by the query engine
 )
 
-// DefaultGraph is the id of the default graph in IDQuad.G. AnyNamed in Pattern.G means every graph but the
-// default one; AnyGraph (zero) means all of them.
+// DefaultGraph is the id of the default graph in IDQuad.G. In Pattern.G, AnyNamed means every graph but the default
+// graph, and AnyGraph, which is zero, means all graphs.
 const (
 	DefaultGraph ID = ID(TagGraph)<<60 | 1
 	AnyNamed     ID = ID(TagGraph)<<60 | 2
 	AnyGraph     ID = 0
 )
 
-// Tag of the id.
+// Tag returns the tag of the id.
 func (id ID) Tag() Tag { return Tag(id >> 60) }
 
-// Payload is the id without its tag.
+// Payload returns the id without its tag.
 func (id ID) Payload() uint64 { return uint64(id) & (1<<60 - 1) }
 
-// Make puts a tag before a payload of at most 60 bits.
+// Make returns an id with a tag and a payload of at most 60 bits.
 func Make(t Tag, payload uint64) ID { return ID(t)<<60 | ID(payload&(1<<60-1)) }
 
-// Kind of the term the id names.
+// Kind returns the kind of the term that the id names.
 func (id ID) Kind() Kind {
 	switch t := id.Tag(); {
 	case t == TagIRI:
@@ -61,25 +60,25 @@ func (id ID) Kind() Kind {
 	return KindNone
 }
 
-// IDQuad is a statement in ids; G is DefaultGraph or a graph's name.
+// IDQuad is a statement of ids. G is DefaultGraph or the id of a graph's name.
 type IDQuad struct{ S, P, O, G ID }
 
-// Pattern selects quads: each position an id, or zero for any. G may also be DefaultGraph or AnyNamed.
+// Pattern selects quads. Each position is an id, or zero for any. G may also be DefaultGraph or AnyNamed.
 type Pattern struct{ S, P, O, G ID }
 
-// Order is a sort order of quads: the three letters, then G.
+// Order is a sort order of quads: by the components in the order of the letters, then by graph.
 type Order byte
 
 const (
 	SPO Order = iota
 	POS
 	OSP
-	PSO // derived; a store that does not keep it says so in Orders
+	PSO // a store that does not keep this order omits it from Orders
 )
 
 func (o Order) String() string { return [...]string{"SPO", "POS", "OSP", "PSO"}[o&3] }
 
-// Cursor hands out matching quads in one order, in batches.
+// Cursor returns matching quads in one order, in batches.
 //
 //	for {
 //		quads, err := c.Next()
@@ -88,20 +87,20 @@ func (o Order) String() string { return [...]string{"SPO", "POS", "OSP", "PSO"}[
 //	}
 //	c.Close()
 //
-// The slice belongs to the cursor and is valid until the next call. An empty slice without an error is the end.
-// SeekGE drops everything before the given quad (in the cursor's order; only forward) and is cheap over long
-// distances. A Cursor belongs to one goroutine; Close may be called twice.
+// The slice belongs to the cursor and is valid until the next call. An empty slice without an error is the end. SeekGE
+// skips everything before the given quad in the cursor's order; it moves forward only and is cheap over long distances.
+// A Cursor must not be used concurrently. Close may be called twice.
 type Cursor interface {
 	Next() ([]IDQuad, error)
 	SeekGE(IDQuad)
 	Close()
 }
 
-// Estimate is what a store knows about a pattern without scanning it.
+// Estimate is the estimated result of a Scan.
 type Estimate struct {
 	Count    float64    // matching quads
 	Exact    bool       // Count is exact
-	Distinct [3]float64 // distinct subjects, predicates, objects among them; 0 = unknown
+	Distinct [3]float64 // distinct subjects, predicates and objects among them; 0 if unknown
 }
 
 // Dataset is one immutable state of a quad store, addressed by id: what a query engine reads. A store's snapshot is

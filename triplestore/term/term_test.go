@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -154,7 +153,7 @@ func FuzzInlineRoundTrip(f *testing.F) {
 		k := Key(s)
 		k.Parts()
 		k.RDF()
-		if Compare(k, k) != 0 || k.Value() != "" && k.Kind() == KindNone {
+		if k.Value() != "" && k.Kind() == KindNone {
 			t.Errorf("%q", s)
 		}
 	})
@@ -185,24 +184,5 @@ func TestTermsOfKnakkRDFRoundTrip(t *testing.T) {
 	one, _ := rdf.NewLiteral(1)
 	if Of(one) != Typed("1", xsdInteger) {
 		t.Error("a literal made from a Go value differs from the same one made from its lexical form")
-	}
-}
-
-func TestCompareIsATotalOrderByKindThenValue(t *testing.T) {
-	t.Parallel()
-	want := []Key{"", Blank("a"), Blank("b"), IRI("http://a"), IRI("http://b"), String("a"), Lang("a", "de"), Lang("a", "en"),
-		Typed("b", "http://dt"), String("b"), Triple(IRI("a"), IRI("b"), IRI("c")), Triple(IRI("a"), IRI("b"), IRI("d"))}
-	got := slices.Clone(want)
-	slices.Reverse(got)
-	slices.SortFunc(got, Compare)
-	if fmt.Sprintf("%q", got[:5]) != fmt.Sprintf("%q", want[:5]) || got[11] != want[11] || got[10] != want[10] {
-		t.Errorf("got %q", got)
-	}
-	for _, a := range want {
-		for _, b := range want {
-			if Compare(a, b) != -Compare(b, a) || (Compare(a, b) == 0) != (a == b) {
-				t.Errorf("%q and %q compare %d and %d", string(a), string(b), Compare(a, b), Compare(b, a))
-			}
-		}
 	}
 }
