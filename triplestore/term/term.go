@@ -1,13 +1,13 @@
-// Package term says what makes two RDF terms the same, and gives each a small number.
+// Package term represents RDF terms and quads.
 //
-// A Key is the canonical form of one RDF 1.1 (and 1.2) term: two terms are the same term exactly if
-// their keys are equal as strings. An ID is a 64-bit name for a term, valid within one store: either an
-// inline value that is its own dictionary entry, or a number that only the store's dictionary can turn
-// back. IDQuad, Pattern and Cursor are how quads of ids are asked for and handed out.
+// A Key is the canonical form of an RDF 1.1 or 1.2 term: two terms are the same if and only if their keys are equal as
+// strings. An ID is a 64-bit name for a term, valid within one store. It is either an inline value, which carries the term
+// itself, or a number that only the store's dictionary can translate. Pattern selects quads of ids, and a Cursor returns
+// them as IDQuads.
 //
-// The package knows neither disk nor SPARQL. Terms of github.com/knakk/rdf are the public vocabulary of
-// the project; Of and Key.RDF are the only doors between the two, because knakk's own equality ignores
-// datatypes and some of its literals panic as map keys.
+// The package does not access the disk and does not interpret SPARQL. Of and Key.RDF convert from and to the terms of
+// github.com/knakk/rdf, which this project uses only at public edges: their equality ignores datatypes, and some of
+// its literals panic as map keys.
 package term
 
 import (
@@ -18,16 +18,16 @@ import (
 // Key is the canonical encoding of one term. The first byte is its kind:
 //
 //	'<' iri                          an IRI, absolute, as written
-//	'_' label                        a blank node, label without "_:"
-//	'"' lexical                      a literal of xsd:string
-//	'@' lang 0x00 lexical            a language-tagged string, lang in lower case (with "--ltr" / "--rtl" where it has a direction)
-//	'^' datatype 0x00 lexical        any other typed literal, lexical form as written
-//	'(' len s len p len o            a triple term (RDF 1.2), len as uvarint, s p o as keys
+//	'_' label                        a blank node; the label has no "_:"
+//	'"' lexical                      a literal of type xsd:string
+//	'@' lang 0x00 lexical            a language-tagged string; lang in lower case, with "--ltr" or "--rtl" if it has a direction
+//	'^' datatype 0x00 lexical        any other literal; the lexical form as written
+//	'(' len s len p len o            a triple term (RDF 1.2); len as uvarint, s p o as keys
 //
-// The empty Key is no term (an unbound variable).
+// The empty Key is not a term. It stands for the default graph or an unbound variable.
 type Key string
 
-// Kind is what a Key or an ID stands for.
+// Kind is the kind of term that a Key or an ID represents.
 type Kind byte
 
 const (
@@ -38,19 +38,24 @@ const (
 	KindTriple
 )
 
-// Well-known datatype IRIs that the encoding itself depends on.
+// Datatype IRIs that the encoding depends on.
 const (
 	XSDString  = "http://www.w3.org/2001/XMLSchema#string"
 	LangString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 	DirLang    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 )
 
-// IRI, Blank, String, Lang and Typed build keys. Typed with XSDString gives the same key as String.
-func IRI(iri string) Key     { return Key("<" + iri) }
-func Blank(label string) Key { return Key("_" + label) }
-func String(s string) Key    { return Key("\"" + s) }
+// IRI returns the key of an absolute IRI.
+func IRI(iri string) Key { return Key("<" + iri) }
 
-// Lang makes a language-tagged string; the tag is folded to lower case (RDF 1.1 §3.3), an empty tag gives a plain string.
+// Blank returns the key of a blank node. The label has no "_:".
+func Blank(label string) Key { return Key("_" + label) }
+
+// String returns the key of an xsd:string.
+func String(s string) Key { return Key("\"" + s) }
+
+// Lang returns the key of a language-tagged string. It folds the tag to lower case (RDF 1.1 Concepts §3.3); with an
+// empty tag it returns String(s).
 func Lang(s, tag string) Key {
 	if tag == "" {
 		return String(s)
@@ -58,7 +63,7 @@ func Lang(s, tag string) Key {
 	return Key("@" + strings.ToLower(tag) + "\x00" + s)
 }
 
-// Typed makes a literal of the datatype named by an absolute IRI.
+// Typed returns the key of a literal with the given datatype, an absolute IRI.
 func Typed(lexical, datatype string) Key {
 	if datatype == XSDString || datatype == "" {
 		return String(lexical)
@@ -66,7 +71,7 @@ func Typed(lexical, datatype string) Key {
 	return Key("^" + datatype + "\x00" + lexical)
 }
 
-// Triple makes a triple term (RDF 1.2).
+// Triple returns the key of a triple term (RDF 1.2).
 func Triple(s, p, o Key) Key {
 	var b []byte
 	b = append(b, '(')
@@ -77,7 +82,7 @@ func Triple(s, p, o Key) Key {
 	return Key(b)
 }
 
-// Kind tells what the key stands for; KindNone for the empty or a malformed key.
+// Kind returns the kind of the term, or KindNone if the key is empty or malformed.
 func (k Key) Kind() Kind {
 	if k == "" {
 		return KindNone
@@ -95,7 +100,7 @@ func (k Key) Kind() Kind {
 	return KindNone
 }
 
-// Value is the IRI, the blank node's label or the lexical form; for a triple term it is "".
+// Value returns the IRI, the label of the blank node or the lexical form. For a triple term it returns "".
 func (k Key) Value() string {
 	switch k.Kind() {
 	case KindIRI, KindBlank:
@@ -110,7 +115,7 @@ func (k Key) Value() string {
 	return ""
 }
 
-// Datatype is the datatype IRI of a literal, "" for other terms.
+// Datatype returns the datatype IRI of a literal, or "" for other terms.
 func (k Key) Datatype() string {
 	if k.Kind() != KindLiteral {
 		return ""
@@ -128,13 +133,13 @@ func (k Key) Datatype() string {
 	return dt
 }
 
-// Lang is the language tag of a literal without its direction, "" where there is none.
+// Lang returns the language tag of a literal, without its direction, or "" if it has none.
 func (k Key) Lang() string {
 	tag, _ := k.tag()
 	return tag
 }
 
-// Dir is the base direction ("ltr", "rtl") of a literal, "" where there is none.
+// Dir returns the base direction ("ltr" or "rtl") of a literal, or "" if it has none.
 func (k Key) Dir() string {
 	_, dir := k.tag()
 	return dir
@@ -149,7 +154,7 @@ func (k Key) tag() (lang, dir string) {
 	return lang, dir
 }
 
-// Parts of a triple term; ok is false for every other key.
+// Parts returns the components of a triple term. ok is false for other keys.
 func (k Key) Parts() (s, p, o Key, ok bool) {
 	if k == "" || k[0] != '(' {
 		return "", "", "", false
