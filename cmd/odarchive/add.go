@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
@@ -91,7 +92,7 @@ func (c *cli) add() *cobra.Command {
 			if r := c.remote(cmd.Context()); r != nil {
 				return register(r.Add)
 			}
-			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add) })
+			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add) })
 		},
 	}
 	f := cmd.Flags()

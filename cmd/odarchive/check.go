@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/check"
+	"odarchive/cmd/internal/store"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -49,7 +51,7 @@ opening the archive for this check, 2 wrong usage. A loss that an earlier repair
 				return c.runCheck(cmd.Context(), r, repair)
 			}
 			if repair {
-				return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true) })
+				return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true) })
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false) })
 		},
@@ -66,7 +68,7 @@ opening the archive for this check, 2 wrong usage. A loss that an earlier repair
 // salvage lists what the packs describe, a line or a JSON object each, and the sum on stderr.
 func (c *cli) salvage(ctx context.Context, into string) error {
 	lines := json.NewEncoder(c.stdout)
-	report, err := app.Salvage(ctx, c.cfg.Data, into, func(s app.Salvaged) error {
+	report, err := store.Salvage(ctx, c.cfg.Data, into, func(s store.Salvaged) error {
 		if c.json {
 			return lines.Encode(s)
 		}
@@ -85,13 +87,13 @@ func (c *cli) salvage(ctx context.Context, into string) error {
 
 // checker is an archive that can be checked: one that is open here, or a server's.
 type checker interface {
-	Check(ctx context.Context, repair bool, progress app.CheckProgress) (app.CheckReport, error)
+	Check(ctx context.Context, repair bool, progress check.Progress) (check.Report, error)
 }
 
 // here is an archive that this process has opened: what was found and mended while it was opened belongs to the check.
 type here struct{ node *app.Node }
 
-func (h here) Check(ctx context.Context, repair bool, progress app.CheckProgress) (app.CheckReport, error) {
+func (h here) Check(ctx context.Context, repair bool, progress check.Progress) (check.Report, error) {
 	return h.node.Check(ctx, repair, time.Time{}, progress)
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
+	"odarchive/cmd/internal/store"
 
 	"github.com/spf13/cobra"
 )
@@ -21,7 +23,7 @@ func (c *cli) commands() []*cobra.Command {
 }
 
 // open opens the archive in --data. Commands that only read do not make one.
-func (c *cli) open(ctx context.Context, opts app.Options) (*app.Node, error) {
+func (c *cli) open(ctx context.Context, opts store.Options) (*app.Node, error) {
 	node, err := app.Open(ctx, c.cfg, c.log, opts)
 	if err != nil {
 		return nil, err
@@ -30,7 +32,7 @@ func (c *cli) open(ctx context.Context, opts app.Options) (*app.Node, error) {
 }
 
 // with opens the archive, runs f and closes it; the first error counts.
-func (c *cli) with(ctx context.Context, opts app.Options, f func(*app.Node) error) error {
+func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) error) error {
 	node, err := c.open(ctx, opts)
 	if err != nil {
 		return err
@@ -45,13 +47,13 @@ func (c *cli) with(ctx context.Context, opts app.Options, f func(*app.Node) erro
 // reading opens the archive as with does, for a command that only reads: without writing anything where --read-only says
 // so, the directory cannot be written to, or another process holds it; then it says so.
 func (c *cli) reading(ctx context.Context, f func(*app.Node) error) error {
-	opts := app.Options{Reads: app.IfHeld}
+	opts := store.Options{Reads: store.IfHeld}
 	if c.reads {
-		opts.Reads = app.AlwaysReadOnly
+		opts.Reads = store.AlwaysReadOnly
 	}
 	return c.with(ctx, opts, func(n *app.Node) error {
-		if n.Beside != "" && !c.reads {
-			fmt.Fprintln(c.stderr, "odarchive:", n.Beside)
+		if n.ReadOnlyReason != "" && !c.reads {
+			fmt.Fprintln(c.stderr, "odarchive:", n.ReadOnlyReason)
 		}
 		return f(n)
 	})
@@ -64,14 +66,14 @@ func (c *cli) readOnlyFlag(cmd *cobra.Command) {
 
 // remote is the process to ask instead of opening the directory: the server of --endpoint, or the one that holds the
 // directory, at its socket. nil if there is none.
-func (c *cli) remote(ctx context.Context) *app.Remote {
+func (c *cli) remote(ctx context.Context) *faces.Remote {
 	if c.server != "" {
-		return app.NewRemote(c.server, c.cfg.Serve.Token)
+		return faces.NewRemote(c.server, c.cfg.Serve.Token)
 	}
 	if c.reads {
 		return nil
 	}
-	return app.HolderOf(ctx, c.cfg.Data)
+	return faces.HolderOf(ctx, c.cfg.Data)
 }
 
 // remoteFlags binds what names a server.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
 
 	"github.com/spf13/cobra"
 )
@@ -16,7 +17,7 @@ still names is kept: --keep-changes makes that less.`,
 		Example: "  odarchive compact\n  odarchive compact --keep-changes 1B --json",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), app.Options{}, func(n *app.Node) error {
+			return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error {
 				done, err := n.Compact(cmd.Context())
 				if err != nil {
 					return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 
@@ -51,7 +52,7 @@ is recorded of hosts; the crawl waits, and with --once it fails if that lasts fo
 				ctx, cancel = context.WithTimeout(ctx, limit)
 				defer cancel()
 			}
-			return c.with(cmd.Context(), app.Options{Create: true, Clock: now}, func(n *app.Node) error {
+			return c.with(cmd.Context(), store.Options{Create: true, Clock: now}, func(n *app.Node) error {
 				if at != "" {
 					if err := n.NewAreDue(ctx); err != nil {
 						return err
@@ -103,7 +104,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	opts.Indexing = func(left int) {
 		bar.set(int64(sofar.Fetches), fmt.Sprintf("finding columns that can be joined: %d versions left", left))
 	}
-	summary, err := n.Crawl(ctx, opts)
+	summary, err := n.Run(ctx, opts)
 	bar.done()
 	n.Tidy(whole)
 	if errors.Is(err, context.DeadlineExceeded) && whole.Err() == nil {

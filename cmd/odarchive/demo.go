@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/crawl"
+	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
@@ -67,7 +70,7 @@ unless --data names one.`,
 }
 
 func (c *cli) runDemo(ctx context.Context) error {
-	l, err := app.Listen(c.cfg.Serve.Listen)
+	l, err := faces.Listen(c.cfg.Serve.Listen)
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (c *cli) runDemo(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	return c.with(ctx, app.Options{Create: true}, func(n *app.Node) error {
+	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.serveNode(ctx, n, l, false) })
 		group.Go(func() error { return c.tour(ctx, n, web) })
@@ -96,7 +99,7 @@ func (c *cli) runDemo(ctx context.Context) error {
 
 // sampleWeb starts the hosts, and an endpoint that lists their files.
 func (c *cli) sampleWeb(ctx context.Context) (*sampleweb.Web, func(), error) {
-	endpoint, err := app.NewEndpoint(c.log)
+	endpoint, err := faces.NewEndpoint(c.log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +135,7 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleweb.Web) error {
 	}
 	endpoint := web.Base("portalwatch") + "sparql"
 	c.say("  %-8s %s\n\n1. Harvest: which files do the portals list?", "catalog", endpoint)
-	report, err := n.Harvest(ctx, app.HarvestSource{Kind: "portalwatch", Address: endpoint}, harvest.Options{})
+	report, err := n.Harvest(ctx, crawl.HarvestSource{Kind: "portalwatch", Address: endpoint}, harvest.Options{})
 	if err != nil {
 		return err
 	}

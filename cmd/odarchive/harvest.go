@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/crawl"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/harvest"
 
 	"github.com/dustin/go-humanize"
@@ -18,14 +20,14 @@ import (
 
 func (c *cli) harvest() *cobra.Command {
 	opts := harvest.Options{}
-	var source app.HarvestSource
+	var source crawl.HarvestSource
 	var list, queryFile string
 	var dry bool
 	parallel := 4
 	cmd := &cobra.Command{
 		Use:   "harvest KIND URL | harvest KIND --list FILE",
 		Short: "Take over what a portal, or a list of portals, lists: files to crawl, and its catalog as linked data",
-		Long: "Kinds: " + strings.Join(app.HarvestKinds(), ", ") + `, and auto, which recognises the
+		Long: "Kinds: " + strings.Join(crawl.HarvestKinds(), ", ") + `, and auto, which recognises the
 software of a portal from its home page, says by what, and harvests it with the kind that fits (--dry-run: says it only).
 
 The files become due for the crawl; what the portal says of its datasets becomes DCAT in the named graph BASEgraph/PORTAL,
@@ -55,8 +57,8 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source.Kind = args[0]
-			if !app.KnowsHarvest(source.Kind) {
-				return usagef("there is no harvester for %q; there are %s and %s", source.Kind, strings.Join(app.HarvestKinds(), ", "), app.Recognised)
+			if !crawl.KnowsHarvest(source.Kind) {
+				return usagef("there is no harvester for %q; there are %s and %s", source.Kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised)
 			}
 			if queryFile != "" {
 				query, err := os.ReadFile(queryFile)
@@ -65,12 +67,12 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 				}
 				opts.Part.Query = string(query)
 			}
-			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
+			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
 				if list != "" {
 					return c.harvestList(cmd.Context(), n, source.Kind, list, parallel, opts)
 				}
 				source.Address = args[1]
-				if source.Kind == app.Recognised {
+				if source.Kind == crawl.Recognised {
 					if err := c.recognise(cmd.Context(), n, &source, dry); err != nil || dry {
 						return err
 					}
@@ -97,7 +99,7 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 	return cmd
 }
 
-func (c *cli) harvestOne(ctx context.Context, n *app.Node, source app.HarvestSource, opts harvest.Options) error {
+func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestSource, opts harvest.Options) error {
 	bar := c.progress(-1, "listings")
 	opts.Progress = func(r harvest.Report) {
 		bar.set(int64(r.Seeds), fmt.Sprintf("%d datasets, %d new files", r.Datasets, r.Added))
@@ -118,7 +120,7 @@ func (c *cli) harvestOne(ctx context.Context, n *app.Node, source app.HarvestSou
 }
 
 // recognise the portal of a source, and say by what. What is said is the command's output only where nothing else follows.
-func (c *cli) recognise(ctx context.Context, n *app.Node, source *app.HarvestSource, dry bool) error {
+func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestSource, dry bool) error {
 	found, err := n.Recognise(ctx, source.Address)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/sampleweb"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
@@ -142,7 +143,7 @@ func opened(t *testing.T, data string) (n *app.Node, done func()) {
 	t.Helper()
 	cfg := config.Defaults()
 	cfg.Data = data
-	n, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+	n, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

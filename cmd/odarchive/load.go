@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 
@@ -53,7 +54,7 @@ func (c *cli) load() *cobra.Command {
   zcat dump.nq.gz | odarchive load - --format nq`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error {
+			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
 				var total int64
 				for _, name := range args {
 					loaded, err := c.loadFile(cmd, n, name, flags, base, skipBad)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/address"
 	"odarchive/crawler/frontier"
 
@@ -25,7 +27,7 @@ if there is one, or with --endpoint to another.`,
   odarchive requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: targets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), "/crawl/requeue", app.Order{Targets: args}, "due now", func(n *app.Node) (frontier.Ordered, error) {
+			return c.order(cmd.Context(), "/crawl/requeue", faces.Order{Targets: args}, "due now", func(n *app.Node) (frontier.Ordered, error) {
 				return n.Intake.Requeue(cmd.Context(), args...)
 			})
 		},
@@ -49,7 +51,7 @@ if there is one, or with --endpoint to another.`,
   odarchive drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: targets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), "/crawl/drop", app.Order{Targets: args, Why: why}, "dropped", func(n *app.Node) (frontier.Ordered, error) {
+			return c.order(cmd.Context(), "/crawl/drop", faces.Order{Targets: args, Why: why}, "dropped", func(n *app.Node) (frontier.Ordered, error) {
 				return n.Intake.Drop(cmd.Context(), why, args...)
 			})
 		},
@@ -79,13 +81,13 @@ func targets(cmd *cobra.Command, args []string) error {
 
 // order gives an order to a running server, or to the archive in --data. What nothing is known of is an error, after the
 // rest has been done.
-func (c *cli) order(ctx context.Context, path string, o app.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
+func (c *cli) order(ctx context.Context, path string, o faces.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
 	var done frontier.Ordered
 	var err error
 	if r := c.remote(ctx); r != nil {
 		done, err = r.Order(ctx, path, o)
 	} else {
-		err = c.with(ctx, app.Options{}, func(n *app.Node) (err error) {
+		err = c.with(ctx, store.Options{}, func(n *app.Node) (err error) {
 			done, err = local(n)
 			return err
 		})

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
+	"odarchive/cmd/internal/store"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
@@ -57,7 +59,7 @@ func (c *cli) query() *cobra.Command {
 				return err
 			}
 			if endpoint != "" {
-				return app.QueryEndpoint(cmd.Context(), endpoint, text, f, c.stdout)
+				return faces.QueryEndpoint(cmd.Context(), endpoint, text, f, c.stdout)
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				if explain {
@@ -76,8 +78,8 @@ func (c *cli) query() *cobra.Command {
 	return cmd
 }
 
-func queryFormat(name string) (app.QueryFormat, error) {
-	f := app.QueryFormat{Rows: results.Table, Graph: rdfio.Turtle()}
+func queryFormat(name string) (faces.QueryFormat, error) {
+	f := faces.QueryFormat{Rows: results.Table, Graph: rdfio.Turtle()}
 	rows, isRows := results.ByName(name)
 	graph, isGraph := rdfio.ByName(name)
 	if isRows {
@@ -108,7 +110,7 @@ func (c *cli) update() *cobra.Command {
 			if r := c.remote(cmd.Context()); r != nil {
 				return c.printUpdated(r.Update(cmd.Context(), text))
 			}
-			return c.with(cmd.Context(), app.Options{Create: true}, func(n *app.Node) error { return c.printUpdated(n.Update(cmd.Context(), text)) })
+			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error { return c.printUpdated(n.Update(cmd.Context(), text)) })
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "file with the update")

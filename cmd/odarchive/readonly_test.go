@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
 )
 
@@ -125,7 +125,7 @@ func TestReadingCommandsGoOnBesideAProcessThatWrites(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for begun := time.Now(); app.HolderOf(t.Context(), data) == nil; {
+	for begun := time.Now(); faces.HolderOf(t.Context(), data) == nil; {
 		if time.Since(begun) > time.Minute {
 			t.Fatal("the server does not answer")
 		}

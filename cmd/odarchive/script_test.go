@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -75,7 +75,7 @@ func cmdWeb(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *scriptWeb) start(ts *testscript.TestScript) {
-	endpoint, err := app.NewEndpoint(slog.New(slog.DiscardHandler))
+	endpoint, err := faces.NewEndpoint(slog.New(slog.DiscardHandler))
 	ts.Check(err)
 	web, err := sampleweb.Start(sampleweb.Options{State: func() int { return int(s.state.Load()) }, Handlers: endpoint.Handlers()})
 	ts.Check(err)

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
+	"odarchive/cmd/internal/store"
 
 	"github.com/spf13/cobra"
 )
@@ -26,7 +28,7 @@ written to, it serves what is there, and neither crawls nor writes.`,
   odarchive serve --read-only --listen 127.0.0.1:8081`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := app.Listen(c.cfg.Serve.Listen)
+			l, err := faces.Listen(c.cfg.Serve.Listen)
 			if err != nil {
 				return err
 			}
@@ -34,13 +36,13 @@ written to, it serves what is there, and neither crawls nor writes.`,
 			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
 				c.cfg.Base = localBase(l)
 			}
-			opts := app.Options{Create: true, Reads: app.IfUnwritable}
+			opts := store.Options{Create: true, Reads: store.IfUnwritable}
 			if c.reads {
-				opts = app.Options{Reads: app.AlwaysReadOnly}
+				opts = store.Options{Reads: store.AlwaysReadOnly}
 			}
 			return c.with(cmd.Context(), opts, func(n *app.Node) error {
 				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, l.Addr())
-				return c.serveNode(cmd.Context(), n, l, !c.cfg.Serve.NoCrawl && n.Beside == "")
+				return c.serveNode(cmd.Context(), n, l, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
 			})
 		},
 	}
@@ -70,7 +72,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 		return err
 	}
 	listeners := []net.Listener{l}
-	if n.Beside == "" {
+	if n.ReadOnlyReason == "" {
 		local, err := n.ListenSocket()
 		if err != nil {
 			c.log.Warn("commands cannot ask this server without a token", "error", err)
@@ -83,7 +85,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { n.Background(ctx, crawl) })
-	err = app.Serve(ctx, c.log, handler, listeners...)
+	err = faces.Serve(ctx, c.log, handler, listeners...)
 	stop()
 	background.Wait()
 	return err

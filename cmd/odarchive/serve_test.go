@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
 )
 
@@ -31,7 +31,7 @@ type served struct {
 func serve(t *testing.T) served {
 	t.Helper()
 	var state atomic.Int64
-	endpoint, err := app.NewEndpoint(slog.New(slog.DiscardHandler))
+	endpoint, err := faces.NewEndpoint(slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

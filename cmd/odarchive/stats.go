@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ func (c *cli) stats() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) showStats(f app.Figures, err error) error {
+func (c *cli) showStats(f faces.Figures, err error) error {
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (c *cli) showStats(f app.Figures, err error) error {
 	return c.statsTable(f)
 }
 
-func (c *cli) statsTable(s app.Figures) error {
+func (c *cli) statsTable(s faces.Figures) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(name, value string) { fmt.Fprintf(w, "%s\t%s\t\n", name, value) }
 	row("URLs", humanize.Comma(int64(s.Resources)))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/supervise"
 )
@@ -20,7 +21,7 @@ func background(t *testing.T) *Node {
 	t.Helper()
 	cfg := config.Defaults()
 	cfg.Data, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), true, 0
-	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), Options{Create: true})
+	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

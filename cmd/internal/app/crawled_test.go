@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 )
@@ -15,7 +16,7 @@ func crawled(t *testing.T, files ...string) http.Handler {
 	t.Helper()
 	cfg := config.Defaults()
 	cfg.Data, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), true, 0
-	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), Options{Create: true})
+	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,4 +40,12 @@ func crawled(t *testing.T, files ...string) http.Handler {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// openIn opens the archive of a directory.
+func openIn(t *testing.T, dir, base string, opts store.Options) (*Node, error) {
+	t.Helper()
+	cfg := config.Defaults()
+	cfg.Data, cfg.Base = dir, base
+	return Open(t.Context(), cfg, slog.New(slog.DiscardHandler), opts)
 }

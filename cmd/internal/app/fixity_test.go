@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/cmd/internal/store"
 	"odarchive/ui"
 )
 
@@ -22,7 +23,7 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 
 func TestAnArchiveThatStoppedWritingSaysSoEverywhereAndGoesOnReading(t *testing.T) {
 	t.Parallel()
-	n, err := openIn(t, t.TempDir(), "http://a.example/", Options{Create: true})
+	n, err := openIn(t, t.TempDir(), "http://a.example/", store.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,5 +72,7 @@ func TestAnArchiveThatStoppedWritingSaysSoEverywhereAndGoesOnReading(t *testing.
 	if f := n.Fixity(); f.State != ui.WritesStopped {
 		t.Errorf("%+v", f)
 	}
-	closeNode(t, n, nil)
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
 }

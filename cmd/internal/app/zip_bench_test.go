@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
@@ -38,7 +39,7 @@ func BenchmarkZipOfAQuery(b *testing.B) {
 	if cfg.Data = os.Getenv("ODARCHIVE_BENCH_DATA"); cfg.Data == "" {
 		cfg.Data = b.TempDir()
 	}
-	n, err := Open(b.Context(), cfg, slog.New(slog.DiscardHandler), Options{Create: true})
+	n, err := Open(b.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
 	if err != nil {
 		b.Fatal(err)
 	}

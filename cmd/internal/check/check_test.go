@@ -1,0 +1,124 @@
+package check_test
+
+import (
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/check"
+	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler"
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore"
+	"odarchive/triplestore/term"
+)
+
+func TestALossIsDamageUntilARepairHasNamedIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n, err := openIn(t, dir, "http://a.example/", store.Options{Create: true})
+	if err == nil {
+		err = n.SetSetting(t.Context(), "app/losses", `[{"file":"log/1.log","offset":7,"why":"torn","found":"2026-11-22T15:00:00Z","mended":"2026-11-22T15:00:01Z","how":"tables","lost":"2 write sets","named":false}]`)
+	}
+	closeNode(t, n, err)
+	for i, c := range []struct {
+		repair                   bool
+		damaged, newlyLost, lost int
+		fails                    bool
+	}{{false, 1, 0, 0, true}, {true, 0, 1, 1, true}, {false, 0, 0, 1, false}, {true, 0, 0, 1, false}} {
+		if n, err = openIn(t, dir, "http://a.example/", store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := n.Check(t.Context(), c.repair, time.Time{}, nil)
+		if err != nil || len(r.Damaged) != c.damaged || len(r.NewlyLost) != c.newlyLost || len(r.Lost) != c.lost || (r.Err(c.repair) != nil) != c.fails {
+			t.Errorf("check %d: %+v, %v, %v", i, r, r.Err(c.repair), err)
+		}
+		closeNode(t, n, nil)
+	}
+}
+
+func TestVersionsThatNoTripleNamesAreMissedAndDescribedAgain(t *testing.T) {
+	t.Parallel()
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".csv") {
+			w.Write([]byte("id,name\n1,a\n2,b\n" + r.URL.Path))
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	defer host.Close()
+	cfg := config.Defaults()
+	cfg.Data, cfg.Base, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), "http://a.example/", true, 0
+	n, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
+	if err == nil {
+		_, err = n.Intake.Add(t.Context(), []catalog.Seed{{URL: host.URL + "/a.csv"}, {URL: host.URL + "/b.csv"}})
+	}
+	if err == nil {
+		_, err = n.Pipeline.Run(t.Context(), crawler.RunOptions{Once: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := func() map[term.Quad]bool {
+		t.Helper()
+		quads := map[term.Quad]bool{}
+		err := n.Triples.View(t.Context(), func(sn *triplestore.Snapshot) error {
+			return sn.Dump(t.Context(), term.Pattern{}, func(q term.Quad) error { quads[q] = true; return nil })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return quads
+	}
+	run := func(repair bool) check.Report {
+		t.Helper()
+		r, err := n.Check(t.Context(), repair, time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := run(false); r.Err(false) != nil || r.Versions != 2 {
+		t.Fatalf("before: %+v", r)
+	}
+	whole := all()
+	if _, err := n.Update(t.Context(), "DELETE WHERE { <"+host.URL+"/a.csv> <http://purl.org/dc/terms/hasVersion> ?v . ?v ?p ?o }"); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(false); r.Err(false) == nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "1 versions are not described") }) {
+		t.Errorf("%+v", r)
+	}
+	if r := run(true); r.Err(true) != nil || !maps.Equal(all(), whole) {
+		t.Errorf("%+v: %d quads of %d", r, len(all()), len(whole))
+	}
+	n.Mint.Base = "http://b.example/" // the archive is used below another base: what it holds is described all the same
+	if r := run(false); r.Err(false) != nil {
+		t.Errorf("below another base: %+v", r)
+	}
+	closeNode(t, n, nil)
+}
+
+// openIn opens the archive of a directory.
+func openIn(t *testing.T, dir, base string, opts store.Options) (*app.Node, error) {
+	t.Helper()
+	cfg := config.Defaults()
+	cfg.Data, cfg.Base = dir, base
+	return app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), opts)
+}
+
+func closeNode(t *testing.T, n *app.Node, err error) {
+	t.Helper()
+	if err == nil {
+		err = n.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

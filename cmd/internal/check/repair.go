@@ -1,0 +1,126 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/kv"
+)
+
+// repair mends what a pass has found, gives up the rest, and returns the report of a last pass.
+func (c *Checker) repair(ctx context.Context, first *found, since time.Time, progress Progress) (Report, error) {
+	if c.Store.DB.ReadOnly() {
+		return first.report, fmt.Errorf("repair: %w", kv.ErrReadOnly)
+	}
+	var lost []string
+	left, err := first, error(nil)
+	if first.unsound {
+		if lost, err = c.mend(ctx); err != nil {
+			return first.report, fmt.Errorf("repair: %w", err)
+		}
+		if left, err = c.examine(ctx, since, progress); err != nil {
+			return left.report, err
+		}
+	}
+	mended := mendedSince(first.report, left.report)
+	done := Report{NewlyLost: lost}
+	last := left
+	if len(left.report.Damaged) > 0 {
+		if err := c.giveUp(ctx, left, &done); err != nil {
+			return left.report, fmt.Errorf("repair: %w", err)
+		}
+		if last, err = c.examine(ctx, since, progress); err != nil {
+			return last.report, err
+		}
+	}
+	r := last.report
+	for _, m := range mended {
+		if !slices.ContainsFunc(r.Mended, func(listed string) bool { return strings.HasPrefix(listed, m) }) {
+			r.Mended = append(r.Mended, m+"; mended")
+		}
+	}
+	r.Repaired = append(r.Repaired, done.Repaired...)
+	r.NewlyLost = append(r.NewlyLost, done.NewlyLost...)
+	for _, l := range done.NewlyLost {
+		if !slices.Contains(r.Lost, l) {
+			r.Lost = append(r.Lost, l)
+		}
+	}
+	return r, nil
+}
+
+// mend has each part mend itself: from the log and snapshots, from parity, from other records. The next pass finds what is
+// left, except for records of the frontier that cannot be rebuilt: mend removes those and returns their names.
+func (c *Checker) mend(ctx context.Context) (lost []string, err error) {
+	if _, err = c.Store.DB.Mend(ctx); err == nil {
+		_, _, err = c.Store.Content.Mend(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	report, err := c.Frontier.Check(ctx, true)
+	for _, fault := range report.Faults {
+		if fault.Lost {
+			lost = append(lost, fault.String())
+		}
+	}
+	return lost, err
+}
+
+// giveUp drops unreadable files, has their URLs fetched again, and derives missing triples from the records.
+func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
+	for _, sha := range slices.Collect(maps.Keys(f.files)) {
+		if err := errors.Join(c.Store.Archive.Lose(ctx, sha), c.Store.Content.Forget(ctx, sha)); err != nil {
+			return err
+		}
+	}
+	if len(f.files) > 0 { // no file needs the damaged bytes now, so their packs can be sealed
+		if _, _, err := c.Store.Content.Mend(ctx); err != nil {
+			return err
+		}
+	}
+	r.NewlyLost = append(r.NewlyLost, f.gone...)
+	if err := c.Store.SaveLosses(ctx, true); err != nil {
+		return err
+	}
+	for _, v := range f.hit {
+		r.NewlyLost = append(r.NewlyLost, noBytes(v))
+	}
+	if err := c.fetchAgain(ctx, r, f.hit); err != nil {
+		return err
+	}
+	if !f.absent {
+		return nil
+	}
+	added, err := c.deriveTriples(ctx)
+	if added > 0 {
+		r.Repaired = append(r.Repaired, fmt.Sprintf("%d triples are derived from the records again", added))
+	}
+	return err
+}
+
+// fetchAgain makes the URLs due whose latest version is lost.
+func (c *Checker) fetchAgain(ctx context.Context, r *Report, hit []catalog.Version) error {
+	for _, v := range hit {
+		latest, err := c.Store.Archive.Latest(ctx, v.URL)
+		if err != nil {
+			return err
+		}
+		if latest.Digests != v.Digests {
+			r.Repaired = append(r.Repaired, fmt.Sprintf("version %s of %s is lost: its URL has changed since", v.ID, v.URL))
+			continue
+		}
+		if err := c.Frontier.MakeDue(ctx, v.URL); err != nil {
+			return err
+		}
+		r.Repaired = append(r.Repaired, fmt.Sprintf("version %s of %s is fetched again by the next crawl", v.ID, v.URL))
+	}
+	r.Repaired = slices.Compact(r.Repaired)
+	return nil
+}

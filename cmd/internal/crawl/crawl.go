@@ -1,0 +1,167 @@
+// Package crawl builds what fetches: spool, fetcher, politeness gate, frontier, ledger, intake and pipeline, over an
+// opened store. It also runs harvests, the schedule of the queue, and the quality measures that follow from both.
+//
+// It serves nothing; package faces does.
+package crawl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/harvest/ledger"
+	"odarchive/crawler/schedule"
+	"odarchive/crawler/supervise"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
+	"odarchive/crawler/web/spool"
+	"odarchive/triplestore/kv"
+)
+
+// minRoom is the free disk space below which the crawl pauses. It is more than content.Put needs, which is more than the
+// database needs, so that visits in progress can finish.
+const minRoom = 768 << 20
+
+// Crawl is what fetches for one store. Close it before the store.
+type Crawl struct {
+	Spool    *spool.Spool
+	Frontier *frontier.Frontier
+	Gate     *politeness.Gate
+	Fetcher  *fetch.Fetcher
+	Ledger   *ledger.Ledger
+	Intake   *crawler.Intake
+	Pipeline *crawler.Pipeline
+	Jobs     *supervise.Jobs // of the background
+
+	store    *store.Store
+	spoolDir string // a temporary one, to be removed
+}
+
+// New builds a Crawl by the settings of the store. It fetches nothing yet.
+func New(s *store.Store) (*Crawl, error) {
+	c := &Crawl{store: s, Jobs: supervise.New(supervise.Options{Log: s.Log, Final: func(err error) bool {
+		return errors.Is(err, kv.ErrWritesStopped) || errors.Is(err, kv.ErrReadOnly)
+	}})}
+	if err := c.build(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Close ends connections and removes temporary files. It may be called twice.
+func (c *Crawl) Close() error {
+	if c.Fetcher != nil {
+		c.Fetcher.Close()
+		c.Fetcher = nil
+	}
+	if c.spoolDir == "" {
+		return nil
+	}
+	dir := c.spoolDir
+	c.spoolDir = ""
+	return os.RemoveAll(dir)
+}
+
+func (c *Crawl) build() error {
+	s, settings := c.store, c.store.Config.Fetch
+	var err error
+	if c.Spool, err = c.openSpool(); err != nil {
+		return err
+	}
+	var names fetch.Resolver
+	if c.Fetcher, names, err = c.newFetcher(); err != nil {
+		return err
+	}
+	hours, err := politeness.ParseHours(settings.Hours, time.Local)
+	if err != nil {
+		return err
+	}
+	room := spool.NewRoom(s.Config.Data, minRoom)
+	hold := func() string { return cmp.Or(room.Short(), hours.Closed(time.Now()), c.Pipeline.Outage()) }
+	delay, jobs := settings.HostDelay, 1 // a host that rests after each request gives its worker to another host
+	if delay == 0 {
+		delay, jobs = -1, 0 // no delay; the gate's zero value means its default
+	}
+	if c.Frontier, err = frontier.New(s.DB, frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log,
+		Recall:     func(key string) (frontier.Recalled, bool, error) { return c.Intake.Recall(key) },
+		Everything: func(ctx context.Context, visit func(string) error) error { return c.Intake.Everything(ctx, visit) },
+	}); err != nil {
+		return err
+	}
+	token, _, _ := strings.Cut(settings.UserAgent, "/")
+	c.Gate = politeness.New(politeness.Options{DB: s.DB, Fetch: c.fetchRobots, Token: token, Delay: delay, Log: s.Log,
+		PerAddress: settings.PerAddress, PerDomain: settings.PerDomain, Resolver: cmp.Or[fetch.Resolver](names, net.DefaultResolver)})
+	if c.Ledger, err = ledger.New(s.Mint, s.DB, s.Triples, s.Archive); err != nil {
+		return err
+	}
+	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Forgive: c.Gate.Forgive, Clock: s.Clock}
+	rule, err := c.newRule()
+	if err != nil {
+		return err
+	}
+	c.Pipeline = &crawler.Pipeline{
+		Archive: s.Archive, Frontier: c.Frontier, Gate: c.Gate, Fetcher: c.Fetcher, Clock: s.Clock, Log: s.Log,
+		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Refused: room.Refused, Jobs: c.Jobs,
+	}
+	return nil
+}
+
+// openSpool opens the spool in the data directory, or in a temporary directory if the archive is open for reading only.
+func (c *Crawl) openSpool() (*spool.Spool, error) {
+	if !c.store.DB.ReadOnly() {
+		return spool.New(filepath.Join(c.store.Config.Data, "spool"), spool.Options{})
+	}
+	dir, err := os.MkdirTemp("", "odarchive-spool-")
+	if err != nil {
+		return nil, fmt.Errorf("temporary directory of the spool: %w", err)
+	}
+	c.spoolDir = dir
+	return spool.New(dir, spool.Options{})
+}
+
+// fetchRobots is the pipeline's Fetch, for the gate, which is built before the pipeline.
+func (c *Crawl) fetchRobots(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
+	return c.Pipeline.Fetch(ctx, r)
+}
+
+// newRule returns the schedule that the settings name.
+func (c *Crawl) newRule() (schedule.Rule, error) {
+	settings := c.store.Config.Fetch
+	limits := schedule.Limits{Min: settings.MinInterval, Max: settings.MaxInterval}
+	if settings.Schedule == "paper" {
+		return schedule.PaperRule(limits), nil
+	}
+	price, err := c.storedPrice()
+	if err != nil {
+		return nil, fmt.Errorf("price of a fetch: %w", err)
+	}
+	return schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: limits, Round: settings.Round, Price: price}), nil
+}
+
+// NewAreDue makes URLs due that were never visited and are scheduled for the future of the archive's clock: if the clock
+// was set back, a crawl begins with them.
+func (c *Crawl) NewAreDue(ctx context.Context) error {
+	now := c.store.Clock()
+	var waiting []string
+	err := c.Frontier.Each(frontier.Filter{}, "", 0, func(u *frontier.URL) error {
+		if u.Fetches == 0 && u.Due.After(now) {
+			waiting = append(waiting, u.Seed.URL)
+		}
+		return ctx.Err()
+	})
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	return c.Frontier.MakeDue(ctx, waiting...)
+}

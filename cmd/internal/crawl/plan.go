@@ -1,0 +1,130 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"odarchive/crawler"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/schedule"
+)
+
+// Settings of the store.
+const (
+	keyPlannedBy = "crawl/planned-by" // the settings by which the queue was planned
+	keyPrice     = "crawl/price"      // of a fetch, by the last plan, as a Go duration
+)
+
+// Replan schedules every visit again if the settings of the schedule have changed since the queue was planned.
+func (c *Crawl) Replan(ctx context.Context) error {
+	s := c.store.Config.Fetch
+	now := fmt.Sprintf("%s %s %s %s", s.Schedule, s.MinInterval, s.MaxInterval, s.Round)
+	before, err := c.store.Setting(keyPlannedBy)
+	if err != nil || string(before) == now {
+		return err
+	}
+	if before != nil {
+		moved, err := c.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
+			return c.Pipeline.Schedule.Next(u.Key, u.Seed.Period, u.History, c.store.Clock())
+		})
+		if err != nil {
+			return err
+		}
+		c.store.Log.Info("next visits rescheduled, because the schedule's settings have changed", "before", string(before), "now", now, "moved", moved)
+	}
+	return c.store.SetSetting(ctx, keyPlannedBy, now)
+}
+
+// planEvery is how often an endless crawl computes the price of a fetch.
+const planEvery = 24 * time.Hour
+
+// Run is Pipeline.Run. Beside an endless crawl it plans the queue once a day. A plan that fails leaves the queue unchanged
+// and is tried again.
+func (c *Crawl) Run(ctx context.Context, opts crawler.RunOptions) (summary crawler.Summary, err error) {
+	rule, adaptive := c.Pipeline.Schedule.(*schedule.AdaptiveRule)
+	if !adaptive || opts.Once || len(opts.URLs) > 0 {
+		return c.Pipeline.Run(ctx, opts)
+	}
+	beside, stop := context.WithCancel(ctx)
+	var planning sync.WaitGroup
+	planning.Go(func() {
+		_ = c.Jobs.Run(beside, "planning", func(ctx context.Context) error { return c.keepPlanned(ctx, rule) }) // Jobs reports its failure
+	})
+	summary, err = c.Pipeline.Run(ctx, opts)
+	stop()
+	planning.Wait()
+	return summary, err
+}
+
+// keepPlanned plans the queue now and then every planEvery, until ctx ends.
+func (c *Crawl) keepPlanned(ctx context.Context, rule *schedule.AdaptiveRule) error {
+	tick := time.NewTicker(planEvery)
+	defer tick.Stop()
+	for {
+		if err := c.plan(ctx, rule); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// plan computes the price of a fetch. If it has changed, plan reschedules the queue, except for visits that would move by
+// less than a twentieth of their wait.
+func (c *Crawl) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
+	began := time.Now()
+	moved, err := rule.Plan(c.store.Clock(), func(visit func(schedule.Known)) error { return c.eachURL(ctx, visit) })
+	if err != nil || !moved {
+		return err
+	}
+	count, err := c.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
+		at, why := rule.Next(u.Key, u.Seed.Period, u.History, c.store.Clock())
+		if wait := u.Due.Sub(u.History[len(u.History)-1].At); at.Sub(u.Due).Abs() < wait/20 {
+			return u.Due, u.Why
+		}
+		return at, why
+	})
+	if err != nil {
+		return err
+	}
+	c.store.Log.Info("next visits planned", "price", rule.Price().Round(time.Minute), "moved", count, "took", time.Since(began).Round(time.Millisecond))
+	return c.store.SetSetting(ctx, keyPrice, rule.Price().String()) // only now is the whole queue at that price
+}
+
+// storedPrice returns the price by the last plan; 0 if there was none.
+func (c *Crawl) storedPrice() (time.Duration, error) {
+	text, err := c.store.Setting(keyPrice)
+	if err != nil || len(text) == 0 {
+		return 0, err
+	}
+	price, err := time.ParseDuration(string(text))
+	if err != nil { // the next plan computes it
+		c.store.Log.Warn("stored price of a fetch is malformed and ignored", "error", err)
+		return 0, nil
+	}
+	return price, nil
+}
+
+// eachURL calls visit for every URL that is visited. It reads a page at a time, so that no read stays open for long.
+func (c *Crawl) eachURL(ctx context.Context, visit func(schedule.Known)) error {
+	const page = 1000
+	for after, more := "", true; more; {
+		more = false
+		err := c.Frontier.Each(frontier.Filter{}, after, page, func(u *frontier.URL) error {
+			after, more = u.Key, true
+			if !u.Blacklisted {
+				visit(schedule.Known{Key: u.Key, Declared: u.Seed.Period, History: u.History})
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+package crawl
+
+import (
+	"context"
+	"net/http"
+
+	"odarchive/crawler/harvest/fingerprint"
+	"odarchive/crawler/web/politeness"
+)
+
+// Recognised is the kind of a source whose software must be recognised first.
+const Recognised = "auto"
+
+// Recognise finds out which software runs the portal at an address. Its requests wait at the crawler's gate.
+func (c *Crawl) Recognise(ctx context.Context, address string) (fingerprint.Finding, error) {
+	return fingerprint.Recognise(ctx, &http.Client{Transport: c.politeTransport()}, address)
+}
+
+// politeTransport makes requests that wait for the host's turn and obey its robots.txt.
+func (c *Crawl) politeTransport() *politeness.Transport {
+	return &politeness.Transport{Gate: c.Gate, Base: c.Fetcher.Client().Transport, UserAgent: c.Fetcher.UserAgent()}
+}

@@ -1,0 +1,77 @@
+package faces
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"odarchive/crawler/archive/backup"
+	"odarchive/triplestore/disk"
+)
+
+// Backup writes a backup to a request's answer.
+func (a *Faces) Backup(ctx context.Context, w io.Writer, since *backup.Info) error {
+	_, err := backup.Write(ctx, a.store.BackupSource(), w, since, nil)
+	return err
+}
+
+// Backup has the server write a backup, and keeps it in a file that has its name only when it is whole.
+func (r *Remote) Backup(ctx context.Context, out, since string, progress backup.Progress) (info backup.Info, err error) {
+	if _, err := os.Stat(out); err == nil {
+		return info, fmt.Errorf("%s: %w", out, backup.ErrExists)
+	}
+	var body []byte
+	if since != "" {
+		earlier, err := backup.Inspect(since)
+		if err == nil {
+			body, err = json.Marshal(earlier)
+		}
+		if err != nil {
+			return info, err
+		}
+	}
+	in, err := r.do(ctx, http.MethodPost, "/backup", "application/json", body)
+	if err != nil {
+		return info, fmt.Errorf("backup: %w", err)
+	}
+	defer in.Close()
+	return keepBackup(in, out, progress)
+}
+
+func keepBackup(body io.Reader, out string, progress backup.Progress) (info backup.Info, err error) {
+	part := out + ".part"
+	f, err := os.Create(part)
+	if err != nil {
+		return info, err
+	}
+	_, err = io.Copy(io.MultiWriter(f, progressWriter(progress)), body)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		info, err = backup.Inspect(part)
+	}
+	if err == nil {
+		err = os.Rename(part, out)
+	}
+	if err == nil {
+		return info, disk.OS{}.SyncDir(filepath.Dir(out))
+	}
+	if err != nil {
+		return info, errors.Join(fmt.Errorf("backup %s: %w", out, err), os.Remove(part))
+	}
+	return info, nil
+}
+
+// progressWriter tells how much passes through it.
+type progressWriter backup.Progress
+
+func (p progressWriter) Write(b []byte) (int, error) {
+	if p != nil {
+		p(int64(len(b)))
+	}
+	return len(b), nil
+}

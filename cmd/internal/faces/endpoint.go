@@ -1,0 +1,51 @@
+package faces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"odarchive/sparqlapi/protocol"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql"
+)
+
+// Endpoint is a SPARQL endpoint over a store in memory: what the demo and tests harvest from.
+type Endpoint struct {
+	db      *kv.DB
+	triples *triplestore.Store
+	engine  *sparql.Engine
+	log     *slog.Logger
+}
+
+// NewEndpoint makes an empty one.
+func NewEndpoint(log *slog.Logger) (*Endpoint, error) {
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		return nil, fmt.Errorf("endpoint: %w", err)
+	}
+	triples, err := triplestore.Open(db, triplestore.Options{Log: log})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("endpoint: %w", err), db.Close())
+	}
+	return &Endpoint{db: db, triples: triples, engine: sparql.New(sparql.Options{}), log: log}, nil
+}
+
+// Load adds a TriG document.
+func (e *Endpoint) Load(ctx context.Context, trig string) error {
+	_, err := e.triples.Load(ctx, rdfio.NewReader(strings.NewReader(trig), rdfio.TriG(), rdfio.Options{}))
+	return err
+}
+
+// Handlers serve it below /sparql.
+func (e *Endpoint) Handlers() map[string]http.Handler {
+	return map[string]http.Handler{"/sparql": protocol.New(protocol.Options{Engine: e.engine, Snapshot: snapshots(e.triples)})}
+}
+
+// Close gives up the store.
+func (e *Endpoint) Close() error { return errors.Join(e.triples.Close(), e.db.Close()) }

@@ -1,0 +1,48 @@
+// Package faces is how an archive is asked: the query engine, the HTTP server with everything behind it, and the client
+// that asks a running server on behalf of a command.
+//
+// Handler puts the HTTP side together; Serve runs it until its context ends.
+package faces
+
+import (
+	"context"
+	"time"
+
+	"odarchive/cmd/internal/check"
+	"odarchive/cmd/internal/crawl"
+	"odarchive/cmd/internal/store"
+	"odarchive/triplestore/sparql"
+)
+
+// Faces answers questions about one archive. Close it before the crawl and the store.
+type Faces struct {
+	Engine *sparql.Engine
+
+	store *store.Store
+	crawl *crawl.Crawl
+	pages func() error // closes the pages of Handler
+}
+
+// New makes the faces of an archive. Federated queries and LOAD fetch through the crawler's client.
+func New(s *store.Store, c *crawl.Crawl) *Faces {
+	client := c.Fetcher.Client()
+	return &Faces{store: s, crawl: c, Engine: sparql.New(sparql.Options{
+		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Allow: s.Config.Serve.Service}, Fetch: documents(client),
+	})}
+}
+
+// Close frees what Handler holds. It may be called twice.
+func (a *Faces) Close() error {
+	if a.pages == nil {
+		return nil
+	}
+	closePages := a.pages
+	a.pages = nil
+	return closePages()
+}
+
+// Check checks the archive (package check).
+func (a *Faces) Check(ctx context.Context, repair bool, since time.Time, progress check.Progress) (check.Report, error) {
+	c := check.Checker{Store: a.store, Frontier: a.crawl.Frontier}
+	return c.Check(ctx, repair, since, progress)
+}

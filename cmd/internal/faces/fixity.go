@@ -1,0 +1,59 @@
+package faces
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/ui"
+)
+
+// What people are told to do, and what programs: ask again then.
+const (
+	writesStoppedAdvice = "It goes on answering questions. Look after the disk, then start the archive again: it goes on from what was acknowledged"
+	retryStopped        = 5 * time.Minute
+)
+
+// Fixity says whether what is stored is what was written.
+func (a *Faces) Fixity() ui.Fixity {
+	f := ui.Fixity{State: ui.Sound, Rate: a.store.ScrubRate() * int64(len(a.store.ScrubbedParts()))}
+	if !a.store.DB.ReadOnly() {
+		f.Damages = slices.Clone(a.store.DescriptionDamages()) // of which no answer depends on a copy that could not be written
+	}
+	for _, part := range a.store.ScrubbedParts() {
+		f.Parts = append(f.Parts, ui.FixityPart{Name: part.Name, Round: part.Scrubbed()})
+		f.Damages = append(f.Damages, part.Damages()...)
+	}
+	f.Count()
+	stopped := a.store.DB.WritesStopped()
+	switch {
+	case stopped != nil:
+		f.State, f.Reason = ui.WritesStopped, firstUpper(stopped.Error())+"."
+	case f.Unmended > 0:
+		f.State, f.Reason = ui.Damaged, "Some of what is stored is damaged and not mended yet: 'odarchive check --repair' mends what can be mended."
+	case a.store.DB.ReadOnly():
+		f.State, f.Reason = ui.ReadOnly, firstUpper(a.store.ReadOnlyReason)+"."
+	}
+	return f
+}
+
+// Ready returns the state of the archive in a word or a line, and why not all is well.
+func (a *Faces) Ready(context.Context) (state string, err error) {
+	f := a.Fixity()
+	switch f.State {
+	case ui.Sound:
+		return "ok", nil
+	case ui.ReadOnly:
+		return "ok: " + ui.ReadOnly, nil
+	}
+	return f.State, errors.New(f.Reason)
+}
+
+func firstUpper(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,168 @@
+package faces
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/address"
+	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/diff"
+	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/cdx"
+	"odarchive/sparqlapi/changes"
+	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/fileserve"
+	"odarchive/sparqlapi/graphstore"
+	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/memento"
+	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/protocol"
+	"odarchive/sparqlapi/related"
+	"odarchive/sparqlapi/rest"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/sparql"
+	"odarchive/triplestore/term"
+	"odarchive/ui"
+	"odarchive/vocab"
+)
+
+// Handler puts the HTTP side together: pages, SPARQL, downloads, REST, linked data, metrics.
+func (a *Faces) Handler() (http.Handler, error) {
+	read := reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}
+	guard := sparqlapi.NewGuard(a.store.Config.Serve.Token)
+	pages, err := ui.New(ui.Options{Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Crawl: a.crawl.Pipeline.Status, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	if err != nil {
+		return nil, err
+	}
+	a.pages = pages.Close
+	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document})
+	observed := newMetrics(a)
+	mementos := &memento.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
+	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
+		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, Prefixes: vocab.Prefixes(), Log: a.store.Log})
+	if err != nil {
+		return nil, err
+	}
+	return sparqlapi.New(sparqlapi.Options{
+		Log:        a.store.Log,
+		Errors:     a.errorTable(),
+		Guard:      guard,
+		Observe:    observed.request,
+		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page is some five requests; this machine itself is not limited
+		SPARQL:     a.protocol(guard, pages),
+		GraphStore: graphs,
+		Versions:   &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log},
+		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: a.store.Mint.Version},
+		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Queries: querier{a}, Mint: a.store.Mint, Log: a.store.Log},
+		Mementos:   mementos,
+		CDX:        &cdx.Handler{Archive: a.store.Archive},
+		Metrics:    observed.handler(),
+		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
+		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
+		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Backup: a.Backup, Log: a.store.Log},
+		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
+		LinkedData: described,
+		UI:         pages,
+		Ready:      a.Ready,
+		Check:      a.checkHandler(),
+		Figures:    a.figuresHandler(),
+	}), nil
+}
+
+// membersAtOnce bounds how many files are unpacked for requests at the same time.
+const membersAtOnce = 4
+
+// errorTable is how the archive's sentinels are answered over HTTP.
+func (a *Faces) errorTable() problem.Table {
+	return problem.Table{
+		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
+		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
+		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Tell: true},
+		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Tell: true},
+		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Tell: true},
+		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Tell: true},
+		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Tell: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
+		{Err: kv.ErrReadOnly, Status: http.StatusForbidden, Title: "The archive is open for reading only", Advice: a.store.ReadOnlyReason},
+		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Tell: true},
+	}
+}
+
+// protocol is the SPARQL endpoint.
+func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
+	return protocol.New(protocol.Options{
+		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
+		Authorise: guard.Check,
+		Console:   http.RedirectHandler("/console", http.StatusSeeOther), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
+	})
+}
+
+// snapshots gives the state of a store at each request.
+func snapshots(s *triplestore.Store) func() (term.Dataset, func()) {
+	return func() (term.Dataset, func()) {
+		sn := s.Snapshot()
+		return sn, sn.Release
+	}
+}
+
+// view runs f over the current state of the store.
+func (a *Faces) view(ctx context.Context, f func(term.Dataset) error) error {
+	return a.store.Triples.View(ctx, func(sn *triplestore.Snapshot) error { return f(sn) })
+}
+
+// describe gives the triples around an IRI.
+func (a *Faces) describe(ctx context.Context, iri string, max int) (out, in []term.Quad, err error) {
+	err = a.view(ctx, func(ds term.Dataset) error {
+		out, in, err = linkeddata.Describe(ctx, ds, iri, max)
+		return err
+	})
+	return out, in, err
+}
+
+// showChanges says on a page what changed between two versions.
+func (a *Faces) showChanges(ctx context.Context, from, to catalog.Version, key []string) (c ui.Comparison, err error) {
+	report, err := a.store.Archive.Compare(ctx, from, to, diff.Options{Key: key})
+	if err != nil {
+		return c, err
+	}
+	if t := report.Table; t != nil {
+		c.Key, c.KeyFound = t.Key, t.KeyFound
+		for _, column := range t.To {
+			if !slices.Contains(t.Added, column) {
+				c.Columns = append(c.Columns, column.Name)
+			}
+		}
+	}
+	var fragment strings.Builder
+	err = report.WriteHTML(&fragment)
+	c.HTML = template.HTML(fragment.String()) // WriteHTML escapes
+	return c, err
+}
+
+// selectRows runs a SELECT query for the pages.
+func (a *Faces) selectRows(ctx context.Context, query string, max int) (ui.Rows, error) {
+	options := queryOptions()
+	options.MaxRows = int64(max) + 1
+	var rows ui.Rows
+	err := a.Query(ctx, query, options, func(r *sparql.Results) error {
+		rows.Vars = r.Vars
+		for row, err := range rowsOf(r) {
+			if err != nil {
+				return err
+			}
+			if len(rows.Rows) == max {
+				rows.More = true
+				break
+			}
+			rows.Rows = append(rows.Rows, append([]term.Key(nil), row...))
+		}
+		return nil
+	})
+	return rows, err
+}

@@ -1,0 +1,169 @@
+package faces
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"odarchive/crawler/supervise"
+	"odarchive/crawler/web/politeness"
+	"odarchive/sparqlapi"
+	"odarchive/ui"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics is what /metrics shows: requests as they happen, the archive's figures when asked.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	bytes    *prometheus.CounterVec
+}
+
+func newMetrics(a *Faces) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "odarchive_http_request_seconds", Help: "Time to answer a request.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8),
+		}, []string{"route", "method", "status"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "odarchive_http_response_bytes_total", Help: "Bytes of response bodies.",
+		}, []string{"route"}),
+	}
+	m.registry.MustRegister(m.requests, m.bytes, &figuresCollector{a}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) request(e sparqlapi.Event) {
+	m.requests.WithLabelValues(e.Route, e.Method, strconv.Itoa(e.Status)).Observe(e.Took.Seconds())
+	m.bytes.WithLabelValues(e.Route).Add(float64(e.Bytes))
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// figuresCollector reads the archive's figures at each scrape.
+type figuresCollector struct{ faces *Faces }
+
+func description(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("odarchive_"+name, help, labels, nil)
+}
+
+// Describe sends nothing: the collector is unchecked, since which media types and outcomes there are is only known later.
+func (c *figuresCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
+	collectFixity(out, c.faces.Fixity()) // first: the rest may fail because of it
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s, err := c.faces.store.Archive.Stats(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(description("up", "The archive answers."), err)
+		return
+	}
+	gauge := func(name, help string, value int64) {
+		out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, float64(value))
+	}
+	gauge("resources", "URLs known.", int64(s.Resources))
+	gauge("resources_crawled", "URLs with at least one version.", int64(s.Crawled))
+	gauge("hosts", "Hosts known.", int64(s.Hosts))
+	gauge("versions", "Versions kept.", int64(s.Versions))
+	gauge("fetches", "Fetches recorded.", int64(s.Visits))
+	gauge("version_bytes", "Bytes of all versions as they were fetched.", s.Bytes)
+	gauge("stored_bytes", "Bytes that versions take on disk.", s.StoredBytes)
+	gauge("triples", "Triples in the store.", int64(s.Triples))
+	for _, t := range s.Types {
+		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue, float64(t.Count), t.Key)
+	}
+	c.crawl(out, gauge)
+}
+
+// collectFixity shows whether what is stored is what was written, and how far the background reading is.
+func collectFixity(out chan<- prometheus.Metric, f ui.Fixity) {
+	value := func(name, help, label, of string, v float64) {
+		out <- prometheus.MustNewConstMetric(description(name, help, label), prometheus.GaugeValue, v, of)
+	}
+	for _, state := range []string{ui.Sound, ui.ReadOnly, ui.Damaged, ui.WritesStopped} {
+		is := 0.0
+		if f.State == state {
+			is = 1
+		}
+		value("state", "1 for the state the archive is in.", "state", state, is)
+	}
+	for _, d := range []struct {
+		kind string
+		n    int
+	}{{"mended", f.Mended}, {"unmended", f.Unmended}, {"lost", f.Lost}} {
+		value("damages", "Damages found since the process began, at most some hundred.", "kind", d.kind, float64(d.n))
+	}
+	for _, p := range f.Parts {
+		value("scrub_bytes", "Bytes read in the round under way.", "part", p.Name, float64(p.Done))
+		value("scrub_total_bytes", "Bytes of a whole round.", "part", p.Name, float64(p.Total))
+		value("scrub_rounds", "Whole rounds since the process began.", "part", p.Name, float64(p.Rounds))
+		if !p.Finished.IsZero() {
+			value("scrub_finished_timestamp_seconds", "When the last whole round ended.", "part", p.Name, float64(p.Finished.Unix()))
+		}
+	}
+}
+
+// crawl shows how the crawl goes.
+func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, help string, value int64)) {
+	s, err := c.faces.crawl.Pipeline.Status()
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(description("crawl_held", "Why the crawl stands still."), err)
+		return
+	}
+	gauge("frontier_urls", "URLs in the frontier.", int64(s.URLs))
+	gauge("crawl_hosts_active", "Hosts being visited.", int64(s.Active))
+	gauge("crawl_fetches", "Fetches since the process began.", int64(s.Fetches))
+	gauge("crawl_bytes", "Bytes fetched since the process began.", s.Bytes)
+	gauge("versions_unjoined", "Versions whose columns are not in the index of columns yet.", int64(s.Unjoined))
+	gauge("internal_failures", "URLs that are listed because of a fault of this program with their bytes.", int64(s.Internal.Count))
+	out <- prometheus.MustNewConstMetric(description("internal_failures_total", "Faults of this program with single URLs since the process began."), prometheus.CounterValue, float64(s.Internal.Since))
+	held := int64(0)
+	if s.Held != "" {
+		held = 1
+	}
+	gauge("crawl_held", "1 while the crawl stands still: paused, out of its hours, or short of room.", held)
+	for _, j := range s.Jobs {
+		running := 0.0
+		if j.State == supervise.Running || j.State == supervise.Done {
+			running = 1
+		}
+		out <- prometheus.MustNewConstMetric(description("job_ok", "1 while a background job runs or is done, 0 while it waits after a failure or has stopped.", "job"), prometheus.GaugeValue, running, j.Name)
+		out <- prometheus.MustNewConstMetric(description("job_failures_total", "Failures of a background job since the process began.", "job"), prometheus.CounterValue, float64(j.Failures), j.Name)
+	}
+	for outcome, n := range s.Outcomes {
+		out <- prometheus.MustNewConstMetric(description("visits_by_outcome", "Visits by outcome.", "outcome"), prometheus.GaugeValue, float64(n), string(outcome))
+	}
+	for why, n := range s.Waiting {
+		out <- prometheus.MustNewConstMetric(description("crawl_hosts_waiting", "Hosts met lately that wait, by reason.", "reason"), prometheus.GaugeValue, float64(n), why)
+	}
+	collectHosts(out, c.faces.crawl.Pipeline.Gate.Hosts())
+}
+
+// hostsShown bounds the hosts that have figures of their own: each is a time series. /crawl/hosts tells of all.
+const hostsShown = 100
+
+// collectHosts shows those that are being asked or have to be waited for, longest first.
+func collectHosts(out chan<- prometheus.Metric, hosts []politeness.Status) {
+	hosts = slices.DeleteFunc(hosts, func(h politeness.Status) bool { return h.State == "free" })
+	slices.SortStableFunc(hosts, func(a, b politeness.Status) int { return b.Next.Compare(a.Next) })
+	for _, h := range hosts[:min(hostsShown, len(hosts))] {
+		value := func(name, help string, v float64) {
+			out <- prometheus.MustNewConstMetric(description(name, help, "host"), prometheus.GaugeValue, v, h.Host)
+		}
+		out <- prometheus.MustNewConstMetric(description("crawl_host_next_seconds", "Seconds until a host may be asked, and why not before.", "host", "state", "reason"),
+			prometheus.GaugeValue, max(0, time.Until(h.Next).Seconds()), h.Host, h.State, h.Wait)
+		value("crawl_host_delay_seconds", "Pause between two requests to a host, as things stand.", h.Delay.Seconds())
+		value("crawl_host_requests", "Requests to a host since it was last met.", float64(h.Requests))
+		value("crawl_host_failures", "Those that failed.", float64(h.Failures))
+	}
+}

@@ -1,0 +1,167 @@
+package faces
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"odarchive/cmd/internal/check"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
+	"odarchive/triplestore/sparql"
+)
+
+// Remote asks the process that holds an archive: a server at an address, or the one at the socket of a data directory.
+type Remote struct {
+	client *http.Client
+	base   string // without a final slash
+	token  string // "" over a socket
+}
+
+// NewRemote asks a server at an address such as http://localhost:8080/, with its token.
+func NewRemote(address, token string) *Remote {
+	return &Remote{client: http.DefaultClient, base: strings.TrimSuffix(strings.TrimSuffix(address, "/"), "/sparql"), token: token}
+}
+
+// HolderOf returns the process that holds the archive of a data directory and answers at its socket; nil if none does.
+func HolderOf(ctx context.Context, data string) *Remote {
+	dial := func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
+		err = shortPath(filepath.Join(data, socketFile), func(short string) (err error) {
+			conn, err = new(net.Dialer).DialContext(ctx, "unix", short)
+			return err
+		})
+		return conn, err
+	}
+	conn, err := dial(ctx, "", "")
+	if err != nil || conn.Close() != nil {
+		return nil
+	}
+	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, base: "http://odarchive.sock"}
+}
+
+// do makes a request and returns the body of its answer, which the caller closes.
+func (r *Remote) do(ctx context.Context, method, path, contentType string, body []byte) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%q: expected an address such as http://localhost:8080/: %w", r.base, err)
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	req.Header.Set("Accept", "application/json, */*;q=0.5")
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server: %w", err)
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp.Body, nil
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	why := strings.TrimSpace(string(raw))
+	var problem struct{ Title, Detail string }
+	if json.Unmarshal(raw, &problem) == nil && problem.Title != "" {
+		why = strings.TrimSuffix(problem.Title+": "+problem.Detail, ": ")
+	}
+	return nil, errors.Join(fmt.Errorf("the server answered %s: %.500s", resp.Status, why), err)
+}
+
+// answer makes a request and reads its answer from JSON.
+func (r *Remote) answer(ctx context.Context, method, path, contentType string, body []byte, into any) (err error) {
+	in, err := r.do(ctx, method, path, contentType, body)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := json.NewDecoder(in).Decode(into); err != nil {
+		return fmt.Errorf("answer of the server: %w", err)
+	}
+	return nil
+}
+
+// Check is Faces.Check.
+func (r *Remote) Check(ctx context.Context, repair bool, progress check.Progress) (report check.Report, err error) {
+	order, err := json.Marshal(checkOrder{repair})
+	if err != nil {
+		return report, err
+	}
+	in, err := r.do(ctx, http.MethodPost, "/check", "application/json", order)
+	if err != nil {
+		return report, err
+	}
+	defer in.Close()
+	for lines := json.NewDecoder(bufio.NewReader(in)); ; {
+		var line checkLine
+		if err := lines.Decode(&line); err != nil {
+			return report, fmt.Errorf("the check broke off: %w", err)
+		}
+		switch {
+		case line.Error != "":
+			return report, errors.New(line.Error)
+		case line.Report != nil:
+			return *line.Report, nil
+		case progress != nil:
+			progress(line.Stage, line.Done, line.Total)
+		}
+	}
+}
+
+// Figures is Faces.Figures.
+func (r *Remote) Figures(ctx context.Context) (f Figures, err error) {
+	err = r.answer(ctx, http.MethodGet, "/stats/figures", "", nil, &f)
+	return f, err
+}
+
+// Update is Faces.Update.
+func (r *Remote) Update(ctx context.Context, text string) (done sparql.Updated, err error) {
+	err = r.answer(ctx, http.MethodPost, "/sparql", "application/sparql-update", []byte(text), &done)
+	return done, err
+}
+
+// Add registers seeds and says which of them were new.
+func (r *Remote) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
+	type posted struct {
+		Href    string `json:"href"`
+		Title   string `json:"title,omitempty"`
+		Format  string `json:"format,omitempty"`
+		Portal  string `json:"portal,omitempty"`
+		Dataset string `json:"dataset,omitempty"`
+	}
+	list := make([]posted, len(seeds))
+	for i, s := range seeds {
+		list[i] = posted{s.URL, s.Title, s.Format, s.Portal, s.Dataset}
+	}
+	body, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	err = r.answer(ctx, http.MethodPost, "/post/resources", "application/json", body, &fresh)
+	return fresh, err
+}
+
+// Order is what control.API's Requeue and Drop are asked.
+type Order struct {
+	Targets []string `json:"targets"`
+	Why     string   `json:"why,omitempty"`
+}
+
+// Order posts an order to a path of the server.
+func (r *Remote) Order(ctx context.Context, path string, o Order) (done frontier.Ordered, err error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return done, err
+	}
+	err = r.answer(ctx, http.MethodPost, path, "application/json", body, &done)
+	return done, err
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcterms"
+)
+
+// Reading says when an archive is opened without writing anything to its directory.
+type Reading int
+
+const (
+	NeverReadOnly  Reading = iota // opening fails if the directory cannot be written
+	IfUnwritable                  // if the disk is full, or the directory is read-only
+	IfHeld                        // also if another process holds the archive
+	AlwaysReadOnly                // in any case
+)
+
+// openDirectory reads the directory's description, and creates an archive in an empty directory if opts allow it.
+func (s *Store) openDirectory(opts Options) (err error) {
+	dir, fsys := s.Config.Data, disk.OS{}
+	if s.described, err = describe(fsys, dir, time.Now()); err != nil {
+		return err
+	}
+	d := &s.described
+	for _, damage := range d.damages {
+		s.Log.Warn("description of the archive is damaged", "damage", damage.String())
+	}
+	switch {
+	case !d.exists && opts.Create && opts.Reads != AlwaysReadOnly:
+		*d, err = createDirectory(fsys, dir, s.Mint.Base, time.Now())
+		return err
+	case !d.exists:
+		return fmt.Errorf("no archive in %s yet: 'odarchive add', 'harvest', 'load' or 'serve' creates one", dir)
+	}
+	return nil
+}
+
+// openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
+func (s *Store) openDatabase(reads Reading) (err error) {
+	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data)}
+	if reads != AlwaysReadOnly {
+		if err = s.raiseFormat(); err == nil {
+			s.DB, err = kv.Open(s.Config.Data, options)
+		}
+		if errors.Is(err, kv.ErrMissing) {
+			return fmt.Errorf("%w: %s holds packs, but neither a log nor tables; restore a backup, or list what the packs hold with 'odarchive check --packs-only'", kv.ErrMissing, s.Config.Data)
+		}
+		if s.ReadOnlyReason = whyReadOnly(err, reads); s.ReadOnlyReason == "" {
+			return held(s.Config.Data, err)
+		}
+		if reads == IfUnwritable {
+			s.Log.Warn(s.ReadOnlyReason)
+		}
+	} else {
+		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
+	}
+	options.ReadOnly = true
+	if s.DB, err = kv.Open(s.Config.Data, options); err == nil {
+		s.ReadOnlyReason += "; it shows what was committed by " + time.Now().UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return err
+}
+
+// held makes kv.ErrLocked a sentence that says what to do. It returns other errors unchanged.
+func held(dir string, err error) error {
+	if !errors.Is(err, kv.ErrLocked) {
+		return err
+	}
+	_, who, _ := strings.Cut(err.Error(), kv.ErrLocked.Error()+": ")
+	return &heldError{fmt.Sprintf("%s is in use by %s: stop that process first; check, stats, query, get, zip, dump, diff, add, update, backup, requeue and drop work beside it", dir, who), err}
+}
+
+// heldError is kv.ErrLocked with a message for people.
+type heldError struct {
+	sentence string
+	err      error
+}
+
+func (e *heldError) Error() string { return e.sentence }
+
+func (e *heldError) Unwrap() error { return e.err }
+
+// holdsPacks reports whether a data directory stores bytes of files.
+func holdsPacks(dir string) bool {
+	const emptyPack = 16 // bytes
+	names, _ := filepath.Glob(filepath.Join(dir, "packs", "*"))
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if suffix := filepath.Ext(name); err == nil && info.Size() > emptyPack && (suffix == ".pack" || suffix == ".open") {
+			return true
+		}
+	}
+	return false
+}
+
+// raiseFormat writes the new format number, so that older programs refuse the directory, before anything is written in
+// the new format.
+func (s *Store) raiseFormat() error {
+	d := &s.described
+	if d.Format == formatVersion {
+		return nil
+	}
+	if err := kv.Held(s.Config.Data); err != nil {
+		return err
+	}
+	d.Format = formatVersion
+	return d.write(disk.OS{}, s.Config.Data)
+}
+
+// whyReadOnly returns why the archive is opened for reading after an error, as a sentence; it is empty if the error is final.
+func whyReadOnly(err error, reads Reading) string {
+	const state = "reading its last committed state"
+	switch {
+	case err == nil:
+		return ""
+	case reads == IfHeld && errors.Is(err, kv.ErrLocked):
+		_, holder, _ := strings.Cut(err.Error(), kv.ErrLocked.Error()+": ")
+		return strings.TrimSpace("the archive is in use by "+holder) + ": " + state
+	case reads < IfUnwritable:
+		return ""
+	case errors.Is(err, kv.ErrDiskFull), disk.IsFull(err):
+		return "the disk of the archive is full: " + state
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return "the archive cannot be written to: " + state
+	}
+	return ""
+}
+
+// storeDirectory rewrites the description if it is damaged or incomplete. A missing base is taken from the versions.
+func (s *Store) storeDirectory(ctx context.Context, opts Options) error {
+	d := &s.described
+	base := ""
+	if d.Base == "" {
+		var err error
+		if base, err = s.baseOfVersions(ctx); err != nil {
+			return err
+		}
+		if base == "" && opts.Create {
+			base = s.Mint.Base
+		}
+	}
+	damaged := len(d.damages) > 0
+	if err := d.store(disk.OS{}, s.Config.Data, base, time.Now()); err != nil {
+		return err
+	}
+	if damaged {
+		s.Log.Warn("description of the archive rewritten", "base", d.Base, "created", d.Created)
+	}
+	if opts.Create && d.Base != s.Mint.Base {
+		s.Log.Warn("the archive began with IRIs below another base, so old and new IRIs differ: give --base "+d.Base+" to keep them together", "base", s.Mint.Base)
+	}
+	return nil
+}
+
+// baseOfVersions returns the base of the IRI of any version; it is empty if there is no version.
+func (s *Store) baseOfVersions(ctx context.Context) (base string, err error) {
+	err = s.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
+		p, ok, err := sn.Lookup(term.IRI(dcterms.HasVersion))
+		if err != nil || !ok {
+			return err
+		}
+		err = sn.Dump(ctx, term.Pattern{P: p}, func(q term.Quad) error {
+			if before, ok := ns.BaseOf(q.O.Value()); ok {
+				base = before
+				return errFound
+			}
+			return nil
+		})
+		if errors.Is(err, errFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("base of the archive's IRIs: %w", err)
+	}
+	return base, nil
+}
+
+var errFound = errors.New("found")

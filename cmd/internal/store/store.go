@@ -1,0 +1,157 @@
+// Package store opens the data directory of an archive: database, triples, file bytes, and the archive over them.
+//
+// One process opens a directory for writing at a time; others may read it meanwhile (Reading). Open brings a directory
+// to the formats of this program, and keeps what it could not bring back on a list (losses). The package neither fetches
+// nor serves anything.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"odarchive/cmd/internal/config"
+	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/backup"
+	"odarchive/crawler/archive/content"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+)
+
+// Options of Open. The zero value opens an existing archive for writing.
+type Options struct {
+	Create bool             // make the archive if there is none
+	Clock  func() time.Time // the archive's time; nil means the system's
+	Reads  Reading          // whether, and when, the archive is opened without writing
+}
+
+// Store is an opened archive. Its parts may be used by several goroutines. The caller closes it, and not the parts.
+type Store struct {
+	Config         config.Config
+	Log            *slog.Logger
+	Mint           ns.Mint
+	Clock          func() time.Time
+	DB             *kv.DB
+	Triples        *triplestore.Store
+	Content        *content.Store
+	Archive        *archive.Archive
+	ReadOnlyReason string // a sentence; empty if the archive can be written
+
+	described described
+	closers   []func() error // in the order of opening
+}
+
+// Open opens the archive in cfg.Data.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options) (*Store, error) {
+	s := &Store{Config: cfg, Log: log, Clock: opts.Clock}
+	if s.Clock == nil {
+		s.Clock = time.Now
+	}
+	var err error
+	if s.Mint, err = ns.New(cfg.Base); err != nil {
+		return nil, err
+	}
+	if err := s.openDirectory(opts); err != nil {
+		return nil, err
+	}
+	if err = errors.Join(s.openParts(opts.Reads), ctx.Err()); err == nil {
+		err = s.upgrade(ctx, opts)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("archive %s: %w", cfg.Data, err), s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the parts in the opposite order of opening. It may be called twice.
+func (s *Store) Close() error {
+	var err error
+	for len(s.closers) > 0 {
+		last := len(s.closers) - 1
+		err = errors.Join(err, s.closers[last]())
+		s.closers = s.closers[:last]
+	}
+	return err
+}
+
+func (s *Store) onClose(f func() error) { s.closers = append(s.closers, f) }
+
+func (s *Store) openParts(reads Reading) (err error) {
+	if err := s.openDatabase(reads); err != nil {
+		return err
+	}
+	s.onClose(s.DB.Close)
+	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, KeepChanges: int64(s.Config.KeepChanges)}); err != nil {
+		return err
+	}
+	s.onClose(s.Triples.Close)
+	if s.Content, err = content.Open(filepath.Join(s.Config.Data, "packs"), s.DB, content.Options{Logger: s.Log}); err != nil {
+		return err
+	}
+	s.onClose(s.Content.Close)
+	s.Archive = archive.New(s.Mint, s.DB, s.Triples, s.Content)
+	return nil
+}
+
+// upgrade brings the archive to the formats of this program. An archive that is open for reading only stays as it is.
+func (s *Store) upgrade(ctx context.Context, opts Options) error {
+	if s.DB.ReadOnly() {
+		return nil
+	}
+	if err := s.storeDirectory(ctx, opts); err != nil {
+		return err
+	}
+	s.logLosses(ctx)
+	s.onClose(func() error { s.logLosses(context.WithoutCancel(ctx)); return nil })
+	if err := s.Archive.Upgrade(ctx); err != nil {
+		return err
+	}
+	indexed, err := s.Archive.Prepare(ctx)
+	if err == nil && indexed > 0 {
+		s.Log.Info("search index made", "resources", indexed)
+	}
+	return err
+}
+
+// OriginalBase returns the base below which the archive first minted IRIs; empty if that is not known.
+func (s *Store) OriginalBase() string { return s.described.Base }
+
+// DescriptionDamages returns the damages of odarchive.json and its copy that Open found. Those with Mended set are
+// written again.
+func (s *Store) DescriptionDamages() []disk.Damage { return s.described.damages }
+
+// BackupSource returns what a backup of the archive is made of.
+func (s *Store) BackupSource() backup.Source {
+	return backup.Source{DB: s.DB, Content: s.Content, Dir: s.Config.Data, Files: []string{directoryFile, directoryCopy}, Log: s.Log}
+}
+
+// Setting returns the text that SetSetting stored under a key; nil if there is none.
+func (s *Store) Setting(key string) (text []byte, err error) {
+	err = s.DB.View(func(txn *kv.Txn) (err error) {
+		text, _, err = txn.Get(kv.SpaceMeta, []byte(key))
+		return err
+	})
+	return text, err
+}
+
+// SetSetting stores a text under a key, such as "crawl/price".
+func (s *Store) SetSetting(ctx context.Context, key, text string) error {
+	return s.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(key), []byte(text)) })
+}
+
+// Tidy compacts packs, and records what could not be brought back. A failure is logged: the next call tries again.
+func (s *Store) Tidy(ctx context.Context) {
+	s.logLosses(ctx)
+	done, err := s.Content.Compact(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn("packs not compacted", "error", err)
+	}
+	if done.Packs > 0 {
+		s.Log.Info("packs compacted", "packs", done.Packs, "freed", done.Freed)
+	}
+}
