@@ -16,40 +16,40 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Report says what one harvest is and what it brought. It is the record of the harvest's PROV activity too.
+// Report describes one harvest and counts what it brought. It is also the record behind the harvest's PROV activity.
 type Report struct {
 	ID      string    `json:"id"`     // of the activity
-	Source  string    `json:"source"` // kind and address, and what else tells it from others: "ckan https://data.example"
+	Source  string    `json:"source"` // kind, address and selection: "ckan https://data.example"
 	Kind    string    `json:"kind,omitempty"`
 	Address string    `json:"address,omitempty"`
 	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended,omitzero"` // zero while it runs, and where the process was killed
+	Ended   time.Time `json:"ended,omitzero"` // zero while the harvest runs, and if the process was killed
 
 	Portals  int `json:"portals"`
 	Datasets int `json:"datasets"` // seen
 	Seeds    int `json:"seeds"`    // listings seen
-	Added    int `json:"added"`    // URLs that were not known before
+	Added    int `json:"added"`    // new URLs
 	Triples  int `json:"triples"`  // statements seen
 
 	Inserted  int `json:"inserted"` // datasets
 	Updated   int `json:"updated"`
 	Unchanged int `json:"unchanged"`
 	Withdrawn int `json:"withdrawn"`
-	Returned  int `json:"returned"` // that had been withdrawn
+	Returned  int `json:"returned"` // withdrawn before
 
-	Invalid  int      `json:"invalid"`           // what cannot be used
-	Unknown  int      `json:"unknown,omitempty"` // what the source failed to give: it stays as it was
-	Skipped  []string `json:"skipped,omitempty"` // the first of the sentences that say why of both
+	Invalid  int      `json:"invalid"`           // things that cannot be used
+	Unknown  int      `json:"unknown,omitempty"` // datasets that the source failed to return
+	Skipped  []string `json:"skipped,omitempty"` // reasons for the first of both
 	Requests int      `json:"requests"`
 	Bytes    int64    `json:"bytes"`             // of answers, decompressed
-	Traffic  *Traffic `json:"traffic,omitempty"` // where the harvester counts more
+	Traffic  *Traffic `json:"traffic,omitempty"` // set if the harvester counts more
 	Limited  bool     `json:"limited,omitempty"`
 
-	NotModified bool   `json:"not_modified,omitempty"` // the source is what it was at the last harvest, and was not read again
+	NotModified bool   `json:"not_modified,omitempty"` // the source has not changed since the last harvest and was not read
 	Error       string `json:"error,omitempty"`
 }
 
-// Took is how long the harvest ran.
+// Took returns the duration of a harvest, 0 while it runs.
 func (r Report) Took() time.Duration {
 	if r.Ended.IsZero() {
 		return 0
@@ -57,13 +57,13 @@ func (r Report) Took() time.Duration {
 	return r.Ended.Sub(r.Started)
 }
 
-// activityID names a harvest by its source and start.
+// activityID returns the ID of a harvest, derived from its source and start.
 func activityID(source string, started time.Time) string {
 	sum := sha256.Sum256([]byte(source))
 	return fmt.Sprintf("harvest-%s-%d", hex.EncodeToString(sum[:6]), started.UnixMilli())
 }
 
-// Quads describe the harvest as a PROV activity, in the default graph.
+// Quads describes the harvest as a PROV activity, in the default graph.
 func (r Report) Quads(m ns.Mint) []term.Quad {
 	s := &statements{}
 	s.about(term.IRI(m.Activity(r.ID)))

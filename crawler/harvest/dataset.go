@@ -8,20 +8,20 @@ import (
 
 // Portal is a catalog as its source describes it. Only IRI is required.
 type Portal struct {
-	IRI         string // the portal's own address; its datasets' graph is named after it
+	IRI         string // IRI of the portal, after which the graph of its datasets is named
 	Title       string
 	Description string
 	Homepage    string
 	Software    string // "CKAN 2.10", "Dataverse", as far as the source says
 	Publisher   Agent
 	Language    []string
-	Statements  []term.Quad // further statements, kept as they are; their G is ignored
+	Statements  []term.Quad // further statements, kept unchanged; their G is ignored
 }
 
-// Dataset is one entry of a portal, in the words of DCAT 3. Only IRI is required; "" and zero mean that the source does
-// not say. Text is plain text in UTF-8, as long as the source made it.
+// Dataset is one entry of a portal, in terms of DCAT 3. Only IRI is required; "" and zero mean that the source does not
+// say. Texts are plain UTF-8 of any length.
 type Dataset struct {
-	IRI         string // stable from one harvest to the next: the dataset's page at the portal, else minted under the portal's IRI
+	IRI         string // stable across harvests: the dataset's page at the portal, or else minted under the portal's IRI
 	Title       []Text
 	Description []Text
 	Keywords    []Text
@@ -35,7 +35,7 @@ type Dataset struct {
 	Creators    []Agent
 	Contact     Agent
 	Frequency   string // accrual periodicity as declared: an IRI of EU or DC frequencies, "R/P1W", "weekly"
-	Issued      string // as declared; written as xsd:date or xsd:dateTime where it is one
+	Issued      string // as declared; written as xsd:date or xsd:dateTime if it is one
 	Modified    string
 	Spatial     []Place
 	Temporal    []Period
@@ -47,32 +47,32 @@ type Dataset struct {
 
 	Distributions []Distribution
 
-	// Statements are the source's own where it speaks RDF (or more than fits above); their G is ignored. Where Verbatim
-	// is true they are the whole description and the fields above only make seeds.
+	// Statements are the source's own, if it uses RDF or says more than fits above; their G is ignored. If Verbatim is
+	// true, they are the whole description, and the fields above are used only for seeds.
 	Statements []term.Quad
 	Verbatim   bool
 }
 
-// Distribution is one form of a dataset that can be fetched or asked for.
+// Distribution is one form of a dataset that can be fetched or queried.
 type Distribution struct {
-	IRI         string // "" where the source has none; then its URL stands for it
-	URL         string // what is crawled: the download URL, else the access URL
-	AccessURL   string // where it differs from URL
+	IRI         string // "" means URL
+	URL         string // crawled address: the download URL, else the access URL
+	AccessURL   string // if it differs from URL
 	Title       string
 	Description string
 	Format      string // as declared: "CSV"
 	MediaType   string // as declared: "text/csv"
 	License     string
-	Size        int64 // bytes, 0 = not said
+	Size        int64 // in bytes; 0 means unknown
 	Checksum    string
 	ChecksumAlg string // "md5", "sha1", "sha256"
 	Issued      string
 	Modified    string
 	Conforms    []string
-	Service     bool // an API or a page for people: described, but not crawled
+	Service     bool // an API or a page for people, which is described but not crawled
 }
 
-// Text is a string with its language tag, "" for none.
+// Text is a string with its language tag, which may be "".
 type Text struct{ Value, Lang string }
 
 // Agent is an organisation or a person.
@@ -81,12 +81,13 @@ type Agent struct{ IRI, Name, Email, URL, Type string }
 // Place is a spatial coverage: any of an IRI, a name, a geometry (GeoJSON or WKT) or a box.
 type Place struct {
 	IRI, Name, Geometry string
-	Box                 []float64 // west, south, east, north in degrees; nil where there is none
+	Box                 []float64 // west, south, east, north in degrees, or nil
 }
 
-// Period is a temporal coverage; each end as declared, "" for open.
+// Period is a temporal coverage. Its ends are as declared; "" means open.
 type Period struct{ Start, End string }
 
-// PeriodOf is the update period that a declared frequency means, 0 where it means none: IRIs of the EU and Dublin Core
-// frequency lists, ISO 8601 repeating intervals ("R/P1Y"), words of several languages ("weekly", "jährlich").
+// PeriodOf returns the update period that a declared frequency means, 0 if it means none. It understands IRIs of the EU
+// and Dublin Core frequency lists, ISO 8601 repeating intervals ("R/P1Y") and words in several languages ("weekly",
+// "jährlich").
 func PeriodOf(frequency string) time.Duration { return frequencyPeriod(frequency) }

@@ -17,7 +17,7 @@ import (
 	"odarchive/vocab/skos"
 )
 
-// Quads describe the portal itself, in DCAT 3 and without a graph.
+// Quads describes the portal in DCAT 3, without a graph.
 func (p Portal) Quads() []term.Quad {
 	iri, ok := AsIRI(p.IRI)
 	if !ok {
@@ -38,8 +38,8 @@ func (p Portal) Quads() []term.Quad {
 	return s.quads
 }
 
-// Quads describe the dataset as the portal lists it, in DCAT 3 and without a graph. The same dataset gives the same
-// statements, labels of blank nodes (which begin with NodePrefix) included. A dataset without an IRI gives none.
+// Quads describes the dataset as the portal lists it, in DCAT 3, without a graph. Equal datasets have equal statements,
+// including the labels of blank nodes, which begin with NodePrefix. It returns nil if the dataset's IRI is not valid.
 func (d Dataset) Quads(portal string) []term.Quad {
 	iri, ok := AsIRI(d.IRI)
 	if !ok {
@@ -92,7 +92,7 @@ func (s *statements) dataset(d Dataset) {
 	s.thing(dcterms.ConformsTo, d.Conforms...)
 	s.thing(dcterms.IsPartOf, d.IsPartOf...)
 	for _, name := range slices.Sorted(maps.Keys(d.Extras)) {
-		sum := sha256.Sum256([]byte(name)) // not its place: a new one leaves the others as they are
+		sum := sha256.Sum256([]byte(name)) // not its index: a new extra leaves the others unchanged
 		s.extra(name, d.Extras[name], "extra"+hex.EncodeToString(sum[:4]))
 	}
 	for i, dist := range d.Distributions {
@@ -100,7 +100,8 @@ func (s *statements) dataset(d Dataset) {
 	}
 }
 
-// identifier of the dataset; one that is global (a DOI, a URN, an address) is an adms:Identifier too.
+// identifier adds an identifier of the dataset. A global one (a DOI, a URN, an address) also becomes an
+// adms:Identifier.
 func (s *statements) identifier(id, role string) {
 	id = plain(id)
 	if id == "" {
@@ -122,7 +123,7 @@ func (s *statements) identifier(id, role string) {
 	})
 }
 
-// extra is what a source says in words of its own.
+// extra adds a property that has no term in DCAT.
 func (s *statements) extra(name, value, role string) {
 	if plain(name) == "" || plain(value) == "" {
 		return
@@ -136,7 +137,7 @@ func (s *statements) extra(name, value, role string) {
 	})
 }
 
-// distinct statements in their order.
+// distinct removes duplicates from quads, in place.
 func distinct(quads []term.Quad) []term.Quad {
 	seen := make(map[term.Quad]bool, len(quads))
 	return slices.DeleteFunc(quads, func(q term.Quad) bool {

@@ -10,7 +10,7 @@ import (
 	"odarchive/vocab/vcard"
 )
 
-// agent of the dataset in the words of FOAF.
+// agent adds an agent of the dataset in terms of FOAF.
 func (s *statements) agent(predicate string, a Agent, role string) {
 	if a == (Agent{}) {
 		return
@@ -32,7 +32,7 @@ func (s *statements) agent(predicate string, a Agent, role string) {
 	})
 }
 
-// contact of the dataset as a vCard, as DCAT wants it.
+// contact adds the contact of the dataset as a vCard, as DCAT requires.
 func (s *statements) contact(a Agent) {
 	if a == (Agent{}) {
 		return
@@ -71,7 +71,7 @@ func agentClass(kind string) string {
 	return foaf.Agent
 }
 
-// mailAddress is the mailto IRI of an address, given with or without the scheme.
+// mailAddress returns a mail address, with or without its scheme, as a mailto IRI.
 func mailAddress(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {

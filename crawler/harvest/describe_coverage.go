@@ -13,7 +13,7 @@ import (
 	"odarchive/vocab/skos"
 )
 
-// place that the dataset covers.
+// place adds a place that the dataset covers.
 func (s *statements) place(p Place, role string) {
 	name, geometry, box := plain(p.Name), plain(p.Geometry), wktBox(p.Box)
 	address, known := AsIRI(p.IRI)
@@ -23,7 +23,7 @@ func (s *statements) place(p Place, role string) {
 	node := s.node(address, role)
 	s.add(dcterms.Spatial, node)
 	if known && name == "" && geometry == "" && box == "" {
-		return // whoever minted the IRI says what it is
+		return // the IRI's owner describes it
 	}
 	s.within(node, func() {
 		s.isA(dcterms.Location)
@@ -43,7 +43,7 @@ func (s *statements) place(p Place, role string) {
 	})
 }
 
-// wktBox is west, south, east, north as a WKT polygon; "" where it is no box.
+// wktBox returns the box of west, south, east and north as a WKT polygon, "" if it is not valid.
 func wktBox(box []float64) string {
 	if len(box) != 4 {
 		return ""
@@ -59,7 +59,7 @@ func wktBox(box []float64) string {
 	return "POLYGON((" + strings.Join([]string{west + " " + south, east + " " + south, east + " " + north, west + " " + north, west + " " + south}, ",") + "))"
 }
 
-// period that the dataset covers.
+// period adds a period that the dataset covers.
 func (s *statements) period(p Period, role string) {
 	if plain(p.Start) == "" && plain(p.End) == "" {
 		return

@@ -11,7 +11,8 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// distribution of the dataset: named by its IRI, else by its address, as the resource that is crawled is.
+// distribution adds a distribution of the dataset, named by its IRI or else by its URL, which is also the IRI of the
+// crawled resource.
 func (s *statements) distribution(d Distribution, role string) {
 	url, hasURL := AsIRI(d.URL)
 	access, hasAccess := AsIRI(d.AccessURL)
@@ -34,7 +35,7 @@ func (s *statements) distribution(d Distribution, role string) {
 		case hasAccess:
 			s.add(dcat.AccessURL, term.IRI(access))
 		default:
-			s.text(dcat.AccessURL, d.URL) // no address, but what the source says
+			s.text(dcat.AccessURL, d.URL) // words instead of an address
 		}
 		s.thing(dcterms.Format, d.Format)
 		s.thing(dcat.MediaType, d.MediaType)
@@ -52,7 +53,7 @@ func (s *statements) distribution(d Distribution, role string) {
 	})
 }
 
-// service that gives access to the distribution.
+// service adds the service that gives access to the distribution.
 func (s *statements) service(d Distribution, url, role string) {
 	node := term.Blank(s.prefix + role)
 	s.add(dcat.AccessService, node)
@@ -63,14 +64,14 @@ func (s *statements) service(d Distribution, url, role string) {
 	})
 }
 
-// isPage tells a page for people from an API.
+// isPage reports whether the distribution is a page for people, not an API.
 func isPage(d Distribution) bool {
 	return strings.EqualFold(d.Format, "html") || strings.HasPrefix(strings.ToLower(d.MediaType), "text/html")
 }
 
 func (s *statements) checksum(d Distribution, role string) {
 	sum := plain(d.Checksum)
-	alg, value, ok := strings.Cut(sum, ":") // "sha256:…", as some portals write it
+	alg, value, ok := strings.Cut(sum, ":") // some portals write "sha256:…"
 	if !ok {
 		alg, value = d.ChecksumAlg, sum
 	}
@@ -92,7 +93,7 @@ func (s *statements) checksum(d Distribution, role string) {
 	})
 }
 
-// checksumAlgorithm in the words of SPDX, by its name or else by the length of the sum.
+// checksumAlgorithm returns the SPDX name of an algorithm, found by its declared name or else by the length of the sum.
 func checksumAlgorithm(alg, value string) string {
 	alg = strings.ToLower(alg[strings.LastIndexAny(alg, "_#/")+1:])
 	switch name := strings.NewReplacer("-", "", "_", "").Replace(alg); name {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// WholeAfter is how long harvests take a source's word for what changed before the next reads everything: what was deleted
-// without a word is noticed then, and a source that lies is found out.
+// WholeAfter is how long harvests rely on a source to say what changed. After that, a harvest reads everything, to find
+// undeclared deletions and changes.
 const WholeAfter = 7 * 24 * time.Hour
 
-// ErrNotModified is the error of a Request for a document that is still the one of its Unless.
+// ErrNotModified is the error of a Request for a document that still has the version Unless.
 var ErrNotModified = errors.New("has not been modified")
 
-// Tag is what a source tells versions of a document apart by: its ETag, else its Last-Modified, else "" (RFC 9110 §8.8).
+// Tag returns what identifies the version of a document: its ETag, else its Last-Modified, else "" (RFC 9110 §8.8).
 func Tag(h http.Header) string {
 	if tag := strings.TrimSpace(h.Get("Etag")); tag != "" {
 		return tag
@@ -22,7 +22,7 @@ func Tag(h http.Header) string {
 	return strings.TrimSpace(h.Get("Last-Modified"))
 }
 
-// unless makes a request one for a version of a document other than that of the tag (RFC 9110 §13.1).
+// unless makes a request conditional on a version other than that of the tag (RFC 9110 §13.1).
 func unless(req *http.Request, tag string) {
 	if _, err := http.ParseTime(tag); err == nil {
 		req.Header.Set("If-Modified-Since", tag)
@@ -40,7 +40,7 @@ type Document struct {
 
 const documentMark = "document"
 
-// Mark is "" where the source does not tell versions apart.
+// Mark returns the document as a mark, or "" if the source does not identify versions.
 func (d Document) Mark() string {
 	if d.Tag == "" || strings.ContainsAny(d.URL, " \n") {
 		return ""
@@ -48,7 +48,7 @@ func (d Document) Mark() string {
 	return strings.Join([]string{documentMark, d.Read.UTC().Format(time.RFC3339), d.URL, d.Tag}, " ")
 }
 
-// ParseDocument reads what Mark wrote; false where it did not.
+// ParseDocument parses what Mark returned. It returns false for other marks.
 func ParseDocument(mark string) (Document, bool) {
 	parts := strings.SplitN(mark, " ", 4)
 	if len(parts) < 4 || parts[0] != documentMark {
@@ -58,7 +58,7 @@ func ParseDocument(mark string) (Document, bool) {
 	return Document{URL: parts[2], Tag: parts[3], Read: read}, err == nil
 }
 
-// Unless is the Tag to ask a document with, "" for another one and once in WholeAfter.
+// Unless returns the Tag for a conditional request, or "" if the address is another one or a whole harvest is due.
 func (d Document) Unless(address string, now time.Time) string {
 	if address != d.URL || now.Sub(d.Read) >= WholeAfter || d.Read.After(now.Add(time.Hour)) {
 		return ""

@@ -15,19 +15,19 @@ const (
 	year  = 365 * day
 )
 
-// frequencyPeriod is the time between two updates that a declared frequency means, 0 where it means none.
+// frequencyPeriod is PeriodOf.
 func frequencyPeriod(declared string) time.Duration {
 	s := strings.TrimSpace(declared)
 	if p, ok := repeating(s); ok {
 		return p
 	}
 	if cut := strings.LastIndexAny(s, "/#:"); cut >= 0 && strings.Contains(s[:cut+1], ":") {
-		s = s[cut+1:] // the local name of an IRI: EU authority table, Dublin Core, INSPIRE, CLD
+		s = s[cut+1:] // the local name of an IRI of the EU, Dublin Core, INSPIRE or CLD
 	}
 	return frequencies()[frequencyWord(s)]
 }
 
-// frequencyWord is a word without case, spaces and marks: "Twice a year" and "twice_a_year" are one.
+// frequencyWord removes case, spaces and marks from a word: "Twice a year" and "twice_a_year" are the same.
 func frequencyWord(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -37,7 +37,7 @@ func frequencyWord(s string) string {
 	}, s)
 }
 
-// repeating reads ISO 8601 intervals as data.json uses them: "R/P1Y", "R/PT1S", also "P1M" and "R/P0.5M".
+// repeating parses ISO 8601 intervals as data.json uses them: "R/P1Y", "R/PT1S", also "P1M" and "R/P0.5M".
 func repeating(s string) (time.Duration, bool) {
 	s = strings.ToUpper(s)
 	if cut := strings.LastIndexByte(s, '/'); cut >= 0 && strings.HasPrefix(s, "R") {
@@ -49,7 +49,7 @@ func repeating(s string) (time.Duration, bool) {
 	if p, ok := fraction(s); ok {
 		return p, true
 	}
-	if strings.HasSuffix(s, "W") { // ISO 8601 has weeks, XSD has not
+	if strings.HasSuffix(s, "W") { // XSD has no weeks
 		n, ok := digits(s[1 : len(s)-1])
 		return time.Duration(n) * 7 * day, ok
 	}
@@ -63,7 +63,7 @@ func repeating(s string) (time.Duration, bool) {
 	return max(p, 0), ok && end.UnixMilli() < int64(200*year/time.Millisecond)
 }
 
-// fraction reads "P0.5M" and "P0.33W", which data.json prescribes and XSD does not allow.
+// fraction parses "P0.5M" and "P0.33W", which data.json prescribes and XSD does not allow.
 func fraction(s string) (time.Duration, bool) {
 	whole, part, ok := strings.Cut(s[1:len(s)-1], ".")
 	unit, known := map[byte]time.Duration{'Y': year, 'M': month, 'W': 7 * day, 'D': day}[s[len(s)-1]]
@@ -93,8 +93,8 @@ func digits(s string) (int, bool) {
 	return n, s != ""
 }
 
-// frequencies by their words: the EU's authority table of frequencies, the Dublin Core collection frequencies, ISO 19115's
-// maintenance codes, and what people write in the languages of the larger portals.
+// frequencies maps words to periods: the EU's authority table of frequencies, the Dublin Core collection frequencies,
+// the maintenance codes of ISO 19115, and words in the languages of the larger portals.
 var frequencies = sync.OnceValue(func() map[string]time.Duration {
 	all := map[string]time.Duration{}
 	for period, words := range map[time.Duration]string{

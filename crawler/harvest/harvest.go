@@ -1,15 +1,16 @@
-// Package harvest brings what portals list into the archive: one Harvester per kind of source, one Run for all of them.
+// Package harvest brings what portals list into the archive. Each kind of source has a Harvester; Run runs any of them.
 //
-// A Harvester reads a source from some point on and hands over what it finds in the order it finds it: portals, their
-// datasets, further seeds (URLs to crawl) and statements, and marks. A mark says: all that came before may be kept, and a
-// later run may begin from here. Run describes what it is given as DCAT (Dataset.Quads), gathers what lies between two
-// marks and keeps it in one transaction together with the mark, so a harvest that is cut off anywhere goes on where it was
-// and repeats nothing that matters. Seeds are due at once; what a portal says is seen by queries when the portal has come
-// to its end, all of it or nothing (package ledger). A harvest that ends with an error leaves what was good: the datasets
-// it brought are listed, none is withdrawn, and the next harvest goes on from the last mark.
+// A Harvester reads a source from some point on and passes what it finds to a Sink, in order: portals, their datasets,
+// further seeds (URLs to crawl), statements, and marks. A mark means that everything before it may be kept and that a
+// later run may start there. Run describes datasets as DCAT (Dataset.Quads) and keeps everything between two marks,
+// together with the second mark, in one transaction. An interrupted harvest therefore continues where it ended.
 //
-// Harvesters fetch only through the Doer they are given, which is the crawler's: one User-Agent, one politeness, one
-// guard against private addresses. They never write to the store themselves.
+// Seeds are due at once. What a portal says becomes visible to queries when the portal has been read to its end, all of
+// it or nothing (package ledger). If a harvest fails, the datasets it brought are listed, none is withdrawn, and the
+// next harvest starts at the last mark.
+//
+// Harvesters send requests only through the Doer they are given, which is the crawler's: one User-Agent, one set of
+// politeness rules, one guard against private addresses. They never write to the store.
 package harvest
 
 import (
@@ -25,114 +26,117 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Harvester reads one source. from is the mark to go on from, "" for the beginning. An error ends the harvest; what came
-// before it is kept, and the next harvest goes on from the last mark.
+// Harvester reads one source. from is the mark to continue from, "" for the beginning. After an error, what came before
+// it is kept, and the next harvest continues from the last mark.
 type Harvester interface {
 	Harvest(ctx context.Context, from string, out Sink) error
 }
 
-// Sink takes what a Harvester finds. Its errors end the harvest.
+// Sink receives what a Harvester finds. If a method returns an error, the Harvester must stop and return it.
 //
-// A source speaks portal by portal: Portal begins one, and the datasets that follow are its. What a portal says is kept in
-// its own named graph, which is replaced as a whole, at once, when the portal ends: with the next Portal or the harvest.
+// Portal begins a portal, and all following datasets belong to it. What a portal says is kept in a named graph of its
+// own, which is replaced as a whole when the portal ends: at the next Portal or at the end of the harvest.
 type Sink interface {
-	// Portal begins a portal. With whole, every dataset of it will follow, and one that does not is withdrawn; without,
-	// only those that follow, and those that are Gone, change.
+	// Portal begins a portal. If whole is true, every dataset of the portal follows, and those that do not are
+	// withdrawn. Otherwise only the datasets that follow, and those passed to Gone, change.
 	Portal(p Portal, whole bool) error
-	// Dataset is one dataset of the portal: its description, and a seed for each distribution that can be fetched.
+	// Dataset adds one dataset of the portal: its description, and a seed for each distribution that can be fetched.
 	Dataset(Dataset) error
-	// Gone is a dataset of which the source says that it was deleted.
+	// Gone reports that the source says that a dataset was deleted.
 	Gone(dataset string) error
-	// Unknown is a dataset that the source lists and fails to give, and why, in one sentence: it stays as it was, listed or
-	// not. Where it cannot be told which one it is, it may be any that the harvest does not bring, and none of these is
-	// withdrawn, but those that the harvest before brought beside the same: dataset is then no IRI but words that are the
-	// same for the same entry, or "" where there are none. See ledger for when such an entry is no longer waited for.
+	// Unknown reports a dataset that the source lists but fails to return, and why, in one sentence. The dataset stays
+	// as it was. If dataset is not an IRI, the dataset could be any that this harvest does not bring, and none of those
+	// is withdrawn, except the ones that the previous harvest brought together with the same failure. dataset is then a
+	// text that identifies the failing entry from one harvest to the next, or "". Package ledger says when it stops
+	// waiting for such an entry.
 	Unknown(dataset, why string) error
-	// Seed is one URL that is listed outside of any Dataset. A URL that is none is counted as invalid and passed over.
+	// Seed adds one URL listed outside of any Dataset. Malformed URLs are counted as invalid and skipped.
 	Seed(catalog.Seed) error
-	// Quad is a further statement about the portal or what it lists; it is kept in the portal's graph, before any Portal in
-	// the graph it names.
+	// Quad adds a statement about the portal or something it lists. It is kept in the portal's graph or, before the
+	// first Portal, in the graph it names.
 	Quad(term.Quad) error
-	// Mark ends a step.
+	// Mark ends a step. A later harvest may start from token.
 	Mark(token string) error
-	// Next is where the next harvest begins once this one has reached its end (the datestamp of an incremental
-	// protocol); without it, it begins anew with "".
+	// Next sets the mark at which the next harvest starts if this one completes, such as the datestamp of an
+	// incremental protocol. By default that is "".
 	Next(token string)
-	// NotModified ends a harvest in which the source turned out to be what it was at the last one, which gave that token.
+	// NotModified reports that the source has not changed since the harvest that returned the token as its next mark.
 	NotModified(token string)
-	// Skip counts and remembers something of the source that cannot be used, in one sentence.
+	// Skip counts and reports something that cannot be used, in one sentence.
 	Skip(why string)
 }
 
-// Doer sends a request and gives its answer; *http.Client is one. After a 429 or 503 it is the Doer that makes the host's next
-// request wait, whoever asks, for as long as the host wants (politeness.Transport): nobody above it waits a second time.
+// Doer sends a request and returns its answer; *http.Client is one. After a status 429 or 503, the Doer delays the
+// host's next request for as long as the host asks (politeness.Transport); its callers do not wait themselves.
 type Doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Keeper keeps what was gathered: the archive, the frontier and the ledger behind one interface.
+// Keeper keeps what a harvest finds: the archive, the frontier and the ledger behind one interface.
 type Keeper interface {
-	// Begin a harvest, or go on with the one of the same source that was cut off, unless fresh forgets that. It gives the
-	// mark to go on from, "" where there is none.
+	// Begin begins a harvest or, unless fresh is true, continues an interrupted one of the same source. It returns the
+	// mark to continue from, "" for the beginning.
 	Begin(ctx context.Context, r Report, fresh bool) (mark string, err error)
-	// Open a portal before anything is kept of it. It is an ErrTaken where a source of another kind has kept all of it, or
-	// this one is about to keep all of what another one has kept a part of; unless take: then it is this one's.
+	// Open opens a portal before anything of it is kept. The error wraps ErrTaken if a source of another kind has kept
+	// all of the portal, or if this source is about to keep all of a portal of which another one has kept a part. If
+	// take is true, the portal changes its source instead.
 	Open(ctx context.Context, r Report, portal string, whole, take bool) error
-	// Keep one step, all of it or nothing. It returns how many URLs were new.
+	// Keep keeps one step, all of it or nothing, and returns the number of new URLs.
 	Keep(ctx context.Context, step Step) (added int, err error)
-	// Commit makes what was kept of a portal visible, as one change. With whole, the rest of the portal is withdrawn.
+	// Commit makes what was kept of a portal visible, as one change. If whole is true, the rest of the portal is
+	// withdrawn.
 	Commit(ctx context.Context, r Report, portal string, whole bool) (Changes, error)
-	// End records what came of the harvest. Where it is done, the next one begins from next; else from the last mark.
+	// End records the outcome of the harvest. If done is true, the next harvest starts at next, else at the last mark.
 	End(ctx context.Context, r Report, done bool, next string) error
 }
 
-// Step is what came between two marks, of one portal.
+// Step is what one portal says between two marks.
 type Step struct {
 	Source  string
-	Portal  string // "" before any portal
+	Portal  string // "" before the first portal
 	Seeds   []catalog.Seed
-	Entries []Entry     // of the portal
-	Quads   []term.Quad // outside of any portal, in the graphs they name
-	Mark    string      // to go on from
+	Entries []Entry     // what the portal says
+	Quads   []term.Quad // outside any portal, in the graphs they name
+	Mark    string      // to continue from
 }
 
-// Entry is what a portal says of one thing, without graphs.
+// Entry is what a portal says about one thing. Its quads have no graph.
 type Entry struct {
-	Dataset   string   // IRI; "" for a further subject
-	Subject   term.Key // of all statements, where Dataset is ""
-	Resources []string // ids of the dataset's resources
+	Dataset   string   // IRI, "" if the entry is about another subject
+	Subject   term.Key // of all statements, if Dataset is ""
+	Resources []string // IDs of the dataset's resources
 	Gone      bool     // the source says that the dataset was deleted
-	Kept      bool     // whatever it says now, it stays as it was; without a Dataset, so does what the harvest does not bring
-	Fault     string   // of one that is Kept without a Dataset: the same for the same, "" where that cannot be told
+	Kept      bool     // the dataset stays as it was; without a Dataset, so does every one that the harvest does not bring
+	Fault     string   // identifies an entry that is Kept without a Dataset, "" if nothing does
 	Quads     []term.Quad
 }
 
-// Changes of a portal by one commit, in datasets.
+// Changes counts the datasets that one commit changed.
 type Changes struct {
 	Inserted, Updated, Unchanged, Withdrawn, Returned int
 }
 
-// Options of one Run.
+// Options configures a Run.
 type Options struct {
-	Limit    int                                // stop after so many listings (datasets, or seeds), 0 = all
-	Fresh    bool                               // begin anew, whatever mark is there
+	Limit    int                                // maximum number of datasets, and of seeds; 0 means no limit
+	Fresh    bool                               // start from the beginning, ignoring any mark
 	Progress func(Report)                       // called after each step; may be nil
-	Part     Selection                          // only a part of the source
-	Step     int                                // seeds that are kept at once at the most, 0 = 500
-	Meter    func() (requests int, bytes int64) // so far, for the report; may be nil
-	Clock    func() time.Time                   // nil for the system's
+	Part     Selection                          // part of the source to harvest
+	Step     int                                // maximum number of seeds kept at once; 0 means 500
+	Meter    func() (requests int, bytes int64) // returns the traffic so far, for the report; may be nil
+	Clock    func() time.Time                   // nil means time.Now
 	Kind     string                             // for the report
 	Address  string                             // for the report
 }
 
-// ErrTaken is in the error of a portal that is harvested by another kind of source already: what the one brings, the other
-// would withdraw. A Harvester of many portals passes it over.
+// ErrTaken is wrapped by the error for a portal that a source of another kind keeps already: each harvest would
+// withdraw what the other brings. A Harvester of many portals skips such a portal.
 var ErrTaken = errors.New("is kept already")
 
-// errLimit ends a harvest that has brought as much as was asked for.
+// errLimit ends a harvest that has reached its limit.
 var errLimit = errors.New("limit reached")
 
-// Run harvests a source to its end, its limit or its first error; the report tells what was kept in every case.
+// Run harvests a source until its end, the limit or the first error. The report says what was kept in each case.
 func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options) (Report, error) {
 	if opts.Step <= 0 {
 		opts.Step = 500
@@ -162,7 +166,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	s.report.Ended = opts.Clock()
 	done = done && err == nil
 	if err != nil {
-		s.report.Error = address.Redact(strings.Join(strings.Fields(err.Error()), " ")) // one sentence, also where several things went wrong
+		s.report.Error = address.Redact(strings.Join(strings.Fields(err.Error()), " ")) // one sentence, even if several errors are joined
 	}
 	if endErr := k.End(context.WithoutCancel(ctx), s.report, done, s.next); err == nil && endErr != nil {
 		err = endErr

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each calls do for every address: at most parallel at a time, and one at a time of each host, so that a list of many
-// repositories on one server is read politely. It ends with the context, or when all have been called.
+// Each calls do with the index of every address, at most parallel calls at a time and one at a time per host, so that
+// many repositories on one server are read politely. It returns when all calls have, or skips the rest if ctx ends.
 func Each(ctx context.Context, addresses []string, parallel int, do func(ctx context.Context, i int)) {
 	hosts := map[string][]int{}
 	var order []string
@@ -39,13 +39,13 @@ func Each(ctx context.Context, addresses []string, parallel int, do func(ctx con
 			return nil
 		})
 	}
-	group.Wait() // nobody returns an error
+	group.Wait() // no function returns an error
 }
 
-// maxList bounds a list of sources.
+// maxList is the maximum number of sources in a list.
 const maxList = 100_000
 
-// ReadList reads addresses, one a line; empty lines and what follows a # at the beginning of a line are passed over.
+// ReadList reads addresses, one per line. It skips empty lines and lines that begin with #.
 func ReadList(r io.Reader) ([]string, error) {
 	var list []string
 	lines := bufio.NewScanner(r)
@@ -60,7 +60,7 @@ func ReadList(r io.Reader) ([]string, error) {
 		list = append(list, line)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("the list cannot be read: %w", err)
+		return nil, fmt.Errorf("read the list: %w", err)
 	}
 	return list, nil
 }

@@ -10,9 +10,10 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// relabelled gives blank nodes labels that follow from what is said of them, so that a source which hands out new labels
-// each time gives the same statements. Colours are refined as in RDF graph canonicalisation; nodes that this cannot tell
-// apart are numbered in the order in which they come, which matters only among nodes of which the same is said.
+// relabelled replaces the labels of blank nodes by labels derived from the statements about them, so that a source with
+// new labels in each answer yields the same statements. Colours are refined as in RDF graph canonicalisation. Nodes
+// that this cannot distinguish are numbered in the order of their appearance, which matters only among nodes with the
+// same statements.
 func relabelled(quads []term.Quad, prefix string) []term.Quad {
 	colours := map[term.Key]string{}
 	var order []term.Key
@@ -51,7 +52,7 @@ func relabelled(quads []term.Quad, prefix string) []term.Quad {
 	return out
 }
 
-// maxRounds of refinement: how far from a node what tells it from another may stand.
+// maxRounds is the maximum number of refinements: the distance at which nodes are still distinguished.
 const maxRounds = 12
 
 func renamed(k term.Key, labels map[term.Key]term.Key) term.Key {
@@ -61,7 +62,7 @@ func renamed(k term.Key, labels map[term.Key]term.Key) term.Key {
 	return k
 }
 
-// recoloured gives each node the colour of what is said of it and with it.
+// recoloured returns new colours, derived from the statements that a node is part of.
 func recoloured(quads []term.Quad, colours map[term.Key]string) map[term.Key]string {
 	said := map[term.Key][]string{}
 	look := func(k term.Key) string {

@@ -16,27 +16,28 @@ import (
 	"odarchive/triplestore/compression"
 )
 
-// Request asks a source for one document.
+// Request is a request for one document.
 type Request struct {
 	URL    string
-	Method string // "" = GET
+	Method string // "" means GET
 	Body   string
 	Type   string // media type of Body
-	Accept string // "" = */*
-	Max    int64  // bytes of the answer at the most, after content decoding; 0 = 64 MiB
-	Tries  int    // at 429, 500, 502, 503, 504, a network failure or a cut-off answer; 0 = 4
-	Raw    bool   // leave the bytes as they came: no conversion to UTF-8
-	Unless string // a Tag: where the document is still that version, the error is an ErrNotModified
+	Accept string // "" means */*
+	Max    int64  // maximum size of the answer after content decoding; 0 means 64 MiB
+	Tries  int    // attempts at status 429, 500, 502, 503, 504, network failures and truncated answers; 0 means 4
+	Raw    bool   // leave the body as it is: no conversion to UTF-8
+	Unless string // a Tag; if the document still has that version, the error wraps ErrNotModified
 }
 
-// Answer is a document that a source gave with status 200. Body is UTF-8 (unless Raw), whatever its declaration says.
+// Answer is a document that a source returned with status 200. Unless the request was Raw, Body is UTF-8, whatever the
+// document declares.
 type Answer struct {
 	URL    string // after redirects
 	Header http.Header
 	Body   []byte
 }
 
-// StatusError is an answer with another status; Body is its beginning, at most 64 KiB.
+// StatusError is the error of an answer with another status. Body is its beginning, at most 64 KiB.
 type StatusError struct {
 	URL    string
 	Status int
@@ -47,7 +48,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// ErrTooLong is in the error of an answer that is longer than what was allowed.
+// ErrTooLong is wrapped by the error of an answer that is longer than allowed.
 var ErrTooLong = errors.New("answered with more than")
 
 const (
@@ -55,8 +56,9 @@ const (
 	maxTrouble = 64 << 10
 )
 
-// Ask sends a request, and again where the trouble may pass: after a pause, or when the Doer lets it after a 429 or 503. An answer that is longer than
-// Max is an ErrTooLong. The error is a *StatusError where the last answer had a status other than 200.
+// Ask sends a request and returns the answer. It tries again if the failure may be transient: after a pause or, after a
+// status 429 or 503, when the Doer permits. The error is a *StatusError if the last answer had a status other than 200,
+// and wraps ErrTooLong if the answer is longer than Max.
 func Ask(ctx context.Context, doer Doer, r Request) (answer Answer, err error) {
 	err = patiently(ctx, r.Tries, func() (again bool, err error) {
 		var resp *http.Response
@@ -68,8 +70,8 @@ func Ask(ctx context.Context, doer Doer, r Request) (answer Answer, err error) {
 	return answer, err
 }
 
-// Send is Ask for an answer of any length: its body, not decoded to UTF-8, is the caller's to read and close. Max and Raw
-// do not matter.
+// Send is Ask for an answer of any length. The caller reads and closes the body, which is not converted to UTF-8. Max
+// and Raw are ignored.
 func Send(ctx context.Context, doer Doer, r Request) (resp *http.Response, err error) {
 	err = patiently(ctx, r.Tries, func() (again bool, err error) {
 		resp, again, err = send(ctx, doer, r)
@@ -78,7 +80,7 @@ func Send(ctx context.Context, doer Doer, r Request) (resp *http.Response, err e
 	return resp, err
 }
 
-// patiently tries until there is no error, or one that will not pass, or tries are used up.
+// patiently calls try until it succeeds, fails for good, or has been called tries times.
 func patiently(ctx context.Context, tries int, try func() (again bool, err error)) error {
 	if tries <= 0 {
 		tries = 4
@@ -105,7 +107,7 @@ func patiently(ctx context.Context, tries int, try func() (again bool, err error
 	}
 }
 
-// send once, for an answer with status 200.
+// send sends the request once. It returns the response if its status is 200.
 func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again bool, err error) {
 	method := r.Method
 	if method == "" {
@@ -113,7 +115,7 @@ func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again
 	}
 	req, err := http.NewRequestWithContext(ctx, method, r.URL, strings.NewReader(r.Body))
 	if err != nil {
-		return nil, false, fmt.Errorf("%q is no address: %w", r.URL, err)
+		return nil, false, fmt.Errorf("malformed address %q: %w", r.URL, err)
 	}
 	if r.Accept != "" {
 		req.Header.Set("Accept", r.Accept)
@@ -136,7 +138,7 @@ func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again
 	if same {
 		return nil, false, fmt.Errorf("%s %w", finalURL(resp, r), ErrNotModified)
 	}
-	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // what can be read of it is enough
+	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // as much of it as can be read
 	return nil, passing(resp.StatusCode), &StatusError{finalURL(resp, r), resp.StatusCode, head}
 }
 
@@ -147,7 +149,7 @@ func finalURL(resp *http.Response, r Request) string {
 	return r.URL
 }
 
-// read the body whole and close it. again tells whether another try makes sense.
+// read reads the whole body and closes it. again reports whether another attempt may succeed.
 func read(resp *http.Response, r Request) (answer Answer, again bool, err error) {
 	defer resp.Body.Close()
 	answer.URL, answer.Header = finalURL(resp, r), resp.Header
@@ -162,7 +164,7 @@ func read(resp *http.Response, r Request) (answer Answer, again bool, err error)
 	case int64(len(body)) > limit:
 		return answer, false, fmt.Errorf("%s %w %d bytes", answer.URL, ErrTooLong, limit)
 	}
-	if !r.Raw && Packed(body) { // without a word in the header
+	if !r.Raw && Packed(body) { // compressed without a declaration
 		if body, err = unpack(body, limit); err != nil {
 			return answer, false, fmt.Errorf("%s: %w", answer.URL, err)
 		}
@@ -174,7 +176,7 @@ func read(resp *http.Response, r Request) (answer Answer, again bool, err error)
 	return answer, false, nil
 }
 
-// Packed tells bytes of gzip.
+// Packed reports whether bytes begin a gzip stream.
 func Packed(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b\x08")) }
 
 func unpack(body []byte, limit int64) ([]byte, error) {
@@ -201,14 +203,14 @@ func asksToWait(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
-// LooksLikeHTML tells an error or a login page from what was asked for.
+// LooksLikeHTML reports whether a body begins like a page of HTML, such as an error or login page.
 func LooksLikeHTML(body []byte) bool {
 	head := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(body[:min(len(body), 1024)], []byte("\xef\xbb\xbf"))))
 	return bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))
 }
 
-// toUTF8 believes bytes before declarations: what is valid UTF-8 is UTF-8. A byte without a meaning becomes U+FFFD. An
-// XML declaration inside still names the encoding of before; readers of XML must pass it over.
+// toUTF8 returns body as UTF-8. Valid UTF-8 is taken for UTF-8 whatever was declared. Undefined bytes become U+FFFD. An
+// XML declaration inside still names the original encoding; readers of XML must ignore it.
 func toUTF8(body []byte, contentType string) []byte {
 	if utf8.Valid(body) {
 		return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))

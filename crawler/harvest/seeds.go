@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// Seeds are the URLs of the distributions that can be fetched, as p lists them.
+// Seeds returns the URLs of the distributions that can be fetched, as listings of p.
 func (d Dataset) Seeds(p Portal) []catalog.Seed {
 	var seeds []catalog.Seed
 	period := PeriodOf(d.Frequency)
@@ -33,7 +33,7 @@ func FirstText(texts []Text) string {
 	return texts[0].Value
 }
 
-// modified is the first of the declared dates that is one, zero where none is.
+// modified returns the first declared date that is valid, or the zero time.
 func modified(declared ...string) time.Time {
 	for _, s := range declared {
 		k := date(s)

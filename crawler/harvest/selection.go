@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Selection narrows a harvest to a part of its source. Each narrowed part has marks of its own.
+// Selection narrows a harvest to a part of its source. Each part has its own marks.
 type Selection struct {
-	Since  string   // only what changed from then on: a date or a time
-	Until  string   // and up to then
-	Sets   []string // parts of the source, in its own words
-	Prefix string   // form of the descriptions, in the source's own words
-	Query  string   // SPARQL whose ?url is listed, for a source that answers queries
-	ByOne  bool     // ask for each description by itself, where the source can also list them
+	Since  string   // changes since then: a date or a time
+	Until  string   // changes up to then
+	Sets   []string // parts of the source, as it names them
+	Prefix string   // format of the descriptions, as the source names it
+	Query  string   // SPARQL that selects ?url, for a source that answers queries
+	ByOne  bool     // request each description separately, even if the source can list them
 }
 
-// Selective is a Harvester that can be narrowed. What it has no notion of is an error in one sentence.
+// Selective is a Harvester that can be narrowed. Select returns an error if it does not support the selection.
 type Selective interface {
 	Harvester
 	Select(Selection) (Harvester, error)
 }
 
-// IsZero tells a selection of everything.
+// IsZero reports whether the selection is everything.
 func (s Selection) IsZero() bool { return s.String() == "" }
 
-// String is the same for the same selection.
+// String returns the same text for equal selections.
 func (s Selection) String() string {
 	var parts []string
 	add := func(name, value string) {
@@ -49,7 +49,7 @@ func (s Selection) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Select narrows h, where there is something to narrow.
+// Select returns h narrowed to s. The error says what h does not support.
 func Select(h Harvester, s Selection) (Harvester, error) {
 	if s.IsZero() {
 		return h, nil
@@ -61,7 +61,7 @@ func Select(h Harvester, s Selection) (Harvester, error) {
 	return selective.Select(s)
 }
 
-// Unknown is an error that names what of a selection a source has no notion of; nil where nothing is left of it.
+// Unknown returns an error that names the part of a selection that a source does not support, nil if it is empty.
 func Unknown(rest Selection) error {
 	if rest.IsZero() {
 		return nil
@@ -69,19 +69,19 @@ func Unknown(rest Selection) error {
 	return fmt.Errorf("this kind of source cannot be narrowed by %s", rest)
 }
 
-// Since is a moment before which changes are of no interest; the zero value lets everything through.
+// Since is a time before which changes do not matter. The zero value accepts all changes.
 type Since struct{ time.Time }
 
-// ParseSince reads a date or a time, "" for everything.
+// ParseSince parses a date or a time. "" is the zero value.
 func ParseSince(s string) (Since, error) {
 	t, ok := ParseTime(s)
 	if s != "" && !ok {
-		return Since{}, fmt.Errorf("since %q is no date", s)
+		return Since{}, fmt.Errorf("since %q is not a date", s)
 	}
 	return Since{t}, nil
 }
 
-// After tells that something was last changed before s. What does not say when it changed may have.
+// After reports whether the declared time of the last change is before s. It returns false if the time is unknown.
 func (s Since) After(modified string) bool {
 	if s.IsZero() {
 		return false
@@ -90,7 +90,8 @@ func (s Since) After(modified string) bool {
 	return ok && t.Before(s.Time)
 }
 
-// ParseTime reads dates and times as they are in the wild: ISO 8601 to any precision, RFC 822. False where s is none.
+// ParseTime parses dates and times as sources write them: ISO 8601 of any precision, or RFC 822. Without a zone they
+// are UTC.
 func ParseTime(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01", "2006",

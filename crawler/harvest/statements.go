@@ -12,15 +12,16 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// statements are gathered about one subject after the other. Nodes without an IRI get labels that follow from what they
-// belong to, so that the same description always gives the same statements.
+// statements collects statements about one subject at a time. The labels of nodes without an IRI are derived from what
+// they belong to, so that equal descriptions have equal statements.
 type statements struct {
 	quads   []term.Quad
 	subject term.Key
-	prefix  string // of the labels of blank nodes
+	prefix  string // of blank node labels
 }
 
-// NodePrefix begins the label of every blank node in the description of a dataset of a portal, and of no other.
+// NodePrefix returns the prefix of all blank node labels in a portal's description of a dataset. No other description
+// uses it.
 func NodePrefix(portal, dataset string) string {
 	sum := sha256.Sum256([]byte(portal + "\n" + dataset))
 	return "d" + hex.EncodeToString(sum[:10]) + "-"
@@ -34,7 +35,7 @@ func (s *statements) add(predicate string, o term.Key) {
 
 func (s *statements) isA(class string) { s.add(rdf.Type, term.IRI(class)) }
 
-// text adds a plain literal where there is anything to say, and so do the following for their kinds of values.
+// text adds a plain literal unless it is empty. So do the following methods for other kinds of values.
 func (s *statements) text(predicate, value string) {
 	if value = plain(value); value != "" {
 		s.add(predicate, term.String(value))
@@ -63,7 +64,7 @@ func (s *statements) date(predicate, value string) {
 	}
 }
 
-// node is the IRI where address is one, else a blank node named after its role.
+// node returns the IRI for a valid address, else a blank node named after its role.
 func (s *statements) node(address, role string) term.Key {
 	if address, ok := AsIRI(address); ok {
 		return term.IRI(address)
@@ -71,7 +72,7 @@ func (s *statements) node(address, role string) term.Key {
 	return term.Blank(s.prefix + role)
 }
 
-// within says something about another subject and comes back.
+// within calls say with another subject.
 func (s *statements) within(subject term.Key, say func()) {
 	outer := s.subject
 	s.subject = subject
@@ -79,7 +80,7 @@ func (s *statements) within(subject term.Key, say func()) {
 	s.subject = outer
 }
 
-// own takes over statements that a source made itself. What is no RDF statement is repaired or left out.
+// own adds a source's own statements, repaired if necessary. Those that cannot be repaired are omitted.
 func (s *statements) own(quads []term.Quad) {
 	for _, q := range quads {
 		if q, ok := valid(q); ok {
@@ -88,7 +89,7 @@ func (s *statements) own(quads []term.Quad) {
 	}
 }
 
-// valid is a statement without a graph, whose IRIs are such; false where that cannot be.
+// valid returns a statement without its graph and with repaired IRIs, false if it cannot be repaired.
 func valid(q term.Quad) (term.Quad, bool) {
 	q = withoutSecrets(q)
 	q.G = ""
@@ -110,7 +111,7 @@ func valid(q term.Quad) (term.Quad, bool) {
 	return q, subject && q.P.Kind() == term.KindIRI && q.O.Kind() != term.KindNone && len(q.O) <= maxLiteral
 }
 
-// withoutSecrets takes users and passwords out of the addresses of a statement.
+// withoutSecrets removes users and passwords from the addresses in a statement.
 func withoutSecrets(q term.Quad) term.Quad {
 	for _, k := range []*term.Key{&q.S, &q.O} {
 		if k.Kind() != term.KindIRI {
@@ -123,7 +124,7 @@ func withoutSecrets(q term.Quad) term.Quad {
 	return q
 }
 
-// maxLiteral is the longest object that is kept, in bytes: less than what the store takes.
+// maxLiteral is the maximum size of an object in bytes, below the store's own limit.
 const maxLiteral = 256 << 10
 
 func number(i int) string { return strconv.Itoa(i + 1) }

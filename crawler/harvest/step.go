@@ -11,7 +11,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// step is the Sink of a Run: it gathers until a mark.
+// step is the Sink of a Run. It collects until a mark.
 type step struct {
 	ctx    context.Context // of the Run
 	keeper Keeper
@@ -20,29 +20,29 @@ type step struct {
 
 	seeds   []catalog.Seed
 	entries []Entry
-	subject map[term.Key]int // entries about further subjects, by subject
+	subject map[term.Key]int // indexes of the entries about other subjects
 	quads   []term.Quad
-	size    int // bytes of statements, about
+	size    int // approximate bytes of statements
 
-	mark   string // of the last step that was kept
+	mark   string // of the last step kept
 	next   string // mark of the next harvest
-	portal Portal // the one that is open; none without an IRI
+	portal Portal // current one; without an IRI there is none
 	whole  bool
-	broken error // of the keeper
+	broken error // the keeper's
 }
 
 const (
-	maxStepBytes  = 1500 << 10 // of statements that are kept at once, about
-	maxStatements = 30_000     // of one dataset
-	maxStatement  = 64 << 10   // bytes of one statement
-	maxResources  = 20_000     // of one dataset that are noted as its own
-	maxSkipped    = 20         // sentences that a report holds
+	maxStepBytes  = 1500 << 10 // of statements kept at once, approximately
+	maxStatements = 30_000     // per dataset
+	maxStatement  = 64 << 10   // bytes per statement
+	maxResources  = 20_000     // recorded as a dataset's own
+	maxSkipped    = 20         // sentences per report
 )
 
 func (s *step) Portal(p Portal, whole bool) error {
 	iri, ok := AsIRI(p.IRI)
 	if !ok {
-		return fmt.Errorf("%q is no IRI of a portal", p.IRI)
+		return fmt.Errorf("the portal's name %q is not an IRI", p.IRI)
 	}
 	if p.IRI = iri; s.portal.IRI != p.IRI {
 		if err := s.endPortal(s.whole); err != nil {
@@ -60,7 +60,7 @@ func (s *step) Portal(p Portal, whole bool) error {
 	return s.ctx.Err()
 }
 
-// endPortal makes what was found of the portal visible.
+// endPortal commits what was found of the portal.
 func (s *step) endPortal(whole bool) error {
 	if err := s.keep(s.mark); err != nil || s.portal.IRI == "" {
 		return err
@@ -144,7 +144,7 @@ func (s *step) Unknown(dataset, why string) error {
 	return s.room()
 }
 
-// full tells whether a further dataset would be one too many; limit whether a further seed would.
+// full reports whether the limit excludes another dataset; limit, whether it excludes another seed.
 func (s *step) full() bool {
 	return s.limit() || s.opts.Limit > 0 && s.report.Datasets >= s.opts.Limit
 }
@@ -171,7 +171,7 @@ func (s *step) Quad(q term.Quad) error {
 	q, ok := valid(q)
 	switch {
 	case !ok:
-		s.Skip(fmt.Sprintf("%.1000q is no statement", []term.Key{q.S, q.P, q.O}))
+		s.Skip(fmt.Sprintf("%.1000q is not a statement", []term.Key{q.S, q.P, q.O}))
 	case s.tooLong(q):
 	case s.portal.IRI != "":
 		s.further(q)
@@ -183,7 +183,7 @@ func (s *step) Quad(q term.Quad) error {
 	return s.room()
 }
 
-// tooLong skips a statement that no record has room for.
+// tooLong reports whether a statement is too long for a record, and skips it if so.
 func (s *step) tooLong(q term.Quad) bool {
 	size := len(q.S) + len(q.P) + len(q.O)
 	if size <= maxStatement {
@@ -193,7 +193,7 @@ func (s *step) tooLong(q term.Quad) bool {
 	return true
 }
 
-// further statement of the portal, kept with the others about the same subject.
+// further adds a statement of the portal to the entry about its subject.
 func (s *step) further(q term.Quad) {
 	at, ok := s.subject[q.S]
 	if !ok {
@@ -215,7 +215,7 @@ func (s *step) count(quads []term.Quad) {
 	}
 }
 
-// room keeps what was gathered where that is much.
+// room keeps what was collected if it is enough for a step.
 func (s *step) room() error {
 	if len(s.seeds) >= s.opts.Step || len(s.entries) >= s.opts.Step || s.size >= maxStepBytes {
 		return s.keep(s.mark)

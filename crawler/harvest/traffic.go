@@ -13,31 +13,32 @@ import (
 	"odarchive/triplestore/compression"
 )
 
-// Traffic says how the talk with a source went. It may be counted by several goroutines, and read when they are done.
+// Traffic counts requests to a source and its answers. Several goroutines may count; the fields may be read when they
+// are done.
 type Traffic struct {
-	Name     string         `json:"name,omitempty"` // what the source calls itself
+	Name     string         `json:"name,omitempty"` // the source's name for itself
 	Requests int            `json:"requests"`
-	Bytes    int64          `json:"bytes"`   // as they came over the wire
-	Records  int            `json:"records"` // deleted ones too
+	Bytes    int64          `json:"bytes"`   // compressed, as received
+	Records  int            `json:"records"` // including deleted ones
 	Deleted  int            `json:"deleted"`
-	Outside  int            `json:"outside,omitempty"` // records that were not asked for: before since, behind until
-	Errors   map[string]int `json:"errors,omitempty"`  // troubles by kind; those that were got over too
+	Outside  int            `json:"outside,omitempty"` // records outside the requested period
+	Errors   map[string]int `json:"errors,omitempty"`  // failures by kind, including those followed by a successful retry
 	Mean     float64        `json:"mean_per_second"`   // records
-	Peak     float64        `json:"peak_per_second"`   // records in the best second
+	Peak     float64        `json:"peak_per_second"`   // records in the fastest second
 
-	mu     sync.Mutex // guards all of it
+	mu     sync.Mutex // guards the counts
 	began  time.Time
-	second int64 // since began
+	second int64 // number of the current second since began
 	inThis int
 }
 
-// Metered is a Harvester that counts.
+// Metered is a Harvester that counts its traffic.
 type Metered interface{ Counted() *Traffic }
 
-// Begin counts time from now on.
+// Begin starts the clock.
 func (t *Traffic) Begin(now time.Time) { t.began = now }
 
-// Record counts one that came at a moment.
+// Record counts a record received at the time now.
 func (t *Traffic) Record(now time.Time, deleted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,7 +53,7 @@ func (t *Traffic) Record(now time.Time, deleted bool) {
 	t.Peak = max(t.Peak, float64(t.inThis))
 }
 
-// Trouble counts one of a kind.
+// Trouble counts a failure.
 func (t *Traffic) Trouble(kind string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,15 +63,15 @@ func (t *Traffic) Trouble(kind string) {
 	t.Errors[kind]++
 }
 
-// End makes the mean.
+// End stops the clock and computes the mean rate.
 func (t *Traffic) End(now time.Time) {
 	if took := now.Sub(t.began).Seconds(); took > 0 {
-		t.Mean = float64(t.Records) / max(took, 1) // within a second there is no rate
+		t.Mean = float64(t.Records) / max(took, 1) // a rate needs at least a second
 	}
 	t.Peak = max(t.Peak, t.Mean)
 }
 
-// Add takes the counts of another source; rates add up, as of sources that were read at the same time.
+// Add adds the counts of another source. Rates add up as if both sources were read at the same time.
 func (t *Traffic) Add(o *Traffic) {
 	if o == nil {
 		return
@@ -85,7 +86,7 @@ func (t *Traffic) Add(o *Traffic) {
 	}
 }
 
-// ErrorsByKind for people: "3 http, 1 xml"; "-" where there are none.
+// ErrorsByKind returns the failures as text, like "3 http, 1 xml", or "-" if there were none.
 func (t *Traffic) ErrorsByKind() string {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
@@ -97,7 +98,8 @@ func (t *Traffic) ErrorsByKind() string {
 	return strings.Join(kinds, ", ")
 }
 
-// Over gives a Doer that sends through d, asks for compressed answers and opens them, and counts requests and bytes.
+// Over returns a Doer that sends requests through d, asks for compressed answers, decompresses them, and counts
+// requests and bytes.
 func (t *Traffic) Over(d Doer) Doer { return metered{d, t} }
 
 type metered struct {

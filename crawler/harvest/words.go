@@ -12,10 +12,10 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// What strangers write becomes terms here, and nothing invalid does: an address is an IRI, repaired where that is plain,
-// or it stays text; a date is typed where it is one; text is UTF-8 without control characters.
+// Functions in this file make terms of what sources write, and nothing invalid: an address becomes an IRI, repaired if
+// the repair is obvious, else a literal; a valid date gets a datatype; text is UTF-8 without control characters.
 
-// plain is text as a literal may hold it.
+// plain returns text without characters that a literal must not hold.
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -28,7 +28,8 @@ func plain(s string) string {
 
 var languageTag = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
-// tagged is a literal with its language, without one where the tag is none (BCP 47; "de_CH" is read as "de-CH").
+// tagged returns a literal with its language, or without one if the tag is not valid BCP 47. "de_CH" is read as
+// "de-CH".
 func tagged(t Text) term.Key {
 	tag := strings.ReplaceAll(strings.TrimSpace(t.Lang), "_", "-")
 	if !languageTag.MatchString(tag) {
@@ -37,14 +38,14 @@ func tagged(t Text) term.Key {
 	return term.Lang(plain(t.Value), tag)
 }
 
-// schemes of addresses that are worth repairing, and that a word before a colon is not mistaken for.
+// schemes matches addresses worth repairing. Other words before a colon may not be schemes.
 var schemes = regexp.MustCompile(`^(?i:https?|ftps?|sftp|urn|doi|mailto|tel|info|tag|ark|hdl|file|geo|gsiftp|git|s3):.`)
 
-// AsIRI makes an IRI of what a source gives as one: trimmed, and with the characters that no IRI holds percent-encoded
-// where its scheme is a usual one. Users and passwords are taken out of addresses. False where it is no absolute IRI.
+// AsIRI returns an address of a source as an IRI, false if it is not an absolute one. It trims the address, removes
+// user and password and, if the scheme is a usual one, percent-encodes characters that IRIs exclude.
 func AsIRI(s string) (string, bool) {
 	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
-	s, _ = address.WithoutSecret(s) // the same name wherever it stands, and one that can be public
+	s, _ = address.WithoutSecret(s) // so that equal addresses get equal IRIs, and none publishes a password
 	if iri.Check(s) == nil && len(s) < maxIRI {
 		scheme, rest, _ := strings.Cut(s, ":")
 		return s, rest != "" && (len(scheme) > 1 || schemes.MatchString(s))
@@ -64,10 +65,10 @@ func AsIRI(s string) (string, bool) {
 	return s, len(s) < maxIRI && iri.Check(s) == nil
 }
 
-// maxIRI is how long an IRI may be; what is longer is data in disguise.
+// maxIRI is the maximum length of an IRI. Longer ones usually hold data.
 const maxIRI = 8 << 10
 
-// thing is an IRI where s is one, else text.
+// thing returns an IRI if s is one, else a literal.
 func thing(s string) term.Key {
 	if address, ok := AsIRI(s); ok && !strings.ContainsAny(strings.TrimSpace(s), " \n") {
 		return term.IRI(address)
@@ -75,7 +76,7 @@ func thing(s string) term.Key {
 	return term.String(plain(s))
 }
 
-// spaced matches "2020-01-02 03:04:05", zone "+0100" and the like: XSD wants a T and a colon.
+// spaced matches "2020-01-02 03:04:05" and zones like "+0100", for which XSD requires a T and a colon.
 var (
 	spaced  = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[ t](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)? ?(Z|z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?$`)
 	zoned   = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d(?:\.\d+)?)?([+-]\d\d)(\d\d)?$`)
@@ -83,8 +84,8 @@ var (
 	slashed = regexp.MustCompile(`^(\d{4})/(\d{1,2})/(\d{1,2})$`)
 )
 
-// date is a literal of xsd:dateTime, xsd:date, xsd:gYearMonth or xsd:gYear where s is one, in spellings that leave no
-// doubt; else it is text as declared.
+// date returns a literal of type xsd:dateTime, xsd:date, xsd:gYearMonth or xsd:gYear if s is unambiguously one, else a
+// string.
 func date(s string) term.Key {
 	s = plain(s)
 	lexical := s

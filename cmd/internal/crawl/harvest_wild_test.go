@@ -136,7 +136,7 @@ func wilds() []wild {
 		{about: "addresses that cannot be fetched beside one that can", kind: "ckan", datasets: 1, seeds: 1, says: "not a URL that can be crawled", answer: ckanOf(func(start, _ int) ([]string, int) {
 			return window([]string{`{"id":"1","name":"a","resources":[{"url":"mailto:a@b.example"},{"url":"javascript:alert(1)"},{"url":"file:///etc/passwd"},{"url":""},{"url":"http://"},{"url":"ftp://f.example/a.zip"}]}`}, start, 10), 1
 		})},
-		{about: "one package on two pages, and a total that is too large", kind: "ckan", datasets: 30, seeds: 30, says: "lists 40 packages and gave 30", answer: ckanOf(func(start, rows int) ([]string, int) {
+		{about: "one package on two pages, and a total that is too large", kind: "ckan", datasets: 30, seeds: 30, says: "lists 40 packages but returned 30", answer: ckanOf(func(start, rows int) ([]string, int) {
 			return window(append(many(30), many(3)...), start, rows), 40
 		})},
 		{about: "a total of zero beside packages", kind: "ckan", datasets: 30, seeds: 30, answer: ckanOf(func(start, rows int) ([]string, int) { return window(many(30), start, min(rows, 10)), 0 })},

@@ -57,7 +57,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 func service(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", fmt.Errorf("%q is no http or https address", address)
+		return "", fmt.Errorf("%q is not an http or https address", address)
 	}
 	query := u.Query()
 	for name := range query {

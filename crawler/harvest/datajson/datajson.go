@@ -1,12 +1,13 @@
-// Package datajson harvests data.json: the catalog files of Project Open Data (United States) in versions 1.0 and 1.1, of
-// DCAT-US 3, and what others, ArcGIS Hub and DKAN among them, publish like them.
+// Package datajson harvests data.json: the catalog files of Project Open Data (United States) in versions 1.0 and 1.1,
+// of DCAT-US 3, and similar files of others, such as ArcGIS Hub and DKAN.
 //
-// The file is read while it comes, one dataset at a time: its length does not matter, and a dataset that cannot be read is
-// passed over. Catalogs inside of catalogs, series with their members and services with the datasets they serve are gone
-// into. A harvest that was cut off goes on at the same dataset, if the file is still the same; a file that has not changed
-// since is not sent again, but once a week, unless it holds an entry that could not be told from others.
+// It reads the file as a stream, one dataset at a time, so its length does not matter, and skips datasets that cannot
+// be read. It also reads catalogs inside catalogs, members of series and datasets served by services. An interrupted
+// harvest continues at the same dataset if the file is still the same. An unchanged file is requested only once a week,
+// unless it has an entry that cannot be identified.
 //
-// https://resources.data.gov/resources/dcat-us/ describes version 1.1, https://github.com/DOI-DO/dcat-us version 3.
+// Version 1.1 is described at https://resources.data.gov/resources/dcat-us/, version 3 at
+// https://github.com/DOI-DO/dcat-us.
 package datajson
 
 import (
@@ -24,19 +25,19 @@ import (
 
 // Source is one file.
 type Source struct {
-	URL    string // of the file, or of the portal that has it at /data.json
-	Portal string // IRI of the portal, "" = the address without /data.json
+	URL    string // of the file, or of a portal with a file at /data.json
+	Portal string // IRI of the portal; "" means the address without /data.json
 	HTTP   harvest.Doer
-	Now    func() time.Time // time.Now
+	Now    func() time.Time // nil means time.Now
 }
 
 var _ harvest.Harvester = Source{}
 
-// step is how many datasets are read between marks.
+// step is the number of datasets between marks.
 const step = 100
 
-// Harvest implements harvest.Harvester. Marks: n (datasets so far), tag (what tells versions of the file apart),
-// nameless (an entry could not be told from others); a harvest.Document where the file was read to its end.
+// Harvest implements harvest.Harvester. Its marks consist of n (datasets so far), tag (version of the file) and
+// nameless (an entry could not be identified), or are a harvest.Document if the file was read to its end.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	root, err := portalapi.Root(s.URL)
 	if err != nil {
@@ -56,7 +57,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return fmt.Errorf("datajson: %w", err)
 	}
-	defer body.Close() // was only read
+	defer body.Close() // read only
 	at := portalapi.ParseMark(from)
 	tag := harvest.Tag(header)
 	w := &walk{ctx: ctx, address: address, root: strings.TrimSuffix(root, "/data.json"), tag: tag, out: out, in: loosejson.NewReader(body, 0), seen: map[string]bool{}}
@@ -73,7 +74,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	return nil
 }
 
-// walk through one file.
+// walk is a walk through one file.
 type walk struct {
 	ctx     context.Context
 	address string // of the file
@@ -82,16 +83,16 @@ type walk struct {
 	portal  harvest.Portal
 	out     harvest.Sink
 	in      *loosejson.Reader
-	began   bool // the portal was handed over
-	skip    int  // entries that were read before
-	n       int  // entries so far
+	began   bool // the portal was passed to out
+	skip    int  // number of entries read by an earlier harvest
+	n       int  // number of entries so far
 	seen    map[string]bool
 
-	byID     bool // datasets go by their @id
-	nameless bool // an entry could not be read, and not be told from others
+	byID     bool // datasets are named by their @id
+	nameless bool // an entry could be neither read nor identified
 }
 
-// catalog is what is known of the catalog that is being read.
+// catalog is what has been read of a catalog.
 type catalog struct {
 	nested bool
 	names  []string
@@ -113,9 +114,9 @@ func (w *walk) document() error {
 		err = w.catalog(about)
 	default:
 		if _, err = w.in.Value(); err != nil {
-			return fmt.Errorf("%s holds no catalog: %w", w.address, err)
+			return fmt.Errorf("%s is not a catalog: %w", w.address, err)
 		}
-		return fmt.Errorf("%s holds no catalog", w.address)
+		return fmt.Errorf("%s is not a catalog", w.address)
 	}
 	if err != nil {
 		return w.stop(err)
@@ -130,7 +131,7 @@ func (w *walk) document() error {
 		w.n++
 	}
 	if w.n == 0 && about.object().Get("dataset").IsNull() && !w.began {
-		return fmt.Errorf("%s holds no datasets", w.address)
+		return fmt.Errorf("%s has no datasets", w.address)
 	}
 	if err := w.begin(about); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (w *walk) document() error {
 	return w.mark()
 }
 
-// stop after what was good.
+// stop sets a mark behind the datasets that were read, and returns err.
 func (w *walk) stop(err error) error {
 	var broken *loosejson.Error
 	if errors.As(err, &broken) {
@@ -158,7 +159,7 @@ func (w *walk) mark() error {
 	return w.out.Mark(m.String())
 }
 
-// catalog whose members may come in any order.
+// catalog reads a catalog, whose members may be in any order.
 func (w *walk) catalog(about *catalog) error {
 	return w.in.Object(func(name string) error {
 		switch name {
@@ -177,14 +178,14 @@ func (w *walk) catalog(about *catalog) error {
 		v, err := w.in.Value()
 		var bad *loosejson.Bad
 		if errors.As(err, &bad) {
-			return nil // a member that is not needed
+			return nil // an optional member
 		}
 		about.names, about.values = append(about.names, name), append(about.values, v)
 		return err
 	})
 }
 
-// each element of an array, or one value.
+// each calls do for each element of an array, or for a single value.
 func (w *walk) each(do func() error) error {
 	if first, err := w.in.Peek(); err != nil || first != '[' {
 		return cmp.Or(err, do())
@@ -196,7 +197,7 @@ func (w *walk) entries(about *catalog, do func(loosejson.Value, *catalog) error)
 	return w.each(func() error { return w.entry(about, do) })
 }
 
-// entry of a catalog; one that cannot be read is passed over.
+// entry reads an entry of a catalog. It skips entries that cannot be read.
 func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) error {
 	if err := w.begin(about); err != nil {
 		return err
@@ -210,7 +211,7 @@ func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) e
 	switch {
 	case errors.As(err, &bad):
 		dataset := w.iriOf(bad.Part)
-		if bad.Part.Get("@id").Empty() && (w.byID || bad.Part.Get("identifier").Empty()) { // its name may stand behind the fault
+		if bad.Part.Get("@id").Empty() && (w.byID || bad.Part.Get("identifier").Empty()) { // its identifier may follow the fault
 			dataset, w.nameless = "entry "+bad.Sum, true
 		}
 		if err := w.out.Unknown(dataset, fmt.Sprintf("entry number %d: %s", w.n, bad.Why)); err != nil {
@@ -230,24 +231,17 @@ func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) e
 	return w.ctx.Err()
 }
 
-// begin the portal once, with what the outermost catalog has said so far.
+// begin passes the portal to out, once, with what the outermost catalog has said so far.
 func (w *walk) begin(about *catalog) error {
 	if w.began {
 		return nil
 	}
 	w.began = true
 	a := about.object()
-	w.portal.Title = first(portalapi.Texts(a.Get("title")))
-	w.portal.Description = first(portalapi.Texts(a.Get("description")))
+	w.portal.Title = harvest.FirstText(portalapi.Texts(a.Get("title")))
+	w.portal.Description = harvest.FirstText(portalapi.Texts(a.Get("description")))
 	w.portal.Homepage = portalapi.Link(a.Get("homepage"))
 	w.portal.Publisher = portalapi.Agent(a.Get("publisher"))
 	w.portal.Language = a.Get("language").Texts()
 	return w.out.Portal(w.portal, true)
-}
-
-func first(texts []harvest.Text) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return texts[0].Value
 }

@@ -19,7 +19,7 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// dataset that stands in a catalog.
+// dataset emits a dataset of a catalog.
 func (w *walk) dataset(v loosejson.Value, about *catalog) error {
 	d, ok := w.read(v)
 	if !ok {
@@ -33,7 +33,8 @@ func (w *walk) dataset(v loosejson.Value, about *catalog) error {
 	return w.out.Dataset(d)
 }
 
-// embedded datasets of a series or a service; those that stand elsewhere too were, or will be, read there.
+// embedded emits the datasets inside a series or a service and returns their IRIs. Those that are also listed elsewhere
+// are emitted once.
 func (w *walk) embedded(list loosejson.Value, partOf string) ([]string, error) {
 	var iris []string
 	for _, v := range list.List() {
@@ -60,7 +61,7 @@ func (w *walk) embedded(list loosejson.Value, partOf string) ([]string, error) {
 	return iris, nil
 }
 
-// series is a dataset whose members are datasets.
+// series emits a dataset and the datasets that are its members.
 func (w *walk) series(v loosejson.Value, _ *catalog) error {
 	d, ok := w.read(v)
 	if !ok {
@@ -77,7 +78,7 @@ func (w *walk) series(v loosejson.Value, _ *catalog) error {
 	return nil
 }
 
-// service is described beside the datasets.
+// service emits statements about a service.
 func (w *walk) service(v loosejson.Value, _ *catalog) error {
 	iri := w.iriOf(v)
 	if iri == "" {
@@ -103,12 +104,12 @@ func (w *walk) service(v loosejson.Value, _ *catalog) error {
 	return w.quads(quads)
 }
 
-// record of when a dataset entered the catalog, and changed in it.
+// record emits statements about when a dataset entered the catalog and changed in it.
 func (w *walk) record(v loosejson.Value, _ *catalog) error {
 	topic := portalapi.Link(v.Get("primaryTopic"))
 	id := v.Get("@id").Text()
 	if topic == "" || !portalapi.IsLink(id) {
-		return nil // says nothing about anything
+		return nil // it says nothing
 	}
 	quads := []term.Quad{
 		w.quad(id, rdf.Type, term.IRI(dcat.CatalogRecord)),
@@ -135,7 +136,7 @@ func (w *walk) quads(quads []term.Quad) error {
 	return nil
 }
 
-// mint an IRI for an identifier that is none.
+// mint returns an identifier as an IRI.
 func (w *walk) mint(identifier string) string {
 	if portalapi.IsLink(identifier) {
 		return identifier
@@ -143,7 +144,8 @@ func (w *walk) mint(identifier string) string {
 	return w.address + "#" + url.PathEscape(identifier)
 }
 
-// iriOf an entry: its identifier, else made from its title and addresses; "" where it has none of all.
+// iriOf returns the IRI of an entry: its identifier, or else a hash of its title and addresses, "" if it has none of
+// these.
 func (w *walk) iriOf(v loosejson.Value) string {
 	id := v.Get("identifier")
 	if at := v.Get("@id").Text(); portalapi.IsLink(at) {
@@ -164,7 +166,7 @@ func (w *walk) iriOf(v loosejson.Value) string {
 	return w.address + "#~" + hex.EncodeToString(sum[:8])
 }
 
-// read a dataset; false where there is nothing to be called by.
+// read returns an entry as a dataset, false if nothing identifies it.
 func (w *walk) read(v loosejson.Value) (harvest.Dataset, bool) {
 	iri := w.iriOf(v)
 	if iri == "" || !v.IsObject() {
@@ -197,7 +199,7 @@ func (w *walk) read(v loosejson.Value) (harvest.Dataset, bool) {
 	if mail := portalapi.Email(v.Get("mbox").Text()); mail != "" { // version 1.0
 		d.Contact.Email = mail
 	}
-	if strings.HasPrefix(d.Modified, "R/") { // a repeating interval: how often, not when
+	if strings.HasPrefix(d.Modified, "R/") { // a repeating interval is a frequency
 		d.Frequency, d.Modified = cmp.Or(d.Frequency, d.Modified), ""
 	}
 	for _, t := range append(portalapi.Links(v.Get("isPartOf")), portalapi.Links(v.Get("inSeries"))...) {
@@ -224,7 +226,7 @@ func (w *walk) read(v loosejson.Value) (harvest.Dataset, bool) {
 	return d, true
 }
 
-// known members have a field of their own.
+// known lists the members that have a field of their own.
 var known = map[string]bool{"title": true, "description": true, "keyword": true, "keywords": true, "theme": true, "identifier": true, "landingPage": true, "homepage": true,
 	"license": true, "rights": true, "accessLevel": true, "accessRights": true, "publisher": true, "creator": true, "contactPoint": true, "mbox": true,
 	"accrualPeriodicity": true, "issued": true, "releaseDate": true, "modified": true, "spatial": true, "temporal": true, "language": true, "version": true,
@@ -238,19 +240,17 @@ func (w *walk) distribution(v loosejson.Value) harvest.Distribution {
 	download := portalapi.Resolve(w.root+"/", portalapi.Link(v.Get("downloadURL")))
 	access := portalapi.Resolve(w.root+"/", portalapi.Link(v.Get("accessURL")))
 	dist := harvest.Distribution{
+		IRI:         portalapi.OnlyLink(v.Get("@id").Text()),
 		URL:         cmp.Or(download, access),
-		Title:       first(portalapi.Texts(v.Get("title"))),
-		Description: first(portalapi.Texts(v.Get("description"))),
-		Format:      cmp.Or(portalapi.Link(v.Get("format")), first(portalapi.Texts(v.Get("format")))),
+		Title:       harvest.FirstText(portalapi.Texts(v.Get("title"))),
+		Description: harvest.FirstText(portalapi.Texts(v.Get("description"))),
+		Format:      cmp.Or(portalapi.Link(v.Get("format")), harvest.FirstText(portalapi.Texts(v.Get("format")))),
 		MediaType:   portalapi.Link(v.Get("mediaType")),
 		License:     portalapi.Plain(portalapi.Link(v.Get("license"))),
 		Size:        v.First("byteSize", "size").Int(),
 		Issued:      v.Get("issued").Text(),
 		Modified:    v.Get("modified").Text(),
 		Conforms:    portalapi.Links(v.Get("conformsTo")),
-	}
-	if iri := v.Get("@id").Text(); portalapi.IsLink(iri) {
-		dist.IRI = iri
 	}
 	if access != dist.URL {
 		dist.AccessURL = access
@@ -276,7 +276,7 @@ func identifiers(v loosejson.Value) []string {
 	return all
 }
 
-// keywords of a list, or of one string with commas as in version 1.0.
+// keywords reads a list, or the comma-separated string of version 1.0.
 func keywords(v loosejson.Value) []harvest.Text {
 	if t := v.Text(); strings.Contains(t, ",") {
 		var words []harvest.Text

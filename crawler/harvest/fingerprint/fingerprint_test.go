@@ -123,7 +123,7 @@ func TestWhatIsUnknownIsSaidAfterABoundedNumberOfRequests(t *testing.T) {
 			t.Errorf("%s: %d requests", c.about, n)
 		}
 	}
-	if _, err := Recognise(t.Context(), &portaltest.Web{}, "see our homepage"); err == nil || !strings.Contains(err.Error(), "is no http or https address") {
+	if _, err := Recognise(t.Context(), &portaltest.Web{}, "see our homepage"); err == nil || !strings.Contains(err.Error(), "is not an http or https address") {
 		t.Errorf("no address: %v", err)
 	}
 }

@@ -264,7 +264,7 @@ func TestABrokenEntryWithoutANameIsNoneOfThoseThatCameBesideIt(t *testing.T) {
 func TestWhatFiveHarvestsDidNotBringIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	fault := harvest.Entry{Kept: true} // "the portal says that it lists 3 entries and gave 2"
+	fault := harvest.Entry{Kept: true} // "the portal says that it lists 3 entries but returned 2"
 	w.run(true, about("1"), about("2"), about("3"))
 	for i := range patience - 1 {
 		w.run(true, about("1"), fault)

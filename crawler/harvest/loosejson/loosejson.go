@@ -1,14 +1,14 @@
-// Package loosejson reads the JSON that portals give: as RFC 8259 where they keep to it, and as far as it makes sense
-// where they do not.
+// Package loosejson reads JSON as portals write it: strictly by RFC 8259 if they follow it, and as far as it makes
+// sense if they do not.
 //
-// Parse reads one document in memory, Reader goes through a stream of any length and hands out one value at a time. Both
-// take trailing and doubled commas, control characters and wrong escapes inside of strings, NaN and None, bytes that are
-// no UTF-8, and whatever follows a complete document. What breaks off in the middle gives its good beginning and an error:
-// an element of an array that is not complete is left out.
+// Parse reads a document in memory; Reader reads a stream of any length, one value at a time. Both accept trailing and
+// doubled commas, control characters and wrong escapes in strings, NaN and None, invalid UTF-8, and anything after a
+// complete document. For a document that breaks off, they return the complete part with an error; an incomplete array
+// element is omitted.
 //
-// A Value is asked for what the caller wants, not for what it is: Text of a number is its digits, List of one object is
-// that object, Get of something that is no object is nothing. No input panics; depth and number of values are limited, size
-// is the caller's to limit (Parse) or limited per value (Reader).
+// Methods of Value convert to what the caller needs: Text of a number is its digits, List of an object is a list of
+// that object, Get of anything but an object is null. No input panics. Depth and number of values are limited. Reader
+// limits the size of each value; callers of Parse limit the size of the text.
 package loosejson
 
 import (
@@ -21,10 +21,10 @@ import (
 
 const (
 	maxDepth  = 128
-	maxValues = 2 << 20 // in one Parse: about 100 MB of memory at the most
+	maxValues = 2 << 20 // per Parse: about 100 MB of memory
 )
 
-// Value is a JSON value; the zero Value is null, and what is not there.
+// Value is a JSON value. The zero Value is null, which also stands for missing values.
 type Value struct{ v any }
 
 type number string
@@ -34,22 +34,22 @@ type object struct {
 	values []Value
 }
 
-// String makes a Value of a string.
+// String returns a string as a Value.
 func String(s string) Value { return Value{s} }
 
-// IsNull tells whether there is nothing: null, or no value at all.
+// IsNull reports whether v is null or missing.
 func (v Value) IsNull() bool { return v.v == nil }
 
-// IsObject tells whether v has members.
+// IsObject reports whether v is an object.
 func (v Value) IsObject() bool { _, ok := v.v.(*object); return ok }
 
-// IsArray tells whether v has elements.
+// IsArray reports whether v is an array.
 func (v Value) IsArray() bool { _, ok := v.v.([]Value); return ok }
 
-// IsString tells whether v was written as a string.
+// IsString reports whether v is a string.
 func (v Value) IsString() bool { _, ok := v.v.(string); return ok }
 
-// Get follows a path of member names; nothing where it leads nowhere. An array of one is passed through.
+// Get follows a path of member names, also through arrays of one element. It returns null if there is no such path.
 func (v Value) Get(path ...string) Value {
 	for _, name := range path {
 		o := v.object()
@@ -75,7 +75,7 @@ func (v Value) object() *object {
 	return o
 }
 
-// First is the first of some members that is neither null nor empty.
+// First returns the first of some members that is not Empty.
 func (v Value) First(names ...string) Value {
 	for _, name := range names {
 		if m := v.Get(name); !m.Empty() {
@@ -95,7 +95,7 @@ func FirstOf(values ...Value) Value {
 	return Value{}
 }
 
-// Empty tells whether v is null, a blank string, or an array or an object with nothing in it.
+// Empty reports whether v is null, a blank string, an empty array or an empty object.
 func (v Value) Empty() bool {
 	switch x := v.v.(type) {
 	case string:
@@ -108,7 +108,7 @@ func (v Value) Empty() bool {
 	return v.v == nil
 }
 
-// Members are those of an object in their order.
+// Members returns the members of an object in their order.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		o := v.object()
@@ -123,7 +123,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
-// List are the elements of an array; of null none; of anything else itself.
+// List returns the elements of an array, nothing for null, and a list of v for other values.
 func (v Value) List() []Value {
 	switch x := v.v.(type) {
 	case nil:
@@ -134,7 +134,8 @@ func (v Value) List() []Value {
 	return []Value{v}
 }
 
-// Text is a scalar as it was written, without space around it; that of an array of one, its element's; else "".
+// Text returns a scalar as it is written, trimmed, also if it is the only element of an array. It returns "" for other
+// values.
 func (v Value) Text() string {
 	switch x := v.v.(type) {
 	case string:
@@ -151,7 +152,7 @@ func (v Value) Text() string {
 	return ""
 }
 
-// Texts are the scalars of an array, or the one that v is; the empty ones are left out.
+// Texts returns the Text of each element of List, without empty ones.
 func (v Value) Texts() []string {
 	var texts []string
 	for _, e := range v.List() {
@@ -162,13 +163,13 @@ func (v Value) Texts() []string {
 	return texts
 }
 
-// Float is a number, or a string that reads as one and is finite.
+// Float returns a number, or a string that is one, false if it is not finite.
 func (v Value) Float() (float64, bool) {
 	f, err := strconv.ParseFloat(v.Text(), 64)
 	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-// Int is a whole number between 0 and 2^53; other numbers are cut, all else is 0.
+// Int returns Float as an integer between 0 and 2^53, rounded down, 0 if it is not a number.
 func (v Value) Int() int64 {
 	f, ok := v.Float()
 	if !ok || f < 0 {
@@ -177,7 +178,7 @@ func (v Value) Int() int64 {
 	return int64(min(f, 1<<53))
 }
 
-// Bool is true for true, 1, "true", "yes".
+// Bool reports whether v is true, 1, "true" or "yes".
 func (v Value) Bool() bool {
 	switch strings.ToLower(v.Text()) {
 	case "true", "1", "yes":
@@ -186,7 +187,7 @@ func (v Value) Bool() bool {
 	return false
 }
 
-// JSON writes v again, without insignificant space.
+// JSON returns v as JSON, without insignificant space.
 func (v Value) JSON() string {
 	var b strings.Builder
 	v.write(&b)
@@ -242,5 +243,5 @@ func quote(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
-// Object makes a Value of members.
+// Object returns an object with these members.
 func Object(names []string, values []Value) Value { return Value{&object{names, values}} }

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Error says what is wrong with a document, and at which byte of it.
+// Error describes a fault in a document and its position.
 type Error struct {
 	Offset int64
 	Why    string
-	Cut    bool // the document ends where more was to come
+	Cut    bool // the document breaks off
 }
 
 func (e *Error) Error() string {
@@ -23,7 +23,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("no JSON at byte %d: %s", e.Offset, e.Why)
 }
 
-// Parse reads the document that text begins with. With an error, the Value holds what was complete before it.
+// Parse parses the document at the beginning of text. With an error, it returns the part that was complete.
 func Parse(text []byte) (Value, error) {
 	p := &parser{text: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}
 	return p.value(0)
@@ -39,7 +39,7 @@ func (p *parser) fail(why string) *Error { return &Error{Offset: int64(p.at), Wh
 
 func (p *parser) cut() *Error { return &Error{Offset: int64(len(p.text)), Cut: true} }
 
-// next is the next byte that is no space, 0 at the end.
+// next returns the next byte that is not space, 0 at the end.
 func (p *parser) next() byte {
 	for ; p.at < len(p.text); p.at++ {
 		if c := p.text[p.at]; c > ' ' {
@@ -71,7 +71,7 @@ func (p *parser) value(depth int) (Value, error) {
 	}
 }
 
-// object whose member values may be incomplete lists where an error is returned.
+// object parses an object. With an error, the value of its last member may be incomplete.
 func (p *parser) object(depth int) (Value, error) {
 	o := &object{}
 	p.at++
@@ -111,7 +111,7 @@ func (p *parser) object(depth int) (Value, error) {
 	}
 }
 
-// array without the element that an error falls into.
+// array parses an array. With an error, it omits the element that has the fault.
 func (p *parser) array(depth int) (Value, error) {
 	list := []Value{}
 	p.at++
@@ -134,7 +134,7 @@ func (p *parser) array(depth int) (Value, error) {
 	}
 }
 
-// str reads a string that begins at p.at.
+// str parses the string that begins at p.at.
 func (p *parser) str() (string, error) {
 	start := p.at + 1
 	for i := start; i < len(p.text); i++ {
@@ -149,7 +149,7 @@ func (p *parser) str() (string, error) {
 	return "", p.cut()
 }
 
-// unescape the inside of a string; what is no escape stands for itself, half a surrogate pair is U+FFFD.
+// unescape returns the inside of a string. Wrong escapes stand for themselves; half a surrogate pair becomes U+FFFD.
 func unescape(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return strings.ToValidUTF8(string(raw), "\ufffd")
@@ -187,7 +187,8 @@ func unescape(raw []byte) string {
 	return strings.ToValidUTF8(string(out), "\ufffd")
 }
 
-// codePoint after \u, and how many bytes it takes: 4, 10 for a surrogate pair, 0 for none.
+// codePoint parses the digits after \u. It returns the number of bytes parsed: 4, 10 for a surrogate pair, 0 for an
+// error.
 func codePoint(raw []byte) (rune, int) {
 	unit := func(at int) rune {
 		if len(raw) < at+4 {
@@ -211,7 +212,7 @@ func codePoint(raw []byte) (rune, int) {
 	return r, 4
 }
 
-// bare is a number or a word.
+// bare parses a number or a word.
 func (p *parser) bare() (Value, error) {
 	start := p.at
 	for p.at < len(p.text) && !strings.ContainsRune(",:]}[{\"", rune(p.text[p.at])) && p.text[p.at] > ' ' {

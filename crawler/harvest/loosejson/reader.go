@@ -10,17 +10,17 @@ import (
 	"io"
 )
 
-// Bad is a value of a stream that cannot be used. The reader stands behind it and can go on.
+// Bad is the error of a value that cannot be used. The reader is behind the value and can continue.
 type Bad struct {
 	Why  string
-	Part Value  // what was complete before the fault
-	Sum  string // of its bytes, as far as they were read: the same for the same value
+	Part Value  // the complete part
+	Sum  string // hash of the bytes read, which identifies the value
 }
 
 func (b *Bad) Error() string { return b.Why }
 
-// Reader goes through one document of any length. Its methods each take the next value; the callbacks of Object and Array
-// must take one value themselves. Use NewReader.
+// Reader reads one document of any length. Its methods read the next value; the callbacks of Object and Array must read
+// one value too. Use NewReader.
 type Reader struct {
 	in    *bufio.Reader
 	at    int64
@@ -28,19 +28,19 @@ type Reader struct {
 	max   int
 }
 
-// NewReader reads from r; a value that is taken whole may be max bytes long, 0 = 16 MiB.
+// NewReader reads from r. A value returned by Value may have max bytes; 0 means 16 MiB.
 func NewReader(r io.Reader, max int) *Reader {
 	if max <= 0 {
 		max = 16 << 20
 	}
 	in := bufio.NewReaderSize(r, 64<<10)
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		in.Discard(3) // was peeked
+		in.Discard(3) // cannot fail after Peek
 	}
 	return &Reader{in: in, max: max}
 }
 
-// Peek is the byte that the next value begins with: '{', '[', '"' or another.
+// Peek returns the first byte of the next value: '{', '[', '"' or another.
 func (r *Reader) Peek() (byte, error) {
 	for {
 		b, err := r.in.ReadByte()
@@ -54,7 +54,7 @@ func (r *Reader) Peek() (byte, error) {
 	}
 }
 
-// broken is the error of a stream that ended in the middle, or failed.
+// broken returns the error of a stream that ends early or fails.
 func (r *Reader) broken(err error) error {
 	if errors.Is(err, io.EOF) {
 		return &Error{Offset: r.at, Cut: true}
@@ -64,7 +64,7 @@ func (r *Reader) broken(err error) error {
 
 func (r *Reader) fail(why string) error { return &Error{Offset: r.at, Why: why} }
 
-// Object calls member with the name of each member; what is no object is passed over.
+// Object calls member with the name of each member. It skips a value that is not an object.
 func (r *Reader) Object(member func(name string) error) error {
 	return r.inside('{', '}', func() error {
 		if b, err := r.Peek(); err != nil {
@@ -86,7 +86,7 @@ func (r *Reader) Object(member func(name string) error) error {
 	})
 }
 
-// Array calls element before each element; what is no array is passed over.
+// Array calls element before each element. It skips a value that is not an array.
 func (r *Reader) Array(element func() error) error { return r.inside('[', ']', element) }
 
 func (r *Reader) inside(open, close byte, each func() error) error {
@@ -123,11 +123,11 @@ func (r *Reader) inside(open, close byte, each func() error) error {
 }
 
 func (r *Reader) skipByte() {
-	r.in.Discard(1) // was peeked
+	r.in.Discard(1) // cannot fail after Peek
 	r.at++
 }
 
-// Value takes the next value whole. The error is a *Bad where only this value is unusable.
+// Value reads the next value. The error is a *Bad if only this value is unusable.
 func (r *Reader) Value() (Value, error) {
 	start := r.at
 	var raw []byte
@@ -148,14 +148,14 @@ func (r *Reader) Value() (Value, error) {
 	return v, nil
 }
 
-// Skip passes over the next value.
+// Skip skips the next value.
 func (r *Reader) Skip() error {
 	_, err := r.scan(func(byte) bool { return false })
 	return err
 }
 
-// scan goes behind the next value by its brackets and quotes alone. keep gets each byte until it has enough; long tells
-// whether that was before the end.
+// scan moves behind the next value, guided by brackets and quotes alone. It passes bytes to keep until that returns
+// false; long reports whether there were more.
 func (r *Reader) scan(keep func(byte) bool) (long bool, err error) {
 	first, err := r.Peek()
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *Reader) scan(keep func(byte) bool) (long bool, err error) {
 		b, err := r.in.ReadByte()
 		if err != nil {
 			if errors.Is(err, io.EOF) && depth == 0 && !quoted {
-				return !more, nil // a bare word is ended by the end
+				return !more, nil // a bare word may end the document
 			}
 			return false, r.broken(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// clean takes out what XML 1.0 section 2.2 does not allow, also where it is written as a character reference. Most
-// answers need nothing of it and come back as they are.
+// clean removes characters and character references that XML 1.0 section 2.2 excludes. It returns body itself if there
+// are none.
 func clean(body []byte) []byte {
 	out, kept := []byte(nil), 0
 	drop := func(from, to int) {
@@ -41,7 +41,7 @@ func clean(body []byte) []byte {
 	return append(out, body[kept:]...)
 }
 
-// badReference is the length of the character reference to a forbidden character that begins here, 0 where there is none.
+// badReference returns the length of the reference to an excluded character at the beginning of b, 0 if there is none.
 func badReference(b []byte) int {
 	if len(b) < 4 || b[1] != '#' {
 		return 0

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Element is a piece of XML, held whole.
+// Element is an XML element in memory. All methods but Walk accept nil, which has no content.
 type Element struct {
 	Name     xml.Name
 	Attrs    []xml.Attr
-	Chars    string // all character data directly inside
+	Chars    string // character data directly inside
 	Children []*Element
 }
 
-// Text directly inside, trimmed; "" of nil.
+// Text returns the character data directly inside, trimmed.
 func (e *Element) Text() string {
 	if e == nil {
 		return ""
@@ -21,7 +21,7 @@ func (e *Element) Text() string {
 	return strings.TrimSpace(e.Chars)
 }
 
-// Attr is the value of the attribute of that local name, "" where there is none.
+// Attr returns the trimmed value of the attribute with that local name, "" if there is none.
 func (e *Element) Attr(local string) string {
 	if e == nil {
 		return ""
@@ -34,10 +34,10 @@ func (e *Element) Attr(local string) string {
 	return ""
 }
 
-// Child is the text of the first child of that local name.
+// Child returns the text of the first child with that local name.
 func (e *Element) Child(local string) string { return e.First(local).Text() }
 
-// First of what All finds, nil where it finds nothing.
+// First returns the first element of All, nil if there is none.
 func (e *Element) First(path string) *Element {
 	if all := e.All(path); len(all) > 0 {
 		return all[0]
@@ -45,7 +45,7 @@ func (e *Element) First(path string) *Element {
 	return nil
 }
 
-// All elements that local names, one below the other, lead to: "contact/*/role", where * is any name.
+// All returns the descendants on a path of local names, like "contact/*/role", where * is any name.
 func (e *Element) All(path string) []*Element {
 	if e == nil {
 		return nil
@@ -64,7 +64,7 @@ func (e *Element) All(path string) []*Element {
 	return all
 }
 
-// Walk visits e and everything below it, parents first; up holds the ancestors, the nearest last.
+// Walk visits e and all its descendants, parents first. up holds the ancestors, the nearest one last.
 func (e *Element) Walk(visit func(e *Element, up []*Element)) { e.walk(nil, visit) }
 
 func (e *Element) walk(up []*Element, visit func(*Element, []*Element)) {
@@ -75,7 +75,7 @@ func (e *Element) walk(up []*Element, visit func(*Element, []*Element)) {
 	}
 }
 
-// Find is the first element of that local name at or below e, nil where there is none.
+// Find returns the first element with that local name at or below e, nil if there is none.
 func (e *Element) Find(local string) *Element {
 	if e == nil || e.Name.Local == local {
 		return e

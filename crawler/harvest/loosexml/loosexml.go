@@ -1,8 +1,8 @@
-// Package loosexml reads the XML that metadata services write: elements as trees, told by the local part of their names,
-// since prefixes and namespaces vary.
+// Package loosexml reads XML as metadata services write it, as trees of elements identified by their local names, since
+// prefixes and namespaces vary.
 //
-// Forbidden characters, entities of HTML and elements that are not closed as they should be do not stop it; answers are in
-// UTF-8 already, whatever their declaration says. Depth and text are bounded. It does not validate and never loads a DTD.
+// It accepts excluded characters, HTML entities and wrongly closed elements. Documents must be UTF-8, whatever they
+// declare. Depth and text are limited. It does not validate and never loads a DTD.
 package loosexml
 
 import (
@@ -15,31 +15,32 @@ import (
 )
 
 const (
-	maxDepth = 200     // of nested elements
-	maxText  = 4 << 20 // bytes of character data in one element
+	maxDepth = 200     // nested elements
+	maxText  = 4 << 20 // bytes of character data per element
 )
 
-// ErrDeep is in the error of elements that are nested too deep.
+// ErrDeep is wrapped by the error of elements nested too deep.
 var ErrDeep = fmt.Errorf("elements are nested more than %d deep", maxDepth)
 
-// Reader walks through one document, element by element.
+// Reader reads one document, element by element.
 type Reader struct {
 	dec   *xml.Decoder
 	body  []byte
-	scope []xml.Attr // namespaces declared around, the innermost last
+	scope []xml.Attr // namespace declarations in scope, the innermost last
 }
 
-// NewReader reads a document in UTF-8.
+// NewReader returns a reader of a document in UTF-8.
 func NewReader(body []byte) *Reader {
 	body = clean(body)
 	r := &Reader{dec: xml.NewDecoder(bytes.NewReader(body)), body: body}
 	r.dec.Strict = false
 	r.dec.Entity = xml.HTMLEntity
-	r.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded
+	r.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // the document is UTF-8 already
 	return r
 }
 
-// Next is the next start or end of an element: start is nil at an end. The error at the document's end is io.EOF.
+// Next returns the next start of an element and its offset, or a nil start for an end. At the end of the document the
+// error is io.EOF.
 func (r *Reader) Next() (start *xml.StartElement, from int64, err error) {
 	for {
 		from = r.dec.InputOffset()
@@ -56,7 +57,7 @@ func (r *Reader) Next() (start *xml.StartElement, from int64, err error) {
 	}
 }
 
-// Enter takes note of the namespaces that an element declares, for what is inside of it; Leave forgets them.
+// Enter adds the namespaces that an element declares to the scope. Leave(outer) removes them.
 func (r *Reader) Enter(start *xml.StartElement) (outer int) {
 	outer = len(r.scope)
 	for _, a := range start.Attr {
@@ -67,14 +68,14 @@ func (r *Reader) Enter(start *xml.StartElement) (outer int) {
 	return outer
 }
 
-// Leave an element that was entered.
+// Leave ends the scope of an element.
 func (r *Reader) Leave(outer int) { r.scope = r.scope[:outer] }
 
 func declares(a xml.Attr) bool {
 	return a.Name.Space == "xmlns" || (a.Name.Space == "" && a.Name.Local == "xmlns")
 }
 
-// Element reads the rest of an element that has begun.
+// Element reads the rest of an element whose start has been read.
 func (r *Reader) Element(start *xml.StartElement) (*Element, error) { return r.element(start, 0) }
 
 func (r *Reader) element(start *xml.StartElement, depth int) (*Element, error) {
@@ -106,8 +107,8 @@ func (r *Reader) element(start *xml.StartElement, depth int) (*Element, error) {
 	}
 }
 
-// Raw is the element that began at from and has just been read, as a document of its own: the namespaces that were
-// declared around it move onto it. It belongs to the caller.
+// Raw returns the element just read, which began at offset from, as a document of its own, with the namespace
+// declarations in scope. The caller owns the result.
 func (r *Reader) Raw(start *xml.StartElement, from int64) []byte {
 	raw := r.body[from:r.dec.InputOffset()]
 	declared := map[string]bool{}
@@ -133,20 +134,20 @@ func (r *Reader) Raw(start *xml.StartElement, from int64) []byte {
 			b.WriteString(":" + a.Name.Local)
 		}
 		b.WriteString(`="`)
-		xml.EscapeText(&b, []byte(a.Value)) // a buffer takes everything
+		xml.EscapeText(&b, []byte(a.Value)) // cannot fail
 		b.WriteByte('"')
 	}
 	b.Write(raw[cut:])
 	return b.Bytes()
 }
 
-// EndsEarly tells a document that stops inside of an element.
+// EndsEarly reports whether err is that of a document that ends inside an element.
 func EndsEarly(err error) bool {
 	var syntax *xml.SyntaxError
 	return errors.Is(err, io.EOF) || (errors.As(err, &syntax) && syntax.Msg == "unexpected EOF")
 }
 
-// Broken says in a sentence what is wrong with a document.
+// Broken returns an error of this package's readers as a sentence.
 func Broken(err error) error {
 	if EndsEarly(err) {
 		return errors.New("the answer breaks off")

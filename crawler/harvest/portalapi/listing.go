@@ -10,40 +10,41 @@ import (
 	"odarchive/crawler/harvest/loosejson"
 )
 
-// Page of a list of JSON. Next says where the next one is, in the source's own words; "" is the end.
+// Page is one page of a JSON list.
 type Page = PageOf[loosejson.Value]
 
-// Listing goes through a list of JSON.
+// Listing walks through a JSON list.
 type Listing = ListingOf[loosejson.Value]
 
-// PageOf items.
+// PageOf is one page of a list. Next identifies the next page, as the source does; "" marks the end.
 type PageOf[Item any] struct {
 	Items []Item
 	Next  string
-	Total int // as far as the source says, else 0
+	Total int // 0 if the source does not say
 }
 
-// ListingOf goes through a list page by page, with a mark after each.
+// ListingOf walks through a list page by page and sets a mark after each.
 type ListingOf[Item any] struct {
 	Out   harvest.Sink
-	Fetch func(ctx context.Context, at string, n int) (PageOf[Item], error) // at "" = the first page; n items came before
-	ID    func(Item) string                                                 // tells items apart
-	Item  func(context.Context, Item) error                                 // for each that was not seen before
-	Keep  []string                                                          // names of the mark's words that stay in each mark
+	Fetch func(ctx context.Context, at string, n int) (PageOf[Item], error) // at is "" for the first page; n items came before
+	ID    func(Item) string                                                 // identifies an item
+	Item  func(context.Context, Item) error                                 // called for each new item
+	Keep  []string                                                          // names of mark words that every mark repeats
 }
 
 const (
-	mostItems = 20 << 20 // of one list: no real one is as long
-	mostStale = 3        // pages without anything new
+	maxItems = 20 << 20 // per list; no real one is as long
+	maxStale = 3        // successive pages without a new item
 )
 
-// Walk from a mark on (at: page, n: items so far). Items of a page that broke off are handed over before the error is
-// returned. Where a source has forgotten the page that a mark names, the list is walked from its beginning.
+// Walk walks from the mark m on, whose word at is a page and n the number of items so far. If a page breaks off, its
+// items are handed over before Walk returns the error. If the source no longer has the page of the mark, Walk starts
+// again at the beginning.
 func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	at, n, stale := m.Get("at"), m.Int("n"), 0
 	resumed := at != ""
 	var seen Seen
-	for n < mostItems {
+	for n < maxItems {
 		page, err := l.Fetch(ctx, at, n)
 		if err != nil && resumed && ctx.Err() == nil && Answered(err) && !passing(err) {
 			at, n, resumed = "", 0, false
@@ -66,14 +67,14 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 		}
 		if fresh > 0 {
 			stale = 0
-		} else if stale++; stale >= mostStale && page.Total > 0 && n >= page.Total {
-			page.Next = "" // it is all there
-		} else if stale >= mostStale && page.Next != "" {
-			return fmt.Errorf("the list gives nothing new any more, %d entries of %d so far", n, page.Total)
+		} else if stale++; stale >= maxStale && page.Total > 0 && n >= page.Total {
+			page.Next = "" // all items have been read
+		} else if stale >= maxStale && page.Next != "" {
+			return fmt.Errorf("the list repeats itself after %d of %d entries", n, page.Total)
 		}
 		end := page.Next == "" || page.Next == at
 		if end && page.Total > n && at == "" && m.Get("at") == "" || end && page.Next != "" && page.Total > n {
-			if err := l.Out.Unknown("", fmt.Sprintf("the portal says that it lists %d entries and gave %d", page.Total, n)); err != nil {
+			if err := l.Out.Unknown("", fmt.Sprintf("the portal says that it lists %d entries but returned %d", page.Total, n)); err != nil {
 				return err
 			}
 		}
@@ -85,7 +86,7 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	return fmt.Errorf("the list has no end: %d entries so far", n)
 }
 
-// WalkTurn walks as Walk does, with the words of Turn in each mark, and says at the end where the next harvest begins.
+// WalkTurn is Walk with the words of Turn in every mark. At the end it sets the mark of the next harvest.
 func (l ListingOf[Item]) WalkTurn(ctx context.Context, m Mark) error {
 	l.Keep = append(l.Keep, Turn()...)
 	err := l.Walk(ctx, m)
@@ -103,7 +104,7 @@ func (l ListingOf[Item]) mark(m Mark, at string, n int) string {
 	return MarkOf(pairs...).String()
 }
 
-// passing tells trouble of the server, not with the question.
+// passing reports whether an error is a failure of the server, not of the request.
 func passing(err error) bool {
 	var status *harvest.StatusError
 	return errors.As(err, &status) && status.Status >= 500

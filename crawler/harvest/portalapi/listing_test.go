@@ -73,7 +73,7 @@ func TestAListWithoutAnEndIsGivenUp(t *testing.T) {
 		pages++
 		return Page{Items: []loosejson.Value{loosejson.String("x")}, Next: fmt.Sprint(pages), Total: 9}, nil, true
 	})
-	if err == nil || !strings.Contains(err.Error(), "nothing new any more, 1 entries of 9") || pages > 5 {
+	if err == nil || !strings.Contains(err.Error(), "repeats itself after 1 of 9 entries") || pages > 5 {
 		t.Fatalf("%v after %d pages", err, pages)
 	}
 }
@@ -83,7 +83,7 @@ func TestAListThatIsShorterThanItSaysIsTold(t *testing.T) {
 	_, notes, err := walk(t, "", 9, func(string) (Page, error, bool) {
 		return Page{Items: []loosejson.Value{loosejson.String("x")}, Total: 9}, nil, true
 	})
-	if err != nil || len(notes.Skipped) != 1 || notes.Skipped[0] != "the portal says that it lists 9 entries and gave 1" {
+	if err != nil || len(notes.Skipped) != 1 || notes.Skipped[0] != "the portal says that it lists 9 entries but returned 1" {
 		t.Fatalf("%v, %q", err, notes.Skipped)
 	}
 }

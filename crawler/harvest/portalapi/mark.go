@@ -10,10 +10,10 @@ import (
 	"odarchive/crawler/harvest/loosejson"
 )
 
-// Mark is a position in a harvest, in words: "since=2026-01-31T00:00:00Z&start=200".
+// Mark is a position in a harvest as named words: "since=2026-01-31T00:00:00Z&start=200".
 type Mark struct{ url.Values }
 
-// ParseMark reads a token; what is none is the beginning.
+// ParseMark parses a mark. If it is malformed, the mark is empty, which means the beginning.
 func ParseMark(token string) Mark {
 	v, err := url.ParseQuery(token)
 	if err != nil || v == nil {
@@ -22,7 +22,7 @@ func ParseMark(token string) Mark {
 	return Mark{v}
 }
 
-// MarkOf pairs of a name and a value; empty values are left out.
+// MarkOf returns a mark of pairs of name and value, without empty values.
 func MarkOf(pairs ...string) Mark {
 	m := Mark{url.Values{}}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -35,12 +35,12 @@ func MarkOf(pairs ...string) Mark {
 
 func (m Mark) String() string { return m.Encode() }
 
-// Int of a word, 0 where it is none.
+// Int returns a word as a number, 0 if it is not one.
 func (m Mark) Int(name string) int {
 	return int(min(loosejson.String(m.Get(name)).Int(), 1<<31))
 }
 
-// Since is the only thing that most interfaces can be narrowed by.
+// Since returns the time of a selection, which must have nothing else: most APIs support no other restriction.
 func Since(s harvest.Selection) (string, error) {
 	t, ok := Time(s.Since)
 	if s.Since = ""; !s.IsZero() || !ok {
@@ -49,16 +49,17 @@ func Since(s harvest.Selection) (string, error) {
 	return t.Format(time.RFC3339), nil
 }
 
-// Begin a harvest: a whole one, one of what changed since the last ("since" says from when on), or the one that was cut
-// off. Marks hold "whole", when the last whole harvest began, "began", when this one did, and "top", the newest change so
-// far. Where since is given, only what changed from then on is harvested, each time.
+// Begin returns the mark at which a harvest starts: an interrupted harvest, one of changes since the last harvest (the
+// word since says from when on), or a whole one. Marks also have the words whole, when the last whole harvest began,
+// began, when this one did, and top, the latest change so far. If since is set, every harvest is one of changes since
+// then.
 func Begin(token, since string, now time.Time) Mark {
 	m, began := ParseMark(token), now.UTC().Format(time.RFC3339)
 	if since != "" && m.Get("since") == "" {
 		return MarkOf("since", since, "began", began)
 	}
 	if next, ok := Time(m.Get("next")); ok && !Due(m.Get("whole"), now) {
-		// What was written a moment before may have reached the portal's index a moment after.
+		// A change may reach the portal's index shortly after its time.
 		return MarkOf("since", next.Add(-10*time.Minute).Format(time.RFC3339), "top", m.Get("next"), "whole", m.Get("whole"), "began", began)
 	}
 	if m.Get("next") == "" && (m.Get("whole") != "" || m.Get("since") != "") {
@@ -67,10 +68,10 @@ func Begin(token, since string, now time.Time) Mark {
 	return MarkOf("whole", began, "began", began)
 }
 
-// Whole tells whether all of the portal is harvested.
+// Whole reports whether the whole portal is harvested.
 func (m Mark) Whole() bool { return m.Get("since") == "" }
 
-// Saw takes note of the time of a change. One in the future is none: the next harvest would look for later ones only.
+// Saw notes the time of a change. It ignores times in the future, which would hide later changes from the next harvest.
 func (m Mark) Saw(changed string) {
 	t, ok := Time(changed)
 	if began, known := Time(m.Get("began")); known && t.After(began.Add(24*time.Hour)) {
@@ -81,7 +82,7 @@ func (m Mark) Saw(changed string) {
 	}
 }
 
-// Next is where the next harvest begins, "" where nothing is known of changes.
+// Next returns the mark at which the next harvest starts, "" if no change times are known.
 func (m Mark) Next() string {
 	if m.Get("top") == "" || m.Get("whole") == "" {
 		return ""
@@ -89,10 +90,10 @@ func (m Mark) Next() string {
 	return MarkOf("next", m.Get("top"), "whole", m.Get("whole")).String()
 }
 
-// Turn are the words that stay in every mark of a harvest.
+// Turn returns the names of the words that every mark of a harvest repeats.
 func Turn() []string { return []string{"since", "top", "whole", "began"} }
 
-// Now is what a clock says; nil is time.Now.
+// Now returns the time of a clock, which may be nil for time.Now.
 func Now(clock func() time.Time) time.Time {
 	if clock == nil {
 		return time.Now()
@@ -100,16 +101,16 @@ func Now(clock func() time.Time) time.Time {
 	return clock()
 }
 
-// Due tells whether a whole harvest is due, when the last began at the time whole (RFC 3339).
+// Due reports whether a whole harvest is due if the last one began at the time whole (RFC 3339).
 func Due(whole string, now time.Time) bool {
 	at, err := time.Parse(time.RFC3339, whole)
 	return err != nil || now.Sub(at) >= harvest.WholeAfter || at.After(now.Add(time.Hour))
 }
 
-// layouts of times, most telling first.
+// layouts lists formats of times, the most precise first.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"}
 
-// Time reads the times that portals write; without a zone they are UTC.
+// Time parses a time as portals write it. Without a zone it is in UTC.
 func Time(s string) (time.Time, bool) {
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {

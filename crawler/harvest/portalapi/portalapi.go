@@ -1,7 +1,9 @@
-// Package portalapi is what the harvesters of JSON interfaces have in common: asking for a document and saying in one
-// sentence what came instead of it, marks, and how portals write texts, agents, places and periods.
+// Package portalapi is what the harvesters of JSON APIs have in common. Software and Harvest run a harvest of datasets
+// listed page by page; Client requests documents and explains in one sentence what came instead; Mark is a position;
+// other functions read texts, agents, places and periods as portals write them.
 //
-// It knows no portal software; crawler/harvest/ckan and its neighbours do. Nothing here keeps state.
+// It contains nothing about particular software, which is in crawler/harvest/ckan and its neighbours, and keeps no
+// state.
 package portalapi
 
 import (
@@ -24,20 +26,20 @@ import (
 	"odarchive/triplestore/compression"
 )
 
-// Client asks for JSON.
+// Client requests JSON.
 type Client struct {
 	HTTP  harvest.Doer
-	Max   int64 // bytes of an answer, 0 = 64 MiB
-	Tries int   // 0 = what harvest.Ask does
+	Max   int64 // maximum size of an answer in bytes; 0 means 64 MiB
+	Tries int   // 0 means the default of harvest.Request
 }
 
-// Get asks for a document with a query; where its JSON is broken, the Value is what was complete, beside the error. Other
-// errors are those of harvest.Ask.
+// Get requests a document. If its JSON is broken, Get returns the complete part with the error. Other errors are those
+// of harvest.Ask.
 func (c Client) Get(ctx context.Context, address string, query url.Values) (loosejson.Value, error) {
 	return c.ask(ctx, harvest.Request{URL: WithQuery(address, query)})
 }
 
-// Post sends JSON and reads the answer as Get does.
+// Post posts JSON and returns the answer as Get does.
 func (c Client) Post(ctx context.Context, address, body string) (loosejson.Value, error) {
 	return c.ask(ctx, harvest.Request{URL: address, Method: http.MethodPost, Type: "application/json", Body: body})
 }
@@ -51,7 +53,7 @@ func (c Client) ask(ctx context.Context, r harvest.Request) (loosejson.Value, er
 	return Document(answer.URL, answer.Body)
 }
 
-// Document reads the body of an answer.
+// Document parses the body of an answer.
 func Document(address string, body []byte) (loosejson.Value, error) {
 	if page := WebPage(body); page != "" {
 		return loosejson.Value{}, &PageError{address, page}
@@ -63,14 +65,14 @@ func Document(address string, body []byte) (loosejson.Value, error) {
 	return v, nil
 }
 
-// PageError is a page for people where JSON was asked for.
+// PageError is the error of an answer that is not what was requested, such as a page for people.
 type PageError struct{ URL, Page string }
 
 func (e *PageError) Error() string {
 	return fmt.Sprintf("%s answered with %s instead of JSON", e.URL, e.Page)
 }
 
-// WebPage says what kind of page for people a body is, "" where it is none.
+// WebPage describes a body that is a page for people. It returns "" for others.
 func WebPage(body []byte) string {
 	if !harvest.LooksLikeHTML(body) {
 		return ""
@@ -82,7 +84,7 @@ func WebPage(body []byte) string {
 	_, rest, found := bytes.Cut(lower, []byte("<title"))
 	_, rest, opened := bytes.Cut(rest, []byte(">"))
 	if title, _, closed := bytes.Cut(rest, []byte("</title")); found && opened && closed && len(title) < 200 {
-		from := len(lower) - len(rest) // ToLower keeps the length of ASCII only: take the title only where it did
+		from := len(lower) - len(rest) // valid only if ToLower kept all lengths
 		if text := strings.Join(strings.Fields(string(title)), " "); text != "" {
 			if len(lower) == len(body) {
 				text = strings.Join(strings.Fields(string(body[from:from+len(title)])), " ")
@@ -93,7 +95,7 @@ func WebPage(body []byte) string {
 	return "a web page"
 }
 
-// Open asks for a document of any length, to be read while it comes, in UTF-8 whatever it declares. The caller closes it.
+// Open requests a document of any length and returns its body, decoded to UTF-8 while it is read. The caller closes it.
 // unless is as in harvest.Request.
 func Open(ctx context.Context, doer harvest.Doer, address, unless string) (io.ReadCloser, http.Header, error) {
 	resp, err := harvest.Send(ctx, doer, harvest.Request{URL: address, Accept: "application/json, */*;q=0.1", Unless: unless})
@@ -102,7 +104,7 @@ func Open(ctx context.Context, doer harvest.Doer, address, unless string) (io.Re
 	}
 	start := bufio.NewReader(resp.Body)
 	var from io.Reader = start
-	if magic, _ := start.Peek(3); harvest.Packed(magic) { // without a word in the header; a fault is met again by reading
+	if magic, _ := start.Peek(3); harvest.Packed(magic) { // compressed without a declaration; a failure to read occurs again below
 		if from, err = compression.Open(start, compression.Gzip, compression.Options{}); err != nil {
 			resp.Body.Close()
 			return nil, nil, fmt.Errorf("%s: %w", address, err)
@@ -137,7 +139,7 @@ type stream struct {
 	io.Closer
 }
 
-// WithQuery adds parameters to those that an address has.
+// WithQuery adds parameters to an address, which may have some already.
 func WithQuery(address string, query url.Values) string {
 	if len(query) == 0 {
 		return address
@@ -149,7 +151,8 @@ func WithQuery(address string, query url.Values) string {
 	return address + sep + query.Encode()
 }
 
-// UpdatedSince narrows the Lucene query in a parameter to what was updated since a time, "" for ever.
+// UpdatedSince adds a condition to the Lucene query in a parameter: the time of the last update. If since is "", it
+// does nothing.
 func UpdatedSince(parameters url.Values, name, since string) {
 	if since == "" {
 		return
@@ -161,12 +164,12 @@ func UpdatedSince(parameters url.Values, name, since string) {
 	parameters.Set(name, condition)
 }
 
-// Root is a portal's address without a final slash, a query, a fragment, and without any of the given tails ("/api/3")
-// and what follows them.
+// Root returns a portal's address without final slash, query, fragment and user, cut before any of the tails
+// ("/api/3").
 func Root(address string, tails ...string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", fmt.Errorf("%q is no http or https address", address)
+		return "", fmt.Errorf("%q is not an http or https address", address)
 	}
 	u.RawQuery, u.Fragment, u.RawFragment, u.User = "", "", "", nil
 	path := u.EscapedPath()
@@ -178,7 +181,7 @@ func Root(address string, tails ...string) (string, error) {
 	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
 }
 
-// IRI is how a portal is named after its Root: a bare host has the path "/".
+// IRI returns the IRI of a portal by its Root. If that is a bare host, the path is "/".
 func IRI(root string) string {
 	if strings.Count(root, "/") == 2 {
 		return root + "/"
@@ -186,8 +189,8 @@ func IRI(root string) string {
 	return root
 }
 
-// Resolve what a portal gives as an address: a path is one on the portal, a bare host name wants its scheme. Words stay
-// as they are.
+// Resolve returns an address found on a portal as an absolute one: a path is on the portal, a bare host name lacks its
+// scheme. Other words are returned unchanged.
 func Resolve(base, reference string) string {
 	reference = strings.TrimSpace(reference)
 	if strings.HasPrefix(strings.ToLower(reference), "www.") {
@@ -207,21 +210,21 @@ func Resolve(base, reference string) string {
 	return u.String()
 }
 
-// filePath that is meant relative to the portal ("files/2020/a.csv"), and no word, host or prose.
+// filePath matches paths relative to the portal ("files/2020/a.csv"), but not words, hosts or prose.
 var filePath = regexp.MustCompile(`^(\./)?[\pL\pN_~%-]+(/[^/\s:]+)*/[^/\s:]+\.[A-Za-z0-9]{2,7}$`)
 
-// services are formats of what answers questions instead of being a file.
+// services lists, in order, formats of APIs and pages, as opposed to files.
 var services = []string{"api", "arcgis geoservices rest api", "arcgis online map", "csw", "esri rest", "geoservice", "graphql", "oai-pmh", "odata", "ogc api", "ogc:wfs",
 	"ogc:wms", "rest", "rest api", "soap", "sos", "sparql", "wcs", "web page", "web service", "webservice", "wfs", "wms", "wmts", "wps"}
 
-// IsService tells by its declared format whether a distribution is an API or a page for people.
+// IsService reports whether a format is that of an API or of a page for people.
 func IsService(format string) bool {
 	_, found := slices.BinarySearch(services, strings.ToLower(strings.TrimSpace(format)))
 	return found
 }
 
-// Answered tells that a source gave an answer, if a wrong one: another question may fare better. Otherwise the network or
-// the host is in trouble.
+// Answered reports whether an error is a wrong answer, so that another request may succeed. Other errors concern the
+// network or the host.
 func Answered(err error) bool {
 	var status *harvest.StatusError
 	var broken *loosejson.Error
@@ -230,7 +233,7 @@ func Answered(err error) bool {
 		errors.As(err, &broken) || errors.As(err, &page) || errors.Is(err, harvest.ErrTooLong)
 }
 
-// Refused tells that a source would not have a question as it was asked: status 400, 409 and their like.
+// Refused reports whether a source refused a request with a status such as 400 or 409.
 func Refused(err error) bool {
 	var status *harvest.StatusError
 	return errors.As(err, &status) && status.Status/100 == 4 && status.Status != http.StatusNotFound && status.Status != http.StatusTooManyRequests

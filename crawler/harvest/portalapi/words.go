@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Unfold reads a list or an object that was written into a string, as extras of CKAN are.
+// Unfold parses a list or object written as a string, such as extras of CKAN. It returns other values unchanged.
 func Unfold(v loosejson.Value) loosejson.Value {
 	t := v.Text()
 	if len(t) < 2 || (t[0] != '[' && t[0] != '{') {
@@ -24,8 +24,8 @@ func Unfold(v loosejson.Value) loosejson.Value {
 	return v
 }
 
-// Texts of a field that is plain ("x"), by language ({"de": "x", "fr": "y"}), or a list of either; languages may hold
-// lists.
+// Texts returns the texts of a field: plain ("x"), by language ({"de": "x", "fr": "y"}), or a list of both. A language
+// may have a list of texts.
 func Texts(v loosejson.Value) []harvest.Text {
 	var texts []harvest.Text
 	for _, e := range Unfold(v).List() {
@@ -71,7 +71,8 @@ func appendText(texts []harvest.Text, value, lang string) []harvest.Text {
 	return append(texts, t)
 }
 
-// language of a member's name: "de", "pt_BR"; Canada marks what a machine translated as "fr-t-en".
+// language returns the language that a member's name means: "de", "pt_BR". Canada marks machine translations as
+// "fr-t-en".
 func language(name string) (string, bool) {
 	tag := strings.ReplaceAll(name, "_", "-")
 	if main, _, found := strings.Cut(tag, "-t-"); found {
@@ -84,7 +85,7 @@ func language(name string) (string, bool) {
 	return tag, true
 }
 
-// Words of a list of texts or named things, each once.
+// Words returns the distinct texts of a list of texts or named things.
 func Words(v loosejson.Value) []string {
 	var words []string
 	for _, t := range Texts(v) {
@@ -95,7 +96,7 @@ func Words(v loosejson.Value) []string {
 	return words
 }
 
-// Links of a list whose elements are addresses, or objects with one, or words.
+// Links returns the distinct addresses of a list of addresses, of objects with an address, or of words.
 func Links(v loosejson.Value) []string {
 	var links []string
 	for _, e := range Unfold(v).List() {
@@ -110,7 +111,7 @@ func Links(v loosejson.Value) []string {
 	return links
 }
 
-// Link is a scalar, or the identifying member of an object.
+// Link returns a scalar, or the identifying member of an object.
 func Link(v loosejson.Value) string {
 	if t := v.Text(); t != "" || !v.IsObject() {
 		return t
@@ -118,7 +119,8 @@ func Link(v loosejson.Value) string {
 	return v.First("@id", "uri", "url", "href", "id").Text()
 }
 
-// Agent of a name, or of an object or the first of a list of objects that describe an organisation, a person or a contact.
+// Agent returns an agent: a name, an object that describes an organisation, person or contact, or the first of a list
+// of those.
 func Agent(v loosejson.Value) harvest.Agent {
 	v = Unfold(v)
 	if list := v.List(); len(list) > 1 {
@@ -134,6 +136,8 @@ func Agent(v loosejson.Value) harvest.Agent {
 		return harvest.Agent{Name: Plain(t)}
 	}
 	a := harvest.Agent{
+		IRI:   OnlyLink(v.First("@id", "uri", "identifier", "nameIdentifier").Text()),
+		Name:  harvest.FirstText(Texts(v.First("name", "fn", "prefLabel", "title", "display_name", "creatorName"))),
 		Email: Email(v.First("email", "hasEmail", "mbox", "contact_email").Text()),
 		URL:   v.First("url", "hasURL", "homepage", "page", "contact_site").Text(),
 		Type:  v.First("@type", "type").Text(),
@@ -141,16 +145,10 @@ func Agent(v loosejson.Value) harvest.Agent {
 	if a.Email == "" {
 		a.Email = Email(Link(v.Get("hasEmail")))
 	}
-	if names := Texts(v.First("name", "fn", "prefLabel", "title", "display_name", "creatorName")); len(names) > 0 {
-		a.Name = names[0].Value
-	}
-	if iri := v.First("@id", "uri", "identifier", "nameIdentifier").Text(); IsLink(iri) {
-		a.IRI = iri
-	}
 	return a
 }
 
-// Agents of a list.
+// Agents returns the agents of a list.
 func Agents(v loosejson.Value) []harvest.Agent {
 	var agents []harvest.Agent
 	for _, e := range Unfold(v).List() {
@@ -161,7 +159,7 @@ func Agents(v loosejson.Value) []harvest.Agent {
 	return agents
 }
 
-// Email without its scheme.
+// Email returns a mail address without its scheme.
 func Email(s string) string {
 	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
 		s = s[7:]
@@ -169,7 +167,7 @@ func Email(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// IsLink tells an http or https address from words.
+// IsLink reports whether s is an http or https address.
 func IsLink(s string) bool {
 	return (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")) && !strings.ContainsAny(s, " \t\r\n<>\"")
 }
@@ -200,8 +198,8 @@ func Point(longitude, latitude loosejson.Value) string {
 	return fmt.Sprintf("POINT (%g %g)", x, y)
 }
 
-// Places of a spatial coverage: GeoJSON (an object, or in a string), WKT, a box in its many spellings, an address, a name,
-// or objects that hold such.
+// Places returns the places of a spatial coverage: GeoJSON, also in a string, WKT, a box in one of many spellings, an
+// address, a name, or objects that contain these.
 func Places(v loosejson.Value) []harvest.Place {
 	var places []harvest.Place
 	v = Unfold(v)
@@ -223,12 +221,9 @@ func place(v loosejson.Value) harvest.Place {
 	if v.Get("coordinates").IsArray() || v.Get("geometries").IsArray() {
 		return harvest.Place{Geometry: v.JSON()}
 	}
-	p := harvest.Place{IRI: v.First("uri", "@id").Text()}
-	if !IsLink(p.IRI) {
-		p.IRI = ""
-	}
-	if names := Texts(v.First("text", "prefLabel", "name", "label", "geographicName", "geoLocationPlace", "title")); len(names) > 0 {
-		p.Name = names[0].Value
+	p := harvest.Place{
+		IRI:  OnlyLink(v.First("uri", "@id").Text()),
+		Name: harvest.FirstText(Texts(v.First("text", "prefLabel", "name", "label", "geographicName", "geoLocationPlace", "title"))),
 	}
 	box := v
 	if inner := Unfold(v.First("bbox", "geoLocationBox")); inner.IsObject() {
@@ -261,7 +256,7 @@ func place(v loosejson.Value) harvest.Place {
 	return p
 }
 
-// placeOf a string: "w,s,e,n", "ENVELOPE(w, e, n, s)", WKT, an address or a name.
+// placeOf parses a string: "w,s,e,n", "ENVELOPE(w, e, n, s)", WKT, an address or a name.
 func placeOf(t string) harvest.Place {
 	upper := strings.ToUpper(t[:min(len(t), 60)])
 	if _, rest, found := strings.Cut(upper, ";"); found && strings.HasPrefix(upper, "SRID=") {
@@ -314,7 +309,7 @@ func Box(sides ...loosejson.Value) []float64 {
 	return box
 }
 
-// Periods of a temporal coverage: "start/end", an object with two ends, or a list of such.
+// Periods returns the periods of a temporal coverage: "start/end", an object with both ends, or a list of these.
 func Periods(v loosejson.Value) []harvest.Period {
 	var periods []harvest.Period
 	for _, e := range Unfold(v).List() {
@@ -324,7 +319,7 @@ func Periods(v loosejson.Value) []harvest.Period {
 		}
 		if t := e.Text(); t != "" {
 			start, end, found := strings.Cut(t, "/")
-			if !found { // a year, a day: begins and ends with it
+			if !found { // a year or a day
 				end = start
 			}
 			p = harvest.Period{Start: strings.TrimSpace(start), End: strings.TrimSpace(end)}
@@ -336,7 +331,7 @@ func Periods(v loosejson.Value) []harvest.Period {
 	return periods
 }
 
-// Plain is a text without the markup that some portals write into it.
+// Plain returns a text without markup.
 func Plain(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "</") && !strings.Contains(s, "/>") && !strings.Contains(s, "<br") {

@@ -17,18 +17,18 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Endpoint is a SPARQL endpoint over a TriG document. With MaxRows it cuts answers as Virtuoso does, and says so only
-// with Honest.
+// Endpoint is a SPARQL endpoint over a TriG document. With MaxRows it truncates answers as Virtuoso does, and declares
+// that only if Honest is true.
 type Endpoint struct {
 	MaxRows int
 	Honest  bool
-	Queries []string // that were asked
+	Queries []string // in the order received
 
 	store  *triplestore.Store
 	engine *sparql.Engine
 }
 
-// NewEndpoint holds the document in memory.
+// NewEndpoint returns an endpoint that keeps the document in memory.
 func NewEndpoint(t testing.TB, trig string) *Endpoint {
 	t.Helper()
 	db, err := kv.Open("", kv.Options{InMemory: true})
@@ -39,7 +39,7 @@ func NewEndpoint(t testing.TB, trig string) *Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = errors.Join(store.Close(), db.Close()) }) // nothing of it is kept
+	t.Cleanup(func() { _ = errors.Join(store.Close(), db.Close()) }) // nothing is on disk
 	err = store.Update(t.Context(), func(txn *triplestore.Txn) error {
 		for q, err := range rdfio.NewReader(strings.NewReader(trig), rdfio.TriG(), rdfio.Options{}).All() {
 			if err != nil {

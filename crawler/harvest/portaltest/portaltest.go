@@ -1,5 +1,5 @@
-// Package portaltest runs harvesters in tests: requests go to a handler in the process, what a harvester hands over is
-// written down as text, and a harvest can be cut off anywhere. For tests only.
+// Package portaltest runs harvesters in tests. Requests go to a handler in the process, what a harvester finds is
+// recorded as text, and a harvest can be interrupted anywhere. For tests only.
 package portaltest
 
 import (
@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// Web answers requests with a handler, without a network. Redirects are followed, ten at the most.
+// Web answers requests with a handler, without a network. It follows at most ten redirects.
 type Web struct {
 	Handler  http.Handler
 	Requests atomic.Int64
@@ -57,25 +57,25 @@ func (w *Web) Do(req *http.Request) (*http.Response, error) {
 	return nil, errors.New("too many redirects")
 }
 
-// ErrCut ends a harvest that was to be cut off.
+// ErrCut is the error of an interrupted harvest.
 var ErrCut = errors.New("cut off")
 
-// Notes is a Sink that writes down what it is given.
+// Notes is a Sink that records its input.
 type Notes struct {
 	Portals  []harvest.Portal
-	Whole    bool // of the last portal
+	Whole    bool // as passed with the last portal
 	Datasets []harvest.Dataset
 	GoneIRIs []string
-	Unread   []string // datasets that are unknown; "" for one that has no name
+	Unread   []string // datasets passed to Unknown, which may be ""
 	Seeds    []catalog.Seed
 	Quads    []term.Quad
 	Marks    []string
 	NextMark string
-	Same     bool // the source was not modified
+	Same     bool // NotModified was called
 	Skipped  []string
 
-	CutAfter int // calls of Dataset after which the harvest is cut off, 0 = never
-	kept     int // datasets before the last mark
+	CutAfter int // number of Datasets after which the harvest is interrupted; 0 means never
+	kept     int // number of datasets before the last mark
 }
 
 var _ harvest.Sink = (*Notes)(nil)
@@ -111,7 +111,7 @@ func (n *Notes) Next(m string)        { n.NextMark = m }
 func (n *Notes) NotModified(m string) { n.NextMark, n.Same = m, true }
 func (n *Notes) Skip(why string)      { n.Skipped = append(n.Skipped, why) }
 
-// LastMark is the token to go on from.
+// LastMark returns the mark to continue from.
 func (n *Notes) LastMark() string {
 	if len(n.Marks) == 0 {
 		return ""
@@ -119,7 +119,7 @@ func (n *Notes) LastMark() string {
 	return n.Marks[len(n.Marks)-1]
 }
 
-// IRIs of the datasets, in their order.
+// IRIs returns the IRIs of the datasets in their order.
 func (n *Notes) IRIs() []string {
 	var iris []string
 	for _, d := range n.Datasets {
@@ -128,15 +128,15 @@ func (n *Notes) IRIs() []string {
 	return iris
 }
 
-// Harvest from a mark, with the error.
+// Harvest harvests from a mark on and returns the harvester's error.
 func Harvest(t testing.TB, h harvest.Harvester, from string) (*Notes, error) {
 	t.Helper()
 	n := &Notes{}
 	return n, h.Harvest(t.Context(), from, n)
 }
 
-// Resumes cuts a harvest off after each of its datasets, goes on from the last mark, and compares what was kept in all
-// with the datasets of a harvest in one go.
+// Resumes interrupts a harvest after each dataset, continues it from the last mark, and compares the datasets with
+// those of an uninterrupted harvest.
 func Resumes(t testing.TB, h harvest.Harvester) {
 	t.Helper()
 	whole, err := Harvest(t, h, "")
@@ -163,7 +163,7 @@ func Resumes(t testing.TB, h harvest.Harvester) {
 	}
 }
 
-// Golden compares text with testdata/name, or writes it there with -update.
+// Golden compares text with the file testdata/name, or rewrites that with -update.
 func Golden(t testing.TB, name, text string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
@@ -192,7 +192,7 @@ func firstDifference(got, want string) string {
 	return "fewer lines than wanted"
 }
 
-// String is all that was handed over, as text.
+// String returns everything recorded as text.
 func (n *Notes) String() string {
 	var b strings.Builder
 	for _, p := range n.Portals {
@@ -217,7 +217,7 @@ func (n *Notes) String() string {
 	return b.String()
 }
 
-// Yield says of each dataset what was found, without the texts: the IRI, and which fields are filled, how often.
+// Yield returns a summary of each dataset: its IRI, the fields that are set, and their number of values.
 func (n *Notes) Yield() string {
 	var b strings.Builder
 	services, distributions := 0, 0
@@ -243,7 +243,7 @@ func (n *Notes) Yield() string {
 	return b.String()
 }
 
-// filled fields of a struct but its addresses.
+// filled names the fields of a struct that are set, except addresses.
 func filled(v reflect.Value) string {
 	var b strings.Builder
 	for i := range v.NumField() {
@@ -261,7 +261,7 @@ func filled(v reflect.Value) string {
 	return b.String()
 }
 
-// longest text that is written out.
+// longest is the number of bytes of a text that is written out.
 const longest = 160
 
 func fields(b *strings.Builder, name string, v reflect.Value, indent string) {
