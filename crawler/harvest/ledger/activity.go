@@ -18,7 +18,8 @@ func activityKey(r harvest.Report) []byte {
 	return append(k, r.ID...)
 }
 
-// Record a harvest as it stands, as a PROV activity too, in one transaction with what also adds (may be nil).
+// Record stores the report of a harvest, which may still run, and its PROV activity. also, if not nil, runs in the same
+// transaction.
 func (l *Ledger) Record(ctx context.Context, r harvest.Report, also func(*kv.Txn) error) error {
 	err := l.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		before, known, err := getRecord[harvest.Report](txn.KV(), activityKey(r))
@@ -47,7 +48,7 @@ func (l *Ledger) Record(ctx context.Context, r harvest.Report, also func(*kv.Txn
 	return nil
 }
 
-// forget deletes statements that are made no longer.
+// forget deletes the statements of before that are not in now.
 func (l *Ledger) forget(txn *triplestore.Txn, before, now []term.Quad) error {
 	stays := make(map[term.Quad]bool, len(now))
 	for _, q := range now {
@@ -63,7 +64,7 @@ func (l *Ledger) forget(txn *triplestore.Txn, before, now []term.Quad) error {
 	return nil
 }
 
-// Harvests are the last ones, newest first, that began before a time (zero: all), at most limit.
+// Harvests returns the last harvests that began before a time, the newest first, at most limit. A zero time means now.
 func (l *Ledger) Harvests(ctx context.Context, before time.Time, limit int) ([]harvest.Report, error) {
 	from := []byte{tableActivity}
 	if !before.IsZero() {

@@ -16,8 +16,8 @@ import (
 	"odarchive/vocab/prov"
 )
 
-// Commit makes what was staged of a portal true. With whole, what the harvest did not bring is withdrawn. It can be
-// repeated, and does nothing where nothing was staged.
+// Commit makes visible what was staged of a portal. If whole is true, it withdraws the datasets that the harvest did
+// not bring. It may be repeated, and does nothing if nothing was staged.
 func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole bool, at time.Time) (harvest.Changes, error) {
 	l.committing.Lock()
 	defer l.committing.Unlock()
@@ -30,7 +30,7 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole 
 		record.Owned = record.Owned || whole
 		record.Phase, record.Whole, record.At = applying, whole, at.UTC()
 		if whole {
-			record.faults.whole(record.Campaign)
+			record.faults.endWhole(record.Campaign)
 		}
 		record.Before, record.Harvest = record.Harvest, harvestID
 		return setRecord(txn, key(tablePortal, p), record)
@@ -41,7 +41,7 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole 
 	return harvest.Changes{}, err
 }
 
-// Recover finishes the commits that were cut off.
+// Recover completes interrupted commits.
 func (l *Ledger) Recover(ctx context.Context) error {
 	l.committing.Lock()
 	defer l.committing.Unlock()
@@ -82,23 +82,23 @@ func (l *Ledger) finish(ctx context.Context, p portalID) (harvest.Changes, error
 		}
 	}
 	if record.Phase == settling {
-		if err := l.settle(ctx, p, record); err != nil {
+		if err := l.promote(ctx, p, record); err != nil {
 			return harvest.Changes{}, fmt.Errorf("portal %s: %w", record.IRI, err)
 		}
 	}
 	return record.Changes, nil
 }
 
-// plan is which entries change.
+// plan lists the entries that change.
 type plan struct {
 	entries []entryID
-	sizes   []int // of statements, before and after together
+	sizes   []int // numbers of statements per entry, before and after together
 	quads   int   // their sum
 	first   bool  // the portal has no entries yet
 	changes harvest.Changes
 }
 
-// apply writes the change into the triple store and, with the last of it, that it is there.
+// apply writes the change into the triple store and, in its last transaction, records that it is there.
 func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, error) {
 	todo, err := l.plan(ctx, p, record)
 	if err != nil {
@@ -110,13 +110,13 @@ func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, 
 		}
 	}
 	if todo.first && todo.quads > l.manyQuads {
-		todo.entries, todo.sizes = nil, nil // all there is
+		todo.entries, todo.sizes = nil, nil // all of them were loaded
 	}
 	done := record
 	done.Phase, done.Changes = settling, todo.changes
 	for {
-		// One transaction, but for a change that is too large for one: then what goes, goes in several after all
-		// that comes has come.
+		// The change is one transaction, unless it is too large. Then everything new has been loaded, and the deletions
+		// follow in several transactions.
 		n, quads := 0, 0
 		for n < len(todo.entries) && (n == 0 || quads+todo.sizes[n] <= l.maxQuads) {
 			quads += todo.sizes[n]
@@ -142,13 +142,13 @@ func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, 
 	}
 }
 
-// plan goes through the entries and counts.
+// plan compares staged and current entries and counts the changes.
 func (l *Ledger) plan(ctx context.Context, p portalID, record portal) (plan, error) {
 	todo := plan{first: true}
 	err := l.db.View(func(txn *kv.Txn) error {
 		err := eachRow(ctx, txn, tableStaged, p, nil, func(id entryID, staged row) (bool, error) {
 			if staged.Campaign != record.Campaign {
-				return true, nil // of a harvest that was given up
+				return true, nil // staged by an abandoned harvest
 			}
 			current, known, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
 			todo.add(id, current, staged, known, staged.Gone)
@@ -176,7 +176,7 @@ func (t *plan) add(id entryID, current, next row, known, goes bool) {
 	count := new(int)
 	switch {
 	case goes && (!known || current.Gone):
-		return // nothing that was listed
+		return // it was not listed
 	case goes:
 		count = &t.changes.Withdrawn
 	case !known:
@@ -199,7 +199,7 @@ func (t *plan) add(id entryID, current, next row, known, goes bool) {
 	t.quads += current.Quads + next.Quads
 }
 
-// eachRow goes through the rows of a portal, after one.
+// eachRow calls f for the rows of a portal whose keys follow after.
 func eachRow(ctx context.Context, txn *kv.Txn, table byte, p portalID, after []byte, f func(entryID, row) (more bool, err error)) error {
 	return txn.Scan(kv.SpaceHarvest, key(table, p), after, func(k, _ []byte) (bool, error) {
 		if err := ctx.Err(); err != nil {
@@ -213,9 +213,9 @@ func eachRow(ctx context.Context, txn *kv.Txn, table byte, p portalID, after []b
 	})
 }
 
-// write the change of some entries.
+// write writes the change of some entries.
 func (l *Ledger) write(ctx context.Context, txn *triplestore.Txn, p portalID, record portal, entries []entryID) error {
-	s := l.sayers(txn.KV(), p, record)
+	s := l.overlap(txn.KV(), p, record)
 	for _, id := range entries {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -240,7 +240,7 @@ func (l *Ledger) write(ctx context.Context, txn *triplestore.Txn, p portalID, re
 			return err
 		}
 		if dataset := next.dataset(); dataset != "" && known {
-			if err := l.remark(txn, record, dataset, current, gone); err != nil {
+			if err := l.updateMarks(txn, record, dataset, current, gone); err != nil {
 				return err
 			}
 		}
@@ -248,8 +248,8 @@ func (l *Ledger) write(ctx context.Context, txn *triplestore.Txn, p portalID, re
 	return nil
 }
 
-// replace writes the difference between what an entry said and what it says, each in its graph.
-func (l *Ledger) replace(txn *triplestore.Txn, s *sayers, e row, before, after []term.Quad, wasGone, isGone bool) error {
+// replace writes the difference between an entry's old and new statements, each in its graph.
+func (l *Ledger) replace(txn *triplestore.Txn, s *overlap, e row, before, after []term.Quad, wasGone, isGone bool) error {
 	graph := func(gone bool) term.Key {
 		if gone {
 			return l.withdrawnGraph(s.record.IRI)
@@ -262,7 +262,7 @@ func (l *Ledger) replace(txn *triplestore.Txn, s *sayers, e row, before, after [
 				continue
 			}
 		}
-		kept, err := s.said(q, wasGone, e)
+		kept, err := s.stated(q, wasGone, e)
 		if err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func (l *Ledger) replace(txn *triplestore.Txn, s *sayers, e row, before, after [
 	return nil
 }
 
-// describePortal tells where the portal's statements stand, and which harvest brought them.
+// describePortal records which graph has the portal's statements, and which harvest brought them.
 func (l *Ledger) describePortal(txn *triplestore.Txn, record portal) error {
 	graph := l.graph(record.IRI)
 	generated := func(id string) term.Quad {
@@ -300,10 +300,10 @@ func (l *Ledger) describePortal(txn *triplestore.Txn, record portal) error {
 	return txn.Insert(term.Quad{S: term.IRI(record.IRI), P: term.IRI(arc.Graph), O: graph})
 }
 
-// additions hands out what entries will say, for a load in bulk.
+// additions reads the new statements of entries, for a bulk load.
 type additions struct {
 	l      *Ledger
-	ctx    context.Context // of the commit that this reader lives for
+	ctx    context.Context // of the commit, which outlives this reader
 	p      portalID
 	record portal
 	left   []entryID
@@ -317,7 +317,7 @@ func (a *additions) Read() (term.Quad, error) {
 			return term.Quad{}, io.EOF
 		}
 		err := a.l.db.View(func(txn *kv.Txn) error {
-			r, gone, _, err := a.l.sayers(txn, a.p, a.record).after(a.left[0])
+			r, gone, _, err := a.l.overlap(txn, a.p, a.record).after(a.left[0])
 			if err != nil {
 				return err
 			}

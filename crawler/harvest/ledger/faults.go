@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// faults of a portal's harvests are entries that the source failed to give and that nobody knows by name.
+// faults records entries that a source failed to return without saying which ones they are.
 type faults struct {
-	Nameless []string         `json:",omitempty"` // of the harvest under way, each once; "" where one cannot be told from another
-	Lasting  map[string]int64 `json:",omitempty"` // those of the last whole harvest: the first campaign of those in a row that met it
-	Partly   []int64          `json:",omitempty"` // campaigns of the last whole harvests, in a row, that had such faults
-	Beside   int64            `json:",omitempty"` // what a campaign from this one on met is none of the faults
-	Waited   int64            `json:",omitempty"` // what was met before this campaign only is not waited for any longer
+	Nameless []string         `json:",omitempty"` // of the current harvest, each once; "" if they cannot be distinguished
+	Lasting  map[string]int64 `json:",omitempty"` // faults of the last whole harvest, with the first campaign in a row that had them
+	Partly   []int64          `json:",omitempty"` // latest whole harvests in a row that had such faults
+	Beside   int64            `json:",omitempty"` // entries last met by this campaign or a later one are not at fault
+	Waited   int64            `json:",omitempty"` // entries last met before this campaign are not waited for
 }
 
 const (
-	patience     = 5    // whole harvests that wait for an entry
-	mostNameless = 1000 // faults of one harvest that are told apart
+	patience    = 5    // number of whole harvests that wait for an entry
+	maxNameless = 1000 // faults of one harvest that are distinguished
 )
 
 func (f *faults) add(fault string) {
 	if fault != "" {
-		id := short(fault)
+		id := hash16(fault)
 		fault = hex.EncodeToString(id[:8])
 	}
-	if len(f.Nameless) >= mostNameless {
+	if len(f.Nameless) >= maxNameless {
 		fault = ""
 	}
 	if !slices.Contains(f.Nameless, fault) {
@@ -32,8 +32,8 @@ func (f *faults) add(fault string) {
 	}
 }
 
-// whole harvest of a campaign has come to its end.
-func (f *faults) whole(campaign int64) {
+// endWhole updates the faults at the end of a whole harvest.
+func (f *faults) endWhole(campaign int64) {
 	lasting := map[string]int64{}
 	f.Beside, f.Waited = 0, 0
 	for _, fault := range f.Nameless {
@@ -57,5 +57,5 @@ func (f *faults) whole(campaign int64) {
 	}
 }
 
-// excuse tells whether an entry that was last met by a campaign may be what the source failed to give.
+// excuse reports whether an entry that a campaign was the last to meet may be one that the source failed to return.
 func (f faults) excuse(met int64) bool { return met < f.Beside && met >= f.Waited }

@@ -16,36 +16,35 @@ import (
 	"odarchive/vocab/dcat"
 )
 
-// The ledger's part of kv.SpaceHarvest, by first byte; the rest of a key has a fixed width. See FORMAT.md.
+// Tables of the ledger in kv.SpaceHarvest, by first byte of the key. The rest of a key has a fixed width, except for a
+// source's name and a report's ID. See FORMAT.md.
 const (
 	tableSource   = 'm' // source                             -> source
 	tablePortal   = 'p' // portal                             -> portal
 	tableCurrent  = 'c' // portal, entry                      -> row
 	tableStaged   = 's' // portal, entry                      -> row
 	tableContent  = 'b' // portal, entry, digest, part (1 byte) -> a part of the statements
-	tableSaid     = 'r' // portal, subject, entry             -> nothing: the entry says something of a subject that is not its own
+	tableForeign  = 'r' // portal, subject, entry             -> nothing: the entry has statements about a subject other than its own
 	tableActivity = 'a' // start (newest first), id           -> Report
 )
 
 type (
 	portalID [8]byte
 	entryID  [16]byte
-	digest   string // of what an entry says, in hexadecimal; "" where it says nothing
+	digest   string // of an entry's statements, in hexadecimal; "" if it has none
 )
 
-func idOf(portal string) (id portalID) {
-	sum := sha256.Sum256([]byte(portal))
-	copy(id[:], sum[:])
-	return id
+func idOf(portal string) portalID {
+	sum := hash16(portal)
+	return portalID(sum[:8])
 }
 
-func short(s string) (id [16]byte) {
+func hash16(s string) [16]byte {
 	sum := sha256.Sum256([]byte(s))
-	copy(id[:], sum[:])
-	return id
+	return [16]byte(sum[:16])
 }
 
-// name of an entry: one namespace for datasets, one for other subjects.
+// nameOf returns the name of an entry. Datasets and other subjects have separate namespaces.
 func nameOf(e harvest.Entry) string {
 	if e.Dataset != "" {
 		return "d" + e.Dataset
@@ -72,8 +71,8 @@ type row struct {
 	Resources []string  `json:"u,omitempty"`
 	Gone      bool      `json:"g,omitempty"` // staged: to be withdrawn; current: withdrawn
 	Since     time.Time `json:"t,omitzero"`  // withdrawn at
-	By        string    `json:"b,omitempty"` // by this harvest
-	Times     int       `json:"w,omitempty"` // how often it was withdrawn
+	By        string    `json:"b,omitempty"` // ID of the harvest that withdrew it
+	Times     int       `json:"w,omitempty"` // number of withdrawals
 }
 
 func (r row) dataset() string {
@@ -83,7 +82,7 @@ func (r row) dataset() string {
 	return r.Name[1:]
 }
 
-// subject that the entry is about.
+// subject returns the subject of the entry.
 func (r row) subject() term.Key {
 	if dataset := r.dataset(); dataset != "" {
 		return term.IRI(dataset)
@@ -91,13 +90,13 @@ func (r row) subject() term.Key {
 	return term.Key(r.Name[1:])
 }
 
-// private tells whether no other entry can say the statement: it is about a node within the dataset.
+// private reports whether no other entry can make the statement, because it is about a blank node of the dataset.
 func private(q term.Quad, nodes string) bool {
 	return q.S.Kind() == term.KindBlank && strings.HasPrefix(q.S.Value(), nodes)
 }
 
-// foreign are the subjects, each once, under which an entry must be found because they are not its own. The portal's link
-// to a dataset is found by the dataset.
+// foreign returns the distinct subjects, other than its own, that an entry has statements about. It omits the portal's
+// link to the dataset, which is found by the dataset.
 func (r row) foreign(portal string, quads []term.Quad) []term.Key {
 	var all []term.Key
 	subject, nodes := r.subject(), ""
@@ -114,11 +113,11 @@ func (r row) foreign(portal string, quads []term.Quad) []term.Key {
 	return all
 }
 
-const partSize = 512 << 10 // of a content's value
+const partSize = 512 << 10 // bytes of a content value
 
 var errBadContent = errors.New("ledger: the statements of an entry cannot be read")
 
-// encode statements, sorted and each once, as lengths and keys.
+// encode returns statements, sorted and without duplicates, as lengths and keys.
 func encode(quads []term.Quad) ([]byte, digest) {
 	sorted := slices.Clone(quads)
 	slices.SortFunc(sorted, compare)
@@ -160,12 +159,12 @@ func decode(b []byte) ([]term.Quad, error) {
 	return quads, nil
 }
 
-// content of a row; a row without a digest says nothing.
+// content returns the statements of a row.
 func (l *Ledger) content(txn *kv.Txn, p portalID, r row) ([]term.Quad, error) {
 	if r.Digest == "" {
 		return nil, nil
 	}
-	id := entryID(short(r.Name))
+	id := entryID(hash16(r.Name))
 	var packed []byte
 	err := txn.Scan(kv.SpaceHarvest, key(tableContent, p, id[:], []byte(r.Digest)), nil, func(_, part []byte) (bool, error) {
 		packed = append(packed, part...)

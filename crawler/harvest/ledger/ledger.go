@@ -1,25 +1,25 @@
-// Package ledger keeps what each portal says of each of its datasets, and makes the portal's named graph of it.
+// Package ledger keeps what each portal says of each of its datasets, and maintains the portal's named graph.
 //
-// A harvest brings entries: what a portal says of one dataset, or of one other subject. They are staged, step by step,
-// where no query sees them (Stage). When the portal has come to its end, Commit compares what was staged with what the
-// ledger holds and writes the difference into the triple store as one commit: a query sees the portal as it was or as it
-// is, never half of each. An entry that is new comes, one that differs is replaced statement by statement, one that is
-// gone (the source says so, or a whole harvest did not meet it) is withdrawn: its statements move to the graph of what the
-// portal no longer lists, and the default graph says since when. One that comes back is listed again and keeps its history.
+// A harvest brings entries: what a portal says of one dataset, or of another subject. Stage keeps them where no query
+// sees them. When the portal has been read to its end, Commit compares the staged entries with the current ones and
+// writes the difference into the triple store as one commit: a query sees the portal as it was or as it is. New entries
+// are inserted and changed ones are replaced statement by statement. An entry that the source calls deleted, or that a
+// whole harvest did not meet, is withdrawn: its statements move to the graph of withdrawn datasets, and the default
+// graph says since when. If it returns, it is listed again and keeps its history.
 //
-// Two entries may say the same of a third thing (a publisher, a file that two datasets share). A statement goes when the
-// last entry that says it does; an index from subjects to entries finds the others.
+// Several entries may make the same statement about a third thing, such as a publisher or a shared file. The statement
+// is deleted when the last of them drops it; an index from subjects to entries finds the others.
 //
-// A source may fail to give something that nobody can name: it may be any dataset that the harvest does not bring, and none
-// of these is withdrawn (faults) but for two kinds. What an earlier harvest brought beside the very same fault is not what is
-// at fault. And what five whole harvests in a row did not bring is not waited for any longer: a portal that miscounts its
-// datasets for ever would keep all of them for ever.
+// A source may fail to return an entry without saying which one. It could be any dataset that the harvest does not
+// bring, so none of those is withdrawn (faults), with two exceptions. A dataset that an earlier harvest brought in
+// spite of the same fault is not the missing one. A dataset that five whole harvests in a row did not bring is no
+// longer waited for: a portal that always miscounts its datasets would otherwise keep all of them forever.
 //
-// After the commit the entries are settled: batches of small transactions make the staged ones current. Every part can be
-// repeated, so a process that is killed anywhere goes on when the source is harvested again (Recover). Memory holds the
-// keys of what changed, never what is said, whatever the size of the portal. The layout is described in FORMAT.md.
+// After the commit, small transactions make the staged entries current. Every part may be repeated, so that an
+// interrupted commit is completed by Recover or by the next harvest of the source. Memory holds the keys of changed
+// entries but not their statements. FORMAT.md describes the records.
 //
-// A Ledger does not register URLs to crawl and fetches nothing. Harvests of one portal must not run at the same time.
+// A Ledger does not register URLs to crawl and sends no requests. Harvests of one portal must not run at the same time.
 package ledger
 
 import (
@@ -39,7 +39,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Ledger of one data directory.
+// Ledger is the ledger of one data directory.
 type Ledger struct {
 	triples *triplestore.Store
 	db      *kv.DB
@@ -48,18 +48,19 @@ type Ledger struct {
 	pack    *zstd.Encoder
 	unpack  *zstd.Decoder
 
-	manyQuads int // a first harvest with more is loaded in bulk
-	maxQuads  int // that one transaction of the triple store may change, about
+	manyQuads int // a first harvest with more statements is loaded in bulk
+	maxQuads  int // approximate number of statements that one transaction of the triple store may change
 
-	committing sync.Mutex // held by a commit, and by Recover, which must not take one under way for one that was cut off
+	committing sync.Mutex // held by Commit and by Recover, so that Recover does not take a running commit for an interrupted one
 }
 
-// Delister marks resources as listed no longer; marking them twice changes nothing. archive.Archive is one.
+// Delister marks resources as no longer listed. It may be called again with the same list. archive.Archive implements
+// it.
 type Delister interface {
 	Delist(ctx context.Context, list []archive.Delisting) error
 }
 
-// New makes a ledger over the parts of one data directory.
+// New returns the ledger of a data directory.
 func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, delist Delister) (*Ledger, error) {
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(256<<10))
 	if err != nil {
@@ -72,28 +73,28 @@ func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, delist Delister) (
 	return &Ledger{triples: triples, db: db, mint: mint, delist: delist, pack: pack, unpack: unpack, manyQuads: 200_000, maxQuads: 2_000_000}, nil
 }
 
-// phase of a portal's harvest.
+// phase is the state of a portal's harvest. The values are part of the format.
 type phase string
 
 const (
-	staging  phase = ""         // nothing that was staged is visible
-	applying phase = "applying" // the triple store may hold the change already
-	settling phase = "settling" // it does; entries are being made current
+	staging  phase = ""         // staged entries are invisible
+	applying phase = "applying" // the triple store may have the change
+	settling phase = "settling" // the triple store has the change; staged entries are being made current
 )
 
 // portal is the record of a portal.
 type portal struct {
 	IRI      string
 	Source   string // of the last harvest
-	Campaign int64  // of the last harvest: entries that it met bear its number
+	Campaign int64  // number of the last harvest; entries have that of the last harvest that met them
 	Quads    int    // staged
 	Phase    phase  `json:",omitempty"`
 	Whole    bool   `json:",omitempty"`
-	Owned    bool   `json:",omitempty"` // all of it was kept by one source
+	Owned    bool   `json:",omitempty"` // one source has kept all of the portal
 	faults
-	Harvest string // id of the activity that commits, or committed last
+	Harvest string // ID of the activity that commits, or committed last
 	At      time.Time
-	Before  string          `json:",omitempty"` // id of the activity that the triple store names as the last
+	Before  string          `json:",omitempty"` // ID of the activity that the triple store has as the last
 	Changes harvest.Changes `json:",omitzero"`
 }
 

@@ -10,32 +10,32 @@ import (
 	"odarchive/triplestore/term"
 )
 
-const settledAtOnce = 400 // entries in one transaction
+const batchSize = 400 // entries per transaction
 
-// settle makes staged entries current, after the triple store has the change. It can be cut off and repeated: what is
-// settled is no longer staged.
-func (l *Ledger) settle(ctx context.Context, p portalID, record portal) error {
+// promote makes staged entries current, after the triple store has the change. It may be interrupted and repeated,
+// because entries that are done are no longer staged.
+func (l *Ledger) promote(ctx context.Context, p portalID, record portal) error {
 	for {
-		batch, err := l.some(ctx, tableStaged, p, nil, func(row) bool { return true })
+		batch, err := l.nextBatch(ctx, tableStaged, p, nil, func(row) bool { return true })
 		if err != nil {
 			return err
 		}
 		if len(batch) == 0 {
 			break
 		}
-		if err := l.settleBatch(ctx, p, record, batch, l.settleStaged); err != nil {
+		if err := l.promoteBatch(ctx, p, record, batch, l.promoteStaged); err != nil {
 			return err
 		}
 	}
 	for after := []byte(nil); record.Whole; {
-		batch, err := l.some(ctx, tableCurrent, p, after, func(r row) bool { return !r.Gone && record.missed(r) })
+		batch, err := l.nextBatch(ctx, tableCurrent, p, after, func(r row) bool { return !r.Gone && record.missed(r) })
 		if err != nil {
 			return err
 		}
 		if len(batch) == 0 {
 			break
 		}
-		if err := l.settleBatch(ctx, p, record, batch, l.settleMissed); err != nil {
+		if err := l.promoteBatch(ctx, p, record, batch, l.withdrawMissed); err != nil {
 			return err
 		}
 		after = rowKey(tableCurrent, p, batch[len(batch)-1])
@@ -46,23 +46,23 @@ func (l *Ledger) settle(ctx context.Context, p portalID, record portal) error {
 	})
 }
 
-// some of the entries in a table.
-func (l *Ledger) some(ctx context.Context, table byte, p portalID, after []byte, which func(row) bool) (ids []entryID, err error) {
+// nextBatch returns the next entries of a table that which accepts.
+func (l *Ledger) nextBatch(ctx context.Context, table byte, p portalID, after []byte, which func(row) bool) (ids []entryID, err error) {
 	err = l.db.View(func(txn *kv.Txn) error {
 		return eachRow(ctx, txn, table, p, after, func(id entryID, r row) (bool, error) {
 			if which(r) {
 				ids = append(ids, id)
 			}
-			return len(ids) < settledAtOnce, nil
+			return len(ids) < batchSize, nil
 		})
 	})
 	return ids, err
 }
 
-type settler func(txn *kv.Txn, p portalID, record portal, id entryID) error
+type promoter func(txn *kv.Txn, p portalID, record portal, id entryID) error
 
-// settleBatch settles entries in one transaction, after the resources that they no longer list.
-func (l *Ledger) settleBatch(ctx context.Context, p portalID, record portal, batch []entryID, settle settler) error {
+// promoteBatch promotes entries in one transaction, after delisting the resources that they no longer list.
+func (l *Ledger) promoteBatch(ctx context.Context, p portalID, record portal, batch []entryID, promote promoter) error {
 	var list []archive.Delisting
 	err := l.db.View(func(txn *kv.Txn) error {
 		for _, id := range batch {
@@ -84,7 +84,7 @@ func (l *Ledger) settleBatch(ctx context.Context, p portalID, record portal, bat
 	}
 	return l.db.Update(ctx, func(txn *kv.Txn) error {
 		for _, id := range batch {
-			if err := settle(txn, p, record, id); err != nil {
+			if err := promote(txn, p, record, id); err != nil {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func (l *Ledger) settleBatch(ctx context.Context, p portalID, record portal, bat
 	})
 }
 
-// delisted is what the dataset of an entry lists no longer.
+// delisted returns the resources that the dataset of an entry no longer lists.
 func delisted(txn *kv.Txn, p portalID, record portal, id entryID) ([]archive.Delisting, error) {
 	current, known, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
 	if err != nil || !known || current.Gone || current.dataset() == "" {
@@ -118,7 +118,7 @@ func delisted(txn *kv.Txn, p portalID, record portal, id entryID) ([]archive.Del
 	return []archive.Delisting{d}, nil
 }
 
-func (l *Ledger) settleStaged(txn *kv.Txn, p portalID, record portal, id entryID) error {
+func (l *Ledger) promoteStaged(txn *kv.Txn, p portalID, record portal, id entryID) error {
 	staged, _, err := getRecord[row](txn, rowKey(tableStaged, p, id))
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (l *Ledger) settleStaged(txn *kv.Txn, p portalID, record portal, id entryID
 	if err != nil {
 		return err
 	}
-	dropped := current // whose statements are not needed any more
+	dropped := current // its statements are no longer needed
 	switch {
 	case staged.Campaign != record.Campaign:
 		dropped, staged = staged, current
@@ -149,7 +149,7 @@ func (l *Ledger) settleStaged(txn *kv.Txn, p portalID, record portal, id entryID
 	return txn.Delete(kv.SpaceHarvest, rowKey(tableStaged, p, id))
 }
 
-func (l *Ledger) settleMissed(txn *kv.Txn, p portalID, record portal, id entryID) error {
+func (l *Ledger) withdrawMissed(txn *kv.Txn, p portalID, record portal, id entryID) error {
 	current, _, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (l *Ledger) settleMissed(txn *kv.Txn, p portalID, record portal, id entryID
 	return setRecord(txn, rowKey(tableCurrent, p, id), withdrawn(current, record))
 }
 
-// withdrawn is a current row as a commit leaves it.
+// withdrawn returns the current row of an entry withdrawn by a commit.
 func withdrawn(r row, by portal) row {
 	if !r.Gone {
 		r.Gone, r.Since, r.By = true, by.At, by.Harvest
@@ -166,7 +166,7 @@ func withdrawn(r row, by portal) row {
 	return r
 }
 
-// drop forgets what an entry said, unless it is what it says now.
+// drop deletes the statements of a row, unless now has the same.
 func (l *Ledger) drop(txn *kv.Txn, p portalID, record portal, id entryID, before, now row) error {
 	if before.Digest == "" || before.Digest == now.Digest {
 		return nil
@@ -187,8 +187,8 @@ func (l *Ledger) drop(txn *kv.Txn, p portalID, record portal, id entryID, before
 		if slices.Contains(stays, subject) {
 			continue
 		}
-		s := short(string(subject))
-		if err := txn.Delete(kv.SpaceHarvest, key(tableSaid, p, s[:], id[:])); err != nil {
+		s := hash16(string(subject))
+		if err := txn.Delete(kv.SpaceHarvest, key(tableForeign, p, s[:], id[:])); err != nil {
 			return err
 		}
 	}

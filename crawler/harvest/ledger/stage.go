@@ -12,16 +12,16 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// source is the record of what is harvested.
+// source is the record of a source.
 type source struct {
 	Mark     string
-	Campaign int64 // of the harvest under way; 0: the last one reached its end
+	Campaign int64 // number of the current harvest; 0 if the last one has completed
 }
 
 func sourceKey(name string) []byte { return append([]byte{tableSource}, name...) }
 
-// Begin a harvest of a source, or go on with one that was cut off, unless fresh forgets it. It gives the mark to go on
-// from, "" for the beginning.
+// Begin begins a harvest of a source or, unless fresh is true, continues an interrupted one. It returns the mark to
+// continue from, "" for the beginning.
 func (l *Ledger) Begin(ctx context.Context, name string, fresh bool, now time.Time) (mark string, err error) {
 	err = l.db.Update(ctx, func(txn *kv.Txn) error {
 		s, _, err := getRecord[source](txn, sourceKey(name))
@@ -40,7 +40,7 @@ func (l *Ledger) Begin(ctx context.Context, name string, fresh bool, now time.Ti
 	return mark, err
 }
 
-// Mark is where a harvest that is cut off from now on begins again.
+// Mark sets the mark from which an interrupted harvest continues.
 func (l *Ledger) Mark(txn *kv.Txn, name, mark string) error {
 	s, _, err := getRecord[source](txn, sourceKey(name))
 	if err != nil {
@@ -50,28 +50,28 @@ func (l *Ledger) Mark(txn *kv.Txn, name, mark string) error {
 	return setRecord(txn, sourceKey(name), s)
 }
 
-// End of a harvest that came to its end; next is where the next one begins.
+// End ends a completed harvest. The next one starts at the mark next.
 func (l *Ledger) End(txn *kv.Txn, name, next string) error {
 	return setRecord(txn, sourceKey(name), source{Mark: next})
 }
 
-// Open a portal for a source, as harvest.Keeper has it.
+// Open opens a portal for a source, as harvest.Keeper specifies.
 func (l *Ledger) Open(name, portalIRI string, whole, take bool) error {
 	record, err := l.record(idOf(portalIRI))
 	if err != nil || record.Harvest == "" || take || kindOf(record.Source) == kindOf(name) || !whole && !record.Owned {
 		return err
 	}
-	return fmt.Errorf("the portal %s %w by the harvest of %s: give this one another name (--portal), or let it take that one's place (--fresh)", portalIRI, harvest.ErrTaken, record.Source)
+	return fmt.Errorf("the portal %s %w by the harvest of %s: name this portal differently (--portal), or replace that harvest by this one (--fresh)", portalIRI, harvest.ErrTaken, record.Source)
 }
 
-// kindOf a source is its name's first word.
+// kindOf returns the kind of a source, the first word of its name.
 func kindOf(source string) string {
 	kind, _, _ := strings.Cut(source, " ")
 	return kind
 }
 
-// Stage keeps what a source's harvest under way brought of a portal. What it brought before of the same dataset is
-// replaced; of another subject, added to.
+// Stage keeps what the current harvest of a source brought of a portal. An entry about a dataset replaces an earlier
+// one of the harvest; one about another subject adds to it.
 func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.Entry) error {
 	s, _, err := getRecord[source](txn, sourceKey(name))
 	if err != nil {
@@ -89,7 +89,7 @@ func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.En
 		if e.Kept {
 			if e.Dataset == "" {
 				record.faults.add(e.Fault)
-			} else if err := keep(txn, p, record, e); err != nil {
+			} else if err := keepCurrent(txn, p, record, e); err != nil {
 				return err
 			}
 			continue
@@ -103,25 +103,25 @@ func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.En
 	return setRecord(txn, key(tablePortal, p), record)
 }
 
-// keep an entry as it is, as if the harvest had brought it.
-func keep(txn *kv.Txn, p portalID, in portal, e harvest.Entry) error {
-	id := entryID(short(nameOf(e)))
+// keepCurrent leaves an entry as it is, as if the harvest had brought it.
+func keepCurrent(txn *kv.Txn, p portalID, in portal, e harvest.Entry) error {
+	id := entryID(hash16(nameOf(e)))
 	current, known, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
 	if err != nil || !known {
 		return err
 	}
 	staged, isStaged, err := getRecord[row](txn, rowKey(tableStaged, p, id))
 	if err != nil || current.Gone || isStaged && staged.Campaign == in.Campaign {
-		return err // it is there after all, or was not listed before
+		return err // the harvest brought it, or it was not listed
 	}
 	current.Campaign = in.Campaign
 	return setRecord(txn, rowKey(tableCurrent, p, id), current)
 }
 
-// stage one entry; n is how many statements it has.
+// stage stages one entry and returns its number of statements.
 func (l *Ledger) stage(txn *kv.Txn, p portalID, in portal, e harvest.Entry) (n int, err error) {
 	r := row{Name: nameOf(e), Campaign: in.Campaign, Resources: e.Resources, Gone: e.Gone}
-	id := entryID(short(r.Name))
+	id := entryID(hash16(r.Name))
 	before, known, err := getRecord[row](txn, rowKey(tableStaged, p, id))
 	if err != nil {
 		return 0, err
@@ -146,7 +146,7 @@ func (l *Ledger) stage(txn *kv.Txn, p portalID, in portal, e harvest.Entry) (n i
 			if err := l.setContent(txn, p, id, r.Digest, raw); err != nil {
 				return 0, err
 			}
-			if err := setSaid(txn, p, id, r.foreign(in.IRI, quads)); err != nil {
+			if err := setForeign(txn, p, id, r.foreign(in.IRI, quads)); err != nil {
 				return 0, err
 			}
 		}
@@ -159,11 +159,11 @@ func (l *Ledger) stage(txn *kv.Txn, p portalID, in portal, e harvest.Entry) (n i
 	return r.Quads, setRecord(txn, rowKey(tableStaged, p, id), r)
 }
 
-// setSaid notes under which subjects an entry must be found.
-func setSaid(txn *kv.Txn, p portalID, id entryID, subjects []term.Key) error {
+// setForeign adds an entry to the index of subjects.
+func setForeign(txn *kv.Txn, p portalID, id entryID, subjects []term.Key) error {
 	for _, subject := range subjects {
-		s := short(string(subject))
-		if err := txn.Set(kv.SpaceHarvest, key(tableSaid, p, s[:], id[:]), nil); err != nil {
+		s := hash16(string(subject))
+		if err := txn.Set(kv.SpaceHarvest, key(tableForeign, p, s[:], id[:]), nil); err != nil {
 			return err
 		}
 	}

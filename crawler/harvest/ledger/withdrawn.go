@@ -12,15 +12,15 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// What the default graph says of a dataset that is withdrawn. The first three statements hold while it is; each withdrawal
-// and each return stay on record as prov:Invalidation and prov:Generation.
+// The default graph says the following of a withdrawn dataset. The first three statements are removed when it returns;
+// each withdrawal and each return stays on record as prov:Invalidation and prov:Generation.
 //
 //	dataset prov:invalidatedAtTime T ; prov:wasInvalidatedBy harvest ; adms:status <http://purl.org/adms/status/Withdrawn> ;
 //	        prov:qualifiedInvalidation [ prov:atTime T ; prov:activity harvest ] ;
 //	        prov:qualifiedGeneration   [ prov:atTime T ; prov:activity harvest ] .
 
-// remark changes the marks of a dataset whose entry is current before the commit.
-func (l *Ledger) remark(txn *triplestore.Txn, record portal, dataset string, current row, goes bool) error {
+// updateMarks updates the marks of a dataset whose entry was current before the commit.
+func (l *Ledger) updateMarks(txn *triplestore.Txn, record portal, dataset string, current row, goes bool) error {
 	switch {
 	case goes && !current.Gone:
 		if err := l.insert(txn, l.marks(dataset, row{Since: record.At, By: record.Harvest})); err != nil {
@@ -47,7 +47,7 @@ func (l *Ledger) insert(txn *triplestore.Txn, quads []term.Quad) error {
 	return nil
 }
 
-// marks of a dataset while it is withdrawn.
+// marks returns the statements that mark a withdrawn dataset.
 func (l *Ledger) marks(dataset string, r row) []term.Quad {
 	d := term.IRI(dataset)
 	return []term.Quad{
@@ -57,7 +57,7 @@ func (l *Ledger) marks(dataset string, r row) []term.Quad {
 	}
 }
 
-// event is one withdrawal or return, below the IRI of the harvest that found it.
+// event describes a withdrawal or return, whose IRI is below that of the harvest that found it.
 func (l *Ledger) event(record portal, dataset, what, property, class string) []term.Quad {
 	sum := sha256.Sum256([]byte(record.IRI + "\n" + dataset))
 	activity := l.mint.Activity(record.Harvest)
