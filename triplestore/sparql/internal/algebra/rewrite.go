@@ -1,6 +1,6 @@
 package algebra
 
-import "fmt"
+import "slices"
 
 // rewriter copies a tree, asking what becomes of its terms and triples. Nil functions keep what they would change.
 type rewriter struct {
@@ -11,52 +11,41 @@ type rewriter struct {
 }
 
 func (r rewriter) op(op Op) Op {
-	switch op := op.(type) {
-	case nil:
-		return nil
+	if _, ok := op.(Service); ok { // another endpoint is asked in the words of the query
+		return op
+	}
+	switch op := MapInputs(op, r.op).(type) {
 	case BGP:
 		return r.bgp(op)
 	case PathPattern:
 		return PathPattern{S: r.node(op.S), Path: r.path(op.Path), O: r.node(op.O)}
-	case Join:
-		return Join{r.op(op.L), r.op(op.R)}
 	case LeftJoin:
-		return LeftJoin{L: r.op(op.L), R: r.op(op.R), Cond: r.expr(op.Cond)}
-	case Minus:
-		return Minus{r.op(op.L), r.op(op.R)}
-	case Union:
-		return Union{r.op(op.L), r.op(op.R)}
+		op.Cond = r.expr(op.Cond)
+		return op
 	case Filter:
-		return Filter{In: r.op(op.In), Cond: r.expr(op.Cond)}
+		op.Cond = r.expr(op.Cond)
+		return op
 	case Graph:
-		return Graph{Name: r.node(op.Name), In: r.op(op.In)}
+		op.Name = r.node(op.Name)
+		return op
 	case Extend:
-		return Extend{In: r.op(op.In), Var: op.Var, Expr: r.expr(op.Expr)}
+		op.Expr = r.expr(op.Expr)
+		return op
 	case Group:
-		aggs := make([]Aggregate, len(op.Aggs))
+		op.Aggs = slices.Clone(op.Aggs)
 		for i, a := range op.Aggs {
-			a.Expr = r.expr(a.Expr)
-			aggs[i] = a
+			op.Aggs[i].Expr = r.expr(a.Expr)
 		}
-		return Group{In: r.op(op.In), By: op.By, Aggs: aggs}
+		return op
 	case OrderBy:
-		keys := make([]OrderKey, len(op.Keys))
+		op.Keys = slices.Clone(op.Keys)
 		for i, k := range op.Keys {
-			keys[i] = OrderKey{Expr: r.expr(k.Expr), Desc: k.Desc}
+			op.Keys[i].Expr = r.expr(k.Expr)
 		}
-		return OrderBy{In: r.op(op.In), Keys: keys}
-	case Project:
-		return Project{In: r.op(op.In), Vars: op.Vars}
-	case Distinct:
-		return Distinct{r.op(op.In)}
-	case Reduced:
-		return Reduced{r.op(op.In)}
-	case Slice:
-		return Slice{In: r.op(op.In), Offset: op.Offset, Limit: op.Limit}
-	case Values, Service: // data is data; another endpoint is asked in the words of the query
+		return op
+	default:
 		return op
 	}
-	panic(fmt.Sprintf("algebra: rewrite of %T", op))
 }
 
 func (r rewriter) bgp(b BGP) Op {
@@ -79,27 +68,14 @@ func (r rewriter) nodes(t TriplePattern) TriplePattern {
 }
 
 func (r rewriter) expr(e Expr) Expr {
-	switch e := e.(type) {
-	case nil:
-		return nil
-	case VarExpr:
-		return e
+	switch e := MapOperands(e, r.expr).(type) {
 	case ConstExpr:
 		return ConstExpr{r.node(Node{Term: e.Term}).Term}
 	case Call:
-		return r.call(Call{Func: e.Func, Args: r.exprs(e.Args)})
-	case In:
-		return In{Not: e.Not, Expr: r.expr(e.Expr), List: r.exprs(e.List)}
+		return r.call(e)
 	case Exists:
 		return Exists{Not: e.Not, In: r.op(e.In)}
+	default:
+		return e
 	}
-	panic(fmt.Sprintf("algebra: rewrite of %T", e))
-}
-
-func (r rewriter) exprs(list []Expr) []Expr {
-	out := make([]Expr, len(list))
-	for i, e := range list {
-		out[i] = r.expr(e)
-	}
-	return out
 }

@@ -32,7 +32,7 @@ func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
 		return nil, &UnknownAggregateError{a.Func}
 	}
 	if a.Arg != nil {
-		if len(a.Arg.Slots) == 1 && plan.IsVar(*a.Arg) {
+		if len(a.Arg.Slots) == 1 && a.Arg.IsVar() {
 			g.col = index(cols, a.Arg.Slots[0])
 		}
 		if g.col < 0 {

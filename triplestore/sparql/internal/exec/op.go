@@ -88,11 +88,11 @@ func (q *query) openNode(n plan.Node) (op, error) {
 	case *plan.Parallel:
 		return q.openParallel(n)
 	}
-	in, err := q.open(n.Inputs()[0]) // the rest have one input
+	in, err := q.open(plan.Inputs(n)[0]) // the rest have one input
 	if err != nil {
 		return nil, err
 	}
-	cols := n.Inputs()[0].Info().Cols
+	cols := plan.Inputs(n)[0].Info().Cols
 	var o op
 	switch n := n.(type) {
 	case *plan.BindJoin:

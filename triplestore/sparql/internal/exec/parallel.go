@@ -72,7 +72,7 @@ func (p *parallel) open() (err error) {
 	if p.src, err = p.q.fork(p.ctx).open(p.node.Source); err != nil {
 		return err
 	}
-	for x := p.node.In; x != p.node.Source; x = x.Inputs()[0] {
+	for x := p.node.In; x != p.node.Source; x = plan.Inputs(x)[0] {
 		if h, ok := x.(*plan.HashJoin); ok {
 			if p.sides[h], err = p.q.fork(p.ctx).openSide(h); err != nil {
 				delete(p.sides, h)

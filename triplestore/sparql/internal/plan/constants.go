@@ -130,31 +130,10 @@ func replaceVar(e Expr, name algebra.Var, slot int, with algebra.Expr) Expr {
 	}
 	var walk func(algebra.Expr) algebra.Expr
 	walk = func(x algebra.Expr) algebra.Expr {
-		switch x := x.(type) {
-		case algebra.VarExpr:
-			if x.Var == name {
-				return with
-			}
-		case algebra.Call:
-			args := make([]algebra.Expr, len(x.Args))
-			for i, a := range x.Args {
-				args[i] = walk(a)
-			}
-			return algebra.Call{Func: x.Func, Args: args}
-		case algebra.In:
-			list := make([]algebra.Expr, len(x.List))
-			for i, a := range x.List {
-				list[i] = walk(a)
-			}
-			return algebra.In{Not: x.Not, Expr: walk(x.Expr), List: list}
+		if v, ok := x.(algebra.VarExpr); ok && v.Var == name {
+			return with
 		}
-		return x
+		return algebra.MapOperands(x, walk)
 	}
-	out := Expr{Expr: walk(e.Expr)}
-	for _, s := range e.Slots {
-		if s != slot {
-			out.Slots = append(out.Slots, s)
-		}
-	}
-	return out
+	return Expr{Expr: walk(e.Expr), Slots: without(e.Slots, slot)}
 }

@@ -2,8 +2,6 @@ package plan
 
 import "odarchive/triplestore/term"
 
-func orderOf(i int) term.Order { return term.Order(i) }
-
 // countsFromIndex finds Group(Scan) whose aggregates all count rows (COUNT(*), or COUNT of a variable that the scan
 // always binds) and whose keys are none, or one position that an order has right after the constants.
 func countsFromIndex(b *builder, root Node) Node {
@@ -45,9 +43,7 @@ func countsFromIndex(b *builder, root Node) Node {
 		}
 		for o := range b.orders {
 			if b.orders[o] && firstAfterConstants(s.Pos, o) == c.By {
-				at := s.Pos
-				at[c.By] = Pos{ID: 1, Slot: -1}
-				c.Order = orderOf(o)
+				c.Order = term.Order(o)
 				c.Sorted = g.By
 				c.Cost = g.Rows * costSeek * 2
 				return c
@@ -70,5 +66,5 @@ func firstAfterConstants(pos [4]Pos, o int) int {
 }
 
 func boundVar(b *builder, e Expr, s *Scan) bool {
-	return len(e.Slots) == 1 && IsVar(e) && s.Sure.Has(e.Slots[0])
+	return len(e.Slots) == 1 && e.IsVar() && s.Sure.Has(e.Slots[0])
 }

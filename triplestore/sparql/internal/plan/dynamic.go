@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // table holds the plans worth keeping for each set of factors: the cheapest, and the cheapest of each order.
@@ -13,9 +14,11 @@ type table struct {
 	plans    map[uint][]Node
 	rows     map[uint]float64
 	distinct map[uint]map[int]float64
-	covered  map[uint]Set // slots of each set of factors
-	sure     map[uint]Set // those it surely binds
+	slots    map[uint]slotSets
 }
+
+// slotSets are the slots that a set of factors binds, and those it binds in every row.
+type slotSets struct{ covered, sure Set }
 
 // The greedy plan comes first: nothing that already costs clearly more than all of it is looked at further, which leaves
 // next to nothing of a query that is about a few rows.
@@ -27,10 +30,9 @@ func (b *builder) dynamic(g *group) Node {
 		quick = b.greedy(g)
 		bound = quick.Info().Cost*1.2 + 1000
 	}
-	t := &table{b: b, g: g, bound: bound, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, covered: map[uint]Set{}, sure: map[uint]Set{}}
+	t := &table{b: b, g: g, bound: bound, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, slots: map[uint]slotSets{}}
 	for i := range g.factors {
 		mask := uint(1) << i
-		t.covered[mask] = g.factors[i].cols
 		for _, leaf := range b.leaves(&g.factors[i], g.filters) {
 			t.rows[mask] = leaf.Info().Rows
 			if leaf.Info().Cost <= bound {
@@ -79,7 +81,7 @@ func (t *table) fill(mask uint, bushy, connected bool) (any bool) {
 			continue
 		}
 		single := bits.OnesCount(rest) == 1
-		if connected && t.coveredBy(sub).And(t.coveredBy(rest)).Empty() {
+		if connected && t.slotsOf(sub).covered.And(t.slotsOf(rest).covered).Empty() {
 			continue
 		}
 		any = true
@@ -98,38 +100,23 @@ func (t *table) fill(mask uint, bushy, connected bool) (any bool) {
 	return any
 }
 
-func (t *table) coveredBy(mask uint) Set {
-	if s, ok := t.covered[mask]; ok {
-		return s
-	}
-	var s Set
-	for i := range t.g.factors {
-		if mask>>i&1 != 0 {
-			s = s.Or(t.g.factors[i].cols)
+// slotsOf returns the slots of a set of factors, and those it surely binds.
+func (t *table) slotsOf(mask uint) slotSets {
+	s, ok := t.slots[mask]
+	if !ok {
+		for i, f := range t.g.factors {
+			if mask>>i&1 != 0 {
+				s.covered, s.sure = s.covered.Or(f.cols), s.sure.Or(f.sure)
+			}
 		}
+		t.slots[mask] = s
 	}
-	t.covered[mask] = s
-	return s
-}
-
-// sureOf are the slots that a set of factors surely binds.
-func (t *table) sureOf(mask uint) Set {
-	if s, ok := t.sure[mask]; ok {
-		return s
-	}
-	var s Set
-	for i := range t.g.factors {
-		if mask>>i&1 != 0 {
-			s = s.Or(t.g.factors[i].sure)
-		}
-	}
-	t.sure[mask] = s
 	return s
 }
 
 func (t *table) joinSets(mask, sub, rest uint, f *factor) {
 	b := t.b
-	c := &joiner{b: b, filters: b.newlyCovered(t.g.filters, t.sureOf(sub), t.sureOf(rest))}
+	c := &joiner{b: b, filters: b.newlyCovered(t.g.filters, t.slotsOf(sub).sure, t.slotsOf(rest).sure)}
 	c.rows, c.distinct = -1, t.distinct[mask]
 	if rows, ok := t.rows[mask]; ok {
 		c.rows = rows // one estimate for a set, whatever its tree
@@ -166,45 +153,30 @@ func (t *table) wants(mask uint, cost float64, sorted []int) bool {
 	if cost > t.bound {
 		return false
 	}
-	for _, o := range t.plans[mask] {
+	return !slices.ContainsFunc(t.plans[mask], func(o Node) bool {
 		q := o.Info()
-		if q.Cost <= cost && (len(sorted) == 0 || samePrefix(sorted, q.Sorted)) {
-			return false
-		}
-	}
-	return true
+		return beats(q.Cost, q.Sorted, cost, sorted)
+	})
 }
 
 // keep adds a plan unless another is cheaper and as well sorted.
 func (t *table) keep(mask uint, n Node) {
 	p := n.Info()
-	list := t.plans[mask]
-	for _, o := range list {
-		q := o.Info()
-		if q.Cost <= p.Cost && (len(p.Sorted) == 0 || samePrefix(p.Sorted, q.Sorted)) {
+	for _, o := range t.plans[mask] {
+		if q := o.Info(); beats(q.Cost, q.Sorted, p.Cost, p.Sorted) {
 			return
 		}
 	}
-	kept := list[:0:0]
-	for _, o := range list {
+	kept := slices.DeleteFunc(t.plans[mask], func(o Node) bool {
 		q := o.Info()
-		if !(p.Cost <= q.Cost && (len(q.Sorted) == 0 || samePrefix(q.Sorted, p.Sorted))) {
-			kept = append(kept, o)
-		}
-	}
+		return beats(p.Cost, p.Sorted, q.Cost, q.Sorted)
+	})
 	t.plans[mask] = append(kept, n)
 }
 
-// samePrefix tells whether being sorted by have is as good as being sorted by want (two slots deep).
-func samePrefix(want, have []int) bool {
-	n := min(len(want), 2)
-	if len(have) < n {
-		return false
-	}
-	for i := range n {
-		if want[i] != have[i] {
-			return false
-		}
-	}
-	return true
+// beats reports whether a plan of cost and order makes another pointless: it costs no more and is sorted as well, of
+// which the first two slots count.
+func beats(cost float64, sorted []int, otherCost float64, otherSorted []int) bool {
+	n := min(len(otherSorted), 2)
+	return cost <= otherCost && len(sorted) >= n && slices.Equal(otherSorted[:n], sorted[:n])
 }

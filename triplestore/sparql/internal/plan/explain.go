@@ -22,7 +22,7 @@ func (p *Plan) Explain(measured map[int]Measured) string {
 	var walk func(n Node, depth int)
 	walk = func(n Node, depth int) {
 		pr := n.Info()
-		line := strings.Repeat("  ", depth) + p.Label(n)
+		line := strings.Repeat("  ", depth) + n.label(p)
 		if len(pr.Sorted) > 0 {
 			line += " sorted=" + p.slots(pr.Sorted)
 		}
@@ -31,7 +31,7 @@ func (p *Plan) Explain(measured map[int]Measured) string {
 			line += fmt.Sprintf(" rows=%d time=%.2fms", m.Rows, float64(m.Nanos)/1e6)
 		}
 		b.WriteString(line + "\n")
-		for _, in := range n.Inputs() {
+		for _, in := range Inputs(n) {
 			walk(in, depth+1)
 		}
 	}
@@ -51,151 +51,6 @@ func short(f float64) string {
 		return fmt.Sprintf("%.0f", f)
 	}
 	return fmt.Sprintf("%.3g", f)
-}
-
-// Label is one operator of the printed plan.
-func (p *Plan) Label(n Node) string {
-	switch n := n.(type) {
-	case *Unit:
-		return "Unit"
-	case *Nothing:
-		return "Nothing"
-	case *Scan:
-		return p.scanLabel(n)
-	case *MergeJoin:
-		return "Merge" + n.Kind.String() + "Join on " + p.slots(n.Keys)
-	case *HashJoin:
-		s := "Hash" + n.Kind.String() + "Join"
-		if len(n.Keys) == 0 && len(n.Maybe) == 0 {
-			s = "Cross" + n.Kind.String() + "Join"
-		}
-		if len(n.Keys) > 0 {
-			s += " on " + p.slots(n.Keys)
-		}
-		if len(n.Maybe) > 0 {
-			s += " compatible " + p.slots(n.Maybe)
-		}
-		if n.Cond != nil {
-			s += " if " + p.expr(n.Cond.Expr)
-		}
-		return s
-	case *BindJoin:
-		return "Bind" + n.Kind.String() + "Join on " + p.slots(n.Keys) + " → " + p.scanLabel(n.R)
-	case *Lateral:
-		return "Lateral" + n.Kind.String() + "Join by " + p.slots(without(n.Seed.Cols, n.Seed.RowNr))
-	case *Seed:
-		return "Seed"
-	case *PathScan:
-		return "Path " + p.pos(n.From) + " " + p.path(n.Path) + " " + p.pos(n.To)
-	case *PathJoin:
-		return "PathJoin " + p.pos(n.From) + " " + p.path(n.Path) + " " + p.pos(n.To)
-	case *Filter:
-		var list []string
-		for _, c := range n.Conds {
-			list = append(list, p.expr(c.Expr))
-		}
-		return "Filter " + strings.Join(list, " && ")
-	case *Extend:
-		var list []string
-		for i, e := range n.Exprs {
-			list = append(list, "?"+string(p.Vars[n.Slots[i]])+" := "+p.expr(e.Expr))
-		}
-		return "Extend " + strings.Join(list, ", ")
-	case *Rename:
-		return "Rename " + p.slots(n.From) + " to " + p.slots(n.To)
-	case *Union:
-		return "Union"
-	case *Values:
-		return fmt.Sprintf("Values %s (%d)", p.slots(n.Cols), len(n.Rows))
-	case *Graphs:
-		return "Graphs " + p.slots([]int{n.Slot})
-	case *Group:
-		return p.groupLabel(n)
-	case *Sort:
-		var list []string
-		for _, k := range n.Keys {
-			s := p.expr(k.Expr.Expr)
-			if k.Desc {
-				s = "desc(" + s + ")"
-			}
-			list = append(list, s)
-		}
-		s := "Sort by " + strings.Join(list, ", ")
-		if n.Limit >= 0 {
-			s = fmt.Sprintf("Top %d by %s", n.Limit, strings.Join(list, ", "))
-		}
-		return s
-	case *Project:
-		return "Project " + p.slots(n.Cols)
-	case *Distinct:
-		if n.Streaming {
-			return "Distinct of neighbours"
-		}
-		return "Distinct"
-	case *Slice:
-		s := "Slice"
-		if n.Offset > 0 {
-			s += fmt.Sprintf(" offset %d", n.Offset)
-		}
-		if n.Limit >= 0 {
-			s += fmt.Sprintf(" limit %d", n.Limit)
-		}
-		return s
-	case *Counts:
-		s := "Counts " + p.triple(n.Pos)
-		if n.By >= 0 {
-			s += " by " + p.pos(n.Pos[n.By])
-		}
-		return s
-	case *Service:
-		return "Service " + p.pos(n.Name)
-	case *Parallel:
-		s := fmt.Sprintf("Parallel %d", n.Workers)
-		if n.Terms {
-			s += " with terms"
-		}
-		return s
-	case *Substitute:
-		return "Substitute" + n.Kind.String()
-	}
-	return fmt.Sprintf("%T", n)
-}
-
-func (p *Plan) groupLabel(n *Group) string {
-	s := "Group"
-	if len(n.By) > 0 {
-		s += " by " + p.slots(n.By)
-	}
-	if n.Streaming {
-		s += " of neighbours"
-	}
-	var list []string
-	for _, a := range n.Aggs {
-		arg := "*"
-		if a.Arg != nil {
-			arg = p.expr(a.Arg.Expr)
-		}
-		if a.Distinct {
-			arg = "distinct " + arg
-		}
-		list = append(list, a.Func+"("+arg+")")
-	}
-	if len(list) > 0 {
-		s += ": " + strings.Join(list, ", ")
-	}
-	return s
-}
-
-func (p *Plan) scanLabel(n *Scan) string {
-	s := "Scan "
-	if n.OneEach {
-		s = "LooseScan "
-	}
-	s += n.Order.String() + " " + p.triple(n.Pos)
-	if n.Ranges != nil {
-		s += fmt.Sprintf(" in %d ranges", len(n.Ranges))
-	}
-	return s
 }
 
 func (p *Plan) triple(pos [4]Pos) string {

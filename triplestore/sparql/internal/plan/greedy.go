@@ -1,7 +1,8 @@
 package plan
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 )
 
 // greedy joins the cheapest pair of leaves first and then, step by step, what is cheapest to add.
@@ -13,14 +14,14 @@ func (b *builder) greedy(g *group) Node {
 		left = append(left, i)
 	}
 	if !b.opts.NoReorder {
-		sort.SliceStable(left, func(x, y int) bool { return leafRows(leaves[left[x]]) < leafRows(leaves[left[y]]) })
+		slices.SortStableFunc(left, func(x, y int) int { return cmp.Compare(leafRows(leaves[x]), leafRows(leaves[y])) })
 	}
 	start := 0
 	for start < len(left)-1 && len(leaves[left[start]]) == 0 {
 		start++
 	}
 	cur := cheapest(leaves[left[start]])
-	left = append(left[:start:start], left[start+1:]...)
+	left = slices.Delete(left, start, start+1)
 	for len(left) > 0 {
 		var best Node
 		at := -1
@@ -55,7 +56,7 @@ func (b *builder) greedy(g *group) Node {
 			}
 		}
 		cur = best
-		left = append(left[:at:at], left[at+1:]...)
+		left = slices.Delete(left, at, at+1)
 	}
 	return cur
 }

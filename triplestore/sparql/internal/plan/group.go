@@ -190,12 +190,6 @@ func groupOf(n Node) *group {
 	return &group{factors: []factor{nodeFactor(n)}}
 }
 
-func deepVars(e algebra.Expr) []algebra.Var {
-	c := varCollector{seen: map[algebra.Var]bool{}}
-	c.deepExpr(e)
-	return c.list
-}
-
 func (b *builder) slots(sc scope, vars []algebra.Var) (s Set) {
 	for _, v := range vars {
 		s = s.With(b.slot(sc, v))

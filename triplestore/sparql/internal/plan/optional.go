@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
@@ -248,14 +250,9 @@ func newSeed(lp *Props, seeds Set, nr int) *Seed {
 	return seed
 }
 
+// without returns cols without slot.
 func without(cols []int, slot int) []int {
-	var out []int
-	for _, c := range cols {
-		if c != slot {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(cols), func(c int) bool { return c == slot })
 }
 
 func addMark(p *Props, kind JoinKind, mark int) {

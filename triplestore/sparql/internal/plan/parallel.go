@@ -1,6 +1,10 @@
 package plan
 
-import "odarchive/triplestore/sparql/internal/algebra"
+import (
+	"slices"
+
+	"odarchive/triplestore/sparql/internal/algebra"
+)
 
 // parallelFrom is the estimated work, in nanoseconds, from which operators are run on several processors. A run calls
 // for help only after its first rows, so that a wrong estimate costs little either way.
@@ -109,57 +113,18 @@ func (b *builder) parallelTerms(root Node) Node {
 
 // repeatable tells whether the expressions of a plan have the same value for equal rows, in whatever order they come.
 func repeatable(n Node) bool {
-	var exprs []Expr
-	switch n := n.(type) {
-	case *Filter:
-		exprs = n.Conds
-	case *Extend:
-		exprs = n.Exprs
-	case *HashJoin:
-		if n.Cond != nil {
-			exprs = []Expr{*n.Cond}
-		}
-	case *Sort:
-		for _, k := range n.Keys {
-			exprs = append(exprs, k.Expr)
-		}
-	case *Group:
-		for _, a := range n.Aggs {
-			if a.Arg != nil {
-				exprs = append(exprs, *a.Arg)
-			}
-		}
-	}
-	for _, e := range exprs {
-		if random(e.Expr) {
-			return false
-		}
-	}
-	for _, in := range n.Inputs() {
-		if !repeatable(in) {
-			return false
-		}
-	}
-	return true
+	random := func(e Expr) bool { return random(e.Expr) }
+	once := func(in Node) bool { return !repeatable(in) }
+	return !slices.ContainsFunc(n.exprs(), random) && !slices.ContainsFunc(Inputs(n), once)
 }
 
 // random tells whether an expression calls a function that makes something new each time.
 func random(e algebra.Expr) bool {
-	var args []algebra.Expr
-	switch e := e.(type) {
-	case algebra.Call:
-		switch e.Func {
+	if c, ok := e.(algebra.Call); ok {
+		switch c.Func {
 		case "RAND", "UUID", "STRUUID", "BNODE":
 			return true
 		}
-		args = e.Args
-	case algebra.In:
-		args = append(append(args, e.Expr), e.List...)
 	}
-	for _, a := range args {
-		if random(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(algebra.Operands(e), random)
 }

@@ -7,6 +7,32 @@ import (
 	"odarchive/triplestore/term"
 )
 
+// Path is a property path over ids.
+type Path interface{ path() }
+
+type (
+	// Step follows one predicate; ID 0 is a predicate that no quad has.
+	Step    struct{ ID term.ID }
+	Inverse struct{ Path Path }
+	Seq     struct{ L, R Path }
+	Alt     struct{ L, R Path }
+	// Many repeats: Min 0 or 1 times at least, once at most where Once.
+	Many struct {
+		Path Path
+		Min  int
+		Once bool
+	}
+	// Not follows every predicate but those listed, forwards and backwards as far as the lists are not nil.
+	Not struct{ Forward, Backward []term.ID }
+)
+
+func (Step) path()    {}
+func (Inverse) path() {}
+func (Seq) path()     {}
+func (Alt) path()     {}
+func (Many) path()    {}
+func (Not) path()     {}
+
 // path flattens a property path: sequences become joins, single predicates patterns; what repeats, branches or negates
 // is evaluated as a path (§18.4).
 func (b *builder) path(op algebra.PathPattern, sc scope) (*group, error) {

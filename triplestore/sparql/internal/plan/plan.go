@@ -10,6 +10,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
@@ -157,11 +158,11 @@ func (b *builder) graphs(iris []string) ([]term.ID, error) {
 // finish runs the rules over the tree and numbers its nodes.
 func (b *builder) finish(root Node) (*Plan, error) {
 	for _, r := range rules {
-		if !b.disabled(r.name) {
+		if !b.disabled(r.Name) {
 			root = r.apply(b, root)
 		}
 	}
-	prune(root, setOf(b.plan.Out...))
+	root.prune(setOf(b.plan.Out...))
 	root = rewrite(root, func(n Node) Node {
 		if x, ok := n.(*Extend); ok && len(x.Slots) == 0 {
 			return x.In
@@ -177,7 +178,7 @@ func (b *builder) finish(root Node) (*Plan, error) {
 	number = func(x Node) {
 		n++
 		x.Info().Nr = n
-		for _, in := range x.Inputs() {
+		for _, in := range Inputs(x) {
 			number(in)
 		}
 	}
@@ -193,14 +194,7 @@ func (b *builder) check() error {
 	return b.opts.Check()
 }
 
-func (b *builder) disabled(rule string) bool {
-	for _, w := range b.opts.Without {
-		if w == rule {
-			return true
-		}
-	}
-	return false
-}
+func (b *builder) disabled(rule string) bool { return slices.Contains(b.opts.Without, rule) }
 
 // Slot is the slot of a variable of the plan; -1 if it has none.
 func (p *Plan) Slot(v algebra.Var) int {

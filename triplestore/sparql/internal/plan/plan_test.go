@@ -124,14 +124,14 @@ func TestEveryRuleChangesSomePlan(t *testing.T) {
 				t.Fatal(err)
 			}
 			with, err1 := plan.OptimiseQuery(q, ds, plan.Options{})
-			without, err2 := plan.OptimiseQuery(q, ds, plan.Options{Without: []string{r.Name()}})
+			without, err2 := plan.OptimiseQuery(q, ds, plan.Options{Without: []string{r.Name}})
 			if err1 != nil || err2 != nil {
 				t.Fatal(err1, err2)
 			}
 			changed = changed || with.Explain(nil) != without.Explain(nil)
 		}
-		if !changed || r.About() == "" {
-			t.Errorf("no plan in testdata shows what the rule %q does", r.Name())
+		if !changed || r.About == "" {
+			t.Errorf("no plan in testdata shows what the rule %q does", r.Name)
 		}
 	}
 }

@@ -14,23 +14,10 @@ func (b *builder) rename(e algebra.Expr, sc scope) Expr {
 }
 
 func (b *builder) renamed(e algebra.Expr, sc scope) algebra.Expr {
-	switch e := e.(type) {
-	case algebra.VarExpr:
-		return algebra.VarExpr{Var: b.plan.Vars[b.slot(sc, e.Var)]}
-	case algebra.Call:
-		args := make([]algebra.Expr, len(e.Args))
-		for i, a := range e.Args {
-			args[i] = b.renamed(a, sc)
-		}
-		return algebra.Call{Func: e.Func, Args: args}
-	case algebra.In:
-		list := make([]algebra.Expr, len(e.List))
-		for i, a := range e.List {
-			list[i] = b.renamed(a, sc)
-		}
-		return algebra.In{Not: e.Not, Expr: b.renamed(e.Expr, sc), List: list}
+	if v, ok := e.(algebra.VarExpr); ok {
+		return algebra.VarExpr{Var: b.plan.Vars[b.slot(sc, v.Var)]}
 	}
-	return e
+	return algebra.MapOperands(e, func(x algebra.Expr) algebra.Expr { return b.renamed(x, sc) })
 }
 
 // wantedOrder are the slots by which the first join among the posts would like its input sorted; without one, what comes
@@ -167,28 +154,11 @@ func replaceFirstExists(e, with algebra.Expr) algebra.Expr {
 	done := false
 	var walk func(algebra.Expr) algebra.Expr
 	walk = func(e algebra.Expr) algebra.Expr {
-		if done {
-			return e
-		}
-		switch e := e.(type) {
-		case algebra.Exists:
+		if _, ok := e.(algebra.Exists); ok && !done {
 			done = true
 			return with
-		case algebra.Call:
-			args := make([]algebra.Expr, len(e.Args))
-			for i, a := range e.Args {
-				args[i] = walk(a)
-			}
-			return algebra.Call{Func: e.Func, Args: args}
-		case algebra.In:
-			first := walk(e.Expr)
-			list := make([]algebra.Expr, len(e.List))
-			for i, a := range e.List {
-				list[i] = walk(a)
-			}
-			return algebra.In{Not: e.Not, Expr: first, List: list}
 		}
-		return e
+		return algebra.MapOperands(e, walk)
 	}
 	return walk(e)
 }

@@ -1,15 +1,17 @@
 package plan
 
+import (
+	"slices"
+
+	"odarchive/triplestore/term"
+)
+
 // Rule is a rewrite of a finished plan that keeps its answer.
 type Rule struct {
-	name  string
-	about string
+	Name  string // as in Options.Without
+	About string // what the rule does, in one line
 	apply func(b *builder, n Node) Node
 }
-
-// Name of the rule, as Options.Without takes it, and a line on what it does.
-func (r Rule) Name() string  { return r.name }
-func (r Rule) About() string { return r.about }
 
 // rules run one after the other, each over the whole tree. "constants" is applied earlier, when joins are ordered.
 var rules = []Rule{
@@ -20,50 +22,7 @@ var rules = []Rule{
 }
 
 // Rules lists the rewrites in the order they run.
-func Rules() []Rule { return append([]Rule(nil), rules...) }
-
-// rewrite applies f to every node, inputs first.
-func rewrite(n Node, f func(Node) Node) Node {
-	switch n := n.(type) {
-	case *MergeJoin:
-		n.L, n.R = rewrite(n.L, f), rewrite(n.R, f)
-	case *HashJoin:
-		n.L, n.R = rewrite(n.L, f), rewrite(n.R, f)
-	case *BindJoin:
-		n.L = rewrite(n.L, f)
-	case *Lateral:
-		n.L, n.R = rewrite(n.L, f), rewrite(n.R, f)
-	case *PathJoin:
-		n.L = rewrite(n.L, f)
-	case *Filter:
-		n.In = rewrite(n.In, f)
-	case *Extend:
-		n.In = rewrite(n.In, f)
-	case *Rename:
-		n.In = rewrite(n.In, f)
-	case *Union:
-		for i := range n.Branches {
-			n.Branches[i] = rewrite(n.Branches[i], f)
-		}
-	case *Group:
-		n.In = rewrite(n.In, f)
-	case *Sort:
-		n.In = rewrite(n.In, f)
-	case *Project:
-		n.In = rewrite(n.In, f)
-	case *Distinct:
-		n.In = rewrite(n.In, f)
-	case *Slice:
-		n.In = rewrite(n.In, f)
-	case *Substitute:
-		n.L = rewrite(n.L, f)
-	case *Service:
-		if n.L != nil {
-			n.L = rewrite(n.L, f)
-		}
-	}
-	return f(n)
-}
+func Rules() []Rule { return slices.Clone(rules) }
 
 // topK finds Slice(Project*(Sort)).
 func topK(b *builder, root Node) Node {
@@ -164,7 +123,7 @@ func loose(s *Scan, o int, want Set) *Scan {
 		return nil
 	}
 	n := *s
-	n.Order = orderOf(o)
+	n.Order = term.Order(o)
 	n.Cols = want.List()
 	n.Sure = want
 	n.OneEach = true

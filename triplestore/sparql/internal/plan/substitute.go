@@ -64,7 +64,10 @@ func (s substituter) triple(t algebra.TriplePattern) algebra.TriplePattern {
 }
 
 func (s substituter) op(op algebra.Op) algebra.Op {
-	switch op := op.(type) {
+	if hidesVars(op) {
+		return s.join(op)
+	}
+	switch op := algebra.MapInputs(op, s.op).(type) {
 	case algebra.BGP:
 		var out algebra.BGP
 		for _, t := range op.Patterns {
@@ -73,34 +76,28 @@ func (s substituter) op(op algebra.Op) algebra.Op {
 		return out
 	case algebra.PathPattern:
 		return algebra.PathPattern{S: s.node(op.S), Path: op.Path, O: s.node(op.O)}
-	case algebra.Join:
-		return algebra.Join{L: s.op(op.L), R: s.op(op.R)}
 	case algebra.LeftJoin:
-		return algebra.LeftJoin{L: s.op(op.L), R: s.op(op.R), Cond: s.expr(op.Cond)}
-	case algebra.Minus:
-		return algebra.Minus{L: s.op(op.L), R: s.op(op.R)}
-	case algebra.Union:
-		return algebra.Union{L: s.op(op.L), R: s.op(op.R)}
+		op.Cond = s.expr(op.Cond)
+		return op
 	case algebra.Filter:
-		return algebra.Filter{In: s.op(op.In), Cond: s.expr(op.Cond)}
+		op.Cond = s.expr(op.Cond)
+		return op
 	case algebra.Graph:
-		return algebra.Graph{Name: s.node(op.Name), In: s.op(op.In)}
+		op.Name = s.node(op.Name)
+		return op
 	case algebra.Extend:
-		return algebra.Extend{In: s.op(op.In), Var: op.Var, Expr: s.expr(op.Expr)}
-	case algebra.OrderBy:
-		return algebra.OrderBy{In: s.op(op.In), Keys: op.Keys}
-	case algebra.Distinct:
-		return algebra.Distinct{In: s.op(op.In)}
-	case algebra.Reduced:
-		return algebra.Reduced{In: s.op(op.In)}
-	case algebra.Slice:
-		return algebra.Slice{In: s.op(op.In), Offset: op.Offset, Limit: op.Limit}
+		op.Expr = s.expr(op.Expr)
+		return op
+	default:
+		return op
 	}
-	// Subqueries, inline data, services and groups keep their variables: their values join with the bindings.
-	vars := Vars(op)
+}
+
+// join keeps the variables of subqueries, inline data, services and groups; their values join with the bindings.
+func (s substituter) join(op algebra.Op) algebra.Op {
 	var row []term.Key
 	var names []algebra.Var
-	for _, v := range vars {
+	for _, v := range Vars(op) {
 		if k, ok := s[v]; ok {
 			names, row = append(names, v), append(row, k)
 		}
@@ -125,19 +122,8 @@ func (s substituter) expr(e algebra.Expr) algebra.Expr {
 				}
 			}
 		}
-		args := make([]algebra.Expr, len(e.Args))
-		for i, a := range e.Args {
-			args[i] = s.expr(a)
-		}
-		return algebra.Call{Func: e.Func, Args: args}
-	case algebra.In:
-		list := make([]algebra.Expr, len(e.List))
-		for i, a := range e.List {
-			list[i] = s.expr(a)
-		}
-		return algebra.In{Not: e.Not, Expr: s.expr(e.Expr), List: list}
 	case algebra.Exists:
 		return algebra.Exists{Not: e.Not, In: s.op(e.In)}
 	}
-	return e
+	return algebra.MapOperands(e, s.expr)
 }

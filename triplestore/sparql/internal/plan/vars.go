@@ -52,19 +52,8 @@ func (c *varCollector) op(op algebra.Op) {
 	case algebra.PathPattern:
 		c.node(op.S)
 		c.node(op.O)
-	case algebra.Join:
-		c.op(op.L)
-		c.op(op.R)
-	case algebra.LeftJoin:
-		c.op(op.L)
-		c.op(op.R)
 	case algebra.Minus:
 		c.op(op.L)
-	case algebra.Union:
-		c.op(op.L)
-		c.op(op.R)
-	case algebra.Filter:
-		c.op(op.In)
 	case algebra.Graph:
 		c.node(op.Name)
 		c.op(op.In)
@@ -76,42 +65,31 @@ func (c *varCollector) op(op algebra.Op) {
 		for _, a := range op.Aggs {
 			c.add(a.Var)
 		}
-	case algebra.OrderBy:
-		c.op(op.In)
 	case algebra.Project:
 		c.add(op.Vars...)
-	case algebra.Distinct:
-		c.op(op.In)
-	case algebra.Reduced:
-		c.op(op.In)
-	case algebra.Slice:
-		c.op(op.In)
 	case algebra.Values:
 		c.add(op.Vars...)
 	case algebra.Service:
 		c.node(op.Name)
 		c.op(op.In)
+	default:
+		for _, in := range algebra.Inputs(op) {
+			c.op(in)
+		}
 	}
 }
 
 func (c *varCollector) expr(e algebra.Expr) {
-	switch e := e.(type) {
-	case algebra.VarExpr:
-		c.add(e.Var)
-	case algebra.Call:
-		for _, a := range e.Args {
-			c.expr(a)
-		}
-	case algebra.In:
-		c.expr(e.Expr)
-		for _, a := range e.List {
-			c.expr(a)
-		}
+	if v, ok := e.(algebra.VarExpr); ok {
+		c.add(v.Var)
+	}
+	for _, x := range algebra.Operands(e) {
+		c.expr(x)
 	}
 }
 
-// mentioned lists every variable that occurs anywhere in a pattern, in filters and EXISTS too: what a
-// substitution could reach (§18.6). Variables that a subquery does not project are its own.
+// mentioned returns every variable that a substitution of bindings could reach in a pattern (§18.6): those of filters
+// and of EXISTS too, but of a subquery only those it projects.
 func mentioned(op algebra.Op) []algebra.Var {
 	c := varCollector{seen: map[algebra.Var]bool{}}
 	c.everything(op)
@@ -120,29 +98,36 @@ func mentioned(op algebra.Op) []algebra.Var {
 
 func (c *varCollector) everything(op algebra.Op) {
 	c.op(op)
+	if hidesVars(op) {
+		return
+	}
+	for _, in := range algebra.Inputs(op) {
+		c.everything(in)
+	}
 	switch op := op.(type) {
-	case algebra.Join:
-		c.everything(op.L)
-		c.everything(op.R)
 	case algebra.LeftJoin:
-		c.everything(op.L)
-		c.everything(op.R)
 		c.deepExpr(op.Cond)
-	case algebra.Minus:
-		c.everything(op.L)
-		c.everything(op.R)
-	case algebra.Union:
-		c.everything(op.L)
-		c.everything(op.R)
 	case algebra.Filter:
-		c.everything(op.In)
 		c.deepExpr(op.Cond)
-	case algebra.Graph:
-		c.everything(op.In)
 	case algebra.Extend:
-		c.everything(op.In)
 		c.deepExpr(op.Expr)
 	}
+}
+
+// hidesVars reports whether bindings from outside are joined with an operator, not substituted in it.
+func hidesVars(op algebra.Op) bool {
+	switch op.(type) {
+	case algebra.Project, algebra.Group, algebra.Values, algebra.Service:
+		return true
+	}
+	return false
+}
+
+// deepVars returns the variables of an expression, those of its EXISTS patterns included.
+func deepVars(e algebra.Expr) []algebra.Var {
+	c := varCollector{seen: map[algebra.Var]bool{}}
+	c.deepExpr(e)
+	return c.list
 }
 
 func (c *varCollector) deepExpr(e algebra.Expr) {
@@ -152,23 +137,14 @@ func (c *varCollector) deepExpr(e algebra.Expr) {
 	}
 }
 
-// existsIn lists the EXISTS of an expression, outermost ones only.
+// existsIn returns the EXISTS of an expression, without those inside their patterns.
 func existsIn(e algebra.Expr) []algebra.Exists {
-	switch e := e.(type) {
-	case algebra.Exists:
-		return []algebra.Exists{e}
-	case algebra.Call:
-		var out []algebra.Exists
-		for _, a := range e.Args {
-			out = append(out, existsIn(a)...)
-		}
-		return out
-	case algebra.In:
-		out := existsIn(e.Expr)
-		for _, a := range e.List {
-			out = append(out, existsIn(a)...)
-		}
-		return out
+	if x, ok := e.(algebra.Exists); ok {
+		return []algebra.Exists{x}
 	}
-	return nil
+	var out []algebra.Exists
+	for _, x := range algebra.Operands(e) {
+		out = append(out, existsIn(x)...)
+	}
+	return out
 }

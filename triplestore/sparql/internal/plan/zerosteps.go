@@ -1,19 +1,15 @@
 package plan
 
-import "odarchive/triplestore/sparql/internal/algebra"
+import (
+	"slices"
+
+	"odarchive/triplestore/sparql/internal/algebra"
+)
 
 // startsFromNowhere tells whether the pattern of an EXISTS has a path that no step satisfies too and that begins or ends
 // with a value from outside, one of seeds, which may be no node of the path's graph. Written into the pattern the value
 // leads to itself in any graph (§18.4, §18.6); the value of a variable does so only among the nodes of the graph.
 func (b *builder) startsFromNowhere(op algebra.Op, seeds Set, graph Pos, in Node, sc scope) bool {
-	any := func(ops ...algebra.Op) bool {
-		for _, x := range ops {
-			if b.startsFromNowhere(x, seeds, graph, in, sc) {
-				return true
-			}
-		}
-		return false
-	}
 	switch op := op.(type) {
 	case algebra.PathPattern:
 		for _, end := range [2]algebra.Node{op.S, op.O} {
@@ -32,21 +28,12 @@ func (b *builder) startsFromNowhere(op algebra.Op, seeds Set, graph Pos, in Node
 		} else {
 			in = nil // no value is a node of a graph that is not there
 		}
-		return any(op.In)
-	case algebra.Join:
-		return any(op.L, op.R)
-	case algebra.LeftJoin:
-		return any(op.L, op.R)
-	case algebra.Union:
-		return any(op.L, op.R)
-	case algebra.Minus:
-		return any(op.L, op.R)
-	case algebra.Filter:
-		return any(op.In)
-	case algebra.Extend:
-		return any(op.In)
 	}
-	return false
+	if hidesVars(op) {
+		return false
+	}
+	nowhere := func(x algebra.Op) bool { return b.startsFromNowhere(x, seeds, graph, in, sc) }
+	return slices.ContainsFunc(algebra.Inputs(op), nowhere)
 }
 
 // emptyPath tells whether a path matches no steps.
@@ -88,7 +75,7 @@ func areNodes(n Node, slot int, graph Pos) bool {
 		}
 		return len(n.Branches) > 0
 	case *PathJoin, *Filter, *Extend, *Rename, *Sort, *Project, *Distinct, *Slice, *Substitute:
-		return areNodes(n.Inputs()[0], slot, graph)
+		return areNodes(Inputs(n)[0], slot, graph)
 	}
 	return false
 }

@@ -1,0 +1,88 @@
+package algebra
+
+import "fmt"
+
+// Inputs returns the operators directly below op, in the order they are written. Patterns of EXISTS are not among them.
+func Inputs(op Op) []Op {
+	var out []Op
+	MapInputs(op, func(in Op) Op {
+		out = append(out, in)
+		return in
+	})
+	return out
+}
+
+// MapInputs returns a copy of op whose inputs are replaced by what f returns for them.
+func MapInputs(op Op, f func(Op) Op) Op {
+	switch op := op.(type) {
+	case nil, BGP, PathPattern, Values:
+		return op
+	case Join:
+		return Join{f(op.L), f(op.R)}
+	case LeftJoin:
+		op.L, op.R = f(op.L), f(op.R)
+		return op
+	case Minus:
+		return Minus{f(op.L), f(op.R)}
+	case Union:
+		return Union{f(op.L), f(op.R)}
+	case Filter:
+		op.In = f(op.In)
+		return op
+	case Graph:
+		op.In = f(op.In)
+		return op
+	case Extend:
+		op.In = f(op.In)
+		return op
+	case Group:
+		op.In = f(op.In)
+		return op
+	case OrderBy:
+		op.In = f(op.In)
+		return op
+	case Project:
+		op.In = f(op.In)
+		return op
+	case Distinct:
+		return Distinct{f(op.In)}
+	case Reduced:
+		return Reduced{f(op.In)}
+	case Slice:
+		op.In = f(op.In)
+		return op
+	case Service:
+		op.In = f(op.In)
+		return op
+	}
+	panic(fmt.Sprintf("algebra: unknown operator %T", op))
+}
+
+// Operands returns the expressions directly below e. Patterns of EXISTS are not among them.
+func Operands(e Expr) []Expr {
+	switch e := e.(type) {
+	case Call:
+		return e.Args
+	case In:
+		return append([]Expr{e.Expr}, e.List...)
+	}
+	return nil
+}
+
+// MapOperands returns a copy of e whose operands are replaced by what f returns for them, called from left to right.
+func MapOperands(e Expr, f func(Expr) Expr) Expr {
+	mapAll := func(list []Expr) []Expr {
+		out := make([]Expr, len(list))
+		for i, x := range list {
+			out[i] = f(x)
+		}
+		return out
+	}
+	switch e := e.(type) {
+	case Call:
+		return Call{Func: e.Func, Args: mapAll(e.Args)}
+	case In:
+		return In{Not: e.Not, Expr: f(e.Expr), List: mapAll(e.List)}
+	}
+	return e
+}
