@@ -158,7 +158,7 @@ func (b *builder) graphs(iris []string) ([]term.ID, error) {
 // finish runs the rules over the tree and numbers its nodes.
 func (b *builder) finish(root Node) (*Plan, error) {
 	for _, r := range rules {
-		if !b.disabled(r.Name) {
+		if r.apply != nil && !b.disabled(r.Name) {
 			root = r.apply(b, root)
 		}
 	}

@@ -1,10 +1,12 @@
 package plan_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,8 +55,127 @@ func archive() *naive.Dataset {
 	return naive.New(quads...).Snapshot()
 }
 
-// TestPlans compares plans with those in testdata: a query, a line of dashes, its plan. Run with -update after a change
-// of the planner and read the difference.
+// planCase is one case of a file in testdata: a query and its plan.
+type planCase struct {
+	title   string
+	options []string // of the line "with"
+	query   string
+	plan    string
+}
+
+// readCases reads a file of cases. Empty lines separate them. A case is a line "# title", perhaps a line "with" and
+// options, the query, a line of dashes, and the plan. The first paragraph is the file's title.
+func readCases(t *testing.T, file string) (about string, cases []planCase) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about, rest, _ := strings.Cut(string(data), "\n\n")
+	for _, text := range strings.Split(strings.TrimRight(rest, "\n"), "\n\n") {
+		var c planCase
+		var ok bool
+		c.title, text, _ = strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+		if strings.HasPrefix(text, "with ") {
+			with, query, _ := strings.Cut(text, "\n")
+			c.options, text = strings.Fields(with)[1:], query
+		}
+		if c.query, c.plan, ok = strings.Cut(text, "\n----"); !ok {
+			t.Fatalf("%s: %s: no line of dashes after the query", file, c.title)
+		}
+		c.plan = strings.TrimPrefix(c.plan, "\n")
+		cases = append(cases, c)
+	}
+	return about, cases
+}
+
+func (c planCase) String() string {
+	s := "# " + c.title + "\n"
+	if len(c.options) > 0 {
+		s += "with " + strings.Join(c.options, " ") + "\n"
+	}
+	return s + c.query + "\n----\n" + c.plan + "\n"
+}
+
+// explain plans the query of a case and prints the plan. With bindings among the options it prints the plan that
+// the pattern of the first EXISTS has for them.
+func (c planCase) explain(t *testing.T, ds plan.Statistics, without ...string) string {
+	t.Helper()
+	o := plan.Options{Without: without}
+	bound := map[algebra.Var]term.Key{}
+	for _, option := range c.options {
+		name, value, _ := strings.Cut(option, "=")
+		switch name {
+		case "workers":
+			o.Workers, _ = strconv.Atoi(value)
+		case "parallel":
+			o.ParallelFrom, _ = strconv.ParseFloat(value, 64)
+		case "join":
+			o.Join = value
+		case "noreorder":
+			o.NoReorder = true
+		default:
+			k, err := syntax.ParseTerm(value, syntax.Options{})
+			if err != nil || !strings.HasPrefix(name, "?") {
+				t.Fatalf("%s: unknown option %s: %v", c.title, option, err)
+			}
+			bound[algebra.Var(name[1:])] = k
+		}
+	}
+	p, err := plan.OptimiseQuery(translate(t, prefixes+c.query), ds, o)
+	if err != nil {
+		t.Fatalf("%s: %v", c.title, err)
+	}
+	if len(bound) == 0 {
+		return strings.TrimSuffix(p.Explain(nil), "\n")
+	}
+	s := firstSubstitute(p.Root)
+	if s == nil {
+		t.Fatalf("%s: the plan substitutes nothing:\n%s", c.title, p.Explain(nil))
+	}
+	values := map[int]term.Key{}
+	for v, slot := range s.Scope {
+		if k, ok := bound[v]; ok && s.Reads(slot) {
+			values[slot] = k
+		}
+	}
+	if g := s.Graph.Slot; g >= 0 {
+		values[g] = bound["g"]
+	}
+	sub, err := p.Substituted(s, values, ds, o)
+	if err != nil {
+		t.Fatalf("%s: %v", c.title, err)
+	}
+	return strings.TrimSuffix(sub.Explain(nil), "\n")
+}
+
+func firstSubstitute(n plan.Node) *plan.Substitute {
+	if s, ok := n.(*plan.Substitute); ok {
+		return s
+	}
+	for _, in := range plan.Inputs(n) {
+		if s := firstSubstitute(in); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func translate(t *testing.T, query string) *algebra.Query {
+	t.Helper()
+	tree, err := syntax.ParseQuery(query, "", syntax.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := algebra.Translate(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// TestPlans compares plans with those in testdata. Run with -update after a change of the planner and read the
+// difference.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ds := archive()
@@ -63,75 +184,101 @@ func TestPlans(t *testing.T) {
 		t.Fatal("no plans in testdata", err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+		about, cases := readCases(t, file)
+		out := about + "\n"
+		for _, c := range cases {
+			got := c.explain(t, ds)
+			if got != c.plan && !*update {
+				t.Errorf("%s: %s\n%s\ngot:\n%s\nwant:\n%s", file, c.title, c.query, got, c.plan)
+			}
+			c.plan = got
+			out += "\n" + c.String()
 		}
-		query, want, _ := strings.Cut(string(data), "\n----\n")
-		o := plan.Options{}
-		if strings.HasPrefix(filepath.Base(file), "parallel") {
-			o = plan.Options{Workers: 2, ParallelFrom: 10_000}
-		}
-		got := explain(t, query, ds, o)
 		if *update {
-			if err := os.WriteFile(file, []byte(query+"\n----\n"+got), 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			continue
-		}
-		if got != want {
-			t.Errorf("%s\n%s\ngot:\n%s\nwant:\n%s", file, query, got, want)
 		}
 	}
 }
 
-func explain(t *testing.T, query string, ds plan.Statistics, o plan.Options) string {
-	t.Helper()
-	tree, err := syntax.ParseQuery(prefixes+query, "", syntax.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := algebra.Translate(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := plan.OptimiseQuery(q, ds, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Explain(nil)
-}
-
-// TestEveryRuleChangesSomePlan keeps the table of rules honest.
-func TestEveryRuleChangesSomePlan(t *testing.T) {
+// TestEveryRuleHasItsCases plans the cases of each rule with the rule and without it.
+func TestEveryRuleHasItsCases(t *testing.T) {
 	t.Parallel()
 	ds := archive()
 	for _, r := range plan.Rules() {
-		changed := false
-		files, _ := filepath.Glob("testdata/*.txt")
-		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			query, _, _ := strings.Cut(string(data), "\n----\n")
-			tree, err := syntax.ParseQuery(prefixes+query, "", syntax.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			q, err := algebra.Translate(tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			with, err1 := plan.OptimiseQuery(q, ds, plan.Options{})
-			without, err2 := plan.OptimiseQuery(q, ds, plan.Options{Without: []string{r.Name}})
-			if err1 != nil || err2 != nil {
-				t.Fatal(err1, err2)
-			}
-			changed = changed || with.Explain(nil) != without.Explain(nil)
+		if r.About == "" {
+			t.Errorf("the rule %s does not say what it does", r.Name)
 		}
-		if !changed || r.About == "" {
-			t.Errorf("no plan in testdata shows what the rule %q does", r.Name)
+		_, cases := readCases(t, filepath.Join("testdata", "rule-"+r.Name+".txt"))
+		for _, c := range cases {
+			same := c.explain(t, ds) == c.explain(t, ds, r.Name)
+			if same != strings.HasPrefix(c.title, "same plan: ") {
+				t.Errorf("rule %s: %s: without the rule, the plan is the same: %t", r.Name, c.title, same)
+			}
+		}
+	}
+}
+
+func TestAQueryThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	var deep algebra.Op = algebra.BGP{}
+	for range 2000 {
+		deep = algebra.Distinct{In: deep}
+	}
+	var deepPath algebra.Path = algebra.PathIRI{IRI: "x:p"}
+	for range 2000 {
+		deepPath = algebra.PathMany{Path: deepPath}
+	}
+	x := algebra.Node{Var: "x"}
+	var wide algebra.Values
+	for i := range 30_000 {
+		wide.Vars = append(wide.Vars, algebra.Var(fmt.Sprint("v", i)))
+	}
+	end := translate(t, "SELECT * { <<( ?s <x:p> ?o )>> <x:q>+ ?y }").Pattern
+	for about, op := range map[string]algebra.Op{
+		"deep": deep, "a deep path": algebra.PathPattern{S: x, Path: deepPath, O: x}, "a triple term with variables as the end of a path": end,
+		"a path in a deep pattern": algebra.Join{L: deep, R: algebra.PathPattern{S: x, Path: deepPath, O: x}},
+		"many variables":           algebra.Union{L: wide, R: algebra.Distinct{In: algebra.Distinct{In: wide}}},
+	} {
+		_, err := plan.Optimise(op, nil, nil, nil, archive(), plan.Options{})
+		if !errors.Is(err, plan.ErrTooLarge) {
+			t.Errorf("%s: got error %v, want ErrTooLarge", about, err)
+		}
+	}
+}
+
+func TestPlanningEndsWithTheErrorOfCheck(t *testing.T) {
+	t.Parallel()
+	over := errors.New("over")
+	_, err := plan.OptimiseQuery(translate(t, "SELECT * { ?s ?p ?o }"), archive(), plan.Options{Check: func() error { return over }})
+	if !errors.Is(err, over) {
+		t.Errorf("got error %v, want that of Check", err)
+	}
+}
+
+// broken is a dataset that cannot look terms up.
+type broken struct{ *naive.Dataset }
+
+var errBroken = errors.New("broken")
+
+func (broken) Lookup(term.Key) (term.ID, bool, error) { return 0, false, errBroken }
+
+func TestAnErrorOfTheStoreEndsThePlanning(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{
+		"SELECT * { ?s <x:p> ?o }", "SELECT * { ?s <x:p>* ?o }", "SELECT * { ?s !<x:p> ?o }", "SELECT * { ?s !^<x:p> ?o }", "SELECT * { ?s (<x:p>|<x:q>) <x:o> }",
+		"SELECT * { <x:s> <x:p>* ?o }", "SELECT * { VALUES ?x { <x:v> } }", "SELECT * { GRAPH <x:g> { ?s ?p ?o } }", "SELECT * FROM <x:g> { ?s ?p ?o }",
+		"SELECT * FROM NAMED <x:g> { ?s ?p ?o }", "SELECT * { ?s ?p ?o OPTIONAL { ?s <x:p> ?x } }", "SELECT * { ?s ?p ?o MINUS { ?s <x:p> ?x } }",
+		"SELECT * { ?s ?p ?o FILTER EXISTS { ?s <x:p> ?x } }", "SELECT * { { ?s <x:p> ?o } UNION { ?s ?p ?o } }", "SELECT * { ?s ?p ?o FILTER(?o = <x:o>) }",
+		"SELECT * { ?s ?p ?o FILTER(?o IN (<x:o>, <x:q>)) }", "SELECT * { ?s ?p ?o { SELECT (COUNT(*) AS ?n) { ?s <x:p> ?o } } }",
+		"SELECT * { ?s ?p ?o { SELECT DISTINCT ?s { ?s <x:p> ?o } ORDER BY ?s LIMIT 3 } }", "SELECT * { GRAPH ?g { ?s <x:p> ?o } }",
+		"SELECT * { ?s ?p ?o BIND(EXISTS { ?s <x:p> ?o } AS ?x) }", "SELECT (SUM(EXISTS { ?s <x:p> ?o }) AS ?n) { ?s ?p ?o }", "SELECT * { ?s ?p ?o } ORDER BY EXISTS { ?s <x:p> ?o }",
+		"SELECT * { ?s ?p ?o FILTER(?o || EXISTS { ?s <x:p> ?o }) }", "SELECT * { ?s ?p ?o MINUS { ?s ?p ?o OPTIONAL { ?s <x:p> ?o } } }",
+	} {
+		_, err := plan.OptimiseQuery(translate(t, query), broken{archive()}, plan.Options{})
+		if !errors.Is(err, errBroken) {
+			t.Errorf("%s: got error %v, want that of the store", query, err)
 		}
 	}
 }

@@ -13,8 +13,9 @@ type Rule struct {
 	apply func(b *builder, n Node) Node
 }
 
-// rules run one after the other, each over the whole tree. "constants" is applied earlier, when joins are ordered.
+// rules are applied one after the other, each to the whole tree.
 var rules = []Rule{
+	{"constants", "a variable that a filter makes equal to an IRI or a string is replaced by it", nil}, // by joinFactors
 	{"top-k", "a LIMIT over a sort keeps only the first rows while sorting", topK},
 	{"sorted-distinct", "DISTINCT over a sorted input compares neighbours", sortedDistinct},
 	{"loose-scan", "DISTINCT over a prefix of an index order skips from value to value", looseScan},
