@@ -124,179 +124,223 @@ func digitsOf(word uint64, n int) (uint64, bool) {
 	return x&0xFFFFFFFF + x>>32*10000, true
 }
 
-// separated reads a number with something other than digits in it; the sign ends at start.
+// separated reads a number that contains something other than digits. Its digits begin at start, after the sign.
 func separated(b []byte, start int, neg bool) (value, bool) {
+	var s separators
 	v := value{kind: kindDecimal, forms: numStyles | numNoZeros}
 	end := len(b)
 	if b[end-1] == '%' {
-		end--
-		for end > start && b[end-1] == ' ' {
-			end--
-		}
-		if end > start+1 && b[end-1] == 0xA0 && b[end-2] == 0xC2 {
-			end -= 2
-		}
+		end = withoutPercent(b, start)
 		v.forms |= numPercent
 	}
-	var clean [48]byte // digits with a point
-	w := 0
 	if neg {
-		clean[w] = '-'
-		w++
+		s.append('-')
 	}
-	var dots, commas, groups, apos int
-	lastSep, lastByte := -1, byte(0)
-	intDigits, run := 0, 0 // digits before the first separator, digits since the last one
-	first := -1
-	exponent := false
-	groupOK := true // every run between separators has three digits
-	seps := 0
-	for p := start; p < end; p++ {
-		c := b[p]
-		if w >= len(clean)-1 {
-			return v, false
-		}
-		switch {
-		case c-'0' <= 9:
-			clean[w] = c
-			w++
-			run++
-			if first < 0 {
-				first = p
-			}
-			if seps == 0 {
-				intDigits++
-			}
-			continue
-		case c == '.':
-			dots++
-		case c == ',':
-			commas++
-		case c == '\'':
-			apos++
-		case c == ' ':
-			groups++
-		case c == 0xC2 && p+1 < end && b[p+1] == 0xA0:
-			groups++
-			p++
-		case c == 0xE2 && p+2 < end && b[p+1] == 0x80 && (b[p+2] == 0xAF || b[p+2] == 0x89):
-			groups++
-			p += 2
-		case c == 0xE2 && p+2 < end && b[p+1] == 0x80 && b[p+2] == 0x99:
-			apos++
-			p += 2
-		case (c == 'e' || c == 'E') && first >= 0 && p+1 < end && seps <= 1 && apos+groups == 0:
-			q := p + 1
-			if b[q] == '-' || b[q] == '+' {
-				q++
-			}
-			if q >= end || end-q > 4 {
-				return v, false
-			}
-			for i := q; i < end; i++ {
-				if b[i]-'0' > 9 {
-					return v, false
-				}
-			}
-			exponent = true
-			if w+end-p >= len(clean) {
-				return v, false
-			}
-			w += copy(clean[w:], b[p:end])
-			p = end
-			continue
-		default:
-			return v, false
-		}
-		if seps > 0 && run != 3 {
-			groupOK = false
-		}
-		seps++
-		run = 0
-		lastSep, lastByte = w, c
-		if c >= 0x80 {
-			lastByte = ' '
-		}
-	}
-	if first < 0 {
+	if !s.scan(b, start, end) {
 		return v, false
 	}
-	if exponent {
-		v.kind = kindDouble
+	styles, decimal := s.styles(b[s.first] == '0')
+	if styles == 0 {
+		return v, false
 	}
-	// Which styles remain?
-	ok := forms(0)
-	decimalAt := lastSep
 	switch {
-	case seps == 0: // an exponent or a percentage
-		ok = numStyles
-		decimalAt = -1
-		if !exponent {
-			v.kind = kindInteger
-		}
-	case seps == 1 && lastByte == '.':
-		ok = numDotted
-		if run == 3 && intDigits >= 1 && intDigits <= 3 && b[first] != '0' && !exponent {
-			ok |= numGroupDot
-		}
-	case seps == 1 && lastByte == ',':
-		ok = numCommaed
-		if run == 3 && intDigits >= 1 && intDigits <= 3 && b[first] != '0' && !exponent {
-			ok |= numGroupComma
-			v.kind = kindInteger // thousands, unless other cells of the column show a decimal comma
-		}
-	case exponent || intDigits == 0 || intDigits > 3 || b[first] == '0':
-		return v, false
-	case seps == dots && groupOK && run == 3:
-		ok, decimalAt, v.kind = numGroupDot, -1, kindInteger
-	case seps == commas && groupOK && run == 3:
-		ok, decimalAt, v.kind = numGroupComma, -1, kindInteger
-	case seps == groups && groupOK && run == 3:
-		ok, decimalAt, v.kind = numSpaceDot|numSpaceComma, -1, kindInteger
-	case seps == apos && groupOK && run == 3:
-		ok, decimalAt, v.kind = numApostrophe, -1, kindInteger
-	case dots == 1 && lastByte == '.' && groupOK && seps == commas+1:
-		ok = numGroupComma
-	case dots == 1 && lastByte == '.' && groupOK && seps == groups+1:
-		ok = numSpaceDot
-	case dots == 1 && lastByte == '.' && groupOK && seps == apos+1:
-		ok = numApostrophe
-	case commas == 1 && lastByte == ',' && groupOK && seps == dots+1:
-		ok = numGroupDot
-	case commas == 1 && lastByte == ',' && groupOK && seps == groups+1:
-		ok = numSpaceComma
-	default:
-		return v, false
+	case s.exponent:
+		v.kind = kindDouble
+	case !decimal, s.count == 1 && s.last == ',' && styles&numGroupComma != 0: // thousands, unless the column has decimal commas
+		v.kind = kindInteger
 	}
-	v.forms &^= numStyles &^ ok
-	if intDigits > 1 && b[first] == '0' {
+	v.forms &^= numStyles &^ styles
+	if s.intDigits > 1 && b[s.first] == '0' {
 		v.forms &^= numNoZeros
 	}
-	whole, ok1 := float(clean[:w], 0, exponent)
-	if decimalAt < 0 {
-		v.num, v.alt = whole, whole
-		return v, ok1
+	whole, ok := float(s.clean[:s.n], 0, s.exponent)
+	v.num, v.alt = whole, whole
+	if !decimal {
+		return v, ok
 	}
-	part, ok2 := whole, ok1
-	if exponent {
-		copy(clean[decimalAt+1:w+1], clean[decimalAt:w])
-		clean[decimalAt] = '.'
-		part, ok2 = float(clean[:w+1], 0, true)
-	} else {
-		part, ok2 = float(clean[:w], w-decimalAt, false)
-	}
-	if !ok2 {
+	if v.num, ok = s.fraction(); !ok {
 		return v, false
 	}
-	v.num, v.alt = part, part
-	if seps == 1 { // one separator may also group thousands
-		if lastByte == '.' {
-			v.alt = whole
-		} else {
-			v.num = whole
-		}
+	v.alt = v.num
+	switch {
+	case s.count > 1:
+	case s.last == '.': // one separator may also group thousands
+		v.alt = whole
+	default:
+		v.num = whole
 	}
 	return v, true
+}
+
+// withoutPercent returns the end of a number before its percent sign and the blanks in front of that.
+func withoutPercent(b []byte, start int) int {
+	end := len(b) - 1
+	for end > start && b[end-1] == ' ' {
+		end--
+	}
+	if end > start+1 && b[end-1] == 0xA0 && b[end-2] == 0xC2 {
+		end -= 2
+	}
+	return end
+}
+
+// separators is a number taken apart: its digits, and what separates them.
+type separators struct {
+	clean [48]byte // sign, digits, and exponent, without separators
+	n     int      // length of clean
+
+	first     int  // offset of the first digit
+	intDigits int  // digits before the first separator
+	run       int  // digits since the last separator
+	exponent  bool // there is one
+
+	count                        int  // separators
+	dots, commas, blanks, quotes int  // by kind
+	last                         byte // kind of the last separator: '.', ',', '\'' or ' '
+	lastAt                       int  // its place in clean
+	thousands                    bool // runs of digits between separators have length three
+}
+
+func (s *separators) append(c byte) {
+	s.clean[s.n] = c
+	s.n++
+}
+
+// scan reads b[start:end]. ok is false if something in it belongs to no number.
+func (s *separators) scan(b []byte, start, end int) (ok bool) {
+	s.first, s.thousands = -1, true
+	for p := start; p < end; p++ {
+		c := b[p]
+		if s.n >= len(s.clean)-1 {
+			return false
+		}
+		if c-'0' <= 9 {
+			s.append(c)
+			s.run++
+			if s.first < 0 {
+				s.first = p
+			}
+			if s.count == 0 {
+				s.intDigits++
+			}
+			continue
+		}
+		if c|0x20 == 'e' {
+			return s.scanExponent(b[p:end])
+		}
+		width := s.separator(b[p:end])
+		if width == 0 {
+			return false
+		}
+		p += width - 1
+		if s.count > 0 && s.run != 3 {
+			s.thousands = false
+		}
+		s.count++
+		s.run = 0
+		s.lastAt = s.n
+	}
+	return s.first >= 0
+}
+
+// separator counts the separator at the start of b and returns its length, 0 if there is none.
+func (s *separators) separator(b []byte) (width int) {
+	s.last, width = b[0], 1
+	switch c := b[0]; {
+	case c == '.':
+		s.dots++
+	case c == ',':
+		s.commas++
+	case c == '\'':
+		s.quotes++
+	case c == ' ':
+		s.blanks++
+	case c == 0xC2 && len(b) > 1 && b[1] == 0xA0: // no-break space
+		s.blanks++
+		s.last, width = ' ', 2
+	case c == 0xE2 && len(b) > 2 && b[1] == 0x80 && (b[2] == 0xAF || b[2] == 0x89): // narrow no-break space, thin space
+		s.blanks++
+		s.last, width = ' ', 3
+	case c == 0xE2 && len(b) > 2 && b[1] == 0x80 && b[2] == 0x99: // right single quotation mark
+		s.quotes++
+		s.last, width = '\'', 3
+	default:
+		return 0
+	}
+	return width
+}
+
+// scanExponent reads an exponent that is the rest of the number.
+func (s *separators) scanExponent(b []byte) (ok bool) {
+	if s.first < 0 || len(b) < 2 || s.count > 1 || s.quotes+s.blanks > 0 || s.n+len(b) >= len(s.clean) {
+		return false
+	}
+	digits := b[1:]
+	if digits[0] == '-' || digits[0] == '+' {
+		digits = digits[1:]
+	}
+	if len(digits) < 1 || len(digits) > 4 {
+		return false
+	}
+	for _, c := range digits {
+		if c-'0' > 9 {
+			return false
+		}
+	}
+	s.exponent = true
+	s.n += copy(s.clean[s.n:], b)
+	return true
+}
+
+// styles returns the ways in which the number may be written, none if it is no number, and reports whether the last
+// separator may be a decimal one. leadingZero says that the first digit is a zero.
+func (s *separators) styles(leadingZero bool) (f forms, decimal bool) {
+	groupable := s.intDigits >= 1 && s.intDigits <= 3 && !leadingZero && !s.exponent && s.thousands
+	switch {
+	case s.count == 0: // an exponent or a percentage
+		return numStyles, false
+	case s.count == 1 && s.last == '.':
+		if f = numDotted; s.run == 3 && groupable {
+			f |= numGroupDot
+		}
+		return f, true
+	case s.count == 1 && s.last == ',':
+		if f = numCommaed; s.run == 3 && groupable {
+			f |= numGroupComma
+		}
+		return f, true
+	case !groupable:
+		return 0, false
+	case s.run == 3 && s.count == s.dots:
+		return numGroupDot, false
+	case s.run == 3 && s.count == s.commas:
+		return numGroupComma, false
+	case s.run == 3 && s.count == s.blanks:
+		return numSpaceDot | numSpaceComma, false
+	case s.run == 3 && s.count == s.quotes:
+		return numApostrophe, false
+	case s.dots == 1 && s.last == '.' && s.count == s.commas+1:
+		return numGroupComma, true
+	case s.dots == 1 && s.last == '.' && s.count == s.blanks+1:
+		return numSpaceDot, true
+	case s.dots == 1 && s.last == '.' && s.count == s.quotes+1:
+		return numApostrophe, true
+	case s.commas == 1 && s.last == ',' && s.count == s.dots+1:
+		return numGroupDot, true
+	case s.commas == 1 && s.last == ',' && s.count == s.blanks+1:
+		return numSpaceComma, true
+	}
+	return 0, false
+}
+
+// fraction returns the value of the number if the last separator is the decimal one.
+func (s *separators) fraction() (float64, bool) {
+	if !s.exponent {
+		return float(s.clean[:s.n], s.n-s.lastAt, false)
+	}
+	copy(s.clean[s.lastAt+1:s.n+1], s.clean[s.lastAt:s.n])
+	s.clean[s.lastAt] = '.'
+	return float(s.clean[:s.n+1], 0, true)
 }
 
 // float reads digits with an optional sign, the last fraction of which stand behind the point. Up to 15 digits the

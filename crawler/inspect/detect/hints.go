@@ -19,12 +19,12 @@ func hintsOf(name, declared string) hints {
 		base = base[:i]
 	}
 	h := hints{ext: strings.ToLower(strings.TrimPrefix(path.Ext(base), "."))}
-	h.name = byExtension(h.ext)
+	h.name = byExtension[h.ext]
 	if d := strings.ToLower(strings.TrimSpace(declared)); strings.Contains(d, "/") && !strings.Contains(d, "://") {
 		t, _, _ := strings.Cut(d, ";")
 		h.declared = strings.TrimSpace(t)
 	} else if d != "" {
-		h.declared = byExtension(strings.TrimPrefix(d, "."))
+		h.declared = byExtension[strings.TrimPrefix(d, ".")]
 	}
 	return h
 }
@@ -83,177 +83,100 @@ func textKind(t string) bool {
 	return false
 }
 
-// byExtension is the media type that a file name extension stands for; "" if it stands for none in particular.
-func byExtension(ext string) string {
-	switch ext {
-	case "csv":
-		return "text/csv"
-	case "tsv", "tab":
-		return "text/tab-separated-values"
-	case "txt", "text", "asc", "md", "markdown", "readme":
-		return "text/plain"
-	case "html", "htm", "shtml", "asp", "aspx":
-		return "text/html"
-	case "xhtml", "xht":
-		return "application/xhtml+xml"
-	case "xml", "xsd", "xsl", "xslt":
-		return "application/xml"
-	case "json":
-		return "application/json"
-	case "geojson":
-		return "application/geo+json"
-	case "topojson":
-		return "application/topo+json"
-	case "jsonld":
-		return "application/ld+json"
-	case "ndjson", "jsonl":
-		return "application/x-ndjson"
-	case "rdf", "rdfxml":
-		return "application/rdf+xml"
-	case "owl":
-		return "application/rdf+xml"
-	case "ttl", "turtle":
-		return "text/turtle"
-	case "nt", "ntriples":
-		return "application/n-triples"
-	case "nq", "nquads":
-		return "application/n-quads"
-	case "trig":
-		return "application/trig"
-	case "n3":
-		return "text/n3"
-	case "trix":
-		return "application/trix+xml"
-	case "hdt":
-		return "application/vnd.hdt"
-	case "rq", "sparql":
-		return "application/sparql-query"
-	case "rss":
-		return "application/rss+xml"
-	case "atom":
-		return "application/atom+xml"
-	case "kml":
-		return "application/vnd.google-earth.kml+xml"
-	case "kmz":
-		return "application/vnd.google-earth.kmz"
-	case "gml":
-		return "application/gml+xml"
-	case "gpx":
-		return "application/gpx+xml"
-	case "svg":
-		return "image/svg+xml"
-	case "ics", "ical", "ifb":
-		return "text/calendar"
-	case "vcf", "vcard":
-		return "text/vcard"
-	case "eml":
-		return "message/rfc822"
-	case "mht", "mhtml":
-		return "multipart/related"
-	case "mbox":
-		return "application/mbox"
-	case "bib", "bibtex":
-		return "application/x-bibtex"
-	case "ris":
-		return "application/x-research-info-systems"
-	case "px":
-		return "text/x-pcaxis"
-	case "rtf":
-		return "application/rtf"
-	case "pdf":
-		return "application/pdf"
-	case "zip", "shp.zip":
-		return "application/zip"
-	case "gz", "tgz":
-		return "application/gzip"
-	case "br":
-		return "application/x-brotli"
-	case "lzma":
-		return "application/x-lzma"
-	case "tar":
-		return "application/x-tar"
-	case "doc", "dot":
-		return "application/msword"
-	case "xls", "xlt":
-		return "application/vnd.ms-excel"
-	case "ppt", "pps", "pot":
-		return "application/vnd.ms-powerpoint"
-	case "msg":
-		return "application/vnd.ms-outlook"
-	case "vsd":
-		return "application/vnd.visio"
-	case "xlsx":
-		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	case "docx":
-		return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	case "pptx":
-		return "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-	case "ods":
-		return "application/vnd.oasis.opendocument.spreadsheet"
-	case "odt":
-		return "application/vnd.oasis.opendocument.text"
-	case "key":
-		return "application/vnd.apple.keynote"
-	case "numbers":
-		return "application/vnd.apple.numbers"
-	case "pages":
-		return "application/vnd.apple.pages"
-	case "epub":
-		return "application/epub+zip"
-	case "parquet":
-		return "application/vnd.apache.parquet"
-	case "mvt":
-		return "application/vnd.mapbox-vector-tile"
-	case "css":
-		return "text/css"
-	case "js", "mjs":
-		return "text/javascript"
-	case "py":
-		return "text/x-python"
-	case "c", "h", "cpp", "cc", "hpp":
-		return "text/x-c"
-	case "java":
-		return "text/x-java"
-	case "sh", "bash":
-		return "text/x-shellscript"
-	case "r":
-		return "text/x-r"
-	case "sql":
-		return "application/sql"
-	case "yaml", "yml":
-		return "application/yaml"
-	case "toml":
-		return "application/toml"
-	case "pl", "pm":
-		return "text/x-perl"
-	case "rb":
-		return "text/x-ruby"
-	case "php":
-		return "text/x-php"
-	case "lua":
-		return "text/x-lua"
-	case "tex", "latex":
-		return "text/x-tex"
-	case "rst":
-		return "text/x-rst"
-	case "diff", "patch":
-		return "text/x-diff"
-	case "vtt":
-		return "text/vtt"
-	case "srt":
-		return "application/x-subrip"
-	case "go":
-		return "text/x-go"
-	case "rs":
-		return "text/x-rust"
-	case "scala":
-		return "text/x-scala"
-	case "f", "f90", "for":
-		return "text/x-fortran"
-	case "ini", "cfg", "properties":
-		return "text/x-ini"
-	case "rdata", "rda", "rds":
-		return "application/x-r-data"
+// byExtension maps a file name extension to the media type that it stands for.
+var byExtension = func() map[string]string {
+	types := map[string]string{}
+	for line := range strings.Lines(extensions) {
+		fields := strings.Fields(line)
+		for _, ext := range fields[1:] {
+			types[ext] = fields[0]
+		}
 	}
-	return ""
-}
+	return types
+}()
+
+// extensions lists media types, each with the file name extensions that stand for it.
+const extensions = `text/csv csv
+text/tab-separated-values tsv tab
+text/plain txt text asc md markdown readme
+text/html html htm shtml asp aspx
+application/xhtml+xml xhtml xht
+application/xml xml xsd xsl xslt
+application/json json
+application/geo+json geojson
+application/topo+json topojson
+application/ld+json jsonld
+application/x-ndjson ndjson jsonl
+application/rdf+xml rdf rdfxml owl
+text/turtle ttl turtle
+application/n-triples nt ntriples
+application/n-quads nq nquads
+application/trig trig
+text/n3 n3
+application/trix+xml trix
+application/vnd.hdt hdt
+application/sparql-query rq sparql
+application/rss+xml rss
+application/atom+xml atom
+application/vnd.google-earth.kml+xml kml
+application/vnd.google-earth.kmz kmz
+application/gml+xml gml
+application/gpx+xml gpx
+image/svg+xml svg
+text/calendar ics ical ifb
+text/vcard vcf vcard
+message/rfc822 eml
+multipart/related mht mhtml
+application/mbox mbox
+application/x-bibtex bib bibtex
+application/x-research-info-systems ris
+text/x-pcaxis px
+application/rtf rtf
+application/pdf pdf
+application/zip zip shp.zip
+application/gzip gz tgz
+application/x-brotli br
+application/x-lzma lzma
+application/x-tar tar
+application/msword doc dot
+application/vnd.ms-excel xls xlt
+application/vnd.ms-powerpoint ppt pps pot
+application/vnd.ms-outlook msg
+application/vnd.visio vsd
+application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx
+application/vnd.openxmlformats-officedocument.wordprocessingml.document docx
+application/vnd.openxmlformats-officedocument.presentationml.presentation pptx
+application/vnd.oasis.opendocument.spreadsheet ods
+application/vnd.oasis.opendocument.text odt
+application/vnd.apple.keynote key
+application/vnd.apple.numbers numbers
+application/vnd.apple.pages pages
+application/epub+zip epub
+application/vnd.apache.parquet parquet
+application/vnd.mapbox-vector-tile mvt
+text/css css
+text/javascript js mjs
+text/x-python py
+text/x-c c h cpp cc hpp
+text/x-java java
+text/x-shellscript sh bash
+text/x-r r
+application/sql sql
+application/yaml yaml yml
+application/toml toml
+text/x-perl pl pm
+text/x-ruby rb
+text/x-php php
+text/x-lua lua
+text/x-tex tex latex
+text/x-rst rst
+text/x-diff diff patch
+text/vtt vtt
+application/x-subrip srt
+text/x-go go
+text/x-rust rs
+text/x-scala scala
+text/x-fortran f f90 for
+text/x-ini ini cfg properties
+application/x-r-data rdata rda rds
+`
