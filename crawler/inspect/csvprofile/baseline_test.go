@@ -12,9 +12,9 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// BenchmarkAgainstEncodingCSV alternates Read, Rows and encoding/csv over the same table and reports processor time, the
-// collector's too: MB/s of each, and the ratios to encoding/csv, each the median of the rounds. On a busy machine the
-// ratios tell more than the speeds.
+// BenchmarkAgainstEncodingCSV alternates Read, Rows and encoding/csv over the same table and reports processor time,
+// including the garbage collector's: MB/s of each, and the ratios to encoding/csv, each the median of the rounds. On a
+// busy machine the ratios say more than the speeds.
 func BenchmarkAgainstEncodingCSV(b *testing.B) {
 	for _, table := range []struct {
 		name string

@@ -7,14 +7,14 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A column takes its cells of many rows at once. While its table counts them, nearly every cell is found there at first
-// sight. Once the table was given up, values are read as the one before them was written, each step for all of them;
-// one that is written otherwise goes the general way. Both lead to the same profile.
+// A column gets its cells of many rows at once. While it counts them in its table, it finds nearly every cell there at
+// the first slot. Once the table is off, values are read the way the previous one was written, one step at a time for
+// all of them; a value written differently is read the general way. Both lead to the same profile.
 
-// runLen is how many rows a batch has at most.
+// runLen is the maximum number of rows in a batch.
 const runLen = 64
 
-// run is a column's share of a batch of rows: every stride-th cell, from the first on.
+// run is a column's share of a batch of rows: every stride-th cell, starting with the first.
 type run struct {
 	cells  [][]byte
 	stride int
@@ -25,10 +25,10 @@ func (r run) from(n int) run {
 	return r
 }
 
-// room is how many bytes a cell must have at hand, itself included, to be read in words.
+// room is the capacity that a cell needs to be read in words.
 const room = 32
 
-// addAll counts the cells of a run.
+// addAll adds the cells of a run.
 func (c *column) addAll(r run) {
 	if !c.off {
 		r = c.tally(r)
@@ -38,10 +38,10 @@ func (c *column) addAll(r run) {
 	}
 }
 
-// tally counts cells in the table and returns those that come after it was given up.
+// tally counts cells in the table and returns those that come after the table was turned off.
 func (c *column) tally(r run) run {
-	hits, news, slots := int64(0), int64(0), c.slots // cells that were looked up, and those of them that were not found
-	settle := func() {
+	hits, news, slots := int64(0), int64(0), c.slots // cells that were looked up, and how many of them were new
+	record := func() {
 		c.cells += hits
 		c.since += hits
 		c.dup = c.dup || hits > news
@@ -72,10 +72,10 @@ func (c *column) tally(r run) run {
 				continue
 			}
 			hits, news = hits+1, news+1
-			settle()
+			record()
 			c.insert(&slots[at], cell, h)
 		} else {
-			settle()
+			record()
 			c.add(cell)
 		}
 		if c.off {
@@ -83,14 +83,14 @@ func (c *column) tally(r run) run {
 		}
 		slots = c.slots
 	}
-	settle()
+	record()
 	return run{}
 }
 
-// tight tells that a cell has nothing to trim.
+// tight reports whether a cell has nothing to trim.
 func tight(b []byte) bool { return b[0]-'!' <= '~'-'!' && b[len(b)-1]-'!' <= '~'-'!' }
 
-// foldAll folds the cells of a run, after the table was given up.
+// foldAll folds the cells of a run. The table is off.
 func (c *column) foldAll(r run) {
 	r = c.filled(r)
 	var b batch
@@ -110,7 +110,7 @@ func (c *column) foldAll(r run) {
 	}
 }
 
-// filled trims the cells of a run and leaves out the empty ones, in place.
+// filled trims the cells of a run and removes the empty ones, in place.
 func (c *column) filled(r run) run {
 	w := 0
 	for i := 0; i < len(r.cells); i += r.stride {
@@ -164,10 +164,10 @@ func (c *column) foldBatch(b *batch, r run) {
 	}
 }
 
-// watched tells whether it still matters if a value came before.
+// watched reports whether it still matters if a value has occurred before.
 func (c *column) watched() bool { return !c.dup && !c.unique.dup && !c.unique.unknown }
 
-// watch tells uniqueness of the values of a batch; the statistics do not know them yet.
+// watch updates the uniqueness with the values of a batch, before they are added to the statistics.
 func (c *column) watch(b *batch, r run, hashes []uint64) {
 	u := &c.unique
 	switch {
@@ -201,44 +201,44 @@ func (c *column) watch(b *batch, r run, hashes []uint64) {
 	}
 }
 
-// texts keeps the least and greatest values of a batch as text does.
+// texts updates the minimum and maximum as text with the values of a batch.
 func (s *stats) texts(b *batch, r run) {
-	least, greatest := uint64(math.MaxUint64), uint64(0)
+	low, high := uint64(math.MaxUint64), uint64(0)
 	for _, k := range b.key[:b.n] {
-		least, greatest = min(least, k), max(greatest, k)
+		low, high = min(low, k), max(high, k)
 	}
-	if least > s.minKey && greatest < s.maxKey {
+	if low > s.minKey && high < s.maxKey {
 		return
 	}
 	for i, k := range b.key[:b.n] {
-		if k == least || k == greatest {
+		if k == low || k == high {
 			s.text(r.cells[i*r.stride])
 		}
 	}
 }
 
-// addAll adds the numbers of a batch as add does; none is infinite.
+// addAll adds the numbers of a batch as add does. None is infinite.
 func (q *numbers) addAll(xs []float64, r run) {
-	least, greatest := q.min, q.max
-	leastAt, greatestAt := -1, -1
+	low, high := q.min, q.max
+	lowAt, highAt := -1, -1
 	sum, sum2 := q.sum, q.sum2
 	for i, x := range xs {
-		if x < least {
-			least, leastAt = x, i
+		if x < low {
+			low, lowAt = x, i
 		}
-		if x > greatest {
-			greatest, greatestAt = x, i
+		if x > high {
+			high, highAt = x, i
 		}
 		d := x - q.origin
 		sum += d
 		sum2 += d * d
 	}
 	q.n, q.sum, q.sum2 = q.n+int64(len(xs)), sum, sum2
-	if leastAt >= 0 {
-		q.min, q.minLex = least, append(q.minLex[:0], r.cells[leastAt*r.stride]...)
+	if lowAt >= 0 {
+		q.min, q.minLex = low, append(q.minLex[:0], r.cells[lowAt*r.stride]...)
 	}
-	if greatestAt >= 0 {
-		q.max, q.maxLex = greatest, append(q.maxLex[:0], r.cells[greatestAt*r.stride]...)
+	if highAt >= 0 {
+		q.max, q.maxLex = high, append(q.maxLex[:0], r.cells[highAt*r.stride]...)
 	}
 	if int64(len(xs)) <= q.skip {
 		q.skip -= int64(len(xs))

@@ -40,7 +40,7 @@ func TestPlainCellsAreReadAsAllOthers(t *testing.T) {
 	}
 }
 
-// oddCells are what may stand in any column of a table.
+// oddCells are cells that any column of a table may contain.
 var oddCells = []string{"", "", "NA", "-", "n/a", " 7 ", "007", "1.5", "-1.250", "1,250", "12,5", "1.234,5", "1e9", "INF", "-INF", "12345678901234567890", "0.1234567890123", "5 %", "1999", "20200131",
 	"2020-02-30", "2020-02-29", "31.12.1999", "1/2/03", "2020-01-31T10:00:00", "2020-01-31 24:00:00", "2020-01-31T10:00:60Z", "2020-01-31T10:00:00.5+02:00", "10:30", "2020-01", "Jan 2020", "March 3, 2020",
 	"P1D", "true", "Nein", "Maria", "september", "unknown", "not available", "http://example.org/a b", "https://example.org/x", "mailto:a@b", "\u00e4\u00f6\u00fc", "\x00", "\u00a0x\u00a0", "a\x00b", strings.Repeat("long ", 60), "."}
@@ -138,7 +138,7 @@ func TestPlainTextsAreTextsTheGeneralWayToo(t *testing.T) {
 			word[rng.IntN(min(len(word), 4))] = "aejm tPY7"[rng.IntN(9)]
 		}
 		if word = trim(word); len(word) > 0 && plainText(prefix(word)) && classifyAny(word).kind != kindText {
-			t.Fatalf("%q is no plain text", word)
+			t.Fatalf("%q is not plain text", word)
 		}
 		if got, want := classify(word), classifyAny(word); got != want {
 			t.Fatalf("%q: %+v, want %+v", word, got, want)
@@ -148,7 +148,7 @@ func TestPlainTextsAreTextsTheGeneralWayToo(t *testing.T) {
 		"janvier enero gennaio janeiro fevrier maart mrz mai maggio mei avril abril juin giugno luglio agosto setembro okt ottobre outubro dezember diciembre " +
 		"http://a ftp://a sftp://a file://a geo://a urn:a mailto:a doi:a info:a tel:1 data:a ark:a") {
 		if plainText(prefix([]byte(word))) {
-			t.Errorf("%q is no plain text", word)
+			t.Errorf("%q is not plain text", word)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestPlainTextsAreTextsTheGeneralWayToo(t *testing.T) {
 func TestDigitsAreOfTheKindThatNumbersAre(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 9))
-	told := 0
+	digits := 0
 	for range 200_000 {
 		cell := make([]byte, rng.IntN(19))
 		for i := range cell {
@@ -170,13 +170,13 @@ func TestDigitsAreOfTheKindThatNumbersAre(t *testing.T) {
 		if cell = trim(cell); digitKind(cell) == kindEmpty {
 			continue
 		}
-		told++
+		digits++
 		if got, want := digitKind(cell), classifyAny(cell).kind; got != want {
 			t.Fatalf("%q is of kind %d, want %d", cell, got, want)
 		}
 	}
-	if told < 50_000 {
-		t.Errorf("only %d cells were told at first sight", told)
+	if digits < 50_000 {
+		t.Errorf("only %d cells are digits", digits)
 	}
 }
 

@@ -1,24 +1,25 @@
 package csvprofile
 
-// batch are values of a run that are written alike, as many as stand one after another.
+// batch are consecutive values of a run that are written alike.
 type batch struct {
-	n, decimals    int // how many, and how many of them have a fraction
+	n, decimals    int // number of values, and of those with a fraction
 	forms          forms
 	minLen, maxLen int
 	key            [runLen]uint64
 	num            [runLen]float64
 }
 
-// take adds one value to the batch.
-func (b *batch) take(key uint64, length int, f forms, x float64) {
+// add adds one value to the batch.
+func (b *batch) add(key uint64, length int, f forms, x float64) {
 	b.key[b.n&(runLen-1)], b.num[b.n&(runLen-1)] = key, x
 	b.forms &= f
 	b.minLen, b.maxLen = min(b.minLen, length), max(b.maxLen, length)
 	b.n++
 }
 
-// takeOther adds a value that has to be read the general way, unless it is of another kind than the last one.
-func (c *column) takeOther(b *batch, cell []byte) bool {
+// addOther adds a value that has to be read the general way. It returns false if it is of another kind than the last
+// one.
+func (c *column) addOther(b *batch, cell []byte) bool {
 	v := classify(cell)
 	f, x := v.forms, v.num
 	switch {
@@ -34,11 +35,11 @@ func (c *column) takeOther(b *batch, cell []byte) bool {
 	if c.st.alt {
 		x = v.alt
 	}
-	b.take(prefix(cell), runes(cell), f, x)
+	b.add(prefix(cell), runes(cell), f, x)
 	return true
 }
 
-// read takes values into the batch until one comes of another kind than the last one.
+// read adds values to the batch up to the first of another kind than the last one.
 func (c *column) read(b *batch, r run) {
 	sep, f := byte('.'), numDotted|numNoZeros
 	if c.st.alt {
@@ -69,16 +70,16 @@ func (c *column) read(b *batch, r run) {
 				continue
 			}
 		}
-		if !c.takeOther(b, cell) {
+		if !c.addOther(b, cell) {
 			return
 		}
 	}
 }
 
-// unusual are forms of numbers that only the general way tells.
+// unusual are forms of numbers that only the general way finds.
 const unusual = boolDigits | numYear | dateNoSep
 
-// number takes digits with or without a minus in front and a point, or a comma, among them.
+// number adds digits with an optional leading minus and an optional point, or comma.
 func (b *batch) number(cell []byte, sep byte, f forms) bool {
 	if len(cell) > 16 {
 		return false
@@ -103,7 +104,7 @@ func (b *batch) number(cell []byte, sep byte, f forms) bool {
 		}
 		var n uint64
 		ok1, ok2 := true, true
-		if len(digits) <= 9 { // without the point they fit a word
+		if len(digits) <= 9 { // without the point they fit into a word
 			front := ^uint64(0) << (64 - 8*whole)
 			n, ok1 = digitsOf(k&front|(k<<8|uint64(digits[:9][8]))&^front, whole+fraction)
 		} else {
@@ -131,25 +132,25 @@ func (b *batch) number(cell []byte, sep byte, f forms) bool {
 		x = -x
 		k = key(cell)
 	}
-	b.take(k, len(cell), f, x)
+	b.add(k, len(cell), f, x)
 	return true
 }
 
-// date takes a date as XML Schema writes it.
+// date adds a date in XSD's form.
 func (b *batch) date(cell []byte) bool {
 	if len(cell) != 10 {
 		return false
 	}
 	days, ok := isoDay(cell)
 	if ok {
-		b.take(key(cell), 10, isoForms, days)
+		b.add(key(cell), 10, isoForms, days)
 	}
 	return ok
 }
 
 const isoForms = dateYear4 | dateDash | dateYMD | datePadded
 
-// isoDay reads the date in the first ten bytes as days.
+// isoDay reads the date in the first ten bytes as days since 1970.
 func isoDay(b []byte) (days float64, ok bool) {
 	if b[4] != '-' || b[7] != '-' {
 		return 0, false
@@ -163,7 +164,7 @@ func isoDay(b []byte) (days float64, ok bool) {
 	return float64(dayNumber(y, m, d)), true
 }
 
-// dateTime takes a date and a time as XML Schema writes them, in UTC or nowhere, without fractions of a second.
+// dateTime adds a date and time in XSD's form, in UTC or without a zone, without fractions of a second.
 func (b *batch) dateTime(cell []byte) bool {
 	f := isoForms | timeT | timeHMS | timePadded | timeNoZone
 	switch {
@@ -187,12 +188,12 @@ func (b *batch) dateTime(cell []byte) bool {
 	}
 	days, ok := isoDay(cell)
 	if ok {
-		b.take(key(cell), len(cell), f, days*86400+float64(h*3600+m*60+s))
+		b.add(key(cell), len(cell), f, days*86400+float64(h*3600+m*60+s))
 	}
 	return ok
 }
 
-// text takes a text that does not begin as any word does that may be something else.
+// text adds a text that does not begin like any word that may be something else.
 func (b *batch) text(cell []byte) bool {
 	k := key(cell)
 	if !plainText(k) {
@@ -202,6 +203,6 @@ func (b *batch) text(cell []byte) bool {
 	if length > 8 || k&highs != 0 {
 		length = runes(cell)
 	}
-	b.take(k, length, allForms, 0)
+	b.add(k, length, allForms, 0)
 	return true
 }

@@ -16,7 +16,7 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// openData writes a table of about size bytes as an open data portal has them: a key, codes, names, dates, numbers,
+// openData returns a table of about size bytes as open data portals have them: a key, codes, names, dates, numbers,
 // coordinates, and some quoted texts.
 func openData(size int) []byte {
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -35,8 +35,8 @@ func openData(size int) []byte {
 	return b.Bytes()
 }
 
-// textData writes a table of about size bytes that is mostly words: names, addresses, links, times, sentences, with decimal
-// commas among them.
+// textData returns a table of about size bytes that is mostly words: names, addresses, links, times, sentences, with
+// decimal commas among them.
 func textData(size int) []byte {
 	rng := rand.New(rand.NewPCG(8, 8))
 	words := strings.Fields("Verein Amt Schule Gemeinde Wasser Strom Verkehr Bericht Garten Haus Kirche Museum Bahnhof Platz Weg nahe dem alten neuen und der die das Bezirk Wien Graz")
@@ -95,9 +95,9 @@ func BenchmarkEncodingCSV(b *testing.B) {
 	}
 }
 
-// BenchmarkSmall profiles what a crawl mostly brings: a table of 50 KB, where finding the dialect and what a column costs
-// at its start and end weigh more than the cells. "Shape" is what detection asks. gzips/op is the processor time in terms
-// of gzip -6 of the same table, which takes turns with it.
+// BenchmarkSmall profiles a table of 50 KB, the typical file of a crawl. Finding the dialect, and the start and end of each
+// column, take longer than the cells. Detection calls Shape. gzips/op is the processor time relative to gzip -6 of the
+// same table, which alternates with it.
 func BenchmarkSmall(b *testing.B) {
 	data := openData(50_000)
 	packed := gzip.NewWriter(io.Discard)

@@ -8,33 +8,34 @@ import (
 	"unsafe"
 )
 
-// candidate is a dialect with the table it makes of the sample.
+// candidate is a dialect and the table that the sample is in it.
 type candidate struct {
 	delim, quote, esc string
 	rows              [][]string
-	kinds             [][]kind // of the cells of rows; nil until somebody asked
-	widths            []widthCount
-	good, bad         int // quotations well and badly formed
+	kinds             [][]kind     // of the cells of rows; nil until needed
+	widths            []widthCount // narrow ones first
+	good, bad         int          // well-formed and malformed quotations
 	score             float64
-	full              int // rows that are not blank
-	width             int // commonest number of cells
-	consistency       float64
-	types             float64
+	full              int     // rows that are not blank
+	width             int     // most frequent number of cells
+	consistency       float64 // share of rows that have width cells
+	types             float64 // mean plainness of the cells
 }
 
-// doubles tells whether a delimiter is the best one written twice, which then only found an empty cell between any two.
+// doubles reports whether the delimiter is the best one written twice. The best one then reads an empty cell between
+// any two.
 func (c *candidate) doubles(best *candidate) bool {
 	return len(best.delim) > 0 && c.delim == best.delim+best.delim && c.width > 1 && best.width == 2*c.width-1 && c.consistency >= best.consistency
 }
 
-// unlikely tells whether a delimiter that few files have explains the text worse than the best other one: too few
-// rows agree on it, or it stands inside times, addresses and numbers that are whole without it.
+// unlikely reports whether a rarely used delimiter explains the text worse than the best other one: too few rows agree
+// on it, or it occurs inside times, addresses and numbers that are whole without it.
 func (c *candidate) unlikely(best *candidate) bool {
 	if c.width < 2 || c.consistency < 0.8 || c.full < 2 {
 		return true
 	}
 	if best.consistency >= 0.9 && (best.delim == "" || usual(best.delim)) && lonely(c.rows) {
-		return true // it is in the texts of a column, and not in the column's name
+		return true // it occurs in the texts of a column, not in the column's name
 	}
 	with, inside := 0, 0
 	for _, row := range best.rows {
@@ -50,8 +51,8 @@ func (c *candidate) unlikely(best *candidate) bool {
 	return with > 0 && inside*2 >= with
 }
 
-// steady tells whether a delimiter makes a table of every record, and is not what stands before the decimals of numbers:
-// then another one that is not in the first record, the names of the columns, only separates words within cells.
+// steady reports whether the delimiter splits every record alike and is not the decimal character of numbers. Another
+// one that does not occur in the first record, the column names, then only separates words within cells.
 func (c *candidate) steady() bool {
 	if !usual(c.delim) || c.consistency < 1 || c.width < 2 || c.full < 3 {
 		return false
@@ -68,7 +69,7 @@ func (c *candidate) steady() bool {
 	return decimals*2 <= c.full
 }
 
-// withDelimiter finds the best quoting for one delimiter.
+// withDelimiter returns the best candidate with delimiter d.
 func withDelimiter(text []byte, d string) candidate {
 	usual, ok := withQuote(text, d, `"`)
 	if ok && usual.bad == 0 { // nothing beats well-formed double quotes
@@ -99,7 +100,7 @@ func withDelimiter(text []byte, d string) candidate {
 	return best
 }
 
-// withQuote reads text with a quote character; not ok where that does not quote anything.
+// withQuote reads text with a quote character. ok is false if it quotes nothing.
 func withQuote(text []byte, d, q string) (c candidate, ok bool) {
 	if q == d || !bytes.Contains(text, []byte(q)) || q == "~" && between(text, d, q) {
 		return c, false
@@ -116,7 +117,7 @@ func withQuote(text []byte, d, q string) (c candidate, ok bool) {
 	return c, true
 }
 
-// withEscape tries a backslash as escape character where it stands before a quote or a delimiter.
+// withEscape tries a backslash as escape character if it occurs before a quote or a delimiter.
 func withEscape(text []byte, d, q string, plain candidate) (candidate, bool) {
 	before := 0
 	if q != "" {
@@ -135,13 +136,13 @@ func withEscape(text []byte, d, q string, plain candidate) (candidate, bool) {
 	return plain, false
 }
 
-// read parses the sample in one dialect. The candidate's cells are pieces of text, which must not change.
+// read parses the sample in one dialect. The candidate's cells share memory with text, which must not change.
 func read(text []byte, d, q, esc string) candidate {
 	c := candidate{delim: d, quote: q, esc: esc, rows: make([][]string, 0, enoughRows)}
 	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc})
 	cells := 0
-	var all []string // of many rows: one piece of memory
-	agree := true    // all rows have as many cells as the first, which are several
+	var all []string // memory for many rows
+	agree := true    // all rows have the same number of cells, at least two
 	for len(c.rows) < sniffRows && (!agree || len(c.rows) < enoughRows) && cells < sniffCells && r.Next() {
 		n := len(r.Cells())
 		agree = agree && n > 1 && (len(c.rows) == 0 || n == len(c.rows[0]))
@@ -150,7 +151,7 @@ func read(text []byte, d, q, esc string) candidate {
 		}
 		var row []string
 		row, all = all[:n:n], all[n:]
-		var line []byte // of cells that are not as they stand in the text
+		var line []byte // copies of cells that differ from the text
 		if len(r.scratch) > 0 {
 			line = bytes.Join(r.Cells(), nil)
 		}
@@ -171,14 +172,13 @@ func read(text []byte, d, q, esc string) candidate {
 	return c
 }
 
-// between tells whether q stands on both sides of nearly every d and at the beginning of no line: together they are the
-// delimiter.
+// between reports whether q surrounds nearly every d and begins no line: the three together are the delimiter.
 func between(text []byte, d, q string) bool {
 	return d != "" && bytes.Count(text, []byte(q+d+q))*10 >= bytes.Count(text, []byte(d))*9 &&
 		!bytes.HasPrefix(text, []byte(q)) && !bytes.Contains(text, []byte("\n"+q))
 }
 
-// quotations counts quoted cells that begin and end where cells do, and those that do not.
+// quotations counts the quoted cells that begin and end where cells do, and those that do not.
 func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
 	delim := []byte(d)
 	starts := func(i int) bool {
@@ -200,7 +200,7 @@ func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
 			i++
 			continue
 		}
-		// an opening quote: find the one that closes
+		// An opening quote: find the closing one.
 		k := i + 1
 		for k < len(text) {
 			if esc != "" && text[k] == esc[0] {
@@ -230,11 +230,10 @@ func quotations(text []byte, d string, q byte, esc string) (good, bad int) {
 	return good, bad
 }
 
-// widthCount is how many rows have so many cells.
+// widthCount is the number of rows that have width cells.
 type widthCount struct{ width, rows int }
 
-// measure counts the cells of the rows that are not blank: how many rows there are of each width, narrow ones first, and
-// what most of them have.
+// measure sets widths, width, full and consistency from the rows that are not blank.
 func (c *candidate) measure() {
 	all := make([]int, 0, len(c.rows))
 	for _, r := range c.rows {
@@ -243,30 +242,30 @@ func (c *candidate) measure() {
 		}
 	}
 	slices.Sort(all)
-	most := 0
+	maxRows := 0
 	for i, w := range all {
 		if i == 0 || w != all[i-1] {
 			c.widths = append(c.widths, widthCount{width: w})
 		}
 		last := &c.widths[len(c.widths)-1]
-		if last.rows++; last.rows >= most {
-			c.width, most = w, last.rows
+		if last.rows++; last.rows >= maxRows {
+			c.width, maxRows = w, last.rows
 		}
 	}
 	if c.full = len(all); c.full > 0 {
-		c.consistency = float64(most) / float64(c.full)
+		c.consistency = float64(maxRows) / float64(c.full)
 	}
 }
 
-// oneColumn is what a table of one column is worth: two columns in all rows are worth a half.
+// oneColumn is the score of a table of one column. Two columns in all rows score a half.
 const oneColumn = 0.12
 
-// rate says how much the candidate's rows look like a table: equally long rows of cells that are plain values.
+// rate scores how much the rows look like a table: equally long rows of cells that are plain values.
 func (c *candidate) rate() float64 {
 	if c.width == 0 {
 		return 0
 	}
-	// Patterns, after van den Burg, Nazabal and Sutton (CleverCSV, 2019), with the commonest width counting most.
+	// Pattern score after van den Burg, Nazabal and Sutton (CleverCSV, 2019); the most frequent width counts most.
 	pattern := 0.0
 	for _, w := range c.widths {
 		share := float64(w.rows) / float64(c.full)
@@ -284,9 +283,9 @@ func (c *candidate) rate() float64 {
 	return pattern * math.Max(c.types, 1e-3) * weight(c.delim)
 }
 
-// plainness adds up how plain the cells are, and notes their kinds.
+// plainness returns the sum of the plainness of the cells and their number, and sets kinds.
 func (c *candidate) plainness() (sum float64, cells int) {
-	var seen [64]struct { // the last cells, of which most columns have some again and again
+	var seen [64]struct { // recent cells by prefix, since most columns repeat some
 		cell  string
 		kind  kind
 		plain float64
@@ -295,7 +294,7 @@ func (c *candidate) plainness() (sum float64, cells int) {
 		seen[i].plain = plainness("", kindEmpty)
 	}
 	c.kinds = make([][]kind, len(c.rows))
-	var all []kind // of many rows: one piece of memory
+	var all []kind // memory for many rows
 	for n, r := range c.rows {
 		if len(all) < len(r) {
 			all = make([]kind, max(len(r), 1024))
@@ -319,7 +318,7 @@ func (c *candidate) plainness() (sum float64, cells int) {
 	return sum, cells
 }
 
-// kindsOfCells are the kinds of the cells of all rows.
+// kindsOfCells returns the kinds of the cells of all rows.
 func (c *candidate) kindsOfCells() [][]kind {
 	if c.kinds == nil {
 		c.plainness()
@@ -327,5 +326,5 @@ func (c *candidate) kindsOfCells() [][]kind {
 	return c.kinds
 }
 
-// cellKind is the kind of a cell of the sample.
+// cellKind returns the kind of a cell of the sample.
 func cellKind(cell string) kind { return kindOf(strings.TrimSpace(cell)) }

@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// kind is the coarse class of one cell.
+// kind is the coarse type of one cell.
 type kind byte
 
 const (
@@ -31,7 +31,7 @@ const (
 )
 
 // forms is a set of ways in which a cell can be read. The forms of a column are those that all of its cells have in
-// common, so a column of 01/02/2020 and 25/02/2020 is left with day before month.
+// common: 01/02/2020 and 25/02/2020 together leave only day before month.
 type forms uint64
 
 const (
@@ -44,7 +44,7 @@ const (
 	numSpaceComma                   // 1 234,5
 	numApostrophe                   // 1'234.5
 	numPercent                      // 12 %
-	numNoZeros                      // no leading zero that a number would not have
+	numNoZeros                      // no superfluous leading zero
 	numYear                         // four digits that may be a year
 	// How a boolean is written.
 	boolTrueFalse
@@ -94,9 +94,8 @@ const (
 	dateSeps   = dateDash | dateSlash | dateDot | dateNoSep
 )
 
-// value is what a cell was read as. num is the value of a number read with a decimal point, alt the one read with a
-// decimal comma where that differs. For dates and times num is days, or seconds, in the first order that fits,
-// alt the same with month before day.
+// value is the value of a cell. num is the value of a number read with a decimal point, alt that with a decimal comma. Of
+// dates and times, num is the days or seconds in the first order that fits, alt those with month before day.
 type value struct {
 	kind  kind
 	forms forms
@@ -104,6 +103,7 @@ type value struct {
 	alt   float64
 }
 
+// kindOf returns the kind of a cell of the sample. E-mail addresses count as URIs.
 func kindOf(s string) kind {
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	if k := digitKind(b); k != kindEmpty {
@@ -116,8 +116,8 @@ func kindOf(s string) kind {
 	return k
 }
 
-// digitKind is the kind of a cell of at most 16 digits, with a minus in front or a point among them at most; kindEmpty of
-// others.
+// digitKind returns the kind of a cell of at most 16 digits, with an optional leading minus and an optional point, and
+// kindEmpty for other cells.
 func digitKind(b []byte) kind {
 	if len(b) > 1 && b[0] == '-' {
 		b = b[1:]
@@ -132,7 +132,7 @@ func digitKind(b []byte) kind {
 		}
 		b, others = b[8:], otherThanDigits(prefix(b[8:]))
 	}
-	if others &= highs << (64 - 8*uint(len(b))); others != 0 { // without the lanes that b does not have
+	if others &= highs << (64 - 8*uint(len(b))); others != 0 { // only bytes of b
 		at := bits.LeadingZeros64(others) >> 3
 		if b[at] != '.' || others&(others-1) != 0 {
 			return kindEmpty
@@ -142,13 +142,13 @@ func digitKind(b []byte) kind {
 	return k
 }
 
-// otherThanDigits marks the bytes of x that are no digits.
+// otherThanDigits marks the bytes of x that are not digits.
 func otherThanDigits(x uint64) uint64 {
 	x ^= '0' * ones
 	return (x&^highs + (0x80-10)*ones | x) & highs
 }
 
-// classify reads one cell, which must be trimmed of blanks.
+// classify reads one cell, which must have no surrounding blanks.
 func classify(b []byte) value {
 	if len(b) >= 3 {
 		switch c := b[0]; {
@@ -167,7 +167,7 @@ func classify(b []byte) value {
 	return classifyAny(b)
 }
 
-// classifyAny is classify without what is told at first sight.
+// classifyAny is the slow path of classify.
 func classifyAny(b []byte) value {
 	if len(b) == 0 {
 		return value{kind: kindEmpty, forms: allForms}
@@ -224,6 +224,7 @@ func classifyAny(b []byte) value {
 	return value{kind: kindText}
 }
 
+// isURI reports whether b is an IRI with a common scheme.
 func isURI(b []byte) bool {
 	i := 0
 	for i < len(b) && i < 12 && (b[i]|0x20 >= 'a' && b[i]|0x20 <= 'z') {
@@ -262,7 +263,7 @@ func isDuration(b []byte) bool {
 	return ok
 }
 
-// trim drops blanks around a cell.
+// trim removes blanks around a cell.
 func trim(b []byte) []byte {
 	if len(b) > 0 && b[0] > ' ' && b[len(b)-1] > ' ' && b[0] < 0x80 && b[len(b)-1] < 0x80 {
 		return b
@@ -284,6 +285,7 @@ func trim(b []byte) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 }
 
+// runes returns the number of characters of b.
 func runes(b []byte) int {
 	for rest := b; ; rest = rest[8:] {
 		if len(rest) <= 8 {

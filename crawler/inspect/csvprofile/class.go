@@ -1,14 +1,15 @@
 package csvprofile
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"odarchive/crawler/inspect/csvprofile/gazetteer"
 )
 
-// Classes that columns can be of, as rdfs:range names them: of schema.org and GeoSPARQL where these have one, else of
-// the archive's own vocabulary.
+// The classes of columns, for rdfs:range. They are from schema.org and GeoSPARQL if these have one, else from the
+// archive's own vocabulary.
 const (
 	ClassCountry      = "http://schema.org/Country"
 	ClassCity         = "http://schema.org/City"
@@ -31,8 +32,8 @@ const (
 	classNS = "https://archiver.ai.wu.ac.at/ns/csvw#"
 )
 
-// classOf tells what kind of thing a column names: by its values, and by its name where values of several kinds look
-// alike. "" if it cannot be told.
+// classOf returns the class of things that a column names, "" if unknown. It decides by a sample of the values, and by
+// the column's name if values of several classes look alike.
 func classOf(col *Column, sample func() []string) string {
 	named := func(words ...string) bool { return nameHas(col.Name, words...) }
 	switch col.Datatype {
@@ -55,7 +56,7 @@ func classOf(col *Column, sample func() []string) string {
 		return ""
 	}
 	mostly := func(share float64, test func(string) bool) bool {
-		rest := len(values) // that could still pass
+		rest := len(values) // values that may still pass
 		for _, v := range values {
 			if !test(v) {
 				if rest--; float64(rest) < share*float64(len(values)) {
@@ -126,7 +127,7 @@ func abs(s string) float64 {
 	return v.num
 }
 
-// nameHas tells whether one of the words of a column's name is one of those given. "geoLat" and "geo_lat" have two.
+// nameHas reports whether a column's name contains one of the words. "geoLat" and "geo_lat" contain two.
 func nameHas(name string, words ...string) bool {
 	var b strings.Builder
 	last := rune(0)
@@ -140,17 +141,7 @@ func nameHas(name string, words ...string) bool {
 	low := b.String()
 	parts := strings.FieldsFunc(low, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	whole := strings.Join(parts, "")
-	for _, w := range words {
-		if whole == w {
-			return true
-		}
-		for _, p := range parts {
-			if p == w {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return w == whole || slices.Contains(parts, w) })
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
@@ -184,13 +175,13 @@ func isUUID(s string) bool {
 	return true
 }
 
-// isWKT tells whether s is a geometry in well-known text (OGC 06-103r4, 7).
+// isWKT reports whether s is a geometry in well-known text (OGC 06-103r4, 7).
 func isWKT(s string) bool {
 	s = strings.ToUpper(s)
 	if strings.HasPrefix(s, "SRID=") {
 		_, s, _ = strings.Cut(s, ";")
 	}
-	if strings.HasPrefix(s, "<") { // GeoSPARQL puts the reference system in front
+	if strings.HasPrefix(s, "<") { // GeoSPARQL begins with the reference system
 		_, s, _ = strings.Cut(s, ">")
 		s = strings.TrimSpace(s)
 	}
@@ -223,7 +214,7 @@ func isIBAN(s string) bool {
 	return rem == 1 && s[0] >= 'A' && s[1] >= 'A' && s[2] <= '9' && s[3] <= '9'
 }
 
-// isNUTS tells whether s has the form of a code of the European nomenclature of territorial units, levels 0 to 3.
+// isNUTS reports whether s has the form of a code of the European nomenclature of territorial units, levels 0 to 3.
 func isNUTS(s string) bool {
 	if len(s) < 2 || len(s) > 5 {
 		return false
@@ -260,7 +251,7 @@ func isInternational(s string) bool {
 	return (strings.HasPrefix(s, "+") || strings.HasPrefix(s, "00")) && len(s) >= 9 && isPhone(s) && strings.ContainsAny(s, " /-(+")
 }
 
-// isPostal tells whether s may be a postal code somewhere.
+// isPostal reports whether s may be a postal code somewhere.
 func isPostal(s string) bool {
 	if len(s) < 3 || len(s) > 10 {
 		return false
@@ -278,7 +269,7 @@ func isPostal(s string) bool {
 	return digits >= 1
 }
 
-// isUKPostcode tells whether s has the form of a British postcode, "SW1A 1AA".
+// isUKPostcode reports whether s has the form of a British postcode, "SW1A 1AA".
 func isUKPostcode(s string) bool {
 	out, in, ok := strings.Cut(s, " ")
 	if !ok || len(in) != 3 || len(out) < 2 || len(out) > 4 {

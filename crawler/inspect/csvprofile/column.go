@@ -9,50 +9,50 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Bounds of what is kept per column.
+// Limits of what is kept per column.
 const (
 	tableCap   = 4096 // distinct values that are counted exactly
-	longValue  = 256  // bytes; longer values are not kept
+	longValue  = 256  // in bytes; longer values are not kept
 	reservoirN = 1024
-	topN       = 10
-	sampleN    = 512 // values looked at for the semantic class
+	topN       = 10  // most frequent values that are reported
+	sampleN    = 512 // values that classOf examines
 )
 
-// column gathers one column. Values are counted in a table by hash and read (folded into the statistics) only once
-// each while they fit; when there are too many, the rare ones are folded and dropped (Misra and Gries, 1982), so the
-// counts of frequent values stay right to within rows/tableCap. A column in which hardly a value comes twice gives
-// up the table and folds every cell as it comes.
+// column collects the values of one column. While they fit, values are counted in a table by hash, and each is read
+// (folded into the statistics) only once. When the table is full, the rare values are folded and dropped (Misra and
+// Gries, 1982), so that the counts of frequent values are at most rows/tableCap too low. A column in which hardly any
+// value occurs twice stops using the table and folds every cell.
 type column struct {
 	slots []slot // open addressing, length a power of two
 	used  int
-	text  []byte // the values in slots, one after another
+	text  []byte // the values in slots, concatenated
 	exact bool   // nothing has been dropped from the table
-	off   bool   // the table was given up
-	last  kind   // of the value folded last
+	off   bool   // the table is no longer used
+	last  kind   // kind of the last value folded
 	since int64  // cells looked up since the table was last thinned
-	news  int64  // of these, values that were new
+	news  int64  // how many of these were new values
 
-	empty  int64 // cells without a character
+	empty  int64 // empty cells
 	cells  int64 // other cells
 	st     stats
-	hll    *registers // nil while the table is the whole truth
+	hll    *registers // nil while the table has all values
 	sketch bottom
 	sample firstValues
-	dup    bool // some value came twice
+	dup    bool // a value occurred twice
 	unique uniqueness
-	early  []uint64 // hashes of the values in the table when it was given up
-	memory *int     // hashes that may still be remembered, shared by the columns of a table
+	early  []uint64 // hashes of the values in the table when it was turned off
+	memory *int     // number of hashes that may still be remembered, shared by the columns of a table
 
-	former []slot // the slots before the last growth, of which the next will be made if they are long enough
+	former []slot // the slots before the last growth, reused for the next if large enough
 }
 
-// firstValues are the first sampleN values, in one piece of memory.
+// firstValues are the first sampleN values, concatenated.
 type firstValues struct {
 	text []byte
 	ends []int
 }
 
-// add takes one more value; false where there is no room.
+// add adds a value. It returns false if there is no room.
 func (s *firstValues) add(cell []byte) bool {
 	if len(s.ends) >= sampleN {
 		return false
@@ -73,31 +73,31 @@ func (s *firstValues) values() []string {
 
 type slot struct {
 	tag     uint64 // of the value; 0 = free
-	pending uint32 // times seen since the value was last folded
-	est     uint32 // times seen, less what thinning took
+	pending uint32 // occurrences since the value was last folded
+	est     uint32 // occurrences, less what thinning subtracted
 	off     uint32
 	len     uint32
 }
 
-// leastSlots is how long a table of values is in the beginning; it doubles from there.
-const leastSlots = 32
+// minSlots is the initial length of a table of values, which doubles as it grows.
+const minSlots = 32
 
 func newColumn(memory *int) *column {
 	c := spareColumns.Get().(*column)
-	c.slots = cleared(c.slots, leastSlots)
+	c.slots = cleared(c.slots, minSlots)
 	c.exact, c.memory = true, memory
 	c.st.forms, c.st.minLen = allForms, math.MaxInt
 	return c
 }
 
-// spareColumns are columns of tables that are finished: small ones, empty but for the memory they bring along, which costs
-// more than what most columns do in it.
+// spareColumns are small columns of finished tables, cleared. Reusing their memory saves more than most columns cost
+// otherwise.
 var spareColumns = sync.Pool{New: func() any { return new(column) }}
 
-// spareText is how much memory for values a spare column may bring along, in bytes.
+// spareText is the maximum memory for values that a spare column keeps, in bytes.
 const spareText = 64 << 10
 
-// release leaves a finished column to tables to come.
+// release makes a finished column available to other tables.
 func (c *column) release() {
 	if cap(c.slots) > tableCap || cap(c.former) > tableCap || cap(c.text) > spareText || cap(c.sample.text) > spareText {
 		return
@@ -107,7 +107,7 @@ func (c *column) release() {
 	spareColumns.Put(c)
 }
 
-// cleared is n free slots, in the memory of others where that is enough.
+// cleared returns n free slots, in the memory of s if that suffices.
 func cleared(s []slot, n int) []slot {
 	if cap(s) < n {
 		return make([]slot, n)
@@ -116,7 +116,7 @@ func cleared(s []slot, n int) []slot {
 	return s[:n]
 }
 
-// add counts one cell.
+// add adds one cell.
 func (c *column) add(cell []byte) {
 	cell = trim(cell)
 	if len(cell) == 0 {
@@ -172,9 +172,9 @@ func (c *column) insert(s *slot, cell []byte, h uint64) {
 func (c *column) grow() {
 	old := c.slots
 	c.slots, c.former = cleared(c.former, len(old)*2), old
-	for ; len(old) > 0; old = old[leastSlots:] {
-		used := uint32(0) // one bit a slot: whether one is free is as good as chance
-		for i, s := range old[:leastSlots] {
+	for ; len(old) > 0; old = old[minSlots:] {
+		used := uint32(0) // one bit per slot, since branching on occupancy would be unpredictable
+		for i, s := range old[:minSlots] {
 			used |= uint32(s.tag>>63) << i
 		}
 		for ; used != 0; used &= used - 1 {
@@ -192,16 +192,16 @@ func (c *column) place(s slot) {
 	c.slots[i] = s
 }
 
-// thin folds everything that is pending and drops the rarer half of the values.
+// thin folds all pending values and drops the rarer half of the values.
 func (c *column) thin() {
 	if c.exact {
 		c.exact = false
 		c.startSketches()
 	} else {
-		c.dup = true // values dropped before can come again unseen
+		c.dup = true // a dropped value may occur again unnoticed
 	}
 	c.foldPending()
-	rare := c.news*10 >= c.since*9 // hardly a value came twice
+	rare := c.news*10 >= c.since*9 // hardly any value occurred twice
 	c.since, c.news = 0, 0
 	kept := make([]slot, 0, tableCap/2)
 	counts := make([]uint32, 0, c.used)
@@ -245,7 +245,7 @@ func (c *column) thin() {
 	c.text = text
 }
 
-// seal ends the looking up of values: it leaves the free slots out, of which there are as many as others.
+// seal removes the free slots, about half of all. The table cannot be searched afterwards.
 func (c *column) seal() {
 	n := 0
 	for i := range c.slots {
@@ -255,10 +255,10 @@ func (c *column) seal() {
 	c.slots = c.slots[:n]
 }
 
-// startSketches begins estimating when the table stops being the whole truth.
+// startSketches starts estimating, when the table no longer has all values.
 func (c *column) startSketches() { c.hll = new(registers) }
 
-// hashes of the values in the table.
+// hashes yields the hashes of the values in the table.
 func (c *column) hashes(yield func(uint64) bool) {
 	for i := range c.slots {
 		if s := &c.slots[i]; s.tag != 0 && !yield(xxhash.Sum64(c.text[s.off:][:s.len])) {
@@ -267,7 +267,7 @@ func (c *column) hashes(yield func(uint64) bool) {
 	}
 }
 
-// pending are the values of the table that were not folded yet.
+// pending yields the values of the table that have not been folded.
 func (c *column) pending(yield func(s *slot, cell []byte) bool) {
 	for i := range c.slots {
 		if s := &c.slots[i]; s.tag != 0 && s.pending > 0 && !yield(s, c.text[s.off:][:s.len]) {
@@ -276,8 +276,8 @@ func (c *column) pending(yield func(s *slot, cell []byte) bool) {
 	}
 }
 
-// readPending takes the values of the table that were not folded yet into the statistics. Those of the first time decide how
-// numbers and dates of this column are written; where that is not the likelier way, their numbers are taken again.
+// readPending adds the pending values to the statistics. Those of the first call decide how the numbers and dates of
+// this column are read. If that is not the default reading, their numbers are added again.
 func (c *column) readPending() {
 	for s, cell := range c.pending {
 		v := classify(cell)
@@ -297,7 +297,7 @@ func (c *column) readPending() {
 	}
 }
 
-// foldPending folds the values of the table that were not folded yet.
+// foldPending folds the pending values.
 func (c *column) foldPending() {
 	c.readPending()
 	for s, cell := range c.pending {
@@ -309,7 +309,7 @@ func (c *column) foldPending() {
 	}
 }
 
-// fold reads a value that was seen n times.
+// fold adds a value that occurred n times to statistics and sketches.
 func (c *column) fold(cell []byte, n uint64) {
 	c.foldValue(cell, classify(cell), xxhash.Sum64(cell), n)
 }

@@ -103,7 +103,7 @@ func TestColumnsHaveDatatypes(t *testing.T) {
 	}
 }
 
-// quotedCells quotes every cell, so that commas in numbers are no delimiters.
+// quotedCells quotes every cell, so that commas in numbers are not delimiters.
 func quotedCells(cells string) string { return `"` + strings.ReplaceAll(cells, " ", `" "`) + `"` }
 
 func TestNullWordsAreNoValues(t *testing.T) {
@@ -146,7 +146,7 @@ func TestStatisticsAreRight(t *testing.T) {
 	}
 }
 
-// Columns leave their memory to those of later tables.
+// Columns pass their memory on to those of later tables.
 func TestAProfileDoesNotDependOnTheTablesBeforeIt(t *testing.T) {
 	t.Parallel()
 	tables := [][]byte{

@@ -10,16 +10,16 @@ import (
 	"odarchive/triplestore/xsdval/uax35"
 )
 
-// CSVW is the table's metadata document after "Metadata Vocabulary for Tabular Data" (W3C, 2015): a table description
-// with dialect and schema, for the file at url.
+// CSVW returns the table's metadata document after "Metadata Vocabulary for Tabular Data" (W3C, 2015): a table
+// description with dialect and schema, for the file at url.
 func (p *Profile) CSVW(url string) ([]byte, error) {
 	doc := p.csvw(url)
 	doc["@context"] = csvwContext
 	return indented(url, doc)
 }
 
-// CSVWGroup is the metadata document of several tables; urls names the file that each is in. Tables of one file are told
-// apart by a fragment with their name or number.
+// CSVWGroup returns the metadata document of several tables. urls are the addresses of their files. Tables of one file
+// differ by a fragment with their name or number.
 func CSVWGroup(urls []string, tables []*Profile) ([]byte, error) {
 	group := make([]map[string]any, len(tables))
 	used := map[string]bool{}
@@ -48,7 +48,7 @@ func indented(url string, doc map[string]any) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// csvw is a table's description without the context.
+// csvw returns the table description without the context.
 func (p *Profile) csvw(url string) map[string]any {
 	type datatype struct {
 		Base   string `json:"base"`
@@ -106,7 +106,7 @@ func (p *Profile) csvw(url string) map[string]any {
 	return doc
 }
 
-// csvwDialect is how a delimited table is written; sheets and records have none.
+// csvwDialect returns the dialect description of a delimited table.
 func (p *Profile) csvwDialect() map[string]any {
 	dialect := map[string]any{"header": p.Dialect.Header, "headerRowCount": p.Dialect.HeaderRows, "skipRows": p.Dialect.Preamble}
 	if n := p.Dialect.Encoding; n != "" {
@@ -134,8 +134,8 @@ func (p *Profile) csvwDialect() map[string]any {
 	return dialect
 }
 
-// knownFormat tells whether a date's or time's pattern is one that every implementation of CSVW knows (Metadata
-// Vocabulary 6.4.4); cells in others are texts to it.
+// knownFormat reports whether every implementation of CSVW supports a date's or time's pattern (Metadata Vocabulary
+// 6.4.4). Cells in other patterns have to be strings.
 func knownFormat(c Column) bool {
 	switch kind := xsdval.KindOf(xsdval.XSD + c.Datatype); kind {
 	case xsdval.Date, xsdval.DateTime, xsdval.Time:
@@ -147,7 +147,8 @@ func knownFormat(c Column) bool {
 	return true
 }
 
-// csvwFormat is the format property of a datatype: a text, or an object for numbers with characters of their own.
+// csvwFormat returns the format property of a datatype: a string, or an object for numbers with characters other than the
+// defaults.
 func csvwFormat(c Column) any {
 	if c.Decimal == "" && c.Group == "" {
 		return c.Format
@@ -162,7 +163,7 @@ func csvwFormat(c Column) any {
 	return f
 }
 
-// variableName makes a column name that is legal in CSVW: a URI template variable that does not begin with "_".
+// variableName returns a column name that is valid in CSVW: a URI template variable that does not begin with "_".
 func variableName(s string, i int) string {
 	var b strings.Builder
 	for _, c := range s {

@@ -113,6 +113,7 @@ func dateOrTime(b []byte) (value, bool) {
 	return withClock(b, p, v)
 }
 
+// fullYear returns the year that two digits stand for.
 func fullYear(y int) int {
 	if y < 50 {
 		return 2000 + y
@@ -153,7 +154,7 @@ func compact(b []byte) (value, bool) {
 	return value{kind: kindDateTime, forms: f, num: s, alt: s}, true
 }
 
-// withClock reads the time after a date that ends at p.
+// withClock reads the time after the date v, which ends at p.
 func withClock(b []byte, p int, v value) (value, bool) {
 	switch b[p] {
 	case 'T':
@@ -177,7 +178,7 @@ func withClock(b []byte, p int, v value) (value, bool) {
 	return v, true
 }
 
-// clock reads hh:mm, hh:mm:ss, fractions, AM and PM, and a zone from p to the end of b.
+// clock reads b[p:]: hh:mm or hh:mm:ss, with fractions, AM or PM, and a zone.
 func clock(b []byte, p int) (value, bool) {
 	h, wh := xsdval.Digits(b, p, 3)
 	if wh == 0 || wh > 2 || h > 24 || p+wh >= len(b) || b[p+wh] != ':' {
@@ -245,7 +246,7 @@ func clock(b []byte, p int) (value, bool) {
 	return v, true
 }
 
-// zone reads Z, UTC, +hh:mm, +hhmm and +hh as seconds east of Greenwich.
+// zone returns Z, UTC, +hh:mm, +hhmm or +hh as seconds east of Greenwich.
 func zone(b []byte) (float64, bool) {
 	if len(b) > 1 && b[0] == ' ' {
 		b = b[1:]

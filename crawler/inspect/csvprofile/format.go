@@ -119,7 +119,7 @@ func instant(x float64, zoned bool) string {
 	return s
 }
 
-// canonical writes a number as XSD would. Whole numbers too long for a float keep their digits.
+// canonical returns a number in XSD's form. Integers too long for a float keep their digits.
 func (c *column) canonical(x float64, lex []byte, col *Column) string {
 	if col.Datatype != "double" && math.Abs(x) >= 1<<53 && kindOf(string(lex)) == kindInteger {
 		return strings.TrimPrefix(string(lex), "+")
@@ -127,5 +127,5 @@ func (c *column) canonical(x float64, lex []byte, col *Column) string {
 	if col.Datatype == "double" {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	return strconv.FormatFloat(x+0, 'f', -1, 64) // a zero has no sign
+	return strconv.FormatFloat(x+0, 'f', -1, 64) // without the sign of a zero
 }

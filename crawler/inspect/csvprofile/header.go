@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// headerRows counts the records at the beginning of body that name columns. kinds are those of its cells.
+// headerRows returns the number of records at the start of body that name columns, and why. kinds are the kinds of its
+// cells.
 func headerRows(body [][]string, kinds [][]kind) (int, string) {
 	data := make([][]string, 0, len(body))
 	of := make([][]kind, 0, len(body))
@@ -34,8 +35,8 @@ func headerRows(body [][]string, kinds [][]kind) (int, string) {
 	return n, why
 }
 
-// continuesHeader tells whether a record below a header is a second row of it: nothing in it is a value of the
-// kind its column has below.
+// continuesHeader reports whether a record below a header is a second header row: no cell is a value of the kind that
+// its column has below.
 func continuesHeader(row, above []string, kinds []kind, rest [][]kind) bool {
 	strong := 0
 	spanned := spannedBy(above, row)
@@ -56,7 +57,7 @@ func continuesHeader(row, above []string, kinds []kind, rest [][]kind) bool {
 	return strong > 0 && strong*2 >= filled(row)
 }
 
-// spannedBy tells whether a row has cells below the gaps of the one above, whose names then span several columns.
+// spannedBy reports whether row fills the gaps of the row above, whose names then span several columns.
 func spannedBy(above, row []string) bool {
 	gaps := 0
 	for i := range min(len(above), len(row)) {
@@ -70,7 +71,7 @@ func spannedBy(above, row []string) bool {
 	return gaps > 0
 }
 
-// columnKind is the kind that at least four fifths of the cells of column i have; kindText without one.
+// columnKind returns the kind of at least four fifths of the cells of column i, kindText if there is none.
 func columnKind(rows [][]kind, i int) kind {
 	var count [kinds]int
 	n := 0
@@ -96,8 +97,8 @@ func columnKind(rows [][]kind, i int) kind {
 	return kindText
 }
 
-// headerScore weighs whether head, whose cells are of those kinds, names the columns of rest, whose kinds are below; above 0
-// it does.
+// headerScore weighs whether head names the columns of rest: it does if the score is positive. kinds are the kinds of
+// the cells of head, below those of rest.
 func headerScore(head []string, kinds []kind, rest [][]string, below [][]kind) (float64, string) {
 	texts, values, empties := 0, 0, 0
 	seen := map[string]bool{}
@@ -156,7 +157,7 @@ func headerScore(head []string, kinds []kind, rest [][]string, below [][]kind) (
 	if agree > differ {
 		return -float64(agree), "the first row has values of the same kinds as the rows below"
 	}
-	// Texts only: names are short, distinct, filled and do not come again below.
+	// Only texts: names are short, distinct, not empty and not repeated below.
 	if values > 0 && typed == 0 {
 		score -= float64(values)
 	}
@@ -184,7 +185,7 @@ func headerScore(head []string, kinds []kind, rest [][]string, below [][]kind) (
 	return score, "the first row looks like the rows below"
 }
 
-// repeats tells whether a row is the header once more, as where several tables stand in one file.
+// repeats reports whether a row repeats the header, as in a file with several tables.
 func repeats(row, head []string) bool {
 	same := 0
 	for i, c := range head {
@@ -203,7 +204,7 @@ func trimmed(row []string) []string {
 	return out
 }
 
-// anyBelow tells whether column i has a filled cell.
+// anyBelow reports whether column i has a cell with a value.
 func anyBelow(rows [][]string, i int) bool {
 	for _, r := range rows[:min(len(rows), 200)] {
 		if i < len(r) && strings.TrimSpace(r[i]) != "" {
@@ -213,7 +214,7 @@ func anyBelow(rows [][]string, i int) bool {
 	return false
 }
 
-// yearsAcross tells whether a row is a word followed by years in steps of one size.
+// yearsAcross reports whether a row is a word followed by years in steps of one size.
 func yearsAcross(head []string) bool {
 	var years []int
 	for i, c := range head {
@@ -237,7 +238,7 @@ func yearsAcross(head []string) bool {
 	return step != 0
 }
 
-// looksLikeName tells whether a cell could be the name of a column.
+// looksLikeName reports whether a cell could be the name of a column.
 func looksLikeName(cell string) bool {
 	s := strings.TrimSpace(cell)
 	if s == "" || len(s) > 80 {
@@ -255,7 +256,7 @@ func looksLikeName(cell string) bool {
 	return false
 }
 
-// isColumnWord knows words that often stand in headers.
+// isColumnWord reports whether a word is often part of a header.
 func isColumnWord(w string) bool {
 	switch w {
 	case "id", "name", "title", "date", "type", "code", "number", "no", "nr", "url", "email", "address", "city", "country", "state", "year",

@@ -2,15 +2,15 @@ package csvprofile
 
 import "strings"
 
-// layout is where the table stands among the records of a sample.
+// layout is where the table is among the records of a sample.
 type layout struct {
-	first   int    // index of the first record of the table (header or data)
+	first   int    // index of the table's first record, header or data
 	header  int    // number of header records
-	comment string // prefix of comment lines, "" without any
-	because string
+	comment string // prefix of comment lines, "" if there are none
+	because string // why the header is one
 }
 
-// findLayout tells the lines before the table from its header and its data.
+// findLayout finds the lines before the table, and its header.
 func findLayout(c *candidate) layout {
 	var l layout
 	rows := c.rows
@@ -20,7 +20,8 @@ func findLayout(c *candidate) layout {
 	return l
 }
 
-// firstRecord is the index of the first record that belongs to the table: titles, notes and comments come before.
+// firstRecord returns the index of the table's first record and the prefix of comments. Titles, notes and comments come
+// before.
 func firstRecord(rows [][]string, width int) (int, string) {
 	comment := ""
 	i := 0
@@ -41,7 +42,7 @@ func firstRecord(rows [][]string, width int) (int, string) {
 	if width < 2 {
 		return i, comment
 	}
-	// Titles: few filled cells, followed by rows that are full.
+	// Titles have few filled cells, and full rows after them.
 	for j := i; j < len(rows) && j < i+40; j++ {
 		if blank(rows[j]) {
 			continue
@@ -53,8 +54,8 @@ func firstRecord(rows [][]string, width int) (int, string) {
 	return i, comment
 }
 
-// spans tells whether record j is the upper row of a header: several words, each above a group of columns that the
-// record below names.
+// spans reports whether record j is the upper row of a header: several words, each above a group of columns that the
+// next record names.
 func spans(rows [][]string, j, width int) bool {
 	r := rows[j]
 	if len(r) != width || filled(r) < 2 || strings.TrimSpace(r[0]) == "" && filled(r) < 3 || j+1 >= len(rows) || filled(rows[j+1]) < width-1 {
@@ -70,7 +71,7 @@ func spans(rows [][]string, j, width int) bool {
 	return true
 }
 
-// looksFull tells whether record j has as many filled cells as the rows of the table.
+// looksFull reports whether record j has as many filled cells as the rows of the table.
 func looksFull(rows [][]string, j, width int) bool {
 	n := filled(rows[j])
 	if n == width {
@@ -82,17 +83,17 @@ func looksFull(rows [][]string, j, width int) bool {
 	if len(rows[j]) < width && setApart(rows, j, width) {
 		return false
 	}
-	// A title beside a note is no header: there is a fuller row just below.
-	most := 0
+	// A title beside a note is not a header: a fuller row follows closely.
+	maxFilled := 0
 	for k := j + 1; k < len(rows) && k < j+6; k++ {
 		if !blank(rows[k]) {
-			most = max(most, filled(rows[k]))
+			maxFilled = max(maxFilled, filled(rows[k]))
 		}
 	}
-	return n*2 > most
+	return n*2 > maxFilled
 }
 
-// setApart tells whether record j is in a paragraph of records that are all too short, before a full one.
+// setApart reports whether record j is in a paragraph of records that are all too short, before a full one.
 func setApart(rows [][]string, j, width int) bool {
 	gap := false
 	for _, r := range rows[j:min(len(rows), j+20)] {

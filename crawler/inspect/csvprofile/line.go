@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Line is the profile of one file as `odarchive profile --json` prints it, without the line end.
+// Line returns the profile of one file as `odarchive profile --json` prints it, without the line end.
 func (p *Profile) Line(file string) ([]byte, error) {
 	b, err := json.Marshal(struct {
 		File       string   `json:"file"`

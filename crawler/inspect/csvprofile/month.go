@@ -2,7 +2,8 @@ package csvprofile
 
 import "odarchive/triplestore/xsdval"
 
-// monthName reads a month's name, short or long, English or German, and returns its number and length.
+// monthName reads a month's name, short or long, in one of several languages, and returns its number and length, 0 if
+// there is none.
 func monthName(b []byte) (month, width int) {
 	w := 0
 	for w < len(b) && (b[w]|0x20 >= 'a' && b[w]|0x20 <= 'z' || b[w] >= 0x80) {
@@ -12,14 +13,7 @@ func monthName(b []byte) (month, width int) {
 		return 0, 0
 	}
 	var low [12]byte
-	for i := range w {
-		c := b[i]
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		low[i] = c
-	}
-	m := monthNumber(string(low[:w]))
+	m := monthNumber(string(appendLower(low[:0], b[:w])))
 	if m == 0 {
 		return 0, 0
 	}
@@ -59,7 +53,7 @@ func monthNumber(s string) int {
 	return 0
 }
 
-// dayMonthName reads "2 Jan 2006", "02-Jan-06" and "2. Januar 2006", of which the day was read up to p.
+// dayMonthName reads "2 Jan 2006", "02-Jan-06" and "2. Januar 2006". The day has been read up to p.
 func dayMonthName(b []byte, day, width, p int) (value, bool) {
 	if width > 2 || day < 1 || day > 31 {
 		return value{}, false

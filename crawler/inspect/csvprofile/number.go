@@ -7,7 +7,7 @@ import (
 
 // number reads integers, decimals with point or comma, grouped thousands, exponents and percentages.
 func number(b []byte) (value, bool) {
-	// The commonest case first: a run of digits.
+	// The most frequent case first: only digits.
 	p, neg := 0, false
 	switch {
 	case b[0] == '-':
@@ -69,10 +69,10 @@ func number(b []byte) (value, bool) {
 	case '.', ',', '\'', ' ', '%', 'e', 'E', 0xC2, 0xE2:
 		return separated(b, start, neg)
 	}
-	return value{}, false // what no number has: a date, a code
+	return value{}, false // a date or a code
 }
 
-// pointed reads the commonest decimals, digits with a point in them, of which those before the point make n.
+// pointed reads digits with a point among them, the most frequent decimals. n is the value of those before the point.
 func pointed(b []byte, start, point int, n uint64, neg bool) (value, bool) {
 	fraction := len(b) - point - 1
 	if fraction <= 8 {
@@ -111,8 +111,7 @@ var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 // digits8 reads a number of at most eight digits.
 func digits8(b []byte) (uint64, bool) { return digitsOf(prefix(b), len(b)) }
 
-// digitsOf reads the first n bytes of a word as digits, all at once: they are lanes, which are joined to pairs, fours, and
-// all.
+// digitsOf reads the first n bytes of a word as digits, all at once: it combines them into pairs, fours and eights.
 func digitsOf(word uint64, n int) (uint64, bool) {
 	unused := uint(64 - 8*n)
 	x := word>>unused ^ 0x3030303030303030>>unused
@@ -343,8 +342,8 @@ func (s *separators) fraction() (float64, bool) {
 	return float(s.clean[:s.n+1], 0, true)
 }
 
-// float reads digits with an optional sign, the last fraction of which stand behind the point. Up to 15 digits the
-// result is exact (Clinger, 1990); more digits, or an exponent, go the long way.
+// float reads digits with an optional sign, of which the last fraction are decimals. Up to 15 digits the result is exact
+// (Clinger, 1990); more digits, or an exponent, need strconv.
 func float(b []byte, fraction int, exponent bool) (float64, bool) {
 	if !exponent && len(b) <= 15 && fraction < len(powers) {
 		n, i := int64(0), 0

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// What a character adds to the impression a cell makes.
+// What a character contributes to plainness.
 const (
 	charNeutral = iota // often part of a value: . - _ / ( ) & ' % + :
 	charLetter
 	charDigit
 	charSpace
 	charOdd
-	charSeparator // , ; | tab " : as odd as two
+	charSeparator // , ; | tab " : as odd as two odd ones
 	chars
 )
 
-// asciiChars tells it of every ASCII character.
+// asciiChars are the classes of the ASCII characters.
 var asciiChars = func() (class [utf8.RuneSelf]uint8) {
 	for c := range class {
 		switch r := rune(c); {
@@ -38,7 +38,8 @@ var asciiChars = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// plainness says how much a cell of that kind looks like one value, from 0 (a piece of something else) to 1 (a number, a date).
+// plainness returns how much a cell of that kind looks like one value, from 0 (a piece of something else) to 1 (a
+// number, a date).
 func plainness(cell string, k kind) float64 {
 	if k == kindEmpty {
 		return 0.5

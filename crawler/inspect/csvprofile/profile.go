@@ -1,13 +1,14 @@
-// Package csvprofile describes CSV-like files: how they are written, and what stands in their columns.
+// Package csvprofile describes CSV-like files: how they are written, and what their columns contain.
 //
-// Read takes the bytes of a file of any size and returns a Profile: encoding, dialect, header, and for every column
-// its datatype, its distribution and what kind of thing it names. It reads the bytes once, in memory that is bounded
-// whatever they are, and never fails on what they contain: what is odd is told in Profile.Why.
+// Read reads the bytes of a file of any size and returns a Profile: encoding, dialect, header, and for every column its
+// datatype, its distribution and what kind of thing it names. It reads the bytes once, in bounded memory, and never
+// fails because of what they contain: Profile.Why explains what is unusual.
 //
-// The same file always has the same profile. A Profile is kept as JSON by the archive: field names are stable, and
-// Profile.Version tells the meaning of the fields (1).
+// The same file always has the same profile. The archive keeps a Profile as JSON: field names are stable, and
+// Profile.Version identifies the meaning of the fields (1).
 //
-// Rows is the reader below it, for others who need the cells.
+// Rows is the underlying reader, for callers that need the cells. The package does not find tables in workbooks,
+// archives or web pages; package tables does.
 package csvprofile
 
 import (
@@ -22,75 +23,77 @@ import (
 	"odarchive/crawler/inspect/charset"
 )
 
-// Version of the profile's fields that this package writes.
+// Version is the version of the profile's fields that this package writes.
 const Version = 1
 
-// Profile is what is known of one table.
+// Profile describes one table.
 type Profile struct {
 	Version   int      `json:"profile"`
-	Name      string   `json:"name,omitempty"` // of the table within its file: a sheet, a member
+	Name      string   `json:"name,omitempty"` // name of the table within its file, as of a sheet or a member
 	Dialect   Dialect  `json:"dialect"`
 	Rows      int64    `json:"rows"` // data rows, without header, blank lines, comments and footer
 	Columns   []Column `json:"columns"`
 	Empty     int      `json:"emptycolumns,omitempty"`   // columns without name and values after the last, not listed
-	Omitted   int      `json:"omittedcolumns,omitempty"` // columns after the last that a limit has left out
+	Omitted   int      `json:"omittedcolumns,omitempty"` // omitted columns after the last, because of a limit
 	Blank     int64    `json:"blank,omitempty"`          // empty lines within the table
-	Ragged    int64    `json:"ragged,omitempty"`         // rows with fewer or more cells than there are columns
-	Truncated bool     `json:"truncated,omitempty"`      // a limit was reached: counts are of what was read
+	Ragged    int64    `json:"ragged,omitempty"`         // rows with fewer or more cells than most
+	Truncated bool     `json:"truncated,omitempty"`      // a limit was reached: counts cover what was read
 	Why       []string `json:"why,omitempty"`            // how the reader came to its conclusions, one sentence each
 
-	Sample [][]string `json:"-"` // the first rows, where they were asked for (ReadRows, Records)
+	Sample [][]string `json:"-"` // the first rows, if requested (ReadRows, Records)
 }
 
-// Width is how many columns the table has, including those that a limit has left out.
+// Width returns the number of columns of the table, including those omitted because of a limit.
 func (p *Profile) Width() int { return len(p.Columns) + p.Omitted }
 
-// Column is what is known of one column.
+// Column describes one column.
 type Column struct {
 	Name      string   `json:"name"`                // the header's words, or _col.N; unique within the table
-	Titles    []string `json:"titles,omitempty"`    // what the header's rows say, where Name is not just that
+	Titles    []string `json:"titles,omitempty"`    // cells of the header rows, unless Name says the same
 	Datatype  string   `json:"datatype"`            // csvw/XSD local name: string integer decimal double boolean date dateTime time gYear ...
 	Format    string   `json:"format,omitempty"`    // pattern of dates and numbers, "Y|N" of booleans, after CSVW (UAX 35)
-	Decimal   string   `json:"decimal,omitempty"`   // decimal character where it is not "."
-	Group     string   `json:"group,omitempty"`     // grouping character where there is one
-	Class     string   `json:"class,omitempty"`     // IRI of the class of things it names, for rdfs:range
+	Decimal   string   `json:"decimal,omitempty"`   // decimal character if not "."
+	Group     string   `json:"group,omitempty"`     // grouping character, if any
+	Class     string   `json:"class,omitempty"`     // IRI of the class of things that the column names, for rdfs:range
 	Nulls     int64    `json:"nulls"`               // cells without a value
-	NullWords []string `json:"nullwords,omitempty"` // words that stand for no value here
-	Distinct  int64    `json:"distinct"`            // different values
-	Exact     bool     `json:"exact"`               // Distinct was counted, not estimated
-	Unique    bool     `json:"unique,omitempty"`    // no value comes twice
+	NullWords []string `json:"nullwords,omitempty"` // words that mean no value in this column
+	Distinct  int64    `json:"distinct"`            // number of distinct values
+	Exact     bool     `json:"exact"`               // Distinct is counted, not estimated
+	Unique    bool     `json:"unique,omitempty"`    // no value occurs twice
 	Key       bool     `json:"key,omitempty"`       // unique and without nulls: a candidate key
-	Min       string   `json:"min,omitempty"`       // least value, canonical in the datatype
+	Min       string   `json:"min,omitempty"`       // minimum, canonical in the datatype
 	Max       string   `json:"max,omitempty"`
-	Mean      *float64 `json:"mean,omitempty"`      // of numbers
-	StdDev    *float64 `json:"stddev,omitempty"`    // of numbers
-	Quantiles []string `json:"quantiles,omitempty"` // at 5, 25, 50, 75 and 95 %, of numbers and dates
-	MinLen    int      `json:"minlen"`              // characters
+	Mean      *float64 `json:"mean,omitempty"`      // numbers only
+	StdDev    *float64 `json:"stddev,omitempty"`    // numbers only
+	Quantiles []string `json:"quantiles,omitempty"` // at 5, 25, 50, 75 and 95 %, numbers and dates only
+	MinLen    int      `json:"minlen"`              // in characters
 	MaxLen    int      `json:"maxlen"`
-	Top       []Count  `json:"top,omitempty"`    // commonest values, commonest first
-	Mostly    string   `json:"mostly,omitempty"` // a string column of which at least 95 % would be of this datatype
+	Top       []Count  `json:"top,omitempty"`    // most frequent values, most frequent first
+	Mostly    string   `json:"mostly,omitempty"` // datatype of at least 95 % of the values of a string column
 	Sketch    Sketch   `json:"sketch,omitempty"`
 }
 
-// Count is a value and how often it comes.
+// Count is a value and its number of occurrences.
 type Count struct {
 	Value string `json:"value"`
 	Count int64  `json:"count"`
 }
 
-// Options of Read. The zero value reads the whole file.
+// Options are options of Read. The zero value reads the whole file.
 type Options struct {
-	Charset  string   // declared encoding, believed where the bytes agree
-	MaxBytes int64    // of the file that are read, 0 = all
-	MaxRows  int64    // that are read, 0 = all
-	Dialect  *Dialect // known dialect; nil = find it
-	Sample   int      // rows that ReadRows keeps in the profile
+	Charset  string   // declared encoding, used if the bytes agree
+	MaxBytes int64    // maximum bytes to read; 0 = all
+	MaxRows  int64    // maximum rows to read; 0 = all
+	Dialect  *Dialect // known dialect; nil = detect it
+	Sample   int      // number of rows that ReadRows keeps in the profile
 }
 
+// headBytes is how much of a file is read to find its encoding and dialect.
 const headBytes = 256 << 10
 
-// Read profiles one CSV-like file. It fails only if r does or ctx ends. A small file that r has in memory is not copied: r
-// then has its Size, and Head(n), its first n bytes or all, which do not change until Read returns.
+// Read profiles one CSV-like file. It fails only if r does or ctx ends. Read does not copy a small file that r has in
+// memory: such an r has the methods Size and Head(n), which returns the first n bytes, or all, and does not change them
+// until Read returns.
 func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
 	p := &Profile{Version: Version, Columns: []Column{}}
 	if o.MaxBytes > 0 {
@@ -100,25 +103,23 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("csvprofile: read: %w", err)
 	}
-	var found layout
 	if o.Dialect != nil {
 		p.Dialect = *o.Dialect
-		found = layout{header: o.Dialect.HeaderRows}
 	} else {
-		p.Dialect, found = p.sniff(head, whole, o.Charset)
+		p.Dialect = p.sniff(head, whole, o.Charset)
 	}
 	rows, err := p.rows(head, whole, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.profile(ctx, rows, found, o); err != nil {
+	if err := p.profile(ctx, rows, o); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// readHead reads the first headBytes of a file; whole says that there are no more. Most files are small, so the buffer
-// is as long as the reader says (an *io.SectionReader, a *bytes.Reader), or grows with what comes.
+// readHead reads the first headBytes of a file. whole reports whether that is all of it. Most files are small, so the
+// buffer is as long as the reader says (an *io.SectionReader, a *bytes.Reader), or grows as needed.
 func readHead(r io.Reader) (head []byte, whole bool, err error) {
 	size := headBytes / 4
 	if sized, ok := r.(interface{ Size() int64 }); ok {
@@ -142,7 +143,7 @@ func readHead(r io.Reader) (head []byte, whole bool, err error) {
 	}
 }
 
-// rows reads the records of a file of which head is the beginning, or all, and r has the rest.
+// rows returns a reader of the records of a file that begins with head. Unless whole is set, the rest is in r.
 func (p *Profile) rows(head []byte, whole bool, r io.Reader) (*Rows, error) {
 	if whole && isUTF8(p.Dialect.Encoding) {
 		return newRowsBytes(bytes.TrimPrefix(head, []byte(byteOrderMark)), p.Dialect), nil
@@ -160,18 +161,18 @@ func (p *Profile) rows(head []byte, whole bool, r io.Reader) (*Rows, error) {
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// isUTF8 tells the encodings that package charset passes through as they are.
+// isUTF8 reports whether package charset passes an encoding through unchanged.
 func isUTF8(encoding string) bool {
 	return encoding == "" || encoding == "utf-8" || encoding == "ascii"
 }
 
-// Sniff finds the dialect of a file from its beginning; whole says that head is all of it.
+// Sniff finds the dialect of a file from its first bytes. whole says that head is all of it.
 func Sniff(head []byte, whole bool, declared string) Dialect {
-	d, _ := new(Profile).sniff(head, whole, declared)
-	return d
+	return new(Profile).sniff(head, whole, declared)
 }
 
-func (p *Profile) sniff(head []byte, whole bool, declared string) (Dialect, layout) {
+// sniff finds the dialect and explains it.
+func (p *Profile) sniff(head []byte, whole bool, declared string) Dialect {
 	g := charset.Detect(head, declared)
 	d := Dialect{Encoding: g.Name, DoubleQuote: true, LineTerminator: "\n"}
 	p.because("encoding %s: %s", g.Name, g.Because)
@@ -182,7 +183,7 @@ func (p *Profile) sniff(head []byte, whole bool, declared string) (Dialect, layo
 		}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return d, layout{}
+		return d
 	}
 	c := sniff(text, whole)
 	l := findLayout(&c)
@@ -196,11 +197,13 @@ func (p *Profile) sniff(head []byte, whole bool, declared string) (Dialect, layo
 	d.Preamble = l.first
 	p.because("delimiter %q, quote %q: %d %% of the sampled rows have %d cells", c.delim, c.quote, int(c.consistency*100+0.5), c.width)
 	p.because("header %v: %s", d.Header, l.because)
-	return d, l
+	return d
 }
 
+// because adds a sentence to Why.
 func (p *Profile) because(format string, a ...any) { p.Why = append(p.Why, fmt.Sprintf(format, a...)) }
 
+// lineTerminator returns the most frequent line end.
 func lineTerminator(text []byte) string {
 	lf, cr := bytes.Count(text, []byte{'\n'}), bytes.Count(text, []byte{'\r'})
 	crlf := bytes.Count(text, []byte("\r\n"))
@@ -213,7 +216,7 @@ func lineTerminator(text []byte) string {
 	return "\n"
 }
 
-// limited is an io.LimitReader that tells when it cut something off.
+// limited is an io.LimitReader that sets hit when it cuts something off.
 type limited struct {
 	r    io.Reader
 	left int64
@@ -237,13 +240,13 @@ func (l *limited) Read(p []byte) (int, error) {
 }
 
 // profile reads all rows and fills p.
-func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) error {
+func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 	t := NewTable(nil)
-	rows.moving = func() { t.settle() }
+	rows.moving = func() { t.flushBatch() }
 	var header [][]string
 	for skip := p.Dialect.Preamble; ; {
 		if held := len(t.batch); cap(t.batch)-held >= len(rows.cells) {
-			rows.cells = t.batch[held:] // where hold wants a row that is as long as the last one
+			rows.cells = t.batch[held:] // hold expects a row as long as the previous one here
 		}
 		if !rows.Next() {
 			break
@@ -263,11 +266,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) 
 			continue
 		}
 		if len(header) < p.Dialect.HeaderRows {
-			h := make([]string, len(cells))
-			for i, c := range cells {
-				h[i] = string(c)
-			}
-			if header = append(header, h); len(header) == p.Dialect.HeaderRows {
+			if header = append(header, copyCells(cells)); len(header) == p.Dialect.HeaderRows {
 				t = NewTable(joinHeader(header))
 				t.header = header
 			}
@@ -294,17 +293,18 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, _ layout, o Options) 
 	if n := rows.Unclosed(); n > 0 {
 		p.because("%d quotations never end", n)
 	}
-	t.settle()
+	t.flushBatch()
 	t.finish(p)
 	return nil
 }
 
+// comment reports whether a record is a comment.
 func (p *Profile) comment(cells [][]byte) bool {
 	pre := p.Dialect.CommentPrefix
 	return pre != "" && bytes.HasPrefix(cells[0], []byte(pre))
 }
 
-// joinHeader makes one name a column of several rows of header. A name above gaps that the row below fills spans them.
+// joinHeader makes one name per column from several header rows. A name above gaps that the next row fills spans them.
 func joinHeader(rows [][]string) []string {
 	rows = slices.Clone(rows)
 	width := 0

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// quantileBuckets are as many ranges of values as a sample is divided in to find its quantiles.
+// quantileBuckets is the number of ranges of values that a sample is divided into to find its quantiles.
 const quantileBuckets = 256
 
-// quantiles are the values below or at which the given shares of a sample lie, which is not empty. Only the values that are
-// near one of them are sorted. The sample is in another order afterwards.
+// quantiles returns the values at the given shares of a sample, which must not be empty. It reorders the sample, and sorts
+// only the values near a quantile.
 func quantiles(sample []float64, shares []float64) []float64 {
-	var ends [quantileBuckets]int // in the sample, of each bucket's values
+	var ends [quantileBuckets]int // end of each bucket in the sample
 	bucketed := bucketSort(sample, &ends)
 	out := make([]float64, len(shares))
 	for i, p := range shares {
@@ -29,25 +29,25 @@ func quantiles(sample []float64, shares []float64) []float64 {
 	return out
 }
 
-// bucketSort brings the values into the order of equally wide ranges of them; ends is where each range ends. Where the
-// values cannot be divided so it sorts them, and is false.
+// bucketSort orders the values by equally wide ranges and sets the end of each. If the values cannot be divided that way,
+// it sorts them and returns false.
 func bucketSort(sample []float64, ends *[quantileBuckets]int) bool {
-	least, greatest := sample[0], sample[0]
+	low, high := sample[0], sample[0]
 	for _, x := range sample {
-		if x < least {
-			least = x
-		} else if x > greatest {
-			greatest = x
+		if x < low {
+			low = x
+		} else if x > high {
+			high = x
 		}
 	}
-	scale := (quantileBuckets - 1) / (greatest - least)
+	scale := (quantileBuckets - 1) / (high - low)
 	if len(sample) > reservoirN || !(scale > 0 && scale <= math.MaxFloat64) {
 		slices.Sort(sample)
 		return false
 	}
 	var at [reservoirN]uint8
 	for i, x := range sample {
-		at[i] = uint8((x - least) * scale)
+		at[i] = uint8((x - low) * scale)
 		ends[at[i]]++
 	}
 	end := 0

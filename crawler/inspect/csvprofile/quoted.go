@@ -2,12 +2,12 @@ package csvprofile
 
 import "bytes"
 
-// quotation reads a cell whose opening quote stands at p. It returns the text, the offset of what ends the cell
-// and the number of line ends inside; ok is false if it does not close within buf.
+// quotation reads a cell whose opening quote is at p. It returns the text, the offset of what ends the cell and the
+// number of line ends inside. ok is false if the quotation does not close within buf.
 func (r *Rows) quotation(buf []byte, p int, atEnd bool) (cell []byte, end, lines int, ok bool) {
 	begin := p + 1
 	p = begin
-	mark := -1 // start of the text in scratch once it had to be copied
+	mark := -1 // start of the text in scratch once it is copied
 	for {
 		i := r.indexQuote(buf[p:])
 		if i < 0 {
@@ -66,7 +66,7 @@ func (r *Rows) quotation(buf []byte, p int, atEnd bool) (cell []byte, end, lines
 	return cell, end, lines, true
 }
 
-// indexQuote finds the next quote or escape character.
+// indexQuote returns the offset of the next quote or escape character, or -1.
 func (r *Rows) indexQuote(b []byte) int {
 	if r.esc == 0 {
 		return bytes.IndexByte(b, r.quote)
@@ -79,7 +79,7 @@ func (r *Rows) indexQuote(b []byte) int {
 	return -1
 }
 
-// escaped reads an unquoted cell from begin whose first escape character stands at p.
+// escaped reads an unquoted cell from begin whose first escape character is at p.
 func (r *Rows) escaped(buf []byte, begin, p int) (cell []byte, end int) {
 	mark := len(r.scratch)
 	r.scratch = append(r.scratch, buf[begin:p]...)

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
-// ReadRows profiles a table whose rows come from somewhere else than delimited text: a sheet, records. next gives one
-// row after another and io.EOF at the end; the rows are the caller's. header names the columns; nil means that the
-// header is among the rows, or that there is none, and has to be found.
+// ReadRows profiles a table whose rows do not come from delimited text, such as a sheet or records. next returns one
+// row after another and io.EOF at the end; ReadRows does not keep the rows. header names the columns. If it is nil, the
+// header is among the rows or missing, and ReadRows looks for it.
 func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o Options) (*Profile, error) {
 	p := &Profile{Version: Version, Name: name, Columns: []Column{}}
 	var ahead [][]string
@@ -22,7 +23,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 			if err != nil {
 				return nil, fmt.Errorf("csvprofile: %s: %w", name, err)
 			}
-			ahead = append(ahead, append([]string(nil), row...))
+			ahead = append(ahead, slices.Clone(row))
 		}
 		header, ahead = p.layRows(ahead)
 	} else {
@@ -41,7 +42,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 		}
 		t.Add(cells)
 		if len(p.Sample) < o.Sample {
-			p.Sample = append(p.Sample, append([]string(nil), row...))
+			p.Sample = append(p.Sample, slices.Clone(row))
 		}
 		if t.rows&255 == 0 {
 			return ctx.Err()
@@ -77,7 +78,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 	return p, nil
 }
 
-// layRows finds header and title rows among the first rows and returns the names and the rows of data.
+// layRows finds title and header rows among the first rows and returns the column names and the data rows.
 func (p *Profile) layRows(rows [][]string) ([]string, [][]string) {
 	for i, r := range rows { // sheets pad or cut their rows
 		for len(r) > 0 && r[len(r)-1] == "" {
@@ -116,25 +117,23 @@ func (p *Profile) layRows(rows [][]string) ([]string, [][]string) {
 	return joinHeader(names), rest
 }
 
-// Records gathers a table of records whose keys are not known before: every new key is a new column.
+// Records collects a table of records whose keys are not known in advance: every new key is a new column.
 type Records struct {
 	table *Table
 	index map[string]int
 	cells [][]byte
 
-	Sample int // rows that are kept in the profile
+	Sample int // number of rows to keep in the profile
 	sample [][]string
 }
 
-// NewRecords starts a table of records.
+// NewRecords returns an empty table of records.
 func NewRecords() *Records { return &Records{table: NewTable(nil), index: map[string]int{}} }
 
-// Add takes one record as keys and values; a value that is missing or "" is null. It reports whether the table still
-// has room for all of its keys.
+// Add adds one record as keys and values. A value that is missing or "" is null. It reports whether the table had room
+// for all keys.
 func (r *Records) Add(keys, values []string) bool {
-	for i := range r.cells {
-		r.cells[i] = nil
-	}
+	clear(r.cells)
 	all := true
 	for i, k := range keys {
 		at, ok := r.index[k]
@@ -154,19 +153,15 @@ func (r *Records) Add(keys, values []string) bool {
 	r.table.width = len(r.cells)
 	r.table.add(r.cells)
 	if len(r.sample) < r.Sample {
-		row := make([]string, len(r.cells))
-		for i, c := range r.cells {
-			row[i] = string(c)
-		}
-		r.sample = append(r.sample, row)
+		r.sample = append(r.sample, copyCells(r.cells))
 	}
 	return all
 }
 
-// Rows is how many records were added.
+// Rows returns the number of records added.
 func (r *Records) Rows() int64 { return r.table.rows }
 
-// Profile ends the table.
+// Profile ends the table and returns its profile.
 func (r *Records) Profile(name string) *Profile {
 	p := &Profile{Version: Version, Name: name, Columns: []Column{}, Dialect: Dialect{Header: true, HeaderRows: 1}}
 	r.table.finish(p)

@@ -11,7 +11,7 @@ func TestRegistersEstimateAsTheLibraryDoes(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	ours, theirs := new(registers), hyperloglog.NewNoSparse()
-	for _, h := range []uint64{0, 1, 1 << 13, 1 << 49, 1 << 50, 1<<64 - 1} { // the least and greatest ranks
+	for _, h := range []uint64{0, 1, 1 << 13, 1 << 49, 1 << 50, 1<<64 - 1} { // the lowest and highest ranks
 		ours.add(h)
 		theirs.InsertHash(h)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// finish turns what was gathered into a Column of a table with that many rows. The values that are still in the table of
-// a small column are sketched, and looked at for their class, only if its datatype wants it.
+// finish returns the Column of a table with that many rows. Values that a small column still has in its table are
+// sketched, and examined for their class, only if the datatype needs it.
 func (c *column) finish(name string, rows int64) Column {
 	c.seal()
 	c.readPending()
@@ -56,7 +56,7 @@ func (c *column) finish(name string, rows int64) Column {
 	return col
 }
 
-// values are the first ones, of those that were folded and those in the table.
+// values returns the first values, those already folded and those in the table.
 func (c *column) values() []string {
 	for _, cell := range c.pending {
 		if !c.sample.add(cell) {
@@ -66,6 +66,7 @@ func (c *column) values() []string {
 	return c.sample.values()
 }
 
+// distinct sets what is known of repeated values.
 func (c *column) distinct(col *Column) {
 	if c.exact {
 		col.Exact = true
@@ -82,6 +83,7 @@ func (c *column) distinct(col *Column) {
 	col.Key = col.Unique && col.Nulls == 0
 }
 
+// top sets the most frequent values.
 func (c *column) top(col *Column) {
 	value := func(s *slot) []byte { return c.text[s.off:][:s.len] }
 	order := func(a, b *slot) int {
@@ -90,16 +92,16 @@ func (c *column) top(col *Column) {
 		}
 		return bytes.Compare(value(a), value(b))
 	}
-	most := topN + len(col.NullWords)
-	// The best values in order; how often the last of them comes, its first byte and its prefix.
-	best := make([]*slot, 0, most+1)
-	least, first, last := uint32(1), byte(math.MaxUint8), uint64(math.MaxUint64)
+	limit := topN + len(col.NullWords)
+	// The most frequent values in order, and count, first byte and prefix of the last of them.
+	best := make([]*slot, 0, limit+1)
+	minCount, first, last := uint32(1), byte(math.MaxUint8), uint64(math.MaxUint64)
 	if !c.exact {
-		least = 2
+		minCount = 2
 	}
 	for i := range c.slots {
 		s := &c.slots[i]
-		if s.est < least || s.est == least && (c.text[s.off] > first || prefix(value(s)) > last) || len(best) == most && order(s, best[most-1]) > 0 {
+		if s.est < minCount || s.est == minCount && (c.text[s.off] > first || prefix(value(s)) > last) || len(best) == limit && order(s, best[limit-1]) > 0 {
 			continue
 		}
 		at := len(best)
@@ -107,9 +109,9 @@ func (c *column) top(col *Column) {
 			at--
 		}
 		best = slices.Insert(best, at, s)
-		if len(best) >= most {
-			best = best[:most]
-			least, first, last = best[most-1].est, c.text[best[most-1].off], prefix(value(best[most-1]))
+		if len(best) >= limit {
+			best = best[:limit]
+			minCount, first, last = best[limit-1].est, c.text[best[limit-1].off], prefix(value(best[limit-1]))
 		}
 	}
 	for _, s := range best {
@@ -123,7 +125,7 @@ func (c *column) top(col *Column) {
 	}
 }
 
-// datatype decides the column's type, and sets what goes with it.
+// datatype returns the column's type and sets the format that goes with it.
 func (c *column) datatype(col *Column, name string) string {
 	n := c.st.count
 	values := c.cells - n[kindNull]
@@ -181,7 +183,7 @@ func (c *column) datatype(col *Column, name string) string {
 	return "string"
 }
 
-// mostly notes what a text column nearly is.
+// mostly sets the datatype of nearly all values of a text column.
 func (c *column) mostly(col *Column, values, numeric int64) {
 	n := c.st.count
 	for _, m := range []struct {
@@ -195,6 +197,7 @@ func (c *column) mostly(col *Column, values, numeric int64) {
 	}
 }
 
+// numberType returns the type of a column of numbers and sets how they are written, "" if they are not written alike.
 func (c *column) numberType(col *Column, name string) string {
 	n, f := c.st.count, c.st.forms
 	if f&numStyles == 0 {
@@ -226,17 +229,13 @@ func (c *column) numberType(col *Column, name string) string {
 		}
 		return "decimal"
 	}
-	if col.Group == "," && f&numComma != 0 && f&numDot == 0 && c.groupsLookOdd() {
-		col.Group, col.Format, col.Decimal = "", "", ","
-		return "decimal"
-	}
 	if col.Group != "" {
 		col.Format = "#,##0"
 	}
 	switch {
 	case f&numNoZeros == 0 && c.st.maxLen > 1:
 		col.Group, col.Decimal, col.Format = "", "", ""
-		return "string" // a code: as a number it would lose its zeros
+		return "string" // a code, which would lose its zeros as a number
 	case f&dateNoSep != 0 && f&dateYMD != 0:
 		col.Format = "yyyyMMdd"
 		return "date"
@@ -246,9 +245,7 @@ func (c *column) numberType(col *Column, name string) string {
 	return "integer"
 }
 
-// groupsLookOdd is for columns of 1,234 only: thousands unless no value is above 999,999 and some are tiny.
-func (c *column) groupsLookOdd() bool { return false }
-
+// yearName reports whether a column's name says that it contains years.
 func yearName(name string) bool {
 	low := strings.ToLower(name)
 	for _, w := range strings.FieldsFunc(low, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r > 127) }) {
@@ -260,7 +257,7 @@ func yearName(name string) bool {
 	return strings.HasSuffix(low, "year") || strings.HasSuffix(low, "jahr")
 }
 
-// extremes sets least and greatest value, mean and quantiles, in the datatype's own form.
+// extremes sets minimum, maximum, mean and quantiles in the datatype's own form.
 func (c *column) extremes(col *Column) {
 	q := &c.st.num
 	switch col.Datatype {
@@ -304,18 +301,19 @@ func (c *column) extremes(col *Column) {
 	}
 }
 
-// cut makes a text of at most so many characters.
-func cut(b []byte, most int) string {
+// cut returns the first max characters of b as valid UTF-8.
+func cut(b []byte, max int) string {
 	s := strings.ToValidUTF8(string(b), "\uFFFD")
 	n := 0
 	for i := range s {
-		if n++; n > most {
+		if n++; n > max {
 			return s[:i]
 		}
 	}
 	return s
 }
 
+// quantiles sets the quantiles.
 func (c *column) quantiles(col *Column, format func(float64) string) {
 	s := c.st.num.sample
 	if len(s) == 0 {

@@ -8,16 +8,16 @@ import (
 	"math/bits"
 )
 
-// MaxRecord is how long one record may grow, in bytes. A quoted cell that runs longer was never closed: its quote
-// is then read as an ordinary character.
+// MaxRecord is the maximum length of a record in bytes. A quoted cell that runs longer was never closed: its opening
+// quote is then an ordinary character.
 const MaxRecord = 4 << 20
 
-// MaxCells is how many cells of one record are kept; what follows stays in the last one.
+// MaxCells is the maximum number of cells kept of a record. Further cells are dropped.
 const MaxCells = 1 << 14
 
 // Rows reads the records of a CSV-like text in UTF-8, one at a time and in bounded memory. It reads what any
-// spreadsheet would: the first byte of a cell opens a quotation, text after a closing quote belongs to the cell,
-// lines end in LF, CRLF or CR. It never fails on content, only if the reader below it does.
+// spreadsheet would: a quote at the start of a cell opens a quotation, text after a closing quote belongs to the cell,
+// lines end in LF, CRLF or CR. It fails only if the underlying reader does, never because of the content.
 //
 //	rows := NewRows(text, dialect)
 //	for rows.Next() {
@@ -25,19 +25,19 @@ const MaxCells = 1 << 14
 //	}
 //	return rows.Err()
 //
-// Neither preamble, header, comments nor footer are treated in any way; Line tells where a record began.
+// Preamble, header, comments and footer are records like others. Line returns where a record began.
 type Rows struct {
 	src   io.Reader
 	delim []byte
 	esc   byte // 0 = none
 	quote byte // 0 = none
-	dq    bool
+	dq    bool // a doubled quote stands for one
 	trim  bool // skip blanks after a delimiter
-	multi bool // delimiter of several bytes
+	multi bool // the delimiter has several bytes
 
-	moving func() // called before cells of earlier records lose their memory; nil = nobody keeps them
+	moving func() // called before cells of earlier records lose their memory; nil if nobody keeps them
 
-	simple bool // a delimiter of one byte, no escapes, no blanks to skip
+	simple bool // delimiter of one byte, no escapes, no blanks to skip
 
 	buf      []byte
 	pos, end int // unread part of buf
@@ -45,26 +45,27 @@ type Rows struct {
 	err      error
 
 	cells    [][]byte
-	scratch  []byte
-	line     int // 1-based line the current record began on
-	next     int // line the next record begins on
-	unclosed int // quotations that never closed
-	start    int // buf offset of the current record
-	consumed int64
-	offset   int64
+	scratch  []byte // text of cells that differ from buf
+	line     int    // line on which the current record began, from 1
+	next     int    // line on which the next record begins
+	unclosed int    // quotations that never closed
+	start    int    // offset of the current record in buf
+	consumed int64  // bytes of text dropped from buf
+	offset   int64  // bytes of text before the current record
 
-	wDelim, wEsc uint64 // the byte in every lane
+	wDelim, wEsc uint64 // the byte repeated eight times
 }
 
-// maxUnclosed is how many quotations may fail to close before quotes are taken for text: each costs a scan to the end.
+// maxUnclosed is the number of unclosed quotations after which quotes are ordinary characters: each costs a scan to the
+// end.
 const maxUnclosed = 256
 
-// maxScratch is how much text of cells with escapes is kept for a batch of records, in bytes.
+// maxScratch is the approximate maximum of scratch memory for a batch of records, in bytes.
 const maxScratch = 64 << 10
 
 const rowBuffer = 256 << 10
 
-// NewRows reads records from r, which must be UTF-8 (charset.NewReader), in the given dialect.
+// NewRows returns a reader of the records of r, which must be UTF-8 (charset.NewReader), in the given dialect.
 func NewRows(r io.Reader, d Dialect) *Rows {
 	rows := newRows(d)
 	rows.src, rows.buf = r, make([]byte, rowBuffer)
@@ -90,29 +91,30 @@ func newRows(d Dialect) *Rows {
 	return rows
 }
 
-// newRowsBytes reads records from text that is already in memory, without copying it.
+// newRowsBytes returns a reader of the records of text, without copying it.
 func newRowsBytes(text []byte, d Dialect) *Rows {
 	r := newRows(d)
 	r.buf, r.end, r.eof = text, len(text), true
 	return r
 }
 
-// Cells of the current record. They share memory with the reader and are valid until the next call of Next.
+// Cells returns the cells of the current record. They share memory with the reader and are valid until the next call of
+// Next.
 func (r *Rows) Cells() [][]byte { return r.cells }
 
-// Line is the number of the line the current record began on, from 1.
+// Line returns the number of the line on which the current record began, from 1.
 func (r *Rows) Line() int { return r.line }
 
-// Offset is the number of bytes of UTF-8 text before the current record.
+// Offset returns the number of bytes of UTF-8 text before the current record.
 func (r *Rows) Offset() int64 { return r.offset }
 
-// Unclosed is how many quotations were found that never end.
+// Unclosed returns the number of quotations that never close.
 func (r *Rows) Unclosed() int { return r.unclosed }
 
-// Err is what the reader below failed with, nil at a good end.
+// Err returns the error of the underlying reader, nil at the end of the text.
 func (r *Rows) Err() error { return r.err }
 
-// Next reads the next record; an empty line is a record with one empty cell.
+// Next reads the next record and reports whether there was one. An empty line is a record with one empty cell.
 func (r *Rows) Next() bool {
 	for {
 		r.start = r.pos
@@ -130,7 +132,7 @@ func (r *Rows) Next() bool {
 			if r.end-r.start < MaxRecord && r.fill() {
 				continue
 			}
-			// The text ends, or a quotation is longer than any cell: read it again without closing quotes.
+			// The text ends, or a quotation exceeds the limit: read the record without quotations that do not close.
 			r.record(r.start, true)
 			return true
 		}
@@ -144,8 +146,8 @@ const (
 	recordShort             // the buffer ended before the record did
 )
 
-// record splits the record that starts at p. With last set, no more text will come: what is there is the record,
-// and a quotation that does not close is text.
+// record splits the record that starts at p. If last is set, there is no more text: the rest is the record, and a
+// quotation that does not close is text.
 func (r *Rows) record(p int, last bool) recordState {
 	r.cells = r.cells[:0]
 	if r.moving == nil {
@@ -210,8 +212,8 @@ func (r *Rows) record(p int, last bool) recordState {
 	}
 }
 
-// finish stores a cell that ends at *p and steps over what ended it. done means that the record is over, or that
-// the buffer is.
+// finish stores a cell that ends at *p and skips what ended it. done reports whether the record, or the buffer, is at
+// its end.
 func (r *Rows) finish(buf, cell []byte, p *int, lines int, atEnd bool) (recordState, bool) {
 	at := *p
 	if at >= len(buf) {
@@ -259,7 +261,7 @@ func (r *Rows) isDelim(buf []byte, p int) bool {
 	return len(r.delim) > 0 && buf[p] == r.delim[0] && (!r.multi || bytes.HasPrefix(buf[p:], r.delim))
 }
 
-// scan finds the end of an unquoted cell: the offset of the delimiter, line end or escape character at or after p,
+// scan returns the end of an unquoted cell: the offset of the first delimiter, line end or escape character from p on,
 // or len(buf).
 func (r *Rows) scan(buf []byte, p int) int {
 	const wLF, wCR = uint64('\n') * ones, uint64('\r') * ones
@@ -290,7 +292,7 @@ func (r *Rows) scan(buf []byte, p int) int {
 	}
 }
 
-// fill reads more text behind the unread part, moving or growing the buffer; false at the end of the text.
+// fill reads more text, moving the unread part or growing the buffer. It returns false at the end of the text.
 func (r *Rows) fill() bool {
 	if r.eof {
 		return false

@@ -2,15 +2,16 @@ package csvprofile
 
 import "strings"
 
-// Form is how much a text looks like a table.
+// Form describes how much a text looks like a table.
 type Form struct {
 	Delimiter string
 	Rows      int  // sampled rows that are not blank
-	Columns   int  // cells that most rows have
-	Table     bool // it can hardly be anything else: several rows agree on several cells
+	Columns   int  // number of cells of most rows
+	Table     bool // the text is almost certainly a table: several rows have the same number of cells
 }
 
-// Shape tells whether text, the beginning of a file in UTF-8, reads as a table. whole says that it is all of the file.
+// Shape returns how much text, the beginning of a file in UTF-8, looks like a table. whole says that text is all of the
+// file.
 func Shape(text []byte, whole bool) Form {
 	if len(text) > sniffBytes/16 {
 		text, whole = text[:sniffBytes/16], false

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// SketchSize is how many hashes of a column's distinct values are kept at most.
+// SketchSize is the maximum number of hashes in a Sketch.
 const SketchSize = 1024
 
-// Sketch is a sample of a column's distinct values: the SketchSize smallest xxHashes of them, of which the upper 32
-// bits are kept, ascending and distinct. A column with fewer values has all of them in it. Two sketches tell how far
-// the values of two columns overlap (bottom-k MinHash; package joins). In JSON it is base64 of the differences
-// between the hashes as uvarints.
+// Sketch is a sample of a column's distinct values: the upper 32 bits of the SketchSize smallest xxHashes, ascending
+// and distinct. A column with fewer values has all of them in it. Two sketches show how far the values of two columns
+// overlap (bottom-k MinHash; package joins). In JSON a Sketch is the base64 of the differences between the hashes as
+// uvarints.
 type Sketch []uint32
 
-// MarshalText is what stands in JSON.
+// MarshalText implements encoding.TextMarshaler.
 func (s Sketch) MarshalText() ([]byte, error) {
 	b := make([]byte, 0, 5*len(s))
 	last := uint32(0)
@@ -28,7 +28,7 @@ func (s Sketch) MarshalText() ([]byte, error) {
 	return base64.RawStdEncoding.AppendEncode(nil, b), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (s *Sketch) UnmarshalText(text []byte) error {
 	b, err := base64.RawStdEncoding.AppendDecode(nil, text)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Sketch) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// sketched tells whether values of a datatype are worth a sketch: others meet by chance.
+// sketched reports whether values of a datatype are worth a sketch. Those of others coincide by chance.
 func sketched(datatype string) bool {
 	switch datatype {
 	case "boolean", "decimal", "double", "time", "duration":
@@ -56,13 +56,13 @@ func sketched(datatype string) bool {
 	return true
 }
 
-// bottom keeps the smallest distinct hashes: a buffer of up to four times as many that is cut when full.
+// bottom keeps the smallest distinct hashes, in a buffer four times as large that is cut when full.
 type bottom struct {
 	h   []uint32
-	cut uint32 // hashes at or above it are too great; 0 = no limit yet
+	cut uint32 // hashes at or above it are too large; 0 = no limit yet
 }
 
-// wants tells whether a hash is small enough.
+// wants reports whether a hash is small enough.
 func (b *bottom) wants(hash uint64) bool { return b.cut == 0 || uint32(hash>>32) < b.cut }
 
 func (b *bottom) add(hash uint64) {
@@ -87,12 +87,12 @@ func (b *bottom) tidy() {
 func (b *bottom) sketch() Sketch {
 	b.tidy()
 	if len(b.h) == 0 {
-		return nil // also where b has been used before and has room
+		return nil // a reused b may have an empty slice
 	}
 	return Sketch(slices.Clone(b.h))
 }
 
-// sortHashes sorts by 11 bits of the numbers after another; a few it sorts as anything else.
+// sortHashes sorts by 11 bits at a time, or with slices.Sort if that is faster.
 func sortHashes(h []uint32) {
 	const digit = 1 << 11
 	if len(h) < digit/8 || len(h) > 4*SketchSize {

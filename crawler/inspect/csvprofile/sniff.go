@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is looked at to find the dialect.
+// Limits of what is read to find the dialect.
 const (
 	sniffBytes = 128 << 10 // of text
 	sniffRows  = 400       // records per candidate
-	enoughRows = 200       // records per candidate, where all agree
+	enoughRows = 200       // records per candidate, if all agree
 	sniffCells = 40000     // cells per candidate
 )
 
-// sniff finds delimiter, quote and escape characters of text, the beginning of a file. whole says that it is all
-// of the file.
+// sniff finds delimiter, quote and escape characters of text, the beginning of a file. whole says that text is all of
+// the file.
 func sniff(text []byte, whole bool) candidate {
 	text = sample(text, whole)
 	body := withoutComments(text)
@@ -47,7 +47,7 @@ func sniff(text []byte, whole bool) candidate {
 		}
 		best = c
 	}
-	if len(body) < len(text) { // the records with their comments again
+	if len(body) < len(text) { // read the records again, with their comments
 		score := best.score
 		if best.quote == "" {
 			if names, ok := withQuote(text, best.delim, `"`); ok && names.bad == 0 { // only the names, in a comment, are quoted
@@ -63,10 +63,11 @@ func sniff(text []byte, whole bool) candidate {
 	return best
 }
 
-// usual tells whether a delimiter is one of those that nearly all files have.
+// usual reports whether a delimiter is one of those of nearly all files.
 func usual(d string) bool { return d == "," || d == ";" || d == "\t" || d == "|" }
 
-// lonely tells whether the first record that is not blank is one cell, and no blank one follows it as after a title.
+// lonely reports whether the first record that is not blank has one cell and no blank record after it, as a title
+// would.
 func lonely(rows [][]string) bool {
 	for i, r := range rows {
 		if !blank(r) {
@@ -76,7 +77,7 @@ func lonely(rows [][]string) bool {
 	return false
 }
 
-// withoutComments drops the lines that begin with "#" if the text begins with such a line and is not all of them.
+// withoutComments removes the lines that begin with "#" if the text begins with such a line and has other lines.
 func withoutComments(text []byte) []byte {
 	if !bytes.HasPrefix(bytes.TrimLeft(text, "\r\n\t "), []byte("#")) {
 		return text
@@ -98,7 +99,7 @@ func withoutComments(text []byte) []byte {
 	return out
 }
 
-// sample is the part of text that is looked at: whole lines.
+// sample returns the part of text to examine: whole lines.
 func sample(text []byte, whole bool) []byte {
 	if len(text) > sniffBytes {
 		text, whole = text[:sniffBytes], false
@@ -111,7 +112,7 @@ func sample(text []byte, whole bool) []byte {
 	return text
 }
 
-// weight says how likely a delimiter is before the file has been read.
+// weight returns how likely a delimiter is before the file has been read.
 func weight(d string) float64 {
 	switch d {
 	case ",", ";", "\t":
@@ -130,7 +131,7 @@ func weight(d string) float64 {
 	return 0.5
 }
 
-// bound is the most that rate can make of any text with a delimiter, the quotations' share included.
+// bound returns the maximum score of any text with a delimiter, including the share of quotations.
 func bound(d string) float64 {
 	if d == "" {
 		return oneColumn * 1.1
@@ -138,13 +139,13 @@ func bound(d string) float64 {
 	return weight(d) * 1.1
 }
 
-// delimiters lists what may separate the cells of text: "" and every character, or common group of characters,
-// that stands on enough lines; "" comes first.
+// delimiters lists what may separate the cells of text: "" first, then every character, or common group of characters,
+// that occurs on enough lines.
 func delimiters(text []byte) []string {
-	type count struct{ lines, last int } // the last line it was seen on
+	type count struct{ lines, last int } // last is the last line it occurred on
 	var ascii [utf8.RuneSelf]int
-	counts := map[rune]count{}  // of other characters
-	lines, at, feed := 0, 0, -1 // feed is the next LF
+	counts := map[rune]count{}  // of non-ASCII characters
+	lines, at, feed := 0, 0, -1 // feed is the offset of the next LF
 	for at < len(text) && lines < 200 {
 		if feed < at {
 			feed = len(text)
@@ -164,11 +165,11 @@ func delimiters(text []byte) []string {
 		if len(line) > 8192 {
 			line = line[:8192]
 		}
-		var seen [2]uint64 // a bit for each ASCII character
+		var seen [2]uint64 // one bit per ASCII character
 		for i := 0; i < len(line); {
 			if c := line[i]; c < utf8.RuneSelf {
 				i++
-				seen[0] |= 1 << c // which is no bit from 64 on
+				seen[0] |= 1 << c // no bit if c is 64 or more
 				seen[1] |= 1 << (c - 64)
 				continue
 			}
@@ -213,7 +214,7 @@ func delimiters(text []byte) []string {
 	return list[:min(len(list), 24)]
 }
 
-// delimiting has a bit for each ASCII character that may delimit.
+// delimiting has a bit for each ASCII character that may delimit cells.
 var delimiting = func() (set [2]uint64) {
 	for c := range utf8.RuneSelf {
 		if mayDelimit(rune(c)) {

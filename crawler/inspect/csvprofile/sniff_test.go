@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Texts that a delimiter could be seen in where there is none, and titles that could be taken for a header.
+// Texts without a delimiter that seem to have one, and titles that look like a header.
 func TestDialectsOfOddTables(t *testing.T) {
 	t.Parallel()
 	rows := func(n int, format string) string {

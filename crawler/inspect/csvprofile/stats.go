@@ -8,37 +8,36 @@ import (
 	"strings"
 )
 
-// stats is what the values of a column have in common. Values come in with the number of times they were seen.
+// stats are the statistics of the values of a column.
 type stats struct {
-	forms   forms // those that every value so far has, over the kinds that are not text
-	decided bool
-	alt     bool // numbers have decimal commas, dates have the month first
+	forms   forms // common to all values that are not text
+	decided bool  // alt is final
+	alt     bool  // numbers have decimal commas, or dates begin with the month
 
 	count          [kinds]int64
 	minLen, maxLen int
 	minText        []byte
 	maxText        []byte
 	minKey, maxKey uint64    // their prefixes
-	nulls          []Count   // null words
+	nulls          []Count   // null words and their counts
 	bools          [2]string // the words seen for true and false
-	boolMixed      bool      // there are several for one of them
+	boolMixed      bool      // several words occurred for one of them
 	num            numbers
 }
 
-// decide settles how ambiguous numbers and dates are read: with a decimal point and the day first, unless the
-// values seen so far only fit otherwise.
+// decide decides how ambiguous numbers and dates are read: with a decimal point and the day first, unless the values so
+// far only fit otherwise.
 func (s *stats) decide(f forms) {
 	s.decided = true
 	if f&numStyles != 0 && f&(numStyles&numDotted) == 0 {
 		s.alt = true
 	}
-	// 1,234 alone could be either; thousands are likelier.
 	if f&dateOrders != 0 && f&dateDMY == 0 && f&dateMDY != 0 {
 		s.alt = true
 	}
 }
 
-// add takes a value that was seen n times.
+// add adds a value that occurred n times.
 func (s *stats) add(cell []byte, v value, n int64) {
 	s.count[v.kind] += n
 	if v.kind == kindNull {
@@ -68,14 +67,14 @@ func (s *stats) add(cell []byte, v value, n int64) {
 	}
 }
 
-// ordered are the kinds whose values are numbers, as a set of bits.
+// ordered is the set of kinds whose values are numbers, as bits.
 const ordered = 1<<kindInteger | 1<<kindDecimal | 1<<kindDouble | 1<<kindDate | 1<<kindDateTime | 1<<kindTime | 1<<kindYearMonth
 
-// extremeLen is how much of the least and greatest text is kept, in bytes.
+// extremeLen is how much of the minimum and maximum text is kept, in bytes.
 const extremeLen = 1024
 
-// text keeps the least and the greatest value as text. Their first eight bytes, as a number, mostly suffice for add to
-// see that a value is neither.
+// text updates the minimum and maximum as text. add calls it only if the first eight bytes, as a number, do not exclude
+// that the value is one.
 func (s *stats) text(cell []byte) {
 	k := prefix(cell)
 	if len(cell) > extremeLen {
@@ -89,7 +88,7 @@ func (s *stats) text(cell []byte) {
 	}
 }
 
-// prefix is the first eight bytes as a number that orders as they do; what a shorter cell lacks is zero.
+// prefix returns the first eight bytes as a number that orders as they do, with zeros after a shorter cell.
 func prefix(b []byte) uint64 {
 	switch n := len(b); {
 	case n >= 8:
@@ -103,6 +102,7 @@ func prefix(b []byte) uint64 {
 	}
 }
 
+// null counts a null word.
 func (s *stats) null(cell []byte, n int64) {
 	for i := range s.nulls {
 		if s.nulls[i].Value == string(cell) {
@@ -115,6 +115,7 @@ func (s *stats) null(cell []byte, n int64) {
 	}
 }
 
+// boolWord records a word for true or false.
 func (s *stats) boolWord(cell []byte) {
 	i := 1
 	switch cell[0] | 0x20 {
@@ -136,7 +137,7 @@ func (s *stats) boolWord(cell []byte) {
 	}
 }
 
-// boolFormat is the two words, "true|false"; where only one was seen, the other is written as that one is.
+// boolFormat returns the two words, as in "true|false". If only one occurred, the other is written in the same case.
 func (s *stats) boolFormat() string {
 	t, f := s.bools[0], s.bools[1]
 	like := func(model, word string) string {
@@ -160,20 +161,21 @@ func (s *stats) boolFormat() string {
 // numbers is the distribution of numbers, or of dates as numbers.
 type numbers struct {
 	n        int64
-	origin   float64 // the first value, from which the sums are taken to keep their digits
-	sum      float64 // of the differences to origin
+	origin   float64 // the first value; sums are of differences to it, for precision
+	sum      float64 // of differences to origin
 	sum2     float64 // of their squares
 	min, max float64
 	minLex   []byte
 	maxLex   []byte
-	sample   []float64 // a uniform sample of all values
+	sample   []float64 // uniform sample of all values
 	rng      *rand.Rand
-	skip     int64 // values until the next one that goes into the sample
-	w        float64
+	skip     int64   // values until the next one to sample
+	w        float64 // of algorithm L
 }
 
+// add adds a number that occurred n times as lex.
 func (q *numbers) add(x float64, n int64, lex []byte) {
-	if x-x != 0 { // not a number, or infinite
+	if x-x != 0 { // NaN or infinite
 		return
 	}
 	if q.n == 0 {
@@ -198,15 +200,16 @@ func (q *numbers) add(x float64, n int64, lex []byte) {
 	q.pick(x, n)
 }
 
-// mean and standard deviation of the values.
+// mean returns the mean of the values.
 func (q *numbers) mean() float64 { return q.origin + q.sum/float64(max(q.n, 1)) }
 
+// deviation returns the sample standard deviation.
 func (q *numbers) deviation() float64 {
 	n := float64(q.n)
 	return math.Sqrt(math.Max(0, (q.sum2-q.sum*q.sum/n)/(n-1)))
 }
 
-// pick puts a value that came n times into the sample, as often as its turn comes.
+// pick adds a value that occurred n times to the sample as often as it is selected.
 func (q *numbers) pick(x float64, n int64) {
 	for n > 0 {
 		if len(q.sample) < reservoirN {
@@ -230,7 +233,7 @@ func (q *numbers) pick(x float64, n int64) {
 	}
 }
 
-// leap draws how many values to pass over (Li's algorithm L, 1994).
+// leap draws how many values to skip (Li's algorithm L, 1994).
 func (q *numbers) leap() {
 	q.skip = int64(math.Min(math.Floor(math.Log(q.rng.Float64())/math.Log(1-q.w)), 1<<60))
 }

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Table gathers the columns of a table row by row, wherever the rows come from. It belongs to one goroutine.
+// Table collects the columns of a table row by row, wherever the rows come from. It is not safe for concurrent use.
 type Table struct {
 	names   []string
-	header  [][]string // the rows that names come from, where it matters
+	header  [][]string // the rows that names come from, if known
 	cols    []*column
 	rows    int64
-	width   int // cells that a row should have
+	width   int // expected number of cells in a row
 	ragged  int64
 	pending [][]string // rows that may be the footer
-	memory  int        // hashes that columns may still remember
-	batch   [][]byte   // cells of rows, each as wide as there are columns, that the columns have not seen
+	memory  int        // number of hashes that columns may still remember
+	batch   [][]byte   // cells of rows, each as wide as the columns, not yet added to them
 }
 
-// batchCells is about how many cells wait until the columns take them, as long as that is no more than runLen rows.
+// batchCells is the approximate number of cells that a batch collects, in at most runLen rows.
 const batchCells = 4096
 
-// maxPending is how many rows a footer may have.
+// maxPending is the maximum number of rows in a footer.
 const maxPending = 32
 
-// NewTable starts a table with the given column names; further columns may come with the rows.
+// NewTable returns a table with the given column names. Rows may add further columns.
 func NewTable(names []string) *Table {
 	t := &Table{names: names, memory: maxUnique}
 	t.widen(len(names))
@@ -41,7 +41,7 @@ func (t *Table) widen(n int) {
 	}
 }
 
-// Add takes one row. The cells are the caller's again when it returns.
+// Add adds one row. It does not keep cells.
 func (t *Table) Add(cells [][]byte) {
 	width := len(t.cols)
 	if width > 2 && t.rows > 0 && len(t.pending) < maxPending && lone(cells) && (len(cells) < width || remark(cells[0])) {
@@ -54,31 +54,31 @@ func (t *Table) Add(cells [][]byte) {
 	t.add(cells)
 }
 
-// hold takes a row as Add does, but needs its cells until settle. They may stand right behind those of the batch, in its
-// memory: then they are not copied.
+// hold is Add, but needs the cells until flushBatch. If the cells directly follow those of the batch in its memory,
+// hold does not copy them.
 func (t *Table) hold(cells [][]byte) {
 	if len(cells) != len(t.cols) || len(cells) != t.width || len(t.pending) > 0 || len(cells) > 2 && lone(cells) {
-		t.settle()
+		t.flushBatch()
 		t.Add(cells)
 		return
 	}
 	t.rows++
-	most := min(batchCells, runLen*len(cells))
+	limit := min(batchCells, runLen*len(cells))
 	if t.batch == nil {
-		t.batch = make([][]byte, 0, most+len(cells))
+		t.batch = make([][]byte, 0, limit+len(cells))
 	}
 	if n := len(t.batch); n+len(cells) <= cap(t.batch) && &t.batch[:n+1][n] == &cells[0] {
 		t.batch = t.batch[:n+len(cells)]
 	} else {
 		t.batch = append(t.batch, cells...)
 	}
-	if len(t.batch) >= most {
-		t.settle()
+	if len(t.batch) >= limit {
+		t.flushBatch()
 	}
 }
 
-// settle gives the columns the rows that wait.
-func (t *Table) settle() {
+// flushBatch adds the rows of the batch to the columns.
+func (t *Table) flushBatch() {
 	if len(t.batch) > 0 {
 		for i, c := range t.cols {
 			c.addAll(run{t.batch[i:], len(t.cols)})
@@ -109,7 +109,7 @@ func (t *Table) add(cells [][]byte) {
 	}
 }
 
-// flush takes rows that looked like a footer but are followed by others.
+// flush adds rows that looked like a footer but have rows after them.
 func (t *Table) flush() {
 	pending := t.pending
 	t.pending = nil
@@ -122,7 +122,7 @@ func (t *Table) flush() {
 	}
 }
 
-// lone tells whether at most the first cell of a row is filled.
+// lone reports whether only the first cell of a row may have a value.
 func lone(cells [][]byte) bool {
 	for _, c := range cells[1:] {
 		if len(c) > 0 {
@@ -132,7 +132,7 @@ func lone(cells [][]byte) bool {
 	return true
 }
 
-// remark tells whether a cell that is alone in a row of full width reads like a note below a table.
+// remark reports whether a cell that is alone in a row of full width reads like a note below a table.
 func remark(cell []byte) bool {
 	cell = trim(cell)
 	if len(cell) == 0 {
@@ -162,7 +162,7 @@ func copyCells(cells [][]byte) []string {
 	return row
 }
 
-// finish fills the profile's rows and columns. It ends the table, whose columns are left to others.
+// finish sets the profile's rows and columns. It ends the table and releases its columns.
 func (t *Table) finish(p *Profile) {
 	p.Dialect.Footer = len(t.pending)
 	p.Rows, p.Ragged = t.rows, t.ragged
@@ -193,10 +193,10 @@ func (t *Table) finish(p *Profile) {
 	t.cols = nil
 }
 
-// maxName is how many characters of a column's name are kept.
+// maxName is the maximum length of a column's name, in characters.
 const maxName = 200
 
-// titles are the cells of column i in the rows of the header, unless its name says the same.
+// titles returns the cells of column i in the header rows, nil if its name says the same.
 func (t *Table) titles(i int, name string) []string {
 	var out []string
 	for _, row := range t.header {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// tableOf reads a text in one dialect, without its blank lines.
+// tableOf returns the records of a text in one dialect, without blank lines.
 func tableOf(text []byte, delim, quote, escape string) [][]string {
 	var rows [][]string
 	r := newRowsBytes(text, Dialect{Delimiter: delim, QuoteChar: quote, EscapeChar: escape})
@@ -25,8 +25,8 @@ func tableOf(text []byte, delim, quote, escape string) [][]string {
 	return rows
 }
 
-// TestThirdPartyTablesAreRead holds the levels reached on the open half of the corpus: the same table as with the
-// true dialect, and whether there is a header.
+// TestThirdPartyTablesAreRead checks the levels reached on the open half of the corpus: the same table as with the true
+// dialect, and whether there is a header.
 func TestThirdPartyTablesAreRead(t *testing.T) {
 	t.Parallel()
 	dir := shared.Data(t, "csv")

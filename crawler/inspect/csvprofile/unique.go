@@ -2,22 +2,22 @@ package csvprofile
 
 import "bytes"
 
-// uniqueness tells, after a column gave up its table of values, whether the values that still come are all new.
-// Values in order are told by comparing; others by remembering their hashes, as far as the table's allowance goes.
+// uniqueness finds out, after a column has turned off its table of values, whether all further values are new. It
+// compares values that come in order, and remembers the hashes of others within the table's allowance.
 type uniqueness struct {
 	started bool
-	order   int8 // 1 every value is greater than all before, -1 less, 0 hashes are remembered
-	dup     bool // some value came twice
-	unknown bool // more values than could be remembered, or an order that broke
+	order   int8 // 1 if every value is greater than all before, -1 if less, 0 if hashes are remembered
+	dup     bool // a value occurred twice
+	unknown bool // more values than could be remembered, or the order broke
 	set     []uint64
 	used    int
 }
 
-// maxUnique is how many hashes the columns of a table may remember together: 32 MiB of them.
+// maxUnique is the number of hashes that the columns of a table may remember together: 32 MiB.
 const maxUnique = 4 << 20
 
-// add takes a value that comes after those with the given hashes and extremes. allowance is what is left of the
-// table's share of memory.
+// add adds a value that comes after those with the given hashes and extremes. allowance is the number of hashes that
+// the table may still remember.
 func (u *uniqueness) add(cell []byte, v value, h uint64, st *stats, known func(yield func(uint64) bool), allowance *int) {
 	if u.dup || u.unknown {
 		return
@@ -45,7 +45,7 @@ func (u *uniqueness) add(cell []byte, v value, h uint64, st *stats, known func(y
 	}
 }
 
-// above tells whether a value is greater than all that the statistics have seen.
+// above reports whether a value is greater than all in the statistics.
 func above(cell []byte, v value, st *stats) bool {
 	if v.kind == kindInteger && st.count[kindText] == 0 {
 		return v.num > st.num.max && v.num < 1<<53
@@ -53,6 +53,7 @@ func above(cell []byte, v value, st *stats) bool {
 	return v.kind == kindText && bytes.Compare(cell, st.maxText) > 0 && len(cell) <= extremeLen
 }
 
+// below reports whether a value is less than all in the statistics.
 func below(cell []byte, v value, st *stats) bool {
 	if v.kind == kindInteger && st.count[kindText] == 0 {
 		return v.num < st.num.min && v.num > -1<<53
@@ -60,7 +61,7 @@ func below(cell []byte, v value, st *stats) bool {
 	return v.kind == kindText && bytes.Compare(cell, st.minText) < 0 && len(cell) <= extremeLen
 }
 
-// remember puts a hash into an open-addressing set; 0 stands for an empty place.
+// remember adds a hash to an open-addressing set, in which 0 is a free place.
 func (u *uniqueness) remember(h uint64, allowance *int) {
 	if h == 0 {
 		h = 1
@@ -87,6 +88,7 @@ func (u *uniqueness) remember(h uint64, allowance *int) {
 	}
 }
 
+// place adds a hash and reports whether it is new.
 func (u *uniqueness) place(h uint64) bool {
 	mask := uint64(len(u.set) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {

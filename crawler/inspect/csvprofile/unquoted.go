@@ -10,17 +10,17 @@ const (
 	highs = 0x8080808080808080
 )
 
-// zeroBytes marks the bytes of x that are zero; bytes above the first marked one may be marked wrongly.
+// zeroBytes marks the bytes of x that are zero. Bytes above the first marked one may be marked wrongly.
 func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
 
 // eachZero marks exactly the bytes of x that are zero.
 func eachZero(x uint64) uint64 { return ^((x&^highs + ^uint64(highs)) | x) & highs }
 
-// plain reads unquoted cells from p on, eight bytes at a time, until the record ends (done) or one comes that is not
-// for it: a quoted one, or the last ones of buf. It returns the offset where that one begins.
+// plain reads unquoted cells from p on, eight bytes at a time, until the record ends (done) or it finds a cell that it
+// cannot read: a quoted one, or one in the last bytes of buf. It returns the offset of that cell, or of the next record.
 func (r *Rows) plain(buf []byte, p int) (next int, done bool) {
 	const low = ^uint64(highs)
-	const control = ('\r' + 1) * ones // bytes below it: line ends, and what else may stand there
+	const control = ('\r' + 1) * ones // line ends and other control characters are below it
 	begin := p
 	quote, delim, wDelim := r.quote, r.delim[0], r.wDelim
 	if begin < len(buf) && buf[begin] == quote {

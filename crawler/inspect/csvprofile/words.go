@@ -2,8 +2,8 @@ package csvprofile
 
 import "strings"
 
-// nullWord tells whether a cell, in lower case, is a word that stands for no value. A strong one does so in columns
-// of any type, the others only where the rest of the column is not text.
+// nullWord reports whether a cell, in lower case, is a word that stands for no value. A strong one does so in columns
+// of any type, the others only if the rest of the column is not text.
 func nullWord(low string) (is, strong bool) {
 	switch low {
 	case "null", "#n/a", "n/a", "#na", "\\n", "nan", "<na>", "#null!", "#value!", "#ref!", "#div/0!":
@@ -15,60 +15,46 @@ func nullWord(low string) (is, strong bool) {
 	return false, false
 }
 
-// isNull tells whether a cell is one of the null words.
+// isNull reports whether a cell is one of the null words.
 func isNull(b []byte) bool {
-	if len(b) > 14 {
-		return false
-	}
-	var low [14]byte
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		low[i] = c
-	}
-	is, _ := nullWord(string(low[:len(b)]))
+	is, _ := nullWordIn(b)
 	return is
 }
 
-// strongNull tells whether a cell stands for no value even among texts.
+// strongNull reports whether a cell stands for no value even among texts.
 func strongNull(s string) bool {
 	_, strong := nullWordIn(s)
 	return strong
 }
 
 // nullWordIn is nullWord of a cell in any case.
-func nullWordIn(s string) (is, strong bool) {
-	if len(s) > 14 {
+func nullWordIn[T string | []byte](s T) (is, strong bool) {
+	var low [14]byte
+	if len(s) > len(low) {
 		return false, false
 	}
-	var low [14]byte
-	for i := range len(s) {
-		c := s[i]
-		if c >= 0x80 {
-			return nullWord(strings.ToLower(s))
-		}
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		low[i] = c
-	}
-	return nullWord(string(low[:len(s)]))
+	return nullWord(string(appendLower(low[:0], s)))
 }
 
-// boolean says as which words for true and false a cell can be read, 0 for none.
-func boolean(b []byte) forms {
-	if len(b) > 6 {
-		return 0
-	}
-	var low [6]byte
-	for i, c := range b {
+// appendLower appends a word to dst, its ASCII letters in lower case.
+func appendLower[T string | []byte](dst []byte, word T) []byte {
+	for i := range len(word) {
+		c := word[i]
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
-		low[i] = c
+		dst = append(dst, c)
 	}
-	switch string(low[:len(b)]) {
+	return dst
+}
+
+// boolean returns the pairs of words for true and false that a cell may belong to, 0 if none.
+func boolean(b []byte) forms {
+	var low [6]byte
+	if len(b) > len(low) {
+		return 0
+	}
+	switch string(appendLower(low[:0], b)) {
 	case "true", "false":
 		return boolTrueFalse
 	case "yes":
@@ -93,8 +79,8 @@ func boolean(b []byte) forms {
 	return 0
 }
 
-// wordStarts are the first three letters of all that begins with letters and may be something else than text: words for
-// no value, for true and false, months, INF, and the schemes of IRIs.
+// wordStarts are the first three letters of every value that begins with letters and may not be text: words for no
+// value, for true and false, months, INF, and schemes of IRIs.
 const wordStarts = "nul nan non nil not mis unk kei tru fal yes nei oui off inf htt ftp sft fil geo urn mai doi tel dat ark " +
 	"jan ene gen feb fev mar mrz maa may mag mei apr avr abr jun jui giu jul lug aug ago sep set oct okt ott out nov dec dez dic"
 
@@ -107,7 +93,8 @@ var wordBits = func() (set [1 << 15 / 64]uint64) {
 	return set
 }()
 
-// plainText tells, from its prefix, that a value is surely text: it begins with three letters with which no word does.
+// plainText reports, from a value's prefix, whether it is certainly text: it begins with three letters that begin no
+// word of wordStarts.
 func plainText(key uint64) bool {
 	low := key>>40 | 0x202020
 	a, b, c := low>>16-'a', low>>8&0xFF-'a', low&0xFF-'a'

@@ -1,6 +1,6 @@
-// Package gazetteer knows names and codes that columns of open data often hold: countries in many languages, their
-// ISO codes, currencies, languages, larger cities, months and weekdays. It answers whether a text is one of them and
-// nothing more; all of it is embedded, mostly by way of the Unicode CLDR tables of golang.org/x/text.
+// Package gazetteer recognises names and codes that are common in columns of open data: countries in many languages,
+// their ISO codes, currencies, languages, larger cities, months and weekdays. It reports whether a text is one of them
+// and nothing more. All data is embedded, mostly in the Unicode CLDR tables of golang.org/x/text.
 package gazetteer
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed cities.txt
 var cityList string
 
-// countryNames are the names of countries in the languages open data portals write in, lower case. Built once.
+// countryNames are the names of countries in the languages of open data portals, in lower case.
 var countryNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{
 		"czech republic": true, "holland": true, "great britain": true, "england": true, "scotland": true, "wales": true, "northern ireland": true, "usa": true,
@@ -45,7 +45,7 @@ var countryNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// isoCodes are all pairs of letters that ISO 3166-1 gives to a country.
+// isoCodes returns the two-letter codes of ISO 3166-1.
 func isoCodes() []string {
 	var codes []string
 	for a := 'A'; a <= 'Z'; a++ {
@@ -67,13 +67,13 @@ var cities = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// IsCountry tells whether s is the name of a country.
+// IsCountry reports whether s is the name of a country.
 func IsCountry(s string) bool { return !numbered(s) && countryNames()[strings.ToLower(s)] }
 
-// IsCity tells whether s is the name of a larger city, in its own language, English or German.
+// IsCity reports whether s is the name of a larger city, in its own language, English or German.
 func IsCity(s string) bool { return !numbered(s) && cities()[strings.ToLower(s)] }
 
-// numbered tells whether s has a digit in it: a code, as no name here is.
+// numbered reports whether s contains a digit, as no name here does.
 func numbered(s string) bool {
 	for i := range len(s) {
 		if s[i]-'0' <= 9 {
@@ -83,8 +83,8 @@ func numbered(s string) bool {
 	return false
 }
 
-// IsCountryCode tells whether s is an ISO 3166-1 code of two or three capital letters. The codes EL and UK, which
-// Eurostat uses, count as well.
+// IsCountryCode reports whether s is an ISO 3166-1 code of two or three capital letters, or one of EL and UK, which
+// Eurostat uses.
 func IsCountryCode(s string) bool {
 	if len(s) != 2 && len(s) != 3 || strings.ToUpper(s) != s {
 		return false
@@ -99,7 +99,7 @@ func IsCountryCode(s string) bool {
 	return r.String() == s || r.ISO3() == s
 }
 
-// IsCurrency tells whether s is an ISO 4217 code.
+// IsCurrency reports whether s is an ISO 4217 code.
 func IsCurrency(s string) bool {
 	if len(s) != 3 || strings.ToUpper(s) != s {
 		return false
@@ -108,7 +108,7 @@ func IsCurrency(s string) bool {
 	return err == nil
 }
 
-// IsLanguage tells whether s is an ISO 639 code of two or three small letters.
+// IsLanguage reports whether s is an ISO 639 code of two or three lower-case letters.
 func IsLanguage(s string) bool {
 	if len(s) != 2 && len(s) != 3 || strings.ToLower(s) != s {
 		return false
@@ -117,9 +117,10 @@ func IsLanguage(s string) bool {
 	return err == nil && (b.String() == s || b.ISO3() == s)
 }
 
-// IsMonth and IsWeekday tell whether s is a name, or a usual short form of one, in one of the larger languages of Europe.
+// IsMonth reports whether s is a month's name, or a common short form, in one of the larger languages of Europe.
 func IsMonth(s string) bool { return listed(months, s) }
 
+// IsWeekday reports whether s is a weekday's name, or a common short form, in one of the larger languages of Europe.
 func IsWeekday(s string) bool { return listed(weekdays, s) }
 
 func listed(list, s string) bool {
