@@ -7,7 +7,6 @@ package changes
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -17,8 +16,10 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
 // Archive is what the handlers read; *archive.Archive is one.
@@ -60,7 +61,7 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 		page.URL.RawQuery = q.Encode()
 		return a.Page(w, page)
 	}
-	list, err := number(r, "list", 100, maxList)
+	list, err := target.Int(r.URL.Query(), "list", 100, 1, maxList)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n in
 
 // Stats answers GET /stats/changes?limit=.
 func (a *API) Stats(w http.ResponseWriter, r *http.Request) error {
-	limit, err := number(r, "limit", 100, 100_000)
+	limit, err := target.Int(r.URL.Query(), "limit", 100, 1, 100_000)
 	if err != nil {
 		return err
 	}
@@ -157,23 +158,5 @@ func (a *API) Stats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(append(body, '\n'))
-	return err
-}
-
-func number(r *http.Request, name string, standard, most int) (int, error) {
-	value := r.URL.Query().Get(name)
-	if value == "" {
-		return standard, nil
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > most {
-		return 0, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q: expected a number from 1 to %d", name, value, most)
-	}
-	return n, nil
+	return answer.JSON(w, r, s)
 }

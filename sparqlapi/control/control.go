@@ -11,12 +11,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 
 	"odarchive/crawler"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/frontier"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
 // Crawl is what the orders about the crawl go to.
@@ -59,16 +60,6 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-func answer(w http.ResponseWriter, value any) error {
-	body, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(append(body, '\n'))
-	return err
-}
-
 // Inject answers POST /crawl/inject: [{"url", "score", "blacklisted"}].
 func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
@@ -87,7 +78,7 @@ func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, map[string]int{"given": len(list), "added": added})
+	return answer.JSON(w, r, map[string]int{"given": len(list), "added": added})
 }
 
 // order is what Requeue and Drop are asked.
@@ -114,7 +105,7 @@ func (a *API) Requeue(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	done, err := a.Crawl.Requeue(r.Context(), o.Targets...)
-	return ordered(w, done, err)
+	return answerOrder(w, r, done, err)
 }
 
 // Drop answers POST /crawl/drop: {"targets", "why"}.
@@ -124,11 +115,11 @@ func (a *API) Drop(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	done, err := a.Crawl.Drop(r.Context(), o.Why, o.Targets...)
-	return ordered(w, done, err)
+	return answerOrder(w, r, done, err)
 }
 
-// ordered answers with what an order came to.
-func ordered(w http.ResponseWriter, done frontier.Ordered, err error) error {
+// answerOrder answers with what an order did, or why it failed.
+func answerOrder(w http.ResponseWriter, r *http.Request, done frontier.Ordered, err error) error {
 	var bad *frontier.BadURL
 	if errors.As(err, &bad) {
 		return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
@@ -136,7 +127,7 @@ func ordered(w http.ResponseWriter, done frontier.Ordered, err error) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, done)
+	return answer.JSON(w, r, done)
 }
 
 // Pause answers POST /crawl/pause?why=.
@@ -144,7 +135,7 @@ func (a *API) Pause(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Crawl.Pause(r.Context(), r.URL.Query().Get("why")); err != nil {
 		return err
 	}
-	return answer(w, map[string]string{"held": a.Crawl.Held()})
+	return answer.JSON(w, r, map[string]string{"held": a.Crawl.Held()})
 }
 
 // Resume answers POST /crawl/resume.
@@ -152,23 +143,17 @@ func (a *API) Resume(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Crawl.Resume(r.Context()); err != nil {
 		return err
 	}
-	return answer(w, map[string]string{"held": a.Crawl.Held()})
+	return answer.JSON(w, r, map[string]string{"held": a.Crawl.Held()})
 }
 
 // Status answers GET /crawl/status: how the crawl goes and what it waits for.
-func (a *API) Status(w http.ResponseWriter, _ *http.Request) error {
+func (a *API) Status(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Progress.Status()
 	if err != nil {
 		return err
 	}
-	return answer(w, s)
+	return answer.JSON(w, r, s)
 }
-
-// How many hosts one answer lists.
-const (
-	hostsListed     = 100
-	mostHostsListed = 10_000
-)
 
 // Hosts answers GET /crawl/hosts?host= or ?after=&limit=: state, wait reason, next slot and counts of each host.
 func (a *API) Hosts(w http.ResponseWriter, r *http.Request) error {
@@ -181,15 +166,11 @@ func (a *API) Hosts(w http.ResponseWriter, r *http.Request) error {
 		if !known {
 			return problem.Newf(http.StatusNotFound, "Not a host that is crawled", "no URL of host %q is known", name)
 		}
-		return answer(w, one)
+		return answer.JSON(w, r, one)
 	}
-	limit := hostsListed
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > mostHostsListed {
-			return problem.Newf(http.StatusBadRequest, "Bad parameter", "limit=%q is no number from 1 to %d", text, mostHostsListed)
-		}
-		limit = n
+	limit, err := target.Int(q, "limit", 100, 1, 10_000)
+	if err != nil {
+		return err
 	}
 	hosts, err := a.Progress.Hosts(q.Get("after"), limit)
 	if err != nil {
@@ -199,5 +180,5 @@ func (a *API) Hosts(w http.ResponseWriter, r *http.Request) error {
 	if len(hosts) == limit {
 		page["after"] = hosts[len(hosts)-1].Host
 	}
-	return answer(w, page)
+	return answer.JSON(w, r, page)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore"
@@ -32,7 +33,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error 
 	header := w.Header()
 	header.Set("ETag", tag)
 	header.Set("Cache-Control", "no-cache")
-	if matches(r.Header.Values("If-None-Match"), tag) {
+	if answer.Matches(r.Header.Values("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -103,15 +104,3 @@ func mediaTypes(syntaxes []rdfio.Syntax) []string {
 
 // entityTag changes with every commit of the store. It is weak, because the syntaxes of one state share it.
 func entityTag(sn *triplestore.Snapshot) string { return fmt.Sprintf(`W/"%x"`, sn.Position()) }
-
-// matches tells whether an If-Match or If-None-Match names the tag or "*" (weak comparison, RFC 9110 §13.1).
-func matches(values []string, tag string) bool {
-	for _, v := range values {
-		for candidate := range strings.SplitSeq(v, ",") {
-			if candidate = strings.TrimSpace(candidate); candidate == tag || candidate == "*" || "W/"+candidate == tag {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore"
 	"odarchive/triplestore/rdfio"
@@ -99,10 +100,10 @@ func precondition(r *http.Request, exists bool, tag string) error {
 	if !exists {
 		tag = ""
 	}
-	if want := r.Header.Values("If-Match"); len(want) > 0 && (!exists || !matches(want, tag)) {
+	if want := r.Header.Values("If-Match"); len(want) > 0 && (!exists || !answer.Matches(want, tag)) {
 		return problem.New(http.StatusPreconditionFailed, "The graph has changed", "the store has been written to since the ETag given in If-Match")
 	}
-	if not := r.Header.Values("If-None-Match"); len(not) > 0 && exists && matches(not, tag) {
+	if not := r.Header.Values("If-None-Match"); len(not) > 0 && exists && answer.Matches(not, tag) {
 		return problem.New(http.StatusPreconditionFailed, "The graph exists", "If-None-Match asks for a graph that does not")
 	}
 	return nil

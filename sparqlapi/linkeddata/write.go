@@ -2,12 +2,11 @@ package linkeddata
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"time"
 
+	"odarchive/sparqlapi/answer"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab"
@@ -25,7 +24,6 @@ func write(w http.ResponseWriter, r *http.Request, s rdfio.Syntax, quads []term.
 	if err := out.Close(); err != nil {
 		return fmt.Errorf("linkeddata: write %s: %w", s, err)
 	}
-	sum := sha256.Sum256(body.Bytes())
 	h := w.Header()
 	contentType := s.MediaType
 	if s.MediaType == "text/turtle" {
@@ -33,7 +31,7 @@ func write(w http.ResponseWriter, r *http.Request, s rdfio.Syntax, quads []term.
 	}
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
+	h.Set("ETag", answer.Tag(body.Bytes()))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body.Bytes()))
 	return nil
 }

@@ -7,16 +7,17 @@ package related
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
-	"strconv"
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
 // Archive is what the handler reads; *archive.Archive is one. Unknown things are errors that the program's table of
@@ -33,8 +34,8 @@ type API struct {
 	Mint    ns.Mint
 }
 
-// answer and what is in it: names are stable.
-type answer struct {
+// matches is the answer. Its JSON names are part of the API.
+type matches struct {
 	Version string `json:"version"` // IRI
 	URL     string `json:"url"`
 	Joins   []join `json:"joins"` // best first
@@ -62,29 +63,23 @@ func (a *API) Joins(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	limit, err := number(r, "limit", 64)
+	limit, err := target.Int(r.URL.Query(), "limit", 64, 1, math.MaxInt32)
 	if err != nil {
 		return err
 	}
-	matches, err := a.Archive.Joins(r.Context(), v.ID)
+	found, err := a.Archive.Joins(r.Context(), v.ID)
 	if err != nil {
 		return err
 	}
-	out := answer{Version: a.Mint.Version(v.ID), URL: v.URL, Joins: []join{}}
-	for _, m := range matches[:min(len(matches), limit)] {
+	out := matches{Version: a.Mint.Version(v.ID), URL: v.URL, Joins: []join{}}
+	for _, m := range found[:min(len(found), limit)] {
 		other, err := a.Archive.Version(r.Context(), m.Other.Version)
 		if err != nil {
 			return fmt.Errorf("joins of %s: %w", v.ID, err)
 		}
 		out.Joins = append(out.Joins, join{a.column(m.Column, m.Name, v), a.column(m.Other, m.OtherName, other), m.Containment, m.Reverse, m.Jaccard})
 	}
-	body, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(body)
-	return err
+	return answer.JSON(w, r, out)
 }
 
 func (a *API) version(r *http.Request) (catalog.Version, error) {
@@ -100,16 +95,4 @@ func (a *API) version(r *http.Request) (catalog.Version, error) {
 
 func (a *API) column(p joins.Place, name string, v catalog.Version) column {
 	return column{IRI: describe.Column(a.Mint, p), Name: name, Version: a.Mint.Version(v.ID), URL: v.URL, Member: p.Member}
-}
-
-func number(r *http.Request, name string, otherwise int) (int, error) {
-	s := r.URL.Query().Get(name)
-	if s == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return 0, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is no number from 1", name, s)
-	}
-	return n, nil
 }

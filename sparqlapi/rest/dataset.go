@@ -11,6 +11,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/target"
 )
 
@@ -161,7 +162,7 @@ func (a *API) writeDataset(w http.ResponseWriter, r *http.Request, urlOrID strin
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, r, d)
+	return answer.JSON(w, r, d)
 }
 
 // dataset gathers what the original kept in one document.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"odarchive/crawler/catalog"
@@ -59,7 +58,7 @@ func (e each) page(ctx context.Context, after string, limit int) (page []catalog
 // list streams a JSON array. With limit it is one page, and the Link header names the next.
 func (a *API) list(w http.ResponseWriter, r *http.Request, all each, nothing string) error {
 	query := r.URL.Query()
-	limit, err := intParameter(query, "limit", 0, 1, maxLimit)
+	limit, err := target.Int(query, "limit", 0, 1, maxLimit)
 	if err != nil {
 		return err
 	}
@@ -133,16 +132,4 @@ func (a *API) encode(r *http.Request, res catalog.Resource) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(d)
-}
-
-func intParameter(q url.Values, name string, missing, least, most int) (int, error) {
-	raw := q.Get(name)
-	if raw == "" {
-		return missing, nil
-	}
-	n, err := strconv.Atoi(raw)
-	if err != nil || n < least || n > most {
-		return 0, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is not a whole number from %d to %d", name, raw, least, most)
-	}
-	return n, nil
 }

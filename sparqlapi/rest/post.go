@@ -13,6 +13,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -61,7 +62,7 @@ func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, r, fresh)
+	return answer.JSON(w, r, fresh)
 }
 
 func parseResources(body []byte) (list []Resource, err error) {
@@ -148,5 +149,5 @@ func (a *API) Crawl(w http.ResponseWriter, r *http.Request) error {
 	if n == 0 {
 		return problem.Newf(http.StatusNotFound, "Nothing found", "no dataset of id %q or domain %q is known", id, host)
 	}
-	return writeJSON(w, r, map[string]any{"crawling": true, "count": n, "_id": id, "domain": host})
+	return answer.JSON(w, r, map[string]any{"crawling": true, "count": n, "_id": id, "domain": host})
 }

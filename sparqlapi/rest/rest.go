@@ -11,6 +11,8 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
+	"odarchive/sparqlapi/answer"
+	"odarchive/sparqlapi/target"
 )
 
 // Archive is what the API reads. Unknown things are errors that the program's problem table knows as 404.
@@ -54,7 +56,7 @@ func (a *API) StatsBasic(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, r, map[string]any{
+	return answer.JSON(w, r, map[string]any{
 		"datasetCount": s.Resources, "hostCount": s.Hosts, "fileCount": s.Versions, "sourceCount": s.Portals,
 		"crawledCount": s.Crawled, "portalDatasetCount": s.Datasets, "crawlCount": s.Visits,
 		"bytes": s.Bytes, "storedBytes": s.StoredBytes, "tripleCount": s.Triples,
@@ -63,7 +65,7 @@ func (a *API) StatsBasic(w http.ResponseWriter, r *http.Request) error {
 
 // StatsPerHost answers GET /stats/datasetCountPerHost?limit=; without a limit one host, as the original did.
 func (a *API) StatsPerHost(w http.ResponseWriter, r *http.Request) error {
-	limit, err := intParameter(r.URL.Query(), "limit", 1, 1, 100_000)
+	limit, err := target.Int(r.URL.Query(), "limit", 1, 1, 100_000)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (a *API) StatsPerHost(w http.ResponseWriter, r *http.Request) error {
 	for i, h := range hosts {
 		lines[i] = line{h.Host, h.Host, h.Resources, h.Resources, h.Versions, h.Bytes}
 	}
-	return writeJSON(w, r, lines)
+	return answer.JSON(w, r, lines)
 }
 
 // StatsFileTypes answers GET /stats/fileTypeDistribution, most first.
@@ -101,5 +103,5 @@ func (a *API) StatsFileTypes(w http.ResponseWriter, r *http.Request) error {
 	for i, t := range s.Types {
 		lines[i] = line{t.Key, t.Count, t.Bytes}
 	}
-	return writeJSON(w, r, lines)
+	return answer.JSON(w, r, lines)
 }

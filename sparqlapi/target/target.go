@@ -1,5 +1,5 @@
-// Package target reads the parameters of a route's path: ids, names, and the web addresses that /get/file/{URL},
-// /timegate/{URL} and similar routes end with.
+// Package target reads the parameters of a request's address: numbers in the query string, ids and names in the path, and
+// the web addresses that /get/file/{URL}, /timegate/{URL} and similar routes end with.
 //
 // A router that uses Escaped matches the path as the client escaped it, so that every parameter arrives escaped. Value
 // and URL decode them. No handler cuts the path itself.
@@ -8,6 +8,7 @@ package target
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"odarchive/sparqlapi/problem"
@@ -70,4 +71,18 @@ func hasScheme(s string) bool {
 		}
 	}
 	return false
+}
+
+// Int returns the number in a query parameter, or missing if the parameter is empty or absent. A number outside of min to
+// max, or anything else, is a problem of status 400.
+func Int(query url.Values, name string, missing, min, max int) (int, error) {
+	value := query.Get(name)
+	if value == "" {
+		return missing, nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < min || n > max {
+		return 0, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q: expected a number from %d to %d", name, value, min, max)
+	}
+	return n, nil
 }

@@ -85,3 +85,17 @@ func TestAParameterIsDecodedWhateverItsSpelling(t *testing.T) {
 		}
 	}
 }
+
+func TestANumberHasALimitOnEachSide(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]int{"": 7, "1": 1, "10": 10, "05": 5} {
+		if n, err := target.Int(url.Values{"n": {value}}, "n", 7, 1, 10); n != want || err != nil {
+			t.Errorf("%q: %d, %v", value, n, err)
+		}
+	}
+	for _, value := range []string{"0", "11", "-1", "x", "1.5", " 1"} {
+		if n, err := target.Int(url.Values{"n": {value}}, "n", 7, 1, 10); !problem.Is(err, 400) {
+			t.Errorf("%q: %d, %v", value, n, err)
+		}
+	}
+}

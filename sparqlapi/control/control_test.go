@@ -1,0 +1,192 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"odarchive/crawler"
+	"odarchive/crawler/archive/backup"
+	"odarchive/crawler/frontier"
+	"odarchive/sparqlapi/problem"
+)
+
+// fakeCrawl remembers what it was asked to do.
+type fakeCrawl struct {
+	injected []frontier.Injection
+	ordered  []string
+	held     string
+}
+
+func (c *fakeCrawl) Inject(_ context.Context, list []frontier.Injection) (int, error) {
+	for _, i := range list {
+		if i.URL == "bad" {
+			return 0, fmt.Errorf("inject: %w", &frontier.BadURL{URL: i.URL, Err: errors.New(`"bad" is no URL`)})
+		}
+	}
+	c.injected = append(c.injected, list...)
+	return len(list), nil
+}
+
+func (c *fakeCrawl) order(what string, targets []string) (frontier.Ordered, error) {
+	if slices.Contains(targets, "bad") {
+		return frontier.Ordered{}, &frontier.BadURL{URL: "bad", Err: errors.New(`"bad" is no URL`)}
+	}
+	c.ordered = append(c.ordered, what+" "+strings.Join(targets, " "))
+	return frontier.Ordered{URLs: len(targets), Unknown: []string{}}, nil
+}
+
+func (c *fakeCrawl) Requeue(_ context.Context, targets ...string) (frontier.Ordered, error) {
+	return c.order("requeue", targets)
+}
+
+func (c *fakeCrawl) Drop(_ context.Context, why string, targets ...string) (frontier.Ordered, error) {
+	return c.order("drop, "+why+":", targets)
+}
+
+func (c *fakeCrawl) Pause(_ context.Context, why string) error { c.held = "paused: " + why; return nil }
+func (c *fakeCrawl) Resume(context.Context) error              { c.held = ""; return nil }
+func (c *fakeCrawl) Held() string                              { return c.held }
+
+// fakeProgress has hosts h000 to h249.
+type fakeProgress struct{ err error }
+
+func (p fakeProgress) Status() (crawler.Status, error) { return crawler.Status{URLs: 7}, p.err }
+
+func (p fakeProgress) Hosts(after string, limit int) (list []crawler.HostStatus, err error) {
+	for i := range 250 {
+		if name := fmt.Sprintf("h%03d", i); name > after && len(list) < limit {
+			list = append(list, crawler.HostStatus{Host: name, State: "idle"})
+		}
+	}
+	return list, p.err
+}
+
+func (p fakeProgress) Host(name string) (crawler.HostStatus, bool, error) {
+	return crawler.HostStatus{Host: name}, name == "h001", p.err
+}
+
+func ask(h func(http.ResponseWriter, *http.Request) error, method, address, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	problem.Handler(h)(w, httptest.NewRequest(method, address, strings.NewReader(body)))
+	return w
+}
+
+func TestOrdersReachTheCrawl(t *testing.T) {
+	t.Parallel()
+	c := &fakeCrawl{}
+	a := &API{Crawl: c, Progress: fakeProgress{}}
+	for _, step := range []struct {
+		h                   func(http.ResponseWriter, *http.Request) error
+		address, body, want string
+	}{
+		{a.Inject, "/crawl/inject", `[{"url":"http://a.example/","score":2.5},{"url":"http://b.example/","blacklisted":true}]`, `{"added":2,"given":2}`},
+		{a.Inject, "/crawl/inject", `[]`, `{"added":0,"given":0}`},
+		{a.Requeue, "/crawl/requeue", `{"targets":["http://a.example/","b.example"]}`, `{"urls":2,"unknown":[]}`},
+		{a.Drop, "/crawl/drop", `{"targets":["b.example"],"why":"asked to"}`, `{"urls":1,"unknown":[]}`},
+		{a.Pause, "/crawl/pause?why=night", "", `{"held":"paused: night"}`},
+		{a.Resume, "/crawl/resume", "", `{"held":""}`},
+	} {
+		w := ask(step.h, "POST", step.address, step.body)
+		if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || strings.TrimSpace(w.Body.String()) != step.want {
+			t.Errorf("%s: %d %s, want %s", step.address, w.Code, w.Body, step.want)
+		}
+	}
+	if len(c.injected) != 2 || *c.injected[0].Score != 2.5 || c.injected[0].Blacklisted != nil || !*c.injected[1].Blacklisted {
+		t.Errorf("injected %+v", c.injected)
+	}
+	if want := []string{"requeue http://a.example/ b.example", "drop, asked to: b.example"}; !slices.Equal(c.ordered, want) {
+		t.Errorf("ordered %q", c.ordered)
+	}
+}
+
+func TestBadOrdersAreProblemsAndDoNothing(t *testing.T) {
+	t.Parallel()
+	c := &fakeCrawl{}
+	a := &API{Crawl: c, Progress: fakeProgress{}, Backup: nil}
+	for _, step := range []struct {
+		h             func(http.ResponseWriter, *http.Request) error
+		address, body string
+		status        int
+		says          string
+	}{
+		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["}, {a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "is no URL"},
+		{a.Requeue, "/crawl/requeue", `{}`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `["a.example"]`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `{"targets":["bad"]}`, 400, "is no URL"},
+		{a.Drop, "/crawl/drop", `{"targets":[],"why":"x"}`, 400, "targets"}, {a.Drop, "/crawl/drop", `{"targets":["bad"]}`, 400, "is no URL"},
+		{a.Inject, "/crawl/inject", strings.Repeat(" ", maxBody+1), 413, "bytes"},
+		{a.Copy, "/backup", `{"a":1}`, 400, "backup --json"}, {a.Copy, "/backup", `x`, 400, "backup --json"},
+	} {
+		if w := ask(step.h, "POST", step.address, step.body); w.Code != step.status || w.Header().Get("Content-Type") != problem.ContentType || !strings.Contains(w.Body.String(), step.says) {
+			t.Errorf("%s %.40s: %d %s, want %d with %q", step.address, step.body, w.Code, w.Body, step.status, step.says)
+		}
+	}
+	if len(c.injected)+len(c.ordered) > 0 {
+		t.Errorf("bad orders were carried out: %v %v", c.injected, c.ordered)
+	}
+}
+
+func TestHostsComeInPages(t *testing.T) {
+	t.Parallel()
+	a := &API{Progress: fakeProgress{}}
+	var seen []string
+	sizes := ""
+	for after, more := "", true; more; {
+		var page struct {
+			Hosts []crawler.HostStatus
+			After string
+		}
+		if err := json.Unmarshal(ask(a.Hosts, "GET", "/crawl/hosts?after="+after, "").Body.Bytes(), &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range page.Hosts {
+			seen = append(seen, h.Host)
+		}
+		sizes += fmt.Sprint(len(page.Hosts), " ")
+		after, more = page.After, page.After != ""
+	}
+	if sizes != "100 100 50 " || len(slices.Compact(seen)) != 250 || !slices.IsSorted(seen) {
+		t.Errorf("pages of %s: %q", sizes, seen)
+	}
+	for address, want := range map[string]string{"?host=h001": `"host":"h001"`, "?limit=1": `"after":"h000"`, "?limit=250&after=h248": `"h249"`} {
+		if w := ask(a.Hosts, "GET", "/crawl/hosts"+address, ""); w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", address, w.Code, w.Body)
+		}
+	}
+	for address, status := range map[string]int{"?host=nowhere": 404, "?limit=0": 400, "?limit=10001": 400, "?limit=x": 400} {
+		if w := ask(a.Hosts, "GET", "/crawl/hosts"+address, ""); w.Code != status {
+			t.Errorf("%s: %d, want %d", address, w.Code, status)
+		}
+	}
+	if w := ask(a.Status, "GET", "/crawl/status", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"urls":7`) {
+		t.Errorf("status: %d %s", w.Code, w.Body)
+	}
+	a.Progress = fakeProgress{errors.New("closed")}
+	for _, h := range []func(http.ResponseWriter, *http.Request) error{a.Status, a.Hosts} {
+		if w := ask(h, "GET", "/", ""); w.Code != 500 {
+			t.Errorf("a frontier that fails: %d", w.Code)
+		}
+	}
+}
+
+func TestABackupFollowsOnTheOneThatIsPosted(t *testing.T) {
+	t.Parallel()
+	var got *backup.Info
+	a := &API{Backup: func(_ context.Context, w io.Writer, since *backup.Info) error {
+		got = since
+		_, err := w.Write([]byte("copy"))
+		return err
+	}}
+	if w := ask(a.Copy, "POST", "/backup", ""); w.Code != 200 || w.Body.String() != "copy" || got != nil {
+		t.Errorf("a full backup: %d %q after %v", w.Code, w.Body, got)
+	}
+	if w := ask(a.Copy, "POST", "/backup", `{"id":"abc"}`); w.Code != 200 || got == nil || got.ID != "abc" {
+		t.Errorf("a following backup: %d after %+v", w.Code, got)
+	}
+}
