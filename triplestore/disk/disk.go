@@ -1,11 +1,12 @@
-// Package disk is the file system below the log, the snapshots and the packs, as an interface.
+// Package disk is the file system used by the log, the state files and the packs, as an interface. It also records
+// damage found in them and throttles scrubs. It is this project's own and makes no promise of stability to anyone else.
 //
-// FS is what these need of a file system: files that are appended to, read, synced and truncated, and directories whose
-// entries become durable with SyncDir. OS is the operating system's. Package disktest has file systems that fail on
-// purpose and one that loses what was not synced.
+// FS has the operations that these need: files that are appended to, read, synced and truncated, and directories whose
+// entries become durable with SyncDir. OS implements it with the operating system. Package disktest has implementations
+// for tests, in which operations fail and unsynced data is lost.
 //
-// WriteFile is the one way to replace a small file: whoever reads it sees the old contents or the new ones, also after
-// a power failure.
+// WriteFile is the only way to replace a small file: readers see either the old contents or the new ones, even after a
+// power failure.
 package disk
 
 import (
@@ -18,7 +19,7 @@ import (
 	"syscall"
 )
 
-// File is an open file. Writes go where its OpenFile flags and offset say, as with *os.File.
+// File is an open file. Its methods behave like those of *os.File.
 type File interface {
 	io.Reader
 	io.ReaderAt
@@ -26,15 +27,15 @@ type File interface {
 	io.WriterAt
 	io.Seeker
 	io.Closer
-	// Sync returns nil only if everything written before the call survives a power failure. After an error nothing is
-	// known about what was written since the last Sync that returned nil.
+	// Sync returns nil only if everything written before the call survives a power failure. After an error, the state
+	// of everything written since the last successful Sync is unknown.
 	Sync() error
 	Truncate(size int64) error
 	Stat() (fs.FileInfo, error)
 	Name() string
 }
 
-// FS is a file system. Names are paths as the operating system writes them. Methods may be called concurrently.
+// FS is a file system. Names are paths in the operating system's syntax. Methods may be called concurrently.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	Rename(oldName, newName string) error
@@ -46,10 +47,10 @@ type FS interface {
 	SyncDir(name string) error
 }
 
-// OS is the operating system's file system.
+// OS is the file system of the operating system.
 type OS struct{}
 
-// OpenFile is os.OpenFile.
+// OpenFile calls os.OpenFile.
 func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
@@ -58,19 +59,19 @@ func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return f, nil
 }
 
-// Rename is os.Rename.
+// Rename calls os.Rename.
 func (OS) Rename(oldName, newName string) error { return os.Rename(oldName, newName) }
 
-// Remove is os.Remove.
+// Remove calls os.Remove.
 func (OS) Remove(name string) error { return os.Remove(name) }
 
-// MkdirAll is os.MkdirAll.
+// MkdirAll calls os.MkdirAll.
 func (OS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
 
-// ReadDir is os.ReadDir.
+// ReadDir calls os.ReadDir.
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
-// Stat is os.Stat.
+// Stat calls os.Stat.
 func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
 // SyncDir opens the directory and syncs it.
@@ -82,11 +83,11 @@ func (OS) SyncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// tempSuffix ends the name of a file that WriteFile has not finished.
+// tempSuffix is the suffix of a file that WriteFile has not finished.
 const tempSuffix = ".new"
 
-// WriteFile replaces the contents of a file and returns when they are durable. It writes name + ".new" and renames it. If
-// it fails, the file has its old contents or, if only the last sync failed, perhaps the new ones.
+// WriteFile replaces the contents of a file and returns when they are durable. It writes name + ".new" and renames it.
+// After an error the file has its old contents or, if only the last sync failed, possibly the new ones.
 func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	temp := name + tempSuffix
 	f, err := fsys.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, perm)
@@ -105,7 +106,7 @@ func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return fsys.SyncDir(filepath.Dir(name))
 }
 
-// ReadFile returns the contents of a file of at most limit bytes.
+// ReadFile returns the contents of a file. It fails if the file is longer than limit bytes.
 func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -118,13 +119,13 @@ func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// IsFull reports whether an error says that a disk or a quota has no room left.
+// IsFull reports whether an error means that a disk or a quota is full.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// MakeDir makes a directory, and those above it that are missing, and returns when their names are durable. The name of a
-// directory that is there already is made durable, too: whoever made it may not have come so far.
+// MakeDir creates a directory and its missing parents, and returns when their names are durable. It also makes the name
+// of an existing directory durable, whose creator may have been killed before doing so.
 func MakeDir(fsys FS, name string, perm fs.FileMode) error {
 	name = filepath.Clean(name)
 	parent := filepath.Dir(name)

@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// Damage is one place where stored bytes differ from their checksum, or a file that is missing. Names are stable: it is
-// part of reports.
+// Damage is a place where stored bytes differ from their checksum, or a missing file. Its JSON form is part of reports.
 type Damage struct {
 	File   string    `json:"file"`   // relative to the data directory, with slashes
-	Offset int64     `json:"offset"` // in bytes; -1 if the damage has no one place
+	Offset int64     `json:"offset"` // in bytes; -1 if the damage is not at one place
 	Why    string    `json:"why"`
 	Found  time.Time `json:"found"`
-	Mended time.Time `json:"mended,omitzero"` // zero until the file is whole again, or gone and not needed
-	How    string    `json:"how,omitempty"`   // what it was mended from: parity, log, snapshot, ...
-	Lost   string    `json:"lost,omitempty"`  // what could not be brought back; empty if nothing is lost
+	Mended time.Time `json:"mended,omitzero"` // zero until the file is whole again or no longer needed
+	How    string    `json:"how,omitempty"`   // source of the repair: parity, log, snapshot, ...
+	Lost   string    `json:"lost,omitempty"`  // what could not be restored; empty if nothing is lost
 }
 
-// String says in one line what is wrong, and what was done about it.
+// String describes the damage and its repair in one line.
 func (d Damage) String() string {
 	s := d.File
 	if d.Offset >= 0 {
@@ -36,16 +35,17 @@ func (d Damage) String() string {
 	return s
 }
 
-// Round is how far a scrub is: one pass over everything stored, and the passes before it. Names are stable.
+// Round is the progress of a scrub: the current pass over everything stored, and the number of earlier ones. Its JSON
+// form is part of reports.
 type Round struct {
-	Began    time.Time `json:"began,omitzero"`    // of the round under way; zero before the first
-	Done     int64     `json:"done"`              // bytes of it
-	Total    int64     `json:"total"`             // bytes
-	Finished time.Time `json:"finished,omitzero"` // end of the last whole round; zero before the first
-	Rounds   int       `json:"rounds"`            // whole ones since the process began
+	Began    time.Time `json:"began,omitzero"`    // start of the current round; zero before the first
+	Done     int64     `json:"done"`              // bytes read in the current round
+	Total    int64     `json:"total"`             // bytes to read
+	Finished time.Time `json:"finished,omitzero"` // end of the last complete round; zero before the first
+	Rounds   int       `json:"rounds"`            // complete rounds since the process started
 }
 
-// maxDamages is how many damages a Fixity keeps. Older ones are dropped.
+// maxDamages is the number of damages that a Fixity keeps. It drops the oldest.
 const maxDamages = 100
 
 // Fixity records the damage found in a set of files and the progress of their scrub. The zero value is ready for use.
@@ -54,11 +54,11 @@ type Fixity struct {
 	mu      sync.Mutex // guards the fields below
 	damages []Damage
 	round   Round
-	wake    chan struct{} // holds a token after Wake; made when first used
+	wake    chan struct{} // holds a value after Wake; created on first use
 }
 
-// Note records a damage and reports whether it is new: it is not if the same place is recorded and not mended yet. If
-// d.Found is zero, Note sets it to the current time.
+// Note records a damage and reports whether it is new. It is not new if the same place is recorded and not mended yet.
+// If d.Found is zero, Note sets it to the current time.
 func (f *Fixity) Note(d Damage) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,8 +74,8 @@ func (f *Fixity) Note(d Damage) bool {
 	return true
 }
 
-// Mended marks the damages of a file, or of the files of a directory, as mended and returns them. lost, if not empty,
-// says what could not be restored; the first of them records it.
+// Mended marks the damages of a file, or of the files in a directory, as mended and returns them. lost, if not empty,
+// says what could not be restored; it is recorded with the first of them.
 func (f *Fixity) Mended(name, how, lost string) (mended []Damage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,7 +115,7 @@ func (f *Fixity) Scrubbed() Round {
 	return f.round
 }
 
-// BeginRound records that a round of the scrub begins, over total bytes as far as known. It cancels earlier calls of
+// BeginRound records that a round of the scrub begins over total bytes, as far as known. It cancels earlier calls of
 // Wake, since the round reads everything.
 func (f *Fixity) BeginRound(total int64) {
 	f.mu.Lock()
@@ -127,7 +127,7 @@ func (f *Fixity) BeginRound(total int64) {
 	f.round.Began, f.round.Done, f.round.Total = time.Now(), 0, total
 }
 
-// Progress records how many bytes of the round are read and how many there are in all.
+// Progress records how many bytes of the round have been read and how many there are in total.
 func (f *Fixity) Progress(done, total int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Throttle lets n bytes through at a time, so that a scrub leaves the disk to others. nil does not throttle.
+// Throttle limits the rate of reading, so that a scrub leaves disk bandwidth to others. A nil Throttle does not limit.
 type Throttle struct{ limiter *rate.Limiter }
 
-// maxBurst is how many bytes a Throttle lets through at once.
+// maxBurst is the number of bytes that a Throttle allows at once.
 const maxBurst = 4 << 20
 
-// NewThrottle limits to some bytes per second; nil if that is not positive.
+// NewThrottle returns a Throttle with a limit of bytesPerSecond, or nil if that is not positive.
 func NewThrottle(bytesPerSecond int64) *Throttle {
 	if bytesPerSecond <= 0 {
 		return nil
@@ -20,7 +20,7 @@ func NewThrottle(bytesPerSecond int64) *Throttle {
 	return &Throttle{rate.NewLimiter(rate.Limit(bytesPerSecond), maxBurst)}
 }
 
-// Wait returns when n more bytes may be read, or the cause of ctx's end.
+// Wait returns when n more bytes may be read, or with the cause if ctx ends.
 func (t *Throttle) Wait(ctx context.Context, n int) error {
 	for t != nil && n > 0 {
 		some := min(n, maxBurst)

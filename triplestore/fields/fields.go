@@ -1,8 +1,9 @@
-// Package fields takes apart the small binary records that the archive's spaces hold: varints, texts, raw bytes, one behind
-// the other. A Reader promises never to read past its bytes and never to allocate more than they can mean; the first wrong
-// value makes everything after it zero, so that a decoder reads on and asks once, at the end, whether all was well.
+// Package fields decodes small binary records: consecutive varints, strings and bytes. A Reader never reads past its
+// bytes and never allocates more than they can encode. After the first invalid value all further values are zero, so a
+// decoder reads everything and checks for an error once, at the end.
 //
-// It knows no format: what stands where, versions and checksums are the business of the packages whose records these are.
+// The package defines no format: the order of fields, versions and checksums belong to the packages that own the
+// records.
 package fields
 
 import (
@@ -10,19 +11,19 @@ import (
 	"errors"
 )
 
-// ErrBad is what Reader.End says of a record that is cut off, too long or otherwise wrong.
+// ErrBad is returned by Reader.End for a malformed record.
 var ErrBad = errors.New("fields: unreadable record")
 
-// Reader reads from the front of B, which it shortens and never changes.
+// Reader reads from the front of B, which it reslices but does not modify.
 type Reader struct {
 	B   []byte
 	bad bool
 }
 
-// Bad tells whether something was wrong so far.
+// Bad reports whether an invalid value has been read.
 func (r *Reader) Bad() bool { return r.bad }
 
-// End is ErrBad if something was wrong or bytes are left.
+// End returns ErrBad if an invalid value has been read or bytes are left.
 func (r *Reader) End() error {
 	if r.bad || len(r.B) != 0 {
 		return ErrBad
@@ -30,10 +31,10 @@ func (r *Reader) End() error {
 	return nil
 }
 
-// Fail is for values that are wrong to who asked for them.
+// Fail marks the record as invalid. Callers use it for values that are out of range for them.
 func (r *Reader) Fail() { r.bad, r.B = true, nil }
 
-// Uvarint is the next number, unsigned.
+// Uvarint returns the next unsigned number.
 func (r *Reader) Uvarint() uint64 {
 	v, n := binary.Uvarint(r.B)
 	if n <= 0 {
@@ -44,23 +45,23 @@ func (r *Reader) Uvarint() uint64 {
 	return v
 }
 
-// Varint is the next number, zigzag-encoded.
+// Varint returns the next zigzag-encoded number.
 func (r *Reader) Varint() int64 {
 	u := r.Uvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// Max is the next number, which may not be above most.
-func (r *Reader) Max(most int64) int64 {
+// Max returns the next unsigned number, which must not exceed limit.
+func (r *Reader) Max(limit int64) int64 {
 	v := r.Uvarint()
-	if v > uint64(most) {
+	if v > uint64(limit) {
 		r.Fail()
 		return 0
 	}
 	return int64(v)
 }
 
-// Count is a number of things that take at least size bytes each; no record has more of them than it has room for.
+// Count returns a number of items that take at least size bytes each. It is invalid if the record has no room for them.
 func (r *Reader) Count(size int) int {
 	n := r.Uvarint()
 	if n > uint64(len(r.B)/size) {
@@ -70,7 +71,7 @@ func (r *Reader) Count(size int) int {
 	return int(n)
 }
 
-// Bytes are the next n bytes, part of the record; nil if there are fewer.
+// Bytes returns the next n bytes, which are part of the record, or nil if there are fewer.
 func (r *Reader) Bytes(n int) []byte {
 	if n < 0 || n > len(r.B) {
 		r.Fail()
@@ -81,7 +82,7 @@ func (r *Reader) Bytes(n int) []byte {
 	return b
 }
 
-// Byte is the next byte.
+// Byte returns the next byte.
 func (r *Reader) Byte() byte {
 	if b := r.Bytes(1); b != nil {
 		return b[0]
@@ -89,10 +90,10 @@ func (r *Reader) Byte() byte {
 	return 0
 }
 
-// Text is a string with its length before it, as AppendText writes it.
+// Text returns a string preceded by its length, as AppendText writes it.
 func (r *Reader) Text() string { return string(r.Bytes(r.Count(1))) }
 
-// AppendText appends s with its length before it.
+// AppendText appends the length of s and s.
 func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

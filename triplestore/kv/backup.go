@@ -17,24 +17,24 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A backup stream is backupMagic and two runs of chunks: the entries that have changed, and the list of all keys that there
-// are (keyList). A chunk is its length (uint32, little endian), the xxHash64 of its bytes (uint64) and the bytes; one of length 0
-// ends a run. An entry is the lengths of its key and value and its version (uvarint each), the key with its space, and the
-// value. Versions 1 and 2 held entries in Badger's own backup format; version 1 had no list, so what was deleted since the backup
-// before came back with it.
+// A backup stream is backupMagic and two runs of chunks: the entries that changed, and the list of all keys (keyList).
+// A chunk is its length (uint32, little endian), the xxHash64 of its bytes (uint64) and the bytes; a chunk of length 0
+// ends a run. An entry is the lengths of its key and value and its version (uvarint each), the key with its space, and
+// the value. Versions 1 and 2 have entries in Badger's own backup format. Version 1 has no list, so deleted entries
+// reappear on Load.
 const (
 	backupMagic  = "odarchive kv backup 3\n"
 	backupFamily = "odarchive kv backup "
 	maxChunk     = 1 << 20
-	backupTemp   = "backup-*" // below Dir
-	maxFrame     = 64 << 20   // one list of entries in Badger's format, which it reads into memory
+	backupTemp   = "backup-*" // in Dir
+	maxFrame     = 64 << 20   // max. size of a list of entries in Badger's format, which is read into memory
 )
 
-// ErrBadBackup says that a backup stream is cut off or changed.
+// ErrBadBackup means that a backup stream is truncated or corrupt.
 var ErrBadBackup = errors.New("broken backup")
 
-// Backup writes every entry changed since a version (0: everything) to w, and the keys of all, from one unchanging state; it
-// returns the version to pass next time. Every byte is covered by a checksum. Writers are not blocked.
+// Backup writes every entry changed since a version (0 for all entries) to w, and the keys of all entries, from one
+// unchanging state. It returns the version to pass next time. Checksums cover every byte. Writers are not blocked.
 func (db *DB) Backup(w io.Writer, since uint64) (next uint64, err error) {
 	s := db.Snapshot()
 	defer s.Close()
@@ -50,7 +50,7 @@ func (db *DB) Backup(w io.Writer, since uint64) (next uint64, err error) {
 
 func (s *Snapshot) backup(w io.Writer, since uint64) (err error) {
 	list, err := os.CreateTemp(s.db.Dir(), backupTemp) // the keys of a large archive do not fit in memory
-	if err != nil {                                    // a full disk is when one most wants a backup
+	if err != nil {                                    // backups must work when the disk is full
 		list, err = os.CreateTemp("", backupTemp)
 	}
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Snapshot) backup(w io.Writer, since uint64) (err error) {
 		return err
 	}
 	if bad, err := s.cache.verify(context.Background(), verifyOptions{}); err != nil || len(bad) > 0 {
-		return errors.Join(err, s.db.suspect(ErrDamaged)) // what was read may have ended early
+		return errors.Join(err, s.db.suspect(ErrDamaged)) // the iteration may have ended early
 	}
 	if _, err := list.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -96,9 +96,9 @@ func (s *Snapshot) backup(w io.Writer, since uint64) (err error) {
 	return c.end()
 }
 
-// Load reads a backup into the database: over an empty one for a full backup, over the previous state for a later
-// part. Nothing else may use the database meanwhile. A broken stream is ErrBadBackup; what came before the break
-// has been read, so load into a database that can be thrown away.
+// Load reads a backup into the database: a full backup into an empty database, an incremental one into the previous
+// state. Nothing else may use the database meanwhile. If the stream is bad, Load returns ErrBadBackup after it has
+// loaded what came before; so load into a database that can be discarded.
 func (db *DB) Load(r io.Reader) (err error) {
 	defer recoverDamage("restore", &err)
 	return db.alone(func() error {
@@ -107,7 +107,7 @@ func (db *DB) Load(r io.Reader) (err error) {
 		}
 		magic := make([]byte, len(backupMagic))
 		if _, err := io.ReadFull(r, magic); err != nil || !strings.HasPrefix(string(magic), backupFamily) {
-			return fmt.Errorf("kv: restore: %w: it does not begin like one", ErrBadBackup)
+			return fmt.Errorf("kv: restore: %w: wrong first line", ErrBadBackup)
 		}
 		version := string(magic[len(backupFamily) : len(magic)-1])
 		db.writing.Lock()
@@ -119,7 +119,7 @@ func (db *DB) Load(r io.Reader) (err error) {
 		case "3":
 			err = db.loadEntries(r)
 		default:
-			err = fmt.Errorf("%w: it is of version %s, and this program reads versions 1 to 3", ErrBadBackup, version)
+			err = fmt.Errorf("%w: version %s, not 1 to 3", ErrBadBackup, version)
 		}
 		if err == nil && version != "1" {
 			err = db.keepListed(&chunkReader{r: r})
@@ -150,8 +150,8 @@ func (db *DB) loadEntries(stream io.Reader) error {
 		if err := errors.Join(err, err2, err3); err != nil {
 			return fmt.Errorf("%w: an entry: %w", ErrBadBackup, err)
 		}
-		if keyLen > MaxKey+1 || valLen > MaxValue { // a wrong length never becomes an allocation
-			return fmt.Errorf("%w: an entry with wrong lengths", ErrBadBackup)
+		if keyLen > MaxKey+1 || valLen > MaxValue { // check lengths before allocating
+			return fmt.Errorf("%w: an entry with invalid lengths", ErrBadBackup)
 		}
 		entry := make([]byte, keyLen+valLen)
 		if _, err := io.ReadFull(r, entry); err != nil {
@@ -166,10 +166,10 @@ func (db *DB) loadEntries(stream io.Reader) error {
 	}
 }
 
-// checkLoaded refuses an entry that this database cannot have written: the numbers of write sets would run over behind it, or its
-// key or value would not be where those of others are.
+// checkLoaded rejects an entry that this database cannot have written: a version that would make later numbers
+// overflow, or a key or value out of range.
 func checkLoaded(key []byte, val int, version uint64) error {
-	if !ours(key) || len(key) > MaxKey+1 || val > MaxValue || version == 0 || version > maxVersion {
+	if !isContent(key) || len(key) > MaxKey+1 || val > MaxValue || version == 0 || version > maxVersion {
 		return fmt.Errorf("%w: an entry of %d and %d bytes, of write set %d", ErrBadBackup, len(key), val, version)
 	}
 	return nil
@@ -187,15 +187,15 @@ func (db *DB) loadBadger(stream io.Reader) error {
 		if _, err := io.ReadFull(r, size[:]); err == io.EOF {
 			return b.Flush()
 		} else if err != nil {
-			return fmt.Errorf("%w: it ends inside a frame: %w", ErrBadBackup, err)
+			return fmt.Errorf("%w: truncated frame: %w", ErrBadBackup, err)
 		}
 		n := binary.LittleEndian.Uint64(size[:])
 		if n > maxFrame {
 			return fmt.Errorf("%w: a frame of %d bytes", ErrBadBackup, n)
 		}
-		var frame bytes.Buffer // which grows with what there is: a wrong length never becomes an allocation
+		var frame bytes.Buffer // grows with the data; a wrong length must not cause an allocation
 		if _, err := io.CopyN(&frame, r, int64(n)); err != nil {
-			return fmt.Errorf("%w: it ends inside a frame: %w", ErrBadBackup, err)
+			return fmt.Errorf("%w: truncated frame: %w", ErrBadBackup, err)
 		}
 		var list pb.KVList
 		if err := proto.Unmarshal(frame.Bytes(), &list); err != nil {
@@ -283,7 +283,7 @@ func (c *chunkReader) Read(p []byte) (int, error) {
 func (c *chunkReader) next() error {
 	var head [12]byte
 	if _, err := io.ReadFull(c.r, head[:]); err != nil {
-		return fmt.Errorf("%w: it ends too early: %w", ErrBadBackup, err)
+		return fmt.Errorf("%w: unexpected end: %w", ErrBadBackup, err)
 	}
 	n := binary.LittleEndian.Uint32(head[:])
 	if n > maxChunk {
@@ -294,7 +294,7 @@ func (c *chunkReader) next() error {
 	}
 	c.rest = c.buf[:n]
 	if _, err := io.ReadFull(c.r, c.rest); err != nil {
-		return fmt.Errorf("%w: it ends too early: %w", ErrBadBackup, err)
+		return fmt.Errorf("%w: unexpected end: %w", ErrBadBackup, err)
 	}
 	if xxhash.Sum64(c.rest) != binary.LittleEndian.Uint64(head[4:]) {
 		return fmt.Errorf("%w: a chunk differs from its checksum", ErrBadBackup)

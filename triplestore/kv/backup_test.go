@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// fill writes so much that there are several tables on disk.
+// fill writes enough for several tables on disk.
 func fill(t *testing.T, db *DB) {
 	t.Helper()
 	for n := range 12 {
@@ -40,7 +40,7 @@ func fillOther(t *testing.T, db *DB) {
 	}
 }
 
-// pairs writes a number under the first and the last of many keys, again and again, until stopped.
+// pairs repeatedly writes a number under the first and the last of many keys, until stopped.
 func pairs(t *testing.T, db *DB) (stop func()) {
 	t.Helper()
 	fill(t, db)
@@ -127,7 +127,7 @@ func TestWhatWasDeletedIsNotInAnIncrementEvenAfterCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // the deletions leave memory, and meet what they delete
+	for range 2 { // so that the deletions leave memory and reach the tables of what they delete
 		fillOther(t, db)
 		if err := db.cache.Load().badger.Flatten(2); err != nil {
 			t.Fatal(err)
@@ -147,8 +147,8 @@ func TestWhatWasDeletedIsNotInAnIncrementEvenAfterCompaction(t *testing.T) {
 	}
 }
 
-// A stream whose checksums fit and whose entries no database has written is refused. The number of the next write set was 0 behind
-// the last entry, and then nothing that was written could be read.
+// Regression: streams with valid checksums but entries that no database can have written must be rejected. The number
+// of the next write set once overflowed to 0 after such an entry, and nothing written later could be read.
 func TestABackupWithEntriesThatNoDatabaseWritesIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]*pb.KV{

@@ -2,19 +2,19 @@ package kv
 
 import "fmt"
 
-// Batch collects writes and commits them in pieces whenever enough have come together. It is for bulk work whose
-// parts nobody reads before the whole is done: entries become visible piece by piece, and durable with Flush.
-// It belongs to one goroutine; several batches may run beside each other and beside Update.
+// Batch collects writes and commits them in pieces. It is for bulk work whose parts nobody reads before all is done:
+// entries become visible piece by piece and durable with Flush. A Batch must not be used concurrently; several batches
+// may run at the same time, also with Update.
 type Batch struct {
 	db  *DB
 	l   layer
 	max int64
 }
 
-// Batch starts a batch.
+// Batch returns a new batch.
 func (db *DB) Batch() *Batch { return &Batch{db: db, max: db.maxTxnBytes() / 2} }
 
-// Set writes a value (copied).
+// Set stores a copy of val.
 func (b *Batch) Set(space Space, key, val []byte) error {
 	return b.add(space, key, write{val: append(make([]byte, 0, len(val)), val...)})
 }
@@ -33,7 +33,7 @@ func (b *Batch) add(space Space, key []byte, w write) error {
 	return nil
 }
 
-// write makes what has come together one write set, which Flush will make durable.
+// write commits the collected writes as one write set. Flush makes it durable.
 func (b *Batch) write() error {
 	if err := b.db.writable(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (b *Batch) write() error {
 	return nil
 }
 
-// Flush makes everything written so far visible and durable. The batch may be used on.
+// Flush makes everything written so far visible and durable. The batch may be used again.
 func (b *Batch) Flush() error {
 	err := b.write()
 	if err == nil {

@@ -16,32 +16,33 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 )
 
-// cache is Badger with what the log says. Entries have the number of their write set as version, so a state of the database
-// is a number. A cache that was found damaged answers nothing any more, and is closed when its last reader has gone.
+// cache is Badger, filled from the log. Its entries have the number of their write set as version, so a number
+// identifies a state of the database. A cache found damaged refuses all reads and is closed when its last reader
+// leaves.
 type cache struct {
 	badger *badger.DB
 	dir    string   // "" in memory
-	remove bool     // its directory goes when it is closed
-	lock   *dirLock // of its directory; nil for the database's own
+	remove bool     // delete dir when closed
+	lock   *dirLock // lock of dir; nil for the database's own directory
 
-	mu     sync.Mutex // guards users, retired
-	users  int
-	closed chan struct{} // closed when Badger is
-	gone   bool          // no new users
-	cerr   error
+	mu      sync.Mutex // guards users and retired
+	users   int
+	closed  chan struct{} // closed after Badger
+	retired bool          // accepts no new users
+	cerr    error         // result of closing; valid after closed
 
-	bad atomic.Pointer[error]
+	bad atomic.Pointer[error] // why the cache is damaged
 }
 
 func newCache(b *badger.DB, dir string) *cache {
 	return &cache{badger: b, dir: dir, closed: make(chan struct{})}
 }
 
-// enter keeps the cache open until leave.
+// enter keeps the cache open until leave is called. It returns false if the cache is retired.
 func (c *cache) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.gone {
+	if c.retired {
 		return false
 	}
 	c.users++
@@ -51,27 +52,33 @@ func (c *cache) enter() bool {
 func (c *cache) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.users--; c.gone && c.users == 0 {
+	if c.users--; c.retired && c.users == 0 {
 		go c.close()
 	}
 }
 
-// retire closes the cache as soon as nobody uses it, in the background: Badger first writes what it has in memory.
+// retire closes the cache in the background as soon as nobody uses it. Closing flushes Badger's memory.
 func (c *cache) retire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.gone {
+	if c.retired {
 		return
 	}
-	if c.gone = true; c.users == 0 {
-		go c.close() // waited for through c.closed
+	if c.retired = true; c.users == 0 {
+		go c.close() // see shut
 	}
+}
+
+// shut retires the cache and waits until it is closed.
+func (c *cache) shut() {
+	c.retire()
+	<-c.closed
 }
 
 func (c *cache) close() {
 	defer close(c.closed)
 	if c.dir != "" {
-		_ = os.MkdirAll(c.dir, 0o755) // without it, Badger would try to write for ever
+		_ = os.MkdirAll(c.dir, 0o755) // if it is missing, Badger retries writing forever
 	}
 	if c.cerr = c.badger.Close(); c.remove {
 		c.cerr = errors.Join(c.cerr, os.RemoveAll(c.dir))
@@ -81,7 +88,7 @@ func (c *cache) close() {
 	}
 }
 
-// damaged returns why nothing may be read from the cache, or nil.
+// damaged returns the reason why the cache must not be read, or nil.
 func (c *cache) damaged() error {
 	if err := c.bad.Load(); err != nil {
 		return *err
@@ -89,7 +96,7 @@ func (c *cache) damaged() error {
 	return nil
 }
 
-// openBadger turns the panics with which Badger meets damage into errors.
+// openBadger opens Badger and turns its panics over damaged files into errors.
 func openBadger(o badger.Options) (b *badger.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -108,13 +115,13 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithBypassLockGuard(ownLock).
 		WithLogger(badgerLog{opts.Log}).
 		WithMetricsEnabled(false).
-		WithSyncWrites(false).      // the log is what makes a commit durable
+		WithSyncWrites(false).      // the log makes commits durable
 		WithDetectConflicts(false). // writers take turns
 		WithCompression(options.None).
-		WithBlockCacheSize(0). // without compression a block is a piece of a mapped file
+		WithBlockCacheSize(0). // without compression, blocks are slices of mapped files
 		WithIndexCacheSize(0).
-		// Each block is verified whenever it is read from its file, also by compactions. Whole tables are verified
-		// before Badger is opened.
+		// Verify each block when it is read from its file, also in compactions. Whole tables are verified before Badger
+		// opens.
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithVerifyValueChecksum(true).
 		WithMemTableSize(opts.MemTable).
@@ -125,20 +132,21 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithNumLevelZeroTablesStall(12).
 		WithNumCompactors(2).
 		WithNumGoroutines(2).
-		WithValueThreshold(MaxValue + 1). // nothing but a log header ever reaches the value log
+		WithValueThreshold(MaxValue + 1). // only a header ever reaches the value log
 		WithValueLogFileSize(4 << 20)
 	return o
 }
 
-// applied is the key that every write set writes, so that Badger's newest version is the number of the last one it holds.
+// applied is the key that every write set writes. Through it, Badger's newest version is the number of the last write
+// set it holds.
 var applied = fullKey(spaceApplied, nil)
 
-// ours reports whether a key is one of the database's, not of the machinery below.
-func ours(key []byte) bool {
+// isContent reports whether a key belongs to the database's content, not to its own bookkeeping.
+func isContent(key []byte) bool {
 	return len(key) > 0 && Space(key[0]) != spaceApplied && Space(key[0]) != spaceScratch
 }
 
-// apply writes a layer as the write set with a number.
+// apply writes a layer as the write set with the given number.
 func (c *cache) apply(l *layer, number uint64) error {
 	txn := c.badger.NewTransactionAt(number, true)
 	defer txn.Discard()
@@ -159,7 +167,7 @@ func (c *cache) apply(l *layer, number uint64) error {
 	return txn.CommitAt(number, nil)
 }
 
-// drop deletes the entries of a space, as the write set with a number.
+// drop deletes the entries of a space as the write set with the given number.
 func (c *cache) drop(s Space, number uint64) error {
 	if err := c.badger.DropPrefix([]byte{byte(s)}); err != nil {
 		return err
@@ -167,7 +175,7 @@ func (c *cache) drop(s Space, number uint64) error {
 	return c.apply(&layer{}, number)
 }
 
-// replayer applies records of the log, several at a time: Badger keeps the order in which it is given them.
+// replayer applies records of the log concurrently. Badger preserves their order.
 type replayer struct {
 	c      *cache
 	slots  chan struct{}
@@ -222,7 +230,7 @@ func (r *replayer) apply(number uint64, record []byte) error {
 	return errors.Join(err, r.err())
 }
 
-// applyInParts writes a write set that is too big for one transaction of Badger's, while nobody reads.
+// applyInParts applies a write set that is too big for one Badger transaction. There must be no readers.
 func (c *cache) applyInParts(w writeSet, number uint64) error {
 	b := c.badger.NewWriteBatchAt(number)
 	defer b.Cancel()
@@ -248,13 +256,13 @@ func (r *replayer) err() error {
 	return nil
 }
 
-// wait returns when everything is applied.
+// wait waits until all records are applied.
 func (r *replayer) wait() error {
 	r.wg.Wait()
 	return r.err()
 }
 
-// fill replaces everything in Badger by what each gives, in ascending order of keys.
+// fill replaces everything in Badger by the entries that each adds, in ascending order of keys.
 func (c *cache) fill(each func(add func(key, val []byte, version uint64) error) error) error {
 	w := c.badger.NewStreamWriter()
 	if err := w.Prepare(); err != nil {
@@ -283,10 +291,10 @@ func (c *cache) fill(each func(add func(key, val []byte, version uint64) error) 
 	return w.Flush()
 }
 
-// fillBuffer is how many bytes are handed over at a time.
+// fillBuffer is the number of bytes passed to Badger at a time.
 const fillBuffer = 4 << 20
 
-// tables returns the numbers of the tables that are in use.
+// tables returns the numbers of the tables in use.
 func (c *cache) tables() (ids []uint64) {
 	for _, t := range c.badger.Tables() {
 		ids = append(ids, t.ID)
@@ -294,9 +302,9 @@ func (c *cache) tables() (ids []uint64) {
 	return ids
 }
 
-// flushed returns the number of the newest write set that is in a table.
+// flushed returns the number of the newest write set in a table.
 func (c *cache) flushed() (number uint64) {
-	if c.dir == "" { // and is made anew at every opening
+	if c.dir == "" { // rebuilt at every opening
 		return math.MaxUint64
 	}
 	for _, t := range c.badger.Tables() {
@@ -305,7 +313,7 @@ func (c *cache) flushed() (number uint64) {
 	return number
 }
 
-// verify reads every table that is in use now, and returns those that are damaged.
+// verify reads every table in use and returns the damaged ones.
 func (c *cache) verify(ctx context.Context, opts verifyOptions) ([]badTable, error) {
 	if c.dir == "" {
 		return nil, nil
@@ -319,7 +327,7 @@ func (c *cache) verify(ctx context.Context, opts verifyOptions) ([]badTable, err
 		inUse[tableName(id)] = true
 	}
 	var left []badTable
-	for _, b := range bad { // a table that a compaction removes meanwhile is empty, then missing, and not needed
+	for _, b := range bad { // a table deleted by a compaction meanwhile is first empty, then missing
 		if info, err := os.Stat(filepath.Join(c.dir, b.name)); err == nil && info.Size() > 0 || inUse[b.name] {
 			left = append(left, b)
 		}

@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// writeLayer makes the writes of a layer one write set: first in the log, then in the cache. With sync it is durable on
-// return, and everything written before it.
+// writeLayer writes a layer as one write set, first to the log and then to the cache. With sync, it and everything
+// written before are durable on return.
 func (db *DB) writeLayer(l *layer, sync bool) error {
 	if len(l.writes) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func (db *DB) writeLayer(l *layer, sync bool) error {
 	return nil
 }
 
-// commitRecord takes one record through log and cache. The caller holds db.writing.
+// commitRecord appends a record to the log and applies it to the cache. The caller holds db.writing.
 func (db *DB) commitRecord(record []byte, sync bool, apply func(c *cache, number uint64) error) error {
 	if db.closed.Load() {
 		return ErrClosed
@@ -39,7 +39,7 @@ func (db *DB) commitRecord(record []byte, sync bool, apply func(c *cache, number
 	if db.log != nil {
 		n, err := db.log.Append(record)
 		if err == nil && n != number {
-			err = fmt.Errorf("log record %d is to be write set %d", n, number) // a bug; nothing may be built on it
+			err = fmt.Errorf("log record %d should be write set %d", n, number) // a bug: nothing may be built on this
 		}
 		if err == nil && sync {
 			err = db.log.Sync()
@@ -49,13 +49,13 @@ func (db *DB) commitRecord(record []byte, sync bool, apply func(c *cache, number
 		}
 	}
 	c := db.cache.Load()
-	if err := c.damaged(); err != nil { // the log has it; the cache is being made anew
-		err = fmt.Errorf("the write set is in the log and will be seen when the archive is opened again: %w", err)
+	if err := c.damaged(); err != nil { // the log has the record; the cache is being rebuilt
+		err = fmt.Errorf("the write set is in the log and becomes visible when the archive is reopened: %w", err)
 		db.StopWrites(err)
 		return err
 	}
 	if err := apply(c, number); err != nil {
-		err = fmt.Errorf("the write set is in the log and will be seen when the archive is opened again: %w", err)
+		err = fmt.Errorf("the write set is in the log and becomes visible when the archive is reopened: %w", err)
 		db.StopWrites(err)
 		return err
 	}
@@ -67,10 +67,10 @@ func (db *DB) commitRecord(record []byte, sync bool, apply func(c *cache, number
 	return nil
 }
 
-// discardEvery is after how many write sets Badger is told which old versions nobody reads any more.
+// discardEvery is the number of write sets after which Badger is told which old versions are no longer read.
 const discardEvery = 64
 
-// logFailed stops all writes, unless the log only had no room and is as it was.
+// logFailed stops all writes, unless the log was only out of space and is unchanged.
 func (db *DB) logFailed(err error) error {
 	if disk.IsFull(err) && !errors.Is(err, wal.ErrFailed) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
@@ -95,15 +95,15 @@ func (db *DB) syncLog() error {
 	return nil
 }
 
-// saveAt is how much the log grows before the next state file: a part of the last state's size, so that log and state
-// files together stay about as large as the database, and at least so much that small databases are left in peace.
+// saveAt returns how much the log grows before the next state file. It is a part of the last state file's size, so that
+// log and state files together stay about as large as the database, and at least Options.SaveAt.
 func (db *DB) saveAt() int64 {
 	return max(db.opts.SaveAt, db.states.newest().size*2/5)
 }
 
 const defaultSaveAt = 4 << 20
 
-// checkEvery is after how many write sets the growth of the log is looked at.
+// checkEvery is the number of write sets after which the growth of the log is checked.
 const checkEvery = 16
 
 func (db *DB) checkGrowth(number uint64) {

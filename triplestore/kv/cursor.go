@@ -6,8 +6,9 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 )
 
-// Cursor finds many keys of one space in one state, best in their order: one that is a little further on is reached
-// step by step, which is ten times as quick as a search. It belongs to one goroutine. Close it before its snapshot or transaction.
+// Cursor finds many keys of one space in one state. Ascending keys are fastest: a nearby key is reached step by step,
+// which is ten times as fast as a search. A Cursor must not be used concurrently. Close it before its snapshot or
+// transaction.
 type Cursor struct {
 	space Space
 	snap  *Snapshot
@@ -15,10 +16,10 @@ type Cursor struct {
 	begun bool
 }
 
-// stepsToSeek is how many keys a Cursor passes over before it searches: a search costs about as much.
+// stepsToSeek is the number of keys a Cursor steps over before it searches: a search costs about as much.
 const stepsToSeek = 12
 
-// Cursor begins before the first key of a space.
+// Cursor returns a cursor before the first key of a space.
 func (s *Snapshot) Cursor(space Space) (*Cursor, error) {
 	if err := s.acquire(); err != nil {
 		return nil, err
@@ -26,14 +27,14 @@ func (s *Snapshot) Cursor(space Space) (*Cursor, error) {
 	return &Cursor{space: space, snap: s, it: s.txn.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(space)}})}, nil
 }
 
-// Cursor begins before the first key of a space, as the transaction found it: its own writes are not seen. Close it before
-// the transaction ends.
+// Cursor returns a cursor before the first key of a space. It does not see the transaction's own writes. Close it
+// before the transaction ends.
 func (t *Txn) Cursor(space Space) *Cursor {
-	t.base.refs.Add(1) // the transaction has it
+	t.base.refs.Add(1) // the transaction holds the snapshot
 	return &Cursor{space: space, snap: t.base, it: t.base.txn.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(space)}})}
 }
 
-// Close gives the cursor up. It may be called twice.
+// Close closes the cursor. It may be called twice.
 func (c *Cursor) Close() {
 	if c.it == nil {
 		return
@@ -43,10 +44,10 @@ func (c *Cursor) Close() {
 	c.snap.release()
 }
 
-// Seek calls f with the first entry at or after a key; found is false where there is none. The key comes without its space;
-// both slices are valid only during the call.
+// Seek calls f with the first entry at or after a key. found is false if there is none. The key passed to f does not
+// include the space. Both slices are valid only during the call.
 func (c *Cursor) Seek(key []byte, f func(key, val []byte) error) (found bool, err error) {
-	if c.snap.over != nil { // which has to be merged in
+	if c.snap.over != nil { // scan merges the overlay
 		err := c.snap.scan(c.snap.over, c.space, nil, key, func(k, v []byte) (bool, error) {
 			found = true
 			return false, f(k, v)
@@ -54,14 +55,7 @@ func (c *Cursor) Seek(key []byte, f func(key, val []byte) error) (found bool, er
 		return found, err
 	}
 	inCallback := false
-	defer func() {
-		if r := recover(); r != nil {
-			if inCallback {
-				panic(r)
-			}
-			err = c.snap.db.suspect(damage("seek in "+c.space.String(), r))
-		}
-	}()
+	defer c.snap.db.recoverRead("seek in", c.space, &inCallback, &err)
 	c.advance(fullKey(c.space, key))
 	if err := c.snap.cache.damaged(); err != nil {
 		return false, err
@@ -83,6 +77,7 @@ func (c *Cursor) Seek(key []byte, f func(key, val []byte) error) (found bool, er
 	return true, inner
 }
 
+// advance moves to the first key at or after full.
 func (c *Cursor) advance(full []byte) {
 	if c.begun && c.it.Valid() && bytes.Compare(c.it.Item().Key(), full) <= 0 {
 		for range stepsToSeek {

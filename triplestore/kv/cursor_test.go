@@ -33,10 +33,10 @@ func TestACursorFindsTheFirstKeyAtOrAfterWhatIsSought(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap.Close() // the cursor has it still
+	snap.Close() // the cursor still holds it
 	for i := range 2000 {
 		want := fmt.Sprintf("k%03d", r.IntN(310))
-		if i%2 == 0 { // most go forward, by a little
+		if i%2 == 0 { // most seeks move forward, by a little
 			want = fmt.Sprintf("k%03d", i*310/2000)
 		}
 		at, _ := slices.BinarySearch(keys, want)

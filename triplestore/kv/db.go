@@ -1,29 +1,31 @@
-// Package kv is an ordered, transactional key-value database: a log, state files, and Badger as a cache of both.
+// Package kv is an ordered, transactional key-value database. It is this project's own: other packages of the project
+// may use it, but it makes no promise of stability to anyone else.
 //
-// Keys live in Spaces, one byte each, listed in spaces.go. There are four ways in:
+// Keys live in Spaces, one byte each, which spaces.go lists. There are four ways to access them:
 //
-//   - Update runs a function in a write transaction: atomic, seen by nobody before it is on disk, durable when Update
-//     returns. Writers take turns; several callers share one commit and one fsync, and a function that fails takes only
-//     its own writes with it.
-//   - View and Snapshot read one unchanging state; they block nobody and nobody blocks them.
-//   - Batch writes in bulk and splits itself: durable on Flush, not atomic.
+//   - Update runs a function in a write transaction: atomic, invisible until it is on disk, durable when Update
+//     returns. Writers take turns. Several callers share one commit and one fsync; a function that fails loses only its
+//     own writes.
+//   - View and Snapshot read one unchanging state. They never block and are never blocked.
+//   - Batch writes in bulk and splits itself. It is durable on Flush, but not atomic.
 //   - Backup and Load copy everything, or what changed since an earlier backup.
 //
-// The database is DIR/log and DIR/snapshots. A write set is appended to the log (package wal) and synced; that is the
-// moment at which it exists. Then it goes into Badger, in DIR/db, without a sync. When the log has grown, the whole
-// database is written to a state file in DIR/snapshots, in the background; two are kept, and the log behind the older one.
-// So Badger's directory can be thrown away at any time. Open verifies its tables before anything is read from them and
-// makes them anew if one is damaged; Scrub goes on verifying, the log and the state files too, and mends what it finds.
+// The database is a log (DIR/log), state files (DIR/snapshots) and Badger as a cache of both (DIR/db). A write set is
+// appended to the log (package wal) and synced, which commits it, and then applied to Badger without a sync. When the
+// log has grown, the background writes the whole database to a state file. It keeps the last two state files and the
+// log from the older one on, so Badger's directory can be rebuilt at any time. Open verifies Badger's tables before it
+// reads from them and rebuilds them if one is damaged. Scrub keeps verifying tables, log and state files, and repairs
+// them.
 //
-// After a failed write to the log nobody knows what is on the disk. Then all writes fail with ErrWritesStopped until the
-// database is opened again; reading goes on.
+// After a failed write to the log, the content of the disk is unknown. All writes then fail with ErrWritesStopped until
+// the database is reopened; reads continue.
 //
-// Only this package imports Badger, whose traps it hides: iterators that end silently at a damaged block, compactions that
-// make that permanent, the crash on a full disk, large values torn through the value log. Values are limited to MaxValue and
-// always live in the LSM tree, and writes are refused with ErrDiskFull while space is still left.
+// Only this package imports Badger. It guards against Badger's traps: iterators that end silently at a damaged block,
+// compactions that make the loss permanent, crashes on a full disk, large values torn in the value log. Values are
+// limited to MaxValue and always stored in the LSM tree, and writes fail with ErrDiskFull while some space is left.
 //
-// It does not know what is stored. Keys are at most MaxKey bytes. No iteration backwards, no expiry. FORMAT.md describes the
-// files.
+// The package does not interpret what it stores. Keys are limited to MaxKey. There is no reverse iteration and no
+// expiry. FORMAT.md describes the files.
 package kv
 
 import (
@@ -38,13 +40,13 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// Limits of one entry.
+// Limits of one entry, in bytes.
 const (
 	MaxKey   = 16 << 10
 	MaxValue = 1<<20 - 1
 )
 
-// What a caller may want to decide on.
+// Errors that callers may test for.
 var (
 	ErrLocked   = errors.New("the database is in use by another process")
 	ErrDiskFull = errors.New("too little free disk space to write safely")
@@ -53,51 +55,51 @@ var (
 	ErrMissing  = errors.New("the database is missing")
 	ErrReadOnly = errors.New("write in a read-only transaction or database")
 	ErrDamaged  = errors.New("damaged database")
-	// ErrWritesStopped is in the chain of every error of a write after StopWrites; the cause is in it, too.
-	ErrWritesStopped = errors.New("the archive accepts no more writes until it is started again")
+	// Every write after StopWrites returns an error that wraps ErrWritesStopped and the cause.
+	ErrWritesStopped = errors.New("the archive accepts no more writes until it is restarted")
 )
 
 // DB is an open database. All methods may be called concurrently.
 type DB struct {
 	dir   string
 	opts  Options
-	lock  *dirLock // nil in memory, and read-only beside a process that writes
+	lock  *dirLock // nil in memory, and when reading while another process writes
 	turns turns
 
-	// One write set at a time goes to the log and into the cache.
-	writing sync.Mutex // taken after the turn
-	log     *wal.Log   // nil in memory
-	visible atomic.Uint64
+	// Write sets go to the log and to the cache one at a time.
+	writing sync.Mutex    // locked after taking the turn
+	log     *wal.Log      // nil in memory
+	visible atomic.Uint64 // number of the newest write set that readers see
 	readers readers
 	cache   atomic.Pointer[cache]
-	over    *layers // what the log holds and the tables do not; only read-only
+	over    *layers // write sets in the log but not in the tables; only if read-only
 
-	states *states // nil in memory
-	saving sync.Mutex
-	grown  chan struct{} // the log has grown enough for a state file
+	states *states       // nil in memory
+	saving sync.Mutex    // held while a state file is written
+	grown  chan struct{} // receives a value when the log is long enough for a state file
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 
 	fixity disk.Fixity
-	failed atomic.Pointer[error] // what StopWrites was given first
+	failed atomic.Pointer[error] // the first cause passed to StopWrites
 	closed atomic.Bool
 	once   sync.Once
-	cerr   error
+	cerr   error // result of the first Close
 }
 
-// What lies where in the directory of a database.
+// Files and directories of a database.
 const (
 	logDir    = "log"
 	statesDir = "snapshots"
 	cacheDir  = "db"
-	madeDir   = "db.made" // a cache that is being made anew
+	madeDir   = "db.made" // prefix of caches being rebuilt
 	tempDir   = "tmp"
 
-	witnessName = "tip" // the second tip of the log
+	witnessName = "tip" // second copy of the log's tip
 )
 
-// Open opens the database in a directory and makes it if it is missing. With Options.InMemory the directory
-// is not used and may be "". The error is ErrLocked if another process holds it, and names that process.
+// Open opens the database in a directory and creates it if it does not exist. With Options.InMemory it does not use the
+// directory, which may be "". If another process holds the database, Open returns an ErrLocked that names the process.
 func Open(dir string, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
 	ctx, stop := context.WithCancel(context.Background())
@@ -121,15 +123,14 @@ func Open(dir string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// release closes what is open.
+// release closes what a failed Open has opened.
 func (db *DB) release() error {
 	var err error
 	if db.log != nil {
 		err = db.log.Close()
 	}
 	if c := db.cache.Load(); c != nil {
-		c.retire()
-		<-c.closed
+		c.shut()
 		err = errors.Join(err, c.cerr)
 	}
 	if db.lock != nil {
@@ -148,14 +149,14 @@ func (db *DB) openInMemory() error {
 
 func (db *DB) path(name string) string { return filepath.Join(db.dir, name) }
 
-// Close waits for the running transaction and writes what is in memory to its files. It may be called twice. Snapshots
-// that are open must not be used any more.
+// Close waits for the running transaction, stops background work and flushes memory to the files. Open snapshots must
+// not be used afterwards. Close may be called twice.
 func (db *DB) Close() error {
 	db.once.Do(func() {
 		db.stop()
 		db.wg.Wait()
 		db.cerr = db.alone(func() error {
-			db.writing.Lock() // batches too
+			db.writing.Lock() // batches do not take turns
 			defer db.writing.Unlock()
 			db.closed.Store(true)
 			if err := db.close(); err != nil {
@@ -167,7 +168,7 @@ func (db *DB) Close() error {
 	return db.cerr
 }
 
-// close closes what is open, whether it is still read from or not.
+// close closes everything, even if it is still being read.
 func (db *DB) close() error {
 	var err error
 	written := db.log != nil && !db.opts.ReadOnly && db.WritesStopped() == nil
@@ -176,8 +177,8 @@ func (db *DB) close() error {
 	}
 	if c := db.cache.Load(); c != nil {
 		c.mu.Lock()
-		if !c.gone {
-			c.gone = true
+		if !c.retired {
+			c.retired = true
 			c.close()
 		}
 		c.mu.Unlock()
@@ -196,7 +197,7 @@ func (db *DB) close() error {
 	return err
 }
 
-// Dir returns a directory below the database's for temporary files, "" in memory. It is emptied when the database is opened.
+// Dir returns a directory for temporary files below the database's own, or "" in memory. Open empties it.
 func (db *DB) Dir() string {
 	if db.opts.InMemory || db.opts.CacheInMemory || db.opts.ReadOnly {
 		return ""
@@ -204,14 +205,14 @@ func (db *DB) Dir() string {
 	return db.path(tempDir)
 }
 
-// Sizes are the bytes that parts of the database take.
+// Sizes are the sizes of the parts of the database on disk, in bytes.
 type Sizes struct {
-	Tables    int64 `json:"tables"`    // of Badger's; what it has only in memory is not counted
+	Tables    int64 `json:"tables"`    // Badger's tables, without what is still in memory
 	Log       int64 `json:"log"`       // write sets since the older state file
 	Snapshots int64 `json:"snapshots"` // state files
 }
 
-// Sizes returns the bytes that the parts of the database take; nothing in memory.
+// Sizes returns the sizes of the parts of the database. They are zero in memory.
 func (db *DB) Sizes() (s Sizes) {
 	c, leave := db.enter()
 	if c == nil {
@@ -233,14 +234,14 @@ func (db *DB) Sizes() (s Sizes) {
 	return s
 }
 
-// Size returns the bytes of tables, log and state files; 0 in memory.
+// Size returns the size of tables, log and state files in bytes, or 0 in memory.
 func (db *DB) Size() int64 {
 	s := db.Sizes()
 	return s.Tables + s.Log + s.Snapshots
 }
 
-// Compact merges all tables into one level, which gives the space of deleted and overwritten entries back. Writers wait
-// for a part of the time it takes.
+// Compact merges all tables into one level, which reclaims the space of deleted and overwritten entries. Writers wait
+// for part of that time.
 func (db *DB) Compact() error {
 	c, leave := db.enter()
 	if c == nil {
@@ -254,7 +255,7 @@ func (db *DB) Compact() error {
 		db.writing.Lock()
 		defer db.writing.Unlock()
 		c.badger.SetDiscardTs(db.readers.oldest(&db.visible))
-		// Badger merges what is in memory and in its top level only when it drops a prefix that something has.
+		// Badger flushes its memory and its top level only when it drops a prefix that exists.
 		scratch := &layer{}
 		scratch.set(string(fullKey(spaceScratch, nil)), write{})
 		if err := c.apply(scratch, db.visible.Load()); err != nil {
@@ -271,8 +272,8 @@ func (db *DB) Compact() error {
 	return nil
 }
 
-// DropSpace deletes every entry of a space at once, with its disk space. Writers wait meanwhile. Readers that
-// hold a snapshot lose the space's entries too.
+// DropSpace deletes all entries of a space at once and frees their disk space. Writers wait meanwhile. Open snapshots
+// lose the entries too.
 func (db *DB) DropSpace(s Space) error {
 	return db.alone(func() error {
 		if err := db.writable(); err != nil {
@@ -287,7 +288,18 @@ func (db *DB) DropSpace(s Space) error {
 	})
 }
 
-// recoverDamage turns a panic of Badger's over damaged file contents into an error.
+// recoverRead is deferred by reads that call Badger and a callback. It turns a panic into ErrDamaged, unless inCallback
+// says that the callback panicked.
+func (db *DB) recoverRead(doing string, space Space, inCallback *bool, err *error) {
+	if r := recover(); r != nil {
+		if *inCallback {
+			panic(r)
+		}
+		*err = db.suspect(damage(doing+" "+space.String(), r))
+	}
+}
+
+// recoverDamage turns a panic of Badger over damaged files into an error.
 func recoverDamage(doing string, err *error) {
 	if r := recover(); r != nil {
 		*err = damage(doing, r)

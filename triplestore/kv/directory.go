@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// lockDirectory takes the lock, and sees that no older program, which locked another file, is at work.
+// lockDirectory locks the directory, and checks that no program of format 1, which locks another file, is running.
 func (db *DB) lockDirectory() error {
 	if db.opts.CacheInMemory {
 		return nil
@@ -32,7 +32,7 @@ func (db *DB) lockDirectory() error {
 	return nil
 }
 
-// clean removes what is temporary, and finishes or drops a cache that was being made anew.
+// clean deletes temporary files, and completes or deletes caches that were being rebuilt.
 func (db *DB) clean() error {
 	if db.opts.CacheInMemory {
 		return nil
@@ -43,7 +43,7 @@ func (db *DB) clean() error {
 	if err := os.MkdirAll(db.path(tempDir), 0o755); err != nil {
 		return err
 	}
-	made, err := filepath.Glob(db.path(madeDir + "*")) // in the order in which they were made
+	made, err := filepath.Glob(db.path(madeDir + "*")) // sorted by time of creation
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (db *DB) clean() error {
 	return nil
 }
 
-// swapIn puts a cache that was made anew in the place of the other one.
+// swapIn replaces the cache by a rebuilt one.
 func (db *DB) swapIn(made string) error {
 	if err := os.RemoveAll(db.path(cacheDir)); err != nil {
 		return err
@@ -78,16 +78,17 @@ func (db *DB) swapIn(made string) error {
 	return disk.OS{}.SyncDir(db.dir)
 }
 
-// asideDir, inside the cache's directory, is where Badger's own write-ahead log waits while the cache is opened without.
+// asideDir, in the cache's directory, holds Badger's own write-ahead log while the cache is opened without it.
 const asideDir = "aside"
 
-// ofBadgersLog reports whether a file in the cache's directory holds nothing that the tables or our log do not hold.
+// ofBadgersLog reports whether a file of the cache belongs to Badger's own log: the tables or our log have its content.
 func ofBadgersLog(name string) bool {
 	return strings.HasSuffix(name, ".mem") || strings.HasSuffix(name, ".vlog") || name == "DISCARD" || name == "KEYREGISTRY"
 }
 
-func (r *recovery) putAside() error {
-	if err := r.takeBackAside(); err != nil { // of an opening that was killed
+// setAside moves Badger's own log into asideDir.
+func (r *recovery) setAside() error {
+	if err := r.restoreAside(); err != nil { // left by a killed process
 		return err
 	}
 	dir := r.path(cacheDir)
@@ -97,8 +98,8 @@ func (r *recovery) putAside() error {
 	return moveFiles(dir, filepath.Join(dir, asideDir))
 }
 
-// takeBackAside returns what was put aside, over what an opening without it has made.
-func (r *recovery) takeBackAside() error {
+// restoreAside moves Badger's own log back, over the files that an opening without it has made.
+func (r *recovery) restoreAside() error {
 	dir := r.path(cacheDir)
 	if _, err := os.Stat(filepath.Join(dir, asideDir)); err != nil {
 		return nil
@@ -136,7 +137,7 @@ func moveFiles(from, to string) error {
 			return err
 		}
 		name := filepath.Join(from, e.Name())
-		if info.Size() == 0 { // left by a kill; Badger would refuse to open
+		if info.Size() == 0 { // left by a kill; Badger would refuse to open it
 			err = os.Remove(name)
 		} else {
 			err = os.Rename(name, filepath.Join(to, e.Name()))

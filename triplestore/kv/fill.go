@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Fill replaces everything in the database by what f puts into it, in ascending order of space and key: it writes the tables
-// as a compaction would leave them, ten times as quick as a Batch, and a state file of them. For databases that are made at one
-// go; nothing else may use this one meanwhile, and one whose Fill has failed is to be thrown away.
+// Fill replaces the content of the database by the entries that f puts, in ascending order of space and key. It writes
+// the tables as a compaction would leave them, ten times as fast as a Batch, and a state file of them. It is for
+// databases made in one go: nothing else may use the database meanwhile, and if Fill fails the database must be
+// discarded.
 func (db *DB) Fill(f func(put func(space Space, key, val []byte) error) error) error {
 	return db.alone(func() error {
 		if err := db.writable(); err != nil {
@@ -34,8 +35,8 @@ func (db *DB) Fill(f func(put func(space Space, key, val []byte) error) error) e
 	})
 }
 
-// beginAt makes what stands in the cache the state with a number: a state file is written, and the log begins behind it. The
-// caller holds db.writing.
+// beginAt makes the content of the cache the state with the given number: it writes a state file and starts the log
+// after it. The caller holds db.writing.
 func (db *DB) beginAt(number uint64) error {
 	if err := db.cache.Load().apply(&layer{}, number); err != nil {
 		return err

@@ -93,7 +93,7 @@ func (db *DB) verify(ctx context.Context, o verifyOptions) (found []disk.Damage,
 	return found, nil
 }
 
-// Mend verifies everything and makes anew what is damaged. It returns what it could not mend.
+// Mend verifies everything and repairs what is damaged. It returns the damage it could not repair.
 func (db *DB) Mend(ctx context.Context) (left []disk.Damage, err error) {
 	found, err := db.VerifyAll(ctx, nil)
 	if err != nil || len(found) == 0 {
@@ -105,10 +105,10 @@ func (db *DB) Mend(ctx context.Context) (left []disk.Damage, err error) {
 	return db.VerifyAll(ctx, nil)
 }
 
-// mend makes the cache anew from snapshot and log, and these from the cache.
+// mend rebuilds the cache from snapshot and log, and these from the cache.
 func (db *DB) mend(ctx context.Context, found []disk.Damage) error {
 	if err := db.writable(); err != nil {
-		return fmt.Errorf("damage is not mended: %w", err)
+		return fmt.Errorf("cannot repair damage: %w", err)
 	}
 	var table, log, state error
 	for _, d := range found {
@@ -133,7 +133,7 @@ func (db *DB) mend(ctx context.Context, found []disk.Damage) error {
 	return db.mendLog(ctx, found)
 }
 
-// mendCache makes the cache anew while readers get errors and writers wait.
+// mendCache rebuilds the cache. Meanwhile reads fail and writers wait.
 func (db *DB) mendCache(ctx context.Context, why error) error {
 	return db.alone(func() error {
 		db.writing.Lock()
@@ -143,29 +143,28 @@ func (db *DB) mendCache(ctx context.Context, why error) error {
 		}
 		old := db.cache.Load()
 		old.bad.Store(&why)
-		db.opts.Log.Warn("the database is damaged and is being made anew from snapshot and log; readers are refused until then", "error", why)
+		db.opts.Log.Warn("the database is damaged; rebuilding it from snapshot and log; reads fail until then", "error", why)
 		c, number, from, err := db.makeCache(ctx, db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano())), true)
 		if err == nil && number != db.visible.Load() {
-			err = fmt.Errorf("it ends with write set %d, not %d", number, db.visible.Load())
+			err = fmt.Errorf("its last write set is %d, not %d", number, db.visible.Load())
 		}
 		if err != nil {
-			err = fmt.Errorf("the damaged database cannot be made anew: %w", err)
+			err = fmt.Errorf("cannot rebuild the damaged database: %w", err)
 			db.StopWrites(err)
 			return err
 		}
-		old.remove = true // the next opening renames the new one
+		old.remove = true // the next opening renames the new directory
 		db.cache.Store(c)
 		old.retire()
 		db.fixity.Mended(cacheDir, from, "")
-		db.opts.Log.Info("the database is whole again", "from", from, "write_sets", number)
+		db.opts.Log.Info("the database is repaired", "from", from, "write_sets", number)
 		return nil
 	})
 }
 
-// mendLog writes a new state file from the cache, which makes what is damaged of log and state files superfluous, and
-// removes that.
+// mendLog writes a new state file from the cache, which replaces the damaged log or state files, and deletes these.
 func (db *DB) mendLog(ctx context.Context, found []disk.Damage) error {
-	if err := db.touch(); err != nil { // a state file of this moment may be the damaged one
+	if err := db.writeEmpty(); err != nil { // the state file of the current number may be the damaged one
 		return err
 	}
 	if err := db.saveState(ctx, nil); err != nil {
@@ -173,7 +172,7 @@ func (db *DB) mendLog(ctx context.Context, found []disk.Damage) error {
 	}
 	newest := db.states.newest()
 	for _, f := range db.states.files() {
-		if f.number != newest.number { // the log may not lead on from the sound ones, either
+		if f.number != newest.number { // the log may not lead on from the sound ones either
 			if err := db.states.remove(f); err != nil {
 				return fmt.Errorf("kv: %w", err)
 			}
@@ -195,8 +194,8 @@ func (db *DB) mendLog(ctx context.Context, found []disk.Damage) error {
 	return nil
 }
 
-// touch writes an empty write set, so that the state of now has a number of its own.
-func (db *DB) touch() error {
+// writeEmpty writes an empty write set, so that the current state gets a new number.
+func (db *DB) writeEmpty() error {
 	return db.alone(func() error {
 		db.writing.Lock()
 		defer db.writing.Unlock()
@@ -207,8 +206,8 @@ func (db *DB) touch() error {
 // scrubRest is the pause between two rounds of a scrub.
 const scrubRest = time.Minute
 
-// Scrub verifies everything again and again, at most bytesPerSecond (0: no limit), and mends what it finds, until ctx
-// ends, which is no error.
+// Scrub verifies everything repeatedly, reading at most bytesPerSecond (0 means no limit), and repairs what it finds.
+// It returns nil when ctx ends.
 func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) error {
 	throttle := disk.NewThrottle(bytesPerSecond)
 	for {
@@ -217,14 +216,14 @@ func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) error {
 			return nil
 		}
 		if err != nil {
-			db.opts.Log.Error("verifying the database failed", "error", err)
+			db.opts.Log.Error("cannot verify the database", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-db.fixity.Woken():
 			if err := db.scrubOnce(ctx, nil); err != nil && ctx.Err() == nil {
-				db.opts.Log.Error("verifying the database failed", "error", err)
+				db.opts.Log.Error("cannot verify the database", "error", err)
 			}
 		case <-time.After(scrubRest):
 		}

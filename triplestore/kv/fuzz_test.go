@@ -17,7 +17,8 @@ import (
 	"odarchive/triplestore/disk/disktest"
 )
 
-// Whatever a record of the log holds: it is decoded, or an error; what is decoded is written again as the same entries.
+// FuzzWriteSet checks that every log record either decodes or is an error, and that what decodes encodes to the same
+// entries.
 func FuzzWriteSet(f *testing.F) {
 	l := &layer{}
 	l.set("\x01key", write{val: []byte("value")})
@@ -29,7 +30,7 @@ func FuzzWriteSet(f *testing.F) {
 	f.Add([]byte{kindWrites, 0xff, 0xff, 0xff, 0xff, 0x0f, 0})
 	f.Fuzz(func(t *testing.T, record []byte) {
 		w, err := decodeWriteSet(record, nil)
-		if err != nil || len(w.entries) > 1<<20 { // a few bytes may stand for a million entries
+		if err != nil || len(w.entries) > 1<<20 { // a few bytes may decode to a million entries
 			return
 		}
 		again := &layer{}
@@ -61,8 +62,8 @@ func FuzzWriteSet(f *testing.F) {
 	})
 }
 
-// Whatever a state file holds, with checksums that fit and without: it is read, or an error. What a pass over its checksums finds
-// sound and whole is what a pass over its entries can read, unless its checksums were made to fit.
+// FuzzStateFile checks that every state file, with valid checksums or not, is either read or an error, and that a pass
+// over the checksums and one over the entries agree, unless the checksums were forged.
 func FuzzStateFile(f *testing.F) {
 	fsys := disktest.NewCrash(1)
 	s, err := openStates(fsys, "snapshots", true)
@@ -123,8 +124,8 @@ func fitState(b []byte) []byte {
 	return b
 }
 
-// Whatever a backup holds behind its first line: it is loaded, or an error, and the database goes on. run and list are what is in
-// the chunks; with raw, run is everything behind the first line instead.
+// FuzzLoad checks that every backup stream either loads or is an error, and that the database remains usable. run and
+// list are the contents of the chunks; with raw, run is everything after the first line instead.
 func FuzzLoad(f *testing.F) {
 	db := inMemory(f)
 	for _, k := range []string{"a", "ab", "b"} {
@@ -184,7 +185,7 @@ func readChunks(t testing.TB, r *chunkReader) []byte {
 	return b.Bytes()
 }
 
-// Whatever a MANIFEST holds: its tables are listed, or an error. What is found sound, Badger reads.
+// FuzzManifest checks that every MANIFEST is either listed or an error, and that Badger reads those found sound.
 func FuzzManifest(f *testing.F) {
 	b, _ := badgerFiles(f)
 	f.Add(b)
@@ -203,7 +204,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// fitManifest sets the checksums of entries.
+// fitManifest sets the checksums of the entries.
 func fitManifest(b []byte) []byte {
 	for at := manifestHead; at+manifestEntry <= len(b); {
 		n := int(binary.BigEndian.Uint32(b[at:]))
@@ -216,7 +217,7 @@ func fitManifest(b []byte) []byte {
 	return b
 }
 
-// Whatever a table's file holds: it is sound, or damaged. Changed at one byte, it is damaged.
+// FuzzTable checks that every table file is found sound or damaged, and that changing one byte makes it damaged.
 func FuzzTable(f *testing.F) {
 	_, table := badgerFiles(f)
 	f.Add(table, uint16(0), byte(0))
@@ -238,7 +239,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// badgerFiles are the MANIFEST and a table of a small database.
+// badgerFiles returns the MANIFEST and a table of a small database.
 func badgerFiles(t testing.TB) (manifestFile, table []byte) {
 	t.Helper()
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Held returns an error that is ErrLocked, and names the process, if another process holds the database in a directory,
-// also one of an older program. It makes no file.
+// Held returns an ErrLocked that names the process if another process, even of an older version, holds the database in
+// a directory. It creates no file.
 func Held(dir string) error {
 	for _, owned := range []string{dir, filepath.Join(dir, cacheDir)} {
 		if _, err := os.Stat(filepath.Join(owned, ownerName)); errors.Is(err, fs.ErrNotExist) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// queued waits until so many writers wait for the turn.
+// queued waits until n writers wait for the turn.
 func queued(db *DB, n int) {
 	for waiting := -1; waiting < n; runtime.Gosched() {
 		db.turns.mu.Lock()
@@ -17,7 +17,7 @@ func queued(db *DB, n int) {
 	}
 }
 
-// What a callback was about to do in memory is half done. Nobody may build upon it, and nobody may wait for it for ever.
+// A panicking callback leaves its changes in memory incomplete. Nobody may build on them, and nobody may wait forever.
 func TestAPanicInACallbackStopsWritesAndPassesTheTurnOn(t *testing.T) {
 	t.Parallel()
 	errFunction := errors.New("the function fails")
@@ -41,7 +41,7 @@ func TestAPanicInACallbackStopsWritesAndPassesTheTurnOn(t *testing.T) {
 			}()
 			result = db.Update(context.Background(), f)
 		}
-		go write(func(tx *Txn) error { // its commit may be the neighbour's to make, in whose goroutine the callback panics
+		go write(func(tx *Txn) error { // its commit may be made by the other writer, in whose goroutine the callback then panics
 			go func() {
 				defer close(second)
 				second <- db.Update(context.Background(), func(tx *Txn) error { return tx.Set(space, []byte("neighbour"), nil) })
@@ -67,7 +67,7 @@ func TestAPanicInACallbackStopsWritesAndPassesTheTurnOn(t *testing.T) {
 
 func panicked(r any) bool { s, ok := r.(string); return ok && strings.HasPrefix(s, "half ") }
 
-// The callbacks of all in a group run in the goroutine of its last writer. The others are told that writes have stopped.
+// The callbacks of a group run in the goroutine of its last writer. The others get the error that writes have stopped.
 func TestAPanicInACallbackOfAGroupTellsEveryoneInIt(t *testing.T) {
 	t.Parallel()
 	db := inMemory(t)
@@ -99,7 +99,7 @@ func TestAPanicInACallbackOfAGroupTellsEveryoneInIt(t *testing.T) {
 	}
 }
 
-// Whoever holds what the next function may wait for must not wait for that function.
+// A caller that holds what the next function may wait for must not wait for that function.
 func TestATransactionThatSaysCommitNowIsCommittedBeforeTheNextFunctionRuns(t *testing.T) {
 	t.Parallel()
 	db := inMemory(t)

@@ -11,8 +11,8 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 )
 
-// keyList writes keys in ascending order, each as how many bytes it shares with the one before, how many follow (uvarint
-// each), and these.
+// keyList writes keys in ascending order. Each key is the number of bytes it shares with the previous key and the
+// number of the others, both as uvarints, and then the others.
 type keyList struct {
 	w    *bufio.Writer
 	last []byte
@@ -21,35 +21,38 @@ type keyList struct {
 }
 
 func (l *keyList) add(key []byte) {
-	shared := 0
-	for shared < min(len(key), len(l.last)) && key[shared] == l.last[shared] {
-		shared++
-	}
-	l.head = binary.AppendUvarint(l.head[:0], uint64(shared))
-	l.head = binary.AppendUvarint(l.head, uint64(len(key)-shared))
+	l.head = appendKey(l.head[:0], l.last, key)
 	_, err := l.w.Write(l.head)
-	if err == nil {
-		_, err = l.w.Write(key[shared:])
-	}
 	l.err = errors.Join(l.err, err)
 	l.last = append(l.last[:0], key...)
 }
 
-// keyReader reads them.
+// appendKey appends a key as keyList describes it.
+func appendKey(b, last, key []byte) []byte {
+	shared := 0
+	for shared < min(len(key), len(last)) && key[shared] == last[shared] {
+		shared++
+	}
+	b = binary.AppendUvarint(b, uint64(shared))
+	b = binary.AppendUvarint(b, uint64(len(key)-shared))
+	return append(b, key[shared:]...)
+}
+
+// keyReader reads keys written by a keyList.
 type keyReader struct {
 	r   *bufio.Reader
 	key []byte
 }
 
-// next goes to the next key; io.EOF after the last.
+// next reads the next key. After the last it returns io.EOF.
 func (l *keyReader) next() error {
 	shared, err := binary.ReadUvarint(l.r)
-	if err != nil { // io.EOF itself is the end; a chunk that is cut off is another error, with io.EOF in its chain
+	if err != nil { // io.EOF alone means the end; a truncated chunk is another error that wraps io.EOF
 		return err
 	}
 	more, err := binary.ReadUvarint(l.r)
 	if err != nil || shared > uint64(len(l.key)) || more > MaxKey+1 || shared+more > MaxKey+1 {
-		return fmt.Errorf("%w: its list of keys: %w", ErrBadBackup, errors.Join(err, errors.New("a wrong length")))
+		return fmt.Errorf("%w: its list of keys: %w", ErrBadBackup, errors.Join(err, errors.New("wrong length")))
 	}
 	last := bytes.Clone(l.key)
 	l.key = append(l.key[:shared], make([]byte, more)...)
@@ -62,7 +65,7 @@ func (l *keyReader) next() error {
 	return nil
 }
 
-// keepListed deletes every key that is not in the list. A key that is in it and not here is ErrBadBackup.
+// keepListed deletes every key that is not in the list. If a listed key does not exist, it returns ErrBadBackup.
 func (db *DB) keepListed(r io.Reader) (err error) {
 	b := db.cache.Load().badger
 	number := b.MaxVersion() + 1
@@ -72,8 +75,8 @@ func (db *DB) keepListed(r io.Reader) (err error) {
 	defer it.Close()
 	deleted := b.NewWriteBatchAt(number)
 	defer deleted.Cancel()
-	pass := func() { // over the keys of the machinery below, which are not listed
-		for it.Valid() && !ours(it.Item().Key()) {
+	skip := func() { // skips bookkeeping keys, which are not listed
+		for it.Valid() && !isContent(it.Item().Key()) {
 			it.Next()
 		}
 	}
@@ -84,20 +87,20 @@ func (db *DB) keepListed(r io.Reader) (err error) {
 	listed := &keyReader{r: bufio.NewReaderSize(r, 1<<20)}
 	it.Rewind()
 	for err = listed.next(); err == nil; err = listed.next() {
-		for pass(); it.Valid() && bytes.Compare(it.Item().Key(), listed.key) < 0; pass() {
+		for skip(); it.Valid() && bytes.Compare(it.Item().Key(), listed.key) < 0; skip() {
 			if err := remove(); err != nil {
 				return err
 			}
 		}
 		if !it.Valid() || !bytes.Equal(it.Item().Key(), listed.key) {
-			return fmt.Errorf("%w: key %x is listed and nowhere to be found", ErrBadBackup, listed.key)
+			return fmt.Errorf("%w: key %x is listed but missing", ErrBadBackup, listed.key)
 		}
 		it.Next()
 	}
 	if err != io.EOF {
 		return err
 	}
-	for pass(); it.Valid(); pass() {
+	for skip(); it.Valid(); skip() {
 		if err := remove(); err != nil {
 			return err
 		}

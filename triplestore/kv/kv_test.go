@@ -211,7 +211,7 @@ func TestASnapshotDoesNotChange(t *testing.T) {
 	n := 0
 	s.Scan(space, nil, nil, func(_, _ []byte) (bool, error) {
 		n++
-		s.Close() // the scan under way goes on
+		s.Close() // the scan in progress continues
 		return true, nil
 	})
 	if n != 1 {
@@ -305,7 +305,7 @@ func TestTooBigIsRefusedAndTheTransactionFails(t *testing.T) {
 	if !errors.Is(err, ErrTooBig) {
 		t.Errorf("transaction: %v", err)
 	}
-	fill := func(prefix string) error { // each just fits; together they do not
+	fill := func(prefix string) error { // each call just fits; two together do not
 		return db.Update(t.Context(), func(tx *Txn) error {
 			for i := 0; i < int(db.maxTxnBytes())/1100; i++ {
 				if err := tx.Set(space, fmt.Appendf(nil, "%s%d", prefix, i), make([]byte, 1000)); err != nil {
@@ -444,7 +444,7 @@ func TestABackupAndItsIncrementsRestoreTheSameDatabase(t *testing.T) {
 	}
 }
 
-// A bit that is flipped in a table costs nothing: the table is noticed before anything is read from it, and made anew.
+// A flipped bit in a table does no harm: the table is found damaged before anything is read from it, and rebuilt.
 func TestABitThatIsFlippedInATableIsMendedFromTheLog(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// layer is a set of writes that are not committed yet: what one function wrote, or what its group did before it.
+// layer is a set of writes that are not committed yet, of one function or of the functions before it in its group.
 //
-// A transaction that registers hundreds of URLs writes and looks in turns, so its keys are kept as ascending runs, each
-// at least twice as long as the next: a look sorts only what came since the last one, and a key moves log n times.
+// Functions that register hundreds of URLs write and scan alternately. So the keys are kept as ascending runs, each at
+// findMin twice as long as the next: a scan sorts only the keys added since the last scan, and a key moves log n times.
 type layer struct {
 	writes map[string]write
-	runs   [][]string // no run is changed in place: those who walk one are not disturbed by writes
-	fresh  []string   // keys since the last look, in the order they came
+	runs   [][]string // runs are not modified in place, so iterators over them are not disturbed by writes
+	fresh  []string   // keys added since the last sort, in order of arrival
 	bytes  int64
 }
 
 type write struct {
 	val     []byte
 	deleted bool
-	version uint64 // of the write set; only in the overlay of a database that is read
+	version uint64 // of the write set; set only in the overlay of a read-only database
 }
 
 func (l *layer) set(key string, w write) {
@@ -36,10 +36,10 @@ func (l *layer) set(key string, w write) {
 	}
 }
 
-// entryOverhead is what Badger adds to an entry when it measures a transaction (version, metadata, expiry).
+// entryOverhead is what Badger adds to an entry's size when it measures a transaction (version, metadata, expiry).
 const entryOverhead = 16
 
-// merge takes over everything o wrote.
+// merge adds all writes of o, which must not be used afterwards.
 func (l *layer) merge(o *layer) {
 	if len(l.writes) == 0 {
 		*l = *o
@@ -50,7 +50,7 @@ func (l *layer) merge(o *layer) {
 	}
 }
 
-// all writes: those of a run in order, the runs one after the other.
+// all iterates over the writes. They are in order within a run, but runs overlap.
 func (l *layer) all() iter.Seq2[string, write] {
 	return func(yield func(string, write) bool) {
 		for _, keys := range append(slices.Clip(l.runs), l.fresh) {
@@ -63,7 +63,7 @@ func (l *layer) all() iter.Seq2[string, write] {
 	}
 }
 
-// sort puts the fresh keys into a run.
+// sort moves the fresh keys into a run.
 func (l *layer) sort() {
 	if len(l.fresh) == 0 {
 		return
@@ -78,7 +78,7 @@ func (l *layer) sort() {
 	l.runs = append(l.runs[:n], run)
 }
 
-// merged is two ascending runs as one.
+// merged merges two ascending runs.
 func merged(a, b []string) []string {
 	out := make([]string, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -91,7 +91,7 @@ func merged(a, b []string) []string {
 	return append(append(out, a...), b...)
 }
 
-// layers are the pending writes a transaction sees: its own before its group's.
+// layers are the pending writes that a transaction sees: its own hide its group's.
 type layers struct{ own, group *layer }
 
 func (ls *layers) get(key []byte) (write, bool) {
@@ -102,11 +102,11 @@ func (ls *layers) get(key []byte) (write, bool) {
 	return w, ok
 }
 
-// pending walks the layers' keys with a prefix in order.
+// pending iterates over the layers' keys with a prefix, in order.
 type pending struct {
 	ls     *layers
-	runs   [][]string // none empty, each begins with a key that has the prefix; a key may be in one of each layer
-	at     int        // the run with the least key
+	runs   [][]string // none is empty; each begins with a key with the prefix; both layers may have the same key
+	at     int        // index of the run with the smallest key
 	prefix string
 }
 
@@ -129,11 +129,11 @@ func (ls *layers) from(start, prefix string) *pending {
 			}
 		}
 	}
-	p.least()
+	p.findMin()
 	return p
 }
 
-func (p *pending) least() {
+func (p *pending) findMin() {
 	p.at = 0
 	for i := 1; i < len(p.runs); i++ {
 		if p.runs[i][0] < p.runs[p.at][0] {
@@ -159,8 +159,8 @@ func (p *pending) next() {
 			p.runs[i] = run[1:]
 		}
 	}
-	p.least()
+	p.findMin()
 }
 
-// more tells whether a key with the prefix follows a run's first.
+// more reports whether a key with the prefix follows a run's first key.
 func (p *pending) more(run []string) bool { return len(run) > 1 && strings.HasPrefix(run[1], p.prefix) }

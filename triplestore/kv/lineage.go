@@ -2,8 +2,8 @@ package kv
 
 import "encoding/hex"
 
-// Lineage names the history that the numbers of write sets belong to: another one after a restore, and after something was
-// lost. An incremental backup follows on one of its own lineage only. It is "" in memory.
+// Lineage identifies the history that write set numbers belong to. It changes after a restore and after a loss. An
+// incremental backup continues only a backup of the same lineage. It is "" in memory.
 func (db *DB) Lineage() string {
 	if db.log == nil {
 		return ""

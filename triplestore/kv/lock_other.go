@@ -6,7 +6,7 @@ const ownLock = false
 
 const ownerName = "OWNER"
 
-// dirLock is Badger's own lock elsewhere; it does not say who holds it.
+// dirLock stands for Badger's own lock, which does not name the process that holds it.
 type dirLock struct{}
 
 func lockDir(string) (*dirLock, error) { return &dirLock{}, nil }

@@ -19,7 +19,7 @@ func TestAClosedDatabaseOpensAgainWhileAChildHoldsItsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What fork leaves in a child until it runs its program: another descriptor of the same open file.
+	// A forked child has another descriptor of the same open file until it execs.
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Skip("there is no /proc/self/fd here")

@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// ownLock: Badger's lock is left out, because it ends only when the last descriptor is closed.
+// ownLock disables Badger's lock, which ends only when the last descriptor of its file is closed.
 const ownLock = true
 
-// ownerName is the file that is locked.
+// ownerName is the name of the locked file.
 const ownerName = "OWNER"
 
-// dirLock is an advisory lock on DIR/OWNER, held while the database is open. The file names the process.
+// dirLock is an advisory lock on DIR/OWNER, held while the database is open. The file contains the process id.
 type dirLock struct{ f *os.File }
 
 func lockDir(dir string) (*dirLock, error) {
@@ -32,8 +32,8 @@ func lockDir(dir string) (*dirLock, error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, err
 		}
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil { // closing gives it up
-			return nil, fmt.Errorf("%w: it reads the archive (--read-only) and keeps it as it is; stop it first", ErrLocked)
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil { // closing f releases the lock
+			return nil, fmt.Errorf("%w: it is reading the archive (--read-only); stop it first", ErrLocked)
 		}
 		who, _ := io.ReadAll(io.LimitReader(f, 32))
 		return nil, fmt.Errorf("%w: process %s", ErrLocked, strings.TrimSpace(string(who)))
@@ -44,8 +44,9 @@ func lockDir(dir string) (*dirLock, error) {
 	return &dirLock{f}, nil
 }
 
-// lockForReading keeps writers out while a database is read: Badger empties the tables that it deletes, under whoever has them
-// mapped. It returns nil, and no error, if a process writes, or if there is no lock to take.
+// lockForReading keeps writers out while a database is read, because Badger truncates the tables that it deletes while
+// readers may have them mapped. If another process is writing, or there is no file to lock, it returns nil without an
+// error.
 func lockForReading(dir string) (*dirLock, error) {
 	f, err := os.Open(filepath.Join(dir, ownerName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,8 +61,8 @@ func lockForReading(dir string) (*dirLock, error) {
 	return &dirLock{f}, nil
 }
 
-// release gives the lock up by itself, not by closing: a child that was just forked may hold the file for a moment longer.
+// release unlocks explicitly: a forked child may hold the file for a moment after it is closed here.
 func (l *dirLock) release() {
-	_ = syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN) // closing is what is left
+	_ = syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN) // nothing to do about an error; closing follows
 	l.f.Close()
 }

@@ -11,15 +11,15 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// makeCache builds a cache in dir ("": in memory) from the newest sound state file and the log. number is that of the last
-// write set that there was; whole says that the log must be readable to its end.
+// makeCache builds a cache from the newest sound state file and the log, in dir, or in memory if dir is "". number is
+// that of the last write set. With whole, the log must be readable to its end. from names the source for reports.
 func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, number uint64, from string, err error) {
 	list := db.states.files()
-	if db.log.First() == 1 { // the log alone tells everything
+	if db.log.First() == 1 { // the log alone has everything
 		list = append([]stateFile{{}}, list...)
 	}
 	if len(list) == 0 {
-		return nil, 0, "", fmt.Errorf("%w: the log begins with write set %d, and there is no snapshot before it", ErrDamaged, db.log.First())
+		return nil, 0, "", fmt.Errorf("%w: the log begins with write set %d and there is no earlier snapshot", ErrDamaged, db.log.First())
 	}
 	var errs error
 	for i := len(list) - 1; i >= 0; i-- {
@@ -36,10 +36,10 @@ func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, 
 			break
 		}
 	}
-	return nil, 0, "", fmt.Errorf("the database cannot be made anew, and its files are untouched; restore a backup, or see what the packs hold with 'odarchive check --packs-only': %w", errs)
+	return nil, 0, "", fmt.Errorf("cannot rebuild the database, and its files are unchanged; restore a backup, or list what the packs hold with 'odarchive check --packs-only': %w", errs)
 }
 
-// wholeName is the file that says that a cache in madeDir is complete.
+// wholeName is the name of the file that marks a cache in madeDir as complete.
 const wholeName = "WHOLE"
 
 func (db *DB) makeFrom(ctx context.Context, dir string, state stateFile, whole bool) (_ *cache, number uint64, err error) {
@@ -58,20 +58,19 @@ func (db *DB) makeFrom(ctx context.Context, dir string, state stateFile, whole b
 	c := newCache(b, dir)
 	defer func() {
 		if err != nil {
-			c.retire()
-			<-c.closed
+			c.shut()
 		}
 	}()
 	if state.number > 0 {
-		say := newProgress(db.opts.Log, "making the database anew")
+		progress := newProgress(db.opts.Log, "rebuilding the database")
 		err := c.fill(func(add func(key, val []byte, version uint64) error) error {
 			return db.states.read(ctx, state, nil, func(key, val []byte, version uint64) error {
-				say.add(int64(len(key)+len(val)), 0)
+				progress.add(int64(len(key)+len(val)), 0)
 				return add(key, val, version)
 			})
 		})
 		if err == nil {
-			err = c.apply(&layer{}, state.number) // the newest entry may be of an earlier write set
+			err = c.apply(&layer{}, state.number) // the newest entry may belong to an earlier write set
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("snapshot %s: %w", state.name, err)

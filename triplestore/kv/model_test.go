@@ -15,20 +15,20 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Several writers and batches are at work while operations of the disk fail and the power goes, again and again on one
-// disk. Whatever happens, after opening again: what was acknowledged is there; nothing is there of a function that failed,
-// or that the disk had no room for; what is unknown is there as a whole or not at all, and stays so.
+// Several writers and batches work while disk operations fail and the power fails, repeatedly on one disk. In all
+// cases, after reopening: acknowledged writes are stored; nothing is stored of functions that failed or that the disk
+// had no room for; writes with unknown outcome are stored completely or not at all, and stay so.
 func TestWhateverFailsTheDatabaseHoldsWhatItAcknowledged(t *testing.T) {
 	disktest.RunModels(t, 60, 5, func(m *disktest.Model) { (&model{m}).live() })
 }
 
-// model is a database on a bad disk, and what is known of it.
+// model is a model of a database.
 type model struct{ *disktest.Model }
 
 const writers = 3
 
-// live opens the database, has the writers at work until they are done or the disk fails, and ends with a restart of the
-// process or of the machine.
+// live opens the database, runs the writers until they are done or the disk fails, and restarts the process or the
+// machine.
 func (m *model) live() {
 	db, err := kv.Open("data", kv.Options{CacheInMemory: true, FS: m.Disk.FS(), MinFree: -1, SaveAt: 4 << 10})
 	if err != nil {
@@ -75,7 +75,7 @@ var errRefused = errors.New("the function fails")
 
 func key(w *disktest.Put, i int) []byte { return fmt.Appendf(nil, "%d/%06d/%d", w.Writer, w.Number, i) }
 
-// value is of another size for each write; some do not fit into a commit with others.
+// value returns a value of varying size; some do not fit into a commit with others.
 func value(w *disktest.Put, i int) []byte {
 	size := w.Number * 7919 % 400
 	if w.Number%40 == 0 {
@@ -132,7 +132,7 @@ func number(b []byte) int {
 	return int(binary.BigEndian.Uint64(b))
 }
 
-// compare holds the database to what is known.
+// compare compares the database with the ledger.
 func (m *model) compare(db *kv.DB, opened bool) {
 	got := map[string][]byte{}
 	err := db.View(func(tx *kv.Txn) error {

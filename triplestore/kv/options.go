@@ -8,23 +8,23 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Options of a database. The zero value is a durable database of modest memory use.
+// Options configure a database. The zero value is a durable database with modest memory use.
 type Options struct {
-	InMemory bool  // nothing on disk; for tests
-	NoSync   bool  // do not fsync commits: survives a kill of the process, not of the machine
-	MemTable int64 // bytes of recent writes held in memory, at most three times; 0 = 32 MiB. A transaction holds at most 15 % of it
-	MinFree  int64 // bytes of free disk below which writes are refused; 0 = 512 MiB, or a quarter of a small disk, negative = no limit
-	Log      *slog.Logger
-	// MustExist makes Open fail, and make nothing, if there is neither a log nor a state file nor a table.
+	InMemory bool         // keep nothing on disk; for tests
+	NoSync   bool         // do not fsync commits: they survive a kill of the process, but not of the machine
+	MemTable int64        // memory for recent writes, used up to three times; 0 means 32 MiB; a transaction may use 15 % of it
+	MinFree  int64        // free disk space below which writes fail; 0 means 512 MiB or a quarter of a small disk, negative means no limit
+	Log      *slog.Logger // nil discards
+	// MustExist makes Open fail, and create nothing, if there is neither a log nor a state file nor a table.
 	MustExist bool
-	// ReadOnly opens the database without writing to its directory: beside a process that writes it, on a full disk, or
-	// without the right to write. It shows the state at the time of opening. Every write is ErrReadOnly.
+	// ReadOnly opens the database without writing to its directory: while another process writes, on a full disk, or
+	// without permission to write. It shows the state at the time of opening. Every write fails with ErrReadOnly.
 	ReadOnly bool
-	// SaveAt is how many bytes the log grows at least before a state file is written; 0 = 4 MiB.
+	// SaveAt is the minimum growth of the log, in bytes, before a state file is written; 0 means 4 MiB.
 	SaveAt int64
-	// FS holds the log and the snapshots; nil = disk.OS.
+	// FS holds the log and the state files; nil means disk.OS.
 	FS disk.FS
-	// CacheInMemory keeps Badger in memory: opening replays everything from the snapshot and the log. For tests.
+	// CacheInMemory keeps Badger in memory; opening replays the state file and the log. For tests.
 	CacheInMemory bool
 }
 
@@ -50,7 +50,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// badgerLog passes Badger's own messages on, its chatter as debug messages.
+// badgerLog passes Badger's errors and warnings on and drops the rest.
 type badgerLog struct{ log *slog.Logger }
 
 func (l badgerLog) Errorf(f string, args ...any)   { l.log.Error("badger", "message", text(f, args)) }

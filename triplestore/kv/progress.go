@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress tells the log every few seconds how far long work is.
+// progress logs the progress of long work every few seconds.
 type progress struct {
 	log  *slog.Logger
 	what string
@@ -16,18 +16,18 @@ type progress struct {
 	last time.Time
 }
 
-const sayEvery = 3 * time.Second
+const logEvery = 3 * time.Second
 
 func newProgress(log *slog.Logger, what string) *progress {
 	return &progress{log: log, what: what, last: time.Now()}
 }
 
-// add counts bytes; total is 0 where it is not known.
+// add adds n bytes. total is 0 if unknown.
 func (p *progress) add(n, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
-	if time.Since(p.last) < sayEvery {
+	if time.Since(p.last) < logEvery {
 		return
 	}
 	p.last = time.Now()

@@ -11,24 +11,24 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 )
 
-// Snapshot is one unchanging state of the database, for reads that take long. Methods may be called
-// concurrently. It keeps the space of everything deleted since from being reclaimed, so close it.
+// Snapshot is one unchanging state of the database, for long reads. Its methods may be called concurrently. It keeps
+// the space of entries deleted since from being reclaimed, so close it.
 type Snapshot struct {
 	db     *DB
 	cache  *cache // nil if the database is closed
 	txn    *badger.Txn
-	number uint64 // of the newest write set it sees
+	number uint64 // of the newest write set that it sees
 	over   *layers
-	refs   atomic.Int64 // the holder, and each call under way
+	refs   atomic.Int64 // the holder and each call in progress
 	once   sync.Once
 }
 
-// Snapshot of what has been committed. After the database is closed it must not be used any more.
+// Snapshot returns the committed state. It must not be used after the database is closed.
 func (db *DB) Snapshot() *Snapshot {
 	s := &Snapshot{db: db, over: db.over}
 	c, _ := db.enter()
 	if c == nil {
-		return s // every call is ErrClosed
+		return s // every call returns ErrClosed
 	}
 	s.cache = c
 	s.number = db.readers.begin(&db.visible)
@@ -37,7 +37,7 @@ func (db *DB) Snapshot() *Snapshot {
 	return s
 }
 
-// enter returns the cache, which stays open until leave; nil if the database is closed.
+// enter returns the cache and keeps it open until leave is called. c is nil if the database is closed.
 func (db *DB) enter() (c *cache, leave func()) {
 	for !db.closed.Load() {
 		c := db.cache.Load()
@@ -48,7 +48,7 @@ func (db *DB) enter() (c *cache, leave func()) {
 	return nil, nil
 }
 
-// Close gives the snapshot up as soon as the calls under way have returned. It may be called twice.
+// Close releases the snapshot when the calls in progress have returned. It may be called twice.
 func (s *Snapshot) Close() {
 	s.once.Do(func() {
 		if s.cache != nil {
@@ -57,6 +57,7 @@ func (s *Snapshot) Close() {
 	})
 }
 
+// acquire keeps the snapshot open until release is called.
 func (s *Snapshot) acquire() error {
 	for {
 		n := s.refs.Load()
@@ -77,13 +78,13 @@ func (s *Snapshot) release() {
 	}
 }
 
-// Get is Txn.Get.
+// Get is like Txn.Get.
 func (s *Snapshot) Get(space Space, key []byte) (val []byte, ok bool, err error) {
 	ok, err = s.Read(space, key, func(v []byte) error { val = bytes.Clone(v); return nil })
 	return val, ok, err
 }
 
-// Read is Txn.Read.
+// Read is like Txn.Read.
 func (s *Snapshot) Read(space Space, key []byte, f func(val []byte) error) (bool, error) {
 	if err := s.acquire(); err != nil {
 		return false, err
@@ -92,7 +93,7 @@ func (s *Snapshot) Read(space Space, key []byte, f func(val []byte) error) (bool
 	return s.read(fullKey(space, key), f)
 }
 
-// Scan is Txn.Scan.
+// Scan is like Txn.Scan.
 func (s *Snapshot) Scan(space Space, prefix, from []byte, f func(key, val []byte) (bool, error)) error {
 	if err := s.acquire(); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (s *Snapshot) Scan(space Space, prefix, from []byte, f func(key, val []byte
 	return s.scan(s.over, space, prefix, from, f)
 }
 
-// View runs f over the current state.
+// View calls f with a read-only transaction on the current state.
 func (db *DB) View(f func(*Txn) error) error {
 	s := db.Snapshot()
 	defer s.Close()
@@ -119,7 +120,7 @@ func fullKey(space Space, key []byte) []byte {
 	return k
 }
 
-// read takes a key with its space. The caller has acquired the snapshot.
+// read reads a full key, which includes its space. The caller has acquired the snapshot.
 func (s *Snapshot) read(full []byte, f func([]byte) error) (ok bool, err error) {
 	space, key := Space(full[0]), full[1:]
 	if s.over != nil {
@@ -130,15 +131,8 @@ func (s *Snapshot) read(full []byte, f func([]byte) error) (ok bool, err error) 
 			return true, f(w.val)
 		}
 	}
-	inCallback := false // only Badger's panics mean damage, the callback's are its own
-	defer func() {
-		if r := recover(); r != nil {
-			if inCallback {
-				panic(r)
-			}
-			err = s.db.suspect(damage("read "+space.String(), r))
-		}
-	}()
+	inCallback := false
+	defer s.db.recoverRead("read", space, &inCallback, &err)
 	if err := s.cache.damaged(); err != nil {
 		return false, err
 	}
@@ -163,27 +157,20 @@ func (s *Snapshot) read(full []byte, f func([]byte) error) (ok bool, err error) 
 }
 
 func (s *Snapshot) readError(space Space, key []byte, err error) error {
-	if strings.Contains(err.Error(), "checksum") { // Badger has no error value for it
+	if strings.Contains(err.Error(), "checksum") { // Badger has no error value for this
 		return s.db.suspect(fmt.Errorf("kv: read %s %x: %w: %w", space, key, ErrDamaged, err))
 	}
 	return fmt.Errorf("kv: read %s %x: %w", space, key, err)
 }
 
-// scan merges what is on disk with the pending writes over it (nil for none), in key order. The caller has acquired the
-// snapshot.
+// scan merges the entries on disk with the pending writes of over, which may be nil, in key order. The caller has
+// acquired the snapshot.
 func (s *Snapshot) scan(over *layers, space Space, prefix, from []byte, f func(key, val []byte) (bool, error)) (err error) {
 	if err := s.cache.damaged(); err != nil {
 		return err
 	}
-	inCallback := false // only Badger's panics mean damage, the callback's are its own
-	defer func() {
-		if r := recover(); r != nil {
-			if inCallback {
-				panic(r)
-			}
-			err = s.db.suspect(damage("scan "+space.String(), r))
-		}
-	}()
+	inCallback := false
+	defer s.db.recoverRead("scan", space, &inCallback, &err)
 	full := fullKey(space, prefix)
 	start := full
 	if bytes.Compare(from, prefix) > 0 {
@@ -205,7 +192,7 @@ func (s *Snapshot) scan(over *layers, space Space, prefix, from []byte, f func(k
 		}
 		next, has := pend.peek()
 		if key == nil && !has {
-			return s.cache.damaged() // Badger ends at a bad block as at the last one
+			return s.cache.damaged() // a Badger iterator ends at a bad block as if it were the last
 		}
 		if has && (key == nil || next.key <= string(key)) {
 			pend.next()

@@ -5,13 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// readers counts who reads which state, so that Badger keeps the versions they see. The zero value is ready.
+// readers counts the readers of each state, so that Badger keeps the versions they see. The zero value is ready for
+// use.
 type readers struct {
 	mu   sync.Mutex // guards open
 	open map[uint64]int
 }
 
-// begin returns the number of the newest state and keeps it until end.
+// begin returns the number of the newest state and keeps that state until end is called.
 func (r *readers) begin(visible *atomic.Uint64) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +32,7 @@ func (r *readers) end(number uint64) {
 	}
 }
 
-// oldest returns the oldest state that anybody reads or will begin to read.
+// oldest returns the number of the oldest state that is being read or may be read in future.
 func (r *readers) oldest(visible *atomic.Uint64) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

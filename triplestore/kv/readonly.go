@@ -15,14 +15,14 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// readTries is how often opening for reading begins anew because the process that writes has moved things meanwhile.
+// readTries is how often opening for reading retries because the writing process has moved files meanwhile.
 const readTries = 5
 
-// openReadOnly shows the state that the log ends with, without writing to the directory. Badger is opened on a temporary
-// directory with its tables; what the log holds beyond them lies over them in memory. If no process writes, none can until
-// this one ends, and the tables are links. Beside a process that writes they are copies: Badger empties the tables it
-// deletes, which would end whoever has them mapped. If there is nowhere to make such a directory, or a table is damaged,
-// everything is read into memory.
+// openReadOnly opens the state at the end of the log without writing to the directory. It opens Badger in a temporary
+// directory with Badger's tables and keeps newer records of the log in memory, over the tables. If no process is
+// writing, none can start until this one ends, and the tables are links. Otherwise they are copies: Badger truncates
+// the tables that it deletes, which would crash a process that has them mapped. If there is no place for such a
+// directory, or a table is damaged, everything is read into memory.
 func (db *DB) openReadOnly(ctx context.Context) error {
 	if _, err := db.opts.FS.Stat(db.dir); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	return err
 }
 
-// errMoved says that a table was not whole when it was copied: the process that writes may have deleted it.
+// errMoved means that a table changed while it was copied; the writing process may have deleted it.
 var errMoved = errors.New("a table was deleted while it was copied")
 
 func (db *DB) tryReadOnly(ctx context.Context, lastTry bool) error {
@@ -64,7 +64,7 @@ func (db *DB) tryReadOnly(ctx context.Context, lastTry bool) error {
 	}
 	if found.Damage != nil {
 		db.fixity.Note(disk.Damage{File: logDir, Offset: -1, Why: found.Damage.Error()})
-		db.opts.Log.Warn("the log is damaged; what is shown is what else the database holds", "error", found.Damage)
+		db.opts.Log.Warn("the log is damaged; showing what the rest of the database holds", "error", found.Damage)
 	}
 	if db.opts.CacheInMemory {
 		return db.readIntoMemory(ctx, found, nil)
@@ -95,7 +95,7 @@ func (db *DB) tryReadOnly(ctx context.Context, lastTry bool) error {
 	return nil
 }
 
-// linkCache opens Badger on links to the tables that MANIFEST names.
+// linkCache opens Badger on links to, or copies of, the tables that MANIFEST lists.
 func (db *DB) linkCache(ctx context.Context, found wal.Found, lastTry bool) (*cache, error) {
 	from := db.path(cacheDir)
 	tables, err := manifest(from)
@@ -120,27 +120,28 @@ func (db *DB) linkCache(ctx context.Context, found wal.Found, lastTry bool) (*ca
 	return c, nil
 }
 
-// readPrefix begins the names of directories below the one for temporary files in which tables are read.
+// readPrefix begins the names of the temporary directories in which tables are read.
 const readPrefix = "odarchive-read-"
 
-// removeAbandoned deletes those of processes that were killed: nobody holds their lock.
+// removeAbandoned deletes the temporary directories of killed processes, whose locks are free.
 func removeAbandoned() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), readPrefix+"*"))
 	for _, dir := range left {
 		if lock, err := lockDir(dir); err == nil {
-			_ = os.RemoveAll(dir) // it may be another user's
+			_ = os.RemoveAll(dir) // may belong to another user
 			lock.release()
 		}
 	}
 }
 
+// linkInto opens Badger in dir. lastTry makes it report a damaged copy as damage, and not as errMoved.
 func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, found wal.Found, lastTry bool) (*cache, error) {
 	absolute, err := filepath.Abs(from)
 	if err != nil {
 		return nil, err
 	}
-	// Where our log cannot be read to its end, or there is none yet, Badger's own log holds the newest. Badger must write to
-	// read that, so then everything is a copy.
+	// If our log is damaged or does not exist yet, Badger's own log has the newest entries. Badger must write in order
+	// to read it, so everything must be a copy.
 	own := found.Empty || found.Damage != nil
 	if err := db.takeTables(dir, absolute, tables, !own && (db.lock != nil || readOnlyDisk(absolute))); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (db *DB) linkInto(ctx context.Context, dir, from string, tables []uint64, f
 	return newCache(b, dir), nil
 }
 
-// takeTables puts tables into a directory, as links (where nobody writes) or as copies.
+// takeTables links or copies tables into a directory. Links require that no process is writing.
 func (db *DB) takeTables(dir, from string, tables []uint64, links bool) error {
 	if links {
 		for _, id := range tables {
@@ -205,7 +206,7 @@ func (db *DB) takeTables(dir, from string, tables []uint64, links bool) error {
 		total += info.Size()
 	}
 	if free, ok := freeSpace(dir); ok && free < total+spareForCopies {
-		return fmt.Errorf("%w: %d MiB of tables, %d MiB left in %s; ask that process (--endpoint), or set TMPDIR", errNoRoom, total>>20, free>>20, os.TempDir())
+		return fmt.Errorf("%w: %d MiB of tables, %d MiB left in %s; query that process (--endpoint), or set TMPDIR", errNoRoom, total>>20, free>>20, os.TempDir())
 	}
 	for _, id := range tables {
 		if err := copyFile(filepath.Join(dir, tableName(id)), filepath.Join(from, tableName(id))); err != nil {
@@ -215,10 +216,10 @@ func (db *DB) takeTables(dir, from string, tables []uint64, links bool) error {
 	return nil
 }
 
-// errNoRoom says that what is read beside another process does not fit beside it.
-var errNoRoom = errors.New("there is no room to read the archive beside the process that holds it")
+// errNoRoom means that there is no disk space for the copies.
+var errNoRoom = errors.New("no disk space to read the archive while another process holds it")
 
-// spareForCopies is how much of the disk for temporary files stays free.
+// spareForCopies is the space in the temporary directory, in bytes, that copies must leave free.
 const spareForCopies = 64 << 20
 
 func copyFile(to, from string) error {
@@ -235,7 +236,7 @@ func copyFile(to, from string) error {
 	return errors.Join(err, out.Close())
 }
 
-// overlay reads the records behind a number into memory, over the tables.
+// overlay reads the log records after a number into memory, over the tables.
 func (db *DB) overlay(ctx context.Context, after uint64) error {
 	over := &layers{own: &layer{}, group: &layer{}}
 	err := db.log.Read(ctx, after+1, func(number uint64, record []byte) error {
@@ -262,17 +263,17 @@ func (db *DB) overlay(ctx context.Context, after uint64) error {
 	return err
 }
 
-// errDropped says that the end of the log drops a space, which an overlay cannot show.
+// errDropped means that the end of the log drops a space, which an overlay cannot represent.
 var errDropped = errors.New("a space is dropped")
 
-// readIntoMemory makes the whole state from state file and log, in memory.
+// readIntoMemory rebuilds the state from a state file and the log, in memory.
 func (db *DB) readIntoMemory(ctx context.Context, found wal.Found, why error) error {
 	db.over = nil
 	if found.Empty && len(db.states.files()) == 0 {
 		return errNothingElse(why)
 	}
 	if why != nil {
-		db.opts.Log.Warn("the whole database is read into memory, from snapshot and log", "because", why)
+		db.opts.Log.Warn("reading the whole database into memory, from snapshot and log", "because", why)
 	}
 	db.opts.CacheInMemory = true
 	c, number, _, err := db.makeCache(ctx, "", found.Damage == nil)

@@ -2,7 +2,7 @@ package kv
 
 import "syscall"
 
-// readOnlyDisk reports whether nobody can write to the disk that holds a directory.
+// readOnlyDisk reports whether the disk that holds a directory is mounted read-only.
 func readOnlyDisk(dir string) bool {
 	const readOnly = 1 // ST_RDONLY
 	var fs syscall.Statfs_t

@@ -2,5 +2,5 @@
 
 package kv
 
-// readOnlyDisk is not known elsewhere.
+// readOnlyDisk is not implemented here.
 func readOnlyDisk(string) bool { return false }

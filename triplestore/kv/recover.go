@@ -12,14 +12,14 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// openForWriting brings log, state files and cache together:
+// openForWriting makes log, state files and cache consistent:
 //
-//   - Usually the cache is sound and holds everything up to some write set, and the log tells the rest.
-//   - If the cache is damaged or missing, it is made anew from a state file and the log.
-//   - If the log or the state files are damaged, the cache holds what they said; a new state file is written.
-//   - If there is no log, the directory is new or was written before there was one.
+//   - Usually the cache is sound, and the log holds the write sets that it lacks.
+//   - If the cache is damaged or missing, it is rebuilt from a state file and the log.
+//   - If the log or the state files are damaged, the cache has their content; a new state file is written.
+//   - If there is no log, the directory is new or in format 1.
 //
-// Badger's own write-ahead log is not believed: it is not synced. It is only looked at if our log has lost its end.
+// Badger's own write-ahead log is not synced and therefore not trusted. It is read only if our log has lost its end.
 func (db *DB) openForWriting(ctx context.Context) error {
 	if err := db.lockDirectory(); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (db *DB) openForWriting(ctx context.Context) error {
 type recovery struct {
 	*DB
 	found   wal.Found
-	unknown string // what is lost with log and tables, if both are
+	unknown string // what is lost if both log and tables are lost
 }
 
 func (r *recovery) run(ctx context.Context) error {
@@ -68,7 +68,7 @@ func (r *recovery) run(ctx context.Context) error {
 		return r.fromLog(ctx, bad)
 	}
 	lost := r.found.Damage
-	if err := r.putAside(); err != nil {
+	if err := r.setAside(); err != nil {
 		return err
 	}
 	c, err := r.openCache(r.path(cacheDir))
@@ -76,11 +76,10 @@ func (r *recovery) run(ctx context.Context) error {
 		return r.fromLog(ctx, err)
 	}
 	holds := c.badger.MaxVersion()
-	if lost == nil && holds+1 < r.found.Next { // see that the log can be read before anything is built on it
+	if lost == nil && holds+1 < r.found.Next { // check that the log is readable before building on it
 		lost = r.log.Read(ctx, holds+1, func(uint64, []byte) error { return nil })
 		if errors.Is(lost, wal.ErrGap) {
-			c.retire()
-			<-c.closed
+			c.shut()
 			return r.fromLog(ctx, fmt.Errorf("%w: its tables end with write set %d, before the log begins", ErrDamaged, holds))
 		}
 	}
@@ -88,8 +87,7 @@ func (r *recovery) run(ctx context.Context) error {
 		lost = fmt.Errorf("%w: it ends with write set %d, the tables with %d", wal.ErrDamaged, r.found.Next-1, holds)
 	}
 	if lost != nil {
-		c.retire()
-		<-c.closed
+		c.shut()
 		return r.withDamagedLog(ctx, lost)
 	}
 	if err := r.replay(ctx, c, holds); err != nil {
@@ -100,8 +98,8 @@ func (r *recovery) run(ctx context.Context) error {
 	return r.dropAside()
 }
 
-// verifyCache looks at every table that MANIFEST names. bad says what is wrong with the cache; nil also where there is none and
-// none was expected.
+// verifyCache verifies every table that MANIFEST lists. bad is the fault found. It is nil if the cache is sound, or if
+// there is none and none is expected.
 func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
 	dir := r.path(cacheDir)
 	tables, err := manifest(dir)
@@ -118,19 +116,19 @@ func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.found.Empty { // then nothing else says what the database holds
+	if r.found.Empty { // nothing else says what the database holds
 		if err := allNamed(dir, tables); err != nil {
 			return err, nil
 		}
 	}
-	say := newProgress(r.opts.Log, "verifying the database")
+	progress := newProgress(r.opts.Log, "verifying the database")
 	var total int64
 	for _, id := range tables {
 		if info, err := os.Stat(filepath.Join(dir, tableName(id))); err == nil {
 			total += info.Size()
 		}
 	}
-	list, err := verifyTables(ctx, dir, tables, nil, func(n int64) { say.add(n, total) })
+	list, err := verifyTables(ctx, dir, tables, nil, func(n int64) { progress.add(n, total) })
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +139,7 @@ func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
 	return bad, nil
 }
 
-// withoutLog takes a new directory, one of before there was a log, or one that has lost its log.
+// withoutLog opens a directory that is new, in format 1, or has lost its log.
 func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 	newest := r.states.newest()
 	if bad != nil && newest.number > 0 {
@@ -168,21 +166,20 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 	if newest.number > 0 {
 		r.fixity.Note(disk.Damage{File: logDir, Offset: -1, Why: "the log is missing"})
 	} else {
-		r.opts.Log.Info("the database gets a log; this is done once")
+		r.opts.Log.Info("converting the database to format 2: it gets a log")
 	}
-	if newest.number > number { // the tables lack what the snapshot has
-		c.retire()
-		<-c.closed
+	if newest.number > number { // the tables lack write sets that the state file has
+		c.shut()
 		r.unknown = fmt.Sprintf("what was written after write set %d", newest.number)
 		return r.fromLog(ctx, fmt.Errorf("%w: log and tables are missing", ErrDamaged))
 	}
 	return r.beginAnew(ctx, number, "tables", "")
 }
 
-// withDamagedLog takes what the tables and Badger's own write-ahead log hold, where the log has lost its end.
+// withDamagedLog recovers from the tables and Badger's own write-ahead log when our log has lost its end.
 func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
 	r.fixity.Note(disk.Damage{File: logDir, Offset: -1, Why: why.Error()})
-	if err := r.takeBackAside(); err != nil {
+	if err := r.restoreAside(); err != nil {
 		return err
 	}
 	c, err := r.openCache(r.path(cacheDir))
@@ -193,14 +190,13 @@ func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
 	newest := r.states.newest().number
 	last := max(r.found.Next-1, r.found.Tip, newest)
 	if holds < newest { // and the log does not lead there
-		c.retire()
-		<-c.closed
+		c.shut()
 		if last > newest {
 			r.unknown = fmt.Sprintf("what was written after write set %d", newest)
 		}
 		return r.fromLog(ctx, fmt.Errorf("%w: its tables end with write set %d, the newest snapshot with %d", ErrDamaged, holds, newest))
 	}
-	if holds < last { // as far as the log can be read
+	if holds < last { // apply what is readable of the log
 		err := r.replay(ctx, c, holds)
 		if err != nil && !errors.Is(err, wal.ErrDamaged) && !errors.Is(err, wal.ErrGap) {
 			c.retire()
@@ -211,14 +207,14 @@ func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
 	lost := ""
 	if holds < last {
 		lost = fmt.Sprintf("%d write sets, %d to %d", last-holds, holds+1, last)
-		r.opts.Log.Error("the log is damaged and the database does not hold what it said", "lost", lost)
+		r.opts.Log.Error("the log is damaged and the tables lack some of its write sets", "lost", lost)
 	}
 	number := max(last, holds)
 	r.install(c, number)
 	return r.beginAnew(ctx, number, "tables", lost)
 }
 
-// beginAnew writes a state file as of a number and begins a new log behind it.
+// beginAnew writes a state file of the given number and starts a new log after it.
 func (r *recovery) beginAnew(ctx context.Context, number uint64, from, lost string) error {
 	if err := r.saveState(ctx, nil); err != nil {
 		return err
@@ -226,18 +222,18 @@ func (r *recovery) beginAnew(ctx context.Context, number uint64, from, lost stri
 	if err := r.log.Reset(number+1, lost != ""); err != nil {
 		return err
 	}
-	if err := r.states.keepNewest(1); err != nil { // the log does not lead from the older ones to here
+	if err := r.states.keepNewest(1); err != nil { // the log does not lead from the older state files to here
 		return err
 	}
 	r.fixity.Mended(logDir, from, lost)
 	return nil
 }
 
-// fromLog makes the cache anew from the newest state file that is sound and the log behind it.
+// fromLog rebuilds the cache from the newest sound state file and the log after it.
 func (r *recovery) fromLog(ctx context.Context, bad error) error {
 	if bad != nil {
 		r.fixity.Note(disk.Damage{File: cacheDir, Offset: -1, Why: bad.Error()})
-		r.opts.Log.Warn("the database is damaged and is being made anew from snapshot and log", "error", bad)
+		r.opts.Log.Warn("the database is damaged; rebuilding it from snapshot and log", "error", bad)
 	}
 	dir := r.path(madeDir)
 	if r.opts.CacheInMemory {
@@ -258,8 +254,7 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 		}
 		return nil
 	}
-	c.retire() // it is opened again under its own name
-	<-c.closed
+	c.shut() // reopened below under its final name
 	if c.cerr != nil {
 		return c.cerr
 	}
@@ -277,20 +272,20 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 	}
 	r.install(c, number)
 	r.fixity.Mended(cacheDir, from, lost)
-	r.opts.Log.Info("the database is whole again", "from", from, "write_sets", number, "lost", lost)
+	r.opts.Log.Info("the database is repaired", "from", from, "write_sets", number, "lost", lost)
 	if r.found.Empty || r.found.Damage != nil || lost != "" {
 		return r.beginAnew(ctx, number, from, lost)
 	}
 	return nil
 }
 
-// replay applies the records behind a number to a cache.
+// replay applies the log records after a number to a cache.
 func (db *DB) replay(ctx context.Context, c *cache, after uint64) error {
 	r := c.replayer()
-	say := newProgress(db.opts.Log, "replaying the log")
+	progress := newProgress(db.opts.Log, "replaying the log")
 	total := db.log.SizeFrom(after + 1)
 	err := db.log.Read(ctx, after+1, func(number uint64, record []byte) error {
-		say.add(int64(len(record)), total)
+		progress.add(int64(len(record)), total)
 		return r.apply(number, record)
 	})
 	return errors.Join(err, r.wait())
@@ -299,7 +294,7 @@ func (db *DB) replay(ctx context.Context, c *cache, after uint64) error {
 func (db *DB) install(c *cache, number uint64) {
 	db.visible.Store(number)
 	if !db.opts.ReadOnly {
-		c.badger.SetDiscardTs(number) // nobody reads an older state
+		c.badger.SetDiscardTs(number) // there are no readers of older states yet
 	}
 	db.cache.Store(c)
 }

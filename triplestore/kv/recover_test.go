@@ -19,7 +19,7 @@ import (
 	"odarchive/triplestore/disk/disktest"
 )
 
-// grow writes and deletes entries at random, so that the log has rolled and state files were written.
+// grow writes and deletes random entries, enough for the log to roll and for state files to be written.
 func grow(t testing.TB, db *DB, rnd *rand.Rand, commits int) {
 	t.Helper()
 	for range commits {
@@ -34,7 +34,7 @@ func grow(t testing.TB, db *DB, rnd *rand.Rand, commits int) {
 				}
 				val := make([]byte, rnd.IntN(2000))
 				for i, some := 0, rnd.Uint64(); i+8 <= len(val); i += 8 {
-					binary.LittleEndian.PutUint64(val[i:], some+uint64(i%64)) // compresses as records do
+					binary.LittleEndian.PutUint64(val[i:], some+uint64(i%64)) // compresses as well as records do
 				}
 				if err := tx.Set(space, key, val); err != nil {
 					return err
@@ -81,11 +81,11 @@ func killed(t testing.TB, dir string) string {
 	return to
 }
 
-// small makes segments and state files come often.
+// small makes segments and state files frequent.
 var small = Options{MemTable: 8 << 20, SaveAt: 256 << 10, MinFree: -1}
 
-// Whatever one file of the database loses, and whatever bit of it is flipped: the entries are what they were, whether the process
-// was killed or has closed the database, and a second opening has nothing to mend.
+// For every file of the database that is truncated or has a bit flipped: the entries are unchanged, whether the process
+// was killed or closed the database, and a second opening has nothing to repair.
 func TestTheDatabaseSurvivesTheLossOfAnyOneFile(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -112,7 +112,7 @@ func TestTheDatabaseSurvivesTheLossOfAnyOneFile(t *testing.T) {
 				hurt(t, rnd, filepath.Join(dir, strings.TrimPrefix(victim, from)), kind)
 				if strings.HasSuffix(victim, ".vlog") || strings.HasSuffix(victim, "DISCARD") {
 					if kind != "missing" {
-						continue // nothing is ever read of them
+						continue // never read
 					}
 				}
 				db, err := Open(dir, small)
@@ -387,7 +387,7 @@ func TestReadingNeedsNoLockAndSeesWhatWasCommitted(t *testing.T) {
 	for round := range 8 {
 		grow(t, db, rnd, 40)
 		if round == 5 {
-			if err := db.DropSpace(SpaceMeta); err != nil { // which an overlay cannot show
+			if err := db.DropSpace(SpaceMeta); err != nil { // an overlay cannot represent a drop
 				t.Fatal(err)
 			}
 		}
@@ -509,7 +509,7 @@ func TestAReaderOutlivesTheTablesThatItsWriterDeletes(t *testing.T) {
 	r := open(t, dir, Options{ReadOnly: true})
 	grow(t, db, rnd, 200)
 	for range 2 {
-		if err := db.Compact(); err != nil { // the tables that the reader has are emptied
+		if err := db.Compact(); err != nil { // truncates the tables that the reader uses
 			t.Fatal(err)
 		}
 	}
@@ -528,7 +528,7 @@ func TestNobodyWritesWhileTheTablesThemselvesAreRead(t *testing.T) {
 	}
 	r := open(t, dir, Options{ReadOnly: true})
 	other := open(t, dir, Options{ReadOnly: true})
-	if _, err := Open(dir, small); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "reads") {
+	if _, err := Open(dir, small); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "is reading") {
 		t.Errorf("a writer: %v", err)
 	}
 	if got := all(t, r, "", "") + all(t, other, "", ""); got != "a=1a=1" {
@@ -550,7 +550,7 @@ func TestADatabaseThatMustExistIsNotMadeAnewOutOfNothing(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "log", "*")); len(left) > 0 {
 		t.Errorf("it made %v", left)
 	}
-	put(t, open(t, dir, small), "a", "1") // and later may be made all the same
+	put(t, open(t, dir, small), "a", "1") // it may still be created later
 }
 
 func TestWhatIsLostWithLogAndTablesIsNamed(t *testing.T) {
@@ -582,7 +582,7 @@ func TestWhatIsLostWithLogAndTablesIsNamed(t *testing.T) {
 	}
 }
 
-// A reader sees what a writer would find, also where the end of the log is damaged.
+// A reader sees what a writer would find, even if the end of the log is damaged.
 func TestAReaderTakesBadgersOwnLogWhereOursIsDamaged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

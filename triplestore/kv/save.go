@@ -13,10 +13,10 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// saveRest is how long saving rests after a failure.
+// saveRest is the pause after a failure to write a state file.
 const saveRest = time.Minute
 
-// saveLate is when a process that stays looks for a state file that an earlier one has left unwritten.
+// saveLate is when to write a state file that an earlier process should have written.
 const saveLate = 10 * time.Second
 
 // saveWhenGrown writes a state file whenever the log has grown enough, until ctx ends.
@@ -35,7 +35,7 @@ func (db *DB) saveWhenGrown(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		db.opts.Log.Error("no snapshot of the database was written; the log is kept instead", "error", err)
+		db.opts.Log.Error("cannot write a snapshot of the database; keeping the log instead", "error", err)
 		select {
 		case <-ctx.Done():
 			return
@@ -44,8 +44,8 @@ func (db *DB) saveWhenGrown(ctx context.Context) {
 	}
 }
 
-// save writes a state file, drops all but the newest two (the newest one, if together with the log they are larger than the
-// tables), and the log that neither a state file nor Badger needs.
+// save writes a state file. It then deletes all but the newest two (all but the newest one if log and state files are
+// larger than the tables), and the part of the log that neither a state file nor Badger needs.
 func (db *DB) save(ctx context.Context) error {
 	if err := db.writable(); err != nil {
 		return err
@@ -65,9 +65,9 @@ func (db *DB) save(ctx context.Context) error {
 	}
 	list := db.states.files()
 	if len(list) == 1 && db.log.First() == 1 && !crowded {
-		return nil // from its beginning, the log is as good as an older state file
+		return nil // the log from its beginning replaces an older state file
 	}
-	// What Badger has only in memory is in the log still, so that a killed process need not make everything anew.
+	// Keep the log of what Badger has only in memory, so that a killed process need not rebuild everything.
 	c, leave := db.enter()
 	if c == nil {
 		return ErrClosed
@@ -76,8 +76,8 @@ func (db *DB) save(ctx context.Context) error {
 	return db.log.Trim(min(list[0].number, c.flushed()))
 }
 
-// trimFlushed removes the part of the log that the oldest state file covers. save keeps what Badger has only in memory;
-// after Badger is closed there is no such part.
+// trimFlushed deletes the part of the log that the oldest state file covers. Unlike save, it runs after Badger is
+// closed, when Badger has nothing in memory.
 func (db *DB) trimFlushed() error {
 	if db.states == nil {
 		return nil
@@ -92,7 +92,7 @@ func (db *DB) trimFlushed() error {
 	return db.log.Trim(list[0].number)
 }
 
-// tableBytes returns the bytes of the tables of a database that is closed.
+// tableBytes returns the size of the tables of a closed database.
 func (db *DB) tableBytes() (n int64) {
 	names, _ := filepath.Glob(filepath.Join(db.path(cacheDir), "*.sst"))
 	for _, name := range names {
@@ -124,7 +124,7 @@ func (db *DB) saveState(ctx context.Context, throttle *disk.Throttle) error {
 			return add(key, val, version)
 		})
 	}
-	// An iterator of Badger's ends at a damaged block as at the last one. So what was read counts only if every table is
+	// A Badger iterator ends at a damaged block as if it were the last. So the entries count only if every table is
 	// sound afterwards.
 	check := func() error {
 		bad, err := s.cache.verify(ctx, verifyOptions{throttle: throttle})
@@ -139,8 +139,8 @@ func (db *DB) saveState(ctx context.Context, throttle *disk.Throttle) error {
 	return nil
 }
 
-// each calls f with every entry of the snapshot in ascending order of keys, with the number of the write set that wrote it.
-// The caller has acquired the snapshot.
+// each calls f with every entry of the snapshot, in ascending order of keys, and with the number of the write set that
+// wrote it. The caller must hold the snapshot (see acquire).
 func (s *Snapshot) each(ctx context.Context, f func(key, val []byte, version uint64) error) (err error) {
 	defer recoverDamage("read", &err)
 	it := s.txn.NewIterator(badger.IteratorOptions{})
@@ -151,7 +151,7 @@ func (s *Snapshot) each(ctx context.Context, f func(key, val []byte, version uin
 		if n++; n%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for it.Valid() && !ours(it.Item().Key()) {
+		for it.Valid() && !isContent(it.Item().Key()) {
 			it.Next()
 		}
 		next, has := pend.peek()

@@ -4,5 +4,5 @@ package kv
 
 func (db *DB) checkSpace() error { return nil }
 
-// freeSpace is not known here.
+// freeSpace is not implemented here.
 func freeSpace(string) (int64, bool) { return 0, false }

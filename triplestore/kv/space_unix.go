@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// checkSpace refuses to write while the disk is nearly full: Badger writes through mapped files, and a full disk
-// is then a SIGBUS that ends the process, again on every opening.
+// checkSpace returns ErrDiskFull if the disk is nearly full. Badger writes through mapped files, and on a full disk
+// that raises a SIGBUS, which ends the process, again at every opening.
 func (db *DB) checkSpace() error {
 	if db.opts.InMemory || db.opts.MinFree < 0 {
 		return nil
@@ -17,17 +17,17 @@ func (db *DB) checkSpace() error {
 	if err := syscall.Statfs(db.dir, &fs); err != nil {
 		return fmt.Errorf("kv: free space of %s: %w", db.dir, err)
 	}
-	least := db.opts.MinFree
-	if least == 0 {
-		least = min(defaultMinFree, int64(fs.Blocks)*int64(fs.Bsize)/4)
+	minFree := db.opts.MinFree
+	if minFree == 0 {
+		minFree = min(defaultMinFree, int64(fs.Blocks)*int64(fs.Bsize)/4)
 	}
-	if free := int64(fs.Bavail) * int64(fs.Bsize); free < least {
-		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB wanted", db.dir, ErrDiskFull, free>>20, least>>20)
+	if free := int64(fs.Bavail) * int64(fs.Bsize); free < minFree {
+		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB needed", db.dir, ErrDiskFull, free>>20, minFree>>20)
 	}
 	return nil
 }
 
-// freeSpace returns the bytes that a disk has left for this user.
+// freeSpace returns the bytes available to this user on the disk that holds dir.
 func freeSpace(dir string) (int64, bool) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {

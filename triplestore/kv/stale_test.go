@@ -12,7 +12,7 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 )
 
-// replaceDir puts an old copy of a directory in the place of what it is now.
+// replaceDir replaces a directory by an old copy of it.
 func replaceDir(t testing.TB, from, to, name string) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(to, name)); err != nil {
@@ -76,7 +76,7 @@ func TestASnapshotThatIsNewerThanTheLogIsNotForgotten(t *testing.T) {
 	}
 }
 
-// oldFormat makes a directory of before there was a log, with tables and entries that are in Badger's own log only.
+// oldFormat makes a directory of format 1, with tables, and with entries that only Badger's own log has.
 func oldFormat(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -189,7 +189,7 @@ func TestTheCacheCanBeThrownAwayUnderARunningDatabase(t *testing.T) {
 	}
 }
 
-// The newest write set of a snapshot may have left no entry of its own.
+// The newest write set of a snapshot may have left no entry.
 func TestASnapshotWhoseLastWriteSetOnlyDeletedIsWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -16,12 +16,13 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// A state file holds every entry of the database as of one number of the log, in ascending order; FORMAT.md describes it.
+// A state file holds every entry of the database as of one number of the log, in ascending order. FORMAT.md describes
+// it.
 const (
 	stateMagic  = "ODSTATE1"
 	stateFamily = "ODSTATE"
 	stateHead   = 8 + 8 + 4
-	stateBlock  = 1 << 20 // bytes of entries that are compressed together
+	stateBlock  = 1 << 20 // bytes of entries compressed together
 	blockHead   = 12
 	maxBlock    = stateBlock + MaxValue + MaxKey + 64
 )
@@ -31,10 +32,10 @@ type stateWriter struct {
 	f     disk.File
 	w     *bufio.Writer
 	enc   *zstd.Encoder
-	sum   uint32 // checksum of the block before
+	sum   uint32 // checksum of the previous frame or of the head
 	block []byte
 	out   []byte
-	last  []byte // key before
+	last  []byte // previous key
 	count uint64
 	size  int64
 }
@@ -56,18 +57,12 @@ func (w *stateWriter) write(b []byte) error {
 	return err
 }
 
-// add appends an entry; version is the number of the write set that wrote it.
+// add appends an entry. version is the number of the write set that wrote it.
 func (w *stateWriter) add(key, val []byte, version uint64) error {
-	shared := 0
-	for shared < min(len(key), len(w.last)) && key[shared] == w.last[shared] {
-		shared++
-	}
 	if len(w.block) == 0 {
-		shared = 0 // each block can be read by itself
+		w.last = w.last[:0] // so that each block can be read by itself
 	}
-	w.block = binary.AppendUvarint(w.block, uint64(shared))
-	w.block = binary.AppendUvarint(w.block, uint64(len(key)-shared))
-	w.block = append(w.block, key[shared:]...)
+	w.block = appendKey(w.block, w.last, key)
 	w.block = binary.AppendUvarint(w.block, version)
 	w.block = binary.AppendUvarint(w.block, uint64(len(val)))
 	w.block = append(w.block, val...)
@@ -79,7 +74,7 @@ func (w *stateWriter) add(key, val []byte, version uint64) error {
 	return w.flush()
 }
 
-// flush writes a block: raw length, length, and the CRC-32C of the checksum before and of all this.
+// flush writes the buffered entries as a frame.
 func (w *stateWriter) flush() error {
 	if len(w.block) == 0 {
 		return nil
@@ -106,7 +101,8 @@ func frameSum(before uint32, head, body []byte) uint32 {
 	return crc32.Update(crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, head), castagnoli, body)
 }
 
-// finish ends the file with a frame of raw length 0 that holds the count of entries, and has it on disk.
+// finish ends the file with a frame of raw length 0 that holds the number of entries. With sync it waits until the file
+// is on disk.
 func (w *stateWriter) finish(sync bool) error {
 	defer w.enc.Close()
 	err := w.flush()
@@ -122,8 +118,8 @@ func (w *stateWriter) finish(sync bool) error {
 	return err
 }
 
-// readState calls f, if not nil, with every entry of a state file. The slices are valid only during the call. It returns an error
-// that is ErrDamaged if the file differs from its checksums; f has been called with what came before the damage.
+// readState calls f, if not nil, with every entry of a state file. The slices are valid only during the call. If the
+// file differs from its checksums, the error is ErrDamaged; f has then been called with the entries before the damage.
 func readState(ctx context.Context, fsys disk.FS, path string, throttle *disk.Throttle, f func(key, val []byte, version uint64) error) (number uint64, err error) {
 	file, err := fsys.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -149,10 +145,10 @@ func readState(ctx context.Context, fsys disk.FS, path string, throttle *disk.Th
 		}
 		if raw == 0 {
 			if len(body) != 8 || binary.LittleEndian.Uint64(body) != count && f != nil {
-				return number, fmt.Errorf("%w: a state file with %d entries says that it has others", ErrDamaged, count)
+				return number, fmt.Errorf("%w: a state file with %d entries has a wrong entry count", ErrDamaged, count)
 			}
 			if _, err := r.r.ReadByte(); !errors.Is(err, io.EOF) {
-				return number, fmt.Errorf("%w: bytes behind the end of a state file", ErrDamaged)
+				return number, fmt.Errorf("%w: extra bytes after the end of a state file", ErrDamaged)
 			}
 			return number, nil
 		}
@@ -183,11 +179,11 @@ func (r *stateReader) begin() (number uint64, err error) {
 	r.sum = binary.LittleEndian.Uint32(head[16:])
 	switch {
 	case crc32.Checksum(head[:16], castagnoli) != r.sum:
-		return 0, fmt.Errorf("%w: the head of a state file", ErrDamaged)
+		return 0, fmt.Errorf("%w: the head of a state file is corrupt", ErrDamaged)
 	case !bytes.HasPrefix(head[:], []byte(stateFamily)):
-		return 0, fmt.Errorf("%w: it is no state file", ErrDamaged)
+		return 0, fmt.Errorf("%w: not a state file", ErrDamaged)
 	case string(head[:8]) != stateMagic:
-		return 0, errors.New("kv: a state file was written by a newer program")
+		return 0, errors.New("kv: the state file was written by a newer program")
 	}
 	return binary.LittleEndian.Uint64(head[8:]), nil
 }
@@ -200,7 +196,7 @@ func (r *stateReader) frame() (raw uint32, body []byte, err error) {
 	raw = binary.LittleEndian.Uint32(head[:])
 	n := binary.LittleEndian.Uint32(head[4:])
 	if raw > maxBlock || n > maxBlock {
-		return 0, nil, fmt.Errorf("%w: a block of a state file makes no sense", ErrDamaged)
+		return 0, nil, fmt.Errorf("%w: malformed block in a state file", ErrDamaged)
 	}
 	if cap(r.body) < int(n) {
 		r.body = make([]byte, n)
@@ -215,9 +211,9 @@ func (r *stateReader) frame() (raw uint32, body []byte, err error) {
 	return raw, body, nil
 }
 
-// entries unpacks a block.
+// entries calls f with the entries of a block.
 func (r *stateReader) entries(raw uint32, body []byte, f func(key, val []byte, version uint64) error) (n uint64, err error) {
-	bad := fmt.Errorf("%w: a block of a state file makes no sense", ErrDamaged)
+	bad := fmt.Errorf("%w: malformed block in a state file", ErrDamaged)
 	if r.block, err = r.dec.DecodeAll(body, r.block[:0]); err != nil || len(r.block) != int(raw) {
 		return 0, errors.Join(bad, err)
 	}

@@ -15,7 +15,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// states are the state files of a database: the whole of it, as of some numbers of the log. The newest two are kept.
+// states are the state files of a database. Each holds the whole database as of a number of the log. The newest two are
+// kept.
 type states struct {
 	fs  disk.FS
 	dir string
@@ -38,7 +39,7 @@ const (
 
 func stateName(number uint64) string { return fmt.Sprintf("%020d", number) + stateSuffix }
 
-// openStates lists the state files in a directory, which may be missing.
+// openStates lists the state files in a directory, which may be missing. With clean it deletes unfinished ones.
 func openStates(fsys disk.FS, dir string, clean bool) (*states, error) {
 	s := &states{fs: fsys, dir: dir}
 	entries, err := fsys.ReadDir(dir)
@@ -46,7 +47,7 @@ func openStates(fsys disk.FS, dir string, clean bool) (*states, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), stateTemp) && clean { // of a process that was killed
+		if strings.HasSuffix(e.Name(), stateTemp) && clean { // left by a killed process
 			if err := fsys.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return nil, err
 			}
@@ -65,14 +66,14 @@ func openStates(fsys disk.FS, dir string, clean bool) (*states, error) {
 	return s, nil
 }
 
-// files returns the state files, the oldest first.
+// files returns the state files, oldest first.
 func (s *states) files() []stateFile {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.list)
 }
 
-// newest returns the newest state file; its number is 0 if there is none.
+// newest returns the newest state file. Its number is 0 if there is none.
 func (s *states) newest() stateFile {
 	list := s.files()
 	if len(list) == 0 {
@@ -90,8 +91,8 @@ func (s *states) size() (n int64) {
 
 func (s *states) path(f stateFile) string { return filepath.Join(s.dir, f.name) }
 
-// save writes a state file with what each gives, in ascending order of keys. The file has its name, and counts, only once it is
-// on disk and check, called then, returns nil.
+// save writes a state file with the entries that each adds, in ascending order of keys. The file gets its name, and
+// becomes valid, after it is on disk and check, called then, has returned nil.
 func (s *states) save(number uint64, sync bool, each func(add func(key, val []byte, version uint64) error) error, check func() error) (err error) {
 	if err := disk.MakeDir(s.fs, s.dir, 0o755); err != nil {
 		return err
@@ -136,7 +137,7 @@ func (s *states) save(number uint64, sync bool, each func(add func(key, val []by
 	return nil
 }
 
-// keepNewest removes all state files but the newest so many.
+// keepNewest removes all state files except the newest n.
 func (s *states) keepNewest(n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +149,7 @@ func (s *states) keepNewest(n int) error {
 	return nil
 }
 
-// remove deletes one state file.
+// remove removes one state file.
 func (s *states) remove(f stateFile) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,11 +164,11 @@ func (s *states) removeLocked(f stateFile) error {
 	return nil
 }
 
-// read calls visit with every entry of a state file; nil only compares it with its checksums.
+// read calls visit with every entry of a state file. If visit is nil, it only verifies the checksums.
 func (s *states) read(ctx context.Context, f stateFile, throttle *disk.Throttle, visit func(key, val []byte, version uint64) error) error {
 	number, err := readState(ctx, s.fs, s.path(f), throttle, visit)
 	if err == nil && number != f.number {
-		err = fmt.Errorf("%w: a state file as of %d has the name of another", ErrDamaged, number)
+		err = fmt.Errorf("%w: a state file of number %d has the wrong name", ErrDamaged, number)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -2,15 +2,16 @@ package kv
 
 import "fmt"
 
-// StopWrites makes every later write fail with ErrWritesStopped and the cause: a write that failed has left the disk in a
-// state that only opening it again can tell. Reading goes on. Only the first call counts.
+// StopWrites makes all later writes fail with an error that wraps ErrWritesStopped and cause. It is called after a
+// failed write, whose effect on the disk is known only after reopening. Reads continue. Only the first call counts.
 func (db *DB) StopWrites(cause error) {
 	if db.failed.CompareAndSwap(nil, &cause) {
-		db.opts.Log.Error("no more writes are accepted: a write failed, and what it left on the disk is unknown until the archive is opened again", "error", cause)
+		db.opts.Log.Error("writes stopped: a write failed, and its effect on the disk is unknown until the archive is reopened", "error", cause)
 	}
 }
 
-// WritesStopped returns nil while writes are accepted, else an error that is ErrWritesStopped and holds the cause.
+// WritesStopped returns nil while writes are accepted, and otherwise an error that wraps ErrWritesStopped and the
+// cause.
 func (db *DB) WritesStopped() error {
 	cause := db.failed.Load()
 	if cause == nil {
@@ -22,7 +23,7 @@ func (db *DB) WritesStopped() error {
 // ReadOnly reports whether the database was opened with Options.ReadOnly.
 func (db *DB) ReadOnly() bool { return db.opts.ReadOnly }
 
-// writable returns why nothing can be written now, or nil.
+// writable returns the reason why nothing can be written now, or nil.
 func (db *DB) writable() error {
 	if db.opts.ReadOnly {
 		return fmt.Errorf("kv: %w", ErrReadOnly)

@@ -22,10 +22,10 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Badger finds a block that differs from its checksum and goes on as if the table ended there, and ends the process where
-// a table's index makes no sense. So tables are verified here, by reading their files, before Badger sees them.
+// When Badger finds a block that differs from its checksum, it continues as if the table ended there; a malformed index
+// ends the process. So tables are verified here, by reading their files, before Badger opens them.
 
-// manifest reads which tables Badger's MANIFEST names. A torn end is none of its business: Badger cuts it off.
+// manifest returns the tables that Badger's MANIFEST lists. It ignores a torn end, which Badger truncates.
 func manifest(dir string) (tables []uint64, err error) {
 	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
 	if err != nil {
@@ -53,11 +53,11 @@ func manifest(dir string) (tables []uint64, err error) {
 const (
 	manifestHead  = 8
 	manifestEntry = 8       // length and checksum of an entry
-	maxEntry      = 1 << 24 // bytes of one
+	maxEntry      = 1 << 24 // max. length of an entry
 )
 
-// checkManifest compares each entry with its checksum. Badger takes an entry whose length is damaged for the torn end of
-// the file, and forgets the tables behind it.
+// checkManifest compares each entry with its checksum. Badger mistakes an entry with a damaged length for the torn end
+// of the file and forgets the tables after it.
 func checkManifest(f io.Reader) error {
 	r := bufio.NewReader(f)
 	if _, err := r.Discard(manifestHead); err != nil {
@@ -69,7 +69,7 @@ func checkManifest(f io.Reader) error {
 			return endOf(err)
 		}
 		n := binary.BigEndian.Uint32(head[:])
-		if n > maxEntry || n == 0 && at > manifestHead { // a new database begins with an empty entry; elsewhere that is a lost sector
+		if n > maxEntry || n == 0 && at > manifestHead { // a new database begins with an empty entry; elsewhere it is a lost sector
 			return fmt.Errorf("%w: MANIFEST at byte %d", ErrDamaged, at)
 		}
 		body := make([]byte, n)
@@ -97,12 +97,12 @@ func tableName(id uint64) string { return fmt.Sprintf("%06d.sst", id) }
 // badTable is a table that differs from its checksums.
 type badTable struct {
 	name   string
-	offset int64 // -1: not of one place
+	offset int64 // -1 if not at one place
 	err    error
 }
 
-// verifyTables reads tables and returns those that are damaged. progress may be nil; it is called with bytes, by several
-// goroutines.
+// verifyTables reads tables and returns the damaged ones. progress may be nil; it is called with numbers of bytes,
+// concurrently.
 func verifyTables(ctx context.Context, dir string, tables []uint64, throttle *disk.Throttle, progress func(n int64)) ([]badTable, error) {
 	results := make([]badTable, len(tables))
 	g, ctx := errgroup.WithContext(ctx)
@@ -128,11 +128,11 @@ func verifyTables(ctx context.Context, dir string, tables []uint64, throttle *di
 }
 
 // verifyTable compares a table's index and each of its blocks with their checksums. A table is blocks, an index (a
-// flatbuffer), and from its end backwards: length of the checksum (4 bytes), checksum (a protobuf), length of the index (4).
-// A block ends in its checksum and the length of that.
+// flatbuffer), the length of the index (4 bytes), its checksum (a protobuf) and the length of that (4). A block ends
+// with its checksum and the length of that.
 func verifyTable(ctx context.Context, path string, throttle *disk.Throttle, progress func(n int64)) (at int64, err error) {
 	defer func() {
-		if r := recover(); r != nil { // an index that fits its checksum and makes no sense
+		if r := recover(); r != nil { // an index with a valid checksum but malformed content
 			at, err = -1, damage("verify table", r)
 		}
 	}()
@@ -182,12 +182,12 @@ func verifyTable(ctx context.Context, path string, throttle *disk.Throttle, prog
 		}
 	}
 	if end != start {
-		return end, fmt.Errorf("%w: bytes between its blocks and its index", ErrDamaged)
+		return end, fmt.Errorf("%w: extra bytes between its blocks and its index", ErrDamaged)
 	}
 	return 0, nil
 }
 
-// readIndex returns a table's index and where it begins.
+// readIndex returns a table's index and its offset.
 func readIndex(f *os.File, size int64) (index *fb.TableIndex, start int64, err error) {
 	last := func(end int64) (n int64, err error) {
 		var b [4]byte
@@ -198,7 +198,7 @@ func readIndex(f *os.File, size int64) (index *fb.TableIndex, start int64, err e
 			return 0, readFailure(err)
 		}
 		if n = int64(binary.BigEndian.Uint32(b[:])); n > end-4 {
-			return 0, fmt.Errorf("%w: its end makes no sense", ErrDamaged)
+			return 0, fmt.Errorf("%w: its end is malformed", ErrDamaged)
 		}
 		return n, nil
 	}
@@ -226,7 +226,7 @@ func readIndex(f *os.File, size int64) (index *fb.TableIndex, start int64, err e
 func checkBlock(b []byte) error {
 	n := int(binary.BigEndian.Uint32(b[len(b)-4:]))
 	if n > len(b)-4 {
-		return fmt.Errorf("%w: the end of a block makes no sense", ErrDamaged)
+		return fmt.Errorf("%w: the end of a block is malformed", ErrDamaged)
 	}
 	if err := checkSum(b[:len(b)-4-n], b[len(b)-4-n:len(b)-4]); err != nil {
 		return fmt.Errorf("%w: a block: %w", ErrDamaged, err)
@@ -254,7 +254,7 @@ func readFailure(err error) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, err) // a sector that the disk cannot read
 }
 
-// wholeEntries is a MANIFEST without a torn end, which another process may just be writing.
+// wholeEntries returns a MANIFEST without its torn end, which another process may be writing.
 func wholeEntries(b []byte) []byte {
 	at := manifestHead
 	for at+manifestEntry <= len(b) {
@@ -267,8 +267,8 @@ func wholeEntries(b []byte) []byte {
 	return b[:min(at, len(b))]
 }
 
-// allNamed returns an error that is ErrDamaged if there is a table that MANIFEST does not name: Badger would delete it. MANIFEST
-// may have lost its end.
+// allNamed returns ErrDamaged if there is a table that MANIFEST does not list: Badger would delete it, but MANIFEST may
+// have lost its end.
 func allNamed(dir string, tables []uint64) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.sst"))
 	if err != nil {
@@ -282,7 +282,7 @@ func allNamed(dir string, tables []uint64) error {
 	return nil
 }
 
-// errNothingElse is the error where only the tables hold the database, and they are damaged.
+// errNothingElse is the error if the tables are damaged and nothing else holds the database.
 func errNothingElse(bad error) error {
-	return fmt.Errorf("%w, and there is neither a log nor a snapshot to make the database anew from; the files are untouched: restore a backup, or see what the packs hold with 'odarchive check --packs-only'", bad)
+	return fmt.Errorf("%w, and there is neither a log nor a snapshot to rebuild the database from; the files are unchanged: restore a backup, or list what the packs hold with 'odarchive check --packs-only'", bad)
 }

@@ -5,24 +5,25 @@ import (
 	"fmt"
 )
 
-// Txn is a transaction: inside Update it writes, inside View it only reads. It belongs to the goroutine that
-// runs the function and is of no use after it. Reads see the transaction's own writes.
+// Txn is a transaction. Inside Update it reads and writes, inside View it only reads. It must be used only in the
+// goroutine of the function it is passed to, and not after that function returns. Reads see the transaction's own
+// writes.
 type Txn struct {
 	db     *DB
 	base   *Snapshot
 	over   *layers // nil in View
 	commit []func()
 	abort  []func(error)
-	last   bool
+	last   bool // see CommitNow
 }
 
-// Get returns a copy of a value; ok is false where there is none.
+// Get returns a copy of a value. ok is false if the key does not exist.
 func (t *Txn) Get(space Space, key []byte) (val []byte, ok bool, err error) {
 	ok, err = t.Read(space, key, func(v []byte) error { val = bytes.Clone(v); return nil })
 	return val, ok, err
 }
 
-// Read calls f with a value without copying it: the slice is valid only during the call and must not be changed.
+// Read calls f with a value without copying it. The slice is valid only during the call and must not be modified.
 func (t *Txn) Read(space Space, key []byte, f func(val []byte) error) (ok bool, err error) {
 	full := fullKey(space, key)
 	if t.over != nil {
@@ -36,12 +37,12 @@ func (t *Txn) Read(space Space, key []byte, f func(val []byte) error) (ok bool, 
 	return t.base.read(full, f)
 }
 
-// Set stores a value (copied). ErrTooBig where the key, the value or the whole transaction is.
+// Set stores a copy of val. It returns ErrTooBig if the key, the value or the whole transaction is too big.
 func (t *Txn) Set(space Space, key, val []byte) error {
 	return t.write(space, key, write{val: append(make([]byte, 0, len(val)), val...)})
 }
 
-// Delete removes a key; it is no error if there is none.
+// Delete removes a key. Deleting a key that does not exist is no error.
 func (t *Txn) Delete(space Space, key []byte) error {
 	return t.write(space, key, write{deleted: true})
 }
@@ -71,9 +72,9 @@ func checkEntry(space Space, key, val []byte) error {
 	return nil
 }
 
-// Scan calls f with every entry whose key begins with prefix and is not before from (nil: from the prefix on),
-// in key order, until f returns false or an error. The key comes without its space. Both slices are valid only
-// during the call. Writes made by f are allowed; the scan need not see them.
+// Scan calls f with every entry whose key begins with prefix and is not less than from, in key order, until f returns
+// false or an error. A nil from means the beginning. Keys do not include the space. Both slices are valid only during
+// the call. f may write; the scan may not see these writes.
 func (t *Txn) Scan(space Space, prefix, from []byte, f func(key, val []byte) (more bool, err error)) error {
 	over := t.over
 	if over == nil {
@@ -82,20 +83,20 @@ func (t *Txn) Scan(space Space, prefix, from []byte, f func(key, val []byte) (mo
 	return t.base.scan(over, space, prefix, from, f)
 }
 
-// CommitNow has the transaction committed before the next writer's function runs, for callers that hold what such a function
-// may wait for.
+// CommitNow makes the transaction commit before the next writer's function runs. Callers need it while they hold
+// something that such a function may wait for.
 func (t *Txn) CommitNow() { t.last = true }
 
-// OnCommit has f called once the transaction is on disk, before Update returns and before the next writer runs. If it
-// panics, or an OnAbort function does, writes stop: what is in memory may not be what is on disk.
+// OnCommit registers f to be called when the transaction is on disk, before Update returns and before the next writer
+// runs. If f, or an OnAbort function, panics, writes stop, because memory and disk may differ.
 func (t *Txn) OnCommit(f func()) { t.commit = append(t.commit, f) }
 
-// OnAbort has f called if the transaction's function failed or its commit did; before the next writer runs.
+// OnAbort registers f to be called if the transaction's function or its commit fails, before the next writer runs.
 func (t *Txn) OnAbort(f func(error)) { t.abort = append(t.abort, f) }
 
-// MaxTxnBytes is roughly how much one transaction may write, keys and values together.
+// MaxTxnBytes returns roughly how many bytes one transaction may write, keys and values together.
 func (db *DB) MaxTxnBytes() int64 { return db.maxTxnBytes() }
 
-// Badger's own limits, with room for what it adds.
+// Badger's own limits, minus a margin for what it adds.
 func (db *DB) maxTxnBytes() int64   { return db.cache.Load().badger.MaxBatchSize() * 9 / 10 }
 func (db *DB) maxTxnEntries() int64 { return db.cache.Load().badger.MaxBatchCount() * 9 / 10 }

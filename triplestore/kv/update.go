@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// group is one commit in the making: the writes of several callers' functions.
+// group is a commit being prepared: the writes of several callers' functions.
 type group struct {
 	base   *Snapshot
 	writes layer
 	commit []func()
 	abort  []func(error)
-	alone  bool // nobody else joins
+	alone  bool // no other function may join
 	done   chan struct{}
-	err    error // valid after done
+	err    error // valid after done is closed
 }
 
-// Update runs f and makes its writes durable together, or none of them if f fails, panics, or the commit fails.
+// Update runs f and commits its writes durably together. If f fails or panics, or the commit fails, none are committed.
 //
-// Writers take turns: f runs in the caller's goroutine while no other function does, sees everything that
-// earlier ones wrote, and should therefore be quick. Functions that were waiting while another ran join its
-// commit, so that many callers share one fsync; Update returns when the commit that holds f's writes is on disk.
-// If that shared commit fails, every function in it has failed. A cancelled ctx gives up waiting for the turn;
-// once f has run, Update waits for the outcome. f must not call Update of the same database.
+// Writers take turns: f runs in the caller's goroutine while no other function does, sees everything earlier functions
+// wrote, and should therefore be quick. Functions waiting while another runs join its commit, so that many callers
+// share one fsync. Update returns when the commit with f's writes is on disk. If the shared commit fails, Update fails
+// for every function in it. If ctx ends, Update stops waiting for the turn; once f has run, it waits for the outcome. f
+// must not call Update of the same database.
 func (db *DB) Update(ctx context.Context, f func(*Txn) error) error {
 	if !db.turns.take(ctx) {
 		return fmt.Errorf("kv: waiting to write: %w", context.Cause(ctx))
@@ -37,9 +37,9 @@ func (db *DB) Update(ctx context.Context, f func(*Txn) error) error {
 	return g.err
 }
 
-// runTurn runs f over the open group, or over a new one. It returns the group only if f wrote into it.
+// runTurn runs f in the open group, or in a new one. It returns the group only if f wrote something.
 func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, err error) {
-	defer db.endTurn() // also when f panics or its goroutine exits
+	defer db.endTurn() // also if f panics or its goroutine exits
 	if db.closed.Load() {
 		return nil, ErrClosed
 	}
@@ -71,8 +71,8 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 	}
 	own := t.over.own
 	if len(g.writes.writes) > 0 && !db.fits(&g.writes, own) {
-		// Close the group without f and run nothing twice: commit the group, then f's writes as a group of their own.
-		// No writer ran in between, so what f read is still what is stored.
+		// Commit the group without f's writes, and put these into a group of their own. f need not run again: no other
+		// writer ran in between, so what f read is still current.
 		db.commit(g)
 		if g.err != nil {
 			failed = fmt.Errorf("kv: the commit before this one failed: %w", g.err)
@@ -96,14 +96,14 @@ func (db *DB) fits(a, b *layer) bool {
 	return a.bytes+b.bytes <= db.maxTxnBytes() && int64(len(a.writes)+len(b.writes)) <= db.maxTxnEntries()
 }
 
-// endTurn passes the turn on. The last writer in the queue commits the group; before that it stays open for the
-// next one, unless it has grown enough to be worth a commit by itself.
+// endTurn passes the turn on. The last writer in the queue commits the group. Before that the group stays open for the
+// next writer, unless it is large enough to be committed by itself.
 func (db *DB) endTurn() {
 	g := db.turns.open
 	if g != nil && !g.alone && g.writes.bytes <= db.maxTxnBytes()/4 && db.turns.pass(false) {
 		return
 	}
-	defer db.turns.pass(true) // also when a callback panics
+	defer db.turns.pass(true) // also if a callback panics
 	if g != nil {
 		db.commit(g)
 	}
@@ -122,7 +122,7 @@ func (db *DB) alone(f func() error) error {
 	return f()
 }
 
-// commit writes the group to disk and tells everyone in it. The caller has the turn.
+// commit writes the group to disk and reports the outcome to all its writers. The caller has the turn.
 func (db *DB) commit(g *group) {
 	db.turns.open = nil
 	defer close(g.done)
@@ -141,8 +141,8 @@ func (db *DB) commit(g *group) {
 	})
 }
 
-// callBack runs callbacks. If one panics, what it was to do in memory is half done and must not be built upon: writes stop,
-// err says so to the others, and the panic goes on.
+// callBack runs callbacks. If one panics, its changes in memory are incomplete and must not be built upon: writes stop,
+// *err is set for the other writers, and the panic continues.
 func (db *DB) callBack(err *error, f func()) {
 	done := false
 	defer func() {
@@ -150,9 +150,9 @@ func (db *DB) callBack(err *error, f func()) {
 			return
 		}
 		r := recover()
-		db.StopWrites(fmt.Errorf("a callback of a transaction did not return, and what is in memory may not be what is on disk: %v", r))
+		db.StopWrites(fmt.Errorf("a transaction callback panicked, memory and disk may differ: %v", r))
 		*err = db.WritesStopped()
-		if r != nil { // else the goroutine is exiting
+		if r != nil { // nil means that the goroutine is exiting
 			panic(r)
 		}
 	}()
@@ -160,15 +160,15 @@ func (db *DB) callBack(err *error, f func()) {
 	done = true
 }
 
-// turns hands the right to write from one caller to the next, in order of arrival.
+// turns passes the right to write from one caller to the next, in order of arrival.
 type turns struct {
 	mu    sync.Mutex // guards taken, queue
 	taken bool
 	queue []chan struct{}
-	open  *group // belongs to whoever has the turn
+	open  *group // owned by whoever has the turn
 }
 
-// take waits for the turn; false if ctx ended first.
+// take waits for the turn. It returns false if ctx ended first.
 func (q *turns) take(ctx context.Context) bool {
 	q.mu.Lock()
 	if !q.taken {
@@ -193,18 +193,18 @@ func (q *turns) take(ctx context.Context) bool {
 		}
 	}
 	q.mu.Unlock()
-	// The turn came at the same moment. Whoever passed it relied on us to go on, so take it; the holder looks at ctx itself.
+	// The turn was passed to us at the same moment. It cannot be declined, so take it; the caller checks ctx.
 	<-mine
 	return true
 }
 
-// pass gives the turn to the next in the queue and says whether there was one; if not, and layDown is set, nobody
-// has it any more.
-func (q *turns) pass(layDown bool) bool {
+// pass passes the turn to the next in the queue and reports whether there was one. If not, and release is set, the turn
+// becomes free.
+func (q *turns) pass(release bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.queue) == 0 {
-		q.taken = q.taken && !layDown
+		q.taken = q.taken && !release
 		return false
 	}
 	next := q.queue[0]

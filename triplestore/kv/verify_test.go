@@ -10,14 +10,15 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Badger empties the file of a table before it removes it. A kill test met one in between, and a sound database was called damaged.
+// Regression: Badger truncates the file of a table before it removes it. A sound database was called damaged because of
+// that.
 func TestATableThatIsJustBeingRemovedIsNotDamaged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i := range 3 {
 		db := open(t, dir, Options{MinFree: -1})
 		put(t, db, fmt.Sprint("key", i), "value")
-		if err := db.Close(); err != nil { // a table each
+		if err := db.Close(); err != nil { // each round writes a table
 			t.Fatal(err)
 		}
 	}

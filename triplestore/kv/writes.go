@@ -7,19 +7,19 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// A record of the log is one write set: a byte for its kind, then what FORMAT.md says.
+// A record of the log is one write set: a byte for its kind, then the fields that FORMAT.md describes.
 const (
 	kindWrites     = 1 // entries, compressed with S2
 	kindFew        = 2 // entries as they are
-	kindDropSpace  = 3 // the space whose entries go
+	kindDropSpace  = 3 // a space; deletes all its entries
 	compressBeyond = 256
 )
 
-// maxWriteSet bounds what a record may claim to unpack to.
+// maxWriteSet limits the unpacked size of a record.
 const maxWriteSet = 64 << 20
 
-// encodeWrites is the record of a layer: for each entry the length of its key (uvarint), the key with its space, 0 for a
-// deletion or the value's length + 1 (uvarint), and the value.
+// encodeWrites returns the record of a layer. Each entry is the length of its key (uvarint), the key with its space, 0
+// for a deletion or the value's length + 1 (uvarint), and the value.
 func encodeWrites(l *layer) []byte {
 	plain := make([]byte, 1, l.bytes+int64(8*len(l.writes))+1)
 	plain[0] = kindFew
@@ -45,13 +45,13 @@ func encodeDrop(s Space) []byte { return []byte{kindDropSpace, byte(s)} }
 
 // writeSet is a decoded record.
 type writeSet struct {
-	drop    Space // 0: none
+	drop    Space // 0 for none
 	entries []byte
 }
 
 func decodeWriteSet(record []byte, buf []byte) (w writeSet, err error) {
 	if len(record) == 0 {
-		return w, fmt.Errorf("%w: an empty log record", ErrDamaged)
+		return w, fmt.Errorf("%w: empty log record", ErrDamaged)
 	}
 	body := record[1:]
 	switch record[0] {
@@ -60,34 +60,34 @@ func decodeWriteSet(record []byte, buf []byte) (w writeSet, err error) {
 	case kindWrites:
 		n, err := s2.DecodedLen(body)
 		if err != nil || n > maxWriteSet {
-			return w, fmt.Errorf("%w: a log record of %d bytes", ErrDamaged, n)
+			return w, fmt.Errorf("%w: log record of %d bytes", ErrDamaged, n)
 		}
 		if w.entries, err = s2.Decode(buf, body); err != nil {
-			return w, fmt.Errorf("%w: a log record: %w", ErrDamaged, err)
+			return w, fmt.Errorf("%w: log record: %w", ErrDamaged, err)
 		}
 	case kindDropSpace:
 		if len(body) != 1 || body[0] == 0 {
-			return w, fmt.Errorf("%w: a log record that drops no space", ErrDamaged)
+			return w, fmt.Errorf("%w: malformed drop in a log record", ErrDamaged)
 		}
 		w.drop = Space(body[0])
 	default:
-		return w, fmt.Errorf("kv: a log record of kind %d: the log was written by a newer program", record[0])
+		return w, fmt.Errorf("kv: log record of kind %d: the log was written by a newer program", record[0])
 	}
 	return w, nil
 }
 
-// each calls f with every entry; the slices are parts of the record.
+// each calls f with every entry. The slices are parts of the record.
 func (w writeSet) each(f func(key, val []byte, deleted bool) error) error {
 	for b := w.entries; len(b) > 0; {
 		n, used := binary.Uvarint(b)
 		if used <= 0 || n == 0 || n > uint64(len(b)-used) {
-			return fmt.Errorf("%w: a key in a log record", ErrDamaged)
+			return fmt.Errorf("%w: malformed key in a log record", ErrDamaged)
 		}
 		key := b[used : used+int(n)]
 		b = b[used+int(n):]
 		n, used = binary.Uvarint(b)
 		if used <= 0 || n > uint64(len(b)-used)+1 {
-			return fmt.Errorf("%w: a value in a log record", ErrDamaged)
+			return fmt.Errorf("%w: malformed value in a log record", ErrDamaged)
 		}
 		b = b[used:]
 		if n == 0 {

@@ -1,5 +1,5 @@
-// Package naive is the obviously right quad store: a slice of quads and loops over it. It is what the real store,
-// and the query engine over it, are compared with in tests. It holds everything in memory and is slow on purpose.
+// Package naive is a quad store that is obviously correct: a set of quads and loops over it. Tests compare the real
+// store, and the query engine on top of it, with this one. It keeps everything in memory and is slow on purpose.
 package naive
 
 import (
@@ -12,16 +12,16 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Store is safe for concurrent use. Make one with New.
+// Store is a naive quad store. All methods may be called concurrently. Use New to create one.
 type Store struct {
 	write sync.Mutex   // held by the one writer
-	mu    sync.RWMutex // guards what follows
+	mu    sync.RWMutex // guards the fields below
 	terms []term.Key   // by payload, from 1 on
 	ids   map[term.Key]term.ID
 	quads map[term.IDQuad]bool
 }
 
-// New makes an empty store, filled with quads.
+// New returns a store of the given quads.
 func New(quads ...term.Quad) *Store {
 	s := &Store{terms: []term.Key{""}, ids: map[term.Key]term.ID{}, quads: map[term.IDQuad]bool{}}
 	for _, q := range quads {
@@ -30,16 +30,16 @@ func New(quads ...term.Quad) *Store {
 	return s
 }
 
-// View runs f over the current state.
+// View calls f with the current state.
 func (s *Store) View(_ context.Context, f func(*Dataset) error) error { return f(s.Snapshot()) }
 
-// Txn changes a store inside Update.
+// Txn is a write transaction, valid during Update.
 type Txn struct {
 	s     *Store
 	quads map[term.IDQuad]bool
 }
 
-// Update runs f; its changes are seen if it returns nil.
+// Update runs f and commits its changes if f returns nil.
 func (s *Store) Update(_ context.Context, f func(*Txn) error) error {
 	s.write.Lock()
 	defer s.write.Unlock()
@@ -111,13 +111,13 @@ func (s *Store) id(k term.Key) term.ID {
 	return id
 }
 
-// Dataset is one state of the store; it satisfies term.Dataset.
+// Dataset is one state of the store. It implements term.Dataset.
 type Dataset struct {
 	s     *Store
 	quads []term.IDQuad
 }
 
-// Snapshot of the current state.
+// Snapshot returns the current state.
 func (s *Store) Snapshot() *Dataset {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -133,7 +133,7 @@ func matches(p term.Pattern, q term.IDQuad) bool {
 	return graph && (p.S == 0 || p.S == q.S) && (p.P == 0 || p.P == q.P) && (p.O == 0 || p.O == q.O)
 }
 
-// Compare quads in an order, then by graph.
+// Compare compares quads in an order, then by graph.
 func Compare(o term.Order, a, b term.IDQuad) int {
 	s, p, ob := cmp.Compare(a.S, b.S), cmp.Compare(a.P, b.P), cmp.Compare(a.O, b.O)
 	g := cmp.Compare(a.G, b.G)
@@ -148,7 +148,7 @@ func Compare(o term.Order, a, b term.IDQuad) int {
 	return cmp.Or(p, s, ob, g)
 }
 
-// Scan gives the quads that match p, sorted by o and then by graph.
+// Scan returns a cursor over the quads that match p, sorted by o and then by graph.
 func (d *Dataset) Scan(p term.Pattern, o term.Order) term.Cursor {
 	c := &cursor{order: o}
 	for _, q := range d.quads {
@@ -160,12 +160,12 @@ func (d *Dataset) Scan(p term.Pattern, o term.Order) term.Cursor {
 	return c
 }
 
-// Orders that Scan serves.
+// Orders returns all orders.
 func (d *Dataset) Orders() []term.Order {
 	return []term.Order{term.SPO, term.POS, term.OSP, term.PSO}
 }
 
-// Estimate is exact.
+// Estimate returns exact figures.
 func (d *Dataset) Estimate(p term.Pattern) term.Estimate {
 	var distinct [3]map[term.ID]bool
 	for i := range distinct {
@@ -185,7 +185,7 @@ func (d *Dataset) Estimate(p term.Pattern) term.Estimate {
 	return e
 }
 
-// Lookup finds the id of a term.
+// Lookup returns the id of a term.
 func (d *Dataset) Lookup(k term.Key) (term.ID, bool, error) {
 	if id, ok := term.Inline(k); ok {
 		return id, true, nil
@@ -196,7 +196,7 @@ func (d *Dataset) Lookup(k term.Key) (term.ID, bool, error) {
 	return id, ok, nil
 }
 
-// Keys turns ids into terms.
+// Keys writes the term of each id to keys.
 func (d *Dataset) Keys(ids []term.ID, keys []term.Key) error {
 	d.s.mu.RLock()
 	defer d.s.mu.RUnlock()
@@ -214,7 +214,7 @@ func (d *Dataset) Keys(ids []term.ID, keys []term.Key) error {
 	return nil
 }
 
-// Graphs calls f with each non-empty named graph, in id order, until it returns false.
+// Graphs calls f with each non-empty named graph, in id order, until f returns false.
 func (d *Dataset) Graphs(f func(term.ID) bool) error {
 	var ids []term.ID
 	for _, q := range d.quads {
@@ -231,7 +231,7 @@ func (d *Dataset) Graphs(f func(term.ID) bool) error {
 	return nil
 }
 
-// cursor hands out small batches, so that its users meet their edges.
+// cursor returns small batches, so that tests exercise the boundaries between batches.
 type cursor struct {
 	order term.Order
 	rows  []term.IDQuad

@@ -1,5 +1,5 @@
-// Package storetest is the conformance kit of quad stores: what every store must do, said as tests, and random
-// operations compared with the naive store.
+// Package storetest is the conformance kit of quad stores: tests that every store must pass, and random operations
+// whose results are compared with those of the naive store.
 package storetest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Txn is what a transaction must offer.
+// Txn is a write transaction of a store under test.
 type Txn interface {
 	Insert(term.Quad) error
 	Delete(term.Quad) error
@@ -29,11 +29,12 @@ type Txn interface {
 type Store struct {
 	Update   func(context.Context, func(Txn) error) error
 	Snapshot func() (d term.Dataset, release func())
-	// Shake, if set, is called now and then between operations: merge, reopen, compact, whatever must change nothing.
+	// Shake, if not nil, is called occasionally between operations. It may merge, reopen or compact: anything that must
+	// not change the content.
 	Shake func(rnd *rand.Rand)
 }
 
-// Run runs the kit; open gives a new, empty store.
+// Run runs the kit. open returns a new, empty store.
 func Run(t *testing.T, open func(testing.TB) Store) {
 	t.Run("an empty store has nothing", func(t *testing.T) {
 		t.Parallel()
@@ -170,7 +171,7 @@ func oddTerms(t *testing.T, s Store) {
 	check(t, quads, d)
 }
 
-// Seed is $ODARCHIVE_SEED, or a new one, and is printed.
+// Seed returns $ODARCHIVE_SEED or a random seed, and logs it.
 func Seed(t testing.TB) uint64 {
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv("ODARCHIVE_SEED"); s != "" {
@@ -183,7 +184,7 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Random runs commits drawn from a seed on a new store and on the naive one and compares them after each.
+// Random runs random commits on a new store and on the naive one, and compares them after each.
 func Random(t *testing.T, open func(testing.TB) Store, seed uint64, commits int) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	s, model := open(t), naive.New()
@@ -258,7 +259,7 @@ func Random(t *testing.T, open func(testing.TB) Store, seed uint64, commits int)
 	}
 }
 
-// randomQuad draws from a small world, so that quads meet each other again.
+// randomQuad returns a quad from a small universe, so that equal quads recur.
 func randomQuad(r *rand.Rand) term.Quad {
 	q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", r.IntN(20))), P: term.IRI(fmt.Sprintf("http://e/p%d", r.IntN(5)))}
 	if r.IntN(10) == 0 {
@@ -320,7 +321,7 @@ func drain(t testing.TB, c term.Cursor) []term.IDQuad {
 	}
 }
 
-// check compares a dataset with the quads it should hold, asking in every way.
+// check compares a dataset with the quads that it should hold, through every method.
 func check(t testing.TB, want []term.Quad, d term.Dataset) {
 	t.Helper()
 	oracle := naive.New(want...).Snapshot()
@@ -360,7 +361,7 @@ func check(t testing.TB, want []term.Quad, d term.Dataset) {
 	checkPatterns(t, want, oracle, d)
 }
 
-// checkPatterns asks for patterns made of some of the quads, with every choice of known components.
+// checkPatterns scans patterns made from some of the quads, with every choice of known components.
 func checkPatterns(t testing.TB, want []term.Quad, oracle, d term.Dataset) {
 	t.Helper()
 	sample := want
@@ -404,7 +405,7 @@ func checkPatterns(t testing.TB, want []term.Quad, oracle, d term.Dataset) {
 	}
 }
 
-// pattern keeps the components of quad that mask names; bits 3 and 4 say how the graph is asked for.
+// pattern returns a pattern of the components of quad that mask selects; bits 3 and 4 select the graph.
 func pattern(t testing.TB, d term.Dataset, quad term.Quad, mask int) (term.Pattern, bool) {
 	var p term.Pattern
 	for i, c := range []struct {
@@ -445,7 +446,7 @@ func pattern(t testing.TB, d term.Dataset, quad term.Quad, mask int) (term.Patte
 	return p, true
 }
 
-// checkSeeks moves a cursor about and compares with a scan from the beginning.
+// checkSeeks moves a cursor around and compares it with a scan from the beginning.
 func checkSeeks(t testing.TB, rnd *rand.Rand, d term.Dataset, quad term.Quad) {
 	t.Helper()
 	p, ok := pattern(t, d, quad, []int{0, 1, 2, 4, 8, 16, 18, 24, 26}[rnd.IntN(9)])
@@ -457,7 +458,7 @@ func checkSeeks(t testing.TB, rnd *rand.Rand, d term.Dataset, quad term.Quad) {
 	all := drain(t, d.Scan(p, o))
 	c := d.Scan(p, o)
 	defer c.Close()
-	at := 0 // in all
+	at := 0 // position in the whole scan
 	for range 10 {
 		if rnd.IntN(2) == 0 && len(all) > 0 {
 			to := all[rnd.IntN(len(all))]

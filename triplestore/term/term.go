@@ -1,13 +1,13 @@
 // Package term represents RDF terms and quads.
 //
 // A Key is the canonical form of an RDF 1.1 or 1.2 term: two terms are the same if and only if their keys are equal as
-// strings. An ID is a 64-bit name for a term, valid within one store. It is either an inline value, which carries the term
-// itself, or a number that only the store's dictionary can translate. Pattern selects quads of ids, and a Cursor returns
-// them as IDQuads.
+// strings. An ID is a 64-bit name for a term, valid within one store. It is either an inline value, which carries the
+// term itself, or a number that only the store's dictionary can translate. Pattern selects quads of ids, and a Cursor
+// returns them as IDQuads.
 //
 // The package does not access the disk and does not interpret SPARQL. Of and Key.RDF convert from and to the terms of
-// github.com/knakk/rdf, which this project uses only at public edges: their equality ignores datatypes, and some of
-// its literals panic as map keys.
+// github.com/knakk/rdf, which this project uses only at public edges: their equality ignores datatypes, and some of its
+// literals panic as map keys.
 package term
 
 import (

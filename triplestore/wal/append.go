@@ -7,8 +7,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Append adds one record and returns its number. It is durable once a Sync that began later has returned nil. If the disk
-// is full (disk.IsFull) nothing was added and the log goes on; after any other failed write it does not.
+// Append adds a record and returns its number. The record is durable once a later Sync has returned nil. If the disk is
+// full (see disk.IsFull), nothing is added and the log remains usable; after any other failure it is not.
 func (l *Log) Append(record []byte) (number uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -26,7 +26,7 @@ func (l *Log) Append(record []byte) (number uint64, err error) {
 	var sum uint32
 	l.buf, sum = appendRecord(l.buf[:0], l.chain, l.next, record)
 	if _, err := l.file.WriteAt(l.buf, l.end); err != nil {
-		return 0, l.takeBack(err)
+		return 0, l.undo(err)
 	}
 	if cap(l.buf) > maxKept {
 		l.buf = nil
@@ -38,11 +38,11 @@ func (l *Log) Append(record []byte) (number uint64, err error) {
 	return l.next - 1, nil
 }
 
-// maxKept bounds the buffer that is kept between two records.
+// maxKept is the maximum size of a buffer kept between records.
 const maxKept = 1 << 20
 
-// takeBack cuts off what a failed write has left, if the disk was full; else the log has failed.
-func (l *Log) takeBack(cause error) error {
+// undo truncates the file after a failed write if the disk was full; otherwise the log has failed.
+func (l *Log) undo(cause error) error {
 	if disk.IsFull(cause) {
 		err := l.file.Truncate(l.end)
 		if err == nil {
@@ -54,7 +54,7 @@ func (l *Log) takeBack(cause error) error {
 	return fmt.Errorf("wal: append: %w: %w", ErrFailed, cause)
 }
 
-// roll closes the last segment and begins another one. If the disk is full the log goes on with the one it has.
+// roll closes the last segment and begins a new one. If the disk is full, the log continues with the old segment.
 func (l *Log) roll() error {
 	if err := l.sync(); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (l *Log) roll() error {
 	if err := l.begin(); err != nil {
 		l.file, l.end, l.synced, l.chain = old, end, synced, chain
 		if disk.IsFull(err) {
-			return err // an empty or torn file of the same name is overwritten by the next try, or left out by Open
+			return err // the next attempt overwrites the new file; Open ignores it
 		}
 		l.failed = err
 		return fmt.Errorf("%w: %w", ErrFailed, err)
@@ -71,8 +71,8 @@ func (l *Log) roll() error {
 	return old.Close()
 }
 
-// Roll closes the last segment and begins another one, so that Trim can remove what was appended so far. A segment
-// without records is kept.
+// Roll closes the last segment and begins a new one, so that Trim can remove all records appended so far. It does
+// nothing if the last segment has no records.
 func (l *Log) Roll() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,8 +88,8 @@ func (l *Log) Roll() error {
 	return nil
 }
 
-// Sync returns nil when everything appended before the call is durable. After an error nobody knows what is, and the log
-// accepts nothing more.
+// Sync returns nil when everything appended before the call is durable. After an error the durable state is unknown and
+// the log accepts nothing more.
 func (l *Log) Sync() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

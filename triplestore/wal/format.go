@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Sizes and marks; FORMAT.md describes them.
+// Constants of the format. FORMAT.md describes it.
 const (
 	magic       = "ODLOG1\r\n"
 	magicFamily = "ODLOG"
@@ -21,7 +21,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// header begins a segment.
+// header is the header of a segment.
 type header struct {
 	first uint64   // number of the first record
 	id    [16]byte // of the log
@@ -39,11 +39,11 @@ func (h header) encode() []byte {
 func decodeHeader(b []byte) (h header, err error) {
 	switch {
 	case len(b) < headerSize:
-		return h, fmt.Errorf("%w: its head is cut off", ErrDamaged)
+		return h, fmt.Errorf("%w: its header is truncated", ErrDamaged)
 	case crc32.Checksum(b[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(b[headerSize-4:]):
-		return h, fmt.Errorf("%w: its head differs from its checksum", ErrDamaged)
+		return h, fmt.Errorf("%w: its header differs from its checksum", ErrDamaged)
 	case !bytes.HasPrefix(b, []byte(magicFamily)):
-		return h, fmt.Errorf("%w: it does not begin like a log", ErrDamaged)
+		return h, fmt.Errorf("%w: not a log", ErrDamaged)
 	case string(b[:8]) != magic:
 		return h, ErrNewer
 	}
@@ -53,7 +53,7 @@ func decodeHeader(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// appendRecord encodes a record behind the one with the checksum chain.
+// appendRecord appends a record that follows one with the checksum chain.
 func appendRecord(b []byte, chain uint32, number uint64, body []byte) (_ []byte, sum uint32) {
 	at := len(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
@@ -65,7 +65,7 @@ func appendRecord(b []byte, chain uint32, number uint64, body []byte) (_ []byte,
 	return b, sum
 }
 
-// recordSum is the CRC-32C of the checksum before, the length, the number and the body.
+// recordSum returns the CRC-32C of the previous checksum, the length, the number and the body.
 func recordSum(chain uint32, head, body []byte) uint32 {
 	var before [4]byte
 	binary.LittleEndian.PutUint32(before[:], chain)

@@ -13,7 +13,7 @@ import (
 
 const firstSegment, secondSegment, tipFile = "log/00000000000000000001.log", "log/00000000000000000003.log", "log/tip"
 
-// files is a log of two segments with two records each.
+// files returns a log of two segments with two records each.
 func files(t testing.TB) (first, second, tip []byte) {
 	t.Helper()
 	fsys := disktest.NewCrash(1)
@@ -40,8 +40,8 @@ func files(t testing.TB) (first, second, tip []byte) {
 	return first, second, tip
 }
 
-// Whatever the files hold, Open returns; what it says can be read can be, from an undamaged first segment on; and a log that
-// is not called damaged takes records and has them when it is opened again.
+// For any content of the files: Open returns; the records it reports as readable are, from an undamaged first segment
+// on; and a log not reported as damaged accepts records and has them after reopening.
 func FuzzOpen(f *testing.F) {
 	first, second, tip := files(f)
 	f.Add(first, second, tip)

@@ -13,9 +13,9 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// Random records are appended, synced and trimmed while operations of the disk fail and the power goes, again and again on
-// one disk. Whatever happens: a log that was opened holds every record that a Sync made durable, holds nothing but what was
-// appended, in order, and is not called damaged.
+// Random records are appended, synced and trimmed while disk operations fail and the power fails, repeatedly on one
+// disk. In all cases an opened log has every record that a Sync made durable and only appended records, in order, and
+// is not reported as damaged.
 func TestWhateverFailsTheLogHoldsWhatWasSynced(t *testing.T) {
 	seeds := disktest.Seeds(t, 300)
 	for i, seed := range seeds {
@@ -30,14 +30,14 @@ func TestWhateverFailsTheLogHoldsWhatWasSynced(t *testing.T) {
 	t.Logf("%d seeds from %d on", len(seeds), seeds[0])
 }
 
-// logModel is a log on a bad disk, and what is known of it.
+// logModel is a log on a bad disk and the records appended to it.
 type logModel struct {
 	rand     *rand.Rand
 	disk     *disktest.Crash
 	faults   *disktest.Errors
-	appended map[uint64][]byte // by number: what may be there
-	synced   uint64            // number of the last record that must be there
-	trimmed  uint64            // records up to this number may be gone
+	appended map[uint64][]byte // by number: records that may be in the log
+	synced   uint64            // number of the last record that must be in the log
+	trimmed  uint64            // records up to this number may be missing
 	failure  string
 	story    bytes.Buffer
 }
@@ -88,7 +88,7 @@ func (m *logModel) live() {
 	}
 }
 
-// arrange decides which operation is to fail.
+// arrange decides which operation fails.
 func (m *logModel) arrange() {
 	m.faults.Reset()
 	m.faults.Short = m.rand.IntN(2) == 0
@@ -113,7 +113,7 @@ func (m *logModel) use(l *wal.Log) {
 		case 0, 1, 2, 3, 4, 5:
 			record := bytes.Repeat([]byte{byte('a' + m.rand.IntN(26))}, m.rand.IntN(1+m.rand.IntN(2000)))
 			next := l.Next()
-			m.appended[next] = record // even if it fails
+			m.appended[next] = record // even if the append fails
 			if number, err := l.Append(record); err == nil && number != next {
 				m.fail("record %d became %d", next, number)
 			} else if err != nil {
@@ -139,7 +139,7 @@ func (m *logModel) use(l *wal.Log) {
 	}
 }
 
-// compare reads the whole log. What is there is what the next life begins with.
+// compare reads the whole log. The records found are what the next life begins with.
 func (m *logModel) compare(l *wal.Log) {
 	first, last := l.First(), l.Next()-1
 	if first > m.trimmed+1 || last < m.synced {

@@ -14,8 +14,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Read calls f with every record from a number on, in order, as they are when Read is called. The record is valid only
-// during the call. A damaged record ends it with ErrDamaged, a number before First with ErrGap.
+// Read calls f with every record from a number on, in order, up to the last one at the time of the call. The record is
+// valid only during the call of f. Read returns ErrDamaged at a damaged record, and ErrGap if from is less than First.
 func (l *Log) Read(ctx context.Context, from uint64, f func(number uint64, record []byte) error) error {
 	l.mu.Lock()
 	segments := append([]segment(nil), l.segments...)
@@ -49,7 +49,7 @@ func (l *Log) Read(ctx context.Context, from uint64, f func(number uint64, recor
 		}
 		if closeErr := r.f.Close(); err != nil || closeErr != nil {
 			if errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%w: it ends before record %d", ErrDamaged, r.number)
+				err = fmt.Errorf("%w: missing record %d", ErrDamaged, r.number)
 			}
 			return fmt.Errorf("wal: read %s: %w", s.name, errors.Join(err, closeErr))
 		}
@@ -57,16 +57,16 @@ func (l *Log) Read(ctx context.Context, from uint64, f func(number uint64, recor
 	return nil
 }
 
-// reader goes through the records of one segment.
+// reader reads the records of one segment.
 type reader struct {
 	f      disk.File
 	r      *bufio.Reader
 	head   header
-	chain  uint32 // checksum of the last record read, or the head's
+	chain  uint32 // checksum of the last record read, or of the header
 	number uint64 // of the next record
-	at     int64  // where it begins
-	left   int64  // bytes of the segment behind at
-	body   []byte // of the last record
+	at     int64  // offset of the next record
+	left   int64  // bytes of the segment from at on
+	body   []byte // body of the last record read
 }
 
 func (l *Log) openSegment(s segment, id [16]byte) (*reader, error) {
@@ -86,7 +86,7 @@ func (l *Log) openSegment(s segment, id [16]byte) (*reader, error) {
 	switch {
 	case err != nil:
 	case r.head.first != s.first:
-		err = fmt.Errorf("%w: its head says that it begins with record %d", ErrDamaged, r.head.first)
+		err = fmt.Errorf("%w: its header names record %d as the first", ErrDamaged, r.head.first)
 	case id != [16]byte{} && r.head.id != id:
 		err = fmt.Errorf("%w: it belongs to another log", ErrDamaged)
 	}
@@ -98,21 +98,22 @@ func (l *Log) openSegment(s segment, id [16]byte) (*reader, error) {
 	return r, nil
 }
 
-// next reads a record. The error is io.EOF at the end of the file, ErrDamaged for a record that is not whole.
+// next reads a record. The error is io.EOF at the end of the segment and ErrDamaged for an incomplete or damaged
+// record.
 func (r *reader) next() error {
 	if r.left == 0 {
 		return io.EOF
 	}
 	var head [recordHead]byte
 	if r.left < recordHead {
-		return fmt.Errorf("%w: record %d at byte %d is cut off", ErrDamaged, r.number, r.at)
+		return fmt.Errorf("%w: record %d at byte %d is truncated", ErrDamaged, r.number, r.at)
 	}
 	if _, err := io.ReadFull(r.r, head[:]); err != nil {
 		return r.short(err)
 	}
 	n := int64(binary.LittleEndian.Uint32(head[:]))
 	if n > MaxRecord || n > r.left-recordHead || binary.LittleEndian.Uint64(head[8:]) != r.number {
-		return fmt.Errorf("%w: there is no record %d at byte %d", ErrDamaged, r.number, r.at)
+		return fmt.Errorf("%w: no record %d at byte %d", ErrDamaged, r.number, r.at)
 	}
 	if int64(cap(r.body)) < n {
 		r.body = make([]byte, n)
@@ -134,13 +135,13 @@ func (r *reader) next() error {
 
 func (r *reader) short(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: record %d at byte %d is cut off", ErrDamaged, r.number, r.at)
+		return fmt.Errorf("%w: record %d at byte %d is truncated", ErrDamaged, r.number, r.at)
 	}
 	return err
 }
 
-// findEnd finds the end of what is whole in the last segment. A segment without a whole head is left out: it was just being
-// begun, or the tip will tell that records are missing.
+// findEnd finds the end of the whole records in the last segment. It skips a segment with an incomplete header: either
+// that segment was just being created, or the tip reveals that records are missing.
 func (l *Log) findEnd() error {
 	for {
 		last := l.segments[len(l.segments)-1]
@@ -151,7 +152,7 @@ func (l *Log) findEnd() error {
 		if !errors.Is(err, ErrDamaged) {
 			return err
 		}
-		l.opts.Log.Warn("the last segment of the log cannot be read", "segment", last.name, "error", err)
+		l.opts.Log.Warn("cannot read the last segment of the log", "segment", last.name, "error", err)
 		if len(l.segments) == 1 {
 			l.next = last.first
 			return nil
@@ -160,7 +161,7 @@ func (l *Log) findEnd() error {
 	}
 }
 
-// scanLast reads the last segment to the end of its whole records. Of them, those up to the tip are known to be synced.
+// scanLast reads the last segment to the end of its whole records. Those up to the tip are known to be synced.
 func (l *Log) scanLast(r *reader) (err error) {
 	defer func() { err = errors.Join(err, r.f.Close()) }()
 	l.id = r.head.id
@@ -171,14 +172,14 @@ func (l *Log) scanLast(r *reader) (err error) {
 		}
 	}
 	l.next, l.end, l.chain = r.number, r.at, r.chain
-	if errors.Is(err, io.EOF) || errors.Is(err, ErrDamaged) { // a torn tail, unless the tip says otherwise
+	if errors.Is(err, io.EOF) || errors.Is(err, ErrDamaged) { // a torn tail, unless the tip contradicts
 		return nil
 	}
 	return err
 }
 
-// Verify reads every segment, at most as fast as throttle lets it, and returns what is wrong. progress may be nil; it is
-// called with the bytes that were read since the last call.
+// Verify reads every segment, not faster than throttle allows, and returns the damage. progress may be nil; it is
+// called with the number of bytes read since the last call.
 func (l *Log) Verify(ctx context.Context, throttle *disk.Throttle, progress func(n int64)) (found []disk.Damage, err error) {
 	l.mu.Lock()
 	segments := append([]segment(nil), l.segments...)
@@ -192,7 +193,7 @@ func (l *Log) Verify(ctx context.Context, throttle *disk.Throttle, progress func
 		if i+1 < len(segments) {
 			upTo = segments[i+1].first
 		} else {
-			s.size = end // what is appended now is looked at the next time
+			s.size = end // exclude records appended since
 		}
 		at, err := l.verifySegment(ctx, s, id, upTo, throttle)
 		if progress != nil {
@@ -201,7 +202,7 @@ func (l *Log) Verify(ctx context.Context, throttle *disk.Throttle, progress func
 		switch {
 		case err == nil:
 		case errors.Is(err, ErrDamaged) || errors.Is(err, os.ErrNotExist):
-			if l.First() <= s.first { // else it was trimmed meanwhile
+			if l.First() <= s.first { // otherwise it was trimmed meanwhile
 				found = append(found, l.damage(s, at, err))
 			}
 		default:
@@ -225,7 +226,7 @@ func (l *Log) verifySegment(ctx context.Context, s segment, id [16]byte, upTo ui
 		before := r.at
 		if err := r.next(); err != nil {
 			if errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%w: it ends before record %d", ErrDamaged, r.number)
+				err = fmt.Errorf("%w: missing record %d", ErrDamaged, r.number)
 			}
 			return r.at, err
 		}
@@ -234,7 +235,7 @@ func (l *Log) verifySegment(ctx context.Context, s segment, id [16]byte, upTo ui
 		}
 	}
 	if r.left > 0 {
-		return r.at, fmt.Errorf("%w: bytes behind its last record", ErrDamaged)
+		return r.at, fmt.Errorf("%w: extra bytes after its last record", ErrDamaged)
 	}
 	return 0, nil
 }

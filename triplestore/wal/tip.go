@@ -10,15 +10,15 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// tipName is the file with the number of the last record that was synced. It is written without a sync, so after a power
-// failure it may name an earlier one. It can be missing: then the end of the log is believed. Options.Witness is a second one,
-// elsewhere, so that a log that was replaced by an old copy of itself is noticed, too.
+// The file tipName holds the number of the last synced record. It is not synced itself, so after a power failure it may
+// name an earlier record. If it is missing, the end of the log is trusted. Options.Witness is a second tip elsewhere,
+// which reveals that the log was replaced by an old copy.
 const (
 	tipName = "tip"
 	tipSize = 28 // the log's id, the number, CRC-32C of both
 )
 
-// tipPaths are the names of the tips.
+// tipPaths returns the paths of the tips.
 func (l *Log) tipPaths() []string {
 	paths := []string{filepath.Join(l.dir, tipName)}
 	if l.opts.Witness != "" {
@@ -27,7 +27,7 @@ func (l *Log) tipPaths() []string {
 	return paths
 }
 
-// readTip returns the highest number in a tip of this log, 0 if there is none.
+// readTip returns the highest number in the tips of this log, or 0 if there is none.
 func (l *Log) readTip() (number uint64) {
 	for _, path := range l.tipPaths() {
 		b, err := disk.ReadFile(l.fs, path, tipSize)
@@ -46,14 +46,14 @@ func (l *Log) openTips() {
 	for _, path := range l.tipPaths() {
 		f, err := l.fs.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
-			l.opts.Log.Warn("the log's tip is not kept", "file", path, "error", err)
+			l.opts.Log.Warn("cannot open the log's tip", "file", path, "error", err)
 			continue
 		}
 		l.tips = append(l.tips, f)
 	}
 }
 
-// writeTips notes that everything appended so far was synced. If that fails, the tip is done without.
+// writeTips records that everything appended so far is synced. If that fails, the log continues without tips.
 func (l *Log) writeTips() {
 	if len(l.tips) == 0 || l.opts.NoSync {
 		return
@@ -63,14 +63,14 @@ func (l *Log) writeTips() {
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	for _, f := range l.tips {
 		if _, err := f.WriteAt(b, 0); err != nil {
-			l.opts.Log.Warn("the log's tips are not kept", "file", f.Name(), "error", err)
+			l.opts.Log.Warn("cannot write the log's tips", "file", f.Name(), "error", err)
 			l.closeTips()
 			return
 		}
 	}
 }
 
-// syncTips has the tips on disk, so that damage that happens to a closed log is seen.
+// syncTips makes the tips durable, so that later damage to a closed log is noticed.
 func (l *Log) syncTips() (err error) {
 	for _, f := range l.tips {
 		err = errors.Join(err, f.Sync())

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Trim removes the segments in which every record has a number of at most upTo. The last segment stays.
+// Trim removes the segments that have only records with numbers up to upTo. The last segment is kept.
 func (l *Log) Trim(upTo uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -15,7 +15,7 @@ func (l *Log) Trim(upTo uint64) error {
 	for n+1 < len(l.segments) && l.segments[n+1].first <= upTo+1 {
 		n++
 	}
-	for _, s := range l.segments[:n] { // the oldest first: what a crash leaves is a log without gaps
+	for _, s := range l.segments[:n] { // oldest first, so that a crash leaves no gap
 		if l.removed && !l.opts.NoSync {
 			if err := l.fs.SyncDir(l.dir); err != nil {
 				return fmt.Errorf("wal: trim: %w", err)

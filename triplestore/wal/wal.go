@@ -1,18 +1,19 @@
-// Package wal is a write-ahead log: numbered records in segment files, each with a checksum chained to the one before.
+// Package wal is a write-ahead log: numbered records in segment files. It is this project's own and makes no promise of
+// stability to anyone else.
 //
-// A Log is a directory of segments. Append adds one record to the last segment; Sync makes everything appended so far
-// durable. Records are numbered from 1 on without gaps. Read hands them out in order, Trim removes old segments, Verify
-// compares everything with its checksums.
+// A Log is a directory of segments. Append adds a record to the last segment, and Sync makes everything appended so far
+// durable. Records are numbered from 1 without gaps. Read returns them in order, Trim removes old segments, and Verify
+// compares everything with its checksums. The checksum of a record includes that of the previous one.
 //
-// What was appended and not synced when the machine stops may be torn; Open finds the end of what is whole and cuts off
-// what follows. A torn record and a damaged one look alike. So the log keeps a small file beside its segments with the
-// number of the last record that was synced, the tip. If the log ends before its tip, records that were acknowledged are
-// damaged or missing: Open says so and cuts nothing off.
+// If the machine stops, records that were appended and not synced may be torn. Open truncates the log after its last
+// whole record. Since a torn record and a damaged one look alike, the log also keeps the number of the last synced
+// record, the tip, in a small file of its own. If the log ends before its tip, acknowledged records are damaged or
+// missing: Open reports this and truncates nothing.
 //
-// After a failed write or sync the log accepts nothing more: what the file holds then is unknown until it is opened again.
-// The exception is a write that a full disk refused and that could be taken back.
+// After a failed write or sync the log accepts nothing until it is reopened, because the content of the file is
+// unknown. The exception is a write that failed because the disk was full and that could be undone.
 //
-// The package does not know what records mean. FORMAT.md describes the files.
+// The package does not interpret records. FORMAT.md describes the files.
 package wal
 
 import (
@@ -30,31 +31,31 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// What a caller may want to decide on.
+// Errors that callers may test for.
 var (
-	// ErrDamaged is in the chain of every error about a record or segment that cannot be read.
+	// Errors about a record or segment that cannot be read wrap ErrDamaged.
 	ErrDamaged = errors.New("damaged log")
-	// ErrFailed is in the chain of every error of Append and Sync after one of them has failed for good.
+	// Errors of Append and Sync wrap ErrFailed after one of them has failed permanently.
 	ErrFailed = errors.New("the log has failed")
-	// ErrNewer is the error of Open for segments of a newer program.
+	// Open returns ErrNewer for segments written by a newer program.
 	ErrNewer = errors.New("the log was written by a newer program")
-	// ErrGap is the error of Read if the log begins after the number that was asked for.
-	ErrGap = errors.New("the log does not reach back so far")
-	// ErrTooBig is the error of Append for a record of more than MaxRecord bytes.
+	// Read returns ErrGap if the log begins after the requested number.
+	ErrGap = errors.New("the log does not reach back that far")
+	// Append returns ErrTooBig for a record of more than MaxRecord bytes.
 	ErrTooBig = errors.New("log record too big")
 )
 
-// MaxRecord is the most bytes a record may have.
+// MaxRecord is the maximum length of a record in bytes.
 const MaxRecord = 64 << 20
 
-// Options of a log. The zero value is good.
+// Options configure a log. The zero value is ready for use.
 type Options struct {
-	FS       disk.FS // nil = disk.OS
-	Segment  int64   // bytes after which a segment is closed; 0 = 4 MiB
-	NoSync   bool    // Sync does nothing: the log survives a kill of the process, not of the machine
-	Witness  string  // path of a second tip, outside the log's directory; "" for none
-	ReadOnly bool    // nothing is created, cut off or written
-	Log      *slog.Logger
+	FS       disk.FS      // nil means disk.OS
+	Segment  int64        // size in bytes after which a segment is closed; 0 means 4 MiB
+	NoSync   bool         // Sync does nothing: the log survives a kill of the process, but not of the machine
+	Witness  string       // path of a second tip, outside the log's directory; "" means none
+	ReadOnly bool         // create, truncate and write nothing
+	Log      *slog.Logger // nil discards
 }
 
 func (o Options) withDefaults() Options {
@@ -70,22 +71,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Log is an open log. Read, Verify, Damages and the sizes may be called at any time; Append, Sync, Trim and Reset exclude
-// one another.
+// Log is an open log. All methods may be called concurrently.
 type Log struct {
 	dir  string
 	opts Options
 	fs   disk.FS
 
 	mu       sync.Mutex  // guards the fields below
-	id       [16]byte    // of this log; segments of another one are not read
-	segments []segment   // in order; the last one is appended to
+	id       [16]byte    // of this log; segments with another id are not read
+	segments []segment   // in order; records are appended to the last one
 	file     disk.File   // of the last segment; nil if read-only or failed
-	end      int64       // bytes of the last segment that hold whole records
-	synced   int64       // of them, bytes that are known to be durable
+	end      int64       // length of the whole records in the last segment
+	synced   int64       // length of those known to be durable
 	next     uint64      // number of the next record
 	chain    uint32      // checksum of the last record
-	tips     []disk.File // those that could be opened; the others are done without
+	tips     []disk.File // open tip files; those that cannot be opened are skipped
 	removed  bool        // the last removal of a segment may not be durable yet
 	failed   error
 	buf      []byte
@@ -95,22 +95,22 @@ type Log struct {
 type segment struct {
 	name  string
 	first uint64 // number of its first record
-	size  int64  // bytes; of the last one, see Log.end
+	size  int64  // in bytes; for the last segment, see Log.end
 }
 
-// Found says what Open found.
+// Found is what Open found.
 type Found struct {
-	First uint64 // number of the first record that can be read
-	Next  uint64 // number behind the last record that can be read
-	Tip   uint64 // number of the last record that is known to have been synced; 0 if that is not known
-	// Damage says what is wrong with the log: nil, or an error that is ErrDamaged. Records before Next can be read. The
-	// log accepts nothing before Reset.
+	First uint64 // number of the first readable record
+	Next  uint64 // number after the last readable record
+	Tip   uint64 // number of the last record known to be synced; 0 if unknown
+	// Damage is nil, or an ErrDamaged that says what is wrong with the log. Records before Next are readable. The log
+	// accepts no records until Reset.
 	Damage error
-	Empty  bool // there was no log; First and Next are 1 then
+	Empty  bool // there is no log; First and Next are 1
 }
 
-// Open opens the log in a directory. If there is none, it is only made with Reset. With damage, the log can be read up to
-// Found.Next and waits for Reset.
+// Open opens the log in a directory. If there is none, Reset creates it. A damaged log can be read up to Found.Next and
+// accepts records after Reset.
 func Open(dir string, o Options) (l *Log, found Found, err error) {
 	o = o.withDefaults()
 	l = &Log{dir: dir, opts: o, fs: o.FS, next: 1}
@@ -125,17 +125,17 @@ func Open(dir string, o Options) (l *Log, found Found, err error) {
 	}
 	found = Found{First: l.segments[0].first, Next: l.next, Tip: l.readTip()}
 	if found.Tip >= l.next {
-		found.Damage = fmt.Errorf("%w: it ends with record %d, and record %d was written", ErrDamaged, l.next-1, found.Tip)
+		found.Damage = fmt.Errorf("%w: it ends with record %d, but record %d was written", ErrDamaged, l.next-1, found.Tip)
 		l.failed = found.Damage
 		return l, found, nil
 	}
-	if l.end == 0 { // one segment, and not even its head is whole
-		found.Damage = fmt.Errorf("%w: segment %s has no whole head", ErrDamaged, l.segments[0].name)
+	if l.end == 0 { // there is one segment, and even its header is incomplete
+		found.Damage = fmt.Errorf("%w: segment %s has an incomplete header", ErrDamaged, l.segments[0].name)
 		l.failed = found.Damage
 		return l, found, nil
 	}
 	if o.ReadOnly {
-		l.failed = errors.New("wal: opened for reading")
+		l.failed = errors.New("wal: read-only")
 		return l, found, nil
 	}
 	if err := l.reopen(); err != nil {
@@ -144,7 +144,7 @@ func Open(dir string, o Options) (l *Log, found Found, err error) {
 	return l, found, nil
 }
 
-// list finds the segments.
+// list lists the segments.
 func (l *Log) list() error {
 	entries, err := l.fs.ReadDir(l.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +153,7 @@ func (l *Log) list() error {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries { // in the order of their names, which is that of their numbers
+	for _, e := range entries { // sorted by name and so by number
 		first, ok := parseName(e.Name())
 		if !ok {
 			continue
@@ -167,7 +167,7 @@ func (l *Log) list() error {
 	return nil
 }
 
-// reopen has the last segment ready to be appended to, cut off behind its last whole record.
+// reopen opens the last segment for appending and truncates it after its last whole record.
 func (l *Log) reopen() error {
 	last := &l.segments[len(l.segments)-1]
 	f, err := l.fs.OpenFile(filepath.Join(l.dir, last.name), os.O_RDWR, 0)
@@ -176,23 +176,23 @@ func (l *Log) reopen() error {
 	}
 	l.file = f
 	if last.size > l.end {
-		l.opts.Log.Info("log cut off behind its last whole record", "segment", last.name, "bytes", last.size-l.end)
+		l.opts.Log.Info("log truncated after its last whole record", "segment", last.name, "bytes", last.size-l.end)
 		if err := f.Truncate(l.end); err != nil {
 			return err
 		}
 		last.size = l.end
 	}
-	if err := l.writeAgain(f); err != nil {
+	if err := l.rewrite(f); err != nil {
 		return err
 	}
 	l.openTips()
 	return nil
 }
 
-// writeAgain makes durable what is in the file and not known to be, since new records are about to be chained to it. To
-// sync it is not enough: if a sync failed before the process ended, the kernel takes what it dropped for written and still
-// shows it.
-func (l *Log) writeAgain(f disk.File) error {
+// rewrite makes the records durable that are not known to be, since new records will be chained to them. A sync alone
+// is not enough: after a sync that failed before the process ended, the kernel considers the data it dropped as
+// written, and still returns it to readers.
+func (l *Log) rewrite(f disk.File) error {
 	b := make([]byte, min(l.end-l.synced, 1<<20))
 	for at := l.synced; at < l.end && !l.opts.NoSync; at += int64(len(b)) {
 		b = b[:min(l.end-at, int64(len(b)))]
@@ -213,21 +213,21 @@ func (l *Log) writeAgain(f disk.File) error {
 	return l.fs.SyncDir(l.dir)
 }
 
-// ID returns the random id of the log, which Reset renews; zero if there is none yet.
+// ID returns the random id of the log, or zero if there is no log yet. Reset changes it.
 func (l *Log) ID() [16]byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.id
 }
 
-// Next returns the number that the next record gets.
+// Next returns the number of the next record.
 func (l *Log) Next() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.next
 }
 
-// First returns the number of the first record that is kept.
+// First returns the number of the first record in the log.
 func (l *Log) First() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,7 +237,7 @@ func (l *Log) First() uint64 {
 	return l.segments[0].first
 }
 
-// Size returns the bytes of all segments.
+// Size returns the size of all segments in bytes.
 func (l *Log) Size() (n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -247,7 +247,7 @@ func (l *Log) Size() (n int64) {
 	return n
 }
 
-// SizeFrom returns about how many bytes the records from a number on take.
+// SizeFrom returns the approximate size of the records from a number on, in bytes.
 func (l *Log) SizeFrom(number uint64) (n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -259,13 +259,13 @@ func (l *Log) SizeFrom(number uint64) (n int64) {
 	return n
 }
 
-// Reset drops everything and begins a new log whose first record has a number. The caller has made sure that nobody needs
-// the records of before. With keep, files of before stay beside the log under other names.
+// Reset deletes all records and starts a new log whose first record has the given number. The caller must not need the
+// old records any more. With keep, their segments are renamed instead of deleted.
 func (l *Log) Reset(first uint64, keep bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.opts.ReadOnly {
-		return errors.New("wal: reset: opened for reading")
+		return errors.New("wal: reset: read-only")
 	}
 	if l.file != nil {
 		l.file.Close()
@@ -278,15 +278,15 @@ func (l *Log) Reset(first uint64, keep bool) error {
 	if _, err := rand.Read(l.id[:]); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
-	// The tips go first: without them, what a crash leaves of the old segments is a log that ends early, and the state that
-	// the caller has saved is enough.
+	// Remove the tips first: without them, old segments that remain after a crash are a log that ends early, and the
+	// state that the caller has saved suffices.
 	for _, path := range l.tipPaths() {
 		if err := l.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("wal: reset: %w", err)
 		}
 	}
 	l.segments = nil
-	if err := l.list(); err != nil { // also those that Open could not read
+	if err := l.list(); err != nil { // includes segments that Open could not read
 		return fmt.Errorf("wal: reset: %w", err)
 	}
 	for _, s := range l.segments {
@@ -311,7 +311,7 @@ func (l *Log) Reset(first uint64, keep bool) error {
 	return nil
 }
 
-// begin makes a new last segment.
+// begin creates a new last segment.
 func (l *Log) begin() error {
 	name := segmentName(l.next)
 	path := filepath.Join(l.dir, name)
@@ -335,7 +335,7 @@ func (l *Log) begin() error {
 	return nil
 }
 
-// Close syncs, unless the log has failed, and closes the files. It may be called twice.
+// Close syncs the log, unless it has failed, and closes its files. It may be called twice.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -40,7 +40,7 @@ func reopen(t testing.TB, dir string, o Options) (*Log, Found) {
 	return l, found
 }
 
-// body of a record tells its number.
+// body returns the body of a record, which encodes its number.
 func body(n uint64) []byte {
 	return []byte(fmt.Sprintf("%d:%s", n, strings.Repeat("x", int(n*37%300))))
 }
@@ -57,7 +57,7 @@ func appendTo(t testing.TB, l *Log, upTo uint64) {
 	}
 }
 
-// numbers reads from a number on and returns how many records came, in order and whole.
+// numbers reads from a number on and returns how many whole records it read in order.
 func numbers(t testing.TB, l *Log, from uint64) (count uint64, err error) {
 	t.Helper()
 	err = l.Read(context.Background(), from, func(n uint64, b []byte) error {
@@ -113,7 +113,7 @@ func TestTrimmingLeavesWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// What a crash leaves of a record that was not synced is cut off; one that was synced and is gone is damage.
+// After a crash, a record that was not synced is truncated; a missing record that was synced is damage.
 func TestATornEndIsCutOffAndAMissingOneIsDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -153,7 +153,8 @@ func TestATornEndIsCutOffAndAMissingOneIsDamage(t *testing.T) {
 	}
 }
 
-// A bit that is flipped anywhere, a lost sector, a missing or swapped file: Open or Verify tells, and what is read is right.
+// For a flipped bit anywhere, a lost sector, a missing or swapped file: Open or Verify reports it, and what is read is
+// right.
 func TestDamageIsFoundAndNothingWrongIsRead(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -293,7 +294,7 @@ func TestALogIsReadBesideItsWriter(t *testing.T) {
 	}
 }
 
-// FuzzSegment opens a log whose only segment is a stranger's.
+// FuzzSegment opens a log whose only segment has arbitrary content.
 func FuzzSegment(f *testing.F) {
 	head := header{first: 1}.encode()
 	one, sum := appendRecord(bytes.Clone(head), leSum(head), 1, []byte("record"))

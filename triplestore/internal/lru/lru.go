@@ -1,4 +1,5 @@
-// Package lru keeps what was used last: a sharded cache of a bounded total cost, safe for concurrent use.
+// Package lru is a cache of a bounded total cost that evicts the least recently used values. It is sharded and safe for
+// concurrent use.
 package lru
 
 import "sync"
@@ -13,7 +14,7 @@ type shard[V any] struct {
 	max   int64
 	cost  int64
 	byKey map[uint64]*entry[V]
-	ring  entry[V] // ring.next is the most recently used
+	ring  entry[V] // ring.next is the entry used last
 }
 
 type entry[V any] struct {
@@ -23,7 +24,7 @@ type entry[V any] struct {
 	prev, next *entry[V]
 }
 
-// New makes a cache that holds values of about so much cost in total.
+// New returns a cache that holds values of a total cost of about max.
 func New[V any](max int64) *Cache[V] {
 	c := &Cache[V]{}
 	for i := range c.shards {
@@ -37,7 +38,7 @@ func New[V any](max int64) *Cache[V] {
 
 func (c *Cache[V]) shard(key uint64) *shard[V] { return &c.shards[key*0x9E3779B97F4A7C15>>60] }
 
-// Get gives the value of a key.
+// Get returns the value of a key.
 func (c *Cache[V]) Get(key uint64) (v V, ok bool) {
 	s := c.shard(key)
 	s.mu.Lock()
@@ -51,7 +52,7 @@ func (c *Cache[V]) Get(key uint64) (v V, ok bool) {
 	return e.val, true
 }
 
-// Put stores a value, in the place of an earlier one of the same key. One that costs more than a shard holds is not kept.
+// Put stores a value and replaces any earlier one of the key. A value that costs more than a shard holds is not stored.
 func (c *Cache[V]) Put(key uint64, v V, cost int64) {
 	s := c.shard(key)
 	s.mu.Lock()
@@ -71,7 +72,7 @@ func (c *Cache[V]) Put(key uint64, v V, cost int64) {
 	}
 }
 
-// Room reports whether a value could be stored without another having to go.
+// Room reports whether a value could be stored without evicting another.
 func (c *Cache[V]) Room(key uint64, cost int64) bool {
 	s := c.shard(key)
 	s.mu.Lock()
