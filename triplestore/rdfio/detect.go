@@ -5,14 +5,12 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
-
-	"odarchive/triplestore/term"
 )
 
-// Detect finds the syntax of a document from its first bytes (a few kilobytes are plenty; decompressed), its file name
-// and the media type it was declared with, either of which may be empty. What the bytes show counts most: a declaration
-// is believed where they allow it, the name where nothing was declared, and without either only what cannot be anything
-// else is found. False means: not RDF as far as one can see.
+// Detect returns the syntax of a document, given its first bytes (decompressed; a few kilobytes are plenty), its file name
+// and its declared media type. Both may be empty. The bytes decide. Between syntaxes that they allow, the declared type
+// decides, or the name if there is none. Without either, Detect finds only what is unambiguous. It returns false if the
+// document does not look like RDF.
 func Detect(head []byte, name, declared string) (Syntax, bool) {
 	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
 	said, ok := ByMediaType(declared)
@@ -22,7 +20,7 @@ func Detect(head []byte, name, declared string) (Syntax, bool) {
 	rest := skipComments(head)
 	switch {
 	case len(rest) == 0:
-		return said, !said.IsZero() // an empty document, or one of comments, is RDF if it says so
+		return said, !said.IsZero() // a document without statements
 	case rest[0] == '<' || bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE")):
 		if s, ok := detectXML(head, said); ok {
 			return s, true
@@ -50,7 +48,7 @@ func skipComments(b []byte) []byte {
 	}
 }
 
-// detectXML looks at the root element.
+// detectXML decides by the root element.
 func detectXML(head []byte, said Syntax) (Syntax, bool) {
 	x := newXMLScanner(bytes.NewReader(head), Options{Limits: Limits{}.withDefaults()})
 	for {
@@ -73,7 +71,7 @@ func detectXML(head []byte, said Syntax) (Syntax, bool) {
 	}
 }
 
-// detectJSON looks for the members that make JSON RDF.
+// detectJSON decides by the members of objects.
 func detectJSON(head []byte, said Syntax) (Syntax, bool) {
 	if said.Is(RDFJSON()) || said.Is(JSONLD()) {
 		return said, true
@@ -100,7 +98,7 @@ func detectJSON(head []byte, said Syntax) (Syntax, bool) {
 	}
 }
 
-// detectText reads what is there as Turtle and its relatives; the head may end in the middle of a statement.
+// detectText tries to read head, which may end within a statement, as Turtle and related syntaxes.
 func detectText(head []byte, said Syntax) Syntax {
 	if !utf8.Valid(head[:len(head)-incomplete(head)]) {
 		return Syntax{}
@@ -136,12 +134,14 @@ func detectText(head []byte, said Syntax) Syntax {
 	return Turtle()
 }
 
+// attempt is the outcome of reading a document in some syntax.
 type attempt struct {
-	found    int  // statements
-	whole    bool // everything could be read
-	declared bool // a prefix was
+	found    int  // number of statements
+	whole    bool // no error
+	declared bool // a prefix was declared
 }
 
+// tryText reads head. named is true if a statement is in a named graph.
 func tryText(s Syntax, head []byte) (a attempt, named bool) {
 	r := NewReader(bytes.NewReader(head), s, Options{Base: "http://base.invalid/"})
 	for {
@@ -152,11 +152,12 @@ func tryText(s Syntax, head []byte) (a attempt, named bool) {
 			return a, named
 		}
 		a.found++
-		named = named || q.G != term.Key("")
+		named = named || q.G != ""
 	}
 }
 
-// opensGraph finds "{" behind a name or the word GRAPH where a statement could not be read far enough to meet it.
+// opensGraph reports whether a line of head seems to end with the "{" of a graph, for documents that could not be read so
+// far.
 func opensGraph(head []byte) bool {
 	for line := range strings.Lines(string(head)) {
 		line = strings.TrimSpace(line)

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Error is a fault in a document: where it is, what stands there and what should.
+// Error is a fault in a document: where it is, what was found there, and what was expected.
 type Error struct {
 	File      string // Options.File, may be empty
 	Line, Col int    // from 1; Col counts characters
-	Found     string // what stands there, quoted and shortened; may be empty
-	Expected  string // what the syntax asks for at this place
-	Err       error  // a cause from below (an XML or JSON error, a limit), may be nil
+	Found     string // the input at that place, quoted and shortened; may be empty
+	Expected  string // what the syntax requires there
+	Err       error  // a more specific error, may be nil
 }
 
-// Error tells file, line and column the way compilers do.
+// Error returns file, line and column as compilers do, and the fault.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -25,17 +25,16 @@ func (e *Error) Error() string {
 		b.WriteByte(':')
 	}
 	fmt.Fprintf(&b, "%d:%d: ", e.Line, e.Col)
+	var parts []string
 	if e.Found != "" {
-		fmt.Fprintf(&b, "found %s", e.Found)
-		if e.Expected != "" {
-			b.WriteString(", ")
-		}
+		parts = append(parts, "found "+e.Found)
 	}
 	if e.Expected != "" {
-		fmt.Fprintf(&b, "expected %s", e.Expected)
+		parts = append(parts, "expected "+e.Expected)
 	}
+	b.WriteString(strings.Join(parts, ", "))
 	if e.Err != nil {
-		if e.Found != "" || e.Expected != "" {
+		if len(parts) > 0 {
 			b.WriteString(": ")
 		}
 		b.WriteString(e.Err.Error())
@@ -43,25 +42,25 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrLimit is in the chain of every error that comes from one of the Limits.
+// ErrLimit is wrapped by every error that one of the Limits causes.
 var ErrLimit = errors.New("limit exceeded")
 
 func limitError(what string, n int64) error {
 	return fmt.Errorf("%w: %s of more than %d", ErrLimit, what, n)
 }
 
-// quote shows the first characters of what stands at a place.
+// quote quotes the first characters of b, up to white space.
 func quote(b []byte) string {
 	if len(b) == 0 {
 		return "the end of the input"
 	}
-	const most = 24
+	const maxLength = 24
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
-		if i > 0 && (r <= ' ' || i >= most) {
+		if i > 0 && (r <= ' ' || i >= maxLength) {
 			b = b[:i]
 			break
 		}

@@ -3,12 +3,13 @@ package rdfio
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"unicode/utf16"
 )
 
-// canonicalJSON writes v as RFC 8785 (JSON Canonicalization Scheme) does.
+// canonicalJSON appends v in canonical JSON (RFC 8785).
 func canonicalJSON(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -36,11 +37,9 @@ func canonicalJSON(b []byte, v any) ([]byte, error) {
 		}
 		return append(b, ']'), nil
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.SortFunc(names, func(a, b string) int { return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))) })
+		names := slices.SortedFunc(maps.Keys(v), func(a, b string) int {
+			return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+		})
 		b = append(b, '{')
 		for i, name := range names {
 			if i > 0 {
@@ -57,7 +56,7 @@ func canonicalJSON(b []byte, v any) ([]byte, error) {
 	return b, errors.New("not a JSON value")
 }
 
-// appendES6Number writes a number as ECMAScript's Number.prototype.toString does (RFC 8785 §3.2.2.3).
+// appendES6Number appends a number as ECMAScript's Number.prototype.toString writes it (RFC 8785 §3.2.2.3).
 func appendES6Number(b []byte, f float64) []byte {
 	if f == 0 {
 		return append(b, '0')
@@ -68,7 +67,7 @@ func appendES6Number(b []byte, f float64) []byte {
 	}
 	start := len(b)
 	b = strconv.AppendFloat(b, f, format, -1, 64)
-	if i := slices.Index(b[start:], 'e'); i >= 0 { // e-07 is e-7
+	if i := slices.Index(b[start:], 'e'); i >= 0 { // ECMAScript writes e-7 for e-07
 		if n := start + i + 2; n < len(b)-1 && b[n] == '0' {
 			b = slices.Delete(b, n, n+1)
 		}
@@ -76,35 +75,5 @@ func appendES6Number(b []byte, f float64) []byte {
 	return b
 }
 
-// appendJSONString writes a string between quotes with the escapes that JSON needs.
-func appendJSONString(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, `\n`...)
-		case '\r':
-			b = append(b, `\r`...)
-		case '\t':
-			b = append(b, `\t`...)
-		case '\b':
-			b = append(b, `\b`...)
-		case '\f':
-			b = append(b, `\f`...)
-		default:
-			const digits = "0123456789abcdef"
-			b = append(append(b, `\u00`...), digits[c>>4], digits[c&15])
-		}
-	}
-	b = append(b, s[from:]...)
-	return append(b, '"')
-}
+// appendJSONString appends s as a JSON string.
+func appendJSONString(b []byte, s string) []byte { return appendQuoted(b, s, true) }

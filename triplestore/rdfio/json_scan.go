@@ -1,33 +1,35 @@
 package rdfio
 
 import (
+	"slices"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"odarchive/triplestore/internal/terminals"
 )
 
-// jsonScanner takes JSON (RFC 8259) apart, with positions, and with strings that must be Unicode: a lone surrogate or
-// invalid UTF-8 is an error, since no RDF term can hold it.
+// jsonScanner splits JSON (RFC 8259) into tokens. Lone surrogates and invalid UTF-8 in strings are errors, since no RDF
+// term can hold them.
 type jsonScanner struct {
 	in  *input
 	lim Limits
-	buf []byte // the string or number told last
+	buf []byte // the last string, decoded, or the last number
 }
 
 type jsonKind byte
 
 const (
-	jsonEnd    jsonKind = 0 // of the input
+	jsonEnd    jsonKind = 0 // the end of the input
 	jsonString jsonKind = '"'
 	jsonNumber jsonKind = '0'
 	jsonTrue   jsonKind = 't'
 	jsonFalse  jsonKind = 'f'
 	jsonNull   jsonKind = 'n'
-	// besides these: '{' '}' '[' ']' ':' ','
+	// The others are '{', '}', '[', ']', ':' and ','.
 )
 
-// next reads a token. Text and digits stand in buf.
+// next reads the next token. A string or a number is in j.buf then.
 func (j *jsonScanner) next() (jsonKind, error) {
 	kind, err := j.peek()
 	if err != nil {
@@ -36,26 +38,22 @@ func (j *jsonScanner) next() (jsonKind, error) {
 	return kind, j.read(kind)
 }
 
-// expect reads one of the given tokens.
+// expect reads the next token, which must be of one of the given kinds; what describes them.
 func (j *jsonScanner) expect(what string, kinds ...jsonKind) (jsonKind, error) {
 	kind, err := j.peek()
 	if err != nil {
 		return 0, err
 	}
-	for _, want := range kinds {
-		if kind == want {
-			return kind, j.read(kind)
-		}
+	if slices.Contains(kinds, kind) {
+		return kind, j.read(kind)
 	}
 	return 0, j.in.fail(0, "%s", what)
 }
 
-// peek tells what comes next by its first byte.
+// peek skips white space and returns the kind of the next token, by its first byte.
 func (j *jsonScanner) peek() (jsonKind, error) {
 	in := j.in
-	if in.line == 1 && in.col == 1 && in.pos == 0 && in.has(3) && string(in.buf[:3]) == "\xEF\xBB\xBF" {
-		in.pos = 3
-	}
+	in.skipByteOrderMark()
 	for terminals.Class[in.peek()]&terminals.Space != 0 {
 		in.pos++
 	}
@@ -72,6 +70,7 @@ func (j *jsonScanner) peek() (jsonKind, error) {
 	return 0, in.fail(0, "a JSON value")
 }
 
+// read consumes the token of the given kind that comes next.
 func (j *jsonScanner) read(kind jsonKind) error {
 	switch kind {
 	case jsonEnd:
@@ -150,28 +149,9 @@ func (j *jsonScanner) text() error {
 	in.pos++
 	j.buf = j.buf[:0]
 	for {
-		b := in.buf[in.pos:in.end]
-		n := 0
-		for n < len(b) && b[n] != '"' && b[n] != '\\' && b[n] >= ' ' {
-			n++
-		}
-		whole := n < len(b)
-		if !whole && in.err == nil {
-			n -= incomplete(b)
-		}
-		if !utf8.Valid(b[:n]) {
-			return in.fail(invalidAt(b[:n]), "UTF-8")
-		}
-		j.buf = append(j.buf, b[:n]...)
-		if len(j.buf) > j.lim.Token {
-			return in.failWith(n, limitError("a string", int64(j.lim.Token)))
-		}
-		in.pos += n
-		if !whole {
-			if !in.has(in.end - in.pos + 1) {
-				return in.fail(in.end-in.pos, `'"' at the end of a string`)
-			}
-			continue
+		var err error
+		if j.buf, err = in.text(j.buf, stopJSON, `'"' at the end of a string`); err != nil {
+			return err
 		}
 		switch in.buf[in.pos] {
 		case '"':
@@ -187,6 +167,7 @@ func (j *jsonScanner) text() error {
 	}
 }
 
+// escape decodes an escape sequence.
 func (j *jsonScanner) escape() error {
 	in := j.in
 	c := in.at(1)
@@ -212,21 +193,15 @@ func (j *jsonScanner) escape() error {
 	return nil
 }
 
+// unicode decodes \u and four digits, or two of these that are a surrogate pair.
 func (j *jsonScanner) unicode() error {
 	in := j.in
 	unit := func(n int) (rune, bool) {
-		var r rune
-		for i := n; i < n+4; i++ {
-			c := in.at(i)
-			if terminals.Class[c]&terminals.Hex == 0 {
-				return 0, false
-			}
-			if c > '9' {
-				c = c&^0x20 - 'A' + 10 + '0'
-			}
-			r = r<<4 | rune(c-'0')
+		if !in.has(n + 4) {
+			return 0, false
 		}
-		return r, true
+		u, err := strconv.ParseUint(string(in.buf[in.pos+n:in.pos+n+4]), 16, 16)
+		return rune(u), err == nil
 	}
 	r, ok := unit(2)
 	n := 6

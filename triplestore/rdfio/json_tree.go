@@ -3,28 +3,26 @@ package rdfio
 import (
 	"encoding/json"
 	"fmt"
-
-	"odarchive/triplestore/internal/terminals"
 )
 
-// jsonTree is a whole document as encoding/json would give it, with numbers as json.Number, and what it is made of.
+// jsonTree is a whole document as encoding/json would decode it, with numbers as json.Number, and some counts.
 type jsonTree struct {
 	root     any
-	objects  int   // objects
-	values   int   // values of any kind
-	contexts []any // values of members named @context outside of one another
-	scoped   bool  // there are others inside of these
-	terms    int   // members of objects inside of @context
+	objects  int   // number of objects
+	values   int   // number of values of any kind
+	contexts []any // values of the outermost members named @context
+	scoped   bool  // some contexts contain others
+	terms    int   // number of members of objects inside @context
 }
 
-// tree reads a document that must be held whole.
+// tree reads the whole document.
 func (j *jsonScanner) tree() (jsonTree, error) {
 	var t jsonTree
 	var err error
 	if t.root, err = j.value(&t, 0, false); err != nil {
 		return t, err
 	}
-	_, err = j.expect("nothing behind the document", jsonEnd)
+	_, err = j.expect("nothing after the document", jsonEnd)
 	return t, err
 }
 
@@ -70,7 +68,7 @@ func (j *jsonScanner) object(t *jsonTree, depth int, inContext bool) (any, error
 		}
 		name := string(j.buf)
 		if _, twice := m[name]; twice {
-			return nil, j.in.failWith(0, fmt.Errorf("the member %q stands twice", name))
+			return nil, j.in.failWith(0, fmt.Errorf("the member %q is repeated", name))
 		}
 		if _, err := j.expect("':'", ':'); err != nil {
 			return nil, err
@@ -83,7 +81,7 @@ func (j *jsonScanner) object(t *jsonTree, depth int, inContext bool) (any, error
 		if err != nil {
 			return nil, err
 		}
-		if n, ok := v.(json.Number); ok && name == "@version" { // the one number that json-gold wants as a float
+		if n, ok := v.(json.Number); ok && name == "@version" { // the only number that json-gold expects as a float64
 			v, _ = n.Float64()
 		}
 		m[name] = v
@@ -100,12 +98,8 @@ func (j *jsonScanner) object(t *jsonTree, depth int, inContext bool) (any, error
 
 func (j *jsonScanner) array(t *jsonTree, depth int, inContext bool) (any, error) {
 	list := []any{}
-	for terminals.Class[j.in.peek()]&terminals.Space != 0 {
-		j.in.pos++
-	}
-	if j.in.peek() == ']' {
-		j.in.pos++
-		return list, nil
+	if k, err := j.peek(); err == nil && k == ']' {
+		return list, j.read(k)
 	}
 	for {
 		v, err := j.value(t, depth+1, inContext)

@@ -14,44 +14,31 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// jsonldDecoder reads JSON-LD 1.1. The document is held whole (Limits.Document). json-gold expands it (JSON-LD 1.1 API
-// §5.1), behind a guard against documents whose expansion would be far larger than they are; the expanded form is walked
-// here, because making statements needs no node map: a statement that is made twice is the same statement.
+// jsonldDecoder reads JSON-LD 1.1. It holds the whole document (Limits.Document). json-gold expands it (JSON-LD 1.1 API
+// §5.1), after a check that the expansion does not become far larger than the document. The decoder walks the expanded
+// form itself: making statements needs no node map, since a repeated statement is the same statement.
 type jsonldDecoder struct {
-	in    io.Reader
-	o     Options
-	base  string
-	blank blanks
-	keys  *keyCache
-	buf   []byte
-	ready bool
-	out   []term.Quad
-	next  int
-	err   error // found while making statements
+	terms
+	queue
+	in     io.Reader
+	o      Options
+	base   string
+	loaded bool
+	err    error // first error while making statements
 }
 
 func decodeJSONLD(r io.Reader, base iri.Base, o Options) decoder {
-	return &jsonldDecoder{in: r, o: o, base: base.String(), blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache()}
+	return &jsonldDecoder{terms: newTerms(o), in: r, o: o, base: base.String()}
 }
 
-func (d *jsonldDecoder) skip() bool                  { return false }
-func (d *jsonldDecoder) prefixes() map[string]string { return nil }
+func (d *jsonldDecoder) read() (term.Quad, error) { return d.queue.read(d.load) }
 
-func (d *jsonldDecoder) read() (term.Quad, error) {
-	if !d.ready {
-		if err := d.load(); err != nil {
-			return term.Quad{}, err
-		}
-		d.ready = true
-	}
-	if d.next == len(d.out) {
-		return term.Quad{}, io.EOF
-	}
-	d.next++
-	return d.out[d.next-1], nil
-}
-
+// load makes all statements of the document. It returns io.EOF when called again.
 func (d *jsonldDecoder) load() error {
+	if d.loaded {
+		return io.EOF
+	}
+	d.loaded = true
 	limited := &io.LimitedReader{R: d.in, N: d.o.Limits.Document + 1}
 	j := jsonScanner{in: newInput(limited, d.o), lim: d.o.Limits}
 	j.lim.Depth = min(j.lim.Depth, maxJSONDepth)
@@ -78,10 +65,10 @@ func (d *jsonldDecoder) load() error {
 	return err
 }
 
-// maxJSONDepth keeps json-gold's recursion small.
+// maxJSONDepth bounds the recursion of json-gold.
 const maxJSONDepth = 500
 
-// expand calls json-gold, which panics on some documents.
+// expand calls json-gold, and turns its panics, which some documents cause, into errors.
 func (d *jsonldDecoder) expand(doc any) (expanded []any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -89,19 +76,19 @@ func (d *jsonldDecoder) expand(doc any) (expanded []any, err error) {
 		}
 	}()
 	if _, ok := doc.(string); ok {
-		return nil, errors.New("an object or an array was expected") // json-gold would load it as an address
+		return nil, errors.New("expected an object or an array") // json-gold would load a string as an address
 	}
 	opts := ld.NewJsonLdOptions(d.base)
 	opts.DocumentLoader = contextLoader(d.o)
 	return ld.NewJsonLdProcessor().Expand(doc, opts)
 }
 
-// contextLoader is what json-gold asks for contexts. It never asks anybody but the caller's function.
+// contextLoader loads contexts for json-gold, from Options.Context alone.
 type contextLoader Options
 
 func (l contextLoader) LoadDocument(u string) (*ld.RemoteDocument, error) {
 	if l.Context == nil {
-		return nil, fmt.Errorf("the context <%s> is outside of the document", u)
+		return nil, fmt.Errorf("the context <%s> is not part of the document", u)
 	}
 	b, err := l.Context(u)
 	if err != nil {
@@ -117,14 +104,16 @@ func (l contextLoader) LoadDocument(u string) (*ld.RemoteDocument, error) {
 	return &ld.RemoteDocument{DocumentURL: u, Document: t.root}, nil
 }
 
+// emit adds a statement, unless one of its terms is missing.
 func (d *jsonldDecoder) emit(s, p, o, g term.Key) {
 	if s != "" && p != "" && o != "" {
 		d.out = append(d.out, term.Quad{S: s, P: p, O: o, G: g})
 	}
 }
 
-// object makes the statements of one item of an expanded document and returns its term, "" where it has none that is
-// RDF (a relative IRI, a malformed language tag): such statements are left out (JSON-LD 1.1 API §8.2).
+// object emits the statements of an item of the expanded document and returns the term of the item. The term is "" if it
+// is not RDF, like a relative IRI or a literal with a malformed language tag; statements with such terms are left out
+// (JSON-LD 1.1 API §8.2).
 func (d *jsonldDecoder) object(item any, g term.Key) term.Key {
 	m, ok := item.(map[string]any)
 	if !ok {
@@ -139,6 +128,7 @@ func (d *jsonldDecoder) object(item any, g term.Key) term.Key {
 	return d.node(m, g)
 }
 
+// node emits the statements of a node object.
 func (d *jsonldDecoder) node(m map[string]any, g term.Key) term.Key {
 	var subject term.Key
 	if id, has := m["@id"]; has {
@@ -180,6 +170,7 @@ func (d *jsonldDecoder) node(m map[string]any, g term.Key) term.Key {
 	return subject
 }
 
+// items returns the elements of v, or v itself if it is no array.
 func items(v any) []any {
 	if list, ok := v.([]any); ok {
 		return list
@@ -187,7 +178,7 @@ func items(v any) []any {
 	return []any{v}
 }
 
-// predicate is an IRI; blank nodes as predicates are no RDF.
+// predicate returns the IRI s, or "" for a blank node, which cannot be a predicate in RDF.
 func (d *jsonldDecoder) predicate(s string) term.Key {
 	if strings.HasPrefix(s, "_:") || strings.HasPrefix(s, "@") {
 		return ""
@@ -195,22 +186,23 @@ func (d *jsonldDecoder) predicate(s string) term.Key {
 	return d.resource(s)
 }
 
+// resource returns the IRI or blank node v, or "" if it is neither.
 func (d *jsonldDecoder) resource(v any) term.Key {
 	s, _ := v.(string)
 	if label, ok := strings.CutPrefix(s, "_:"); ok {
 		if label == "" {
 			return ""
 		}
-		d.buf = d.blank.appendLabelled(d.buf[:0], []byte(label))
-		return d.keys.key(d.buf)
+		return d.label([]byte(label))
 	}
-	if iri.Check(s) != nil || strings.Count(s, "#") > 1 { // json-gold may glue a fragment behind a fragment
+	if iri.Check(s) != nil || strings.Count(s, "#") > 1 { // json-gold may append a fragment to a fragment
 		return ""
 	}
 	d.buf = append(append(d.buf[:0], '<'), s...)
 	return d.keys.key(d.buf)
 }
 
+// list emits the cells of a list and returns the first.
 func (d *jsonldDecoder) list(v any, g term.Key) term.Key {
 	head, last := rdfNil, term.Key("")
 	for _, item := range items(v) {

@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// Bounds on what expansion may cost beyond the size of a document: a context is copied wherever another is opened inside
-// of it, and every short name becomes an IRI. A document of a few kilobytes could otherwise ask for terabytes.
+// Bounds on the cost of expansion. A context is copied wherever another is opened inside it, and every short name becomes
+// an IRI, so the expansion of a few kilobytes could take terabytes.
 const (
-	maxContextCopies = 100_000_000 // contexts opened x terms defined
-	maxExpandedBytes = 2 << 30     // values x longest IRI that a context can make
+	maxContextCopies = 100_000_000 // number of contexts opened, times number of terms defined
+	maxExpandedBytes = 2 << 30     // number of values, times length of the longest IRI that a context can make
 )
 
+// checkExpansion returns an error if expanding the document may cost too much, or if a context is invalid.
 func checkExpansion(t jsonTree) error {
 	opened := len(t.contexts)
 	if t.scoped {
-		opened = t.objects // a scoped context may be opened by every object
+		opened = t.objects // every object may open a scoped context
 	}
 	if int64(opened)*int64(t.terms) > maxContextCopies {
 		return limitError("contexts opened times terms defined", maxContextCopies)
@@ -33,10 +34,11 @@ func checkExpansion(t jsonTree) error {
 	return nil
 }
 
-// keywordLike is what looks like a keyword and may become one.
+// keywordLike matches keywords and strings that are reserved for future keywords.
 var keywordLike = regexp.MustCompile("^@[A-Za-z]+$")
 
-// checkContext refuses what json-gold overlooks in a context (JSON-LD 1.1 API §4.2.2).
+// checkContext reports the errors in a context that json-gold does not (JSON-LD 1.1 API §4.2.2), and removes term
+// definitions that must be ignored.
 func checkContext(v any) error {
 	for _, c := range items(v) {
 		m, _ := c.(map[string]any)
@@ -49,7 +51,7 @@ func checkContext(v any) error {
 				return fmt.Errorf("keyword redefinition: %s", term)
 			}
 			if reverse, _ := d["@reverse"].(string); keywordLike.MatchString(reverse) {
-				delete(m, term) // §4.2.2 step 13.3: it is as if it were not there
+				delete(m, term) // §4.2.2 step 13.3
 			}
 			if err := checkContext(d["@context"]); err != nil {
 				return err
@@ -59,11 +61,11 @@ func checkContext(v any) error {
 	return nil
 }
 
-// longestIRI is an upper bound for the length of the IRI a term stands for, over all contexts together. Terms may be made
-// of terms ("b": "a:x"), so lengths add up along such chains.
+// longestIRI returns an upper bound for the length of the IRIs that the terms of the contexts mean. Terms may be defined by
+// other terms ("b": "a:x"), so lengths add up along such chains.
 func longestIRI(contexts []any) int {
 	defs := map[string][]string{}
-	common := 0 // @vocab and @base may stand before anything
+	common := 0 // length of all @vocab and @base, which may begin every IRI
 	var collect func(v any)
 	collect = func(v any) {
 		switch v := v.(type) {
@@ -103,7 +105,7 @@ func longestIRI(contexts []any) int {
 		if n, ok := known[name]; ok {
 			return n
 		}
-		known[name] = len(name) // what a cycle finds; json-gold refuses cycles
+		known[name] = len(name) // for cycles, which json-gold rejects
 		n := len(name)
 		for _, s := range defs[name] {
 			total := len(s)
@@ -126,5 +128,5 @@ func longestIRI(contexts []any) int {
 	return longest + common
 }
 
-// maxChain is how many terms may be made of one another in a row.
+// maxChain bounds the length of a chain of terms that are defined by other terms.
 const maxChain = 1000

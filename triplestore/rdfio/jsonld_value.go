@@ -1,6 +1,7 @@
 package rdfio
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// value makes the literal of a value object (JSON-LD 1.1 API §8.3).
+// value returns the literal of a value object (JSON-LD 1.1 API §8.3), or "" if it is not valid.
 func (d *jsonldDecoder) value(m map[string]any) term.Key {
 	datatype, ok := m["@type"].(string)
 	if !ok && m["@type"] != nil && d.err == nil {
@@ -35,13 +36,13 @@ func (d *jsonldDecoder) value(m map[string]any) term.Key {
 	}
 	switch v := m["@value"].(type) {
 	case bool:
-		return term.Typed(strconv.FormatBool(v), either(datatype, xsdNS+"boolean"))
+		return term.Typed(strconv.FormatBool(v), cmp.Or(datatype, xsdNS+"boolean"))
 	case json.Number:
 		return number(string(v), datatype)
 	case string:
 		lang, has := m["@language"].(string)
 		if !has || lang == "" {
-			return term.Typed(v, either(datatype, term.XSDString))
+			return term.Typed(v, cmp.Or(datatype, term.XSDString))
 		}
 		if terminals.LangTag(lang) != len(lang) {
 			return ""
@@ -51,27 +52,20 @@ func (d *jsonldDecoder) value(m map[string]any) term.Key {
 	return ""
 }
 
-func either(s, or string) string {
-	if s != "" {
-		return s
-	}
-	return or
-}
-
-// number is an xsd:integer where it has no fraction and is below 10^21, otherwise an xsd:double; a datatype of the
-// document's replaces either. Integers keep all their digits.
+// number returns the literal of a JSON number: an xsd:integer if it has no fraction and is below 10^21, otherwise an
+// xsd:double. A datatype in the document replaces either. Integers keep all their digits.
 func number(s, datatype string) term.Key {
 	if lex, ok := wholeNumber(s); ok && datatype != xsdNS+"double" && datatype != xsdNS+"float" {
-		return term.Typed(lex, either(datatype, xsdNS+"integer"))
+		return term.Typed(lex, cmp.Or(datatype, xsdNS+"integer"))
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return term.Typed(strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "+Inf", "INF", 1), either(datatype, xsdNS+"double"))
+		return term.Typed(strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "+Inf", "INF", 1), cmp.Or(datatype, xsdNS+"double"))
 	}
-	return term.Typed(canonicalDouble(f), either(datatype, xsdNS+"double"))
+	return term.Typed(canonicalDouble(f), cmp.Or(datatype, xsdNS+"double"))
 }
 
-// wholeNumber writes a JSON number without a fraction in plain digits.
+// wholeNumber writes a JSON number in plain digits. It returns false if the number has a fraction or is too large.
 func wholeNumber(s string) (string, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.Abs(f) >= 1e21 {
@@ -90,7 +84,7 @@ func wholeNumber(s string) (string, bool) {
 	return r.Num().String(), true
 }
 
-// canonicalDouble is the canonical form of xsd:double: 1.5E0.
+// canonicalDouble returns the canonical form of an xsd:double, like 1.5E0.
 func canonicalDouble(f float64) string {
 	s := strconv.FormatFloat(f, 'E', -1, 64)
 	mantissa, exponent, _ := strings.Cut(s, "E")
@@ -102,5 +96,5 @@ func canonicalDouble(f float64) string {
 		sign = "-"
 	}
 	exponent = strings.TrimLeft(exponent, "+-0")
-	return mantissa + "E" + sign + either(exponent, "0")
+	return mantissa + "E" + sign + cmp.Or(exponent, "0")
 }

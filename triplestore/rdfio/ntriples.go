@@ -11,17 +11,15 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// lineDecoder reads N-Triples and N-Quads. It works on whole lines inside the input's window, so that a term without
-// escapes is a slice of the input, and the bytes of an IRI or a plain string without the closing mark are its key.
+// lineDecoder reads N-Triples and N-Quads. It works on whole lines in the input's window. A term without escapes is a
+// slice of the input there, and the bytes of an IRI or a plain string without the closing mark are its key.
 type lineDecoder struct {
+	terms
 	in    *input
 	quads bool
 	rdf12 bool
-	keys  *keyCache
-	blank blanks
-	buf   []byte
 	line  []byte // rest of the line at in.pos, without its end
-	open  bool   // line holds a line
+	open  bool   // line is valid
 }
 
 func decodeNTriples(r io.Reader, _ iri.Base, o Options) decoder { return newLineDecoder(r, o, false) }
@@ -29,10 +27,8 @@ func decodeNTriples(r io.Reader, _ iri.Base, o Options) decoder { return newLine
 func decodeNQuads(r io.Reader, _ iri.Base, o Options) decoder { return newLineDecoder(r, o, true) }
 
 func newLineDecoder(r io.Reader, o Options, quads bool) *lineDecoder {
-	return &lineDecoder{in: newInput(r, o), quads: quads, rdf12: o.RDF12, keys: newKeyCache(), blank: blanks{prefix: o.BlankPrefix}}
+	return &lineDecoder{terms: newTerms(o), in: newInput(r, o), quads: quads, rdf12: o.RDF12}
 }
-
-func (d *lineDecoder) prefixes() map[string]string { return nil }
 
 func (d *lineDecoder) read() (term.Quad, error) {
 	for {
@@ -54,13 +50,11 @@ func (d *lineDecoder) read() (term.Quad, error) {
 	}
 }
 
-// nextLine makes d.line the next line. Lines end with LF, CR or both; CR alone is looked for only where the window
-// holds no LF.
+// nextLine makes d.line the next line. Lines end with LF, CR or both. A CR alone ends d.line only if the window holds
+// no LF; otherwise endStatement finds it.
 func (d *lineDecoder) nextLine() error {
 	in := d.in
-	if in.line == 1 && in.col == 1 && in.pos == 0 && in.has(3) && string(in.buf[:3]) == "\xEF\xBB\xBF" {
-		in.pos = 3
-	}
+	in.skipByteOrderMark()
 	for from := 0; ; {
 		if n := bytes.IndexByte(in.buf[in.pos+from:in.end], '\n'); n >= 0 {
 			d.line, d.open = in.buf[in.pos:in.pos+from+n], true
@@ -86,7 +80,7 @@ func (d *lineDecoder) nextLine() error {
 	}
 }
 
-// endStatement drops the first n bytes of the line, a comment behind them, and what ends the line.
+// endStatement consumes the first n bytes of the line, a comment after them, and the end of the line.
 func (d *lineDecoder) endStatement(n int) {
 	if cr := bytes.IndexByte(d.line[n:], '\r'); cr >= 0 {
 		d.in.pos += n + cr + 1
@@ -107,6 +101,7 @@ func (d *lineDecoder) skip() bool {
 	return true
 }
 
+// space returns the position of the first byte of b from i on that is no space or tab.
 func space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
 		i++
@@ -153,13 +148,13 @@ func (d *lineDecoder) resource(i int, expected string) (term.Key, int, error) {
 		case '<':
 			return d.iri(i)
 		case '_':
-			return d.label(i)
+			return d.blankNode(i)
 		}
 	}
 	return "", i, d.in.fail(i, "%s", expected)
 }
 
-// iri reads <...> at i.
+// iri reads the IRI in angle brackets at i.
 func (d *lineDecoder) iri(i int) (term.Key, int, error) {
 	n := bytes.IndexByte(d.line[i:], '>')
 	if n < 0 {
@@ -180,7 +175,7 @@ func (d *lineDecoder) iri(i int) (term.Key, int, error) {
 		case c == '\\':
 			return d.escapedIRI(i, raw)
 		case c < utf8.RuneSelf:
-			return "", i, d.in.fail(i+j, "a character that may stand in an IRI, or '>'")
+			return "", i, d.in.fail(i+j, "a character that IRIs may contain, or '>'")
 		}
 		ascii = false
 	}
@@ -207,8 +202,9 @@ func (d *lineDecoder) escapedIRI(i int, raw []byte) (term.Key, int, error) {
 	return d.keys.key(d.buf), i + len(raw) + 1, nil
 }
 
-// label reads _:x at i. The tests of the W3C refuse colons in labels, as Turtle does, although the grammar of N-Triples 1.1 has them.
-func (d *lineDecoder) label(i int) (term.Key, int, error) {
+// blankNode reads _:label at i. Labels contain no colons, as in Turtle and in the tests of the W3C, although the
+// grammar of N-Triples 1.1 allows them.
+func (d *lineDecoder) blankNode(i int) (term.Key, int, error) {
 	if i+1 >= len(d.line) || d.line[i+1] != ':' {
 		return "", i, d.in.fail(i+1, "':' of a blank node")
 	}
@@ -216,6 +212,5 @@ func (d *lineDecoder) label(i int) (term.Key, int, error) {
 	if len(label) == 0 {
 		return "", i, d.in.fail(i+2, "the label of a blank node")
 	}
-	d.buf = d.blank.appendLabelled(d.buf[:0], label)
-	return d.keys.key(d.buf), i + 2 + len(label), nil
+	return d.label(label), i + 2 + len(label), nil
 }

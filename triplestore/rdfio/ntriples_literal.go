@@ -8,21 +8,21 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// literal reads "..." with what follows it at i.
+// literal reads the literal at i.
 func (d *lineDecoder) literal(i int) (term.Key, int, error) {
 	n := bytes.IndexByte(d.line[i+1:], '"')
 	if n < 0 {
 		return "", i, d.in.fail(len(d.line), "'\"' at the end of a literal")
 	}
-	raw := d.line[i : i+1+n] // with the opening quote: the key of a plain string
+	raw := d.line[i : i+1+n] // with the opening quote, as in the key of a plain string
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		end, err := d.unescape(i)
 		if err != nil {
 			return "", i, err
 		}
-		return d.typed(d.buf, d.behindText(end))
+		return d.typed(d.buf, d.skipToTag(end))
 	}
-	next := d.behindText(i + n + 2)
+	next := d.skipToTag(i + n + 2)
 	if next >= len(d.line) || d.line[next] != '@' && d.line[next] != '^' {
 		k, slot := d.keys.find(raw)
 		if k != "" {
@@ -40,8 +40,8 @@ func (d *lineDecoder) literal(i int) (term.Key, int, error) {
 	return d.typed(d.buf, next)
 }
 
-// behindText passes over white space between the text of a literal and its tag or datatype, if it has one.
-func (d *lineDecoder) behindText(i int) int {
+// skipToTag returns the position of the language tag or datatype that may follow white space at i, or i.
+func (d *lineDecoder) skipToTag(i int) int {
 	if n := space(d.line, i); n < len(d.line) && (d.line[n] == '@' || d.line[n] == '^') {
 		return n
 	}
@@ -58,7 +58,7 @@ func (d *lineDecoder) checkText(i int, raw []byte) error {
 	return nil
 }
 
-// unescape writes the literal at i to d.buf, behind a quote, and returns where it ends.
+// unescape writes the text of the literal at i to d.buf, after a quote, and returns its end in the line.
 func (d *lineDecoder) unescape(i int) (next int, err error) {
 	b := d.line
 	d.buf = append(d.buf[:0], '"')
@@ -88,7 +88,7 @@ func (d *lineDecoder) unescape(i int) (next int, err error) {
 	return 0, d.in.fail(len(b), "'\"' at the end of a literal")
 }
 
-// typed makes the key of a literal whose text stands in lex behind a quote, and what follows it at i.
+// typed returns the literal with the text lex, which begins with a quote, and the language tag or datatype at i.
 func (d *lineDecoder) typed(lex []byte, i int) (term.Key, int, error) {
 	b := d.line
 	switch {
@@ -115,7 +115,7 @@ func (d *lineDecoder) typed(lex []byte, i int) (term.Key, int, error) {
 			return d.keys.key(lex), next, nil
 		}
 		if d.rdf12 && needsTag(dt) {
-			return "", i, d.in.fail(i, "a language tag with this datatype")
+			return "", i, d.in.fail(i, "a language tag instead of this datatype")
 		}
 		d.buf = appendTyped(lex, string(dt[1:]))
 		return d.keys.key(d.buf[len(lex):]), next, nil
@@ -123,7 +123,7 @@ func (d *lineDecoder) typed(lex []byte, i int) (term.Key, int, error) {
 	return d.keys.key(lex), i, nil
 }
 
-// datatype reads the IRI at i. An IRI with escapes is written to d.buf, where the literal's text stands: then that moves.
+// datatype reads the IRI at i. If that contains escapes it is written to d.buf, so lex, which may be there, is copied.
 func (d *lineDecoder) datatype(i int, lex *[]byte) (term.Key, int, error) {
 	if n := bytes.IndexByte(d.line[i:], '>'); n >= 0 && bytes.IndexByte(d.line[i:i+n], '\\') >= 0 {
 		*lex = bytes.Clone(*lex)

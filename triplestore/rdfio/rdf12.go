@@ -8,12 +8,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// What RDF 1.2 adds to the text syntaxes, read only with Options.RDF12: triple terms <<( s p o )>>, base directions
-// "..."@en--ltr, and in Turtle and TriG reified triples << s p o ~ r >>, annotations ~ r {| p o |} and VERSION.
+// This file reads the additions of RDF 1.2 to the text syntaxes: triple terms <<( s p o )>>, base directions
+// "..."@en--ltr and VERSION, and in Turtle and TriG reified triples << s p o ~ r >> and annotations ~ r {| p o |}.
 
 const rdfReifies = term.Key("<" + rdfNS + "reifies")
 
-// tagLen is the length of the language tag at the start of b, with its base direction in RDF 1.2.
+// tagLen returns the length of the language tag at the start of b, in RDF 1.2 with its base direction, or 0.
 func tagLen(b []byte, rdf12 bool) int {
 	n := terminals.LangTag(b)
 	if n == 0 || !rdf12 {
@@ -30,12 +30,12 @@ func tagLen(b []byte, rdf12 bool) int {
 	return n
 }
 
-// needsTag tells that literals of the datatype are written with a language tag and never with ^^.
+// needsTag reports whether literals of the datatype must have a language tag.
 func needsTag(datatype term.Key) bool {
 	return datatype == "<"+term.LangString || datatype == "<"+term.DirLang
 }
 
-// object reads a literal, a resource or, in RDF 1.2, a triple term at i.
+// object reads the IRI, blank node, literal or, in RDF 1.2, triple term at i.
 func (d *lineDecoder) object(i, depth int) (term.Key, int, error) {
 	switch {
 	case i < len(d.line) && d.line[i] == '"':
@@ -46,6 +46,7 @@ func (d *lineDecoder) object(i, depth int) (term.Key, int, error) {
 	return d.resource(i, "an object: an IRI, a blank node or a literal")
 }
 
+// tripleTerm reads the triple term at i.
 func (d *lineDecoder) tripleTerm(i, depth int) (k term.Key, _ int, err error) {
 	if depth == maxTripleDepth {
 		return "", i, d.in.failWith(i, limitError("a nesting of triple terms", maxTripleDepth))
@@ -74,7 +75,7 @@ func (d *lineDecoder) tripleTerm(i, depth int) (k term.Key, _ int, err error) {
 	return term.Triple(s, p, o), i + 3, nil
 }
 
-// version passes over a VERSION line at i.
+// version skips the VERSION line at i and reports whether there is one.
 func (d *lineDecoder) version(i int) (bool, error) {
 	const word = "VERSION"
 	if !d.rdf12 || !bytes.HasPrefix(d.line[i:], []byte(word)) {
@@ -95,7 +96,7 @@ func (d *lineDecoder) version(i int) (bool, error) {
 	return true, nil
 }
 
-// doubleAngle tells whether "<<" stands next.
+// doubleAngle reports whether "<<" comes next.
 func (d *turtleDecoder) doubleAngle() bool { return d.rdf12 && d.in.peek() == '<' && d.in.at(1) == '<' }
 
 // tripleTerm reads <<( s p o )>>.
@@ -110,7 +111,7 @@ func (d *turtleDecoder) tripleTerm(depth int) (term.Key, error) {
 		return "", err
 	}
 	d.space()
-	if d.in.peek() != ')' || d.in.at(1) != '>' || d.in.at(2) != '>' {
+	if !d.in.hasPrefix(")>>") {
 		return "", d.in.fail(0, "')>>' at the end of a triple term")
 	}
 	d.in.pos += 3
@@ -129,7 +130,7 @@ func (d *turtleDecoder) reifiedTriple(depth int) (term.Key, error) {
 		return "", err
 	}
 	d.space()
-	r := term.Key("")
+	var r term.Key
 	if d.in.peek() == '~' {
 		if r, err = d.reifier(); err != nil {
 			return "", err
@@ -138,7 +139,7 @@ func (d *turtleDecoder) reifiedTriple(depth int) (term.Key, error) {
 	} else {
 		r = d.blank.fresh()
 	}
-	if d.in.peek() != '>' || d.in.at(1) != '>' {
+	if !d.in.hasPrefix(">>") {
 		return "", d.in.fail(0, "'>>' at the end of a reified triple")
 	}
 	d.in.pos += 2
@@ -146,7 +147,7 @@ func (d *turtleDecoder) reifiedTriple(depth int) (term.Key, error) {
 	return r, nil
 }
 
-// tripleHead reads the subject and the predicate in a triple term or a reified triple, where reified triples may nest.
+// tripleHead reads the subject and the predicate of a triple term, or of a reified triple, whose subject may be another.
 func (d *turtleDecoder) tripleHead(depth int, reified bool) (s, p term.Key, err error) {
 	if depth == maxTripleDepth {
 		return "", "", d.in.failWith(0, limitError("a nesting of triples", maxTripleDepth))
@@ -170,6 +171,7 @@ func (d *turtleDecoder) tripleHead(depth int, reified bool) (s, p term.Key, err 
 	return s, f.p, err
 }
 
+// tripleObject reads the object of a triple term or a reified triple.
 func (d *turtleDecoder) tripleObject(depth int, reified bool) (term.Key, error) {
 	switch {
 	case d.doubleAngle() && d.in.at(2) == '(':
@@ -194,7 +196,7 @@ func (d *turtleDecoder) anon() (term.Key, error) {
 	return b, err
 }
 
-// reifier reads "~" and a name, or makes one.
+// reifier reads "~" and the name of a reifier, which is a new blank node if there is none.
 func (d *turtleDecoder) reifier() (term.Key, error) {
 	d.in.pos++
 	d.space()
@@ -207,7 +209,7 @@ func (d *turtleDecoder) reifier() (term.Key, error) {
 	return d.blank.fresh(), nil
 }
 
-// annotation reads "~ r" or the opening "{|" behind the object of f; false where neither stands next.
+// annotation reads "~ r" or the opening "{|" after the object of f. It returns false if neither comes next.
 func (d *turtleDecoder) annotation(f *frame) (bool, error) {
 	switch {
 	case !d.rdf12:
@@ -220,7 +222,7 @@ func (d *turtleDecoder) annotation(f *frame) (bool, error) {
 		f.reifier = r
 		d.emit(r, rdfReifies, term.Triple(f.s, f.p, f.o))
 		return true, nil
-	case d.in.peek() == '{' && d.in.at(1) == '|':
+	case d.in.hasPrefix("{|"):
 		d.in.pos += 2
 		r := f.reifier
 		f.reifier = ""
@@ -233,7 +235,7 @@ func (d *turtleDecoder) annotation(f *frame) (bool, error) {
 	return false, nil
 }
 
-// versionDirective passes over a version, which changes nothing here: what may be read is decided by Options.
+// versionDirective skips a version, after a keyword of n bytes. Options decide what may be read, not the version.
 func (d *turtleDecoder) versionDirective(n int, dot bool) error {
 	d.in.pos += n
 	d.space()

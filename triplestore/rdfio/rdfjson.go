@@ -10,15 +10,13 @@ import (
 )
 
 // rdfjsonDecoder reads RDF 1.1 JSON Alternate Serialization: { subject: { predicate: [ object, ... ] } }. The nesting is
-// fixed, so the state is what is open.
+// fixed, so its level is the state.
 type rdfjsonDecoder struct {
+	terms
 	j     jsonScanner
 	base  iri.Base
-	blank blanks
-	keys  *keyCache
-	buf   []byte
-	level int // how many of the document, a subject, a predicate's array are open
-	first bool
+	level int  // 1 in the document, 2 in a subject's object, 3 in a predicate's array
+	first bool // no member or element of the innermost was read yet
 	done  bool
 	s, p  term.Key
 
@@ -26,11 +24,8 @@ type rdfjsonDecoder struct {
 }
 
 func decodeRDFJSON(r io.Reader, base iri.Base, o Options) decoder {
-	return &rdfjsonDecoder{j: jsonScanner{in: newInput(r, o), lim: o.Limits}, base: base, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache()}
+	return &rdfjsonDecoder{terms: newTerms(o), j: jsonScanner{in: newInput(r, o), lim: o.Limits}, base: base}
 }
-
-func (d *rdfjsonDecoder) skip() bool                  { return false }
-func (d *rdfjsonDecoder) prefixes() map[string]string { return nil }
 
 func (d *rdfjsonDecoder) read() (term.Quad, error) {
 	for {
@@ -53,7 +48,7 @@ func (d *rdfjsonDecoder) read() (term.Quad, error) {
 	}
 }
 
-// member reads the next subject or predicate, or what closes the object.
+// member reads the next subject or predicate, or the end of the object.
 func (d *rdfjsonDecoder) member() error {
 	if d.level == 0 {
 		_, err := d.j.expect("'{'", '{')
@@ -69,7 +64,7 @@ func (d *rdfjsonDecoder) member() error {
 		d.first = false
 		if d.level == 0 {
 			d.done = true
-			_, err = d.j.expect("nothing behind the document", jsonEnd)
+			_, err = d.j.expect("nothing after the document", jsonEnd)
 		}
 		return err
 	}
@@ -94,7 +89,8 @@ func (d *rdfjsonDecoder) member() error {
 	return err
 }
 
-// separator reads the comma before a member that is not the first, and then the member's name, or the end.
+// separator reads the comma before all members or elements but the first, and then the name of the member or the opening
+// brace of the element. At the end of the object or array it reads end instead.
 func (d *rdfjsonDecoder) separator(end jsonKind) (jsonKind, error) {
 	item, first, further := jsonString, "a member's name or '}'", "',' or '}'"
 	if end == ']' {
@@ -111,28 +107,19 @@ func (d *rdfjsonDecoder) separator(end jsonKind) (jsonKind, error) {
 	return d.j.expect(first, item)
 }
 
-// resource makes the key of an IRI or, behind "_:", of a blank node.
+// resource returns the IRI b or, if blank is set and b begins with "_:", the blank node.
 func (d *rdfjsonDecoder) resource(b []byte, blank bool) (term.Key, error) {
 	if blank && len(b) > 2 && b[0] == '_' && b[1] == ':' {
-		d.buf = d.blank.appendLabelled(d.buf[:0], b[2:])
-		return d.keys.key(d.buf), nil
+		return d.label(b[2:]), nil
 	}
-	d.buf = append(append(d.buf[:0], '<'), b...)
-	if k, _ := d.keys.find(d.buf); k != "" {
-		return k, nil
-	}
-	if err := iri.CheckChars(b); err != nil {
-		return "", d.j.in.failWith(0, err)
-	}
-	abs, err := d.base.Resolve(string(b))
+	k, err := d.resolve(&d.base, b)
 	if err != nil {
 		return "", d.j.in.failWith(0, err)
 	}
-	d.buf = append(append(d.buf[:0], '<'), abs...)
-	return d.keys.key(d.buf), nil
+	return k, nil
 }
 
-// element reads an object of the array, or the array's end.
+// element reads the next object of the array, or the end of the array.
 func (d *rdfjsonDecoder) element() (o term.Key, more bool, err error) {
 	k, err := d.separator(']')
 	if err != nil {
@@ -150,7 +137,7 @@ func (d *rdfjsonDecoder) element() (o term.Key, more bool, err error) {
 		}
 		field := d.fields.named(d.j.buf)
 		if field == nil {
-			return "", false, d.j.in.failWith(0, fmt.Errorf("the member %q, which RDF/JSON does not know", d.j.buf))
+			return "", false, d.j.in.failWith(0, fmt.Errorf("the member %q is not part of RDF/JSON", d.j.buf))
 		}
 		if _, err := d.j.expect("':'", ':'); err != nil {
 			return "", false, err
@@ -170,7 +157,7 @@ func (d *rdfjsonDecoder) element() (o term.Key, more bool, err error) {
 	return o, true, err
 }
 
-// rdfjsonFields are the members of an object in the sense of RDF.
+// rdfjsonFields are the members of a JSON object that is the object of a statement.
 type rdfjsonFields struct{ kind, value, lang, datatype rdfjsonField }
 
 type rdfjsonField struct {
@@ -199,32 +186,24 @@ func (f *rdfjsonFields) reset() {
 	}
 }
 
+// object returns the term that the members describe.
 func (d *rdfjsonDecoder) object(f *rdfjsonFields) (term.Key, error) {
 	if !f.value.given {
-		return "", d.j.in.failWith(0, fmt.Errorf("an object without a value"))
+		return "", d.j.in.failWith(0, fmt.Errorf("object without a value"))
 	}
 	switch string(f.kind.text) {
 	case "uri", "bnode":
 		return d.resource(f.value.text, f.kind.text[0] == 'b')
 	case "literal":
 	default:
-		return "", d.j.in.failWith(0, fmt.Errorf("an object of type %q, not uri, bnode or literal", f.kind.text))
+		return "", d.j.in.failWith(0, fmt.Errorf("object of type %q, not uri, bnode or literal", f.kind.text))
 	}
-	d.buf = append(append(d.buf[:0], '"'), f.value.text...)
-	n := len(d.buf)
-	switch {
-	case len(f.lang.text) > 0:
-		if terminals.LangTag(f.lang.text) != len(f.lang.text) {
-			return "", d.j.in.failWith(0, fmt.Errorf("%q is not a language tag", f.lang.text))
-		}
-		d.buf = appendLang(d.buf, f.lang.text)
-	case len(f.datatype.text) > 0 && string(f.datatype.text) != term.XSDString:
-		if err := iri.Check(string(f.datatype.text)); err != nil {
-			return "", d.j.in.failWith(0, err)
-		}
-		d.buf = appendTyped(d.buf, string(f.datatype.text))
-	default:
-		n = 0
+	lang, datatype := string(f.lang.text), string(f.datatype.text)
+	if terminals.LangTag(lang) != len(lang) {
+		return "", d.j.in.failWith(0, fmt.Errorf("%q is not a language tag", lang))
 	}
-	return d.keys.key(d.buf[n:]), nil
+	if err := iri.Check(datatype); err != nil && lang == "" && datatype != "" {
+		return "", d.j.in.failWith(0, err)
+	}
+	return d.literal(f.value.text, lang, datatype), nil
 }

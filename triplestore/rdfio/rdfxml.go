@@ -9,23 +9,20 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// rdfxmlDecoder reads RDF 1.1 XML Syntax. Comments name the productions of its grammar (§7.2). Every open element has an
-// xframe that says what its children are; statements come out as soon as they are complete.
+// rdfxmlDecoder reads RDF 1.1 XML Syntax. Comments name the productions of its grammar (§7.2). The xframe of each open
+// element tells what its children are. Statements are returned as soon as they are complete.
 type rdfxmlDecoder struct {
+	terms
+	queue
 	x     *xmlScanner
 	lim   Limits
-	blank blanks
-	keys  *keyCache
-	buf   []byte
 	stack []xframe
-	ids   map[string]bool // rdf:ID values in use, resolved
+	ids   map[string]bool // resolved values of rdf:ID
 	text  []byte          // of the open property element; only the innermost can have any
 	rdf12 bool
-	mend  bool // IRIs
-	out   []term.Quad
-	next  int
+	mend  bool // mend IRIs
 
-	caught [][]term.Quad // RDF 1.2: statements inside of open triple terms
+	caught [][]term.Quad // RDF 1.2: statements inside open triple terms
 }
 
 // xframe is an open element.
@@ -34,39 +31,37 @@ type xframe struct {
 	base *iri.Base
 	lang string
 
-	subject term.Key // of a node element; of a property element: whose property it is
-	li      int      // rdf:li counted so far in a node element
+	subject term.Key // of a node element: its term; of a property element: the subject of its statement
+	li      int      // number of rdf:li so far in a node element
 
 	pred     term.Key
-	reify    term.Key // of a property element with rdf:ID: the statement's name
+	reify    term.Key // of a property element with rdf:ID: the name of its statement
 	datatype string
-	hasText  bool     // text other than white space
-	object   term.Key // of a property element: its object, once there is one
+	hasText  bool     // contains text other than white space
+	object   term.Key // of a property element: the object of its statement, if known
 	cell     term.Key // of a collection: the last cell
 
 	version12  bool     // RDF 1.2 is declared
 	dir        string   // base direction in scope
-	annotation term.Key // of a property element: what reifies its statement
+	annotation term.Key // of a property element: the reifier of its statement
 }
 
 type xframeKind byte
 
 const (
-	xDoc        xframeKind = iota // outside of the root element
+	xDoc        xframeKind = iota // around the root element
 	xRDF                          // rdf:RDF: node elements
 	xNode                         // a node element (or parseType="Resource"): property elements
 	xProperty                     // a property element: text or one node element
-	xEmpty                        // a property element whose attributes have said it all
+	xEmpty                        // a property element whose attributes hold its object: nothing
 	xCollection                   // parseType="Collection": node elements
 	xTriple                       // parseType="Triple": one node element with one property
 )
 
 func decodeRDFXML(r io.Reader, base iri.Base, o Options) decoder {
-	return &rdfxmlDecoder{x: newXMLScanner(r, o), lim: o.Limits, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache(),
+	return &rdfxmlDecoder{terms: newTerms(o), x: newXMLScanner(r, o), lim: o.Limits,
 		stack: []xframe{{kind: xDoc, base: &base}}, ids: map[string]bool{}, rdf12: o.RDF12, mend: o.MendIRIs}
 }
-
-func (d *rdfxmlDecoder) skip() bool { return false }
 
 func (d *rdfxmlDecoder) prefixes() map[string]string {
 	ns := map[string]string{}
@@ -78,17 +73,9 @@ func (d *rdfxmlDecoder) prefixes() map[string]string {
 	return ns
 }
 
-func (d *rdfxmlDecoder) read() (term.Quad, error) {
-	for d.next == len(d.out) {
-		d.out, d.next = d.out[:0], 0
-		if err := d.step(); err != nil {
-			return term.Quad{}, err
-		}
-	}
-	d.next++
-	return d.out[d.next-1], nil
-}
+func (d *rdfxmlDecoder) read() (term.Quad, error) { return d.queue.read(d.step) }
 
+// emit adds a statement to the queue or, in a triple term, to those caught.
 func (d *rdfxmlDecoder) emit(s, p, o term.Key) {
 	if open := len(d.caught); open > 0 {
 		d.caught[open-1] = append(d.caught[open-1], term.Quad{S: s, P: p, O: o})
@@ -101,6 +88,7 @@ func (d *rdfxmlDecoder) fail(format string, args ...any) error {
 	return d.x.in.failWith(0, fmt.Errorf(format, args...))
 }
 
+// step handles the next tag or text.
 func (d *rdfxmlDecoder) step() error {
 	kind, err := d.x.next()
 	if err != nil {
@@ -124,13 +112,13 @@ func (d *rdfxmlDecoder) step() error {
 			}
 		}
 		if d.x.mixed {
-			return d.fail("text where only elements may be")
+			return d.fail("text where only elements are allowed")
 		}
 	}
 	return nil
 }
 
-// start handles a start tag inside of f.
+// start handles a start tag inside the element of f.
 func (d *rdfxmlDecoder) start(f *xframe) error {
 	child := xframe{base: f.base, lang: f.lang, version12: f.version12, dir: f.dir}
 	if d.rdf12 {
@@ -174,9 +162,9 @@ func (d *rdfxmlDecoder) start(f *xframe) error {
 	case f.kind == xNode:
 		return d.property(f, child)
 	case f.kind == xEmpty:
-		return d.fail("an element inside of an empty property element")
+		return d.fail("an element inside an empty property element")
 	case f.kind == xProperty && (f.object != "" || f.datatype != ""):
-		return d.fail("more than one node element inside of a property element, or one beside rdf:datatype")
+		return d.fail("more than one node element inside a property element, or one beside rdf:datatype")
 	case f.kind == xTriple && f.object != "":
 		return d.fail("more than one node element in a triple term")
 	case f.kind == xProperty && f.hasText:
@@ -185,12 +173,12 @@ func (d *rdfxmlDecoder) start(f *xframe) error {
 	return d.node(f, child)
 }
 
-// ignorable attributes have a name without a prefix that does not mean anything here, or begin with xml.
+// ignorable reports whether an attribute means nothing here: its name has no prefix and begins with "xml".
 func ignorable(n *xmlName) bool {
 	return len(n.local) >= 3 && n.space == "" && (n.local[0]|0x20 == 'x' && n.local[1]|0x20 == 'm' && n.local[2]|0x20 == 'l')
 }
 
-// node is nodeElement (§7.2.11).
+// node handles a nodeElement (§7.2.11).
 func (d *rdfxmlDecoder) node(f *xframe, child xframe) error {
 	name := d.x.name
 	typ, err := d.nameIRI(name)
@@ -235,7 +223,7 @@ func (d *rdfxmlDecoder) node(f *xframe, child xframe) error {
 	return nil
 }
 
-// link makes the node element's subject the object of the property element it stands in.
+// link makes node, a node element inside the element of f, the object of its statement.
 func (d *rdfxmlDecoder) link(f *xframe, node term.Key) {
 	switch f.kind {
 	case xTriple:
@@ -255,12 +243,12 @@ func (d *rdfxmlDecoder) link(f *xframe, node term.Key) {
 	}
 }
 
-// end handles the end of the element of f.
+// end handles the end tag of the element of f.
 func (d *rdfxmlDecoder) end(f *xframe) error {
 	switch f.kind {
 	case xProperty:
 		if f.object == "" {
-			d.statement(f, d.literal(f))
+			d.statement(f, d.textLiteral(f))
 		}
 	case xTriple:
 		if err := d.closeTriple(f); err != nil {

@@ -1,15 +1,13 @@
 package rdfio
 
-import (
-	"odarchive/triplestore/term"
-)
+import "odarchive/triplestore/term"
 
-// What RDF 1.2 adds to RDF/XML, read only with Options.RDF12: rdf:annotation, and in the scope of rdf:version="1.2"
-// parseType="Triple" and its:dir.
+// This file reads the additions of RDF 1.2 to RDF/XML: rdf:annotation, and parseType="Triple" and its:dir in the scope of
+// rdf:version="1.2".
 
 const itsNS = "http://www.w3.org/2005/11/its"
 
-// scope12 takes version and direction from the attributes of a start tag.
+// scope12 sets version and direction from the attributes of a start tag.
 func (d *rdfxmlDecoder) scope12(child *xframe) error {
 	for _, a := range d.x.attrs {
 		switch {
@@ -25,12 +23,12 @@ func (d *rdfxmlDecoder) scope12(child *xframe) error {
 	return nil
 }
 
-// attr12 tells whether an attribute belongs to what RDF 1.2 adds, and so is no property.
+// attr12 reports whether an attribute is an addition of RDF 1.2, which is no property.
 func (d *rdfxmlDecoder) attr12(n *xmlName) bool {
 	return d.rdf12 && (n.space == itsNS || n.space == rdfNS && (n.local == "version" || n.local == "annotation" || n.local == "annotationNodeID"))
 }
 
-// annotate takes the attributes that name a reifier of the property element's statement.
+// annotate sets the reifier of the property element's statement from its attributes.
 func (d *rdfxmlDecoder) annotate(child *xframe) error {
 	for _, a := range d.x.attrs {
 		if a.name.space != rdfNS {
@@ -57,8 +55,8 @@ func (d *rdfxmlDecoder) annotate(child *xframe) error {
 	return nil
 }
 
-// openTriple begins parseType="Triple": the statement of its content is caught instead of being made. Outside of the
-// scope of version 1.2 the whole property element is passed over.
+// openTriple begins the content of parseType="Triple", whose statement is caught instead of emitted. Outside the scope of
+// version 1.2 it skips the property element.
 func (d *rdfxmlDecoder) openTriple(child xframe) error {
 	if !child.version12 {
 		_, err := d.x.literal()
@@ -73,7 +71,7 @@ func (d *rdfxmlDecoder) openTriple(child xframe) error {
 	return nil
 }
 
-// closeTriple ends parseType="Triple" and makes the statement that has the triple term as its object.
+// closeTriple ends the content of parseType="Triple" and emits the statement with the triple term as its object.
 func (d *rdfxmlDecoder) closeTriple(f *xframe) error {
 	last := len(d.caught) - 1
 	caught := d.caught[last]

@@ -1,15 +1,15 @@
 package rdfio
 
 import (
-	"strings"
-
 	"slices"
+	"strings"
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
 
-// forbiddenNode tells which names of the RDF namespace cannot be node elements (§6.2.5: coreSyntaxTerms, rdf:li, oldTerms).
+// forbiddenNode reports whether a name of the RDF namespace cannot be a node element (§6.2.5: coreSyntaxTerms, rdf:li,
+// oldTerms).
 func forbiddenNode(local string) bool {
 	switch local {
 	case "RDF", "ID", "about", "parseType", "resource", "nodeID", "datatype", "li", "aboutEach", "aboutEachPrefix", "bagID":
@@ -18,13 +18,13 @@ func forbiddenNode(local string) bool {
 	return false
 }
 
-// forbiddenProperty is the same for property elements.
+// forbiddenProperty is forbiddenNode for property elements.
 func forbiddenProperty(local string) bool {
 	return local == "Description" || local != "li" && forbiddenNode(local)
 }
 
-// rdfAttr is the local name of an attribute in the RDF namespace. A few without a prefix are taken for theirs, as the
-// first version of the syntax wrote them (§6.1.4).
+// rdfAttr returns the local name of an attribute in the RDF namespace, or "". A few names need no prefix, as in the first
+// version of the syntax (§6.1.4).
 func (d *rdfxmlDecoder) rdfAttr(n *xmlName) string {
 	if n.space == rdfNS {
 		return n.local
@@ -38,14 +38,14 @@ func (d *rdfxmlDecoder) rdfAttr(n *xmlName) string {
 	return ""
 }
 
-// propertyAttrs emits the statements that stand as attributes on a node element, or an empty property element (§7.2.11,
-// §7.2.21). The given names of the RDF namespace mean something else there.
+// propertyAttrs emits the statements that attributes of a node element or of an empty property element make (§7.2.11,
+// §7.2.21). The names in syntax, of the RDF namespace, have another meaning there.
 func (d *rdfxmlDecoder) propertyAttrs(f *xframe, subject term.Key, syntax ...string) error {
 	for _, a := range d.x.attrs {
 		local := d.rdfAttr(a.name)
 		switch {
 		case f.kind == xNode && d.attr12(a.name) && (local == "annotation" || local == "annotationNodeID"):
-			return d.fail("the attribute %s cannot stand on a node element", a.name.raw)
+			return d.fail("the attribute %s is not allowed on a node element", a.name.raw)
 		case a.name.space == xmlNS || ignorable(a.name) || d.attr12(a.name) || local != "" && slices.Contains(syntax, local):
 			continue
 		case local == "type":
@@ -56,7 +56,7 @@ func (d *rdfxmlDecoder) propertyAttrs(f *xframe, subject term.Key, syntax ...str
 			d.emit(subject, rdfType, k)
 			continue
 		case local != "" && (forbiddenProperty(local) || local == "li"):
-			return d.fail("the attribute %s cannot stand here", a.name.raw)
+			return d.fail("the attribute %s is not allowed here", a.name.raw)
 		case a.name.space == "":
 			return d.fail("the attribute %s has no namespace", a.name.raw)
 		}
@@ -65,12 +65,12 @@ func (d *rdfxmlDecoder) propertyAttrs(f *xframe, subject term.Key, syntax ...str
 			return err
 		}
 		d.text = append(d.text[:0], a.value...)
-		d.emit(subject, p, d.literal(f))
+		d.emit(subject, p, d.textLiteral(f))
 	}
 	return nil
 }
 
-// nameIRI is the IRI of an element or attribute: its namespace and local name, one behind the other.
+// nameIRI returns the IRI of an element or attribute: its namespace followed by its local name.
 func (d *rdfxmlDecoder) nameIRI(n *xmlName) (term.Key, error) {
 	if n.checked {
 		return n.iri, nil
@@ -86,29 +86,22 @@ func (d *rdfxmlDecoder) nameIRI(n *xmlName) (term.Key, error) {
 	return n.iri, nil
 }
 
-// ref resolves a reference of rdf:about and the like.
+// ref resolves the value of rdf:about and other references.
 func (d *rdfxmlDecoder) ref(s string, f *xframe) (term.Key, error) {
 	if d.mend && iri.CheckChars(s) != nil {
 		s = strings.ReplaceAll(string(mendIRI([]byte(strings.TrimSpace(s)))), `\`, "%5C")
 	}
-	if err := iri.CheckChars(s); err != nil {
+	k, err := d.resolve(f.base, []byte(s))
+	if err != nil {
 		return "", d.fail("%q: %w", s, err)
 	}
-	if iri.IsAbsolute(s) {
-		d.buf = append(append(d.buf[:0], '<'), s...)
-		return d.keys.key(d.buf), nil
-	}
-	abs, err := f.base.Resolve(s)
-	if err != nil {
-		return "", d.fail("%w", err)
-	}
-	return term.IRI(abs), nil
+	return k, nil
 }
 
-// maxIDs is how many values of rdf:ID are remembered to find one that is used twice.
+// maxIDs is how many values of rdf:ID are kept to find repeated ones.
 const maxIDs = 1 << 20
 
-// id is the IRI of an rdf:ID, which must be unique under its base (§7.2.23).
+// id returns the IRI of an rdf:ID, which must be unique under its base (§7.2.23).
 func (d *rdfxmlDecoder) id(s string, f *xframe) (term.Key, error) {
 	if !isNCName(s) {
 		return "", d.fail("rdf:ID=%q is not an XML name", s)
@@ -126,11 +119,10 @@ func (d *rdfxmlDecoder) id(s string, f *xframe) (term.Key, error) {
 	return k, nil
 }
 
-// nodeID is the blank node of an rdf:nodeID.
+// nodeID returns the blank node of an rdf:nodeID.
 func (d *rdfxmlDecoder) nodeID(s string) (term.Key, error) {
 	if !isNCName(s) {
 		return "", d.fail("rdf:nodeID=%q is not an XML name", s)
 	}
-	d.buf = d.blank.appendLabelled(d.buf[:0], []byte(s))
-	return d.keys.key(d.buf), nil
+	return d.label([]byte(s)), nil
 }

@@ -6,7 +6,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// statement emits the statement of a property element and, where it has a name, what describes it (§7.3).
+// statement emits the statement of a property element and, if that has a name, its reification (§7.3).
 func (d *rdfxmlDecoder) statement(f *xframe, o term.Key) {
 	d.emit(f.subject, f.pred, o)
 	if f.annotation != "" {
@@ -21,7 +21,7 @@ func (d *rdfxmlDecoder) statement(f *xframe, o term.Key) {
 	d.emit(f.reify, "<"+rdfNS+"object", o)
 }
 
-// property is propertyElt (§7.2.14 to 7.2.21).
+// property handles a propertyElt (§7.2.14 to 7.2.21) inside the element of f.
 func (d *rdfxmlDecoder) property(f *xframe, child xframe) (err error) {
 	name := d.x.name
 	child.subject = f.subject
@@ -102,6 +102,7 @@ func (d *rdfxmlDecoder) property(f *xframe, child xframe) (err error) {
 	return nil
 }
 
+// parseType handles a property element with rdf:parseType.
 func (d *rdfxmlDecoder) parseType(value string, child xframe) error {
 	switch value {
 	case "Resource":
@@ -115,7 +116,7 @@ func (d *rdfxmlDecoder) parseType(value string, child xframe) error {
 			return d.openTriple(child)
 		}
 		fallthrough
-	default: // "Literal", and every value not known (§7.2.20)
+	default: // "Literal", and every unknown value (§7.2.20)
 		lex, err := d.x.literal()
 		if err != nil {
 			return err
@@ -127,20 +128,14 @@ func (d *rdfxmlDecoder) parseType(value string, child xframe) error {
 	return nil
 }
 
-func (d *rdfxmlDecoder) literal(f *xframe) term.Key {
-	d.buf = append(append(d.buf[:0], '"'), d.text...)
-	n := len(d.buf)
+// textLiteral returns the literal with d.text as its lexical form, in the scope of f.
+func (d *rdfxmlDecoder) textLiteral(f *xframe) term.Key {
+	lang := f.lang
 	switch {
-	case f.datatype != "" && f.datatype != term.XSDString:
-		d.buf = appendTyped(d.buf, f.datatype)
-	case f.datatype == "" && f.lang != "":
-		tag := f.lang
-		if f.version12 && f.dir != "" {
-			tag += "--" + f.dir
-		}
-		d.buf = appendLang(d.buf, []byte(tag))
-	default:
-		n = 0
+	case f.datatype != "":
+		lang = ""
+	case lang != "" && f.version12 && f.dir != "":
+		lang += "--" + f.dir
 	}
-	return d.keys.key(d.buf[n:])
+	return d.literal(d.text, lang, f.datatype)
 }

@@ -1,6 +1,7 @@
 package rdfio
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -10,92 +11,91 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Limits bound what one document may cost. Zero fields take the defaults.
+// Limits bound what one document may cost. Zero fields mean the defaults.
 type Limits struct {
-	Token    int   // bytes of one term, literal, XML or JSON token (and of one line of N-Triples); default 16 MiB
-	Depth    int   // nesting of [ ], ( ), elements, objects; default 1,000
+	Token    int   // bytes of one term, literal, XML or JSON token, or line of N-Triples; default 16 MiB
+	Depth    int   // nesting of [ ], ( ), elements and objects; default 1,000
 	Prefixes int   // prefixes declared in one document; default 100,000
 	Document int64 // bytes of a document that must be held whole (JSON-LD); default 64 MiB
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Token <= 0 {
-		l.Token = 16 << 20
+	return Limits{
+		Token:    cmp.Or(max(l.Token, 0), 16<<20),
+		Depth:    cmp.Or(max(l.Depth, 0), 1000),
+		Prefixes: cmp.Or(max(l.Prefixes, 0), 100_000),
+		Document: cmp.Or(max(l.Document, 0), 64<<20),
 	}
-	if l.Depth <= 0 {
-		l.Depth = 1000
-	}
-	if l.Prefixes <= 0 {
-		l.Prefixes = 100_000
-	}
-	if l.Document <= 0 {
-		l.Document = 64 << 20
-	}
-	return l
 }
 
-// Options of a Reader; the zero value is useful.
+// Options configure a Reader. The zero value is useful.
 type Options struct {
 	// File names the document in errors.
 	File string
-	// Base is the absolute IRI that relative ones are resolved against; without it they are errors.
+	// Base is the absolute IRI that relative IRIs are resolved against. If it is empty, relative IRIs are errors.
 	Base string
-	// BlankPrefix goes before the label of every blank node. Give each file one of its own (NewBlankPrefix) where
-	// their blank nodes meet in one graph. It must itself be a valid label.
+	// BlankPrefix is put before the label of every blank node. To keep the blank nodes of several files apart in one
+	// graph, use one prefix per file (NewBlankPrefix). It must be a valid label itself.
 	BlankPrefix string
-	// RDF12 allows what RDF 1.2 adds to N-Triples, N-Quads, Turtle, TriG and RDF/XML: triple terms, reifiers, base
+	// RDF12 allows what RDF 1.2 adds to N-Triples, N-Quads, Turtle, TriG and RDF/XML: triple terms, reifiers and base
 	// directions.
 	RDF12 bool
-	// MendIRIs percent-encodes characters that must not stand in an IRI (spaces, braces and the like) in RDF/XML, Turtle and
-	// TriG, where they are errors otherwise.
+	// MendIRIs percent-encodes characters that IRIs must not contain, such as spaces and braces, in RDF/XML, Turtle and
+	// TriG. Otherwise they are errors.
 	MendIRIs bool
 	// Limits bound memory and nesting.
 	Limits Limits
-	// Context gives the JSON-LD context (a JSON document) that stands at an IRI. Without it, and where it returns an
-	// error, a document that names a context instead of holding it is refused: readers ask nobody else.
+	// Context returns the JSON-LD context, a JSON document, that an IRI names. A document that refers to a context is an
+	// error if Context is nil or fails: readers never fetch anything themselves.
 	Context func(iri string) ([]byte, error)
 }
 
-// Reader reads the statements of one document. It belongs to one goroutine, holds no resources besides memory and need
-// not be read to its end.
+// Reader reads the statements of one document. It is not safe for concurrent use, holds no resources besides memory, and
+// need not be read to the end.
 type Reader struct {
 	dec    decoder
 	syntax Syntax
 	err    error
 }
 
-// decoder is what each syntax implements. An error is final unless skip says otherwise.
+// A decoder reads one syntax. After an error it is not read again, unless it is a skipper whose skip returned true.
 type decoder interface {
 	read() (term.Quad, error)
-	skip() bool                  // after an error: go on behind the broken statement; false where that cannot be done
-	prefixes() map[string]string // declared so far, may be nil
 }
 
-// NewReader reads a document of syntax s. A fault in the options is told by the first Read.
+// A skipper can go on after an error.
+type skipper interface {
+	// skip moves past the malformed statement and returns false if that is impossible.
+	skip() bool
+}
+
+// A prefixer knows the prefixes declared so far. Callers must not modify the map.
+type prefixer interface {
+	prefixes() map[string]string
+}
+
+// NewReader returns a Reader of a document of syntax s. The first Read reports invalid options.
 func NewReader(r io.Reader, s Syntax, o Options) *Reader {
 	o.Limits = o.Limits.withDefaults()
 	rd := &Reader{syntax: s}
 	base, err := iri.NewBase(o.Base)
-	if err != nil {
+	switch {
+	case err != nil:
 		rd.err = fmt.Errorf("rdfio: base: %w", err)
-		return rd
-	}
-	if o.BlankPrefix != "" && !validLabel(o.BlankPrefix+"0") {
+	case o.BlankPrefix != "" && !validLabel(o.BlankPrefix+"0"):
 		rd.err = fmt.Errorf("rdfio: %q cannot begin the label of a blank node", o.BlankPrefix)
-		return rd
-	}
-	if s.decoder == nil {
+	case s.decoder == nil:
 		rd.err = fmt.Errorf("rdfio: no reader for syntax %q", s.Name)
-		return rd
+	default:
+		rd.dec = s.decoder(r, base, o)
 	}
-	rd.dec = s.decoder(r, base, o)
 	return rd
 }
 
-// Syntax is the one the reader was made for.
+// Syntax returns the syntax that the reader was made for.
 func (r *Reader) Syntax() Syntax { return r.syntax }
 
-// Read gives the next statement, or io.EOF behind the last one. Any other error repeats until Skip.
+// Read returns the next statement, or io.EOF at the end of the document. It repeats any other error until Skip.
 func (r *Reader) Read() (term.Quad, error) {
 	if r.err != nil {
 		return term.Quad{}, r.err
@@ -107,26 +107,27 @@ func (r *Reader) Read() (term.Quad, error) {
 	return q, err
 }
 
-// Skip goes on after an error of Read, behind the broken line (N-Triples, N-Quads) or statement (Turtle, TriG; found by
-// its full stop, so that more than the broken statement may be lost). False where nothing can be saved; the other
-// syntaxes never can.
+// Skip moves past the malformed line (N-Triples, N-Quads) or statement (Turtle, TriG, N3) after an error of Read. The
+// end of a statement is guessed by its full stop, so more than that statement may be lost. Skip returns false if the
+// rest of the document cannot be read, which is always so in other syntaxes.
 func (r *Reader) Skip() bool {
-	if _, ok := r.err.(*Error); !ok || r.dec == nil || !r.dec.skip() {
+	s, ok := r.dec.(skipper)
+	if _, fault := r.err.(*Error); !fault || !ok || !s.skip() {
 		return false
 	}
 	r.err = nil
 	return true
 }
 
-// Prefixes are the namespaces declared so far, by prefix. The map is the caller's.
+// Prefixes returns the namespaces declared so far, by prefix. The caller owns the map.
 func (r *Reader) Prefixes() map[string]string {
-	if r.dec == nil {
-		return nil
+	if p, ok := r.dec.(prefixer); ok {
+		return maps.Clone(p.prefixes())
 	}
-	return maps.Clone(r.dec.prefixes())
+	return nil
 }
 
-// All ranges over the rest of the statements; the last pair holds the error, if there is one.
+// All ranges over the remaining statements. If reading fails, the last pair holds the error.
 func (r *Reader) All() iter.Seq2[term.Quad, error] {
 	return func(yield func(term.Quad, error) bool) {
 		for {

@@ -22,7 +22,7 @@ func TestErrorsSayWhereWhatAndWhatInstead(t *testing.T) {
 	}{
 		{rdfio.NTriples(), "<a:b> <c:d> <e:f> .\n<a:b> <c:d>\n", `f:2:12: found "\n", expected an object: an IRI, a blank node or a literal`},
 		{rdfio.NTriples(), "<a:b> <c:d> \"ü\" \"x\" .\n", `f:1:17: found "\"x\"", expected '.'`},
-		{rdfio.NTriples(), "# é\n <a:b> <c d> <e:f> .", `f:2:10: found " d>", expected a character that may stand in an IRI, or '>'`},
+		{rdfio.NTriples(), "# é\n <a:b> <c d> <e:f> .", `f:2:10: found " d>", expected a character that IRIs may contain, or '>'`},
 		{rdfio.NTriples(), "<a:b> <c:d> \"x\\y\" .", `f:1:15: found "\\y\"", expected an escape sequence (\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX)`},
 		{rdfio.NTriples(), "<a:b> <c> <e:f> .", `f:1:7: found "<c>", expected an absolute IRI`},
 		{rdfio.NTriples(), "<a:b> <c:d> \"\xFF\" .", `f:1:14: found "\xff\"", expected UTF-8`},
@@ -43,7 +43,7 @@ func TestErrorsSayWhereWhatAndWhatInstead(t *testing.T) {
 		{rdfio.TriX(), `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph><triple><id>a</id></triple>`, `f:1:88: a triple of 1 terms`},
 		{rdfio.RDFJSON(), "{\"a:b\":\n {\"c:d\": [5]}}", `f:2:11: found "5]}}", expected an object or ']'`},
 		{rdfio.JSONLD(), "{\"@id\": \"a:b\",\n 5}", `f:2:2: found "5}", expected a member's name or '}'`},
-		{rdfio.JSONLD(), `{"@context": "http://example.org/ctx"}`, `f:1:1: loading remote context failed: dereferencing a URL did not result in a valid JSON-LD context (http://example.org/ctx): the context <http://example.org/ctx> is outside of the document`},
+		{rdfio.JSONLD(), `{"@context": "http://example.org/ctx"}`, `f:1:1: loading remote context failed: dereferencing a URL did not result in a valid JSON-LD context (http://example.org/ctx): the context <http://example.org/ctx> is not part of the document`},
 	} {
 		_, err := readAll(rdfio.NewReader(strings.NewReader(c.doc), c.syntax, rdfio.Options{File: "f", Base: "http://example.org/"}))
 		if err == nil || err.Error() != c.want {

@@ -12,25 +12,23 @@ import (
 
 const trixNS = "http://www.w3.org/2004/03/trix/trix-1/"
 
-// trixDecoder reads TriX (Carroll and Stickler, 2004): <TriX> holds <graph>s, a graph its name and <triple>s, a triple
-// three terms. Documents without the namespace and <qname>s in place of IRIs are read too; in RDF 1.2 a triple may be the
-// object of another.
+// trixDecoder reads TriX (Carroll and Stickler, 2004): <TriX> contains <graph>s, a graph its name and <triple>s, a triple
+// three terms. The namespace may be missing, and <qname>s may replace IRIs. In RDF 1.2 a triple may be the object of
+// another.
 type trixDecoder struct {
+	terms
 	x     *xmlScanner
 	lim   Limits
 	rdf12 bool
 	base  iri.Base
-	blank blanks
-	keys  *keyCache
-	buf   []byte
 
-	root    bool // inside of <TriX>
+	root    bool // inside <TriX>
 	inGraph bool
 	graph   term.Key
-	named   bool         // the graph has a name or a triple already
-	open    []trixTriple // the triple, and triple terms inside of it
+	named   bool         // the graph already has a name or a triple
+	open    []trixTriple // the open triple, and triple terms inside it
 
-	element  string // the open term's, "" for none
+	element  string // name of the open term's element, "" for none
 	lang     string
 	datatype string
 	text     []byte
@@ -42,11 +40,8 @@ type trixTriple struct {
 }
 
 func decodeTriX(r io.Reader, base iri.Base, o Options) decoder {
-	return &trixDecoder{x: newXMLScanner(r, o), lim: o.Limits, rdf12: o.RDF12, base: base, blank: blanks{prefix: o.BlankPrefix}, keys: newKeyCache()}
+	return &trixDecoder{terms: newTerms(o), x: newXMLScanner(r, o), lim: o.Limits, rdf12: o.RDF12, base: base}
 }
-
-func (d *trixDecoder) skip() bool                  { return false }
-func (d *trixDecoder) prefixes() map[string]string { return nil }
 
 func (d *trixDecoder) fail(format string, args ...any) error {
 	return d.x.in.failWith(0, fmt.Errorf(format, args...))
@@ -79,7 +74,7 @@ func (d *trixDecoder) read() (term.Quad, error) {
 func (d *trixDecoder) characters() error {
 	if d.element == "" {
 		if d.x.mixed {
-			return d.fail("text where only elements may be")
+			return d.fail("text where only elements are allowed")
 		}
 		return nil
 	}
@@ -90,10 +85,11 @@ func (d *trixDecoder) characters() error {
 	return nil
 }
 
+// start handles a start tag.
 func (d *trixDecoder) start() error {
 	name := d.x.name
 	if name.space != trixNS && name.space != "" {
-		return d.fail("the element %s, which is not TriX", name.raw)
+		return d.fail("the element %s is not part of TriX", name.raw)
 	}
 	switch local := name.local; {
 	case d.element != "":
@@ -103,7 +99,7 @@ func (d *trixDecoder) start() error {
 	case d.root && !d.inGraph && local == "graph":
 		d.graph, d.inGraph, d.named = "", true, false
 		return nil
-	case d.inGraph && local == "triple" && d.mayOpen():
+	case d.inGraph && local == "triple" && d.tripleMayBegin():
 		if len(d.open) > maxTripleDepth {
 			return d.x.in.failWith(0, limitError("a nesting of triples", maxTripleDepth))
 		}
@@ -117,11 +113,12 @@ func (d *trixDecoder) start() error {
 	return d.fail("the element %s does not belong here", name.raw)
 }
 
-// mayOpen tells whether a triple may begin here: in a graph, or in RDF 1.2 as the object of another.
-func (d *trixDecoder) mayOpen() bool {
+// tripleMayBegin reports whether a triple may begin here: in a graph, or in RDF 1.2 as the object of another.
+func (d *trixDecoder) tripleMayBegin() bool {
 	return len(d.open) == 0 || d.rdf12 && d.open[len(d.open)-1].n == 2
 }
 
+// startTerm opens a term. A literal with markup is read whole.
 func (d *trixDecoder) startTerm(element string) error {
 	d.element, d.lang, d.datatype, d.text = element, "", "", d.text[:0]
 	for _, a := range d.x.attrs {
@@ -135,7 +132,7 @@ func (d *trixDecoder) startTerm(element string) error {
 	if element != "typedLiteral" || d.datatype != rdfNS+"XMLLiteral" {
 		return nil
 	}
-	markup, text, err := d.x.content() // up to the element's end: markup as such, or escaped as text
+	markup, text, err := d.x.content() // up to the end of the element: markup, or markup that is escaped as text
 	if err != nil {
 		return err
 	}
@@ -146,7 +143,7 @@ func (d *trixDecoder) startTerm(element string) error {
 	return d.add(term.Typed(string(markup), d.datatype))
 }
 
-// end handles an end tag; whole is true where a statement is complete.
+// end handles an end tag. It returns a statement, and whole is true, if the tag completes one.
 func (d *trixDecoder) end() (q term.Quad, whole bool, err error) {
 	switch {
 	case d.element != "":
@@ -176,23 +173,23 @@ func (d *trixDecoder) end() (q term.Quad, whole bool, err error) {
 	return q, false, nil
 }
 
-// add gives the open triple its next term.
+// add appends a term to the open triple.
 func (d *trixDecoder) add(k term.Key) error {
 	t := &d.open[len(d.open)-1]
 	switch {
 	case t.n == 3:
 		return d.fail("a triple of more than three terms")
 	case t.n == 0 && !isNode(k):
-		return d.fail("a subject that is no <uri> and no <id>")
+		return d.fail("a subject that is neither <uri> nor <id>")
 	case t.n == 1 && k.Kind() != term.KindIRI:
-		return d.fail("a predicate that is no <uri>")
+		return d.fail("a predicate that is not a <uri>")
 	}
 	t.terms[t.n] = k
 	t.n++
 	return nil
 }
 
-// term makes the key of the open term.
+// term returns the open term.
 func (d *trixDecoder) term() (term.Key, error) {
 	plain := bytes.TrimSpace(d.text)
 	switch d.element {
@@ -202,13 +199,12 @@ func (d *trixDecoder) term() (term.Key, error) {
 		if len(plain) == 0 {
 			return "", d.fail("an <id> without a label")
 		}
-		d.buf = d.blank.appendLabelled(d.buf[:0], plain)
-		return d.keys.key(d.buf), nil
+		return d.label(plain), nil
 	case "qname":
 		prefix, local, ok := strings.Cut(string(plain), ":")
 		ns, declared := d.x.lookup(prefix)
 		if !ok || !declared {
-			return "", d.fail("%q is no name in a declared namespace", plain)
+			return "", d.fail("%q is not a name in a declared namespace", plain)
 		}
 		return d.resource([]byte(ns + local))
 	case "plainLiteral":
@@ -224,17 +220,9 @@ func (d *trixDecoder) term() (term.Key, error) {
 }
 
 func (d *trixDecoder) resource(b []byte) (term.Key, error) {
-	d.buf = append(append(d.buf[:0], '<'), b...)
-	if k, _ := d.keys.find(d.buf); k != "" {
-		return k, nil
-	}
-	if err := iri.CheckChars(b); err != nil {
-		return "", d.fail("<uri>: %w", err)
-	}
-	abs, err := d.base.Resolve(string(b))
+	k, err := d.resolve(&d.base, b)
 	if err != nil {
 		return "", d.fail("<uri>: %w", err)
 	}
-	d.buf = append(append(d.buf[:0], '<'), abs...)
-	return d.keys.key(d.buf), nil
+	return k, nil
 }

@@ -16,36 +16,33 @@ const (
 	rdfNil   = term.Key("<" + rdfNS + "nil")
 )
 
-// turtleDecoder reads Turtle and TriG. The open brackets are kept in a stack of its own instead of the program's, so
-// that one call of step handles one term, statements come out as soon as their object is known, and nesting is bounded
-// by a number.
+// turtleDecoder reads Turtle, TriG and N3. It keeps open brackets on a stack of frames instead of the call stack. So one
+// call of step handles about one term, statements are returned as soon as their object is known, and a number bounds the
+// nesting.
 type turtleDecoder struct {
+	terms
+	queue
 	in    *input
 	lim   Limits
 	trig  bool
-	n3    bool // "=" stands for owl:sameAs
+	n3    bool // '=' means owl:sameAs
 	rdf12 bool
-	mend  bool // IRIs
+	mend  bool // mend IRIs
 	base  iri.Base
 	ns    map[string]string
-	keys  *keyCache
-	blank blanks
-	buf   []byte
 
 	graph   term.Key // of the open { }, empty for the default graph
 	inGraph bool
 	stack   []frame
-	out     []term.Quad // ready, from next on
-	next    int
 }
 
-// frame is one open construct: the statement itself, a [ ] or a ( ).
+// frame is an open construct: a statement, a [ ], a ( ) or an annotation.
 type frame struct {
 	kind frameKind
 	want want
-	s, p term.Key // for a list s is the current cell
+	s, p term.Key // in a list, s is the current cell
 
-	o, reifier term.Key // RDF 1.2: the last object, and what reifies its statement
+	o, reifier term.Key // RDF 1.2: the last object, and the reifier of its statement
 }
 
 type (
@@ -62,49 +59,41 @@ const (
 
 const (
 	wantVerb      want = iota
-	wantVerbOrEnd      // after a subject [ ... ], which may stand alone, and after ';'
+	wantVerbOrEnd      // after ";" and after a subject [ ... ], which may be alone
 	wantObject
-	wantNext // what may follow an object
-	wantItem // the first item of a list, whose cell exists already
+	wantNext // punctuation after an object
+	wantItem // the first item of a list, whose cell is already made
 )
 
 func decodeTurtle(r io.Reader, base iri.Base, o Options) decoder {
-	return newTurtleDecoder(r, base, o, false)
+	return newTurtleDecoder(r, base, o)
 }
 
 func decodeTriG(r io.Reader, base iri.Base, o Options) decoder {
-	return newTurtleDecoder(r, base, o, true)
+	d := newTurtleDecoder(r, base, o)
+	d.trig = true
+	return d
 }
 
 func decodeN3(r io.Reader, base iri.Base, o Options) decoder {
-	d := newTurtleDecoder(r, base, o, false)
+	d := newTurtleDecoder(r, base, o)
 	d.n3 = true
 	return d
 }
 
-func newTurtleDecoder(r io.Reader, base iri.Base, o Options, trig bool) *turtleDecoder {
-	return &turtleDecoder{in: newInput(r, o), lim: o.Limits, trig: trig, rdf12: o.RDF12, mend: o.MendIRIs, base: base, ns: map[string]string{},
-		keys: newKeyCache(), blank: blanks{prefix: o.BlankPrefix}}
+func newTurtleDecoder(r io.Reader, base iri.Base, o Options) *turtleDecoder {
+	return &turtleDecoder{terms: newTerms(o), in: newInput(r, o), lim: o.Limits, rdf12: o.RDF12, mend: o.MendIRIs, base: base, ns: map[string]string{}}
 }
 
 func (d *turtleDecoder) prefixes() map[string]string { return d.ns }
 
-func (d *turtleDecoder) read() (term.Quad, error) {
-	for d.next == len(d.out) {
-		d.out, d.next = d.out[:0], 0
-		if err := d.step(); err != nil {
-			return term.Quad{}, err
-		}
-	}
-	d.next++
-	return d.out[d.next-1], nil
-}
+func (d *turtleDecoder) read() (term.Quad, error) { return d.queue.read(d.step) }
 
 func (d *turtleDecoder) emit(s, p, o term.Key) {
 	d.out = append(d.out, term.Quad{S: s, P: p, O: o, G: d.graph})
 }
 
-// step moves on by about one term.
+// step reads about one term.
 func (d *turtleDecoder) step() error {
 	d.space()
 	if len(d.stack) == 0 {
@@ -149,7 +138,7 @@ func (d *turtleDecoder) step() error {
 	return d.close(f)
 }
 
-// atClose tells whether the frame's closing mark stands next.
+// atClose reports whether the closing mark of the frame comes next.
 func (d *turtleDecoder) atClose(f *frame) bool {
 	switch c := d.in.peek(); f.kind {
 	case inBrackets:
@@ -161,6 +150,7 @@ func (d *turtleDecoder) atClose(f *frame) bool {
 	}
 }
 
+// close ends the frame f, which is on top of the stack.
 func (d *turtleDecoder) close(f *frame) error {
 	switch c := d.in.peek(); {
 	case f.kind == inBrackets && c == ']', f.kind == inStatement && c == '.':
@@ -189,10 +179,11 @@ func (d *turtleDecoder) push(f frame) error {
 	return nil
 }
 
+// verb reads the predicate of f.
 func (d *turtleDecoder) verb(f *frame) (err error) {
 	f.want = wantObject
 	c := d.in.peek()
-	if c == 'a' && !d.nameGoesOn(1) {
+	if c == 'a' && !d.continuesName(1) {
 		d.in.pos++
 		f.p = rdfType
 		return nil
@@ -213,7 +204,7 @@ func (d *turtleDecoder) verb(f *frame) (err error) {
 	return err
 }
 
-// object reads the object of s and p, or the beginning of one that is a [ ] or ( ).
+// object reads the object of s and p, or the opening bracket of an object [ ] or ( ).
 func (d *turtleDecoder) object(s, p term.Key) (o term.Key, err error) {
 	open := false
 	switch c := d.in.peek(); {
@@ -238,7 +229,7 @@ func (d *turtleDecoder) object(s, p term.Key) (o term.Key, err error) {
 	return o, err
 }
 
-// openBrackets consumes '[' and, where nothing is in it, also ']'.
+// openBrackets consumes "[" and makes the blank node. If "]" follows, it consumes that too and open is false.
 func (d *turtleDecoder) openBrackets() (b term.Key, open bool, err error) {
 	d.in.pos++
 	d.space()
@@ -250,7 +241,7 @@ func (d *turtleDecoder) openBrackets() (b term.Key, open bool, err error) {
 	return b, true, nil
 }
 
-// openList consumes '(' and makes the first cell; an empty list is rdf:nil.
+// openList consumes "(" and returns the first cell, or rdf:nil for an empty list.
 func (d *turtleDecoder) openList() (term.Key, error) {
 	d.in.pos++
 	d.space()
@@ -262,6 +253,7 @@ func (d *turtleDecoder) openList() (term.Key, error) {
 	return cell, d.push(frame{kind: inList, want: wantItem, s: cell})
 }
 
+// item reads the next item of the list f, or its end.
 func (d *turtleDecoder) item(f *frame) error {
 	if d.in.peek() == ')' {
 		d.in.pos++

@@ -1,7 +1,6 @@
 package rdfio
 
 import (
-	"fmt"
 	"unicode/utf8"
 
 	"odarchive/triplestore/internal/terminals"
@@ -56,6 +55,7 @@ func (d *turtleDecoder) literal(quote byte) (term.Key, error) {
 	return d.keys.key(d.buf), nil
 }
 
+// tagged returns the literal with the text lex, which begins with a quote, and the language tag that comes next.
 func (d *turtleDecoder) tagged(lex []byte) (term.Key, error) {
 	in, n := d.in, 1
 	for c := in.at(n); c == '-' || terminals.Class[c]&terminals.InName != 0 && c != '_'; c = in.at(n) {
@@ -71,10 +71,11 @@ func (d *turtleDecoder) tagged(lex []byte) (term.Key, error) {
 	return d.keys.key(d.buf[len(lex):]), nil
 }
 
+// typed is tagged for a datatype.
 func (d *turtleDecoder) typed(lex []byte) (term.Key, error) {
 	text := lex
 	d.space()
-	d.buf = lex[len(lex):] // what the datatype needs to build itself goes behind the text
+	d.buf = lex[len(lex):] // so that the datatype is built after the text, in the same array
 	var dt term.Key
 	var err error
 	switch {
@@ -93,94 +94,45 @@ func (d *turtleDecoder) typed(lex []byte) (term.Key, error) {
 		return d.keys.key(text), nil
 	}
 	if d.rdf12 && needsTag(dt) {
-		return "", d.in.fail(0, "a language tag with the datatype before")
+		return "", d.in.fail(0, "a language tag instead of this datatype")
 	}
 	d.buf = appendTyped(text, string(dt[1:]))
 	return d.keys.key(d.buf[len(text):]), nil
 }
 
-// text consumes the string that stands next, between single or triple quotes, and appends it to d.buf. It is consumed in
+// text consumes the string that comes next, in single or triple quotes, and appends it to d.buf. It consumes the string in
 // pieces, so that only d.buf holds all of it.
-func (d *turtleDecoder) text(quote byte, long bool) error {
-	in, mark := d.in, fmt.Sprintf("%c at the end of a string", quote)
+func (d *turtleDecoder) text(quote byte, long bool) (err error) {
+	in, end := d.in, string(quote)+" at the end of a string"
 	in.pos++
 	if long {
 		in.pos += 2
-		mark = "three " + mark
+		end = "three " + end
 	}
 	for {
-		b := in.buf[in.pos:in.end]
-		n := textRun(b, quote, long)
-		whole := n < len(b)
-		if !whole && in.err == nil {
-			n -= incomplete(b)
-		}
-		if !utf8.Valid(b[:n]) {
-			return in.fail(invalidAt(b[:n]), "UTF-8")
-		}
-		d.buf = append(d.buf, b[:n]...)
-		if len(d.buf) > d.lim.Token {
-			return in.failWith(n, limitError("a literal", int64(d.lim.Token)))
-		}
-		in.pos += n
-		if !whole {
-			if !in.has(in.end - in.pos + 1) {
-				return in.fail(in.end-in.pos, "%s", mark)
-			}
-			continue
+		if d.buf, err = in.text(d.buf, stopString, end); err != nil {
+			return err
 		}
 		switch c := in.buf[in.pos]; {
 		case c == '\\':
-			size, err := d.escape()
-			if err != nil {
-				return err
+			in.has(10)
+			r, size := terminals.Escape(in.buf[in.pos:in.end])
+			if size == 0 {
+				return in.fail(0, escapeSequence)
 			}
+			d.buf = utf8.AppendRune(d.buf, r)
 			in.pos += size
-		case c != quote:
-			return in.fail(0, "%s, or an escaped line break", mark)
-		case !long:
+		case c == quote && !long:
 			in.pos++
 			return nil
-		case in.at(1) == quote && in.at(2) == quote:
+		case c == quote && in.at(1) == quote && in.at(2) == quote:
 			in.pos += 3
 			return nil
+		case c < ' ' && !long:
+			return in.fail(0, "%s, or an escaped line break", end)
 		default:
-			d.buf = append(d.buf, quote)
+			d.buf = append(d.buf, c)
 			in.pos++
 		}
 	}
-}
-
-// textRun is the number of bytes at the start of b that stand for themselves in a string.
-func textRun(b []byte, quote byte, long bool) int {
-	for n, c := range b {
-		if c == quote || c == '\\' || !long && (c == '\n' || c == '\r') {
-			return n
-		}
-	}
-	return len(b)
-}
-
-// escape appends the character of the escape sequence that stands next to d.buf.
-func (d *turtleDecoder) escape() (int, error) {
-	d.in.has(10)
-	r, size := terminals.Escape(d.in.buf[d.in.pos:d.in.end])
-	if size == 0 {
-		return 0, d.in.fail(0, escapeSequence)
-	}
-	d.buf = utf8.AppendRune(d.buf, r)
-	return size, nil
-}
-
-// incomplete is the number of bytes at the end of b that are the beginning of a character.
-func incomplete(b []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if c := b[len(b)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
 }

@@ -2,6 +2,7 @@ package rdfio
 
 import (
 	"bytes"
+	"fmt"
 	"unicode/utf8"
 
 	"odarchive/triplestore/internal/terminals"
@@ -20,10 +21,7 @@ func (d *turtleDecoder) space() {
 			return
 		}
 		if in.pos == in.end {
-			if in.line == 1 && in.col == 1 && in.end == 0 && in.has(3) && string(in.buf[:3]) == "\xEF\xBB\xBF" {
-				in.pos = 3
-				continue
-			}
+			in.skipByteOrderMark()
 			if in.pos == in.end && !in.fill() {
 				return
 			}
@@ -54,20 +52,20 @@ func (d *turtleDecoder) resource(expected string) (term.Key, error) {
 	case c == '<':
 		return d.iriRef()
 	case c == '_':
-		return d.label()
+		return d.blankNode()
 	case d.startsName():
 		return d.prefixedName()
 	}
 	return "", d.in.fail(0, "%s", expected)
 }
 
-// term reads an object that is no [ ] and no ( ).
+// term reads an object other than [ ] and ( ).
 func (d *turtleDecoder) term() (term.Key, error) {
 	switch c := d.in.peek(); c {
 	case '<':
 		return d.iriRef()
 	case '_':
-		return d.label()
+		return d.blankNode()
 	case '"', '\'':
 		return d.literal(c)
 	case '+', '-', '.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -87,17 +85,17 @@ func (d *turtleDecoder) term() (term.Key, error) {
 	return d.prefixedName()
 }
 
-// word consumes w where it stands next and is not the beginning of a longer name.
+// word consumes w and returns true, if w comes next and does not begin a longer name.
 func (d *turtleDecoder) word(w string) bool {
-	if !d.in.has(len(w)) || string(d.in.buf[d.in.pos:d.in.pos+len(w)]) != w || d.nameGoesOn(len(w)) {
+	if !d.in.hasPrefix(w) || d.continuesName(len(w)) {
 		return false
 	}
 	d.in.pos += len(w)
 	return true
 }
 
-// nameGoesOn tells whether the character n bytes ahead continues a prefixed name.
-func (d *turtleDecoder) nameGoesOn(n int) bool {
+// continuesName reports whether the character at pos+n continues a prefixed name.
+func (d *turtleDecoder) continuesName(n int) bool {
 	for {
 		c := d.in.at(n)
 		if c != '.' {
@@ -107,11 +105,11 @@ func (d *turtleDecoder) nameGoesOn(n int) bool {
 			}
 			return c == ':' || terminals.Class[c]&terminals.InName != 0
 		}
-		n++ // dots belong to a name only where more of it follows
+		n++ // dots belong to a name only if more of it follows
 	}
 }
 
-// startsName tells whether a prefixed name may begin here.
+// startsName reports whether a prefixed name may begin here.
 func (d *turtleDecoder) startsName() bool {
 	c := d.in.peek()
 	if c >= utf8.RuneSelf {
@@ -121,7 +119,7 @@ func (d *turtleDecoder) startsName() bool {
 	return c == ':' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// iriRef reads <...> and resolves it.
+// iriRef reads and resolves an IRI in angle brackets.
 func (d *turtleDecoder) iriRef() (term.Key, error) {
 	in := d.in
 	n, ascii, escaped, broken := 1, true, false, false
@@ -143,7 +141,7 @@ func (d *turtleDecoder) iriRef() (term.Key, error) {
 			if broken {
 				raw = append([]byte{'<'}, mendIRI(bytes.TrimSpace(raw[1:]))...)
 			}
-			return d.resolve(raw, n+1, escaped)
+			return d.resolveRef(raw, n+1, escaped)
 		case c == '\\':
 			escaped = true
 		case c >= utf8.RuneSelf:
@@ -151,14 +149,14 @@ func (d *turtleDecoder) iriRef() (term.Key, error) {
 		case d.mend && c != '\n' && c != '\r' && c != '<':
 			broken = true
 		default:
-			return "", in.fail(n, "a character that may stand in an IRI, or '>'")
+			return "", in.fail(n, "a character that IRIs may contain, or '>'")
 		}
 		n++
 	}
 }
 
-// resolve makes the key of raw ("<" and the reference) and consumes n bytes.
-func (d *turtleDecoder) resolve(raw []byte, n int, escaped bool) (term.Key, error) {
+// resolveRef returns the IRI of raw, which is "<" and a reference, and consumes n bytes.
+func (d *turtleDecoder) resolveRef(raw []byte, n int, escaped bool) (term.Key, error) {
 	if escaped {
 		var bad int
 		if d.buf, bad = terminals.AppendIRI(d.buf[:0], raw); bad >= 0 {
@@ -181,7 +179,7 @@ func (d *turtleDecoder) resolve(raw []byte, n int, escaped bool) (term.Key, erro
 	return term.IRI(abs), nil
 }
 
-// prefixLen is the length of the prefix that stands next, which must end in ':'.
+// prefixLen returns the length of the prefix that comes next, which ":" must follow.
 func (d *turtleDecoder) prefixLen() (int, error) {
 	n := d.in.scan(0, terminals.Prefix)
 	if d.in.at(n) != ':' {
@@ -190,7 +188,7 @@ func (d *turtleDecoder) prefixLen() (int, error) {
 	return n, nil
 }
 
-// prefixedName reads p:local.
+// prefixedName reads a prefixed name, prefix:local.
 func (d *turtleDecoder) prefixedName() (term.Key, error) {
 	n, err := d.prefixLen()
 	if err != nil {
@@ -221,8 +219,8 @@ func (d *turtleDecoder) prefixedName() (term.Key, error) {
 	return d.keys.key(d.buf), nil
 }
 
-// label reads _:x.
-func (d *turtleDecoder) label() (term.Key, error) {
+// blankNode reads _:label.
+func (d *turtleDecoder) blankNode() (term.Key, error) {
 	in := d.in
 	if in.at(1) != ':' {
 		return "", in.fail(1, "':' of a blank node")
@@ -231,7 +229,21 @@ func (d *turtleDecoder) label() (term.Key, error) {
 	if n == 0 {
 		return "", in.fail(2, "the label of a blank node")
 	}
-	d.buf = d.blank.appendLabelled(d.buf[:0], in.buf[in.pos+2:][:n])
+	k := d.label(in.buf[in.pos+2:][:n])
 	in.pos += 2 + n
-	return d.keys.key(d.buf), nil
+	return k, nil
+}
+
+// mendIRI percent-encodes the characters of s that IRIs must not contain (RFC 3987 §2.2), except for the backslashes of
+// escape sequences.
+func mendIRI(s []byte) []byte {
+	mended := make([]byte, 0, len(s)+8)
+	for _, c := range s {
+		if c != '\\' && c < utf8.RuneSelf && terminals.Class[c]&terminals.InIRI == 0 || c == 0x7F {
+			mended = fmt.Appendf(mended, "%%%02X", c)
+		} else {
+			mended = append(mended, c)
+		}
+	}
+	return mended
 }

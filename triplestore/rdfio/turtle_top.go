@@ -1,7 +1,6 @@
 package rdfio
 
 import (
-	"bytes"
 	"io"
 	"strings"
 
@@ -38,7 +37,7 @@ func (d *turtleDecoder) topLevel() error {
 	return d.subject()
 }
 
-// inBlock reads a subject inside of { } or its end.
+// inBlock reads a subject inside { }, or the end of the block.
 func (d *turtleDecoder) inBlock() error {
 	if d.in.peek() == '}' {
 		d.in.pos++
@@ -48,7 +47,7 @@ func (d *turtleDecoder) inBlock() error {
 	return d.subject()
 }
 
-// subject reads a subject, or in TriG the name of a graph with '{' behind it.
+// subject reads a subject, or in TriG the name of a graph before "{".
 func (d *turtleDecoder) subject() error {
 	switch d.in.peek() {
 	case '[':
@@ -88,6 +87,7 @@ func (d *turtleDecoder) subject() error {
 	return d.subjectOrGraph(s)
 }
 
+// subjectOrGraph opens the graph k if "{" follows, and otherwise a statement about k.
 func (d *turtleDecoder) subjectOrGraph(k term.Key) error {
 	d.space()
 	if d.trig && !d.inGraph && d.in.peek() == '{' {
@@ -98,17 +98,14 @@ func (d *turtleDecoder) subjectOrGraph(k term.Key) error {
 	return d.push(frame{kind: inStatement, want: wantVerb, s: k})
 }
 
-// graphHead reads what follows the word GRAPH.
+// graphHead reads the name of a graph and "{" after the keyword GRAPH, which is n bytes long.
 func (d *turtleDecoder) graphHead(n int) error {
 	d.in.pos += n
 	d.space()
 	var g term.Key
 	var err error
 	if d.in.peek() == '[' {
-		var open bool
-		if g, open, err = d.openBrackets(); err == nil && open {
-			err = d.in.fail(0, "']'")
-		}
+		g, err = d.anon()
 	} else {
 		g, err = d.resource("the name of a graph")
 	}
@@ -124,7 +121,7 @@ func (d *turtleDecoder) graphHead(n int) error {
 	return nil
 }
 
-// keyword is the run of letters that stands next, if it is not part of a prefixed name.
+// keyword returns the run of fewer than 8 letters that comes next, or "" if it belongs to a longer name.
 func (d *turtleDecoder) keyword() string {
 	d.in.has(8)
 	b := d.in.buf[d.in.pos:min(d.in.pos+8, d.in.end)]
@@ -132,26 +129,26 @@ func (d *turtleDecoder) keyword() string {
 	for n < len(b) && 'a' <= b[n]|0x20 && b[n]|0x20 <= 'z' {
 		n++
 	}
-	if n == 0 || n == len(b) && n == 8 || d.nameGoesOn(n) {
+	if n == 0 || n == len(b) && n == 8 || d.continuesName(n) {
 		return ""
 	}
 	return string(b[:n])
 }
 
 func (d *turtleDecoder) atDirective() error {
-	d.in.has(8)
-	b := d.in.buf[d.in.pos:d.in.end]
 	switch {
-	case bytes.HasPrefix(b, []byte("@prefix")):
+	case d.in.hasPrefix("@prefix"):
 		return d.prefixDirective(7, true)
-	case bytes.HasPrefix(b, []byte("@base")):
+	case d.in.hasPrefix("@base"):
 		return d.baseDirective(5, true)
-	case bytes.HasPrefix(b, []byte("@version")) && d.rdf12:
+	case d.in.hasPrefix("@version") && d.rdf12:
 		return d.versionDirective(8, true)
 	}
 	return d.in.fail(0, "@prefix, @base or a subject")
 }
 
+// prefixDirective reads the rest of a prefix directive after the keyword, which is n bytes long. If dot is set, "." ends
+// the directive.
 func (d *turtleDecoder) prefixDirective(n int, dot bool) error {
 	d.in.pos += n
 	if d.space(); d.in.atEnd() {
@@ -178,6 +175,7 @@ func (d *turtleDecoder) prefixDirective(n int, dot bool) error {
 	return d.directiveEnd(dot)
 }
 
+// baseDirective is prefixDirective for a base directive.
 func (d *turtleDecoder) baseDirective(n int, dot bool) error {
 	d.in.pos += n
 	d.space()
@@ -206,12 +204,12 @@ func (d *turtleDecoder) directiveEnd(dot bool) error {
 	return nil
 }
 
-// skip goes behind the next full stop that is followed by white space.
+// skip moves past the next full stop before white space.
 func (d *turtleDecoder) skip() bool {
 	if d.in.failure() != nil {
 		return false
 	}
-	d.stack, d.out, d.next = d.stack[:0], d.out[:0], 0
+	d.stack, d.queue = d.stack[:0], queue{}
 	for d.in.peek() != 0 || !d.in.atEnd() {
 		c := d.in.buf[d.in.pos]
 		if c == '.' && (d.in.at(1) == 0 || terminals.Class[d.in.at(1)]&terminals.Space != 0) {

@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// check tells whether the quad is RDF, so that a document written by this package can always be read again.
+// check returns a *TermError if q is not RDF, so that every written document can be read again.
 func check(q term.Quad) error {
 	if !isNode(q.S) {
 		return &TermError{q.S, "a subject must be an IRI or a blank node"}
@@ -32,7 +32,7 @@ func check(q term.Quad) error {
 
 func isNode(k term.Key) bool { return k.Kind() == term.KindIRI || k.Kind() == term.KindBlank }
 
-// maxTripleDepth is how deep triple terms may nest, in and out.
+// maxTripleDepth bounds the nesting of triple terms, for readers and writers.
 const maxTripleDepth = 64
 
 func checkTerm(k term.Key, depth int) error {
@@ -56,10 +56,10 @@ func checkTerm(k term.Key, depth int) error {
 	case term.KindTriple:
 		s, p, o, ok := k.Parts()
 		if !ok || depth == maxTripleDepth {
-			return &TermError{k, "a malformed or too deep triple term"}
+			return &TermError{k, "a triple term that is malformed or nested too deeply"}
 		}
 		if !isNode(s) || p.Kind() != term.KindIRI {
-			return &TermError{k, "a triple term with a literal as its subject, or no IRI as its predicate"}
+			return &TermError{k, "a triple term must have an IRI or blank node as its subject and an IRI as its predicate"}
 		}
 		for _, part := range [3]term.Key{s, p, o} {
 			if err := checkTerm(part, depth+1); err != nil {

@@ -7,20 +7,28 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// maxGroup bounds how many statements of one subject are held to bring them in order.
+// maxGroup bounds how many statements of one subject are held to sort them.
 const maxGroup = 1024
 
-// group holds statements of one subject in one graph until another one comes, so that they can be written together.
-type group []term.Quad
-
-// full tells whether what is held must be written before q can be added.
-func (g group) full(q term.Quad) bool {
-	return len(g) > 0 && (len(g) == maxGroup || g[0].S != q.S || g[0].G != q.G)
+// group holds consecutive statements of one subject in one graph, to write them together.
+type group struct {
+	held []term.Quad
+	emit func([]term.Quad) // writes a group: types first, then by predicate, otherwise in the order they came
 }
 
-// sort brings the types first and the rest in the order of predicates; objects keep the order they came in.
-func (g group) sort() {
-	slices.SortStableFunc(g, func(a, b term.Quad) int {
+func (g *group) write(q term.Quad) error {
+	if len(g.held) == maxGroup || len(g.held) > 0 && (g.held[0].S != q.S || g.held[0].G != q.G) {
+		g.flush()
+	}
+	g.held = append(g.held, q)
+	return nil
+}
+
+func (g *group) flush() {
+	if len(g.held) == 0 {
+		return
+	}
+	slices.SortStableFunc(g.held, func(a, b term.Quad) int {
 		switch {
 		case a.P == b.P:
 			return 0
@@ -31,13 +39,6 @@ func (g group) sort() {
 		}
 		return strings.Compare(string(a.P), string(b.P))
 	})
-}
-
-// run is the number of statements from i on that have the same predicate.
-func (g group) run(i int) int {
-	n := 1
-	for i+n < len(g) && g[i+n].P == g[i].P {
-		n++
-	}
-	return n
+	g.emit(g.held)
+	g.held = g.held[:0]
 }

@@ -2,7 +2,6 @@ package rdfio
 
 import (
 	"bufio"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,37 +10,39 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// jsonldEncoder writes JSON-LD 1.1: a context with the prefixes, and a list of node objects, each with the statements
-// that came together. Named graphs are node objects with a @graph.
+// jsonldEncoder writes JSON-LD 1.1: a context with the prefixes, and a list of node objects, each with a group of
+// statements. Named graphs are node objects with a @graph.
 type jsonldEncoder struct {
+	group
 	w       *bufio.Writer
 	short   shortener
 	started bool
 	graph   term.Key
-	open    bool // the @graph of graph
-	comma   bool // something stands before in the open list
-	held    group
+	open    bool // the @graph of graph is open
+	comma   bool // the open list is not empty
 	buf     []byte
 }
 
-// schemes are prefixes that are not declared because IRIs begin with them: "geo:1,2" would become something else.
+// schemes are prefixes that are not declared, since they are schemes of IRIs: "geo:1,2" would change its meaning.
 var schemes = []string{"about", "acct", "ark", "blob", "bitcoin", "cid", "data", "did", "dns", "doi", "file", "ftp", "geo", "git", "go", "hdl", "http",
 	"https", "im", "imap", "info", "ipfs", "ipns", "isbn", "issn", "jar", "javascript", "ldap", "magnet", "mailto", "mid", "news", "ni", "nih", "oid", "pkg",
 	"sip", "sms", "ssh", "swh", "tag", "tel", "urn", "uuid", "view-source", "ws", "wss", "xmpp"}
 
-func encodeJSONLD(w io.Writer, prefixes map[string]string, _ Syntax) encoder {
+func encodeJSONLD(w *bufio.Writer, prefixes map[string]string, _ Syntax) encoder {
 	usable := map[string]string{}
 	for p, ns := range prefixes {
 		if p != "" && !slices.Contains(schemes, p) {
 			usable[p] = ns
 		}
 	}
-	return &jsonldEncoder{w: bufio.NewWriterSize(w, windowSize), short: newShortener(usable)}
+	e := &jsonldEncoder{w: w, short: newShortener(usable)}
+	e.emit = e.node
+	return e
 }
 
 func (e *jsonldEncoder) write(q term.Quad) error {
 	if q.O.Kind() == term.KindTriple || q.O.Kind() == term.KindLiteral && q.O.Dir() != "" {
-		return &TermError{q.O, "JSON-LD knows only RDF 1.1"}
+		return &TermError{q.O, "JSON-LD is limited to RDF 1.1"}
 	}
 	for _, k := range [4]term.Key{q.S, q.P, q.O, q.G} {
 		iri := k.Value()
@@ -53,35 +54,19 @@ func (e *jsonldEncoder) write(q term.Quad) error {
 			return &TermError{k, "its scheme is also a declared prefix"}
 		}
 	}
-	if e.held.full(q) {
-		if err := e.node(); err != nil {
-			return err
-		}
-	}
-	e.held = append(e.held, q)
-	return nil
+	return e.group.write(q)
 }
 
-func (e *jsonldEncoder) flush() error {
-	if err := e.node(); err != nil {
-		return err
-	}
-	return e.w.Flush()
-}
-
-func (e *jsonldEncoder) close() error {
-	if err := e.node(); err != nil {
-		return err
-	}
+func (e *jsonldEncoder) close() {
 	b := e.closeGraph(e.start(e.buf[:0]))
 	b = append(b, "\n]"...)
 	if len(e.short.prefixes) > 0 {
 		b = append(b, '}')
 	}
-	e.w.Write(append(b, '\n')) // a bufio.Writer keeps its error for Flush
-	return e.w.Flush()
+	e.w.Write(append(b, '\n'))
 }
 
+// start appends the beginning of the document, once.
 func (e *jsonldEncoder) start(b []byte) []byte {
 	if e.started {
 		return b
@@ -99,20 +84,16 @@ func (e *jsonldEncoder) start(b []byte) []byte {
 		b = append(appendJSONString(append(b, "\n    "...), p), ": "...)
 		if strings.IndexByte(":/?#[]@", ns[len(ns)-1]) >= 0 {
 			b = appendJSONString(b, ns)
-		} else { // JSON-LD 1.1 takes such a term for a prefix only where it is told to
+		} else { // such a term is a prefix only if it says so
 			b = append(appendJSONString(append(b, `{"@id": `...), ns), `, "@prefix": true}`...)
 		}
 	}
 	return append(b, "\n},\n\"@graph\": ["...)
 }
 
-// node writes what is held as a node object.
-func (e *jsonldEncoder) node() error {
-	if len(e.held) == 0 {
-		return nil
-	}
-	e.held.sort()
-	g := e.held[0].G
+// node writes the statements of a subject as a node object.
+func (e *jsonldEncoder) node(quads []term.Quad) {
+	g := quads[0].G
 	b := e.start(e.buf[:0])
 	if e.open && e.graph != g {
 		b = e.closeGraph(b)
@@ -123,16 +104,17 @@ func (e *jsonldEncoder) node() error {
 		e.graph, e.open, e.comma = g, true, false
 	}
 	b = append(e.item(b), `{"@id": `...)
-	b = e.reference(b, e.held[0].S)
-	for i := 0; i < len(e.held); {
-		n := e.held.run(i)
-		b = e.property(b, e.held[i:i+n])
-		i += n
+	b = e.reference(b, quads[0].S)
+	for len(quads) > 0 {
+		n := 1
+		for n < len(quads) && quads[n].P == quads[0].P {
+			n++
+		}
+		b = e.property(b, quads[:n])
+		quads = quads[n:]
 	}
 	e.buf = append(b, '}')
-	e.held = e.held[:0]
-	_, err := e.w.Write(e.buf)
-	return err
+	e.w.Write(e.buf)
 }
 
 func (e *jsonldEncoder) closeGraph(b []byte) []byte {
@@ -143,6 +125,7 @@ func (e *jsonldEncoder) closeGraph(b []byte) []byte {
 	return b
 }
 
+// item appends the separator before an item of the open list.
 func (e *jsonldEncoder) item(b []byte) []byte {
 	if e.comma {
 		b = append(b, ',')
@@ -151,6 +134,7 @@ func (e *jsonldEncoder) item(b []byte) []byte {
 	return append(b, '\n')
 }
 
+// property appends a member with the objects of statements that share their predicate.
 func (e *jsonldEncoder) property(b []byte, quads []term.Quad) []byte {
 	types := quads[0].P == rdfType && !slices.ContainsFunc(quads, func(q term.Quad) bool { return q.O.Kind() == term.KindLiteral })
 	b = append(b, ",\n    "...)
@@ -182,7 +166,7 @@ func (e *jsonldEncoder) property(b []byte, quads []term.Quad) []byte {
 	return b
 }
 
-// reference appends an IRI, shortened where that works, or a blank node's name.
+// reference appends an IRI, shortened if possible, or the name of a blank node.
 func (e *jsonldEncoder) reference(b []byte, k term.Key) []byte {
 	if k.Kind() == term.KindBlank {
 		return appendJSONString(b, resourceName(k))
@@ -213,7 +197,7 @@ func (e *jsonldEncoder) literal(b []byte, k term.Key) []byte {
 	return append(b, '}')
 }
 
-// native tells whether JSON has a value of its own that becomes this very literal again.
+// native reports whether a JSON value without a type is read as exactly this literal.
 func native(lex, datatype string) bool {
 	switch datatype {
 	case xsdNS + "boolean":

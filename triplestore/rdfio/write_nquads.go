@@ -2,22 +2,19 @@ package rdfio
 
 import (
 	"bufio"
-	"io"
 	"unicode/utf8"
 
 	"odarchive/triplestore/term"
 )
 
-// lineEncoder writes canonical N-Triples and N-Quads (RDF 1.2 N-Triples §4): single spaces, no comments, only the
-// escapes that are needed.
+// lineEncoder writes canonical N-Triples and N-Quads (RDF 1.2 N-Triples §4): single spaces, no comments, no needless
+// escapes.
 type lineEncoder struct {
 	w   *bufio.Writer
 	buf []byte
 }
 
-func encodeNQuads(w io.Writer, _ map[string]string, _ Syntax) encoder {
-	return &lineEncoder{w: bufio.NewWriterSize(w, windowSize)}
-}
+func encodeNQuads(w *bufio.Writer, _ map[string]string, _ Syntax) encoder { return &lineEncoder{w: w} }
 
 func (e *lineEncoder) write(q term.Quad) error {
 	b := appendNT(e.buf[:0], q.S)
@@ -27,14 +24,14 @@ func (e *lineEncoder) write(q term.Quad) error {
 		b = appendNT(append(b, ' '), q.G)
 	}
 	e.buf = append(b, " .\n"...)
-	_, err := e.w.Write(e.buf)
-	return err
+	e.w.Write(e.buf)
+	return nil
 }
 
-func (e *lineEncoder) flush() error { return e.w.Flush() }
-func (e *lineEncoder) close() error { return e.w.Flush() }
+func (e *lineEncoder) flush() {}
+func (e *lineEncoder) close() {}
 
-// appendNT appends a term as N-Triples writes it.
+// appendNT appends a term in N-Triples.
 func appendNT(b []byte, k term.Key) []byte {
 	switch k.Kind() {
 	case term.KindIRI:
@@ -50,7 +47,7 @@ func appendNT(b []byte, k term.Key) []byte {
 		b = appendNT(append(b, ' '), o)
 		return append(b, " )>>"...)
 	}
-	b = appendQuoted(b, k.Value())
+	b = appendQuoted(b, k.Value(), false)
 	switch k[0] {
 	case '@':
 		tag, dir := k.Lang(), k.Dir()
@@ -65,21 +62,21 @@ func appendNT(b []byte, k term.Key) []byte {
 	return b
 }
 
-// appendQuoted appends s between quotes with the escapes of the canonical form.
-func appendQuoted(b []byte, s string) []byte {
+// appendQuoted appends s between quotes with the escapes of JSON (RFC 8785) or of canonical N-Triples, which also
+// escapes DEL and the noncharacters U+FFFE and U+FFFF.
+func appendQuoted(b []byte, s string, json bool) []byte {
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c != 0x7F && c != 0xEF {
+		if c >= ' ' && c != '"' && c != '\\' && (json || c != 0x7F && c != 0xEF) {
 			continue
 		}
-		if c == 0xEF { // U+FFFE and U+FFFF are no characters
+		if c == 0xEF {
 			if r, _ := utf8.DecodeRuneInString(s[i:]); r != 0xFFFE && r != 0xFFFF {
 				continue
 			}
-			b = append(b, s[from:i]...)
-			b = append(b, `\uFFF`...)
+			b = append(append(b, s[from:i]...), `\uFFF`...)
 			b = append(b, "EF"[s[i+2]-0xBE])
 			i += 2
 			from = i + 1
@@ -87,23 +84,17 @@ func appendQuoted(b []byte, s string) []byte {
 		}
 		b = append(b, s[from:i]...)
 		from = i + 1
-		switch c {
-		case '"', '\\':
+		digits := "0123456789ABCDEF"
+		switch {
+		case c == '"', c == '\\':
 			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, `\n`...)
-		case '\r':
-			b = append(b, `\r`...)
-		case '\t':
-			b = append(b, `\t`...)
-		case '\b':
-			b = append(b, `\b`...)
-		case '\f':
-			b = append(b, `\f`...)
+		case '\b' <= c && c <= '\r' && c != '\v':
+			b = append(b, '\\', "btn fr"[c-'\b'])
+		case json:
+			digits = "0123456789abcdef"
+			fallthrough
 		default:
-			const digits = "0123456789ABCDEF"
-			b = append(b, `\u00`...)
-			b = append(b, digits[c>>4], digits[c&15])
+			b = append(append(b, `\u00`...), digits[c>>4], digits[c&15])
 		}
 	}
 	b = append(b, s[from:]...)

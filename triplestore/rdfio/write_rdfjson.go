@@ -1,28 +1,31 @@
 package rdfio
 
 import (
-	"io"
+	"bufio"
+	"cmp"
 	"slices"
-	"strings"
 
 	"odarchive/triplestore/term"
 )
 
-// maxRDFJSON is how many bytes of terms may be held to write RDF/JSON. The syntax asks for all statements of a subject in
-// one place, so nothing can be written before everything is known.
+// maxRDFJSON bounds the bytes of terms held to write RDF/JSON.
 const maxRDFJSON = 512 << 20
 
+// rdfjsonEncoder writes RDF/JSON. The syntax wants all statements of a subject in one place, so the encoder holds the
+// whole document until close.
 type rdfjsonEncoder struct {
-	w    io.Writer
+	w    *bufio.Writer
 	held []term.Quad
 	size int64
 }
 
-func encodeRDFJSON(w io.Writer, _ map[string]string, _ Syntax) encoder { return &rdfjsonEncoder{w: w} }
+func encodeRDFJSON(w *bufio.Writer, _ map[string]string, _ Syntax) encoder {
+	return &rdfjsonEncoder{w: w}
+}
 
 func (e *rdfjsonEncoder) write(q term.Quad) error {
 	if q.O.Kind() == term.KindTriple || q.O.Kind() == term.KindLiteral && q.O.Dir() != "" {
-		return &TermError{q.O, "RDF/JSON knows only RDF 1.1"}
+		return &TermError{q.O, "RDF/JSON is limited to RDF 1.1"}
 	}
 	e.size += int64(len(q.S) + len(q.P) + len(q.O) + 64)
 	if e.size > maxRDFJSON {
@@ -32,15 +35,10 @@ func (e *rdfjsonEncoder) write(q term.Quad) error {
 	return nil
 }
 
-func (e *rdfjsonEncoder) flush() error { return nil }
+func (e *rdfjsonEncoder) flush() {}
 
-func (e *rdfjsonEncoder) close() error {
-	slices.SortStableFunc(e.held, func(a, b term.Quad) int {
-		if c := strings.Compare(string(a.S), string(b.S)); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.P), string(b.P))
-	})
+func (e *rdfjsonEncoder) close() {
+	slices.SortStableFunc(e.held, func(a, b term.Quad) int { return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.P, b.P)) })
 	b := []byte("{")
 	for i, q := range e.held {
 		newSubject := i == 0 || q.S != e.held[i-1].S
@@ -60,19 +58,17 @@ func (e *rdfjsonEncoder) close() error {
 		}
 		b = appendRDFJSON(b, q.O)
 		if len(b) >= windowSize {
-			if _, err := e.w.Write(b); err != nil {
-				return err
-			}
+			e.w.Write(b)
 			b = b[:0]
 		}
 	}
 	if len(e.held) > 0 {
 		b = append(b, "]\n  }\n"...)
 	}
-	_, err := e.w.Write(append(b, "}\n"...))
-	return err
+	e.w.Write(append(b, "}\n"...))
 }
 
+// appendRDFJSON appends the object of a statement.
 func appendRDFJSON(b []byte, k term.Key) []byte {
 	kind, value := "literal", k.Value()
 	switch k.Kind() {
@@ -92,7 +88,7 @@ func appendRDFJSON(b []byte, k term.Key) []byte {
 	return append(b, '}')
 }
 
-// resourceName is the IRI, or the label with "_:".
+// resourceName returns the IRI, or the label with "_:".
 func resourceName(k term.Key) string {
 	if k.Kind() == term.KindBlank {
 		return "_:" + writableLabel(k.Value(), false)

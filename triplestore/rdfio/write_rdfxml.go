@@ -2,7 +2,6 @@ package rdfio
 
 import (
 	"bufio"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,19 +9,20 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// rdfxmlEncoder writes RDF/XML: an element for each subject, named by its type where it has one, with its properties.
+// rdfxmlEncoder writes RDF/XML: an element for each subject, named by its type if it has one, with its properties.
 // Namespaces with a prefix are declared at the root, others where they are used.
 type rdfxmlEncoder struct {
+	group
 	w        *bufio.Writer
 	prefixes map[string]string // namespace -> prefix
-	order    []string          // namespaces to declare
+	order    []string          // namespaces to declare at the root
 	started  bool
-	held     group
 	buf      []byte
 }
 
-func encodeRDFXML(w io.Writer, prefixes map[string]string, _ Syntax) encoder {
-	e := &rdfxmlEncoder{w: bufio.NewWriterSize(w, windowSize), prefixes: map[string]string{rdfNS: "rdf"}, order: []string{rdfNS}}
+func encodeRDFXML(w *bufio.Writer, prefixes map[string]string, _ Syntax) encoder {
+	e := &rdfxmlEncoder{w: w, prefixes: map[string]string{rdfNS: "rdf"}, order: []string{rdfNS}}
+	e.emit = e.subject
 	for _, p := range slices.Sorted(maps.Keys(prefixes)) {
 		ns := prefixes[p]
 		if p == "rdf" || p != "" && !isNCName(p) || len(p) >= 3 && strings.EqualFold(p[:3], "xml") || e.prefixes[ns] != "" ||
@@ -45,33 +45,17 @@ func (e *rdfxmlEncoder) write(q term.Quad) error {
 	p := q.P.Value()
 	i, ok := splitQName(p)
 	if !ok || p[:i] == rdfNS && (p[i:] == "li" || forbiddenProperty(p[i:])) || p[:i] == xmlNS || p[:i] == xmlnsNS {
-		return &TermError{q.P, "RDF/XML cannot have this as the name of an element"}
+		return &TermError{q.P, "RDF/XML has no element with this name"}
 	}
-	if e.held.full(q) {
-		if err := e.subject(); err != nil {
-			return err
-		}
-	}
-	e.held = append(e.held, q)
-	return nil
+	return e.group.write(q)
 }
 
-func (e *rdfxmlEncoder) flush() error {
-	if err := e.subject(); err != nil {
-		return err
-	}
-	return e.w.Flush()
-}
-
-func (e *rdfxmlEncoder) close() error {
-	if err := e.subject(); err != nil {
-		return err
-	}
+func (e *rdfxmlEncoder) close() {
 	e.start()
 	e.w.WriteString("</rdf:RDF>\n")
-	return e.w.Flush()
 }
 
+// start writes the beginning of the document, once.
 func (e *rdfxmlEncoder) start() {
 	if e.started {
 		return
@@ -86,16 +70,13 @@ func (e *rdfxmlEncoder) start() {
 		b = appendXMLAttr(append(b, "\n   "...), name, ns)
 	}
 	e.buf = append(b, ">\n"...)
-	e.w.Write(e.buf) // a bufio.Writer keeps its error for Flush
+	e.w.Write(e.buf)
 }
 
-func (e *rdfxmlEncoder) subject() error {
-	if len(e.held) == 0 {
-		return nil
-	}
+// subject writes the element of a subject.
+func (e *rdfxmlEncoder) subject(props []term.Quad) {
 	e.start()
-	e.held.sort()
-	props := e.held
+	subject, typed := props[0].S, false
 	element, b := "rdf:Description", append(e.buf[:0], "  <"...)
 	if first := props[0]; first.P == rdfType && first.O.Kind() == term.KindIRI {
 		t := first.O.Value()
@@ -103,25 +84,22 @@ func (e *rdfxmlEncoder) subject() error {
 			var declare string
 			element, declare = e.qname(t[:i], t[i:])
 			b = append(append(b, element...), declare...)
-			props = props[1:]
+			props, typed = props[1:], true
 		}
 	}
-	if len(props) == len(e.held) {
+	if !typed {
 		b = append(b, element...)
 	}
-	b = appendNode(b, "rdf:about", e.held[0].S)
+	b = appendNode(b, "rdf:about", subject)
 	b = append(b, ">\n"...)
 	for _, q := range props {
 		b = e.property(b, q)
 	}
-	b = append(append(append(b, "  </"...), element...), ">\n"...)
-	e.buf = b
-	e.held = e.held[:0]
-	_, err := e.w.Write(b)
-	return err
+	e.buf = append(append(append(b, "  </"...), element...), ">\n"...)
+	e.w.Write(e.buf)
 }
 
-// qname is the name of an element, and the declaration it needs.
+// qname returns the name of an element, and the namespace declaration it needs.
 func (e *rdfxmlEncoder) qname(ns, local string) (name, declare string) {
 	switch p, ok := e.prefixes[ns]; {
 	case !ok:
@@ -151,7 +129,7 @@ func (e *rdfxmlEncoder) property(b []byte, q term.Quad) []byte {
 	return append(append(append(b, "</"...), name...), ">\n"...)
 }
 
-// appendNode appends the attribute that names a node: the given one for an IRI, rdf:nodeID for a blank node.
+// appendNode appends the attribute that names a node: attr for an IRI, rdf:nodeID for a blank node.
 func appendNode(b []byte, attr string, k term.Key) []byte {
 	if k.Kind() == term.KindBlank {
 		return appendXMLAttr(b, "rdf:nodeID", writableLabel(k.Value(), true))

@@ -2,12 +2,11 @@ package rdfio
 
 import (
 	"bufio"
-	"io"
 
 	"odarchive/triplestore/term"
 )
 
-// trixEncoder writes TriX; statements that come one after the other in the same graph share its element.
+// trixEncoder writes TriX. Consecutive statements in one graph share its element.
 type trixEncoder struct {
 	w       *bufio.Writer
 	started bool
@@ -16,9 +15,7 @@ type trixEncoder struct {
 	buf     []byte
 }
 
-func encodeTriX(w io.Writer, _ map[string]string, _ Syntax) encoder {
-	return &trixEncoder{w: bufio.NewWriterSize(w, windowSize)}
-}
+func encodeTriX(w *bufio.Writer, _ map[string]string, _ Syntax) encoder { return &trixEncoder{w: w} }
 
 func (e *trixEncoder) write(q term.Quad) error {
 	if err := checkXML(q); err != nil {
@@ -41,10 +38,11 @@ func (e *trixEncoder) write(q term.Quad) error {
 		b = appendTriX(append(b, "      "...), k)
 	}
 	e.buf = append(b, "    </triple>\n"...)
-	_, err := e.w.Write(e.buf)
-	return err
+	e.w.Write(e.buf)
+	return nil
 }
 
+// start appends the beginning of the document, once.
 func (e *trixEncoder) start(b []byte) []byte {
 	if e.started {
 		return b
@@ -53,17 +51,17 @@ func (e *trixEncoder) start(b []byte) []byte {
 	return append(b, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+`<TriX xmlns="`+trixNS+`">`+"\n"...)
 }
 
-func (e *trixEncoder) flush() error { return e.w.Flush() }
+func (e *trixEncoder) flush() {}
 
-func (e *trixEncoder) close() error {
+func (e *trixEncoder) close() {
 	b := e.start(e.buf[:0])
 	if e.open {
 		b = append(b, "  </graph>\n"...)
 	}
-	e.w.Write(append(b, "</TriX>\n"...)) // a bufio.Writer keeps its error for Flush
-	return e.w.Flush()
+	e.w.Write(append(b, "</TriX>\n"...))
 }
 
+// appendTriX appends the element of a term.
 func appendTriX(b []byte, k term.Key) []byte {
 	element, attr, value := "", "", k.Value()
 	switch {

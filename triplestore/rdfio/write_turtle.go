@@ -1,7 +1,7 @@
 package rdfio
 
 import (
-	"io"
+	"bufio"
 	"maps"
 	"slices"
 	"strings"
@@ -10,69 +10,49 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// turtleEncoder writes Turtle and TriG: statements that come one after the other with the same subject share it, those
-// with the same predicate share that too. Prefixes are declared once they are used: all that the first 64 KiB need at
-// the head of the document, later ones before the statement that needs them.
+// turtleEncoder writes Turtle and TriG. Consecutive statements with the same subject share it, and those of them with
+// the same predicate share that too. Prefixes are declared when they are first used: those of the first 64 KiB at the
+// head of the document, later ones before the statement that needs them.
 type turtleEncoder struct {
-	w        io.Writer
-	trig     bool
+	group
+	w        *bufio.Writer
 	short    shortener
-	held     group
 	body     []byte // rendered and not yet written
 	scratch  []byte
 	declare  []string // prefixes used by scratch for the first time
 	declared map[string]bool
 	headDone bool
-	head     []string // prefixes the head declares
+	head     []string // prefixes that the head declares
 	graph    term.Key // of the open { }
 	inGraph  bool
 }
 
-func encodeTurtle(w io.Writer, prefixes map[string]string, s Syntax) encoder {
-	return &turtleEncoder{w: w, trig: s.Quads, short: newShortener(prefixes), declared: map[string]bool{}}
+func encodeTurtle(w *bufio.Writer, prefixes map[string]string, s Syntax) encoder {
+	e := &turtleEncoder{w: w, short: newShortener(prefixes), declared: map[string]bool{}}
+	e.emit = e.subject
+	return e
 }
 
-func (e *turtleEncoder) write(q term.Quad) error {
-	if e.held.full(q) {
-		if err := e.subject(); err != nil {
-			return err
-		}
-	}
-	e.held = append(e.held, q)
-	return nil
+func (e *turtleEncoder) flush() {
+	e.group.flush()
+	e.writeBody()
 }
 
-func (e *turtleEncoder) flush() error {
-	if err := e.subject(); err != nil {
-		return err
-	}
-	return e.out()
-}
-
-func (e *turtleEncoder) close() error {
-	if err := e.subject(); err != nil {
-		return err
-	}
+func (e *turtleEncoder) close() {
 	e.closeGraph()
-	return e.out()
+	e.writeBody()
 }
 
-// subject renders what is held.
-func (e *turtleEncoder) subject() error {
-	if len(e.held) == 0 {
-		return nil
-	}
-	e.held.sort()
-	g := e.held[0].G
+// subject renders the statements of a subject.
+func (e *turtleEncoder) subject(quads []term.Quad) {
+	g := quads[0].G
 	var name []byte
-	if g != "" {
-		name = e.term(nil, g)
-	}
 	indent := ""
 	if g != "" {
+		name = e.term(nil, g)
 		indent = "    "
 	}
-	e.render(indent)
+	e.render(quads, indent)
 	if e.headDone {
 		if len(e.declare) > 0 {
 			e.closeGraph()
@@ -92,18 +72,17 @@ func (e *turtleEncoder) subject() error {
 		e.graph, e.inGraph = g, true
 	}
 	e.body = append(e.body, e.scratch...)
-	e.held = e.held[:0]
 	if len(e.body) >= windowSize {
-		return e.out()
+		e.writeBody()
 	}
-	return nil
 }
 
-func (e *turtleEncoder) render(indent string) {
-	b := e.term(append(e.scratch[:0], indent...), e.held[0].S)
-	for i, q := range e.held {
+// render writes the statements of a subject to scratch.
+func (e *turtleEncoder) render(quads []term.Quad, indent string) {
+	b := e.term(append(e.scratch[:0], indent...), quads[0].S)
+	for i, q := range quads {
 		switch {
-		case i > 0 && q.P == e.held[i-1].P:
+		case i > 0 && q.P == quads[i-1].P:
 			b = append(b, ", "...)
 			b = e.term(b, q.O)
 			continue
@@ -130,28 +109,23 @@ func (e *turtleEncoder) closeGraph() {
 	}
 }
 
-// out writes the body, before that the head where it is still missing.
-func (e *turtleEncoder) out() error {
+// writeBody writes the body, and before it the head, if that is still missing.
+func (e *turtleEncoder) writeBody() {
 	if len(e.body) == 0 {
-		return nil
+		return
 	}
 	if !e.headDone {
 		e.headDone = true
 		slices.Sort(e.head)
-		var head []byte
 		for _, p := range e.head {
-			head = e.short.appendDeclaration(head, p)
+			e.w.Write(e.short.appendDeclaration(nil, p))
 		}
-		if len(head) > 0 {
-			head = append(head, '\n')
-			if _, err := e.w.Write(head); err != nil {
-				return err
-			}
+		if len(e.head) > 0 {
+			e.w.WriteByte('\n')
 		}
 	}
-	_, err := e.w.Write(e.body)
+	e.w.Write(e.body)
 	e.body = e.body[:0]
-	return err
 }
 
 func (e *turtleEncoder) term(b []byte, k term.Key) []byte {
@@ -202,10 +176,10 @@ func (e *turtleEncoder) literal(b []byte, k term.Key) []byte {
 	return b
 }
 
-// appendText writes text of several lines between triple quotes, so that people can read it.
+// appendText appends a string, in triple quotes if it has several lines.
 func appendText(b []byte, s string) []byte {
 	if !strings.Contains(s, "\n") || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7F }) {
-		return appendQuoted(b, s)
+		return appendQuoted(b, s, false)
 	}
 	b = append(b, `"""`...)
 	for i := 0; i < len(s); i++ {
@@ -217,7 +191,7 @@ func appendText(b []byte, s string) []byte {
 	return append(b, `"""`...)
 }
 
-// abbreviated tells whether Turtle has a short form for the literal that keeps its lexical form.
+// abbreviated reports whether Turtle can write the literal without quotes and datatype.
 func abbreviated(lex, datatype string) bool {
 	kind, ok := strings.CutPrefix(datatype, xsdNS)
 	if !ok || lex == "" {
@@ -226,43 +200,15 @@ func abbreviated(lex, datatype string) bool {
 	if kind == "boolean" {
 		return lex == "true" || lex == "false"
 	}
-	if kind != "integer" && kind != "decimal" && kind != "double" {
-		return false
+	number := lex
+	if lex[0] == '+' || lex[0] == '-' {
+		number = lex[1:]
 	}
-	rest := strings.TrimLeft(lex, "+-")
-	if len(lex)-len(rest) > 1 {
-		return false
-	}
-	mantissa, exponent, hasExponent := rest, "", false
-	if i := strings.IndexAny(rest, "eE"); i >= 0 {
-		mantissa, exponent, hasExponent = rest[:i], rest[i+1:], true
-	}
-	whole, fraction, hasPoint := strings.Cut(mantissa, ".")
-	if !allDigits(whole) || !allDigits(fraction) {
-		return false
-	}
-	switch kind {
-	case "integer":
-		return !hasExponent && !hasPoint && whole != ""
-	case "decimal":
-		return !hasExponent && hasPoint && fraction != ""
-	}
-	if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
-		exponent = exponent[1:]
-	}
-	return hasExponent && exponent != "" && allDigits(exponent) && whole+fraction != ""
+	n, datatype := terminals.Number(number)
+	return n > 0 && n == len(number) && datatype == kind
 }
 
-func allDigits(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
-
-// shortener finds the prefix of an IRI.
+// shortener finds prefixes for IRIs.
 type shortener struct {
 	byStem   map[string]string // namespace that ends in '#' or '/' -> prefix
 	rest     []string          // prefixes of all other namespaces, longest namespace first
@@ -274,7 +220,7 @@ func newShortener(prefixes map[string]string) shortener {
 	for _, p := range slices.Sorted(maps.Keys(prefixes)) {
 		ns := prefixes[p]
 		if terminals.Prefix(p) != len(p) || checkTerm(term.IRI(ns), 0) != nil {
-			continue // a prefix that cannot be declared is only a shortening lost
+			continue // a prefix that cannot be declared only shortens nothing
 		}
 		s.prefixes[p] = ns
 		if strings.HasSuffix(ns, "#") || strings.HasSuffix(ns, "/") {
@@ -289,7 +235,7 @@ func newShortener(prefixes map[string]string) shortener {
 	return s
 }
 
-// split gives the prefix and local part of an IRI.
+// split splits an IRI into a prefix and the rest after the namespace.
 func (s *shortener) split(iri string) (prefix, local string, ok bool) {
 	for _, sep := range [2]byte{'#', '/'} {
 		if i := strings.LastIndexByte(iri, sep); i >= 0 {

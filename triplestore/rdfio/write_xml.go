@@ -8,38 +8,34 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// checkXML refuses a term that XML or RDF 1.1 in XML cannot hold.
+// checkXML returns a *TermError if XML or RDF 1.1 in XML cannot express a term of q.
 func checkXML(q term.Quad) error {
 	for _, k := range [4]term.Key{q.S, q.P, q.O, q.G} {
 		switch k.Kind() {
 		case term.KindTriple:
-			return &TermError{k, "this syntax holds no triple terms"}
+			return &TermError{k, "this syntax has no triple terms"}
 		case term.KindLiteral:
 			if k.Dir() != "" {
-				return &TermError{k, "this syntax holds no base direction"}
+				return &TermError{k, "this syntax has no base direction"}
 			}
-			if strings.ContainsFunc(k.Value(), func(r rune) bool { return !isXMLChar(r) }) {
-				return &TermError{k, "XML holds no control characters"}
-			}
-		case term.KindIRI:
-			if strings.ContainsFunc(k.Value(), func(r rune) bool { return !isXMLChar(r) }) {
-				return &TermError{k, "XML holds no control characters"}
-			}
+		}
+		if strings.ContainsFunc(k.Value(), func(r rune) bool { return !isXMLChar(r) }) && k.Kind() != term.KindBlank {
+			return &TermError{k, "XML has no control characters"}
 		}
 	}
 	return nil
 }
 
 // appendXMLText appends s as the text of an element.
-func appendXMLText(b []byte, s string) []byte { return canonicalText(b, []byte(s)) }
+func appendXMLText(b []byte, s string) []byte { return escapeXML(b, s, &textEscapes) }
 
 // appendXMLAttr appends ` name="value"`.
 func appendXMLAttr(b []byte, name, value string) []byte {
 	b = append(append(append(b, ' '), name...), `="`...)
-	return append(canonicalAttr(b, value), '"')
+	return append(escapeXML(b, value, &attrEscapes), '"')
 }
 
-// splitQName finds the longest end of an IRI that is a local name; 0 < i < len(iri) unless there is none.
+// splitQName returns the position in iri of the longest local name at its end. If ok, both parts are not empty.
 func splitQName(iri string) (i int, ok bool) {
 	split := len(iri)
 	for i := len(iri); i > 0; {

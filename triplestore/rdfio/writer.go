@@ -1,48 +1,55 @@
 package rdfio
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
 	"odarchive/triplestore/term"
 )
 
-// Writer writes statements in one syntax. It buffers; nothing is complete before Close. It belongs to one goroutine.
+// Writer writes statements in one syntax. It buffers: the document is complete only after Close. It is not safe for
+// concurrent use.
 type Writer struct {
+	out    *bufio.Writer
 	enc    encoder
 	syntax Syntax
 	err    error
 	closed bool
 }
 
-// encoder is what each syntax implements.
+// An encoder writes one syntax to a bufio.Writer, whose errors it ignores: they stick, and the Writer returns them.
 type encoder interface {
+	// write adds a statement. A *TermError leaves the document as it was without the statement.
 	write(term.Quad) error
-	flush() error // hand on what can be handed on
-	close() error
+	// flush writes the statements that are held back, as far as the syntax allows.
+	flush()
+	// close writes the end of the document. A flush precedes it.
+	close()
 }
 
-// NewWriter writes to w in syntax s. Prefixes map a prefix (without the colon) to its namespace; syntaxes that know
-// prefixes shorten IRIs with them and declare those in use. A fault is told by the first Write or by Close.
+// NewWriter returns a Writer of syntax s to w. In prefixes, namespaces are keyed by prefix, without the colon. Syntaxes
+// with prefixes shorten IRIs by them and declare those in use. If s cannot be written, the first call reports it.
 func NewWriter(w io.Writer, s Syntax, prefixes map[string]string) *Writer {
-	wr := &Writer{syntax: s}
+	wr := &Writer{out: bufio.NewWriterSize(w, windowSize), syntax: s}
 	if s.encoder == nil {
 		wr.err = fmt.Errorf("rdfio: no writer for syntax %q", s.Name)
-		return wr
+	} else {
+		wr.enc = s.encoder(wr.out, prefixes, s)
 	}
-	wr.enc = s.encoder(w, prefixes, s)
 	return wr
 }
 
-// Write adds a statement. A statement in a named graph is an error where the syntax holds none (Syntax.Quads); so is a
-// term the syntax cannot express. An error of Write that concerns a statement leaves the document as it was without it;
-// every other one (the disk is full, the client gone) comes back from each later call.
+// Write adds a statement. It returns a *TermError if the syntax cannot express the statement, like one in a named graph
+// without Syntax.Quads; the document is then as if the call had not been made. Every other error, such as one of the
+// underlying writer, is final and returned by all later calls.
 func (w *Writer) Write(q term.Quad) error {
 	if w.err != nil {
 		return w.err
 	}
 	if w.closed {
-		return fmt.Errorf("rdfio: write to a closed writer")
+		return errors.New("rdfio: write to a closed writer")
 	}
 	if q.G != "" && !w.syntax.Quads {
 		return &TermError{Term: q.G, Reason: w.syntax.Name + " holds no named graphs"}
@@ -51,31 +58,37 @@ func (w *Writer) Write(q term.Quad) error {
 		return err
 	}
 	err := w.enc.write(q)
-	if _, ok := err.(*TermError); !ok {
-		w.err = err
+	if _, ok := err.(*TermError); ok {
+		return err
 	}
-	return err
-}
-
-// Flush hands what has been written to the underlying writer, as far as the syntax allows in the middle of a document.
-func (w *Writer) Flush() error {
-	if w.err == nil && !w.closed {
-		w.err = w.enc.flush()
+	if w.err = err; err == nil {
+		_, w.err = w.out.Write(nil) // returns an earlier error
 	}
 	return w.err
 }
 
-// Close ends the document; it does not close the underlying writer. A second Close does nothing.
+// Flush writes the statements so far to the underlying writer, as far as the syntax allows before the end.
+func (w *Writer) Flush() error {
+	if w.err == nil && !w.closed {
+		w.enc.flush()
+		w.err = w.out.Flush()
+	}
+	return w.err
+}
+
+// Close ends the document. It does not close the underlying writer. Further calls do nothing.
 func (w *Writer) Close() error {
 	if w.closed || w.err != nil {
 		return w.err
 	}
 	w.closed = true
-	w.err = w.enc.close()
+	w.enc.flush()
+	w.enc.close()
+	w.err = w.out.Flush()
 	return w.err
 }
 
-// TermError tells that a term cannot be written.
+// TermError reports a term that cannot be written.
 type TermError struct {
 	Term   term.Key
 	Reason string

@@ -1,25 +1,26 @@
 package rdfio
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
 )
 
-// literal reads the content of the element whose start was told last, up to and including its end, and returns it as
-// Exclusive XML Canonicalization 1.0 with comments writes it, as the lexical form of rdf:XMLLiteral.
+// literal reads the content of the element that was just opened, and its end tag. It returns the content as the lexical
+// form of an rdf:XMLLiteral, in Exclusive XML Canonicalization 1.0 with comments.
 func (x *xmlScanner) literal() (string, error) {
 	markup, _, err := x.content()
 	return string(markup), err
 }
 
-// content is literal; text is the content as mere text, nil where there are elements in it.
+// content is literal. It also returns the text of the content, nil if the content has elements.
 func (x *xmlScanner) content() (markup, text []byte, err error) {
 	var b []byte
 	text, onlyText := []byte{}, true
 	depth := len(x.open)
 	rendered := []xmlBinding{{"", ""}, {"xml", xmlNS}} // declarations in scope of the output
-	var marks []int                                    // length of rendered outside of each open element of the output
+	var marks []int                                    // length of rendered outside each open element of the output
 	for {
 		kind, err := x.next()
 		if err != nil {
@@ -41,7 +42,7 @@ func (x *xmlScanner) content() (markup, text []byte, err error) {
 			rendered = rendered[:marks[len(marks)-1]]
 			marks = marks[:len(marks)-1]
 		case xmlText:
-			b = canonicalText(b, x.text)
+			b = escapeXML(b, x.text, &textEscapes)
 			if onlyText {
 				text = append(text, x.text...)
 			}
@@ -56,7 +57,7 @@ func (x *xmlScanner) content() (markup, text []byte, err error) {
 	}
 }
 
-// canonicalStart writes a start tag with the namespaces it uses itself and that are not declared yet.
+// canonicalStart appends the start tag, with declarations of the namespaces that it uses and that are not rendered yet.
 func (x *xmlScanner) canonicalStart(b []byte, rendered []xmlBinding) ([]byte, []xmlBinding) {
 	b = append(append(b, '<'), x.name.raw...)
 	used := []xmlBinding{{x.name.prefix, x.name.space}}
@@ -79,63 +80,37 @@ func (x *xmlScanner) canonicalStart(b []byte, rendered []xmlBinding) ([]byte, []
 		if u.prefix != "" {
 			b = append(append(b, ':'), u.prefix...)
 		}
-		b = append(canonicalAttr(append(b, `="`...), u.iri), '"')
+		b = append(escapeXML(append(b, `="`...), u.iri, &attrEscapes), '"')
 	}
 	attrs := slices.Clone(x.attrs)
 	slices.SortFunc(attrs, func(a, b xmlAttr) int {
-		if c := strings.Compare(a.name.space, b.name.space); c != 0 {
-			return c
-		}
-		return strings.Compare(a.name.local, b.name.local)
+		return cmp.Or(strings.Compare(a.name.space, b.name.space), strings.Compare(a.name.local, b.name.local))
 	})
 	for _, a := range attrs {
 		b = append(append(append(b, ' '), a.name.raw...), `="`...)
-		b = append(canonicalAttr(b, a.value), '"')
+		b = append(escapeXML(b, a.value, &attrEscapes), '"')
 	}
 	return append(b, '>'), rendered
 }
 
-func canonicalText(b, text []byte) []byte {
-	for _, c := range text {
-		switch c {
-		case '&':
-			b = append(b, "&amp;"...)
-		case '<':
-			b = append(b, "&lt;"...)
-		case '>':
-			b = append(b, "&gt;"...)
-		case '\r':
-			b = append(b, "&#xD;"...)
-		default:
-			b = append(b, c)
+// How canonical XML writes characters in text and in the values of attributes.
+var (
+	textEscapes = [256]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '\r': "&#xD;"}
+	attrEscapes = [256]string{'&': "&amp;", '<': "&lt;", '"': "&quot;", '\t': "&#x9;", '\n': "&#xA;", '\r': "&#xD;"}
+)
+
+func escapeXML[T string | []byte](b []byte, s T, escapes *[256]string) []byte {
+	for i := range len(s) {
+		if e := escapes[s[i]]; e != "" {
+			b = append(b, e...)
+		} else {
+			b = append(b, s[i])
 		}
 	}
 	return b
 }
 
-func canonicalAttr(b []byte, value string) []byte {
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; c {
-		case '&':
-			b = append(b, "&amp;"...)
-		case '<':
-			b = append(b, "&lt;"...)
-		case '"':
-			b = append(b, "&quot;"...)
-		case '\t':
-			b = append(b, "&#x9;"...)
-		case '\n':
-			b = append(b, "&#xA;"...)
-		case '\r':
-			b = append(b, "&#xD;"...)
-		default:
-			b = append(b, c)
-		}
-	}
-	return b
-}
-
-// canonicalPI leaves one space between the target and the rest.
+// canonicalPI reduces the white space after the target of a processing instruction to one space.
 func canonicalPI(s string) string {
 	i := strings.IndexAny(s, " \t\n")
 	if i < 0 {

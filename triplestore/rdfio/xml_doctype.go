@@ -1,7 +1,9 @@
 package rdfio
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -14,48 +16,57 @@ import (
 	"odarchive/triplestore/internal/terminals"
 )
 
-// Bounds on what a DOCTYPE may declare. Its entities are expanded where they are declared, so that a reference costs one
-// copy, and none may grow beyond maxEntity: the "billion laughs" stop at the first thousand.
+// Bounds on what a DOCTYPE may declare. Entities are expanded where they are declared, so a reference costs one copy, and
+// none may grow beyond maxEntity, which ends a "billion laughs" at the first thousand.
 const (
 	maxEntity   = 64 << 10
 	maxEntities = 1000
 )
 
-// doctype reads a document type declaration and keeps the general entities of its internal subset. Everything else in it
-// is passed over; what it names outside of the document is never looked at.
+// doctype reads a document type declaration and keeps the general entities of its internal subset. It skips everything
+// else; external subsets are never read.
 func (x *xmlScanner) doctype() error {
+	x.in.pos += len("<!DOCTYPE")
+	for {
+		c, err := x.skipUntil("[<>", "'>' at the end of the document type")
+		if err != nil {
+			return err
+		}
+		switch c {
+		case '>':
+			x.in.pos++
+			return nil
+		case '<':
+			return x.in.fail(0, "'>' at the end of the document type")
+		}
+		x.in.pos++
+		if err := x.subset(); err != nil {
+			return err
+		}
+	}
+}
+
+// skipUntil skips to the next of the given characters outside quotes and returns it. The input must not end before; end
+// names what is missing then.
+func (x *xmlScanner) skipUntil(chars, end string) (byte, error) {
 	in := x.in
-	in.pos += len("<!DOCTYPE")
 	for {
 		switch c := in.peek(); {
 		case c == 0 && in.atEnd():
-			return in.fail(0, "'>' at the end of the document type")
-		case c == '>':
-			in.pos++
-			return nil
+			return 0, in.fail(0, "%s", end)
+		case strings.IndexByte(chars, c) >= 0:
+			return c, nil
 		case c == '"', c == '\'':
-			if err := x.quoted(c); err != nil {
-				return err
+			if _, err := x.until(string(c), 1, "a closing quote"); err != nil {
+				return 0, err
 			}
-		case c == '[':
-			in.pos++
-			if err := x.subset(); err != nil {
-				return err
-			}
-		case c == '<':
-			return in.fail(0, "'>' at the end of the document type")
 		default:
 			in.pos++
 		}
 	}
 }
 
-func (x *xmlScanner) quoted(quote byte) error {
-	_, err := x.until(string(quote), 1, "a closing quote")
-	return err
-}
-
-// subset reads declarations up to ']'.
+// subset reads the declarations of the internal subset, up to and including "]".
 func (x *xmlScanner) subset() error {
 	in := x.in
 	for {
@@ -66,11 +77,11 @@ func (x *xmlScanner) subset() error {
 		case c == ']':
 			in.pos++
 			return nil
-		case x.has("<!--"):
+		case x.in.hasPrefix("<!--"):
 			_, err = x.until("-->", 4, "'-->'")
-		case x.has("<?"):
+		case x.in.hasPrefix("<?"):
 			_, err = x.until("?>", 2, "'?>'")
-		case x.has("<!ENTITY"):
+		case x.in.hasPrefix("<!ENTITY"):
 			err = x.entityDeclaration()
 		case c == '<':
 			err = x.skipDeclaration()
@@ -87,31 +98,21 @@ func (x *xmlScanner) subset() error {
 	}
 }
 
-// skipDeclaration passes over <!ELEMENT ...> and the like, minding quotes.
+// skipDeclaration skips the rest of <!ELEMENT ...> and other declarations.
 func (x *xmlScanner) skipDeclaration() error {
-	in := x.in
-	for {
-		switch c := in.peek(); {
-		case c == 0 && in.atEnd():
-			return in.fail(0, "'>' at the end of a declaration")
-		case c == '>':
-			in.pos++
-			return nil
-		case c == '"', c == '\'':
-			if err := x.quoted(c); err != nil {
-				return err
-			}
-		default:
-			in.pos++
-		}
+	_, err := x.skipUntil(">", "'>' at the end of a declaration")
+	if err == nil {
+		x.in.pos++
 	}
+	return err
 }
 
+// entityDeclaration reads an entity declaration and keeps the value of an internal general entity.
 func (x *xmlScanner) entityDeclaration() error {
 	in := x.in
 	in.pos += len("<!ENTITY")
 	x.skipSpace()
-	if in.peek() == '%' { // parameter entities only serve declarations, which mean nothing here
+	if in.peek() == '%' { // parameter entities only serve other declarations
 		return x.skipDeclaration()
 	}
 	n, err := x.nameLen(0)
@@ -121,7 +122,7 @@ func (x *xmlScanner) entityDeclaration() error {
 	name := string(in.buf[in.pos : in.pos+n])
 	in.pos += n
 	x.skipSpace()
-	if c := in.peek(); c != '"' && c != '\'' { // an external entity: not declared as far as we know
+	if c := in.peek(); c != '"' && c != '\'' { // an external entity counts as not declared
 		return x.skipDeclaration()
 	}
 	raw, err := x.until(string(in.peek()), 1, "a closing quote")
@@ -138,70 +139,57 @@ func (x *xmlScanner) entityDeclaration() error {
 	if len(x.entities) >= maxEntities {
 		return in.failWith(0, limitError("a number of entities", maxEntities))
 	}
-	if _, declared := x.entities[name]; !declared { // the first declaration counts (XML 1.0 §4.2)
+	if _, declared := x.entities[name]; !declared { // the first declaration is binding (XML 1.0 §4.2)
 		x.entities[name] = value
 	}
 	return x.skipDeclaration()
 }
 
-func (x *xmlScanner) skipSpace() {
+// skipSpace skips white space and reports whether there is any.
+func (x *xmlScanner) skipSpace() (skipped bool) {
 	for terminals.Class[x.in.peek()]&terminals.Space != 0 {
 		x.in.pos++
+		skipped = true
 	}
+	return skipped
 }
 
-// entityValue expands the references inside of an entity's value. Entities that hold markup are refused.
+// entityValue expands the references in the value of an entity. Values must not contain markup.
 func (x *xmlScanner) entityValue(raw []byte) (string, error) {
 	if err := x.checkChars(raw); err != nil {
 		return "", err
 	}
-	rest := string(newlines(raw))
 	var b strings.Builder
-	for {
-		i := strings.IndexByte(rest, '&')
-		if i < 0 {
-			b.WriteString(rest)
-			break
+	for i, part := range strings.Split(string(newlines(raw)), "&") {
+		if i > 0 {
+			name, after, ok := strings.Cut(part, ";")
+			if !ok {
+				return "", x.in.failWith(0, errors.New("a '&' that begins no reference"))
+			}
+			value, declared := x.entity(name)
+			if !declared {
+				return "", x.in.failWith(0, fmt.Errorf("the entity %q is not declared", name))
+			}
+			b.WriteString(value)
+			part = after
 		}
-		b.WriteString(rest[:i])
-		rest = rest[i+1:]
-		name, after, ok := strings.Cut(rest, ";")
-		if !ok {
-			return "", x.in.failWith(0, fmt.Errorf("a '&' that begins no reference"))
-		}
-		s, known := x.entity(name)
-		if !known {
-			return "", x.in.failWith(0, fmt.Errorf("the entity %q is not declared", name))
-		}
-		b.WriteString(s)
-		rest = after
+		b.WriteString(part)
 		if b.Len() > maxEntity {
 			return "", x.in.failWith(0, limitError("an entity", maxEntity))
 		}
 	}
-	if b.Len() > maxEntity {
-		return "", x.in.failWith(0, limitError("an entity", maxEntity))
-	}
 	if bytes.IndexByte(raw, '<') >= 0 {
-		return "", x.in.failWith(0, fmt.Errorf("an entity that holds markup"))
+		return "", x.in.failWith(0, errors.New("an entity that contains markup"))
 	}
 	return b.String(), nil
 }
 
 var xmlEncoding = regexp.MustCompile(`^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']`)
 
-// decodeXMLCharset makes UTF-8 of what says by its first bytes that it is something else.
+// decodeXMLCharset converts a document to UTF-8 if its byte order mark or XML declaration names another encoding.
 func decodeXMLCharset(r io.Reader) io.Reader {
-	head := make([]byte, 256)
-	n, err := io.ReadFull(r, head)
-	head = head[:n]
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	all := io.MultiReader(bytes.NewReader(head), r)
-	if err != nil {
-		return io.MultiReader(bytes.NewReader(head), failedReader{err})
-	}
+	all := bufio.NewReaderSize(r, 256)
+	head, _ := all.Peek(256) // an error comes back from Read
 	switch {
 	case bytes.HasPrefix(head, []byte("\xFE\xFF")), bytes.HasPrefix(head, []byte("\x00<")):
 		return transform.NewReader(all, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder())
@@ -218,11 +206,12 @@ func decodeXMLCharset(r io.Reader) io.Reader {
 	}
 	enc, err := htmlindex.Get(label)
 	if err != nil {
-		return failedReader{documentFault{fmt.Errorf("the encoding %q is not known", label)}}
+		return failedReader{documentFault{fmt.Errorf("the encoding %q is unknown", label)}}
 	}
 	return transform.NewReader(all, enc.NewDecoder())
 }
 
+// failedReader is a reader whose reads fail.
 type failedReader struct{ err error }
 
 func (f failedReader) Read([]byte) (int, error) { return 0, f.err }

@@ -1,6 +1,7 @@
 package rdfio
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -14,25 +15,25 @@ const (
 	xmlnsNS = "http://www.w3.org/2000/xmlns/"
 )
 
-// xmlName is a name in its namespace.
+// xmlName is a name with its namespace.
 type xmlName struct {
 	raw           string // as written
 	prefix, local string
-	space         string   // the namespace's IRI, "" for none
-	iri           term.Key // of space and local together; empty where that is no IRI
-	checked       bool     // iri has been made
+	space         string   // IRI of the namespace, "" for none
+	iri           term.Key // of space followed by local
+	checked       bool     // iri is set
 }
 
-// xmlAttr is an attribute; its value is a string of its own.
+// xmlAttr is an attribute.
 type xmlAttr struct {
 	name  *xmlName
 	value string
 }
 
-// xmlBinding is a declaration in scope. Later ones hide earlier ones.
+// xmlBinding is a namespace declaration in scope. Later ones hide earlier ones.
 type xmlBinding struct{ prefix, iri string }
 
-// lookup finds the namespace of a prefix in scope.
+// lookup returns the namespace of a prefix in scope.
 func (x *xmlScanner) lookup(prefix string) (string, bool) {
 	for i := len(x.ns) - 1; i >= 0; i-- {
 		if x.ns[i].prefix == prefix {
@@ -42,7 +43,7 @@ func (x *xmlScanner) lookup(prefix string) (string, bool) {
 	return "", false
 }
 
-// resolve finds the namespace of a name; attributes without a prefix have none.
+// resolve returns raw with its namespace. Attributes without a prefix have none.
 func (x *xmlScanner) resolve(raw string, element bool) (*xmlName, error) {
 	cacheKey := raw
 	prefix, local, colon := strings.Cut(raw, ":")
@@ -70,13 +71,13 @@ func (x *xmlScanner) resolve(raw string, element bool) (*xmlName, error) {
 	return n, nil
 }
 
-// declare takes an xmlns attribute.
+// declare adds the namespace declaration of an xmlns attribute.
 func (x *xmlScanner) declare(prefix, iri string) error {
 	switch {
 	case prefix == "xml" && iri == xmlNS:
 		return nil
 	case prefix == "xml", prefix == "xmlns", iri == xmlNS, iri == xmlnsNS:
-		return x.in.failWith(0, fmt.Errorf("the namespaces xml and xmlns cannot be declared otherwise"))
+		return x.in.failWith(0, errors.New("the prefixes xml and xmlns and their namespaces cannot be declared"))
 	case prefix != "" && iri == "":
 		return x.in.failWith(0, fmt.Errorf("the namespace prefix %q has no namespace", prefix))
 	}
@@ -88,7 +89,7 @@ func (x *xmlScanner) declare(prefix, iri string) error {
 	return nil
 }
 
-// nameLen is the length of the XML Name that begins n bytes ahead.
+// nameLen returns the length of the XML Name at pos+n.
 func (x *xmlScanner) nameLen(n int) (int, error) {
 	in, start := x.in, n
 	for {
@@ -111,12 +112,13 @@ func (x *xmlScanner) nameLen(n int) (int, error) {
 	}
 }
 
+// startsName reports whether s begins with a character that can begin a name.
 func startsName(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return terminals.PNCharsU(r)
 }
 
-// isNCName tells whether s is a name without colon (Namespaces in XML §3).
+// isNCName reports whether s is a name without colons (Namespaces in XML §3).
 func isNCName(s string) bool {
 	for i, r := range s {
 		if i == 0 && !terminals.PNCharsU(r) || !terminals.PNChars(r) && r != '.' {

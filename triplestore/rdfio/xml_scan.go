@@ -2,6 +2,7 @@ package rdfio
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -9,29 +10,29 @@ import (
 	"odarchive/triplestore/internal/terminals"
 )
 
-// xmlScanner takes XML 1.0 with namespaces apart, as far as RDF in XML needs it: well-formed documents, entities of the
-// internal subset without parameter entities, no validation, nothing from outside. It exists because encoding/xml neither
-// bounds a token nor tells an undeclared prefix from a namespace.
+// xmlScanner splits XML 1.0 with namespaces into tags and text, as far as RDF in XML needs it: documents must be
+// well-formed, general entities of the internal subset are expanded, nothing is validated, and external entities are
+// never read. encoding/xml does not serve here: it neither bounds tokens nor rejects undeclared prefixes.
 type xmlScanner struct {
 	in  *input
 	lim Limits
 
 	kind  xmlKind
-	name  *xmlName  // of an element
-	attrs []xmlAttr // of a start, without xmlns declarations
+	name  *xmlName  // of the element, at its start and end
+	attrs []xmlAttr // of a start tag, without xmlns declarations
 	text  []byte    // of text, a comment, or a processing instruction; valid until the next call
-	mixed bool      // text: holds something other than white space
+	mixed bool      // of text: contains other characters than white space
 
 	open     []xmlOpen
-	selfEnd  bool // the start that was told last ends itself
+	selfEnd  bool // the last start tag was an empty-element tag
 	rootSeen bool
 	started  bool
 	ns       []xmlBinding
-	names    map[string]*xmlName // resolved in the namespaces in scope
-	strings  map[string]string   // every name as written, once
+	names    map[string]*xmlName // by spelling, resolved in the namespaces in scope
+	strings  map[string]string   // interned spellings of names
 	pending  []rawAttr
 	entities map[string]string
-	expanded int // bytes that entities have put into the document
+	expanded int // bytes of text that entities made so far
 	raw      []byte
 }
 
@@ -45,11 +46,11 @@ const (
 	xmlPI
 )
 
-// xmlOpen is an element whose end is still to come.
+// xmlOpen is an open element.
 type xmlOpen struct {
 	raw  string
 	name *xmlName
-	ns   int // length of xmlScanner.ns outside of it
+	ns   int // length of xmlScanner.ns outside it
 }
 
 func newXMLScanner(r io.Reader, o Options) *xmlScanner {
@@ -57,7 +58,8 @@ func newXMLScanner(r io.Reader, o Options) *xmlScanner {
 		ns: []xmlBinding{{"xml", xmlNS}, {"", ""}}}
 }
 
-// next goes to the next piece and returns its kind; io.EOF is the end of a complete document.
+// next reads the next tag, text, comment or processing instruction and returns its kind. At the end of a complete
+// document it returns io.EOF.
 func (x *xmlScanner) next() (xmlKind, error) {
 	err := x.advance()
 	if err != nil {
@@ -81,8 +83,8 @@ func (x *xmlScanner) advance() error {
 	for {
 		switch c := x.in.peek(); {
 		case c == '<':
-			again, err := x.markup()
-			if err != nil || !again {
+			skipped, err := x.markup()
+			if err != nil || !skipped {
 				return err
 			}
 		case len(x.open) > 0 && !x.in.atEnd():
@@ -100,6 +102,7 @@ func (x *xmlScanner) advance() error {
 	}
 }
 
+// missing names what the document lacks here.
 func (x *xmlScanner) missing() string {
 	switch {
 	case len(x.open) > 0:
@@ -107,23 +110,22 @@ func (x *xmlScanner) missing() string {
 	case !x.rootSeen:
 		return "an element"
 	}
-	return "nothing behind the root element"
+	return "nothing after the root element"
 }
 
-// declaration consumes <?xml ... ?>; its encoding has been dealt with before.
+// declaration consumes a byte order mark and <?xml ... ?>, whose encoding decodeXMLCharset has read.
 func (x *xmlScanner) declaration() error {
-	if x.in.has(3) && string(x.in.buf[x.in.pos:x.in.pos+3]) == "\xEF\xBB\xBF" {
-		x.in.pos += 3
-	}
-	if !x.in.has(6) || string(x.in.buf[x.in.pos:x.in.pos+5]) != "<?xml" || terminals.Class[x.in.at(5)]&terminals.Space == 0 {
+	x.in.skipByteOrderMark()
+	if !x.in.hasPrefix("<?xml") || terminals.Class[x.in.at(5)]&terminals.Space == 0 {
 		return nil
 	}
 	_, err := x.until("?>", 5, "'?>'")
 	return err
 }
 
-// markup reads what begins with '<'. It returns true for what tells the reader nothing (a DOCTYPE).
-func (x *xmlScanner) markup() (again bool, err error) {
+// markup reads a tag, comment, processing instruction, CDATA section or DOCTYPE. It returns true for a DOCTYPE, which
+// readers skip.
+func (x *xmlScanner) markup() (skipped bool, err error) {
 	switch c := x.in.at(1); {
 	case c == '/':
 		return false, x.endTag()
@@ -136,17 +138,17 @@ func (x *xmlScanner) markup() (again bool, err error) {
 		return false, err
 	case c != '!':
 		return false, x.startTag()
-	case x.has("<!--"):
+	case x.in.hasPrefix("<!--"):
 		x.kind = xmlComment
 		if x.text, err = x.until("--", 4, "'-->'"); err == nil {
 			if x.in.peek() != '>' {
-				return false, x.in.fail(0, "'>' behind '--' in a comment")
+				return false, x.in.fail(0, "'>' after '--' in a comment")
 			}
 			x.in.pos++
 			err = x.checkChars(x.text)
 		}
 		return false, err
-	case x.has("<![CDATA[") && len(x.open) > 0:
+	case x.in.hasPrefix("<![CDATA[") && len(x.open) > 0:
 		x.kind = xmlText
 		if x.text, err = x.until("]]>", 9, "']]>'"); err != nil {
 			return false, err
@@ -154,18 +156,14 @@ func (x *xmlScanner) markup() (again bool, err error) {
 		x.text = newlines(x.text)
 		x.mixed = len(bytes.TrimLeft(x.text, " \t\r\n")) > 0
 		return false, x.checkChars(x.text)
-	case x.has("<!DOCTYPE") && !x.rootSeen:
+	case x.in.hasPrefix("<!DOCTYPE") && !x.rootSeen:
 		return true, x.doctype()
 	}
 	return false, x.in.fail(0, "an element, a comment or %s", x.missing())
 }
 
-func (x *xmlScanner) has(s string) bool {
-	return x.in.has(len(s)) && string(x.in.buf[x.in.pos:x.in.pos+len(s)]) == s
-}
-
-// until consumes n bytes and everything up to and including mark, and returns what is between. The result is valid until
-// the next read.
+// until consumes n bytes and everything up to and including mark, and returns the bytes between. They are valid until the
+// next read. The input must not end before mark; expected names what is missing then.
 func (x *xmlScanner) until(mark string, n int, expected string) ([]byte, error) {
 	in := x.in
 	for from := n; ; {
@@ -187,17 +185,18 @@ func (x *xmlScanner) checkPI() error {
 		n++
 	}
 	if n == 0 || bytes.EqualFold(x.text[:n], []byte("xml")) || !isNCName(string(x.text[:n])) {
-		return x.in.failWith(0, fmt.Errorf("malformed processing instruction"))
+		return x.in.failWith(0, errors.New("malformed processing instruction"))
 	}
 	return x.checkChars(x.text)
 }
 
-// checkChars refuses what XML cannot hold (XML 1.0 §2.2). b lies just before the input's position.
+// checkChars returns an error if b contains characters that XML does not allow (XML 1.0 §2.2). b comes just before the
+// position of the input.
 func (x *xmlScanner) checkChars(b []byte) error {
 	ascii := true
 	for _, c := range b {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
-			return x.in.failWith(0, fmt.Errorf("the control character %U, which XML does not allow", c))
+			return x.in.failWith(0, fmt.Errorf("the control character %U is not allowed in XML", c))
 		}
 		ascii = ascii && c < utf8.RuneSelf
 	}
@@ -205,15 +204,15 @@ func (x *xmlScanner) checkChars(b []byte) error {
 		return nil
 	}
 	if !utf8.Valid(b) {
-		return x.in.failWith(0, fmt.Errorf("invalid UTF-8"))
+		return x.in.failWith(0, errors.New("invalid UTF-8"))
 	}
 	if bytes.Contains(b, []byte("\uFFFE")) || bytes.Contains(b, []byte("\uFFFF")) {
-		return x.in.failWith(0, fmt.Errorf("U+FFFE or U+FFFF, which XML does not allow"))
+		return x.in.failWith(0, errors.New("U+FFFE and U+FFFF are not allowed in XML"))
 	}
 	return nil
 }
 
-// newlines is XML's end-of-line handling (XML 1.0 §2.11).
+// newlines replaces CR and CRLF by LF (XML 1.0 §2.11).
 func newlines(b []byte) []byte {
 	if bytes.IndexByte(b, '\r') < 0 {
 		return b
@@ -224,7 +223,7 @@ func newlines(b []byte) []byte {
 
 func (x *xmlScanner) startTag() error {
 	if len(x.open) == 0 && x.rootSeen {
-		return x.in.fail(0, "nothing behind the root element")
+		return x.in.fail(0, "%s", x.missing())
 	}
 	if len(x.open) >= x.lim.Depth {
 		return x.in.failWith(0, limitError("a nesting", int64(x.lim.Depth)))
@@ -247,7 +246,7 @@ func (x *xmlScanner) startTag() error {
 	return nil
 }
 
-// intern keeps one string for each name as written.
+// intern returns b as a string, the same one for each spelling.
 func (x *xmlScanner) intern(b []byte) string {
 	s, known := x.strings[string(b)]
 	if !known {
@@ -261,7 +260,7 @@ func (x *xmlScanner) intern(b []byte) string {
 	return s
 }
 
-// maxNames bounds the memory for names seen.
+// maxNames bounds the number of interned names.
 const maxNames = 10_000
 
 func (x *xmlScanner) endTag() error {
@@ -270,7 +269,7 @@ func (x *xmlScanner) endTag() error {
 	}
 	raw := x.open[len(x.open)-1].raw
 	n := len(raw) + 2
-	if !x.in.has(n) || string(x.in.buf[x.in.pos+2:x.in.pos+n]) != raw {
+	if !x.in.hasPrefix("</" + raw) {
 		return x.in.fail(0, "%s", x.missing())
 	}
 	for terminals.Class[x.in.at(n)]&terminals.Space != 0 {
@@ -284,6 +283,7 @@ func (x *xmlScanner) endTag() error {
 	return nil
 }
 
+// end closes the innermost element.
 func (x *xmlScanner) end() {
 	o := x.open[len(x.open)-1]
 	x.open = x.open[:len(x.open)-1]

@@ -3,34 +3,25 @@ package rdfio
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"odarchive/triplestore/internal/terminals"
 )
 
-// characters reads text up to the next markup, or a part of it.
+// characters reads text up to the next markup. It returns long texts in parts.
 func (x *xmlScanner) characters() error {
 	in := x.in
 	x.kind, x.mixed = xmlText, false
 	x.raw = x.raw[:0]
 	for len(x.raw) < windowSize {
-		b := in.buf[in.pos:in.end]
-		n := 0
-		for n < len(b) && b[n] != '<' && b[n] != '&' && b[n] != ']' {
-			n++
-		}
-		whole := n < len(b)
-		if !whole && in.err == nil {
-			n -= incomplete(b)
-			if n > 0 && b[n-1] == '\r' {
-				n-- // the LF may follow
-			}
-		}
-		if err := x.plain(b[:n]); err != nil {
+		b, found := in.run(stopXML)
+		if err := x.checkChars(b); err != nil {
 			return err
 		}
-		if !whole {
+		x.mixed = x.mixed || len(bytes.TrimLeft(b, " \t\r\n")) > 0
+		x.raw = append(x.raw, newlines(b)...)
+		in.pos += len(b)
+		if !found {
 			if !in.has(in.end - in.pos + 1) {
 				break
 			}
@@ -58,17 +49,6 @@ func (x *xmlScanner) characters() error {
 	return nil
 }
 
-// plain consumes b, which stands next, as text.
-func (x *xmlScanner) plain(b []byte) error {
-	if err := x.checkChars(b); err != nil {
-		return err
-	}
-	x.mixed = x.mixed || len(bytes.TrimLeft(b, " \t\r\n")) > 0
-	x.raw = append(x.raw, newlines(b)...)
-	x.in.pos += len(b)
-	return nil
-}
-
 // attributes reads the rest of a start tag.
 func (x *xmlScanner) attributes(o *xmlOpen) error {
 	in := x.in
@@ -76,11 +56,7 @@ func (x *xmlScanner) attributes(o *xmlOpen) error {
 	pending := x.pending[:0]
 	defer func() { x.pending = pending[:0] }()
 	for {
-		spaced := false
-		for terminals.Class[in.peek()]&terminals.Space != 0 {
-			in.pos++
-			spaced = true
-		}
+		spaced := x.skipSpace()
 		switch c := in.peek(); {
 		case c == '>':
 			in.pos++
@@ -111,27 +87,24 @@ func (x *xmlScanner) attributes(o *xmlOpen) error {
 	}
 }
 
+// rawAttr is an attribute whose name is not resolved.
 type rawAttr struct{ name, value string }
 
-// maxAttributes of one element keeps the search for doubles short.
+// maxAttributes bounds the attributes of an element, and so the search for repeated ones.
 const maxAttributes = 1000
 
+// equals consumes "=" and white space around it.
 func (x *xmlScanner) equals() error {
-	in := x.in
-	for terminals.Class[in.peek()]&terminals.Space != 0 {
-		in.pos++
+	x.skipSpace()
+	if x.in.peek() != '=' {
+		return x.in.fail(0, "'=' after the name of an attribute")
 	}
-	if in.peek() != '=' {
-		return in.fail(0, "'=' behind the name of an attribute")
-	}
-	in.pos++
-	for terminals.Class[in.peek()]&terminals.Space != 0 {
-		in.pos++
-	}
+	x.in.pos++
+	x.skipSpace()
 	return nil
 }
 
-// finishAttributes declares namespaces first and resolves names then, because declarations hold for the whole tag.
+// finishAttributes declares namespaces and then resolves names, since declarations apply to the whole tag.
 func (x *xmlScanner) finishAttributes(pending []rawAttr) error {
 	for _, a := range pending {
 		if a.name == "xmlns" {
@@ -150,7 +123,7 @@ func (x *xmlScanner) finishAttributes(pending []rawAttr) error {
 	for i, a := range pending {
 		for _, b := range pending[:i] {
 			if a.name == b.name {
-				return x.in.failWith(0, fmt.Errorf("the attribute %s stands twice", a.name))
+				return x.in.failWith(0, fmt.Errorf("the attribute %s is repeated", a.name))
 			}
 		}
 		if a.name == "xmlns" || strings.HasPrefix(a.name, "xmlns:") {
@@ -162,7 +135,7 @@ func (x *xmlScanner) finishAttributes(pending []rawAttr) error {
 		}
 		for _, b := range x.attrs {
 			if b.name.local == name.local && b.name.space == name.space {
-				return x.in.failWith(0, fmt.Errorf("the attribute %s stands twice", a.name))
+				return x.in.failWith(0, fmt.Errorf("the attribute %s is repeated", a.name))
 			}
 		}
 		x.attrs = append(x.attrs, xmlAttr{name, a.value})
@@ -179,57 +152,50 @@ func (x *xmlScanner) attrValue() (string, error) {
 	in.pos++
 	x.raw = x.raw[:0]
 	for {
-		b := in.buf[in.pos:in.end]
-		n := 0
-		for n < len(b) && b[n] != quote && b[n] != '&' && b[n] != '<' {
-			n++
-		}
-		whole := n < len(b)
-		if !whole && in.err == nil {
-			n -= incomplete(b)
-			if n > 0 && b[n-1] == '\r' {
-				n--
-			}
-		}
-		if err := x.checkChars(b[:n]); err != nil {
+		b, found := in.run(stopXMLAttr)
+		if err := x.checkChars(b); err != nil {
 			return "", err
 		}
-		for i, c := range newlines(b[:n]) {
-			if _ = i; c == '\t' || c == '\n' {
+		for _, c := range newlines(b) {
+			if c == '\t' || c == '\n' {
 				c = ' '
 			}
 			x.raw = append(x.raw, c)
 		}
-		in.pos += n
+		in.pos += len(b)
 		if len(x.raw) > x.lim.Token {
 			return "", in.failWith(0, limitError("an attribute", int64(x.lim.Token)))
 		}
-		if !whole {
+		if !found {
 			if !in.has(in.end - in.pos + 1) {
 				return "", in.fail(in.end-in.pos, "%c at the end of an attribute", quote)
 			}
 			continue
 		}
-		switch in.buf[in.pos] {
+		switch c := in.buf[in.pos]; c {
 		case quote:
 			in.pos++
 			return string(x.raw), nil
 		case '<':
 			return "", in.fail(0, "no '<' in an attribute")
-		}
-		var err error
-		if x.raw, err = x.reference(x.raw); err != nil {
-			return "", err
+		case '&':
+			var err error
+			if x.raw, err = x.reference(x.raw); err != nil {
+				return "", err
+			}
+		default: // the other quote
+			x.raw = append(x.raw, c)
+			in.pos++
 		}
 	}
 }
 
-// reference appends what the character or entity reference that stands next means.
+// reference consumes the character or entity reference that comes next and appends the text it stands for.
 func (x *xmlScanner) reference(dst []byte) ([]byte, error) {
 	in := x.in
-	const most = 128
-	in.has(most)
-	b := in.buf[in.pos:min(in.pos+most, in.end)]
+	const maxLength = 128
+	in.has(maxLength)
+	b := in.buf[in.pos:min(in.pos+maxLength, in.end)]
 	semi := bytes.IndexByte(b, ';')
 	if semi < 2 {
 		return dst, in.fail(0, "an entity (&amp; for a plain '&')")
@@ -247,55 +213,31 @@ func (x *xmlScanner) reference(dst []byte) ([]byte, error) {
 	return append(dst, out...), nil
 }
 
-// entity is the text a reference stands for, without '&' and ';'.
+// predefined are the entities that need no declaration.
+var predefined = map[string]string{"amp": "&", "lt": "<", "gt": ">", "apos": "'", "quot": `"`}
+
+// entity returns the text that a reference stands for. The name is without '&' and ';'.
 func (x *xmlScanner) entity(name string) (string, bool) {
-	switch name {
-	case "amp":
-		return "&", true
-	case "lt":
-		return "<", true
-	case "gt":
-		return ">", true
-	case "apos":
-		return "'", true
-	case "quot":
-		return `"`, true
-	}
 	if digits, ok := strings.CutPrefix(name, "#"); ok {
 		return characterReference(digits)
 	}
-	s, ok := x.entities[name]
+	s, ok := predefined[name]
+	if !ok {
+		s, ok = x.entities[name]
+	}
 	return s, ok
 }
 
 func characterReference(digits string) (string, bool) {
-	base := rune(10)
+	base := 10
 	if hex, ok := strings.CutPrefix(digits, "x"); ok {
 		base, digits = 16, hex
 	}
-	var r rune
-	for _, c := range []byte(digits) {
-		d := rune(16)
-		switch {
-		case '0' <= c && c <= '9':
-			d = rune(c - '0')
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			d = rune(c|0x20-'a') + 10
-		}
-		if d >= base {
-			return "", false
-		}
-		if r = r*base + d; r > utf8.MaxRune {
-			return "", false
-		}
-	}
-	if digits == "" || !isXMLChar(r) {
-		return "", false
-	}
-	return string(r), true
+	n, err := strconv.ParseUint(digits, base, 31)
+	return string(rune(n)), err == nil && isXMLChar(rune(n))
 }
 
-// isXMLChar is XML 1.0's Char.
+// isXMLChar reports whether r is a Char of XML 1.0.
 func isXMLChar(r rune) bool {
 	return r >= ' ' && r <= 0xD7FF || r == '\t' || r == '\n' || r == '\r' || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= utf8.MaxRune
 }
