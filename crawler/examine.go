@@ -146,8 +146,8 @@ func declared(job frontier.Job, ex *fetch.Exchange) string {
 	if t := mediaType(ex.ContentType); t != "" && t != "application/octet-stream" && t != "text/plain" {
 		return ex.ContentType
 	}
-	if job.Seed.Format != "" {
-		return job.Seed.Format
+	if job.Format != "" {
+		return job.Format
 	}
 	return ex.ContentType
 }

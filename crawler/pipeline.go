@@ -222,7 +222,7 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	if modified, err := http.ParseTime(ex.LastModified); err == nil {
 		visit.LastModified = modified
 	}
-	next, why := p.Schedule.Next(job.Key, job.Seed.Period, append(slices.Clone(job.History), visit), p.Clock())
+	next, why := p.Schedule.Next(job.Key, job.Period, append(slices.Clone(job.History), visit), p.Clock())
 	if act.ErrorClass == catalog.ErrDiskFull { // which says nothing about the file
 		next, why = p.Clock().Add(min(noRoomPause<<min(max(job.Errors, 0), 8), noRoomMost)), "the disk was full"
 	}

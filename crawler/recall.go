@@ -23,10 +23,7 @@ func (in *Intake) Recall(key string) (frontier.Recalled, bool, error) {
 		return frontier.Recalled{}, false, err
 	}
 	known := frontier.Recalled{
-		Seed: catalog.Seed{URL: r.URL, Title: r.Title, Format: r.Format, DatasetTitle: r.DatasetTitle}, Sources: r.Sources, Added: r.Added, Fetches: r.Visits, Errors: r.Errors,
-	}
-	if len(r.Sources) > 0 {
-		known.Seed.Portal, known.Seed.Dataset = r.Sources[0].Portal, r.Sources[0].Dataset
+		URL: r.URL, Format: r.Format, Added: r.Added, Fetches: r.Visits, Errors: r.Errors,
 	}
 	if !r.LastVisit.IsZero() {
 		known.History = []schedule.Visit{{At: r.LastVisit, Outcome: r.Outcome, Changed: r.Outcome == catalog.Archived}}

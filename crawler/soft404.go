@@ -36,7 +36,7 @@ func isPage(mediaType string) bool {
 // promises are the data formats that a URL's source and its ending name.
 func promises(job frontier.Job) (formats []string) {
 	address, _, _ := strings.Cut(job.URL, "?")
-	for _, p := range []string{job.Seed.Format, job.Seed.MediaType, strings.TrimPrefix(path.Ext(address), ".")} {
+	for _, p := range []string{job.Format, job.MediaType, strings.TrimPrefix(path.Ext(address), ".")} {
 		if p = strings.ToLower(strings.TrimSpace(p)); !slices.Contains(htmlFormats, p) && len(p) <= 80 && isFormat(p) {
 			formats = append(formats, p)
 		}

@@ -26,12 +26,12 @@ func (c *cli) schedule() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				next, why := n.Pipeline.Schedule.Next(u.Key, u.Seed.Period, u.History, n.Clock())
-				estimate := schedule.Believe(u.History, schedule.Hints{Declared: u.Seed.Period}).Explain()
+				next, why := n.Pipeline.Schedule.Next(u.Key, u.Period, u.History, n.Clock())
+				estimate := schedule.Believe(u.History, schedule.Hints{Declared: u.Period}).Explain()
 				if c.json {
-					return c.print(map[string]any{"url": u.Seed.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why}, "")
+					return c.print(map[string]any{"url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why}, "")
 				}
-				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change\n", u.Seed.URL, english.Plural(u.Fetches, "visit", ""), u.Changes)
+				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change\n", u.URL, english.Plural(u.Fetches, "visit", ""), u.Changes)
 				for _, v := range u.History {
 					change := ""
 					if v.Changed {

@@ -19,11 +19,8 @@ type Seed struct {
 	DatasetTitle string
 	Format       string        // as declared: "CSV", "text/csv", ".csv"
 	MediaType    string        // as declared, where the source has a field of its own for it
-	Size         int64         // declared byte size, 0 = not said
 	Period       time.Duration // declared update period (dct:accrualPeriodicity), 0 = not said
-	Modified     time.Time     // declared last change, zero = not said
 	Priority     float64       // 0 is ordinary, greater is sooner
-	Depth        int           // links from a portal's own list: 0
 }
 
 // Outcome of one fetch. The words stand in reports, triples, API and pages alike.

@@ -138,8 +138,8 @@ func (b *batch) add(s catalog.Seed) error {
 		}
 		return u.save(b.txn)
 	}
-	u.Seed, u.Priority = s, s.Priority
-	u.merge(s) // its own source
+	u.URL, u.Priority = s.URL, s.Priority
+	u.merge(s)
 	return b.enter(u)
 }
 
@@ -175,7 +175,7 @@ func (b *batch) inject(in Injection) error {
 		return err
 	}
 	if !known {
-		u.Seed.URL = in.URL
+		u.URL = in.URL
 		if in.Score != nil {
 			u.Priority = *in.Score
 		}

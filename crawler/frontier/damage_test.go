@@ -22,7 +22,7 @@ type archived map[string]string
 
 func (a archived) recall(key string) (Recalled, bool, error) {
 	u, ok := a[key]
-	return Recalled{Seed: catalog.Seed{URL: u}, Fetches: 1, History: []schedule.Visit{{At: noon, Outcome: catalog.Archived, Changed: true}}}, ok, nil
+	return Recalled{URL: u, Fetches: 1, History: []schedule.Visit{{At: noon, Outcome: catalog.Archived, Changed: true}}}, ok, nil
 }
 
 func (a archived) everything(_ context.Context, visit func(string) error) error {
@@ -156,7 +156,7 @@ func TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			known[string(k)] = u.Seed.URL
+			known[string(k)] = u.URL
 		}
 		if rapid.Bool().Draw(t, "crawled before") {
 			crawlAll(t, f, c, 1000)

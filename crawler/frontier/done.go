@@ -133,7 +133,7 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 	if err := h.dequeue(txn, u); err != nil {
 		return err
 	}
-	u.note(r, historySize)
+	u.note(r)
 	if err := h.enqueue(txn, u); err != nil {
 		return err
 	}
@@ -156,13 +156,13 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 
 // record is what a job knows of its URL.
 func (j Job) record(group string) *URL {
-	return &URL{Key: j.Key, Seed: j.Seed, Sources: j.Sources, Group: group, Added: j.Added, Due: j.Due, Priority: j.Seed.Priority, History: j.History,
-		Fetches: j.Fetches, Errors: j.Errors, ETag: j.ETag, LastModified: j.LastModified}
+	return &URL{Key: j.Key, URL: j.URL, Format: j.Format, MediaType: j.MediaType, Period: j.Period, Group: group, Added: j.Added, Due: j.Due,
+		Priority: j.Priority, History: j.History, Fetches: j.Fetches, Errors: j.Errors, ETag: j.ETag, LastModified: j.LastModified}
 }
 
-func (u *URL) note(r Result, history int) {
+func (u *URL) note(r Result) {
 	if !r.Passing {
-		u.remember(r.Visit, history)
+		u.remember(r.Visit)
 	}
 	u.Fetches++
 	u.Errors++

@@ -141,7 +141,7 @@ func (f *Frontier) openReadOnly() error {
 }
 
 // formatVersion is raised when a newer program writes what an older one would misread.
-const formatVersion = 2
+const formatVersion = 3
 
 // checkFormat says whether records of an older format may be left.
 func checkFormat(txn *kv.Txn) (older bool, err error) {
@@ -152,16 +152,18 @@ func checkFormat(txn *kv.Txn) (older bool, err error) {
 	switch {
 	case v > formatVersion:
 		return false, fmt.Errorf("the frontier has format %d, this program knows %d", v, formatVersion)
-	case v == formatVersion:
-		_, older, err = txn.Get(kv.SpaceHosts, []byte(keyMigrating))
-		return older, err
-	case v == 0: // a new one
-		return false, setCounter(txn, keyFormat, formatVersion)
+	case v == 1:
+		if err := txn.Set(kv.SpaceHosts, []byte(keyMigrating), nil); err != nil {
+			return false, err
+		}
 	}
-	if err := txn.Set(kv.SpaceHosts, []byte(keyMigrating), nil); err != nil {
-		return false, err
+	if v != formatVersion {
+		if err := setCounter(txn, keyFormat, formatVersion); err != nil {
+			return false, err
+		}
 	}
-	return true, setCounter(txn, keyFormat, formatVersion)
+	_, older, err = txn.Get(kv.SpaceHosts, []byte(keyMigrating))
+	return older, err
 }
 
 func counter(txn *kv.Txn, key string) (uint64, error) {

@@ -151,8 +151,8 @@ func TestSpellingsOfOneURLMeetAndSourcesAreMerged(t *testing.T) {
 	f, _ := start(t)
 	n, err := f.Add(t.Context(),
 		catalog.Seed{URL: "http://Example.org:80/a%7eb?y=1&x=2", Portal: "http://p1", Dataset: "http://d1"},
-		catalog.Seed{URL: "http://example.org/a~b?x=2&y=1#f", Title: "T", Portal: "http://p2", Dataset: "http://d2", Period: time.Hour},
-		catalog.Seed{URL: "http://example.org/a~b?x=2&y=1", Portal: "http://p2", Dataset: "http://d2"})
+		catalog.Seed{URL: "http://example.org/a~b?x=2&y=1#f", Format: "CSV", Portal: "http://p2", Dataset: "http://d2", Period: time.Hour},
+		catalog.Seed{URL: "http://example.org/a~b?x=2&y=1", Format: "XLS", Portal: "http://p2", Dataset: "http://d2"})
 	if err != nil || n != 1 {
 		t.Fatalf("added %d, %v", n, err)
 	}
@@ -160,7 +160,7 @@ func TestSpellingsOfOneURLMeetAndSourcesAreMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.Seed.URL != "http://Example.org:80/a%7eb?y=1&x=2" || u.Seed.Title != "T" || u.Seed.Period != time.Hour || len(u.Sources) != 2 {
+	if u.URL != "http://Example.org:80/a%7eb?y=1&x=2" || u.Format != "CSV" || u.Period != time.Hour {
 		t.Errorf("merged to %+v", u)
 	}
 	if _, err := f.Get("http://example.org/other"); !errors.Is(err, ErrUnknown) {
@@ -380,7 +380,7 @@ func TestListsArePaged(t *testing.T) {
 	for after := ""; ; {
 		n := len(got)
 		err := f.Each(Filter{}, after, 7, func(u *URL) error {
-			got, after = append(got, u.Seed.URL), u.Key
+			got, after = append(got, u.URL), u.Key
 			return nil
 		})
 		if err != nil {
@@ -396,7 +396,7 @@ func TestListsArePaged(t *testing.T) {
 		t.Errorf("pages give %d URLs, want %d", len(got), len(want))
 	}
 	var ofHost []string
-	if err := f.Each(Filter{Group: "h07.example"}, "", 0, func(u *URL) error { ofHost = append(ofHost, u.Seed.URL); return nil }); err != nil || len(ofHost) != 2 {
+	if err := f.Each(Filter{Group: "h07.example"}, "", 0, func(u *URL) error { ofHost = append(ofHost, u.URL); return nil }); err != nil || len(ofHost) != 2 {
 		t.Errorf("one host: %v, %v", ofHost, err)
 	}
 	first, err := f.Hosts("", 10)

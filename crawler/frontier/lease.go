@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
 	"odarchive/triplestore/kv"
 )
@@ -18,8 +17,10 @@ import (
 type Job struct {
 	URL          string // as the source spelled it: what is fetched
 	Key          string
-	Seed         catalog.Seed
-	Sources      []catalog.Source
+	Format       string        // as a source declares it
+	MediaType    string        // likewise
+	Period       time.Duration // between updates, as a source declares it; 0 = not declared
+	Priority     float64
 	History      []schedule.Visit
 	ETag         string
 	LastModified string
@@ -198,11 +199,11 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 }
 
 func (u *URL) job() Job {
-	link := u.Seed.URL
+	link := u.URL
 	if !strings.HasPrefix(u.Key, "ftp:") { // where a password of before this rule is a part of the key
 		link, _ = address.WithoutSecret(link)
 	}
-	return Job{URL: link, Key: u.Key, Seed: u.Seed, Sources: u.Sources, History: u.History, ETag: u.ETag,
+	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Period: u.Period, Priority: u.Priority, History: u.History, ETag: u.ETag,
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
 	"odarchive/triplestore/kv"
 )
@@ -22,8 +21,8 @@ var ErrDamaged = errors.New("a damaged record")
 
 // Recalled is what somebody else knows of a URL whose record cannot be read.
 type Recalled struct {
-	Seed    catalog.Seed // Seed.URL is required
-	Sources []catalog.Source
+	URL     string
+	Format  string
 	Added   time.Time
 	Fetches int
 	Errors  int
@@ -39,11 +38,11 @@ func (f *Frontier) recall(key string) (*URL, error) {
 	if err != nil || !known {
 		return nil, err
 	}
-	parsed, err := address.Parse(r.Seed.URL)
+	parsed, err := address.Parse(r.URL)
 	if err != nil || keyOf(parsed) != key {
 		return nil, nil
 	}
-	return &URL{Key: key, Seed: r.Seed, Sources: r.Sources, Group: parsed.Group(), Added: r.Added, Due: f.opts.Now(), Priority: r.Seed.Priority,
+	return &URL{Key: key, URL: r.URL, Format: r.Format, Group: parsed.Group(), Added: r.Added, Due: f.opts.Now(),
 		History: r.History, Fetches: r.Fetches, Errors: r.Errors, Why: "its record in the queue was damaged: visited to find out how it stands"}, nil
 }
 
@@ -78,7 +77,7 @@ func (f *Frontier) restore(txn *kv.Txn, group string, e entry, as *URL) (u *URL,
 		f.opts.Log.Error("the record of a URL is damaged and nobody else knows it: it is taken out of the queue", "key", e.key, "host", group)
 		return nil, nil
 	}
-	f.opts.Log.Warn("the damaged record of a URL was made again", "key", e.key, "url", u.Seed.URL)
+	f.opts.Log.Warn("the damaged record of a URL was made again", "key", e.key, "url", u.URL)
 	u.known = false
 	return u, u.save(txn)
 }

@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
@@ -50,6 +51,26 @@ func (f *Frontier) migratePart(txn *kv.Txn, from string, groups int) (last strin
 		return true, txn.Set(kv.SpaceHosts, hostKey(last), appendTime(nil, h.ready))
 	})
 	return last, more, err
+}
+
+// decodeSeed1 reads what a URL's record of version 1 says of its source. Most of it is the archive's.
+func (u *URL) decodeSeed1(r *reader) {
+	r.Text() // title
+	u.Format = r.Text()
+	u.MediaType = r.Text()
+	for range 3 { // portal, dataset, its title
+		r.Text()
+	}
+	r.Varint() // size
+	u.Period = time.Duration(r.Varint()) * time.Second
+	r.Varint() // modified
+	r.float()  // priority when it was added
+	r.Varint() // depth
+	for n := r.count(); n > 0; n-- {
+		for range 3 { // portal, dataset, its title
+			r.Text()
+		}
+	}
 }
 
 // decode1 reads a record of format 1: its lanes are to be looked up in the queue.

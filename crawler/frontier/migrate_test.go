@@ -1,11 +1,15 @@
 package frontier
 
 import (
+	"encoding/hex"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/schedule"
 	"odarchive/triplestore/kv"
 )
@@ -27,6 +31,140 @@ func (h *host) encode1(low int64, bands []byte) []byte {
 	return w.b
 }
 
+// encode1 writes a URL's record of version 1, which formats 1 and 2 have, with what it said of the sources.
+func (u *URL) encode1(s catalog.Seed, sources ...catalog.Source) []byte {
+	w := writer{[]byte{1, flag(u.Blacklisted) | flag(u.Liar)<<1}}
+	w.str(u.URL)
+	w.str(u.Group)
+	w.int(ms(u.Added))
+	w.int(ms(u.Due))
+	w.float(u.Priority)
+	w.str(s.Title)
+	w.str(u.Format)
+	w.str(u.MediaType)
+	w.str(s.Portal)
+	w.str(s.Dataset)
+	w.str(s.DatasetTitle)
+	w.int(7) // size
+	w.int(int64(u.Period / time.Second))
+	w.int(ms(noon)) // modified
+	w.float(s.Priority)
+	w.int(3) // depth
+	w.int(int64(len(sources)))
+	for _, s := range sources {
+		w.str(s.Portal)
+		w.str(s.Dataset)
+		w.str(s.DatasetTitle)
+	}
+	w.int(int64(u.Fetches))
+	w.int(int64(u.Errors))
+	w.int(int64(u.Changes))
+	w.str(u.ETag)
+	w.str(u.LastModified)
+	w.str(u.Why)
+	w.int(int64(len(u.History)))
+	var at, modified int64
+	for _, v := range u.History {
+		w.int(ms(v.At) - at)
+		w.b = append(w.b, outcomeCode(v.Outcome)<<1|flag(v.Changed))
+		w.int(ms(v.LastModified) - modified)
+		at, modified = ms(v.At), ms(v.LastModified)
+	}
+	return w.b
+}
+
+// The bytes were written by the last program that had version 1.
+func TestARecordOfVersion1IsReadWhole(t *testing.T) {
+	t.Parallel()
+	b, err := hex.DecodeString("010313687474703a2f2f612e6578616d706c652fc3bc09612e6578616d706c658098d2dfbf6880d289e3bf68bff10301740343535608746578742f637376017001640264740ea038" +
+		"80de9adcbf684006040170016402647401710000120208032265220979657374657264617907626563617573650680b8ecbabe680380c4fdb3be6880f0b2520cffc3fdb3be6880f0b2520480c4fdb3be68")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := &URL{Key: "k"}, sampleURL()
+	if err := got.decode(b); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+	}
+	if n := len(got.encode(nil)); n >= len(b)-20 {
+		t.Errorf("it takes %d bytes now, %d before", n, len(b))
+	}
+}
+
+// A directory of the build before: the layout of today, with records of URLs of version 1, and one of today's.
+func TestADirectoryOfFormat2IsReadAndGoesOn(t *testing.T) {
+	t.Parallel()
+	const n = 9
+	db, c := memory(t), &clock{noon}
+	f := open(t, db, c, Options{})
+	var want []URL
+	var urls []string
+	for i := range n {
+		urls = append(urls, fmt.Sprintf("http://h%d.example/%d", i/3, i))
+	}
+	add(t, f, urls...)
+	long := strings.Repeat("a dataset with a long name ", 5)
+	err := db.Update(t.Context(), func(txn *kv.Txn) error {
+		for i, raw := range urls {
+			u, _, err := f.look(txn, raw)
+			if err != nil {
+				return err
+			}
+			u.Format, u.Period, u.ETag, u.Fetches, u.History = "CSV", time.Hour, `"e"`, 1, []schedule.Visit{{At: noon.Add(-time.Hour), Outcome: catalog.Archived, Changed: true}}
+			want = append(want, *u)
+			rec := u.encode1(catalog.Seed{Title: "T", Portal: "http://p.example/", Dataset: "http://p.example/d", DatasetTitle: long},
+				catalog.Source{Portal: "http://p.example/", Dataset: "http://p.example/d", DatasetTitle: long}, catalog.Source{Portal: "http://q.example/"})
+			if i == 0 {
+				rec = u.encode(nil)
+			}
+			if err := txn.Set(kv.SpaceDue, recordKey(u.stored, u.Key), rec); err != nil {
+				return err
+			}
+		}
+		return setCounter(txn, keyFormat, 2)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := func() (n int) {
+		err := db.View(func(txn *kv.Txn) error {
+			return txn.Scan(kv.SpaceDue, nil, nil, func(_, v []byte) (bool, error) { n += len(v); return true, nil })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := size()
+	f = open(t, db, c, Options{})
+	for i, raw := range urls {
+		if u, err := f.Get(raw); err != nil || !reflect.DeepEqual(*u, want[i]) {
+			t.Errorf("%s: %+v, %v\nwant %+v", raw, u, err, want[i])
+		}
+	}
+	if r, err := f.Check(t.Context(), false); err != nil || r.Found > 0 {
+		t.Fatalf("before a visit: %+v, %v", r, err)
+	}
+	if got := visitAll(t, f, noon, 24*time.Hour); len(got) != n {
+		t.Errorf("%d were visited", len(got))
+	}
+	if r, err := f.Check(t.Context(), false); err != nil || r.Found > 0 {
+		t.Errorf("after the visits: %+v, %v", r, err)
+	}
+	if after := size(); after >= before/2 {
+		t.Errorf("the records take %d bytes after a visit, %d before", after, before)
+	}
+	err = db.View(func(txn *kv.Txn) error {
+		v, err := counter(txn, keyFormat)
+		if v != formatVersion {
+			t.Errorf("the directory has format %d", v)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ofFormat1 is a database as version 1 wrote it: n groups, each with a URL that is due at noon, one that is an hour later and
 // more urgent, and one that was given up; the last group has nothing in its queue.
 func ofFormat1(t *testing.T, n int) *kv.DB {
@@ -46,8 +184,8 @@ func ofFormat1(t *testing.T, n int) *kv.DB {
 			}
 			for k, at := range due {
 				u := &URL{Key: fmt.Sprintf("http://(example,h%03d,)/%d", i, k), Group: h.group, Due: at, Priority: float64(5 * k), Fetches: k}
-				u.Seed.URL = fmt.Sprintf("http://%s/%d", h.group, k)
-				set(kv.SpaceFrontier, []byte(u.Key), u.encode(nil))
+				u.URL = fmt.Sprintf("http://%s/%d", h.group, k)
+				set(kv.SpaceFrontier, []byte(u.Key), u.encode1(catalog.Seed{Title: "T", Portal: "http://p.example/"}))
 				if !at.IsZero() {
 					set(kv.SpaceQueue, queueKey(h.group, band(u.Priority), ms(at), u.Key), nil)
 				}

@@ -115,7 +115,7 @@ func (f *Frontier) orderURL(ctx context.Context, target string, one func(*batch,
 			return err
 		}
 		if !known {
-			u.Seed.URL = target
+			u.URL = target
 		}
 		if err := one(b, u, known); err != nil {
 			return err

@@ -54,7 +54,7 @@ func getAt(txn *kv.Txn, e entry) (*URL, error) {
 
 // own reports whether a record is that of the URL under whose key it stands, in the group the URL belongs to.
 func (u *URL) isConsistent() bool {
-	parsed, err := address.Parse(u.Seed.URL)
+	parsed, err := address.Parse(u.URL)
 	return err == nil && keyOf(parsed) == u.Key && parsed.Group() == u.Group
 }
 

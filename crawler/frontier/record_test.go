@@ -11,9 +11,7 @@ import (
 
 func sampleURL() *URL {
 	return &URL{Key: "k", Group: "a.example", Added: noon, Due: noon.Add(time.Hour), Priority: -1.5, Blacklisted: true, Liar: true,
-		Seed: catalog.Seed{URL: "http://a.example/ü", Portal: "p", Dataset: "d", Title: "t", DatasetTitle: "dt", Format: "CSV", MediaType: "text/csv",
-			Size: 7, Period: time.Hour, Modified: noon.Add(-time.Hour), Priority: 2, Depth: 3},
-		Sources: []catalog.Source{{Portal: "p", Dataset: "d", DatasetTitle: "dt"}, {Portal: "q"}},
+		URL: "http://a.example/ü", Format: "CSV", MediaType: "text/csv", Period: time.Hour,
 		History: []schedule.Visit{
 			{At: noon.Add(-48 * time.Hour), Outcome: catalog.Archived, Changed: true, LastModified: noon.Add(-50 * time.Hour)},
 			{At: noon.Add(-24 * time.Hour), Outcome: catalog.RetryLater},

@@ -185,8 +185,7 @@ func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 	})
 	for _, n := range all {
 		h, i := int(n.h), int(n.i)
-		u := URL{Key: key(h, i), Group: name(h), Due: fromMS(n.due), History: history, Seed: catalog.Seed{
-			URL: pad("http://"+name(h)+"/data/", i, 2) + ".csv", Title: "a file", Portal: "http://portal.example"}}
+		u := URL{Key: key(h, i), Group: name(h), Due: fromMS(n.due), History: history, URL: pad("http://"+name(h)+"/data/", i, 2) + ".csv", Format: "CSV"}
 		set(kv.SpaceDue, recordKey(n.due, u.Key), u.encode(nil))
 	}
 	return failed

@@ -2,10 +2,8 @@ package harvest
 
 import (
 	"strings"
-	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/triplestore/xsdval"
 )
 
 // Seeds returns the URLs of the distributions that can be fetched, as listings of p.
@@ -19,7 +17,7 @@ func (d Dataset) Seeds(p Portal) []catalog.Seed {
 		seeds = append(seeds, catalog.Seed{
 			URL: strings.TrimSpace(dist.URL), Portal: p.IRI, PortalTitle: p.Title,
 			Dataset: d.IRI, DatasetTitle: FirstText(d.Title), Title: dist.Title,
-			Format: dist.Format, MediaType: dist.MediaType, Size: dist.Size, Period: period, Modified: modified(dist.Modified, d.Modified),
+			Format: dist.Format, MediaType: dist.MediaType, Period: period,
 		})
 	}
 	return seeds
@@ -31,17 +29,4 @@ func FirstText(texts []Text) string {
 		return ""
 	}
 	return texts[0].Value
-}
-
-// modified returns the first declared date that is valid, or the zero time.
-func modified(declared ...string) time.Time {
-	for _, s := range declared {
-		k := date(s)
-		if kind := xsdval.KindOf(k.Datatype()); kind == xsdval.DateTime || kind == xsdval.Date {
-			if v, ok := xsdval.ParseKind(k.Value(), kind); ok {
-				return time.UnixMilli(v.UnixMilli()).UTC()
-			}
-		}
-	}
-	return time.Time{}
 }

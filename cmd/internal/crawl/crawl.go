@@ -156,7 +156,7 @@ func (c *Crawl) NewAreDue(ctx context.Context) error {
 	var waiting []string
 	err := c.Frontier.Each(frontier.Filter{}, "", 0, func(u *frontier.URL) error {
 		if u.Fetches == 0 && u.Due.After(now) {
-			waiting = append(waiting, u.Seed.URL)
+			waiting = append(waiting, u.URL)
 		}
 		return ctx.Err()
 	})

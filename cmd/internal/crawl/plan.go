@@ -27,7 +27,7 @@ func (c *Crawl) Replan(ctx context.Context) error {
 	}
 	if before != nil {
 		moved, err := c.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
-			return c.Pipeline.Schedule.Next(u.Key, u.Seed.Period, u.History, c.store.Clock())
+			return c.Pipeline.Schedule.Next(u.Key, u.Period, u.History, c.store.Clock())
 		})
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (c *Crawl) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
 		return err
 	}
 	count, err := c.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
-		at, why := rule.Next(u.Key, u.Seed.Period, u.History, c.store.Clock())
+		at, why := rule.Next(u.Key, u.Period, u.History, c.store.Clock())
 		if wait := u.Due.Sub(u.History[len(u.History)-1].At); at.Sub(u.Due).Abs() < wait/20 {
 			return u.Due, u.Why
 		}
@@ -118,7 +118,7 @@ func (c *Crawl) eachURL(ctx context.Context, visit func(schedule.Known)) error {
 		err := c.Frontier.Each(frontier.Filter{}, after, page, func(u *frontier.URL) error {
 			after, more = u.Key, true
 			if !u.Blacklisted {
-				visit(schedule.Known{Key: u.Key, Declared: u.Seed.Period, History: u.History})
+				visit(schedule.Known{Key: u.Key, Declared: u.Period, History: u.History})
 			}
 			return ctx.Err()
 		})

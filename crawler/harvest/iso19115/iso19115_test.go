@@ -57,7 +57,7 @@ func TestARecordOfISO19115Part3(t *testing.T) {
 	if d.License != "https://creativecommons.org/licenses/by/4.0/" || !strings.HasSuffix(d.AccessLevel, "/noLimitations") {
 		t.Errorf("licence %q, access %q", d.License, d.AccessLevel)
 	}
-	if seeds := d.Seeds(harvest.Portal{}); len(seeds) != 1 || seeds[0].URL != "https://m.example/a.zip" || seeds[0].Size != 1_500_000 {
+	if seeds := d.Seeds(harvest.Portal{}); len(seeds) != 1 || seeds[0].URL != "https://m.example/a.zip" || d.Distributions[0].Size != 1_500_000 {
 		t.Errorf("seeds %+v", seeds)
 	}
 }

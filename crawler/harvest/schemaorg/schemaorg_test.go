@@ -172,8 +172,12 @@ func TestRealPagesAreHarvested(t *testing.T) {
 			}
 			for _, d := range datasets {
 				fmt.Fprintf(&got, "\t%s %q, %d triples\n", d.IRI, d.Title, len(d.Quads("https://page.example/")))
+				sizes := map[string]int64{}
+				for _, file := range d.Distributions {
+					sizes[strings.TrimSpace(file.URL)] = file.Size
+				}
 				for _, s := range d.Seeds(harvest.Portal{}) {
-					fmt.Fprintf(&got, "\t\t%s %s %d\n", s.URL, s.Format+s.MediaType, s.Size)
+					fmt.Fprintf(&got, "\t\t%s %s %d\n", s.URL, s.Format+s.MediaType, sizes[s.URL])
 				}
 			}
 			return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"odarchive/crawler/harvest"
@@ -23,7 +22,6 @@ type Entry struct {
 	Frequency string // "daily"
 	Title     string
 	MediaType string
-	Size      int64
 }
 
 // list is what a document turned out to be.
@@ -186,7 +184,7 @@ func (w *walker) start(t xml.StartElement) error {
 	case "link":
 		if href := attribute(t, "href"); href != "" { // Atom
 			if rel := attribute(t, "rel"); rel == "enclosure" {
-				w.file(href, attribute(t, "type"), attribute(t, "length"))
+				w.file(href, attribute(t, "type"))
 			} else if w.e.URL == "" || rel == "" || rel == "alternate" {
 				w.e.URL = href
 			}
@@ -194,7 +192,7 @@ func (w *walker) start(t xml.StartElement) error {
 		}
 		w.begin(name)
 	case "enclosure":
-		w.file(attribute(t, "url"), attribute(t, "type"), attribute(t, "length"))
+		w.file(attribute(t, "url"), attribute(t, "type"))
 	}
 	return nil
 }
@@ -214,12 +212,11 @@ func (w *walker) begin(field string) {
 }
 
 // file goes before the page about it.
-func (w *walker) file(address, mediaType, length string) {
+func (w *walker) file(address, mediaType string) {
 	if address == "" {
 		return
 	}
 	w.e.URL, w.e.MediaType = address, mediaType
-	w.e.Size, _ = strconv.ParseInt(length, 10, 64) // 0 where it is no number
 }
 
 func attribute(t xml.StartElement, name string) string {

@@ -97,7 +97,7 @@ func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
 func (s Source) Counted() *harvest.Traffic { return s.Traffic }
 
 func (s Source) take(e Entry, portal harvest.Portal, out harvest.Sink) error {
-	if err := out.Seed(catalog.Seed{URL: e.URL, Portal: portal.IRI, PortalTitle: portal.Title, Title: e.Title, MediaType: e.MediaType, Size: e.Size,
+	if err := out.Seed(catalog.Seed{URL: e.URL, Portal: portal.IRI, PortalTitle: portal.Title, Title: e.Title, MediaType: e.MediaType,
 		Period: harvest.PeriodOf(e.Frequency)}); err != nil {
 		return err
 	}
