@@ -11,6 +11,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
@@ -42,7 +43,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	}
 	why := soft404(job, found)
 	if why == "" {
-		if why, err = p.sameError(ctx, job, ex, found); err != nil && archive.IsOwn(ctx, err) {
+		if why, err = p.sameError(ctx, job, ex, found); err != nil && faults.IsOwn(ctx, err) {
 			return visit, err
 		} else if err != nil {
 			p.Log.Warn("not compared with other files of the host", "url", ex.URL, "error", err)
@@ -69,14 +70,14 @@ const (
 func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection, err error) {
 	limited, cancel := context.WithTimeout(ctx, detectTime)
 	defer cancel()
-	err = archive.Contain(func() (err error) {
+	err = faults.Contain(func() (err error) {
 		if err := p.step("detect", ex.URL); err != nil {
 			return err
 		}
 		found, err = detect.File(limited, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
 		return err
 	})
-	if err == nil || archive.IsOwn(ctx, err) {
+	if err == nil || faults.IsOwn(ctx, err) {
 		return found, err
 	}
 	visit.Fault = p.fault("detect", ex.URL, err)
@@ -107,7 +108,7 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
 	}
-	err := archive.Contain(func() (err error) {
+	err := faults.Contain(func() (err error) {
 		if err := p.step("inspect", ex.URL); err != nil {
 			return err
 		}
@@ -115,12 +116,12 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 		kept.Inside, err = inspect.File(ctx, in, inspect.Limits{Time: inspectTime})
 		return err
 	})
-	if err != nil && !archive.IsOwn(ctx, err) {
+	if err != nil && !faults.IsOwn(ctx, err) {
 		visit.Fault = p.fault("inspect", ex.URL, err)
 		kept.Inside, err = &inspect.Inside{Faults: []string{visit.Fault}}, nil
 	}
 	if err == nil && latest != nil {
-		fault := archive.Contain(func() error { kept.Change = p.change(ctx, *latest, kept, ex); return nil })
+		fault := faults.Contain(func() error { kept.Change = p.change(ctx, *latest, kept, ex); return nil })
 		if fault != nil {
 			visit.Fault = p.fault("compare with the version before", ex.URL, fault)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
@@ -20,14 +21,14 @@ import (
 func endsVisit(ctx context.Context, err error) bool {
 	var wait *politeness.Wait
 	var trouble *fetch.OwnTrouble
-	return err != nil && (archive.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait) || errors.As(err, &trouble))
+	return err != nil && (faults.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait) || errors.As(err, &trouble))
 }
 
 // fault logs and counts a fault of this program that one URL has met. It returns a sentence about it.
 func (p *Pipeline) fault(doing, url string, err error) string {
 	p.faults.Add(1)
 	about := []any{"doing", doing, "url", url, "error", err}
-	var panicked *archive.Panic
+	var panicked *faults.Panic
 	if errors.As(err, &panicked) {
 		about = append(about, "stack", string(panicked.Stack))
 	}
@@ -52,7 +53,7 @@ func internal(ex *fetch.Exchange, why string) {
 // what is inside it, then no version, then only the job's next visit, so that the frontier does not hand it out again at once.
 func (p *Pipeline) settle(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (r Report, err error) {
 	commit := func(v archive.Visit) error {
-		return archive.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v); return err })
+		return faults.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v); return err })
 	}
 	if err = commit(found); err == nil || endsVisit(ctx, err) {
 		return r, err
@@ -77,7 +78,7 @@ func (p *Pipeline) settle(ctx context.Context, lease *frontier.Lease, job fronti
 	internal(ex, why)
 	now := p.Clock()
 	act := catalog.Activity{URL: job.URL, Start: now, End: now, Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why}
-	err = archive.Contain(func() error {
+	err = faults.Contain(func() error {
 		return p.Archive.DB().Update(ctx, func(txn *kv.Txn) error { return p.Frontier.Done(txn, lease, job, p.result(job, ex, act)) })
 	})
 	return report(act, latest, ex, nil), err

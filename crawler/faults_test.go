@@ -16,6 +16,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
@@ -182,12 +183,12 @@ func TestOnlyTheArchivesOwnTroublesEndAVisit(t *testing.T) {
 		triplestore.ErrBadQuad: false,
 		&politeness.Wait{}:     true,
 		&fetch.OwnTrouble{Err: errors.New("no descriptors")}: true,
-		kv.ErrTooBig:                false,
-		context.DeadlineExceeded:    false, // of a step, while the visit goes on
-		context.Canceled:            false,
-		content.ErrDamaged:          false,
-		archive.ErrBadRecord:        false,
-		&archive.Panic{Value: "no"}: false,
+		kv.ErrTooBig:               false,
+		context.DeadlineExceeded:   false, // of a step, while the visit goes on
+		context.Canceled:           false,
+		content.ErrDamaged:         false,
+		archive.ErrBadRecord:       false,
+		&faults.Panic{Value: "no"}: false,
 	} {
 		if err != nil {
 			err = fmt.Errorf("archive: commit: %w", err)

@@ -27,6 +27,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
@@ -64,7 +65,7 @@ type Pipeline struct {
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	var latest *catalog.Version
 	var exchange *fetch.Exchange
-	err := archive.Contain(func() (err error) {
+	err := faults.Contain(func() (err error) {
 		if latest, err = p.latest(ctx, job); err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	}
 	defer p.remove(exchange)
 	var found archive.Visit
-	err = archive.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange); return err })
+	err = faults.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange); return err })
 	if errors.Is(err, kv.ErrDiskFull) {
 		p.noRoom(exchange, err)
 		found, err = archive.Visit{}, nil

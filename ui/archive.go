@@ -8,7 +8,6 @@ import (
 	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/triplestore/term"
 )
@@ -30,8 +29,6 @@ type Archive interface {
 	Versions(ctx context.Context, url string) ([]catalog.Version, error)
 	// Version by its id "{resource id}_{N}".
 	Version(ctx context.Context, id string) (catalog.Version, error)
-	// Profile of a version's table; nil where it is none.
-	Profile(ctx context.Context, id string) (*csvprofile.Profile, error)
 	// Inside says what a version holds: tables, RDF, the members of an archive; nil where there is nothing to tell.
 	Inside(ctx context.Context, id string) (*inspect.Inside, error)
 	// Joins lists the columns of other tables that share values with a version's, best first.

@@ -1,26 +1,30 @@
 // Package archive is the waist of the project: everything that writes versions and everything that reads them meets here.
 //
-// An Archive ties three things together: the bytes (package content), the records of what was listed, fetched and kept
-// (plain JSON in the archive's own keyspace), and the triples that describe them (package triplestore). Records and bytes
-// are the truth; triples are derived from them by package describe and can be made again (Quads).
+// An Archive joins the bytes (package content), the records of what was listed, fetched and kept (package records), and the
+// triples that describe them (package triplestore). Records and bytes are the truth. The rest is derived from them and can
+// be made again: the triples (packages describe and joining), the search index (package search), the figures (package
+// tallies), and the short records of what a zip needs (stored.go).
 //
-// Two ways lead in: Register takes what a source lists, Commit takes one finished fetch. Each is one transaction over
-// records, triples, the content store's records and whatever the caller adds to it (the frontier's result), so a version
-// exists for everybody at one moment or not at all. Bytes are durable before a transaction names them. Reading never waits for writing. One thing
-// follows a version at some distance: which columns of other tables its columns share values with. Commit marks the version,
-// and Join takes marked ones in, many at a time.
+// Data comes in through Register, which takes what a source lists, and Commit, which takes one finished fetch. Each is one
+// transaction over all parts and whatever the caller adds to it, such as the frontier's result, so a version exists for every
+// reader at the same moment or not at all. commit.go shows the parts in order. Bytes are durable before a transaction names
+// them. Reading never waits for writing. Only the index of joinable columns follows later: Commit marks the version, and Join
+// indexes marked versions, many at a time.
 //
-// It decides nothing about when and how to fetch, and serves nothing over HTTP.
+// The package decides nothing about when and how to fetch, and serves nothing over HTTP.
 package archive
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"time"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/joining"
 	"odarchive/crawler/archive/joins"
+	"odarchive/crawler/archive/records"
+	"odarchive/crawler/archive/search"
+	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore"
@@ -28,70 +32,120 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// ErrNotFound is in the chain of every error about a thing that the archive does not hold.
-var ErrNotFound = errors.New("not in the archive")
+// Errors of package records, for callers of this package.
+var (
+	ErrNotFound  = records.ErrNotFound
+	ErrBadRecord = records.ErrBadRecord
+)
 
-// Archive is safe for concurrent use. It owns none of its parts: whoever made them closes them.
+// Archive is safe for concurrent use. It does not close the stores that it is made of.
 type Archive struct {
 	mint    ns.Mint
 	db      *kv.DB
 	triples *triplestore.Store
 	content *content.Store
-	facts   facts
-	joining joining
-	tallies tallyCache
-
-	changeLists changeLists
+	tallies *tallies.Tallies
+	search  *search.Index
+	joining *joining.Queue
 }
 
-// New ties the parts together. All three must belong to one data directory.
+// New returns the archive over three stores, which must belong to one data directory.
 func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, bytes *content.Store) *Archive {
-	return &Archive{mint: mint, db: db, triples: triples, content: bytes}
+	return &Archive{
+		mint: mint, db: db, triples: triples, content: bytes,
+		tallies: tallies.New(db), search: search.New(db), joining: joining.New(mint, db, triples),
+	}
 }
 
 // Mint makes and reads the IRIs of this archive.
 func (a *Archive) Mint() ns.Mint { return a.mint }
 
-// Bytes is the content store behind the archive.
+// Bytes returns the content store behind the archive.
 func (a *Archive) Bytes() *content.Store { return a.content }
 
-// DB is the database behind the archive.
+// DB returns the database behind the archive.
 func (a *Archive) DB() *kv.DB { return a.db }
 
-func notFound(what, name string) error {
-	return fmt.Errorf("%s %s: %w", what, name, ErrNotFound)
+// Upgrade brings the records of a directory that an older program wrote up to date: stored records and the index of joinable
+// columns. It continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write
+// meanwhile.
+func (a *Archive) Upgrade(ctx context.Context) error {
+	if err := a.storeAll(ctx); err != nil {
+		return err
+	}
+	return a.joining.Upgrade(ctx)
 }
 
-// Quads calls emit with the description of every record: all the triples that crawling made, from the truth alone.
+// BuildSearch builds the search index if there is none, as in the directory of an older program, or if building it was
+// interrupted. It returns the number of resources that it indexed. Nothing else may write meanwhile.
+func (a *Archive) BuildSearch(ctx context.Context) (indexed int, err error) {
+	return a.search.Build(ctx)
+}
+
+// LoadSearch reads into memory what Search needs, unless it is there. Search does so itself when it first runs.
+func (a *Archive) LoadSearch(ctx context.Context) error { return a.search.Load(ctx) }
+
+// Search finds resources.
+func (a *Archive) Search(ctx context.Context, s catalog.Search) (catalog.Found, error) {
+	return a.search.Search(ctx, s)
+}
+
+// Captures calls f with the versions whose keys in a capture index begin with prefix; see search.Index.Captures.
+func (a *Archive) Captures(ctx context.Context, prefix, after string, f func(catalog.Capture) (more bool, err error)) error {
+	return a.search.Captures(ctx, prefix, after, f)
+}
+
+// Join adds some of the versions that wait to the index of joinable columns. It returns their number, 0 if none waits.
+func (a *Archive) Join(ctx context.Context) (int, error) { return a.joining.Join(ctx) }
+
+// Unjoined returns the number of versions that wait for Join.
+func (a *Archive) Unjoined() int { return a.joining.Len() }
+
+// RebuildJoins empties the index of joinable columns and marks all latest versions for Join. Nothing else may write meanwhile.
+func (a *Archive) RebuildJoins(ctx context.Context) error { return a.joining.Rebuild(ctx) }
+
+// Joins returns the columns that share values with those of a version, best first. Only the latest version of a resource has
+// any, and a new version only once Join has indexed it.
+func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Match, err error) {
+	err = a.view(func(t records.Txn) error {
+		if _, ok, err := t.Version(versionID); err != nil || !ok {
+			return records.OrNotFound(err, "version", versionID)
+		}
+		found, err = joins.Of(t.Txn, versionID)
+		return err
+	})
+	return found, err
+}
+
+// Quads calls emit with the descriptions of all records: every triple that crawling made, derived from the records alone.
 func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error {
-	return a.db.View(func(txn *kv.Txn) error {
-		t := tables{txn: txn}
-		err := t.eachResource(ctx, "", func(r record) error { return emit(describe.Resource(r.Resource)) })
+	return a.view(func(t records.Txn) error {
+		err := t.EachResource(ctx, "", func(r records.Resource) (bool, error) { return true, emit(describe.Resource(r.Resource)) })
 		if err != nil {
 			return err
 		}
-		err = t.counts(ctx, countPortal, func(iri string, n tally) error { return emit(describe.Portal(iri, n.Title)) })
+		err = tallies.Each(ctx, t.Txn, tallies.ByPortal, func(iri string, n tallies.Tally) error { return emit(describe.Portal(iri, n.Title)) })
 		if err != nil {
 			return err
 		}
-		err = t.eachVersion(ctx, func(v catalog.Version) error {
-			in, err := t.inside(v.ID)
+		err = t.EachVersion(ctx, "", func(v catalog.Version) (bool, error) {
+			in, err := t.Inside(v.ID)
 			if err != nil {
-				return err
+				return false, err
 			}
-			change, err := t.change(v.ID)
+			change, err := t.Change(v.ID)
 			if err != nil {
-				return err
+				return false, err
 			}
-			matches, err := joins.Of(txn, v.ID)
+			matches, err := joins.Of(t.Txn, v.ID)
 			if err != nil {
-				return err
+				return false, err
 			}
-			return emit(append(versionQuads(a.mint, v, in, change), describe.Joins(a.mint, matches)...))
+			return true, emit(append(versionQuads(a.mint, v, in, change), describe.Joins(a.mint, matches)...))
 		})
 		if err != nil {
 			return err
 		}
-		return t.eachActivity(ctx, func(act catalog.Activity) error { return emit(describe.Activity(a.mint, act)) })
+		return t.Activities(ctx, time.Time{}, func(act catalog.Activity) (bool, error) { return true, emit(describe.Activity(a.mint, act)) })
 	})
 }

@@ -263,7 +263,7 @@ func TestAnIndexOfColumnsOfAnotherFormatIsMadeAgain(t *testing.T) {
 					return err
 				}
 			}
-			return txn.Set(kv.SpaceMeta, []byte(joinsFormatKey), []byte(format))
+			return txn.Set(kv.SpaceMeta, []byte("archive/joins"), []byte(format))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -300,27 +300,6 @@ func TestVersionsThatWaitedWhenTheProcessEndedAreJoinedByTheNext(t *testing.T) {
 	join(t, next)
 	got, err := next.Joins(t.Context(), latest(t, next, towns))
 	if err != nil || len(got) != 1 || got[0].Containment != 0.6667 || got[0].Other.Version != latest(t, next, file) {
-		t.Errorf("joins %+v, %v", got, err)
-	}
-}
-
-func TestAVersionThatIsTooMuchForOneTransactionIsTakenInApart(t *testing.T) {
-	t.Parallel()
-	a := newArchive(t)
-	const towns = "http://data.example/towns.csv"
-	register(t, a, listed, catalog.Seed{URL: towns})
-	visit(t, a, file, places(0, 40), day)
-	visit(t, a, towns, places(0, 30), day)
-	join(t, a)
-	visit(t, a, file, places(10, 50), day.Add(time.Hour))
-	marks, err := a.waiting(t.Context())
-	if err != nil || len(marks) != 1 {
-		t.Fatalf("%d marks, %v", len(marks), err)
-	}
-	if err := a.joinApart(t.Context(), marks[0]); err != nil || a.Unjoined() != 0 {
-		t.Fatalf("%d versions wait, %v", a.Unjoined(), err)
-	}
-	if got, err := a.Joins(t.Context(), latest(t, a, towns)); err != nil || len(got) != 1 || got[0].Containment != 0.6667 || got[0].Other.Version != latest(t, a, file) {
 		t.Errorf("joins %+v, %v", got, err)
 	}
 }

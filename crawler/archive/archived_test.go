@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 )
 
@@ -19,7 +20,7 @@ func TestOnlyResourcesWithAVersionAreWalkedEachOnceAndAfterAnId(t *testing.T) {
 		for n := range i % 3 {
 			visit(t, a, address, fmt.Sprintf("a,b\n%d,%d\n", i, n), day.Add(time.Duration(n)*time.Hour))
 		}
-		if id, err := ResourceID(address); err == nil && i%3 > 0 {
+		if id, err := records.ResourceID(address); err == nil && i%3 > 0 {
 			want = append(want, id)
 		}
 	}
@@ -54,7 +55,7 @@ func TestFiguresAreTheSameWithAndWithoutRowsInMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Load(t.Context()); err != nil {
+	if err := a.LoadSearch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	warm, err := a.Stats(t.Context())

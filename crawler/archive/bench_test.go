@@ -10,6 +10,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/testdata/cputime"
@@ -17,7 +18,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// peopled is an archive on disk of n resources, as a harvest of portals would leave it, but for the triples; Prepare makes its index.
+// peopled is an archive on disk of n resources, as a harvest of portals would leave it, without its triples; BuildSearch makes its index.
 func peopled(b *testing.B, n int) *Archive {
 	db, err := kv.Open(b.TempDir(), kv.Options{NoSync: true, MinFree: -1})
 	if err != nil {
@@ -38,7 +39,7 @@ func peopled(b *testing.B, n int) *Archive {
 	hosts, portals := map[string]int{}, map[string]int{}
 	for from := 0; from < n; from += 2000 {
 		err := db.Update(b.Context(), func(txn *kv.Txn) error {
-			t := tables{txn: txn}
+			t := records.Txn{Txn: txn}
 			for i := from; i < min(from+2000, n); i++ {
 				host := fmt.Sprintf("data%d.example", int(random.ExpFloat64()*float64(n)/400))
 				raw := fmt.Sprintf("http://%s/%s/%08x/%s_%d.csv", host, pick("dataset files export"), random.Uint32(), pick("air water trees budget"), i)
@@ -52,7 +53,7 @@ func peopled(b *testing.B, n int) *Archive {
 				addSource(&r.Resource, catalog.Source{Portal: fmt.Sprintf("http://portal%d.example/", i%150), Dataset: fmt.Sprintf("http://portal%d.example/dataset/%d", i%150, i/3), DatasetTitle: "Open data of district " + fmt.Sprint(i%97)})
 				r.Versions, r.Size, r.Changed = 1+i%4, int64(random.IntN(1<<20)), day.Add(time.Duration(random.IntN(1e6))*time.Second)
 				r.Outcome = catalog.Unchanged
-				if err := t.set(key(tableResource, rid(r.ID)), r); err != nil {
+				if err := t.SaveResource(records.Resource{}, r); err != nil {
 					return err
 				}
 				hosts[r.Host]++
@@ -65,14 +66,23 @@ func peopled(b *testing.B, n int) *Archive {
 		}
 	}
 	err = db.Update(b.Context(), func(txn *kv.Txn) error {
-		for name, counts := range map[string]map[string]int{countHost: hosts, countPortal: portals} {
-			for what, n := range counts {
-				if err := (tables{txn: txn}).set(key(tableCount, name, what), tally{Resources: n, Versions: 2 * n, Title: "Portal " + what}); err != nil {
+		u := a.tallies.Begin(txn)
+		for host, n := range hosts {
+			for range n {
+				if err := u.AddResource(host); err != nil {
 					return err
 				}
 			}
 		}
-		return nil
+		for portal, n := range portals {
+			if _, err := u.SetPortalTitle(portal, "Portal "+portal); err != nil {
+				return err
+			}
+			if err := u.AddToPortal(portal, catalog.Resource{Versions: 2 * n}); err != nil {
+				return err
+			}
+		}
+		return u.Write()
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -90,11 +100,11 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			a := peopled(b, n)
 			start := cputime.Used()
-			if _, err := a.Prepare(b.Context()); err != nil {
+			if _, err := a.BuildSearch(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 			made := cputime.Used()
-			if err := a.Load(b.Context()); err != nil {
+			if err := a.LoadSearch(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 			b.Logf("processor time: index made in %v, facts read in %v", made-start, cputime.Used()-made)
@@ -132,29 +142,5 @@ func BenchmarkSearch(b *testing.B) {
 				})
 			}
 		})
-	}
-}
-
-// BenchmarkAnswer counts, narrows and sorts a first page with facets over facts in memory: the part of a search that grows with the archive.
-func BenchmarkAnswer(b *testing.B) {
-	for _, n := range []int{50_000, 500_000, 1_000_000} {
-		f := &facts{}
-		random := rand.New(rand.NewPCG(1, 2))
-		for doc := range n {
-			f.set(uint32(doc), row{Changed: day.Add(time.Duration(random.IntN(1e6)) * time.Second), Versions: random.IntN(9), Size: int64(random.IntN(1 << 20)), Outcome: catalog.Unchanged,
-				Type: []string{"text/csv", "application/json"}[doc%2], Host: fmt.Sprint("data", int(random.ExpFloat64()*2000), ".example"), Title: fmt.Sprint("district statistics ", random.IntN(n)), Portals: []string{fmt.Sprint("http://portal", doc%150, ".example/")}})
-		}
-		for name, s := range map[string]catalog.Search{"all": {}, "title": {Sort: "title"}, "portal": {Portal: "http://portal7.example/"}} {
-			s.Facets, s.Limit = true, defaultFound
-			b.Run(fmt.Sprint(n, "/", name), func(b *testing.B) {
-				spent := cputime.Used()
-				for b.Loop() {
-					if found, _ := f.answer(question{Search: s}); found.Total == 0 {
-						b.Fatal("nothing found")
-					}
-				}
-				b.ReportMetric(float64((cputime.Used()-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
-			})
-		}
 	}
 }

@@ -12,45 +12,38 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 )
 
-// Bounds of what strangers say, in bytes. A record holds at most kv.MaxValue, and JSON may write one byte as six.
+// Bounds of what strangers say, in bytes. A record holds at most kv.MaxValue bytes, and JSON may need six for one.
 const (
-	maxSentence = 1 << 10  // Why, Because
-	maxWord     = 255      // media types, encodings, dates, names of files
-	maxHeaders  = 64 << 10 // of a response, and of a request
-	maxTitle    = 2 << 10  // of resources, datasets, portals
-	maxName     = 4 << 10  // IRIs of portals and datasets
-	maxSources  = 256 << 10
+	maxWord    = 255      // media types, encodings, dates, names of files
+	maxHeaders = 64 << 10 // of a response, and of a request
+	maxTitle   = 2 << 10  // of resources, datasets, portals
+	maxName    = 4 << 10  // IRIs of portals and datasets
+	maxSources = 256 << 10
 )
 
-// MaxETag is the length of the longest entity tag that is kept, in bytes.
+// MaxETag bounds an entity tag, in bytes. Longer ones are dropped.
 const MaxETag = 2 << 10
 
-// OmittedHeader is the name under which a version's headers list the names of those that were too long to keep.
+// OmittedHeader is the header field in which a version's headers list the names of the fields that were too long to keep.
 const OmittedHeader = "Odarchive-Omitted-Headers"
 
-// cut is a text of at most n bytes.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
-}
-
+// boundActivity cuts what strangers say of a fetch.
 func boundActivity(a catalog.Activity) catalog.Activity {
-	a.Why, a.TLS = cut(a.Why, maxSentence), cut(a.TLS, maxSentence)
+	a.Why, a.TLS = records.Cut(a.Why, records.MaxSentence), records.Cut(a.TLS, records.MaxSentence)
 	if len(a.FinalURL) > address.MaxURL {
 		a.FinalURL = ""
 	}
 	return a
 }
 
-// bound cuts what is said of a body. The headers that it changes are copies.
+// bound cuts what strangers say of a body. It replaces headers rather than change them.
 func (k *Kept) bound() {
-	k.Because = cut(k.Because, maxSentence)
-	k.Charset, k.FileName, k.LastModified = cut(k.Charset, maxWord), cut(k.FileName, maxWord), cut(k.LastModified, maxWord)
+	k.Because = records.Cut(k.Because, records.MaxSentence)
+	k.Charset, k.FileName, k.LastModified = records.Cut(k.Charset, maxWord), records.Cut(k.FileName, maxWord), records.Cut(k.LastModified, maxWord)
 	if k.Type != "" && !isMediaType(k.Type) {
 		k.Type = "application/octet-stream"
 	}
@@ -60,7 +53,7 @@ func (k *Kept) bound() {
 	k.Headers, k.Request = boundHeaders(k.Headers), boundHeaders(k.Request)
 }
 
-// boundHeaders keeps the shortest fields, as far as there is room, and names the others.
+// boundHeaders returns the shortest fields that fit into maxHeaders, and lists the names of the others in OmittedHeader.
 func boundHeaders(h http.Header) http.Header {
 	if headersSize(h) <= maxHeaders {
 		return h
@@ -79,9 +72,9 @@ func boundHeaders(h http.Header) http.Header {
 			left -= n
 			continue
 		}
-		omitted = append(omitted, cut(name, maxWord))
+		omitted = append(omitted, records.Cut(name, maxWord))
 	}
-	kept.Set(OmittedHeader, cut(strings.Join(omitted, ", "), maxSentence))
+	kept.Set(OmittedHeader, records.Cut(strings.Join(omitted, ", "), records.MaxSentence))
 	return kept
 }
 
@@ -100,11 +93,11 @@ func fieldSize(h http.Header, name string) int {
 	return n
 }
 
-// ErrBadIRI is in the chain of errors about names of portals and datasets that no record may hold.
-var ErrBadIRI = errors.New("it is no IRI that can be kept")
+// ErrBadIRI is in the chain of errors about the IRIs of portals and datasets that no record may hold.
+var ErrBadIRI = errors.New("not an IRI that can be kept")
 
-// CheckName returns an error that is ErrBadIRI if the name of a portal or dataset has control characters, which separate the
-// parts of keys, is no UTF-8, or is longer than 4 KiB: a key has two names.
+// CheckName returns an ErrBadIRI error if the IRI of a portal or dataset contains control characters, which separate the
+// parts of keys, is not UTF-8, or is longer than 4 KiB, since a key holds two.
 func CheckName(iri string) error {
 	switch {
 	case len(iri) > maxName:
@@ -117,7 +110,8 @@ func CheckName(iri string) error {
 	return nil
 }
 
-// CleanName returns a name that CheckName takes: control characters are percent-encoded, and a name that is too long is "".
+// CleanName returns a name that CheckName accepts: control characters are percent-encoded, and a name that is too long
+// becomes "".
 func CleanName(iri string) string {
 	if CheckName(iri) == nil {
 		return iri
@@ -129,22 +123,22 @@ func CleanName(iri string) string {
 	return iri
 }
 
-// BoundSeed returns what a source says of a URL with its texts cut to what records hold. The error is ErrBadIRI.
+// BoundSeed returns the seed with its texts cut to what a record may hold. The error is ErrBadIRI.
 func BoundSeed(s catalog.Seed) (catalog.Seed, error) {
 	for _, name := range []string{s.Portal, s.Dataset} {
 		if err := CheckName(name); err != nil {
 			return s, fmt.Errorf("register %s: %w", s.URL, err)
 		}
 	}
-	s.Title, s.DatasetTitle, s.PortalTitle = cut(s.Title, maxTitle), cut(s.DatasetTitle, maxTitle), cut(s.PortalTitle, maxTitle)
-	s.Format = cut(s.Format, maxWord)
+	s.Title, s.DatasetTitle, s.PortalTitle = records.Cut(s.Title, maxTitle), records.Cut(s.DatasetTitle, maxTitle), records.Cut(s.PortalTitle, maxTitle)
+	s.Format = records.Cut(s.Format, maxWord)
 	if !isMediaType(s.MediaType) {
 		s.MediaType = ""
 	}
 	return s, nil
 }
 
-// sourcesSize is about how long a record becomes by the listings of its resource: their names stand in it twice.
+// sourcesSize returns about how many bytes the listings of a resource add to its record, which holds their names twice.
 func sourcesSize(sources []catalog.Source) (n int) {
 	for _, s := range sources {
 		n += 64 + 2*jsonSize(s.Portal) + 2*jsonSize(s.Dataset) + jsonSize(s.DatasetTitle)
@@ -152,18 +146,18 @@ func sourcesSize(sources []catalog.Source) (n int) {
 	return n
 }
 
-// jsonSize is about how long a text is in JSON.
+// jsonSize returns about how long a text is in JSON.
 func jsonSize(s string) int {
 	return len(s) + 5*(strings.Count(s, "&")+strings.Count(s, "<")+strings.Count(s, ">"))
 }
 
-// isMediaType tells whether a text has the form of a media type, "type/subtype", without parameters.
+// isMediaType reports whether a text has the form of a media type, "type/subtype", without parameters.
 func isMediaType(s string) bool {
 	main, sub, ok := strings.Cut(s, "/")
 	return ok && len(s) <= maxWord && isToken(main) && isToken(sub)
 }
 
-// isToken is RFC 9110 section 5.6.2.
+// isToken reports whether a text is a token of RFC 9110 section 5.6.2.
 func isToken(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") == ""
 }

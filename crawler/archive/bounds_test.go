@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
@@ -28,70 +28,6 @@ func wideInside(columns, values int) *inspect.Inside {
 		p.Columns = append(p.Columns, c)
 	}
 	return &inspect.Inside{Tables: []*csvprofile.Profile{p}}
-}
-
-func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
-	t.Parallel()
-	members := &inspect.Inside{}
-	for i := range 10_000 {
-		members.Members = append(members.Members, inspect.Member{Path: fmt.Sprintf("d/%d.csv", i), Tables: wideInside(2, 3).Tables})
-	}
-	long := wideInside(3000, 0)
-	for i := range long.Tables[0].Columns {
-		c := &long.Tables[0].Columns[i]
-		c.Max = strings.Repeat(fmt.Sprintf("%x", uint64(i+1)*0x9E3779B97F4A7C15), 600) // which compresses badly enough
-	}
-	for name, in := range map[string]*inspect.Inside{
-		"few columns": wideInside(10, 5), "20,000 columns": wideInside(20_000, 3), "columns of many values": wideInside(5000, 1000),
-		"members": members, "long texts": long,
-	} {
-		kept, record, pieces, err := packInside(in)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		total := len(record)
-		for _, p := range pieces {
-			total += len(p)
-			if len(p) > kv.MaxValue {
-				t.Errorf("%s: a piece of %d bytes", name, len(p))
-			}
-		}
-		if len(record) > kv.MaxValue || total > maxInside+100 {
-			t.Errorf("%s: %d bytes altogether, %d in the first record", name, total, len(record))
-		}
-		got, err := unpackInside(record, func(i int) ([]byte, error) { return pieces[i], nil })
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		a, _ := json.Marshal(got)
-		b, _ := json.Marshal(kept)
-		if string(a) != string(b) {
-			t.Errorf("%s: what is read is not what was written", name)
-		}
-		if had, has := countColumns(in), countColumns(got); has+got.ColumnsOmitted != had {
-			t.Errorf("%s: %d of %d columns, and %d are said to be omitted", name, has, had, got.ColumnsOmitted)
-		}
-		if len(got.Members)+got.MembersOmitted != len(in.Members) {
-			t.Errorf("%s: %d members, %d omitted, of %d", name, len(got.Members), got.MembersOmitted, len(in.Members))
-		}
-		if name == "20,000 columns" && countColumns(got) != 20_000 {
-			t.Errorf("%s: %d are kept", name, countColumns(got))
-		}
-		if name == "columns of many values" && (got.SketchesOmitted == 0 || len(got.Tables[0].Columns[0].Sketch) != 1000) {
-			t.Errorf("%s: %d sketches omitted", name, got.SketchesOmitted)
-		}
-		for i := range pieces {
-			cut := func(j int) ([]byte, error) {
-				if i == j {
-					return pieces[j][:len(pieces[j])/2], nil
-				}
-				return pieces[j], nil
-			}
-			if _, err := unpackInside(record, cut); err == nil {
-				t.Errorf("%s: half a piece is no error", name)
-			}
-		}
-	}
 }
 
 func TestAVersionWithAllBoundsReachedFitsIntoATransaction(t *testing.T) {
@@ -122,7 +58,7 @@ func TestAVersionWithAllBoundsReachedFitsIntoATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := a.Version(t.Context(), done.Version)
-	if err != nil || v.ETag != "" || !strings.HasPrefix(v.Headers.Get(OmittedHeader), "X-H") || len(v.Because) > maxSentence {
+	if err != nil || v.ETag != "" || !strings.HasPrefix(v.Headers.Get(OmittedHeader), "X-H") || len(v.Because) > records.MaxSentence {
 		t.Errorf("version %.200v, %v", v, err)
 	}
 	if _, err := a.Inside(t.Context(), v.ID); err != nil {
@@ -174,12 +110,12 @@ func TestARecordOfAnOlderProgramWithAZeroByteInANameIsNoOtherDatasets(t *testing
 	t.Parallel()
 	a := newArchive(t)
 	register(t, a, catalog.Seed{URL: "http://data.example/a.csv", Dataset: "http://data.example/d"})
-	id, err := ResourceID("http://data.example/a.csv")
+	id, err := records.ResourceID("http://data.example/a.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = a.db.Update(t.Context(), func(txn *kv.Txn) error {
-		return tables{txn: txn}.mark(key(tableByDataset, "http://data.example/d\x00e", rid(id)))
+		return txn.Set(kv.SpaceArchive, []byte("shttp://data.example/d\x00e\x00"+id), nil)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -216,10 +152,11 @@ func TestAURLOfManyDatasetsKeepsAsManyListingsAsARecordHolds(t *testing.T) {
 
 func TestInternalFailuresAreBounded(t *testing.T) {
 	t.Parallel()
+	const maxFailures = 1000 // of package records
 	a := newArchive(t)
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
 	var seeds []catalog.Seed
-	for i := range maxInternal + 3 {
+	for i := range maxFailures + 3 {
 		seeds = append(seeds, catalog.Seed{URL: fmt.Sprintf("http://data.example/%d", i)})
 	}
 	register(t, a, seeds...)
@@ -231,7 +168,7 @@ func TestInternalFailuresAreBounded(t *testing.T) {
 		}
 	}
 	list, total, err := a.InternalFailures(t.Context(), 20)
-	if err != nil || total != maxInternal || len(list) != 20 || list[0].URL != seeds[len(seeds)-1].URL {
+	if err != nil || total != maxFailures || len(list) != 20 || list[0].URL != seeds[len(seeds)-1].URL {
 		t.Errorf("%d listed, %d shown, %v", total, len(list), err)
 	}
 	for range 2 {
@@ -239,7 +176,7 @@ func TestInternalFailuresAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, total, err := a.InternalFailures(t.Context(), 20); err != nil || total != maxInternal-1 {
+	if _, total, err := a.InternalFailures(t.Context(), 20); err != nil || total != maxFailures-1 {
 		t.Errorf("%d listed after one was taken away, %v", total, err)
 	}
 }

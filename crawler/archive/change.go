@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io"
 
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/diff"
 )
 
-// Compare says what changed from one version to another, which need not be neighbours.
+// Compare reports what changed from one version to another; they need not be neighbours.
 func (a *Archive) Compare(ctx context.Context, from, to catalog.Version, o diff.Options) (*diff.Report, error) {
 	older, _, closeOlder, err := a.Side(ctx, from)
 	if err != nil {
@@ -30,17 +31,16 @@ func (a *Archive) Compare(ctx context.Context, from, to catalog.Version, o diff.
 	return report, nil
 }
 
-// Change sums up how a version differs from the one before; nil where that is not known.
-func (a *Archive) Change(ctx context.Context, id string) (*diff.Summary, error) {
-	var s *diff.Summary
-	err := a.view(func(t tables) (err error) {
-		s, err = t.change(id)
+// Change returns how a version differs from the one before, nil if unknown.
+func (a *Archive) Change(ctx context.Context, id string) (s *diff.Summary, err error) {
+	err = a.view(func(t records.Txn) (err error) {
+		s, err = t.Change(id)
 		return err
 	})
 	return s, err
 }
 
-// Side opens a version to be compared, and tells what is inside it; the caller closes it.
+// Side opens a version for comparison, and returns what is inside it. The caller closes the io.Closer.
 func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, *inspect.Inside, io.Closer, error) {
 	in, err := a.Inside(ctx, v.ID)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, *insp
 	return side, in, body, nil
 }
 
-// DiffDialect is a profile's dialect as package diff reads tables; nil where that has to find it by itself.
+// DiffDialect returns a profile's dialect for package diff, nil if diff has to detect it.
 func DiffDialect(p *csvprofile.Profile) *diff.Dialect {
 	if p == nil || len([]rune(p.Dialect.Delimiter)) != 1 {
 		return nil
@@ -72,8 +72,8 @@ func DiffDialect(p *csvprofile.Profile) *diff.Dialect {
 	return d
 }
 
-// DiffSchema is what a profile says of a table's columns, as package diff asks for it; nil where the two may count rows or
-// columns differently.
+// DiffSchema returns what a profile knows of a table's columns for package diff, nil if the two may count rows or columns
+// differently.
 func DiffSchema(p *csvprofile.Profile) *diff.Schema {
 	if p == nil || p.Truncated || p.Empty > 0 || p.Ragged > 0 || p.Blank > 0 || p.Dialect.Footer > 0 || p.Dialect.CommentPrefix != "" ||
 		p.Dialect.SkipInitialSpace || p.Dialect.HeaderRows > 1 {
@@ -101,43 +101,4 @@ func diffType(c csvprofile.Column) string {
 		return "boolean"
 	}
 	return "string"
-}
-
-// ChangesOf is how the files of one portal, host or media type change.
-type ChangesOf struct {
-	Key      string `json:"key"`
-	Versions int    `json:"versions"`
-	Visits   int    `json:"visits"`
-	Changes
-}
-
-// ChangeStats are the figures of /stats/changes, most changes first.
-type ChangeStats struct {
-	Total   ChangesOf   `json:"total"`
-	Portals []ChangesOf `json:"portals"`
-	Hosts   []ChangesOf `json:"hosts"`
-	Types   []ChangesOf `json:"types"`
-}
-
-// ChangeStats sums up how versions differed from the ones before them; each list has at most limit entries, 0 for all.
-func (a *Archive) ChangeStats(ctx context.Context, limit int) (ChangeStats, error) {
-	var s ChangeStats
-	err := a.view(func(t tables) error {
-		all, err := t.counted(countAll, "")
-		s.Total = all.changesOf("")
-		return err
-	})
-	for _, list := range []struct {
-		name string
-		to   *[]ChangesOf
-	}{{countPortal, &s.Portals}, {countHost, &s.Hosts}, {countType, &s.Types}} {
-		if err == nil {
-			*list.to, err = a.changesBy(ctx, list.name, limit)
-		}
-	}
-	return s, err
-}
-
-func (n tally) changesOf(what string) ChangesOf {
-	return ChangesOf{Key: what, Versions: n.Versions, Visits: n.Visits, Changes: n.Changes}
 }

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/testdata/cputime"
-	"odarchive/triplestore/kv"
 )
 
 func TestChangeStatsFollowEveryCommit(t *testing.T) {
@@ -64,51 +62,5 @@ func TestChangeStatsAreReadWhileOthersCommit(t *testing.T) {
 	s, err := a.ChangeStats(t.Context(), 0)
 	if err != nil || len(s.Hosts) != 2 || s.Hosts[0].Changes.Versions != 14 || s.Hosts[1].Changes.Versions != 14 {
 		t.Errorf("%+v, %v", s.Hosts, err)
-	}
-}
-
-// BenchmarkChangeStats asks for the changes of 100,000 hosts: the first time and with each held list thrown away, which is
-// decoding them all, and again behind no, one and a hundred commits.
-func BenchmarkChangeStats(b *testing.B) {
-	const hosts = 100_000
-	a := peopled(b, 1000)
-	for from := 0; from < hosts; from += 5000 {
-		err := a.db.Update(b.Context(), func(txn *kv.Txn) error {
-			for i := from; i < from+5000; i++ {
-				n := tally{Resources: i, Versions: 2 * i, Visits: 3 * i, Bytes: int64(i), Outcomes: map[catalog.Outcome]int{catalog.Archived: i, catalog.Unchanged: i}}
-				n.Changes = Changes{Versions: i * 7919 % 100_003, RowsAdded: int64(i), BytesChanged: int64(i) * 100}
-				if err := (tables{txn: txn}).set(key(tableCount, countHost, fmt.Sprintf("data%d.example", i)), n); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	for _, c := range []struct {
-		name    string
-		between func()
-	}{
-		{"baseline all decoded", func() { a.changeLists.lists = nil }},
-		{"held", func() {}},
-		{"one commit between", func() { a.changeLists.noteCommit([]counted{{countHost, "data7.example"}}) }},
-		{"hundred commits between", func() {
-			for i := range 100 {
-				a.changeLists.noteCommit([]counted{{countHost, fmt.Sprintf("data%d.example", i*991)}})
-			}
-		}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			spent := cputime.Used()
-			for b.Loop() {
-				c.between()
-				if s, err := a.ChangeStats(b.Context(), 100); err != nil || len(s.Hosts) != 100 {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64((cputime.Used()-spent).Microseconds())/1000/float64(b.N), "cpu-ms/op")
-		})
 	}
 }

@@ -2,13 +2,14 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/records"
+	"odarchive/crawler/archive/search"
+	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/diff"
@@ -20,21 +21,21 @@ import (
 
 // Visit is one finished fetch on its way into the archive.
 type Visit struct {
-	// Activity says what came of it. URL, Start, End and Outcome must be set; ID and Version are given by Commit.
+	// Activity is what came of the fetch. URL, Start, End and Outcome must be set; Commit sets ID and Version.
 	Activity catalog.Activity
-	// Kept is what is worth keeping; nil where there is nothing.
+	// Kept is the body to be kept; nil if there is none.
 	Kept *Kept
-	// ErrorPage are the bytes that were recognised as an error page that many URLs of the host give; versions of them that
-	// were kept before are marked. nil where there are none.
+	// ErrorPage is the digest of a body that was recognised as an error page, which many URLs of the host return. Versions
+	// with these bytes that were kept earlier are marked. nil if there is none.
 	ErrorPage *[32]byte
-	// Fault says how this program failed to look into the bytes, which are kept all the same; "" where it did not.
+	// Fault says how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
 	Fault string
 }
 
-// Kept is a body whose bytes are on disk already, and what was found out about it.
+// Kept is a body whose bytes are on disk already, and what is known of it.
 type Kept struct {
-	Placed       *content.Placed // becomes part of the content store with the commit; whoever has placed it releases it
-	Ref          content.Ref     // of what is in the content store already, where Placed is nil
+	Placed       *content.Placed // the bytes, which join the content store with the commit; the caller releases them
+	Ref          content.Ref     // of bytes that are in the content store already, if Placed is nil
 	Type         string          // media type
 	Charset      string
 	Because      string
@@ -43,106 +44,83 @@ type Kept struct {
 	ETag         string
 	Headers      map[string][]string
 	Request      map[string][]string
-	Inside       *inspect.Inside // nil where there is nothing to tell
+	Inside       *inspect.Inside // nil if nothing is known
 	Change       *diff.Summary   // against the version before; nil for the first
-	Former       Former          // the version before, where it was read for that; Commit need not read it again then
+	Former       Former          // the version before, if the caller has read it, to spare reading it again
 
-	record []byte   // of Inside
-	pieces [][]byte // of the record, where it is long
+	packed records.PackedInside // Inside
 }
 
-// Former is a version by its id, and what is inside it.
+// Former is a version and what is inside it.
 type Former struct {
-	Version string
+	Version string // its id
 	Inside  *inspect.Inside
 }
 
-// prepare cuts what strangers have said to what a record may hold, and encodes what is inside. Kept becomes a copy.
-func (v *Visit) prepare() error {
+// bounded returns the visit with strangers' texts cut to what a record may hold, and with Inside encoded.
+func (v Visit) bounded() (Visit, error) {
 	v.Activity = boundActivity(v.Activity)
 	if v.Kept == nil {
-		return nil
+		return v, nil
 	}
 	kept := *v.Kept
 	kept.bound()
-	if kept.Inside != nil {
-		var err error
-		if kept.Inside, kept.record, kept.pieces, err = packInside(kept.Inside); err != nil {
-			return err
-		}
-	}
-	v.Kept = &kept
-	return nil
+	var err error
+	kept.packed, err = records.PackInside(kept.Inside)
+	kept.Inside, v.Kept = kept.packed.Inside, &kept
+	return v, err
 }
 
-// Commit records one fetch of a registered URL: the one moment at which a new version begins to exist. Records, triples
-// the content's, and what also adds (may be nil; it is given the activity as it will be recorded) are one transaction, durable on return. Bytes equal to the latest version's make no
-// version: the outcome becomes Unchanged. It returns the activity as recorded.
+// update is one write transaction over all parts of the archive.
+type update struct {
+	*Archive
+	triples *triplestore.Txn
+	records records.Txn
+	tallies *tallies.Update
+	search  *search.Update
+}
+
+// update runs f as one transaction. It may run f again, so f must not keep anything of an earlier run.
+func (a *Archive) update(ctx context.Context, f func(*update) error) error {
+	return a.triples.Update(ctx, func(txn *triplestore.Txn) error {
+		index, err := a.search.Begin(txn.KV())
+		if err != nil {
+			return err
+		}
+		u := &update{Archive: a, triples: txn, records: records.Txn{Txn: txn.KV()}, tallies: a.tallies.Begin(txn.KV()), search: index}
+		if err := f(u); err != nil {
+			return err
+		}
+		if err := u.tallies.Write(); err != nil {
+			return err
+		}
+		return u.search.Write()
+	})
+}
+
+// Commit records one fetch of a registered URL; at this moment a new version begins to exist. All parts, and what also
+// writes (may be nil; it receives the activity as recorded), form one transaction, which is durable when Commit returns.
+// Bytes equal to those of the latest version make no version: the outcome becomes Unchanged. Commit returns the activity as
+// recorded. The error is ErrNotFound if the URL is not registered.
 func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, catalog.Activity) error) (catalog.Activity, error) {
-	if err := visit.prepare(); err != nil { // before other writers have to wait
-		return visit.Activity, fmt.Errorf("archive: commit %s: %w", visit.Activity.URL, err)
+	url := visit.Activity.URL
+	visit, err := visit.bounded() // before other writers have to wait
+	if err != nil {
+		return visit.Activity, fmt.Errorf("archive: commit %s: %w", url, err)
+	}
+	id, err := records.ResourceID(url)
+	if err != nil {
+		return visit.Activity, fmt.Errorf("archive: commit: %w", err)
 	}
 	act := visit.Activity
-	id, err := ResourceID(act.URL)
-	if err != nil {
-		return act, fmt.Errorf("archive: commit: %w", err)
-	}
-	act.ID = id + "-" + strconv.FormatInt(act.Start.UnixMilli(), 10)
-	err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
-		act := &act
-		act.Version = ""
-		t, err := a.writing(txn.KV())
-		if err != nil {
+	err = a.update(ctx, func(u *update) error {
+		act = visit.Activity
+		act.ID = id + "-" + strconv.FormatInt(act.Start.UnixMilli(), 10)
+		if err := u.addVisit(ctx, id, &act, visit); err != nil {
 			return err
-		}
-		before, known, err := t.resource(id)
-		if err != nil {
-			return err
-		}
-		if !known {
-			return notFound("resource", act.URL)
-		}
-		act.URL = before.URL
-		after := visited(before, *act)
-		if visit.Kept != nil {
-			if err := a.keep(txn, t, &after, act, visit.Kept); err != nil {
-				return err
-			}
-		}
-		fault := ""
-		if act.Outcome == catalog.Archived {
-			fault = visit.Fault
-		}
-		if act.Version == "" && after.Versions > 0 && act.Outcome == catalog.Unchanged {
-			act.Version = ns.VersionID(id, after.Versions-1)
-		}
-		after.Outcome = act.Outcome
-		if err := t.noteInternal(ctx, &after, *act, fault); err != nil {
-			return err
-		}
-		var change *diff.Summary
-		if visit.Kept != nil {
-			change = visit.Kept.Change
-		}
-		if err := t.saveVisit(before, after, *act, change); err != nil {
-			return err
-		}
-		if err := a.findVersion(t, before, after, visit.Kept); err != nil {
-			return err
-		}
-		if err := replace(txn, describe.Resource(before.Resource), describe.Resource(after.Resource)); err != nil {
-			return err
-		}
-		if err := replace(txn, nil, describe.Activity(a.mint, *act)); err != nil {
-			return err
-		}
-		if visit.ErrorPage != nil {
-			if err := a.markErrorPages(ctx, txn, t, after.Host, *visit.ErrorPage, act.Why); err != nil {
-				return err
-			}
 		}
 		if also != nil {
-			return also(txn.KV(), *act)
+			return also(u.records.Txn, act)
 		}
 		return nil
 	})
@@ -152,8 +130,52 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 	return act, nil
 }
 
-// visited is the record after one more fetch, before anything is kept of it.
-func visited(r record, act catalog.Activity) record {
+// addVisit writes a fetch to each part in turn.
+func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity, visit Visit) error {
+	before, known, err := u.records.Resource(id)
+	if err != nil || !known {
+		return records.OrNotFound(err, "resource", act.URL)
+	}
+	act.URL = before.URL
+	after := visited(before, *act)
+
+	var change *diff.Summary
+	if visit.Kept != nil {
+		change = visit.Kept.Change
+		if err := u.keep(&after, act, visit.Kept); err != nil { // bytes, records, stored records, triples, joining
+			return err
+		}
+	}
+	if act.Version == "" && after.Versions > 0 && act.Outcome == catalog.Unchanged {
+		act.Version = latestID(after)
+	}
+	after.Outcome = act.Outcome
+
+	if err := u.noteFailure(ctx, &after, *act, visit.Fault); err != nil { // records
+		return err
+	}
+	if err := u.saveResource(before, after); err != nil { // records, search, triples
+		return err
+	}
+	if err := u.saveActivity(id, *act); err != nil { // records, triples
+		return err
+	}
+	if err := u.tallies.AddVisit(before, after, *act, change); err != nil {
+		return err
+	}
+	if after.Versions > before.Versions {
+		if err := u.indexColumns(before, visit.Kept); err != nil { // search
+			return err
+		}
+	}
+	if visit.ErrorPage != nil {
+		return u.markErrorPages(ctx, after.Host, *visit.ErrorPage, act.Why)
+	}
+	return nil
+}
+
+// visited returns the record after one more fetch, before anything is kept of it.
+func visited(r records.Resource, act catalog.Activity) records.Resource {
 	r.Visits++
 	r.LastVisit = act.Start
 	r.ErrorClass, r.Why = act.ErrorClass, act.Why
@@ -165,12 +187,12 @@ func visited(r record, act catalog.Activity) record {
 	return r
 }
 
-// keep makes a version of what was kept, unless it is what the resource held already.
-func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.Activity, kept *Kept) error {
+// keep adds the bytes to the content store and makes them a version, unless the latest version of the resource has them.
+func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) error {
 	ref := kept.Ref
 	if kept.Placed != nil {
 		var err error
-		if ref, err = kept.Placed.Write(txn.KV()); err != nil {
+		if ref, err = kept.Placed.Write(u.records.Txn); err != nil {
 			return err
 		}
 	}
@@ -185,7 +207,7 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 		Activity: act.ID, LastModified: kept.LastModified, ETag: kept.ETag, Headers: kept.Headers, Request: kept.Request,
 	}
 	if r.Versions > 0 {
-		v.Previous = ns.VersionID(r.ID, r.Versions-1)
+		v.Previous = latestID(*r)
 	} else {
 		r.FirstSeen = v.At
 	}
@@ -193,121 +215,52 @@ func (a *Archive) keep(txn *triplestore.Txn, t tables, r *record, act *catalog.A
 	r.Versions++
 	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
 	r.MediaType, r.FileName = v.Type, v.FileName
-	if err := t.saveVersion(r.ID, v, ref, kept); err != nil {
+
+	if err := u.records.AddVersion(v, kept.packed, kept.Change); err != nil {
 		return err
 	}
-	if err := replace(txn, nil, versionQuads(a.mint, v, kept.Inside, kept.Change)); err != nil {
+	if err := saveStored(u.records.Txn, r.ID, v, ref); err != nil {
 		return err
 	}
-	return a.unjoined(t, r.ID, v.N, kept.Inside)
+	if err := describe.Replace(u.triples, nil, versionQuads(u.mint, v, kept.Inside, kept.Change)); err != nil {
+		return err
+	}
+	return u.joining.Mark(u.records.Txn, r.ID, v.N, kept.Inside)
 }
 
-// findVersion brings the search index up to date with a visit.
-func (a *Archive) findVersion(t tables, before, after record, kept *Kept) error {
-	var names *columns
-	if after.Versions > before.Versions {
-		names = &columns{after: columnWords(kept.Inside)}
-		if before.Versions > 0 {
-			former := kept.Former
-			if id := ns.VersionID(before.ID, before.Versions-1); former.Version != id {
-				var err error
-				if former.Inside, err = t.inside(id); errors.Is(err, ErrBadRecord) {
-					err = nil // words of the former columns stay in the index
-				}
-				if err != nil {
-					return err
-				}
-			}
-			names.before = columnWords(former.Inside)
-		}
+// noteFailure lists or unlists the resource as an internal failure. A fault of examining the bytes counts only if they
+// became a version.
+func (u *update) noteFailure(ctx context.Context, r *records.Resource, act catalog.Activity, fault string) error {
+	switch {
+	case act.ErrorClass == catalog.ErrInternal:
+		fault = act.Why
+	case act.Outcome != catalog.Archived:
+		fault = ""
 	}
-	if err := t.find(before, after, names); err != nil {
+	return u.records.NoteFailure(ctx, r, act, fault)
+}
+
+func (u *update) saveActivity(id string, act catalog.Activity) error {
+	if err := u.records.AddActivity(id, act); err != nil {
 		return err
 	}
-	return a.save(t)
+	return describe.Replace(u.triples, nil, describe.Activity(u.mint, act))
+}
+
+// indexColumns puts the columns of a new version into the search index in place of the former version's.
+func (u *update) indexColumns(before records.Resource, kept *Kept) error {
+	former := kept.Former.Inside
+	if before.Versions > 0 && kept.Former.Version != latestID(before) {
+		var err error
+		if former, err = search.LatestInside(u.records, before); err != nil {
+			return err
+		}
+	}
+	return u.search.SetColumns(before.ID, former, kept.Inside)
 }
 
 func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside, change *diff.Summary) []term.Quad {
 	return append(append(describe.Version(m, v), describe.Inside(m, v, in)...), describe.Change(m, v, change)...)
 }
 
-func (t tables) saveVersion(id string, v catalog.Version, ref content.Ref, kept *Kept) error {
-	if err := t.set(key(tableVersion, rid(id), v.N), v); err != nil {
-		return err
-	}
-	if kept.Inside != nil {
-		if err := t.saveInside(id, v.N, kept.record, kept.pieces); err != nil {
-			return err
-		}
-	}
-	if kept.Change != nil {
-		if err := t.set(key(tableChange, rid(id), v.N), kept.Change); err != nil {
-			return err
-		}
-	}
-	if err := t.saveStored(id, v, ref); err != nil {
-		return err
-	}
-	return t.mark(key(tableByDigest, v.Digests.SHA256[:], rid(id), v.N))
-}
-
-// saveVisit writes the resource and its fetch, and counts both.
-func (t tables) saveVisit(before, after record, act catalog.Activity, change *diff.Summary) error {
-	if err := t.index(before, after, true); err != nil {
-		return err
-	}
-	if err := t.set(key(tableResource, rid(after.ID)), after); err != nil {
-		return err
-	}
-	if err := t.set(key(tableActivity, act.Start, rid(after.ID)), act); err != nil {
-		return err
-	}
-	if err := t.mark(key(tableByResource, rid(after.ID), act.Start)); err != nil {
-		return err
-	}
-	return t.countVisit(before, after, act, change)
-}
-
-func (t tables) countVisit(before, after record, act catalog.Activity, changed *diff.Summary) error {
-	isNew := after.Versions > before.Versions
-	change := func(n *tally) {
-		n.Visits++
-		if n.Outcomes == nil {
-			n.Outcomes = map[catalog.Outcome]int{}
-		}
-		n.Outcomes[act.Outcome]++
-		if isNew {
-			n.Versions++
-			n.Bytes += after.Size
-			if before.Versions == before.ErrorPages {
-				n.Crawled++
-			} else {
-				n.change(changed)
-			}
-		}
-	}
-	mediaType := ""
-	if isNew {
-		mediaType = after.MediaType
-	}
-	for _, c := range tallies(after, act.Start, mediaType) {
-		if err := t.count(c.name, c.what, change); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type tallied struct{ name, what string }
-
-// tallies are what counts a visit of a resource, or a version of a media type ("" for none).
-func tallies(r record, at time.Time, mediaType string) []tallied {
-	counted := []tallied{{countAll, ""}, {countHost, r.Host}, {countDay, at.UTC().Format("2006-01-02")}}
-	for _, portal := range r.Portals {
-		counted = append(counted, tallied{countPortal, portal})
-	}
-	if mediaType != "" {
-		counted = append(counted, tallied{countType, mediaType})
-	}
-	return counted
-}
+func latestID(r records.Resource) string { return ns.VersionID(r.ID, r.Versions-1) }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/detect"
@@ -16,10 +17,10 @@ import (
 type Member struct {
 	Version catalog.Version
 	inspect.Member
-	Listed bool // false where the version has more members than are listed: only Extract can tell whether it is there
+	Listed bool // false if the version has more members than are listed: then only Extract finds out whether this one exists
 }
 
-// Member of a version by its path there.
+// Member returns the member of a version at a path.
 func (a *Archive) Member(ctx context.Context, id, path string) (Member, error) {
 	var m Member
 	var err error
@@ -37,13 +38,13 @@ func (a *Archive) Member(ctx context.Context, id, path string) (Member, error) {
 		}
 	}
 	if in == nil || !in.More {
-		return m, notFound("member", path)
+		return m, records.NotFound("member", path)
 	}
 	m.Member = inspect.Member{Path: path, Size: -1}
 	return m, nil
 }
 
-// Extract writes the bytes of a member to dst. The limits of package unpack hold; its errors are in the chain.
+// Extract writes the bytes of a member to dst, within the limits of package unpack, whose errors are in the chain.
 func (a *Archive) Extract(ctx context.Context, m Member, dst io.Writer) error {
 	body, err := a.content.Open(m.Version.Digests.SHA256)
 	if err != nil {
@@ -53,7 +54,7 @@ func (a *Archive) Extract(ctx context.Context, m Member, dst io.Writer) error {
 	in := inspect.Input{Found: detect.Detection{Type: m.Version.Type}, Name: m.Version.FileName, Size: body.Size(), Body: body}
 	err = inspect.Extract(ctx, in, m.Path, inspect.Limits{}, dst)
 	if errors.Is(err, unpack.ErrNotFound) {
-		return notFound("member", m.Path)
+		return records.NotFound("member", m.Path)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
@@ -50,7 +51,7 @@ func TestBytesAndVersionBecomeTrueInOneTransactionOrNotAtAll(t *testing.T) {
 	if err != nil || v.ID != act.Version || v.Size != int64(len(body)) || !stored() {
 		t.Errorf("%+v, %v, stored: %v", v, err, stored())
 	}
-	found, err := a.Find(t.Context(), []Wanted{{v.ID[:ridLen], 0}})
+	found, err := a.Find(t.Context(), []Wanted{{v.ID[:records.IDLen], 0}})
 	if ref, err2 := a.Ref(t.Context(), v); err != nil || err2 != nil || found[0].Ref != ref {
 		t.Errorf("found %+v, %v; the bytes are %+v, %v", found, err, ref, err2)
 	}

@@ -2,8 +2,6 @@ package archive
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -11,68 +9,63 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
 
 // view runs f over one unchanging state of the records.
-func (a *Archive) view(f func(tables) error) error {
-	return a.db.View(func(txn *kv.Txn) error { return f(tables{txn: txn}) })
-}
+func (a *Archive) view(f func(records.Txn) error) error { return records.View(a.db, f) }
 
-// Resource is what is known of a URL in any of its spellings, or of a resource id.
+// Resource returns what is known of a URL in any of its spellings, or of a resource id.
 func (a *Archive) Resource(ctx context.Context, urlOrID string) (catalog.Resource, error) {
 	id := urlOrID
 	if !ns.IsResourceID(id) {
 		var err error
-		if id, err = ResourceID(urlOrID); err != nil {
-			return catalog.Resource{}, notFound("resource", urlOrID)
+		if id, err = records.ResourceID(urlOrID); err != nil {
+			return catalog.Resource{}, records.NotFound("resource", urlOrID)
 		}
 	}
-	var r record
-	err := a.view(func(t tables) error {
-		found, known, err := t.resource(id)
-		if err == nil && !known {
-			err = notFound("resource", urlOrID)
+	var r records.Resource
+	err := a.view(func(t records.Txn) (err error) {
+		var known bool
+		if r, known, err = t.Resource(id); err != nil || !known {
+			return records.OrNotFound(err, "resource", urlOrID)
 		}
-		r = found
-		return err
+		return nil
 	})
 	return r.Resource, err
 }
 
-// Versions of a URL or resource id, oldest first; none is no error where the resource is known.
+// Versions returns the versions of a URL or resource id, oldest first. A known resource may have none.
 func (a *Archive) Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error) {
 	r, err := a.Resource(ctx, urlOrID)
 	if err != nil {
 		return nil, err
 	}
 	var all []catalog.Version
-	err = a.view(func(t tables) error {
-		all, err = t.versions(ctx, r.ID)
+	err = a.view(func(t records.Txn) (err error) {
+		all, err = t.Versions(ctx, r.ID)
 		return err
 	})
 	return all, err
 }
 
-// Version by its id "{resource id}_{N}".
-func (a *Archive) Version(ctx context.Context, id string) (catalog.Version, error) {
-	var v catalog.Version
-	err := a.view(func(t tables) error {
-		found, ok, err := t.version(id)
-		if err == nil && !ok {
-			err = notFound("version", id)
+// Version returns a version by its id, "{resource id}_{N}".
+func (a *Archive) Version(ctx context.Context, id string) (v catalog.Version, err error) {
+	err = a.view(func(t records.Txn) (err error) {
+		var known bool
+		if v, known, err = t.Version(id); err != nil || !known {
+			return records.OrNotFound(err, "version", id)
 		}
-		v = found
-		return err
+		return nil
 	})
 	return v, err
 }
 
-// Latest version of a URL or resource id that is no error page. ErrNotFound where there is none.
+// Latest returns the latest version of a URL or resource id that is not an error page.
 func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, error) {
 	r, err := a.Resource(ctx, urlOrID)
 	if err != nil {
@@ -83,30 +76,30 @@ func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, 
 			return v, err
 		}
 	}
-	return catalog.Version{}, notFound("a version of", urlOrID)
+	return catalog.Version{}, records.NotFound("a version of", urlOrID)
 }
 
-// Newest is the version that was kept last, be it an error page. ErrNotFound where there is none.
+// Newest returns the version that was kept last, even if it is an error page.
 func (a *Archive) Newest(ctx context.Context, urlOrID string) (catalog.Version, error) {
 	r, err := a.Resource(ctx, urlOrID)
 	if err != nil {
 		return catalog.Version{}, err
 	}
 	if r.Versions == 0 {
-		return catalog.Version{}, notFound("a version of", urlOrID)
+		return catalog.Version{}, records.NotFound("a version of", urlOrID)
 	}
 	return a.Version(ctx, ns.VersionID(r.ID, r.Versions-1))
 }
 
-// At is the version of a URL that was current at a time: the last one crawled until then, or the first one where all
-// are later (RFC 7089 section 4.5.3).
+// At returns the version of a URL that was current at a time: the last one crawled until then, or the first one if all were
+// crawled later (RFC 7089 section 4.5.3).
 func (a *Archive) At(ctx context.Context, urlOrID string, at time.Time) (catalog.Version, error) {
 	all, err := a.Versions(ctx, urlOrID)
 	if err != nil {
 		return catalog.Version{}, err
 	}
 	if len(all) == 0 {
-		return catalog.Version{}, notFound("a version of", urlOrID)
+		return catalog.Version{}, records.NotFound("a version of", urlOrID)
 	}
 	i, exact := slices.BinarySearchFunc(all, at, func(v catalog.Version, at time.Time) int { return v.At.Compare(at) })
 	if !exact {
@@ -115,16 +108,16 @@ func (a *Archive) At(ctx context.Context, urlOrID string, at time.Time) (catalog
 	return all[i], nil
 }
 
-// Ref says how the bytes of a version are stored.
+// Ref returns how the bytes of a version are stored.
 func (a *Archive) Ref(ctx context.Context, v catalog.Version) (content.Ref, error) {
 	ref, ok, err := a.content.Stat(v.Digests.SHA256)
 	if err == nil && !ok {
-		err = notFound("the bytes of version", v.ID)
+		err = records.NotFound("the bytes of version", v.ID)
 	}
 	return ref, err
 }
 
-// Open gives a version's bytes as they were fetched; the caller closes.
+// Open returns a version's bytes as they were fetched; the caller closes the reader.
 func (a *Archive) Open(ctx context.Context, id string) (io.ReadCloser, error) {
 	v, err := a.Version(ctx, id)
 	if err != nil {
@@ -133,50 +126,27 @@ func (a *Archive) Open(ctx context.Context, id string) (io.ReadCloser, error) {
 	return a.content.Open(v.Digests.SHA256)
 }
 
-// Inside says what a version holds: tables, RDF, members; nil where there is nothing to tell.
-func (a *Archive) Inside(ctx context.Context, id string) (*inspect.Inside, error) {
-	var in *inspect.Inside
-	err := a.view(func(t tables) error {
-		if _, ok, err := t.version(id); err != nil || !ok {
-			return orNotFound(err, "version", id)
+// Inside returns what a version contains: tables, RDF, members. It is nil if nothing is known.
+func (a *Archive) Inside(ctx context.Context, id string) (in *inspect.Inside, err error) {
+	err = a.view(func(t records.Txn) error {
+		if _, ok, err := t.Version(id); err != nil || !ok {
+			return records.OrNotFound(err, "version", id)
 		}
-		var err error
-		in, err = t.inside(id)
+		in, err = t.Inside(id)
 		return err
 	})
 	return in, err
 }
 
-// Profile of a version's first table; nil where it has none.
-func (a *Archive) Profile(ctx context.Context, id string) (*csvprofile.Profile, error) {
-	in, err := a.Inside(ctx, id)
-	if err != nil || in == nil || len(in.Tables) == 0 {
-		return nil, err
-	}
-	return in.Tables[0], nil
-}
-
-func orNotFound(err error, what, name string) error {
-	if err != nil {
-		return err
-	}
-	return notFound(what, name)
-}
-
-// Dataset is about one dataset of a portal.
+// Dataset returns one dataset of a portal.
 func (a *Archive) Dataset(ctx context.Context, iri string) (catalog.DatasetEntry, error) {
 	d := catalog.DatasetEntry{IRI: iri}
 	listed := false
-	err := a.view(func(t tables) error {
-		prefix := key(tableByDataset, iri, "")
-		return t.scan(ctx, prefix, nil, func(k, _ []byte) (bool, error) {
-			id, ok := behind(k, prefix)
-			if !ok {
-				return true, nil
-			}
-			r, ok, err := t.resource(id)
+	err := a.view(func(t records.Txn) error {
+		return t.OfDataset(ctx, iri, func(id string) (bool, error) {
+			r, ok, err := t.Resource(id)
 			if err != nil || !ok {
-				return false, orNotFound(err, "resource", id)
+				return false, records.OrNotFound(err, "resource", id)
 			}
 			i := slices.IndexFunc(r.Sources, func(s catalog.Source) bool { return s.Dataset == iri })
 			if i < 0 {
@@ -195,175 +165,125 @@ func (a *Archive) Dataset(ctx context.Context, iri string) (catalog.DatasetEntry
 		d.Withdrawn = time.Time{}
 	}
 	if err == nil && len(d.URLs) == 0 {
-		err = notFound("dataset", iri)
+		err = records.NotFound("dataset", iri)
 	}
 	return d, err
 }
 
-// Resources calls f with each resource, in the order of ids, after the given id, until it returns false.
+// Resources calls f with the resources after the given id, in the order of their ids, until f returns false.
 func (a *Archive) Resources(ctx context.Context, after string, f func(catalog.Resource) (more bool)) error {
-	err := a.view(func(t tables) error {
-		return t.eachResource(ctx, after, func(r record) error {
-			if !f(r.Resource) {
-				return errStop
-			}
-			return nil
-		})
+	return a.view(func(t records.Txn) error {
+		return t.EachResource(ctx, after, func(r records.Resource) (bool, error) { return f(r.Resource), nil })
 	})
-	if errors.Is(err, errStop) {
-		return nil
-	}
-	return err
 }
 
-// Archived does so for the resources that have a version; those that have none cost it nothing.
+// Archived does the same for the resources that have a version, and reads no others.
 func (a *Archive) Archived(ctx context.Context, after string, f func(catalog.Resource) (more bool)) error {
-	return a.view(func(t tables) error {
-		for prefix := key(tableVersion); ; {
-			id := ""
-			from := append(key(tableVersion, rid(after)), 0xff) // behind all of its versions
-			if after == "" {
-				from = nil
-			}
-			err := t.scan(ctx, prefix, from, func(k, _ []byte) (bool, error) {
-				id = string(k[1 : 1+ridLen])
-				return false, nil
-			})
-			if err != nil || id == "" {
+	return a.view(func(t records.Txn) error {
+		for id := after; ; {
+			var err error
+			if id, err = t.NextArchived(ctx, id); err != nil || id == "" {
 				return err
 			}
-			r, ok, err := t.resource(id)
-			if err != nil || !ok {
-				return orNotFound(err, "resource", id)
+			if more, err := callWithResource(t, id, f); err != nil || !more {
+				return err
 			}
-			if !f(r.Resource) {
-				return nil
-			}
-			after = id
 		}
 	})
 }
 
-// errStop ends a walk whose caller has seen enough.
-var errStop = errors.New("enough")
-
-// ResourcesOfHost calls f with the resources of one host, in the order of their ids, from behind the id after on.
+// ResourcesOfHost does the same for the resources of one host.
 func (a *Archive) ResourcesOfHost(ctx context.Context, host, after string, f func(catalog.Resource) (more bool)) error {
-	host = strings.ToLower(host)
-	if err := a.view(func(t tables) error {
-		empty, err := t.isEmpty(key(tableByHost, host, ""))
-		if empty { // older records keep the host as their source spelled it
+	return a.view(func(t records.Txn) error {
+		host := strings.ToLower(host)
+		exists, err := t.HasHost(host)
+		if err != nil {
+			return err
+		}
+		if !exists { // older records keep the host as their source spelled it
 			host = address.HostGroup(host)
 		}
-		return err
-	}); err != nil {
-		return err
-	}
-	prefix := key(tableByHost, host, "")
-	return a.each(ctx, prefix, append(slices.Clone(prefix), after+"\x00"...), f)
+		return t.OfHost(ctx, host, after, func(id string) (bool, error) { return callWithResource(t, id, f) })
+	})
 }
 
-// ResourcesOfType does so for the resources whose latest version has a media type.
+// ResourcesOfType does the same for the resources whose latest version has a media type.
 func (a *Archive) ResourcesOfType(ctx context.Context, mediaType, after string, f func(catalog.Resource) (more bool)) error {
-	prefix := key(tableByType, strings.ToLower(mediaType), "")
-	return a.each(ctx, prefix, append(slices.Clone(prefix), after+"\x00"...), f)
+	return a.view(func(t records.Txn) error {
+		return t.OfType(ctx, strings.ToLower(mediaType), after, func(id string) (bool, error) { return callWithResource(t, id, f) })
+	})
+}
+
+func callWithResource(t records.Txn, id string, f func(catalog.Resource) (more bool)) (more bool, err error) {
+	r, ok, err := t.Resource(id)
+	if err != nil || !ok {
+		return false, records.OrNotFound(err, "resource", id)
+	}
+	return f(r.Resource), nil
 }
 
 // IDsOfType calls f with the ids of the resources whose latest version has a media type, in their order.
 func (a *Archive) IDsOfType(ctx context.Context, mediaType string, f func(id string)) error {
-	return a.view(func(t tables) error {
-		prefix := key(tableByType, strings.ToLower(mediaType), "")
-		return t.scan(ctx, prefix, nil, func(k, _ []byte) (bool, error) {
-			if id, ok := behind(k, prefix); ok {
-				f(id)
-			}
-			return true, nil
-		})
+	return a.view(func(t records.Txn) error {
+		return t.OfType(ctx, strings.ToLower(mediaType), "", func(id string) (bool, error) { f(id); return true, nil })
 	})
 }
 
-// EachVersion calls f with every version, resource by resource, until it fails.
+// EachVersion calls f with every version, resource by resource, until f fails.
 func (a *Archive) EachVersion(ctx context.Context, f func(catalog.Version) error) error {
-	return a.view(func(t tables) error { return t.eachVersion(ctx, f) })
-}
-
-func (a *Archive) each(ctx context.Context, prefix, from []byte, f func(catalog.Resource) bool) error {
-	return a.view(func(t tables) error {
-		return t.scan(ctx, prefix, from, func(k, _ []byte) (bool, error) {
-			id, ok := behind(k, prefix)
-			if !ok {
-				return true, nil
-			}
-			r, ok, err := t.resource(id)
-			if err != nil || !ok {
-				return false, orNotFound(err, "resource", id)
-			}
-			return f(r.Resource), nil
-		})
+	return a.view(func(t records.Txn) error {
+		return t.EachVersion(ctx, "", func(v catalog.Version) (bool, error) { return true, f(v) })
 	})
 }
 
-// Activities lists fetches, newest first.
-func (a *Archive) Activities(ctx context.Context, q catalog.ActivityQuery) ([]catalog.Activity, error) {
+// Activities returns fetches, newest first.
+func (a *Archive) Activities(ctx context.Context, q catalog.ActivityQuery) (found []catalog.Activity, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	var found []catalog.Activity
-	err := a.view(func(t tables) error {
-		visit := func(act catalog.Activity) bool {
-			if q.Outcome == "" || q.Outcome == act.Outcome {
-				found = append(found, act)
-			}
-			return len(found) < q.Limit
+	collect := func(act catalog.Activity) (more bool, err error) {
+		if q.Outcome == "" || q.Outcome == act.Outcome {
+			found = append(found, act)
 		}
+		return len(found) < q.Limit, nil
+	}
+	err = a.view(func(t records.Txn) error {
 		if q.URL != "" {
-			return t.activitiesOf(ctx, q.URL, q.Before, visit)
+			id, err := records.ResourceID(q.URL)
+			if err != nil {
+				return records.NotFound("resource", q.URL)
+			}
+			return t.ActivitiesOf(ctx, id, q.Before, collect)
 		}
-		return t.activities(ctx, q, visit)
+		if q.Host == "" {
+			return t.Activities(ctx, q.Before, collect)
+		}
+		host := address.HostGroup(q.Host)
+		return t.Activities(ctx, q.Before, func(act catalog.Activity) (bool, error) {
+			if of, err := address.Host(act.URL); err != nil || of != host {
+				return true, nil
+			}
+			return collect(act)
+		})
 	})
 	return found, err
 }
 
-// activitiesOf goes back in time through the fetches of one resource.
-func (t tables) activitiesOf(ctx context.Context, address string, before time.Time, visit func(catalog.Activity) bool) error {
-	id, err := ResourceID(address)
-	if err != nil {
-		return notFound("resource", address)
-	}
-	var from []byte
-	if !before.IsZero() {
-		from = key(tableByResource, rid(id), before.Add(-time.Millisecond))
-	}
-	return t.scan(ctx, key(tableByResource, rid(id)), from, func(k, _ []byte) (bool, error) {
-		var act catalog.Activity
-		ok, err := t.get(append(append([]byte{tableActivity}, k[len(k)-8:]...), id...), &act)
-		if err != nil || !ok {
-			return false, orNotFound(err, "activity of", address)
-		}
-		return visit(act), nil
+// InternalFailures returns the faults of this program with single URLs, newest first, at most limit (0: all), and the length
+// of the whole list.
+func (a *Archive) InternalFailures(ctx context.Context, limit int) (newest []catalog.InternalFailure, total int, err error) {
+	err = a.view(func(t records.Txn) (err error) {
+		newest, total, err = t.Failures(ctx, limit)
+		return err
 	})
+	return newest, total, err
 }
 
-// activities goes back in time through all fetches.
-func (t tables) activities(ctx context.Context, q catalog.ActivityQuery, visit func(catalog.Activity) bool) error {
-	var from []byte
-	host := q.Host
-	if host != "" {
-		host = address.HostGroup(host)
+// ForgetInternal removes a URL from the list of internal failures, if it is listed.
+func (a *Archive) ForgetInternal(ctx context.Context, url string) error {
+	id, err := records.ResourceID(url)
+	if err != nil {
+		return err
 	}
-	if !q.Before.IsZero() {
-		from = key(tableActivity, q.Before.Add(-time.Millisecond))
-	}
-	return t.scan(ctx, key(tableActivity), from, func(k, raw []byte) (bool, error) {
-		var act catalog.Activity
-		if err := json.Unmarshal(raw, &act); err != nil {
-			return false, badRecord(k, err)
-		}
-		if host != "" {
-			if of, err := address.Host(act.URL); err != nil || of != host {
-				return true, nil
-			}
-		}
-		return visit(act), nil
-	})
+	return a.db.Update(ctx, func(txn *kv.Txn) error { return records.Txn{Txn: txn}.ForgetFailure(id) })
 }

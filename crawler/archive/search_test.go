@@ -2,6 +2,8 @@ package archive
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
@@ -123,13 +126,18 @@ func searchEntries(t *testing.T, a *Archive) map[string]string {
 	t.Helper()
 	ids := map[uint32]string{}
 	all := map[string]string{}
-	err := a.view(func(tb tables) error {
-		err := tb.eachRow(t.Context(), func(doc uint32, r row) { ids[doc] = r.ID; all[r.ID] = fmt.Sprintf("%+v", r) })
+	err := a.view(func(t records.Txn) error {
+		err := t.Scan(kv.SpaceSearch, []byte{'n'}, nil, func(k, v []byte) (bool, error) { // rows begin with the resource id
+			id := hex.EncodeToString(v[:12])
+			ids[binary.BigEndian.Uint32(k[1:])] = id
+			all[id] = string(v)
+			return true, nil
+		})
 		if err != nil {
 			return err
 		}
-		return tb.txn.Scan(kv.SpaceSearch, []byte{'w'}, nil, func(k, v []byte) (bool, error) {
-			chunk := docOf(k[len(k)-4:])
+		return t.Scan(kv.SpaceSearch, []byte{'w'}, nil, func(k, v []byte) (bool, error) {
+			chunk := binary.BigEndian.Uint32(k[len(k)-4:])
 			if len(v) == 512 {
 				return false, fmt.Errorf("a bitmap in a small index")
 			}
@@ -160,13 +168,13 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 	if err := a.db.DropSpace(kv.SpaceSearch); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := a.Prepare(t.Context()); n != 3 || err != nil {
+	if n, err := a.BuildSearch(t.Context()); n != 3 || err != nil {
 		t.Fatalf("prepare: %d, %v", n, err)
 	}
 	if again := searchEntries(t, a); !maps.Equal(grown, again) {
 		t.Errorf("grown\n%q\nmade again\n%q", grown, again)
 	}
-	if n, err := a.Prepare(t.Context()); n != 0 || err != nil {
+	if n, err := a.BuildSearch(t.Context()); n != 0 || err != nil {
 		t.Errorf("an index that is there was made again: %d, %v", n, err)
 	}
 	for text, want := range map[string]int{"shrubs": 2, "height": 0, "width": 1, "late": 1} {
@@ -174,23 +182,12 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 			t.Errorf("%s: %d found, want %d", text, f.Total, want)
 		}
 	}
-	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, searchStateKey, []byte(`{"format":2}`)) }); err != nil {
+	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":2}`)) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "newer") {
+	if _, err := a.BuildSearch(t.Context()); err == nil || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("an index of a newer program: %v", err)
 	}
-}
-
-func FuzzRow(f *testing.F) {
-	f.Add(row{ID: "0123456789abcdef01234567", Changed: day, Versions: 3, Size: 9, Type: "text/csv", Host: "h", Title: "t", Portals: []string{"p"}}.encode())
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if r, ok := decodeRow(raw); ok && r.Size >= 0 && r.Versions >= 0 {
-			if again, ok := decodeRow(r.encode()); !ok || again.ID != r.ID || !slices.Equal(again.Portals, r.Portals) {
-				t.Fatalf("%+v became %+v", r, again)
-			}
-		}
-	})
 }
 
 func TestCapturesAreInTheOrderOfTheirKeysAndTimes(t *testing.T) {
@@ -204,7 +201,7 @@ func TestCapturesAreInTheOrderOfTheirKeysAndTimes(t *testing.T) {
 	visit(t, a, other, "1\n", day.Add(3*time.Hour))
 	list := func(prefix, after string) string {
 		var got []string
-		err := a.Captures(t.Context(), prefix, after, func(c Capture) (bool, error) {
+		err := a.Captures(t.Context(), prefix, after, func(c catalog.Capture) (bool, error) {
 			got = append(got, fmt.Sprintf("%s@%d/%d", strings.TrimPrefix(c.URL, "http"), c.At.Hour(), c.Status))
 			return len(got) < 10, nil
 		})

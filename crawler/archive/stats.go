@@ -1,39 +1,45 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
+	"odarchive/crawler/archive/records"
+	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore"
 )
 
-// Stats are the archive's figures at this moment. They are kept as counts, so asking is cheap.
+// maxDays bounds the days that Stats lists.
+const maxDays = 90
+
+// Stats returns the archive's figures at this moment. They are stored as tallies, so Stats is cheap.
 func (a *Archive) Stats(ctx context.Context) (catalog.Stats, error) {
 	var s catalog.Stats
-	err := a.view(func(t tables) error {
-		all, err := t.counted(countAll, "")
+	err := a.view(func(t records.Txn) error {
+		all, err := tallies.Get(t.Txn, tallies.All, "")
 		if err != nil {
 			return err
 		}
 		s.Resources, s.Crawled, s.Versions, s.Visits = all.Resources, all.Crawled, all.Versions, all.Visits
 		s.Datasets, s.Bytes = all.Datasets, all.Bytes
-		if s.Hosts = a.facts.hostsKnown(); s.Hosts == 0 {
-			if s.Hosts, err = t.countKeys(ctx, countHost); err != nil {
+		if s.Hosts = a.search.Hosts(); s.Hosts == 0 {
+			if s.Hosts, err = tallies.Len(ctx, t.Txn, tallies.ByHost); err != nil {
 				return err
 			}
 		}
-		if s.Portals, err = t.countKeys(ctx, countPortal); err != nil {
+		if s.Portals, err = tallies.Len(ctx, t.Txn, tallies.ByPortal); err != nil {
 			return err
 		}
-		if s.Types, err = t.list(ctx, countType); err != nil {
+		if s.Types, err = tallies.Counts(ctx, t.Txn, tallies.ByType); err != nil {
 			return err
 		}
-		byCount(s.Types)
-		s.Changes, err = t.list(ctx, countDay)
+		tallies.SortCounts(s.Types)
+		s.Changes, err = tallies.Counts(ctx, t.Txn, tallies.ByDay)
 		s.Changes = slices.DeleteFunc(s.Changes, func(c catalog.Count) bool { return c.Count == 0 })
-		s.Changes = s.Changes[max(0, len(s.Changes)-90):]
+		s.Changes = s.Changes[max(0, len(s.Changes)-maxDays):]
 		return err
 	})
 	if err != nil {
@@ -52,79 +58,65 @@ func (a *Archive) Stats(ctx context.Context) (catalog.Stats, error) {
 	return s, err
 }
 
-// countKeys tells how many things a name is counted for.
-func (t tables) countKeys(ctx context.Context, name string) (n int, err error) {
-	err = t.scan(ctx, key(tableCount, name, ""), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
-	return n, err
+// ChangeStats sums up how versions differed from the ones before them; each list has at most limit entries (0: all).
+func (a *Archive) ChangeStats(ctx context.Context, limit int) (tallies.ChangeStats, error) {
+	return a.tallies.ChangeStats(ctx, limit)
 }
 
-// list gives the tallies of a name by the versions they count, in the order of keys.
-func (t tables) list(ctx context.Context, name string) ([]catalog.Count, error) {
-	var all []catalog.Count
-	err := t.counts(ctx, name, func(what string, n tally) error {
-		all = append(all, catalog.Count{Key: what, Count: n.Versions, Bytes: n.Bytes})
-		return nil
-	})
-	return all, err
-}
-
-// Types counts the latest versions of resources by media type, most first.
-func (a *Archive) Types(ctx context.Context) ([]catalog.Count, error) {
-	s, err := a.Stats(ctx)
-	return s.Types, err
-}
-
-// Portals lists the sources, largest first.
+// Portals returns the sources, those with the most resources first.
 func (a *Archive) Portals(ctx context.Context) ([]catalog.Portal, error) {
 	var all []catalog.Portal
-	err := a.view(func(t tables) error {
-		return t.counts(ctx, countPortal, func(iri string, n tally) error {
+	err := a.view(func(t records.Txn) error {
+		return tallies.Each(ctx, t.Txn, tallies.ByPortal, func(iri string, n tallies.Tally) error {
 			all = append(all, catalog.Portal{IRI: iri, Title: n.Title, Datasets: n.Datasets, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})
 			return nil
 		})
 	})
 	slices.SortFunc(all, func(x, y catalog.Portal) int {
-		if x.Resources != y.Resources {
-			return y.Resources - x.Resources
-		}
-		return strings.Compare(x.IRI, y.IRI)
+		return cmp.Or(cmp.Compare(y.Resources, x.Resources), strings.Compare(x.IRI, y.IRI))
 	})
 	return all, err
 }
 
-// Hosts says how crawling goes, host by host, those with most resources first; at most limit, 0 for all. How a host
-// waits at this moment is the crawler's to add.
-func (a *Archive) Hosts(ctx context.Context, limit int) ([]catalog.HostHealth, error) {
-	var all []catalog.HostHealth
-	add := func(host string, n tally) error {
+// Hosts reports how crawling goes on each host, those with the most resources first, at most limit (0: all). The crawler adds
+// why a host waits at this moment.
+func (a *Archive) Hosts(ctx context.Context, limit int) (all []catalog.HostHealth, err error) {
+	add := func(host string, n tallies.Tally) error {
 		all = append(all, catalog.HostHealth{Host: host, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})
 		return nil
 	}
-	if limit > 0 {
-		hosts, err := a.largestHosts(ctx, limit)
-		if err != nil {
-			return nil, err
-		}
-		err = a.view(func(t tables) error {
-			for _, host := range hosts {
-				n, err := t.counted(countHost, host)
-				if err != nil {
-					return err
-				}
-				if err := add(host, n); err != nil {
-					return err
-				}
-			}
-			return nil
+	if limit <= 0 {
+		err = a.view(func(t records.Txn) error { return tallies.Each(ctx, t.Txn, tallies.ByHost, add) })
+		slices.SortFunc(all, func(x, y catalog.HostHealth) int {
+			return cmp.Or(cmp.Compare(y.Resources, x.Resources), strings.Compare(x.Host, y.Host))
 		})
 		return all, err
 	}
-	err := a.view(func(t tables) error { return t.counts(ctx, countHost, add) })
-	slices.SortFunc(all, func(x, y catalog.HostHealth) int {
-		if x.Resources != y.Resources {
-			return y.Resources - x.Resources
+	hosts, err := a.search.LargestHosts(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	err = a.view(func(t records.Txn) error {
+		for _, host := range hosts {
+			n, err := tallies.Get(t.Txn, tallies.ByHost, host)
+			if err != nil {
+				return err
+			}
+			if err := add(host, n); err != nil {
+				return err
+			}
 		}
-		return strings.Compare(x.Host, y.Host)
+		return nil
 	})
+	return all, err
+}
+
+// Types counts the versions by media type, the most frequent first.
+func (a *Archive) Types(ctx context.Context) (all []catalog.Count, err error) {
+	err = a.view(func(t records.Txn) error {
+		all, err = tallies.Counts(ctx, t.Txn, tallies.ByType)
+		return err
+	})
+	tallies.SortCounts(all)
 	return all, err
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -16,15 +15,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
-// Stored is what has to be known of a version to hand its bytes out.
+// Stored is what is needed of a version to serve its bytes.
 type Stored struct {
-	ID       string // "" where nothing is stored
+	ID       string // "" if the version or its bytes do not exist
 	URL      string
 	N        int
 	FileName string
@@ -33,7 +33,7 @@ type Stored struct {
 	Ref      content.Ref
 }
 
-// latestN stands for the newest version that is no error page.
+// latestN stands for the latest version that is not an error page.
 const latestN = -1
 
 // Wanted is a version that Find looks for.
@@ -42,30 +42,30 @@ type Wanted struct {
 	n        int
 }
 
-// WantVersion reads a version's id; ok is false where it is none.
+// WantVersion returns the version with an id; ok is false if the id is malformed.
 func WantVersion(id string) (w Wanted, ok bool) {
 	resource, n, ok := ns.SplitVersionID(id)
 	return Wanted{resource, n}, ok
 }
 
-// WantLatest is the newest version of a resource, by its id, that is no error page.
+// WantLatest returns the latest version of a resource, by its id, that is not an error page.
 func WantLatest(resource string) Wanted { return Wanted{resource, latestN} }
 
-// The space of archive/stored: resource id, ^N (4 bytes) -> stored record. The newest version of a resource comes first.
-// It has in few bytes what Find would else gather from version, file and family. Error pages have none; what is not here is
-// gathered.
+// The space of stored records: resource id, ^N (4 bytes) -> stored record. The latest version of a resource comes first.
+// A stored record holds in few bytes what Find would otherwise gather from version, file and family. Error pages have none.
+// Find gathers what has no stored record.
 const (
 	storedSpace  = kv.SpaceArchiveIdx
 	storedFormat = 1
-	storedKeyLen = ridLen + 4
+	storedKeyLen = records.IDLen + 4
 )
 
 func storedKey(resource string, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(make([]byte, 0, storedKeyLen), resource...), ^uint32(n))
 }
 
-// encodeStored writes: format (1 byte), SHA-256, MD5, CRC-32, family, layout, size, deflate size
-// (uvarint each), time in nanoseconds since 1970 (varint), and length and bytes of type, file name and URL.
+// encodeStored returns: format (1 byte), SHA-256, MD5, CRC-32; family, layout, size, deflate size (uvarint each); time in
+// nanoseconds since 1970 (varint); and type, file name and URL, each as its length and bytes.
 func encodeStored(v catalog.Version, ref content.Ref) []byte {
 	b := make([]byte, 1, 128+len(v.Type)+len(v.FileName)+len(v.URL))
 	b[0] = storedFormat
@@ -84,7 +84,7 @@ func encodeStored(v catalog.Version, ref content.Ref) []byte {
 
 const storedFixed = 1 + 32 + 16 + 4
 
-// decodeStored leaves ID and N to the caller. ok is false for what this program cannot read.
+// decodeStored reads a stored record, except ID and N, which its key holds. ok is false if the record is unreadable.
 func decodeStored(b []byte) (s Stored, ok bool) {
 	if len(b) < storedFixed || b[0] != storedFormat {
 		return s, false
@@ -99,20 +99,20 @@ func decodeStored(b []byte) (s Stored, ok bool) {
 	return s, !r.Bad()
 }
 
-func (t tables) saveStored(resource string, v catalog.Version, ref content.Ref) error {
-	return t.txn.Set(storedSpace, storedKey(resource, v.N), encodeStored(v, ref))
+func saveStored(txn *kv.Txn, resource string, v catalog.Version, ref content.Ref) error {
+	return txn.Set(storedSpace, storedKey(resource, v.N), encodeStored(v, ref))
 }
 
-// Find looks many versions up, in one pass over their records in order, on all processors: found[i] is what wanted[i] is,
-// with an empty ID where the archive has no such version or its bytes are lost. Hold the content store from before the call for as long as the layouts
-// that come with it are to stay readable.
+// Find looks up many versions in one ordered pass over their records, on all processors. found[i] is wanted[i], with an empty
+// ID if the archive has no such version or its bytes are lost. To keep the returned layouts readable, hold the content store
+// from before the call until the bytes are read.
 func (a *Archive) Find(ctx context.Context, wanted []Wanted) (found []Stored, err error) {
 	order := keyOrder(wanted)
 	found = make([]Stored, len(wanted))
 	snap := a.db.Snapshot()
 	defer snap.Close()
 	finders, ctx := errgroup.WithContext(ctx)
-	for part := range slices.Chunk(order, max(findAtLeast, len(order)/runtime.GOMAXPROCS(0)+1)) {
+	for part := range slices.Chunk(order, max(minFindPart, len(order)/runtime.GOMAXPROCS(0)+1)) {
 		finders.Go(func() error { return a.findSome(ctx, snap, wanted, part, found) })
 	}
 	if err := finders.Wait(); err != nil {
@@ -121,21 +121,21 @@ func (a *Archive) Find(ctx context.Context, wanted []Wanted) (found []Stored, er
 	return found, nil
 }
 
-// spot is where in a list a version is wanted, and how its key begins.
+// spot is a position in a list of wanted versions.
 type spot struct {
-	begins uint64
+	prefix uint64 // of the resource id
 	at     int32
 }
 
-// keyOrder lists the places of wanted in the order of the keys; latestN, which is one step back, comes last of its resource.
+// keyOrder returns the positions of wanted in key order. latestN, for which the cursor steps back, comes last of its resource.
 func keyOrder(wanted []Wanted) []spot {
 	order := make([]spot, len(wanted))
 	for i, w := range wanted {
-		order[i] = spot{begins(w.resource), int32(i)}
+		order[i] = spot{idPrefix(w.resource), int32(i)}
 	}
 	slices.SortFunc(order, func(x, y spot) int {
-		if x.begins != y.begins {
-			return cmp.Compare(x.begins, y.begins)
+		if x.prefix != y.prefix {
+			return cmp.Compare(x.prefix, y.prefix)
 		}
 		a, b := &wanted[x.at], &wanted[y.at]
 		return cmp.Or(strings.Compare(a.resource, b.resource), cmp.Compare(b.n, a.n))
@@ -143,8 +143,8 @@ func keyOrder(wanted []Wanted) []spot {
 	return order
 }
 
-// begins reads the first 16 of a resource id's digits.
-func begins(resource string) (n uint64) {
+// idPrefix returns the first 16 digits of a resource id as a number.
+func idPrefix(resource string) (n uint64) {
 	for i := range min(16, len(resource)) {
 		c := resource[i]
 		if c >= 'a' {
@@ -155,27 +155,27 @@ func begins(resource string) (n uint64) {
 	return n
 }
 
-// findAtLeast is how many versions are worth a goroutine.
-const findAtLeast = 256
+// minFindPart is the number of versions that are worth a goroutine.
+const minFindPart = 256
 
-// findSome looks up what stands at some places of wanted, which come in the order of the keys.
-func (a *Archive) findSome(ctx context.Context, snap *kv.Snapshot, wanted []Wanted, places []spot, found []Stored) error {
+// findSome looks up the versions at some positions of wanted, which are in key order.
+func (a *Archive) findSome(ctx context.Context, snap *kv.Snapshot, wanted []Wanted, spots []spot, found []Stored) error {
 	cursor, err := snap.Cursor(storedSpace)
 	if err != nil {
 		return err
 	}
 	defer cursor.Close()
-	refs := make([]*content.Ref, 0, len(places))
-	for i, place := range places {
+	refs := make([]*content.Ref, 0, len(spots))
+	for i, spot := range spots {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s := &found[place.at]
-		if *s, err = seekStored(cursor, wanted[place.at]); err != nil {
+		s := &found[spot.at]
+		if *s, err = seekStored(cursor, wanted[spot.at]); err != nil {
 			return err
 		}
 		if s.ID == "" {
-			if *s, err = a.gather(ctx, wanted[place.at]); err != nil {
+			if *s, err = a.gather(ctx, wanted[spot.at]); err != nil {
 				return err
 			}
 		}
@@ -186,19 +186,19 @@ func (a *Archive) findSome(ctx context.Context, snap *kv.Snapshot, wanted []Want
 	return a.content.Settle(ctx, refs)
 }
 
-// seekStored reads a stored record; an empty ID where there is none.
+// seekStored reads a stored record; ID is empty if there is none.
 func seekStored(c *kv.Cursor, w Wanted) (s Stored, err error) {
 	key := storedKey(w.resource, w.n)
 	if w.n == latestN {
-		key = key[:ridLen]
+		key = key[:records.IDLen]
 	}
 	_, err = c.Seek(key, func(k, val []byte) error {
-		if len(k) != storedKeyLen || string(k[:ridLen]) != w.resource || (w.n != latestN && !bytes.Equal(k, key)) {
+		if len(k) != storedKeyLen || string(k[:records.IDLen]) != w.resource || (w.n != latestN && !bytes.Equal(k, key)) {
 			return nil
 		}
 		if one, ok := decodeStored(val); ok {
 			s = one
-			s.N = int(^binary.BigEndian.Uint32(k[ridLen:]))
+			s.N = int(^binary.BigEndian.Uint32(k[records.IDLen:]))
 			s.ID = ns.VersionID(w.resource, s.N)
 		}
 		return nil
@@ -206,8 +206,7 @@ func seekStored(c *kv.Cursor, w Wanted) (s Stored, err error) {
 	return s, err
 }
 
-// gather puts together what is stored of a version without its stored record. An empty ID where there is no such version, or
-// no bytes of it.
+// gather returns what a stored record would hold, from the version and its bytes. ID is empty if either does not exist.
 func (a *Archive) gather(ctx context.Context, w Wanted) (s Stored, err error) {
 	var v catalog.Version
 	if w.n == latestN {
@@ -225,36 +224,36 @@ func (a *Archive) gather(ctx context.Context, w Wanted) (s Stored, err error) {
 	return s, err
 }
 
-// Lose notes that the bytes of some content are gone: the versions that had them stay, but nothing is handed out of them
-// unless they are stored anew.
+// Lose records that some bytes are lost: their versions stay, but Find no longer returns them unless the bytes are stored again.
 func (a *Archive) Lose(ctx context.Context, sha [32]byte) error {
 	return a.db.Update(ctx, func(txn *kv.Txn) error {
-		t := tables{txn: txn}
-		return t.scan(ctx, key(tableByDigest, sha[:]), nil, func(k, _ []byte) (bool, error) {
-			return true, txn.Delete(storedSpace, storedKey(versionOfDigest(k)))
+		return records.Txn{Txn: txn}.OfDigest(ctx, sha, func(resource string, n int) (bool, error) {
+			return true, txn.Delete(storedSpace, storedKey(resource, n))
 		})
 	})
 }
 
-// IsLost tells whether the bytes of a version were given up by Lose.
+// IsLost reports whether Lose recorded that the bytes of a version are lost.
 func (a *Archive) IsLost(v catalog.Version) (lost bool, err error) {
 	resource, n, _ := ns.SplitVersionID(v.ID)
-	err = a.view(func(t tables) error {
-		there, err := t.txn.Read(storedSpace, storedKey(resource, n), func([]byte) error { return nil })
+	err = a.view(func(t records.Txn) error {
+		there, err := t.Read(storedSpace, storedKey(resource, n), func([]byte) error { return nil })
 		lost = !there && v.ErrorPage == ""
 		return err
 	})
 	return lost, err
 }
 
-// storedAll is set once every version has its stored record.
+// storedAll in SpaceMeta is storedDone once every version has its stored record. Before, it is the key of the version, in the
+// table of versions, from which storeAll continues.
 const (
-	storedAll    = "archive/stored"
-	storedDone   = "done"
-	storedPerTxn = 500
+	storedAll     = "archive/stored"
+	storedDone    = "done"
+	storedPerTxn  = 500
+	storedFromKey = 'v'
 )
 
-// storeAll makes the stored records of a directory that an older program wrote. It goes on where it was stopped.
+// storeAll writes the stored records of a directory that an older program wrote. It continues where it was interrupted.
 func (a *Archive) storeAll(ctx context.Context) error {
 	var from []byte
 	err := a.db.View(func(txn *kv.Txn) (err error) {
@@ -264,23 +263,26 @@ func (a *Archive) storeAll(ctx context.Context) error {
 	for err == nil && string(from) != storedDone {
 		from, err = a.storeSome(ctx, from)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("archive: stored records: %w", err)
+	}
+	return nil
 }
 
-// storeSome makes some of them, from a key of tableVersion on, and gives the next one, or storedDone.
+// storeSome writes the stored records of some versions, from a key on, and returns the next key, or storedDone.
 func (a *Archive) storeSome(ctx context.Context, from []byte) (next []byte, err error) {
+	first := ""
+	if len(from) > 4+records.IDLen {
+		first = ns.VersionID(records.VersionAt(from))
+	}
 	err = a.db.Update(ctx, func(txn *kv.Txn) error {
-		t := tables{txn: txn}
 		var some []catalog.Version
 		next = []byte(storedDone)
-		err := t.scan(ctx, key(tableVersion), from, func(k, raw []byte) (bool, error) {
+		err := records.Txn{Txn: txn}.EachVersion(ctx, first, func(v catalog.Version) (bool, error) {
 			if len(some) == storedPerTxn {
-				next = bytes.Clone(k)
+				resource, n, _ := ns.SplitVersionID(v.ID)
+				next = records.VersionKey(storedFromKey, resource, n)
 				return false, nil
-			}
-			var v catalog.Version
-			if err := json.Unmarshal(raw, &v); err != nil {
-				return false, fmt.Errorf("archive: record %q: %w", k, err)
 			}
 			some = append(some, v)
 			return true, nil
@@ -290,12 +292,12 @@ func (a *Archive) storeSome(ctx context.Context, from []byte) (next []byte, err 
 		}
 		for _, v := range some {
 			ref, ok, err := a.content.Stat(v.Digests.SHA256)
-			if err != nil && !errors.Is(err, content.ErrDamaged) { // check speaks of damage
+			if err != nil && !errors.Is(err, content.ErrDamaged) { // a check of the archive reports damage
 				return err
 			}
 			resource, _, isID := ns.SplitVersionID(v.ID)
 			if ok && isID && v.ErrorPage == "" {
-				if err := t.saveStored(resource, v, ref); err != nil {
+				if err := saveStored(txn, resource, v, ref); err != nil {
 					return err
 				}
 			}

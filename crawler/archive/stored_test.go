@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
@@ -21,7 +22,7 @@ func several(t *testing.T) (*Archive, []Wanted) {
 	for i := range 40 {
 		url := fmt.Sprintf("http://h%d.example/d/%d.csv", i%3, i)
 		register(t, a, catalog.Seed{URL: url})
-		id, err := ResourceID(url)
+		id, err := records.ResourceID(url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,8 +99,8 @@ func TestTheStoredRecordsOfAnOlderDirectoryAreMade(t *testing.T) {
 		compareFound(t, a, wanted)
 	}
 	n := 0
-	err = a.view(func(t tables) error {
-		return t.txn.Scan(storedSpace, nil, nil, func(_, val []byte) (bool, error) {
+	err = a.view(func(t records.Txn) error {
+		return t.Scan(storedSpace, nil, nil, func(_, val []byte) (bool, error) {
 			n++
 			for short := range val { // a damaged record says no
 				if _, ok := decodeStored(val[:short]); ok {

@@ -146,3 +146,10 @@ type ActivityQuery struct {
 	Before  time.Time // zero: from the newest
 	Limit   int       // 0 for 50
 }
+
+// Capture is a version as capture indexes list it.
+type Capture struct {
+	Version
+	Key    string // SURT key without scheme (package address, CDX)
+	Status int    // HTTP status of the fetch that made it, 0 for none
+}

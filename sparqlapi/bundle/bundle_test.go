@@ -25,6 +25,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
@@ -76,7 +77,7 @@ func (w *world) add(url string, n int, name string, data []byte) Entry {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	resource, err := archive.ResourceID(url)
+	resource, err := records.ResourceID(url)
 	if err != nil {
 		w.t.Fatal(err)
 	}

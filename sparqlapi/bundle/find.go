@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi/fileserve"
@@ -78,7 +79,7 @@ func (f finder) wanted(address string) archive.Wanted {
 	if ns.IsResourceID(address) {
 		return archive.WantLatest(address)
 	}
-	id, err := archive.ResourceID(address)
+	id, err := records.ResourceID(address)
 	if err != nil {
 		return archive.Wanted{}
 	}

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
 )
 
 // Archive lists captures.
 type Archive interface {
 	// Captures calls f with the captures whose key begins with prefix, in order, from the key after on, until f is false.
-	Captures(ctx context.Context, prefix, after string, f func(archive.Capture) (more bool, err error)) error
+	Captures(ctx context.Context, prefix, after string, f func(catalog.Capture) (more bool, err error)) error
 }
 
 // Handler serves GET and HEAD /cdx.
@@ -49,7 +49,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	next, err := h.answer(r.Context(), q, func(c archive.Capture) { lines.capture(c) })
+	next, err := h.answer(r.Context(), q, func(c catalog.Capture) { lines.capture(c) })
 	if err != nil {
 		if lines.lines > 0 {
 			panic(http.ErrAbortHandler) // an answer that was begun must not look whole
@@ -65,14 +65,14 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answer gives the captures of a request in its order; next is the key to go on with, "" at the end.
-func (h *Handler) answer(ctx context.Context, q request, give func(archive.Capture)) (next string, err error) {
+func (h *Handler) answer(ctx context.Context, q request, give func(catalog.Capture)) (next string, err error) {
 	if !q.reverse && !q.last && q.closest.IsZero() {
 		return h.stream(ctx, q, give)
 	}
 	limit := q.limit
 	q.limit = MaxLines
-	var held []archive.Capture
-	if _, err := h.stream(ctx, q, func(c archive.Capture) {
+	var held []catalog.Capture
+	if _, err := h.stream(ctx, q, func(c catalog.Capture) {
 		if held = append(held, c); len(held) == 2*maxHeld {
 			q.order(held)
 			held = held[:maxHeld]
@@ -93,8 +93,8 @@ func (h *Handler) answer(ctx context.Context, q request, give func(archive.Captu
 
 // order puts captures into the order that is not the index's: those to give first come first. The last lines are found
 // as the first ones in reverse.
-func (q request) order(list []archive.Capture) {
-	slices.SortStableFunc(list, func(a, b archive.Capture) int {
+func (q request) order(list []catalog.Capture) {
+	slices.SortStableFunc(list, func(a, b catalog.Capture) int {
 		if !q.closest.IsZero() {
 			return cmp.Compare(distance(a, q.closest), distance(b, q.closest))
 		}
@@ -102,7 +102,7 @@ func (q request) order(list []archive.Capture) {
 	})
 }
 
-func distance(c archive.Capture, t time.Time) time.Duration { return c.At.Sub(t).Abs() }
+func distance(c catalog.Capture, t time.Time) time.Duration { return c.At.Sub(t).Abs() }
 
 // mark is a place in the index: the capture behind which to go on.
 type mark struct{ key, timestamp, id string }
@@ -126,7 +126,7 @@ func parseMark(s string) (m mark, err error) {
 }
 
 // stream reads portions and gives what the request wants of them.
-func (h *Handler) stream(ctx context.Context, q request, give func(archive.Capture)) (next string, err error) {
+func (h *Handler) stream(ctx context.Context, q request, give func(catalog.Capture)) (next string, err error) {
 	at, err := parseMark(q.resume)
 	if err != nil {
 		return "", err
@@ -134,10 +134,10 @@ func (h *Handler) stream(ctx context.Context, q request, give func(archive.Captu
 	given, last, collapsed, place := 0, mark{}, "", 0
 	for _, prefix := range q.prefixes {
 		for more := true; more; {
-			var read []archive.Capture
+			var read []catalog.Capture
 			more = false
 			skip := at
-			err := h.Archive.Captures(ctx, prefix, at.key, func(c archive.Capture) (bool, error) {
+			err := h.Archive.Captures(ctx, prefix, at.key, func(c catalog.Capture) (bool, error) {
 				if skip.key == c.Key { // the captures of the mark's key up to the mark's were given
 					if skip.id == c.ID {
 						skip = mark{}
@@ -181,7 +181,7 @@ func (h *Handler) stream(ctx context.Context, q request, give func(archive.Captu
 	return "", nil
 }
 
-func (q request) wants(c archive.Capture) bool {
+func (q request) wants(c catalog.Capture) bool {
 	if q.from != "" || q.to != "" {
 		t := c.At.UTC().Format(timestampLayout)
 		if q.from != "" && t < q.from || q.to != "" && t > q.to {

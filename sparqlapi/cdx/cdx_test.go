@@ -14,16 +14,15 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi/cdx"
 )
 
 // captures is an index in memory, in its order.
-type captures []archive.Capture
+type captures []catalog.Capture
 
-func (list captures) Captures(_ context.Context, prefix, after string, f func(archive.Capture) (bool, error)) error {
+func (list captures) Captures(_ context.Context, prefix, after string, f func(catalog.Capture) (bool, error)) error {
 	for _, c := range list {
 		if k := c.Key + "\x00"; !strings.HasPrefix(k, prefix) || k < after {
 			continue
@@ -44,11 +43,11 @@ func index(t testing.TB, versions int, urls ...string) captures {
 		}
 		for n := range versions {
 			mediaType := []string{"text/csv", "application/json"}[n%2]
-			list = append(list, archive.Capture{Key: key, Status: 200, Version: catalog.Version{ID: ns.VersionID(ns.ResourceID(u), n), URL: u, N: n, Type: mediaType,
+			list = append(list, catalog.Capture{Key: key, Status: 200, Version: catalog.Version{ID: ns.VersionID(ns.ResourceID(u), n), URL: u, N: n, Type: mediaType,
 				Size: int64(100 * n), FileName: "a file.csv", At: time.Date(2024+n, 5, 6, 7, 8, 9, 0, time.UTC)}})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b archive.Capture) int { return strings.Compare(a.Key+"\x00", b.Key+"\x00") })
+	slices.SortStableFunc(list, func(a, b catalog.Capture) int { return strings.Compare(a.Key+"\x00", b.Key+"\x00") })
 	return list
 }
 

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
 )
 
 const (
@@ -85,7 +85,7 @@ func (h *Handler) countPages(w http.ResponseWriter, r *http.Request, q request) 
 
 func (h *Handler) count(ctx context.Context, prefixes []string) (n int, err error) {
 	for _, prefix := range prefixes {
-		err := h.Archive.Captures(ctx, prefix, "", func(archive.Capture) (bool, error) {
+		err := h.Archive.Captures(ctx, prefix, "", func(catalog.Capture) (bool, error) {
 			n++
 			return true, nil
 		})

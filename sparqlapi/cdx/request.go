@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -29,7 +29,7 @@ type request struct {
 	from, to string // timestamps, 14 digits; "" for no bound
 	filters  []filter
 	fields   []string // canonical names; nil: those of the format
-	collapse func(archive.Capture) string
+	collapse func(catalog.Capture) string
 	format   string // "cdxj", "text", "json", "jsonl"
 	limit    int
 	last     bool // the last lines instead of the first
@@ -238,7 +238,7 @@ func (r *request) parseCollapse(s string) error {
 	if !ok || cut && (err != nil || n < 1) {
 		return bad("collapse=%q: expected a field, or a field and a number of characters, as in timestamp:8", s)
 	}
-	r.collapse = func(c archive.Capture) string {
+	r.collapse = func(c catalog.Capture) string {
 		v := value(c, field)
 		if cut {
 			v = v[:min(n, len(v))]

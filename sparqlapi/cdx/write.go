@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
 )
 
 // classic are the fields of a line of text where none are named; ours are those of a JSON object.
@@ -20,7 +20,7 @@ var (
 const timestampLayout = "20060102150405"
 
 // value of a field; "-" for none, as in every CDX.
-func value(c archive.Capture, field string) (v string) {
+func value(c catalog.Capture, field string) (v string) {
 	switch field {
 	case "urlkey":
 		v = c.Key
@@ -104,7 +104,7 @@ func (w *writer) contentType() string {
 	return "text/plain; charset=utf-8"
 }
 
-func (w *writer) capture(c archive.Capture) {
+func (w *writer) capture(c catalog.Capture) {
 	switch w.format {
 	case "json":
 		if w.lines == 0 {
@@ -140,7 +140,7 @@ func (w *writer) row(values []string) {
 	w.out.Write(raw)
 }
 
-func (w *writer) object(c archive.Capture) {
+func (w *writer) object(c catalog.Capture) {
 	w.out.WriteByte('{')
 	first := true
 	for _, f := range w.fields {

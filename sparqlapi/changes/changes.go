@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
@@ -27,7 +27,7 @@ type Archive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error)
 	Compare(ctx context.Context, from, to catalog.Version, o diff.Options) (*diff.Report, error)
-	ChangeStats(ctx context.Context, limit int) (archive.ChangeStats, error)
+	ChangeStats(ctx context.Context, limit int) (tallies.ChangeStats, error)
 }
 
 // API holds the handlers.

@@ -19,9 +19,9 @@ const (
 	SpaceQueue       Space = 0x31 // crawler/frontier: what is due, by host
 	SpaceHosts       Space = 0x32 // crawler/frontier: host groups and leases
 	SpaceDue         Space = 0x33 // crawler/frontier: records of URLs, by when they are due
-	SpaceArchive     Space = 0x40 // crawler/archive: resources, versions, counts
+	SpaceArchive     Space = 0x40 // crawler/archive/records, tallies, joining: one table a first byte
 	SpaceArchiveIdx  Space = 0x41 // crawler/archive: stored records
-	SpaceSearch      Space = 0x42 // crawler/archive, crawler/archive/wordindex: the search index
+	SpaceSearch      Space = 0x42 // crawler/archive/search, crawler/archive/wordindex: the search index
 	SpaceJoins       Space = 0x43 // crawler/archive, crawler/archive/joins: columns that share values
 	SpacePoliteness  Space = 0x50 // crawler/web/politeness: robots rules and host delays
 	SpaceHarvest     Space = 0x60 // crawler/harvest/ledger: portals, their entries and reports

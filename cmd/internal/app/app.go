@@ -53,7 +53,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 	job := func(name string, work func(context.Context) error) {
 		group.Go(func() { _ = n.Jobs.Run(ctx, name, work) }) // Jobs reports its failure
 	}
-	job("search", n.Archive.Load) // so that the first search is not slow
+	job("search", n.Archive.LoadSearch) // so that the first search is not slow
 	if crawling {
 		job("crawling", func(ctx context.Context) error {
 			if err := n.Replan(ctx); err != nil {

@@ -111,7 +111,7 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 	if err := s.Archive.Upgrade(ctx); err != nil {
 		return err
 	}
-	indexed, err := s.Archive.Prepare(ctx)
+	indexed, err := s.Archive.BuildSearch(ctx)
 	if err == nil && indexed > 0 {
 		s.Log.Info("search index made", "resources", indexed)
 	}

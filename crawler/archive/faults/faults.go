@@ -1,4 +1,5 @@
-package archive
+// Package faults tells the archive's own faults from those of one URL's bytes, and turns panics into errors.
+package faults
 
 import (
 	"context"
@@ -12,11 +13,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// ErrBadRecord is in the chain of errors about one record that cannot be read, though the database returned it.
-var ErrBadRecord = errors.New("the record cannot be read")
-
-// IsOwn reports whether an error of work under ctx is the archive's own: of the disk, of the database, of this machine, or the
-// end of ctx. Every other error that one URL's bytes meet on their way in is about those bytes, and concerns no other URL.
+// IsOwn reports whether an error of work under ctx is the archive's own: of the disk, the database or this machine, or the
+// end of ctx. Every other error that one URL's bytes cause on their way in concerns no other URL.
 func IsOwn(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return true
@@ -35,10 +33,10 @@ func IsOwn(ctx context.Context, err error) bool {
 	return false
 }
 
-// Panic is a panic as an error, with the stack that it came from.
+// Panic is a recovered panic as an error.
 type Panic struct {
 	Value any
-	Stack []byte
+	Stack []byte // of the goroutine that panicked
 }
 
 func (p *Panic) Error() string { return fmt.Sprintf("a fault of this program: %v", p.Value) }

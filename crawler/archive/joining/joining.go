@@ -1,17 +1,24 @@
-package archive
+// Package joining keeps the index of joinable columns (package joins) and its triples in step with the versions.
+//
+// The transaction that makes a version only marks it (Mark). Join later adds marked versions to the index, many in one
+// transaction, and removes the versions that they replace, so only the latest version of a resource is indexed. What Join
+// reads and compares blocks no other writer. A version that cannot be indexed is given up and listed as an internal failure.
+package joining
 
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/archive/joins"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
@@ -21,168 +28,140 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Joins lists the columns that share values with those of a version, best first. Only the latest version of a resource
-// has any, and a new one once Join has taken it in.
-func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Match, err error) {
-	err = a.view(func(t tables) error {
-		if _, ok, err := t.version(versionID); err != nil || !ok {
-			return orNotFound(err, "version", versionID)
-		}
-		found, err = joins.Of(t.txn, versionID)
-		return err
-	})
-	return found, err
+// table is the first byte of the marks' keys in the archive's keyspace: resource id, N -> nothing.
+const table = 'j'
+
+// Bounds of one Join.
+const (
+	maxVersions = 256
+	maxWeight   = 3 << 19 // of their columns, in bytes
+)
+
+// maxRecent bounds the versions whose columns are remembered until they are indexed, which spares reading their profiles.
+const maxRecent = 2 * maxVersions
+
+// Queue is the versions that are not in the index yet. It is safe for concurrent use.
+type Queue struct {
+	mint    ns.Mint
+	db      *kv.DB
+	triples *triplestore.Store
+
+	len  atomic.Int64 // marks
+	mu   sync.Mutex   // held by the one Join that runs; guards last
+	last []byte       // the mark at which the last Join ended: marks before it wait for the next round
+
+	recentMu sync.Mutex // guards recent
+	recent   map[string][]joins.Column
 }
 
-// unjoined marks a version whose columns are not in the index of columns yet, in the transaction that makes it: its
-// columns come, and those of the version before it leave, when Join gets there.
-func (a *Archive) unjoined(t tables, id string, n int, in *inspect.Inside) error {
-	version := ns.VersionID(id, n)
+// New returns the queue of an archive. Upgrade must run before the first Join.
+func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store) *Queue {
+	return &Queue{mint: mint, db: db, triples: triples, recent: map[string][]joins.Column{}}
+}
+
+// Len returns the number of versions that are not in the index yet.
+func (q *Queue) Len() int { return int(q.len.Load()) }
+
+// Mark puts version n of a resource into the queue, in the transaction that makes the version.
+func (q *Queue) Mark(txn *kv.Txn, resource string, n int, in *inspect.Inside) error {
+	version := ns.VersionID(resource, n)
 	columns := columnsOf(version, in)
 	if n == 0 && len(columns) == 0 {
 		return nil
 	}
-	t.txn.OnCommit(func() {
-		a.joining.left.Add(1)
-		a.joining.remember(version, columns)
+	txn.OnCommit(func() {
+		q.len.Add(1)
+		q.remember(version, columns)
 	})
-	return t.mark(key(tableUnjoined, rid(id), n))
+	return txn.Set(kv.SpaceArchive, records.VersionKey(table, resource, n), nil)
 }
 
-// joining is how far the index of columns is behind the versions.
-type joining struct {
-	left atomic.Int64 // marks
-	mu   sync.Mutex   // one Join at a time; guards what follows
-	last []byte       // the mark at which the last one ended: what comes before it waits for the next round
-
-	recentMu sync.Mutex // guards what follows
-	recent   map[string][]joins.Column
-}
-
-// maxRecent bounds the versions whose columns are remembered until they are joined, which spares reading their profiles.
-const maxRecent = 2 * joinVersions
-
-func (j *joining) remember(version string, columns []joins.Column) {
-	j.recentMu.Lock()
-	defer j.recentMu.Unlock()
-	if j.recent == nil {
-		j.recent = map[string][]joins.Column{}
-	}
-	if len(j.recent) < maxRecent {
-		j.recent[version] = columns
+func (q *Queue) remember(version string, columns []joins.Column) {
+	q.recentMu.Lock()
+	defer q.recentMu.Unlock()
+	if len(q.recent) < maxRecent {
+		q.recent[version] = columns
 	}
 }
 
-// recall gives the columns of a version if they are remembered.
-func (j *joining) recall(version string) ([]joins.Column, bool) {
-	j.recentMu.Lock()
-	defer j.recentMu.Unlock()
-	columns, ok := j.recent[version]
+func (q *Queue) remembered(version string) (columns []joins.Column, ok bool) {
+	q.recentMu.Lock()
+	defer q.recentMu.Unlock()
+	columns, ok = q.recent[version]
 	return columns, ok
 }
 
-func (j *joining) forget(versions []joins.Replacement) {
-	j.recentMu.Lock()
-	defer j.recentMu.Unlock()
+func (q *Queue) forget(versions ...joins.Replacement) {
+	q.recentMu.Lock()
+	defer q.recentMu.Unlock()
 	for _, r := range versions {
-		delete(j.recent, r.New)
+		delete(q.recent, r.New)
 	}
 }
 
-// Unjoined is how many versions are not in the index of columns yet.
-func (a *Archive) Unjoined() int { return int(a.joining.left.Load()) }
-
-// Bounds of one Join.
-const (
-	joinVersions = 256
-	joinBytes    = 3 << 19 // that their columns weigh
-)
-
-// Join takes some of the versions that are waiting into the index of columns, with their triples, in one transaction, and
-// says how many; 0 where none is waiting. What it reads and compares holds up no other writer.
-func (a *Archive) Join(ctx context.Context) (int, error) {
-	a.joining.mu.Lock()
-	defer a.joining.mu.Unlock()
-	if a.Unjoined() == 0 {
+// Join adds some of the marked versions to the index, with their triples, in one transaction. It returns their number, 0 if
+// none is marked.
+func (q *Queue) Join(ctx context.Context) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.Len() == 0 {
 		return 0, nil
 	}
-	n, err := a.joinSome(ctx)
+	n, err := q.joinSome(ctx)
 	if err != nil {
 		return n, fmt.Errorf("archive: index columns: %w", err)
 	}
 	return n, nil
 }
 
-func (a *Archive) joinSome(ctx context.Context) (int, error) {
-	marks, err := a.waiting(ctx)
+func (q *Queue) joinSome(ctx context.Context) (int, error) {
+	marks, err := q.nextMarks(ctx)
 	for limit := len(marks); err == nil && limit > 0; {
 		var done int
-		err = Contain(func() (err error) { done, err = a.joinMarks(ctx, marks[:limit]); return err })
-		if err == nil || IsOwn(ctx, err) {
+		err = faults.Contain(func() (err error) { done, err = q.joinMarks(ctx, marks[:limit]); return err })
+		if err == nil || faults.IsOwn(ctx, err) {
 			return done, err
 		}
 		if limit == 1 {
-			return 1, a.joinAlone(ctx, marks[0], err)
+			return 1, q.joinAlone(ctx, marks[0], err)
 		}
-		limit, err = limit/2, nil // one of them has unusually many values, or meets a fault of ours
+		limit, err = limit/2, nil // one of the versions has unusually many values, or meets a fault of this program
 	}
 	return 0, err
 }
 
-// joinAlone takes in one version that failed by itself, in two steps if it is too much for one, and gives it up if that fails,
-// too: it is not in the index then, and listed as an internal failure. Those behind it are not held up.
-func (a *Archive) joinAlone(ctx context.Context, mark []byte, err error) error {
-	if errors.Is(err, kv.ErrTooBig) {
-		err = Contain(func() error { return a.joinApart(ctx, mark) })
-	}
-	if err == nil || IsOwn(ctx, err) {
-		return err
-	}
-	id := tail(mark[:len(mark)-4], ridLen)
-	return a.db.Update(ctx, func(txn *kv.Txn) error {
-		t := tables{txn: txn}
-		r, known, err2 := t.resource(id)
-		if err2 == nil && known {
-			act := catalog.Activity{Outcome: catalog.Archived, End: time.Now()}
-			err2 = t.noteInternal(ctx, &r, act, "its columns are not in the index of joinable columns: "+err.Error())
-			if err2 == nil {
-				err2 = t.set(key(tableResource, rid(id)), r)
-			}
-		}
-		if err2 != nil && !errors.Is(err2, ErrBadRecord) {
-			return err2
-		}
-		txn.OnCommit(func() {
-			a.joining.left.Add(-1)
-			a.joining.last = mark
-		})
-		return t.drop(mark)
-	})
-}
-
-// waiting lists the next marks in the order of their keys, from the beginning again behind the last.
-func (a *Archive) waiting(ctx context.Context) (marks [][]byte, err error) {
-	err = a.view(func(t tables) error {
-		gather := func(k, _ []byte) (bool, error) {
+// nextMarks returns the marks after the last Join in key order, or from the start if there are none.
+func (q *Queue) nextMarks(ctx context.Context) (marks [][]byte, err error) {
+	err = q.db.View(func(txn *kv.Txn) error {
+		collect := func(k []byte) (bool, error) {
 			marks = append(marks, bytes.Clone(k))
-			return len(marks) < joinVersions, nil
+			return len(marks) < maxVersions, nil
 		}
-		if err := t.scan(ctx, key(tableUnjoined), append(a.joining.last, 0), gather); err != nil || len(marks) > 0 {
+		if err := eachMark(ctx, txn, append(slices.Clone(q.last), 0), collect); err != nil || len(marks) > 0 {
 			return err
 		}
-		return t.scan(ctx, key(tableUnjoined), nil, gather)
+		return eachMark(ctx, txn, nil, collect)
 	})
 	return marks, err
 }
 
-// joinMarks takes in as many of the marked versions as its bounds allow.
-func (a *Archive) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
-	var taken, todo []joins.Replacement // todo: where a version came and left meanwhile, as one
+func eachMark(ctx context.Context, txn *kv.Txn, from []byte, f func(mark []byte) (more bool, err error)) error {
+	return txn.Scan(kv.SpaceArchive, []byte{table}, from, func(k, _ []byte) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return f(k)
+	})
+}
+
+// joinMarks indexes as many of the marked versions as the bounds allow.
+func (q *Queue) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
+	var taken, todo []joins.Replacement // todo merges the replacements of a resource that has several
 	var update *joins.Update
 	done := 0
-	err := a.view(func(t tables) (err error) {
-		for weight := 0; done < len(marks) && (done == 0 || weight < joinBytes); done++ {
-			r, err := a.replacement(t, marks[done])
+	err := records.View(q.db, func(t records.Txn) (err error) {
+		for weight := 0; done < len(marks) && (done == 0 || weight < maxWeight); done++ {
+			r, err := q.replacement(t, marks[done])
 			if err != nil {
 				return err
 			}
@@ -194,101 +173,134 @@ func (a *Archive) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
 			todo = append(todo, r)
 			weight += r.Weight()
 		}
-		update, err = joins.Prepare(t.txn, todo)
+		update, err = joins.Prepare(t.Txn, todo)
 		return errors.Join(err, ctx.Err())
 	})
 	if err != nil {
 		return 0, err
 	}
-	if err := a.joined(ctx, update, marks[:done]); err != nil {
+	if err := q.write(ctx, update, marks[:done]); err != nil {
 		return 0, err
 	}
-	a.joining.forget(taken)
+	q.forget(taken...)
 	return done, nil
 }
 
-// joinApart takes in a version that is too much for one transaction together with the one that it replaces: first that one
-// leaves, then it comes.
-func (a *Archive) joinApart(ctx context.Context, mark []byte) error {
+// joinAlone indexes a version that failed by itself with err: in two transactions if it is too big for one. If that fails
+// too, it gives the version up, so that the versions after it do not wait.
+func (q *Queue) joinAlone(ctx context.Context, mark []byte, err error) error {
+	if errors.Is(err, kv.ErrTooBig) {
+		err = faults.Contain(func() error { return q.joinApart(ctx, mark) })
+	}
+	if err == nil || faults.IsOwn(ctx, err) {
+		return err
+	}
+	return q.giveUp(ctx, mark, err)
+}
+
+// joinApart indexes a version in two transactions: the first removes the version that it replaces, the second adds it.
+func (q *Queue) joinApart(ctx context.Context, mark []byte) error {
 	apart := func(half func(*joins.Replacement), marks [][]byte) error {
 		var update *joins.Update
-		err := a.view(func(t tables) error {
-			r, err := a.replacement(t, mark)
+		err := records.View(q.db, func(t records.Txn) error {
+			r, err := q.replacement(t, mark)
 			if err != nil {
 				return err
 			}
 			half(&r)
-			update, err = joins.Prepare(t.txn, []joins.Replacement{r})
+			update, err = joins.Prepare(t.Txn, []joins.Replacement{r})
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		return a.joined(ctx, update, marks)
+		return q.write(ctx, update, marks)
 	}
 	if err := apart(func(r *joins.Replacement) { r.New, r.Columns = "", nil }, nil); err != nil {
 		return err
 	}
-	err := apart(func(r *joins.Replacement) {
+	return apart(func(r *joins.Replacement) {
 		r.Old = ""
-		a.joining.forget([]joins.Replacement{*r})
+		q.forget(*r)
 	}, [][]byte{mark})
-	return err
 }
 
-// replacement is what a mark stands for.
-func (a *Archive) replacement(t tables, mark []byte) (joins.Replacement, error) {
-	n := int(binary.BigEndian.Uint32(mark[len(mark)-4:]))
-	id := tail(mark[:len(mark)-4], ridLen)
-	r := joins.Replacement{New: ns.VersionID(id, n)}
+// giveUp removes the mark of a version that cannot be indexed and lists why as an internal failure of its resource.
+func (q *Queue) giveUp(ctx context.Context, mark []byte, why error) error {
+	resource, _ := records.VersionAt(mark)
+	return q.db.Update(ctx, func(txn *kv.Txn) error {
+		t := records.Txn{Txn: txn}
+		before, known, err := t.Resource(resource)
+		if err == nil && known {
+			after := before
+			act := catalog.Activity{Outcome: catalog.Archived, End: time.Now()}
+			err = t.NoteFailure(ctx, &after, act, "its columns are not in the index of joinable columns: "+why.Error())
+			if err == nil {
+				err = t.SaveResource(before, after)
+			}
+		}
+		if err != nil && !errors.Is(err, records.ErrBadRecord) {
+			return err
+		}
+		return q.dropMarks(txn, [][]byte{mark})
+	})
+}
+
+// replacement returns what a mark stands for.
+func (q *Queue) replacement(t records.Txn, mark []byte) (joins.Replacement, error) {
+	resource, n := records.VersionAt(mark)
+	r := joins.Replacement{New: ns.VersionID(resource, n)}
 	if n > 0 {
-		r.Old = ns.VersionID(id, n-1)
+		r.Old = ns.VersionID(resource, n-1)
 	}
-	if columns, ok := a.joining.recall(r.New); ok {
+	if columns, ok := q.remembered(r.New); ok {
 		r.Columns = columns
 		return r, nil
 	}
-	in, err := t.inside(r.New)
-	if errors.Is(err, ErrBadRecord) {
-		in, err = nil, nil // the check tells
+	in, err := t.Inside(r.New)
+	if errors.Is(err, records.ErrBadRecord) {
+		in, err = nil, nil // a check of the archive reports it
 	}
 	r.Columns = columnsOf(r.New, in)
 	return r, err
 }
 
-// joined makes an update of the index and its triples true, and takes the marks away.
-func (a *Archive) joined(ctx context.Context, update *joins.Update, marks [][]byte) error {
+// write commits an update of the index with its triples, and drops marks.
+func (q *Queue) write(ctx context.Context, update *joins.Update, marks [][]byte) error {
 	before, after := make([][]term.Quad, len(update.Changes)), make([][]term.Quad, len(update.Changes))
 	for i, c := range update.Changes {
-		before[i], after[i] = describe.JoinsChange(a.mint, c.Before, c.After)
+		before[i], after[i] = describe.JoinsChange(q.mint, c.Before, c.After)
 	}
-	return a.triples.Update(ctx, func(txn *triplestore.Txn) error {
+	return q.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		if err := update.Write(txn.KV()); err != nil {
 			return err
 		}
 		for i := range before {
-			if err := replace(txn, before[i], after[i]); err != nil {
+			if err := describe.Replace(txn, before[i], after[i]); err != nil {
 				return err
 			}
 		}
-		t := tables{txn: txn.KV()}
-		for _, k := range marks {
-			if err := t.drop(k); err != nil {
-				return err
-			}
-		}
-		t.txn.OnCommit(func() {
-			a.joining.left.Add(-int64(len(marks)))
-			if len(marks) > 0 {
-				a.joining.last = marks[len(marks)-1]
-			}
-		})
-		return nil
+		return q.dropMarks(txn.KV(), marks)
 	})
 }
 
-// columnsOf are the columns of a version's tables that may be joined with others.
-func columnsOf(id string, in *inspect.Inside) (all []joins.Column) {
+func (q *Queue) dropMarks(txn *kv.Txn, marks [][]byte) error {
+	for _, k := range marks {
+		if err := txn.Delete(kv.SpaceArchive, k); err != nil {
+			return err
+		}
+	}
+	txn.OnCommit(func() {
+		q.len.Add(-int64(len(marks)))
+		if len(marks) > 0 {
+			q.last = marks[len(marks)-1]
+		}
+	})
+	return nil
+}
+
+// columnsOf returns the columns of a version's tables that can be joined with others.
+func columnsOf(version string, in *inspect.Inside) (all []joins.Column) {
 	if in == nil {
 		return nil
 	}
@@ -296,7 +308,7 @@ func columnsOf(id string, in *inspect.Inside) (all []joins.Column) {
 		for i, t := range tables {
 			for j, c := range t.Columns {
 				if joins.Eligible(c) {
-					all = append(all, joins.Column{Place: joins.Place{Version: id, Member: member, Table: i, Column: j}, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
+					all = append(all, joins.Column{Place: joins.Place{Version: version, Member: member, Table: i, Column: j}, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
 				}
 			}
 		}

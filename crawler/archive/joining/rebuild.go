@@ -1,4 +1,4 @@
-package archive
+package joining
 
 import (
 	"context"
@@ -7,34 +7,30 @@ import (
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/joins"
+	"odarchive/crawler/archive/records"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
 
-// joinsFormat is set once all latest versions are in the index of columns, or marked.
+// formatKey in SpaceMeta holds the format of the index, once all latest versions are in the index or marked.
 const (
-	joinsFormatKey = "archive/joins"
-	joinsFormat    = "4" // see crawler/archive/joins/FORMAT.md
+	formatKey = "archive/joins"
+	format    = "4" // see crawler/archive/joins/FORMAT.md
 )
 
-// Upgrade brings the records of a directory that an older program wrote up to date. It makes the stored records where there
-// are none. It makes the index of columns anew where an older program wrote it, or none: it empties it and marks the latest
-// versions, for Join. It may be stopped at any time and goes on, or begins again, when called again; where there is nothing
-// to do it is quick. Nothing else may write meanwhile.
-func (a *Archive) Upgrade(ctx context.Context) error {
-	if err := a.storeAll(ctx); err != nil {
-		return fmt.Errorf("archive: stored records: %w", err)
-	}
-	var format []byte
-	err := a.db.View(func(txn *kv.Txn) (err error) {
-		format, _, err = txn.Get(kv.SpaceMeta, []byte(joinsFormatKey))
+// Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls Rebuild first. It continues
+// or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write meanwhile.
+func (q *Queue) Upgrade(ctx context.Context) error {
+	var written []byte
+	err := q.db.View(func(txn *kv.Txn) (err error) {
+		written, _, err = txn.Get(kv.SpaceMeta, []byte(formatKey))
 		return err
 	})
-	if err == nil && string(format) != joinsFormat {
-		err = a.RebuildJoins(ctx)
+	if err == nil && string(written) != format {
+		err = q.Rebuild(ctx)
 	}
 	if err == nil {
-		err = a.countUnjoined(ctx)
+		err = q.countMarks(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("archive: index columns: %w", err)
@@ -42,27 +38,27 @@ func (a *Archive) Upgrade(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) countUnjoined(ctx context.Context) error {
+func (q *Queue) countMarks(ctx context.Context) error {
 	n := int64(0)
-	err := a.view(func(t tables) error {
-		return t.scan(ctx, key(tableUnjoined), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
+	err := q.db.View(func(txn *kv.Txn) error {
+		return eachMark(ctx, txn, nil, func([]byte) (bool, error) { n++; return true, nil })
 	})
-	a.joining.left.Store(n)
+	q.len.Store(n)
 	return err
 }
 
-// Bounds of a transaction of RebuildJoins.
+// Bounds of a transaction of Rebuild.
 const (
 	clearedPerTxn = 100
 	markedPerTxn  = 1000
 )
 
-// RebuildJoins empties the index of columns, takes its triples away, and marks the latest version of every resource for
-// Join. Nothing else may write meanwhile.
-func (a *Archive) RebuildJoins(ctx context.Context) error {
+// Rebuild empties the index, removes its triples, and marks the latest version of every resource. Nothing else may write
+// meanwhile.
+func (q *Queue) Rebuild(ctx context.Context) error {
 	for more := true; more; {
 		var cleared []joins.Change
-		err := a.db.View(func(txn *kv.Txn) (err error) {
+		err := q.db.View(func(txn *kv.Txn) (err error) {
 			cleared, err = joins.Some(txn, clearedPerTxn)
 			return errors.Join(err, ctx.Err())
 		})
@@ -70,9 +66,9 @@ func (a *Archive) RebuildJoins(ctx context.Context) error {
 			return err
 		}
 		more = len(cleared) > 0
-		err = a.triples.Update(ctx, func(txn *triplestore.Txn) error {
+		err = q.triples.Update(ctx, func(txn *triplestore.Txn) error {
 			for _, c := range cleared {
-				if err := replace(txn, describe.Joins(a.mint, c.Before), nil); err != nil {
+				if err := describe.Replace(txn, describe.Joins(q.mint, c.Before), nil); err != nil {
 					return err
 				}
 			}
@@ -82,36 +78,33 @@ func (a *Archive) RebuildJoins(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.db.DropSpace(kv.SpaceJoins); err != nil {
+	if err := q.db.DropSpace(kv.SpaceJoins); err != nil {
 		return err
 	}
 	for after, more := "", true; more; {
-		err := a.db.Update(ctx, func(txn *kv.Txn) (err error) {
-			after, more, err = tables{txn: txn}.markUnjoined(ctx, after)
+		err := q.db.Update(ctx, func(txn *kv.Txn) (err error) {
+			after, more, err = markLatest(ctx, records.Txn{Txn: txn}, after)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return a.db.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(joinsFormatKey), []byte(joinsFormat)) })
+	return q.db.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(formatKey), []byte(format)) })
 }
 
-// markUnjoined marks the latest versions of some resources after the given id, and gives the last of them.
-func (t tables) markUnjoined(ctx context.Context, after string) (last string, more bool, err error) {
+// markLatest marks the latest versions of some resources after the given id, and returns the id of the last of them.
+func markLatest(ctx context.Context, t records.Txn, after string) (last string, more bool, err error) {
 	n := 0
-	err = t.eachResource(ctx, after, func(r record) error {
+	err = t.EachResource(ctx, after, func(r records.Resource) (bool, error) {
 		if n++; n > markedPerTxn {
 			more = true
-			return errStop
+			return false, nil
 		}
 		if last = r.ID; r.Versions == 0 {
-			return nil
+			return true, nil
 		}
-		return t.mark(key(tableUnjoined, rid(r.ID), r.Versions-1))
+		return true, t.Set(kv.SpaceArchive, records.VersionKey(table, r.ID, r.Versions-1), nil)
 	})
-	if errors.Is(err, errStop) {
-		err = nil
-	}
 	return last, more, err
 }

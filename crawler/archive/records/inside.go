@@ -1,9 +1,10 @@
-package archive
+package records
 
 import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -12,27 +13,28 @@ import (
 	"odarchive/triplestore/fields"
 )
 
-// The record of what is inside a version (tableInside): the format (1 byte), the length of a JSON text and the text, which is
-// the inspect.Inside without the sketches of its columns, then for each column of all tables, in order, those of the file
-// before those of its members, how many hashes its sketch has and the difference of each to the one before (all numbers
-// uvarint). Sketches are most of what is known of a table, and chance to JSON as to any compression. Older programs wrote
-// JSON alone, which begins with a brace.
+// The record of what is inside a version (tableInside) is: the format (1 byte); the length of a JSON text and the text, an
+// inspect.Inside without the sketches of its columns; then, for each column of all tables in order, the file's before its
+// members', the number of hashes in its sketch and the difference of each hash to the one before. All numbers are uvarints.
+// Sketches are kept out of the JSON because they are most of the record and no compression shortens them. Older programs
+// wrote JSON alone, which begins with a brace.
 const insideFormat = 1
 
-// A record that is longer than insideWhole is kept in pieces: the key of the version has the format insidePieces (1 byte),
-// how many pieces there are, how long all of them together are, compressed and not (uvarint each); the keys behind it, with
-// the number of the piece from 0 (4 bytes) added, have the zstd frame of the record in pieces of insidePiece bytes.
+// A record longer than insideWhole is stored in pieces. The value at the version's key is then: the format insidePieces
+// (1 byte), the number of pieces, and their total length compressed and uncompressed (uvarint each). The keys after it,
+// which end in the number of the piece (4 bytes, from 0), hold the zstd frame of the record, insidePiece bytes each.
 const (
 	insidePieces = 2
 	insideWhole  = 256 << 10
 	insidePiece  = 512 << 10
 
-	// maxInside bounds what is kept of one version, in bytes: a transaction has to hold it.
+	// maxInside bounds what is kept of one version, in bytes, since it is written in one transaction.
 	maxInside    = 9 << 18  // compressed
-	maxInsideRaw = 24 << 20 // as it is decoded
-	maxSketches  = 1 << 20  // of it, the sketches of columns, which nothing compresses
+	maxInsideRaw = 24 << 20 // uncompressed
+	maxSketches  = 1 << 20  // the part of it that is sketches, which no compression shortens
 )
 
+// encodeInside returns the record of in, in one piece however long.
 func encodeInside(in *inspect.Inside) ([]byte, error) {
 	bare := *in
 	bare.Tables = withoutSketches(in.Tables)
@@ -62,14 +64,14 @@ func encodeInside(in *inspect.Inside) ([]byte, error) {
 	return b, nil
 }
 
-// decodeInside reads a record that is not in pieces.
+// decodeInside reads a record that is not stored in pieces.
 func decodeInside(raw []byte) (*inspect.Inside, error) {
 	in := &inspect.Inside{}
 	if len(raw) > 0 && raw[0] == '{' {
 		return in, json.Unmarshal(raw, in)
 	}
 	if len(raw) == 0 || raw[0] != insideFormat {
-		return nil, fmt.Errorf("what is inside a version has a format that this program does not know")
+		return nil, fmt.Errorf("the format of what is inside a version is unknown")
 	}
 	r := fields.Reader{B: raw[1:]}
 	if err := json.Unmarshal(r.Bytes(r.Count(1)), in); err != nil {
@@ -95,8 +97,8 @@ func decodeInside(raw []byte) (*inspect.Inside, error) {
 	return in, r.End()
 }
 
-// sketched goes through the columns of all tables.
-func sketched(in *inspect.Inside) func(yield func(*csvprofile.Column) bool) {
+// sketched yields the columns of all tables, the file's before its members'.
+func sketched(in *inspect.Inside) iter.Seq[*csvprofile.Column] {
 	return func(yield func(*csvprofile.Column) bool) {
 		each := func(tables []*csvprofile.Profile) bool {
 			for _, t := range tables {
@@ -122,6 +124,7 @@ func sketched(in *inspect.Inside) func(yield func(*csvprofile.Column) bool) {
 	}
 }
 
+// withoutSketches returns copies of the profiles whose columns have no sketches.
 func withoutSketches(tables []*csvprofile.Profile) []*csvprofile.Profile {
 	bare := slices.Clone(tables)
 	for i, t := range bare {

@@ -1,13 +1,12 @@
-package archive
+package records
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
-	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/kv"
@@ -65,31 +64,81 @@ func TestWhatIsInsideAVersionIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestWhatOlderProgramsFoundInsideIsStillRead(t *testing.T) {
+// wideInside has so many columns, each with a sketch of so many values.
+func wideInside(columns, values int) *inspect.Inside {
+	p := &csvprofile.Profile{Version: 1, Rows: 10}
+	for i := range columns {
+		c := csvprofile.Column{Name: fmt.Sprintf("column %d", i), Datatype: "string", Distinct: int64(values), MaxLen: 9}
+		for v := range values {
+			c.Sketch = append(c.Sketch, uint32(v)*4_000_000+uint32(i))
+		}
+		p.Columns = append(p.Columns, c)
+	}
+	return &inspect.Inside{Tables: []*csvprofile.Profile{p}}
+}
+
+func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
-	const address = "http://data.example/1.csv"
-	register(t, a, catalog.Seed{URL: address})
-	v := visit(t, a, address, "a,b\n1,x\n2,y\n", day)
-	in := insides(t)[1]
-	raw, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
+	members := &inspect.Inside{}
+	for i := range 10_000 {
+		members.Members = append(members.Members, inspect.Member{Path: fmt.Sprintf("d/%d.csv", i), Tables: wideInside(2, 3).Tables})
 	}
-	id, err := ResourceID(address)
-	if err != nil {
-		t.Fatal(err)
+	long := wideInside(3000, 0)
+	for i := range long.Tables[0].Columns {
+		c := &long.Tables[0].Columns[i]
+		c.Max = strings.Repeat(fmt.Sprintf("%x", uint64(i+1)*0x9E3779B97F4A7C15), 600) // which compresses badly enough
 	}
-	err = a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceArchive, key(tableInside, rid(id), 0), raw) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := a.Inside(t.Context(), v.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := json.Marshal(got); err != nil || !slices.Equal(again, raw) {
-		t.Errorf("%s, %v, want %s", again, err, raw)
+	for name, in := range map[string]*inspect.Inside{
+		"few columns": wideInside(10, 5), "20,000 columns": wideInside(20_000, 3), "columns of many values": wideInside(5000, 1000),
+		"members": members, "long texts": long,
+	} {
+		packed, err := PackInside(in)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		kept, record, pieces := packed.Inside, packed.record, packed.pieces
+		total := len(record)
+		for _, p := range pieces {
+			total += len(p)
+			if len(p) > kv.MaxValue {
+				t.Errorf("%s: a piece of %d bytes", name, len(p))
+			}
+		}
+		if len(record) > kv.MaxValue || total > maxInside+100 {
+			t.Errorf("%s: %d bytes altogether, %d in the first record", name, total, len(record))
+		}
+		got, err := unpackInside(record, func(i int) ([]byte, error) { return pieces[i], nil })
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(kept)
+		if string(a) != string(b) {
+			t.Errorf("%s: what is read is not what was written", name)
+		}
+		if had, has := countColumns(in), countColumns(got); has+got.ColumnsOmitted != had {
+			t.Errorf("%s: %d of %d columns, and %d are said to be omitted", name, has, had, got.ColumnsOmitted)
+		}
+		if len(got.Members)+got.MembersOmitted != len(in.Members) {
+			t.Errorf("%s: %d members, %d omitted, of %d", name, len(got.Members), got.MembersOmitted, len(in.Members))
+		}
+		if name == "20,000 columns" && countColumns(got) != 20_000 {
+			t.Errorf("%s: %d are kept", name, countColumns(got))
+		}
+		if name == "columns of many values" && (got.SketchesOmitted == 0 || len(got.Tables[0].Columns[0].Sketch) != 1000) {
+			t.Errorf("%s: %d sketches omitted", name, got.SketchesOmitted)
+		}
+		for i := range pieces {
+			cut := func(j int) ([]byte, error) {
+				if i == j {
+					return pieces[j][:len(pieces[j])/2], nil
+				}
+				return pieces[j], nil
+			}
+			if _, err := unpackInside(record, cut); err == nil {
+				t.Errorf("%s: half a piece is no error", name)
+			}
+		}
 	}
 }
 

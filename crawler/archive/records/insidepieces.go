@@ -1,4 +1,4 @@
-package archive
+package records
 
 import (
 	"encoding/binary"
@@ -14,23 +14,33 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// packInside makes the record of what is inside a version, and the pieces of it where it is long. What is too much for the
-// bounds of a record is left out: kept says what is in it.
-func packInside(in *inspect.Inside) (kept *inspect.Inside, record []byte, pieces [][]byte, err error) {
+// PackedInside is what is inside a version, encoded. The zero value stands for nothing known.
+type PackedInside struct {
+	Inside *inspect.Inside // what the record holds; nil if there is none
+	record []byte
+	pieces [][]byte // of the record, if it is long
+}
+
+// PackInside encodes what is inside a version. What exceeds the bounds of a record is left out and counted as omitted:
+// Inside of the result is what was kept. in may be nil and does not change.
+func PackInside(in *inspect.Inside) (PackedInside, error) {
+	if in == nil {
+		return PackedInside{}, nil
+	}
 	raw, err := encodeInside(in)
 	if err != nil || len(raw) <= insideWhole {
-		return in, raw, nil, err
+		return PackedInside{Inside: in, record: raw}, err
 	}
-	kept = fewerSketches(in)
+	kept := fewerSketches(in)
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
-		return nil, nil, nil, err
+		return PackedInside{}, err
 	}
 	defer w.Close()
 	columns, members := countColumns(kept), len(kept.Members)
 	for {
 		if raw, err = encodeInside(kept); err != nil {
-			return nil, nil, nil, err
+			return PackedInside{}, err
 		}
 		packed := []byte{}
 		share := float64(maxInsideRaw) / float64(len(raw))
@@ -39,9 +49,9 @@ func packInside(in *inspect.Inside) (kept *inspect.Inside, record []byte, pieces
 			share = float64(maxInside) / float64(len(packed))
 		}
 		if share >= 1 {
-			record = binary.AppendUvarint([]byte{insidePieces}, uint64((len(packed)+insidePiece-1)/insidePiece))
+			record := binary.AppendUvarint([]byte{insidePieces}, uint64((len(packed)+insidePiece-1)/insidePiece))
 			record = binary.AppendUvarint(binary.AppendUvarint(record, uint64(len(packed))), uint64(len(raw)))
-			return kept, record, slices.Collect(slices.Chunk(packed, insidePiece)), nil
+			return PackedInside{kept, record, slices.Collect(slices.Chunk(packed, insidePiece))}, nil
 		}
 		if columns == 0 && members == 0 {
 			kept = bareInside(in)
@@ -52,7 +62,7 @@ func packInside(in *inspect.Inside) (kept *inspect.Inside, record []byte, pieces
 	}
 }
 
-// unpackInside reads a record; piece gives the pieces.
+// unpackInside decodes a record; piece returns its pieces by number.
 func unpackInside(record []byte, piece func(i int) ([]byte, error)) (*inspect.Inside, error) {
 	if len(record) == 0 || record[0] != insidePieces {
 		return decodeInside(record)
@@ -85,13 +95,13 @@ func unpackInside(record []byte, piece func(i int) ([]byte, error)) (*inspect.In
 	return decodeInside(raw)
 }
 
-// errPiece is in the chain of an error about a record that lacks one of its pieces.
+// errPiece is in the chain of the error about a record that lacks a piece.
 var errPiece = errors.New("a piece is missing")
 
-// insidePiecesOf gives the pieces of a record by their numbers.
-func (t tables) insidePiecesOf(resource string, n int) func(i int) ([]byte, error) {
+// insidePiecesOf returns a function that reads the pieces of a version's record.
+func (t Txn) insidePiecesOf(resource string, n int) func(i int) ([]byte, error) {
 	return func(i int) ([]byte, error) {
-		part, ok, err := t.txn.Get(kv.SpaceArchive, key(tableInside, rid(resource), n, i))
+		part, ok, err := t.Get(kv.SpaceArchive, key(tableInside, id(resource), n, i))
 		if err == nil && !ok {
 			err = errPiece
 		}
@@ -99,21 +109,24 @@ func (t tables) insidePiecesOf(resource string, n int) func(i int) ([]byte, erro
 	}
 }
 
-func (t tables) saveInside(id string, n int, record []byte, pieces [][]byte) error {
-	if err := t.txn.Set(kv.SpaceArchive, key(tableInside, rid(id), n), record); err != nil {
+func (t Txn) saveInside(resource string, n int, inside PackedInside) error {
+	if inside.Inside == nil {
+		return nil
+	}
+	if err := t.Set(kv.SpaceArchive, VersionKey(tableInside, resource, n), inside.record); err != nil {
 		return err
 	}
-	for i, part := range pieces {
-		if err := t.txn.Set(kv.SpaceArchive, key(tableInside, rid(id), n, i), part); err != nil {
+	for i, part := range inside.pieces {
+		if err := t.Set(kv.SpaceArchive, key(tableInside, id(resource), n, i), part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fewerSketches is a copy without the sketches for which there is no room; those of the first columns stay.
+// fewerSketches returns a copy with the sketches of the first columns, as many as fit into maxSketches.
 func fewerSketches(in *inspect.Inside) *inspect.Inside {
-	kept := fewer(in, countColumns(in), len(in.Members)) // has columns of its own
+	kept := fewer(in, countColumns(in), len(in.Members)) // copies the columns
 	left := maxSketches
 	for c := range sketched(kept) {
 		size := 4 * len(c.Sketch)
@@ -130,10 +143,10 @@ func fewerSketches(in *inspect.Inside) *inspect.Inside {
 	return kept
 }
 
-// fewer is a copy of the first columns and members; it counts what it leaves out, and shares no columns with in.
+// fewer returns a copy with the first columns and members only. It counts what it leaves out and shares no columns with in.
 func fewer(in *inspect.Inside, columns, members int) *inspect.Inside {
 	kept := *in
-	some := func(tables []*csvprofile.Profile) []*csvprofile.Profile {
+	firstColumns := func(tables []*csvprofile.Profile) []*csvprofile.Profile {
 		tables = slices.Clone(tables)
 		for i, t := range tables {
 			if t == nil {
@@ -151,10 +164,10 @@ func fewer(in *inspect.Inside, columns, members int) *inspect.Inside {
 		}
 		return tables
 	}
-	kept.Tables = some(in.Tables)
+	kept.Tables = firstColumns(in.Tables)
 	kept.Members = slices.Clone(in.Members[:min(members, len(in.Members))])
 	for i := range kept.Members {
-		kept.Members[i].Tables = some(kept.Members[i].Tables)
+		kept.Members[i].Tables = firstColumns(kept.Members[i].Tables)
 	}
 	if over := len(in.Members) - len(kept.Members); over > 0 {
 		kept.MembersOmitted += over
@@ -163,7 +176,7 @@ func fewer(in *inspect.Inside, columns, members int) *inspect.Inside {
 	return &kept
 }
 
-// bareInside says only that there was too much to keep.
+// bareInside returns an Inside that says only that there was too much to keep.
 func bareInside(in *inspect.Inside) *inspect.Inside {
 	return &inspect.Inside{
 		More: true, Faults: []string{"what is inside is too much to be kept"}, MembersOmitted: len(in.Members) + in.MembersOmitted,

@@ -1,12 +1,20 @@
-package archive
+// Package records reads and writes the archive's records: resources, their versions, what is inside the versions, how
+// they changed, the fetches, and the indexes that find them.
+//
+// A Txn is a database transaction with these records as its vocabulary. The other parts of the archive read and write
+// them through it, so this package alone knows their keys and encodings (the exceptions are below). A record and its
+// index entries change together. The package decides nothing: what a fetch makes of a record is package archive's.
+package records
 
 import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/diff"
@@ -14,43 +22,73 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, but for tableInside (insiderecord.go) and the
-// indexes, which have none.
+// The archive's keyspace, by first byte. Values are JSON, except those of tableInside (inside.go) and of the indexes, which
+// are empty. Package joining owns 'j' and package tallies owns 'c'.
 const (
-	tableResource   = 'r' // resource id                       -> record
-	tableVersion    = 'v' // resource id, N (4 bytes)          -> catalog.Version
-	tableInside     = 'p' // resource id, N (4 bytes)          -> inspect.Inside; with a number (4 bytes) more: a piece of it
-	tableChange     = 'x' // resource id, N (4 bytes)          -> diff.Summary, against the version before
+	tableResource   = 'r' // resource id                           -> Resource
+	tableVersion    = 'v' // resource id, N (4 bytes)              -> catalog.Version
+	tableInside     = 'p' // resource id, N (4 bytes)              -> inspect.Inside; with a number (4 bytes): a piece of it
+	tableChange     = 'x' // resource id, N (4 bytes)              -> diff.Summary, against the version before
 	tableActivity   = 'a' // start (8 bytes, newest first), resource id -> catalog.Activity
-	tableByResource = 'b' // resource id, start (newest first) -> index of activities
-	tableByDigest   = 'd' // SHA-256, resource id, N           -> index of versions
-	tableByHost     = 'h' // host, 0, resource id              -> index of resources
-	tableByType     = 't' // media type, 0, resource id        -> index of resources, by their latest version
-	tableByPortal   = 'o' // portal, 0, dataset, 0, resource id -> index of resources
-	tableByDataset  = 's' // dataset, 0, resource id           -> index of resources
-	tableUnjoined   = 'j' // resource id, N                    -> mark: not in the index of columns yet
-	tableInternal   = 'e' // resource id                       -> catalog.InternalFailure
-	tableCount      = 'c' // name, 0, key                      -> count
+	tableByResource = 'b' // resource id, start (newest first)     -> index of activities
+	tableByDigest   = 'd' // SHA-256, resource id, N               -> index of versions
+	tableByHost     = 'h' // host, 0, resource id                  -> index of resources
+	tableByType     = 't' // media type, 0, resource id            -> index of resources, by their latest version
+	tableByPortal   = 'o' // portal, 0, dataset, 0, resource id    -> index of resources
+	tableByDataset  = 's' // dataset, 0, resource id               -> index of resources
+	tableFailure    = 'e' // resource id                           -> catalog.InternalFailure
 )
 
-// record is a resource as it is kept: what readers see, and what only the archive needs.
-type record struct {
+// Errors that callers decide on.
+var (
+	// ErrNotFound is in the chain of every error about a thing that the archive does not hold.
+	ErrNotFound = errors.New("not in the archive")
+	// ErrBadRecord is in the chain of errors about one record that the database returned and that cannot be decoded.
+	ErrBadRecord = errors.New("the record cannot be read")
+)
+
+// NotFound returns an error about a missing thing of the given kind, with ErrNotFound in its chain.
+func NotFound(kind, name string) error {
+	return fmt.Errorf("%s %s: %w", kind, name, ErrNotFound)
+}
+
+// OrNotFound returns err, or a NotFound error if err is nil.
+func OrNotFound(err error, kind, name string) error {
+	if err != nil {
+		return err
+	}
+	return NotFound(kind, name)
+}
+
+// Resource is the record of a resource: what readers see, and what only the archive needs.
+type Resource struct {
 	catalog.Resource
 	Latest   catalog.Digests
-	Internal bool `json:",omitempty"` // it is in tableInternal
+	Internal bool `json:",omitempty"` // it is listed as an internal failure
 }
 
-// rid is a resource id as a part of a key: of fixed width, so it needs no end mark.
-type rid string
-
-const ridLen = 24
-
-// tables reads and writes the archive's keyspace within one transaction.
-type tables struct {
-	txn     *kv.Txn
-	finding *finding    // nil where nothing is written
-	tallies *tallyCache // likewise
+// ResourceID returns the id of a URL's resource, whether it is registered or not. The error wraps address.ErrBad.
+func ResourceID(link string) (string, error) {
+	key, err := address.Key(link)
+	if err != nil {
+		return "", err
+	}
+	return ns.ResourceID(key), nil
 }
+
+// IDLen is the length of a resource id.
+const IDLen = 24
+
+// Txn reads and writes records within one transaction. Methods that look up one record report whether it exists.
+type Txn struct{ *kv.Txn }
+
+// View runs f over one unchanging state of the records.
+func View(db *kv.DB, f func(Txn) error) error {
+	return db.View(func(txn *kv.Txn) error { return f(Txn{txn}) })
+}
+
+// id is a resource id as a part of a key. It has a fixed width, so no end mark follows it.
+type id string
 
 func key(table byte, parts ...any) []byte {
 	k := []byte{table}
@@ -61,7 +99,7 @@ func key(table byte, parts ...any) []byte {
 			if i < len(parts)-1 {
 				k = append(k, 0)
 			}
-		case rid:
+		case id:
 			k = append(k, p...)
 		case int:
 			k = binary.BigEndian.AppendUint32(k, uint32(p))
@@ -74,55 +112,234 @@ func key(table byte, parts ...any) []byte {
 	return k
 }
 
-func (t tables) get(k []byte, value any) (bool, error) {
-	raw, ok, err := t.txn.Get(kv.SpaceArchive, k)
-	if err != nil || !ok {
-		return false, err
+// VersionKey returns the key of version n of a resource in a table.
+func VersionKey(table byte, resource string, n int) []byte { return key(table, id(resource), n) }
+
+// VersionAt reads the resource id and the version number at the end of a key.
+func VersionAt(k []byte) (resource string, n int) {
+	end := len(k) - 4
+	return string(k[end-IDLen : end]), int(binary.BigEndian.Uint32(k[end:]))
+}
+
+// idAfter returns the resource id that follows prefix in an index's key. It reports false if something else follows, as it
+// does in records of older programs whose names contain zero bytes.
+func idAfter(k, prefix []byte) (resource string, ok bool) {
+	if len(k) != len(prefix)+IDLen {
+		return "", false
 	}
+	return string(k[len(prefix):]), true
+}
+
+func (t Txn) get(k []byte, value any) (bool, error) {
+	return t.Read(kv.SpaceArchive, k, func(raw []byte) error { return decode(k, raw, value) })
+}
+
+func decode(k, raw []byte, value any) error {
 	if err := json.Unmarshal(raw, value); err != nil {
-		return false, badRecord(k, err)
+		return badRecord(k, err)
 	}
-	return true, nil
+	return nil
 }
 
 func badRecord(k []byte, err error) error {
 	return fmt.Errorf("archive: record %q: %w: %w", k, ErrBadRecord, err)
 }
 
-func (t tables) set(k []byte, value any) error {
+func (t Txn) set(k []byte, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("archive: record %q: %w", k, err)
 	}
-	return t.txn.Set(kv.SpaceArchive, k, raw)
+	return t.Set(kv.SpaceArchive, k, raw)
 }
 
-func (t tables) mark(k []byte) error { return t.txn.Set(kv.SpaceArchive, k, nil) }
+func (t Txn) mark(k []byte) error { return t.Set(kv.SpaceArchive, k, nil) }
 
-func (t tables) drop(k []byte) error { return t.txn.Delete(kv.SpaceArchive, k) }
+func (t Txn) drop(k []byte) error { return t.Delete(kv.SpaceArchive, k) }
 
-func (t tables) resource(id string) (record, bool, error) {
-	var r record
-	ok, err := t.get(key(tableResource, rid(id)), &r)
+// scan calls f with the keys that have the prefix, and their values, starting at from, until f returns false or an error.
+func (t Txn) scan(ctx context.Context, prefix, from []byte, f func(k, v []byte) (more bool, err error)) error {
+	return t.Scan(kv.SpaceArchive, prefix, from, func(k, v []byte) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return f(k, v)
+	})
+}
+
+// eachValue calls f with the decoded values of the keys that have the prefix, starting at from.
+func eachValue[T any](ctx context.Context, t Txn, prefix, from []byte, f func(T) (more bool, err error)) error {
+	return t.scan(ctx, prefix, from, func(k, raw []byte) (bool, error) {
+		var value T
+		if err := decode(k, raw, &value); err != nil {
+			return false, err
+		}
+		return f(value)
+	})
+}
+
+// Resource returns a resource by its id.
+func (t Txn) Resource(resource string) (r Resource, ok bool, err error) {
+	ok, err = t.get(key(tableResource, id(resource)), &r)
 	return r, ok, err
 }
 
-func (t tables) version(id string) (catalog.Version, bool, error) {
-	resource, n, ok := ns.SplitVersionID(id)
-	if !ok {
-		return catalog.Version{}, false, nil
+// EachResource calls f with the resources after the given id, in the order of their ids, until f returns false or an error.
+func (t Txn) EachResource(ctx context.Context, after string, f func(Resource) (more bool, err error)) error {
+	return eachValue(ctx, t, key(tableResource), key(tableResource, after+"\x00"), f)
+}
+
+// HasResources reports whether there is any resource.
+func (t Txn) HasResources() (bool, error) { return t.has(key(tableResource)) }
+
+// SaveResource writes a resource and its entries in the indexes. before is the record as it is stored, zero if there is
+// none. Sources may only have been appended.
+func (t Txn) SaveResource(before, after Resource) error {
+	resource := id(after.ID)
+	if before.ID == "" {
+		if err := t.mark(key(tableByHost, after.Host, resource)); err != nil {
+			return err
+		}
 	}
-	var v catalog.Version
-	ok, err := t.get(key(tableVersion, rid(resource), n), &v)
+	if before.MediaType != after.MediaType {
+		if before.MediaType != "" {
+			if err := t.drop(key(tableByType, before.MediaType, resource)); err != nil {
+				return err
+			}
+		}
+		if after.MediaType != "" {
+			if err := t.mark(key(tableByType, after.MediaType, resource)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range after.Sources[len(before.Sources):] {
+		if err := t.mark(key(tableByPortal, s.Portal, s.Dataset, resource)); err != nil {
+			return err
+		}
+		if err := t.mark(key(tableByDataset, s.Dataset, resource)); err != nil {
+			return err
+		}
+	}
+	return t.set(key(tableResource, resource), after)
+}
+
+// OfHost calls f with the ids of a host's resources after the given id, in their order, until f returns false or an error.
+func (t Txn) OfHost(ctx context.Context, host, after string, f func(id string) (more bool, err error)) error {
+	return t.eachID(ctx, key(tableByHost, host, ""), after, f)
+}
+
+// HasHost reports whether a host has a resource.
+func (t Txn) HasHost(host string) (bool, error) { return t.has(key(tableByHost, host, "")) }
+
+// OfType does the same as OfHost for the resources whose latest version has a media type.
+func (t Txn) OfType(ctx context.Context, mediaType, after string, f func(id string) (more bool, err error)) error {
+	return t.eachID(ctx, key(tableByType, mediaType, ""), after, f)
+}
+
+// OfDataset does the same for the resources that a dataset lists or listed.
+func (t Txn) OfDataset(ctx context.Context, dataset string, f func(id string) (more bool, err error)) error {
+	return t.eachID(ctx, key(tableByDataset, dataset, ""), "", f)
+}
+
+func (t Txn) eachID(ctx context.Context, prefix []byte, after string, f func(id string) (more bool, err error)) error {
+	from := append(append([]byte{}, prefix...), after+"\x00"...)
+	if after == "" {
+		from = nil
+	}
+	return t.scan(ctx, prefix, from, func(k, _ []byte) (bool, error) {
+		resource, ok := idAfter(k, prefix)
+		if !ok {
+			return true, nil
+		}
+		return f(resource)
+	})
+}
+
+// IsListed reports whether a portal lists a resource under a dataset, or did.
+func (t Txn) IsListed(portal, dataset string) (bool, error) {
+	return t.has(key(tableByPortal, portal, dataset, ""))
+}
+
+func (t Txn) has(prefix []byte) (found bool, err error) {
+	err = t.Scan(kv.SpaceArchive, prefix, nil, func(_, _ []byte) (bool, error) {
+		found = true
+		return false, nil
+	})
+	return found, err
+}
+
+// Version returns a version by its id.
+func (t Txn) Version(versionID string) (v catalog.Version, ok bool, err error) {
+	resource, n, ok := ns.SplitVersionID(versionID)
+	if ok {
+		ok, err = t.get(VersionKey(tableVersion, resource, n), &v)
+	}
 	return v, ok, err
 }
 
-// inside of a version; nil where there is nothing to tell.
-func (t tables) inside(versionID string) (*inspect.Inside, error) {
+// Versions returns the versions of a resource, oldest first.
+func (t Txn) Versions(ctx context.Context, resource string) (all []catalog.Version, err error) {
+	err = eachValue(ctx, t, key(tableVersion, id(resource)), nil, func(v catalog.Version) (bool, error) {
+		all = append(all, v)
+		return true, nil
+	})
+	return all, err
+}
+
+// EachVersion calls f with all versions, resource by resource, starting with the version of the given id ("": the first),
+// until f returns false or an error.
+func (t Txn) EachVersion(ctx context.Context, from string, f func(catalog.Version) (more bool, err error)) error {
+	resource, n, _ := ns.SplitVersionID(from)
+	return eachValue(ctx, t, key(tableVersion), VersionKey(tableVersion, resource, n), f)
+}
+
+// NextArchived returns the first resource id after the given one that has a version, or "".
+func (t Txn) NextArchived(ctx context.Context, after string) (next string, err error) {
+	from := append(key(tableVersion, id(after)), 0xff) // after all versions of the resource
+	if after == "" {
+		from = nil
+	}
+	err = t.scan(ctx, key(tableVersion), from, func(k, _ []byte) (bool, error) {
+		next, _ = VersionAt(k)
+		return false, nil
+	})
+	return next, err
+}
+
+// OfDigest calls f with the versions that have the same bytes, until f returns false or an error.
+func (t Txn) OfDigest(ctx context.Context, sha256 [32]byte, f func(resource string, n int) (more bool, err error)) error {
+	return t.scan(ctx, key(tableByDigest, sha256[:]), nil, func(k, _ []byte) (bool, error) { return f(VersionAt(k)) })
+}
+
+// AddVersion writes a new version, what is inside it, and how it differs from the version before (nil if unknown).
+func (t Txn) AddVersion(v catalog.Version, inside PackedInside, change *diff.Summary) error {
+	if err := t.SetVersion(v); err != nil {
+		return err
+	}
+	resource, n, _ := ns.SplitVersionID(v.ID)
+	if err := t.saveInside(resource, n, inside); err != nil {
+		return err
+	}
+	if change != nil {
+		if err := t.set(VersionKey(tableChange, resource, n), change); err != nil {
+			return err
+		}
+	}
+	return t.mark(key(tableByDigest, v.Digests.SHA256[:], id(resource), n))
+}
+
+// SetVersion writes the record of a version.
+func (t Txn) SetVersion(v catalog.Version) error {
+	resource, n, _ := ns.SplitVersionID(v.ID)
+	return t.set(VersionKey(tableVersion, resource, n), v)
+}
+
+// Inside returns what is inside a version, nil if nothing is known.
+func (t Txn) Inside(versionID string) (in *inspect.Inside, err error) {
 	resource, n, _ := ns.SplitVersionID(versionID)
-	var in *inspect.Inside
-	k := key(tableInside, rid(resource), n)
-	_, err := t.txn.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
+	k := VersionKey(tableInside, resource, n)
+	_, err = t.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
 		if in, err = unpackInside(raw, t.insidePiecesOf(resource, n)); err != nil {
 			return badRecord(k, err)
 		}
@@ -134,73 +351,53 @@ func (t tables) inside(versionID string) (*inspect.Inside, error) {
 	return in, nil
 }
 
-// change of a version against the one before; nil where it is not known.
-func (t tables) change(versionID string) (*diff.Summary, error) {
+// Change returns how a version differs from the one before, nil if unknown.
+func (t Txn) Change(versionID string) (*diff.Summary, error) {
 	resource, n, _ := ns.SplitVersionID(versionID)
 	var s diff.Summary
-	ok, err := t.get(key(tableChange, rid(resource), n), &s)
+	ok, err := t.get(VersionKey(tableChange, resource, n), &s)
 	if !ok || err != nil {
 		return nil, err
 	}
 	return &s, nil
 }
 
-// scan calls f with each key (without the prefix's table byte) and value at or after from that has the prefix.
-func (t tables) scan(ctx context.Context, prefix, from []byte, f func(k, v []byte) (more bool, err error)) error {
-	return t.txn.Scan(kv.SpaceArchive, prefix, from, func(k, v []byte) (bool, error) {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		return f(k, v)
-	})
-}
-
-func eachValue[T any](ctx context.Context, t tables, prefix, from []byte, f func(T) error) error {
-	return t.scan(ctx, prefix, from, func(k, raw []byte) (bool, error) {
-		var value T
-		if err := json.Unmarshal(raw, &value); err != nil {
-			return false, badRecord(k, err)
-		}
-		return true, f(value)
-	})
-}
-
-// eachResource goes through the resources in the order of their ids, after the given one.
-func (t tables) eachResource(ctx context.Context, after string, f func(record) error) error {
-	return eachValue(ctx, t, key(tableResource), key(tableResource, after+"\x00"), f)
-}
-
-func (t tables) eachVersion(ctx context.Context, f func(catalog.Version) error) error {
-	return eachValue(ctx, t, key(tableVersion), nil, f)
-}
-
-func (t tables) eachActivity(ctx context.Context, f func(catalog.Activity) error) error {
-	return eachValue(ctx, t, key(tableActivity), nil, f)
-}
-
-// versions of one resource, oldest first.
-func (t tables) versions(ctx context.Context, resource string) ([]catalog.Version, error) {
-	var all []catalog.Version
-	err := eachValue(ctx, t, key(tableVersion, rid(resource)), nil, func(v catalog.Version) error {
-		all = append(all, v)
-		return nil
-	})
-	return all, err
-}
-
-// versionOfDigest reads a key of tableByDigest.
-func versionOfDigest(k []byte) (resource string, n int) {
-	return tail(k[:len(k)-4], ridLen), int(binary.BigEndian.Uint32(k[len(k)-4:]))
-}
-
-// behind is the resource id behind a prefix of an index's key; false where something else follows, as it does in records of
-// older programs behind names with zero bytes.
-func behind(k, prefix []byte) (id string, ok bool) {
-	if len(k) != len(prefix)+ridLen {
-		return "", false
+// AddActivity writes a fetch of a resource.
+func (t Txn) AddActivity(resource string, act catalog.Activity) error {
+	if err := t.set(key(tableActivity, act.Start, id(resource)), act); err != nil {
+		return err
 	}
-	return string(k[len(prefix):]), true
+	return t.mark(key(tableByResource, id(resource), act.Start))
 }
 
-// tail is the last n bytes of a key: where an index keeps the id it points to.
-func tail(k []byte, n int) string { return string(k[len(k)-n:]) }
+// Activity returns the fetch of a resource that started at a time.
+func (t Txn) Activity(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
+	ok, err = t.get(key(tableActivity, start, id(resource)), &act)
+	return act, ok, err
+}
+
+// Activities calls f with all fetches that started before a time (zero: with all), newest first, until f returns false or
+// an error.
+func (t Txn) Activities(ctx context.Context, before time.Time, f func(catalog.Activity) (more bool, err error)) error {
+	var from []byte
+	if !before.IsZero() {
+		from = key(tableActivity, before.Add(-time.Millisecond))
+	}
+	return eachValue(ctx, t, key(tableActivity), from, f)
+}
+
+// ActivitiesOf does the same for the fetches of one resource.
+func (t Txn) ActivitiesOf(ctx context.Context, resource string, before time.Time, f func(catalog.Activity) (more bool, err error)) error {
+	var from []byte
+	if !before.IsZero() {
+		from = key(tableByResource, id(resource), before.Add(-time.Millisecond))
+	}
+	return t.scan(ctx, key(tableByResource, id(resource)), from, func(k, _ []byte) (bool, error) {
+		var act catalog.Activity
+		ok, err := t.get(key(tableActivity, k[len(k)-8:], id(resource)), &act)
+		if err != nil || !ok {
+			return false, OrNotFound(err, "activity of", resource)
+		}
+		return f(act)
+	})
+}

@@ -1,62 +1,62 @@
-package archive
+package search
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
+	"odarchive/crawler/archive/records"
 	"odarchive/triplestore/kv"
 )
 
-// resourcesPerTxn bounds a transaction of Prepare.
+// resourcesPerTxn bounds a transaction of Build.
 const resourcesPerTxn = 200
 
-// Prepare makes the search index where there is none, as in the directory of an older program, or where making it was
-// interrupted; it says how many resources it went through. Nothing else may write meanwhile. An index of a newer program is an error.
-func (a *Archive) Prepare(ctx context.Context) (indexed int, err error) {
-	var state searchState
-	empty := true
-	err = a.view(func(t tables) error {
+// Build builds the index if there is none, as in the directory of an older program, or if building it was interrupted. It
+// returns the number of resources that it indexed. Nothing else may write meanwhile. An index of a newer program is an error.
+func (x *Index) Build(ctx context.Context) (indexed int, err error) {
+	var s state
+	hasResources := false
+	err = records.View(x.db, func(t records.Txn) error {
 		var err error
-		if state, _, err = t.searchState(); err != nil || state.Format != 0 {
+		if s, _, err = readState(t.Txn); err != nil || s.Format != 0 {
 			return err
 		}
-		empty, err = t.isEmpty(key(tableResource))
+		hasResources, err = t.HasResources()
 		return err
 	})
 	switch {
 	case err != nil:
 		return 0, err
-	case state.Format > searchFormat:
-		return 0, fmt.Errorf("the search index has format %d, and this program knows formats up to %d: use a newer odarchive", state.Format, searchFormat)
-	case state.Format == searchFormat || empty:
+	case s.Format > format:
+		return 0, fmt.Errorf("the search index has format %d, and this program reads formats up to %d: use a newer odarchive", s.Format, format)
+	case s.Format == format || !hasResources:
 		return 0, nil
 	}
-	if indexed, err = a.indexAll(ctx); err != nil {
+	if indexed, err = x.build(ctx); err != nil {
 		return indexed, fmt.Errorf("search index: %w", err)
 	}
 	return indexed, nil
 }
 
-// indexAll makes the index from the records. Its state says "unfinished" until the end.
-func (a *Archive) indexAll(ctx context.Context) (n int, err error) {
-	if err := a.db.DropSpace(kv.SpaceSearch); err != nil {
+// build builds the index from the records. Its state says "unfinished" until the end.
+func (x *Index) build(ctx context.Context) (n int, err error) {
+	if err := x.db.DropSpace(kv.SpaceSearch); err != nil {
 		return 0, err
 	}
-	batch := make([]record, 0, resourcesPerTxn)
+	batch := make([]records.Resource, 0, resourcesPerTxn)
 	write := func(done bool) error {
-		err := a.db.Update(ctx, func(txn *kv.Txn) error { return a.indexBatch(txn, batch, done) })
+		err := x.db.Update(ctx, func(txn *kv.Txn) error { return x.addBatch(txn, batch, done) })
 		n += len(batch)
 		batch = batch[:0]
 		return err
 	}
-	err = a.view(func(t tables) error {
-		err := t.eachResource(ctx, "", func(r record) error {
+	err = records.View(x.db, func(t records.Txn) error {
+		err := t.EachResource(ctx, "", func(r records.Resource) (bool, error) {
 			if batch = append(batch, r); len(batch) == cap(batch) {
-				return write(false)
+				return true, write(false)
 			}
-			return nil
+			return true, nil
 		})
 		return errors.Join(err, ctx.Err())
 	})
@@ -66,34 +66,32 @@ func (a *Archive) indexAll(ctx context.Context) (n int, err error) {
 	return n, write(true)
 }
 
-func (a *Archive) indexBatch(txn *kv.Txn, batch []record, done bool) error {
-	t, err := a.writing(txn)
+func (x *Index) addBatch(txn *kv.Txn, batch []records.Resource, done bool) error {
+	u, err := x.Begin(txn)
 	if err != nil {
 		return err
 	}
-	t.finding.state.Format = 0
+	u.state.Format = 0
 	if done {
-		t.finding.state.Format = searchFormat
+		u.state.Format = format
 	}
 	for _, r := range batch {
-		var names *columns
-		if r.Versions > 0 {
-			in, err := t.inside(latestID(r.Resource))
-			if err != nil {
-				return err
-			}
-			names = &columns{after: columnWords(in)}
+		if err := u.SetResource(records.Resource{}, r); err != nil {
+			return err
 		}
-		if err := t.find(record{}, r, names); err != nil {
+		if r.Versions == 0 {
+			continue
+		}
+		in, err := LatestInside(u.txn, r)
+		if err != nil {
+			return err
+		}
+		if err := u.SetColumns(r.ID, nil, in); err != nil {
 			return err
 		}
 	}
-	if err := a.save(t); err != nil {
+	if err := u.Write(); err != nil {
 		return err
 	}
-	raw, err := json.Marshal(t.finding.state) // also where the last batch is empty
-	if err != nil {
-		return err
-	}
-	return txn.Set(kv.SpaceSearch, searchStateKey, raw)
+	return u.writeState() // Write skips it if the batch is empty
 }

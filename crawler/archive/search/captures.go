@@ -1,4 +1,4 @@
-package archive
+package search
 
 import (
 	"bytes"
@@ -7,61 +7,56 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
 
-// Capture is a version as capture indexes list it.
-type Capture struct {
-	catalog.Version
-	Key    string // SURT key without scheme (package address, CDX)
-	Status int    // HTTP status of the fetch that made it, 0 for none
-}
-
-// Captures calls f with the captures whose key begins with prefix, in the order of their keys and times, from the key
-// after (inclusive; "": from the first) on, until f returns false; a URL's schemes share a key and mix. It reads one state
-// and is not for slow callers: to go on later, remember the key.
-func (a *Archive) Captures(ctx context.Context, prefix, after string, f func(Capture) (more bool, err error)) error {
-	return a.view(func(t tables) error {
-		var ids []string // of the resources that share the key
+// Captures calls f with the captures whose keys begin with prefix, ordered by key and time, starting at the key after
+// (inclusive; "": the first), until f returns false or an error. URLs that differ in their scheme share a key. f must not
+// be slow, since one state of the database is held meanwhile; a slow caller continues later from the key it reached.
+func (x *Index) Captures(ctx context.Context, prefix, after string, f func(catalog.Capture) (more bool, err error)) error {
+	return records.View(x.db, func(t records.Txn) error {
+		var ids []string // of the resources that share the key current
 		var current string
-		goOn := true
-		give := func() (err error) {
+		more := true
+		flush := func() (err error) {
 			if len(ids) > 0 {
-				goOn, err = t.capturesOf(ctx, current, ids, f)
+				more, err = eachCapture(ctx, t, current, ids, f)
 			}
 			ids = ids[:0]
 			return err
 		}
 		from := []byte("k" + max(prefix, after))
-		err := t.txn.Scan(kv.SpaceSearch, []byte("k"+prefix), from, func(k, _ []byte) (bool, error) {
+		err := t.Scan(kv.SpaceSearch, []byte("k"+prefix), from, func(k, _ []byte) (bool, error) {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
-			surtKey, id, ok := bytes.Cut(k[1:], []byte{0})
+			captureKey, id, ok := bytes.Cut(k[1:], []byte{0})
 			if !ok {
 				return true, nil
 			}
-			if string(surtKey) != current {
-				if err := give(); err != nil || !goOn {
+			if string(captureKey) != current {
+				if err := flush(); err != nil || !more {
 					return false, err
 				}
-				current = string(surtKey)
+				current = string(captureKey)
 			}
 			ids = append(ids, string(id))
 			return true, nil
 		})
-		if err != nil || !goOn {
+		if err != nil || !more {
 			return err
 		}
-		return give()
+		return flush()
 	})
 }
 
-func (t tables) capturesOf(ctx context.Context, surtKey string, ids []string, f func(Capture) (bool, error)) (more bool, err error) {
+// eachCapture calls f with the captures of the resources that share a key.
+func eachCapture(ctx context.Context, t records.Txn, key string, ids []string, f func(catalog.Capture) (bool, error)) (more bool, err error) {
 	var all []catalog.Version
 	for _, id := range ids {
-		versions, err := t.versions(ctx, id)
+		versions, err := t.Versions(ctx, id)
 		if err != nil {
 			return false, err
 		}
@@ -71,13 +66,11 @@ func (t tables) capturesOf(ctx context.Context, surtKey string, ids []string, f 
 		slices.SortFunc(all, func(a, b catalog.Version) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
 	}
 	for _, v := range all {
-		c := Capture{Version: v, Key: surtKey}
-		var act catalog.Activity
-		if _, err := t.get(key(tableActivity, v.At, rid(v.ID[:ridLen])), &act); err != nil {
+		act, _, err := t.Activity(v.ID[:records.IDLen], v.At)
+		if err != nil {
 			return false, err
 		}
-		c.Status = act.Status
-		if more, err = f(c); err != nil || !more {
+		if more, err := f(catalog.Capture{Version: v, Key: key, Status: act.Status}); err != nil || !more {
 			return false, err
 		}
 	}

@@ -1,8 +1,7 @@
-package archive
+package search
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,32 +9,32 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// facts are the rows of all resources in memory, by document number, so that facets are counted and answers sorted
-// without reading a record: some 110 bytes a resource. They are read when first asked for and follow every commit.
+// facts are the rows of all resources in memory, by document number, so that facets are counted and results sorted without
+// reading a record. They take some 110 bytes a resource, are loaded when first needed, and follow every commit.
 type facts struct {
-	loading sync.Mutex // one reader loads, the others wait; taken before mu
+	loading sync.Mutex // held by the one reader that loads; taken before mu
 
-	mu      sync.RWMutex // guards the rest
-	state   factState
-	pending []map[uint32]row // commits since loading began
-	rows    []fact
-	hosts   names
-	types   names
-	outs    names
-	portals names
-	sets    names      // of portals
-	setOf   [][]uint32 // the portals of each set
+	mu       sync.RWMutex // guards the rest
+	state    loadState
+	pending  []map[uint32]row // rows committed since loading began
+	rows     []fact
+	hosts    names
+	types    names
+	outcomes names
+	portals  names
+	sets     names      // of portals
+	setOf    [][]uint32 // the portals of each set
 }
 
-type factState int
+type loadState int
 
 const (
-	factsAbsent factState = iota
+	factsAbsent loadState = iota
 	factsLoading
 	factsLoaded
 )
 
-// fact is a row with its words as numbers.
+// fact is a row with numbers for its words.
 type fact struct {
 	changed  int64 // Unix milliseconds
 	size     int64
@@ -48,7 +47,7 @@ type fact struct {
 	known    bool
 }
 
-// names number words in the order they come.
+// names numbers words in the order in which they come.
 type names struct {
 	list []string
 	at   map[string]uint32
@@ -68,14 +67,15 @@ func (n *names) number(s string) uint32 {
 	return i
 }
 
-// find gives the number of a word; false where no row has it.
-func (n *names) find(s string) (uint32, bool) {
-	i, ok := n.at[s]
+// find returns the number of a word; ok is false if no row has it.
+func (n *names) find(s string) (i uint32, ok bool) {
+	i, ok = n.at[s]
 	return i, ok
 }
 
-// hostsKnown tells how many hosts have a resource, as none is ever forgotten; 0 where the rows are not in memory.
-func (f *facts) hostsKnown() int {
+// Hosts returns the number of hosts that have a resource, 0 if the facts are not in memory. Hosts never lose all resources.
+func (x *Index) Hosts() int {
+	f := &x.facts
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if f.state != factsLoaded {
@@ -84,8 +84,8 @@ func (f *facts) hostsKnown() int {
 	return len(f.hosts.list)
 }
 
-// changed takes the rows that a transaction wrote, at its commit.
-func (f *facts) changed(rows map[uint32]row) {
+// apply follows a commit that wrote rows.
+func (f *facts) apply(rows map[uint32]row) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch f.state {
@@ -114,18 +114,14 @@ func (f *facts) set(doc uint32, r row) {
 		}
 		f.setOf = append(f.setOf, of)
 	}
-	at := r.Changed.UnixMilli()
-	if r.Changed.IsZero() {
-		at = 0
-	}
-	f.rows[doc] = fact{changed: at, size: r.Size, title: strings.Clone(r.Title), versions: uint32(r.Versions), host: f.hosts.number(r.Host),
-		typ: f.types.number(r.Type), set: set, outcome: f.outs.number(string(r.Outcome)), known: true}
+	f.rows[doc] = fact{changed: unixMilli(r.Changed), size: r.Size, title: strings.Clone(r.Title), versions: uint32(r.Versions), host: f.hosts.number(r.Host),
+		typ: f.types.number(r.Type), set: set, outcome: f.outcomes.number(string(r.Outcome)), known: true}
 }
 
-// Load reads into memory what searching needs, unless that is done; Search does so itself when it is first asked. What is committed meanwhile is applied after what was read, in its order;
-// a row that was in what was read already is only written once more.
-func (a *Archive) Load(ctx context.Context) error {
-	f := &a.facts
+// Load reads the facts into memory unless they are there; Search does so when it first runs. Rows that are committed
+// meanwhile are applied after those that were read: applying a row twice does no harm.
+func (x *Index) Load(ctx context.Context) error {
+	f := &x.facts
 	f.loading.Lock()
 	defer f.loading.Unlock()
 	f.mu.Lock()
@@ -137,16 +133,14 @@ func (a *Archive) Load(ctx context.Context) error {
 	f.mu.Unlock()
 
 	fresh := &facts{}
-	err := a.db.View(func(txn *kv.Txn) error {
-		return tables{txn: txn}.eachRow(ctx, func(doc uint32, r row) { fresh.set(doc, r) })
-	})
+	err := x.db.View(func(txn *kv.Txn) error { return eachRow(ctx, txn, fresh.set) })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
 		f.state, f.pending = factsAbsent, nil
 		return err
 	}
-	f.rows, f.hosts, f.types, f.outs, f.portals, f.sets, f.setOf = fresh.rows, fresh.hosts, fresh.types, fresh.outs, fresh.portals, fresh.sets, fresh.setOf
+	f.rows, f.hosts, f.types, f.outcomes, f.portals, f.sets, f.setOf = fresh.rows, fresh.hosts, fresh.types, fresh.outcomes, fresh.portals, fresh.sets, fresh.setOf
 	for _, rows := range f.pending {
 		f.put(rows)
 	}
@@ -154,27 +148,12 @@ func (a *Archive) Load(ctx context.Context) error {
 	return nil
 }
 
-func (t tables) eachRow(ctx context.Context, f func(doc uint32, r row)) error {
-	n := 0
-	return t.txn.Scan(kv.SpaceSearch, []byte{'n'}, nil, func(k, raw []byte) (bool, error) {
-		if n++; n%4096 == 0 && ctx.Err() != nil {
-			return false, ctx.Err()
-		}
-		r, ok := decodeRow(raw)
-		if !ok || len(k) != 5 {
-			return false, fmt.Errorf("archive: search index: row %q is damaged", k)
-		}
-		f(docOf(k[1:]), r)
-		return true, nil
-	})
-}
-
-// largestHosts names the hosts with most resources.
-func (a *Archive) largestHosts(ctx context.Context, limit int) ([]string, error) {
-	if err := a.Load(ctx); err != nil {
+// LargestHosts returns the hosts with the most resources, at most limit.
+func (x *Index) LargestHosts(ctx context.Context, limit int) ([]string, error) {
+	if err := x.Load(ctx); err != nil {
 		return nil, err
 	}
-	f := &a.facts
+	f := &x.facts
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	counts := make([]int, len(f.hosts.list))

@@ -1,4 +1,4 @@
-package archive
+package search
 
 import (
 	"cmp"
@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 )
 
-// place of a resource in an answer: the greatest score first, then the greatest figure, then the title in order.
+// place is where a resource comes in the results: by the highest score, then the highest figure, then the title.
 type place struct {
 	score int
 	n     int64
@@ -21,7 +22,7 @@ type place struct {
 }
 
 func (p place) compare(o place) int {
-	switch { // not cmp.Or, which compares everything before it looks: this is done for every match
+	switch { // cmp.Or would compare everything; this runs for every match
 	case p.score != o.score:
 		return o.score - p.score
 	case p.n != o.n:
@@ -33,12 +34,12 @@ func (p place) compare(o place) int {
 	return cmp.Compare(p.doc, o.doc)
 }
 
-// String is the place as a page's mark.
+// String returns the place as the mark of a page.
 func (p place) String() string {
 	return fmt.Sprintf("%d.%d.%d.%s", p.score, p.n, p.doc, hex.EncodeToString([]byte(p.title)))
 }
 
-// parsePlace reads a mark; one that is none gives the first page.
+// parsePlace reads a mark; ok is false if it is malformed.
 func parsePlace(s string) (p place, ok bool) {
 	var title string
 	if n, _ := fmt.Sscanf(s+"\n", "%d.%d.%d.%s\n", &p.score, &p.n, &p.doc, &title); n < 3 {
@@ -49,18 +50,18 @@ func parsePlace(s string) (p place, ok bool) {
 	return p, err == nil
 }
 
-// facetCount is a value of a facet while it is counted.
+// facetCount counts one value of a facet.
 type facetCount struct {
 	n     int
 	bytes int64
 }
 
-func (t *facetCount) add(r *fact) {
-	t.n++
-	t.bytes += r.size
+func (c *facetCount) add(r *fact) {
+	c.n++
+	c.bytes += r.size
 }
 
-// answer goes through the facts once: it counts what matches and keeps the first of the page.
+// answer goes through the facts once. It counts what matches and returns the documents of the page.
 func (f *facts) answer(q question) (catalog.Found, []uint32) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -79,7 +80,7 @@ func (f *facts) answer(q question) (catalog.Found, []uint32) {
 			sets[r.set].add(r)
 		}
 		p := m.place(doc, r)
-		if len(first) > q.Limit { // most are behind the page's last, and most of those by their figure alone
+		if len(first) > q.Limit { // most matches come after the page, and most of those by their figure alone
 			last := &first[q.Limit]
 			if p.score == last.score && p.n < last.n || p.compare(*last) > 0 {
 				return
@@ -114,7 +115,7 @@ func (f *facts) answer(q question) (catalog.Found, []uint32) {
 	return found, docs
 }
 
-// largest are the commonest values of a facet, in order; there may be very many others.
+// largest returns the most frequent values of a facet, in order, without sorting the many others.
 func largest(names []string, all []facetCount) (list []catalog.Count) {
 	for i, t := range all {
 		if t.n == 0 || names[i] == "" || len(list) == maxFacet && t.n < list[maxFacet-1].Count {
@@ -122,32 +123,32 @@ func largest(names []string, all []facetCount) (list []catalog.Count) {
 		}
 		list = append(list, catalog.Count{Key: names[i], Count: t.n, Bytes: t.bytes})
 		if len(list) > maxFacet {
-			byCount(list)
+			tallies.SortCounts(list)
 			list = list[:maxFacet]
 		}
 	}
-	byCount(list)
+	tallies.SortCounts(list)
 	return list
 }
 
-// matcher is a question in the numbers of the facts.
+// matcher is a question in terms of the facts' numbers.
 type matcher struct {
 	facts         *facts
 	q             question
-	narrowed      wordindex.Set // by words and dataset; nil: all
-	sets          [][]bool      // for each word, the sets of portals that have it
-	inPortal      []bool        // the sets that hold the portal asked for; nil: any
+	narrowed      wordindex.Set // the documents that words and dataset leave; nil: all
+	sets          [][]bool      // for each word, the sets of portals whose title or address has it
+	inPortal      []bool        // the sets with the portal asked for; nil: any
 	host, typ     uint32
 	outcome       uint32
 	byHost, byTyp bool
 	byOutcome     bool
 }
 
-// matcher is false where nothing can match.
-func (f *facts) matcher(q question) (*matcher, bool) {
-	m := &matcher{facts: f, q: q}
+// matcher translates a question; ok is false if nothing can match.
+func (f *facts) matcher(q question) (m *matcher, ok bool) {
+	m = &matcher{facts: f, q: q}
 	host := strings.ToLower(q.Host)
-	if _, known := f.hosts.find(host); host != "" && !known {
+	if _, known := f.hosts.find(host); host != "" && !known { // older records keep the host as their source spelled it
 		host = address.HostGroup(host)
 	}
 	for _, narrow := range []struct {
@@ -155,7 +156,7 @@ func (f *facts) matcher(q question) (*matcher, bool) {
 		among  *names
 		number *uint32
 		on     *bool
-	}{{host, &f.hosts, &m.host, &m.byHost}, {strings.ToLower(q.Type), &f.types, &m.typ, &m.byTyp}, {string(q.Outcome), &f.outs, &m.outcome, &m.byOutcome}} {
+	}{{host, &f.hosts, &m.host, &m.byHost}, {strings.ToLower(q.Type), &f.types, &m.typ, &m.byTyp}, {string(q.Outcome), &f.outcomes, &m.outcome, &m.byOutcome}} {
 		if narrow.value == "" {
 			continue
 		}
@@ -192,6 +193,7 @@ func (f *facts) matcher(q question) (*matcher, bool) {
 	return m, true
 }
 
+// setsWith reports which sets contain a portal for which which is true.
 func (f *facts) setsWith(which func(portal string) bool) []bool {
 	sets := make([]bool, len(f.setOf))
 	for i, portals := range f.setOf {
@@ -200,11 +202,12 @@ func (f *facts) setsWith(which func(portal string) bool) []bool {
 	return sets
 }
 
+// each calls visit with every match.
 func (m *matcher) each(visit func(doc uint32, r *fact)) {
 	rows := m.facts.rows
 	one := func(doc uint32) {
 		if int(doc) >= len(rows) {
-			return // committed after the facts were
+			return // committed after the facts were loaded
 		}
 		r := &rows[doc]
 		if !r.known || m.byHost && r.host != m.host || m.byTyp && r.typ != m.typ || m.byOutcome && r.outcome != m.outcome || m.inPortal != nil && !m.inPortal[r.set] {
@@ -239,7 +242,7 @@ func (m *matcher) place(doc uint32, r *fact) place {
 	return p
 }
 
-// score sums up the best place of each word.
+// score sums up the best score of each word.
 func (m *matcher) score(doc uint32, r *fact) (score int) {
 	for i, w := range m.q.words {
 		best := 0

@@ -1,4 +1,9 @@
-package archive
+// Package search finds resources: by words, facets and datasets (Search), and by the keys of capture indexes (Captures).
+//
+// The index is derived from the records and changes in the same transactions (Update); Build makes it again where it is
+// missing. Words are looked up in the database (package wordindex). What narrows, sorts and counts results is in memory
+// (facts), so a search reads records only for the page that it returns.
+package search
 
 import (
 	"context"
@@ -6,59 +11,68 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/archive/records"
+	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
-	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
 
 const (
-	maxFacet     = 50 // values of one facet that an answer lists
-	maxAsked     = 12 // words of a question that are looked up
-	maxFound     = 500
-	defaultFound = 25
-	maxNames     = 4 // column names told of one resource
+	maxFacet    = 50 // values of one facet that an answer lists
+	maxAsked    = 12 // words of a question that are looked up
+	maxPage     = 500
+	defaultPage = 25
+	maxNames    = 4 // column names that an answer lists for one resource
 )
 
-// Search finds resources. Words come from the index in the database, what narrows, sorts and counts from the facts in
-// memory; records are read of the resources on the page alone.
-func (a *Archive) Search(ctx context.Context, s catalog.Search) (catalog.Found, error) {
-	if err := a.Load(ctx); err != nil {
+// Index is the search index of one database. It is safe for concurrent use.
+type Index struct {
+	db    *kv.DB
+	facts facts
+}
+
+// New returns the search index of a database.
+func New(db *kv.DB) *Index { return &Index{db: db} }
+
+// Search finds resources.
+func (x *Index) Search(ctx context.Context, s catalog.Search) (catalog.Found, error) {
+	if err := x.Load(ctx); err != nil {
 		return catalog.Found{}, fmt.Errorf("archive: search: %w", err)
 	}
 	if s.Limit <= 0 {
-		s.Limit = defaultFound
+		s.Limit = defaultPage
 	}
-	s.Limit = min(s.Limit, maxFound)
-	q, err := a.question(ctx, s)
+	s.Limit = min(s.Limit, maxPage)
+	q, err := x.question(ctx, s)
 	if err != nil {
 		return catalog.Found{}, fmt.Errorf("archive: search: %w", err)
 	}
-	found, docs := a.facts.answer(q)
+	found, docs := x.facts.answer(q)
 	if err := ctx.Err(); err != nil {
 		return catalog.Found{}, err
 	}
-	return found, a.fill(ctx, &found, docs, q.words)
+	return found, x.readPage(ctx, &found, docs, q.words)
 }
 
 // question is a search with its words looked up.
 type question struct {
 	catalog.Search
 	words  []asked
-	none   bool          // a text without a word finds nothing
-	only   wordindex.Set // resources of the dataset; nil where any will do
-	named  uint32        // the document whose address the text is
+	none   bool          // the text has no word: nothing matches
+	only   wordindex.Set // the resources of the dataset; nil: any
+	named  uint32        // the document whose address the text is, if isName
 	isName bool
-	mark   place
-	isNext bool // mark is the last of the page before
+	mark   place // the last of the page before, if isNext
+	isNext bool
 }
 
-// asked is one word of a question and the documents that have it.
+// asked is one word of a question and where it was found.
 type asked struct {
 	word    string
 	hits    []hit
 	all     wordindex.Set
-	portals map[string]bool // whose title or address has the word
+	portals map[string]bool // portals whose title or address has the word
 }
 
 type hit struct {
@@ -66,7 +80,7 @@ type hit struct {
 	score int
 }
 
-// What a word in a place is worth, found whole and as a beginning.
+// worth is what a word in a field scores, found as a whole word and as the beginning of one.
 var worth = []struct {
 	field            wordindex.Field
 	exact, beginning int
@@ -77,23 +91,23 @@ const (
 	worthName   = 1000 // the text is the address of the resource
 )
 
-func (a *Archive) question(ctx context.Context, s catalog.Search) (question, error) {
+// question looks up the words of a search.
+func (x *Index) question(ctx context.Context, s catalog.Search) (question, error) {
 	q := question{Search: s}
 	q.mark, q.isNext = parsePlace(s.After)
-	err := a.db.View(func(txn *kv.Txn) error {
-		t := tables{txn: txn}
+	err := records.View(x.db, func(t records.Txn) error {
 		text := strings.TrimSpace(s.Text)
 		if text != "" {
-			q.named, q.isName = t.docOfURL(text)
+			q.named, q.isName = documentOfURL(t, text)
 		}
-		words := wordindex.Words(readable(text), maxAsked, false)
+		words := wordindex.Words(unescaped(text), maxAsked, false)
 		q.none = len(words) == 0 && text != ""
-		portals, err := t.portalWords(ctx, len(words) > 0)
+		portals, err := portalWords(ctx, t, len(words) > 0)
 		if err != nil {
 			return err
 		}
 		for _, w := range words {
-			one, err := t.ask(ctx, w, portals)
+			one, err := ask(ctx, t, w, portals)
 			if err != nil {
 				return err
 			}
@@ -103,35 +117,35 @@ func (a *Archive) question(ctx context.Context, s catalog.Search) (question, err
 			return nil
 		}
 		q.only = wordindex.Set{}
-		prefix := key(tableByDataset, s.Dataset, "")
-		return t.scan(ctx, prefix, nil, func(k, _ []byte) (bool, error) {
-			id, ok := behind(k, prefix)
-			if doc, known := t.docOfURL(id); ok && known {
+		return t.OfDataset(ctx, s.Dataset, func(id string) (bool, error) {
+			doc, known, err := documentOf(t, id)
+			if known {
 				q.only.Put(doc)
 			}
-			return true, nil
+			return true, err
 		})
 	})
 	return q, err
 }
 
-// portalWords are the words of the titles and addresses of portals.
-func (t tables) portalWords(ctx context.Context, asked bool) (map[string][]string, error) {
+// portalWords returns the words in the titles and addresses of portals, by IRI, if there is anything to ask.
+func portalWords(ctx context.Context, t records.Txn, asked bool) (map[string][]string, error) {
 	portals := map[string][]string{}
 	if !asked {
 		return portals, nil
 	}
-	err := t.counts(ctx, countPortal, func(iri string, n tally) error {
-		portals[iri] = wordindex.Words(n.Title+"\n"+readable(iri), maxWords, true)
+	err := tallies.Each(ctx, t.Txn, tallies.ByPortal, func(iri string, n tallies.Tally) error {
+		portals[iri] = wordindex.Words(n.Title+"\n"+unescaped(iri), maxWords, true)
 		return nil
 	})
 	return portals, err
 }
 
-func (t tables) ask(ctx context.Context, word string, portals map[string][]string) (asked, error) {
+// ask looks up one word.
+func ask(ctx context.Context, t records.Txn, word string, portals map[string][]string) (asked, error) {
 	one := asked{word: word, portals: map[string]bool{}}
 	for _, w := range worth {
-		exact, beginning, _, err := wordindex.Find(ctx, t.txn, w.field, word)
+		exact, beginning, _, err := wordindex.Find(ctx, t.Txn, w.field, word)
 		if err != nil {
 			return one, err
 		}
@@ -147,19 +161,19 @@ func (t tables) ask(ctx context.Context, word string, portals map[string][]strin
 	return one, nil
 }
 
-// fill reads the records of a page, the titles of portals, and the names of columns in which a word was found.
-func (a *Archive) fill(ctx context.Context, found *catalog.Found, docs []uint32, words []asked) error {
+// readPage reads the records of a page, the titles of portals, and the names of the columns in which a word was found.
+func (x *Index) readPage(ctx context.Context, found *catalog.Found, docs []uint32, words []asked) error {
 	found.Resources = make([]catalog.Resource, 0, len(docs))
-	return a.view(func(t tables) error {
+	return records.View(x.db, func(t records.Txn) error {
 		for i, p := range found.Portals {
-			n, err := t.counted(countPortal, p.Key)
+			n, err := tallies.Get(t.Txn, tallies.ByPortal, p.Key)
 			if err != nil {
 				return err
 			}
 			found.Portals[i].Label = n.Title
 		}
 		for _, doc := range docs {
-			raw, ok, err := t.txn.Get(kv.SpaceSearch, rowKey(doc))
+			raw, ok, err := t.Get(kv.SpaceSearch, rowKey(doc))
 			if err != nil {
 				return err
 			}
@@ -167,12 +181,12 @@ func (a *Archive) fill(ctx context.Context, found *catalog.Found, docs []uint32,
 			if !ok || !sound {
 				return fmt.Errorf("archive: search index: row %d is damaged", doc)
 			}
-			r, known, err := t.resource(row.ID)
+			r, known, err := t.Resource(row.ID)
 			if err != nil || !known {
-				return orNotFound(err, "resource", row.ID)
+				return records.OrNotFound(err, "resource", row.ID)
 			}
 			found.Resources = append(found.Resources, r.Resource)
-			names, err := t.columnsFound(r.Resource, doc, words)
+			names, err := columnsFound(t, r, doc, words)
 			if err != nil {
 				return err
 			}
@@ -187,8 +201,8 @@ func (a *Archive) fill(ctx context.Context, found *catalog.Found, docs []uint32,
 	})
 }
 
-// columnsFound names the columns that hold a word of the question.
-func (t tables) columnsFound(r catalog.Resource, doc uint32, words []asked) (list []string, err error) {
+// columnsFound returns the names of the columns that contain a word of the question.
+func columnsFound(t records.Txn, r records.Resource, doc uint32, words []asked) (list []string, err error) {
 	var inColumns []string
 	for _, w := range words {
 		for i, h := range w.hits {
@@ -201,7 +215,7 @@ func (t tables) columnsFound(r catalog.Resource, doc uint32, words []asked) (lis
 	if len(inColumns) == 0 || r.Versions == 0 {
 		return nil, nil
 	}
-	in, err := t.inside(latestID(r))
+	in, err := LatestInside(t, r)
 	if err != nil {
 		return nil, err
 	}
@@ -212,5 +226,3 @@ func (t tables) columnsFound(r catalog.Resource, doc uint32, words []asked) (lis
 	}
 	return list, nil
 }
-
-func latestID(r catalog.Resource) string { return ns.VersionID(r.ID, r.Versions-1) }

@@ -1,0 +1,8 @@
+package joining
+
+// What joining_test calls of the steps of Join.
+var (
+	NextMarks = (*Queue).nextMarks
+	JoinApart = (*Queue).joinApart
+	JoinAlone = (*Queue).joinAlone
+)
