@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
@@ -59,9 +60,9 @@ func (f *fake) Compare(_ context.Context, from, to catalog.Version, o diff.Optio
 	return &diff.Report{Why: "only bytes"}, nil
 }
 
-func (f *fake) ChangeStats(_ context.Context, limit int) (archive.ChangeStats, error) {
+func (f *fake) ChangeStats(_ context.Context, limit int) (tallies.ChangeStats, error) {
 	f.limit = limit
-	return archive.ChangeStats{Hosts: make([]archive.ChangesOf, 1)}, nil
+	return tallies.ChangeStats{Hosts: make([]tallies.ChangesOf, 1)}, nil
 }
 
 func ask(h func(http.ResponseWriter, *http.Request) error, address, accept string) *httptest.ResponseRecorder {
@@ -144,7 +145,7 @@ func TestChangesOfAllAreListedUpToALimit(t *testing.T) {
 	a := &changes.API{Archive: f}
 	for query, want := range map[string]int{"": 100, "?limit=7": 7, "?limit=100000": 100_000} {
 		w := ask(a.Stats, "/stats/changes"+query, "")
-		var got archive.ChangeStats
+		var got tallies.ChangeStats
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || f.limit != want || len(got.Hosts) != 1 {
 			t.Errorf("%s: %d %s, limit %d, %v", query, w.Code, w.Body, f.limit, err)
 		}
