@@ -7,7 +7,7 @@ import (
 
 const blockSize = 256 << 10
 
-// compareBytes finds what both have in common at the beginning and at the end.
+// compareBytes finds the common start and end of both versions.
 func (r *Report) compareBytes(ctx context.Context, from, to Side) error {
 	shorter := min(from.Size, to.Size)
 	block := min(blockSize, shorter)
@@ -36,7 +36,7 @@ func (r *Report) compareBytes(ctx context.Context, from, to Side) error {
 	return nil
 }
 
-// common goes on by blocks as long as they are the same.
+// common returns the number of bytes that are the same, which same finds block by block.
 func common(ctx context.Context, limit int64, same func(done, n int64) (int64, error)) (done int64, err error) {
 	for done < limit {
 		if ctx.Err() != nil {

@@ -1,11 +1,13 @@
-// Package diff says what changed between two versions of a file, in the terms of what the file is.
+// Package diff reports what changed between two versions of a file, in terms of what the file is.
 //
-// For tables: first the schema (columns added, removed, renamed, of another type), then the rows added, removed and changed by
-// key. For RDF: statements added and removed. For JSON and XML: paths. For everything else, and for what cannot be read
-// as what it claims to be: sizes and the stretch of bytes that differs. Counts are always of everything; what is listed is
-// capped (Options.List).
+// For tables it reports the schema (columns added, removed, renamed, retyped), then the rows added, removed and changed
+// by key; for RDF, statements added and removed; for JSON and XML, paths. For other files, and for those that are not
+// what they claim to be, it reports sizes and the range of bytes that differs. Counts cover everything; lists are
+// limited (Options.List).
 //
-// The files are a stranger's. Memory is bounded (Options.Memory; more rows than fit are compared in several passes), reading
+// The files are hostile input. Memory is bounded (Options.Memory; rows that do not fit are compared in several passes),
+// reading stops with the context, and if a file defeats its parser, its bytes are compared and Report.Why gives the
+// reason.
 // stops with the context, and whatever a file does to a parser ends in a comparison of bytes, with the reason in Report.Why.
 package diff
 
@@ -25,17 +27,17 @@ type Side struct {
 	R       io.ReaderAt
 	Size    int64
 	Type    string   // media type
-	Charset string   // "" for UTF-8
-	Dialect *Dialect // of a table; nil: found
-	Schema  *Schema  // of a table, where it is known; nil: found
+	Charset string   // "" = UTF-8
+	Dialect *Dialect // of a table; nil = detect it
+	Schema  *Schema  // of a table, if known; nil = read it
 }
 
-// Options of Compare. The zero value is good.
+// Options are options of Compare. The zero value is ready to use.
 type Options struct {
-	List   int      // entries of each list in a report; 0 for 100, negative for none
-	Key    []string // columns that name a row; none: found
-	Memory int64    // bytes to compare in, about; 0 for 128 MiB
-	Limit  int64    // bytes of a file beyond which only its bytes are compared; 0 for 1 GiB
+	List   int      // maximum entries of each list in a report; 0 = 100, negative = none
+	Key    []string // columns that identify a row; empty = find one
+	Memory int64    // approximate memory for the comparison in bytes; 0 = 128 MiB
+	Limit  int64    // size in bytes above which only bytes are compared; 0 = 1 GiB
 }
 
 func (o Options) withDefaults() Options {
@@ -52,10 +54,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Kind of comparison.
+// Kind is a kind of comparison.
 type Kind string
 
-// The kinds, as arc:changeKind has them.
+// The kinds, as in arc:changeKind.
 const (
 	Tables Kind = "table"
 	RDF    Kind = "rdf"
@@ -64,10 +66,10 @@ const (
 	Bytes  Kind = "bytes"
 )
 
-// Summary is a change in figures: what becomes triples on the new version.
+// Summary is a change in figures, which become triples of the new version.
 type Summary struct {
 	Kind           Kind  `json:"kind"`
-	Same           bool  `json:"same"` // nothing changed in terms of the kind; the bytes may differ still
+	Same           bool  `json:"same"` // nothing changed in terms of the kind; the bytes may still differ
 	RowsAdded      int64 `json:"rowsAdded,omitempty"`
 	RowsRemoved    int64 `json:"rowsRemoved,omitempty"`
 	RowsChanged    int64 `json:"rowsChanged,omitempty"`
@@ -82,29 +84,29 @@ type Summary struct {
 	PathsChanged   int64 `json:"pathsChanged,omitempty"`
 	SizeFrom       int64 `json:"sizeFrom"`
 	SizeTo         int64 `json:"sizeTo"`
-	BytesChanged   int64 `json:"bytesChanged"` // of the new version, from the first to the last byte that differs
+	BytesChanged   int64 `json:"bytesChanged"` // in the new version, from the first to the last byte that differs
 }
 
-// Report is a change with its lists. Of Table, Triples and Paths at most one is set.
+// Report is a change with its lists. At most one of Table, Triples and Paths is set.
 type Report struct {
 	Summary
-	Why     string   `json:"why,omitempty"` // why only bytes were compared, where that is not the file's kind
+	Why     string   `json:"why,omitempty"` // why only bytes were compared, if the file's kind is another
 	Table   *Table   `json:"table,omitempty"`
 	Triples *Triples `json:"triples,omitempty"`
 	Paths   *Paths   `json:"paths,omitempty"`
 	Range   Range    `json:"range"`
 }
 
-// Range is the stretch outside of which both versions are the same: common bytes before and behind it.
+// Range is the number of bytes that both versions have in common at the start and at the end.
 type Range struct {
 	Prefix int64 `json:"prefix"`
 	Suffix int64 `json:"suffix"`
 }
 
-// KeyError says why rows cannot be told apart by the key that was asked for.
+// KeyError reports that rows cannot be identified by the given key.
 type KeyError struct {
-	Column  string   // that is missing; "" where there is no table
-	Columns []string // that both versions have
+	Column  string   // the missing column; "" if the versions are not tables
+	Columns []string // common to both versions
 }
 
 func (e *KeyError) Error() string {
@@ -117,8 +119,8 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("the key column %q is not in both versions; they have %s", e.Column, strings.Join(e.Columns, ", "))
 }
 
-// Compare says what changed from one version to another. The error is for reading that failed, for the context, and for a
-// key that does not fit (*KeyError); files that cannot be understood are compared as bytes.
+// Compare reports what changed from one version to another. It returns an error if reading fails, if ctx ends, and if a
+// key does not fit (*KeyError). Files that cannot be parsed are compared as bytes.
 func Compare(ctx context.Context, from, to Side, o Options) (*Report, error) {
 	o = o.withDefaults()
 	r := &Report{Summary: Summary{Kind: Bytes, SizeFrom: from.Size, SizeTo: to.Size}}
@@ -157,11 +159,11 @@ func Compare(ctx context.Context, from, to Side, o Options) (*Report, error) {
 	return &full, nil
 }
 
-// compareAs keeps the parsers' surprises in.
+// compareAs compares files as kind. A parser's panic becomes an error.
 func (r *Report) compareAs(ctx context.Context, kind Kind, from, to Side, o Options) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("its parser gave up: %v", v)
+			err = fmt.Errorf("its parser failed: %v", v)
 		}
 	}()
 	switch kind {
@@ -205,7 +207,7 @@ func kindOf(mediaType string) Kind {
 	return Bytes
 }
 
-// section is the whole side for a parser, that stops with the context.
+// reader returns the whole side. It stops with the context.
 func (s Side) reader(ctx context.Context) io.Reader {
 	return &contextReader{ctx, io.NewSectionReader(s.R, 0, s.Size)}
 }

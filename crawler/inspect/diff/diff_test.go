@@ -37,7 +37,7 @@ func TestChangesReadAsASentenceAndAList(t *testing.T) {
 			"id,place,value\n1,Wien,10\n2,Graz,20\n3,Linz,30\n4,Wels,40\n",
 			"id,place,value\n1,Wien,10\n2,Graz,21\n4,Wels,40\n5,Steyr,50\n", `
 1 row added, 1 row removed, 1 row changed
-rows are named by id
+rows are matched by id
 - row 3: 3 | Linz | 30
 + row 4: 5 | Steyr | 50
 ~ row 2 2
@@ -51,7 +51,7 @@ rows are named by id
 - column old (string)
 ~ column name is now title
 ~ column kind was integer, is decimal
-rows are named by nr
+rows are matched by nr
 ~ row 1 1
     kind: 1 -> 1,5
 ~ row 2 2
@@ -62,7 +62,7 @@ rows are named by nr
 		{"columns and rows in another order", "text/csv",
 			"a,b\n1,x\n2,\"y \"\"z\"\"\n\"\n", "b,a\n\"y \"\"z\"\"\n\",2\nx,1\n", `
 the same content, written differently
-rows are named by b
+rows are matched by b
 `},
 		{"rows without a key", "text/tab-separated-values",
 			"a\tb\nx\t1\nx\t1\ny\t1\ny\t1\n", "a\tb\nx\t1\ny\t1\ny\t1\ny\t1\n", `
@@ -106,12 +106,12 @@ nothing changed
 `},
 		{"what is not what it says", "application/json", `{"a": 1}`, `{"a": `, `
 8 bytes became 6; 0 of them differ
-(it cannot be compared as json: the document is not complete)
+(it cannot be compared as json: the document is incomplete)
 the first 6 and the last 0 bytes are the same
 `},
 		{"terminals are safe", "text/csv", "id,n\n1,a\n2,b\n", "id,n\n1,a\n2,\x1b[31m\x07red\n", `
 1 row changed
-rows are named by id
+rows are matched by id
 ~ row 2 2
     n: b -> ` + "\uFFFD[31m\uFFFD" + `red
 `},

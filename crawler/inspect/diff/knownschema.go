@@ -2,7 +2,7 @@ package diff
 
 import "slices"
 
-// Schema is what is known of a table without reading it for this: its columns in their order, as a profile has them.
+// Schema is the schema of a table that is known beforehand, as from a profile.
 type Schema struct {
 	Rows    int64 // without the header
 	Columns []KnownColumn
@@ -10,12 +10,12 @@ type Schema struct {
 
 // KnownColumn is a column of a Schema.
 type KnownColumn struct {
-	Type   string   // as in Column
+	Type   string   // every row has a value, and no two the same
 	Key    bool     // every row has a value in it, and no two the same
-	Sketch []uint32 // the lowest hashes of its different values, ascending, as many as there are or 128; nil: not known
+	Sketch []uint32 // the lowest hashes of its distinct values, ascending, up to 128; nil = unknown
 }
 
-// schemas are those that the sides came with, where they tell what has to be known, or else what reading both says.
+// schemas returns the schemas that came with the sides if these suffice, or those that reading both tables finds.
 func (c *tableDiff) schemas() (both [2]*schema, err error) {
 	var open [2]*rows
 	var headers [2][]string
@@ -39,7 +39,7 @@ func (c *tableDiff) schemas() (both [2]*schema, err error) {
 	return both, nil
 }
 
-// under gives a known schema the names of a header; nil where it does not fit.
+// under returns a known schema with the names of a header, nil if it does not fit.
 func (k *Schema) under(header []string, d Dialect) *schema {
 	if k == nil {
 		return nil
@@ -75,8 +75,8 @@ func typeNamed(name string) (typeSet, bool) {
 	return 0, false
 }
 
-// enough tells whether two known schemas answer what is asked of them: which columns both versions have, which needs their
-// values only where names differ, and which could be a key.
+// enough reports whether two known schemas suffice to match the columns, for which values matter only if names differ,
+// and to choose a key.
 func enough(a, b *schema) bool {
 	if a == nil || b == nil || len(a.columns) != len(b.columns) {
 		return false

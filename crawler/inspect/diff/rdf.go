@@ -12,23 +12,23 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Triples is a change of statements. Blank nodes have no names that last: they are told apart by what is said of them,
-// and of what they are connected to, a few steps far.
+// Triples is a change of statements. Blank nodes have no lasting names: they are distinguished by the statements about
+// them, and about what they are connected to within a few steps.
 type Triples struct {
-	From    int64    `json:"from"` // statements, each counted once
+	From    int64    `json:"from"` // distinct statements
 	To      int64    `json:"to"`
 	Added   []string `json:"added"` // some of them, in N-Quads
 	Removed []string `json:"removed"`
 }
 
-// blankRounds is how many steps away two blank nodes may differ and be seen to.
+// blankRounds is the number of steps within which two blank nodes must differ to be distinguished.
 const blankRounds = 4
 
-// statements is what is kept of one side.
+// statements are the statements of one side.
 type statements struct {
 	ground []uint64    // hashes of statements without blank nodes
 	blank  []term.Quad // the others
-	hashes []uint64    // of blank, when they have been worked out
+	hashes []uint64    // of blank
 }
 
 func (r *Report) compareRDF(ctx context.Context, from, to Side, o Options) error {
@@ -60,7 +60,7 @@ type rdfDiff struct {
 	seed maphash.Seed
 }
 
-// bytes that one statement is taken to cost in memory.
+// Assumed memory of one statement in bytes.
 const (
 	groundBytes = 8 * 3
 	blankBytes  = 400
@@ -69,7 +69,7 @@ const (
 func (c *rdfDiff) each(s Side, f func(term.Quad) error) error {
 	syntax, ok := rdfio.ByMediaType(s.Type)
 	if !ok {
-		return fmt.Errorf("%q is no RDF syntax", s.Type)
+		return fmt.Errorf("%q is not an RDF syntax", s.Type)
 	}
 	text, err := s.text(c.ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func hasBlank(q term.Quad) bool {
 	return isBlank(q.S) || isBlank(q.O) || isBlank(q.G)
 }
 
-// isBlank counts triple terms that hold blank nodes, too.
+// isBlank reports whether a term is a blank node or a triple term that contains one.
 func isBlank(k term.Key) bool {
 	switch k.Kind() {
 	case term.KindBlank:
@@ -129,7 +129,7 @@ func isBlank(k term.Key) bool {
 	return false
 }
 
-// hash of a statement, with the names that blank nodes have got.
+// hash returns the hash of a statement, with the given names of blank nodes.
 func (c *rdfDiff) hash(q term.Quad, names map[term.Key]uint64) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
@@ -156,8 +156,8 @@ func (c *rdfDiff) write(h *maphash.Hash, k term.Key, names map[term.Key]uint64) 
 	h.WriteByte(0xff)
 }
 
-// name gives each blank node a name made of the statements around it, in rounds: after n rounds, nodes whose surroundings
-// differ within n steps have different names.
+// name gives each blank node a name derived from the statements around it, in rounds: after n rounds, nodes whose
+// surroundings differ within n steps have different names. It then hashes the statements with blank nodes.
 func (c *rdfDiff) name(st *statements) {
 	names := make(map[term.Key]uint64)
 	for range blankRounds {
@@ -168,10 +168,10 @@ func (c *rdfDiff) name(st *statements) {
 					continue
 				}
 				own := names[k]
-				names[k] = 0x5e1f // the node itself, as it stands in this statement
+				names[k] = 0x5e1f // marks the node itself in this statement
 				h := c.hash(q, names)
 				names[k] = own
-				next[k] += mix(h + uint64(i)) // a sum: the order of statements does not matter
+				next[k] += mix(h + uint64(i)) // a sum, since the order of statements does not matter
 			}
 		}
 		for k, sum := range next {
@@ -193,14 +193,15 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// all hashes, sorted. Those with blank nodes may stand there several times: two nodes of which the same is said.
+// all returns the hashes of all statements, sorted. Those with blank nodes may repeat, if two nodes have the same
+// statements.
 func (st *statements) all() []uint64 {
 	list := slices.Concat(st.ground, st.hashes)
 	slices.Sort(list)
 	return list
 }
 
-// difference of two sorted multisets.
+// difference returns the elements of the sorted multiset a that are not in b.
 func difference(a, b []uint64) (only []uint64) {
 	for _, h := range a {
 		for len(b) > 0 && b[0] < h {
@@ -215,7 +216,7 @@ func difference(a, b []uint64) (only []uint64) {
 	return only
 }
 
-// list writes some of the statements with these hashes, by reading the side again.
+// list returns some of the statements with the given hashes, by reading the side again.
 func (c *rdfDiff) list(s Side, st *statements, hashes []uint64) (out []string, err error) {
 	if len(hashes) == 0 || c.o.List == 0 {
 		return nil, nil

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// WriteJSON writes the report for programs.
+// WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
 }
 
-// Sentence says what changed in one line.
+// Sentence returns the change as one line.
 func (s *Summary) Sentence() string {
 	var parts []string
 	say := func(n int64, one, many string) {
@@ -50,7 +50,7 @@ func (s *Summary) Sentence() string {
 	return fmt.Sprintf("%d bytes became %d; %d of them differ", s.SizeFrom, s.SizeTo, s.BytesChanged)
 }
 
-// WriteText writes the report for a terminal. Control characters of the files do not reach it.
+// WriteText writes the report for a terminal, without control characters of the files.
 func (r *Report) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
@@ -72,7 +72,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			line("~ column %s was %s, is %s", plain(c.Name), c.From, c.To)
 		}
 		if len(t.Key) > 0 {
-			line("rows are named by %s", plain(strings.Join(t.Key, ", ")))
+			line("rows are matched by %s", plain(strings.Join(t.Key, ", ")))
 		}
 		for _, row := range t.Rows {
 			writeRow(line, row)
@@ -127,7 +127,7 @@ func more(line func(string, ...any), shown, all int64) {
 	}
 }
 
-// plain keeps a stranger's text on one line and its escape sequences away from the terminal.
+// plain puts text of a file on one line and replaces control characters, which could be escape sequences.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -159,5 +159,5 @@ var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	},
 }).ParseFS(templates, "report.html"))
 
-// WriteHTML writes the report as a fragment: one section without styles or scripts, with classes for styling.
+// WriteHTML writes the report as an HTML fragment: one section without styles or scripts, with classes for styling.
 func (r *Report) WriteHTML(w io.Writer) error { return page.Execute(w, r) }

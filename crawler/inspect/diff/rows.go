@@ -7,22 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"odarchive/crawler/inspect/charset"
 )
 
-// Dialect of a delimited table.
+// Dialect says how a delimited table is written.
 type Dialect struct {
 	Delimiter rune // 0 for a comma
 	Quote     rune // 0 for none
-	Escape    rune // before a quote inside of quotes; 0: the quote is doubled
+	Escape    rune // before a quote inside quotes; 0 = the quote is doubled
 	NoHeader  bool // columns are named 1, 2, 3 ...
 	Skip      int  // lines before the header
 }
 
-// Limits of one row: what is longer is no table.
+// Limits of one row. A longer one is not part of a table.
 const (
 	maxRow     = 4 << 20 // bytes
 	maxColumns = 16384
@@ -62,7 +63,7 @@ func openRows(ctx context.Context, s Side, d Dialect) (*rows, []string, error) {
 	if err == io.EOF {
 		return t, nil, nil
 	}
-	return t, append([]string(nil), header...), err
+	return t, slices.Clone(header), err
 }
 
 func newRows(ctx context.Context, text io.Reader, d Dialect) *rows {
@@ -71,10 +72,10 @@ func newRows(ctx context.Context, text io.Reader, d Dialect) *rows {
 	return t
 }
 
-// at is how many bytes of the text have been read.
+// at returns the number of bytes of the text that have been read.
 func (t *rows) at() int64 { return t.text.n - int64(t.r.Buffered()) }
 
-// counter counts what is read through it.
+// counter counts the bytes read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -86,7 +87,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// text is the side in UTF-8.
+// text returns the side in UTF-8.
 func (s Side) text(ctx context.Context) (io.Reader, error) {
 	r := s.reader(ctx)
 	if s.isText() {
@@ -95,7 +96,7 @@ func (s Side) text(ctx context.Context) (io.Reader, error) {
 	return charset.NewReader(r, s.Charset)
 }
 
-// isText tells whether the side's bytes are its text.
+// isText reports whether the side's bytes are UTF-8 text.
 func (s Side) isText() bool {
 	return s.Charset == "" || strings.EqualFold(s.Charset, "utf-8") || strings.EqualFold(s.Charset, "us-ascii")
 }
@@ -113,7 +114,7 @@ func (t *rows) skipLine() error {
 	}
 }
 
-// next gives a row, valid until the next one; io.EOF behind the last. Empty lines are no rows.
+// next returns the next row, valid until the next call, and io.EOF after the last. It skips empty lines.
 func (t *rows) next() ([]string, error) {
 	for {
 		if err := t.ctx.Err(); err != nil {
@@ -142,7 +143,7 @@ func (t *rows) next() ([]string, error) {
 	return t.fields, nil
 }
 
-// marks are the bytes at which scan has to look twice, and the dialect's characters in UTF-8.
+// marks are the bytes at which scan stops, and the dialect's characters in UTF-8.
 type marks struct {
 	special                  [256]bool
 	delimiter, quote, escape []byte
@@ -166,8 +167,8 @@ func newMarks(d Dialect) *marks {
 	return m
 }
 
-// take reads c if it comes next.
-func (t *rows) take(c []byte) bool {
+// accept skips c if it comes next, and reports whether it did.
+func (t *rows) accept(c []byte) bool {
 	if len(c) == 0 {
 		return false
 	}
@@ -178,9 +179,9 @@ func (t *rows) take(c []byte) bool {
 	return true
 }
 
-// scan reads the fields of one row into buf; ends has where each ends.
+// scan reads the fields of one row into buf and sets the end of each.
 func (t *rows) scan() error {
-	quoted, began, any := false, false, false // inside of quotes; something of the field was read; of the row
+	quoted, began, any := false, false, false // inside quotes; part of the field has been read; part of the row has been read
 	for {
 		plain, err := t.plain()
 		any, began = any || plain, began || plain
@@ -195,23 +196,23 @@ func (t *rows) scan() error {
 		}
 		any = true
 		switch {
-		case quoted && t.take(t.m.escape):
+		case quoted && t.accept(t.m.escape):
 			if c, err := t.r.ReadByte(); err == nil {
 				t.buf = append(t.buf, c)
 			}
-		case quoted && t.take(t.m.quote):
-			if t.take(t.m.quote) {
+		case quoted && t.accept(t.m.quote):
+			if t.accept(t.m.quote) {
 				t.buf = append(t.buf, t.m.quote...)
 			} else {
 				quoted = false
 			}
 		case quoted:
 			t.literal()
-		case !began && t.take(t.m.quote):
+		case !began && t.accept(t.m.quote):
 			quoted, began = true, true
-		case t.take(t.m.delimiter):
+		case t.accept(t.m.delimiter):
 			t.ends, began = append(t.ends, len(t.buf)), false
-		case t.take(lineFeed), t.take(carriageReturn):
+		case t.accept(lineFeed), t.accept(carriageReturn):
 			t.ends = append(t.ends, len(t.buf))
 			return nil
 		default:
@@ -226,8 +227,7 @@ var (
 	carriageReturn = []byte("\r")
 )
 
-// plain reads what needs no second look, and says whether there was any. After a carriage return a line feed belongs to it;
-// an empty row would not count anyway.
+// plain reads bytes without special meaning and reports whether there were any.
 func (t *rows) plain() (any bool, err error) {
 	for {
 		if _, err := t.r.Peek(1); err != nil {
@@ -247,14 +247,14 @@ func (t *rows) plain() (any bool, err error) {
 	}
 }
 
-// literal reads a byte that only looked special.
+// literal reads a byte that only looks special.
 func (t *rows) literal() {
 	if c, err := t.r.ReadByte(); err == nil {
 		t.buf = append(t.buf, c)
 	}
 }
 
-// dialect is the side's own, or what its first lines look like.
+// dialect returns the side's dialect, or guesses it from the first lines.
 func (s Side) dialect(ctx context.Context) (Dialect, error) {
 	if s.Dialect != nil {
 		d := *s.Dialect
@@ -286,11 +286,11 @@ func (s Side) dialect(ctx context.Context) (Dialect, error) {
 	return d, nil
 }
 
-// regularity is high where most lines have as many of a delimiter as the first one.
+// regularity is highest if most lines have the same number of delimiters as the first one.
 func regularity(head []byte, c byte) float64 {
 	lines := bytes.Split(head, []byte("\n"))
 	if len(lines) > 2 {
-		lines = lines[:len(lines)-1] // the last one may be cut off
+		lines = lines[:len(lines)-1] // the last one may be truncated
 	}
 	first, same := -1, 0
 	for _, line := range lines {

@@ -8,35 +8,35 @@ import (
 	"time"
 )
 
-// Column of a table in one of its versions.
+// Column is a column of a table in one of its versions.
 type Column struct {
 	Name string `json:"name"`
-	Type string `json:"type"` // integer, decimal, date, boolean, string; empty
+	Type string `json:"type"` // integer, decimal, date, boolean, string or empty
 }
 
-// Renamed is a column that got another name.
+// Renamed is a column with a new name.
 type Renamed struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// Retyped is a column whose values are of another type.
+// Retyped is a column whose values have another type.
 type Retyped struct {
 	Name string `json:"name"`
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// sketchSize is how many of a column's values, those with the lowest hashes, stand for all of them.
+// sketchSize is the number of a column's values, those with the lowest hashes, that represent all of them.
 const sketchSize = 128
 
-// column is what one pass over a table learns of a column.
+// column is what one pass over a table finds out about a column.
 type column struct {
 	name    string
-	types   typeSet
-	sketch  []uint64 // ascending: the lowest hashes of different values
-	unique  bool     // so far
-	hashes  []uint64 // of all values, while the column may be a key
+	types   typeSet  // of all values
+	sketch  []uint64 // the lowest hashes of distinct values, ascending
+	unique  bool     // so far, and the column may be a key
+	hashes  []uint64 // of all values, while unique
 	nonNull int64
 }
 
@@ -50,6 +50,7 @@ const (
 	isString
 )
 
+// typeOf returns the type of a value, 0 for a blank one.
 func typeOf(s string) typeSet {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -68,7 +69,8 @@ func typeOf(s string) typeSet {
 	return typeOfOdd(s)
 }
 
-// plainNumber recognises digits with a sign and a point or comma, which most numbers are; 0 for anything else.
+// plainNumber returns the type of digits with a sign and a point or comma, which most numbers are, and 0 for anything
+// else.
 func plainNumber(s string) typeSet {
 	if s[0] == '-' || s[0] == '+' {
 		s = s[1:]
@@ -95,6 +97,7 @@ func plainNumber(s string) typeSet {
 	return 0
 }
 
+// typeOfOdd returns the type of a value that begins like a number but is not a plain one.
 func typeOfOdd(s string) typeSet {
 	if isDay := len(s) >= 10 && s[4] == '-' && s[7] == '-'; len(s) <= 20 && !isDay {
 		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -131,10 +134,11 @@ func (t typeSet) String() string {
 	return "string"
 }
 
-func (c *column) see(h uint64, value string) {
+// add adds a value with its hash.
+func (c *column) add(h uint64, value string) {
 	if value != "" {
 		c.nonNull++
-		if c.types&isString == 0 { // a column with one text is of texts
+		if c.types&isString == 0 { // one text makes a column of texts
 			c.types |= typeOf(value)
 		}
 	}
@@ -150,7 +154,7 @@ func (c *column) see(h uint64, value string) {
 	}
 }
 
-// alike estimates which share of both columns' different values they have in common (bottom-k sketches).
+// alike estimates the share of both columns' distinct values that they have in common (bottom-k sketches).
 func alike(a, b *column) float64 {
 	if len(a.sketch) == 0 || len(b.sketch) == 0 {
 		return 0
@@ -170,19 +174,20 @@ func alike(a, b *column) float64 {
 	return float64(both) / float64(len(union))
 }
 
-// schema of one version: its columns, and how many rows it has.
+// schema is the schema of one version: its columns and its number of rows.
 type schema struct {
 	columns []*column
 	rows    int64
 }
 
-// Keys are looked for among so many columns from the left, in tables of so many rows at most.
+// Keys are searched for among the first keyColumns columns. Those with repeated values in the first keySample rows are
+// excluded early.
 const (
 	keyColumns = 12
 	keySample  = 2000
 )
 
-// readSchema passes over a table once. Columns that hold a value twice, or none, are no keys.
+// readSchema reads a table once. Columns with repeated or missing values cannot be keys.
 func readSchema(t *rows, header []string, seed maphash.Seed, keyRows int64) (*schema, error) {
 	s := &schema{}
 	for _, name := range uniqueNames(header) {
@@ -203,12 +208,12 @@ func readSchema(t *rows, header []string, seed maphash.Seed, keyRows int64) (*sc
 				value = row[i]
 			}
 			h := maphash.String(seed, value)
-			c.see(h, value)
+			c.add(h, value)
 			if !c.unique {
 				continue
 			}
 			c.hashes = append(c.hashes, h)
-			if value == "" || s.rows > keyRows || (s.rows == keySample && twice(slices.Clone(c.hashes))) {
+			if value == "" || s.rows > keyRows || (s.rows == keySample && repeats(slices.Clone(c.hashes))) {
 				c.unique, c.hashes = false, nil
 			}
 		}
@@ -224,23 +229,20 @@ func (s *schema) add(name string) {
 // finish decides which columns are unique.
 func (s *schema) finish() *schema {
 	for _, c := range s.columns {
-		c.unique = c.unique && s.rows > 0 && !twice(c.hashes)
+		c.unique = c.unique && s.rows > 0 && !repeats(c.hashes)
 		c.hashes = nil
 	}
 	return s
 }
 
-func twice(hashes []uint64) bool {
+// repeats reports whether a hash occurs twice. It sorts the hashes.
+func repeats(hashes []uint64) bool {
+	n := len(hashes)
 	slices.Sort(hashes)
-	for i := 1; i < len(hashes); i++ {
-		if hashes[i] == hashes[i-1] {
-			return true
-		}
-	}
-	return false
+	return len(slices.Compact(hashes)) < n
 }
 
-// uniqueNames gives nameless and doubled columns names of their own.
+// uniqueNames names unnamed columns and renames repeated ones.
 func uniqueNames(header []string) []string {
 	seen := make(map[string]bool)
 	names := make([]string, len(header))

@@ -5,15 +5,15 @@ import (
 	"io"
 )
 
-// shared is what both sides of a table begin and end with. Rows that lie in it are the same on both sides, and so they are
-// not looked at: of equal rows, as many of one side are left out as of the other, which changes no count.
+// shared is the common start and end of both sides of a table. Their rows are skipped. As many equal rows are skipped
+// on one side as on the other, so counts do not change.
 type shared struct {
-	at     int64 // where the first row begins that is looked at, on both sides; 0: all are
-	suffix int64 // bytes; -1: both sides are read to their ends
+	at     int64 // offset of the first row to read on both sides; 0 = read all
+	suffix int64 // in bytes; -1 = read both sides to the end
 }
 
-// skipCommon finds out what need not be looked at where rows are counted and not listed: of rows that come twice, those are
-// listed that sorting leaves. The sides' texts must be read in one way, and have the same columns in the same places.
+// skipCommon sets shared if rows are only counted, not listed: which of several equal rows is listed depends on all of
+// them. Both sides must be UTF-8 in the same dialect, with the same columns in the same places.
 func (c *tableDiff) skipCommon() error {
 	c.shared.suffix = -1
 	if c.o.List > 0 || !c.sides[0].isText() || !c.sides[1].isText() || c.dialects[0] != c.dialects[1] {
@@ -30,7 +30,7 @@ func (c *tableDiff) skipCommon() error {
 	c.shared.suffix = c.report.Range.Suffix
 	t, _, err := openRows(c.ctx, c.sides[0], c.dialects[0])
 	for err == nil {
-		// What ends with the file may go on in the other one.
+		// A row that ends with the file may be longer in the other file.
 		if at := t.at(); at > c.report.Range.Prefix || at >= min(c.sides[0].Size, c.sides[1].Size) {
 			return nil
 		}
@@ -40,11 +40,11 @@ func (c *tableDiff) skipCommon() error {
 	return ignoreEOF(err)
 }
 
-// reading is one side's rows on the way.
+// reading is the state of reading one side's rows.
 type reading struct {
 	*rows
-	n    int64 // rows so far
-	left int64 // bytes of the text; only 1 or 0 where rows are not told apart by that
+	n    int64 // rows read
+	left int64 // bytes left of the text; 1 or 0 if no suffix is shared
 }
 
 func (c *tableDiff) open(side int) (r *reading, err error) {
@@ -60,8 +60,8 @@ func (c *tableDiff) open(side int) (r *reading, err error) {
 	return r, err
 }
 
-// each calls f with every row of both sides that is to be looked at: its side, its number, its hashes and its fields. The
-// side of which more is left goes on, until what is left of both is the end that they have in common.
+// each calls f with every row of both sides except shared ones: its side, number, hashes and fields. It reads the side
+// that has more left, until only the shared end is left of both.
 func (c *tableDiff) each(f func(side int, n int64, key, all uint64, fields []string) error) error {
 	var both [2]*reading
 	for side := range both {

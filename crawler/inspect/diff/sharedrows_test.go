@@ -42,8 +42,8 @@ func edit(r *rand.Rand, lines []string) string {
 	return strings.Join(lines, "")
 }
 
-// TestRowsThatBothSidesShareNeedNotBeLookedAt compares tables also as what they are in another charset, of which all rows
-// are looked at.
+// TestRowsThatBothSidesShareNeedNotBeLookedAt compares each result with that for the same tables in another charset, of
+// which all rows are read.
 func TestRowsThatBothSidesShareNeedNotBeLookedAt(t *testing.T) {
 	t.Parallel()
 	const seed = 11

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Table is a change of a table.
+// Table is the change of a table.
 type Table struct {
 	From     []Column     `json:"from"`
 	To       []Column     `json:"to"`
@@ -18,19 +18,19 @@ type Table struct {
 	Retyped  []Retyped    `json:"columnsRetyped"`
 	RowsFrom int64        `json:"rowsFrom"`
 	RowsTo   int64        `json:"rowsTo"`
-	Key      []string     `json:"key"`      // columns that name a row, by their new names; none: rows are compared whole
-	KeyFound bool         `json:"keyFound"` // it was not given
-	Rows     []RowChange  `json:"rows"`     // some of them, in the order of the files
-	pairs    []columnPair // columns that both versions have
+	Key      []string     `json:"key"`      // columns that identify a row, by their new names; empty if rows are compared whole
+	KeyFound bool         `json:"keyFound"` // Key was found, not given
+	Rows     []RowChange  `json:"rows"`     // some of them, in file order
+	pairs    []columnPair // columns of both versions
 }
 
 // RowChange is one row that differs.
 type RowChange struct {
 	Op    string       `json:"op"`  // "added", "removed" or "changed"
-	Row   int64        `json:"row"` // from 1, in the new version; where it was removed, in the old one
+	Row   int64        `json:"row"` // from 1, in the new version, or in the old one if removed
 	Key   []string     `json:"key,omitempty"`
-	Cells []string     `json:"cells,omitempty"` // of a row that was added or removed
-	Diff  []CellChange `json:"diff,omitempty"`  // of a row that changed, in the columns both versions have
+	Cells []string     `json:"cells,omitempty"` // of a row added or removed
+	Diff  []CellChange `json:"diff,omitempty"`  // of a changed row, in the columns of both versions
 }
 
 // CellChange is one value that differs.
@@ -40,7 +40,7 @@ type CellChange struct {
 	To     string `json:"to"`
 }
 
-// columnPair is where a column stands in both versions.
+// columnPair is the place of a column in both versions.
 type columnPair struct {
 	from, to int
 	name     string
@@ -74,7 +74,7 @@ func (r *Report) compareTables(ctx context.Context, from, to Side, o Options) er
 	if err := c.compareRows(); err != nil {
 		return err
 	}
-	if t.RowsTo-t.RowsFrom != r.RowsAdded-r.RowsRemoved { // known schemas counted something else as rows
+	if t.RowsTo-t.RowsFrom != r.RowsAdded-r.RowsRemoved { // the given schemas count other rows
 		*r, from.Schema, to.Schema = before, nil, nil
 		return r.compareTables(ctx, from, to, o)
 	}
@@ -82,7 +82,7 @@ func (r *Report) compareTables(ctx context.Context, from, to Side, o Options) er
 	return nil
 }
 
-// pair finds the columns both versions have: by name, then, for those left over, by their values.
+// pair matches the columns of both versions: by name, then, the others, by their values.
 func (t *Table) pair(a, b *schema) {
 	left := make(map[string]int)
 	for i, c := range a.columns {
@@ -135,8 +135,7 @@ func (t *Table) pair(a, b *schema) {
 	slices.SortFunc(t.pairs, func(x, y columnPair) int { return x.to - y.to })
 }
 
-// chooseKey takes the key that was given, or the first column whose values are all different in both versions and that
-// keeps some of them.
+// chooseKey sets the given key, or the best column whose values are unique in both versions and partly the same.
 func (t *Table) chooseKey(a, b *schema, given []string) error {
 	if len(given) > 0 {
 		for _, name := range given {

@@ -1,15 +1,16 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"io"
 	"slices"
 )
 
-// tableDiff compares the rows of two tables by hashes: of the key's columns, and of all columns both have. Rows that do
-// not fit in memory together are compared in several passes, each over the rows of one class of key hashes; so counts
-// are of everything. (A wrong count takes two of the 2^64 hashes of a random function to meet.)
+// tableDiff compares the rows of two tables by two hashes: of the key columns, and of all columns that both tables
+// have. Rows that do not fit into memory together are compared in several passes, each over the rows of one class of
+// key hashes, so that counts cover everything. A count is wrong only if two of 2^64 random hashes collide.
 type tableDiff struct {
 	ctx      context.Context
 	sides    [2]Side
@@ -22,7 +23,7 @@ type tableDiff struct {
 	wanted   wanted
 }
 
-// row is 24 bytes of memory.
+// row is one row of a table; n is its number.
 type row struct {
 	key, all uint64
 	n        int64
@@ -30,7 +31,7 @@ type row struct {
 
 const rowBytes = 24
 
-// wanted are the rows to list: by side, their numbers.
+// wanted are the rows to list.
 type wanted struct {
 	added, removed []row
 	changed        [][2]row // from, to
@@ -51,13 +52,7 @@ func (c *tableDiff) compareRows() error {
 		}
 		for side := range lists {
 			slices.SortFunc(lists[side], func(a, b row) int {
-				if a.key != b.key {
-					return order(a.key, b.key)
-				}
-				if a.all != b.all {
-					return order(a.all, b.all)
-				}
-				return order(uint64(a.n), uint64(b.n))
+				return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.all, b.all), cmp.Compare(a.n, b.n))
 			})
 		}
 		c.merge(lists[0], lists[1])
@@ -65,16 +60,7 @@ func (c *tableDiff) compareRows() error {
 	return c.list()
 }
 
-func order(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
+// hash returns the hash of the cells of a row, in the columns of both versions or in those named only.
 func (c *tableDiff) hash(h *maphash.Hash, side int, fields []string, only []string) uint64 {
 	h.Reset()
 	for i := range c.t.pairs {
@@ -83,7 +69,7 @@ func (c *tableDiff) hash(h *maphash.Hash, side int, fields []string, only []stri
 			continue
 		}
 		h.WriteString(p.cell(side, fields))
-		h.WriteByte(0xff) // in no UTF-8
+		h.WriteByte(0xff) // not in UTF-8
 	}
 	return h.Sum64()
 }
@@ -99,8 +85,8 @@ func (p *columnPair) cell(side int, fields []string) string {
 	return ""
 }
 
-// merge counts what differs between two sorted lists. Rows with the same key on both sides belong together: the equal ones
-// first, then the others in pairs, which changed; what is left over was removed or added.
+// merge counts the differences between two sorted lists. Rows with the same key are matched: equal rows first, then the
+// others in pairs, which changed. The rest was removed or added.
 func (c *tableDiff) merge(a, b []row) {
 	for len(a) > 0 || len(b) > 0 {
 		var key uint64
@@ -126,6 +112,7 @@ func sameKey(list []row, key uint64) []row {
 	return list[:n]
 }
 
+// mergeKey counts the differences between the rows of one key.
 func (c *tableDiff) mergeKey(x, y []row) {
 	if len(x) == 1 && len(y) == 1 && x[0].all == y[0].all { // nearly always
 		return
@@ -154,7 +141,7 @@ func (c *tableDiff) mergeKey(x, y []row) {
 	w.trim(c.o.List)
 }
 
-// trim keeps the first of each list in the order of the file.
+// trim drops entries of long lists. Those that remain are the first in the order of the file.
 func (w *wanted) trim(keep int) {
 	const slack = 8192
 	if len(w.added) > keep+slack {
@@ -169,16 +156,16 @@ func (w *wanted) trim(keep int) {
 }
 
 func firstRows(list []row, keep int) []row {
-	slices.SortFunc(list, func(a, b row) int { return order(uint64(a.n), uint64(b.n)) })
+	slices.SortFunc(list, func(a, b row) int { return cmp.Compare(a.n, b.n) })
 	return list[:min(len(list), keep)]
 }
 
 func firstChanged(list [][2]row, keep int) [][2]row {
-	slices.SortFunc(list, func(a, b [2]row) int { return order(uint64(a[1].n), uint64(b[1].n)) })
+	slices.SortFunc(list, func(a, b [2]row) int { return cmp.Compare(a[1].n, b[1].n) })
 	return list[:min(len(list), keep)]
 }
 
-// list reads the wanted rows.
+// list reads the wanted rows and adds them to the table's changes.
 func (c *tableDiff) list() error {
 	w := &c.wanted
 	w.added, w.removed, w.changed = firstRows(w.added, c.o.List), firstRows(w.removed, c.o.List), firstChanged(w.changed, c.o.List)
@@ -244,7 +231,7 @@ func (c *tableDiff) keyOf(side int, fields []string) (key []string) {
 	return key
 }
 
-// Listed texts are cut to what a person looks at.
+// Limits of what is listed.
 const (
 	listedText  = 500
 	listedCells = 200

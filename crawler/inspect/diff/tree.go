@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// Paths is a change of a JSON or XML document.
+// Paths is the change of a JSON or XML document.
 type Paths struct {
-	Changes []PathChange `json:"changes"` // some of them, in the order of the documents
+	Changes []PathChange `json:"changes"` // some of them, in document order
 }
 
-// PathChange is one place that differs.
+// PathChange is one difference.
 type PathChange struct {
 	Op   string `json:"op"`             // "added", "removed" or "changed"
-	Path string `json:"path"`           // $.a[3].b in JSON, /a/b[3]/@c in XML, as the new version has it, or the old one where it was removed
-	From string `json:"from,omitempty"` // the value as text, cut where it is long
+	Path string `json:"path"`           // $.a[3].b in JSON, /a/b[3]/@c in XML; in the new version, or in the old one if removed
+	From string `json:"from,omitempty"` // the value as text, shortened if long
 	To   string `json:"to,omitempty"`
 }
 
-// node of a document. A leaf has text, an object named children, a list nameless ones.
+// node is a node of a document. A leaf has text, an object named children, a list unnamed ones.
 type node struct {
 	name  string // in its parent; "" in a list
-	nth   int    // among those of its name in its parent, from 1 on; in XML only
+	nth   int    // in XML: position among the siblings of the same name, from 1
 	kind  byte   // 'v' leaf, 'o' object, 'l' list
 	text  string
 	kids  []*node
-	ident string // what tells it from its siblings in a list, "" for nothing
+	ident string // what identifies it among its siblings in a list, "" if nothing
 	hash  uint64
 }
 
-// Limits of documents that are held in memory as trees.
+// Limits of documents in memory.
 const (
 	maxDepth  = 500
-	nodeBytes = 160 // that one node is taken to cost
+	nodeBytes = 160 // assumed size of a node
 )
 
 var (
@@ -44,13 +44,14 @@ var (
 	errTooLarge = errors.New("it is too large to be compared by paths")
 )
 
-// grower counts what a tree costs while it is read.
+// grower limits the size of a tree while it is read.
 type grower struct {
 	ctx  context.Context
 	left int64
 }
 
-func (g *grower) take(text int) error {
+// add counts a node with so many bytes of text.
+func (g *grower) add(text int) error {
 	if g.left -= nodeBytes + int64(text); g.left < 0 {
 		return errTooLarge
 	}
@@ -92,7 +93,7 @@ func (r *Report) compareTrees(ctx context.Context, kind Kind, from, to Side, o O
 	return nil
 }
 
-// seal works the hashes out, from the leaves up.
+// seal computes the hashes, from the leaves up.
 func (n *node) seal(seed maphash.Seed) {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -101,7 +102,7 @@ func (n *node) seal(seed maphash.Seed) {
 	sum := uint64(0)
 	for _, k := range n.kids {
 		k.seal(seed)
-		if n.kind == 'o' { // members have no order
+		if n.kind == 'o' { // the order of members does not matter
 			sum += mix(k.hash ^ maphash.String(seed, k.name))
 		} else {
 			fmt.Fprintf(&h, "%s\xff%016x", k.name, k.hash)
@@ -119,6 +120,7 @@ type treeDiff struct {
 	xml  bool
 }
 
+// note counts a change and lists it.
 func (d *treeDiff) note(op, path string, a, b *node) {
 	switch op {
 	case "added":
@@ -182,8 +184,8 @@ func (d *treeDiff) compareObjects(a, b *node, path string) error {
 	return nil
 }
 
-// compareLists leaves out what is common at both ends, then brings together what has the same identity or is the same,
-// then, in their order, what is left.
+// compareLists skips what both have in common at the start and at the end. Of the rest it pairs equal elements, then
+// those with the same identity, then the others in order.
 func (d *treeDiff) compareLists(a, b *node, path string) error {
 	x, y := a.kids, b.kids
 	first := 0
@@ -194,7 +196,7 @@ func (d *treeDiff) compareLists(a, b *node, path string) error {
 	for len(x) > 0 && len(y) > 0 && x[len(x)-1].hash == y[len(y)-1].hash && x[len(x)-1].name == y[len(y)-1].name {
 		x, y = x[:len(x)-1], y[:len(y)-1]
 	}
-	partner := make([]int, len(y)) // of each new one: its old one + 1
+	partner := make([]int, len(y)) // for each new element, its old one + 1
 	used := make([]bool, len(x))
 	match := func(key func(*node) string) {
 		where := make(map[string][]int)
@@ -219,7 +221,7 @@ func (d *treeDiff) compareLists(a, b *node, path string) error {
 		return n.name + "\xff" + n.ident
 	})
 	match(func(n *node) string {
-		if n.ident != "" { // it is another thing
+		if n.ident != "" { // another element
 			return ""
 		}
 		return n.name + "\xff"
@@ -239,7 +241,7 @@ func (d *treeDiff) compareLists(a, b *node, path string) error {
 	return nil
 }
 
-// member is the path of a child: i is its place in a list in JSON. In XML the path is an XPath.
+// member returns the path of a child. i is its index in a JSON list. In XML the path is an XPath.
 func (d *treeDiff) member(path string, n *node, i int) string {
 	switch {
 	case d.xml && (strings.HasPrefix(n.name, "@") || n.name == "text()"):
@@ -263,7 +265,7 @@ func plainName(s string) bool {
 	return s != ""
 }
 
-// preview is a node as a short text.
+// preview returns a node as a short text.
 func (n *node) preview() string {
 	var b strings.Builder
 	n.write(&b)

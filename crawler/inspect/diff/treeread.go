@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/inspect/charset"
 )
 
-// identities are the members and attributes by which things in a list are told apart, the first that is there.
+// identities are the members and attributes that identify elements of a list. The first one present counts.
 var identities = []string{"id", "@id", "_id", "identifier", "uuid", "guid", "ID", "Id", "key", "code", "gml:id", "name"}
 
 func (n *node) identify() {
@@ -36,7 +36,7 @@ func readJSON(g *grower, r io.Reader) (*node, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("something stands behind the document")
+		return nil, errors.New("there is more after the document")
 	}
 	return n, nil
 }
@@ -50,7 +50,7 @@ func jsonValue(g *grower, dec *json.Decoder, depth int) (*node, error) {
 	}
 	tok, err := dec.Token()
 	if err == io.EOF {
-		err = errors.New("the document is not complete")
+		err = errors.New("the document is incomplete")
 	}
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func jsonValue(g *grower, dec *json.Decoder, depth int) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &node{kind: 'v', text: string(text)}, g.take(len(text))
+		return &node{kind: 'v', text: string(text)}, g.add(len(text))
 	}
 	n := &node{kind: 'l'}
 	if delim == '{' {
@@ -90,10 +90,10 @@ func jsonValue(g *grower, dec *json.Decoder, depth int) (*node, error) {
 		n.identify()
 		n.kids = lastOfEach(n.kids)
 	}
-	return n, g.take(0)
+	return n, g.add(0)
 }
 
-// lastOfEach drops members whose name comes again, as most JSON readers do.
+// lastOfEach keeps the last of the members with the same name, as most JSON readers do.
 func lastOfEach(kids []*node) []*node {
 	if len(kids) < 2 {
 		return kids
@@ -111,8 +111,8 @@ func lastOfEach(kids []*node) []*node {
 	return out
 }
 
-// readXML reads elements as lists of attributes, children and text. Where the text is in UTF-8 already, what it says of
-// its encoding no longer counts.
+// readXML reads elements as lists of attributes, children and text. If decoded is set, text is UTF-8 whatever it
+// declares.
 func readXML(g *grower, text io.Reader, decoded bool) (*node, error) {
 	dec := xml.NewDecoder(text)
 	dec.Strict = false
@@ -131,7 +131,7 @@ func readXML(g *grower, text io.Reader, decoded bool) (*node, error) {
 		tok, err := dec.RawToken()
 		if err != nil {
 			if err == io.EOF {
-				err = errors.New("the document is not complete")
+				err = errors.New("the document is incomplete")
 			}
 			return nil, err
 		}
@@ -141,12 +141,12 @@ func readXML(g *grower, text io.Reader, decoded bool) (*node, error) {
 				return nil, errTooDeep
 			}
 			n := &node{kind: 'l', name: xmlName(tok.Name)}
-			if err := g.take(len(n.name)); err != nil {
+			if err := g.add(len(n.name)); err != nil {
 				return nil, err
 			}
 			for _, a := range tok.Attr {
 				n.kids = append(n.kids, &node{kind: 'v', name: "@" + xmlName(a.Name), text: a.Value})
-				if err := g.take(len(a.Value)); err != nil {
+				if err := g.add(len(a.Value)); err != nil {
 					return nil, err
 				}
 			}
@@ -162,12 +162,12 @@ func readXML(g *grower, text io.Reader, decoded bool) (*node, error) {
 			}
 			parent := open[len(open)-1]
 			parent.kids = append(parent.kids, &node{kind: 'v', name: "text()", text: s})
-			if err := g.take(len(s)); err != nil {
+			if err := g.add(len(s)); err != nil {
 				return nil, err
 			}
 		case xml.EndElement:
 			if len(open) == 0 {
-				return nil, errors.New("an element ends that never began")
+				return nil, errors.New("an end tag has no start tag")
 			}
 			n := open[len(open)-1]
 			n.identify()
@@ -180,7 +180,7 @@ func readXML(g *grower, text io.Reader, decoded bool) (*node, error) {
 	}
 }
 
-// numberKids counts children of the same name.
+// numberKids numbers the children of the same name.
 func (n *node) numberKids() {
 	seen := map[string]int{}
 	for _, k := range n.kids {
