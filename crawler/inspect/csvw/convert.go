@@ -10,13 +10,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Options of Convert.
+// Options are options of Convert.
 type Options struct {
-	Minimal bool // only the triples of the cells (csv2rdf 4.3)
-	MaxRows int  // of each table, default 10 million
+	Minimal bool // only triples from cells (csv2rdf 4.3)
+	MaxRows int  // maximum rows per table; default 10 million
 }
 
-// Terms of CSVW in RDF.
+// Namespaces and terms.
 const (
 	ns      = "http://www.w3.org/ns/csvw#"
 	rdfNS   = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -24,8 +24,8 @@ const (
 	rdfType = rdfNS + "type"
 )
 
-// Convert gives the triples of a source's tables to emit, in document order. It returns what was warned of; the
-// error is emit's, the context's, or wraps ErrMetadata.
+// Convert calls emit with the triples of a source's tables, in document order, and returns the warnings. The error is
+// emit's, the context's or the loader's, or has ErrMetadata in its chain.
 func Convert(ctx context.Context, s Source, o Options, emit func(term.Quad) error) ([]string, error) {
 	g, err := Locate(s)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *converter) triple(s, p, o term.Key) {
 	}
 }
 
-// subject is the node of something with an optional id.
+// subject returns the node of something with an optional id.
 func (c *converter) subject(id string) term.Key {
 	if id != "" {
 		return term.IRI(id)
@@ -134,7 +134,7 @@ func (t *Table) dialect() *Dialect {
 	return defaultDialect()
 }
 
-// open loads a table. One that is not there is an error.
+// open loads a table. A missing one is an error.
 func (c *converter) open(t *Table) (*source, error) {
 	b, err := c.load(t.URL)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,7 @@ func (c *converter) common(s term.Key, list []property) {
 	}
 }
 
-// values are the objects that a JSON value of a common property stands for.
+// values returns the objects that a JSON value of a common property stands for.
 func (c *converter) values(v any, p property) []term.Key {
 	switch x := v.(type) {
 	case []any:

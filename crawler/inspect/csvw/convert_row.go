@@ -8,23 +8,23 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// row is one row of a table with what its cells need.
+// row is one row of a table.
 type row struct {
 	number, source int
 	cells          []cell
 }
 
-// cell is a cell's value, read.
+// cell is a parsed cell.
 type cell struct {
 	column *Column
-	values []value // none for null
+	values []value // empty for null
 	list   bool    // the column has a separator
-	typed  []bool  // false for a value that did not fit its datatype
+	typed  []bool  // false for a value that is not valid in its datatype
 	text   string
 }
 
-// columns are those of the schema, or those of the header where it has none; what the header says otherwise is a
-// warning.
+// columns returns the columns of the schema, or those of the header if it has none. A header that differs from the
+// schema causes a warning.
 func (c *converter) columns(t *Table, src *source) []*Column {
 	up := t.Schema.inherited
 	described := slices.Clone(t.Schema.Columns)
@@ -76,7 +76,7 @@ func (c *converter) columns(t *Table, src *source) []*Column {
 	return described
 }
 
-// language of a column's cells and title, "und" where it is not said.
+// language returns the language of a column's cells and title, "und" if unknown.
 func (c *Column) language() string {
 	if c.lang != nil {
 		return *c.lang
@@ -84,20 +84,19 @@ func (c *Column) language() string {
 	return "und"
 }
 
-// sameLanguage tells whether two tags are of one language as far as they go; "und" is any.
+// sameLanguage reports whether one of two language tags is a prefix of the other. "und" matches any.
 func sameLanguage(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	return a == "und" || b == "und" || a == b || strings.HasPrefix(a, b+"-") || strings.HasPrefix(b, a+"-")
 }
 
-// read reads the cells of a row by their columns' datatypes (Model 6.4).
+// read parses the cells of a row by their columns' datatypes (Model 6.4).
 func (c *converter) read(columns []*Column, src *source, number int) row {
-	r := row{number: number, source: src.line()}
-	cells := src.cells()
+	r := row{number: number, source: src.at}
 	for i, col := range columns {
 		text := ""
-		if !col.Virtual && i < len(cells) {
-			text = cells[i]
+		if !col.Virtual && i < len(src.current) {
+			text = src.current[i]
 		}
 		r.cells = append(r.cells, c.cell(col, text))
 	}

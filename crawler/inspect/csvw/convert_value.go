@@ -1,6 +1,7 @@
 package csvw
 
 import (
+	"net/url"
 	"strconv"
 
 	"odarchive/triplestore/term"
@@ -53,7 +54,7 @@ func (c *converter) literal(cl cell, i int) term.Key {
 	return term.Typed(v.lexical, d.iri())
 }
 
-// iri expands a template property: the template, then prefixes, then against the table's URL (Metadata 5.1.2).
+// iri expands a template property, then prefixes, and resolves the result against the table's URL (Metadata 5.1.2).
 func (c *converter) iri(t *Table, template string, vars func(string) ([]string, bool)) string {
 	s := expandTemplate(template, vars)
 	if full, ok := expand(s); ok {
@@ -62,7 +63,7 @@ func (c *converter) iri(t *Table, template string, vars func(string) ([]string, 
 	return resolve(t.URL, s)
 }
 
-// variables are what templates of a row's cell may name.
+// variables returns the values of the variables that templates of a row's cell may use.
 func (c *converter) variables(t *Table, r row, at int) func(string) ([]string, bool) {
 	return func(name string) ([]string, bool) {
 		switch name {
@@ -75,7 +76,7 @@ func (c *converter) variables(t *Table, r row, at int) func(string) ([]string, b
 		case "_sourceRow":
 			return []string{strconv.Itoa(r.source)}, true
 		case "_name":
-			n, err := unescape(r.cells[at].column.Name)
+			n, err := url.PathUnescape(r.cells[at].column.Name)
 			if err != nil {
 				n = r.cells[at].column.Name
 			}

@@ -1,27 +1,28 @@
 // Package csvw reads the metadata of CSV on the Web and converts tables with it to RDF.
 //
-// Parse reads a metadata document after "Metadata Vocabulary for Tabular Data" (W3C Recommendation, 17 December 2015);
+// Parse reads a metadata document after "Metadata Vocabulary for Tabular Data" (W3C Recommendation, 17 December 2015).
 // Convert finds the metadata of a CSV file as "Model for Tabular Data and Metadata on the Web" says, reads the table
-// with it and gives the triples of "Generating RDF from Tabular Data on the Web", in standard or minimal mode.
+// with it and returns the triples of "Generating RDF from Tabular Data on the Web", in standard or minimal mode.
 //
-// What a document gets wrong is told as a warning where the specification has a default to fall back to, and as an
-// error where it says that processing ends. Nothing is fetched here: documents and tables come from the caller's Load.
+// An invalid property is a warning if the specification has a default for it, and an error if it ends processing. The
+// package fetches nothing: documents and tables come from the caller's Load.
 package csvw
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 )
 
-// ErrMetadata is wrapped by errors about documents that cannot be processed.
+// ErrMetadata is in the chain of errors about documents that cannot be processed.
 var ErrMetadata = errors.New("invalid metadata")
 
-// Load gives the bytes at a URL. An error that wraps fs.ErrNotExist means that there is nothing.
+// Load returns the bytes at a URL. An error with fs.ErrNotExist in its chain means that there are none.
 type Load func(url string) ([]byte, error)
 
-// Group is a group of tables, normalized.
+// Group is a normalized group of tables.
 type Group struct {
 	ID       string
 	Tables   []*Table
@@ -29,7 +30,7 @@ type Group struct {
 	Warnings []string
 }
 
-// Table is one table's description.
+// Table is the description of one table.
 type Table struct {
 	URL      string
 	ID       string
@@ -47,11 +48,11 @@ type Schema struct {
 	RowTitles   []string
 	ForeignKeys []foreignKey
 	Common      []property
-	bare        bool      // what should have described the columns was invalid: they have no names
-	inherited   inherited // by columns that are not described
+	bare        bool      // the description of the columns is invalid: they have no names
+	inherited   inherited // by columns without a description
 }
 
-// Column describes a column with everything it inherits.
+// Column describes a column, including what it inherits.
 type Column struct {
 	ID       string
 	Name     string
@@ -59,11 +60,11 @@ type Column struct {
 	Virtual  bool
 	Suppress bool
 	Common   []property
-	fallback string // name made of the first title in the document's language, where there is no name
+	fallback string // name derived from the first title in the document's language, if there is no name
 	inherited
 }
 
-// Title of a column, in a language ("und" where it is not said).
+// Title is the title of a column, in a language ("und" if unknown).
 type Title struct{ Text, Lang string }
 
 // Dialect says how a table is written.
@@ -81,11 +82,12 @@ type Dialect struct {
 	Trim             string // "true" "false" "start" "end"
 }
 
+// defaultDialect returns the dialect of tables without a description of it.
 func defaultDialect() *Dialect {
 	return &Dialect{Delimiter: ",", DoubleQuote: true, Encoding: "utf-8", HeaderRowCount: 1, QuoteChar: `"`, Trim: "false"}
 }
 
-// inherited are the properties that columns take from schema, table and group.
+// inherited are the properties that columns inherit from schema, table and group.
 type inherited struct {
 	aboutURL, propertyURL, valueURL, separator *string
 	datatype                                   *Datatype
@@ -94,32 +96,18 @@ type inherited struct {
 	ordered, required                          *bool
 }
 
-// under fills what is not set from above.
+// under returns i with what is not set taken from up.
 func (i inherited) under(up inherited) inherited {
-	pick := func(a, b *string) *string {
-		if a != nil {
-			return a
-		}
-		return b
-	}
-	i.aboutURL, i.propertyURL, i.valueURL = pick(i.aboutURL, up.aboutURL), pick(i.propertyURL, up.propertyURL), pick(i.valueURL, up.valueURL)
-	i.separator, i.deflt, i.lang = pick(i.separator, up.separator), pick(i.deflt, up.deflt), pick(i.lang, up.lang)
-	if i.datatype == nil {
-		i.datatype = up.datatype
-	}
+	i.aboutURL, i.propertyURL, i.valueURL = cmp.Or(i.aboutURL, up.aboutURL), cmp.Or(i.propertyURL, up.propertyURL), cmp.Or(i.valueURL, up.valueURL)
+	i.separator, i.deflt, i.lang = cmp.Or(i.separator, up.separator), cmp.Or(i.deflt, up.deflt), cmp.Or(i.lang, up.lang)
+	i.datatype, i.ordered, i.required = cmp.Or(i.datatype, up.datatype), cmp.Or(i.ordered, up.ordered), cmp.Or(i.required, up.required)
 	if i.null == nil {
 		i.null = up.null
-	}
-	if i.ordered == nil {
-		i.ordered = up.ordered
-	}
-	if i.required == nil {
-		i.required = up.required
 	}
 	return i
 }
 
-// property is a common property, or a note, still as JSON.
+// property is a common property or a note, as JSON.
 type property struct {
 	iri   string
 	value any
@@ -134,7 +122,7 @@ type foreignKey struct {
 	reference []string
 }
 
-// resolve makes an IRI absolute.
+// resolve returns ref as an absolute IRI.
 func resolve(base, ref string) string {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -159,99 +147,57 @@ func resolve(base, ref string) string {
 }
 
 // prefixes are those of the RDFa initial context, which CSVW documents may use without declaring them.
-func prefix(p string) (string, bool) {
-	switch p {
-	case "csvw":
-		return "http://www.w3.org/ns/csvw#", true
-	case "dcat":
-		return "http://www.w3.org/ns/dcat#", true
-	case "qb":
-		return "http://purl.org/linked-data/cube#", true
-	case "grddl":
-		return "http://www.w3.org/2003/g/data-view#", true
-	case "ma":
-		return "http://www.w3.org/ns/ma-ont#", true
-	case "org":
-		return "http://www.w3.org/ns/org#", true
-	case "owl":
-		return "http://www.w3.org/2002/07/owl#", true
-	case "prov":
-		return "http://www.w3.org/ns/prov#", true
-	case "rdf":
-		return "http://www.w3.org/1999/02/22-rdf-syntax-ns#", true
-	case "rdfa":
-		return "http://www.w3.org/ns/rdfa#", true
-	case "rdfs":
-		return "http://www.w3.org/2000/01/rdf-schema#", true
-	case "rif":
-		return "http://www.w3.org/2007/rif#", true
-	case "rr":
-		return "http://www.w3.org/ns/r2rml#", true
-	case "sd":
-		return "http://www.w3.org/ns/sparql-service-description#", true
-	case "skos":
-		return "http://www.w3.org/2004/02/skos/core#", true
-	case "skosxl":
-		return "http://www.w3.org/2008/05/skos-xl#", true
-	case "wdr":
-		return "http://www.w3.org/2007/05/powder#", true
-	case "void":
-		return "http://rdfs.org/ns/void#", true
-	case "wdrs":
-		return "http://www.w3.org/2007/05/powder-s#", true
-	case "xhv":
-		return "http://www.w3.org/1999/xhtml/vocab#", true
-	case "xml":
-		return "http://www.w3.org/XML/1998/namespace", true
-	case "xsd":
-		return "http://www.w3.org/2001/XMLSchema#", true
-	case "as":
-		return "https://www.w3.org/ns/activitystreams#", true
-	case "cc":
-		return "http://creativecommons.org/ns#", true
-	case "ctag":
-		return "http://commontag.org/ns#", true
-	case "dc", "dcterms":
-		return "http://purl.org/dc/terms/", true
-	case "dc11":
-		return "http://purl.org/dc/elements/1.1/", true
-	case "dctypes":
-		return "http://purl.org/dc/dcmitype/", true
-	case "foaf":
-		return "http://xmlns.com/foaf/0.1/", true
-	case "gr":
-		return "http://purl.org/goodrelations/v1#", true
-	case "ical":
-		return "http://www.w3.org/2002/12/cal/icaltzd#", true
-	case "ldp":
-		return "http://www.w3.org/ns/ldp#", true
-	case "oa":
-		return "http://www.w3.org/ns/oa#", true
-	case "og":
-		return "http://ogp.me/ns#", true
-	case "rev":
-		return "http://purl.org/stuff/rev#", true
-	case "schema":
-		return "http://schema.org/", true
-	case "sioc":
-		return "http://rdfs.org/sioc/ns#", true
-	case "time":
-		return "http://www.w3.org/2006/time#", true
-	case "v":
-		return "http://rdf.data-vocabulary.org/#", true
-	case "vcard":
-		return "http://www.w3.org/2006/vcard/ns#", true
-	}
-	return "", false
+var prefixes = map[string]string{
+	"csvw":    "http://www.w3.org/ns/csvw#",
+	"dcat":    "http://www.w3.org/ns/dcat#",
+	"qb":      "http://purl.org/linked-data/cube#",
+	"grddl":   "http://www.w3.org/2003/g/data-view#",
+	"ma":      "http://www.w3.org/ns/ma-ont#",
+	"org":     "http://www.w3.org/ns/org#",
+	"owl":     "http://www.w3.org/2002/07/owl#",
+	"prov":    "http://www.w3.org/ns/prov#",
+	"rdf":     "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+	"rdfa":    "http://www.w3.org/ns/rdfa#",
+	"rdfs":    "http://www.w3.org/2000/01/rdf-schema#",
+	"rif":     "http://www.w3.org/2007/rif#",
+	"rr":      "http://www.w3.org/ns/r2rml#",
+	"sd":      "http://www.w3.org/ns/sparql-service-description#",
+	"skos":    "http://www.w3.org/2004/02/skos/core#",
+	"skosxl":  "http://www.w3.org/2008/05/skos-xl#",
+	"wdr":     "http://www.w3.org/2007/05/powder#",
+	"void":    "http://rdfs.org/ns/void#",
+	"wdrs":    "http://www.w3.org/2007/05/powder-s#",
+	"xhv":     "http://www.w3.org/1999/xhtml/vocab#",
+	"xml":     "http://www.w3.org/XML/1998/namespace",
+	"xsd":     "http://www.w3.org/2001/XMLSchema#",
+	"as":      "https://www.w3.org/ns/activitystreams#",
+	"cc":      "http://creativecommons.org/ns#",
+	"ctag":    "http://commontag.org/ns#",
+	"dc":      "http://purl.org/dc/terms/",
+	"dcterms": "http://purl.org/dc/terms/",
+	"dc11":    "http://purl.org/dc/elements/1.1/",
+	"dctypes": "http://purl.org/dc/dcmitype/",
+	"foaf":    "http://xmlns.com/foaf/0.1/",
+	"gr":      "http://purl.org/goodrelations/v1#",
+	"ical":    "http://www.w3.org/2002/12/cal/icaltzd#",
+	"ldp":     "http://www.w3.org/ns/ldp#",
+	"oa":      "http://www.w3.org/ns/oa#",
+	"og":      "http://ogp.me/ns#",
+	"rev":     "http://purl.org/stuff/rev#",
+	"schema":  "http://schema.org/",
+	"sioc":    "http://rdfs.org/sioc/ns#",
+	"time":    "http://www.w3.org/2006/time#",
+	"v":       "http://rdf.data-vocabulary.org/#",
+	"vcard":   "http://www.w3.org/2006/vcard/ns#",
 }
 
-// expand turns a prefixed name or an absolute URL into an IRI.
+// expand returns the IRI of a prefixed name or an absolute URL. ok is false for anything else.
 func expand(name string) (string, bool) {
 	p, local, ok := strings.Cut(name, ":")
 	if !ok {
 		return "", false
 	}
-	if ns, known := prefix(p); known {
+	if ns, known := prefixes[p]; known {
 		return ns + local, true
 	}
 	if u, err := url.Parse(name); err == nil && u.IsAbs() && (u.Host != "" || u.Scheme == "urn" || u.Scheme == "mailto") {

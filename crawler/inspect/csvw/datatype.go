@@ -12,7 +12,7 @@ import (
 
 // Datatype is a datatype description (Metadata Vocabulary 5.11.2).
 type Datatype struct {
-	ID   string // IRI of its own, "" for the base's
+	ID   string // its own IRI, "" for the base's
 	Base string // name of a built-in datatype
 
 	numbers             uax35.NumberFormat
@@ -24,10 +24,10 @@ type Datatype struct {
 	minInc, maxInc, minExc, maxEx *value
 }
 
-// builtin tells whether a name is that of a datatype of the CSVW context.
+// builtin reports whether the CSVW context defines a datatype name.
 func builtin(s string) bool { return datatypeIRI(s) != "" }
 
-// datatypeIRI is the IRI that a built-in datatype has in RDF.
+// datatypeIRI returns the IRI of a built-in datatype in RDF, "" if there is none.
 func datatypeIRI(name string) string {
 	const xsd = "http://www.w3.org/2001/XMLSchema#"
 	switch name {
@@ -54,7 +54,7 @@ func datatypeIRI(name string) string {
 	return ""
 }
 
-// family is what values of a datatype are read as.
+// family returns how values of a datatype are parsed.
 func family(base string) string {
 	switch base {
 	case "number", "decimal", "double", "float", "byte", "int", "integer", "long", "negativeInteger", "nonNegativeInteger", "nonPositiveInteger", "positiveInteger",
@@ -74,7 +74,7 @@ func family(base string) string {
 	return "string"
 }
 
-// keepsSpace tells whether white space in values matters.
+// keepsSpace reports whether white space in values is significant.
 func keepsSpace(base string) bool {
 	switch base {
 	case "string", "json", "xml", "html", "any", "anyAtomicType":
@@ -90,7 +90,7 @@ func (d *Datatype) iri() string {
 	return datatypeIRI(d.Base)
 }
 
-// datatype reads a datatype, by name or as an object.
+// datatype parses a datatype, a name or an object.
 func (p *parser) datatype(v any) (*Datatype, error) {
 	d := &Datatype{Base: "string", length: -1, minLength: -1, maxLength: -1}
 	o := object{}
@@ -129,7 +129,7 @@ func (p *parser) datatype(v any) (*Datatype, error) {
 		case "@id", "@type", "base", "format", "length", "minLength", "maxLength", "minimum", "maximum", "minInclusive", "maxInclusive", "minExclusive", "maxExclusive":
 		default:
 			if _, ok := expand(k); !ok {
-				p.warn("a datatype has no property %s", k)
+				p.warn("datatype: unknown property %s", k)
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (p *parser) datatype(v any) (*Datatype, error) {
 	return d, p.extremes(d, o)
 }
 
-// extremes reads the least and greatest values that are allowed.
+// extremes parses the minimum and maximum values.
 func (p *parser) extremes(d *Datatype, o object) error {
 	plain := &Datatype{Base: d.Base, length: -1, minLength: -1, maxLength: -1}
 	for _, e := range []struct {
@@ -187,7 +187,7 @@ func (p *parser) extremes(d *Datatype, o object) error {
 	return nil
 }
 
-// format reads the format property, which means something else for every family.
+// format parses the format property, whose meaning depends on the family.
 func (p *parser) format(d *Datatype, v any) {
 	if v == nil {
 		return
@@ -237,12 +237,12 @@ func (p *parser) format(d *Datatype, v any) {
 		d.dates = &format
 	default:
 		if !isString || len(s) > 2000 {
-			p.warn("format %v is no regular expression", v)
+			p.warn("format %v is not a regular expression", v)
 			return
 		}
 		re, err := regexp.Compile("^(?:" + s + ")$")
 		if err != nil {
-			p.warn("format %q is no regular expression that can be used", s)
+			p.warn("format %q is not a regular expression that can be used", s)
 			return
 		}
 		d.re = re

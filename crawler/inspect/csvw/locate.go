@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Source says where a conversion starts and what may be found on the way.
+// Source is what a conversion starts from.
 type Source struct {
 	URL      string // of a CSV file, or of a metadata document
 	Document bool   // URL is a metadata document
-	Metadata string // URL of metadata that the user gave, "" for none
-	Link     string // Link header that came with the CSV file
-	Type     string // Content-Type that came with it
+	Metadata string // URL of metadata given by the user, "" if none
+	Link     string // Link header of the CSV file
+	Type     string // Content-Type of the CSV file
 	Load     Load
 }
 
-// Locate finds the metadata for a source: given by the user, linked, or at the usual places (Model 5); a file without
-// any is described by its own header.
+// Locate finds the metadata for a source: given by the user, linked, or at the usual places (Model 5). Without
+// metadata, the file's header describes it.
 func Locate(s Source) (*Group, error) {
 	if s.Document {
 		return s.document(s.URL)
@@ -79,7 +79,7 @@ func (g *Group) describes(url string) bool {
 	return slices.ContainsFunc(g.Tables, func(t *Table) bool { return t.URL == url })
 }
 
-// wellKnown lists where metadata may stand, from the site's own list or the default one.
+// wellKnown returns where metadata may be, by the site's list or the default one.
 func (s Source) wellKnown() []string {
 	list := "{+url}-metadata.json\ncsv-metadata.json"
 	if doc, err := s.Load(resolve(s.URL, "/.well-known/csvm")); err == nil && len(doc) < 1<<16 {
@@ -95,7 +95,7 @@ func (s Source) wellKnown() []string {
 	return out
 }
 
-// linked reads the target of a Link header with the relation describedby and a type of metadata.
+// linked returns the target of a Link header with the relation describedby and a type of metadata.
 func linked(header string) string {
 	for link := range strings.SplitSeq(header, ",") {
 		target, params, ok := strings.Cut(strings.TrimSpace(link), ">")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// bounds against documents that were made to be long.
+// Limits of documents.
 const (
 	maxDocument = 16 << 20
 	maxColumns  = 1 << 14
@@ -16,7 +16,7 @@ const (
 
 type object = map[string]any
 
-// parser reads one metadata document.
+// parser parses one metadata document.
 type parser struct {
 	load     Load
 	base     string
@@ -31,7 +31,8 @@ func (p *parser) warn(format string, a ...any) {
 	}
 }
 
-// Parse reads the metadata document at location. load gives the documents that it refers to for schemas and dialects.
+// Parse parses the metadata document at location. load returns the documents that it refers to for schemas and
+// dialects.
 func Parse(doc []byte, location string, load Load) (*Group, error) {
 	root, err := decode(doc)
 	if err != nil {
@@ -52,6 +53,7 @@ func Parse(doc []byte, location string, load Load) (*Group, error) {
 	return g, nil
 }
 
+// decode decodes a document, which must be a JSON object.
 func decode(doc []byte) (object, error) {
 	if len(doc) > maxDocument {
 		return nil, invalid("%d bytes", len(doc))
@@ -60,16 +62,16 @@ func decode(doc []byte) (object, error) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, invalid("no JSON: %v", err)
+		return nil, invalid("not JSON: %v", err)
 	}
 	root, ok := v.(object)
 	if !ok {
-		return nil, invalid("the document is no object")
+		return nil, invalid("the document is not an object")
 	}
 	return root, nil
 }
 
-// validLanguage tells whether s has the shape of a BCP 47 tag.
+// validLanguage reports whether s has the form of a BCP 47 tag.
 func validLanguage(s string) bool {
 	ok, _ := regexp.MatchString(`^(?:[a-zA-Z]{2,3}(?:-[a-zA-Z]{3}){0,3}|[a-zA-Z]{4,8}|i|x)(?:-[a-zA-Z0-9]{1,8})*$`, s)
 	return ok && len(s) < 100
@@ -77,7 +79,7 @@ func validLanguage(s string) bool {
 
 const contextURL = "http://www.w3.org/ns/csvw"
 
-// context reads @context (Metadata Vocabulary 5.2).
+// context parses @context (Metadata Vocabulary 5.2).
 func (p *parser) context(v any) error {
 	switch c := v.(type) {
 	case nil:
@@ -93,7 +95,7 @@ func (p *parser) context(v any) error {
 		if len(c) == 2 {
 			local, ok := c[1].(object)
 			if !ok {
-				return invalid("the local context is no object")
+				return invalid("the local context is not an object")
 			}
 			for k, v := range local {
 				s, isString := v.(string)
@@ -102,11 +104,11 @@ func (p *parser) context(v any) error {
 					if isString && validLanguage(s) {
 						p.lang = s
 					} else {
-						p.warn("@language %v is no language tag", v)
+						p.warn("@language %v is not a language tag", v)
 					}
 				case "@base":
 					if !isString {
-						return invalid("@base is no string")
+						return invalid("@base is not a string")
 					}
 					p.base = resolve(p.base, s)
 				default:
@@ -123,13 +125,13 @@ func (p *parser) context(v any) error {
 	return nil
 }
 
-// group reads the root of a document, a group of tables or a single one.
+// group parses the root of a document, a group of tables or a single one.
 func (p *parser) group(root object) (*Group, error) {
 	g := &Group{}
 	_, tables := root["tables"]
 	kind, _ := root["@type"].(string)
 	if !tables && (root["url"] != nil || kind == "Table") {
-		t, err := p.table(root, inherited{}, nil, "", true)
+		t, err := p.table(root, inherited{}, nil, true)
 		if err != nil {
 			return nil, err
 		}
@@ -166,13 +168,13 @@ func (p *parser) group(root object) (*Group, error) {
 	for _, v := range list {
 		o, ok := v.(object)
 		if !ok {
-			p.warn("a table that is no object")
+			p.warn("a table is not an object")
 			continue
 		}
 		if o["tableSchema"] == nil && schema != nil {
 			o["tableSchema"] = schema
 		}
-		t, err := p.table(o, up, dialect, "", false)
+		t, err := p.table(o, up, dialect, false)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +186,7 @@ func (p *parser) group(root object) (*Group, error) {
 	return g, nil
 }
 
-// kind checks @type, where it is there.
+// kind checks @type, if present.
 func (p *parser) kind(o object, want string) error {
 	if v, ok := o["@type"]; ok && v != want {
 		return invalid("@type is %v, not %s", v, want)
@@ -192,7 +194,7 @@ func (p *parser) kind(o object, want string) error {
 	return nil
 }
 
-// id reads @id: a link that is no blank node.
+// id returns @id, which must be a link but not a blank node, as an absolute IRI.
 func (p *parser) id(o object) (string, error) {
 	v, ok := o["@id"]
 	if !ok {
@@ -200,8 +202,8 @@ func (p *parser) id(o object) (string, error) {
 	}
 	s, isString := v.(string)
 	if !isString {
-		p.warn("@id %v is no link", v)
-		return resolve(p.base, ""), nil // as if it were the empty link
+		p.warn("@id %v is not a link", v)
+		return resolve(p.base, ""), nil // as for an empty link
 	}
 	if strings.HasPrefix(s, "_:") {
 		return "", invalid("@id %s is a blank node", s)

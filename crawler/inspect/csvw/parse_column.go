@@ -2,12 +2,14 @@ package csvw
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-func (p *parser) column(o object, up inherited, _ int) (*Column, error) {
+// column parses a column description (Metadata Vocabulary 5.6).
+func (p *parser) column(o object, up inherited) (*Column, error) {
 	if err := p.kind(o, "Column"); err != nil {
 		return nil, err
 	}
@@ -43,17 +45,17 @@ func (p *parser) column(o object, up inherited, _ int) (*Column, error) {
 	return c, nil
 }
 
-// validName tells whether s is a variable name of a URI template that does not begin with "_" (RFC 6570, 2.3).
+// validName reports whether s is a variable name of a URI template that does not begin with "_" (RFC 6570, 2.3).
 func validName(s string) bool {
 	ok, _ := regexp.MatchString(`^(?:[A-Za-z0-9]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})*$`, s)
 	return ok
 }
 
-// encodeName makes a column name of a title.
+// encodeName returns a column name derived from a title.
 func encodeName(title string) string {
 	var b strings.Builder
 	for _, c := range []byte(title) {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-' && false {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -62,6 +64,7 @@ func encodeName(title string) string {
 	return b.String()
 }
 
+// titles parses natural language strings.
 func (p *parser) titles(v any) []Title {
 	var out []Title
 	add := func(v any, lang string) {
@@ -73,11 +76,11 @@ func (p *parser) titles(v any) []Title {
 				if s, ok := e.(string); ok {
 					out = append(out, Title{s, lang})
 				} else {
-					p.warn("title %v is no string", e)
+					p.warn("title %v is not a string", e)
 				}
 			}
 		default:
-			p.warn("title %v is no string", v)
+			p.warn("title %v is not a string", v)
 		}
 	}
 	switch x := v.(type) {
@@ -96,15 +99,9 @@ func (p *parser) titles(v any) []Title {
 	return out
 }
 
-func sortedKeys(o object) []string {
-	keys := make([]string, 0, len(o))
-	for k := range o {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys(o object) []string { return slices.Sorted(maps.Keys(o)) }
 
+// boolean parses a boolean property.
 func (p *parser) boolean(o object, key string, deflt bool) bool {
 	switch v := o[key].(type) {
 	case nil:
@@ -116,7 +113,7 @@ func (p *parser) boolean(o object, key string, deflt bool) bool {
 	return deflt
 }
 
-// inherit reads the inherited properties of an object (Metadata Vocabulary 5.7).
+// inherit parses the inherited properties of an object (Metadata Vocabulary 5.7).
 func (p *parser) inherit(o object) (inherited, error) {
 	var i inherited
 	text := func(key string) *string {
@@ -158,11 +155,11 @@ func (p *parser) inherit(o object) (inherited, error) {
 			if s, ok := e.(string); ok {
 				i.null = append(i.null, s)
 			} else {
-				p.warn("null %v is no string", e)
+				p.warn("null %v is not a string", e)
 			}
 		}
 	default:
-		p.warn("null %v is no string", v)
+		p.warn("null %v is not a string", v)
 	}
 	for key, to := range map[string]**bool{"ordered": &i.ordered, "required": &i.required} {
 		switch v := o[key].(type) {

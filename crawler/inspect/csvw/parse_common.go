@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rest reads the common properties and notes of an object, and warns of properties it should not have.
+// rest parses the common properties and notes of an object, and warns about unknown properties.
 func (p *parser) rest(o object, what string, own ...string) ([]property, error) {
 	var out []property
 	for _, k := range sortedKeys(o) {
@@ -13,7 +13,7 @@ func (p *parser) rest(o object, what string, own ...string) ([]property, error) 
 			if k == "notes" {
 				list, ok := o[k].([]any)
 				if !ok {
-					p.warn("notes is no array")
+					p.warn("notes is not an array")
 					continue
 				}
 				for _, n := range list {
@@ -34,7 +34,7 @@ func (p *parser) rest(o object, what string, own ...string) ([]property, error) 
 			if strings.HasPrefix(k, "@") {
 				return nil, invalid("%s in a %s", k, what)
 			}
-			p.warn("a %s has no property %s", what, k)
+			p.warn("%s: unknown property %s", what, k)
 			continue
 		}
 		if err := p.checkCommon(o[k], true); err != nil {
@@ -108,7 +108,7 @@ func (p *parser) checkCommon(v any, top bool) error {
 	return nil
 }
 
-// validType tells whether a type in a common property is a term, a prefixed name or an absolute URL.
+// validType reports whether a type in a common property is a term, a prefixed name or an absolute URL.
 func (p *parser) validType(s string, ofValue bool) bool {
 	if ofValue {
 		if builtin(s) {
@@ -121,7 +121,7 @@ func (p *parser) validType(s string, ofValue bool) bool {
 	return ok
 }
 
-// contextTerm tells whether s is a class that the CSVW context defines.
+// contextTerm reports whether the CSVW context defines s as a class or value.
 func contextTerm(s string) bool {
 	switch s {
 	case "Cell", "Column", "Datatype", "Dialect", "Direction", "ForeignKey", "JSON", "NumericFormat", "Row", "Schema", "Table", "TableGroup", "TableReference",
@@ -138,13 +138,13 @@ func (p *parser) transformations(o object) error {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		p.warn("transformations is no array")
+		p.warn("transformations is not an array")
 		return nil
 	}
 	for _, e := range list {
 		t, ok := e.(object)
 		if !ok {
-			p.warn("a transformation that is no object")
+			p.warn("a transformation is not an object")
 			continue
 		}
 		if err := p.kind(t, "Template"); err != nil {
@@ -158,7 +158,7 @@ func (p *parser) transformations(o object) error {
 			case "@id", "@type", "url", "scriptFormat", "source", "targetFormat", "titles":
 			default:
 				if _, ok := expand(k); !ok {
-					p.warn("a transformation has no property %s", k)
+					p.warn("transformation: unknown property %s", k)
 				}
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"odarchive/crawler/inspect/charset"
 )
 
-// dialect reads a dialect description (Metadata Vocabulary 5.9).
+// dialect parses a dialect description (Metadata Vocabulary 5.9).
 func (p *parser) dialect(v any) (*Dialect, error) {
 	o, q, err := p.refer(v, "dialect")
 	if err != nil || o == nil {
@@ -101,7 +101,7 @@ func (p *parser) dialect(v any) (*Dialect, error) {
 		case "@id", "@type", "commentPrefix", "delimiter", "quoteChar", "encoding", "doubleQuote", "skipBlankRows", "skipInitialSpace", "header", "headerRowCount", "skipRows",
 			"skipColumns", "trim", "lineTerminators":
 		default:
-			q.warn("a dialect has no property %s", k)
+			q.warn("dialect: unknown property %s", k)
 		}
 	}
 	return d, nil

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-func (p *parser) table(o object, up inherited, dialect *Dialect, _ string, root bool) (*Table, error) {
+// table parses a table description (Metadata Vocabulary 5.4).
+func (p *parser) table(o object, up inherited, dialect *Dialect, root bool) (*Table, error) {
 	if err := p.kind(o, "Table"); err != nil {
 		return nil, err
 	}
@@ -13,7 +14,7 @@ func (p *parser) table(o object, up inherited, dialect *Dialect, _ string, root 
 	u, ok := o["url"].(string)
 	if !ok {
 		if o["url"] != nil {
-			p.warn("url %v is no link", o["url"])
+			p.warn("url %v is not a link", o["url"])
 		}
 		return nil, invalid("a table without a url")
 	}
@@ -59,7 +60,7 @@ func (p *parser) table(o object, up inherited, dialect *Dialect, _ string, root 
 	return t, nil
 }
 
-// refer loads the object that a link stands for.
+// refer returns the object that v is or links to, and the parser for it.
 func (p *parser) refer(v any, what string) (object, *parser, error) {
 	switch x := v.(type) {
 	case nil:
@@ -95,6 +96,7 @@ func (p *parser) refer(v any, what string) (object, *parser, error) {
 	return nil, p, nil
 }
 
+// schema parses a schema, or the one that v links to (Metadata Vocabulary 5.5).
 func (p *parser) schema(v any, up inherited) (*Schema, error) {
 	o, q, err := p.refer(v, "tableSchema")
 	if err != nil || o == nil {
@@ -119,29 +121,29 @@ func (p *parser) schema(v any, up inherited) (*Schema, error) {
 	own = own.under(up)
 	columns, ok := o["columns"].([]any)
 	if o["columns"] != nil && !ok {
-		q.warn("columns is no array")
+		q.warn("columns is not an array")
 		s.bare = true
 	}
 	if len(columns) > maxColumns {
 		return nil, invalid("%d columns", len(columns))
 	}
 	names := map[string]bool{}
-	for i, v := range columns {
+	for _, v := range columns {
 		co, ok := v.(object)
 		if !ok {
-			q.warn("a column that is no object")
+			q.warn("a column is not an object")
 			continue
 		}
-		c, err := q.column(co, own, i)
+		c, err := q.column(co, own)
 		if err != nil {
 			return nil, err
 		}
 		if n := len(s.Columns); n > 0 && s.Columns[n-1].Virtual && !c.Virtual {
-			return nil, invalid("a virtual column before one that is not")
+			return nil, invalid("a virtual column before one that is not virtual")
 		}
 		if c.Name != "" {
 			if names[c.Name] {
-				return nil, invalid("two columns are called %s", c.Name)
+				return nil, invalid("two columns have the name %s", c.Name)
 			}
 			names[c.Name] = true
 		}
@@ -156,17 +158,17 @@ func (p *parser) schema(v any, up inherited) (*Schema, error) {
 		return true
 	}
 	if s.PrimaryKey = q.references(o, "primaryKey"); s.PrimaryKey != nil && !known(s.PrimaryKey) {
-		q.warn("primaryKey names a column that is not there")
+		q.warn("primaryKey names an unknown column")
 		s.PrimaryKey = nil
 	}
 	if s.RowTitles = q.references(o, "rowTitles"); s.RowTitles != nil && !known(s.RowTitles) {
-		q.warn("rowTitles names a column that is not there")
+		q.warn("rowTitles names an unknown column")
 		s.RowTitles = nil
 	}
 	if v := o["foreignKeys"]; v != nil {
 		list, ok := v.([]any)
 		if !ok {
-			q.warn("foreignKeys is no array")
+			q.warn("foreignKeys is not an array")
 		}
 		for _, v := range list {
 			fk, err := q.foreignKey(v)
@@ -177,7 +179,7 @@ func (p *parser) schema(v any, up inherited) (*Schema, error) {
 				continue
 			}
 			if !known(fk.columns) {
-				return nil, invalid("a foreign key of a column that is not there")
+				return nil, invalid("a foreign key of an unknown column")
 			}
 			s.ForeignKeys = append(s.ForeignKeys, *fk)
 		}
@@ -188,6 +190,7 @@ func (p *parser) schema(v any, up inherited) (*Schema, error) {
 	return s, nil
 }
 
+// references parses a property that names one or more columns.
 func (p *parser) references(o object, key string) []string {
 	switch v := o[key].(type) {
 	case nil:
@@ -199,7 +202,7 @@ func (p *parser) references(o object, key string) []string {
 		for _, x := range v {
 			s, ok := x.(string)
 			if !ok {
-				p.warn("%s has %v in it", key, x)
+				p.warn("%s contains %v", key, x)
 				return nil
 			}
 			out = append(out, s)
@@ -210,10 +213,11 @@ func (p *parser) references(o object, key string) []string {
 	return nil
 }
 
+// foreignKey parses a foreign key definition, nil if it is invalid but may be ignored.
 func (p *parser) foreignKey(v any) (*foreignKey, error) {
 	o, ok := v.(object)
 	if !ok {
-		p.warn("a foreign key that is no object")
+		p.warn("a foreign key is not an object")
 		return nil, nil
 	}
 	for k := range o {
@@ -251,7 +255,7 @@ func (p *parser) foreignKey(v any) (*foreignKey, error) {
 	return fk, nil
 }
 
-// check looks at what tables say of one another.
+// check checks the foreign keys between the tables.
 func (g *Group) check() error {
 	for _, t := range g.Tables {
 		for _, fk := range t.Schema.ForeignKeys {
@@ -266,7 +270,7 @@ func (g *Group) check() error {
 			}
 			for _, n := range fk.reference {
 				if !slices.ContainsFunc(target.Schema.Columns, func(c *Column) bool { return c.Name == n }) {
-					return invalid("a foreign key to a column %s that is not there", n)
+					return invalid("a foreign key to an unknown column %s", n)
 				}
 			}
 		}

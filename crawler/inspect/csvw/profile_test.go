@@ -53,8 +53,8 @@ func TestMetadataOfProfilesDescribesTheirTables(t *testing.T) {
 	}
 }
 
-// TestMetadataOfThirdPartyTablesIsValid does the same with other people's files; values may only differ from their
-// datatype where the file is ragged or has several tables in it.
+// TestMetadataOfThirdPartyTablesIsValid does the same with third-party files. Values may differ from their datatype
+// only if the file is ragged or has several tables in it.
 func TestMetadataOfThirdPartyTablesIsValid(t *testing.T) {
 	t.Parallel()
 	dir := shared.Data(t, "csv")

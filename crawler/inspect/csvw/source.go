@@ -3,24 +3,23 @@ package csvw
 import (
 	"bytes"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"odarchive/crawler/inspect/charset"
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// source reads a table in a dialect (Model 8).
+// source reads the rows of a table in a dialect (Model 8).
 type source struct {
 	rows     *csvprofile.Rows
 	d        *Dialect
 	titles   []string
 	comments []string
 	width    int
-	ahead    []string // first row, read to know the width
+	ahead    []string // first row, already read for its width
 	aheadAt  int
-	current  []string
-	at       int
+	current  []string // cells of the row
+	at       int      // line of the row
 }
 
 func newSource(b []byte, d *Dialect) (*source, error) {
@@ -38,10 +37,7 @@ func newSource(b []byte, d *Dialect) (*source, error) {
 			break
 		}
 		line := strings.Join(s.raw(), d.Delimiter)
-		if d.CommentPrefix != "" && strings.HasPrefix(line, d.CommentPrefix) {
-			line = strings.TrimPrefix(line, d.CommentPrefix)
-		}
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimSpace(strings.TrimPrefix(line, d.CommentPrefix)); line != "" {
 			s.comments = append(s.comments, line)
 		}
 	}
@@ -70,7 +66,7 @@ func (s *source) raw() []string {
 	return out
 }
 
-// row reads the next row that is neither comment nor skipped.
+// row reads the next row, skipping comments and, if the dialect says so, blank rows.
 func (s *source) row() bool {
 	for s.rows.Next() {
 		cells := s.raw()
@@ -99,6 +95,7 @@ func (s *source) row() bool {
 	return false
 }
 
+// next reads the next row of data.
 func (s *source) next() bool {
 	if s.ahead != nil {
 		s.current, s.at, s.ahead = s.ahead, s.aheadAt, nil
@@ -107,14 +104,9 @@ func (s *source) next() bool {
 	return s.row()
 }
 
-func (s *source) cells() []string { return s.current }
-func (s *source) line() int       { return s.at }
-
 func (s *source) err() error {
 	if err := s.rows.Err(); err != nil {
 		return fmt.Errorf("csvw: read: %w", err)
 	}
 	return nil
 }
-
-func unescape(s string) (string, error) { return url.PathUnescape(s) }

@@ -96,7 +96,7 @@ func expression(e string, vars func(string) ([]string, bool)) string {
 	return first + strings.Join(parts, sep)
 }
 
-// escape percent-encodes what is not allowed; reserved characters too, unless they are to be kept.
+// escape percent-encodes characters that are not allowed, and reserved ones unless reserved is set.
 func escape(s string, reserved bool) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

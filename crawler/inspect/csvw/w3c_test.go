@@ -53,13 +53,13 @@ func loader(dir string, test w3cTest) Load {
 	}
 }
 
-// needs tells whether the suite has a file that the shared copy left out because another has the same content.
+// needs reports whether the suite has a file that the shared copy lacks because another has the same content.
 func needs(test w3cTest, rel string) bool {
 	return rel == strings.Split(test.Action, "?")[0] || slices.Contains(test.Implicit, rel) || rel == test.Option.Metadata || rel == test.Result || rel == "tree-ops.csv"
 }
 
-// twin finds the file with the content of one that was left out: of the same name in another folder, or else of the
-// test before with such a file. A guess, which the expected result of the test then checks.
+// twin returns the file with the content of a missing one: of the same name in another folder, or else of the previous
+// test with such a file. It is a guess, which the expected result of the test then checks.
 func twin(dir, rel string) ([]byte, error) {
 	if rel == "tree-ops.csv" || strings.HasSuffix(rel, "/tree-ops.csv") {
 		return os.ReadFile(filepath.Join(dir, "test011/tree-ops.csv"))
@@ -77,7 +77,7 @@ func twin(dir, rel string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// complete tells whether the shared copy has all files of a test.
+// complete reports whether the shared copy has all files of a test.
 func complete(dir string, test w3cTest) bool {
 	files := append([]string{strings.Split(test.Action, "?")[0], test.Result}, test.Implicit...)
 	for _, f := range files {
@@ -100,13 +100,13 @@ func manifest(t *testing.T, dir, name string) []w3cTest {
 	return m.Entries
 }
 
-// exceptions are the tests that are not passed, and why. A test that passes must not be listed.
+// exceptions are the tests that fail, and why. A test that passes must not be listed.
 func exceptions() map[string]string {
 	return map[string]string{}
 }
 
-// unjudged are the tests that cannot be judged, because a file of theirs is missing in the shared copy of the suite: which
-// one. A test that passes all the same must not be listed.
+// unjudged are the tests that cannot be judged because the shared copy of the suite lacks a file of theirs. A test that
+// passes must not be listed.
 func unjudged() map[string]string {
 	return map[string]string{
 		"test013": "tree-ops.csv, test013.ttl, test013-user-metadata.json",
@@ -207,8 +207,8 @@ func runW3C(dir string, test w3cTest) error {
 	return compare(got, want)
 }
 
-// compare tells graphs apart by hashing every blank node with what is around it. Graphs of tables are trees, so this
-// decides.
+// compare compares graphs by hashing every blank node with what surrounds it. That suffices because graphs of tables
+// are trees.
 func compare(got, want []term.Quad) error {
 	g, w := lines(got), lines(want)
 	if slices.Equal(g, w) {
