@@ -12,13 +12,13 @@ import (
 
 // solve plans the pattern of a query and starts it.
 func (e *Engine) solve(ctx context.Context, ds term.Dataset, q *algebra.Query, o QueryOptions) (*rows, error) {
-	pattern := q.Pattern
 	if q.Form == algebra.Ask {
-		pattern = algebra.Slice{In: pattern, Limit: 1}
+		one := *q
+		one.Pattern = algebra.Slice{In: q.Pattern, Limit: 1}
+		q = &one
 	}
-	vars := columns(q)
-	opts := plan.Options{Base: q.Base, Prefixes: q.Prefixes, Workers: e.workers.Limit(), Check: func() error { return context.Cause(ctx) }}
-	p, err := plan.Optimise(pattern, vars, q.From, q.FromNamed, ds, opts)
+	opts := plan.Options{Workers: e.workers.Limit(), Check: func() error { return context.Cause(ctx) }}
+	p, err := plan.OptimiseQuery(q, ds, opts)
 	if err != nil {
 		return nil, cause(ctx, err)
 	}
@@ -30,37 +30,8 @@ func (e *Engine) solve(ctx context.Context, ds term.Dataset, q *algebra.Query, o
 	if err != nil {
 		return nil, err
 	}
+	vars := plan.ResultVars(q)
 	return &rows{ctx: ctx, plan: p, run: r, vars: vars, row: make([]term.Key, len(vars)), keys: make([][]term.Key, len(vars))}, nil
-}
-
-// columns are the variables that the answer is made of: those selected, or those that the template or DESCRIBE name.
-func columns(q *algebra.Query) []algebra.Var {
-	if q.Form == algebra.Select {
-		return q.Vars
-	}
-	var out []algebra.Var
-	seen := map[algebra.Var]bool{"": true}
-	var add func(n algebra.Node)
-	add = func(n algebra.Node) {
-		if n.Triple != nil {
-			add(n.Triple.S)
-			add(n.Triple.P)
-			add(n.Triple.O)
-		}
-		if !seen[n.Var] {
-			seen[n.Var] = true
-			out = append(out, n.Var)
-		}
-	}
-	for _, t := range q.Template {
-		add(t.S)
-		add(t.P)
-		add(t.O)
-	}
-	for _, n := range q.Describe {
-		add(n)
-	}
-	return out
 }
 
 // rows are the solutions of a plan that runs, as terms.

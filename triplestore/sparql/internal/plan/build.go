@@ -9,30 +9,31 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// builder makes one plan.
+// builder builds one plan.
 type builder struct {
 	plan   *Plan
 	stats  Statistics
 	opts   Options
 	orders [4]bool
 	graph  Pos // the active graph
-	prefer Set // what comes next is cheaper on rows sorted by one of these
+	prefer Set // slots by one of which rows should be sorted for what follows
 	fresh  int
 	known  map[term.Pattern]term.Estimate
 	depth  int
-	nest   int // levels of OPTIONAL, MINUS and EXISTS around what is being planned
+	nest   int // levels of OPTIONAL, MINUS and EXISTS around the pattern that is being planned
 	seeded int // unions planned around a Seed so far, at most maxSeeded
 }
 
-// maxSeeded bounds the unions that are planned a second time, around a Seed: each again for what is nested in it.
+// maxSeeded bounds how many unions are planned a second time, around a Seed. Each repeats the work for everything
+// nested in it.
 const maxSeeded = 32
 
-// scope maps the variables of one (sub)query to slots.
+// scope maps the variables of one query or subquery to slots.
 type scope map[algebra.Var]int
 
 func (b *builder) newScope() scope { return scope{} }
 
-// slot finds or makes the slot of a variable. The name of a slot is unique within the plan.
+// slot returns the slot of a variable, which it adds if needed. The name of a slot is unique within the plan.
 func (b *builder) slot(sc scope, v algebra.Var) int {
 	if s, ok := sc[v]; ok {
 		return s
@@ -48,14 +49,14 @@ func (b *builder) slot(sc scope, v algebra.Var) int {
 	return s
 }
 
-// temp makes a slot that no variable of the query names.
+// temp adds a slot that no variable of the query names.
 func (b *builder) temp(prefix string) int {
 	b.fresh++
 	b.plan.addVar(algebra.Var(fmt.Sprintf(".%s%d", prefix, b.fresh)))
 	return len(b.plan.Vars) - 1
 }
 
-// maxDepth bounds the nesting of patterns.
+// maxDepth is the maximum nesting of patterns.
 const maxDepth = 1000
 
 // build plans one operator.
@@ -165,13 +166,14 @@ func (b *builder) group(op algebra.Group, sc scope) (Node, error) {
 	return n, nil
 }
 
-// visible are the slots of a pattern's variables, without those that stand for its blank nodes and within its paths.
+// visible returns the slots of a pattern's variables, without those that stand for its blank nodes or lie within its
+// paths.
 func (b *builder) visible(op algebra.Op, sc scope) []int {
 	named := slices.DeleteFunc(Vars(op), func(v algebra.Var) bool { return strings.HasPrefix(string(v), ".") })
 	return b.slots(sc, named).List()
 }
 
-// preferring plans an input for an operator that is cheaper on some order.
+// preferring calls f, which plans an input for an operator that is cheaper on rows sorted by one of slots.
 func (b *builder) preferring(slots Set, f func() (Node, error)) (Node, error) {
 	outer := b.prefer
 	b.prefer = slots
@@ -179,7 +181,7 @@ func (b *builder) preferring(slots Set, f func() (Node, error)) (Node, error) {
 	return f()
 }
 
-// sortedBy tells whether equal values of slots (all sure) stand together in the input.
+// sortedBy reports whether rows with equal values of slots are neighbours in the input, and all slots are bound.
 func sortedBy(p *Props, slots []int) bool {
 	if len(p.Sorted) < len(slots) {
 		return false
@@ -213,7 +215,7 @@ func (b *builder) orderBy(op algebra.OrderBy, sc scope) (Node, error) {
 	return n, nil
 }
 
-// project opens a scope: only the projected variables of a subquery are the outer ones.
+// project opens a scope: of a subquery's variables, only the projected ones are those of the outer query.
 func (b *builder) project(op algebra.Project, sc scope) (Node, error) {
 	inner := b.newScope()
 	var cols []int
@@ -223,7 +225,7 @@ func (b *builder) project(op algebra.Project, sc scope) (Node, error) {
 		cols = append(cols, s)
 	}
 	if g := b.graph.Slot; g >= 0 {
-		cols = append(cols, g) // the active graph of GRAPH ?g passes through every projection
+		cols = append(cols, g) // every projection keeps the active graph of GRAPH ?g
 	}
 	in, err := b.build(op.In, inner)
 	if err != nil {
@@ -249,7 +251,7 @@ func newProject(in Node, cols []int) Node {
 	return n
 }
 
-// sortedPrefix is the part of an order that a choice of columns still shows.
+// sortedPrefix returns the part of an order that remains with these columns only.
 func sortedPrefix(sorted []int, cols Set) []int {
 	for i, s := range sorted {
 		if !cols.Has(s) {

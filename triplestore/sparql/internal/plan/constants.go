@@ -11,8 +11,9 @@ type fixedSlot struct {
 	expr Expr
 }
 
-// substituteConstants turns FILTER(?x = constant) into the constant where equality is identity: for IRIs, strings with and
-// without a language, and for SAMETERM. A variable that only patterns bind is replaced in them; else the constant joins as data.
+// substituteConstants replaces ?x by a constant if a filter says ?x = constant and equal terms are the same term:
+// IRIs, strings with and without a language, and any literal of SAMETERM. If only patterns bind the variable, it is
+// replaced in them; else the constant is joined as data.
 func (b *builder) substituteConstants(g *group) ([]fixedSlot, error) {
 	if b.disabled("constants") {
 		return nil, nil
@@ -75,7 +76,7 @@ func (b *builder) substituteConstants(g *group) ([]fixedSlot, error) {
 			out = append(out, fixedSlot{slot, Expr{Expr: algebra.ConstExpr{Term: keys[0]}}})
 		}
 	}
-	// A filter that also reads a fixed variable is applied with the constant in its place.
+	// Other filters that read a fixed variable get the constant in its place.
 	for i, f := range kept {
 		for _, c := range out {
 			kept[i] = replaceVar(f, b.plan.Vars[c.slot], c.slot, c.expr.Expr)
@@ -86,7 +87,7 @@ func (b *builder) substituteConstants(g *group) ([]fixedSlot, error) {
 	return out, nil
 }
 
-// identities recognises ?x = c, SAMETERM(?x, c) and ?x IN (c, …) for constants whose equality is identity.
+// identities recognises ?x = c, SAMETERM(?x, c) and ?x IN (c, …) for constants that are equal only to themselves.
 func (b *builder) identities(e algebra.Expr) (slot int, keys []term.Key, ok bool) {
 	identity := func(k term.Key, same bool) bool {
 		return k.Kind() == term.KindIRI || k.Kind() == term.KindLiteral && (same || k[0] != '^')
@@ -124,6 +125,7 @@ func (b *builder) identities(e algebra.Expr) (slot int, keys []term.Key, ok bool
 	return 0, nil, false
 }
 
+// replaceVar puts an expression in the place of the variable with this name and slot.
 func replaceVar(e Expr, name algebra.Var, slot int, with algebra.Expr) Expr {
 	if !setOf(e.Slots...).Has(slot) {
 		return e

@@ -2,12 +2,12 @@ package plan
 
 import "math"
 
-// Costs in nanoseconds on the machine of BENCHMARKS.md; only their proportions matter.
+// Costs in nanoseconds on the machine of BENCHMARKS.md. Only their proportions matter.
 const (
 	costRow       = 3.0    // copy one row of columns
 	costScan      = 8.0    // read one quad in order
 	costSeek      = 2500.0 // jump to another place of an index
-	costProbe     = 60.0   // move on within a range that is read anyway
+	costProbe     = 60.0   // move on within a range that is being read anyway
 	costMerge     = 8.0    // advance a merge join by one row
 	costHashBuild = 45.0
 	costHashProbe = 30.0
@@ -18,9 +18,10 @@ const (
 	costLateral   = 20000.0
 )
 
-// bindBatch is how many rows a bind join sorts at a time when its input is not sorted by the key.
+// bindBatch is how many rows a bind join sorts at a time if its input is not sorted by the key.
 const bindBatch = 8192
 
+// distinctOf returns the estimated number of distinct values of a slot, the square root of the rows if it is unknown.
 func distinctOf(p *Props, slot int) float64 {
 	if d, ok := p.Distinct[slot]; ok {
 		return max(1, min(d, p.Rows))
@@ -28,8 +29,8 @@ func distinctOf(p *Props, slot int) float64 {
 	return max(1, math.Sqrt(p.Rows))
 }
 
-// joinRows estimates the size of an equi-join: each shared variable keeps one in max(distinct left, distinct right);
-// every further one counts less, since they hang together.
+// joinRows estimates the size of an equi-join. The first shared variable keeps one row in max(distinct left, distinct
+// right); each further one counts less, since the variables depend on each other.
 func joinRows(l, r *Props, shared []int) float64 {
 	rows := l.Rows * r.Rows
 	exponent := 1.0
@@ -56,6 +57,7 @@ func joinDistinct(l, r *Props, rows float64) map[int]float64 {
 	return m
 }
 
+// joinCols returns the columns of a join, and the slots that are bound in each of its rows.
 func joinCols(l, r *Props) (cols []int, sure Set) {
 	cols = append([]int(nil), l.Cols...)
 	have := setOf(l.Cols...)

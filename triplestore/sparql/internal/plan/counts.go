@@ -2,8 +2,8 @@ package plan
 
 import "odarchive/triplestore/term"
 
-// countsFromIndex finds Group(Scan) whose aggregates all count rows (COUNT(*), or COUNT of a variable that the scan
-// always binds) and whose keys are none, or one position that an order has right after the constants.
+// countsFromIndex finds Group(Scan) if all aggregates count rows, by COUNT(*) or COUNT of a variable that the scan
+// always binds, and the group has no key or one position that comes right after the constants in some order.
 func countsFromIndex(b *builder, root Node) Node {
 	return rewrite(root, func(n Node) Node {
 		g, ok := n.(*Group)
@@ -53,6 +53,8 @@ func countsFromIndex(b *builder, root Node) Node {
 	})
 }
 
+// firstAfterConstants returns the position that follows the constants in an order, or -1 if the constants do not come
+// first.
 func firstAfterConstants(pos [4]Pos, o int) int {
 	if constantAfterFree(pos, o) {
 		return -1
@@ -65,6 +67,7 @@ func firstAfterConstants(pos [4]Pos, o int) int {
 	return -1
 }
 
+// boundVar reports whether e is a variable that a scan always binds.
 func boundVar(b *builder, e Expr, s *Scan) bool {
 	return len(e.Slots) == 1 && e.IsVar() && s.Sure.Has(e.Slots[0])
 }

@@ -8,7 +8,7 @@ import (
 
 // table holds the plans worth keeping for each set of factors: the cheapest, and the cheapest of each order.
 type table struct {
-	bound    float64 // cost of a whole plan that is known
+	bound    float64 // no plan that costs more is kept
 	b        *builder
 	g        *group
 	plans    map[uint][]Node
@@ -20,8 +20,8 @@ type table struct {
 // slotSets are the slots that a set of factors binds, and those it binds in every row.
 type slotSets struct{ covered, sure Set }
 
-// The greedy plan comes first: nothing that already costs clearly more than all of it is looked at further, which leaves
-// next to nothing of a query that is about a few rows.
+// dynamic orders the joins of a group by dynamic programming. The greedy plan comes first: what costs clearly more
+// than all of it is dropped at once, which leaves little to do for a query about a few rows.
 func (b *builder) dynamic(g *group) Node {
 	n := len(g.factors)
 	bound := math.Inf(1)
@@ -45,18 +45,18 @@ func (b *builder) dynamic(g *group) Node {
 		if bits.OnesCount(mask) < 2 {
 			continue
 		}
-		if !t.fill(mask, n <= maxBushy, true) {
-			t.fill(mask, n <= maxBushy, false)
+		if !t.joinSplits(mask, n <= maxBushy, true) {
+			t.joinSplits(mask, n <= maxBushy, false)
 		}
 	}
 	if len(t.plans[full]) == 0 {
 		return quick
 	}
-	return b.favourite(t.plans[full])
+	return b.choosePlan(t.plans[full])
 }
 
-// favourite is the cheapest plan, a wanted order counting as what it saves.
-func (b *builder) favourite(list []Node) Node {
+// choosePlan returns the cheapest plan. A preferred order counts as what it saves later.
+func (b *builder) choosePlan(list []Node) Node {
 	var best Node
 	cost := 0.0
 	for _, n := range list {
@@ -72,9 +72,9 @@ func (b *builder) favourite(list []Node) Node {
 	return best
 }
 
-// fill finds the plans of one set from its splits; connected leaves cartesian products out. It tells whether there was a
-// split to look at.
-func (t *table) fill(mask uint, bushy, connected bool) (any bool) {
+// joinSplits adds the plans of one set of factors from its splits into two. If connected, it leaves cartesian products
+// out. It reports whether it saw any split.
+func (t *table) joinSplits(mask uint, bushy, connected bool) (any bool) {
 	for sub := (mask - 1) & mask; sub > 0; sub = (sub - 1) & mask {
 		rest := mask &^ sub
 		if bits.OnesCount(rest) > 1 && !bushy {
@@ -119,7 +119,7 @@ func (t *table) joinSets(mask, sub, rest uint, f *factor) {
 	c := &joiner{b: b, filters: b.newlyCovered(t.g.filters, t.slotsOf(sub).sure, t.slotsOf(rest).sure)}
 	c.rows, c.distinct = -1, t.distinct[mask]
 	if rows, ok := t.rows[mask]; ok {
-		c.rows = rows // one estimate for a set, whatever its tree
+		c.rows = rows // rows = one estimate for a set, whatever its tree
 		for _, e := range c.filters {
 			c.extra += rows * exprCost(e.Expr)
 		}
@@ -148,7 +148,7 @@ func (t *table) joinSets(mask, sub, rest uint, f *factor) {
 	}
 }
 
-// wants tells whether keep would keep a plan.
+// wants reports whether keep would keep a plan.
 func (t *table) wants(mask uint, cost float64, sorted []int) bool {
 	if cost > t.bound {
 		return false
@@ -159,7 +159,7 @@ func (t *table) wants(mask uint, cost float64, sorted []int) bool {
 	})
 }
 
-// keep adds a plan unless another is cheaper and as well sorted.
+// keep adds a plan unless another one beats it, and drops the plans that it beats.
 func (t *table) keep(mask uint, n Node) {
 	p := n.Info()
 	for _, o := range t.plans[mask] {
@@ -174,8 +174,8 @@ func (t *table) keep(mask uint, n Node) {
 	t.plans[mask] = append(kept, n)
 }
 
-// beats reports whether a plan of cost and order makes another pointless: it costs no more and is sorted as well, of
-// which the first two slots count.
+// beats reports whether a plan with this cost and order makes another one pointless: it costs no more and is sorted as
+// well. Of an order, the first two slots count.
 func beats(cost float64, sorted []int, otherCost float64, otherSorted []int) bool {
 	n := min(len(otherSorted), 2)
 	return cost <= otherCost && len(sorted) >= n && slices.Equal(otherSorted[:n], sorted[:n])

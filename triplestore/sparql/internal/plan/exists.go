@@ -5,8 +5,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// minus plans MINUS (§18.5): a right row removes the left rows that it is compatible with and shares a bound variable
-// with.
+// minus plans MINUS (§18.5): a right row removes the left rows that are compatible with it and share a bound variable
+// with it.
 func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 	if _, none := l.(*Nothing); none {
 		return l, nil
@@ -37,7 +37,7 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 			}
 			cands = append(cands, n)
 		}
-		if b.deep() && len(cands) > 0 {
+		if b.tooNested() && len(cands) > 0 {
 			return b.choose(cands), nil
 		}
 		n, err := b.hashSemi(l, g, Anti, -1, sc)
@@ -56,11 +56,11 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 	if sure.Minus(graph).Empty() {
 		return n, nil
 	}
-	n.Kind = Anti // a key is bound on both sides already
+	n.Kind = Anti // Anti = a key is bound on both sides, so each partner shares a bound variable
 	return n, nil
 }
 
-// hashSemi evaluates the right side on its own and keeps or drops left rows by their keys.
+// hashSemi plans the right side on its own and keeps or drops left rows by their keys.
 func (b *builder) hashSemi(l Node, g *group, kind JoinKind, mark int, sc scope) (Node, error) {
 	r, err := b.planGroup(g.clone(), sc)
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *builder) hashSemi(l Node, g *group, kind JoinKind, mark int, sc scope) 
 	return n, nil
 }
 
-// exists plans EXISTS over in: by substitution (§18.6), which is a semi join where the pattern allows.
+// exists plans EXISTS over in by substitution (§18.6), or by a semi join if the pattern allows.
 func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark int) (Node, error) {
 	if _, none := in.(*Nothing); none && kind != Mark {
 		return in, nil
@@ -91,7 +91,7 @@ func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark in
 		correlated = correlated.With(g)
 	}
 	transparent := b.transparent(r, correlated, sc) && correlated.And(inner).In(ip.Sure)
-	if !transparent || b.startsFromNowhere(r, correlated, b.graph, in, sc) {
+	if !transparent || b.startsOutsideGraph(r, correlated, b.graph, in, sc) {
 		n := &Substitute{L: in, Op: r, Scope: sc, Graph: b.graph, Kind: kind, Mark: mark}
 		n.Props = joined(ip, ip, kind, ip.Rows/2, nil)
 		n.Sorted = ip.Sorted
@@ -112,7 +112,7 @@ func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark in
 	if kind != Mark {
 		cands = b.lookups(in, g, kind, cands)
 	}
-	if correlated.In(g.sure()) && !b.deep() { // no filter inside looks at a variable that only the outside binds
+	if correlated.In(g.sure()) && !b.tooNested() { // no filter inside reads a variable that only the outside binds
 		n, err := b.hashSemi(in, g, kind, mark, sc)
 		if err != nil {
 			return nil, err
@@ -126,6 +126,7 @@ func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark in
 	return b.choose(append(cands, n)), nil
 }
 
+// existsNothing plans an EXISTS whose pattern has no solution.
 func (b *builder) existsNothing(in Node, kind JoinKind, mark int) Node {
 	switch kind {
 	case Anti:
@@ -137,11 +138,14 @@ func (b *builder) existsNothing(in Node, kind JoinKind, mark int) Node {
 	return b.nothing(in.Info().Cols)
 }
 
-// transparent tells whether joining a pattern with rows that bind seeds gives the same rows as putting their values into it.
+// transparent reports whether joining a pattern with rows that bind seeds gives the same rows as substituting their
+// values in it.
 func (b *builder) transparent(op algebra.Op, seeds Set, sc scope) bool {
 	return b.seesThrough(op, seeds, sc, true)
 }
 
+// seesThrough is transparent for a part of the pattern. top is true if filters of this part are filters of the whole
+// pattern.
 func (b *builder) seesThrough(op algebra.Op, seeds Set, sc scope, top bool) bool {
 	bound := func(op algebra.Op) Set { return b.slots(sc, sureVars(op)) }
 	exprOK := func(e algebra.Expr, in algebra.Op) bool {
@@ -174,7 +178,7 @@ func (b *builder) seesThrough(op algebra.Op, seeds Set, sc scope, top bool) bool
 	return b.slots(sc, Vars(op)).And(seeds).Empty() // subqueries: only if nothing is correlated
 }
 
-// sureVars are the variables that every solution of a pattern binds.
+// sureVars returns the variables that every solution of a pattern binds.
 func sureVars(op algebra.Op) []algebra.Var {
 	switch op := op.(type) {
 	case algebra.BGP, algebra.PathPattern:

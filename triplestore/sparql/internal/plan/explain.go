@@ -9,14 +9,14 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Measured is what a run adds to one operator of the printed plan.
+// Measured is what a run adds to an operator of the printed plan.
 type Measured struct {
 	Rows  int64
-	Nanos int64 // inputs included; below a Parallel, of all processors together
+	Nanos int64 // inputs included; below a Parallel, the sum over all processors
 }
 
-// Explain prints the plan as an indented tree, an operator a line: what it does, the order of its output, the
-// estimated rows, and where measured is not nil (by Props.Nr) the true rows and the time.
+// Explain prints the plan as an indented tree, one operator a line: what it does, the order of its output, the
+// estimated rows and, for the numbers in measured, the true rows and the time.
 func (p *Plan) Explain(measured map[int]Measured) string {
 	var b strings.Builder
 	var walk func(n Node, depth int)
@@ -26,7 +26,7 @@ func (p *Plan) Explain(measured map[int]Measured) string {
 		if len(pr.Sorted) > 0 {
 			line += " sorted=" + p.slots(pr.Sorted)
 		}
-		line += " rows≈" + short(pr.Rows)
+		line += " rows≈" + formatRows(pr.Rows)
 		if m, ok := measured[pr.Nr]; ok {
 			line += fmt.Sprintf(" rows=%d time=%.2fms", m.Rows, float64(m.Nanos)/1e6)
 		}
@@ -39,7 +39,7 @@ func (p *Plan) Explain(measured map[int]Measured) string {
 	return b.String()
 }
 
-func short(f float64) string {
+func formatRows(f float64) string {
 	switch {
 	case math.IsInf(f, 0) || math.IsNaN(f) || f >= 1e15:
 		return "many"

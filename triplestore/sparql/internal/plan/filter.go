@@ -28,7 +28,7 @@ func (b *builder) estimateFilter(n *Filter, from int) Node {
 	return n
 }
 
-// exprCost is per row: an expression that needs the text of terms is dearer.
+// exprCost estimates the nanoseconds of an expression for one row. One that needs the text of terms costs more.
 func exprCost(e algebra.Expr) float64 {
 	switch e := e.(type) {
 	case algebra.Call:
@@ -42,7 +42,7 @@ func exprCost(e algebra.Expr) float64 {
 		}
 		return c
 	case algebra.In:
-		c := exprCost(e.Expr) + costExpr // of looking constants up
+		c := exprCost(e.Expr) + costExpr // for looking the constants up
 		for _, a := range e.List {
 			if _, ok := a.(algebra.ConstExpr); !ok {
 				c += costExpr + exprCost(a)
@@ -88,8 +88,8 @@ func (b *builder) selectivity(e algebra.Expr, p *Props) float64 {
 	return 0.5
 }
 
-// filterScan puts conditions on a scan: those that limit the first free position of its order to ranges of ids
-// let the scan skip what is outside; all are still evaluated.
+// filterScan puts conditions on a scan. Those that limit the first free position of its order become ranges of ids,
+// outside of which the scan reads nothing. All conditions are still evaluated.
 func (b *builder) filterScan(s *Scan, conds []Expr) Node {
 	n := *s
 	if first := firstFree(s); first >= 0 {
@@ -112,9 +112,11 @@ func (b *builder) filterScan(s *Scan, conds []Expr) Node {
 	return f
 }
 
-// fewRanges are jumped to anyway; for more of them it has to be quicker than reading on.
+// fewRanges is the number of ranges up to which a scan jumps to each. For more, jumping must be cheaper than reading
+// on.
 const fewRanges = 8
 
+// firstFree returns the slot of the first position of a scan's order that is not constant, or -1.
 func firstFree(s *Scan) int {
 	for _, c := range components[s.Order] {
 		if s.Pos[c].ID == 0 {
@@ -124,7 +126,8 @@ func firstFree(s *Scan) int {
 	return -1
 }
 
-// ranges gives the ids among which all values lie for which a comparison of a variable with constants may be true.
+// ranges returns ranges of ids that contain every value for which a comparison of a variable with constants may be
+// true. ok is false if e is no such comparison.
 func (b *builder) ranges(e algebra.Expr) (slot int, out []Range, ok bool) {
 	in, is := e.(algebra.In)
 	op := "="
@@ -144,7 +147,8 @@ func (b *builder) ranges(e algebra.Expr) (slot int, out []Range, ok bool) {
 	if !is || !isVar || in.Not {
 		return 0, nil, false
 	}
-	// Literals of the dictionary may hold any value; inline ids of a constant's own tag are in order.
+	// A literal of the dictionary may have any value. Inline ids of a constant's own tag are in the order of their
+	// values.
 	out = []Range{{term.Make(term.TagLiteral, 0), term.Make(term.TagLiteral, 1<<60-1)}}
 	for _, x := range in.List {
 		k, ok := x.(algebra.ConstExpr)
@@ -168,11 +172,11 @@ func (b *builder) ranges(e algebra.Expr) (slot int, out []Range, ok bool) {
 			out = append(out, r)
 		}
 	}
-	return b.plan.Slot(v.Var), merged(out), true
+	return b.plan.Slot(v.Var), mergeRanges(out), true
 }
 
-// merged puts ranges in order and those that meet together.
-func merged(list []Range) []Range {
+// mergeRanges sorts ranges and joins those that overlap.
+func mergeRanges(list []Range) []Range {
 	slices.SortFunc(list, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
 	out := list[:1]
 	for _, r := range list[1:] {
@@ -185,8 +189,8 @@ func merged(list []Range) []Range {
 	return out
 }
 
-// comparableTags are the inline tags whose values a constant can be compared with, and the first and last id of its
-// own tag that may equal it (0: not known, the whole tag is read).
+// comparableTags returns the inline tags whose values can be compared with a constant, and the first and last id of
+// its own tag that may equal it. If they are 0, the whole tag must be read.
 func comparableTags(k term.Key) (tags []term.Tag, lo, hi term.ID) {
 	kind := xsdval.KindOf(k.Datatype())
 	id, inline := term.Inline(k)
@@ -209,7 +213,7 @@ func comparableTags(k term.Key) (tags []term.Tag, lo, hi term.ID) {
 		if kind == xsdval.Date {
 			tag = term.TagDate
 		}
-		// Within one instant the zone and the written precision differ; without a zone an instant is known to ±14 h.
+		// Ids of one instant differ by zone and written precision. Without a zone, an instant is known to ±14 hours.
 		if inline {
 			lo, hi = spread(lo, -1), spread(hi, 1)
 		}
@@ -218,7 +222,7 @@ func comparableTags(k term.Key) (tags []term.Tag, lo, hi term.ID) {
 	return nil, 0, 0
 }
 
-// spread moves the id of a dateTime or date by 15 hours, the instant being its high bits.
+// spread moves the id of a dateTime or date by 15 hours. The instant is in the high bits of the payload.
 func spread(id term.ID, sign int64) term.ID {
 	shift, unit := 13, int64(15*3600*1000)
 	if id.Tag() == term.TagDate {

@@ -5,7 +5,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// inGraph evaluates f with a constant active graph.
+// inGraph calls f with a constant active graph.
 func (b *builder) inGraph(op algebra.Graph, sc scope, f func() (*group, error)) (*group, error) {
 	id, ok, err := b.lookup(op.Name.Term)
 	if err != nil {
@@ -20,19 +20,19 @@ func (b *builder) inGraph(op algebra.Graph, sc scope, f func() (*group, error)) 
 	size := term.Estimate{}
 	if ok {
 		size = b.estimate(term.Pattern{G: id})
-		ok = !size.Exact || size.Count > 0 // a graph without triples is none
+		ok = !size.Exact || size.Count > 0 // a graph without triples does not exist
 	}
 	outer := b.graph
 	b.graph = Pos{ID: id, Slot: -1}
 	if !ok {
-		b.graph.ID = LocalID(1<<40 - 1) // matches nothing; patterns of the group are empty anyway
+		b.graph.ID = LocalID(1<<40 - 1) // LocalID(1<<40 = matches nothing; the group is empty anyway
 	}
 	defer func() { b.graph = outer }()
 	g, err := f()
 	if err != nil {
 		return nil, err
 	}
-	if ok && !size.Exact && !g.scans() { // what needs no triple, as {} and p*, has solutions only if the graph exists
+	if ok && !size.Exact && !g.scans() { // what needs no triple, such as {} and p*, has solutions only if the graph exists
 		n := newScan([4]Pos{{Slot: -1}, {Slot: -1}, {Slot: -1}, {ID: id, Slot: -1}}, term.SPO, size)
 		g.factors = append(g.factors, nodeFactor(newSlice(n, 0, 1)))
 	}
@@ -40,7 +40,7 @@ func (b *builder) inGraph(op algebra.Graph, sc scope, f func() (*group, error)) 
 	return g, nil
 }
 
-// scans tells whether some factor reads triples in any case.
+// scans reports whether some factor is a triple pattern.
 func (g *group) scans() bool {
 	for _, f := range g.factors {
 		if f.pos != nil {
@@ -50,8 +50,8 @@ func (g *group) scans() bool {
 	return false
 }
 
-// graphOp is GRAPH ?g: the pattern is evaluated over all named graphs at once, each of its patterns binding a hidden
-// variable for the active graph, which becomes ?g outside (§18.6: ?g is not bound inside).
+// graphOp plans GRAPH ?g over all named graphs at once. Each pattern binds a hidden variable for the active graph,
+// which becomes ?g outside, since ?g is not bound inside (§18.6).
 func (b *builder) graphOp(op algebra.Graph, sc scope) (Node, error) {
 	if op.Name.Var == "" {
 		g, err := b.inGraph(op, sc, func() (*group, error) { return b.flatten(op.In, sc) })
@@ -76,7 +76,7 @@ func (b *builder) graphOp(op algebra.Graph, sc scope) (Node, error) {
 			cols = append(cols, c)
 		}
 	}
-	if outer.Slot >= 0 { // GRAPH in GRAPH: the inner one decides, the outer graph is any
+	if outer.Slot >= 0 { // GRAPH in GRAPH: the inner one decides, the outer one may be any graph
 		m := newHashJoin(b.allGraphs(outer.Slot), newProject(n, cols), nil, nil, Inner, n.Info().Rows*10, nil)
 		return m, nil
 	}
@@ -100,7 +100,7 @@ func (b *builder) allGraphs(slot int) Node {
 	return n
 }
 
-// estimate asks for a pattern, FROM taken into account.
+// estimate returns the store's estimate for a pattern, with FROM taken into account.
 func (b *builder) estimate(p term.Pattern) term.Estimate {
 	if e, ok := b.known[p]; ok {
 		return e
@@ -108,12 +108,12 @@ func (b *builder) estimate(p term.Pattern) term.Estimate {
 	if b.known == nil {
 		b.known = map[term.Pattern]term.Estimate{}
 	}
-	e := b.estimateAnew(p)
+	e := b.estimateUncached(p)
 	b.known[p] = e
 	return e
 }
 
-func (b *builder) estimateAnew(p term.Pattern) term.Estimate {
+func (b *builder) estimateUncached(p term.Pattern) term.Estimate {
 	if b.plan.HasFrom && p.G == term.DefaultGraph {
 		switch len(b.plan.Default) {
 		case 0:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// greedy joins the cheapest pair of leaves first and then, step by step, what is cheapest to add.
+// greedy starts with the smallest factor and adds, step by step, the one that is cheapest to join.
 func (b *builder) greedy(g *group) Node {
 	left := make([]int, 0, len(g.factors))
 	leaves := make([][]Node, len(g.factors))
@@ -50,7 +50,7 @@ func (b *builder) greedy(g *group) Node {
 				if b.opts.NoReorder && best != nil {
 					break
 				}
-				if len(left) > 64 && best != nil {
+				if len(left) > 64 && best != nil { // very many factors: take the first one that is connected, or just the first
 					break // very many factors: take the first that is connected, or just the first
 				}
 			}

@@ -6,49 +6,51 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
-// group is a flattened tree of joins: factors that may be joined in any order, filters that may be applied as soon
-// as their variables are bound, and then posts: what must follow the join, in order.
+// group is a flattened tree of joins: factors, which may be joined in any order, filters, which may be applied as soon
+// as their variables are bound, and steps, which follow the joins in order.
 type group struct {
 	factors []factor
 	filters []Expr
-	posts   []post
-	empty   bool // some pattern names a term that the store does not have
+	steps   []step
+	empty   bool // some pattern has a term that the store does not have
 }
 
-// factor is one thing to join: a triple pattern, a path, or a planned operator.
+// factor is one operand of the joins: a triple pattern, a path or a planned operator. Exactly one of pos, path and
+// node is set.
 type factor struct {
 	pos  *[4]Pos // a triple pattern
 	path *PathScan
 	node Node
 	cols Set
 	sure Set
-	// seeded plans it anew around the rows of a Seed; nil: it cannot.
+	// seeded plans the operator again around the rows of a Seed. It is nil if that is not possible.
 	seeded func(*Seed) (Node, error)
 }
 
-// post is an operator over the join of a group. Exactly one of its meanings is set.
-type post struct {
+// step is an operator over the joins of a group. Exactly one of its first five fields is set.
+type step struct {
 	left   *algebra.LeftJoin
 	minus  algebra.Op
 	filter algebra.Expr
 	extend *algebra.Extend
-	call   *algebra.Service // with a variable for its name
-	reads  Set              // slots that decide what it does: nothing that binds one of them later may be joined before it
-	binds  Set              // slots it may bind
-	graph  Pos              // the active graph where it stands
+	call   *algebra.Service // with a variable as its name
+	reads  Set              // slots it depends on: nothing that binds one of them later may be joined before it
+	binds  Set              // slots that it may bind
+	graph  Pos              // the graph that is active for it
 }
 
+// cols returns the slots that the group may bind.
 func (g *group) cols() (s Set) {
 	for _, f := range g.factors {
 		s = s.Or(f.cols)
 	}
-	for _, p := range g.posts {
+	for _, p := range g.steps {
 		s = s.Or(p.binds)
 	}
 	return s
 }
 
-// sure are the slots bound by the factors.
+// sure returns the slots that the factors bind in every row.
 func (g *group) sure() (s Set) {
 	for _, f := range g.factors {
 		s = s.Or(f.sure)
@@ -56,10 +58,11 @@ func (g *group) sure() (s Set) {
 	return s
 }
 
-// absorbs tells whether columns of another operand may be joined to g's factors below its posts: no post may notice.
+// absorbs reports whether another operand with these columns may be joined to g's factors, before its steps, without a
+// step being affected.
 func (g *group) absorbs(other Set) bool {
 	sure := g.sure()
-	for _, p := range g.posts {
+	for _, p := range g.steps {
 		if p.call != nil {
 			continue // a join: anything may come before it
 		}
@@ -70,6 +73,7 @@ func (g *group) absorbs(other Set) bool {
 	return true
 }
 
+// nodeFactor makes a planned operator a factor.
 func nodeFactor(n Node) factor {
 	p := n.Info()
 	return factor{node: n, cols: setOf(p.Cols...), sure: p.Sure}
@@ -104,33 +108,33 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := post{extend: &op, binds: setOf(b.slot(sc, op.Var))}
+		p := step{extend: &op, binds: setOf(b.slot(sc, op.Var))}
 		p.reads = b.slots(sc, deepVars(op.Expr)).Or(p.binds)
-		b.post(g, p)
+		b.addStep(g, p)
 		return g, nil
 	case algebra.LeftJoin:
 		g, err := b.flatten(op.L, sc)
 		if err != nil {
 			return nil, err
 		}
-		p := post{left: &op, reads: b.slots(sc, mentioned(op.R))}
+		p := step{left: &op, reads: b.slots(sc, mentioned(op.R))}
 		if op.Cond != nil {
 			p.reads = p.reads.Or(b.slots(sc, deepVars(op.Cond)))
 		}
 		p.binds = b.slots(sc, Vars(op.R)).Minus(g.sure())
-		b.post(g, p)
+		b.addStep(g, p)
 		return g, nil
 	case algebra.Minus:
 		g, err := b.flatten(op.L, sc)
 		if err != nil {
 			return nil, err
 		}
-		b.post(g, post{minus: op.R, reads: b.slots(sc, Vars(op.R))})
+		b.addStep(g, step{minus: op.R, reads: b.slots(sc, Vars(op.R))})
 		return g, nil
 	case algebra.Service:
 		if op.Name.Var != "" {
 			g := &group{}
-			b.post(g, post{call: &op, reads: setOf(b.slot(sc, op.Name.Var)), binds: b.slots(sc, Vars(op))})
+			b.addStep(g, step{call: &op, reads: setOf(b.slot(sc, op.Name.Var)), binds: b.slots(sc, Vars(op))})
 			return g, nil
 		}
 	case algebra.Graph:
@@ -149,7 +153,8 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 	return g, nil
 }
 
-// seededUnion joins each branch of a union with a Seed: Join(S, Union(A, B)) is Union(Join(S, A), Join(S, B)).
+// seededUnion returns a function that joins each branch of a union with a Seed: Join(S, Union(A, B)) is Union(Join(S,
+// A), Join(S, B)).
 func (b *builder) seededUnion(op algebra.Union, sc scope) func(*Seed) (Node, error) {
 	graph := b.graph
 	return func(seed *Seed) (Node, error) {
@@ -197,10 +202,10 @@ func (b *builder) slots(sc scope, vars []algebra.Var) (s Set) {
 	return s
 }
 
-// flattenJoin merges the groups of both sides where neither side's posts notice the other; a side that would is
-// planned on its own and joined as one factor.
+// flattenJoin merges the groups of both sides unless a step of one side depends on columns of the other. Such a side
+// is planned on its own and joined as one factor.
 func (b *builder) flattenJoin(op algebra.Join, sc scope) (*group, error) {
-	// Long chains of joins lean to the left: walk them without recursion.
+	// Long chains of joins lean to the left, so they are followed without recursion.
 	var parts []algebra.Op
 	var cur algebra.Op = op
 	for {
@@ -246,7 +251,7 @@ func (b *builder) mergeGroups(l, r *group, sc scope) (*group, error) {
 	return &group{
 		factors: append(l.factors, r.factors...),
 		filters: append(l.filters, r.filters...),
-		posts:   append(l.posts, r.posts...),
+		steps:   append(l.steps, r.steps...),
 		empty:   l.empty || r.empty,
 	}, nil
 }
@@ -259,8 +264,8 @@ func conjuncts(e algebra.Expr, out []algebra.Expr) []algebra.Expr {
 	return append(out, alternatives(e))
 }
 
-// alternatives makes ?x = a || ?x = b || … the list that IN is short for (§17.4.1.9), which may be looked up instead of
-// being compared with every row; what is anything else stays.
+// alternatives turns ?x = a || ?x = b || … into the IN that means the same (§17.4.1.9). IN looks its list up instead
+// of comparing each row with each member. Other expressions are returned as they are.
 func alternatives(e algebra.Expr) algebra.Expr {
 	if c, ok := e.(algebra.Call); !ok || c.Func != "||" {
 		return e
@@ -307,21 +312,21 @@ func alternatives(e algebra.Expr) algebra.Expr {
 	return in
 }
 
-// addFilter files a condition where it can be applied earliest: among the filters of the factors where they bind all
-// it reads, else after the posts.
+// addFilter places a condition as early as possible: among the filters of the factors if they bind everything that it
+// reads, else after the steps so far.
 func (b *builder) addFilter(g *group, cond algebra.Expr, sc scope) {
 	reads := b.slots(sc, deepVars(cond))
 	if len(existsIn(cond)) == 0 && reads.In(g.sure()) {
 		g.filters = append(g.filters, b.rename(cond, sc))
 		return
 	}
-	b.post(g, post{filter: cond, reads: reads})
+	b.addStep(g, step{filter: cond, reads: reads})
 }
 
-func (b *builder) post(g *group, p post) {
-	p.graph = b.graph
-	g.posts = append(g.posts, p)
+func (b *builder) addStep(g *group, s step) {
+	s.graph = b.graph
+	g.steps = append(g.steps, s)
 }
 
-// unifyFunc marks an Extend that joins: the variable must be free or already have this value.
+// unifyFunc marks an Extend that is a join: the variable must be unbound or already have this value.
 const unifyFunc = ".unify"

@@ -1,13 +1,13 @@
 package plan
 
-// Beyond these numbers of factors the planner looks at fewer join trees: every tree, left-deep trees, the
-// cheapest next step.
+// Beyond these numbers of factors the planner considers fewer join trees: first all, then only left-deep ones, then
+// only the cheapest next step.
 const (
 	maxBushy    = 6
 	maxLeftDeep = 9
 )
 
-// joinFactors joins the factors of a group in the cheapest order found, filters applied as early as possible.
+// joinFactors joins the factors of a group in the cheapest order it finds and applies filters as early as possible.
 func (b *builder) joinFactors(g *group) (Node, error) {
 	var all Set
 	for _, f := range g.factors {
@@ -40,11 +40,11 @@ func (b *builder) orderJoins(g *group) Node {
 	return b.dynamic(g)
 }
 
-// joiner offers the joins of two sets of factors; it builds only those that are wanted.
+// joiner offers the joins of two sets of factors, and builds those that are wanted.
 type joiner struct {
 	b        *builder
 	filters  []Expr
-	rows     float64 // of the join; negative: not known yet
+	rows     float64 // of the join; negative if not yet known
 	extra    float64 // cost of the filters
 	distinct map[int]float64
 	want     func(cost float64, sorted []int) bool
@@ -55,7 +55,7 @@ type joiner struct {
 	sure     Set
 }
 
-// shape finds the shared variables: they are the same for all plans of two sets.
+// shape finds the shared variables, which are the same for all plans of two sets.
 func (c *joiner) shape(lp, rp *Props) {
 	shared := setOf(lp.Cols...).And(setOf(rp.Cols...))
 	c.sure = shared.And(lp.Sure).And(rp.Sure)
@@ -69,7 +69,7 @@ func (c *joiner) finish(n Node) {
 	c.add(n)
 }
 
-// pair offers the joins of two plans: merge where both are sorted alike, hash with the right one as the table.
+// pair offers the joins of two plans: a merge join if both are sorted alike, and a hash join with a table of r.
 func (c *joiner) pair(l, r Node) {
 	lp, rp := l.Info(), r.Info()
 	rows := c.rows
@@ -99,8 +99,8 @@ func cheapest(list []Node) Node {
 	return best
 }
 
-// newlyCovered are the filters that can be applied on a join of two sets and on neither alone; l and r are what they
-// surely bind.
+// newlyCovered returns the filters that can be applied after joining two sets, but to neither alone. l and r are the
+// slots that the sets bind in every row.
 func (b *builder) newlyCovered(filters []Expr, l, r Set) []Expr {
 	var out []Expr
 	both := l.Or(r)
@@ -113,11 +113,12 @@ func (b *builder) newlyCovered(filters []Expr, l, r Set) []Expr {
 	return out
 }
 
-// leaves are the plans of one factor, with the filters that it covers alone: whose slots it surely binds.
+// leaves returns the plans of one factor. They include the filters that it covers alone: those whose slots it binds in
+// every row.
 func (b *builder) leaves(f *factor, filters []Expr) []Node {
 	var own []Expr
 	for _, e := range filters {
-		if setOf(e.Slots...).In(f.sure) { // where a slot may be unbound, the condition would see less than it should
+		if setOf(e.Slots...).In(f.sure) { // if a slot may still be unbound, the condition would be decided too early
 			own = append(own, e)
 		}
 	}
@@ -147,10 +148,10 @@ func (b *builder) leaves(f *factor, filters []Expr) []Node {
 	return out
 }
 
-// allows tells whether a join method may be chosen.
+// allows reports whether a join method may be chosen.
 func (b *builder) allows(method string) bool { return b.opts.Join == "" || b.opts.Join == method }
 
-// mergeKeys is the longest common beginning of two orders within the join keys.
+// mergeKeys returns the longest common prefix of two orders that consists of join keys.
 func mergeKeys(l, r *Props, keys Set) []int {
 	var out []int
 	for i := 0; i < len(l.Sorted) && i < len(r.Sorted); i++ {
@@ -168,13 +169,14 @@ func mergeCost(lp, rp *Props, rows float64) float64 {
 
 func hashCost(lp, rp *Props, keys int, rows float64) float64 {
 	cost := lp.Cost + rp.Cost + rp.Rows*costHashBuild + lp.Rows*costHashProbe + rows*costRow*2
-	if keys == 0 { // every pair is looked at
+	if keys == 0 { // every pair is compared
 		cost += lp.Rows * rp.Rows * costRow
 	}
 	return cost
 }
 
-// newMergeJoin and its kin take the distinct counts of their output where they are known already; nil: not.
+// newMergeJoin joins two inputs that are sorted by keys. distinct are the distinct counts of the output, nil if they
+// are not yet known; so it is in newHashJoin and joined.
 func newMergeJoin(l, r Node, keys []int, kind JoinKind, rows float64, distinct map[int]float64) *MergeJoin {
 	lp, rp := l.Info(), r.Info()
 	n := &MergeJoin{L: l, R: r, Keys: keys, Kind: kind}
@@ -193,7 +195,7 @@ func newHashJoin(l, r Node, keys, maybe []int, kind JoinKind, rows float64, dist
 	return n
 }
 
-// joined are the properties of a join's output, but for cost and order.
+// joined returns the properties of a join's output, except cost and order.
 func joined(lp, rp *Props, kind JoinKind, rows float64, distinct map[int]float64) Props {
 	p := Props{Rows: rows}
 	switch kind {

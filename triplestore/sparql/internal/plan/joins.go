@@ -131,7 +131,7 @@ func (n *PathJoin) label(p *Plan) string {
 }
 
 // Substitute decides EXISTS by putting each row's bindings into the pattern and planning the result (§18.6). It is
-// for patterns that no join can stand for.
+// for patterns that cannot be planned as a join.
 type Substitute struct {
 	Props
 	L     Node

@@ -22,7 +22,7 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 	var rest []algebra.Expr // conditions that need both sides, or an EXISTS
 	if op.Cond != nil {
 		for _, c := range conjuncts(op.Cond, nil) {
-			if len(existsIn(c)) == 0 && len(g.posts) == 0 && b.slots(sc, exprVars(c)).In(g.sure()) {
+			if len(existsIn(c)) == 0 && len(g.steps) == 0 && b.slots(sc, exprVars(c)).In(g.sure()) {
 				g.filters = append(g.filters, b.rename(c, sc))
 			} else {
 				rest = append(rest, c)
@@ -41,7 +41,7 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 		needsLateral = needsLateral || len(existsIn(c)) > 0
 	}
 	if seeds, ok := b.seedsForOptional(lp, g, op, rest, sc); ok || needsLateral {
-		if !ok { // EXISTS in the condition over operands that do not seed: join the whole of both sides
+		if !ok { // EXISTS in the condition, and operands that cannot be seeded: join all columns of the left side
 			seeds = have
 		}
 		n, err := b.lateral(l, g, seeds, rest, Outer, -1, sc)
@@ -50,7 +50,7 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 		}
 		cands = append(cands, n)
 	}
-	if !needsLateral && !(b.deep() && len(cands) > 0) {
+	if !needsLateral && !(b.tooNested() && len(cands) > 0) {
 		n, err := b.hashOuter(l, g, rest, sc)
 		if err != nil {
 			return nil, err
@@ -60,11 +60,11 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 	return b.choose(cands), nil
 }
 
-// deep tells that patterns are nested so deep (OPTIONAL in OPTIONAL, EXISTS in EXISTS) that they are planned in one way
-// only: each further level would double the work of comparing two.
-func (b *builder) deep() bool { return b.nest > 5 }
+// tooNested reports whether patterns are nested so deeply (OPTIONAL in OPTIONAL, EXISTS in EXISTS) that they are
+// planned in one way only. Comparing two ways doubles the work with each level.
+func (b *builder) tooNested() bool { return b.nest > 5 }
 
-// choose takes the cheapest, or the one of the forced method.
+// choose returns the cheapest plan, or the one of the forced method.
 func (b *builder) choose(cands []Node) Node {
 	if b.opts.Join != "" {
 		for _, n := range cands {
@@ -87,21 +87,22 @@ func (b *builder) choose(cands []Node) Node {
 	return cheapest(cands)
 }
 
+// outerNothing plans an OPTIONAL whose right side has no solution.
 func (b *builder) outerNothing(l Node, cols Set) Node {
 	p := *l.Info()
 	have := setOf(p.Cols...)
 	if cols.In(have) {
 		return l
 	}
-	// The columns of the right side exist, unbound: a union of one branch adds them.
+	// A union of one branch adds the columns of the right side, unbound.
 	n := &Union{Branches: []Node{l}, Props: p}
 	n.Cols = append(append([]int(nil), p.Cols...), cols.Minus(have).List()...)
 	return n
 }
 
-// lookups offers bind and merge joins where the right side is one pattern.
+// lookups adds bind and merge joins to cands if the right side is one pattern.
 func (b *builder) lookups(l Node, g *group, kind JoinKind, cands []Node) []Node {
-	if len(g.factors) != 1 || g.factors[0].pos == nil || len(g.posts) > 0 {
+	if len(g.factors) != 1 || g.factors[0].pos == nil || len(g.steps) > 0 {
 		return cands
 	}
 	lp := l.Info()
@@ -123,7 +124,7 @@ func (b *builder) lookups(l Node, g *group, kind JoinKind, cands []Node) []Node 
 	return cands
 }
 
-// hashOuter evaluates the right side on its own and joins by hash; conditions over both sides are checked on pairs.
+// hashOuter plans the right side on its own and joins by hash. Conditions over both sides are checked for each pair.
 func (b *builder) hashOuter(l Node, g *group, rest []algebra.Expr, sc scope) (Node, error) {
 	r, err := b.planGroup(g.clone(), sc)
 	if err != nil {
@@ -152,18 +153,18 @@ func conjunction(list []algebra.Expr) algebra.Expr {
 	return e
 }
 
-// clone lets one group be planned in several ways.
+// clone copies a group, so that it can be planned in several ways.
 func (g *group) clone() *group {
 	return &group{
 		factors: append([]factor(nil), g.factors...),
 		filters: append([]Expr(nil), g.filters...),
-		posts:   append([]post(nil), g.posts...),
+		steps:   append([]step(nil), g.steps...),
 		empty:   g.empty,
 	}
 }
 
-// seedsForOptional gives the columns of the left side that the right side may see through a Seed without changing the
-// answer; ok is false where it must be evaluated on its own.
+// seedsForOptional returns the columns of the left side that the right side may read through a Seed without changing
+// the answer. ok is false if the right side must be evaluated on its own.
 func (b *builder) seedsForOptional(lp *Props, g *group, op algebra.LeftJoin, rest []algebra.Expr, sc scope) (Set, bool) {
 	have := setOf(lp.Cols...)
 	shared := g.cols().And(have)
@@ -175,7 +176,7 @@ func (b *builder) seedsForOptional(lp *Props, g *group, op algebra.LeftJoin, res
 	for _, c := range rest {
 		reads := b.slots(sc, deepVars(c)).And(have)
 		if !reads.Minus(shared).And(inner).Empty() {
-			return Set{}, false // a filter inside must not see the outer variable
+			return Set{}, false // a filter inside must not read the outer variable
 		}
 		seeds = seeds.Or(reads)
 	}
@@ -194,7 +195,7 @@ func (b *builder) lateral(l Node, g *group, seeds Set, rest []algebra.Expr, kind
 		return nil, err
 	}
 	for _, c := range rest {
-		if r, err = b.filterPost(r, c, sc); err != nil {
+		if r, err = b.filterStep(r, c, sc); err != nil {
 			return nil, err
 		}
 	}
@@ -208,7 +209,8 @@ func (b *builder) lateral(l Node, g *group, seeds Set, rest []algebra.Expr, kind
 	return n, nil
 }
 
-// lateralUnion evaluates a union for the rows of l alone, where they are few against what it costs as a whole; nil: not so.
+// lateralUnion plans a union around the rows of l if those are few compared to the cost of the whole union. Otherwise
+// it returns nil.
 func (b *builder) lateralUnion(l Node, f *factor, rows float64) Node {
 	lp, up := l.Info(), f.node.Info()
 	shared := f.cols.And(setOf(lp.Cols...))
@@ -221,7 +223,7 @@ func (b *builder) lateralUnion(l Node, f *factor, rows float64) Node {
 	seed := newSeed(lp, shared, nr)
 	r, err := f.seeded(seed)
 	if err != nil {
-		return nil // as a whole it was planned without an error: the other ways remain
+		return nil // planning it as a whole was no error: the other ways remain
 	}
 	n := &Lateral{L: l, R: r, Seed: seed, Kind: Inner, Mark: -1}
 	if rows < 0 {
@@ -234,6 +236,7 @@ func (b *builder) lateralUnion(l Node, f *factor, rows float64) Node {
 	return n
 }
 
+// newSeed returns the Seed for the slots seeds of rows with properties lp, numbered in slot nr.
 func newSeed(lp *Props, seeds Set, nr int) *Seed {
 	seed := &Seed{RowNr: nr}
 	seed.Cols = append(seeds.List(), nr)
@@ -255,6 +258,7 @@ func without(cols []int, slot int) []int {
 	return slices.DeleteFunc(slices.Clone(cols), func(c int) bool { return c == slot })
 }
 
+// addMark adds the boolean column of a Mark join to p.
 func addMark(p *Props, kind JoinKind, mark int) {
 	if kind == Mark {
 		p.Cols = append(append([]int(nil), p.Cols...), mark)

@@ -6,8 +6,8 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
-// parallelFrom is the estimated work, in nanoseconds, from which operators are run on several processors. A run calls
-// for help only after its first rows, so that a wrong estimate costs little either way.
+// parallelFrom is the estimated work, in nanoseconds, from which operators run on several processors. A run starts
+// helpers only after its first rows, so a wrong estimate costs little.
 const parallelFrom = 5e6
 
 func (b *builder) parallelFrom() float64 {
@@ -17,8 +17,8 @@ func (b *builder) parallelFrom() float64 {
 	return parallelFrom
 }
 
-// parallel puts a Parallel over each chain of operators that treat every row by itself, where they have enough to do.
-// early tells that few of the rows may be wanted: a LIMIT follows, with nothing in between that needs them all.
+// parallel puts a Parallel over each chain of operators that treat every row by itself, if they have enough to do.
+// early means that few of the rows may be wanted: a LIMIT follows, and nothing in between needs all rows.
 func (b *builder) parallel(n Node, early bool) Node {
 	top := n
 	work := 0.0
@@ -63,13 +63,14 @@ func (b *builder) parallelInputs(n Node, early bool) {
 	case *Slice:
 		n.In = b.parallel(n.In, early || n.Limit >= 0)
 	case *Lateral:
-		n.L = b.parallel(n.L, early) // R is run many times, each for few rows
+		n.L = b.parallel(n.L, early) // b.parallel(n.L, early) // R = R runs many times, each for few rows
 	case *Substitute:
 		n.L = b.parallel(n.L, early)
 	}
 }
 
-// rowwise tells whether an operator treats each row of one input by itself; that input, and the work of its own.
+// rowwise reports whether an operator treats each row of one input by itself, and returns that input and the
+// operator's own work in nanoseconds.
 func rowwise(n Node) (in Node, work float64, ok bool) {
 	switch n := n.(type) {
 	case *Filter:
@@ -96,7 +97,7 @@ func rowwise(n Node) (in Node, work float64, ok bool) {
 	return nil, 0, false
 }
 
-// parallelTerms lets the terms of a large answer be fetched beside each other.
+// parallelTerms lets several processors look up the terms of a large answer.
 func (b *builder) parallelTerms(root Node) Node {
 	p := root.Info()
 	if p.Rows*float64(len(b.plan.Out))*costTerm < b.parallelFrom() {
@@ -111,14 +112,15 @@ func (b *builder) parallelTerms(root Node) Node {
 	return x
 }
 
-// repeatable tells whether the expressions of a plan have the same value for equal rows, in whatever order they come.
+// repeatable reports whether the expressions of a plan have the same value for equal rows, in whatever order they
+// come.
 func repeatable(n Node) bool {
 	random := func(e Expr) bool { return random(e.Expr) }
 	once := func(in Node) bool { return !repeatable(in) }
 	return !slices.ContainsFunc(n.exprs(), random) && !slices.ContainsFunc(Inputs(n), once)
 }
 
-// random tells whether an expression calls a function that makes something new each time.
+// random reports whether an expression calls a function that returns something new each time.
 func random(e algebra.Expr) bool {
 	if c, ok := e.(algebra.Call); ok {
 		switch c.Func {

@@ -11,18 +11,18 @@ import (
 type Path interface{ path() }
 
 type (
-	// Step follows one predicate; ID 0 is a predicate that no quad has.
+	// Step follows one predicate. ID 0 is a predicate that no quad has.
 	Step    struct{ ID term.ID }
 	Inverse struct{ Path Path }
 	Seq     struct{ L, R Path }
 	Alt     struct{ L, R Path }
-	// Many repeats: Min 0 or 1 times at least, once at most where Once.
+	// Many repeats a path, at least Min times (0 or 1), and at most once if Once.
 	Many struct {
 		Path Path
 		Min  int
 		Once bool
 	}
-	// Not follows every predicate but those listed, forwards and backwards as far as the lists are not nil.
+	// Not follows every predicate except those listed, in each direction whose list is not nil.
 	Not struct{ Forward, Backward []term.ID }
 )
 
@@ -33,8 +33,8 @@ func (Alt) path()     {}
 func (Many) path()    {}
 func (Not) path()     {}
 
-// path flattens a property path: sequences become joins, single predicates patterns; what repeats, branches or negates
-// is evaluated as a path (§18.4).
+// path flattens a property path. Sequences become joins, single predicates become patterns; paths that repeat, branch
+// or negate are evaluated as paths (§18.4).
 func (b *builder) path(op algebra.PathPattern, sc scope) (*group, error) {
 	switch p := op.Path.(type) {
 	case algebra.PathIRI:
@@ -78,7 +78,8 @@ func (b *builder) path(op algebra.PathPattern, sc scope) (*group, error) {
 	return &group{factors: []factor{f}}, nil
 }
 
-// endpoint of a path: a constant may be a term that the store does not have, since zero steps lead from it to itself.
+// endpoint resolves one end of a path. A constant may be a term that the store does not have, since zero steps lead
+// from it to itself.
 func (b *builder) endpoint(n algebra.Node, sc scope) (Pos, error) {
 	if n.Var != "" {
 		return Pos{Slot: b.slot(sc, n.Var)}, nil
@@ -148,7 +149,7 @@ func (b *builder) compilePath(p algebra.Path) (Path, error) {
 	return nil, fmt.Errorf("%w: an unknown kind of path", ErrTooLarge)
 }
 
-// pathRows guesses the pairs of a path and the partners of one node.
+// pathRows guesses how many pairs of nodes a path connects, and with how many nodes it connects one.
 func (b *builder) pathRows(p Path) (pairs, partners float64) {
 	switch p := p.(type) {
 	case Step:
@@ -207,7 +208,7 @@ func (b *builder) pathScan(f PathScan) Node {
 	return &n
 }
 
-// pathJoin follows a path from the rows of l; nil where l binds neither end (or not the graph).
+// pathJoin follows a path from the rows of l. It returns nil if l binds neither end, or not the graph.
 func (b *builder) pathJoin(l Node, f PathScan) Node {
 	lp := l.Info()
 	have := setOf(lp.Cols...)

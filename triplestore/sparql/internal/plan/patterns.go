@@ -19,7 +19,7 @@ func (b *builder) patterns(op algebra.BGP, sc scope) (*group, error) {
 			}
 			pos[i] = p
 			for _, p := range extra {
-				b.post(g, p)
+				b.addStep(g, p)
 			}
 		}
 		pos[3] = b.graph
@@ -40,9 +40,9 @@ func patternFactor(pos [4]Pos) factor {
 	return f
 }
 
-// position resolves one node of a pattern. A triple term with variables becomes a variable that is taken apart after the
-// join (extra); ok is false where no quad can match.
-func (b *builder) position(n algebra.Node, sc scope) (p Pos, extra []post, ok bool, err error) {
+// position resolves one node of a pattern. A triple term with variables becomes a variable, and extra are the steps
+// that take it apart after the joins. ok is false if no quad can match.
+func (b *builder) position(n algebra.Node, sc scope) (p Pos, extra []step, ok bool, err error) {
 	switch {
 	case n.Triple != nil:
 		s := b.temp("t")
@@ -57,10 +57,10 @@ func (b *builder) position(n algebra.Node, sc scope) (p Pos, extra []post, ok bo
 	return Pos{ID: id, Slot: -1}, nil, ok, err
 }
 
-// takeApart makes the conditions and bindings of a triple term pattern (SPARQL 1.2): each part either equals a
-// constant or is bound to its variable, as BIND would where it is free and as a condition where it is not.
-func (b *builder) takeApart(whole algebra.Expr, t algebra.TriplePattern, sc scope) []post {
-	posts := []post{{filter: algebra.Call{Func: "ISTRIPLE", Args: []algebra.Expr{whole}}, reads: b.slots(sc, exprVars(whole))}}
+// takeApart returns the conditions and bindings of a triple term pattern (SPARQL 1.2). Each part must equal a
+// constant, or it is bound to its variable as by BIND, or must equal it if it is bound already.
+func (b *builder) takeApart(whole algebra.Expr, t algebra.TriplePattern, sc scope) []step {
+	steps := []step{{filter: algebra.Call{Func: "ISTRIPLE", Args: []algebra.Expr{whole}}, reads: b.slots(sc, exprVars(whole))}}
 	for _, part := range []struct {
 		fn string
 		n  algebra.Node
@@ -68,20 +68,20 @@ func (b *builder) takeApart(whole algebra.Expr, t algebra.TriplePattern, sc scop
 		value := algebra.Expr(algebra.Call{Func: part.fn, Args: []algebra.Expr{whole}})
 		switch {
 		case part.n.Triple != nil:
-			posts = append(posts, b.takeApart(value, *part.n.Triple, sc)...)
+			steps = append(steps, b.takeApart(value, *part.n.Triple, sc)...)
 		case part.n.Var != "":
 			s := b.temp("part")
 			name := b.plan.Vars[s]
 			sc[name] = s
 			to := b.slot(sc, part.n.Var)
-			posts = append(posts,
-				post{extend: &algebra.Extend{Var: name, Expr: value}, binds: setOf(s), reads: b.slots(sc, exprVars(whole)).With(s)},
-				post{extend: &algebra.Extend{Var: part.n.Var, Expr: algebra.Call{Func: unifyFunc, Args: []algebra.Expr{algebra.VarExpr{Var: name}}}},
+			steps = append(steps,
+				step{extend: &algebra.Extend{Var: name, Expr: value}, binds: setOf(s), reads: b.slots(sc, exprVars(whole)).With(s)},
+				step{extend: &algebra.Extend{Var: part.n.Var, Expr: algebra.Call{Func: unifyFunc, Args: []algebra.Expr{algebra.VarExpr{Var: name}}}},
 					binds: setOf(to), reads: setOf(s, to)})
 		default:
-			posts = append(posts, post{reads: b.slots(sc, exprVars(whole)),
+			steps = append(steps, step{reads: b.slots(sc, exprVars(whole)),
 				filter: algebra.Call{Func: "SAMETERM", Args: []algebra.Expr{value, algebra.ConstExpr{Term: part.n.Term}}}})
 		}
 	}
-	return posts
+	return steps
 }

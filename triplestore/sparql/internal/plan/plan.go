@@ -1,9 +1,11 @@
-// Package plan turns SPARQL algebra and the statistics of a dataset into a physical plan: which index order each
-// pattern is read in, which join comes when and by which method, where filters apply.
+// Package plan turns SPARQL algebra and the statistics of a dataset into a physical plan: the index order in which
+// each pattern is read, the order and method of the joins, and the place of the filters.
 //
-// Optimise builds the plan: groups of joins are flattened and ordered by dynamic programming over the store's
-// estimates (greedily beyond a few patterns), operators declare the order of their output so that merge joins
-// and skipped sorts fall out, and then the named Rules run over the tree, one after the other. Explain prints a plan.
+// Optimise builds the plan. It flattens groups of joins and orders them by dynamic programming over the store's
+// estimates, greedily if there are many. Operators declare the order of their output, so that merge joins and sorts
+// that can be left out are found. Then the named Rules are applied to the tree, one after the other. Explain prints a
+// plan.
+//
 // The package scans nothing: it asks for estimates and looks terms up.
 package plan
 
@@ -16,42 +18,43 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Statistics is what the planner asks of a dataset; every term.Dataset is one.
+// Statistics is what the planner asks of a dataset. Every term.Dataset implements it.
 type Statistics interface {
 	Orders() []term.Order
 	Estimate(p term.Pattern) term.Estimate
 	Lookup(k term.Key) (id term.ID, ok bool, err error)
 }
 
-// Options choose among plans that give the same answer. The zero value is the planner's own choice.
+// Options choose among plans that give the same answer. The zero value leaves the choice to the planner.
 type Options struct {
-	// Join forces one method where it is possible at all: "hash", "merge" or "bind".
+	// Join forces one method, "hash", "merge" or "bind", wherever it is possible.
 	Join string
 	// NoReorder joins patterns in the order they were written.
 	NoReorder bool
 	// Without names rules that are not applied.
 	Without []string
-	// Workers is how many processors a plan may use; below 2: one.
+	// Workers is how many processors a plan may use. Below 2, it uses one.
 	Workers int
-	// ParallelFrom is the estimated work, in nanoseconds, from which more than one is used; 0: the planner's own choice.
+	// ParallelFrom is the estimated work, in nanoseconds, from which several processors are used. If 0, the planner
+	// chooses.
 	ParallelFrom float64
-	// Check, if set, is called now and then; its error ends the planning. Planning takes milliseconds, but a query may
-	// be made to take long.
+	// Check, if not nil, is called from time to time; its error ends the planning. Planning takes milliseconds, except
+	// for queries made to take long.
 	Check func() error
-	// Base is the IRI that IRI() resolves against, Prefixes shorten the printed plan.
+	// Base is the IRI that IRI() resolves against. Prefixes shorten the printed plan.
 	Base     string
 	Prefixes map[string]string
 }
 
-// Plan is a query ready to run.
+// Plan is a query that is ready to run.
 type Plan struct {
 	Root Node
-	// Vars names the slots. Slots of a subquery's own variables have made-up names.
+	// Vars names the slots. Slots of a subquery's own variables have generated names.
 	Vars []algebra.Var
-	// Out are the slots of the projected variables, in order; a slot that the root does not bind is unbound.
+	// Out are the slots of the projected variables, in order. A slot that the root does not bind is unbound.
 	Out []int
-	// Default and Named are the graphs of a FROM clause; nil Default: the store's default graph.
-	// HasFrom tells an empty FROM from none.
+	// Default and Named are the graphs of a FROM clause. HasFrom is false if the query has none; then the default
+	// graph is the store's.
 	HasFrom        bool
 	Default, Named []term.ID
 	Base           string
@@ -64,14 +67,14 @@ type Plan struct {
 	terms    map[term.ID]term.Key // constants, for the printed form
 }
 
-// maxVars bounds the slots of one plan, and maxNodes its operators.
+// maxVars is the maximum number of slots of one plan.
 const maxVars = 20000
 
 // ErrTooLarge is the error for a query beyond the planner's limits.
 var ErrTooLarge = errors.New("plan: the query is too large")
 
-// Optimise plans a pattern. out are the variables the caller wants, in order. from and fromNamed are the graphs
-// of a FROM clause (both nil: none).
+// Optimise plans a pattern. out are the variables that the caller wants, in order. from and fromNamed are the graphs
+// of a FROM clause; both are nil if there is none.
 func Optimise(op algebra.Op, out []algebra.Var, from, fromNamed []string, stats Statistics, opts Options) (*Plan, error) {
 	p := &Plan{Base: opts.Base, prefixes: opts.Prefixes, terms: map[term.ID]term.Key{}}
 	b := &builder{plan: p, stats: stats, opts: opts, graph: Pos{ID: term.DefaultGraph, Slot: -1}}
@@ -99,46 +102,32 @@ func Optimise(op algebra.Op, out []algebra.Var, from, fromNamed []string, stats 
 	return b.finish(root)
 }
 
-// OptimiseQuery plans the pattern of a query: a SELECT's projection, every variable of the pattern for the others.
+// OptimiseQuery plans the pattern of a query for the variables of ResultVars, with the base IRI and the prefixes of
+// the query unless opts has others.
 func OptimiseQuery(q *algebra.Query, stats Statistics, opts Options) (*Plan, error) {
-	out := q.Vars
-	if q.Form != algebra.Select {
-		out = wanted(q)
-	}
 	if opts.Base == "" {
 		opts.Base = q.Base
 	}
 	if opts.Prefixes == nil {
 		opts.Prefixes = q.Prefixes
 	}
-	return Optimise(q.Pattern, out, q.From, q.FromNamed, stats, opts)
+	return Optimise(q.Pattern, ResultVars(q), q.From, q.FromNamed, stats, opts)
 }
 
-// wanted are the variables that the template or the DESCRIBE list of a query reads.
-func wanted(q *algebra.Query) []algebra.Var {
-	var out []algebra.Var
-	seen := map[algebra.Var]bool{}
-	var node func(n algebra.Node)
-	node = func(n algebra.Node) {
-		if n.Triple != nil {
-			node(n.Triple.S)
-			node(n.Triple.P)
-			node(n.Triple.O)
-		}
-		if n.Var != "" && !seen[n.Var] {
-			seen[n.Var] = true
-			out = append(out, n.Var)
-		}
+// ResultVars returns the variables that the answer to a query is made of: the projected ones of a SELECT, else those
+// that the template or the DESCRIBE list reads.
+func ResultVars(q *algebra.Query) []algebra.Var {
+	if q.Form == algebra.Select {
+		return q.Vars
 	}
+	c := varCollector{seen: map[algebra.Var]bool{}}
 	for _, t := range q.Template {
-		node(t.S)
-		node(t.P)
-		node(t.O)
+		c.pattern(t)
 	}
 	for _, n := range q.Describe {
-		node(n)
+		c.node(n)
 	}
-	return out
+	return c.list
 }
 
 func (b *builder) graphs(iris []string) ([]term.ID, error) {
@@ -155,7 +144,7 @@ func (b *builder) graphs(iris []string) ([]term.ID, error) {
 	return ids, nil
 }
 
-// finish runs the rules over the tree and numbers its nodes.
+// finish applies the rules to the tree, prunes it, makes it parallel and numbers its nodes.
 func (b *builder) finish(root Node) (*Plan, error) {
 	for _, r := range rules {
 		if r.apply != nil && !b.disabled(r.Name) {
@@ -196,7 +185,7 @@ func (b *builder) check() error {
 
 func (b *builder) disabled(rule string) bool { return slices.Contains(b.opts.Without, rule) }
 
-// Slot is the slot of a variable of the plan; -1 if it has none.
+// Slot returns the slot of a variable of the plan, or -1.
 func (p *Plan) Slot(v algebra.Var) int {
 	if s, ok := p.slotOf[v]; ok {
 		return s
@@ -212,10 +201,10 @@ func (p *Plan) addVar(v algebra.Var) {
 	p.Vars = append(p.Vars, v)
 }
 
-// Locals are the terms of the query that the store does not have: Locals[i] has the id LocalID(i).
+// Locals returns the terms of the query that the store does not have. Locals()[i] has the id LocalID(i).
 func (p *Plan) Locals() []term.Key { return p.locals }
 
-// LocalID is the id of the i-th local term of a query.
+// LocalID returns the id of the i-th local term of a query.
 func LocalID(i int) term.ID { return term.Make(term.TagLocal, uint64(i)+1) }
 
 func (p *Plan) localID(k term.Key) term.ID {

@@ -4,17 +4,17 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// probe offers to look a pattern or path up for each row of l.
+// probe offers to look a pattern, path or union up for each row of l.
 func (c *joiner) probe(l Node, f *factor, filters []Expr) {
 	if f.path != nil {
 		if n := c.b.pathJoin(l, *f.path); n != nil {
-			c.finish(c.b.withOwn(n, l, f, filters))
+			c.finish(c.b.withFiltersOf(n, l, f, filters))
 		}
 		return
 	}
 	if f.seeded != nil && c.b.allows("bind") {
 		if n := c.b.lateralUnion(l, f, c.rows); n != nil && c.want(n.Info().Cost+c.extra, n.Info().Sorted) {
-			c.finish(c.b.withOwn(n, l, f, filters))
+			c.finish(c.b.withFiltersOf(n, l, f, filters))
 		}
 		return
 	}
@@ -23,12 +23,12 @@ func (c *joiner) probe(l Node, f *factor, filters []Expr) {
 	}
 	p, ok := c.b.planProbe(l, *f.pos, c.rows)
 	if ok && c.want(p.cost+c.extra, p.sorted) {
-		c.finish(c.b.withOwn(c.b.newBindJoin(l, *f.pos, p, Inner, c.distinct), l, f, filters))
+		c.finish(c.b.withFiltersOf(c.b.newBindJoin(l, *f.pos, p, Inner, c.distinct), l, f, filters))
 	}
 }
 
-// withOwn applies the filters that f covers alone, which a scan of its own would have applied.
-func (b *builder) withOwn(n, l Node, f *factor, filters []Expr) Node {
+// withFiltersOf applies the filters that f covers alone, as a scan of its own would have done.
+func (b *builder) withFiltersOf(n, l Node, f *factor, filters []Expr) Node {
 	var own []Expr
 	have := l.Info().Sure
 	for _, e := range filters {
@@ -42,7 +42,7 @@ func (b *builder) withOwn(n, l Node, f *factor, filters []Expr) Node {
 	return b.newFilter(n, own)
 }
 
-// probePlan is how a pattern is looked up for the rows of another plan.
+// probePlan is a way to look a pattern up for the rows of another plan.
 type probePlan struct {
 	order  term.Order
 	keys   []int
@@ -51,8 +51,8 @@ type probePlan struct {
 	sorted []int
 }
 
-// planProbe is not ok where l binds nothing of the pattern, or a shared variable may be unbound. rows are those of the
-// join; negative: to be estimated.
+// planProbe plans the lookup of a pattern for the rows of l. ok is false if l binds nothing of the pattern, or a
+// shared variable may be unbound. rows are those of the join; if negative, they are estimated.
 func (b *builder) planProbe(l Node, pos [4]Pos, rows float64) (p probePlan, ok bool) {
 	lp := l.Info()
 	have := setOf(lp.Cols...)

@@ -22,7 +22,7 @@ var rules = []Rule{
 	{"counts", "COUNT over one pattern is answered from the index's statistics", countsFromIndex},
 }
 
-// Rules lists the rewrites in the order they run.
+// Rules returns the rewrites in the order in which they are applied.
 func Rules() []Rule { return slices.Clone(rules) }
 
 // topK finds Slice(Project*(Sort)).
@@ -48,6 +48,7 @@ func topK(b *builder, root Node) Node {
 	})
 }
 
+// sortedDistinct finds Distinct over rows sorted by all columns.
 func sortedDistinct(b *builder, root Node) Node {
 	return rewrite(root, func(n Node) Node {
 		if d, ok := n.(*Distinct); ok {
@@ -58,8 +59,8 @@ func sortedDistinct(b *builder, root Node) Node {
 	})
 }
 
-// looseScan finds Distinct(Project(Scan)) where the wanted columns are the first free positions of the scan's order,
-// or of another order of the same pattern.
+// looseScan finds Distinct(Project(Scan)) if the wanted columns are the first free positions of the scan's order, or
+// of another order of the same pattern.
 func looseScan(b *builder, root Node) Node {
 	return rewrite(root, func(n Node) Node {
 		d, ok := n.(*Distinct)
@@ -79,7 +80,7 @@ func looseScan(b *builder, root Node) Node {
 			if !b.orders[o] || len(s.Props.Cols) < 1 {
 				continue
 			}
-			cand := loose(s, o, want)
+			cand := looseScanOf(s, o, want)
 			if cand == nil {
 				continue
 			}
@@ -88,7 +89,7 @@ func looseScan(b *builder, root Node) Node {
 				groups *= distinctOf(&s.Props, c)
 			}
 			if groups*costSeek > s.Rows*costScan {
-				continue // as many jumps as rows: read on
+				continue // jumping would cost more than reading on
 			}
 			cand.Rows = min(groups, s.Rows)
 			cand.Cost = cand.Rows * costSeek
@@ -101,9 +102,9 @@ func looseScan(b *builder, root Node) Node {
 	})
 }
 
-// loose is a scan in order o that gives each combination of the wanted columns once; nil where they are not what
-// follows the constants.
-func loose(s *Scan, o int, want Set) *Scan {
+// looseScanOf returns a scan in order o that yields each combination of the wanted columns once, or nil if these
+// columns do not follow the constants.
+func looseScanOf(s *Scan, o int, want Set) *Scan {
 	left := want
 	free := false
 	for _, c := range components[o] {
@@ -132,6 +133,7 @@ func loose(s *Scan, o int, want Set) *Scan {
 	return &n
 }
 
+// repeats reports whether a variable occurs twice.
 func repeats(pos [4]Pos) bool {
 	seen := Set{}
 	for _, p := range pos {
@@ -145,6 +147,7 @@ func repeats(pos [4]Pos) bool {
 	return false
 }
 
+// constantAfterFree reports whether a constant follows a position that is not constant, in order o.
 func constantAfterFree(pos [4]Pos, o int) bool {
 	free := false
 	for _, c := range components[o] {

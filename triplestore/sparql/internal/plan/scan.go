@@ -2,14 +2,14 @@ package plan
 
 import "odarchive/triplestore/term"
 
-// components lists the positions (0 S, 1 P, 2 O) in each order.
+// components lists the positions (0 subject, 1 predicate, 2 object) of each order.
 var components = [4][3]int{term.SPO: {0, 1, 2}, term.POS: {1, 2, 0}, term.OSP: {2, 0, 1}, term.PSO: {1, 0, 2}}
 
-// Components of an order: which of S, P, O (0, 1, 2) comes first, second, third.
+// Components returns which of subject, predicate and object (0, 1, 2) comes first, second and third in an order.
 func Components(o term.Order) [3]int { return components[o] }
 
-// scans are the ways to read one pattern: one for each order in which its constants stand first, all orders if
-// there is none.
+// scans returns the ways to read one pattern: one for each order in which its constants come first, which is every
+// order if it has none.
 func (b *builder) scans(pos [4]Pos) []*Scan {
 	est := b.estimate(pattern(pos))
 	var out []*Scan
@@ -40,7 +40,7 @@ func (b *builder) scans(pos [4]Pos) []*Scan {
 	return out
 }
 
-// pattern is what a scan asks the dataset for.
+// pattern returns what a scan asks the dataset for.
 func pattern(pos [4]Pos) term.Pattern {
 	p := term.Pattern{S: pos[0].ID, P: pos[1].ID, O: pos[2].ID, G: pos[3].ID}
 	if pos[3].Slot >= 0 {
@@ -74,7 +74,7 @@ func newScan(pos [4]Pos, o term.Order, est term.Estimate) *Scan {
 	return n
 }
 
-// scanOrder are the slots that a scan is sorted by.
+// scanOrder returns the slots by which a scan is sorted.
 func scanOrder(pos [4]Pos, o term.Order) []int {
 	var sorted []int
 	seen := Set{}
@@ -93,8 +93,8 @@ func scanOrder(pos [4]Pos, o term.Order) []int {
 	return sorted
 }
 
-// probeOrder is the order in which the constants and bound slots of a pattern stand first; keys are the bound slots in
-// that order. ok is false where no order of the store has it.
+// probeOrder returns an order in which the constants and the bound slots of a pattern come first, and the bound slots
+// in that order as keys. ok is false if the store has no such order.
 func (b *builder) probeOrder(pos [4]Pos, bound Set) (o term.Order, keys []int, ok bool) {
 	fixed := 0
 	for _, p := range pos[:3] {
@@ -131,8 +131,8 @@ func (b *builder) probeOrder(pos [4]Pos, bound Set) (o term.Order, keys []int, o
 	return o, keys, ok
 }
 
-// rangeRows is the number of quads between the first and the last that a probe of a pattern may touch: those that
-// share the constants before the first key.
+// rangeRows returns the number of quads between the first and the last one that probes of a pattern may read: those
+// that match the constants before the first key.
 func (b *builder) rangeRows(pos [4]Pos, o term.Order) float64 {
 	var p term.Pattern
 	for _, c := range components[o] {

@@ -2,7 +2,7 @@ package plan
 
 import "odarchive/triplestore/sparql/internal/algebra"
 
-// service asks one endpoint for all its solutions.
+// service plans asking one endpoint for all its solutions.
 func (b *builder) service(op algebra.Service, sc scope) *Service {
 	n := &Service{Op: op, Name: Pos{Slot: -1}}
 	for _, v := range Vars(op.In) {
@@ -14,8 +14,8 @@ func (b *builder) service(op algebra.Service, sc scope) *Service {
 	return n
 }
 
-// callPost joins l with the services that its rows name: for each group of rows, every name is asked once.
-func (b *builder) callPost(l Node, op algebra.Service, sc scope) (Node, error) {
+// serviceStep joins l with the services that its rows name. For each group of rows, it asks each name once.
+func (b *builder) serviceStep(l Node, op algebra.Service, sc scope) (Node, error) {
 	if _, none := l.(*Nothing); none {
 		return l, nil
 	}

@@ -2,13 +2,13 @@ package plan
 
 import "math/bits"
 
-// Set is a set of slots. The zero Set is empty; sets are values and never changed in place once shared.
+// Set is a set of slots. The zero Set is empty. A Set is a value: its methods return new sets.
 type Set struct {
 	low  uint64
 	high []uint64 // slots from 64 on
 }
 
-// SetOf makes a set.
+// SetOf returns the set of slots.
 func SetOf(slots ...int) Set { return setOf(slots...) }
 
 func setOf(slots ...int) (s Set) {
@@ -18,7 +18,7 @@ func setOf(slots ...int) (s Set) {
 	return s
 }
 
-// With is s and one more slot.
+// With returns s with one more slot.
 func (s Set) With(x int) Set {
 	if x < 64 {
 		s.low |= 1 << x
@@ -32,7 +32,7 @@ func (s Set) With(x int) Set {
 	return s
 }
 
-// Has tells whether x is in s.
+// Has reports whether x is in s.
 func (s Set) Has(x int) bool {
 	if x < 64 {
 		return x >= 0 && s.low>>x&1 != 0
@@ -65,7 +65,7 @@ func (s Set) Or(t Set) Set    { return s.combine(t, func(a, b uint64) uint64 { r
 func (s Set) And(t Set) Set   { return s.combine(t, func(a, b uint64) uint64 { return a & b }) }
 func (s Set) Minus(t Set) Set { return s.combine(t, func(a, b uint64) uint64 { return a &^ b }) }
 
-// Empty tells whether s has no slot.
+// Empty reports whether s has no slot.
 func (s Set) Empty() bool {
 	for _, w := range s.high {
 		if w != 0 {
@@ -75,10 +75,10 @@ func (s Set) Empty() bool {
 	return s.low == 0
 }
 
-// In tells whether s is a subset of t.
+// In reports whether s is a subset of t.
 func (s Set) In(t Set) bool { return s.Minus(t).Empty() }
 
-// List gives the slots in ascending order.
+// List returns the slots in ascending order.
 func (s Set) List() []int {
 	var out []int
 	for w := -1; w < len(s.high); w++ {

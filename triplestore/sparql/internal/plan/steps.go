@@ -4,7 +4,7 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
-// rename gives an expression the plan's names of its variables.
+// rename replaces the variables of an expression by their names in the plan.
 func (b *builder) rename(e algebra.Expr, sc scope) Expr {
 	out := Expr{Expr: b.renamed(e, sc)}
 	for _, v := range exprVars(out.Expr) {
@@ -20,10 +20,10 @@ func (b *builder) renamed(e algebra.Expr, sc scope) algebra.Expr {
 	return algebra.MapOperands(e, func(x algebra.Expr) algebra.Expr { return b.renamed(x, sc) })
 }
 
-// wantedOrder are the slots by which the first join among the posts would like its input sorted; without one, what comes
-// after the group decides.
+// wantedOrder returns the slots by one of which the first join among the steps prefers its input sorted. If no step is
+// a join, it is the preference of what follows the group.
 func (b *builder) wantedOrder(g *group, sc scope) Set {
-	for _, p := range g.posts {
+	for _, p := range g.steps {
 		switch {
 		case p.left != nil:
 			return b.slots(sc, Vars(p.left.R))
@@ -38,7 +38,7 @@ func (b *builder) wantedOrder(g *group, sc scope) Set {
 	return b.prefer
 }
 
-// planGroup orders the joins of a group and puts its posts on top.
+// planGroup orders the joins of a group and puts its steps on top.
 func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -52,15 +52,15 @@ func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 	}
 	outer := b.graph
 	defer func() { b.graph = outer }()
-	for _, p := range g.posts {
+	for _, p := range g.steps {
 		b.graph = p.graph
 		switch {
 		case p.filter != nil:
-			n, err = b.filterPost(n, p.filter, sc)
+			n, err = b.filterStep(n, p.filter, sc)
 		case p.extend != nil:
-			n, err = b.extendPost(n, *p.extend, sc)
+			n, err = b.extendStep(n, *p.extend, sc)
 		case p.call != nil:
-			n, err = b.callPost(n, *p.call, sc)
+			n, err = b.serviceStep(n, *p.call, sc)
 		case p.left != nil:
 			n, err = b.leftJoin(n, *p.left, sc)
 		default:
@@ -73,7 +73,7 @@ func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 	return n, nil
 }
 
-func (b *builder) extendPost(in Node, op algebra.Extend, sc scope) (Node, error) {
+func (b *builder) extendStep(in Node, op algebra.Extend, sc scope) (Node, error) {
 	to := b.slot(sc, op.Var)
 	if c, ok := op.Expr.(algebra.Call); ok && c.Func == unifyFunc {
 		from := b.slot(sc, c.Args[0].(algebra.VarExpr).Var)
@@ -130,7 +130,7 @@ func newRename(in Node, from, to []int) Node {
 	return n
 }
 
-// expr prepares an expression over in; each EXISTS in it becomes a boolean column below.
+// expr prepares an expression over in. Each EXISTS in it becomes a boolean column, which the returned node adds to in.
 func (b *builder) expr(e algebra.Expr, sc scope, in Node) (Expr, Node, error) {
 	for range existsIn(e) {
 		x := existsIn(e)[0]
@@ -150,6 +150,7 @@ func (b *builder) expr(e algebra.Expr, sc scope, in Node) (Expr, Node, error) {
 	return b.rename(e, sc), in, nil
 }
 
+// replaceFirstExists puts an expression in the place of the first EXISTS.
 func replaceFirstExists(e, with algebra.Expr) algebra.Expr {
 	done := false
 	var walk func(algebra.Expr) algebra.Expr
@@ -163,8 +164,8 @@ func replaceFirstExists(e, with algebra.Expr) algebra.Expr {
 	return walk(e)
 }
 
-// filterPost applies a condition: a bare EXISTS as a semi or anti join.
-func (b *builder) filterPost(in Node, cond algebra.Expr, sc scope) (Node, error) {
+// filterStep applies a condition. EXISTS and NOT EXISTS become a semi or anti join.
+func (b *builder) filterStep(in Node, cond algebra.Expr, sc scope) (Node, error) {
 	not := false
 	e := cond
 	for {

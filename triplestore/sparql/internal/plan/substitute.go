@@ -5,7 +5,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Reads tells whether the pattern of an EXISTS mentions a slot.
+// Reads reports whether the pattern of the EXISTS mentions a slot.
 func (n *Substitute) Reads(slot int) bool {
 	if n.Graph.Slot == slot {
 		return true
@@ -18,8 +18,8 @@ func (n *Substitute) Reads(slot int) bool {
 	return false
 }
 
-// Substituted plans the pattern of an EXISTS with values in the place of variables (SPARQL 1.1 §18.6). bound gives the
-// terms by slot.
+// Substituted plans the pattern of an EXISTS with values in the place of variables (§18.6). bound holds the values by
+// slot.
 func (p *Plan) Substituted(n *Substitute, bound map[int]term.Key, stats Statistics, opts Options) (*Plan, error) {
 	values := map[algebra.Var]term.Key{}
 	for v, s := range n.Scope {
@@ -46,6 +46,7 @@ func (p *Plan) Substituted(n *Substitute, bound map[int]term.Key, stats Statisti
 	return b.finish(root)
 }
 
+// substituter puts terms in the place of variables.
 type substituter map[algebra.Var]term.Key
 
 func (s substituter) node(n algebra.Node) algebra.Node {
@@ -93,7 +94,7 @@ func (s substituter) op(op algebra.Op) algebra.Op {
 	}
 }
 
-// join keeps the variables of subqueries, inline data, services and groups; their values join with the bindings.
+// join joins an operator that hides its variables with their values.
 func (s substituter) join(op algebra.Op) algebra.Op {
 	var row []term.Key
 	var names []algebra.Var

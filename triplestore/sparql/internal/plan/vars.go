@@ -2,14 +2,14 @@ package plan
 
 import "odarchive/triplestore/sparql/internal/algebra"
 
-// Vars lists the variables in scope of a pattern (§18.2.1), in order of appearance.
+// Vars returns the variables in scope of a pattern (§18.2.1), in order of appearance.
 func Vars(op algebra.Op) []algebra.Var {
 	c := varCollector{seen: map[algebra.Var]bool{}}
 	c.op(op)
 	return c.list
 }
 
-// exprVars lists the variables of an expression, those of EXISTS patterns not included.
+// exprVars returns the variables of an expression, without those of EXISTS patterns.
 func exprVars(e algebra.Expr) []algebra.Var {
 	c := varCollector{seen: map[algebra.Var]bool{}}
 	c.expr(e)

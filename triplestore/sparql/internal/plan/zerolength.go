@@ -6,10 +6,11 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
-// startsFromNowhere tells whether the pattern of an EXISTS has a path that no step satisfies too and that begins or ends
-// with a value from outside, one of seeds, which may be no node of the path's graph. Written into the pattern the value
-// leads to itself in any graph (§18.4, §18.6); the value of a variable does so only among the nodes of the graph.
-func (b *builder) startsFromNowhere(op algebra.Op, seeds Set, graph Pos, in Node, sc scope) bool {
+// startsOutsideGraph reports whether the pattern of an EXISTS has a path of zero or more steps that begins or ends
+// with a value from outside, one of seeds, which may not be a node of the path's graph. Substituted in the pattern,
+// the value leads to itself in any graph (§18.4, §18.6); the value of a variable does so only if it is a node of the
+// graph.
+func (b *builder) startsOutsideGraph(op algebra.Op, seeds Set, graph Pos, in Node, sc scope) bool {
 	switch op := op.(type) {
 	case algebra.PathPattern:
 		for _, end := range [2]algebra.Node{op.S, op.O} {
@@ -26,17 +27,17 @@ func (b *builder) startsFromNowhere(op algebra.Op, seeds Set, graph Pos, in Node
 		} else if id, ok, err := b.lookup(op.Name.Term); ok && err == nil {
 			graph.ID = id
 		} else {
-			in = nil // no value is a node of a graph that is not there
+			in = nil // nil = no value is a node of a graph that does not exist
 		}
 	}
 	if hidesVars(op) {
 		return false
 	}
-	nowhere := func(x algebra.Op) bool { return b.startsFromNowhere(x, seeds, graph, in, sc) }
-	return slices.ContainsFunc(algebra.Inputs(op), nowhere)
+	outside := func(x algebra.Op) bool { return b.startsOutsideGraph(x, seeds, graph, in, sc) }
+	return slices.ContainsFunc(algebra.Inputs(op), outside)
 }
 
-// emptyPath tells whether a path matches no steps.
+// emptyPath reports whether a path matches zero steps.
 func emptyPath(p algebra.Path) bool {
 	switch p := p.(type) {
 	case algebra.PathInverse:
@@ -51,7 +52,7 @@ func emptyPath(p algebra.Path) bool {
 	return false
 }
 
-// areNodes tells whether all values of a slot are surely subjects or objects in a graph.
+// areNodes reports whether all values of a slot are certainly subjects or objects in a graph.
 func areNodes(n Node, slot int, graph Pos) bool {
 	both := func(l, r Node, kind JoinKind) bool {
 		return areNodes(l, slot, graph) || kind == Inner && areNodes(r, slot, graph)
