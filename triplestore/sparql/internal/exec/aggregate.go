@@ -1,21 +1,23 @@
 package exec
 
 import (
+	"fmt"
+
 	"odarchive/triplestore/sparql/internal/expr"
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 
-// aggregate is one set function over all groups. Counts and sums of inline integers stay numbers in a slice, minima and
-// maxima of inline ids of one kind stay ids; everything else goes through an accumulator for each group.
+// aggregate computes one set function for all groups. Counts and sums of inline integers are numbers in a slice,
+// minima and maxima of inline ids of one kind are ids; everything else goes through an accumulator for each group.
 type aggregate struct {
 	q        *query
 	a        plan.Aggregate
 	ev       *evaluator
-	col      int     // the argument is this column; -1
-	solution []int   // COUNT(DISTINCT *): the columns of the solution
+	col      int     // the column that is the argument; -1 if it is an expression
+	solution []int   // for COUNT(DISTINCT *), the columns of the solution
 	n        []int64 // COUNT, or the sum so far
-	of       []int64 // AVG: how many values the sum has
+	of       []int64 // for AVG, the number of values in the sum
 	best     []term.ID
 	accs     []expr.Accumulator
 	sizes    int
@@ -29,7 +31,7 @@ const accumulatorSize = 160
 func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
 	g := &aggregate{q: q, a: a, col: -1}
 	if _, ok := expr.NewAccumulator(a.Func, "", false); !ok {
-		return nil, &UnknownAggregateError{a.Func}
+		return nil, fmt.Errorf("exec: unknown aggregate %s", a.Func)
 	}
 	if a.Arg != nil {
 		if len(a.Arg.Slots) == 1 && a.Arg.IsVar() {
@@ -59,11 +61,6 @@ func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
 	return g, nil
 }
 
-// UnknownAggregateError names a set function that does not exist.
-type UnknownAggregateError struct{ Func string }
-
-func (e *UnknownAggregateError) Error() string { return "exec: unknown aggregate " + e.Func }
-
 func (g *aggregate) grow(groups int) {
 	for len(g.n) < groups {
 		g.n = append(g.n, 0)
@@ -73,7 +70,7 @@ func (g *aggregate) grow(groups int) {
 	}
 }
 
-// add takes the rows of a batch; nrs are their groups.
+// add aggregates the rows of a batch; nrs are their groups.
 func (g *aggregate) add(b *batch, nrs []int32) error {
 	switch {
 	case g.a.Arg == nil:
@@ -141,15 +138,16 @@ func (g *aggregate) countRows(b *batch, nrs []int32) error {
 	return nil
 }
 
+// fresh reports whether an id is new in its group.
 func (g *aggregate) fresh(nr int32, id term.ID) (bool, error) {
 	g.row[0], g.row[1] = term.ID(nr)+1, id
 	_, fresh, err := g.seen.add(g.row)
 	return fresh, err
 }
 
-// addIDs takes a column as it is, and turns into values only what its short cuts do not cover.
+// addIDs aggregates a column of ids. It looks up only the terms of ids that it cannot aggregate directly.
 func (g *aggregate) addIDs(ids []term.ID, nrs []int32) error {
-	var slow []int32 // rows that need their values
+	var slow []int32 // rows whose terms are needed
 	for i, id := range ids {
 		nr := nrs[i]
 		if g.seen != nil && id != 0 {
@@ -207,10 +205,11 @@ func (g *aggregate) addIDs(ids []term.ID, nrs []int32) error {
 	return nil
 }
 
-// extreme keeps the least or greatest id while all ids of a group are of one inline kind in value order.
+// extreme keeps the minimum or maximum as an id while all ids of a group are of one inline kind whose ids sort as
+// their values. It returns false if that does not hold.
 func (g *aggregate) extreme(nr int32, id term.ID) bool {
 	if id == 0 {
-		return true // unbound values are left out
+		return true // unbound values do not count
 	}
 	t := id.Tag()
 	if g.accs[nr] != nil || !expr.InlineOrder(t) || (t == term.TagDateTime || t == term.TagDate) && id&(1<<11-1) == 0 {
@@ -228,11 +227,11 @@ func (g *aggregate) extreme(nr int32, id term.ID) bool {
 	return true
 }
 
-// accumulate hands a value to the accumulator of a group, which takes over what the short cuts have so far.
+// accumulate adds a value to the accumulator of a group. A new accumulator starts with what the group has so far.
 func (g *aggregate) accumulate(nr int32, v expr.Value) error {
 	acc := g.accs[nr]
 	if acc == nil {
-		if err := g.q.budget.take(accumulatorSize); err != nil {
+		if err := g.q.budget.reserve(accumulatorSize); err != nil {
 			return err
 		}
 		g.sizes += accumulatorSize
@@ -250,10 +249,10 @@ func (g *aggregate) accumulate(nr int32, v expr.Value) error {
 	acc.Add(v)
 	grown := acc.Size() - before
 	g.sizes += grown
-	return g.q.budget.take(grown)
+	return g.q.budget.reserve(grown)
 }
 
-// result of one group.
+// result returns the value of one group.
 func (g *aggregate) result(nr int) expr.Value {
 	if acc := g.accs[nr]; acc != nil {
 		return acc.Result()
@@ -272,7 +271,7 @@ func (g *aggregate) result(nr int) expr.Value {
 }
 
 func (g *aggregate) free() {
-	g.q.budget.give(g.sizes)
+	g.q.budget.release(g.sizes)
 	g.sizes = 0
 	if g.seen != nil {
 		g.seen.free()

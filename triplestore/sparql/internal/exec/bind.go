@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -8,35 +9,35 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// bind looks a pattern up for the rows of its input: it sorts some thousand rows by the key and walks the index
-// forwards with them, so that neighbours share blocks and long gaps are jumped.
+// bind looks a pattern up for the rows of its input. It sorts up to some thousand rows by the key and moves forward
+// through the index, so that neighbours share blocks and long gaps are skipped.
 type bind struct {
 	q      *query
 	node   *plan.BindJoin
 	in     op
-	sorted bool // the input ascends by the first key: batches are taken as they come
-	limit  int  // rows gathered next time
+	sorted bool // the input ascends by the first key, so each batch is used as it comes
+	limit  int  // rows gathered the next time
 	lcols  []int
 	keys   []int // columns of the input
 
 	rows  *block  // the rows being looked up
 	all   []int   // identity
 	perm  []int32 // rows in key order
-	at    int     // next of perm
+	at    int     // next index of perm
 	inEnd bool
 
 	order []int // positions that are fixed, in index order
-	fixed []int // for each of order: index into keys, or -1 for a constant
+	fixed []int // for each of order, an index into keys, or -1 for a constant
 	less  func(a, b *term.IDQuad) bool
 	src   *source
 	pend  []term.IDQuad
-	dry   bool // the index has nothing further
+	dry   bool // the index has no more quads
 	last  term.IDQuad
 	equal [][2]int
 	graph int // index into keys of the graph; -1
 
 	match  *block // the quads of the last keys, in columns of the scan
-	from   int    // where those of the current key begin in match
+	from   int    // start in match of the quads of the current key
 	key    []term.ID
 	hasKey bool
 	mj     int // next match for the current row
@@ -110,7 +111,7 @@ func (b *bind) next() (*batch, error) {
 		row := int(b.perm[b.at])
 		if !b.inRow {
 			if !b.sameKey(row) {
-				if b.match.n >= b.q.opts.BatchSize { // pairs refer to the matches: they go first
+				if b.match.n >= b.q.opts.BatchSize { // pairs refer to the matches, so they are returned first
 					if !b.p.empty() {
 						return b.p.flush(b.rows.cols, b.match.cols), nil
 					}
@@ -148,7 +149,7 @@ func (b *bind) next() (*batch, error) {
 	}
 }
 
-// gather takes the next rows from the input and sorts them by key.
+// gather reads the next rows of the input and sorts them by key.
 func (b *bind) gather() error {
 	b.rows.reset()
 	b.perm, b.at = b.perm[:0], 0
@@ -182,10 +183,7 @@ func (b *bind) gather() error {
 	compare := func(x, y int32) int {
 		for _, k := range keys {
 			if k[x] != k[y] {
-				if k[x] < k[y] {
-					return -1
-				}
-				return 1
+				return cmp.Compare(k[x], k[y])
 			}
 		}
 		return int(x) - int(y)
@@ -198,6 +196,7 @@ func (b *bind) gather() error {
 	return nil
 }
 
+// sameKey reports whether a row has the key of the quads in match.
 func (b *bind) sameKey(row int) bool {
 	if !b.hasKey {
 		return false
@@ -217,7 +216,7 @@ func (b *bind) find(row int) error {
 	for i, k := range b.keys {
 		b.key[i] = b.rows.cols[k][row]
 		if b.key[i].Tag() == term.TagLocal {
-			return nil // computed: no quad has it
+			return nil // computed: no quad contains it
 		}
 	}
 	target := constants(b.node.R.Pos)
@@ -263,7 +262,7 @@ func (b *bind) find(row int) error {
 			return err
 		}
 		if n < len(b.pend) {
-			// The quads stay for a row that has the same key in another batch of rows.
+			// The quads stay, for a row with the same key in another batch of rows.
 			b.pend = b.pend[n:]
 			b.last = target
 			set(&b.last, b.order[len(b.order)-1], at(&target, b.order[len(b.order)-1])+1)
@@ -283,7 +282,7 @@ func (b *bind) refill() error {
 	return err
 }
 
-// gallop finds the first pending quad that is not before target.
+// gallop returns the index of the first pending quad that is not before target.
 func (b *bind) gallop(target *term.IDQuad) int {
 	step := 1
 	for step < len(b.pend) && b.less(&b.pend[step], target) {
@@ -310,7 +309,7 @@ func (b *bind) keep(quads []term.IDQuad) error {
 	}
 	n := len(quads) * 8 * len(b.pos)
 	b.match.paid += n
-	if err := b.q.budget.take(n); err != nil {
+	if err := b.q.budget.reserve(n); err != nil {
 		return err
 	}
 	for k := range quads {

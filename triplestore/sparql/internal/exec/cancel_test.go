@@ -12,7 +12,7 @@ import (
 )
 
 // clock is a context that notices each look at it, and a dataset that counts what is asked of it in between. Its time is
-// work: so it tells, on every machine alike, how long a query goes on after its client has left.
+// work: so it measures, the same on every machine, how long a query runs after its client has left.
 type clock struct {
 	context.Context
 	term.Dataset
@@ -56,7 +56,7 @@ func (c *clock) Scan(p term.Pattern, o term.Order) term.Cursor {
 	return &clockCursor{Cursor: c.Dataset.Scan(p, o), c: c}
 }
 
-// clockCursor hands out what the store's cursors do: some thousand quads at most.
+// clockCursor returns batches of at most some thousand quads, as the store's cursors do.
 type clockCursor struct {
 	term.Cursor
 	c    *clock

@@ -6,15 +6,15 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// chain is one copy of the operators, with the output that waits.
+// chain is one copy of the operators of a Parallel, with its output that waits to be returned.
 type chain struct {
 	q     *query
 	op    op
 	feed  *feed
 	all   []int
 	rows  *block
-	keys  [][]term.Key // of rows, by column, where the terms are wanted
-	fresh [][]term.Key // of the last batch
+	keys  [][]term.Key // terms of rows, by column; nil unless they are wanted
+	fresh [][]term.Key // terms of the last batch
 	sent  int
 	out   batch
 }
@@ -35,7 +35,7 @@ func (p *parallel) newChain() (*chain, error) {
 	return c, nil
 }
 
-// step runs the operators for a batch.
+// step runs the operators for one batch.
 func (c *chain) step() (*batch, error) {
 	if err := c.q.check(); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (c *chain) step() (*batch, error) {
 	return &c.out, nil
 }
 
-// fill computes the output of a portion until all is there, or as much as may wait, or enough says so.
+// fill computes the output of a portion until it is complete, maxWaiting rows wait, or enough returns true.
 func (x *portion) fill(enough func() bool) {
 	c := x.c
 	for !x.done && c.rows.n < maxWaiting && (enough == nil || !enough()) {
@@ -71,7 +71,7 @@ func (x *portion) fill(enough func() bool) {
 	}
 }
 
-// keySize is what a key that waits takes: its header. The texts are mostly those of caches.
+// keySize is what a waiting key costs: its header. The texts are mostly those of caches.
 const keySize = 16
 
 func (c *chain) keep(b *batch) error {
@@ -83,10 +83,10 @@ func (c *chain) keep(b *batch) error {
 	}
 	size := keySize * b.n * len(b.keys)
 	c.rows.paid += size
-	return c.rows.budget.take(size)
+	return c.rows.budget.reserve(size)
 }
 
-// next hands out what waits, and computes the rest.
+// next returns the output that waits, then computes the rest.
 func (x *portion) next() (*batch, error) {
 	c := x.c
 	if c != nil && c.sent < c.rows.n {
@@ -117,7 +117,7 @@ func (c *chain) reset() {
 	}
 	c.sent = 0
 	c.feed.n, c.feed.at = 0, 0
-	again(c.op)
+	rewind(c.op)
 }
 
 func (c *chain) close() {
@@ -125,7 +125,7 @@ func (c *chain) close() {
 	c.rows.free()
 }
 
-// feed hands a portion to a chain.
+// feed is the input of a chain: the rows of a portion.
 type feed struct {
 	rows [][]term.ID
 	size int // of a batch
@@ -134,10 +134,10 @@ type feed struct {
 	out  batch
 }
 
-// portionSize is how many batches a portion has at most.
+// portionSize is the maximum number of batches in a portion.
 const portionSize = 4
 
-// grow makes room for so many rows; what it held is lost.
+// grow makes room for rows rows. It does not keep the old ones.
 func (f *feed) grow(rows int) {
 	if len(f.rows) > 0 && len(f.rows[0]) < rows {
 		f.rows = newCols(len(f.rows), rows)
@@ -159,32 +159,33 @@ func (f *feed) next() (*batch, error) {
 
 func (f *feed) close() {}
 
-// rewound is an operator that treats each row of its input by itself and goes on when its input, which had ended, has more.
-type rewound interface{ again() }
+// rewinder is an operator that treats each row of its input by itself. After rewind it continues once its input, which
+// had ended, has more rows.
+type rewinder interface{ rewind() }
 
-func again(o op) {
-	if r, ok := o.(rewound); ok {
-		r.again()
+func rewind(o op) {
+	if r, ok := o.(rewinder); ok {
+		r.rewind()
 	}
 }
 
-func (f *filter) again()  { again(f.in) }
-func (e *extend) again()  { again(e.in) }
-func (r *rename) again()  { again(r.in) }
-func (p *project) again() { again(p.in) }
-func (t *traced) again()  { again(t.op) }
+func (f *filter) rewind()  { rewind(f.in) }
+func (e *extend) rewind()  { rewind(e.in) }
+func (r *rename) rewind()  { rewind(r.in) }
+func (p *project) rewind() { rewind(p.in) }
+func (t *traced) rewind()  { rewind(t.op) }
 
-func (h *hashJoin) again() {
+func (h *hashJoin) rewind() {
 	h.ended, h.lb = false, nil
-	again(h.l)
+	rewind(h.l)
 }
 
-func (b *bind) again() {
+func (b *bind) rewind() {
 	b.ended, b.inEnd = false, false
-	again(b.in)
+	rewind(b.in)
 }
 
-func (j *pathJoin) again() {
+func (j *pathJoin) rewind() {
 	j.ended = false
-	again(j.in)
+	rewind(j.in)
 }

@@ -6,7 +6,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// counts answers COUNT over a pattern from the dataset's exact statistics, one for each value of a position.
+// counts answers COUNT over a pattern from the dataset's exact statistics, with one row for each value of a position.
 type counts struct {
 	q    *query
 	node *plan.Counts
@@ -55,13 +55,11 @@ func (c *counts) next() (*batch, error) {
 	return c.rows(b.cols[0][:b.n], totals)
 }
 
-// count gives the quads of a pattern, by reading them where the estimate is not exact.
+// count returns the number of quads that match a pattern. It reads them if the estimate is not exact.
 func (c *counts) count(pos [4]plan.Pos) (int64, error) {
 	p := term.Pattern{S: pos[0].ID, P: pos[1].ID, O: pos[2].ID, G: pos[3].ID}
-	for _, id := range []term.ID{p.S, p.P, p.O, p.G} {
-		if id.Tag() == term.TagLocal {
-			return 0, nil
-		}
+	if hasLocal(p) {
+		return 0, nil
 	}
 	if e := c.q.ds.Estimate(p); e.Exact {
 		return int64(e.Count), nil

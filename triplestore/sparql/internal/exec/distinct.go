@@ -1,11 +1,13 @@
 package exec
 
 import (
+	"slices"
+
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 
-// distinct hands each row out once.
+// distinct returns each row once.
 type distinct struct {
 	in        op
 	q         *query
@@ -40,12 +42,7 @@ func (d *distinct) next() (*batch, error) {
 			}
 			fresh := false
 			if d.streaming {
-				for c, id := range d.row {
-					if d.last[c] != id {
-						fresh = true
-					}
-				}
-				if fresh = fresh || !d.any; fresh {
+				if fresh = !d.any || !slices.Equal(d.row, d.last); fresh {
 					copy(d.last, d.row)
 				}
 			} else if _, fresh, err = d.seen.add(d.row); err != nil {

@@ -7,17 +7,18 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// evaluator runs one program over batches: it fetches the terms that the program needs, all of a batch at once.
+// evaluator runs one expression over batches. It looks up the terms that the expression needs for a whole batch at
+// once.
 type evaluator struct {
 	q    *query
 	prog *expr.Program
 	env  expr.Env
 	keys [][]term.Key
 
-	one   int // the one column that the value depends on; -1: several, none, or more than columns
+	one   int // the only column that the value depends on; -1 if there is no such column
 	known outcomes
 	part  batch
-	rows  []int32 // of the batch, whose values are being computed
+	rows  []int32 // rows of the batch whose values are being computed
 }
 
 func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
@@ -49,7 +50,8 @@ func (ev *evaluator) begin(b *batch) error {
 	return nil
 }
 
-// value of row i of the batch. Where texts are read, which may be long, it looks whether the query goes on.
+// value evaluates the expression for row i of the batch. It checks the query's context, for each row if texts are
+// read, which may be long.
 func (ev *evaluator) value(i int) (expr.Value, error) {
 	if len(ev.prog.Terms) > 0 || i&63 == 0 {
 		if err := ev.q.check(); err != nil {
@@ -60,8 +62,8 @@ func (ev *evaluator) value(i int) (expr.Value, error) {
 	return ev.prog.Eval(&ev.env), nil
 }
 
-// ids puts the values of a batch into out, as ids; an error is the zero id. What depends on one column is computed once
-// for each of its ids, as far as they are remembered.
+// ids sets out to the ids of the values of a batch; an error is the zero id. A value that depends on one column is
+// computed once for each of its ids, as long as the id is remembered.
 func (ev *evaluator) ids(b *batch, first uint64, out []term.ID) error {
 	if ev.one < 0 || b.cols[ev.one] == nil {
 		if err := ev.begin(b); err != nil {
@@ -124,13 +126,13 @@ func (ev *evaluator) ids(b *batch, first uint64, out []term.ID) error {
 	return nil
 }
 
-// outcome is the value that an expression has for an id.
+// outcome is the value of an expression for an id.
 type outcome struct {
 	id, value term.ID
 	set       bool
 }
 
-// outcomes are the last ones, direct-mapped; they grow with what they miss.
+// outcomes is a direct-mapped cache of outcomes. It grows with the number of misses.
 type outcomes struct {
 	slots  []outcome // a power of two
 	misses int

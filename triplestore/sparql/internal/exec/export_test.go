@@ -1,4 +1,4 @@
 package exec
 
-// Busy is how many goroutines are counted.
+// Busy returns how many goroutines are counted.
 func Busy(w *Workers) int { return int(w.busy.Load()) }

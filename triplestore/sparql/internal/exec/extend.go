@@ -63,7 +63,7 @@ func (e *extend) next() (*batch, error) {
 
 func (e *extend) close() { e.in.close() }
 
-// valueID is the id of a computed value; 0 for an error.
+// valueID returns the id of a computed value, 0 for an error.
 func (q *query) valueID(v expr.Value) (term.ID, error) {
 	if v.IsErr() {
 		return 0, nil

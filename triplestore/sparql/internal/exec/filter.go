@@ -6,21 +6,21 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// condition is some expressions that must all be true.
+// condition is a list of expressions that must all be true.
 type condition struct {
 	q     *query
 	tests []*test
 	rows  []int32
 }
 
-// test is one expression. One that reads a single variable is decided on the id where possible, and its outcome is
+// test is one expression. If it reads a single variable, it is decided from the id if possible, and its outcome is
 // remembered for each id.
 type test struct {
 	ev    *evaluator
 	fast  expr.Decide
 	pair  expr.DecidePair // on columns a and b
 	a, b  int
-	slot  int // the one column it reads; -1: several
+	slot  int // the only column that it reads; -1 if there are several
 	known memo
 	part  batch
 	todo  []int32
@@ -49,7 +49,7 @@ func (q *query) condition(list []plan.Expr, cols []int) (*condition, error) {
 	return c, nil
 }
 
-// keep lists the rows of a batch that pass. The list is valid until the next call.
+// keep returns the rows of a batch that pass. The list is valid until the next call.
 func (c *condition) keep(b *batch) ([]int32, error) {
 	c.rows = c.rows[:0]
 	for i := range b.n {
@@ -72,9 +72,10 @@ func (c *condition) keep(b *batch) ([]int32, error) {
 	return c.rows, nil
 }
 
-// general evaluates the expression on each row; where it compares two columns, only on those whose ids do not tell.
+// general evaluates the expression for each row. If it compares two columns, it evaluates only rows whose ids do not
+// decide.
 func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
-	if !t.told(b, rows) {
+	if !t.idsDecide(b, rows) {
 		if err := t.ev.begin(b); err != nil {
 			return nil, err
 		}
@@ -101,8 +102,8 @@ func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
 	return out, nil
 }
 
-// told is whether ids alone decide all rows.
-func (t *test) told(b *batch, rows []int32) bool {
+// idsDecide reports whether the ids alone decide all rows.
+func (t *test) idsDecide(b *batch, rows []int32) bool {
 	if t.pair == nil {
 		return false
 	}
@@ -118,7 +119,7 @@ func (t *test) told(b *batch, rows []int32) bool {
 // single evaluates an expression over one column, once for each new id.
 func (t *test) single(b *batch, rows []int32) ([]int32, error) {
 	col := b.cols[t.slot]
-	// First what ids tell; the rest is looked up in one go.
+	// First the ids that decide; the terms of all others are looked up together.
 	t.todo = t.todo[:0]
 	for _, i := range rows {
 		id := col[i]
@@ -152,7 +153,7 @@ func (t *test) single(b *batch, rows []int32) ([]int32, error) {
 		case yes:
 			out = append(out, i)
 		case no:
-		default: // forgotten in between: the memo is small
+		default: // the memo has forgotten it in between
 			if err := t.decide(b, []int32{i}); err != nil {
 				return nil, err
 			}
@@ -191,14 +192,14 @@ func (t *test) decide(b *batch, rows []int32) error {
 	return nil
 }
 
-// Outcomes that a memo holds; 0 is none.
+// Outcomes in a memo; 0 means absent.
 const (
 	unknown = 1
 	no      = 2
 	yes     = 3
 )
 
-// memo remembers an outcome for each id; it forgets when it is full.
+// memo remembers an outcome for each id. When it is full, it forgets all of them.
 type memo struct {
 	ids  []term.ID
 	vals []byte

@@ -44,7 +44,7 @@ func (g *group) next() (*batch, error) {
 
 func (g *group) run() error {
 	if len(g.by) == 0 {
-		if _, _, err := g.set.add(nil); err != nil { // one group, even of nothing
+		if _, _, err := g.set.add(nil); err != nil { // one group, even without rows
 			return err
 		}
 		g.grow()
@@ -79,7 +79,7 @@ func (g *group) run() error {
 	return g.finish()
 }
 
-// eachGraph makes a group of every named graph.
+// eachGraph makes a group for every named graph.
 func (g *group) eachGraph() error {
 	graphs, err := g.q.openGraphs(nil)
 	if err != nil {
@@ -112,7 +112,7 @@ func (g *group) assign(b *batch) error {
 	for i := range b.n {
 		same := last >= 0
 		for k, c := range g.by {
-			var id term.ID // a key that nothing binds
+			var id term.ID // 0 for a key that is never bound
 			if c >= 0 {
 				id = b.cols[c][i]
 			}

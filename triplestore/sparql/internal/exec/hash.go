@@ -6,32 +6,31 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// hashJoin builds a table of its right input and looks the left rows up.
+// hashJoin builds a table of its right input and looks the left rows up in it.
 type hashJoin struct {
-	q      *query
-	node   *plan.HashJoin
-	l      op
-	side   *hashSide
-	shared bool // the side belongs to somebody else
-	lkeys  []int
-	lmaybe []int
-	rmaybe []int
-	table  *hashTable // of the side
-	rows   *block     // of the side
-	built  bool
-	p      *pairs
-	cond   *condition
-	lb     *batch
-	li     int
-	chain  int32 // next candidate + 1 of row li; 0: none left
-	fresh  bool  // row li has not been looked up
-	found  bool  // row li has a partner
-	hit    []bool
-	tail   int // rows of lb whose lack of a partner is still to be told; with cond
-	mark   [2]term.ID
-	marks  []term.ID
-	out    batch
-	ended  bool
+	q         *query
+	node      *plan.HashJoin
+	l         op
+	side      *hashSide
+	shared    bool // the side belongs to a Parallel
+	lkeys     []int
+	lmaybe    []int
+	rmaybe    []int
+	table     *hashTable // of the side
+	rows      *block     // of the side
+	built     bool
+	p         *pairs
+	cond      *condition
+	lb        *batch
+	li        int
+	chain     int32 // next candidate of row li, plus 1; 0: none left
+	fresh     bool  // row li has not been looked up yet
+	found     bool  // row li has a partner
+	hit       []bool
+	unmatched int // with cond: next row of lb to check for the lack of a partner; -1 before that
+	marks     []term.ID
+	out       batch
+	ended     bool
 }
 
 func (q *query) openHash(n *plan.HashJoin) (op, error) {
@@ -47,7 +46,7 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 		}
 	}
 	lcols, rcols := n.L.Info().Cols, n.R.Info().Cols
-	h := &hashJoin{q: q, node: n, l: l, side: side, shared: shared, tail: -1}
+	h := &hashJoin{q: q, node: n, l: l, side: side, shared: shared, unmatched: -1}
 	h.lkeys = indexes(lcols, n.Keys)
 	h.lmaybe, h.rmaybe = indexes(lcols, n.Maybe), indexes(rcols, n.Maybe)
 	h.rows, h.table = side.rows, &side.table
@@ -58,8 +57,6 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 		h.p.sureLeft(out, n.L.Info().Sure)
 	default:
 		h.p = newPairs(out, lcols, nil, q.opts.BatchSize)
-		h.mark[0], _ = term.Inline(expr.NewBool(false).Key())
-		h.mark[1], _ = term.Inline(expr.NewBool(true).Key())
 	}
 	if n.Cond != nil {
 		all := append([]int(nil), lcols...)
@@ -117,7 +114,7 @@ func (h *hashJoin) next() (*batch, error) {
 		case h.node.Kind == plan.Inner || h.node.Kind == plan.Outer:
 			out = h.pairUp()
 		default:
-			out = h.sift()
+			out = h.filterLeft()
 		}
 		if out != nil || err != nil {
 			return out, err
@@ -171,7 +168,7 @@ func (h *hashJoin) compatible(r int32) bool {
 	return true
 }
 
-// overlaps tells whether a shared variable is bound on both sides (MINUS).
+// overlaps reports whether a shared variable is bound on both sides, as MINUS requires.
 func (h *hashJoin) overlaps(r int32) bool {
 	for i, c := range h.lmaybe {
 		if h.lb.cols[c][h.li] != 0 && h.rows.cols[h.rmaybe[i]][r-1] != 0 {
@@ -181,8 +178,8 @@ func (h *hashJoin) overlaps(r int32) bool {
 	return false
 }
 
-// sift keeps or drops the rows of a left batch, or marks them.
-func (h *hashJoin) sift() *batch {
+// filterLeft keeps, drops or marks the rows of a left batch.
+func (h *hashJoin) filterLeft() *batch {
 	minus := h.node.Kind == plan.Minus
 	if h.node.Kind == plan.Mark {
 		h.marks = h.marks[:0]
@@ -194,7 +191,7 @@ func (h *hashJoin) sift() *batch {
 		}
 		switch {
 		case h.node.Kind == plan.Mark:
-			h.marks = append(h.marks, h.mark[b2i(found)])
+			h.marks = append(h.marks, booleanID(found))
 		case found == (h.node.Kind == plan.Semi):
 			h.p.add(int32(h.li), -1)
 		}
@@ -210,14 +207,20 @@ func (h *hashJoin) sift() *batch {
 	return h.p.flush(lb.cols, nil)
 }
 
-func b2i(b bool) int {
+// falseID and trueID are the ids of the booleans.
+var (
+	falseID, _ = expr.NewBool(false).InlineID()
+	trueID, _  = expr.NewBool(true).InlineID()
+)
+
+func booleanID(b bool) term.ID {
 	if b {
-		return 1
+		return trueID
 	}
-	return 0
+	return falseID
 }
 
-// markBatch is a left batch with one more column.
+// markBatch returns a left batch with one more column.
 func markBatch(out, left *batch, cols, lcols []int, slot int, marks []term.ID) *batch {
 	out.n = left.n
 	out.cols = out.cols[:0]
@@ -231,10 +234,10 @@ func markBatch(out, left *batch, cols, lcols []int, slot int, marks []term.ID) *
 	return out
 }
 
-// conditional is OPTIONAL with a condition over both sides: candidates are gathered, tested, and at the end of each left
-// batch the rows without a partner follow.
+// conditional is OPTIONAL with a condition over both sides. It gathers candidates and tests them. At the end of each
+// left batch, the rows without a partner follow.
 func (h *hashJoin) conditional() (*batch, error) {
-	for h.tail < 0 {
+	for h.unmatched < 0 {
 		if err := h.q.check(); err != nil {
 			return nil, err
 		}
@@ -255,7 +258,7 @@ func (h *hashJoin) conditional() (*batch, error) {
 			}
 		}
 		if h.p.empty() {
-			h.tail = 0
+			h.unmatched = 0
 			break
 		}
 		left := append([]int32(nil), h.p.l...)
@@ -268,30 +271,28 @@ func (h *hashJoin) conditional() (*batch, error) {
 			h.hit[left[k]] = true
 		}
 		if len(keep) > 0 {
-			return h.wanted(compact(b, keep)), nil
+			return h.project(compact(b, keep)), nil
 		}
 	}
-	for h.tail < h.lb.n && !h.p.full() {
-		if !h.hit[h.tail] {
-			h.p.add(int32(h.tail), -1)
+	for h.unmatched < h.lb.n && !h.p.full() {
+		if !h.hit[h.unmatched] {
+			h.p.add(int32(h.unmatched), -1)
 		}
-		h.tail++
+		h.unmatched++
 	}
 	var out *batch
 	if !h.p.empty() {
-		out = h.wanted(h.p.flush(h.lb.cols, h.rows.cols))
+		out = h.project(h.p.flush(h.lb.cols, h.rows.cols))
 	}
-	if h.tail >= h.lb.n && (out == nil || h.p.empty()) {
-		if h.tail >= h.lb.n {
-			h.tail = -1
-			h.lb = nil
-		}
+	if h.unmatched >= h.lb.n {
+		h.unmatched = -1
+		h.lb = nil
 	}
 	return out, nil
 }
 
-// wanted chooses the node's columns from those the condition needed.
-func (h *hashJoin) wanted(b *batch) *batch {
+// project selects the node's columns from those that the condition needed.
+func (h *hashJoin) project(b *batch) *batch {
 	all := append([]int(nil), h.node.L.Info().Cols...)
 	for _, c := range h.node.R.Info().Cols {
 		if index(all, c) < 0 {
@@ -306,7 +307,7 @@ func (h *hashJoin) wanted(b *batch) *batch {
 	return &h.out
 }
 
-// compact keeps some rows of a batch, in place: the batch must be the caller's own.
+// compact keeps some rows of a batch that the caller owns, in place.
 func compact(b *batch, keep []int32) *batch {
 	if len(keep) == b.n {
 		return b

@@ -7,8 +7,8 @@ import (
 	"odarchive/triplestore/sparql/internal/plan"
 )
 
-// hashSide is the right side of a hash join, with its table: built once, by the first that needs it, and then only read,
-// by as many copies of the join as there are.
+// hashSide is the right side of a hash join and its table. The first copy of the join that needs it builds it; then
+// all copies only read it.
 type hashSide struct {
 	q    *query
 	node *plan.HashJoin
@@ -18,7 +18,7 @@ type hashSide struct {
 	built bool
 	err   error
 
-	rows  *block // these may be read after build
+	rows  *block // rows and table may be read after build
 	table hashTable
 }
 

@@ -2,16 +2,17 @@ package exec
 
 import (
 	"math/bits"
+	"slices"
 
 	"odarchive/triplestore/term"
 )
 
-// hashTable finds rows of a block by the values of some of its columns: chains of row numbers.
+// hashTable finds rows of a block by the values of some of its columns. Rows with the same hash form a chain.
 type hashTable struct {
 	rows  *block
 	keys  []int
-	heads []int32 // row number + 1
-	link  []int32 // next row of the chain + 1
+	heads []int32 // first row of the chain, plus 1
+	link  []int32 // next row of the chain, plus 1
 	shift int
 	paid  int
 }
@@ -20,13 +21,13 @@ const hashFactor = 0x9e3779b97f4a7c15
 
 func hashID(h uint64, id term.ID) uint64 { return (h ^ uint64(id)) * hashFactor }
 
-// build indexes all rows, whose keys are always bound. It calls check now and then.
+// build indexes all rows; their keys must be bound. It calls check from time to time.
 func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	t.rows, t.keys = rows, keys
 	size := 1 << bits.Len(uint(rows.n)|15)
 	t.shift = 64 - bits.TrailingZeros(uint(size))
 	t.paid = 4 * (size + rows.n)
-	if err := rows.budget.take(t.paid); err != nil {
+	if err := rows.budget.reserve(t.paid); err != nil {
 		return err
 	}
 	t.heads = make([]int32, size)
@@ -63,7 +64,7 @@ func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	return nil
 }
 
-// first gives the first row + 1 of the chain for row i of some columns; 0: none.
+// first returns the first row, plus 1, of the chain for row i of some columns; 0 if there is none.
 func (t *hashTable) first(cols [][]term.ID, keys []int, i int) int32 {
 	if len(keys) == 1 {
 		return t.heads[hashID(0, cols[keys[0]][i])>>t.shift]
@@ -76,7 +77,7 @@ func (t *hashTable) first(cols [][]term.ID, keys []int, i int) int32 {
 	return t.heads[h*hashFactor>>t.shift]
 }
 
-// same tells whether row r (+1) of the table has the keys of row i.
+// same reports whether row r-1 of the table has the keys of row i.
 func (t *hashTable) same(r int32, cols [][]term.ID, keys []int, i int) bool {
 	for k, c := range t.keys {
 		if t.rows.cols[c][r-1] != cols[keys[k]][i] {
@@ -88,16 +89,16 @@ func (t *hashTable) same(r int32, cols [][]term.ID, keys []int, i int) bool {
 
 func (t *hashTable) free() {
 	if t.rows != nil {
-		t.rows.budget.give(t.paid)
+		t.rows.budget.release(t.paid)
 	}
 	t.heads, t.link, t.rows, t.paid = nil, nil, nil, 0
 }
 
-// idSet is a set of rows of ids, numbered in the order they came.
+// idSet is a set of rows of ids, numbered in the order in which they were added.
 type idSet struct {
 	width  int
 	rows   []term.ID // width ids a row
-	slots  []int32   // row number + 1
+	slots  []int32   // row number, plus 1
 	n      int
 	shift  int
 	budget *budget
@@ -117,7 +118,7 @@ func (s *idSet) hash(row []term.ID) uint64 {
 	return h * hashFactor
 }
 
-// add gives the number of a row, and whether it is new.
+// add returns the number of a row, and whether it is new.
 func (s *idSet) add(row []term.ID) (nr int, fresh bool, err error) {
 	mask := len(s.slots) - 1
 	i := int(s.hash(row) >> s.shift)
@@ -126,15 +127,7 @@ func (s *idSet) add(row []term.ID) (nr int, fresh bool, err error) {
 		if x == 0 {
 			break
 		}
-		at := int(x-1) * s.width
-		same := true
-		for k, id := range row {
-			if s.rows[at+k] != id {
-				same = false
-				break
-			}
-		}
-		if same {
+		if at := int(x-1) * s.width; slices.Equal(s.rows[at:at+s.width], row) {
 			return int(x - 1), false, nil
 		}
 		i = (i + 1) & mask
@@ -142,11 +135,10 @@ func (s *idSet) add(row []term.ID) (nr int, fresh bool, err error) {
 	s.rows = append(s.rows, row...)
 	s.n++
 	s.slots[i] = int32(s.n)
-	if cost := 8*s.width + 8; true {
-		s.paid += cost
-		if err := s.budget.take(cost); err != nil {
-			return 0, false, err
-		}
+	cost := 8*s.width + 8
+	s.paid += cost
+	if err := s.budget.reserve(cost); err != nil {
+		return 0, false, err
 	}
 	if s.n*2 > len(s.slots) {
 		s.grow()
@@ -168,6 +160,6 @@ func (s *idSet) grow() {
 }
 
 func (s *idSet) free() {
-	s.budget.give(s.paid)
+	s.budget.release(s.paid)
 	s.paid, s.rows, s.slots, s.n = 0, nil, nil, 0
 }

@@ -1,12 +1,11 @@
 package exec
 
 import (
-	"odarchive/triplestore/sparql/internal/expr"
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 
-// lateral runs its right plan for some rows of the left at a time, which the right plan sees through its Seed.
+// lateral runs its right plan for some rows of the left at a time. The right plan reads them through its Seed.
 type lateral struct {
 	q     *query
 	node  *plan.Lateral
@@ -15,15 +14,14 @@ type lateral struct {
 	rows  *block // left rows of this round
 	all   []int
 	seed  *block
-	from  []int // left column of each seed column but the last, which numbers the rows
+	from  []int // left column of each seed column except the last, which numbers the rows
 	right *block
 	perm  []int32 // right rows by left row
-	heads []int32 // start in perm of each left row, and one more
+	heads []int32 // start in perm for each left row, and one more
 	li    int
 	rj    int32
 	p     *pairs
 	marks []term.ID
-	mark  [2]term.ID
 	out   batch
 	inEnd bool
 	ended bool
@@ -52,8 +50,6 @@ func (q *query) openLateral(n *plan.Lateral) (op, error) {
 		o.p.sureLeft(n.Cols, n.L.Info().Sure)
 	default:
 		o.p = newPairs(n.Cols, lcols, nil, q.opts.BatchSize)
-		o.mark[0], _ = term.Inline(expr.NewBool(false).Key())
-		o.mark[1], _ = term.Inline(expr.NewBool(true).Key())
 	}
 	return o, nil
 }
@@ -67,7 +63,7 @@ func (o *lateral) next() (*batch, error) {
 			if !o.p.empty() {
 				return o.p.flush(o.rows.cols, o.right.cols), nil
 			}
-			if err := o.round(); err != nil {
+			if err := o.nextRound(); err != nil {
 				return nil, err
 			}
 			if o.rows.n == 0 {
@@ -107,8 +103,8 @@ func (o *lateral) next() (*batch, error) {
 	}
 }
 
-// round takes the next left rows and finds all their partners.
-func (o *lateral) round() error {
+// nextRound reads the next left rows and finds all their partners.
+func (o *lateral) nextRound() error {
 	o.rows.reset()
 	o.seed.reset()
 	o.right.reset()
@@ -173,15 +169,15 @@ func (o *lateral) round() error {
 	if o.node.Kind == plan.Mark {
 		o.marks = o.marks[:0]
 		for i := range o.rows.n {
-			o.marks = append(o.marks, o.mark[b2i(o.heads[i+1] > o.heads[i])])
+			o.marks = append(o.marks, booleanID(o.heads[i+1] > o.heads[i]))
 		}
 	}
 	return nil
 }
 
-// sortByRow turns the counts in heads (row number i counted at i+1, numbers from 1) into positions, and fills perm.
+// sortByRow turns the counts in heads into positions and fills perm. Before, heads[i+2] is the number of partners of
+// left row i, since the numbers of rows begin with 1; after, its partners are perm[heads[i]:heads[i+1]].
 func (o *lateral) sortByRow(nr int, pairing bool) {
-	// heads[i+1] counts row i-1+1; shift so that heads[i] … heads[i+1] are the partners of left row i.
 	sum := int32(0)
 	for i := 0; i < o.rows.n; i++ {
 		n := o.heads[i+2]

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// The limits a query can run into.
+// The limits of a query.
 var (
 	ErrMemory  = errors.New("memory")
 	ErrRows    = errors.New("rows")
 	ErrTimeout = errors.New("time")
 )
 
-// LimitError says which limit ended a query: one of ErrMemory (Value in bytes), ErrRows (rows), ErrTimeout (nanoseconds).
+// LimitError reports the limit that ended a query: ErrMemory with Value in bytes, ErrRows with Value in rows, or
+// ErrTimeout with Value in nanoseconds.
 type LimitError struct {
 	Limit error
 	Value int64
@@ -33,16 +34,16 @@ func (e *LimitError) Error() string {
 	return "exec: " + e.Limit.Error()
 }
 
-// Unwrap lets errors.Is find the limit.
+// Unwrap returns the limit.
 func (e *LimitError) Unwrap() error { return e.Limit }
 
-// budget counts the bytes that the operators of one query hold. All its goroutines share it.
+// budget counts the bytes that the operators of one query hold. All goroutines of the query share it.
 type budget struct {
 	used, peak atomic.Int64
 	limit      int64
 }
 
-func (b *budget) take(n int) error {
+func (b *budget) reserve(n int) error {
 	used := b.used.Add(int64(n))
 	for peak := b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
 	}
@@ -52,9 +53,10 @@ func (b *budget) take(n int) error {
 	return nil
 }
 
-func (b *budget) give(n int) { b.used.Add(-int64(n)) }
+func (b *budget) release(n int) { b.used.Add(-int64(n)) }
 
-// check ends a query whose context is done. Operators call it at least once for each batch they read or hand out.
+// check returns why the query's context is done, or nil. Operators call it at least once for each batch that they read
+// or return.
 func (q *query) check() error {
 	select {
 	case <-q.ctx.Done():

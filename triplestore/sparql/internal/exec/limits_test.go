@@ -42,7 +42,7 @@ func parse(t testing.TB, text string) *algebra.Query {
 	return q
 }
 
-// drain reads a query to its end and gives the number of rows, the largest memory and the error.
+// drain reads a query to its end and returns the number of rows, the maximum memory and the error.
 func drain(ctx context.Context, t testing.TB, text string, ds term.Dataset, o exec.Options) (rows int, memory int64, err error) {
 	t.Helper()
 	p, err := plan.OptimiseQuery(parse(t, text), ds, plan.Options{})

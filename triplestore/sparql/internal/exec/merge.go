@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"cmp"
+
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
@@ -19,7 +21,7 @@ type merge struct {
 	rdone        bool
 	run          *block // right rows of one key that crossed the end of a right batch
 	inRun        bool
-	rj           int // next right row for the left row li; -1: from the start
+	rj           int // next right row for the left row li; -1: the first
 	all          []int
 	ended        bool
 }
@@ -99,7 +101,7 @@ func (m *merge) next() (*batch, error) {
 				return nil, nil
 			}
 			for m.li < m.lb.n && !m.p.full() {
-				m.alone()
+				m.emitAlone()
 			}
 			if m.p.full() {
 				return m.flush(), nil
@@ -112,7 +114,7 @@ func (m *merge) next() (*batch, error) {
 		if m.li >= m.lb.n || m.ri >= m.rb.n {
 			continue
 		}
-		// Equal keys: find the end of the right run.
+		// The keys are equal: find the end of the right run.
 		end := m.ri + 1
 		for end < m.rb.n && m.sameRight(end) {
 			end++
@@ -135,7 +137,7 @@ func (m *merge) next() (*batch, error) {
 	}
 }
 
-// flush hands out the pairs gathered from the current batches.
+// flush returns the pairs gathered from the current batches.
 func (m *merge) flush() *batch {
 	var right [][]term.ID
 	switch {
@@ -144,20 +146,20 @@ func (m *merge) flush() *batch {
 	case m.rb != nil:
 		right = m.rb.cols
 	default:
-		right = make([][]term.ID, len(m.all)) // only rows without a partner
+		right = make([][]term.ID, len(m.all)) // make([][]term.ID, len(m.all)) = only rows without a partner
 	}
 	return m.p.flush(m.lb.cols, right)
 }
 
-// alone deals with a left row that has no partner.
-func (m *merge) alone() {
+// emitAlone moves past a left row that has no partner.
+func (m *merge) emitAlone() {
 	if m.kind == plan.Outer || m.kind == plan.Anti {
 		m.p.add(int32(m.li), -1)
 	}
 	m.li++
 }
 
-// align moves both sides on until their keys are equal or one batch ends; true if the output is full.
+// align advances both sides until their keys are equal or a batch ends. It returns true if the output is full.
 func (m *merge) align() bool {
 	if len(m.lkeys) == 1 {
 		lk, rk := m.lb.cols[m.lkeys[0]][:m.lb.n], m.rb.cols[m.rkeys[0]][:m.rb.n]
@@ -168,7 +170,7 @@ func (m *merge) align() bool {
 				if m.p.full() {
 					return true
 				}
-				m.alone()
+				m.emitAlone()
 			case a > b:
 				m.ri++
 			default:
@@ -184,7 +186,7 @@ func (m *merge) align() bool {
 			if m.p.full() {
 				return true
 			}
-			m.alone()
+			m.emitAlone()
 		case c > 0:
 			m.ri++
 		default:
@@ -194,15 +196,12 @@ func (m *merge) align() bool {
 	return false
 }
 
-// compare the key of the current left row with that of a right row.
+// compare compares the key of the current left row with that of a right row.
 func (m *merge) compare(right [][]term.ID, r int) int {
 	for i, k := range m.lkeys {
 		a, b := m.lb.cols[k][m.li], right[m.rkeys[i]][r]
 		if a != b {
-			if a < b {
-				return -1
-			}
-			return 1
+			return cmp.Compare(a, b)
 		}
 	}
 	return 0
@@ -217,8 +216,8 @@ func (m *merge) sameRight(i int) bool {
 	return true
 }
 
-// emitRun pairs the left rows that have the key of the right rows from … to with them; false if the output filled up
-// before the end. Afterwards the left side stands behind the key, or at the end of its batch.
+// emitRun pairs the left rows that have the key of right[from:to] with those rows. It returns false if the output is
+// full before the end. Otherwise li is the first left row with another key, or the end of the batch.
 func (m *merge) emitRun(right [][]term.ID, from, to int) bool {
 	for m.li < m.lb.n && m.compare(right, from) == 0 {
 		switch m.kind {
@@ -246,7 +245,7 @@ func (m *merge) emitRun(right [][]term.ID, from, to int) bool {
 	return true
 }
 
-// spill copies the right rows of the current key, which reach the end of the batch, with those that follow.
+// spill copies the right rows of the current key, which reach the end of the batch, and those that follow.
 func (m *merge) spill() error {
 	m.run.reset()
 	rows := func(b *batch, from, to int) error {

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,19 +13,19 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// op is one running operator. next gives a batch with at least one row, nil at the end; the batch is valid until the
-// next call and its columns are those of the node's Cols. close may be called more than once and at any time.
+// op is a running operator. next returns a batch with at least one row, or nil at the end. The batch is valid until
+// the next call; its columns are those of the node's Cols. close may be called at any time and more than once.
 type op interface {
 	next() (*batch, error)
 	close()
 }
 
-// batch is n rows; columns may be longer than n and may be shared: they are never written after they were handed out,
-// until the operator that owns them is asked again.
+// batch is n rows. Columns may be longer than n and may be shared: the operator that owns them does not write to them
+// until its next call of next.
 type batch struct {
 	n    int
 	cols [][]term.ID
-	keys [][]term.Key // the terms of the columns; nil: not fetched
+	keys [][]term.Key // the terms of the columns; nil if they are not looked up
 }
 
 // query is one run.
@@ -39,7 +40,8 @@ type query struct {
 	seeds  map[*plan.Seed]*block
 	trace  *trace
 	solved uint64 // solutions numbered so far, for BNODE
-	// Within a chain of a Parallel: where it ends, what stands there, and the right sides of its hash joins.
+	// Within a chain of a Parallel: the node at its end, the operator used for that node, and the right sides of the
+	// chain's hash joins.
 	leaf  plan.Node
 	feed  op
 	sides map[*plan.HashJoin]*hashSide
@@ -143,7 +145,7 @@ type trace struct {
 	by map[int]*measured
 }
 
-// measured is what all copies of an operator did.
+// measured is the work of all copies of an operator.
 type measured struct{ rows, nanos atomic.Int64 }
 
 func (t *trace) of(n plan.Node) *measured {
@@ -167,15 +169,8 @@ func (t *traced) next() (*batch, error) {
 	return b, err
 }
 
-// index of a slot among columns; -1 if it is not there.
-func index(cols []int, slot int) int {
-	for i, c := range cols {
-		if c == slot {
-			return i
-		}
-	}
-	return -1
-}
+// index returns the index of a slot among columns, or -1.
+func index(cols []int, slot int) int { return slices.Index(cols, slot) }
 
 func indexes(cols, slots []int) []int {
 	out := make([]int, len(slots))
@@ -185,7 +180,7 @@ func indexes(cols, slots []int) []int {
 	return out
 }
 
-// newCols makes k columns of n rows in one piece.
+// newCols makes k columns of n rows in one allocation.
 func newCols(k, n int) [][]term.ID {
 	flat := make([]term.ID, k*n)
 	cols := make([][]term.ID, k)
@@ -205,7 +200,7 @@ func (o *oneBatch) next() (*batch, error) {
 }
 func (o *oneBatch) close() { o.b = nil }
 
-// block is rows kept in memory, paid for from the budget.
+// block is a set of rows kept in memory, counted against the budget.
 type block struct {
 	n      int
 	cols   [][]term.ID
@@ -215,10 +210,10 @@ type block struct {
 
 func newBlock(k int, b *budget) *block { return &block{cols: make([][]term.ID, k), budget: b} }
 
-// add copies the given columns (-1: unbound) of a batch.
+// add appends the given columns of a batch; column -1 is unbound.
 func (k *block) add(b *batch, from []int) error {
 	need := 8 * len(k.cols) * b.n
-	if err := k.budget.take(need); err != nil {
+	if err := k.budget.reserve(need); err != nil {
 		k.paid += need
 		return err
 	}
@@ -237,7 +232,7 @@ func (k *block) add(b *batch, from []int) error {
 }
 
 func (k *block) reset() {
-	k.budget.give(k.paid)
+	k.budget.release(k.paid)
 	k.paid, k.n = 0, 0
 	for i := range k.cols {
 		k.cols[i] = k.cols[i][:0]
@@ -245,7 +240,7 @@ func (k *block) reset() {
 }
 
 func (k *block) free() {
-	k.budget.give(k.paid)
+	k.budget.release(k.paid)
 	k.paid, k.n = 0, 0
 	k.cols = nil
 }

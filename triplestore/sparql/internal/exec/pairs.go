@@ -5,12 +5,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// pairs gathers the output of a join: numbers of rows of a left batch and of a right one (-1: none), turned into columns
-// at once.
+// pairs gathers the output of a join as numbers of rows of a left and a right batch, -1 for no right row, and turns
+// them into columns at once.
 type pairs struct {
 	l, r []int32
-	// For each output column: where it comes from, -1 if not from that side. Both: the left one, or the right one where
-	// the left is unbound.
+	// For each output column, its column on either side, or -1. If it has both, the value is the left one, or the
+	// right one if the left one is unbound.
 	lc, rc []int
 	out    batch
 	own    [][]term.ID
@@ -24,7 +24,7 @@ func newPairs(out, left, right []int, size int) *pairs {
 	return p
 }
 
-// sureLeft tells that these slots are always bound on the left: their right columns need not be looked at.
+// sureLeft declares that the slots in sure are always bound on the left, so that their right columns are not read.
 func (p *pairs) sureLeft(out []int, sure plan.Set) {
 	for i, s := range out {
 		if p.lc[i] >= 0 && sure.Has(s) {
@@ -37,7 +37,7 @@ func (p *pairs) add(l, r int32) { p.l, p.r = append(p.l, l), append(p.r, r) }
 func (p *pairs) full() bool     { return len(p.l) >= p.max }
 func (p *pairs) empty() bool    { return len(p.l) == 0 }
 
-// flush makes a batch of the pairs.
+// flush returns the pairs as a batch and forgets them.
 func (p *pairs) flush(left, right [][]term.ID) *batch {
 	n := len(p.l)
 	if len(p.own) > 0 && len(p.own[0]) < n {
@@ -80,7 +80,7 @@ func (p *pairs) flush(left, right [][]term.ID) *batch {
 	return &p.out
 }
 
-// rowsOf copies some rows of a batch, without a right side.
+// rowsOf copies the rows in l, without a right side.
 func (p *pairs) rowsOf(left [][]term.ID) *batch {
 	p.r = p.r[:0]
 	for range p.l {

@@ -10,55 +10,55 @@ import (
 	"odarchive/triplestore/sparql/internal/plan"
 )
 
-// parallel runs a chain of operators on several processors. The rows of its source are dealt out in portions; each
-// portion goes through a copy of the chain, and the outputs are handed out in the order of the portions, so that nobody
-// sees that there were several. The goroutine of the query works on portions too; helpers join it while processors are
-// idle. A helper never waits: where it has run far enough ahead, it ends, and is called again when there is room.
+// parallel runs a chain of operators on several processors. The rows of its source are divided into portions. Each
+// portion goes through a copy of the chain, and the outputs are returned in the order of the portions, as if there
+// were one copy. The goroutine of the query works on portions, too; helpers join it while processors are idle. A
+// helper never waits: when it is far enough ahead, it ends, and another one starts when there is room.
 type parallel struct {
-	q      *query // runs nothing itself, so that helpers may fork it at any time
-	node   *plan.Parallel
-	ctx    context.Context // of all that runs here
-	cancel context.CancelFunc
-	sides  map[*plan.HashJoin]*hashSide
-	most   int            // copies of the chain
-	work   sync.WaitGroup // the helpers
+	q         *query // runs nothing itself, so that helpers may fork it at any time
+	node      *plan.Parallel
+	ctx       context.Context // context of all operators below
+	cancel    context.CancelFunc
+	sides     map[*plan.HashJoin]*hashSide
+	maxChains int            // copies of the chain
+	work      sync.WaitGroup // the helpers
 
 	deal sync.Mutex // guards what follows; taken before mu
 	src  op
-	b    *batch // of the source, dealt out up to from
+	b    *batch // current batch of the source; rows up to from are dealt
 	from int
 	size int // rows of the next portion
 
 	mu      sync.Mutex // guards what follows
-	settled *sync.Cond // a portion is no longer busy, or a helper has ended
-	line    []*portion // in order: the first is handed out next
+	changed *sync.Cond // a portion is no longer busy, or a helper has ended
+	line    []*portion // in order: the first one is returned next
 	idle    []*chain
 	chains  []*chain
 	helpers int
 	dealt   int  // portions
 	ended   bool // there are no more portions
 
-	cur *portion // being handed out, by the query's goroutine alone
+	cur *portion // being returned; used by the query's goroutine only
 }
 
-// portion is some rows of the source on their way. While it is busy it belongs to a goroutine, else to the next one that
-// finds it in line.
+// portion is some rows of the source on their way through a chain. While it is busy it belongs to a goroutine, else to
+// the next one that finds it in line.
 type portion struct {
 	c    *chain
 	busy bool
-	done bool // the chain has given all of it
+	done bool // its output is complete
 	err  error
 }
 
 const (
-	maxWaiting = 1 << 15              // rows of output that a portion keeps; the rest is computed when it is its turn
-	maxDeal    = 5 * time.Millisecond // the time after which a portion may be smaller than it should be
+	maxWaiting = 1 << 15              // maximum rows of output that a portion keeps; the rest is computed when its turn comes
+	maxDeal    = 5 * time.Millisecond // after this time, a portion may be smaller than its size
 )
 
 func (q *query) openParallel(n *plan.Parallel) (op, error) {
 	p := &parallel{node: n, size: max(1, q.opts.BatchSize/4), sides: map[*plan.HashJoin]*hashSide{}}
-	p.most = n.Workers + 2
-	p.settled = sync.NewCond(&p.mu)
+	p.maxChains = n.Workers + 2
+	p.changed = sync.NewCond(&p.mu)
 	p.ctx, p.cancel = context.WithCancel(q.ctx)
 	p.q = q.fork(p.ctx)
 	if err := p.open(); err != nil {
@@ -97,31 +97,31 @@ func (p *parallel) next() (*batch, error) {
 			p.retire(p.cur.c)
 			p.cur = nil
 		}
-		p.call()
+		p.startHelpers()
 		if !p.advance() {
 			return nil, nil
 		}
 	}
 }
 
-// advance waits for the portion that is next, working on those behind it; false at the end.
+// advance waits for the next portion and works on later ones meanwhile. It returns false at the end.
 func (p *parallel) advance() bool {
 	for {
 		c, more := p.choose()
 		if p.cur != nil || !more {
 			return more
 		}
-		if x := p.take(c); x != nil {
+		if x := p.nextPortion(c); x != nil {
 			if !p.isFirst(x) {
-				x.fill(p.firstSettled)
+				x.fill(p.firstReady)
 			}
-			p.settle(x)
+			p.release(x)
 		}
 	}
 }
 
-// choose finds what the query's goroutine does next: the first portion becomes cur, or a chain is free for another one;
-// false at the end.
+// choose decides what the query's goroutine does next: the first portion becomes cur, or c is a chain for another
+// portion. more is false at the end.
 func (p *parallel) choose() (c *chain, more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,10 +133,10 @@ func (p *parallel) choose() (c *chain, more bool) {
 		if len(p.line) == 0 && p.ended {
 			return nil, false
 		}
-		if c := p.free(); c != nil {
+		if c := p.freeChain(); c != nil {
 			return c, true
 		}
-		p.settled.Wait() // a helper is at the first portion
+		p.changed.Wait() // a helper works on the first portion
 	}
 }
 
@@ -146,33 +146,33 @@ func (p *parallel) isFirst(x *portion) bool {
 	return p.line[0] == x
 }
 
-// settle gives a portion up.
-func (p *parallel) settle(x *portion) {
+// release gives up a portion.
+func (p *parallel) release(x *portion) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x.busy = false
-	p.settled.Broadcast()
+	p.changed.Broadcast()
 }
 
-// firstSettled tells whether the portion that is next need not be waited for.
-func (p *parallel) firstSettled() bool {
+// firstReady reports whether the next portion is not busy.
+func (p *parallel) firstReady() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.line[0].busy
 }
 
-// call asks for help while processors are idle, from the second portion on.
-func (p *parallel) call() {
+// startHelpers starts helpers while processors are idle, from the second portion on.
+func (p *parallel) startHelpers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.dealt > 0 && !p.ended && p.helpers < p.node.Workers-1 && 2*len(p.line) <= p.most && p.q.opts.Workers.try() {
+	for p.dealt > 0 && !p.ended && p.helpers < p.node.Workers-1 && 2*len(p.line) <= p.maxChains && p.q.opts.Workers.try() {
 		p.helpers++
 		p.work.Add(1)
 		go p.help()
 	}
 }
 
-// help works on portions while there are some to work on.
+// help works on portions as long as there are any.
 func (p *parallel) help() {
 	defer p.work.Done()
 	defer p.q.opts.Workers.leave()
@@ -181,31 +181,31 @@ func (p *parallel) help() {
 		if v := recover(); v != nil {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if x == nil { // it was the source
+			if x == nil { // the source panicked
 				x = &portion{}
 				p.line = append(p.line, x)
 			}
 			x.done, x.err = true, &crash{v, debug.Stack()}
 			x.busy, p.ended = false, true
 			p.helpers--
-			p.settled.Broadcast()
+			p.changed.Broadcast()
 		}
 	}()
-	for c := p.turn(); c != nil; c = p.turn() {
-		if x = p.take(c); x == nil {
+	for c := p.helperChain(); c != nil; c = p.helperChain() {
+		if x = p.nextPortion(c); x == nil {
 			continue
 		}
 		x.fill(nil)
-		p.settle(x)
+		p.release(x)
 		x = nil
 	}
 }
 
-// turn gives a helper a chain for another portion; nil where it is to end.
-func (p *parallel) turn() *chain {
+// helperChain returns a chain for a helper's next portion, or nil if the helper should end.
+func (p *parallel) helperChain() *chain {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := p.free()
+	c := p.freeChain()
 	if c != nil && p.ctx.Err() == nil {
 		return c
 	}
@@ -213,12 +213,13 @@ func (p *parallel) turn() *chain {
 		p.idle = append(p.idle, c)
 	}
 	p.helpers--
-	p.settled.Broadcast() // a chain may be idle again, or the end be known
+	p.changed.Broadcast() // a chain may be idle again, or all portions may be dealt
 	return nil
 }
 
-// free is a chain for another portion; nil where there are none, or enough of them. mu is held.
-func (p *parallel) free() *chain {
+// freeChain returns a chain for another portion, or nil if no portion is left or enough of them are in work. The
+// caller holds mu.
+func (p *parallel) freeChain() *chain {
 	if p.ended {
 		return nil
 	}
@@ -227,19 +228,19 @@ func (p *parallel) free() *chain {
 		p.idle = p.idle[:n-1]
 		return c
 	}
-	if len(p.chains) >= p.most {
+	if len(p.chains) >= p.maxChains {
 		return nil
 	}
 	c, err := p.newChain()
 	if err != nil {
-		return nil // the chains there are will do
+		return nil // the existing chains will do
 	}
 	p.chains = append(p.chains, c)
 	return c
 }
 
-// take deals out the next portion, to a chain; nil if the source has ended, and the chain is idle again.
-func (p *parallel) take(c *chain) *portion {
+// nextPortion deals the next portion to a chain. If the source has ended, it returns nil and the chain is idle again.
+func (p *parallel) nextPortion(c *chain) *portion {
 	p.deal.Lock()
 	defer p.deal.Unlock()
 	p.mu.Lock()
@@ -263,7 +264,7 @@ func (p *parallel) take(c *chain) *portion {
 	return x
 }
 
-// fetch copies rows of the source. deal is held.
+// fetch copies rows of the source. The caller holds deal.
 func (p *parallel) fetch(f *feed) error {
 	began := time.Now()
 	f.grow(p.size)
@@ -303,7 +304,7 @@ func (p *parallel) retire(c *chain) {
 	p.mu.Unlock()
 }
 
-// crash is a panic in a helper, on its way to the query's goroutine.
+// crash is a panic of a helper, to be repeated in the query's goroutine.
 type crash struct {
 	value any
 	stack []byte
@@ -311,7 +312,7 @@ type crash struct {
 
 func (c *crash) Error() string { return fmt.Sprintf("exec: %v\n%s", c.value, c.stack) }
 
-// raise passes errors on, and panics where a helper did.
+// raise returns an error, and panics if it is a crash.
 func (p *parallel) raise(err error) error {
 	if c, ok := err.(*crash); ok {
 		panic(c)
@@ -334,8 +335,8 @@ func (p *parallel) close() {
 	}
 }
 
-// fork is the query for another goroutine: its caches are its own; computed terms, the budget and what is measured are
-// shared.
+// fork copies the query for another goroutine. The copy has its own caches and shares computed terms, the budget and
+// the trace.
 func (q *query) fork(ctx context.Context) *query {
 	f := *q
 	f.ctx, f.terms, f.seeds = ctx, q.terms.fork(), map[*plan.Seed]*block{}

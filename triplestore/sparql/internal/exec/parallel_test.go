@@ -20,7 +20,7 @@ import (
 // everywhere makes every plan parallel that can be.
 var everywhere = plan.Options{Workers: 3, ParallelFrom: 1e-9}
 
-// rowsOf runs a query and gives its rows in their order.
+// rowsOf runs a query and returns its rows in order.
 func rowsOf(ctx context.Context, t *testing.T, ds term.Dataset, text string, o plan.Options, e exec.Options) (out []string, printed string, err error) {
 	t.Helper()
 	p, err := plan.OptimiseQuery(parse(t, text), ds, o)
@@ -242,7 +242,7 @@ func TestHelpersStartWhileTheirRowsAreComputedWith(t *testing.T) {
 	}
 }
 
-// slowStart gives its quads one by one, with time in between.
+// slowStart returns its quads one by one, with time in between.
 type slowStart struct {
 	term.Dataset
 	delay time.Duration

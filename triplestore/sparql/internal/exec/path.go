@@ -12,12 +12,12 @@ import (
 type walker struct {
 	q     *query
 	graph plan.Pos
-	next  map[nextKey][]term.ID // distinct successors, of paths that are repeated
+	next  map[successorKey][]term.ID // distinct successors, for repeated paths
 	paid  int
 }
 
-// nextKey is a node and the number of a repeated path.
-type nextKey struct {
+// successorKey is a node and a repeated path.
+type successorKey struct {
 	path    plan.Path
 	node    term.ID
 	forward bool
@@ -28,18 +28,18 @@ func (q *query) walker(graph term.ID) *walker {
 }
 
 func (w *walker) free() {
-	w.q.budget.give(w.paid)
+	w.q.budget.release(w.paid)
 	w.paid, w.next = 0, nil
 }
 
-// hop is a start, by its index, and where a path leads from it.
+// hop is the index of a start, and a node to which a path leads from it.
 type hop struct {
 	from int
 	to   term.ID
 }
 
-// follow gives the ends of a path from each of the starts, which ascend and differ. Solutions repeat as often as the path
-// has ways, except under *, + and ?.
+// follow returns the ends of a path from each of the starts, which ascend without repetition. An end repeats as often
+// as the path leads to it in different ways, except under *, + and ?.
 func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, error) {
 	switch p := p.(type) {
 	case plan.Step:
@@ -86,7 +86,7 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 			for _, e := range ends {
 				out = append(out, hop{i, e})
 			}
-			if err := w.q.budget.take(len(ends) * hopSize); err != nil {
+			if err := w.q.budget.reserve(len(ends) * hopSize); err != nil {
 				return nil, err
 			}
 			w.paid += len(ends) * hopSize
@@ -96,7 +96,7 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 	return nil, nil
 }
 
-// step follows one predicate, or every one but those excluded.
+// step follows one predicate, or, if pred is 0, every predicate that is not in except.
 func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []term.ID) ([]hop, error) {
 	if pred == 0 && except == nil {
 		return nil, nil // a predicate that no quad has
@@ -112,7 +112,7 @@ func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []ter
 		order = term.PSO
 	}
 	var out []hop
-	if len(starts) == 1 { // a pattern with its start reads nothing else
+	if len(starts) == 1 { // with its start as a constant, the pattern reads no other quad
 		if forward {
 			pos[0].ID = starts[0]
 		} else {
@@ -213,7 +213,7 @@ func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward boo
 		m, _ := slices.BinarySearch(mids, h.to)
 		ways := further[heads[m]:heads[m+1]]
 		w.paid += len(ways) * hopSize
-		if err := w.q.budget.take(len(ways) * hopSize); err != nil {
+		if err := w.q.budget.reserve(len(ways) * hopSize); err != nil {
 			return nil, err
 		}
 		for _, f := range ways {
@@ -230,7 +230,7 @@ func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward boo
 
 const hopSize = 16
 
-// sortIDs sorts ids; many of them in parts, so that it ends when the query does.
+// sortIDs sorts ids. It sorts many ids in parts, so that it ends soon after the query's context.
 func (q *query) sortIDs(ids []term.ID) error {
 	const part = 1 << 17
 	if len(ids) <= part {
@@ -253,7 +253,7 @@ func (q *query) sortIDs(ids []term.ID) error {
 	return nil
 }
 
-// closure gives the nodes that a repeated path reaches from one start, each once.
+// closure returns the nodes that a repeated path reaches from one start, each once.
 func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, error) {
 	seen := map[term.ID]struct{}{}
 	var out []term.ID
@@ -270,7 +270,7 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 	}
 	frontier := []term.ID{start}
 	paid := 0
-	defer func() { w.q.budget.give(paid) }()
+	defer func() { w.q.budget.release(paid) }()
 	for len(frontier) > 0 {
 		if err := w.q.check(); err != nil {
 			return nil, err
@@ -293,7 +293,7 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 				frontier = append(frontier, e)
 			}
 		}
-		if err := w.q.budget.take(len(frontier) * 64); err != nil {
+		if err := w.q.budget.reserve(len(frontier) * 64); err != nil {
 			return nil, err
 		}
 		paid += len(frontier) * 64
@@ -304,8 +304,8 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 	return out, nil
 }
 
-// successors gives the ends of one repetition from a frontier; those of single nodes are remembered, since the walks
-// from different starts meet.
+// successors returns the ends of one repetition from a set of nodes. The ends of single nodes are remembered, since
+// walks from different starts meet.
 func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]term.ID, error) {
 	if len(frontier) > 4 || !comparablePath(p) {
 		hops, err := w.follow(p, frontier, forward)
@@ -313,7 +313,7 @@ func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]te
 	}
 	var out []term.ID
 	for _, n := range frontier {
-		k := nextKey{p, n, forward}
+		k := successorKey{p, n, forward}
 		list, ok := w.next[k]
 		if !ok {
 			hops, err := w.follow(p, []term.ID{n}, forward)
@@ -322,12 +322,12 @@ func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]te
 			}
 			list = sortedIDs(ends(hops))
 			if w.next == nil {
-				w.next = map[nextKey][]term.ID{}
+				w.next = map[successorKey][]term.ID{}
 			}
 			w.next[k] = list
 			cost := 120 + 8*len(list)
 			w.paid += cost
-			if err := w.q.budget.take(cost); err != nil {
+			if err := w.q.budget.reserve(cost); err != nil {
 				return nil, err
 			}
 		}
@@ -336,7 +336,7 @@ func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]te
 	return out, nil
 }
 
-// comparablePath tells whether a path may be part of a map key.
+// comparablePath reports whether a path may be part of a map key.
 func comparablePath(p plan.Path) bool {
 	switch p := p.(type) {
 	case plan.Step:

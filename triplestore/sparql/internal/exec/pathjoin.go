@@ -13,11 +13,11 @@ type pathJoin struct {
 	node    *plan.PathJoin
 	in      op
 	start   int // column of the start
-	end     int // column of the other end, -1 if the path binds it
+	end     int // column of the other end; -1 if the path binds it
 	fixed   term.ID
 	back    bool // the start is To
-	graph   int  // column of the graph, -1
-	check   bool // zero steps count only for nodes of the graph
+	graph   int  // column of the graph; -1
+	check   bool // zero steps count for nodes of the graph only
 	walkers map[term.ID]*walker
 	b       *batch
 	ends    map[[2]term.ID]span
@@ -157,7 +157,7 @@ func (j *pathJoin) walk(b *batch) error {
 				}
 				k++
 			}
-			if err := j.q.budget.take(8 * (k - i)); err != nil {
+			if err := j.q.budget.reserve(8 * (k - i)); err != nil {
 				return err
 			}
 			j.found.paid += 8 * (k - i)

@@ -7,8 +7,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// sources gives every node from which a path may lead somewhere, ascending: for a path that can be empty, every node of
-// the graph.
+// sources returns every node from which a path may lead somewhere, ascending. If the path matches zero steps, that is
+// every node of the graph.
 func (w *walker) sources(p plan.Path, forward bool) ([]term.ID, error) {
 	switch p := p.(type) {
 	case plan.Step:
@@ -42,7 +42,7 @@ func (w *walker) sources(p plan.Path, forward bool) ([]term.ID, error) {
 	return w.nodes([4]plan.Pos{{Slot: -1}, {Slot: -1}, {Slot: -1}, w.graph}, true, true)
 }
 
-// empty tells whether a path matches zero steps.
+// empty reports whether a path matches zero steps.
 func empty(p plan.Path) bool {
 	switch p := p.(type) {
 	case plan.Inverse:
@@ -57,7 +57,7 @@ func empty(p plan.Path) bool {
 	return false
 }
 
-// nodes lists the subjects and objects of a pattern, ascending.
+// nodes returns the subjects, the objects or both of a pattern, ascending.
 func (w *walker) nodes(pos [4]plan.Pos, subjects, objects bool) (out []term.ID, err error) {
 	bySubject, byObject := term.SPO, term.OSP
 	if pos[1].ID != 0 {
@@ -84,7 +84,7 @@ func (w *walker) nodes(pos [4]plan.Pos, subjects, objects bool) (out []term.ID, 
 	return slices.Compact(out), nil
 }
 
-// values lists the values of a position in an order in which they ascend.
+// values returns the values of a position, read in an order in which they ascend.
 func (w *walker) values(pos [4]plan.Pos, order term.Order, c int) ([]term.ID, error) {
 	src := w.q.source(pos, order)
 	defer src.close()
@@ -100,14 +100,14 @@ func (w *walker) values(pos [4]plan.Pos, order term.Order, c int) ([]term.ID, er
 				out = append(out, id)
 			}
 		}
-		if err := w.q.budget.take(8 * (len(out) - before)); err != nil {
+		if err := w.q.budget.reserve(8 * (len(out) - before)); err != nil {
 			return nil, err
 		}
 		w.paid += 8 * (len(out) - before)
 	}
 }
 
-// exists tells whether a node is in the graph.
+// exists reports whether a node is in the graph.
 func (w *walker) exists(id term.ID) (bool, error) {
 	if id.Tag() == term.TagLocal {
 		return false, nil

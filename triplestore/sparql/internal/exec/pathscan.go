@@ -5,7 +5,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// pathScan hands out the pairs of a path.
+// pathScan returns the pairs of a path.
 type pathScan struct {
 	q      *query
 	node   *plan.PathScan
@@ -61,7 +61,7 @@ func (s *pathScan) next() (*batch, error) {
 			s.sent += s.out.n
 			return &s.out, nil
 		}
-		if len(s.rows) == 0 && s.sent > 0 { // no columns are wanted: only how many
+		if len(s.rows) == 0 && s.sent > 0 { // no columns are wanted: sent counts the rows
 			s.out.n = min(s.q.opts.BatchSize, s.sent)
 			s.sent -= s.out.n
 			return &s.out, nil
@@ -87,7 +87,7 @@ func (s *pathScan) next() (*batch, error) {
 			s.w = nil
 			continue
 		}
-		if err := s.some(); err != nil {
+		if err := s.walkStarts(); err != nil {
 			return nil, err
 		}
 	}
@@ -112,8 +112,8 @@ func (s *pathScan) begin(graph term.ID) error {
 	return nil
 }
 
-// some walks from the next starts.
-func (s *pathScan) some() error {
+// walkStarts follows the path from the next starts.
+func (s *pathScan) walkStarts() error {
 	n := s.node
 	part := s.starts[s.at:min(len(s.starts), s.at+pathStarts)]
 	s.at += len(part)
@@ -156,4 +156,5 @@ func (s *pathScan) close() {
 	}
 }
 
+// pathStarts is how many starts are followed at a time.
 const pathStarts = 64

@@ -15,36 +15,37 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Options of one run. The zero value has no limits but the defaults named here.
+// Options of one run. The zero value has no limits except the defaults named here.
 type Options struct {
-	// Memory is how many bytes the operators may hold; 0: DefaultMemory.
+	// Memory is how many bytes the operators may hold. 0 means DefaultMemory.
 	Memory int64
-	// MaxRows bounds the rows handed out; 0: no bound.
+	// MaxRows is the maximum number of rows. 0 means no maximum.
 	MaxRows int64
-	// BatchSize is how many rows move between operators at a time; 0: DefaultBatch.
+	// BatchSize is how many rows move between operators at a time. 0 means DefaultBatch.
 	BatchSize int
-	// Timeout ends the run with ErrTimeout; 0: only the context ends it.
+	// Timeout ends the run with ErrTimeout. If 0, only the context ends it.
 	Timeout time.Duration
 	// Trace measures rows and time of each operator.
 	Trace bool
-	// Now is the value of NOW(); zero: the time of the call.
+	// Now is the value of NOW(). If zero, it is the time of the call.
 	Now time.Time
-	// Plan are the planner's options for patterns that are planned while running (EXISTS by substitution).
+	// Plan are the planner's options for patterns that are planned during the run (EXISTS by substitution).
 	Plan plan.Options
-	// Workers says when a Parallel of the plan gets help; nil: never.
+	// Workers decides when a Parallel of the plan gets helpers. If nil, it never does.
 	Workers *Workers
-	// Service evaluates SERVICE; nil: every SERVICE is an error (or nothing, if SILENT).
+	// Service evaluates SERVICE. If nil, every SERVICE is an error, or one empty solution if it is SILENT.
 	Service func(ctx context.Context, req ServiceRequest) (ServiceRows, error)
 }
 
-// ServiceRequest is one call of another endpoint.
+// ServiceRequest is a call of another endpoint.
 type ServiceRequest struct {
 	Endpoint string
 	Op       algebra.Service
-	Vars     []algebra.Var // wanted, in this order
+	Vars     []algebra.Var // the columns wanted, in order
 }
 
-// ServiceRows hands out solutions: a term for each variable of the request, "" where unbound; nil at the end.
+// ServiceRows streams solutions. Next returns a term for each variable of the request, "" if it is unbound, and nil
+// after the last.
 type ServiceRows interface {
 	Next() ([]term.Key, error)
 	Close()
@@ -56,26 +57,26 @@ const (
 	DefaultBatch  = 1024
 )
 
-// Batch is some rows, column by column. Cols[i] belongs to the i-th variable of Plan.Out; nil is unbound in every row,
-// the zero id unbound in one. A Batch is valid until the next call.
+// Batch is some rows, column by column. Cols[i] belongs to the i-th variable of Plan.Out. A nil column is unbound in
+// every row, the zero id in one. A Batch is valid until the next call of Next.
 type Batch struct {
 	Len  int
 	Cols [][]term.ID
-	Keys [][]term.Key // the terms of the columns, where the plan fetched them; else empty, and Rows.Keys does it
+	Keys [][]term.Key // the terms of the columns; empty if Rows.Keys has to look them up
 }
 
-// Rows are the solutions of a running plan. They belong to one goroutine. Close must be called.
+// Rows are the solutions of a running plan. They belong to one goroutine. The caller must call Close.
 type Rows struct {
 	q      *query
 	root   op
-	out    []int // column of the root for each of Plan.Out, -1: unbound
+	out    []int // column of the root for each slot of Plan.Out; -1: unbound
 	batch  Batch
 	rows   int64
 	done   bool
 	cancel context.CancelFunc
 }
 
-// Run starts a plan. Nothing is computed before the first Next.
+// Run starts a plan. It computes nothing before the first Next.
 func Run(ctx context.Context, p *plan.Plan, ds term.Dataset, opts Options) (*Rows, error) {
 	if opts.Memory == 0 {
 		opts.Memory = DefaultMemory
@@ -113,10 +114,10 @@ func Run(ctx context.Context, p *plan.Plan, ds term.Dataset, opts Options) (*Row
 	return r, nil
 }
 
-// runs makes the labels of computed blank nodes differ between queries of one process.
+// runs makes the labels of computed blank nodes differ between the queries of a process.
 var runs atomic.Uint64
 
-// Next gives the following rows, nil at the end.
+// Next returns the next rows, or nil at the end.
 func (r *Rows) Next() (*Batch, error) {
 	if r.done {
 		return nil, nil
@@ -148,10 +149,10 @@ func (r *Rows) Next() (*Batch, error) {
 	return &r.batch, nil
 }
 
-// Keys turns the ids of a batch into terms, computed ones included; an unbound id gives "".
+// Keys sets keys[i] to the term of ids[i], which may be a computed one. An unbound id yields "".
 func (r *Rows) Keys(ids []term.ID, keys []term.Key) error { return r.q.terms.resolve(ids, keys) }
 
-// Trace is what each operator did so far, by its number in the plan; nil without Options.Trace.
+// Trace returns what each operator did so far, by its number in the plan. It is nil without Options.Trace.
 func (r *Rows) Trace() map[int]plan.Measured {
 	if r.q.trace == nil {
 		return nil
@@ -165,7 +166,7 @@ func (r *Rows) Trace() map[int]plan.Measured {
 	return m
 }
 
-// Memory is the largest number of bytes the operators held so far.
+// Memory returns the largest number of bytes that the operators held so far.
 func (r *Rows) Memory() int64 { return r.q.budget.peak.Load() }
 
 // Close ends the run. It may be called twice, and before the end of the rows.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -17,7 +18,7 @@ type scan struct {
 	out    batch
 	pos    []int        // position of each output column
 	equal  [][2]int     // positions that must be equal: ?x p ?x
-	ranges []plan.Range // left to read, ascending
+	ranges []plan.Range // not yet read, ascending
 	first  int          // the position that ranges limit
 	ended  bool
 }
@@ -28,7 +29,7 @@ func (q *query) openScan(n *plan.Scan) *scan {
 	s.out.cols = newCols(len(s.pos), q.opts.BatchSize)
 	if n.Ranges != nil {
 		s.ranges = slices.Clone(n.Ranges)
-		sort.Slice(s.ranges, func(a, b int) bool { return s.ranges[a].From < s.ranges[b].From })
+		slices.SortFunc(s.ranges, func(a, b plan.Range) int { return cmp.Compare(a.From, b.From) })
 		for _, c := range plan.Components(n.Order) {
 			if n.Pos[c].ID == 0 {
 				s.first = c
@@ -39,7 +40,7 @@ func (q *query) openScan(n *plan.Scan) *scan {
 	return s
 }
 
-// layout gives the position of each output column of a scan, and the pairs of positions that share a slot.
+// layout returns the position of each output column of a scan, and the pairs of positions that share a slot.
 func layout(n *plan.Scan) (pos []int, equal [][2]int) {
 	for _, c := range n.Cols {
 		for i, p := range n.Pos {
@@ -82,7 +83,7 @@ func (s *scan) next() (*batch, error) {
 			s.pend = quads
 		}
 		if s.node.OneEach {
-			return s.loose()
+			return s.looseBatch()
 		}
 		quads := s.pend
 		if s.node.Ranges != nil {
@@ -98,7 +99,7 @@ func (s *scan) next() (*batch, error) {
 	}
 }
 
-// fill makes a batch of quads; false if none of them passes.
+// fill makes a batch of quads. It returns false if none of them passes.
 func (s *scan) fill(quads []term.IDQuad) bool {
 	if len(s.equal) == 0 {
 		for i, p := range s.pos {
@@ -130,24 +131,20 @@ func agree(x *term.IDQuad, equal [][2]int) bool {
 	return true
 }
 
-// seekRange moves to the next range; false at the end.
+// seekRange moves to the next range. It returns false at the end.
 func (s *scan) seekRange() bool {
 	if len(s.ranges) == 0 {
 		s.ended = true
 		return false
 	}
-	x := s.target()
+	x := constants(s.node.Pos)
 	set(&x, s.first, s.ranges[0].From)
 	s.src.seek(x)
 	s.pend = nil
 	return true
 }
 
-// target is a quad with the constants of the pattern.
-func (s *scan) target() term.IDQuad {
-	return constants(s.node.Pos)
-}
-
+// constants returns a quad with the constants of a pattern.
 func constants(pos [4]plan.Pos) term.IDQuad {
 	x := term.IDQuad{S: pos[0].ID, P: pos[1].ID, O: pos[2].ID, G: pos[3].ID}
 	if x.G == term.AnyNamed {
@@ -156,7 +153,7 @@ func constants(pos [4]plan.Pos) term.IDQuad {
 	return x
 }
 
-// inRange gives the pending quads within the current range, moving on to the next one where they are beyond it.
+// inRange returns the pending quads in the current range. If they are beyond it, it moves to the next range.
 func (s *scan) inRange(quads []term.IDQuad) []term.IDQuad {
 	for len(s.ranges) > 0 {
 		r := s.ranges[0]
@@ -170,7 +167,7 @@ func (s *scan) inRange(quads []term.IDQuad) []term.IDQuad {
 		if len(quads) == 0 {
 			return nil
 		}
-		s.ranges = s.ranges[1:] // the first quad is beyond
+		s.ranges = s.ranges[1:] // s.ranges[1:] = the first quad is beyond
 		if len(s.ranges) > 0 && at(&quads[len(quads)-1], s.first) < s.ranges[0].From {
 			s.seekRange()
 			return nil
@@ -180,10 +177,10 @@ func (s *scan) inRange(quads []term.IDQuad) []term.IDQuad {
 	return nil
 }
 
-// loose hands out each combination of the wanted positions once and jumps to the next.
-func (s *scan) loose() (*batch, error) {
+// looseBatch returns each combination of the wanted positions once, jumping from one to the next.
+func (s *scan) looseBatch() (*batch, error) {
 	order := plan.Components(s.node.Order)
-	last := 0 // of the wanted positions, in order
+	last := 0 // index in order of the last wanted position
 	for i, c := range order {
 		if index(s.pos, c) >= 0 {
 			last = i
@@ -196,7 +193,7 @@ func (s *scan) loose() (*batch, error) {
 			s.out.cols[i][n] = at(&x, p)
 		}
 		n++
-		next := s.target()
+		next := constants(s.node.Pos)
 		for i := 0; i <= last; i++ {
 			set(&next, order[i], at(&x, order[i]))
 		}
@@ -233,7 +230,7 @@ func (s *scan) close() {
 	}
 }
 
-// lessIn compares quads by subject, predicate and object in an order, the graph left out.
+// lessIn returns a function that compares quads by subject, predicate and object in an order. It ignores the graph.
 func lessIn(o term.Order) func(a, b *term.IDQuad) bool {
 	switch o {
 	case term.SPO:

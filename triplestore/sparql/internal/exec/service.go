@@ -8,20 +8,20 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// ErrNoService is returned for a SERVICE where none may be called.
+// ErrNoService is the error for a SERVICE if Options.Service is nil.
 var ErrNoService = errors.New("exec: SERVICE is not allowed here")
 
-// ErrNoEndpoint is returned for a SERVICE whose variable is not bound to an IRI.
+// ErrNoEndpoint is the error for a SERVICE whose variable is not bound to an IRI.
 var ErrNoEndpoint = errors.New("SERVICE needs an IRI, and its variable has none")
 
-// service asks other endpoints, one after the other, and hands their solutions out.
+// service asks endpoints one after the other and returns their solutions.
 type service struct {
 	q     *query
 	node  *plan.Service
-	l     op // binds the names; nil: the name is a constant
+	l     op // binds the names; nil if the name is a constant
 	names []term.ID
 	rows  ServiceRows
-	cols  []int // variable of the request for each column, -1 for the name
+	cols  []int // for each column, the index of its variable in the request; -1 for the name
 	out   batch
 	begun bool
 }
@@ -82,7 +82,7 @@ func (s *service) next() (*batch, error) {
 		}
 		name := s.names[0]
 		s.names = s.names[1:]
-		s.hangUp()
+		s.closeRows()
 		if err != nil { // SILENT: as if it had answered one empty solution (SPARQL 1.1 Federation §2.3)
 			for i, c := range s.out.cols {
 				c[0] = 0
@@ -97,10 +97,10 @@ func (s *service) next() (*batch, error) {
 	return nil, nil
 }
 
-// serviceWait is how long solutions wait for more of them: an endpoint may be slow.
+// serviceWait is how long solutions wait for more of them, since an endpoint may be slow.
 const serviceWait = 20 * time.Millisecond
 
-// ask gives the following solutions of one endpoint.
+// ask returns the next solutions of one endpoint.
 func (s *service) ask(name term.ID) (*batch, error) {
 	if s.rows == nil {
 		if s.q.opts.Service == nil {
@@ -153,7 +153,7 @@ func (s *service) ask(name term.ID) (*batch, error) {
 	return &s.out, nil
 }
 
-// put writes the name into row n; false if the solution binds the name's variable to something else.
+// put writes the name into row n. It returns false if the solution binds the name's variable to something else.
 func (s *service) put(n int, row []term.Key, name term.ID) bool {
 	for i, c := range s.cols {
 		if c < 0 {
@@ -170,7 +170,7 @@ func (s *service) put(n int, row []term.Key, name term.ID) bool {
 	return true
 }
 
-func (s *service) hangUp() {
+func (s *service) closeRows() {
 	if s.rows != nil {
 		s.rows.Close()
 		s.rows = nil
@@ -179,7 +179,7 @@ func (s *service) hangUp() {
 
 func (s *service) close() {
 	s.begun, s.names = true, nil
-	s.hangUp()
+	s.closeRows()
 	if s.l != nil {
 		s.l.close()
 	}

@@ -11,7 +11,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// dripping gives a solution now and then.
+// dripping returns a solution from time to time.
 type dripping struct{ left int }
 
 func (d *dripping) Next() ([]term.Key, error) {

@@ -10,17 +10,17 @@ import (
 
 // sorter is ORDER BY, with or without a limit.
 type sorter struct {
-	q     *query
-	node  *plan.Sort
-	in    op
-	rows  *block
-	all   []int
-	evs   []*evaluator // nil where the key is a column
-	slots []int        // column of a key, -1
-	bound expr.Value   // worst first key kept so far, with a limit
-	whole bool         // bound is valid
-	done  *pieces
-	out   batch
+	q        *query
+	node     *plan.Sort
+	in       op
+	rows     *block
+	all      []int
+	evs      []*evaluator // nil if the key is a column
+	slots    []int        // column of a key; -1 if it is an expression
+	bound    expr.Value   // with a limit, the last first key kept so far
+	boundSet bool         // bound is valid
+	done     *pieces
+	out      batch
 }
 
 func (q *query) openSort(n *plan.Sort, in op, cols []int) (op, error) {
@@ -65,8 +65,8 @@ func (s *sorter) run() error {
 		if b == nil {
 			break
 		}
-		if s.whole {
-			if b = s.promising(b); b == nil {
+		if s.boundSet {
+			if b = s.mayRank(b); b == nil {
 				continue
 			}
 		}
@@ -74,7 +74,7 @@ func (s *sorter) run() error {
 			return err
 		}
 		if limit >= 0 && int64(s.rows.n) > full {
-			if err := s.cut(int(limit)); err != nil {
+			if err := s.truncate(int(limit)); err != nil {
 				return err
 			}
 		}
@@ -84,15 +84,15 @@ func (s *sorter) run() error {
 	if limit >= 0 {
 		n = min(n, int(limit))
 	}
-	if err := s.cut(n); err != nil {
+	if err := s.truncate(n); err != nil {
 		return err
 	}
 	s.done = &pieces{b: &batch{n: s.rows.n, cols: s.rows.cols}, size: s.q.opts.BatchSize}
 	return nil
 }
 
-// promising drops the rows that the first key alone puts behind the worst row kept: for a column of inline ids.
-func (s *sorter) promising(b *batch) *batch {
+// mayRank drops the rows that the first key alone puts behind bound, if that key is a column of inline ids.
+func (s *sorter) mayRank(b *batch) *batch {
 	c := s.slots[0]
 	if c < 0 {
 		return b
@@ -126,8 +126,8 @@ func (s *sorter) promising(b *batch) *batch {
 	return &s.out
 }
 
-// cut sorts the rows kept and leaves the first n.
-func (s *sorter) cut(n int) error {
+// truncate sorts the rows and keeps the first n.
+func (s *sorter) truncate(n int) error {
 	if s.rows.n == 0 {
 		return nil
 	}
@@ -149,31 +149,31 @@ func (s *sorter) cut(n int) error {
 	}
 	s.rows.n = len(perm)
 	paid := 8 * len(s.rows.cols) * len(perm)
-	s.q.budget.give(s.rows.paid - paid)
+	s.q.budget.release(s.rows.paid - paid)
 	s.rows.paid = paid
 	return nil
 }
 
-// refine sorts rows by the i-th key, and then the rows that are equal by the next, as far as they stand among the first
-// n: a key is only evaluated for rows that the keys before it leave undecided.
+// refine sorts rows by the i-th key, and then rows with equal keys by the next one, as far as they are among the first
+// n. A key is evaluated only for rows that the keys before it do not decide.
 func (s *sorter) refine(perm []int32, i, n int) error {
 	if i >= len(s.node.Keys) || len(perm) < 2 && i > 0 || n <= 0 {
 		if i >= len(s.node.Keys) {
-			slices.Sort(perm) // as they came
+			slices.Sort(perm) // in the order of the input
 		}
 		return nil
 	}
 	key, err := s.key(i, perm)
-	defer func() { s.q.budget.give(key.paid) }()
+	defer func() { s.q.budget.release(key.paid) }()
 	if err != nil {
 		return err
 	}
-	at, err := s.sorted(len(perm), key.compare) // positions in key
+	at, err := s.sortedNumbers(len(perm), key.compare) // positions in key
 	if err != nil {
 		return err
 	}
 	if i == 0 && s.node.Limit >= 0 && n > 0 {
-		s.bound, s.whole = key.value(at[min(n, len(at))-1]), n == int(s.node.Limit)
+		s.bound, s.boundSet = key.value(at[min(n, len(at))-1]), n == int(s.node.Limit)
 	}
 	sorted := make([]int32, len(perm))
 	for k, a := range at {
@@ -195,8 +195,8 @@ func (s *sorter) refine(perm []int32, i, n int) error {
 	return nil
 }
 
-// sorted gives the numbers below n in the order that compare puts them.
-func (s *sorter) sorted(n int, compare func(a, b int32) int) (at []int32, err error) {
+// sortedNumbers returns the numbers below n, sorted by compare.
+func (s *sorter) sortedNumbers(n int, compare func(a, b int32) int) (at []int32, err error) {
 	at = make([]int32, n)
 	for k := range at {
 		at[k] = int32(k)

@@ -8,15 +8,16 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Sizes of a sort key that is kept as a value or as a text, and how many are made between two looks at the context.
+// Sizes of a sort key that is kept as a value or as a text, and the number of keys made between two checks of the
+// context.
 const (
 	valueSize = 112
 	textSize  = 16
 	keyStep   = 1 << 13
 )
 
-// sortKey is one key of some rows: ids that compare as their values, or the ranks of the terms among those of the column,
-// or else values.
+// sortKey is one key of some rows: ids that compare as their values, ranks of terms among those of the column, or
+// values.
 type sortKey struct {
 	ids   []term.ID
 	ranks []int32
@@ -53,7 +54,7 @@ func (k *sortKey) value(i int32) expr.Value {
 	return k.vals[i]
 }
 
-// key evaluates one sort key for some rows. What it takes of the budget is in paid, also where it fails.
+// key evaluates one sort key for some rows. paid is what it reserves of the budget, even if it fails.
 func (s *sorter) key(i int, perm []int32) (k sortKey, err error) {
 	k.desc = s.node.Keys[i].Desc
 	c := s.slots[i]
@@ -71,8 +72,8 @@ func (s *sorter) key(i int, perm []int32) (k sortKey, err error) {
 	return k, s.rank(&k, ids)
 }
 
-// rank sorts the terms of a column, each once: they are fetched in the order of their ids, and texts, which are all of IRIs
-// or all of plain strings, need not become values.
+// rank sorts the terms of a column, each once. They are looked up in the order of their ids. If all are IRIs or all
+// are plain strings, they are compared as texts.
 func (s *sorter) rank(k *sortKey, ids []term.ID) error {
 	distinct := slices.Clone(ids)
 	if err := s.q.sortIDs(distinct); err != nil {
@@ -108,7 +109,7 @@ func (s *sorter) rank(k *sortKey, ids []term.ID) error {
 		}
 		compare = func(a, b int32) int { return expr.Order(vals[a], vals[b]) }
 	}
-	order, err := s.sorted(len(texts), compare)
+	order, err := s.sortedNumbers(len(texts), compare)
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (s *sorter) expressionKey(k *sortKey, ev *evaluator, perm []int32) error {
 	}, k)
 }
 
-// inSteps calls f with parts of n rows, pays for what it says that they take, and looks at the context in between.
+// inSteps calls f for parts of n rows, reserves the size that f returns, and checks the context in between.
 func (s *sorter) inSteps(n int, f func(from, to int) (size int, err error), k *sortKey) error {
 	for from := 0; from < n; from += keyStep {
 		if err := s.q.check(); err != nil {
@@ -162,14 +163,15 @@ func (s *sorter) inSteps(n int, f func(from, to int) (size int, err error), k *s
 			return err
 		}
 		k.paid += size
-		if err := s.q.budget.take(size); err != nil {
+		if err := s.q.budget.reserve(size); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inlineColumn tells whether the ids of a column compare as their values: one inline tag, and dates all with a zone.
+// inlineColumn reports whether the ids of a column compare as their values: they have one inline tag, and dates have a
+// zone.
 func inlineColumn(col []term.ID) bool {
 	tag := col[0].Tag()
 	if !expr.InlineOrder(tag) {

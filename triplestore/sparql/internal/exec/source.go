@@ -7,18 +7,18 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// source reads quads of a pattern as the query's dataset clause shows them: with FROM, the default graph is the union
-// of the graphs named, in which a triple stands once (SPARQL 1.1 §13.2), and only FROM NAMED graphs are named.
+// source reads quads of a pattern from the query's dataset. With FROM, the default graph is the union of the graphs
+// listed, without repeated triples (SPARQL 1.1 §13.2), and only the graphs of FROM NAMED are named graphs.
 type source struct {
 	q      *query
 	cur    term.Cursor
-	graphs []term.ID // keep only these (sorted); nil: all
+	graphs []term.ID // sorted; quads of other graphs are dropped; nil: all
 	merge  bool      // drop repetitions of a triple in several graphs
 	last   term.IDQuad
 	buf    []term.IDQuad
 }
 
-// pattern of a scan with positions pos.
+// source returns the quads of a scan with positions pos.
 func (q *query) source(pos [4]plan.Pos, order term.Order) *source {
 	p := term.Pattern{S: pos[0].ID, P: pos[1].ID, O: pos[2].ID, G: pos[3].ID}
 	s := &source{q: q}
@@ -40,13 +40,7 @@ func (q *query) source(pos [4]plan.Pos, order term.Order) *source {
 			}
 		}
 	}
-	for _, id := range [4]term.ID{p.S, p.P, p.O, p.G} {
-		if id.Tag() == term.TagLocal {
-			s.cur = noQuads{}
-			return s
-		}
-	}
-	if s.graphs != nil && len(s.graphs) == 0 {
+	if hasLocal(p) || s.graphs != nil && len(s.graphs) == 0 {
 		s.cur = noQuads{}
 		return s
 	}
@@ -54,13 +48,18 @@ func (q *query) source(pos [4]plan.Pos, order term.Order) *source {
 	return s
 }
 
+// hasLocal reports whether a pattern contains a term that the store does not have.
+func hasLocal(p term.Pattern) bool {
+	return slices.ContainsFunc([]term.ID{p.S, p.P, p.O, p.G}, func(id term.ID) bool { return id.Tag() == term.TagLocal })
+}
+
 func sortedIDs(ids []term.ID) []term.ID {
-	out := append([]term.ID{}, ids...)
+	out := append([]term.ID{}, ids...) // not nil
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// next gives the following quads, none at the end. They are valid until the next call.
+// next returns the next quads, none at the end. They are valid until the next call.
 func (s *source) next() ([]term.IDQuad, error) {
 	for {
 		if err := s.q.check(); err != nil {
@@ -99,7 +98,7 @@ func (noQuads) Next() ([]term.IDQuad, error) { return nil, nil }
 func (noQuads) SeekGE(term.IDQuad)           {}
 func (noQuads) Close()                       {}
 
-// at is one position of a quad: 0 S, 1 P, 2 O, 3 G.
+// at returns one position of a quad: 0 subject, 1 predicate, 2 object, 3 graph.
 func at(x *term.IDQuad, i int) term.ID {
 	switch i {
 	case 0:

@@ -1,13 +1,12 @@
 package exec
 
 import (
-	"odarchive/triplestore/sparql/internal/expr"
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 
-// substitute decides EXISTS by its definition: each row's bindings are put into the pattern, which is then planned
-// and run. Rows with the same bindings are decided once.
+// substitute decides EXISTS by its definition: it puts each row's bindings into the pattern, plans it and runs it.
+// Rows with the same bindings are decided once.
 type substitute struct {
 	q     *query
 	node  *plan.Substitute
@@ -20,7 +19,6 @@ type substitute struct {
 	row   []term.ID
 	p     *pairs
 	marks []term.ID
-	mark  [2]term.ID
 	out   batch
 }
 
@@ -34,8 +32,6 @@ func (q *query) openSubstitute(n *plan.Substitute, in op, cols []int) op {
 	s.known = newIDSet(len(s.read), q.budget)
 	s.row = make([]term.ID, len(s.read))
 	s.p = newPairs(n.Cols, cols, nil, q.opts.BatchSize)
-	s.mark[0], _ = term.Inline(expr.NewBool(false).Key())
-	s.mark[1], _ = term.Inline(expr.NewBool(true).Key())
 	return s
 }
 
@@ -64,7 +60,7 @@ func (s *substitute) next() (*batch, error) {
 			found := s.truth[nr]
 			switch s.node.Kind {
 			case plan.Mark:
-				s.marks = append(s.marks, s.mark[b2i(found)])
+				s.marks = append(s.marks, booleanID(found))
 			default:
 				if found == (s.node.Kind == plan.Semi) {
 					s.p.l = append(s.p.l, int32(i))

@@ -4,18 +4,19 @@ import (
 	"slices"
 	"sync"
 
+	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 
-// terms turns ids into terms and back for one query: computed terms get ids of TagLocal, unless the store has them.
-// Terms of the dictionary are fetched in batches, in id order, and the last ones are kept.
+// terms maps ids to terms and back for one query. Computed terms get ids of TagLocal unless the store has them. Terms
+// of the dictionary are looked up in batches, in id order, and the last ones are cached.
 //
-// One belongs to a goroutine; those of one query share what is known of computed terms.
+// A terms belongs to one goroutine. All of a query share their locals.
 type terms struct {
 	ds     term.Dataset
 	budget *budget
 	locals *locals
-	local  []term.Key // the computed terms as of the last look: those that there are never change
+	local  []term.Key // the computed terms at the last look; existing ones never change
 	cache  []cached   // direct-mapped, a power of two
 	misses int
 	want   []term.ID // scratch
@@ -42,17 +43,17 @@ const (
 func newTerms(ds term.Dataset, constants []term.Key, b *budget) *terms {
 	l := &locals{keys: slices.Clone(constants), ids: map[term.Key]term.ID{}}
 	for i, k := range constants {
-		l.ids[k] = term.Make(term.TagLocal, uint64(i)+1)
+		l.ids[k] = plan.LocalID(i)
 	}
 	return &terms{ds: ds, budget: b, locals: l, cache: make([]cached, firstCache)}
 }
 
-// fork makes terms for another goroutine of the query.
+// fork returns terms for another goroutine of the query.
 func (t *terms) fork() *terms {
 	return &terms{ds: t.ds, budget: t.budget, locals: t.locals, cache: make([]cached, firstCache)}
 }
 
-// computed gives the key of a computed term.
+// computed returns the n-th computed term, counted from 1, or "" if there is none.
 func (t *terms) computed(n uint64) term.Key {
 	if n > uint64(len(t.local)) {
 		t.locals.mu.RLock()
@@ -66,13 +67,13 @@ func (t *terms) computed(n uint64) term.Key {
 }
 
 func (t *terms) slot(id term.ID) *cached {
-	return &t.cache[uint64(id)*0x9e3779b97f4a7c15>>32&uint64(len(t.cache)-1)]
+	return &t.cache[uint64(id)*hashFactor>>32&uint64(len(t.cache)-1)]
 }
 
-// resolve turns ids into keys; the unbound id gives "".
+// resolve sets keys to the terms of ids. The unbound id yields "".
 func (t *terms) resolve(ids []term.ID, keys []term.Key) error { return t.fetch(ids, keys, true) }
 
-// resolveStored is resolve for expressions, which read inline ids themselves: their keys are left as they are.
+// resolveStored is resolve for expressions, which read inline ids themselves: those yield "".
 func (t *terms) resolveStored(ids []term.ID, keys []term.Key) error { return t.fetch(ids, keys, false) }
 
 func (t *terms) fetch(ids []term.ID, keys []term.Key, inline bool) error {
@@ -126,7 +127,7 @@ func (t *terms) fetch(ids []term.ID, keys []term.Key, inline bool) error {
 	return nil
 }
 
-// missing marks a key that is being fetched; no term looks like it.
+// missing marks a key that is being looked up. No term has this key.
 const missing = term.Key("\x00")
 
 func (t *terms) grow(misses int) {
@@ -142,7 +143,7 @@ func (t *terms) grow(misses int) {
 	}
 }
 
-// intern gives the id of a computed term.
+// intern returns the id of a computed term.
 func (t *terms) intern(k term.Key) (term.ID, error) {
 	if k == "" {
 		return 0, nil
@@ -161,7 +162,7 @@ func (t *terms) intern(k term.Key) (term.ID, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.budget.take(len(k) + 80); err != nil {
+	if err := t.budget.reserve(len(k) + 80); err != nil {
 		return 0, err
 	}
 	l.mu.Lock()
@@ -170,8 +171,8 @@ func (t *terms) intern(k term.Key) (term.ID, error) {
 		return id, nil
 	}
 	if !ok {
+		id = plan.LocalID(len(l.keys))
 		l.keys = append(l.keys, k)
-		id = term.Make(term.TagLocal, uint64(len(l.keys)))
 	}
 	l.ids[k] = id
 	return id, nil

@@ -83,7 +83,7 @@ var ways = []way{
 	{name: "as written", plan: plan.Options{NoReorder: true, Without: []string{"constants", "top-k", "sorted-distinct", "loose-scan", "counts"}}, exec: exec.Options{BatchSize: 7}},
 }
 
-// errData tells that a test's data could not be read.
+// errData means that a test's data could not be read.
 var errData = errors.New("data")
 
 func evaluate(x *conformance.Test, w way) (*conformance.Result, string, error) {
@@ -119,7 +119,7 @@ func evaluate(x *conformance.Test, w way) (*conformance.Result, string, error) {
 	return out, printed, nil
 }
 
-// solve plans and runs a query and gives its rows in terms.
+// solve plans and runs a query and returns its rows as terms.
 func solve(ctx context.Context, q *algebra.Query, ds term.Dataset, w way) (rows [][]term.Key, printed string, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -2,17 +2,18 @@ package exec
 
 import "sync/atomic"
 
-// Workers counts the goroutines that run the queries of one store, so that a query gets help only while processors are
-// idle: with as many queries as processors, each runs alone. It may be used concurrently; nil never helps.
+// Workers counts the goroutines that run the queries of one store, so that a query gets helpers only while processors
+// are idle. With as many queries as processors, each runs alone. Its methods may be called concurrently. A nil Workers
+// gives no helpers.
 type Workers struct {
 	limit int32
 	busy  atomic.Int32
 }
 
-// NewWorkers makes Workers for so many processors.
+// NewWorkers returns Workers for limit processors.
 func NewWorkers(limit int) *Workers { return &Workers{limit: int32(limit)} }
 
-// Limit is how many may run.
+// Limit returns how many goroutines may run.
 func (w *Workers) Limit() int {
 	if w == nil {
 		return 1
@@ -20,7 +21,7 @@ func (w *Workers) Limit() int {
 	return int(w.limit)
 }
 
-// enter counts a query's own goroutine: it never waits.
+// enter counts a query's own goroutine. It never waits.
 func (w *Workers) enter() {
 	if w != nil {
 		w.busy.Add(1)
