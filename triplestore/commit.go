@@ -46,7 +46,7 @@ func (c *commit) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(len(c.terms)))
 	prev := ""
 	for _, k := range c.terms {
-		n := sharedPrefix(prev, string(k))
+		n := fields.SharedPrefix(prev, string(k))
 		b = binary.AppendUvarint(b, uint64(n))
 		b = binary.AppendUvarint(b, uint64(len(k)-n))
 		b = append(b, k[n:]...)
@@ -97,16 +97,6 @@ func appendID(b []byte, id, prev term.ID) []byte {
 
 func rotate(id term.ID) uint64  { return uint64(id)<<4 | uint64(id)>>60 }
 func unrotate(v uint64) term.ID { return term.ID(v>>4 | v<<60) }
-
-func sharedPrefix(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
 
 func decodeCommit(b []byte) (*commit, error) {
 	body, err := checkSum(b)

@@ -1,6 +1,7 @@
 package triplestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -221,12 +222,7 @@ func (l *loader) identify(ctx context.Context, keys []term.Key) ([]term.ID, erro
 			fresh = append(fresh, uint32(i))
 		}
 	}
-	slices.SortFunc(fresh, func(a, b uint32) int {
-		if keys[a] < keys[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(fresh, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
 	sorted := make([]term.Key, len(fresh))
 	for i, n := range fresh {
 		sorted[i] = keys[n]

@@ -283,5 +283,5 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 	if err != nil {
 		return err
 	}
-	return deleteKeys(s.db, kv.SpaceTripleLog, keys)
+	return s.db.DeleteKeys(kv.SpaceTripleLog, keys)
 }

@@ -137,7 +137,7 @@ func deleteListed(db *kv.DB, numbers, later []uint64) error {
 	if err := b.Flush(); err != nil {
 		return err
 	}
-	return deleteKeys(db, kv.SpaceTripleMeta, lists)
+	return db.DeleteKeys(kv.SpaceTripleMeta, lists)
 }
 
 // deleteUnfinished deletes the blocks, pages and runs of merges that were not finished: those with numbers above

@@ -218,7 +218,7 @@ func (s *Store) recover() (*state, error) {
 	for _, clean := range []func() error{
 		func() error { return deleteListed(s.db, r.lists, nil) },
 		func() error { return deleteUnfinished(s.db, r.nextID) },
-		func() error { return deleteKeys(s.db, kv.SpaceTripleLog, orphans) },
+		func() error { return s.db.DeleteKeys(kv.SpaceTripleLog, orphans) },
 		s.removeTemp,
 	} {
 		if err := clean(); err != nil {
@@ -226,16 +226,6 @@ func (s *Store) recover() (*state, error) {
 		}
 	}
 	return st, nil
-}
-
-func deleteKeys(db *kv.DB, space kv.Space, keys [][]byte) error {
-	b := db.Batch()
-	for _, k := range keys {
-		if err := b.Delete(space, k); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
 }
 
 const tempPrefix = "load-"

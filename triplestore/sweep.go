@@ -69,7 +69,7 @@ func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
 	if forgotten > 0 {
 		w.built, err = st.dict.Sweep(ctx, s.db, sn.kv, used, func() uint64 { return s.nextID.Add(1) })
 		if err != nil {
-			return 0, errors.Join(err, dict.Delete(s.db, w.built.Fresh))
+			return 0, errors.Join(err, s.db.DeleteKeys(kv.SpaceDict, w.built.Fresh))
 		}
 	}
 	if err := w.prepare(); err != nil {

@@ -222,7 +222,7 @@ func (t *Txn) commit() error {
 	if len(t.changed) == 0 {
 		return nil
 	}
-	first, keys, final := t.terms.Settle()
+	first, keys, final := t.terms.Finish()
 	c := &commit{unixMilli: time.Now().UnixMilli(), first: first, terms: keys, changes: make([]index.Change, 0, len(t.changed))}
 	for q, sign := range t.changed {
 		q = term.IDQuad{S: final(q.S), P: final(q.P), O: final(q.O), G: final(q.G)}

@@ -97,3 +97,14 @@ func (r *Reader) Text() string { return string(r.Bytes(r.Count(1))) }
 func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
+
+// SharedPrefix returns the length of the longest common prefix of a and b.
+func SharedPrefix[T string | []byte](a, b T) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}

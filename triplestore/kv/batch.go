@@ -56,3 +56,14 @@ func (b *Batch) Flush() error {
 	}
 	return nil
 }
+
+// DeleteKeys deletes keys of a space in a batch.
+func (db *DB) DeleteKeys(space Space, keys [][]byte) error {
+	b := db.Batch()
+	for _, k := range keys {
+		if err := b.Delete(space, k); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 
+	"odarchive/triplestore/fields"
+
 	badger "github.com/dgraph-io/badger/v4"
 )
 
@@ -29,10 +31,7 @@ func (l *keyList) add(key []byte) {
 
 // appendKey appends a key as keyList describes it.
 func appendKey(b, last, key []byte) []byte {
-	shared := 0
-	for shared < min(len(key), len(last)) && key[shared] == last[shared] {
-		shared++
-	}
+	shared := fields.SharedPrefix(key, last)
 	b = binary.AppendUvarint(b, uint64(shared))
 	b = binary.AppendUvarint(b, uint64(len(key)-shared))
 	return append(b, key[shared:]...)

@@ -1,27 +1,28 @@
 package dict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"odarchive/triplestore/term"
 )
 
-// Adder collects the new terms of one commit. Until Settle their ids are provisional.
+// Adder collects the new terms of one commit. Their ids are provisional until Finish.
 type Adder struct {
 	v     *View
 	r     Reader
 	first uint64
-	ids   map[term.Key]term.ID // of the commit's terms so far: many come again
+	ids   map[term.Key]term.ID // ids of the commit's terms so far; many recur
 	keys  []term.Key
 }
 
-// Add begins a commit's additions.
+// Add returns an Adder for a commit on top of the view.
 func (v *View) Add(r Reader) *Adder {
 	return &Adder{v: v, r: r, first: v.Next(), ids: map[term.Key]term.ID{}}
 }
 
-// ID finds a term's id or gives it a provisional one.
+// ID returns the id of a term, or a provisional one if the term is new.
 func (a *Adder) ID(k term.Key) (term.ID, error) {
 	id, ok, err := a.Lookup(k)
 	if ok || err != nil {
@@ -37,7 +38,7 @@ func (a *Adder) ID(k term.Key) (term.ID, error) {
 	return id, nil
 }
 
-// Lookup finds a term's id, provisional ones included.
+// Lookup returns the id of a term, which may be provisional.
 func (a *Adder) Lookup(k term.Key) (term.ID, bool, error) {
 	if id, ok := term.Inline(k); ok {
 		return id, true, nil
@@ -59,15 +60,15 @@ func (a *Adder) Lookup(k term.Key) (term.ID, bool, error) {
 	return id, ok, err
 }
 
-// New reports whether the id is one of the provisional ones: no quad can hold it yet.
+// New reports whether the id is provisional. No stored quad has such an id.
 func (a *Adder) New(id term.ID) bool {
 	t := id.Tag()
 	return t >= term.TagIRI && t <= term.TagTriple && id.Payload() >= a.first
 }
 
-// Settle sorts the new terms, which makes them compress well, and returns them with a function from provisional to
-// final ids. keys[i] gets the number first+i.
-func (a *Adder) Settle() (first uint64, keys []term.Key, final func(term.ID) term.ID) {
+// Finish sorts the new terms, so that they compress well, and returns them with a function that maps provisional to
+// final ids. keys[i] has the number first+i.
+func (a *Adder) Finish() (first uint64, keys []term.Key, final func(term.ID) term.ID) {
 	if len(a.keys) == 0 {
 		return a.first, nil, func(id term.ID) term.ID { return id }
 	}
@@ -75,7 +76,7 @@ func (a *Adder) Settle() (first uint64, keys []term.Key, final func(term.ID) ter
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return compareKeys(a.keys[i], a.keys[j]) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(a.keys[i], a.keys[j]) })
 	keys = make([]term.Key, len(order))
 	rank := make([]uint64, len(order))
 	for r, i := range order {

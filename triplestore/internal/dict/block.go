@@ -1,6 +1,7 @@
 package dict
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,24 +9,25 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/term"
 )
 
-// A block holds the terms of BlockTerms consecutive numbers, sorted and front-coded. FORMAT.md shows the bytes.
+// A block holds the terms of BlockTerms consecutive numbers, sorted and front-coded. FORMAT.md describes the encoding.
 const (
 	BlockTerms   = 64
 	blockVersion = 1
 	trailer      = 8
 
-	longTerm = 2 << 10 // longer ones are stored by themselves
+	longTerm = 2 << 10 // longer terms are stored separately
 	minHex   = 8       // shorter runs of hexadecimal digits are not packed
 )
 
-// How a term's end is written, in the two lowest bits before it.
+// Encodings of a term's suffix, in the two low bits of its head.
 const (
 	suffixPlain = 0
-	suffixHex   = 1 // with one run of lower-case hexadecimal digits in four bits each: hashes, UUIDs
-	suffixLong  = 2 // not here, but under its own key
+	suffixHex   = 1 // with one run of lower-case hexadecimal digits, packed: hashes, UUIDs
+	suffixLong  = 2 // stored separately
 )
 
 var errBlock = errors.New("malformed block of terms")
@@ -36,7 +38,7 @@ func appendSum(b []byte, id uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, checksum(b, id))
 }
 
-// checked is b without its checksum.
+// checked returns b without its checksum, or an error if the checksum does not match.
 func checked(b []byte, id uint64) ([]byte, error) {
 	if len(b) < trailer+1 {
 		return nil, errBlock
@@ -48,7 +50,7 @@ func checked(b []byte, id uint64) ([]byte, error) {
 	return body, nil
 }
 
-// encodeBlock writes the terms of block n; keys[i] has the number n*BlockTerms+i.
+// encodeBlock encodes the terms of block n. keys[i] has number n*BlockTerms+i.
 func encodeBlock(n uint64, keys []term.Key) []byte {
 	order := make([]uint8, len(keys))
 	for i := range order {
@@ -56,7 +58,7 @@ func encodeBlock(n uint64, keys []term.Key) []byte {
 	}
 	sorted := slices.IsSorted(keys)
 	if !sorted {
-		slices.SortStableFunc(order, func(a, b uint8) int { return compareKeys(keys[a], keys[b]) })
+		slices.SortStableFunc(order, func(a, b uint8) int { return cmp.Compare(keys[a], keys[b]) })
 	}
 	b := []byte{blockVersion, byte(len(keys)), 0}
 	if !sorted {
@@ -66,7 +68,7 @@ func encodeBlock(n uint64, keys []term.Key) []byte {
 	prev := ""
 	for _, i := range order {
 		k := string(keys[i])
-		shared := sharedPrefix(prev, k)
+		shared := fields.SharedPrefix(prev, k)
 		rest := k[shared:]
 		if len(k) > longTerm {
 			b = binary.AppendUvarint(b, suffixLong)
@@ -94,17 +96,7 @@ func encodeBlock(n uint64, keys []term.Key) []byte {
 	return appendSum(b, n)
 }
 
-func sharedPrefix(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-// hexRun finds the longest run of hexadecimal digits, an even number of them; 0 if it is not worth packing.
+// hexRun returns the longest run of hexadecimal digits, of even length. digits is 0 if it is too short to be packed.
 func hexRun(s string) (from, digits int) {
 	start := 0
 	for i := 0; i <= len(s); i++ {
@@ -129,14 +121,14 @@ func unhex(c byte) byte {
 // termBlock is a decoded block.
 type termBlock struct {
 	text string
-	at   []uint32 // term i is text[at[2i]:at[2i+1]]; both maxUint32 for a long one
+	at   []uint32 // term i is text[at[2i]:at[2i+1]]; both are elsewhere for a long term
 }
 
 const elsewhere = ^uint32(0)
 
 func (t *termBlock) len() int { return len(t.at) / 2 }
 
-// key gives term i; long is set where it is stored by itself.
+// key returns term i. long is set if the term is stored separately.
 func (t *termBlock) key(i int) (k term.Key, long bool) {
 	if t.at[2*i] == elsewhere {
 		return "", true
@@ -146,7 +138,7 @@ func (t *termBlock) key(i int) (k term.Key, long bool) {
 
 const hexDigits = "0123456789abcdef"
 
-// decodeBlock reads block n, of which only the first limit terms are of interest.
+// decodeBlock decodes the first limit terms of block n.
 func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
 	body, err := checked(b, n)
 	if err != nil {
@@ -169,7 +161,7 @@ func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
 	t := &termBlock{at: make([]uint32, 2*limit)}
 	var text []byte
 	var seen uint64
-	prev, prevEnd := 0, 0 // the term before is text[prev:prevEnd]
+	prev, prevEnd := 0, 0 // the previous term is text[prev:prevEnd]
 	for i := range count {
 		number := i
 		if unsorted {
@@ -179,47 +171,47 @@ func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
 			}
 			seen |= 1 << number
 		}
-		r := reader{body}
-		head := r.uvarint()
+		r := fields.Reader{B: body}
+		head := r.Uvarint()
 		if head&3 == suffixLong {
 			if number < limit {
 				t.at[2*number], t.at[2*number+1] = elsewhere, elsewhere
 			}
 			prev, prevEnd = len(text), len(text)
-			body = r.b
-			if r.b == nil {
+			body = r.B
+			if r.Bad() {
 				return nil, errBlock
 			}
 			continue
 		}
-		shared, size := head>>2, r.uvarint()
-		if r.b == nil || shared > uint64(prevEnd-prev) || size > longTerm {
+		shared, size := head>>2, r.Uvarint()
+		if r.Bad() || shared > uint64(prevEnd-prev) || size > longTerm {
 			return nil, errBlock
 		}
 		start := len(text)
 		text = append(text, text[prev:prev+int(shared)]...)
 		switch head & 3 {
 		case suffixPlain:
-			if size > uint64(len(r.b)) {
+			if size > uint64(len(r.B)) {
 				return nil, errBlock
 			}
-			text = append(text, r.b[:size]...)
-			r.b = r.b[size:]
+			text = append(text, r.B[:size]...)
+			r.B = r.B[size:]
 		case suffixHex:
-			from, pairs := r.uvarint(), r.uvarint()
-			if r.b == nil || from > size || pairs > size/2 || from+2*pairs > size || uint64(len(r.b)) < size-pairs {
+			from, pairs := r.Uvarint(), r.Uvarint()
+			if r.Bad() || from > size || pairs > size/2 || from+2*pairs > size || uint64(len(r.B)) < size-pairs {
 				return nil, errBlock
 			}
-			text = append(text, r.b[:from]...)
-			for _, c := range r.b[from : from+pairs] {
+			text = append(text, r.B[:from]...)
+			for _, c := range r.B[from : from+pairs] {
 				text = append(text, hexDigits[c>>4], hexDigits[c&15])
 			}
-			text = append(text, r.b[from+pairs:size-pairs]...)
-			r.b = r.b[size-pairs:]
+			text = append(text, r.B[from+pairs:size-pairs]...)
+			r.B = r.B[size-pairs:]
 		default:
 			return nil, errBlock
 		}
-		body = r.b
+		body = r.B
 		prev, prevEnd = start, len(text)
 		if number < limit {
 			t.at[2*number], t.at[2*number+1] = uint32(start), uint32(len(text))
@@ -230,27 +222,4 @@ func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
 	}
 	t.text = string(text)
 	return t, nil
-}
-
-// reader takes varints from the front of a record; b is nil after a fault.
-type reader struct{ b []byte }
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.b = nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func compareKeys(a, b term.Key) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

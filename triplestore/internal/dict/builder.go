@@ -9,25 +9,26 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
 
-// Builder writes terms into blocks behind those of a view. Nothing it does is visible before its caller makes the root
-// of the new view known: what it writes stands beside what is there, or behind the numbers that are in use.
-// Only one builder may be at work on a dictionary.
+// Builder writes terms into blocks after those of a view. Nothing it writes is visible before its caller commits the
+// root of the new view: it writes new keys, or numbers that are not in use. There must be only one Builder of a
+// dictionary at a time.
 type Builder struct {
 	db      *kv.DB
-	v       *View // what has been built so far
+	v       *View // the view built so far
 	batch   *kv.Batch
-	tail    []term.Key // terms of the last, incomplete block
-	pending []entry    // of terms that are in no run yet
+	tail    []term.Key // terms of the last block, which is incomplete
+	pending []entry    // terms that are in no run yet
 	nextID  func() uint64
 
 	obsolete, fresh [][]byte
 }
 
-// Builder begins at the view's first number that is not in blocks. nextID hands out numbers for runs.
+// Builder returns a Builder that starts at the view's first number that is not in blocks. nextID returns ids for runs.
 func (v *View) Builder(db *kv.DB, r Reader, nextID func() uint64) (*Builder, error) {
 	w := *v
 	b := &Builder{db: db, v: &w, batch: db.Batch(), nextID: nextID}
@@ -35,7 +36,7 @@ func (v *View) Builder(db *kv.DB, r Reader, nextID func() uint64) (*Builder, err
 	first := v.flushed / BlockTerms * BlockTerms
 	for n := first; n < v.flushed; n++ {
 		if n == 0 {
-			b.tail = append(b.tail, "") // no term has the number 0
+			b.tail = append(b.tail, "") // number 0 has no term
 			continue
 		}
 		k, err := v.stored(r, n)
@@ -50,14 +51,14 @@ func (v *View) Builder(db *kv.DB, r Reader, nextID func() uint64) (*Builder, err
 	return b, nil
 }
 
-// View is the dictionary with everything appended so far, as far as EndRun has made it findable. Its Recent is the old
-// view's.
+// View returns the dictionary with everything appended so far. Terms become findable in it with EndRun. Its Recent is
+// that of the original view.
 func (b *Builder) View() *View {
 	v := *b.v
 	return &v
 }
 
-// Append gives terms, which must be new, the next numbers.
+// Append assigns the next numbers to keys, which must be new terms.
 func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, err error) {
 	first = b.v.flushed
 	for i, k := range keys {
@@ -90,11 +91,11 @@ func (b *Builder) set(key, val []byte) error {
 
 func (b *Builder) writeTail() error {
 	n := (b.v.flushed - 1) / BlockTerms
-	// Not among fresh: an earlier version of the block may be in use.
+	// Not in fresh: an earlier version of the block may be in use.
 	return b.batch.Set(kv.SpaceDict, termsKey(n), encodeBlock(n, b.tail))
 }
 
-// EndRun makes what was appended findable, and visible to readers of snapshots taken from now on.
+// EndRun makes the appended terms findable, also for readers of snapshots taken from now on.
 func (b *Builder) EndRun(ctx context.Context) error {
 	if len(b.tail) > 0 {
 		if err := b.writeTail(); err != nil {
@@ -105,7 +106,7 @@ func (b *Builder) EndRun(ctx context.Context) error {
 		return b.batch.Flush()
 	}
 	slices.SortFunc(b.pending, compareEntries)
-	// Take smaller runs along, as many as are not much larger than what has come together.
+	// Merge smaller runs into the new one, as long as they are not much larger than it.
 	size := uint64(len(b.pending))
 	keep := len(b.v.runs)
 	for keep > 0 && b.v.runs[keep-1].entries < 3*size {
@@ -123,7 +124,7 @@ func (b *Builder) EndRun(ctx context.Context) error {
 		func() (entry, bool, error) { return entry{}, false, nil },
 		func() { rest = rest[1:] }, func() {})
 	if keep < len(b.v.runs) {
-		if err := b.batch.Flush(); err != nil { // a run of this builder's may be among them
+		if err := b.batch.Flush(); err != nil { // the runs may include one written by this builder
 			return err
 		}
 		snap := b.db.Snapshot()
@@ -143,7 +144,7 @@ func (b *Builder) EndRun(ctx context.Context) error {
 	return b.batch.Flush()
 }
 
-// withRun merges a run into a stream of entries.
+// withRun returns a stream that merges a run into a stream of entries.
 func withRun(next func() (entry, bool, error), c *cursor) func() (entry, bool, error) {
 	var held entry
 	var have, ended bool
@@ -160,45 +161,34 @@ func withRun(next func() (entry, bool, error), c *cursor) func() (entry, bool, e
 	return mergedEntries(peek, c.peek, func() { have = false }, c.next)
 }
 
-// Built is the outcome of a Builder.
+// Built is the result of a Builder.
 type Built struct {
 	View     *View
-	Root     []byte   // for OpenView
-	Obsolete [][]byte // keys that View does not use any more, in kv.SpaceDict
-	Fresh    [][]byte // keys that were written, except for blocks of terms
+	Root     []byte   // see OpenView
+	Obsolete [][]byte // keys in kv.SpaceDict that View no longer uses
+	Fresh    [][]byte // keys written, except those of blocks of terms
 }
 
-// Finish ends the last run.
+// Finish ends the last run and returns the result.
 func (b *Builder) Finish(ctx context.Context) (*Built, error) {
 	if err := b.EndRun(ctx); err != nil {
 		return nil, err
 	}
-	// A run that this builder has both written and merged away is obsolete, not fresh.
-	gone := make(map[string]bool, len(b.obsolete))
+	// A run that this builder wrote and then merged into another is obsolete, not fresh.
+	obsolete := make(map[string]bool, len(b.obsolete))
 	for _, k := range b.obsolete {
-		gone[string(k)] = true
+		obsolete[string(k)] = true
 	}
-	fresh := slices.DeleteFunc(b.fresh, func(k []byte) bool { return gone[string(k)] })
+	fresh := slices.DeleteFunc(b.fresh, func(k []byte) bool { return obsolete[string(k)] })
 	return &Built{View: b.View(), Root: b.v.encodeRoot(), Obsolete: b.obsolete, Fresh: fresh}, nil
 }
 
-// Abandon deletes what has been written.
-func (b *Builder) Abandon() error { return Delete(b.db, b.fresh) }
-
-// Delete removes keys of the dictionary.
-func Delete(db *kv.DB, keys [][]byte) error {
-	b := db.Batch()
-	for _, k := range keys {
-		if err := b.Delete(kv.SpaceDict, k); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
-}
+// Abandon deletes everything written.
+func (b *Builder) Abandon() error { return b.db.DeleteKeys(kv.SpaceDict, b.fresh) }
 
 const rootVersion = 2
 
-// encodeRoot writes the first number that is not in blocks, the holes, and the runs.
+// encodeRoot encodes the first number that is not in blocks, the holes and the runs.
 func (v *View) encodeRoot() []byte {
 	b := binary.AppendUvarint([]byte{rootVersion}, v.flushed)
 	b = binary.AppendUvarint(b, v.holes)
@@ -215,7 +205,7 @@ func (v *View) encodeRoot() []byte {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
 }
 
-// OpenView reads the fences of all runs. root is what Finish returned.
+// OpenView opens the dictionary with the given root, which Finish returned, and reads the fences of all runs.
 func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 	bad := fmt.Errorf("%w: malformed root", ErrDamaged)
 	if len(root) < 9 || xxhash.Sum64(root[:len(root)-8]) != binary.LittleEndian.Uint64(root[len(root)-8:]) {
@@ -224,18 +214,18 @@ func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 	if root[0] == 0 || root[0] > rootVersion {
 		return nil, errors.Join(bad, fmt.Errorf("version %d", root[0]))
 	}
-	r := reader{root[1 : len(root)-8]}
-	v := &View{Cache: c, flushed: r.uvarint(), hot: newHot()}
+	r := fields.Reader{B: root[1 : len(root)-8]}
+	v := &View{Cache: c, flushed: r.Uvarint(), hot: newHot()}
 	if root[0] > 1 { // version 1 had no holes
-		v.holes, v.swept = r.uvarint(), r.uvarint() == 1
+		v.holes, v.swept = r.Uvarint(), r.Uvarint() == 1
 	}
-	n := r.uvarint()
+	n := r.Uvarint()
 	if v.flushed == 0 || n > uint64(len(root)) {
 		return nil, bad
 	}
 	total := uint64(0)
 	for range n {
-		id, entries := r.uvarint(), r.uvarint()
+		id, entries := r.Uvarint(), r.Uvarint()
 		if entries == 0 || entries > v.flushed {
 			return nil, bad
 		}
@@ -246,7 +236,7 @@ func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 		v.runs = append(v.runs, run)
 		total += entries
 	}
-	if len(r.b) != 0 || total+v.holes != v.flushed-1 {
+	if len(r.B) != 0 || total+v.holes != v.flushed-1 {
 		return nil, bad
 	}
 	v.Recent = NewRecent(v.flushed)

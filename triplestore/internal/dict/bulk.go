@@ -7,12 +7,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// LookupAll finds the ids of many distinct terms: ids[i] for keys[i], 0 where the dictionary does not have it. It reads
-// runs and blocks in their order instead of one entry after the other.
+// LookupAll looks up many distinct terms. It sets ids[i] to the id of keys[i], or to 0 if the dictionary does not have
+// it. It reads runs and blocks sequentially.
 func (v *View) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) error {
 	type probe struct {
 		entry
-		i int // of the term
+		i int // index of the term
 	}
 	var wanted []probe
 	for i, k := range keys {
@@ -80,5 +80,5 @@ func (v *View) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []t
 	return nil
 }
 
-// MakeID is the id of a term that has a number.
+// MakeID returns the id of a term with the given number.
 func MakeID(k term.Key, number uint64) term.ID { return term.Make(tagOf(k), number) }

@@ -1,13 +1,13 @@
-// Package dict gives every term of a store a small number and turns numbers back into terms.
+// Package dict is the dictionary of a store: it assigns numbers to terms and translates both ways.
 //
-// Terms that carry their value in their id (term.Inline) are never stored. All others get consecutive numbers, the
-// payload of their id, from 1 on; a number is never given to another term. The newest terms are only in memory
-// (Recent; the commit log has them). A Builder writes them, or a bulk load's, into blocks of 64 consecutive numbers,
-// sorted and front-coded within, and into a run of hashes that leads from terms to numbers. Runs of similar size are
-// merged, so that there are only a few. Sweep and Hollow forget terms that nothing uses any more.
+// Terms that carry their value in their id (term.Inline) are not stored. All others get consecutive numbers from 1,
+// which are the payload of their id. A number is never reused for another term. The newest terms are only in memory
+// (Recent); the commit log has them. A Builder writes them, or those of a bulk load, into blocks of 64 consecutive
+// numbers, sorted and front-coded, and into a run of hashes that leads from terms to numbers. It merges runs of similar
+// size, so that there are only a few. Sweep and Hollow remove unused terms.
 //
-// A View is one unchanging state of the dictionary as far as blocks go; the Recent it refers to grows. An id that a
-// snapshot holds can be looked up in the view of that snapshot.
+// A View is one state of the dictionary. Its blocks do not change, but the Recent it refers to grows. The ids of a
+// snapshot can be looked up in the view of that snapshot.
 package dict
 
 import (
@@ -22,18 +22,18 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrUnknownID = errors.New("unknown term id")
 	ErrDamaged   = errors.New("damaged dictionary")
 )
 
-// Reader reads what is stored; a kv.Snapshot or kv.Txn.
+// Reader reads stored values. kv.Snapshot and kv.Txn implement it.
 type Reader interface {
 	Read(space kv.Space, key []byte, f func(val []byte) error) (bool, error)
 }
 
-// Cache keeps decoded blocks of terms and blocks of runs, for all views of one dictionary.
+// Cache holds decoded blocks of terms and of runs, for all views of one dictionary.
 type Cache struct{ lru *lru.Cache[cached] }
 
 type cached struct {
@@ -41,43 +41,43 @@ type cached struct {
 	hashes *indexedBlock
 }
 
-// NewCache makes a cache of about so many bytes.
+// NewCache returns a cache of about the given number of bytes.
 func NewCache(bytes int64) *Cache { return &Cache{lru.New[cached](bytes)} }
 
-// View of a dictionary. Methods may be called concurrently.
+// View is a state of a dictionary. Its methods may be called concurrently.
 type View struct {
 	Cache   *Cache
-	Recent  *Recent // terms from number flushed on
-	flushed uint64  // terms before this number are in blocks
+	Recent  *Recent // terms with numbers from flushed on
+	flushed uint64  // terms with lower numbers are in blocks
 	runs    []*run  // largest first
-	holes   uint64  // numbers before flushed that no run leads to
-	swept   bool    // some of the holes still have their text
-	hot     *hot    // found by commits lately; of a later view with the same terms maybe
+	holes   uint64  // numbers below flushed that no run leads to
+	swept   bool    // some of the holes still have text
+	hot     *hot    // terms that commits looked up recently; shared with other views of the same terms
 }
 
-// New is the view of an empty dictionary.
+// New returns a view of an empty dictionary.
 func New(c *Cache) *View { return &View{Cache: c, Recent: NewRecent(1), flushed: 1, hot: newHot()} }
 
-// Flushed is the number of the first term that is not in blocks.
+// Flushed returns the lowest number whose term is not in blocks.
 func (v *View) Flushed() uint64 { return v.flushed }
 
-// Next is the number the next new term will get.
+// Next returns the number of the next new term.
 func (v *View) Next() uint64 { return v.Recent.Next() }
 
-// Undo forgets the terms from a number on, which others will get: their commit has failed.
+// Undo removes the terms from number next on, whose commit has failed. The numbers will be assigned again.
 func (v *View) Undo(next uint64) {
 	v.Recent.truncate(next)
-	v.hot.clear() // commits behind it may have found them in blocks
+	v.hot.clear() // later commits may have found these terms in blocks
 }
 
-// WithRecent is the view with other recent terms.
+// WithRecent returns a copy of the view with other recent terms.
 func (v *View) WithRecent(r *Recent) *View {
 	w := *v
 	w.Recent = r
 	return &w
 }
 
-// Lookup finds a term's id; ok is false where the term is neither inline nor in the dictionary.
+// Lookup returns the id of a term. ok is false if the term is neither inline nor in the dictionary.
 func (v *View) Lookup(r Reader, k term.Key) (id term.ID, ok bool, err error) {
 	if id, ok := term.Inline(k); ok {
 		return id, true, nil
@@ -104,10 +104,10 @@ func (v *View) lookupBlocks(r Reader, k term.Key, hash uint64) (id term.ID, ok b
 	return id, ok, err
 }
 
-// Keys turns ids into terms, keys[i] for ids[i]. An id without a term is ErrUnknownID.
+// Keys sets keys[i] to the term of ids[i]. It returns ErrUnknownID for an id without a term.
 func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 	var block *termBlock
-	var at uint64 // the block's number
+	var at uint64 // number of block
 	for i, id := range ids {
 		if k, ok := id.Key(); ok {
 			keys[i] = k
@@ -144,7 +144,7 @@ func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 	return nil
 }
 
-// stored gives the term of a number that is in blocks.
+// stored returns the term of a number that is in blocks.
 func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 	if n == 0 || n >= v.flushed {
 		return "", fmt.Errorf("%w: number %d, of %d", ErrDamaged, n, v.flushed)
@@ -161,7 +161,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 	if k != "" {
 		return k, nil
 	}
-	if !long { // swept since; an older snapshot still has it
+	if !long { // swept since; a snapshot from before still has it
 		ok, err := r.Read(kv.SpaceDict, termsKey(n/BlockTerms), func(b []byte) error {
 			own, err := decodeBlock(b, n/BlockTerms, BlockTerms)
 			if err == nil && int(n%BlockTerms) < own.len() {
@@ -179,7 +179,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 		return err
 	})
 	if err == nil && !ok {
-		err = errors.New("it is missing")
+		err = errors.New("missing")
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: long term %d: %w", ErrDamaged, n, err)
@@ -190,7 +190,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 func termsKey(block uint64) []byte { return binary.BigEndian.AppendUint64([]byte{'t'}, block) }
 func longKey(number uint64) []byte { return binary.BigEndian.AppendUint64([]byte{'l'}, number) }
 
-// block gives a block of terms, as many of them as are valid in this view.
+// block returns a block of terms, at least those that are valid in this view.
 func (v *View) block(r Reader, n uint64) (*termBlock, error) {
 	limit := int(min(BlockTerms, v.flushed-n*BlockTerms))
 	if c, ok := v.Cache.lru.Get(n); ok && c.terms.len() >= limit {
@@ -199,15 +199,15 @@ func (v *View) block(r Reader, n uint64) (*termBlock, error) {
 	var t *termBlock
 	ok, err := r.Read(kv.SpaceDict, termsKey(n), func(b []byte) error {
 		var err error
-		// What is stored behind limit may stem from a commit that never happened: it must not get into the cache.
+		// Terms from limit on may belong to a commit that failed; they must not be cached.
 		t, err = decodeBlock(b, n, limit)
 		return err
 	})
 	switch {
 	case err == nil && !ok:
-		err = errors.New("it is missing")
+		err = errors.New("missing")
 	case err == nil && t.len() < limit:
-		err = fmt.Errorf("it has %d terms instead of %d", t.len(), limit)
+		err = fmt.Errorf("%d terms instead of %d", t.len(), limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: block %d: %w", ErrDamaged, n, err)
@@ -230,16 +230,16 @@ func tagOf(k term.Key) term.Tag {
 	return term.TagNone
 }
 
-// Recent holds the terms that are not in blocks yet. It is safe for concurrent use; adding is for one writer at a time.
+// Recent holds the terms that are not in blocks yet. It may be used concurrently, but by only one writer at a time.
 type Recent struct {
-	mu    sync.RWMutex // guards what follows
+	mu    sync.RWMutex // guards the fields below
 	ids   map[term.Key]term.ID
 	first uint64 // number of keys[0]
 	keys  []term.Key
-	bytes int64 // of keys
+	bytes int64 // total length of keys
 }
 
-// NewRecent is empty and goes on at a number.
+// NewRecent returns an empty Recent whose next term gets the number first.
 func NewRecent(first uint64) *Recent { return &Recent{ids: map[term.Key]term.ID{}, first: first} }
 
 func (d *Recent) lookup(k term.Key) (term.ID, bool) {
@@ -258,33 +258,33 @@ func (d *Recent) key(n uint64) (term.Key, bool) {
 	return "", false
 }
 
-// Next is the number the next term will get.
+// Next returns the number of the next new term.
 func (d *Recent) Next() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.first + uint64(len(d.keys))
 }
 
-// Bytes is the length of all terms together.
+// Bytes returns the total length of the terms.
 func (d *Recent) Bytes() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.bytes
 }
 
-// Range gives the terms with numbers in [from, to).
+// Range returns the terms with numbers in [from, to).
 func (d *Recent) Range(from, to uint64) []term.Key {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return slices.Clone(d.keys[from-d.first : to-d.first])
 }
 
-// Append adds terms under consecutive numbers, the first of which must be Next.
+// Append adds terms with consecutive numbers from first on, which must be Next.
 func (d *Recent) Append(first uint64, keys []term.Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if next := d.first + uint64(len(d.keys)); first != next {
-		return fmt.Errorf("dict: terms from number %d on where %d is next", first, next)
+		return fmt.Errorf("dict: appending terms from number %d, not %d", first, next)
 	}
 	for i, k := range keys {
 		d.ids[k] = term.Make(tagOf(k), first+uint64(i))
@@ -305,7 +305,7 @@ func (d *Recent) truncate(next uint64) {
 	d.keys = slices.Clip(d.keys[:n])
 }
 
-// From is a copy without the terms before a number.
+// From returns a copy without the terms with numbers below first.
 func (d *Recent) From(first uint64) *Recent {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

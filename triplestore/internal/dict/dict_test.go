@@ -25,7 +25,7 @@ func inMemory(t testing.TB) *kv.DB {
 	return db
 }
 
-// someTerms are distinct and of all kinds: IRIs that share beginnings, hashes, texts, long ones, triple terms.
+// someTerms returns distinct terms of all kinds: IRIs with common prefixes, hashes, texts, long terms, triple terms.
 func someTerms(rnd *rand.Rand, n int) (keys []term.Key) {
 	seen := map[term.Key]bool{}
 	for len(keys) < n {
@@ -71,7 +71,7 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 		part := all[done:min(len(all), done+1+rnd.IntN(900))]
 		done += len(part)
 		snap := db.Snapshot()
-		// Some come through commits and the recent terms, some straight into blocks.
+		// Some are added by commits and recent terms, others directly to blocks.
 		if rnd.IntN(2) == 0 {
 			a := v.Add(snap)
 			for _, k := range part {
@@ -79,7 +79,7 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			first, keys, final := a.Settle()
+			first, keys, final := a.Finish()
 			for _, k := range part {
 				id, _, _ := a.Lookup(k)
 				if !a.New(id) {
@@ -108,7 +108,7 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 	snap := db.Snapshot()
 	defer snap.Close()
 	views := []*View{v}
-	if v.Recent.Next() == v.Flushed() { // a reopened one knows no recent terms
+	if v.Recent.Next() == v.Flushed() { // a reopened view has no recent terms
 		views = append(views, reopen(t, snap, v))
 	}
 	for _, v := range views {
@@ -163,7 +163,7 @@ func flush(t *testing.T, db *kv.DB, r Reader, v *View, nextID *atomic.Uint64, mo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Delete(db, built.Obsolete); err != nil {
+	if err := db.DeleteKeys(kv.SpaceDict, built.Obsolete); err != nil {
 		t.Fatal(err)
 	}
 	return built.View.WithRecent(NewRecent(built.View.Flushed()))
@@ -202,7 +202,7 @@ func TestAnAbandonedBuilderLeavesTheDictionaryAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	snap.Close()
-	// Reading now fills the cache with a block behind whose end the abandoned terms still stand.
+	// This read caches a block whose stored form still has the abandoned terms at its end.
 	snap = db.Snapshot()
 	got := make([]term.Key, 1)
 	if err := v.Keys(snap, []term.ID{MakeID(keys[99], 100)}, got); err != nil || got[0] != keys[99] {
@@ -251,7 +251,7 @@ func TestBlocksOfTermsComeBackAndFlippedBitsAreNoticed(t *testing.T) {
 	}
 }
 
-// FuzzBlock reads malformed blocks whose checksum is right.
+// FuzzBlock decodes malformed blocks with valid checksums.
 func FuzzBlock(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for range 4 {
@@ -271,7 +271,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzRoot reads malformed roots whose checksum is right.
+// FuzzRoot decodes malformed roots with valid checksums.
 func FuzzRoot(f *testing.F) {
 	v := New(NewCache(0))
 	b := v.encodeRoot()

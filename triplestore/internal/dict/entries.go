@@ -1,24 +1,24 @@
 package dict
 
 import (
+	"cmp"
 	"encoding/binary"
 	"sort"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/term"
 
 	"github.com/cespare/xxhash/v2"
 )
 
+// entry leads from the hash of a term to its number.
 type entry struct{ hash, number uint64 }
 
 func compareEntries(a, b entry) int {
-	switch {
-	case a.hash < b.hash || a.hash == b.hash && a.number < b.number:
-		return -1
-	case a == b:
-		return 0
+	if c := cmp.Compare(a.hash, b.hash); c != 0 {
+		return c
 	}
-	return 1
+	return cmp.Compare(a.number, b.number)
 }
 
 func hashOf(k term.Key) uint64 { return xxhash.Sum64String(string(k)) >> (64 - hashBits) }
@@ -34,21 +34,21 @@ func encodeEntries(id uint64, es []entry) []byte {
 	return appendSum(b, id)
 }
 
-// decodeEntries calls f with each entry until it returns false.
+// decodeEntries calls f with each entry until f returns false.
 func decodeEntries(b []byte, id uint64, f func(entry) bool) error {
 	r, n, err := openEntries(b, id)
 	if err != nil {
 		return err
 	}
-	more, err := r.entries(entry{}, n, f)
-	if err == nil && more && len(r.b) != 0 {
+	more, err := readEntries(&r, entry{}, n, f)
+	if err == nil && more && len(r.B) != 0 {
 		err = errBlock
 	}
 	return err
 }
 
-// openEntries gives a reader at a block's first entry, and how many there are.
-func openEntries(b []byte, id uint64) (r reader, n uint64, err error) {
+// openEntries returns a reader at the first entry of a block, and the number of entries.
+func openEntries(b []byte, id uint64) (r fields.Reader, n uint64, err error) {
 	body, err := checked(b, id)
 	if err != nil {
 		return r, 0, err
@@ -56,19 +56,20 @@ func openEntries(b []byte, id uint64) (r reader, n uint64, err error) {
 	if body[0] != blockVersion {
 		return r, 0, errBlock
 	}
-	r = reader{body[1:]}
-	if n = r.uvarint(); n == 0 || n > uint64(len(body)) {
+	r = fields.Reader{B: body[1:]}
+	if n = r.Uvarint(); n == 0 || n > uint64(len(body)) {
 		return r, 0, errBlock
 	}
 	return r, n, nil
 }
 
-// entries calls f with the next n entries, which follow on e, until it returns false; more says that it never did.
-func (r *reader) entries(e entry, n uint64, f func(entry) bool) (more bool, err error) {
+// readEntries calls f with the next n entries, the first of which follows e, until f returns false. more reports that f
+// never returned false.
+func readEntries(r *fields.Reader, e entry, n uint64, f func(entry) bool) (more bool, err error) {
 	for range n {
-		e.hash += r.uvarint()
-		e.number = r.uvarint()
-		if r.b == nil {
+		e.hash += r.Uvarint()
+		e.number = r.Uvarint()
+		if r.Bad() {
 			return false, errBlock
 		}
 		if !f(e) {
@@ -78,15 +79,15 @@ func (r *reader) entries(e entry, n uint64, f func(entry) bool) (more bool, err 
 	return true, nil
 }
 
-// indexedBlock is a block whose checksum was compared, with every markEvery-th entry marked, so that one is found without
-// reading all before it.
+// indexedBlock is a block with a verified checksum. Every markEvery-th entry is marked, so that an entry is found
+// without decoding all before it.
 type indexedBlock struct {
 	rest  []byte // from the first entry on
 	n     uint64
 	marks []mark
 }
 
-// mark says where an entry begins, and the hash of the one before it.
+// mark is the offset of an entry and the hash of the entry before it.
 type mark struct {
 	before uint64
 	at     uint32
@@ -99,33 +100,33 @@ func indexBlock(b []byte, id uint64) (*indexedBlock, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &indexedBlock{rest: r.b, n: n}
+	x := &indexedBlock{rest: r.B, n: n}
 	var e entry
 	for i := range n {
 		if i%markEvery == 0 {
-			x.marks = append(x.marks, mark{e.hash, uint32(len(x.rest) - len(r.b))})
+			x.marks = append(x.marks, mark{e.hash, uint32(len(x.rest) - len(r.B))})
 		}
-		if _, err := r.entries(e, 1, func(next entry) bool { e = next; return true }); err != nil {
+		if _, err := readEntries(&r, e, 1, func(next entry) bool { e = next; return true }); err != nil {
 			return nil, err
 		}
 	}
-	if len(r.b) != 0 {
+	if len(r.B) != 0 {
 		return nil, errBlock
 	}
 	return x, nil
 }
 
-// find calls f with the numbers of a hash until it returns false; more says that it never did.
+// find calls f with the numbers of a hash until f returns false. more reports that f never returned false.
 func (x *indexedBlock) find(hash uint64, f func(number uint64) bool) (more bool, err error) {
-	// The last mark before which every hash is smaller.
+	// The last mark with only smaller hashes before it.
 	i := max(0, sort.Search(len(x.marks), func(i int) bool { return x.marks[i].before >= hash })-1)
-	r := reader{x.rest[x.marks[i].at:]}
+	r := fields.Reader{B: x.rest[x.marks[i].at:]}
 	at := x.marks[i].before
 	for range x.n - uint64(i*markEvery) {
-		at += r.uvarint()
-		number := r.uvarint()
+		at += r.Uvarint()
+		number := r.Uvarint()
 		switch {
-		case r.b == nil:
+		case r.Bad():
 			return false, errBlock
 		case at > hash:
 			return true, nil

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"sort"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
-// A run leads from terms to numbers: the upper 40 bits of each term's hash and its number, sorted, in blocks. Different
-// terms may share a hash; whoever looks a term up compares it with what its number stands for.
+// run leads from terms to numbers. It has the upper 40 bits of each term's hash and the term's number, sorted, in
+// blocks. Different terms may have the same hash, so lookups compare the term of each number found.
 type run struct {
 	id      uint64
 	entries uint64
@@ -34,7 +35,7 @@ func runFenceKey(id uint64, part int) []byte {
 
 func blockID(run uint64, block int) uint64 { return run<<24 ^ uint64(block) }
 
-// writeRun stores entries, which next hands out in order, and returns the run and the keys written.
+// writeRun writes the entries that next returns in order, and returns the run and the keys written.
 func writeRun(b *kv.Batch, id uint64, next func() (entry, bool, error)) (*run, [][]byte, error) {
 	r := &run{id: id}
 	var keys [][]byte
@@ -91,7 +92,7 @@ func (r *run) encodeFences(part int) []byte {
 	return appendSum(b, blockID(r.id, part))
 }
 
-// openRun reads the fences of a run with so many entries.
+// openRun reads the fences of a run with the given number of entries.
 func openRun(r Reader, id, entries uint64) (*run, error) {
 	out := &run{id: id, entries: entries}
 	blocks := int((entries + runBlock - 1) / runBlock)
@@ -101,16 +102,16 @@ func openRun(r Reader, id, entries uint64) (*run, error) {
 			if err != nil {
 				return err
 			}
-			rd := reader{body[1:]}
+			rd := fields.Reader{B: body[1:]}
 			prev := uint64(0)
-			for len(rd.b) > 0 {
-				prev += rd.uvarint()
+			for len(rd.B) > 0 {
+				prev += rd.Uvarint()
 				out.firsts = append(out.firsts, prev)
 			}
 			return nil
 		})
 		if err == nil && !ok {
-			err = errors.New("it is missing")
+			err = errors.New("missing")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: fences of run %d: %w", ErrDamaged, id, err)
@@ -122,7 +123,7 @@ func openRun(r Reader, id, entries uint64) (*run, error) {
 	return out, nil
 }
 
-// keys of everything the run consists of.
+// keys returns all keys of the run.
 func (r *run) keys() (keys [][]byte) {
 	for i := range r.firsts {
 		keys = append(keys, runBlockKey(r.id, i))
@@ -133,9 +134,9 @@ func (r *run) keys() (keys [][]byte) {
 	return keys
 }
 
-// find calls f with the numbers of terms that have a hash, until it returns false.
+// find calls f with the numbers of terms that have a hash, until f returns false.
 func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool, error)) error {
-	// The last block that begins before the hash may end with it.
+	// The last block that begins with a smaller hash may end with this one.
 	i := max(0, sort.Search(len(r.firsts), func(i int) bool { return r.firsts[i] >= hash })-1)
 	for ; i < len(r.firsts) && r.firsts[i] <= hash; i++ {
 		b, err := r.block(rd, c, i)
@@ -160,7 +161,7 @@ func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool
 	return nil
 }
 
-// block gives a block, from the cache if it is there.
+// block returns a block of the run, from the cache if possible.
 func (r *run) block(rd Reader, c *Cache, i int) (b *indexedBlock, err error) {
 	key := 1<<63 | blockID(r.id, i)
 	if v, ok := c.lru.Get(key); ok {
@@ -171,7 +172,7 @@ func (r *run) block(rd Reader, c *Cache, i int) (b *indexedBlock, err error) {
 		return err
 	})
 	if err == nil && !ok {
-		err = errors.New("it is missing")
+		err = errors.New("missing")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, i, r.id, err)
@@ -180,7 +181,7 @@ func (r *run) block(rd Reader, c *Cache, i int) (b *indexedBlock, err error) {
 	return b, nil
 }
 
-// cursor walks a run's entries in order, a block at a time.
+// cursor iterates over a run's entries in order, block by block.
 type cursor struct {
 	rd    Reader
 	run   *run
@@ -200,7 +201,7 @@ func (c *cursor) peek() (e entry, ok bool, err error) {
 			return decodeEntries(v, id, func(e entry) bool { es = append(es, e); return true })
 		})
 		if err == nil && !found {
-			err = errors.New("it is missing")
+			err = errors.New("missing")
 		}
 		if err != nil {
 			return e, false, fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, c.block, c.run.id, err)
@@ -213,7 +214,7 @@ func (c *cursor) peek() (e entry, ok bool, err error) {
 
 func (c *cursor) next() { c.es = c.es[1:] }
 
-// mergedEntries hands out the entries of two sources in order.
+// mergedEntries returns the entries of two sources in order.
 func mergedEntries(a, b func() (entry, bool, error), popA, popB func()) func() (entry, bool, error) {
 	return func() (entry, bool, error) {
 		x, okA, err := a()

@@ -6,17 +6,17 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// hot remembers terms in blocks that commits look up again and again: types, properties, media types. It holds two
-// generations; what is asked for moves into the younger, and the older is dropped when that is full. Views that lead to
-// the same terms share it, so a Sweep begins another one.
+// hot caches terms in blocks that commits look up frequently: types, properties, media types. It has two generations. A
+// term that is looked up moves to the young one; when that is full, it replaces the old one. Views with the same terms
+// share a hot, so a Sweep creates a new one.
 type hot struct {
 	mu         sync.Mutex // guards young, old
 	young, old map[term.Key]term.ID
 }
 
 const (
-	hotTerms = 2048 // in a generation
-	hotTerm  = 256  // longest that is remembered, in bytes
+	hotTerms = 2048 // per generation
+	hotTerm  = 256  // maximum length of a cached term, in bytes
 )
 
 func newHot() *hot { return &hot{young: map[term.Key]term.ID{}} }

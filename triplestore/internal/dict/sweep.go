@@ -9,13 +9,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Numbers is a set of terms' numbers: one bit each, a word for each block of terms.
+// Numbers is a set of term numbers, one bit each, with one word for each block of terms.
 type Numbers []uint64
 
-// NewNumbers makes an empty set of numbers below next.
+// NewNumbers returns an empty set for numbers below next.
 func NewNumbers(next uint64) Numbers { return make(Numbers, (next+BlockTerms-1)/BlockTerms) }
 
-// Add the number of an id that has one below next; other ids are ignored.
+// Add adds the number of an id. It ignores inline ids and numbers that the set has no room for.
 func (s Numbers) Add(id term.ID) {
 	if id.Kind() == term.KindNone || id.Inline() {
 		return
@@ -28,21 +28,22 @@ func (s Numbers) Add(id term.ID) {
 func (s Numbers) set(n uint64)      { s[n/BlockTerms] |= 1 << (n % BlockTerms) }
 func (s Numbers) has(n uint64) bool { return s[n/BlockTerms]>>(n%BlockTerms)&1 != 0 }
 
-// Unused counts the terms in blocks that Sweep would forget. Those of the last, incomplete block are spared.
+// Unused returns the number of terms in blocks that Sweep would remove. It ignores the last, incomplete block.
 func (v *View) Unused(used Numbers) (n uint64) {
 	for block := range v.complete() {
 		n += uint64(BlockTerms - bits.OnesCount64(used[block]))
 	}
-	return n - min(n, v.holes+1) // number 0 is no term
+	return n - min(n, v.holes+1) // number 0 has no term
 }
 
-// Terms is how many terms with numbers below next can be found.
+// Terms returns how many terms with numbers below next can be found.
 func (v *View) Terms(next uint64) uint64 { return next - 1 - v.holes }
 
+// complete returns the number of complete blocks.
 func (v *View) complete() uint64 { return v.flushed / BlockTerms }
 
-// Sweep makes the terms in complete blocks that are not used unfindable: one new run without them takes the place of all
-// others. Nothing may use their numbers, now or later. Their text stays until Hollow.
+// Sweep makes the terms of complete blocks that are not in used unfindable: it replaces all runs by one without them.
+// Nothing may use their numbers, now or later. Their text remains until Hollow.
 func (v *View) Sweep(ctx context.Context, db *kv.DB, r Reader, used Numbers, nextID func() uint64) (*Built, error) {
 	next := func() (entry, bool, error) { return entry{}, false, context.Cause(ctx) }
 	built := &Built{}
@@ -84,11 +85,11 @@ func (v *View) Sweep(ctx context.Context, db *kv.DB, r Reader, used Numbers, nex
 	return built, nil
 }
 
-// Swept reports whether terms have been forgotten whose text is still there: Hollow is due.
+// Swept reports whether removed terms still have text, so that Hollow is due.
 func (v *View) Swept() bool { return v.swept }
 
-// Hollow deletes the text of forgotten terms. It may be interrupted at any moment, and begun again; no Builder may be at
-// work. The view it returns has no such terms any more.
+// Hollow deletes the text of removed terms. It may be interrupted at any time and called again. There must be no
+// Builder meanwhile. The view it returns has no such text left.
 func (v *View) Hollow(ctx context.Context, db *kv.DB, r Reader) (*View, []byte, error) {
 	used, err := v.findable(ctx, r)
 	if err != nil {
@@ -102,7 +103,7 @@ func (v *View) Hollow(ctx context.Context, db *kv.DB, r Reader) (*View, []byte, 
 		if used[block] == ^uint64(0) {
 			continue
 		}
-		if err := v.hollow(batch, r, block, used[block]); err != nil {
+		if err := v.hollowBlock(batch, r, block, used[block]); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -114,7 +115,7 @@ func (v *View) Hollow(ctx context.Context, db *kv.DB, r Reader) (*View, []byte, 
 	return &w, w.encodeRoot(), nil
 }
 
-// findable is the set of the numbers that runs lead to, and number 0.
+// findable returns the numbers that runs lead to, and number 0.
 func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 	used := NewNumbers(v.flushed)
 	used.set(0)
@@ -132,7 +133,7 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 				break
 			}
 			if e.number >= v.flushed || used.has(e.number) {
-				return nil, fmt.Errorf("%w: run %d leads to number %d, of %d, or twice", ErrDamaged, run.id, e.number, v.flushed)
+				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", ErrDamaged, run.id, e.number, v.flushed)
 			}
 			used.set(e.number)
 			c.next()
@@ -141,8 +142,8 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 	return used, nil
 }
 
-// hollow rewrites one block without the terms that are not used, or deletes it.
-func (v *View) hollow(batch *kv.Batch, r Reader, block, used uint64) error {
+// hollowBlock rewrites a block without the unused terms, or deletes it.
+func (v *View) hollowBlock(batch *kv.Batch, r Reader, block, used uint64) error {
 	var t *termBlock
 	ok, err := r.Read(kv.SpaceDict, termsKey(block), func(b []byte) (err error) {
 		t, err = decodeBlock(b, block, BlockTerms)
@@ -152,7 +153,7 @@ func (v *View) hollow(batch *kv.Batch, r Reader, block, used uint64) error {
 		return fmt.Errorf("%w: block %d of terms: %w", ErrDamaged, block, err)
 	}
 	if !ok && used == 0 {
-		return nil // deleted before
+		return nil // deleted earlier
 	}
 	if !ok || t.len() < BlockTerms {
 		return fmt.Errorf("%w: block %d of terms is missing or too short", ErrDamaged, block)

@@ -8,14 +8,14 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Verify reads every term and every entry of the runs and compares them with one another. It returns the tags of all
-// terms with numbers before next, by number; none for those that were swept.
+// Verify reads every term and every entry of the runs and compares them. It returns the tags of all terms with numbers
+// below next, indexed by number; removed terms have none.
 func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.Tag, err error) {
 	tags = make([]term.Tag, next)
 	var terms, entries uint64
 	see := func(n uint64, k term.Key) error {
 		if tags[n] = tagOf(k); tags[n] == term.TagNone {
-			return fmt.Errorf("%w: term %d is none: %.100q", ErrDamaged, n, string(k))
+			return fmt.Errorf("%w: term %d is malformed: %.100q", ErrDamaged, n, string(k))
 		}
 		return nil
 	}
@@ -24,7 +24,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 		return nil, err
 	}
 	blocks := (v.flushed + BlockTerms - 1) / BlockTerms
-	if v.flushed == 1 { // there are none
+	if v.flushed == 1 { // there are no blocks
 		blocks = 0
 	}
 	for block := range blocks {
@@ -39,10 +39,10 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			return err
 		})
 		if err == nil && !ok && used[block] == 0 {
-			continue // swept as a whole
+			continue // swept entirely
 		}
 		if err == nil && (!ok || t.len() < limit) {
-			err = fmt.Errorf("it is missing or too short")
+			err = fmt.Errorf("missing or too short")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: block %d of terms: %w", ErrDamaged, block, err)
@@ -110,7 +110,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 	return tags, nil
 }
 
-// mixed is a hash of an entry that can be added up.
+// mixed returns a hash of an entry; hashes are combined by addition.
 func mixed(e entry) uint64 {
 	h := (e.hash ^ e.number<<40 ^ e.number) * 0x9E3779B97F4A7C15
 	return (h ^ h>>32 ^ e.number) * 0xD6E8FEB86659FD93

@@ -10,25 +10,25 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// ErrDamaged is wrapped by every error about a block or page that is missing or not what it should be.
+// Errors about a missing or malformed block or page wrap ErrDamaged.
 var ErrDamaged = errors.New("damaged index")
 
-// Reader reads what is stored; a kv.Snapshot or kv.Txn.
+// Reader reads stored values. kv.Snapshot and kv.Txn implement it.
 type Reader interface {
 	Read(space kv.Space, key []byte, f func(val []byte) error) (bool, error)
 }
 
-// Base is an immutable set of blocks, in every layout. The zero value is empty.
+// Base is an immutable set of blocks in every layout. The zero value is empty.
 type Base struct {
 	levels [Layouts]level
 
-	// Counts of ranges that end within blocks: planners ask for the same ones again and again, and they hold as long as
-	// the base does.
+	// Cached counts of ranges that end within blocks. Planners ask for the same ranges repeatedly, and the counts are
+	// valid as long as the base.
 	countMu sync.RWMutex
 	counted map[Range]counts
 }
 
-const maxCounted = 1 << 12 // some 600 KiB
+const maxCounted = 1 << 12 // about 600 KiB
 
 func (b *Base) remembered(r Range) (counts, bool) {
 	b.countMu.RLock()
@@ -46,10 +46,10 @@ func (b *Base) remember(r Range, c counts) {
 	b.counted[r] = c
 }
 
-// Rows is the number of quads.
+// Rows returns the number of quads.
 func (b *Base) Rows() uint64 { return b.levels[GSPO].total.rows }
 
-// Blocks is the number of blocks in all layouts.
+// Blocks returns the number of blocks in all layouts.
 func (b *Base) Blocks() (n int) {
 	for i := range b.levels {
 		n += len(b.levels[i].fences)
@@ -57,11 +57,11 @@ func (b *Base) Blocks() (n int) {
 	return n
 }
 
-// Keys of blocks and pages of fences: a letter and a number.
+// The keys of blocks and pages of fences are a letter and a number.
 func blockKey(id uint64) []byte { return binary.BigEndian.AppendUint64([]byte{'b'}, id) }
 func pageKey(id uint64) []byte  { return binary.BigEndian.AppendUint64([]byte{'p'}, id) }
 
-// OpenBase reads the fences of all blocks. root is what Merge returned.
+// OpenBase opens the base with the given root, which Merge returned, and reads the fences of all blocks.
 func OpenBase(r Reader, root []byte) (*Base, error) {
 	pages, err := decodeRoot(root)
 	if err != nil {
@@ -72,7 +72,7 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 		for _, id := range pages[l] {
 			ok, err := r.Read(kv.SpaceTripleIndex, pageKey(id), func(v []byte) error { return b.levels[l].decodePage(Layout(l), id, v) })
 			if err == nil && !ok {
-				err = errors.New("it is missing")
+				err = errors.New("missing")
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%w: page %d of %s: %w", ErrDamaged, id, Layout(l), err)
@@ -82,8 +82,8 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 	return b, nil
 }
 
-// load gives the rows of a block, from the cache or decoded. With a buffer they may be decoded into it instead of
-// being kept.
+// load returns the rows of a block, from the cache or decoded. If buf is not nil and the cache is full, it decodes into
+// buf and does not cache the rows.
 func (s *State) load(l Layout, i int, buf *[]term.IDQuad) ([]term.IDQuad, error) {
 	id := s.Base.levels[l].fences[i].id
 	if rows, ok := s.Cache.blocks.Get(id); ok {
@@ -114,7 +114,7 @@ func readBlock(r Reader, c *codec, l Layout, id uint64, into []term.IDQuad) (row
 		return err
 	})
 	if err == nil && !ok {
-		err = errors.New("it is missing")
+		err = errors.New("missing")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: block %d of %s: %w", ErrDamaged, id, l, err)
@@ -127,12 +127,12 @@ type blockSource struct {
 	s       *State
 	layout  Layout
 	r       Range
-	i, to   int // blocks still to be read
-	read    int // blocks read one after the other
+	i, to   int // the blocks still to be read
+	read    int // number of blocks read consecutively
 	scratch []term.IDQuad
 }
 
-// readAhead is the number of consecutive blocks after which a scan no longer pushes others' blocks out of the cache.
+// readAhead is the number of consecutive blocks after which a scan no longer evicts other blocks from the cache.
 const readAhead = 16
 
 func (s *State) blockSource(r Range) *blockSource {

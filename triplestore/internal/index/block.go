@@ -9,38 +9,39 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A block holds about BlockRows quads that follow one another in a layout, column by column. FORMAT.md shows the bytes.
+// A block has about BlockRows quads that are consecutive in a layout, column by column. FORMAT.md describes the
+// encoding.
 const (
 	BlockRows    = 1024
 	maxBlockRows = 4 * BlockRows
 
 	blockVersion = 1
 	blockHeader  = 4 // version, layout, number of rows (uint16)
-	blockTrailer = 8 // checksum; it also lets the last value be read with a load of eight bytes
+	blockTrailer = 8 // checksum; it also allows the last value to be read with an eight-byte load
 )
 
-// How a column is written.
+// Encodings of a column.
 const (
 	colConst   = 0 // one value for all rows
-	colDelta   = 1 // differences from the row before, packed
-	colDict    = 2 // up to 256 distinct values and an index into them for each row
-	colContext = 3 // differences from the last row with the same predicate (which is in a colDict), packed, grouped by it
+	colDelta   = 1 // differences from the previous row, packed
+	colDict    = 2 // up to 256 distinct values, and an index into them for each row
+	colContext = 3 // differences from the previous row with the same predicate, grouped by predicate, packed; requires predicates in a colDict
 )
 
 var errBlock = errors.New("malformed block")
 
-// codec holds the scratch memory for writing and reading blocks. It belongs to one goroutine.
+// codec has the scratch memory to encode and decode blocks. It must not be used concurrently.
 type codec struct {
 	col  [maxBlockRows]uint64
 	zig  [maxBlockRows]uint64
 	grp  [maxBlockRows]uint64 // differences grouped by predicate
-	idx  [maxBlockRows]uint8  // of each row's predicate, if those are in a dictionary
+	idx  [maxBlockRows]uint8  // index of each row's predicate, if the predicates are in a dictionary
 	last [256]uint64
-	size [257]int // of each predicate's group; then where it begins
+	size [257]int // size of each predicate's group; then its offset
 	out  []byte
 }
 
-// columns in the order in which they are written: the predicate first, because others may refer to it.
+// Columns in the order in which they are encoded. The predicate is first because others may refer to it.
 const (
 	fieldP = iota
 	fieldS
@@ -94,12 +95,12 @@ func scatter(rows []term.IDQuad, field int, col []uint64) {
 	}
 }
 
-// encode writes rows, which must be sorted in the layout and neither none nor more than maxBlockRows. The result is
-// valid until the next call. id is the number under which the block is stored; it is part of the checksum.
+// encode encodes 1 to maxBlockRows rows, sorted in the layout. The result is valid until the next call. id is the
+// number of the block, which its checksum includes.
 func (c *codec) encode(l Layout, id uint64, rows []term.IDQuad) []byte {
 	b := append(c.out[:0], blockVersion, byte(l))
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(rows)))
-	contexts := 0 // distinct predicates, if the column is written as colDict
+	contexts := 0 // number of distinct predicates if that column is a colDict
 	for f := range numFields {
 		col := c.gather(rows, f)
 		if constant(col) {
@@ -151,7 +152,7 @@ func constant(col []uint64) bool {
 	return true
 }
 
-// dictionary finds the distinct values of a column, in order of appearance, and leaves each row's in c.idx.
+// dictionary returns the distinct values of a column, in order of appearance, and sets c.idx to each row's index.
 func (c *codec) dictionary(col []uint64) (dict []uint64, ok bool) {
 	var slots [1024]uint16 // position in dict + 1, by hash
 	for i, v := range col {
@@ -171,7 +172,8 @@ func (c *codec) dictionary(col []uint64) (dict []uint64, ok bool) {
 	return dict, true
 }
 
-// appendDict writes the number of values less one, the values as differences, and the indexes in four or eight bits.
+// appendDict appends the number of values minus one, the values as differences, and the indexes in four or eight bits
+// each.
 func (c *codec) appendDict(b []byte, dict []uint64, n int) []byte {
 	b = append(b, colDict, byte(len(dict)-1))
 	prev := uint64(0)
@@ -203,7 +205,7 @@ func (c *codec) zigDelta(col []uint64) {
 	}
 }
 
-// zigContext leaves the differences grouped by predicate in c.grp, with the groups' bounds in c.size.
+// zigContext sets c.grp to the differences grouped by predicate, and c.size to the bounds of the groups.
 func (c *codec) zigContext(col []uint64, contexts int) {
 	c.groups(len(col), contexts)
 	clear(c.last[:contexts])
@@ -216,7 +218,7 @@ func (c *codec) zigContext(col []uint64, contexts int) {
 	}
 }
 
-// groups counts the rows of each predicate: group x is [size[x], size[x+1]).
+// groups counts the rows of each predicate. Group x is [size[x], size[x+1]).
 func (c *codec) groups(n, contexts int) {
 	clear(c.size[:contexts+1])
 	for _, x := range c.idx[:n] {
@@ -234,8 +236,8 @@ func (c *codec) appendGroups(b []byte, contexts int) []byte {
 	return b
 }
 
-// MaxRows is how many rows EncodeRows takes.
+// MaxRows is the maximum number of rows for EncodeRows.
 const MaxRows = maxBlockRows
 
-// EncodeRows writes rows that are sorted in GSPO order as one block.
+// EncodeRows encodes rows sorted in GSPO order as one block.
 func EncodeRows(rows []term.IDQuad) []byte { return new(codec).encode(GSPO, 0, rows) }

@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// randomRows are n distinct quads with ids of several kinds, sorted in the layout.
+// randomRows returns n distinct quads with ids of several kinds, sorted in the layout.
 func randomRows(rnd *rand.Rand, l Layout, n int) []term.IDQuad {
 	subjects, predicates, graphs := 1+rnd.IntN(1<<rnd.IntN(12)), 1+rnd.IntN(1<<rnd.IntN(10)), rnd.IntN(4)
 	object := func() term.ID {
@@ -68,7 +68,7 @@ func TestBlocksComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// FuzzBlock reads malformed blocks whose checksum is right.
+// FuzzBlock decodes malformed blocks with valid checksums.
 func FuzzBlock(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	var c codec
@@ -86,7 +86,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// archiveRows imitates what an archive holds: subjects with the same few predicates, each with objects of one kind.
+// archiveRows imitates an archive: subjects with the same few predicates, each with objects of one kind.
 func archiveRows(l Layout, n int) []term.IDQuad {
 	rnd := rand.New(rand.NewPCG(3, 3))
 	var rows []term.IDQuad
@@ -177,7 +177,7 @@ func TestNumbersOfEveryWidthArePacked(t *testing.T) {
 	}
 }
 
-// FuzzPage reads malformed pages of fences and roots whose checksum is right.
+// FuzzPage decodes malformed pages of fences and roots with valid checksums.
 func FuzzPage(f *testing.F) {
 	t1, t2 := Tuple{1, 2, 3, 4}, Tuple{1, 2, 3, 9}
 	b := encodePage(GSPO, 7, []fence{{first: t1, last: t2, id: 5}}, []counts{{rows: 2}})

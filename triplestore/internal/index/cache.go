@@ -7,8 +7,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Cache keeps decoded blocks. One cache serves all states of a store: a block's number is never used again for other
-// rows. It is safe for concurrent use.
+// Cache holds decoded blocks. One cache serves all states of a store, since a block's number is never reused. It may be
+// used concurrently.
 type Cache struct {
 	blocks *lru.Cache[[]term.IDQuad]
 	codecs sync.Pool
@@ -16,7 +16,7 @@ type Cache struct {
 
 const rowBytes = 32
 
-// NewCache makes a cache of about so many bytes.
+// NewCache returns a cache of about the given number of bytes.
 func NewCache(bytes int64) *Cache {
 	return &Cache{blocks: lru.New[[]term.IDQuad](bytes), codecs: sync.Pool{New: func() any { return new(codec) }}}
 }

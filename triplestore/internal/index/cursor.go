@@ -2,22 +2,22 @@ package index
 
 import "odarchive/triplestore/term"
 
-// Blocks are the quads that are in blocks on disk, as of one state. nil stands for none.
+// rowSource returns the quads in blocks, as of one state. nil means that there are none.
 type rowSource interface {
-	// next gives the following rows of the range, sorted, or none at its end. They belong to the source.
+	// next returns the next rows of the range, sorted, or none at its end. They belong to the source.
 	next() ([]term.IDQuad, error)
-	// seek drops everything before a tuple.
+	// seek skips everything before a tuple.
 	seek(Tuple)
 	close()
 }
 
 const batchRows = 1024
 
-// rangeCursor reads one range of one layout: rows from blocks, turned around by an overlay, filtered.
+// rangeCursor reads one range of one layout: rows from blocks, inverted by an overlay, filtered.
 type rangeCursor struct {
 	plan   Plan
-	blocks rowSource // nil if there are none
-	tog    *toggles  // nil if nothing is turned around in the range
+	blocks rowSource // nil if there are no blocks
+	tog    *toggles  // nil if the overlay inverts nothing in the range
 	rest   []term.IDQuad
 	filter bool
 	buf    []term.IDQuad
@@ -51,7 +51,7 @@ func (c *rangeCursor) Next() ([]term.IDQuad, error) {
 	}
 }
 
-// unfiltered gives the next rows of the range. Where the overlay does not touch a block, that is the block itself.
+// unfiltered returns the next rows of the range. If the overlay does not affect a block, these are the block itself.
 func (c *rangeCursor) unfiltered() ([]term.IDQuad, error) {
 	if c.err != nil || c.done {
 		return nil, c.err
@@ -101,7 +101,7 @@ func (c *rangeCursor) unfiltered() ([]term.IDQuad, error) {
 	return c.orNext(out)
 }
 
-// orNext goes on where deletions have left nothing of a block.
+// orNext returns out, or the next rows if deletions have left nothing in out.
 func (c *rangeCursor) orNext(out []term.IDQuad) ([]term.IDQuad, error) {
 	if len(out) == 0 {
 		return c.unfiltered()
@@ -120,12 +120,12 @@ func (c *rangeCursor) matching(rows []term.IDQuad) []term.IDQuad {
 	return out
 }
 
-// SeekGE implements term.Cursor: in the order of the layout without a leading, fixed graph.
+// SeekGE implements term.Cursor. It compares in the order of the layout, without a leading fixed graph.
 func (c *rangeCursor) SeekGE(q term.IDQuad) {
 	l := c.plan.Range.Layout
 	if l < SPOG {
 		g := c.plan.Range.From[0]
-		if q.G > g { // after this graph's quad with the same subject, predicate and object
+		if q.G > g { // move past this graph's quad with the same subject, predicate and object
 			t := l.Tuple(q)
 			t[3]++
 			q = l.Quad(t)
@@ -160,7 +160,7 @@ func (c *rangeCursor) Close() {
 	}
 }
 
-// unionCursor merges two cursors with no quad in common: the default graph's and the named graphs'.
+// unionCursor merges two cursors without common quads: those of the default graph and of the named graphs.
 type unionCursor struct {
 	order term.Order
 	in    [2]term.Cursor
@@ -222,12 +222,3 @@ func (c *unionCursor) Close() {
 		c.rows[i], c.ended[i] = nil, true
 	}
 }
-
-// Failed is a cursor that only reports an error.
-func Failed(err error) term.Cursor { return failed{err} }
-
-type failed struct{ err error }
-
-func (f failed) Next() ([]term.IDQuad, error) { return nil, f.err }
-func (f failed) SeekGE(term.IDQuad)           {}
-func (f failed) Close()                       {}

@@ -7,7 +7,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// decode reads the block stored under id into rows, which is used if it is large enough.
+// decode decodes the block stored under id into rows, which it reallocates if it is too small.
 func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]term.IDQuad, error) {
 	if len(b) < blockHeader+blockTrailer {
 		return nil, fmt.Errorf("%w: %d bytes", errBlock, len(b))
@@ -96,7 +96,7 @@ func (c *codec) readConst(body []byte, at int, rows []term.IDQuad, field int) (i
 	return at + 8, true
 }
 
-// readDict leaves the column in c.col and the indexes in c.idx.
+// readDict decodes a column into c.col and its indexes into c.idx.
 func (c *codec) readDict(body []byte, at, n int) (next, size int, ok bool) {
 	if at >= len(body) {
 		return 0, 0, false
@@ -142,7 +142,7 @@ func indexBytes(n, dict int) int {
 	return n
 }
 
-// readDelta leaves the column in c.col. b goes on for blockTrailer bytes behind end, where the columns end.
+// readDelta decodes a column into c.col. b must extend blockTrailer bytes beyond end, the end of the columns.
 func (c *codec) readDelta(b []byte, end, at, n int) (next int, ok bool) {
 	col := c.col[:n]
 	if at, ok = unpack(b, end, at, col); !ok {
@@ -156,7 +156,7 @@ func (c *codec) readDelta(b []byte, end, at, n int) (next int, ok bool) {
 	return at, true
 }
 
-// readGroups likewise, for differences grouped by predicate.
+// readGroups is like readDelta, for differences grouped by predicate.
 func (c *codec) readGroups(b []byte, end, at, n, contexts int) (next int, ok bool) {
 	c.groups(n, contexts)
 	for x := range contexts {
@@ -179,5 +179,5 @@ func (c *codec) readGroups(b []byte, end, at, n, contexts int) (next int, ok boo
 	return at, true
 }
 
-// DecodeRows reads what EncodeRows wrote.
+// DecodeRows decodes what EncodeRows encoded.
 func DecodeRows(b []byte) ([]term.IDQuad, error) { return new(codec).decode(b, GSPO, 0, nil) }

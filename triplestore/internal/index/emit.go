@@ -5,7 +5,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// emitFull writes blocks while there is enough for another one behind each.
+// emitFull writes full blocks and keeps at least enough rows for another one.
 func (m *levelMerge) emitFull() error {
 	done := 0
 	for len(m.buf)-done >= 2*BlockRows {
@@ -18,7 +18,7 @@ func (m *levelMerge) emitFull() error {
 	return nil
 }
 
-// flush writes what is waiting as one or two blocks. Too few rows for a block take the next old block along.
+// flush writes the waiting rows as one or two blocks. If they are too few, it adds the next old block.
 func (m *levelMerge) flush() error {
 	if n := len(m.buf); n > 0 && n < BlockRows/4 && m.i < len(m.old.fences) {
 		k := m.i
@@ -27,8 +27,8 @@ func (m *levelMerge) flush() error {
 			return err
 		}
 		if len(m.rows) > 0 && !m.l.Tuple(rows[len(rows)-1]).Less(m.l.Tuple(m.rows[0])) {
-			// The next row belongs into that block: step goes on with it.
-			return m.takeAlong(k, rows)
+			// The next row belongs in that block, so merge with it first.
+			return m.blendInto(k, rows)
 		}
 		m.buf = append(m.buf, rows...)
 		m.replaced(k)
@@ -52,8 +52,8 @@ func (m *levelMerge) flush() error {
 	return nil
 }
 
-// takeAlong blends the rows that belong into old block k with it.
-func (m *levelMerge) takeAlong(k int, rows []term.IDQuad) error {
+// blendInto merges the rows that belong in old block k with its rows.
+func (m *levelMerge) blendInto(k int, rows []term.IDQuad) error {
 	var to *Tuple
 	if k+1 < len(m.old.fences) {
 		to = &m.old.fences[k+1].first

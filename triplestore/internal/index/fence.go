@@ -15,11 +15,12 @@ import (
 type fence struct {
 	first, last Tuple
 	id          uint64
-	before      counts // over all blocks before this one
+	before      counts // sum over all blocks before this one
 }
 
-// counts are sums over consecutive rows of one layout: the rows, and how many of them differ from the row before in
-// their first one, two and three components. A difference of two is the number of distinct prefixes in between.
+// counts are sums over consecutive rows of one layout: the number of rows, and of those that differ from the previous
+// row in their first one, two and three components. The difference of two counts is the number of distinct prefixes in
+// between.
 type counts struct {
 	rows   uint64
 	starts [3]uint64
@@ -41,7 +42,7 @@ func (c counts) minus(d counts) counts {
 	return c
 }
 
-// differAt is the first component in which two tuples differ, 4 if they are equal.
+// differAt returns the index of the first component in which two tuples differ, or 4 if they are equal.
 func differAt(a, b Tuple) int {
 	for i := range a {
 		if a[i] != b[i] {
@@ -51,7 +52,7 @@ func differAt(a, b Tuple) int {
 	return 4
 }
 
-// add counts a row, given where it differs from the one before it (0 for the very first).
+// add counts a row that differs from the previous one at the given index, which is 0 for the very first row.
 func (c *counts) add(differs int) {
 	c.rows++
 	for i := differs; i < 3; i++ {
@@ -63,19 +64,19 @@ func (c *counts) add(differs int) {
 type level struct {
 	fences []fence
 	total  counts
-	pages  []page // the fences on disk, in order
+	pages  []page // stored pages of fences, in order
 }
 
-// page is a piece of a level's fences that is stored under one key.
+// page is a part of a level's fences, stored under one key.
 type page struct {
 	id uint64
-	n  int // fences in it
+	n  int // number of fences
 }
 
-// pageFences is how many fences a page holds at most.
+// pageFences is the maximum number of fences in a page.
 const pageFences = 512
 
-// upTo is the counts of all blocks before block i, which may be one past the last.
+// upTo returns the counts of all blocks before block i, which may be one past the last.
 func (l *level) upTo(i int) counts {
 	if i < len(l.fences) {
 		return l.fences[i].before
@@ -83,10 +84,10 @@ func (l *level) upTo(i int) counts {
 	return l.total
 }
 
-// in is the counts of one block.
+// in returns the counts of one block.
 func (l *level) in(i int) counts { return l.upTo(i + 1).minus(l.fences[i].before) }
 
-// reach finds the first block, from block i on, whose last row is not before t.
+// reach returns the first block, from block i on, whose last row is not less than t.
 func (l *level) reach(i int, t Tuple) int {
 	step := 1
 	lo := i
@@ -98,12 +99,12 @@ func (l *level) reach(i int, t Tuple) int {
 	return lo + sort.Search(hi-lo, func(k int) bool { return !l.fences[lo+k].last.Less(t) })
 }
 
-// before finds the first block whose first row is not before t: the end of the blocks that reach below t.
+// firstFrom returns the first block whose first row is not less than t.
 func (l *level) firstFrom(t Tuple) int {
 	return sort.Search(len(l.fences), func(i int) bool { return !l.fences[i].first.Less(t) })
 }
 
-// blocks is the range of blocks that may hold rows of r.
+// blocks returns the range of blocks that may have rows of r.
 func (l *level) blocks(r Range) (from, to int) {
 	from = l.reach(0, r.From)
 	to = len(l.fences)
@@ -117,7 +118,7 @@ var errPage = errors.New("malformed page of fences")
 
 const pageVersion = 1
 
-// encodePage writes the fences of one page; counts are those of each block by itself.
+// encodePage encodes the fences of a page. own are the counts of each block alone.
 func encodePage(layout Layout, id uint64, fences []fence, own []counts) []byte {
 	b := []byte{pageVersion, byte(layout)}
 	b = binary.AppendUvarint(b, uint64(len(fences)))
@@ -184,7 +185,7 @@ func (l *level) decodePage(layout Layout, id uint64, b []byte) error {
 	return nil
 }
 
-// numbers reads what fences are made of.
+// numbers decodes the values that fences consist of.
 type numbers struct{ fields.Reader }
 
 func (r *numbers) tuple(prev Tuple) Tuple {
@@ -194,7 +195,7 @@ func (r *numbers) tuple(prev Tuple) Tuple {
 	return prev
 }
 
-// encodeRoot writes what Root.decode reads: for each layout the pages that hold its fences.
+// encodeRoot encodes, for each layout, the pages of its fences.
 func (b *Base) encodeRoot() []byte {
 	out := []byte{rootVersion}
 	for l := range b.levels {
@@ -210,7 +211,7 @@ func (b *Base) encodeRoot() []byte {
 
 const rootVersion = 1
 
-// decodeRoot gives the page ids of each layout.
+// decodeRoot returns the page ids of each layout.
 func decodeRoot(b []byte) (pages [Layouts][]uint64, err error) {
 	if len(b) < 1+8 || xxhash.Sum64(b[:len(b)-8]) != binary.LittleEndian.Uint64(b[len(b)-8:]) {
 		return pages, errors.New("malformed root")

@@ -2,10 +2,10 @@ package index
 
 import "odarchive/triplestore/term"
 
-// Layout is a sort order of quads that the index keeps. The letters are the components from the most significant on.
+// Layout is a sort order of quads kept by the index. The letters are the components, most significant first.
 //
-// The first four hold every quad and serve one known graph, the default graph among them, as if it were an index of
-// its own. The other four hold the quads of named graphs once more, for questions that leave the graph open.
+// The first four layouts hold every quad. For one known graph, which may be the default graph, they serve as an index
+// of that graph. The other four hold the quads of named graphs again, for queries with an unknown graph.
 type Layout byte
 
 const (
@@ -17,20 +17,20 @@ const (
 	POSG
 	OSPG
 	PSOG
-	Layouts = 8 // how many there are
+	Layouts = 8 // number of layouts
 )
 
 func (l Layout) String() string {
 	return [...]string{"GSPO", "GPOS", "GOSP", "GPSO", "SPOG", "POSG", "OSPG", "PSOG"}[l&7]
 }
 
-// Holds reports whether quads of graph g are kept in the layout.
+// Holds reports whether the layout has quads of graph g.
 func (l Layout) Holds(g term.ID) bool { return l < SPOG || g != term.DefaultGraph }
 
 // Tuple is a quad with its components in a layout's order, most significant first.
 type Tuple [4]term.ID
 
-// Tuple puts q's components into the layout's order.
+// Tuple returns q with its components in the layout's order.
 func (l Layout) Tuple(q term.IDQuad) Tuple {
 	switch l {
 	case GSPO:
@@ -52,7 +52,7 @@ func (l Layout) Tuple(q term.IDQuad) Tuple {
 	}
 }
 
-// Quad is the quad a tuple of the layout stands for.
+// Quad returns the quad of a tuple of the layout.
 func (l Layout) Quad(t Tuple) term.IDQuad {
 	switch l {
 	case GSPO:
@@ -74,7 +74,7 @@ func (l Layout) Quad(t Tuple) term.IDQuad {
 	}
 }
 
-// Compare tuples of one layout.
+// Compare compares tuples of one layout.
 func (t Tuple) Compare(u Tuple) int {
 	for i := range t {
 		if t[i] != u[i] {
@@ -87,7 +87,7 @@ func (t Tuple) Compare(u Tuple) int {
 	return 0
 }
 
-// Less is Compare(u) < 0.
+// Less reports whether Compare(u) < 0.
 func (t Tuple) Less(u Tuple) bool {
 	if t[0] != u[0] {
 		return t[0] < u[0]
@@ -101,7 +101,7 @@ func (t Tuple) Less(u Tuple) bool {
 	return t[3] < u[3]
 }
 
-// search finds the first of the rows, sorted in layout l, that is not before t.
+// search returns the index of the first row, in rows sorted in layout l, that is not less than t.
 func search(l Layout, rows []term.IDQuad, t Tuple) int {
 	lo, hi := 0, len(rows)
 	for lo < hi {
@@ -115,7 +115,7 @@ func search(l Layout, rows []term.IDQuad, t Tuple) int {
 	return lo
 }
 
-// gallop is search for a row that is expected near the beginning.
+// gallop is like search, for an index expected to be small.
 func gallop(l Layout, rows []term.IDQuad, t Tuple) int {
 	step := 1
 	for step < len(rows) && l.Tuple(rows[step]).Less(t) {
@@ -125,7 +125,7 @@ func gallop(l Layout, rows []term.IDQuad, t Tuple) int {
 	return lo + search(l, rows[lo:min(step+1, len(rows))], t)
 }
 
-// Range is a set of tuples of one layout: From is in it, To is not. A zero To has no end.
+// Range is a range of tuples of one layout, including From and excluding To. A zero To means no end.
 type Range struct {
 	Layout   Layout
 	From, To Tuple
@@ -133,7 +133,7 @@ type Range struct {
 
 func (r Range) open() bool { return r.To == Tuple{} }
 
-// clip cuts rows that are sorted in the range's layout down to those in it.
+// clip returns those of the rows, which are sorted in the range's layout, that are in the range.
 func (r Range) clip(rows []term.IDQuad) []term.IDQuad {
 	if len(rows) == 0 {
 		return nil
@@ -147,7 +147,7 @@ func (r Range) clip(rows []term.IDQuad) []term.IDQuad {
 	return rows
 }
 
-// prefixRange is the range of all tuples that begin with the first n components of t.
+// prefixRange returns the range of all tuples that begin with the first n components of t.
 func prefixRange(l Layout, t Tuple, n int) Range {
 	r := Range{Layout: l}
 	copy(r.From[:n], t[:n])
@@ -158,14 +158,15 @@ func prefixRange(l Layout, t Tuple, n int) Range {
 	return r
 }
 
-// Plan says how a pattern is read in a layout: which range, and what is left to compare row by row.
+// Plan describes how a pattern is read in a layout: a range, and a filter for its rows.
 type Plan struct {
 	Range  Range
-	Prefix int          // known components that lead the layout, and so need no comparing
-	Rest   term.Pattern // known components that do not; zero where none are left
+	Prefix int          // number of known components that lead the layout and are matched by the range
+	Rest   term.Pattern // other known components, to be matched row by row; zero if there are none
 }
 
-// PlanFor reads pattern p in layout l. p.G is a graph's id, or AnyNamed or AnyGraph in the layouts that end in G.
+// PlanFor returns the plan for pattern p in layout l. p.G is a graph's id, or AnyNamed or AnyGraph in the layouts that
+// end in G.
 func PlanFor(l Layout, p term.Pattern) Plan {
 	q := term.IDQuad(p)
 	if q.G == term.AnyNamed {
@@ -183,25 +184,21 @@ func PlanFor(l Layout, p term.Pattern) Plan {
 	return Plan{Range: prefixRange(l, t, n), Prefix: n, Rest: term.Pattern(l.Quad(rest))}
 }
 
-// Matches reports whether a row agrees with every known component of p.
+// Matches reports whether q matches every known component of p.
 func Matches(p term.Pattern, q term.IDQuad) bool {
 	return (p.S == 0 || p.S == q.S) && (p.P == 0 || p.P == q.P) && (p.O == 0 || p.O == q.O) && (p.G == 0 || p.G == q.G)
 }
 
-// ForGraph is the layout that serves order o for one known graph, AcrossGraphs the one for all named graphs.
-func ForGraph(o term.Order) Layout     { return Layout(o & 3) }
+// ForGraph returns the layout that serves order o for one known graph.
+func ForGraph(o term.Order) Layout { return Layout(o & 3) }
+
+// AcrossGraphs returns the layout that serves order o for all named graphs.
 func AcrossGraphs(o term.Order) Layout { return SPOG + Layout(o&3) }
 
-// Order is the sort order that the layout serves.
+// Order returns the sort order that the layout serves.
 func (l Layout) Order() term.Order { return term.Order(l & 3) }
 
-// CompareQuads compares in the sort order o, then by graph.
-func CompareQuads(o term.Order, a, b term.IDQuad) int {
-	l := AcrossGraphs(o)
-	return l.Tuple(a).Compare(l.Tuple(b))
-}
-
-// BestOrder is the order in which p's known components (other than the graph) come first.
+// BestOrder returns the order that begins with the known components of p other than the graph.
 func BestOrder(p term.Pattern) term.Order {
 	switch s, pr, o := p.S != 0, p.P != 0, p.O != 0; {
 	case s && (pr || !o):
@@ -216,7 +213,7 @@ func BestOrder(p term.Pattern) term.Order {
 	return term.SPO
 }
 
-// sorter sorts rows in a layout's order.
+// compareIn returns a function that compares quads in a layout's order.
 func compareIn(l Layout) func(a, b term.IDQuad) int {
 	return func(a, b term.IDQuad) int { return l.Tuple(a).Compare(l.Tuple(b)) }
 }

@@ -11,50 +11,39 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Mode says what Merge does with the rows it is given.
+// Mode determines what Merge does with rows.
 type Mode byte
 
 const (
-	Turn Mode = iota // what exists goes, what does not exist comes
-	Add              // what does not exist comes
+	Turn Mode = iota // remove rows that exist, add rows that do not
+	Add              // add rows that do not exist
 )
 
-// Merger rewrites blocks. The new blocks stand beside the old ones, which nobody but the caller deletes: a state that
-// uses the old ones stays readable, and nothing has happened until the caller makes the new root known.
+// Merger rewrites blocks. It keeps the old blocks: a state that uses them remains readable, and nothing has changed
+// until the caller commits the new root.
 type Merger struct {
 	DB     *kv.DB
 	Reader Reader
 	Cache  *Cache
-	NextID *atomic.Uint64 // numbers for blocks and pages
+	NextID *atomic.Uint64 // assigns the numbers of blocks and pages
 
-	Added func(rows []term.IDQuad) error // called with what has really been added, in GSPO order, if Mode is Add
+	Added func(rows []term.IDQuad) error // called with the rows actually added, in GSPO order; only used in mode Add
 }
 
-// Merged is the outcome of a merge.
+// Merged is the result of a merge.
 type Merged struct {
 	Base     *Base
-	Root     []byte   // for OpenBase
-	Obsolete [][]byte // keys that Base does not use any more, in kv.SpaceTripleIndex
-	Fresh    [][]byte // keys that were written
+	Root     []byte   // see OpenBase
+	Obsolete [][]byte // keys in kv.SpaceTripleIndex that Base no longer uses
+	Fresh    [][]byte // keys written
 }
 
-// Delete removes keys of the index.
-func Delete(db *kv.DB, keys [][]byte) error {
-	b := db.Batch()
-	for _, k := range keys {
-		if err := b.Delete(kv.SpaceTripleIndex, k); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
-}
-
-// Merge makes a new base of an old one and rows, which are asked for layout by layout (for the last four layouts only
-// quads of named graphs). Layouts are merged side by side, so rows must be ready for concurrent calls. If it fails, what
-// it has written so far is deleted again.
+// Merge returns a new base made of an old one and rows. It calls rows for each layout; the last four layouts must have
+// only quads of named graphs. Layouts are merged concurrently, so rows must support concurrent calls. If Merge fails,
+// it deletes what it has written.
 func (m *Merger) Merge(ctx context.Context, base *Base, mode Mode, rows func(Layout) (Rows, error)) (*Merged, error) {
 	out := &Merged{Base: &Base{}}
-	var mu sync.Mutex // guards out.Obsolete, out.Fresh
+	var mu sync.Mutex // guards out
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
 	for l := Layout(0); l < Layouts; l++ {
@@ -77,7 +66,7 @@ func (m *Merger) Merge(ctx context.Context, base *Base, mode Mode, rows func(Lay
 		})
 	}
 	if err := g.Wait(); err != nil {
-		Delete(m.DB, out.Fresh) // if that fails too, the next opening does it
+		m.DB.DeleteKeys(kv.SpaceTripleIndex, out.Fresh) // if this fails too, the next Open does it
 		return nil, err
 	}
 	out.Root = out.Base.encodeRoot()
@@ -98,14 +87,14 @@ type levelMerge struct {
 	in   Rows
 	rows []term.IDQuad // the rest of the current batch of in
 
-	i      int           // old blocks before this one have their place in new
+	i      int           // old blocks before this one are in new or replaced
 	buf    []term.IDQuad // rows waiting to become blocks
 	new    level
-	origin []int32 // for each new fence the old one it is equal to, or -1
+	origin []int32 // for each new fence the equal old one, or -1
 	own    []counts
 
 	scratch         []term.IDQuad
-	news            []term.IDQuad
+	unreported      []term.IDQuad
 	obsolete, fresh [][]byte
 }
 
@@ -132,7 +121,7 @@ func (m *levelMerge) run(in Rows) error {
 	return m.batch.Flush()
 }
 
-// fill fetches rows if there are none left.
+// fill reads the next rows if none are left.
 func (m *levelMerge) fill() error {
 	if len(m.rows) > 0 {
 		return nil
@@ -142,15 +131,15 @@ func (m *levelMerge) fill() error {
 	return err
 }
 
-// step takes in the next row and all others that belong to the same old block, or between the same two.
+// step merges the next row, and all others that belong to the same old block or between the same two.
 func (m *levelMerge) step() error {
 	fences := m.old.fences
 	t := m.l.Tuple(m.rows[0])
 	k := m.old.reach(m.i, t)
 	if k == len(fences) || t.Less(fences[k].first) {
-		k-- // between blocks: at the end of the one before
+		k-- // between two blocks: append to the first
 	}
-	if k < m.i { // that one has its place already
+	if k < m.i { // that block is done
 		var to *Tuple
 		if m.i < len(fences) {
 			to = &fences[m.i].first
@@ -164,7 +153,7 @@ func (m *levelMerge) step() error {
 		}
 		m.retain(k)
 	}
-	if m.i > k { // flush took block k along
+	if m.i > k { // flush merged block k too
 		return nil
 	}
 	old, err := m.read(k)
@@ -201,15 +190,15 @@ func (m *levelMerge) read(k int) ([]term.IDQuad, error) {
 	return rows, err
 }
 
-// replaced notes that the next old block's rows are in buf.
+// replaced records that the rows of old block k are in buf.
 func (m *levelMerge) replaced(k int) {
 	m.obsolete = append(m.obsolete, blockKey(m.old.fences[k].id))
 	m.i = k + 1
 }
 
-// blend puts the rows of an old block and the incoming rows before to (nil: all) into buf, in order.
+// blend appends the rows of an old block and the new rows before to (all if nil) to buf, in order.
 func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err error) {
-	m.news = m.news[:0]
+	m.unreported = m.unreported[:0]
 	for len(m.rows) > 0 {
 		q := m.rows[0]
 		t := m.l.Tuple(q)
@@ -217,7 +206,7 @@ func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err erro
 			break
 		}
 		if len(old) == 0 {
-			if err := m.takeIn(to); err != nil {
+			if err := m.appendNew(to); err != nil {
 				return true, err
 			}
 			changed = true
@@ -231,7 +220,7 @@ func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err erro
 			m.buf = append(m.buf, q)
 			changed = true
 			if m.added != nil {
-				m.news = append(m.news, q)
+				m.unreported = append(m.unreported, q)
 			}
 		case m.mode == Turn:
 			old = old[1:]
@@ -248,20 +237,20 @@ func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err erro
 		}
 	}
 	m.buf = append(m.buf, old...)
-	if err := m.tellNews(); err != nil {
+	if err := m.reportAdded(); err != nil {
 		return changed, err
 	}
 	return changed, nil
 }
 
-// takeIn appends the incoming rows before to: there are no old ones among them.
-func (m *levelMerge) takeIn(to *Tuple) error {
+// appendNew appends the new rows before to. There are no old rows among them.
+func (m *levelMerge) appendNew(to *Tuple) error {
 	n := len(m.rows)
 	if to != nil {
 		n = gallop(m.l, m.rows, *to)
 	}
 	if m.added != nil {
-		if err := m.tellNews(); err != nil {
+		if err := m.reportAdded(); err != nil {
 			return err
 		}
 		if err := m.added(m.rows[:n]); err != nil {
@@ -280,11 +269,11 @@ func (m *levelMerge) takeIn(to *Tuple) error {
 	return m.fill()
 }
 
-func (m *levelMerge) tellNews() error {
-	if len(m.news) == 0 {
+func (m *levelMerge) reportAdded() error {
+	if len(m.unreported) == 0 {
 		return nil
 	}
-	err := m.added(m.news)
-	m.news = m.news[:0]
+	err := m.added(m.unreported)
+	m.unreported = m.unreported[:0]
 	return err
 }

@@ -23,7 +23,7 @@ func inMemory(t testing.TB) *kv.DB {
 	return db
 }
 
-// world is an index under test beside a set of quads that is obviously right.
+// world is an index under test together with an obviously correct set of quads.
 type world struct {
 	t      *testing.T
 	rnd    *rand.Rand
@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	return &world{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), db: inMemory(t), cache: NewCache(4 << 20), base: &Base{}, model: map[term.IDQuad]bool{}}
 }
 
-// quad draws one from a small or a large world, near a place.
+// quad returns a random quad of a small or a large world, near a place.
 func (w *world) quad(near, spread uint64) term.IDQuad {
 	q := term.IDQuad{
 		S: term.Make(term.TagIRI, 1+near+w.rnd.Uint64N(spread)),
@@ -112,7 +112,7 @@ func (w *world) merge(mode Mode, quads []term.IDQuad) {
 			w.t.Fatalf("%s differs after opening: %v, %v", Layout(l), a.total, b.total)
 		}
 	}
-	if err := Delete(w.db, out.Obsolete); err != nil {
+	if err := w.db.DeleteKeys(kv.SpaceTripleIndex, out.Obsolete); err != nil {
 		w.t.Fatal(err)
 	}
 	s, done := w.state(Overlay{})
@@ -121,7 +121,7 @@ func (w *world) merge(mode Mode, quads []term.IDQuad) {
 	w.noLeftovers()
 }
 
-// check compares a state with what it should hold.
+// check compares a state with the expected quads.
 func (w *world) check(s *State, has func(term.IDQuad) bool) {
 	w.t.Helper()
 	want := map[Layout][]term.IDQuad{}
@@ -208,7 +208,7 @@ func (w *world) checkRanges(s *State, l Layout, rows []term.IDQuad) {
 	}
 }
 
-// noLeftovers compares what is stored with what the base refers to.
+// noLeftovers compares what is stored with what the base uses.
 func (w *world) noLeftovers() {
 	w.t.Helper()
 	want := 0
@@ -288,7 +288,7 @@ func (f *failing) Next() ([]term.IDQuad, error) {
 	}
 	rows := slices.DeleteFunc(slices.Clone(f.rows), func(q term.IDQuad) bool { return !f.l.Holds(q.G) })
 	f.rows = nil
-	Sort(f.l, rows)
+	slices.SortFunc(rows, compareIn(f.l))
 	return slices.Compact(rows), nil
 }
 
@@ -360,7 +360,7 @@ func TestSpilledRunsComeBackMergedAndOnce(t *testing.T) {
 			}
 			rows := NewSorter(quads).Sorted(l, nil)
 			again := slices.DeleteFunc(slices.Clone(quads), func(q term.IDQuad) bool { return !l.Holds(q.G) })
-			Sort(l, again)
+			slices.SortFunc(again, compareIn(l))
 			if !slices.Equal(rows, slices.Compact(again)) {
 				t.Fatalf("%s: radix and comparison sort differ", l)
 			}
@@ -369,7 +369,7 @@ func TestSpilledRunsComeBackMergedAndOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		Sort(l, want)
+		slices.SortFunc(want, compareIn(l))
 		want = slices.Compact(want)
 		in, err := s.Rows()
 		if err != nil {

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Numbers are packed 64 at a time: a byte w, a byte e, the lowest w bits of each number one after the other, low bit
-// first, up to a full byte, then for each of e numbers that need more bits its position (byte) and the rest (uvarint).
-// w is 0 to 56, or 64.
+// Numbers are packed in groups of 64: a byte w, a byte e, the lowest w bits of each number, low bits first, padded to a
+// full byte, and for each of e numbers that need more bits its position (one byte) and its remaining bits (uvarint). w
+// is 0 to 56, or 64.
 const packed = 64
 
 func appendPacked(b []byte, values []uint64) []byte {
@@ -22,15 +22,15 @@ func appendPacked(b []byte, values []uint64) []byte {
 func appendPack(b []byte, values []uint64) []byte {
 	w, exceptions := packWidth(values)
 	b = append(b, byte(w), byte(exceptions))
-	mask := uint64(1)<<w - 1 // w 64: all ones
+	mask := uint64(1)<<w - 1 // all ones for w 64
 	var acc uint64
-	have := 0 // bits in acc
+	have := 0 // number of bits in acc
 	for _, v := range values {
 		v &= mask
 		acc |= v << have
 		if have+w >= 64 {
 			b = binary.LittleEndian.AppendUint64(b, acc)
-			acc = v >> (64 - have) // have 0: shifted out entirely
+			acc = v >> (64 - have) // 0 if have is 0
 			have += w - 64
 		} else {
 			have += w
@@ -50,9 +50,9 @@ func appendPack(b []byte, values []uint64) []byte {
 	return b
 }
 
-// packWidth finds the width that needs the fewest bytes.
+// packWidth returns the width that needs the fewest bytes.
 func packWidth(values []uint64) (width, exceptions int) {
-	var lengths [65]int // how many values have so many bits
+	var lengths [65]int // number of values by bit length
 	longest := 0
 	for _, v := range values {
 		n := bits.Len64(v)
@@ -60,7 +60,7 @@ func packWidth(values []uint64) (width, exceptions int) {
 		longest = max(longest, n)
 	}
 	best := 1 << 30
-	var long [packed]int // lengths of those that need more than w bits
+	var long [packed]int // bit lengths of the values that need more than w bits
 	over := 0
 	for w := longest; w >= 0; w-- {
 		if w < longest {
@@ -81,7 +81,7 @@ func packWidth(values []uint64) (width, exceptions int) {
 			best, width, exceptions = cost, use, over
 		}
 		if over > len(values)/4 {
-			break // from here on it only gets worse
+			break // smaller widths only cost more
 		}
 	}
 	if width == 64 {
@@ -90,7 +90,7 @@ func packWidth(values []uint64) (width, exceptions int) {
 	return width, exceptions
 }
 
-// unpack reads len(out) numbers from b[at:end]. It may look at the eight bytes behind end.
+// unpack decodes len(out) numbers from b[at:end]. It may read the eight bytes after end.
 func unpack(b []byte, end, at int, out []uint64) (next int, ok bool) {
 	for len(out) > 0 {
 		n := min(len(out), packed)

@@ -6,7 +6,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// differs is where a block's first row differs from the last row of the block before it.
+// differs returns where a block's first row differs from the last row of the block before it.
 func (m *levelMerge) differs(first Tuple) int {
 	if n := len(m.new.fences); n > 0 {
 		return differAt(m.new.fences[n-1].last, first)
@@ -22,7 +22,7 @@ func (m *levelMerge) append(f fence, own counts, origin int32) {
 	m.origin = append(m.origin, origin)
 }
 
-// retain gives all old blocks before k their place. The buffer must be empty.
+// retain moves all old blocks before k to the new level. The buffer must be empty.
 func (m *levelMerge) retain(k int) {
 	if m.i < k {
 		m.new.fences = slices.Grow(m.new.fences, k-m.i)
@@ -44,13 +44,13 @@ func (m *levelMerge) retain(k int) {
 					own.starts[d]++
 				}
 			}
-			origin = -1 // the same block, but the page must say something else
+			origin = -1 // the block is the same, but its fence changes
 		}
 		m.append(f, own, origin)
 	}
 }
 
-// paginate writes the fences, keeping old pages all of whose fences are still there.
+// paginate writes the fences. It keeps old pages whose fences are all unchanged.
 func (m *levelMerge) paginate() error {
 	starts := make(map[int32]page, len(m.old.pages)) // by the first fence
 	at := int32(0)
@@ -59,7 +59,7 @@ func (m *levelMerge) paginate() error {
 		at += int32(p.n)
 	}
 	kept := map[uint64]bool{}
-	from := 0 // fences from here on wait for a page
+	from := 0 // fences from here on need a page
 	for i := 0; i < len(m.origin); {
 		p, ok := starts[m.origin[i]]
 		if m.origin[i] < 0 || !ok || !m.whole(i, p) || i > from && i-from < pageFences/4 {
@@ -85,7 +85,7 @@ func (m *levelMerge) paginate() error {
 	return nil
 }
 
-// whole reports whether the fences from i on are just those of old page p.
+// whole reports whether the fences from i on are exactly those of old page p.
 func (m *levelMerge) whole(i int, p page) bool {
 	if i+p.n > len(m.origin) {
 		return false

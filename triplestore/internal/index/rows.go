@@ -4,15 +4,15 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Rows hands out quads in batches, sorted in a layout; none at the end. term.Cursor is one.
+// Rows returns quads in batches, sorted in a layout, and an empty batch at the end. term.Cursor is a Rows.
 type Rows interface {
 	Next() ([]term.IDQuad, error)
 }
 
-// RowsOf hands out a slice.
+// RowsOf returns the rows of a slice.
 func RowsOf(rows []term.IDQuad) Rows { return &sliceRows{rows} }
 
-// Rows hands out a run's rows in a layout.
+// Rows returns the quads of the run in a layout.
 func (r *Run) Rows(l Layout) (Rows, error) { return &sliceRows{r.in(l).rows}, nil }
 
 type sliceRows struct{ rows []term.IDQuad }

@@ -8,35 +8,35 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Change is a quad that a commit added (Sign +1) or removed (Sign -1). It was absent before, or present.
+// Change is a quad that a commit added (Sign +1) or removed (Sign -1). The quad was absent or present before.
 type Change struct {
 	Quad term.IDQuad
 	Sign int8
 }
 
-// Run is an immutable set of changed quads. Whether a quad exists is the blocks' answer, turned around once for each run
-// that holds it: a quad cannot be added twice without having been removed in between, so two changes of the same quad undo
-// each other and the runs of an overlay may be merged in any way.
+// Run is an immutable set of changed quads. A quad exists if the blocks have it, inverted once for each run that has
+// it. A quad cannot be added twice without a removal in between, so two changes of the same quad cancel out, and the
+// runs of an overlay may be merged in any order.
 //
-// A run is made in GSPO order. The other layouts are sorted when somebody first reads them: while an archive is filled and
-// nobody asks, a commit's quads are sorted once, and those of all layouts when they are merged into blocks.
+// A run is created in GSPO order. Other layouts are sorted when first read. While an archive is being filled and nobody
+// reads, a commit's quads are thus sorted only once, and again for all layouts when they are merged into blocks.
 type Run struct {
-	made   [Layouts]atomic.Pointer[signed] // GSPO from the beginning, but for an empty run
-	mu     sync.Mutex                      // guards sorter; held while a layout is made
-	sorter *Sorter                         // of a large run whose changes are all additions
+	made   [Layouts]atomic.Pointer[signed] // GSPO is set on creation, except for an empty run
+	mu     sync.Mutex                      // guards sorter; held while a layout is sorted
+	sorter *Sorter                         // of a large run that has only additions
 }
 
-// signed are changes, sorted in a layout.
+// signed are changes sorted in a layout.
 type signed struct {
 	rows []term.IDQuad
-	sums []int32 // sums[i] = signs of rows[:i] added up
+	sums []int32 // sums[i] is the sum of the signs of rows[:i]
 }
 
 func (s *signed) sign(i int) int32 { return s.sums[i+1] - s.sums[i] }
 
 var noRows = &signed{sums: []int32{0}}
 
-// NewRun sorts changes; a quad must occur at most once.
+// NewRun returns a run of the changes. A quad must occur at most once.
 func NewRun(changes []Change) *Run {
 	r := &Run{}
 	r.made[GSPO].Store(sortSigned(GSPO, changes))
@@ -61,7 +61,7 @@ func sortSigned(l Layout, changes []Change) *signed {
 	return s
 }
 
-// in gives the run's changes in a layout.
+// in returns the run's changes in a layout.
 func (r *Run) in(l Layout) *signed {
 	if s := r.made[l].Load(); s != nil {
 		return s
@@ -80,7 +80,7 @@ func (r *Run) in(l Layout) *signed {
 	return s
 }
 
-// manyRows is from how many on rows are sorted by radix.
+// manyRows is the number of rows from which on a radix sort is used.
 const manyRows = 2 << 10
 
 func (r *Run) sort(l Layout, first *signed) *signed {
@@ -104,16 +104,16 @@ func (r *Run) sort(l Layout, first *signed) *signed {
 	return sortSigned(l, changes)
 }
 
-// anyNamed reports whether the run changes a quad of a named graph; in GSPO order they come last.
+// anyNamed reports whether the run changes a quad of a named graph. In GSPO order those come last.
 func (r *Run) anyNamed() bool {
 	s := r.made[GSPO].Load()
 	return s != nil && len(s.rows) > 0 && s.rows[len(s.rows)-1].G != term.DefaultGraph
 }
 
-// Len is the number of changed quads.
+// Len returns the number of changed quads.
 func (r *Run) Len() int { return len(r.in(GSPO).rows) }
 
-// Net is the number of quads added less those removed within a range.
+// Net returns the number of quads added minus those removed within a range.
 func (r *Run) Net(g Range) int {
 	s := r.in(g.Layout)
 	if len(s.rows) == 0 {
@@ -143,8 +143,8 @@ func (r *Run) has(q term.IDQuad) bool {
 	return i < len(rows) && rows[i] == q
 }
 
-// mergeRuns makes one run of two; changes that undo each other vanish. A layout that was read of the greater part of
-// both is merged too; the others can wait.
+// mergeRuns merges two runs. Changes that cancel out disappear. It merges GSPO and the layouts that are sorted for the
+// greater part of both runs; the others are sorted on demand.
 func mergeRuns(a, b *Run) *Run {
 	m := &Run{}
 	for l := Layout(0); l < Layouts; l++ {
@@ -196,8 +196,8 @@ func mergeSigned(l Layout, a, b *signed) *signed {
 	return &signed{rows, sums}
 }
 
-// Less takes a run's changes out of the overlay: of blocks into which they have been merged, what is left holds. A quad
-// that only the run has was turned back by a later commit, so now it is the other way round than those blocks say.
+// Less returns the overlay without a run's changes, for use with blocks into which these have been merged. A quad that
+// only the run has was changed back by a later commit: relative to the new blocks it is changed.
 func (o Overlay) Less(r *Run) Overlay {
 	s := r.in(GSPO)
 	sums := make([]int32, len(s.sums))
@@ -213,12 +213,12 @@ func (o Overlay) Less(r *Run) Overlay {
 	return Overlay{[]*Run{left}}
 }
 
-// Overlay is an immutable list of runs, oldest first: what has been committed since the blocks were last rewritten.
-// The zero value is empty.
+// Overlay is an immutable list of runs, oldest first: everything committed since the blocks were last rewritten. The
+// zero value is empty.
 type Overlay struct{ runs []*Run }
 
-// With gives the overlay with one more run. Runs of similar length are merged, so that there are never more than
-// about log2 of the number of quads.
+// With returns the overlay with another run. It merges runs of similar length, so that their number is at most about
+// log2 of the number of quads.
 func (o Overlay) With(r *Run) Overlay {
 	if r.Len() == 0 {
 		return o
@@ -234,7 +234,7 @@ func (o Overlay) With(r *Run) Overlay {
 	return Overlay{runs}
 }
 
-// Len is the number of changed quads (of which some may undo each other).
+// Len returns the number of changed quads, some of which may cancel out.
 func (o Overlay) Len() int {
 	n := 0
 	for _, r := range o.runs {
@@ -243,7 +243,7 @@ func (o Overlay) Len() int {
 	return n
 }
 
-// Flat is the overlay as a single run.
+// Flat returns the overlay as a single run.
 func (o Overlay) Flat() *Run {
 	if len(o.runs) == 0 {
 		return &Run{}
@@ -255,7 +255,7 @@ func (o Overlay) Flat() *Run {
 	return r
 }
 
-// Net is Run.Net over all runs.
+// Net is like Run.Net, over all runs.
 func (o Overlay) Net(g Range) int {
 	n := 0
 	for _, r := range o.runs {
@@ -264,10 +264,10 @@ func (o Overlay) Net(g Range) int {
 	return n
 }
 
-// Total is the number of quads added less those removed.
+// Total returns the number of quads added minus those removed.
 func (o Overlay) Total() int { return o.Net(Range{Layout: GSPO}) }
 
-// Turned reports whether the overlay turns the blocks' answer about q around.
+// Turned reports whether the overlay inverts the blocks' answer about q.
 func (o Overlay) Turned(q term.IDQuad) bool {
 	turned := false
 	for _, r := range o.runs {
@@ -276,12 +276,12 @@ func (o Overlay) Turned(q term.IDQuad) bool {
 	return turned
 }
 
-// toggles walks the quads of a range that an overlay turns around, in order.
+// toggles iterates over the quads of a range that an overlay inverts, in order.
 type toggles struct {
 	r    Range
-	runs [][]term.IDQuad // what is left of each run
+	runs [][]term.IDQuad // the rest of each run
 	cur  term.IDQuad
-	at   Tuple // cur in the layout
+	at   Tuple // tuple of cur
 	ok   bool
 }
 
@@ -296,7 +296,7 @@ func (o Overlay) toggles(r Range) *toggles {
 	return t
 }
 
-// next goes on to the next quad that an odd number of runs holds.
+// next advances to the next quad that an odd number of runs has.
 func (t *toggles) next() {
 	l := t.r.Layout
 	for {
@@ -328,7 +328,7 @@ func (t *toggles) next() {
 	}
 }
 
-// seek drops everything before a tuple.
+// seek skips everything before a tuple.
 func (t *toggles) seek(to Tuple) {
 	if !t.ok || !t.at.Less(to) {
 		return

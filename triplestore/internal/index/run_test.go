@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// changesOf gives n changes, of which some are of named graphs and, if mixed, some take away.
+// changesOf returns n changes, some of named graphs and, if mixed, some removals.
 func changesOf(r *rand.Rand, n int, mixed bool) []Change {
 	seen := map[term.IDQuad]bool{}
 	var out []Change

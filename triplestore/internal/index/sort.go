@@ -1,21 +1,22 @@
 package index
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
 	"odarchive/triplestore/term"
 )
 
-// Sorter sorts the same quads in one layout after the other. Each column's distinct values get ranks, so that a quad
-// usually packs into one machine word, and words are sorted by radix.
+// Sorter sorts the same quads in several layouts. It assigns ranks to each column's distinct values, so that a quad
+// usually packs into one machine word, and sorts the words by radix.
 type Sorter struct {
 	quads  []term.IDQuad
 	tables [numFields][]term.ID // distinct values, ascending
-	ranks  [numFields][]uint32  // of each quad
+	ranks  [numFields][]uint32  // rank of each quad's value
 }
 
-// NewSorter keeps quads, which must not change.
+// NewSorter returns a Sorter. The quads must not change.
 func NewSorter(quads []term.IDQuad) *Sorter {
 	s := &Sorter{quads: quads}
 	for f := range numFields {
@@ -39,7 +40,7 @@ func field(q *term.IDQuad, f int) term.ID {
 func (s *Sorter) rank(f int) {
 	ranks := make([]uint32, len(s.quads))
 	s.ranks[f] = ranks
-	// Provisional ranks in order of appearance, then the real ones.
+	// Assign provisional ranks in order of appearance, then the final ones.
 	seen := make(map[term.ID]uint32)
 	var table []term.ID
 	var last term.ID
@@ -61,12 +62,7 @@ func (s *Sorter) rank(f int) {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		if table[a] < table[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(table[a], table[b]) })
 	real := make([]uint32, len(table))
 	s.tables[f] = make([]term.ID, len(table))
 	for r, i := range order {
@@ -78,28 +74,12 @@ func (s *Sorter) rank(f int) {
 	}
 }
 
-// columns in a layout's order.
-func (l Layout) columns() [4]int {
-	switch l {
-	case GSPO:
-		return [4]int{fieldG, fieldS, fieldP, fieldO}
-	case GPOS:
-		return [4]int{fieldG, fieldP, fieldO, fieldS}
-	case GOSP:
-		return [4]int{fieldG, fieldO, fieldS, fieldP}
-	case GPSO:
-		return [4]int{fieldG, fieldP, fieldS, fieldO}
-	case SPOG:
-		return [4]int{fieldS, fieldP, fieldO, fieldG}
-	case POSG:
-		return [4]int{fieldP, fieldO, fieldS, fieldG}
-	case OSPG:
-		return [4]int{fieldO, fieldS, fieldP, fieldG}
-	}
-	return [4]int{fieldP, fieldS, fieldO, fieldG}
+// columns returns the columns in the layout's order.
+func (l Layout) columns() Tuple {
+	return l.Tuple(term.IDQuad{G: fieldG, S: fieldS, P: fieldP, O: fieldO})
 }
 
-// Sorted gives the quads that the layout holds, sorted and each once, appended to buf.
+// Sorted appends the distinct quads that the layout holds to buf, sorted.
 func (s *Sorter) Sorted(l Layout, buf []term.IDQuad) []term.IDQuad {
 	cols := l.columns()
 	var width [4]int
@@ -149,7 +129,7 @@ func (s *Sorter) sortedSlowly(l Layout, buf []term.IDQuad) []term.IDQuad {
 	return buf[:at+len(slices.Compact(buf[at:]))]
 }
 
-// radixSort sorts words of so many bits, eleven at a time.
+// radixSort sorts words of width bits, eleven bits at a time.
 func radixSort(words []uint64, width int) []uint64 {
 	const digit = 11
 	if len(words) < 1<<digit {
@@ -176,6 +156,3 @@ func radixSort(words []uint64, width int) []uint64 {
 	}
 	return words
 }
-
-// Sort sorts rows in a layout.
-func Sort(l Layout, rows []term.IDQuad) { slices.SortFunc(rows, compareIn(l)) }

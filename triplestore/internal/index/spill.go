@@ -11,18 +11,19 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Spill keeps sorted rows of one layout in temporary files, a file for each run, and hands them out merged. The blocks
-// are those of the index, each behind its length (uint32). It belongs to one goroutine.
+// Spill stores sorted runs of one layout in temporary files, one file each, and returns them merged. The files are
+// sequences of blocks in the index's format, each preceded by its length (uint32). A Spill must not be used
+// concurrently.
 type Spill struct {
 	layout Layout
 	codec  codec
 	files  []*os.File
 }
 
-// NewSpill begins without runs.
+// NewSpill returns an empty Spill.
 func NewSpill(l Layout) *Spill { return &Spill{layout: l} }
 
-// Add writes a run into a new file of its own.
+// Add writes a run to a new file.
 func (s *Spill) Add(path string, rows []term.IDQuad) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -52,7 +53,7 @@ func (s *Spill) Close() {
 	s.files = nil
 }
 
-// Rows hands out the rows of all runs in order, each once.
+// Rows returns the distinct rows of all runs, in order.
 func (s *Spill) Rows() (Rows, error) {
 	m := &spillMerge{layout: s.layout}
 	for i, f := range s.files {
@@ -79,7 +80,7 @@ type spillRun struct {
 	raw    []byte
 	buf    []term.IDQuad
 	rows   []term.IDQuad
-	at     Tuple // rows[0]
+	at     Tuple // tuple of rows[0]
 }
 
 func (r *spillRun) fill() error {
@@ -109,7 +110,7 @@ func (r *spillRun) fill() error {
 	return nil
 }
 
-// spillMerge is a heap of runs by their next row.
+// spillMerge is a heap of runs, ordered by their next row.
 type spillMerge struct {
 	layout Layout
 	runs   []*spillRun
@@ -129,7 +130,7 @@ func (m *spillMerge) Next() ([]term.IDQuad, error) {
 	m.out = m.out[:0]
 	for len(m.runs) > 0 && len(m.out) < 4*BlockRows {
 		r := m.runs[0]
-		// The rows of this run that come before every other run's.
+		// The rows of this run that precede those of all others.
 		n := len(r.rows)
 		if len(m.runs) > 1 {
 			second := m.runs[1].at
@@ -139,7 +140,7 @@ func (m *spillMerge) Next() ([]term.IDQuad, error) {
 			n = max(1, gallop(m.layout, r.rows, second))
 		}
 		rows := r.rows[:n]
-		if m.begun && rows[0] == m.last { // only the first can be one that another run had too
+		if m.begun && rows[0] == m.last { // only the first row can also be in another run
 			rows = rows[1:]
 		}
 		m.out = append(m.out, rows...)
@@ -150,7 +151,7 @@ func (m *spillMerge) Next() ([]term.IDQuad, error) {
 			}
 			if len(r.rows) == 0 {
 				heap.Pop(m)
-				// heap.Pop swaps the first with the last before it calls Pop.
+				// heap.Pop swaps the first with the last element before it calls Pop.
 				continue
 			}
 		} else {

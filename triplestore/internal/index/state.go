@@ -1,13 +1,13 @@
-// Package index keeps quads of ids sorted in several layouts: compressed blocks on disk, and over them an overlay of
-// what was committed lately, in memory.
+// Package index keeps quads of ids sorted in several layouts: compressed blocks on disk and, over them, an overlay of
+// recent changes in memory.
 //
-// A State is one unchanging view: a Base (which blocks there are; their fences are in memory), an Overlay (which quads
-// are the other way round than the blocks say), and a Reader for the blocks themselves. Scans hand out whole decoded
-// blocks where the overlay does not touch them. Counts are exact: they come from the fences, at most two blocks and
-// the overlay's running sums.
+// A State is one unchanging state: a Base, which is a set of blocks with their fences in memory; an Overlay, which has
+// the quads whose existence differs from the blocks; and a Reader for the blocks. Scans return whole decoded blocks
+// where the overlay does not affect them. Counts are exact: they are computed from the fences, at most two blocks, and
+// running sums in the overlay.
 //
-// A Merger writes a new base of an old one and changed rows; it touches only blocks that change, and nothing it does
-// is visible before its caller says so. What makes commits durable, and who may write, is package triplestore's.
+// A Merger creates a new base from an old one and changed rows. It rewrites only blocks that change, and its result is
+// invisible until its caller commits it. Durability and the coordination of writers are left to package triplestore.
 package index
 
 import (
@@ -18,13 +18,13 @@ import (
 
 // State is one unchanging state of the index. Its methods may be called concurrently.
 type State struct {
-	Base    *Base // nil: no blocks
+	Base    *Base // nil means no blocks
 	Overlay Overlay
-	Reader  Reader // for the blocks of Base
+	Reader  Reader // reads the blocks of Base
 	Cache   *Cache
 }
 
-// Scan gives the quads that match p, sorted by o and then by graph.
+// Scan returns a cursor over the quads that match p, sorted by o and then by graph.
 func (s *State) Scan(p term.Pattern, o term.Order) term.Cursor {
 	switch {
 	case p.G == term.AnyNamed:
@@ -50,10 +50,10 @@ func (s *State) scan(plan Plan) term.Cursor {
 	return newRangeCursor(plan, nil, s.Overlay)
 }
 
-// Layout scans every quad of one layout.
+// Layout returns a cursor over every quad of one layout.
 func (s *State) Layout(l Layout) term.Cursor { return s.scan(Plan{Range: Range{Layout: l}}) }
 
-// anyNamed reports whether the state may hold quads of named graphs.
+// anyNamed reports whether the state may have quads of named graphs.
 func (s *State) anyNamed() bool {
 	if s.Base != nil && len(s.Base.levels[SPOG].fences) > 0 {
 		return true
@@ -61,7 +61,7 @@ func (s *State) anyNamed() bool {
 	return slices.ContainsFunc(s.Overlay.runs, (*Run).anyNamed)
 }
 
-// Has reports whether a quad with all four components known exists.
+// Has reports whether a quad exists.
 func (s *State) Has(q term.IDQuad) (bool, error) {
 	there := false
 	if s.Base != nil {
@@ -79,8 +79,8 @@ func (s *State) Has(q term.IDQuad) (bool, error) {
 	return there != s.Overlay.Turned(q), nil
 }
 
-// Estimate counts the quads that match p. That is exact where some layout has all known components in front, and
-// else an upper bound. Distinct counts are those of the blocks, where a layout has them.
+// Estimate counts the quads that match p. The count is exact if a layout begins with all known components, and an upper
+// bound otherwise. Distinct counts come from the blocks, if a layout has them.
 func (s *State) Estimate(p term.Pattern) (term.Estimate, error) {
 	if p.G != term.AnyGraph {
 		return s.estimate(p)
@@ -100,7 +100,7 @@ func (s *State) Estimate(p term.Pattern) (term.Estimate, error) {
 	return e, err
 }
 
-// estimate for a pattern of one graph, or of all named ones.
+// estimate is Estimate for a pattern of one graph or of all named graphs.
 func (s *State) estimate(p term.Pattern) (e term.Estimate, err error) {
 	plan := PlanFor(layoutFor(p.G, BestOrder(p)), p)
 	n, err := s.Count(plan.Range)
@@ -138,8 +138,8 @@ func layoutFor(g term.ID, o term.Order) Layout {
 	return ForGraph(o)
 }
 
-// distinctOrder is an order in which the known components of p are followed by component i (0 subject, 1 predicate, 2
-// object), so that its distinct values can be counted there.
+// distinctOrder returns an order in which component i (0 subject, 1 predicate, 2 object) follows the known components
+// of p, so that its distinct values can be counted.
 func distinctOrder(p term.Pattern, i int) (term.Order, bool) {
 	s, pr, o := p.S != 0, p.P != 0, p.O != 0
 	switch {
@@ -160,14 +160,14 @@ func distinctOrder(p term.Pattern, i int) (term.Order, bool) {
 	}
 }
 
-// Count is the exact number of quads in a range.
+// Count returns the exact number of quads in a range.
 func (s *State) Count(r Range) (int, error) {
 	n := s.Overlay.Net(r)
 	c, err := s.counts(r)
 	return n + int(c.rows), err
 }
 
-// counts of the blocks' rows in a range. starts are those of the range's rows; the first row counts as differing.
+// counts returns the counts of the blocks' rows in a range. The first row of the range counts as different.
 func (s *State) counts(r Range) (counts, error) {
 	if s.Base == nil {
 		return counts{}, nil
@@ -177,7 +177,7 @@ func (s *State) counts(r Range) (counts, error) {
 	if from == to {
 		return counts{}, nil
 	}
-	// The first and the last block may reach beyond the range.
+	// The first and the last block may extend beyond the range.
 	first, last := l.fences[from].first.Less(r.From), !r.open() && !l.fences[to-1].last.Less(r.To)
 	if !first && !last {
 		return l.upTo(to).minus(l.upTo(from)), nil
@@ -192,7 +192,7 @@ func (s *State) counts(r Range) (counts, error) {
 	return c, err
 }
 
-// countEnds reads the first and the last of a range's blocks, where they reach beyond it.
+// countEnds counts a range and reads its first and last block if they extend beyond it.
 func (s *State) countEnds(r Range, from, to int, first, last bool) (counts, error) {
 	if from == to-1 {
 		return s.countWithin(r, from)
@@ -241,10 +241,10 @@ func (s *State) countWithin(r Range, i int) (c counts, err error) {
 	return c, nil
 }
 
-// aboutDistinct is the number of distinct values of the component behind the range's prefix: exact for the blocks, with
-// the overlay's added on top.
+// aboutDistinct estimates the number of distinct values of the component after the range's prefix. It is exact for the
+// blocks and adds those of the overlay.
 func (s *State) aboutDistinct(r Range, prefix int) (float64, error) {
-	if prefix > 2 { // every row is distinct there, but for graphs
+	if prefix > 2 { // then every row is distinct, except for graphs
 		n, err := s.Count(r)
 		return float64(n), err
 	}
@@ -259,7 +259,7 @@ func (s *State) aboutDistinct(r Range, prefix int) (float64, error) {
 	return d, nil
 }
 
-// aboutDistinct looks at no more than a thousand rows and takes them for the rest.
+// aboutDistinct extrapolates from at most a thousand rows.
 func (r *Run) aboutDistinct(g Range, prefix int) float64 {
 	const sample = 1000
 	rows := g.clip(r.in(g.Layout).rows)
@@ -277,14 +277,14 @@ func (r *Run) aboutDistinct(g Range, prefix int) float64 {
 	return float64(d)
 }
 
-// Distinct is the exact number of distinct values of the component behind the first n known ones of a range's tuples.
+// Distinct returns the exact number of distinct values of the component after the first n of a range's tuples.
 func (s *State) Distinct(r Range, n int) (int, error) {
 	c, err := s.counts(r)
 	if err != nil {
 		return 0, err
 	}
 	d := int(c.starts[n])
-	// Where the overlay touches a value's group, the group may have begun or ceased to exist.
+	// If the overlay affects a value's group, the group may be new or empty now.
 	t := s.Overlay.toggles(r)
 	for t.ok {
 		group := prefixRange(r.Layout, t.at, n+1)
@@ -304,8 +304,8 @@ func (s *State) Distinct(r Range, n int) (int, error) {
 	return d, nil
 }
 
-// Groups calls f with each distinct value of the component behind the first n of a range's tuples, and the number of
-// quads that have it, in order, until f returns false.
+// Groups calls f with each distinct value of the component after the first n of a range's tuples and its number of
+// quads, in order, until f returns false.
 func (s *State) Groups(r Range, n int, f func(id term.ID, quads int) (bool, error)) error {
 	c := s.scan(Plan{Range: r}).(*rangeCursor)
 	defer c.Close()
@@ -319,7 +319,7 @@ func (s *State) Groups(r Range, n int, f func(id term.ID, quads int) (bool, erro
 			group := prefixRange(r.Layout, t, n+1)
 			k := gallop(r.Layout, rows, group.To)
 			size := k
-			if k == len(rows) { // the group may go on
+			if k == len(rows) { // the group may continue
 				if size, err = s.Count(group); err != nil {
 					return err
 				}
@@ -333,14 +333,14 @@ func (s *State) Groups(r Range, n int, f func(id term.ID, quads int) (bool, erro
 	}
 }
 
-// Prefix is the range of all tuples of a layout that begin with the given components.
+// Prefix returns the range of all tuples of a layout that begin with the given components.
 func Prefix(l Layout, ids ...term.ID) Range {
 	var t Tuple
 	copy(t[:], ids)
 	return prefixRange(l, t, len(ids))
 }
 
-// NamedGraphs is the range of all quads of named graphs, ordered by graph.
+// NamedGraphs returns the range of all quads of named graphs, ordered by graph.
 func NamedGraphs() Range {
 	return Range{Layout: GSPO, From: Tuple{term.AnyNamed}}
 }

@@ -8,11 +8,11 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Verify reads every block from disk and compares it with its fence, and the layouts with one another. Each quad is
-// shown to see, in GSPO order; blocks is how many have been read.
+// Verify reads every block from disk and compares it with its fence, and the layouts with each other. It calls see with
+// all quads in GSPO order. blocks is the number of blocks read.
 func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (blocks int, err error) {
 	type sum struct{ quads, mixed uint64 }
-	var all, named [Layouts]sum // of every quad, and of those in named graphs
+	var all, named [Layouts]sum // all quads, and those in named graphs
 	if s.Base == nil {
 		return 0, nil
 	}
@@ -53,7 +53,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 				}
 			}
 			if f.first != l.Tuple(rows[0]) || f.last != prev || own != level.in(i) {
-				return blocks, wrong("its fence says otherwise")
+				return blocks, wrong("its fence does not match")
 			}
 			if l == GSPO {
 				if err := see(rows); err != nil {
@@ -71,7 +71,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", ErrDamaged, l, all[l].quads, want.quads)
 		}
 	}
-	// The overlay may only add what is not in blocks and remove what is.
+	// The overlay may only add quads that are not in blocks and remove quads that are.
 	bare, log := &State{Base: s.Base, Reader: s.Reader, Cache: s.Cache}, s.Overlay.Flat().in(GSPO)
 	for i, q := range log.rows {
 		has, err := bare.Has(q)
@@ -88,7 +88,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 	return blocks, nil
 }
 
-// mix is a hash of a quad that can be added up.
+// mix returns a hash of a quad; hashes are combined by addition.
 func mix(q term.IDQuad) uint64 {
 	h := uint64(14695981039346656037)
 	for _, v := range [4]term.ID{q.S, q.P, q.O, q.G} {
@@ -98,13 +98,13 @@ func mix(q term.IDQuad) uint64 {
 	return h
 }
 
-// Scanner is a Reader that can also list; a kv.Snapshot.
+// Scanner is a Reader that can also list keys. kv.Snapshot implements it.
 type Scanner interface {
 	Reader
 	Scan(space kv.Space, prefix, from []byte, f func(key, val []byte) (bool, error)) error
 }
 
-// Orphans counts stored blocks and pages that the base does not use.
+// Orphans returns the number of stored blocks and pages that the base does not use.
 func (b *Base) Orphans(r Scanner) (n int, err error) {
 	used := map[string]bool{}
 	for l := range b.levels {
