@@ -1,8 +1,8 @@
-// Package ns mints every IRI that the archive gives out, and reads them back.
+// Package ns mints and parses the IRIs of the archive.
 //
-// A resource (a URL that is crawled), its dataset and its portal keep the IRIs they have in the world; the archive
-// mints IRIs only for what it makes: versions, fetches, graphs and Memento's maps. Parse(Mint(x)) gives x back.
-// The vocabulary document of the arc: terms is embedded here too (Vocabulary).
+// Resources (crawled URLs), datasets and portals keep their own IRIs. The archive mints IRIs only for what it creates:
+// versions, fetches, graphs, and the TimeMaps and TimeGates of Memento. Parse reverses minting. The package also embeds
+// the document that defines the arc: terms (Vocabulary).
 package ns
 
 import (
@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// Paths below the base IRI. They are addresses that the world links to: they never change.
+// Paths below the base IRI. Others link to them, so they never change.
 const (
 	versionPath  = "api/v1/get/file/id/"
 	legacyPath   = "get/file/id/"
-	memberPath   = "/member/" // behind a version's IRI
+	memberPath   = "/member/" // follows a version's IRI
 	activityPath = "activity/"
 	graphPath    = "graph/"
 	timeMapPath  = "timemap/link/"
@@ -28,10 +28,11 @@ const (
 	agentPath    = "crawler"
 )
 
-// Mint makes IRIs below one base, which ends in '/'.
+// Mint mints IRIs below a base, which ends with '/'.
 type Mint struct{ Base string }
 
-// New checks that base is an absolute http(s) IRI and gives it a final '/'.
+// New returns a Mint for base, which must be an absolute http or https IRI without query and fragment. It adds a
+// missing final '/'. The error is a *BaseError.
 func New(base string) (Mint, error) {
 	u, err := url.Parse(base)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
@@ -43,24 +44,24 @@ func New(base string) (Mint, error) {
 	return Mint{Base: base}, nil
 }
 
-// BaseError says that a base IRI cannot be minted from.
+// BaseError means that IRIs cannot be minted below a base.
 type BaseError struct{ Base string }
 
 func (e *BaseError) Error() string {
 	return "base IRI " + strconv.Quote(e.Base) + " is not an absolute http or https address such as http://localhost:8080/"
 }
 
-// ResourceID is the short name of a resource: the first 96 bits of the SHA-256 of its SURT key in hexadecimal,
-// 24 digits as the original archive's ids had.
+// ResourceID returns the id of a resource: the first 96 bits of the SHA-256 of its SURT key, in 24 hexadecimal digits
+// like the ids of the original archive.
 func ResourceID(surtKey string) string {
 	sum := sha256.Sum256([]byte(surtKey))
 	return hex.EncodeToString(sum[:12])
 }
 
-// VersionID names version n (0 first) of a resource.
+// VersionID returns the id of version n of a resource, counted from 0.
 func VersionID(resourceID string, n int) string { return resourceID + "_" + strconv.Itoa(n) }
 
-// SplitVersionID takes "{resource id}_{N}" apart.
+// SplitVersionID splits the id of a version. ok is false if id is malformed.
 func SplitVersionID(id string) (resourceID string, n int, ok bool) {
 	resourceID, num, found := strings.Cut(id, "_")
 	n, err := strconv.Atoi(num)
@@ -68,20 +69,20 @@ func SplitVersionID(id string) (resourceID string, n int, ok bool) {
 	return resourceID, n, ok
 }
 
-// IsResourceID tells whether s has the shape of a resource id.
+// IsResourceID reports whether s has the form of a resource id.
 func IsResourceID(s string) bool {
 	return len(s) == 24 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Version IRI of a version id.
+// Version returns the IRI of a version.
 func (m Mint) Version(id string) string { return m.Base + versionPath + id }
 
-// Column IRI of the i-th column (from 1) of a version's table.
+// Column returns the IRI of the i-th column, counted from 1, of a version's table.
 func (m Mint) Column(versionID string, i int) string {
 	return m.Version(versionID) + "#" + strconv.Itoa(i)
 }
 
-// Member IRI of a file inside a version that is an archive, by its path there.
+// Member returns the IRI of a file inside a version that is an archive, by its path in the archive.
 func (m Mint) Member(versionID, path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -90,24 +91,28 @@ func (m Mint) Member(versionID, path string) string {
 	return m.Version(versionID) + memberPath + strings.Join(parts, "/")
 }
 
-// Activity IRI of one fetch or harvest.
+// Activity returns the IRI of a fetch or harvest.
 func (m Mint) Activity(id string) string { return m.Base + activityPath + id }
 
-// Graph IRI of the named graph that holds what a portal says of itself.
+// Graph returns the IRI of the named graph with a portal's catalog.
 func (m Mint) Graph(portal string) string { return m.Base + graphPath + portal }
 
-// TimeMap, TimeMapJSON and TimeGate of a resource URL (RFC 7089).
-func (m Mint) TimeMap(resource string) string     { return m.Base + timeMapPath + resource }
-func (m Mint) TimeMapJSON(resource string) string { return m.Base + timeMapJSON + resource }
-func (m Mint) TimeGate(resource string) string    { return m.Base + timeGatePath + resource }
+// TimeMap returns the address of a resource's TimeMap in link format (RFC 7089).
+func (m Mint) TimeMap(resource string) string { return m.Base + timeMapPath + resource }
 
-// Page is the address of the page about a resource URL.
+// TimeMapJSON returns the address of a resource's TimeMap in JSON.
+func (m Mint) TimeMapJSON(resource string) string { return m.Base + timeMapJSON + resource }
+
+// TimeGate returns the address of a resource's TimeGate (RFC 7089).
+func (m Mint) TimeGate(resource string) string { return m.Base + timeGatePath + resource }
+
+// Page returns the address of the page about a resource.
 func (m Mint) Page(resource string) string { return m.Base + resourcePath + url.QueryEscape(resource) }
 
-// Agent IRI of the crawler itself.
+// Agent returns the IRI of the crawler.
 func (m Mint) Agent() string { return m.Base + agentPath }
 
-// Kind of thing a Ref points to.
+// Kind is the kind of a Ref.
 type Kind byte
 
 const (
@@ -121,8 +126,8 @@ const (
 	KindAgent
 )
 
-// Ref is a minted IRI taken apart. ID is set for versions, columns, members and activities; URL for graphs, time maps
-// and time gates; Column for columns; Path for members.
+// Ref is a parsed IRI. ID is set for versions, columns, members and activities; URL for graphs, TimeMaps and TimeGates;
+// Column for columns; Path for members.
 type Ref struct {
 	Kind   Kind
 	ID     string
@@ -131,8 +136,8 @@ type Ref struct {
 	URL    string
 }
 
-// Parse reads back an IRI minted below the same base; ok is false for every other IRI. The paper's form of version
-// IRIs without "api/v1/" is read too.
+// Parse parses an IRI minted below the same base. It also accepts version IRIs in the form of the paper, without
+// "api/v1/". ok is false for other IRIs.
 func (m Mint) Parse(iri string) (ref Ref, ok bool) {
 	path, below := strings.CutPrefix(iri, m.Base)
 	if !below {
@@ -160,7 +165,7 @@ func (m Mint) Parse(iri string) (ref Ref, ok bool) {
 	return Ref{}, false
 }
 
-// BaseOf returns the base that a version's IRI was minted below; ok is false for other IRIs.
+// BaseOf returns the base of a version's IRI. ok is false for other IRIs.
 func BaseOf(versionIRI string) (base string, ok bool) {
 	base, id, found := strings.Cut(versionIRI, versionPath)
 	_, _, isVersion := SplitVersionID(id)
@@ -170,7 +175,7 @@ func BaseOf(versionIRI string) (base string, ok bool) {
 
 func parseVersion(id string) (Ref, bool) {
 	if id, path, isMember := strings.Cut(id, memberPath); isMember {
-		path, _, _ = strings.Cut(path, "#") // a column of a member is told as the member
+		path, _, _ = strings.Cut(path, "#") // a column of a member is parsed as the member
 		path, err := url.PathUnescape(path)
 		_, _, ok := SplitVersionID(id)
 		return Ref{Kind: KindMember, ID: id, Path: path}, ok && err == nil && path != ""

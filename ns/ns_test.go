@@ -67,7 +67,7 @@ func TestABaseThatCannotBeMintedFromIsRefusedByName(t *testing.T) {
 	}
 }
 
-// The constants of vocab/arc and the terms of arc.ttl are one list.
+// The constants of vocab/arc and the terms of arc.ttl must be equal.
 func TestTheVocabularyDocumentDefinesEveryTermAndNoOther(t *testing.T) {
 	t.Parallel()
 	var inDocument []string

@@ -1,7 +1,7 @@
-// Package vocab lists the namespaces the archive writes with the prefix each is known by.
+// Package vocab lists the namespaces that the archive uses, with their usual prefixes.
 //
-// Prefixes are what writers of Turtle fold IRIs with and what the console offers; the terms themselves stand in
-// one small package per vocabulary below this one.
+// Turtle writers abbreviate IRIs with these prefixes, and the console offers them. Each vocabulary has a package below
+// this one that defines its terms.
 package vocab
 
 import (
@@ -29,7 +29,7 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Prefixes maps each prefix to its namespace. The map is the caller's own.
+// Prefixes returns a new map from prefixes to namespaces.
 func Prefixes() map[string]string {
 	return map[string]string{
 		"adms":   adms.NS,

@@ -1,10 +1,10 @@
-// Package cputime tells how much processor time a benchmark has used. On a machine that others use too it says more than
-// the clock. For tests only.
+// Package cputime measures the processor time of benchmarks. On a shared machine it is more meaningful than wall-clock
+// time. It is for tests only.
 package cputime
 
 import "time"
 
-// Of is the processor time that f takes in this process, on all its threads, the garbage collector's included.
+// Of returns the processor time that the process uses while f runs, on all threads and including garbage collection.
 func Of(f func()) time.Duration {
 	before := Used()
 	f()

@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// Used is the time since the process began: the system does not tell more in the same way.
+// Used returns the time since the process started, since this system offers no comparable measure of processor time.
 func Used() time.Duration { return time.Since(started) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Used is the processor time of this process so far, in user and system mode.
+// Used returns the processor time of this process so far, in user and system mode.
 func Used() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -1,7 +1,7 @@
-// Package shared finds the test data of others that is no part of the project: the W3C's suites, files of real portals.
+// Package shared locates test data that is not part of the project: the W3C's test suites, files of real portals.
 //
-// It looks where ODARCHIVE_SHARED says, else for a folder named shared beside the checkout. Where there is none, the test
-// that asks is skipped and says so. For tests only.
+// It uses the folder $ODARCHIVE_SHARED, or else a folder named shared next to the checkout. If there is none, tests
+// that need it are skipped. It is for tests only.
 package shared
 
 import (
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Data is the path of a file or folder below data/ of the shared folder.
+// Data returns the path of a file or folder in data/ of the shared folder. If it does not exist, Data skips the test.
 func Data(t testing.TB, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{root(), "data"}, elem...)...)

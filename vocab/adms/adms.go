@@ -1,10 +1,9 @@
-// Package adms names the terms of ADMS that the archive reads or writes, as absolute IRIs.
+// Package adms defines the terms of ADMS that the archive reads or writes, as absolute IRIs.
 //
-// It is a list of constants and does nothing. A class and a property that differ only in the case of their
-// first letter are told apart by the suffix Prop on the property.
+// If a class and a property differ only in the case of their first letter, the property has the suffix Prop.
 package adms
 
-// NS is the namespace; every other constant is a term in it.
+// NS is the namespace of the terms.
 const NS = "http://www.w3.org/ns/adms#"
 
 const (
@@ -16,5 +15,5 @@ const (
 	VersionNotes   = NS + "versionNotes"
 )
 
-// StatusWithdrawn is a concept of the ADMS status list, which has a namespace of its own.
+// StatusWithdrawn is a concept of the ADMS status list, which has another namespace.
 const StatusWithdrawn = "http://purl.org/adms/status/Withdrawn"

@@ -1,13 +1,13 @@
-// Package arc names the archive's own terms: those of the ODArchive paper (ISWC 2020) and our additions.
+// Package arc defines the archive's own terms: those of the ODArchive paper (ISWC 2020) and this project's additions.
 //
-// The namespace is the one that the paper's queries use, so that they keep running. What each term means stands
-// in ns/arc.ttl, served at /ns/csvw; a test holds the two lists equal.
+// The namespace is that of the paper, so that its queries keep working. ns/arc.ttl, served at /ns/csvw, defines the
+// terms; a test checks that both lists are equal.
 package arc
 
-// NS is the namespace; every other constant is a term in it.
+// NS is the namespace of the terms.
 const NS = "https://archiver.ai.wu.ac.at/ns/csvw#"
 
-// Terms of the paper.
+// Terms of the paper. The comments read: subject -> value.
 const (
 	HasPortal = NS + "hasPortal" // dataset or resource -> the portal that lists it
 	Rows      = NS + "rows"      // table -> number of data rows
@@ -16,17 +16,17 @@ const (
 
 // Resources and fetches.
 const (
-	Host       = NS + "host"       // resource -> host name it is fetched from
-	Outcome    = NS + "outcome"    // activity -> one of the outcome words
-	ErrorClass = NS + "errorClass" // activity -> one of the error class words
-	Why        = NS + "why"        // activity -> one sentence
+	Host       = NS + "host"       // resource -> host name of its URL
+	Outcome    = NS + "outcome"    // activity -> an outcome word
+	ErrorClass = NS + "errorClass" // activity -> an error class word
+	Why        = NS + "why"        // activity -> explanation in one sentence
 	HTTPStatus = NS + "httpStatus" // activity -> status code
-	FileName   = NS + "fileName"   // version -> the name it is saved under
+	FileName   = NS + "fileName"   // version -> file name for saving it
 	Charset    = NS + "charset"    // version -> detected character encoding
-	ETag       = NS + "etag"       // version -> entity tag as the server sent it
+	ETag       = NS + "etag"       // version -> entity tag sent by the server
 	FinalURL   = NS + "finalURL"   // activity -> URL after redirects
-	TLS        = NS + "tls"        // activity -> how the connection was made, where the certificate was not verified
-	ErrorPage  = NS + "errorPage"  // version -> why its bytes are an error page, and no version of the data
+	TLS        = NS + "tls"        // activity -> how the connection was made if the certificate was not verified
+	ErrorPage  = NS + "errorPage"  // version -> why its bytes are an error page and not a version of the data
 	Because    = NS + "detectedBecause"
 )
 
@@ -34,42 +34,42 @@ const (
 const (
 	Distinct  = NS + "distinct"  // column -> number of distinct values (an estimate above a few thousand)
 	Nulls     = NS + "nulls"     // column -> number of empty cells
-	Min       = NS + "min"       // column -> least value, in its datatype
-	Max       = NS + "max"       // column -> greatest value, in its datatype
+	Min       = NS + "min"       // column -> smallest value, in its datatype
+	Max       = NS + "max"       // column -> largest value, in its datatype
 	Mean      = NS + "mean"      // numeric column -> arithmetic mean
-	MaxLength = NS + "maxLength" // column -> longest cell in characters
-	UniqueKey = NS + "uniqueKey" // column -> true where no two rows share a value
-	Format    = NS + "format"    // column -> pattern its values follow
+	MaxLength = NS + "maxLength" // column -> length of the longest cell in characters
+	UniqueKey = NS + "uniqueKey" // column -> true if no two rows have the same value
+	Format    = NS + "format"    // column -> pattern of its values
 )
 
-// What could not be read.
+// Errors in files.
 const (
-	Fault       = NS + "fault"       // version -> one sentence on what in it could not be read
-	SyntaxFault = NS + "syntaxFault" // RDF file -> a place where its syntax is wrong
-	Line        = NS + "line"        // such a place -> line, from 1
-	Col         = NS + "col"         // such a place -> character in the line, from 1
-	FaultCount  = NS + "faultCount"  // RDF file -> how many such places there are
+	Fault       = NS + "fault"       // version -> one sentence on what could not be read
+	SyntaxFault = NS + "syntaxFault" // RDF file -> a place with a syntax error
+	Line        = NS + "line"        // place -> line, from 1
+	Col         = NS + "col"         // place -> character in the line, from 1
+	FaultCount  = NS + "faultCount"  // RDF file -> number of such places
 )
 
-// What limits have left out.
+// Omissions because of limits.
 const (
-	ColumnsOmitted = NS + "columnsOmitted" // table -> number of its columns that are not described
+	ColumnsOmitted = NS + "columnsOmitted" // table -> number of columns not described
 	TablesOmitted  = NS + "tablesOmitted"  // version -> number of tables in its described members that are not described
-	MembersOmitted = NS + "membersOmitted" // version -> number of its members that are not described, as far as they were counted
+	MembersOmitted = NS + "membersOmitted" // version -> number of members not described, as far as they were counted
 )
 
-// Tables that belong together.
+// Tables with common values.
 const (
-	JoinableWith = NS + "joinableWith" // version or member -> another whose columns share values with its own
-	ContainedIn  = NS + "containedIn"  // column -> another that has at least half of its distinct values
-	Join         = NS + "Join"         // class: one such pair of columns, with its measures
-	JoinFrom     = NS + "joinFrom"     // join -> the column whose values are looked up
-	JoinTo       = NS + "joinTo"       // join -> the column they are found in
-	Containment  = NS + "containment"  // join -> share of the first column's distinct values that the second has
-	Jaccard      = NS + "jaccard"      // join -> values that both have, as a share of those that either has
+	JoinableWith = NS + "joinableWith" // version or member -> another one whose columns share values with its columns
+	ContainedIn  = NS + "containedIn"  // column -> another one that has at least half of its distinct values
+	Join         = NS + "Join"         // class: a pair of such columns, with measures
+	JoinFrom     = NS + "joinFrom"     // join -> column whose values are looked up
+	JoinTo       = NS + "joinTo"       // join -> column in which they are found
+	Containment  = NS + "containment"  // join -> fraction of the first column's distinct values that the second has
+	Jaccard      = NS + "jaccard"      // join -> number of common values divided by the number of values of either
 )
 
-// What changed from one version to the next.
+// Changes between versions.
 const (
 	ChangeKind     = NS + "changeKind"
 	RowsAdded      = NS + "rowsAdded"
@@ -95,25 +95,25 @@ const (
 	Datasets    = NS + "datasets"    // harvest activity -> number of datasets seen
 	Inserted    = NS + "inserted"    // harvest activity -> number of datasets listed for the first time
 	Updated     = NS + "updated"     // harvest activity -> number of datasets whose description changed
-	Unchanged   = NS + "unchanged"   // harvest activity -> number of datasets whose description did not
-	Withdrawn   = NS + "withdrawn"   // harvest activity -> number of datasets that are listed no longer
-	Returned    = NS + "returned"    // harvest activity -> number of datasets that are listed again
-	Invalid     = NS + "invalid"     // harvest activity -> number of listings that cannot be used
+	Unchanged   = NS + "unchanged"   // harvest activity -> number of datasets whose description did not change
+	Withdrawn   = NS + "withdrawn"   // harvest activity -> number of datasets no longer listed
+	Returned    = NS + "returned"    // harvest activity -> number of datasets listed again
+	Invalid     = NS + "invalid"     // harvest activity -> number of unusable listings
 	Requests    = NS + "requests"    // harvest activity -> number of requests
-	Bytes       = NS + "bytes"       // harvest activity -> bytes of all answers
-	Delisted    = NS + "delisted"    // resource -> since when no portal lists it
+	Bytes       = NS + "bytes"       // harvest activity -> total bytes of the responses
+	Delisted    = NS + "delisted"    // resource -> time since which no portal lists it
 	Harvested   = NS + "harvested"   // harvest activity -> number of distributions seen
-	Added       = NS + "added"       // harvest activity -> number of URLs not known before
-	Graph       = NS + "graph"       // portal -> the named graph with its catalog as harvested
-	Software    = NS + "software"    // portal -> the software that it runs on
+	Added       = NS + "added"       // harvest activity -> number of new URLs
+	Graph       = NS + "graph"       // portal -> named graph with its harvested catalog
+	Software    = NS + "software"    // portal -> software that it runs
 )
 
-// Records of repositories.
+// Metadata records of repositories.
 const (
-	MetadataRecord = NS + "metadataRecord" // dataset -> what the repository says of it, in its own XML
+	MetadataRecord = NS + "metadataRecord" // dataset -> description by the repository, in its own XML format
 )
 
-// Classes of things that a column's values name, where schema.org and GeoSPARQL have none (rdfs:range of a column).
+// Classes of the values of columns for which schema.org and GeoSPARQL have none (rdfs:range of a column).
 const (
 	CountryCode  = NS + "CountryCode"
 	NutsCode     = NS + "NutsCode"
@@ -130,7 +130,7 @@ const (
 	Uuid         = NS + "Uuid"
 )
 
-// Quality of metadata: dimensions (dqv:Dimension), then metrics (dqv:Metric).
+// Metadata quality: dimensions (dqv:Dimension), then metrics (dqv:Metric).
 const (
 	Existence                  = NS + "Existence"
 	Conformance                = NS + "Conformance"

@@ -1,10 +1,9 @@
-// Package dcterms names the terms of Dublin Core terms that the archive reads or writes, as absolute IRIs.
+// Package dcterms defines the terms of Dublin Core that the archive reads or writes, as absolute IRIs.
 //
-// It is a list of constants and does nothing. A class and a property that differ only in the case of their
-// first letter are told apart by the suffix Prop on the property.
+// If a class and a property differ only in the case of their first letter, the property has the suffix Prop.
 package dcterms
 
-// NS is the namespace; every other constant is a term in it.
+// NS is the namespace of the terms.
 const NS = "http://purl.org/dc/terms/"
 
 const (

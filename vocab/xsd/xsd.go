@@ -1,10 +1,9 @@
-// Package xsd names the terms of XML Schema 1.1 datatypes that the archive reads or writes, as absolute IRIs.
+// Package xsd defines the terms of XML Schema 1.1 datatypes that the archive reads or writes, as absolute IRIs.
 //
-// It is a list of constants and does nothing. A class and a property that differ only in the case of their
-// first letter are told apart by the suffix Prop on the property.
+// If a class and a property differ only in the case of their first letter, the property has the suffix Prop.
 package xsd
 
-// NS is the namespace; every other constant is a term in it.
+// NS is the namespace of the terms.
 const NS = "http://www.w3.org/2001/XMLSchema#"
 
 const (

@@ -11,8 +11,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// BadDisk is a disk for model tests: one on which something fails, or the power goes, in every life of a process. A life is
-// Arrange, the work, and Restart. It has a directory "data".
+// BadDisk is a disk for model tests. In each life of the process something fails, or the power does, or nothing. A life
+// is a call of Arrange, the work, and a call of Restart. The disk has a directory "data".
 type BadDisk struct {
 	rand   *rand.Rand
 	disk   *Crash
@@ -22,18 +22,18 @@ type BadDisk struct {
 	story bytes.Buffer
 }
 
-// NewBadDisk returns a disk on which nothing fails yet. Half of the seeds have names as an ext4 has them.
+// NewBadDisk returns a disk on which nothing fails yet. For half of the seeds it treats names as ext4 does.
 func NewBadDisk(seed uint64) *BadDisk {
 	b := &BadDisk{rand: rand.New(rand.NewPCG(seed, 6)), disk: NewCrash(seed)}
 	b.disk.Ext4 = seed%2 == 0
 	b.faults = NewErrors(b.disk)
 	if err := errors.Join(b.disk.MkdirAll("data", 0o755), b.disk.SyncDir("/")); err != nil {
-		panic(err) // it is in memory, and nothing fails yet
+		panic(err) // impossible: it is in memory and nothing fails yet
 	}
 	return b
 }
 
-// FS returns the file system of this life.
+// FS returns the file system for this life.
 func (b *BadDisk) FS() disk.FS { return b.faults }
 
 // Say adds a line to the story.
@@ -43,15 +43,15 @@ func (b *BadDisk) Say(format string, args ...any) {
 	fmt.Fprintf(&b.story, format+"\n", args...)
 }
 
-// Story returns what has happened, for the message of a test that fails.
+// Story returns the lines added so far, for the message of a failing test.
 func (b *BadDisk) Story() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.story.String()
 }
 
-// Arrange decides what fails in this life: one operation of some kind on files of one of the patterns, or all from one on, or
-// the power, or nothing.
+// Arrange chooses what fails in this life: one operation of some kind on files that match one of the patterns, or all
+// from one on, or the power, or nothing.
 func (b *BadDisk) Arrange(patterns ...string) {
 	kinds := []Kind{Write, Sync, SyncDir, Rename, Truncate, Remove, Open, Changes}
 	kind, pattern := kinds[b.rand.IntN(len(kinds))], patterns[b.rand.IntN(len(patterns))]
@@ -65,14 +65,14 @@ func (b *BadDisk) Arrange(patterns ...string) {
 		b.Say("%v %d of %q fails: %v", kind, n, pattern, cause)
 	case 1:
 		b.faults.FailFrom(n, cause)
-		b.Say("%v %d of %q fails, and all behind it: %v", kind, n, pattern, cause)
+		b.Say("%v %d of %q fails, and all after it: %v", kind, n, pattern, cause)
 	case 2:
 		b.disk.CutAt(b.disk.Changes() + 3*n)
 		b.Say("the power fails after %d changes", 3*n)
 	}
 }
 
-// Restart ends this life: by chance, and always if the power has gone, the power is cut before closing. Closing may fail.
+// Restart ends this life. If the power has failed, or at random, it cuts the power before closing, which may then fail.
 func (b *BadDisk) Restart(closing func() error) {
 	if b.disk.Off() || b.rand.IntN(4) == 0 {
 		left := b.disk.Crash()

@@ -2,15 +2,15 @@ package disktest
 
 import "math/rand/v2"
 
-const pageSize = 4096 // what a kernel writes at once
+const pageSize = 4096 // size of a kernel's atomic write
 
-// change is one write to a file, or a truncation.
+// change is a write to a file or a truncation.
 type change struct {
 	off  int64
-	data []byte // nil: the file's size becomes off
+	data []byte // nil: truncate to size off
 }
 
-// contents are a file's bytes: as programs see them, as they are on the disk, and what has changed since.
+// contents are the bytes of a file: as programs see them, as they are on disk, and the changes in between.
 type contents struct {
 	now, durable []byte
 	pending      []change
@@ -30,7 +30,7 @@ func (c *contents) truncate(size int64) {
 	c.pending = append(c.pending, change{off: size})
 }
 
-// sync makes the changes durable. Bytes that a failed sync has lost stay lost: the kernel takes them for written.
+// sync makes the changes durable. Bytes lost by a failed sync stay lost: the kernel considers them written.
 func (c *contents) sync() {
 	for _, change := range c.pending {
 		c.durable = apply(c.durable, change)
@@ -39,14 +39,14 @@ func (c *contents) sync() {
 	c.pending = nil
 }
 
-// syncFailed drops the changes, but for some pages that had reached the disk before the error.
+// syncFailed drops the changes, except some pages that reached the disk before the error.
 func (c *contents) syncFailed(r *rand.Rand) {
 	c.durable = somePages(r, c.durable, c.pending, int64(len(c.now)))
 	c.pending = nil
 }
 
-// crashed returns what a power failure leaves: what is durable and, of the changes since, none, all, the first ones, or
-// random pages.
+// crashed returns what a power failure leaves: the durable bytes and, of the later changes, none, all, the first ones,
+// or random pages.
 func (c *contents) crashed(r *rand.Rand) []byte {
 	left := append([]byte(nil), c.durable...)
 	switch r.IntN(4) {
@@ -85,9 +85,9 @@ func firstBytes(r *rand.Rand, b []byte, pending []change) []byte {
 	return b
 }
 
-// somePages applies each page of the changes by chance. The size may reach size all the same, with zeros in between.
+// somePages applies random pages of the changes. The file may still reach size, with zeros in between.
 func somePages(r *rand.Rand, b []byte, pending []change, size int64) []byte {
-	written := map[int64]bool{} // pages are written whole: all changes of one, or none
+	written := map[int64]bool{} // a page is written with all its changes or with none
 	chosen := func(page int64) bool {
 		yes, ok := written[page]
 		if !ok {
@@ -129,11 +129,11 @@ func apply(b []byte, c change) []byte {
 	return b
 }
 
-// resize cuts b off or fills it up with zeros.
+// resize truncates b or pads it with zeros.
 func resize(b []byte, size int64) []byte {
 	old := int64(len(b))
 	if size <= old {
-		clear(b[size:]) // zeros for when it grows again
+		clear(b[size:]) // zeros in case it grows again
 		return b[:size]
 	}
 	if size <= int64(cap(b)) {

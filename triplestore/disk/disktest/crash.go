@@ -17,38 +17,38 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// ErrPowerOff is what every operation returns after the power has failed.
+// ErrPowerOff is the error of every operation after a power failure.
 var ErrPowerOff = errors.New("disktest: the power is off")
 
-// Crash is a file system in memory that keeps apart what is durable. Bytes become durable with a file's Sync. Names become
-// durable with SyncDir of their directory and nothing else, as POSIX promises; with Ext4 set, they are kept in order, and
-// any Sync or SyncDir makes all namings before it durable. A rename is durable as a whole or not at all.
+// Crash is a file system in memory that tracks what is durable. Bytes become durable with Sync of their file. Names
+// become durable only with SyncDir of their directory, as POSIX promises; with Ext4 set, names become durable in order,
+// and any Sync or SyncDir makes all earlier ones durable. A rename is durable completely or not at all.
 //
-// Without a power failure it is an ordinary file system: "/" and "." are its root, and directories cannot be opened as
+// Without a power failure it is an ordinary file system. "/" and "." are its root, and directories cannot be opened as
 // files. Methods may be called concurrently.
 type Crash struct {
-	Ext4 bool // set it before the first operation
+	Ext4 bool // set before the first operation
 
-	mu      sync.Mutex // guards what follows, and all nodes
+	mu      sync.Mutex // guards the fields below and all nodes
 	rand    *rand.Rand
 	root    *node
 	journal journal
 	changes int
-	cutAt   int // 0: never
+	cutAt   int // 0 means never
 	off     bool
 }
 
 var _ disk.FS = (*Crash)(nil)
 
-// NewCrash returns an empty file system. The seed decides what a power failure leaves.
+// NewCrash returns an empty file system. The seed determines what power failures leave.
 func NewCrash(seed uint64) *Crash {
 	return &Crash{rand: rand.New(rand.NewPCG(seed, 0)), root: newDir(0o755)}
 }
 
-// Crash turns the power off and returns a file system with what is left: of each file what is durable and, of the bytes
-// written since, none, all, the first ones, or random pages of 4 KiB; of the names what is durable and some of the namings
-// since. From then on every operation on c but Crash and Close is ErrPowerOff. Called again, Crash returns another outcome
-// of the same failure.
+// Crash turns the power off and returns a file system with what is left. Of each file that is the durable bytes and, of
+// the bytes written since, none, all, the first ones, or random pages of 4 KiB; of the names, the durable ones and some
+// of the later changes. Afterwards all operations on c except Crash and Close return ErrPowerOff. Calling Crash again
+// returns another outcome of the same failure.
 func (c *Crash) Crash() *Crash {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,8 +59,9 @@ func (c *Crash) Crash() *Crash {
 	return left
 }
 
-// CutAt turns the power off in the n-th change from the beginning (a write, a truncation, a sync, a creation, a rename or a
-// removal): it and every later operation returns ErrPowerOff. What it did may be on the disk, or not.
+// CutAt turns the power off during the n-th change, counted from the beginning: a write, truncation, sync, creation,
+// rename or removal. That change and all later operations return ErrPowerOff. The change itself may be on the disk or
+// not.
 func (c *Crash) CutAt(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +75,7 @@ func (c *Crash) Off() bool {
 	return c.off
 }
 
-// Changes returns how many changes have been made.
+// Changes returns the number of changes made.
 func (c *Crash) Changes() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +97,7 @@ func (c *Crash) SyncAll() {
 	all(c.root)
 }
 
-// changed counts a change that has been made, and returns ErrPowerOff if the power fails in it.
+// changed counts a change and returns ErrPowerOff if the power fails during it.
 func (c *Crash) changed() error {
 	if c.changes++; c.changes == c.cutAt {
 		c.off = true
@@ -105,7 +106,7 @@ func (c *Crash) changed() error {
 	return nil
 }
 
-// name makes a naming visible.
+// name makes a naming visible to programs.
 func (c *Crash) name(op ...entry) {
 	for _, e := range op {
 		set(e.dir.names, e.name, e.node)
@@ -113,8 +114,8 @@ func (c *Crash) name(op ...entry) {
 	c.journal = append(c.journal, op)
 }
 
-// find returns the directory that a path's last element is in, that element, and what it names: nil for nothing. The root is
-// in no directory.
+// find returns the directory of a path's last element, that element, and the node it names, or nil if there is none.
+// The root has no directory.
 func (c *Crash) find(name string) (dir *node, base string, n *node, err error) {
 	n = c.root
 	for part := range strings.SplitSeq(strings.Trim(path.Clean("/"+filepath.ToSlash(name)), "/"), "/") {
@@ -132,7 +133,7 @@ func (c *Crash) find(name string) (dir *node, base string, n *node, err error) {
 	return dir, base, n, nil
 }
 
-// do runs an operation on a path. Its errors are *fs.PathError.
+// do runs an operation on a path. Its errors are of type *fs.PathError.
 func (c *Crash) do(op, name string, f func(dir *node, base string, n *node) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +197,7 @@ func (c *Crash) Rename(oldName, newName string) error {
 			return syscall.EINVAL
 		case old == n:
 			return nil
-		case old != nil && old.isDir(): // as os.Rename has it
+		case old != nil && old.isDir(): // like os.Rename
 			return syscall.EEXIST
 		case old != nil && !old.isDir() && n.isDir():
 			return syscall.ENOTDIR
@@ -206,7 +207,7 @@ func (c *Crash) Rename(oldName, newName string) error {
 	})
 }
 
-// within reports whether a directory is another one or below it.
+// within reports whether dir is top or below it.
 func within(dir, top *node) bool {
 	if dir == top {
 		return true

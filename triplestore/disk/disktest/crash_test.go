@@ -12,7 +12,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// outcomes runs prepare on many seeds and collects what state says of the file system after a power failure.
+// outcomes runs prepare on many seeds and collects what state returns for the file system after a power failure.
 func outcomes(t *testing.T, ext4 bool, prepare func(*Crash), state func(*Crash) string) map[string]int {
 	t.Helper()
 	seen := map[string]int{}
@@ -25,7 +25,7 @@ func outcomes(t *testing.T, ext4 bool, prepare func(*Crash), state func(*Crash) 
 	return seen
 }
 
-// all the outcomes that were wanted have been seen, and no other.
+// expect checks that all wanted outcomes have occurred, and no others.
 func expect(t *testing.T, seen map[string]int, want ...string) {
 	t.Helper()
 	for _, w := range want {
@@ -103,7 +103,7 @@ func TestANameOfAStrictDiskIsDurableOnceItsDirectoryIsSynced(t *testing.T) {
 		create(t, c, "a")
 		must(t, c.SyncDir("/"))
 		f := create(t, c, "b")
-		must(t, f.Sync()) // its name is not durable by it
+		must(t, f.Sync()) // does not make its name durable
 		create(t, c, "c")
 	}, present("a", "b", "c"))
 	expect(t, seen, "a", "a b", "a c", "a b c")
@@ -206,7 +206,7 @@ func TestWhatAFailedSyncLosesIsNeverWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, f, "kept")
-		must(t, f.Sync()) // the kernel takes the first four bytes for written
+		must(t, f.Sync()) // the kernel considers the first four bytes written
 		if got := contentsOf(t, e, "a"); got != "lostkept" {
 			t.Fatalf("reading shows %q before the power fails", got)
 		}
@@ -293,7 +293,7 @@ func TestSyncAllMakesEverythingDurable(t *testing.T) {
 func TestADirectoryMadeByTheHelperIsDurableWithItsParents(t *testing.T) {
 	expect(t, outcomes(t, false, func(c *Crash) { must(t, disk.MakeDir(c, "/a/b/c", 0o755)) }, present("/a/b/c")), "/a/b/c")
 	expect(t, outcomes(t, false, func(c *Crash) {
-		must(t, c.MkdirAll("a", 0o755)) // by a process that was killed before it could sync
+		must(t, c.MkdirAll("a", 0o755)) // as if by a process killed before it could sync
 		must(t, disk.MakeDir(c, "a", 0o755))
 	}, present("a")), "a")
 	must(t, disk.MakeDir(disk.OS{}, t.TempDir()+"/a/b", 0o755))

@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// crashFile is an open file of a Crash. It stays usable after its name is removed.
+// crashFile is an open file of a Crash. It remains usable after its name is removed.
 type crashFile struct {
 	crash  *Crash
 	node   *node
@@ -22,7 +22,7 @@ type crashFile struct {
 
 var _ disk.File = (*crashFile)(nil)
 
-// do runs an operation on the open file. Its errors are *fs.PathError, or io.EOF.
+// do runs an operation on the open file. Its errors are of type *fs.PathError, or io.EOF.
 func (f *crashFile) do(op string, allowed bool, act func() error) error {
 	f.crash.mu.Lock()
 	defer f.crash.mu.Unlock()
@@ -132,7 +132,7 @@ func (f *crashFile) Seek(offset int64, whence int) (at int64, err error) {
 	return at, err
 }
 
-// Sync makes the file's bytes durable and, with Ext4, all namings. Bytes that an earlier Sync has lost stay lost.
+// Sync makes the file's bytes durable and, with Ext4, all names. Bytes that an earlier Sync lost stay lost.
 func (f *crashFile) Sync() error {
 	return f.do("sync", true, func() error {
 		if err := f.crash.changed(); err != nil {
@@ -146,8 +146,8 @@ func (f *crashFile) Sync() error {
 	})
 }
 
-// syncFailed does what Linux does when a sync fails: what was to be written is dropped, but for some pages. Reading still
-// shows it, and a later Sync returns nil.
+// syncFailed does what Linux does when a sync fails: it drops the unwritten bytes, except some pages. Reads still
+// return them, and a later Sync returns nil.
 func (f *crashFile) syncFailed() {
 	f.crash.mu.Lock()
 	defer f.crash.mu.Unlock()
@@ -158,7 +158,7 @@ func (f *crashFile) syncFailed() {
 
 func (f *crashFile) Truncate(size int64) error {
 	return f.do("truncate", true, func() error {
-		if size < 0 || !f.writes() { // Linux says EINVAL of a file open for reading
+		if size < 0 || !f.writes() { // Linux returns EINVAL for a file open for reading
 			return syscall.EINVAL
 		}
 		f.node.truncate(size)

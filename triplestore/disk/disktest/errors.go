@@ -14,7 +14,7 @@ import (
 // Kind is a set of kinds of operations.
 type Kind uint16
 
-// The kinds. Close is none: it never fails here.
+// The kinds of operations. Close is not among them: it never fails here.
 const (
 	Open  Kind = 1 << iota
 	Read       // Read, ReadAt
@@ -27,13 +27,13 @@ const (
 	List // ReadDir, Stat, File.Stat
 	SyncDir
 
-	Changes = Write | Sync | Truncate | Rename | Remove | Mkdir | SyncDir // what a disk that is full or failing refuses
+	Changes = Write | Sync | Truncate | Rename | Remove | Mkdir | SyncDir // operations that a full or failing disk rejects
 	All     = Changes | Open | Read | List
 )
 
 var kindNames = []string{"open", "read", "write", "sync", "truncate", "rename", "remove", "mkdir", "list", "syncdir"}
 
-// String names the kinds.
+// String returns the names of the kinds.
 func (k Kind) String() string {
 	s := ""
 	for i, name := range kindNames {
@@ -44,33 +44,34 @@ func (k Kind) String() string {
 	return s[min(1, len(s)):]
 }
 
-// Errors is a file system whose n-th operation fails. What fails is not done, apart from a part of a write if Short is
-// set. Over a Crash, a Sync that fails loses what it should have made durable, as on Linux. Methods may be called concurrently.
+// Errors is a file system whose n-th operation fails. Operations that fail have no effect, except for a part of a write
+// if Short is set. On top of a Crash, a failed Sync loses the unsynced bytes, as on Linux. Methods may be called
+// concurrently.
 type Errors struct {
-	// Short makes a write that fails write the first half of its bytes. Set it before the first operation.
+	// Short makes a failing write write the first half of its bytes. Set it before the first operation.
 	Short bool
 
 	under disk.FS
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	kinds   Kind
 	pattern string
 	count   int
 	at      map[int]error
-	from    int // 0: never
+	from    int // 0 means never
 	fromErr error
 	failed  []string
 }
 
 var _ disk.FS = (*Errors)(nil)
 
-// NewErrors returns a file system over another one. Until FailAt or FailFrom is called, nothing fails.
+// NewErrors returns a file system on top of another. Nothing fails before FailAt or FailFrom is called.
 func NewErrors(under disk.FS) *Errors {
 	return &Errors{under: under, kinds: All, at: map[int]error{}}
 }
 
-// Only restricts what is counted, and may fail, to some kinds of operations on files whose path or last element matches a
-// pattern of filepath.Match; "" matches all. A rename matches with either name.
+// Only limits the operations that are counted, and may fail, to some kinds of operations on files whose path or base
+// name matches a pattern of filepath.Match; "" matches all files. A rename matches with either name.
 func (e *Errors) Only(kinds Kind, pattern string) {
 	if _, err := filepath.Match(pattern, ""); err != nil {
 		panic(fmt.Sprintf("disktest: pattern %q: %v", pattern, err))
@@ -80,7 +81,7 @@ func (e *Errors) Only(kinds Kind, pattern string) {
 	e.kinds, e.pattern = kinds, pattern
 }
 
-// FailAt makes the n-th counted operation fail, from 1. It may be called for several n.
+// FailAt makes the n-th counted operation fail, counted from 1. It may be called for several n.
 func (e *Errors) FailAt(n int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,28 +95,28 @@ func (e *Errors) FailFrom(n int, err error) {
 	e.from, e.fromErr = n, err
 }
 
-// Count returns how many operations have been counted.
+// Count returns the number of counted operations.
 func (e *Errors) Count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.count
 }
 
-// Failed returns the operations that were made to fail, in order, each as its kind and name.
+// Failed returns the operations that failed on purpose, in order, each as its kind and name.
 func (e *Errors) Failed() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.failed)
 }
 
-// Reset forgets what is to fail and what has failed, and counts from 1 again. What Only has set stays.
+// Reset clears the planned and past failures and the count. The settings of Only remain.
 func (e *Errors) Reset() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.count, e.at, e.from, e.fromErr, e.failed = 0, map[int]error{}, 0, nil, nil
 }
 
-// fail counts an operation and returns the error it is to fail with, or nil.
+// fail counts an operation and returns the error that it must fail with, or nil.
 func (e *Errors) fail(kind Kind, names ...string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -237,7 +238,7 @@ func (f *errorsFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
-// short writes half of what a failing write was given, if that is asked for.
+// short performs half of a failing write if Short is set.
 func (f *errorsFile) short(err error, half func() (int, error)) (int, error) {
 	if !f.errors.Short {
 		return 0, err
@@ -249,7 +250,7 @@ func (f *errorsFile) short(err error, half func() (int, error)) (int, error) {
 	return n, err
 }
 
-// unsyncer is a file that can lose what was not synced, as a Crash's can.
+// unsyncer is a file that can lose unsynced bytes, such as that of a Crash.
 type unsyncer interface{ syncFailed() }
 
 func (f *errorsFile) Sync() error {
@@ -276,7 +277,7 @@ func (f *errorsFile) Stat() (fs.FileInfo, error) {
 	return f.File.Stat()
 }
 
-// syncFailed passes on, so that an Errors over an Errors works, too.
+// syncFailed passes the call on, for an Errors on top of an Errors.
 func (f *errorsFile) syncFailed() {
 	if u, ok := f.File.(unsyncer); ok {
 		u.syncFailed()

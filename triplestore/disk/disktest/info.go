@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// info is a node as it was.
+// info describes a node at some time.
 type info struct {
 	name     string
 	size     int64

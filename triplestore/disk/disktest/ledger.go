@@ -5,37 +5,37 @@ import (
 	"sync"
 )
 
-// Ledger knows which writes of several writers were acknowledged, and which failed, and says whether a store that was opened
-// again is right. A writer's writes follow each other; each consists of some entries, which are there all together or not at
-// all. Methods may be called concurrently.
+// Ledger records which writes of several writers were acknowledged and which failed, and checks a store against that. A
+// writer's writes are sequential. Each has some entries, which must be stored completely or not at all. Methods may be
+// called concurrently.
 type Ledger struct {
-	mu     sync.Mutex // guards all writes
+	mu     sync.Mutex // guards the fields below
 	writes map[int][]*Put
 	last   map[int]int
 
-	// Acknowledged, Unknown count writes so far. They are for reading when no writer is at work.
+	// Acknowledged and Unknown count the writes so far. Read them only while no writer is working.
 	Acknowledged, Unknown int
 }
 
-// Put is one of them.
+// Put is one write.
 type Put struct {
 	Writer, Number, Entries int
 
-	Replaces *Put // deleted by this one; nil for none
-	Parts    bool // it may be there in part unless it was acknowledged
+	Replaces *Put // the write that this one deletes; nil for none
+	Parts    bool // may be stored partly unless acknowledged
 	fate     fate
 }
 
 type fate int
 
 const (
-	unknown fate = iota // the disk failed while it was committed
-	there
+	unknown fate = iota // the disk failed during the commit
+	stored
 	absent
-	dropped // there in part; not judged any more
+	dropped // stored partly; no longer checked
 )
 
-// Begin returns the next write of a writer. Its fate is unknown until it is acknowledged or refused.
+// Begin returns the next write of a writer. Its fate is unknown until Acknowledge or Refuse.
 func (l *Ledger) Begin(writer, entries int, parts bool) *Put {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,18 +49,18 @@ func (l *Ledger) Begin(writer, entries int, parts bool) *Put {
 	return w
 }
 
-// Replace has a write delete the oldest one of its writer that is there, and returns that, or nil if there is none.
+// Replace makes w delete the oldest stored write of its writer, and returns that write, or nil if there is none.
 func (l *Ledger) Replace(w *Put) *Put {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	gone := map[*Put]bool{}
+	deleted := map[*Put]bool{}
 	for _, o := range l.writes[w.Writer] {
-		if o.fate == there && o.Replaces != nil {
-			gone[o.Replaces] = true
+		if o.fate == stored && o.Replaces != nil {
+			deleted[o.Replaces] = true
 		}
 	}
 	for _, o := range l.writes[w.Writer] {
-		if o.fate == there && !gone[o] {
+		if o.fate == stored && !deleted[o] {
 			w.Replaces = o
 			return o
 		}
@@ -68,16 +68,16 @@ func (l *Ledger) Replace(w *Put) *Put {
 	return nil
 }
 
-// Acknowledge says that a write was reported as done.
+// Acknowledge records that a write was acknowledged.
 func (l *Ledger) Acknowledge(w *Put) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.fate = there
+	w.fate = stored
 	l.Acknowledged++
 	l.Unknown--
 }
 
-// Refuse says that a write failed before the disk had any part in it, or left nothing there.
+// Refuse records that a write failed and left nothing on the disk.
 func (l *Ledger) Refuse(w *Put) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,64 +85,64 @@ func (l *Ledger) Refuse(w *Put) {
 	l.Unknown--
 }
 
-// Last returns the number of a writer's last write that is there as a whole, Parts apart; 0 if there is none.
+// Last returns the number of the writer's last completely stored write, ignoring those with Parts, or 0 if there is
+// none.
 func (l *Ledger) Last(writer int) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.writes[writer] {
-		if w.fate == there && !w.Parts {
+		if w.fate == stored && !w.Parts {
 			n = w.Number
 		}
 	}
 	return n
 }
 
-// Compare returns what is wrong with a store, in which count finds how many of a write's entries are there. With opened, the
-// store has just been opened: what was unknown is decided from now on by what is there. count is called once for each write
-// that was not deleted long ago. Else what was not acknowledged must
-// not be seen.
+// Compare returns what is wrong with a store, in which count finds how many of a write's entries are stored. It calls
+// count once for each write, except those deleted long ago. With opened, the store has just been opened, and writes
+// with unknown fate are settled by what is found. Otherwise writes that were not acknowledged must not be visible.
 func (l *Ledger) Compare(opened bool, count func(*Put) int) (wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for writer, writes := range l.writes {
-		gone := map[*Put]bool{}
-		for i := len(writes) - 1; i >= 0; i-- { // what deletes comes before what it deletes
+		deleted := map[*Put]bool{}
+		for i := len(writes) - 1; i >= 0; i-- { // a write that deletes comes before the one it deletes
 			w := writes[i]
 			n := count(w)
 			if w.fate == dropped {
 				continue
 			}
-			if why := w.judge(n, gone[w], opened); why != "" {
-				wrong = append(wrong, fmt.Sprintf("writer %d, write %d: %s; %d of its %d entries are there", writer, w.Number, why, n, w.Entries))
+			if why := w.judge(n, deleted[w], opened); why != "" {
+				wrong = append(wrong, fmt.Sprintf("writer %d, write %d: %s; %d of its %d entries are stored", writer, w.Number, why, n, w.Entries))
 			}
-			if w.Replaces != nil && (gone[w] || n == w.Entries) {
-				gone[w.Replaces] = true
+			if w.Replaces != nil && (deleted[w] || n == w.Entries) {
+				deleted[w.Replaces] = true
 			}
 		}
 		if opened {
-			l.forget(writer, gone)
+			l.forget(writer, deleted)
 		}
 	}
 	return wrong
 }
 
-// judge returns what is wrong with a write of which n entries are there.
-func (w *Put) judge(n int, gone, opened bool) string {
+// judge returns what is wrong with a write of which n entries are stored.
+func (w *Put) judge(n int, deleted, opened bool) string {
 	whole := n == w.Entries
 	switch {
-	case gone && n > 0:
-		return "what deletes it is there"
-	case gone:
+	case deleted && n > 0:
+		return "its replacement is stored"
+	case deleted:
 	case n > 0 && !whole && !w.Parts:
-		return "it is there in part"
-	case w.fate == there && !whole:
+		return "it is stored partly"
+	case w.fate == stored && !whole:
 		return "it was acknowledged"
 	case w.fate == absent && n > 0:
 		return "it failed"
 	case w.fate == unknown && !opened && !w.Parts && n > 0:
 		return "it was not acknowledged and can be seen"
 	case w.fate == unknown && opened && whole:
-		w.fate = there
+		w.fate = stored
 	case w.fate == unknown && opened && n > 0:
 		w.fate = dropped
 	case w.fate == unknown && opened:
@@ -151,11 +151,11 @@ func (w *Put) judge(n int, gone, opened bool) string {
 	return ""
 }
 
-// forget drops what was deleted.
-func (l *Ledger) forget(writer int, gone map[*Put]bool) {
+// forget drops the deleted writes.
+func (l *Ledger) forget(writer int, deleted map[*Put]bool) {
 	var kept []*Put
 	for _, w := range l.writes[writer] {
-		if !gone[w] {
+		if !deleted[w] {
 			w.Replaces = nil
 			kept = append(kept, w)
 		}

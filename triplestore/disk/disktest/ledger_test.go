@@ -8,19 +8,19 @@ import (
 func TestALedgerTellsAStoreThatIsRightFromOneThatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		opened bool
-		counts [4]int // of the writes: acknowledged and replaced, acknowledged, refused, unknown and replacing the second
-		want   string // part of what is wrong; "" if nothing is
+		counts [4]int // of the writes: acknowledged and replaced; acknowledged; refused; unknown and replacing the second
+		want   string // part of the expected report; "" if nothing is wrong
 	}{
 		"not opened, the unknown one is absent":   {false, [4]int{0, 2, 0, 0}, ""},
 		"not opened, the unknown one is there":    {false, [4]int{0, 0, 0, 2}, "not acknowledged and can be seen"},
 		"opened, the unknown one is absent":       {true, [4]int{0, 2, 0, 0}, ""},
 		"opened, the unknown one is there":        {true, [4]int{0, 0, 0, 2}, ""},
-		"opened, it is there and deletes not":     {true, [4]int{0, 2, 0, 2}, "what deletes it is there"},
+		"opened, it is there and deletes not":     {true, [4]int{0, 2, 0, 2}, "its replacement is stored"},
 		"opened, it is absent and deletes":        {true, [4]int{0, 0, 0, 0}, "it was acknowledged"},
-		"opened, it is there in part":             {true, [4]int{0, 2, 0, 1}, "in part"},
+		"opened, it is there in part":             {true, [4]int{0, 2, 0, 1}, "stored partly"},
 		"the refused one is there":                {true, [4]int{0, 2, 2, 0}, "it failed"},
-		"an acknowledged one is there in part":    {true, [4]int{0, 1, 0, 0}, "in part"},
-		"what was replaced is there all the same": {true, [4]int{2, 2, 0, 0}, "what deletes it is there"},
+		"an acknowledged one is there in part":    {true, [4]int{0, 1, 0, 0}, "stored partly"},
+		"what was replaced is there all the same": {true, [4]int{2, 2, 0, 0}, "its replacement is stored"},
 	} {
 		l := &Ledger{}
 		var writes []*Put
@@ -41,7 +41,7 @@ func TestALedgerTellsAStoreThatIsRightFromOneThatIsWrong(t *testing.T) {
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		if c.opened && c.want == "" { // what was unknown is decided
+		if c.opened && c.want == "" { // unknown fates are settled
 			want := 2 + c.counts[3]
 			if l.Last(7) != want {
 				t.Errorf("%s: the last one that is there is %d, want %d", name, l.Last(7), want)

@@ -14,7 +14,7 @@ type node struct {
 	modified time.Time
 	contents                  // of a file
 	names    map[string]*node // of a directory, as programs see it; nil for a file
-	synced   map[string]*node // as it is on the disk
+	synced   map[string]*node // of a directory, as on disk
 }
 
 func newDir(perm fs.FileMode) *node {
@@ -23,25 +23,25 @@ func newDir(perm fs.FileMode) *node {
 
 func (n *node) isDir() bool { return n.names != nil }
 
-// place is where a directory has a name.
+// place is a name in a directory.
 type place struct {
 	dir  *node
 	name string
 }
 
-// entry is what a place is to name; nil removes the name.
+// entry is the node that a place names; nil means that the name is removed.
 type entry struct {
 	place
 	node *node
 }
 
-// naming is a change of one entry, or of both of a rename.
+// naming is a change of one entry, or of both entries of a rename.
 type naming []entry
 
-// journal holds the namings that are not durable yet, in order.
+// journal has the namings that are not durable yet, in order.
 type journal []naming
 
-// with returns which namings are durable if those that wanted selects are: the earlier ones of the same places, too.
+// with returns which namings are durable if the wanted ones are: these, and earlier ones of the same places.
 func (j journal) with(wanted func(i int) bool) []bool {
 	chosen := make([]bool, len(j))
 	places := map[place]bool{}
@@ -54,7 +54,7 @@ func (j journal) with(wanted func(i int) bool) []bool {
 	return chosen
 }
 
-// sync makes namings durable and returns the others.
+// sync makes the wanted namings durable and returns the others.
 func (j journal) sync(wanted func(naming) bool) journal {
 	chosen := j.with(func(i int) bool { return wanted(j[i]) })
 	var rest journal
@@ -70,8 +70,8 @@ func (j journal) sync(wanted func(naming) bool) journal {
 	return rest
 }
 
-// crashed returns the entries that a power failure lets through: of an ordered disk the first ones, of a strict one none,
-// all, the first ones or any.
+// crashed returns the entries that survive a power failure: with ordered names the first ones, otherwise none, all, the
+// first ones, or random ones.
 func (j journal) crashed(r *rand.Rand, ordered bool) map[place]*node {
 	first, chance := r.IntN(len(j)+1), r.IntN(4)
 	if ordered {
@@ -100,8 +100,8 @@ func (j journal) crashed(r *rand.Rand, ordered bool) map[place]*node {
 	return left
 }
 
-// copyDurable copies a tree as it is on the disk, with some more entries. Names are taken in order, so that a seed always
-// has the same outcome.
+// copyDurable copies a tree as it is on disk, with some additional entries. It visits names in order, so that a seed
+// always has the same outcome.
 func copyDurable(n *node, more map[place]*node, r *rand.Rand, copied map[*node]*node) *node {
 	if c := copied[n]; c != nil {
 		return c

@@ -16,7 +16,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// below is a file system in a directory of the operating system's.
+// below is a file system in a directory of the operating system.
 type below struct {
 	disk.OS
 	dir string
@@ -33,7 +33,7 @@ func (b below) ReadDir(name string) ([]fs.DirEntry, error)   { return b.OS.ReadD
 func (b below) Stat(name string) (fs.FileInfo, error)        { return b.OS.Stat(b.at(name)) }
 func (b below) SyncDir(name string) error                    { return b.OS.SyncDir(b.at(name)) }
 
-// errorName is what a caller may decide on.
+// errorName returns the kind of an error that callers may test for.
 func errorName(err error) string {
 	for _, e := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrClosed, io.EOF, syscall.EISDIR, syscall.ENOTDIR, syscall.ENOTEMPTY, syscall.EINVAL, syscall.EBADF} {
 		if errors.Is(err, e) {
@@ -46,7 +46,7 @@ func errorName(err error) string {
 	return ""
 }
 
-// history runs random operations and returns what came of each.
+// history runs random operations and returns the result of each.
 func history(fsys disk.FS, seed uint64) []string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	names := []string{"a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "a/a", "none/a"}
@@ -66,7 +66,7 @@ func history(fsys disk.FS, seed uint64) []string {
 		case 0, 1, 2, 3:
 			n, flag := name(), flags[r.IntN(len(flags))]
 			if info, err := fsys.Stat(n); err == nil && info.IsDir() {
-				continue // directories are not opened
+				continue // directories cannot be opened
 			}
 			f, err := fsys.OpenFile(n, flag, 0o644)
 			add(err, "open %s %x", n, flag)
@@ -76,7 +76,7 @@ func history(fsys disk.FS, seed uint64) []string {
 		case 4:
 			o, n := name(), name()
 			if n == "a/a" || n == "none/a" || strings.HasPrefix(n, o) || strings.HasPrefix(o, n) {
-				continue // kernels choose among several errors
+				continue // kernels differ in which of several errors they return
 			}
 			add(fsys.Rename(o, n), "rename %s %s", o, n)
 		case 5:
@@ -123,7 +123,7 @@ func fileOperation(f disk.File, act int, r *rand.Rand) string {
 		n, err = f.Write(data)
 	case 11:
 		if n, err = f.WriteAt(data, at); err != nil {
-			return "writeat error" // O_APPEND has an error of its own
+			return "writeat error" // O_APPEND has its own error
 		}
 	case 12:
 		data = make([]byte, size)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Seeds returns the seeds that a model test tries: always the same so many; or as many as ODARCHIVE_SEEDS says, from a random one
-// on; or only ODARCHIVE_SEED, as a failure prints it. With -short there are a fifth.
+// Seeds returns the seeds for a model test: by default the seeds from 1 to usual; with $ODARCHIVE_SEEDS as many from a
+// random one on; with $ODARCHIVE_SEED, which failures print, only that one. With -short there are a fifth of the usual.
 func Seeds(t testing.TB, usual int) (seeds []uint64) {
 	t.Helper()
 	first, n := uint64(1), usual
