@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/portalapi"
 )
 
-// trouble is something wrong with what the repository answered; what to do about it is decided where lists are read.
+// trouble is a wrong answer of the repository. The code that reads lists decides what to do about it.
 type trouble struct {
-	kind string // "http", "network", "xml", "html", "no-oai", "loop", or the protocol's code: "badResumptionToken"
+	kind string // "http", "network", "xml", "html", "no-oai", "loop", "expired", or a code of the protocol: "badResumptionToken"
 	err  error
 }
 
@@ -23,18 +24,18 @@ func troublef(kind, layout string, a ...any) *trouble {
 	return &trouble{kind, fmt.Errorf(layout, a...)}
 }
 
-// client sends the protocol's requests to one repository.
+// client sends requests of the protocol to one repository.
 type client struct {
-	base  string // without a query of ours
+	base  string // without the arguments of a request
 	doer  harvest.Doer
 	stats *harvest.Traffic
 	tries int
 }
 
-// ask sends one request. An error that is a *trouble comes from the repository, any other from the caller's side. The
-// protocol's own errors are in the page, whatever status they came with.
+// ask sends one request. An error that is a *trouble concerns the repository, any other the caller. Errors of the
+// protocol are in the page, whatever the status of the answer.
 func (c *client) ask(ctx context.Context, args url.Values, emit func(record) error) (page, error) {
-	address := withQuery(c.base, args)
+	address := portalapi.WithQuery(c.base, args)
 	answer, err := harvest.Ask(ctx, c.stats.Over(c.doer), harvest.Request{URL: address, Accept: "text/xml, application/xml;q=0.9, */*;q=0.1", Tries: c.tries})
 	if ctx.Err() != nil {
 		return page{}, ctx.Err()
@@ -42,7 +43,7 @@ func (c *client) ask(ctx context.Context, args url.Values, emit func(record) err
 	if err != nil {
 		var status *harvest.StatusError
 		if errors.As(err, &status) {
-			if p, _ := parse(status.Body, emit); len(p.Errors) > 0 { // an error of the protocol, told with a status of its own
+			if p, _ := parse(status.Body, emit); len(p.Errors) > 0 { // an error of the protocol with a status other than 200
 				return p, nil
 			}
 			return page{}, &trouble{"http", err}
@@ -65,7 +66,7 @@ func (c *client) ask(ctx context.Context, args url.Values, emit func(record) err
 	return p, nil
 }
 
-// moved takes over where redirects lead to, so that not every request takes the long way.
+// moved follows a redirect of the base URL, so that later requests need none.
 func (c *client) moved(asked, answered string) {
 	if asked == answered {
 		return
@@ -76,19 +77,11 @@ func (c *client) moved(asked, answered string) {
 	}
 }
 
-func withQuery(base string, args url.Values) string {
-	sep := "?"
-	if strings.Contains(base, "?") {
-		sep = "&"
-	}
-	return base + sep + args.Encode()
-}
-
-// repository is the base URL of an address as people give it: without the arguments of a request.
+// repository returns the base URL of an address, without the arguments of a request.
 func repository(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", fmt.Errorf("oai: %q is no address of a repository", address)
+		return "", fmt.Errorf("oai: %q is not the address of a repository", address)
 	}
 	q := u.Query()
 	for _, arg := range []string{"verb", "metadataPrefix", "set", "from", "until", "resumptionToken", "identifier"} {

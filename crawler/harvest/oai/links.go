@@ -1,6 +1,7 @@
 package oai
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"odarchive/crawler/harvest"
 )
 
-// isURL tells an address that can be fetched from words.
+// isURL reports whether s is an address that can be fetched.
 func isURL(s string) bool {
 	if !hasScheme(s) || strings.ContainsAny(s, " \t\r\n<>\"") {
 		return false
@@ -26,7 +27,7 @@ func hasScheme(s string) bool {
 	return false
 }
 
-// address is one that the record gives as its own.
+// address adds an address that identifies the record: as a file if it looks like one, else as a page.
 func (b *builder) address(value string) {
 	for _, word := range strings.Fields(value) {
 		word = strings.TrimRight(word, ".,;)")
@@ -42,7 +43,7 @@ func (b *builder) address(value string) {
 	}
 }
 
-// doiOf "doi:10.5281/zenodo.1" and the bare "10.5281/zenodo.1".
+// doiOf returns the DOI in "doi:10.5281/zenodo.1" or "10.5281/zenodo.1".
 func doiOf(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) > 4 && strings.EqualFold(s[:4], "doi:") {
@@ -55,7 +56,7 @@ func doiOf(s string) (string, bool) {
 	return s, true
 }
 
-// mention is an address that has to do with the record; where a file is behind it, it counts.
+// mention adds the files among addresses that are related to the record.
 func (b *builder) mention(value string) {
 	for _, word := range strings.Fields(value) {
 		if word = strings.TrimRight(word, ".,;)"); isURL(word) && harvest.IsFile(word) {
@@ -64,7 +65,7 @@ func (b *builder) mention(value string) {
 	}
 }
 
-// format is a media type, words, or both with the address of a file.
+// format reads a media type, words, or either with the address of a file.
 func (b *builder) format(value string) {
 	words := strings.Fields(value)
 	mediaType := ""
@@ -95,21 +96,14 @@ func (b *builder) file(d harvest.Distribution) {
 	for i := range b.files {
 		if b.files[i].URL == d.URL {
 			have := &b.files[i]
-			have.MediaType, have.Title, have.Size = or(have.MediaType, d.MediaType), or(have.Title, d.Title), max(have.Size, d.Size)
+			have.MediaType, have.Title, have.Size = cmp.Or(have.MediaType, d.MediaType), cmp.Or(have.Title, d.Title), max(have.Size, d.Size)
 			return
 		}
 	}
 	b.files = append(b.files, d)
 }
 
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// links decides what is crawled: the files; where a record names none, its own addresses, since a file may be behind.
+// links makes distributions of the files or, if the record names none, of its pages, behind which a file may be.
 func (b *builder) links() {
 	if len(b.pages) > 0 && b.d.LandingPage == "" {
 		b.d.LandingPage = b.pages[0]
@@ -125,7 +119,7 @@ func (b *builder) links() {
 	b.d.Distributions = append(b.d.Distributions, b.files...)
 }
 
-// size of a file in bytes, 0 where it is not said so.
+// size parses a size in bytes. It returns 0 for anything else.
 func size(s string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
 	if err != nil || n < 0 {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxFailures = 60   // troubles in a row without one good page: the harvest ends
-	maxStumbles = 40   // the same where nothing has come at all: enough to get around one bad record by halves
-	maxEmpty    = 1000 // pages in a row without a record
+	maxFailures = 60   // successive failures after which a harvest ends
+	maxStumbles = 40   // the same if no record has come: enough to get around one bad record by halving
+	maxEmpty    = 1000 // successive pages without a record
 )
 
-// windows reads one after the other, mending what breaks.
+// windows reads one window after the other and works around failures.
 func (h *run) windows(ctx context.Context) error {
 	for len(h.at.Windows) > 0 {
 		err := h.list(ctx, &h.at.Windows[0])
@@ -39,11 +39,11 @@ func (h *run) windows(ctx context.Context) error {
 	return nil
 }
 
-// list reads a window from where it stands to its end.
+// list reads a window from its position to its end.
 func (h *run) list(ctx context.Context, w *window) error {
-	seen := map[uint64]bool{} // tokens and pages of this list
+	seen := map[uint64]bool{} // digests of the tokens and pages of this list
 	empty := 0
-	for again := 0; ; {
+	for retries := 0; ; {
 		if w.Token != "" && !w.Expires.IsZero() && h.src.Now().After(w.Expires) {
 			return troublef("expired", "the token of the list expired at %s", w.Expires.Format(time.RFC3339))
 		}
@@ -55,8 +55,8 @@ func (h *run) list(ctx context.Context, w *window) error {
 				w.Token = unescaped(w.Token)
 				h.stats.Trouble(t.kind)
 				continue
-			case (t.kind == "xml" || t.kind == "html" || t.kind == "no-oai") && again == 0:
-				again++
+			case (t.kind == "xml" || t.kind == "html" || t.kind == "no-oai") && retries == 0:
+				retries++
 				h.stats.Trouble(t.kind)
 				continue
 			}
@@ -64,47 +64,47 @@ func (h *run) list(ctx context.Context, w *window) error {
 		if err != nil {
 			return err
 		}
-		again = 0
+		retries = 0
 		if got.count > 0 {
 			h.failures, h.tries, empty = 0, 0, 0
 		} else if empty++; empty > maxEmpty {
 			return troublef("loop", "%d pages in a row hold no record", empty)
 		}
-		if p.Token.Value == "" { // also where the element is there, but empty
+		if p.Token.Value == "" { // the element may exist without text
 			return nil
 		}
 		w.Seen += got.count
 		if seen[digest(p.Token.Value)] || (got.count > 0 && seen[got.digest]) {
 			if size, err := strconv.Atoi(p.Token.Size); err == nil && w.Seen >= size && size > 0 {
 				h.stats.Trouble("loop")
-				return nil // it had come to its end
+				return nil // the list was complete
 			}
 			return troublef("loop", "the list comes to the same page again")
 		}
 		seen[digest(p.Token.Value)], seen[got.digest] = true, true
 		w.Token = p.Token.Value
-		w.Expires, _ = parseStamp(p.Token.Expires) // zero: not said
+		w.Expires, _ = parseStamp(p.Token.Expires) // zero if not declared
 		if err := h.out.Mark(h.at.String()); err != nil {
 			return err
 		}
 	}
 }
 
-// catch is what a page brought.
-type catch struct {
+// pageSummary summarises the records of a page.
+type pageSummary struct {
 	count  int
-	digest uint64 // of its identifiers
+	digest uint64 // of the identifiers
 }
 
 func digest(s string) uint64 {
 	d := fnv.New64a()
-	d.Write([]byte(s)) // never fails
+	d.Write([]byte(s)) // cannot fail
 	return d.Sum64()
 }
 
-// page asks for the next page of a window and hands over its records. noRecordsMatch is an empty page.
-func (h *run) page(ctx context.Context, w *window) (page, catch, error) {
-	got := catch{}
+// page requests the next page of a window and hands over its records. noRecordsMatch is an empty page.
+func (h *run) page(ctx context.Context, w *window) (page, pageSummary, error) {
+	got := pageSummary{}
 	ids := fnv.New64a()
 	var headers []record
 	take := func(rec record) error {
@@ -115,7 +115,7 @@ func (h *run) page(ctx context.Context, w *window) (page, catch, error) {
 			headers = append(headers, rec)
 			return nil
 		}
-		return h.take(rec)
+		return h.emit(rec)
 	}
 	p, err := h.ask(ctx, h.arguments(w), take)
 	got.digest = ids.Sum64()
@@ -128,7 +128,7 @@ func (h *run) page(ctx context.Context, w *window) (page, catch, error) {
 		case f.Code == "noRecordsMatch":
 			return page{}, got, nil
 		case f.Code == "badArgument" && w.Token == "" && !h.swapped && !(w.From.IsZero() && w.Until.IsZero()):
-			h.swapped = true // it may count in days where it says seconds, or the other way round
+			h.swapped = true // the declared granularity may be wrong
 			h.stats.Trouble("granularity")
 			h.granularity = byDay + bySecond - h.granularity
 			return h.page(ctx, w)
@@ -165,7 +165,7 @@ func (h *run) arguments(w *window) url.Values {
 	return args
 }
 
-// follow watches the datestamps of a list: whether they ascend, and whether they are those that were asked for.
+// follow notes whether the datestamps of a list ascend and are within the window.
 func (h *run) follow(w *window, datestamp string) {
 	t, ok := parseStamp(datestamp)
 	if !ok {
@@ -184,7 +184,7 @@ func (h *run) follow(w *window, datestamp string) {
 	}
 }
 
-// each gets the records of headers. One that cannot be had is told and passed over.
+// each requests the records of headers. It reports and skips those that cannot be read.
 func (h *run) each(ctx context.Context, headers []record) error {
 	for _, head := range headers {
 		found := false
@@ -193,7 +193,7 @@ func (h *run) each(ctx context.Context, headers []record) error {
 			if rec.Identifier == "" {
 				rec.Identifier = head.Identifier
 			}
-			return h.take(rec)
+			return h.emit(rec)
 		})
 		var t *trouble
 		switch {
@@ -209,51 +209,51 @@ func (h *run) each(ctx context.Context, headers []record) error {
 			h.failures = 0
 			continue
 		}
-		if !isProtocol(t.kind) { // else it has said that there is none
+		if !isProtocol(t.kind) { // otherwise the repository says that there is no such record
 			h.at.Missed++
 		}
 		h.stats.Trouble(t.kind)
 		h.out.Skip(fmt.Sprintf("record %s cannot be had: %v", head.Identifier, t))
 		if h.failures++; h.failures > maxFailures {
-			return fmt.Errorf("oai: nothing comes any more: %w", t.err)
+			return fmt.Errorf("oai: every request fails: %w", t.err)
 		}
 	}
 	return nil
 }
 
-// mend decides how to go on behind a trouble in the first window.
+// mend decides how to continue after a failure in the first window.
 func (h *run) mend(ctx context.Context, t *trouble) error {
 	w := h.at.Windows[0]
 	h.stats.Trouble(t.kind)
 	if h.failures++; h.failures > maxFailures {
-		return fmt.Errorf("oai: nothing comes any more: %w", t.err)
+		return fmt.Errorf("oai: every request fails: %w", t.err)
 	}
 	if final(t.kind) || (h.stats.Records == 0 && w.Token == "" && (isProtocol(t.kind) || t.kind == "no-oai" || t.kind == "html" || h.failures > maxStumbles)) {
 		return fmt.Errorf("oai: %w", t.err)
 	}
-	h.tries = 2 // it has had its chance
+	h.tries = 2 // the usual number of attempts has been made
 	if t.kind == "http" || t.kind == "network" || t.kind == "html" || t.kind == "no-oai" {
 		var gone *trouble
 		if _, err := h.ask(ctx, url.Values{"verb": {"Identify"}}, ignore); errors.As(err, &gone) && gone.kind != "xml" {
-			return fmt.Errorf("oai: %w", t.err) // all of it is down; the mark keeps the place
+			return fmt.Errorf("oai: %w", t.err) // the repository is down; the mark keeps the position
 		} else if err != nil && gone == nil {
 			return err
 		}
 	}
-	if next := h.around(w, t); next != nil {
+	if next := h.smallerWindows(w, t); next != nil {
 		h.at.Windows = append(next, h.at.Windows[1:]...)
 		return nil
 	}
 	h.at.Windows = h.at.Windows[1:]
-	if t.kind != "loop" { // a list that goes round has given what it has
+	if t.kind != "loop" { // a list that repeats itself has returned its records
 		h.at.Holes = append(h.at.Holes, window{Set: w.Set, From: w.From, Until: w.Until, Tries: w.Tries})
 		h.out.Skip(fmt.Sprintf("records %scannot be had: %v", w.span(h.granularity), t))
 	}
 	return nil
 }
 
-// around gives the windows by which the rest of a broken one can be read, nil where there are none.
-func (h *run) around(w window, t *trouble) []window {
+// smallerWindows returns the windows by which the rest of a broken window can be read, nil if there are none.
+func (h *run) smallerWindows(w window, t *trouble) []window {
 	part := func(from, until time.Time) window {
 		return window{Set: w.Set, From: from, Until: until, ByOne: w.ByOne, Tries: w.Tries}
 	}
@@ -264,7 +264,7 @@ func (h *run) around(w window, t *trouble) []window {
 		switch {
 		case ascending && (w.From.IsZero() || last.After(w.From)):
 			return []window{part(last, w.Until)}
-		case ascending && t.kind == "loop" && (w.Until.IsZero() || last.Before(w.Until)) && last.Before(h.date) && last.Add(step).After(w.From): // one moment, round and round
+		case ascending && t.kind == "loop" && (w.Until.IsZero() || last.Before(w.Until)) && last.Before(h.date) && last.Add(step).After(w.From): // many records with one datestamp
 			return []window{part(last.Add(step), w.Until)}
 		}
 		if a, b, ok := w.halves(h.earliest, h.date, step); ok {
@@ -279,7 +279,7 @@ func (h *run) around(w window, t *trouble) []window {
 	return []window{all}
 }
 
-// final tells the errors that no other window will be spared.
+// final reports whether an error would recur in every window.
 func final(code string) bool {
 	switch code {
 	case "cannotDisseminateFormat", "noSetHierarchy", "noMetadataFormats":
@@ -288,7 +288,7 @@ func final(code string) bool {
 	return false
 }
 
-// isProtocol tells errors that the repository itself gives from those on the way.
+// isProtocol reports whether kind is an error code of the protocol.
 func isProtocol(kind string) bool {
 	switch kind {
 	case "http", "network", "xml", "html", "no-oai", "loop", "expired":
@@ -327,7 +327,7 @@ func shorten(s string) string {
 	return s
 }
 
-// unescaped is what a token says that came percent-encoded already.
+// unescaped returns a token without percent-encoding, which some repositories apply before clients do.
 func unescaped(token string) string {
 	if !strings.Contains(token, "%") {
 		return token

@@ -1,18 +1,19 @@
-// Package oai harvests repositories that speak OAI-PMH 2.0 (the Open Archives Initiative's protocol for metadata
-// harvesting), as they are rather than as they should be.
+// Package oai harvests repositories that implement OAI-PMH 2.0, the Open Archives Initiative's Protocol for Metadata
+// Harvesting, and copes with their deviations from it.
 //
-// A harvest asks who the repository is, which formats and sets it has, and then reads its list of records in windows: at
-// first one that is open at both ends, next time one that begins shortly before the last harvest did. Where a list breaks
-// (a token that is not taken, a page that comes for ever, an error at one place), the rest of the window is read by dates:
-// from the last datestamp where they ascend, else by halves, at the end record by record; what cannot be had at all is told
-// and asked for again with the next harvest. The mark holds the windows that are left, so a harvest goes on in mid-list.
+// A harvest asks for the repository's identity, formats and sets, and then reads its list of records in windows of
+// time. A first harvest has one window, open at both ends; a later one starts shortly before the previous harvest. If a
+// list breaks (a rejected token, an endless page, an error at one place), the rest of the window is read in smaller
+// ones: from the last datestamp on if datestamps ascend, else by halves, finally record by record. Records that cannot
+// be read at all are reported and requested again by the next harvest. The mark has the remaining windows, so that an
+// interrupted harvest continues in the middle of a list.
 //
-// A record becomes a dataset whose IRI is the request for it (GetRecord with oai_dc), whatever format it was read in.
-// Dublin Core becomes dct: statements. Of other formats, RDF is kept as it is; other XML is kept as one literal
-// (arc:metadataRecord) up to 64 KiB, and its titles, names, rights and links are understood by their element names. Links
-// to files become seeds.
+// A record becomes a dataset whose IRI is the request for it (GetRecord with oai_dc), in whatever format it was read.
+// Dublin Core becomes dct: statements. RDF is kept unchanged. Other XML of up to 64 KiB is kept as a literal
+// (arc:metadataRecord), and its titles, names, rights and links are read by their element names. Links to files become
+// seeds.
 //
-// One answer is held in memory at a time (64 MiB at the most); nothing else grows with the list but eight bytes a page.
+// One answer of at most 64 MiB is in memory at a time; besides, a list needs eight bytes per page.
 package oai
 
 import (
@@ -31,24 +32,24 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// Source is one repository. All but URL and HTTP may be zero.
+// Source is one repository. Fields other than URL and HTTP may be zero.
 type Source struct {
-	URL    string // the base URL; arguments of a request are taken off
+	URL    string // base URL; arguments of a request are removed
 	HTTP   harvest.Doer
-	Portal string           // IRI of the portal, "" = URL
-	Prefix string           // metadataPrefix, "" = oai_dc, or the first the repository has
-	Sets   []string         // only these sets, each by a list of its own
-	From   string           // datestamps: only records of these days or seconds
-	Until  string           //
-	ByOne  bool             // ListIdentifiers and a GetRecord each instead of ListRecords
-	Stats  *harvest.Traffic // is filled, where given
-	Now    func() time.Time // nil = time.Now
+	Portal string   // IRI of the portal; "" means URL
+	Prefix string   // metadataPrefix; "" means oai_dc or, if the repository lacks it, its first format
+	Sets   []string // sets to read, one list each; empty means all records
+	From   string   // datestamps of the first and the last day or second to read
+	Until  string
+	ByOne  bool             // request each record separately (ListIdentifiers and GetRecord instead of ListRecords)
+	Stats  *harvest.Traffic // counts the traffic if not nil
+	Now    func() time.Time // nil means time.Now
 }
 
-// maxSets bounds how many sets are described.
+// maxSets is the maximum number of sets that are described.
 const maxSets = 20_000
 
-// run is one harvest.
+// run is a harvest in progress.
 type run struct {
 	client
 	src         Source
@@ -58,11 +59,11 @@ type run struct {
 	prefix      string
 	granularity time.Duration
 	earliest    time.Time
-	date        time.Time         // of the repository, at the beginning
-	wanted      window            // what the caller wants: From, Until
+	date        time.Time         // the repository's time at the beginning
+	wanted      window            // requested period: From, Until
 	dateless    bool              // the repository ignores from and until
-	swapped     bool              // its granularity was a lie
-	failures    int               // since a page brought something
+	swapped     bool              // the declared granularity was wrong
+	failures    int               // since the last page with records
 	identity    *loosexml.Element // Identify
 }
 
@@ -122,15 +123,15 @@ func (s Source) selection() (w window, err error) {
 	}{{"since", s.From, &w.From}, {"until", s.Until, &w.Until}} {
 		t, ok := parseStamp(end.text)
 		if end.text != "" && !ok {
-			return w, fmt.Errorf("oai: %s %q is no date", end.flag, end.text)
+			return w, fmt.Errorf("oai: %s %q is not a date", end.flag, end.text)
 		}
 		*end.to = t
 	}
 	return w, nil
 }
 
-// introduce asks who is there, and chooses the format. A repository that answers, but not to that, is harvested with
-// careful assumptions.
+// introduce asks for the repository's identity and chooses the format. If the answer is broken, it assumes the coarsest
+// granularity.
 func (h *run) introduce(ctx context.Context) error {
 	h.granularity, h.date = byDay, h.src.Now().UTC()
 	p, err := h.ask(ctx, url.Values{"verb": {"Identify"}}, ignore)
@@ -148,7 +149,7 @@ func (h *run) introduce(ctx context.Context) error {
 	h.identity = &p.Identify
 	h.stats.Name = h.identity.Child("repositoryName")
 	early := h.identity.Child("earliestDatestamp")
-	if h.earliest, _ = parseStamp(early); h.earliest.Year() < 1970 { // also where there is none
+	if h.earliest, _ = parseStamp(early); h.earliest.Year() < 1970 { // or missing
 		h.earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	granularity := h.identity.Child("granularity")
@@ -173,7 +174,7 @@ func (h *run) format(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil || len(p.Errors) > 0 || len(p.Formats) == 0 {
-		return nil // every repository must have oai_dc
+		return nil // oai_dc is mandatory
 	}
 	if !slices.ContainsFunc(p.Formats, func(f format) bool { return f.Prefix == h.prefix }) {
 		h.prefix = p.Formats[0].Prefix
@@ -181,7 +182,7 @@ func (h *run) format(ctx context.Context) error {
 	return nil
 }
 
-// plan makes the windows of a new harvest: what was missed last time, and what is new since.
+// plan makes the windows of a new harvest: what earlier ones missed, and what is new.
 func (h *run) plan(whole bool) {
 	since := h.at.Since
 	if h.wanted.From.After(since) {
@@ -203,7 +204,7 @@ func (h *run) plan(whole bool) {
 	h.at = position{Since: h.date.Add(-overlap), Windows: windows, Whole: whole}
 }
 
-// sets become catalogs of the portal's.
+// sets describes the repository's sets as catalogs of the portal.
 func (h *run) sets(ctx context.Context) error {
 	args := url.Values{"verb": {"ListSets"}}
 	seen := map[string]bool{}
@@ -212,7 +213,7 @@ func (h *run) sets(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil || len(p.Errors) > 0 { // noSetHierarchy, or sets that cannot be listed: records name theirs all the same
+		if err != nil || len(p.Errors) > 0 { // noSetHierarchy, or a failure: records name their sets anyway
 			var t *trouble
 			if errors.As(err, &t) {
 				h.stats.Trouble(t.kind)
@@ -258,8 +259,8 @@ func (h *run) oneSet(s set) error {
 	return nil
 }
 
-// finish says where the next harvest begins. Where records are missing from a whole list, the list is not at its end:
-// what is missing must not be taken for withdrawn.
+// finish sets the mark of the next harvest. If records are missing from a whole list, it returns an error, so that they
+// are not withdrawn.
 func (h *run) finish() error {
 	next := position{Since: h.at.Since, Holes: h.at.Holes}
 	if !h.src.closed() {
@@ -275,5 +276,5 @@ func (h *run) finish() error {
 	return fmt.Errorf("oai: %d parts of the list could not be read; the others are kept, and the next harvest asks again", missing)
 }
 
-// closed tells a selection that ends in the past: there is nothing to go on from.
+// closed reports whether the selection ends in the past, so that there is no next harvest.
 func (s Source) closed() bool { return s.Until != "" }

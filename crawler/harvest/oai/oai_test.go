@@ -389,7 +389,7 @@ func TestWhatIsNoRepositoryIsToldInOneSentence(t *testing.T) {
 			w.WriteHeader(404)
 			return true
 		}},
-		{"no address", "oai.example", "no address", nil},
+		{"no address", "oai.example", "is not the address", nil},
 		{"a format it has not", "http://r.example/oai", "cannotDisseminateFormat", func(w http.ResponseWriter, args url.Values, _ *repo) bool {
 			if args.Get("verb") == "ListRecords" {
 				fmt.Fprint(w, `<OAI-PMH>`+fail("cannotDisseminateFormat")+`</OAI-PMH>`)

@@ -8,15 +8,15 @@ import (
 	"odarchive/crawler/harvest/loosexml"
 )
 
-// page is one answer of a repository without its records, which are handed over as they are read.
+// page is an answer of a repository. Its records are handed over while it is read.
 type page struct {
 	Date     string // responseDate
 	Errors   []fault
 	Token    token
-	Identify loosexml.Element // what stands in Identify; without children where there is none
+	Identify loosexml.Element // without children if there is none
 	Formats  []format
 	Sets     []set
-	Listed   bool // there was a list, even an empty one
+	Listed   bool // the answer has a list, which may be empty
 }
 
 // fault is an <error> of the protocol.
@@ -32,31 +32,31 @@ type format struct{ Prefix, Schema, Namespace string }
 
 type set struct{ Spec, Name, Description string }
 
-// record is one of a list; of ListIdentifiers only the header.
+// record is a record of a list. For ListIdentifiers it has only a header.
 type record struct {
 	Identifier, Datestamp string
 	Sets                  []string
 	Deleted               bool
 	Metadata              *loosexml.Element
-	Raw                   []byte // the metadata's XML, a document of its own; belongs to the caller
+	Raw                   []byte // XML of Metadata as a document of its own, owned by the caller
 	About                 []*loosexml.Element
 }
 
-// reader walks through one answer.
+// reader reads one answer.
 type reader struct {
 	*loosexml.Reader
 	page   page
 	record func(record) error
 }
 
-// sinkError carries an error of the caller through the reading.
+// sinkError is an error of the record function.
 type sinkError struct{ error }
 
 func (e sinkError) Unwrap() error { return e.error }
 
-// parse reads an answer in UTF-8. Records go to emit one at a time. Names are told by their local part: prefixes and
-// namespaces vary. Reading ends with the closing tag; an error means that the answer is broken from there on, and what was
-// handed over is good.
+// parse parses an answer in UTF-8 and passes its records to emit. Elements are identified by their local names, since
+// prefixes and namespaces vary. Bytes after the closing tag are ignored. With an error, everything before the fault has
+// been handed over.
 func parse(body []byte, emit func(record) error) (page, error) {
 	begin := root(body)
 	if begin < 0 {
@@ -67,9 +67,9 @@ func parse(body []byte, emit func(record) error) (page, error) {
 	return r.page, err
 }
 
-var errNoOAI = errors.New("there is no OAI-PMH element")
+var errNoOAI = errors.New("the OAI-PMH element is missing")
 
-// envelope reads what stands around records: the root and the verb's element.
+// envelope reads what surrounds the records: the root and the verb's element.
 func (r *reader) envelope(depth int) error {
 	for {
 		start, _, err := r.Next()
@@ -164,7 +164,7 @@ func (r *reader) oneRecord(start *xml.StartElement) error {
 	}
 }
 
-// metadata reads the first element inside, and cuts out its bytes.
+// metadata reads the first element inside, as a tree and as bytes.
 func (r *reader) metadata(start *xml.StartElement, rec *record) error {
 	defer r.Leave(r.Enter(start))
 	for {
@@ -201,7 +201,7 @@ func (rec *record) header(e *loosexml.Element) {
 	}
 }
 
-// descriptionOf a set is the Dublin Core description in a setDescription.
+// descriptionOf returns the Dublin Core description in a setDescription.
 func descriptionOf(set *loosexml.Element) string {
 	if d := set.Find("description"); d != nil {
 		return d.Text()

@@ -2,6 +2,7 @@ package oai
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,15 +19,15 @@ import (
 )
 
 const (
-	maxLiteral    = 64 << 10 // of a record that is kept as it came
-	maxStatements = 10_000   // of a record in RDF
-	maxFiles      = 5_000    // of one record
+	maxLiteral    = 64 << 10 // bytes of a record kept as a literal
+	maxStatements = 10_000   // per record in RDF
+	maxFiles      = 5_000    // per record
 )
 
-// other understands formats by the local names of their elements, which the usual ones (DataCite, OpenAIRE, MODS, METS,
-// DIDL, EDM, DDI, MARCXML, Atom) chose alike, and keeps the whole as a literal.
+// other reads formats by the local names of elements, on which the usual ones agree (DataCite, OpenAIRE, MODS, METS,
+// DIDL, EDM, DDI, MARCXML, Atom), and keeps the record as a literal.
 func (b *builder) other(root *loosexml.Element, raw []byte) {
-	b.asItCame(root, raw)
+	b.keepLiteral(root, raw)
 	root.Walk(func(e *loosexml.Element, up []*loosexml.Element) {
 		b.word(e, up)
 		if len(b.files) < maxFiles {
@@ -35,28 +36,28 @@ func (b *builder) other(root *loosexml.Element, raw []byte) {
 	})
 }
 
-// asItCame keeps the record as a literal where it is short, and the name of its format.
-func (b *builder) asItCame(root *loosexml.Element, raw []byte) {
+// keepLiteral keeps a short record as a literal, and the name of its format.
+func (b *builder) keepLiteral(root *loosexml.Element, raw []byte) {
 	if len(raw) <= maxLiteral {
-		b.add(arc.MetadataRecord, term.Typed(string(raw), rdf.XMLLiteral))
+		b.addTerm(arc.MetadataRecord, term.Typed(string(raw), rdf.XMLLiteral))
 	}
 	if ns := root.Name.Space; isURL(ns) {
-		b.say(dcterms.ConformsTo, ns)
+		b.add(dcterms.ConformsTo, ns)
 	}
 }
 
-// iso reads a record of geographic data as a catalog of such would give it.
+// iso reads a record of geographic data as package csw does.
 func (b *builder) iso(root *loosexml.Element, raw []byte) {
 	own, before := iso19115.ID(root), b.d
 	b.d = iso19115.Read(root, func(id string) string {
 		if id != own {
-			return id // by what name the repository has it is not said
+			return id // the repository's name for that record is unknown
 		}
 		return before.IRI
 	}).Dataset
 	b.d.Identifiers, b.d.IsPartOf = append(before.Identifiers, b.d.Identifiers...), append(before.IsPartOf, b.d.IsPartOf...)
-	b.d.Modified = or(b.d.Modified, before.Modified)
-	b.asItCame(root, raw)
+	b.d.Modified = cmp.Or(b.d.Modified, before.Modified)
+	b.keepLiteral(root, raw)
 	if len(b.d.Distributions) > 0 {
 		return
 	}
@@ -67,11 +68,11 @@ func (b *builder) iso(root *loosexml.Element, raw []byte) {
 	})
 }
 
-func (b *builder) add(property string, o term.Key) {
+func (b *builder) addTerm(property string, o term.Key) {
 	b.d.Statements = append(b.d.Statements, term.Quad{S: term.IRI(b.d.IRI), P: term.IRI(property), O: o})
 }
 
-// word takes what describes the dataset.
+// word reads an element that describes the dataset.
 func (b *builder) word(e *loosexml.Element, up []*loosexml.Element) {
 	value := e.Text()
 	if uri := e.Attr("rightsURI"); uri != "" {
@@ -93,15 +94,15 @@ func (b *builder) word(e *loosexml.Element, up []*loosexml.Element) {
 	case "creatorname", "authenty":
 		b.d.Creators = append(b.d.Creators, harvest.Agent{Name: value})
 	case "publisher":
-		b.d.Publisher.Name = or(b.d.Publisher.Name, value)
+		b.d.Publisher.Name = cmp.Or(b.d.Publisher.Name, value)
 	case "language":
 		b.d.Language = append(b.d.Language, value)
 	case "rights", "licensecondition", "license":
 		b.rights(value)
 	case "version":
-		b.d.Version = or(b.d.Version, value)
+		b.d.Version = cmp.Or(b.d.Version, value)
 	case "publicationyear", "dateissued":
-		b.d.Issued = or(b.d.Issued, value)
+		b.d.Issued = cmp.Or(b.d.Issued, value)
 	case "date":
 		if e.Attr("dateType") == "Issued" {
 			b.d.Issued = value
@@ -118,7 +119,7 @@ func (b *builder) word(e *loosexml.Element, up []*loosexml.Element) {
 	}
 }
 
-// link takes what leads to a file.
+// link reads an element that leads to a file.
 func (b *builder) link(e *loosexml.Element, up []*loosexml.Element) {
 	var d harvest.Distribution
 	switch e.Name.Local {
@@ -152,10 +153,10 @@ func (b *builder) link(e *loosexml.Element, up []*loosexml.Element) {
 		}
 	case "otherMat", "fileDscr": // DDI
 		d.URL = e.Attr("URI")
-	case "isShownBy", "hasView": // EDM without rdf:RDF around
+	case "isShownBy", "hasView": // EDM without rdf:RDF
 		d.URL = e.Attr("resource")
 	case "downloadURL", "contentUrl":
-		d.URL = or(e.Attr("resource"), e.Text())
+		d.URL = cmp.Or(e.Attr("resource"), e.Text())
 	}
 	if isURL(d.URL) {
 		b.file(d)
@@ -183,8 +184,7 @@ func algorithm(name string) string {
 	return ""
 }
 
-// rdf keeps a record in RDF as it is; the dataset points to what it is about. What is behind a fault is lost, not what
-// is before it.
+// rdf keeps a record in RDF unchanged, up to the first fault; the dataset refers to the record's topic.
 func (b *builder) rdf(raw []byte, base string) {
 	options := rdfio.Options{Base: base, BlankPrefix: fmt.Sprintf("r%x", digest(b.d.IRI))}
 	about := map[term.Key]map[string][]term.Key{}
@@ -200,7 +200,7 @@ func (b *builder) rdf(raw []byte, base string) {
 	}
 	said := b.d.Statements
 	if topic := topicOf(said); topic != "" {
-		b.add(foaf.PrimaryTopic, topic)
+		b.addTerm(foaf.PrimaryTopic, topic)
 		b.topic(about[topic])
 	}
 	for _, q := range said {
@@ -225,7 +225,7 @@ const (
 	dce = "http://purl.org/dc/elements/1.1/"
 )
 
-// topicOf a record: its dataset, its cultural object, or the first it speaks of.
+// topicOf returns the topic of a record: its dataset, its cultural object, or its first subject.
 func topicOf(quads []term.Quad) term.Key {
 	for _, q := range quads {
 		if q.P.Value() == rdf.Type {
@@ -241,7 +241,7 @@ func topicOf(quads []term.Quad) term.Key {
 	return quads[0].S
 }
 
-// topic takes titles and the like, so that the dataset has them itself.
+// topic copies the topic's title and similar properties to the dataset.
 func (b *builder) topic(about map[string][]term.Key) {
 	for _, ns := range []string{dcterms.NS, dce} {
 		for _, title := range about[ns+"title"] {
@@ -261,7 +261,7 @@ func (b *builder) topic(about map[string][]term.Key) {
 	}
 }
 
-// first object that says something: no blank node.
+// first returns the first object that is not a blank node.
 func first(about map[string][]term.Key, property string) string {
 	for _, o := range about[property] {
 		if o.Kind() != term.KindBlank {
@@ -271,7 +271,7 @@ func first(about map[string][]term.Key, property string) string {
 	return ""
 }
 
-// mediaType without the IANA register's address before it.
+// mediaType removes the address of the IANA registry.
 func mediaType(s string) string {
 	for _, prefix := range []string{"https://www.iana.org/assignments/media-types/", "http://www.iana.org/assignments/media-types/"} {
 		s = strings.TrimPrefix(s, prefix)

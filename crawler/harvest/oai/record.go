@@ -8,19 +8,20 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/iso19115"
 	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcterms"
 	"odarchive/vocab/prov"
 )
 
-// take hands over one record.
-func (h *run) take(rec record) error {
+// emit hands over one record.
+func (h *run) emit(rec record) error {
 	if rec.Identifier == "" {
 		h.out.Skip("a record without an identifier")
 		return nil
 	}
 	if t, ok := parseStamp(rec.Datestamp); ok && !h.wanted.holds(t, h.granularity) {
-		return nil // the repository does not listen
+		return nil // the repository ignores the requested period
 	}
 	h.stats.Record(h.src.Now(), rec.Deleted)
 	iri := h.recordIRI(rec.Identifier)
@@ -34,23 +35,23 @@ func (h *run) take(rec record) error {
 	return h.out.Dataset(h.dataset(iri, rec))
 }
 
-// recordIRI is where a record can be read, as every repository has it.
+// recordIRI returns the address of a record, which every repository has.
 func (h *run) recordIRI(identifier string) string {
-	return withQuery(h.src.baseURL(), url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {identifier}})
+	return portalapi.WithQuery(h.src.baseURL(), url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {identifier}})
 }
 
-// catalogOf a set.
+// catalogOf returns the IRI of a set.
 func (h *run) catalogOf(spec string) string {
-	return withQuery(h.src.baseURL(), url.Values{"verb": {"ListRecords"}, "metadataPrefix": {"oai_dc"}, "set": {spec}})
+	return portalapi.WithQuery(h.src.baseURL(), url.Values{"verb": {"ListRecords"}, "metadataPrefix": {"oai_dc"}, "set": {spec}})
 }
 
-// baseURL as it was given, wherever it redirects to: names must last.
+// baseURL returns the address as it was given, without following redirects, since IRIs must not change.
 func (s Source) baseURL() string {
-	base, _ := repository(s.URL) // was fine when the harvest began
+	base, _ := repository(s.URL) // was valid when the harvest began
 	return base
 }
 
-// portalOf an Identify.
+// portalOf returns the portal that an Identify describes.
 func (h *run) portalOf(id *loosexml.Element) harvest.Portal {
 	p := harvest.Portal{IRI: h.portal, Title: id.Child("repositoryName"), Publisher: harvest.Agent{Name: id.Child("repositoryName"), Email: strings.TrimPrefix(id.Child("adminEmail"), "mailto:")}}
 	if u, err := url.Parse(h.src.baseURL()); err == nil {
@@ -74,7 +75,7 @@ func (h *run) portalOf(id *loosexml.Element) harvest.Portal {
 	return p
 }
 
-// dataset of a record with metadata.
+// dataset returns a record that has metadata as a dataset.
 func (h *run) dataset(iri string, rec record) harvest.Dataset {
 	b := &builder{d: harvest.Dataset{IRI: iri, Modified: rec.Datestamp}}
 	b.identifier(rec.Identifier)
@@ -98,7 +99,7 @@ func (h *run) dataset(iri string, rec record) harvest.Dataset {
 	return b.d
 }
 
-// isDC tells oai_dc and its qualified relatives.
+// isDC reports whether a record is in oai_dc or a qualified variant.
 func isDC(root *loosexml.Element) bool {
 	if root.Name.Local == "dc" || root.Name.Local == "qualifieddc" || root.Name.Local == "dcterms" || root.Name.Local == "qdc" {
 		return true
@@ -106,15 +107,15 @@ func isDC(root *loosexml.Element) bool {
 	return strings.HasPrefix(root.Name.Space, "http://www.openarchives.org/OAI/2.0/oai_dc")
 }
 
-// builder makes a dataset of what a record says.
+// builder builds the dataset of a record.
 type builder struct {
 	d     harvest.Dataset
-	pages []string // addresses of the dataset's own, whatever is behind them
+	pages []string // addresses of the dataset that may not be files
 	files []harvest.Distribution
-	types []string // media types that the record names without a file
+	types []string // media types named without a file
 }
 
-func (b *builder) say(property, value string) {
+func (b *builder) add(property, value string) {
 	if value = strings.TrimSpace(value); value == "" {
 		return
 	}
@@ -134,13 +135,13 @@ func (b *builder) identifier(id string) {
 	b.d.Identifiers = append(b.d.Identifiers, id)
 }
 
-// dublinCore reads simple and qualified Dublin Core, told apart by the elements' local names. What has a place in DCAT
-// goes there; all else becomes a statement with the dct: property of the same name.
+// dublinCore reads simple and qualified Dublin Core by the local names of elements. Elements without a place in Dataset
+// become statements with the dct: property of the same name.
 func (b *builder) dublinCore(root *loosexml.Element) {
 	for _, e := range root.Children {
 		value, lang := e.Text(), e.Attr("lang")
 		if value == "" {
-			value = e.Attr("resource") // of elements in the manner of RDF
+			value = e.Attr("resource") // RDF style
 		}
 		if value == "" {
 			continue
@@ -152,14 +153,14 @@ func (b *builder) dublinCore(root *loosexml.Element) {
 			b.d.Description = append(b.d.Description, harvest.Text{Value: value, Lang: lang})
 		case "subject":
 			b.d.Keywords = append(b.d.Keywords, harvest.Text{Value: value, Lang: lang})
-			b.say(dcterms.Subject, value)
+			b.add(dcterms.Subject, value)
 		case "creator":
 			b.d.Creators = append(b.d.Creators, harvest.Agent{Name: value})
 		case "publisher":
 			if b.d.Publisher.Name == "" {
 				b.d.Publisher.Name = value
 			} else if b.d.Publisher.Name != value {
-				b.say(dcterms.Publisher, value)
+				b.add(dcterms.Publisher, value)
 			}
 		case "language":
 			b.d.Language = append(b.d.Language, value)
@@ -174,24 +175,24 @@ func (b *builder) dublinCore(root *loosexml.Element) {
 					b.d.Issued = value
 				}
 			}
-			b.say(dcterms.NS+name, value)
+			b.add(dcterms.NS+name, value)
 		case "format", "medium":
 			b.format(value)
-			b.say(dcterms.Format, value)
+			b.add(dcterms.Format, value)
 		case "relation", "source", "hasPart", "hasFormat", "isFormatOf", "isVersionOf", "isReferencedBy":
 			b.mention(value)
-			b.say(dcterms.NS+name, value)
+			b.add(dcterms.NS+name, value)
 		case "coverage", "spatial", "temporal", "contributor", "type":
-			b.say(dcterms.NS+name, value)
+			b.add(dcterms.NS+name, value)
 		default:
 			if isTerm(name) {
-				b.say(dcterms.NS+name, value)
+				b.add(dcterms.NS+name, value)
 			}
 		}
 	}
 }
 
-// isTerm tells a local name that can end an IRI.
+// isTerm reports whether a local name can end an IRI.
 func isTerm(name string) bool {
 	for _, r := range name {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
@@ -201,7 +202,7 @@ func isTerm(name string) bool {
 	return name != ""
 }
 
-// rights: the address of a licence goes before all words.
+// rights prefers an address as the licence.
 func (b *builder) rights(value string) {
 	switch {
 	case isURL(value) && !isURL(b.d.License):
@@ -211,19 +212,19 @@ func (b *builder) rights(value string) {
 	case b.d.Rights == "":
 		b.d.Rights = value
 	default:
-		b.say(dcterms.Rights, value)
+		b.add(dcterms.Rights, value)
 	}
 }
 
-// about reads where a record was harvested before, and the rights in the metadata itself.
+// about reads the original repository of a record and the rights to its metadata.
 func (b *builder) about(e *loosexml.Element) {
 	if origin := e.Find("originDescription"); origin != nil {
 		base, id := origin.Child("baseURL"), origin.Child("identifier")
 		switch {
 		case isURL(base) && id != "":
-			b.say(prov.WasDerivedFrom, withQuery(base, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {id}}))
+			b.add(prov.WasDerivedFrom, portalapi.WithQuery(base, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {id}}))
 		case isURL(base):
-			b.say(prov.WasDerivedFrom, base)
+			b.add(prov.WasDerivedFrom, base)
 		}
 		if id != "" {
 			b.identifier(id)

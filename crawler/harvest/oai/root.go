@@ -2,8 +2,8 @@ package oai
 
 import "bytes"
 
-// root finds where the answer itself begins, behind white space, warnings of the server's script, the XML declaration and
-// any document type; -1 where there is no element OAI-PMH.
+// root returns the offset of the element OAI-PMH, behind white space, script warnings, XML declaration and document
+// type. It returns -1 if there is none.
 func root(body []byte) int {
 	for at := 0; ; {
 		i := bytes.Index(body[at:], []byte("OAI-PMH"))

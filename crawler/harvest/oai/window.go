@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// position in a harvest: the mark. One that holds no windows says where a new harvest begins.
+// position is the mark of a harvest. Without windows, it is the mark of the next harvest.
 type position struct {
-	Since   time.Time `json:"since,omitzero"`    // the harvest after this one begins here
-	Windows []window  `json:"windows,omitempty"` // still to be read, the first is at work
-	Holes   []window  `json:"holes,omitempty"`   // could not be read
-	Whole   bool      `json:"whole,omitempty"`   // with what came before, the windows are all there is
-	Missed  int       `json:"missed,omitempty"`  // records that could not be had so far
+	Since   time.Time `json:"since,omitzero"`    // start of the next harvest
+	Windows []window  `json:"windows,omitempty"` // to be read; the first is in progress
+	Holes   []window  `json:"holes,omitempty"`   // windows that could not be read
+	Whole   bool      `json:"whole,omitempty"`   // the windows and what was read before are the whole list
+	Missed  int       `json:"missed,omitempty"`  // number of records that could not be read
 }
 
-// window is one list that is asked for. Zero times are open ends.
+// window is one list of records. A zero time is an open end.
 type window struct {
 	Set     string    `json:"set,omitempty"`
 	From    time.Time `json:"from,omitzero"`
 	Until   time.Time `json:"until,omitzero"`
 	Token   string    `json:"token,omitempty"`
 	Expires time.Time `json:"expires,omitzero"`  // of Token
-	Last    time.Time `json:"last,omitzero"`     // greatest datestamp that was seen
+	Last    time.Time `json:"last,omitzero"`     // latest datestamp seen
 	Jumbled bool      `json:"jumbled,omitempty"` // datestamps do not ascend
 	Seen    int       `json:"seen,omitempty"`    // records so far
-	ByOne   bool      `json:"by_one,omitempty"`  // ListIdentifiers and a GetRecord each
-	Tries   int       `json:"tries,omitempty"`   // harvests that failed to read it
+	ByOne   bool      `json:"by_one,omitempty"`  // ListIdentifiers and GetRecord
+	Tries   int       `json:"tries,omitempty"`   // number of harvests that failed to read it
 }
 
 func parsePosition(mark string) position {
 	var p position
 	if json.Unmarshal([]byte(mark), &p) != nil {
-		return position{} // a mark of something else: from the beginning
+		return position{} // a foreign mark: start at the beginning
 	}
 	return p
 }
 
 func (p position) String() string {
 	text, err := json.Marshal(p)
-	if err != nil { // a year beyond 9999 in a datestamp
+	if err != nil { // a datestamp beyond the year 9999
 		return ""
 	}
 	return string(text)
@@ -48,11 +48,11 @@ func (p position) String() string {
 const (
 	byDay    = 24 * time.Hour
 	bySecond = time.Second
-	// overlap of two incremental harvests: records get their datestamps before they can be seen.
+	// overlap is the time by which incremental harvests overlap: records become visible after their datestamps.
 	overlap = 10 * time.Minute
 )
 
-// stamp writes a time as the repository counts.
+// stamp formats a time with the repository's granularity.
 func stamp(t time.Time, granularity time.Duration) string {
 	if granularity >= byDay {
 		return t.UTC().Format(time.DateOnly)
@@ -60,7 +60,7 @@ func stamp(t time.Time, granularity time.Duration) string {
 	return t.UTC().Format("2006-01-02T15:04:05Z")
 }
 
-// parseStamp reads a datestamp as they are in the wild; false where it is none.
+// parseStamp parses a datestamp, also in usual wrong forms.
 func parseStamp(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04Z", "2006-01-02T15Z", "2006-01", "2006"} {
@@ -71,7 +71,7 @@ func parseStamp(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// halves splits a window at a whole step; false where it is too small for that.
+// halves splits a window at a whole step, false if it is too short.
 func (w window) halves(earliest, now time.Time, step time.Duration) (a, b window, ok bool) {
 	from, until := w.From, w.Until
 	if from.IsZero() {
@@ -90,7 +90,7 @@ func (w window) halves(earliest, now time.Time, step time.Duration) (a, b window
 	return a, b, true
 }
 
-// holds tells whether a datestamp belongs into the window, a step more or less.
+// holds reports whether a datestamp is in the window, give or take a step.
 func (w window) holds(t time.Time, step time.Duration) bool {
 	return (w.From.IsZero() || !t.Before(w.From.Add(-step))) && (w.Until.IsZero() || t.Before(w.Until.Add(2*step)))
 }
