@@ -13,25 +13,25 @@ import (
 	"odarchive/crawler/harvest/loosexml"
 )
 
-// answer of a catalog service, or a record by itself.
+// answer is the answer of a catalog service, or a single record.
 type answer struct {
-	portal                  harvest.Portal // of capabilities
+	portal                  harvest.Portal // as the capabilities describe it
 	schemas                 []string
-	list                    bool // there is a list of records, even an empty one
-	matched, returned, next int  // as the list says; next 0 is the end
+	list                    bool // the answer has a list of records, which may be empty
+	matched, returned, next int  // as the list says; next is 0 at the end
 	records                 []record
 	exception               *exception
 }
 
-// record as it came.
+// record is a record as the service returned it.
 type record struct {
 	id       string
-	fallback string // stands for the identifier where there is none: of the content
+	fallback string // hash of the content, if there is no identifier
 	root     *loosexml.Element
-	raw      []byte // of RDF only: a document of its own
+	raw      []byte // set for RDF only: a document of its own
 }
 
-// exception is what a service says is wrong with a request.
+// exception is an error that the service reports.
 type exception struct{ code, text string }
 
 func (e *exception) Error() string {
@@ -40,11 +40,11 @@ func (e *exception) Error() string {
 
 var errNoCSW = errors.New("something that is neither a catalog service (CSW) nor a record of ISO 19139")
 
-// maxException is how much of the service's own words is repeated.
+// maxException is the maximum number of bytes quoted from the service.
 const maxException = 200
 
-// parse a document in UTF-8. Elements are told by their local names. An error means that it is broken from there on; what
-// was read is good.
+// parse parses a document in UTF-8. Elements are identified by their local names. With an error, the part of the answer
+// before the fault has been read.
 func parse(body []byte) (*answer, error) {
 	a := &answer{}
 	r := loosexml.NewReader(body)
@@ -93,7 +93,7 @@ func (a *answer) envelope(start *xml.StartElement) {
 	a.matched, a.returned, a.next = number(e.Attr("numberOfRecordsMatched")), number(e.Attr("numberOfRecordsReturned")), number(e.Attr("nextRecord"))
 }
 
-// part of an answer; false where it is none.
+// part reads an element of an answer. It returns false for unknown elements.
 func (a *answer) part(e *loosexml.Element, raw func() []byte) bool {
 	switch name := e.Name.Local; {
 	case iso19115.Is(e):
@@ -134,7 +134,7 @@ func (a *answer) record(r record, raw func() []byte) {
 	a.records = append(a.records, r)
 }
 
-// capabilities say what the catalog is and in which forms it gives records (OGC 07-006r1, 10.2).
+// capabilities reads the description of a catalog and the schemas of its records (OGC 07-006r1, 10.2).
 func (a *answer) capabilities(e *loosexml.Element) {
 	id, provider := e.First("ServiceIdentification"), e.First("ServiceProvider")
 	a.portal = harvest.Portal{

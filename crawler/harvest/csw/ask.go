@@ -16,12 +16,12 @@ import (
 
 const accepted = "application/xml, text/xml;q=0.9, */*;q=0.1"
 
-// greet asks what there is at an address: a service says so with its capabilities; an answer that is there already, or a
-// record, is the whole harvest.
+// greet requests the capabilities of a service. If the address is that of a saved answer or a record, that is all there
+// is to harvest.
 func (c *client) greet(ctx context.Context, address string) (*answer, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
-		return nil, fmt.Errorf("%q is no address: %w", address, err)
+		return nil, fmt.Errorf("malformed address %q: %w", address, err)
 	}
 	ask := portalapi.WithQuery(c.base, url.Values{"service": {"CSW"}, "request": {"GetCapabilities"}})
 	if kind := strings.ToLower(u.Query().Get("request")); kind == "getrecordbyid" {
@@ -41,7 +41,8 @@ func (c *client) greet(ctx context.Context, address string) (*answer, error) {
 	return a, nil
 }
 
-// records from a position on; where GET is not understood, by POST. Records of an answer that broke off are beside the error.
+// records requests the list from a position on, by POST if the service rejects GET. If the answer breaks off, records
+// returns the complete records and an error.
 func (c *client) records(ctx context.Context, start int) (*answer, error) {
 	if !c.post {
 		a, err := c.ask(ctx, harvest.Request{URL: c.query(start)})
@@ -53,7 +54,7 @@ func (c *client) records(ctx context.Context, start int) (*answer, error) {
 		if postErr != nil && b == nil {
 			c.post = false
 			if err == nil {
-				err = fmt.Errorf("%s answered with something that is no list of records", c.base)
+				err = fmt.Errorf("%s did not answer with a list of records", c.base)
 			}
 			return nil, err
 		}
@@ -61,12 +62,12 @@ func (c *client) records(ctx context.Context, start int) (*answer, error) {
 	}
 	a, err := c.ask(ctx, harvest.Request{URL: c.base, Method: http.MethodPost, Type: "application/xml", Body: c.body(start), Tries: 2})
 	if err == nil && !a.list {
-		return nil, fmt.Errorf("%s answered with something that is no list of records", c.base)
+		return nil, fmt.Errorf("%s did not answer with a list of records", c.base)
 	}
 	return a, err
 }
 
-// refused tells trouble with the question from trouble with the server.
+// refused reports whether an error concerns the request, not the server.
 func refused(err error) bool {
 	var exception *exception
 	return errors.As(err, &exception) || portalapi.Refused(err) || portalapi.Answered(err)
@@ -83,7 +84,7 @@ func (c *client) query(start int) string {
 	return portalapi.WithQuery(c.base, query)
 }
 
-// types of records that are asked for: a schema's own, which some services insist on.
+// types returns the type of record to request, which for some services must be that of the schema.
 func (c *client) types() string {
 	if c.mark.Get("schema") == iso19139 {
 		return "gmd:MD_Metadata"
@@ -91,13 +92,13 @@ func (c *client) types() string {
 	return "csw:Record"
 }
 
-// body of a GetRecords request (OGC 07-006r1, 10.8).
+// body returns a GetRecords request (OGC 07-006r1, 10.8).
 func (c *client) body(start int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
 <csw:GetRecords xmlns:csw="http://www.opengis.net/cat/csw/2.0.2" xmlns:ogc="http://www.opengis.net/ogc" xmlns:gmd="http://www.isotc211.org/2005/gmd" `+
 		`service="CSW" version="2.0.2" resultType="results" startPosition="%d" maxRecords="%d" outputSchema="`, start, c.rows)
-	xml.EscapeText(&b, []byte(c.mark.Get("schema"))) // a Builder takes everything
+	xml.EscapeText(&b, []byte(c.mark.Get("schema"))) // cannot fail
 	fmt.Fprintf(&b, `"><csw:Query typeNames="%s"><csw:ElementSetName>full</csw:ElementSetName>`, c.types())
 	if since := c.mark.Get("since"); since != "" {
 		b.WriteString(`<csw:Constraint version="1.1.0"><ogc:Filter><ogc:PropertyIsGreaterThanOrEqualTo><ogc:PropertyName>modified</ogc:PropertyName><ogc:Literal>`)
@@ -108,12 +109,12 @@ func (c *client) body(start int) string {
 	return b.String()
 }
 
-// ask for one document and read it. What could be read of a broken one is beside the error.
+// ask requests a document and parses it. If the document is broken, ask returns the part before the fault and an error.
 func (c *client) ask(ctx context.Context, r harvest.Request) (*answer, error) {
 	r.Accept = accepted
 	reply, err := harvest.Ask(ctx, c.http, r)
 	var status *harvest.StatusError
-	if errors.As(err, &status) { // exceptions may come with a status of their own
+	if errors.As(err, &status) { // an exception may have any status
 		if a, parseErr := parse(status.Body); a != nil && a.exception != nil && parseErr == nil {
 			return nil, fmt.Errorf("%s: %w", c.base, a.exception)
 		}

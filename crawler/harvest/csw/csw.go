@@ -1,9 +1,10 @@
-// Package csw harvests catalogs of geographic data through the OGC Catalogue Service for the Web 2.0.2, which GeoNetwork,
-// pycsw, deegree and Esri's Geoportal speak.
+// Package csw harvests catalogs of geographic data through the OGC Catalogue Service for the Web 2.0.2, which
+// GeoNetwork, pycsw, deegree and Esri's Geoportal implement.
 //
-// Records come in the richest form that a catalog has: ISO 19139 or ISO 19115-3 (package iso19115), DCAT, else Dublin Core.
-// They are asked for page by page with GET, and with POST where GET is not understood; from the second harvest on only those
-// that changed, where the catalog can tell. A saved answer, or one record behind an address of its own, is harvested too.
+// It requests records in the richest schema that a catalog has: ISO 19139 or ISO 19115-3 (package iso19115), DCAT, else
+// Dublin Core. It requests pages with GET or, if the service rejects that, with POST. From the second harvest on, it
+// requests only changed records if the service supports that. It also harvests a saved answer, or one record at an
+// address.
 package csw
 
 import (
@@ -22,12 +23,12 @@ import (
 
 // Source is one catalog.
 type Source struct {
-	URL    string // of the service, of its capabilities, or of a saved answer
-	Portal string // IRI of the portal, "" = the service's address
+	URL    string // of the service, its capabilities, or a saved answer
+	Portal string // IRI of the portal; "" means the address of the service
 	HTTP   harvest.Doer
-	Rows   int              // records a page, 0 = 50
-	Since  string           // only what changed from this time on; "" = everything, then what changed since the last harvest
-	Now    func() time.Time // time.Now
+	Rows   int              // records per page; 0 means 50
+	Since  string           // harvest only what changed since then; "" means everything, then what changed since the last harvest
+	Now    func() time.Time // nil means time.Now
 }
 
 var _ harvest.Selective = Source{}
@@ -38,8 +39,8 @@ func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) 
 	return s, err
 }
 
-// Harvest implements harvest.Harvester. Marks: at (position of the next record) and n as in portalapi.Listing, those of
-// portalapi.Begin, and schema, the form of the records.
+// Harvest implements harvest.Harvester. Its marks are those of portalapi.Listing, where at is the position of the next
+// record, and of portalapi.Begin, with one more word, schema, the schema of the records.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	base, err := service(s.URL)
 	if err != nil {
@@ -53,7 +54,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	return nil
 }
 
-// service is the address of a catalog's interface: without the arguments of a request.
+// service returns the address of a service, without the parameters of a request.
 func service(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -70,18 +71,18 @@ func service(address string) (string, error) {
 	return u.String(), nil
 }
 
-// client is one harvest.
+// client is a harvest in progress.
 type client struct {
 	http   harvest.Doer
 	base   string
-	portal string // IRI, "" = base
+	portal string // IRI; "" means base
 	rows   int
 	out    harvest.Sink
 	mark   portalapi.Mark
 	now    time.Time
-	post   bool    // GET is not understood
-	saved  bool    // it is no service, but an answer of one
-	first  *answer // that answer
+	post   bool    // the service rejects GET
+	saved  bool    // the address is that of a saved answer
+	first  *answer // the saved answer
 }
 
 func (c *client) harvest(ctx context.Context, address string) error {
@@ -99,7 +100,7 @@ func (c *client) harvest(ctx context.Context, address string) error {
 	}
 	err = c.walk(ctx)
 	var refused *exception
-	if errors.As(err, &refused) && !c.mark.Whole() && c.mark.Get("at") == "" { // it cannot tell what changed
+	if errors.As(err, &refused) && !c.mark.Whole() && c.mark.Get("at") == "" { // the service cannot select changes
 		c.mark = portalapi.MarkOf("whole", c.now.UTC().Format(time.RFC3339), "schema", c.mark.Get("schema"))
 		if err := c.out.Portal(portal, true); err != nil {
 			return err
@@ -116,7 +117,7 @@ func (c *client) walk(ctx context.Context) error {
 	}.WalkTurn(ctx, c.mark)
 }
 
-// schemas of records, the richest first; "" is what a catalog gives unasked, Dublin Core.
+// The schemas of records, the richest first. The default of services is Dublin Core.
 const (
 	iso19139   = "http://www.isotc211.org/2005/gmd"
 	iso19115p3 = "http://standards.iso.org/iso/19115/-3/mdb/2.0"
@@ -124,7 +125,7 @@ const (
 	dublinCore = "http://www.opengis.net/cat/csw/2.0.2"
 )
 
-// richest of the schemas that a service declares. One that declares none is asked for ISO 19139.
+// richest returns the richest schema that a service declares. It assumes that one which declares none has ISO 19139.
 func richest(declared []string) string {
 	if len(declared) == 0 {
 		return iso19139
@@ -139,7 +140,7 @@ func richest(declared []string) string {
 	return dublinCore
 }
 
-// page of the list from a position on.
+// page requests the page of the list that begins at a position.
 func (c *client) page(ctx context.Context, at string, _ int) (page portalapi.PageOf[record], err error) {
 	if c.saved {
 		page.Items = c.first.records
@@ -156,7 +157,7 @@ func (c *client) page(ctx context.Context, at string, _ int) (page portalapi.Pag
 	case after == start || a.matched > 0 && after > a.matched:
 	case a.next > start:
 		page.Next = strconv.Itoa(a.next)
-	case a.next <= 0 && a.matched >= after: // it says too early that this is the end, or says nothing
+	case a.next <= 0 && a.matched >= after: // the service ends too early, or does not say where the next page begins
 		page.Next = strconv.Itoa(after)
 	}
 	return page, err

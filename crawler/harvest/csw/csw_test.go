@@ -141,7 +141,7 @@ func TestWhatIsNoCatalogIsSaidInOneSentence(t *testing.T) {
 		"<html><title>Maps</title>":           `a web page ("Maps") instead of a catalog`,
 		`{"error": 1}`:                        "neither a catalog service",
 		"<rss/>":                              "neither a catalog service",
-		"<csw:Capabilities/>":                 "no list of records",
+		"<csw:Capabilities/>":                 "not answer with a list of records",
 		"<csw:GetRecordsResponse><csw:Search": "breaks off",
 		`<ows:ExceptionReport><ows:Exception exceptionCode="X"><ows:ExceptionText>Down for` + "\n" + `maintenance.</ows:ExceptionText></ows:Exception></ows:ExceptionReport>`: "the catalog says: X Down for maintenance",
 	} {

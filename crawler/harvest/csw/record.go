@@ -21,7 +21,7 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// iri of a record: where it can be read; in a saved answer, a part of that.
+// iri returns the IRI of a record: its address or, in a saved answer, a fragment of the answer's.
 func (c *client) iri(id string) string {
 	if c.saved {
 		return c.base + "#" + url.PathEscape(id)
@@ -46,14 +46,14 @@ func (c *client) item(_ context.Context, r record) error {
 	return c.out.Dataset(c.dublinCore(r))
 }
 
-// saw a change; a stamp of the future would hide all others.
+// saw notes the time of a change unless it is in the future, where it would hide other changes.
 func (c *client) saw(stamp string) {
 	if t, ok := portalapi.Time(stamp); ok && !t.After(c.now) {
 		c.mark.Saw(t.Format(time.RFC3339))
 	}
 }
 
-// service is a dcat:DataService of the portal: it has no files to crawl.
+// service describes a record as a dcat:DataService of the portal. It has no files to crawl.
 func (c *client) service(d harvest.Dataset) error {
 	node := term.IRI(d.IRI)
 	say := func(p string, o term.Key) error { return c.out.Quad(term.Quad{S: node, P: term.IRI(p), O: o}) }
@@ -102,7 +102,7 @@ func (c *client) rdf(r record) error {
 	return nil
 }
 
-// dublinCore of a csw:Record (OGC 07-006r1, 10.2.5.2).
+// dublinCore reads a csw:Record (OGC 07-006r1, 10.2.5.2).
 func (c *client) dublinCore(r record) harvest.Dataset {
 	d := harvest.Dataset{IRI: c.iri(cmp.Or(r.id, r.fallback)), Extras: map[string]string{}}
 	for _, e := range r.root.Children {
@@ -156,8 +156,8 @@ func (c *client) dublinCore(r record) harvest.Dataset {
 	return d
 }
 
-// corners west, south, east, north of an ows:BoundingBox, whose corners are longitude and latitude, or the other way round
-// where it names its reference system by a URN; services mix up the corners.
+// corners returns west, south, east and north of an ows:BoundingBox. Its corners have longitude and latitude, or the
+// reverse if its reference system is a URN. Services also swap the corners.
 func corners(e *loosexml.Element) []float64 {
 	var a, b, x, y float64
 	if n, _ := fmt.Sscan(e.Child("LowerCorner"), &a, &b); n != 2 {

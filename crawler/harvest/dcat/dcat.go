@@ -1,15 +1,15 @@
 // Package dcat harvests catalogs in DCAT and DCAT-AP, in any RDF syntax.
 //
-// A catalog is one document or many: pages in the words of Hydra (hydra:nextPage, hydra:next, PartialCollectionView) or of
-// LDP (ldp:nextPage, Link: rel="next"), and datasets that a page only names (dcat:dataset, ldp:contains) and that stand in
-// documents of their own. The syntax is agreed on with the server and then told by the content, whatever the server says.
-// Each page is a step: its address is the mark to go on from. A catalog of one document is not sent again while it stays the
-// same, but once a week.
+// A catalog is one document or many: pages linked by Hydra (hydra:nextPage, hydra:next, PartialCollectionView) or LDP
+// (ldp:nextPage, Link: rel="next"), and datasets that a page only names (dcat:dataset, ldp:contains) and that have
+// documents of their own. The syntax is negotiated and then detected from the content, whatever the server declares.
+// Each page is a step, and its address is the mark to continue from. An unchanged catalog of one document is requested
+// only once a week.
 //
-// What a catalog says of a dataset is kept as it says it: all statements about the dataset, its distributions, and the
-// nodes that they lead to, up to the next dataset (Read). A dataset without an IRI gets one from its identifier, its landing page or
-// its content. Distributions may be blank nodes, may lack a class, and may have their address as a literal or under the
-// wrong name. Catalogs are held in memory a page at a time.
+// What a catalog says of a dataset is kept unchanged: all statements about the dataset, its distributions and the nodes
+// that they lead to, up to the next dataset (Read). A dataset without an IRI gets one derived from its identifier, its
+// landing page or its content. Distributions may be blank nodes, may lack a class, and may have their address as a
+// literal or in the wrong property. One page of a catalog is in memory at a time.
 package dcat
 
 import (
@@ -26,24 +26,24 @@ import (
 
 // Source is one catalog.
 type Source struct {
-	URL    string // of its first page
-	Portal string // IRI of the portal, "" = as the catalog calls itself, else URL
+	URL    string // of the first page
+	Portal string // IRI of the portal; "" means the catalog's own, or else URL
 	HTTP   harvest.Doer
-	Now    func() time.Time // time.Now
+	Now    func() time.Time // nil means time.Now
 }
 
 var _ harvest.Harvester = Source{}
 
 const (
 	maxPages   = 100_000
-	maxMembers = 200_000 // documents of single datasets that are asked for
+	maxMembers = 200_000 // requests for single datasets
 )
 
-// Harvest implements harvest.Harvester. Marks are the portal and the address of a page, or a harvest.Document where the
-// catalog was one.
+// Harvest implements harvest.Harvester. A mark is the portal and the address of a page, or a harvest.Document if the
+// catalog is one document.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
-		return fmt.Errorf("dcat: %q is no address", s.URL)
+		return fmt.Errorf("dcat: malformed address %q", s.URL)
 	}
 	now := time.Now
 	if s.Now != nil {
@@ -61,7 +61,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	}
 	for address != "" {
 		if h.visited[address] || len(h.visited) >= maxPages {
-			return fmt.Errorf("dcat: the pages of %s go in a circle at %s", s.URL, address)
+			return fmt.Errorf("dcat: the pages of %s repeat at %s", s.URL, address)
 		}
 		h.visited[address] = true
 		next, err := h.page(ctx, address)
@@ -87,23 +87,23 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	return nil
 }
 
-// catalog is one harvest.
+// catalog is a harvest in progress.
 type catalog struct {
 	source   Source
 	now      time.Time
-	before   harvest.Document // that was all of the catalog at the last harvest
-	only     harvest.Document // that is all of it, so far
+	before   harvest.Document // the whole catalog at the last harvest
+	only     harvest.Document // the whole catalog, if it is one document
 	out      harvest.Sink
 	reader   reader
-	portal   string // its IRI
-	begun    bool   // the portal was handed over
+	portal   string // IRI
+	begun    bool   // the portal was passed to out
 	datasets int
 	members  int
 	visited  map[string]bool // pages
-	met      map[string]bool // datasets that have been handed over or asked for
+	met      map[string]bool // datasets handed over or requested
 }
 
-// page hands over what one page says, and gives the address of the next one, "" for none.
+// page hands over what a page says and returns the address of the next one, "" for none.
 func (h *catalog) page(ctx context.Context, address string) (next string, err error) {
 	doc, err := h.reader.get(ctx, address, h.before.Unless(address, h.now))
 	if err != nil {
@@ -142,13 +142,13 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 		h.only = harvest.Document{}
 	}
 	if next != "" && fresh+named == 0 && len(found.Datasets)+len(found.Named) > 0 {
-		h.out.Skip(fmt.Sprintf("%s and its next page %s list the same datasets: the pages end here", address, next))
+		h.out.Skip(fmt.Sprintf("%s and its next page %s list the same datasets; the pages after them are not read", address, next))
 		return "", nil
 	}
 	return next, nil
 }
 
-// hand over the datasets that have not been; a page may repeat what another one says.
+// hand hands over datasets that no earlier page had.
 func (h *catalog) hand(datasets []harvest.Dataset) (fresh int, err error) {
 	for _, d := range datasets {
 		if h.met[d.IRI] {
@@ -164,7 +164,7 @@ func (h *catalog) hand(datasets []harvest.Dataset) (fresh int, err error) {
 	return fresh, nil
 }
 
-// member is a dataset whose description stands in a document of its own. One that cannot be had stays as it was.
+// member requests a dataset that has a document of its own. If that fails, the dataset stays as it was.
 func (h *catalog) member(ctx context.Context, iri string) error {
 	doc, err := h.reader.get(ctx, iri, "")
 	if ctx.Err() != nil {

@@ -191,12 +191,12 @@ func TestWhatIsNoCatalogIsSaidInOneSentence(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"<!DOCTYPE html><html><body>Please log in</body></html>": "web page",
-		`{"error": "internal"}`:                                  "no RDF",
-		"":                                                       "no RDF",
-		`<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description>`: "no valid RDF/XML",
+		`{"error": "internal"}`:                                  "is not RDF",
+		"":                                                       "is not RDF",
+		`<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description>`: "not valid RDF/XML",
 		prefixes + "<> a foaf:Document .":         "describes no datasets",
-		`[{"@id":"http://c.example/","@type":["`:  "no valid JSON-LD",
-		strings.Repeat("<http://a.example/> ", 9): "no RDF",
+		`[{"@id":"http://c.example/","@type":["`:  "not valid JSON-LD",
+		strings.Repeat("<http://a.example/> ", 9): "is not RDF",
 	} {
 		_, err := portaltest.Harvest(t, site(map[string]string{"catalog": body}), "")
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -255,7 +255,7 @@ func yield(t *testing.T, path string) string {
 		quads += len(d.Quads("http://c.example/"))
 		seeds += len(d.Seeds(harvest.Portal{}))
 	}
-	line := fmt.Sprintf("%d datasets, %d files, %d statements, %d passed over", len(n.Datasets), seeds, quads, len(n.Skipped))
+	line := fmt.Sprintf("%d datasets, %d files, %d statements, %d skipped", len(n.Datasets), seeds, quads, len(n.Skipped))
 	if err != nil {
 		line += "; " + strings.ReplaceAll(err.Error(), "http://c.example/", "")
 	}

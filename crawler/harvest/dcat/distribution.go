@@ -17,8 +17,8 @@ import (
 	"odarchive/vocab/skos"
 )
 
-// distributions of a dataset, one for each address that can be crawled: its download URLs; where it has none that is an
-// address, its access URLs, behind which there may be a page or the file itself.
+// distributions returns the distributions of a dataset, one for each address that can be crawled: its download URLs or,
+// if none of them is an address, its access URLs, which may be pages or files.
 func (g *graph) distributions(d term.Key) []harvest.Distribution {
 	var all []harvest.Distribution
 	for _, node := range g.objects(d, dcat.DistributionProp) {
@@ -32,11 +32,11 @@ func (g *graph) distributions(d term.Key) []harvest.Distribution {
 		if len(addresses) > 0 {
 			form.Service = false
 		} else {
-			// dct:accessURL is no term, and in use all the same
+			// dct:accessURL does not exist, but is used
 			addresses = g.objects(node, dcat.AccessURL, dcterms.NS+"accessURL", dcat.NS+"accessUrl")
 		}
 		if len(addresses) == 0 && len(g.out[node]) == 0 && node.Kind() != term.KindBlank {
-			addresses = []term.Key{node} // nothing but an address
+			addresses = []term.Key{node} // only an address
 		}
 		for _, address := range addresses {
 			form.URL = strings.TrimSpace(address.Value())
@@ -51,7 +51,7 @@ func (g *graph) distributions(d term.Key) []harvest.Distribution {
 	return all
 }
 
-// isWords tells a text from an address.
+// isWords reports whether a value is not an address.
 func (g *graph) isWords(o term.Key) bool {
 	value := o.Value()
 	if o.Kind() == term.KindBlank {
@@ -61,7 +61,7 @@ func (g *graph) isWords(o term.Key) bool {
 	return err != nil || u.Host == ""
 }
 
-// label of what a predicate leads to: a literal, a node with one, or the end of an IRI.
+// label returns the label of an object: a literal, the label of a node, or the end of an IRI.
 func (g *graph) label(s term.Key, predicate string) string {
 	for _, o := range g.objects(s, predicate) {
 		if o.Kind() == term.KindLiteral {
@@ -96,8 +96,8 @@ func size(s string) int64 {
 	return int64(n)
 }
 
-// frequency returns the first declared frequency that means a period, else the first that is said: an IRI, a text, or the
-// label of what either leads to.
+// frequency returns the first declared frequency that means a period, else the first one: an IRI, a text, or the label
+// of what either leads to.
 func (g *graph) frequency(d term.Key) string {
 	said := ""
 	for _, o := range g.objects(d, dcterms.AccrualPeriodicity) {

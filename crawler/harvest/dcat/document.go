@@ -25,23 +25,23 @@ const (
 	accepted    = "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.9, application/ld+json;q=0.8, application/trig;q=0.8, application/n-quads;q=0.8, text/html;q=0.1, */*;q=0.1"
 )
 
-// reader gets documents.
+// reader requests and reads documents.
 type reader struct {
 	http     harvest.Doer
-	contexts map[string][]byte // of JSON-LD, by IRI; nil: it cannot be had
-	missing  string            // the last one that cannot be had
+	contexts map[string][]byte // of JSON-LD, by IRI; nil if unavailable
+	missing  string            // last unavailable one
 }
 
-// document is one that was read.
+// document is a document that was read.
 type document struct {
 	url   string
 	quads []term.Quad
 	link  string // Link: rel="next"
-	tag   string // what the server tells versions apart by
-	fault error  // the first statement that could not be read and was passed over
+	tag   string // version
+	fault error  // first statement that was skipped as unreadable
 }
 
-// get a document and read it, as far as it can be read. unless is as in harvest.Request.
+// get requests a document and reads it as far as possible. unless is as in harvest.Request.
 func (r *reader) get(ctx context.Context, address, unless string) (document, error) {
 	answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: address, Accept: accepted, Max: maxDocument, Unless: unless})
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *reader) get(ctx context.Context, address, unless string) (document, err
 	return doc, err
 }
 
-// read the statements of an answer. The error is one sentence.
+// read reads the statements of an answer. Its error is one sentence.
 func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document) error {
 	declared, body := answer.Header.Get("Content-Type"), answer.Body
 	if harvest.LooksLikeHTML(body) && !strings.Contains(declared, "rdf+xml") {
@@ -74,7 +74,7 @@ func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document
 	}
 	syntax, ok := rdfio.Detect(body[:min(len(body), 64<<10)], path, declared)
 	if !ok {
-		return fmt.Errorf("%s answered with %s that is no RDF%s", answer.URL, kindOf(declared), otherKind(body))
+		return fmt.Errorf("%s answered with %s that is not RDF%s", answer.URL, kindOf(declared), otherKind(body))
 	}
 	rd := rdfio.NewReader(bytes.NewReader(body), syntax, rdfio.Options{Base: answer.URL, RDF12: true, MendIRIs: true,
 		Limits: rdfio.Limits{Document: maxDocument}, Context: func(iri string) ([]byte, error) { return r.context(ctx, iri) }})
@@ -84,20 +84,20 @@ func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && rd.Skip():
-			if into.fault == nil { // the rest of a text with a bad statement is read
+			if into.fault == nil { // the statements after a bad one are read
 				into.fault = fmt.Errorf("%s: %w", answer.URL, err)
 			}
 			continue
 		case err != nil && r.missing != "":
-			return fmt.Errorf("%s is JSON-LD whose context %s cannot be had%s", answer.URL, r.missing, otherKind(body))
+			return fmt.Errorf("%s is JSON-LD whose context %s is unavailable%s", answer.URL, r.missing, otherKind(body))
 		case err != nil:
-			return fmt.Errorf("%s is no valid %s: %w", answer.URL, syntax.Name, err)
+			return fmt.Errorf("%s is not valid %s: %w", answer.URL, syntax.Name, err)
 		}
 		into.quads = append(into.quads, q)
 	}
 }
 
-// otherKind hints at the harvester for what only looks like DCAT.
+// otherKind names the harvester for documents that only look like DCAT.
 func otherKind(body []byte) string {
 	if bytes.Contains(body, []byte("project-open-data.cio.gov")) {
 		return "; it is a data.json: harvest it as datajson"
@@ -110,7 +110,7 @@ func otherKind(body []byte) string {
 	return ""
 }
 
-// asUTF8 makes the XML declaration say what the bytes are by now.
+// asUTF8 removes the encoding from an XML declaration, since the body has been converted to UTF-8.
 func asUTF8(body []byte) []byte {
 	start := bytes.Index(body, []byte("<?xml"))
 	end := bytes.Index(body, []byte("?>"))
@@ -120,7 +120,7 @@ func asUTF8(body []byte) []byte {
 	return append([]byte(`<?xml version="1.0"`), body[end:]...)
 }
 
-// context of JSON-LD at an address, asked for once.
+// context returns a context of JSON-LD. It requests each one once.
 func (r *reader) context(ctx context.Context, iri string) ([]byte, error) {
 	body, known := r.contexts[iri]
 	if !known {
@@ -132,7 +132,7 @@ func (r *reader) context(ctx context.Context, iri string) ([]byte, error) {
 	}
 	if body == nil {
 		r.missing = iri
-		return nil, fmt.Errorf("the context %s cannot be had", iri)
+		return nil, fmt.Errorf("the context %s is unavailable", iri)
 	}
 	return body, nil
 }
@@ -145,7 +145,7 @@ func kindOf(contentType string) string {
 	return kind
 }
 
-// nextLink of the Link header (RFC 8288), as LDP paging has it.
+// nextLink returns the next page in the Link header (RFC 8288), as used by LDP paging.
 func nextLink(answer harvest.Answer) string {
 	for _, header := range answer.Header.Values("Link") {
 		for _, link := range strings.Split(header, ",") {
@@ -177,7 +177,8 @@ func resolve(base, reference string) string {
 	return u.String()
 }
 
-// next page of a document, "" for none: what is said of the document itself, or of the only page that is described.
+// next returns the address of the next page, "" for none: that of the document itself, or else that of the first page
+// described.
 func (d document) next() string {
 	if d.link != "" {
 		return d.link

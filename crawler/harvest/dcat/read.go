@@ -17,23 +17,23 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// Found is what statements say of a catalog.
+// Found is a catalog with its datasets.
 type Found struct {
 	Portal   harvest.Portal
-	Datasets []harvest.Dataset // that are described, in the order of their first statement
-	Named    []string          // IRIs of datasets that are only named
+	Datasets []harvest.Dataset // described datasets, in the order of their first statement
+	Named    []string          // IRIs of datasets that are named but not described
 }
 
-// Read finds a catalog and its datasets among statements; their graphs do not matter. portal is the IRI that it goes by, ""
-// = as it calls itself; base stands in where it has no name. Seeds are made of the distributions; the description of a
-// dataset is its statements.
+// Read finds a catalog and its datasets in statements, whose graphs are ignored. portal is the IRI of the portal; ""
+// means the catalog's own. base replaces a missing IRI. The description of a dataset is its statements; its
+// distributions are used for seeds.
 func Read(quads []term.Quad, portal, base string) Found {
 	g := newGraph(quads)
 	root := g.catalog(portal, base)
 	var found Found
 	iri, datasets := cmp.Or(portal, nameOf(root), base), g.datasets()
 	found.Portal = g.portal(root, iri)
-	names := map[term.Key]term.Key{} // IRIs of datasets that have none
+	names := map[term.Key]term.Key{} // IRIs for datasets that are blank nodes
 	var order []term.Key
 	for _, d := range datasets {
 		if len(g.out[d]) == 0 {
@@ -53,12 +53,12 @@ func Read(quads []term.Quad, portal, base string) Found {
 	return found
 }
 
-// graph finds statements by their subjects and objects.
+// graph indexes statements by subject and object.
 type graph struct {
-	order []term.Key // subjects, by their first statement
+	order []term.Key // subjects in the order of their first statement
 	out   map[term.Key][]term.Quad
 	in    map[term.Key][]term.Quad
-	apart map[term.Key]bool // subjects that stand for themselves: datasets, catalogs, records of them
+	apart map[term.Key]bool // subjects with a description of their own: datasets, catalogs, catalog records
 }
 
 func newGraph(quads []term.Quad) *graph {
@@ -81,7 +81,7 @@ func newGraph(quads []term.Quad) *graph {
 	return g
 }
 
-// objects of a subject by any of the predicates, in the order of these.
+// objects returns the objects of a subject, ordered by predicate.
 func (g *graph) objects(s term.Key, predicates ...string) []term.Key {
 	var all []term.Key
 	for _, p := range predicates {
@@ -105,7 +105,7 @@ func (g *graph) isA(s term.Key, classes ...string) bool {
 	return slices.ContainsFunc(g.objects(s, rdf.Type), func(o term.Key) bool { return slices.Contains(classes, o.Value()) })
 }
 
-// catalog among the statements: the one asked for, else the one with most datasets that is no part of another.
+// catalog returns the catalog: the requested one, else the one with most datasets that is not part of another.
 func (g *graph) catalog(portal, base string) term.Key {
 	best, most := term.Key(""), -1
 	for _, s := range g.order {
@@ -135,7 +135,7 @@ func nameOf(k term.Key) string {
 	return iri
 }
 
-// portal keeps what is said of the catalog, but for its lists.
+// portal returns the catalog as a portal, without its lists.
 func (g *graph) portal(root term.Key, iri string) harvest.Portal {
 	p := harvest.Portal{IRI: iri}
 	if root == "" {
@@ -158,7 +158,7 @@ func (g *graph) portal(root term.Key, iri string) harvest.Portal {
 	return p
 }
 
-// datasets that are described or named, in the order in which they come.
+// datasets returns the datasets described or named, in the order of their appearance.
 func (g *graph) datasets() []term.Key {
 	var all []term.Key
 	add := func(k term.Key) {
@@ -186,7 +186,7 @@ func (g *graph) datasets() []term.Key {
 	if len(all) > 0 {
 		return all
 	}
-	for _, s := range g.order { // a container of documents
+	for _, s := range g.order { // an LDP container of documents
 		for _, o := range g.objects(s, ldp.Contains) {
 			if len(g.out[o]) == 0 || g.isA(o, ldp.Resource) {
 				g.out[o] = nil
@@ -197,7 +197,8 @@ func (g *graph) datasets() []term.Key {
 	return all
 }
 
-// mint an IRI for a dataset that has none: its identifier where that is one, its landing page, else one below the portal's.
+// mint returns an IRI for a dataset that has none: its identifier if that is one, its landing page, or a hash below the
+// portal's IRI.
 func (g *graph) mint(d term.Key, portal string) string {
 	id := g.value(d, dcterms.Identifier)
 	if iri, ok := harvest.AsIRI(id); ok && strings.HasPrefix(iri, "http") {
@@ -227,7 +228,8 @@ func (g *graph) mint(d term.Key, portal string) string {
 	return strings.TrimSuffix(portal, "#") + "#dataset-" + hex.EncodeToString(sum[:8])
 }
 
-// describe a node: what is said of it and of all that it leads to, up to what stands for itself.
+// describe returns the statements about a node and all nodes that it leads to, except those with a description of their
+// own.
 func (g *graph) describe(node term.Key, seen map[term.Key]bool) []term.Quad {
 	var all []term.Quad
 	level := []term.Key{node}
@@ -253,11 +255,11 @@ const (
 	maxStatements = 30_000
 )
 
-// dataset as harvesting wants it.
+// dataset returns a dataset whose statements are its description.
 func (g *graph) dataset(d term.Key, names map[term.Key]term.Key) harvest.Dataset {
 	seen := map[term.Key]bool{}
 	own := g.describe(d, seen)
-	for _, q := range g.in[d] { // records and services point to the dataset
+	for _, q := range g.in[d] { // catalog records and services refer to the dataset
 		if (q.P == term.IRI(foaf.PrimaryTopic) || q.P == term.IRI(dcat.ServesDataset)) && !seen[q.S] {
 			was := g.apart[q.S]
 			g.apart[q.S] = false

@@ -1,8 +1,8 @@
-// Package fingerprint recognises the software of a portal from its home page, and says what harvests it.
+// Package fingerprint recognises the software of a portal from its home page, and names its harvester.
 //
-// What gives software away stands in rules.toml: signs in the page and its headers, and well-known addresses that are
-// asked for to be sure. The page is asked for once, well-known addresses a bounded number of times, most likely software
-// first. Nothing is guessed from the portal's name.
+// rules.toml lists what identifies software: signs in the page and its headers, and well-known addresses that confirm
+// it. The page is requested once, well-known addresses a limited number of times, those of the most likely software
+// first. The portal's name is not used.
 package fingerprint
 
 import (
@@ -28,18 +28,18 @@ import (
 var rules string
 
 const (
-	enough    = 80        // weight of signs that need no probe
-	mostAsked = 32        // requests for one recognition
-	headSize  = 512 << 10 // bytes of an answer that are looked at, at the most
+	enough      = 80        // weight of signs that needs no probe
+	maxRequests = 32        // requests per portal
+	headSize    = 512 << 10 // bytes read of an answer
 )
 
-// Finding is what a portal was recognised as.
+// Finding is the software of a portal.
 type Finding struct {
 	Software string   `json:"software"`
-	Kind     string   `json:"kind"`    // of the harvester
-	URL      string   `json:"url"`     // that it is given
-	Because  []string `json:"because"` // one sentence a sign
-	Asked    int      `json:"asked"`   // requests
+	Kind     string   `json:"kind"`    // kind of source
+	URL      string   `json:"url"`     // address to harvest
+	Because  []string `json:"because"` // signs, one sentence each
+	Asked    int      `json:"asked"`   // number of requests
 }
 
 // Software is one entry of the rules.
@@ -51,12 +51,12 @@ type Software struct {
 	Probes  []Probe
 }
 
-// Sign is something in the page that was given, or in its headers.
+// Sign is something in the page or its headers.
 type Sign struct {
 	Where  string
 	Match  string
 	Weight int
-	Follow bool // harvest what the link leads to
+	Follow bool // harvest the address that the link leads to
 	match  *regexp.Regexp
 }
 
@@ -69,7 +69,7 @@ type Probe struct {
 	match   *regexp.Regexp
 }
 
-// Rules are those that are built in.
+// Rules returns the built-in rules.
 func Rules() ([]Software, error) {
 	var file struct{ Software []Software }
 	if _, err := toml.Decode(rules, &file); err != nil {
@@ -92,10 +92,10 @@ func Rules() ([]Software, error) {
 	return file.Software, nil
 }
 
-// ErrUnknown is in the error where nothing was recognised.
+// ErrUnknown is wrapped by the error for a portal that is not recognised.
 var ErrUnknown = errors.New("no portal software was recognised")
 
-// Recognise the portal at an address.
+// Recognise recognises the portal at an address.
 func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding, error) {
 	all, err := Rules()
 	if err != nil {
@@ -112,7 +112,7 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding,
 	}
 	r.bases = bases(root, page.url)
 	suspects := r.suspects(all, page)
-	for _, signed := range []bool{true, false} { // software of which there are signs first
+	for _, signed := range []bool{true, false} { // software with signs first
 		for i, base := range r.bases {
 			for _, s := range suspects {
 				if signed != (s.weight > 0) || i > 1 && s.weight < enough {
@@ -124,7 +124,7 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding,
 			}
 		}
 	}
-	for _, s := range suspects { // what cannot be asked, or does not answer where it should
+	for _, s := range suspects { // software that has no probes, or does not answer them
 		if s.weight >= enough {
 			return r.finding(s, s.Kind, s.Harvest, r.bases[0]), nil
 		}
@@ -132,11 +132,12 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding,
 	if ctx.Err() != nil {
 		return Finding{Asked: r.asked}, ctx.Err()
 	}
-	return Finding{Asked: r.asked}, fmt.Errorf("%w at %s: its page has no sign of a known one, and %d well-known addresses gave nothing", ErrUnknown, address, r.asked-1)
+	return Finding{Asked: r.asked}, fmt.Errorf("%w at %s: its page has no known sign, and none of %d well-known addresses answered", ErrUnknown, address, r.asked-1)
 }
 
-// bases that probes are asked for below: the address that was given, or another host that it led to, the host's own, and, for
-// software that is all but certain, those between: it may be installed below a path, and its page may stand deeper.
+// bases returns the addresses below which probes are tried: the given one, or that of another host to which it
+// redirects, then the host, then, for software that is almost certain, the paths between, since software may be
+// installed below a path and its pages below that.
 func bases(root, final string) []string {
 	if to, err := portalapi.Root(final); err == nil && host(to) != host(root) {
 		root = to
@@ -160,7 +161,7 @@ func host(address string) string {
 	return u.Host
 }
 
-// search for one portal's software.
+// search is the recognition of one portal.
 type search struct {
 	ctx     context.Context
 	http    harvest.Doer
@@ -170,15 +171,15 @@ type search struct {
 	answers map[string][]byte
 }
 
-// suspect is software with the signs of it that are there.
+// suspect is software with the signs found of it.
 type suspect struct {
 	Software
 	weight  int
 	because []string
-	follow  string // where a link leads
+	follow  string // address that a link leads to
 }
 
-// suspects are all software that there is, the most likely first.
+// suspects returns all software, the most likely first.
 func (r *search) suspects(all []Software, p page) []suspect {
 	var list []suspect
 	for _, s := range all {
@@ -200,9 +201,9 @@ func (r *search) suspects(all []Software, p page) []suspect {
 	return list
 }
 
-// probe whether it is s, below a base.
+// probe tests whether the portal at base runs the software s.
 func (r *search) probe(s suspect, base string) (Finding, bool) {
-	if s.Harvest == "." && s.weight >= enough || s.follow != "" { // the address itself answers
+	if s.Harvest == "." && s.weight >= enough || s.follow != "" { // the address itself is harvested
 		return r.finding(s, s.Kind, s.Harvest, base), true
 	}
 	for _, p := range s.Probes {
@@ -232,9 +233,9 @@ func (r *search) finding(s suspect, kind, at, base string) Finding {
 	return f
 }
 
-// ask for a well-known address, once; nil where there is nothing, or enough was asked.
+// ask requests a well-known address once. It returns nil if there is nothing, or if the limit is reached.
 func (r *search) ask(at string) []byte {
-	if body, known := r.answers[at]; known || r.asked >= mostAsked || r.ctx.Err() != nil {
+	if body, known := r.answers[at]; known || r.asked >= maxRequests || r.ctx.Err() != nil {
 		return body
 	}
 	r.asked++
@@ -247,7 +248,7 @@ func (r *search) ask(at string) []byte {
 	return body
 }
 
-// head of an answer: as much as signs are looked for in.
+// head returns an answer with the beginning of its body.
 func (r *search) head(q harvest.Request) (harvest.Answer, error) {
 	resp, err := harvest.Send(r.ctx, r.http, q)
 	if err != nil {
@@ -260,7 +261,7 @@ func (r *search) head(q harvest.Request) (harvest.Answer, error) {
 	}
 	answer.Body, err = io.ReadAll(io.LimitReader(resp.Body, headSize))
 	if len(answer.Body) > 0 {
-		err = nil // what came is enough
+		err = nil // the beginning is enough
 	}
 	return answer, err
 }

@@ -90,7 +90,7 @@ func TestPortalsAreRecognised(t *testing.T) {
 		if err != nil || got.Software != c.software || got.Kind != c.kind || got.URL != c.url || len(got.Because) == 0 {
 			t.Errorf("%s: %+v, %v; want %s, %s, %s", c.about, got, err, c.software, c.kind, c.url)
 		}
-		if n := doer.Requests.Load(); n > mostAsked+1 {
+		if n := doer.Requests.Load(); n > maxRequests+1 {
 			t.Errorf("%s: %d requests", c.about, n)
 		}
 	}
@@ -102,7 +102,7 @@ func TestWhatIsUnknownIsSaidAfterABoundedNumberOfRequests(t *testing.T) {
 		about, want string
 		handler     http.HandlerFunc
 	}{
-		{"an ordinary page", "no portal software was recognised at https://a.example/x/: its page has no sign", func(w http.ResponseWriter, r *http.Request) {
+		{"an ordinary page", "no portal software was recognised at https://a.example/x/: its page has no known sign", func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/x/" {
 				w.WriteHeader(http.StatusNotFound)
 			}
@@ -119,7 +119,7 @@ func TestWhatIsUnknownIsSaidAfterABoundedNumberOfRequests(t *testing.T) {
 		if err == nil || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %+v, %v", c.about, got, err)
 		}
-		if n := doer.Requests.Load(); n > mostAsked {
+		if n := doer.Requests.Load(); n > maxRequests {
 			t.Errorf("%s: %d requests", c.about, n)
 		}
 	}
@@ -164,7 +164,7 @@ func FuzzPages(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body, address string) {
-		r := &search{ctx: t.Context(), http: &portaltest.Web{Handler: http.NotFoundHandler()}, address: address, answers: map[string][]byte{}, asked: mostAsked}
+		r := &search{ctx: t.Context(), http: &portaltest.Web{Handler: http.NotFoundHandler()}, address: address, answers: map[string][]byte{}, asked: maxRequests}
 		r.suspects(all, read(harvest.Answer{URL: address, Header: http.Header{}, Body: []byte(body)}))
 	})
 }

@@ -14,23 +14,23 @@ import (
 	"golang.org/x/net/html"
 )
 
-// page is what a home page gives away.
+// page is what signs are searched in.
 type page struct {
 	url        string // after redirects
 	header     http.Header
 	cookies    []string
 	generators []string
 	links      []string // "rel type href"
-	hrefs      []string // of links, absolute
+	hrefs      []string // absolute addresses of links
 	assets     []string
 	text       string // of a page
-	body       string // of an answer that is no page
+	body       string // of an answer that is not a page
 }
 
-// mostFound bounds how many of a page's elements are looked at.
-const mostFound = 2000
+// maxFound is the maximum number of elements of a page that are read.
+const maxFound = 2000
 
-// page that was given; an error page may tell as much as another.
+// page requests the portal's page. An error page has signs too.
 func (r *search) page() (page, error) {
 	r.asked++
 	answer, err := r.head(harvest.Request{URL: r.address, Accept: "text/html, */*;q=0.5", Tries: 2})
@@ -54,7 +54,7 @@ func read(answer harvest.Answer) page {
 		base = &url.URL{}
 	}
 	for _, line := range answer.Header.Values("Link") { // RFC 8288
-		for _, m := range linkHeader.FindAllStringSubmatch(line, mostFound) {
+		for _, m := range linkHeader.FindAllStringSubmatch(line, maxFound) {
 			p.link(linkParameter(m[2], "rel"), linkParameter(m[2], "type"), m[1], base)
 		}
 	}
@@ -64,7 +64,7 @@ func read(answer harvest.Answer) page {
 	}
 	p.text = string(answer.Body)
 	z := html.NewTokenizer(bytes.NewReader(answer.Body))
-	for found := 0; found < mostFound; {
+	for found := 0; found < maxFound; {
 		switch z.Next() {
 		case html.ErrorToken:
 			return p
@@ -78,7 +78,7 @@ func read(answer harvest.Answer) page {
 	return p
 }
 
-// element of a page; false where it tells nothing.
+// element reads an element of a page. It returns false if the element has no signs.
 func (p *page) element(t html.Token, base *url.URL) bool {
 	switch t.Data {
 	case "meta":
@@ -104,7 +104,7 @@ func (p *page) link(rel, kind, href string, base *url.URL) {
 	p.hrefs = append(p.hrefs, href)
 }
 
-// linkHeader is a link of a Link header, with its parameters.
+// linkHeader matches a link in a Link header, with its parameters.
 var linkHeader = regexp.MustCompile(`<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]*))*)`)
 
 var linkParameters = regexp.MustCompile(`;\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s",;]*))`)
@@ -127,7 +127,7 @@ func attr(t html.Token, name string) string {
 	return ""
 }
 
-// has a sign, and what it is in one sentence.
+// has reports whether the page has a sign, and describes it in one sentence.
 func (p page) has(s Sign) (string, bool) {
 	header, isHeader := strings.CutPrefix(s.Where, "header:")
 	switch {
@@ -141,7 +141,7 @@ func (p page) has(s Sign) (string, bool) {
 			text = p.body
 		}
 		if hit := s.match.FindString(text); hit != "" {
-			return fmt.Sprintf("the page holds %q", short(hit)), true
+			return fmt.Sprintf("the page contains %q", short(hit)), true
 		}
 	case s.Where == "generator":
 		return first("its generator is", p.generators, s)
@@ -164,7 +164,7 @@ func first(what string, among []string, s Sign) (string, bool) {
 	return "", false
 }
 
-// href of the link that a sign matches.
+// href returns the address of the link that a sign matches.
 func (p page) href(s Sign) string {
 	for i, l := range p.links {
 		if s.match.MatchString(l) {

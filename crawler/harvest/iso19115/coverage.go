@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/harvest/loosexml"
 )
 
-// coverage in space and time: each extent may speak of several places, periods and moments.
+// coverage adds the coverage in space and time. An extent may have several places, periods and instants.
 func (r *reader) coverage(d *harvest.Dataset) {
 	for _, extent := range r.about.All("extent/*") {
 		place := harvest.Place{Name: line(extent.First("description"))}
@@ -37,7 +37,7 @@ func (r *reader) coverage(d *harvest.Dataset) {
 	}
 }
 
-// box west, south, east, north; nil where one is missing.
+// box returns west, south, east and north, nil if one of them is missing.
 func box(e *loosexml.Element) []float64 {
 	var all []float64
 	for _, side := range []string{"westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"} {
@@ -50,7 +50,7 @@ func box(e *loosexml.Element) []float64 {
 	return all
 }
 
-// period of a gml:TimePeriod or gml:TimeInstant.
+// period reads a gml:TimePeriod or gml:TimeInstant.
 func period(e *loosexml.Element) harvest.Period {
 	if e.Name.Local == "TimeInstant" {
 		at := leaf(e.First("timePosition"))

@@ -1,8 +1,9 @@
 // Package iso19115 reads records in the XML of ISO 19139 (gmd:MD_Metadata and its national profiles) and ISO 19115-3
-// (mdb:MD_Metadata), as catalogs of geographic data give them, and says them in the words of DCAT.
+// (mdb:MD_Metadata), as returned by catalogs of geographic data, into datasets.
 //
-// Elements are told by their local names, in which both encodings agree but for those of parties and identifiers. The mapping
-// follows GeoDCAT-AP where that is decided. What is not understood is left out; nothing is required.
+// Elements are identified by their local names, which are the same in both encodings except for parties and
+// identifiers. The mapping follows GeoDCAT-AP as far as that is defined. Unknown elements are ignored, and no element
+// is required.
 package iso19115
 
 import (
@@ -13,15 +14,15 @@ import (
 	"odarchive/crawler/harvest/loosexml"
 )
 
-// Record is what one description says.
+// Record is one metadata record.
 type Record struct {
 	ID      string // fileIdentifier, metadataIdentifier
-	Stamp   string // when the description was last changed
-	Service bool   // it describes a service; the operations' addresses are the distributions
+	Stamp   string // time of the record's last change
+	Service bool   // the record describes a service, whose operations' addresses are the distributions
 	Dataset harvest.Dataset
 }
 
-// Is tells the root element of a record.
+// Is reports whether an element is the root of a record.
 func Is(e *loosexml.Element) bool {
 	if e == nil {
 		return false
@@ -30,12 +31,12 @@ func Is(e *loosexml.Element) bool {
 	return strings.HasSuffix(name, "MD_Metadata") || strings.HasSuffix(name, "MI_Metadata") || strings.HasSuffix(e.Attr("isoType"), "MD_Metadata")
 }
 
-// ID of a record, "" where it has none.
+// ID returns the identifier of a record, "" if it has none.
 func ID(root *loosexml.Element) string {
 	return cmp.Or(line(root.First("fileIdentifier")), line(root.First("metadataIdentifier/*/code")))
 }
 
-// Read a record. iri names records by their identifiers, "" for one that has none.
+// Read reads a record. iri returns the IRI of the record with that identifier, which may be "".
 func Read(root *loosexml.Element, iri func(id string) string) Record {
 	r := &reader{root: root, about: root.First("identificationInfo/*")}
 	r.languages()
@@ -94,14 +95,14 @@ func Read(root *loosexml.Element, iri func(id string) string) Record {
 	return rec
 }
 
-// reader of one record.
+// reader reads one record.
 type reader struct {
 	root, about *loosexml.Element
-	main        string            // language of texts, "" where it is not said
-	locales     map[string]string // languages by the names of their locales
+	main        string            // language of the texts, "" if unknown
+	locales     map[string]string // languages by locale
 }
 
-// identifiers of the record and of what it describes.
+// identifiers adds the identifiers of the record and of its dataset.
 func (r *reader) identifiers(d *harvest.Dataset, id string) {
 	if id != "" {
 		d.Identifiers = append(d.Identifiers, id)
@@ -126,14 +127,14 @@ func (r *reader) keywords(d *harvest.Dataset) {
 	}
 	for _, e := range r.about.All("topicCategory/MD_TopicCategoryCode") {
 		if topic := e.Text(); topic != "" && strings.Trim(topic, letters) == "" {
-			d.Themes = append(d.Themes, "http://inspire.ec.europa.eu/metadata-codelist/TopicCategory/"+topic) // as GeoDCAT-AP has it
+			d.Themes = append(d.Themes, "http://inspire.ec.europa.eu/metadata-codelist/TopicCategory/"+topic) // as in GeoDCAT-AP
 		}
 	}
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// parties that stand behind the data.
+// parties adds the agents responsible for the dataset.
 func (r *reader) parties(d *harvest.Dataset) {
 	var contact, first harvest.Agent
 	publisher := map[string]harvest.Agent{}
@@ -171,7 +172,7 @@ func (r *reader) parties(d *harvest.Dataset) {
 	}
 }
 
-// agent of CI_ResponsibleParty (ISO 19139) or CI_Responsibility (ISO 19115-3).
+// agent reads a CI_ResponsibleParty (ISO 19139) or CI_Responsibility (ISO 19115-3).
 func (r *reader) agent(e *loosexml.Element) harvest.Agent {
 	a := harvest.Agent{Name: line(e.First("organisationName")), Type: "organization"}
 	info := e.First("contactInfo/*")
@@ -196,7 +197,8 @@ func (r *reader) agent(e *loosexml.Element) harvest.Agent {
 	return a
 }
 
-// rights: the address of a licence goes before words, INSPIRE's limitations of access have a code list of their own.
+// rights adds licence, rights and access level. As a licence, it prefers an address. INSPIRE's limitations on access
+// are in a code list.
 func (r *reader) rights(d *harvest.Dataset) {
 	var words []string
 	take := func(e *loosexml.Element) {
@@ -243,7 +245,7 @@ func isLicense(address string) bool {
 	return strings.Contains(lower, "licen") || strings.Contains(lower, "creativecommons") || strings.Contains(lower, "opendatacommons")
 }
 
-// firstAddress in a text.
+// firstAddress returns the first address in a text.
 func firstAddress(text string) string {
 	for word := range strings.FieldsSeq(text) {
 		if word = strings.Trim(word, `.,;()<>"'`); strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") {

@@ -12,10 +12,10 @@ import (
 	"odarchive/vocab/foaf"
 )
 
-// maxLinks of one record that are taken over.
+// maxLinks is the maximum number of distributions of a record.
 const maxLinks = 5000
 
-// distributions are the addresses under distributionInfo, and the operations of a service.
+// distributions adds the addresses in distributionInfo and the operations of a service.
 func (r *reader) distributions(d *harvest.Dataset) {
 	format := r.format()
 	for _, options := range append(r.root.All("distributionInfo/*/transferOptions/*"), r.root.All("distributionInfo/*/distributor/*/distributorTransferOptions/*")...) {
@@ -42,7 +42,7 @@ func (r *reader) distributions(d *harvest.Dataset) {
 	}
 }
 
-// format that all distributions have, "" where there are several or none.
+// format returns the format of all distributions, "" if there are several or none.
 func (r *reader) format() string {
 	names := map[string]bool{}
 	format := ""
@@ -59,7 +59,7 @@ func (r *reader) format() string {
 	return format
 }
 
-// megabytes as MD_DigitalTransferOptions counts, in bytes.
+// megabytes returns the size in MD_DigitalTransferOptions in bytes.
 func megabytes(s string) int64 {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || n <= 0 || n > 1e9 {
@@ -68,7 +68,7 @@ func megabytes(s string) int64 {
 	return int64(n * 1e6)
 }
 
-// addresses of a linkage: gmd:URL, a text, or addresses by language, each once.
+// addresses returns the distinct addresses of a linkage: gmd:URL, a text, or addresses by language.
 func addresses(e *loosexml.Element) []string {
 	if e == nil {
 		return nil
@@ -85,14 +85,14 @@ func addresses(e *loosexml.Element) []string {
 // Link is an address as catalogs of geographic data describe it.
 type Link struct {
 	URL, Name, Description string
-	Protocol               string // "WWW:DOWNLOAD-1.0-http--download", "OGC:WMS-1.1.1-http-get-map", a media type, an address of a code list
-	Function               string // of CI_OnLineFunctionCode
+	Protocol               string // "WWW:DOWNLOAD-1.0-http--download", "OGC:WMS-1.1.1-http-get-map", a media type, or the address of a code
+	Function               string // a CI_OnLineFunctionCode
 	Format, MediaType      string
 	Size                   int64
 	service                bool
 }
 
-// Add the link to a dataset: as a file to crawl, as a service, or as the page of the dataset.
+// Add adds the link to a dataset, as a file to crawl, as a service or as the landing page.
 func (l Link) Add(d *harvest.Dataset) {
 	if slices.ContainsFunc(d.Distributions, func(have harvest.Distribution) bool { return have.URL == l.URL }) {
 		return
@@ -116,7 +116,7 @@ func (l Link) Add(d *harvest.Dataset) {
 	}
 }
 
-// serviceName is the protocol of a link to a service, "" where it is none.
+// serviceName returns the protocol of a link to a service, "" for other links.
 func (l Link) serviceName() string {
 	protocol := strings.ToUpper(l.Protocol[strings.LastIndexByte(l.Protocol, '/')+1:])
 	if l.service {
@@ -147,7 +147,7 @@ func (l Link) serviceName() string {
 	return ""
 }
 
-// isPage tells a link to something to read from one to the data.
+// isPage reports whether a link leads to a page, not to data.
 func (l Link) isPage() bool {
 	switch l.Function {
 	case "download", "fileAccess", "offlineAccess":

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// languages of the record's texts: its own, and those of its locales.
+// languages reads the language of the record and those of its locales.
 func (r *reader) languages() {
 	r.main = tag(cmp.Or(code(r.root.First("language")), plain(r.root.First("language")), code(r.root.First("defaultLocale/*/language"))))
 	r.locales = map[string]string{}
@@ -20,7 +20,7 @@ func (r *reader) languages() {
 	}
 }
 
-// tag of a language that is named by a code of two or three letters, whichever list it is from (ISO 639-2/B too).
+// tag returns the tag of a language with a code of two or three letters, including those of ISO 639-2/B.
 func tag(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(name), ";")
 	if bibliographic := map[string]string{"ger": "de", "fre": "fr", "dut": "nl", "cze": "cs", "slo": "sk", "gre": "el", "rum": "ro", "ice": "is", "alb": "sq", "arm": "hy",
@@ -34,7 +34,8 @@ func tag(name string) string {
 	return base.String()
 }
 
-// plain text of a property: gco:CharacterString, gmx:Anchor and their like, or what stands in it directly.
+// plain returns the text of a property, which is in gco:CharacterString, gmx:Anchor or a similar element, or in the
+// property itself.
 func plain(e *loosexml.Element) string {
 	if e == nil {
 		return ""
@@ -51,7 +52,7 @@ func plain(e *loosexml.Element) string {
 	return e.Text()
 }
 
-// texts of a property in all its languages.
+// texts returns the text of a property in all its languages.
 func (r *reader) texts(e *loosexml.Element) []harvest.Text {
 	var all []harvest.Text
 	own := plain(e)
@@ -66,7 +67,7 @@ func (r *reader) texts(e *loosexml.Element) []harvest.Text {
 	return all
 }
 
-// locale "#DE" of a text; where none is declared by that name, the name may be a language's.
+// locale returns the language of a text by its locale, like "#DE". The name of an undeclared locale may be a language.
 func (r *reader) locale(e *loosexml.Element) string {
 	name := strings.TrimPrefix(e.Attr("locale"), "#")
 	name = strings.TrimPrefix(name, "locale-")
@@ -76,7 +77,7 @@ func (r *reader) locale(e *loosexml.Element) string {
 	return tag(name)
 }
 
-// line is a text in the record's own language, else in any.
+// line returns the text of a property in the record's language, or else in any.
 func line(e *loosexml.Element) string {
 	if own := plain(e); own != "" {
 		return own
@@ -89,7 +90,7 @@ func line(e *loosexml.Element) string {
 	return ""
 }
 
-// leaf is the first text at or below an element: dates stand in gco:Date, gco:DateTime, or directly.
+// leaf returns the first text at or below an element. Dates are in gco:Date, gco:DateTime or the property itself.
 func leaf(e *loosexml.Element) string {
 	if e == nil {
 		return ""
@@ -105,7 +106,7 @@ func leaf(e *loosexml.Element) string {
 	return ""
 }
 
-// code of a code list, the value of the element inside.
+// code returns the value of a code list element.
 func code(e *loosexml.Element) string {
 	if e == nil || len(e.Children) == 0 {
 		return ""
@@ -114,7 +115,7 @@ func code(e *loosexml.Element) string {
 	return value[strings.LastIndexAny(value, "/#")+1:]
 }
 
-// link of a gmx:Anchor, or the text of a property where that is an address.
+// link returns the address in a gmx:Anchor, or the text of a property if it is an address.
 func link(e *loosexml.Element) string {
 	if e == nil {
 		return ""
@@ -131,7 +132,7 @@ func link(e *loosexml.Element) string {
 	return ""
 }
 
-// dateOf CI_Date elements, of a type.
+// dateOf returns the latest of the CI_Date elements of a type.
 func dateOf(dates []*loosexml.Element, kind string) string {
 	newest := ""
 	for _, e := range dates {

@@ -213,7 +213,7 @@ func (h *run) each(ctx context.Context, headers []record) error {
 			h.at.Missed++
 		}
 		h.stats.Trouble(t.kind)
-		h.out.Skip(fmt.Sprintf("record %s cannot be had: %v", head.Identifier, t))
+		h.out.Skip(fmt.Sprintf("record %s cannot be read: %v", head.Identifier, t))
 		if h.failures++; h.failures > maxFailures {
 			return fmt.Errorf("oai: every request fails: %w", t.err)
 		}
@@ -247,7 +247,7 @@ func (h *run) mend(ctx context.Context, t *trouble) error {
 	h.at.Windows = h.at.Windows[1:]
 	if t.kind != "loop" { // a list that repeats itself has returned its records
 		h.at.Holes = append(h.at.Holes, window{Set: w.Set, From: w.From, Until: w.Until, Tries: w.Tries})
-		h.out.Skip(fmt.Sprintf("records %scannot be had: %v", w.span(h.granularity), t))
+		h.out.Skip(fmt.Sprintf("records %scannot be read: %v", w.span(h.granularity), t))
 	}
 	return nil
 }

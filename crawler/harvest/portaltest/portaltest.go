@@ -229,7 +229,7 @@ func (n *Notes) Yield() string {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "%d datasets, %d distributions (%d services), %d seeds, %d statements, %d gone, %d passed over\n",
+	fmt.Fprintf(&b, "%d datasets, %d distributions (%d services), %d seeds, %d statements, %d gone, %d skipped\n",
 		len(n.Datasets), distributions, services, len(n.Seeds), len(n.Quads), len(n.GoneIRIs), len(n.Skipped))
 	for _, d := range n.Datasets {
 		fmt.Fprintf(&b, "  %s:%s\n", d.IRI, filled(reflect.ValueOf(d)))

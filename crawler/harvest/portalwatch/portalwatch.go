@@ -1,14 +1,14 @@
-// Package portalwatch harvests Portal Watch: a SPARQL endpoint that holds the catalogs of many portals, one named graph
-// for each weekly snapshot (https://data.wu.ac.at/portalwatch/ld/YYWW).
+// Package portalwatch harvests Portal Watch: a SPARQL endpoint with the catalogs of many portals, one named graph per
+// weekly snapshot (https://data.wu.ac.at/portalwatch/ld/YYWW).
 //
-// It reads the newest snapshot portal by portal and, within a portal, datasets in the order of their IRIs, some at a time
-// (sparql.Walk): the last dataset is the mark to go on from, so no page depends on an OFFSET over a changing answer, and no
-// page is larger than what Virtuoso serves whole. All that the snapshot says of a dataset is kept, what Portal Watch
-// measured of its quality (dqv:) too, and of a portal what Portal Watch knows (odpw: software, country, activity). Distributions
-// are read as package dcat does: an irregular one is not lost.
+// It reads the latest snapshot portal by portal and, within a portal, datasets in the order of their IRIs, in batches
+// (sparql.Walk). The last dataset is the mark to continue from, so that pages neither depend on an OFFSET into a
+// changing answer nor exceed what Virtuoso returns in full. Everything that the snapshot says of a dataset is kept,
+// including the quality that Portal Watch measured (dqv:), and what Portal Watch records of a portal (odpw: software,
+// country, activity). Distributions are read as in package dcat, which accepts irregular ones.
 //
-// Queries of its own are templates of a knakk/sparql Bank, answers are read by knakk/sparql into knakk/rdf terms. Requests
-// are sent through the harvest's own Doer: that library's client is the process-wide one and knows no limits.
+// Its own queries are templates of a knakk/sparql Bank, and knakk/sparql parses the answers into knakk/rdf terms.
+// Requests go through the harvest's Doer: that library's client is process-wide and has no limits.
 package portalwatch
 
 import (
@@ -44,7 +44,7 @@ const (
 type Source struct {
 	Endpoint string
 	HTTP     harvest.Doer
-	Portal   string // harvest only this portal
+	Portal   string // IRI of the only portal to harvest; "" means all
 }
 
 var _ harvest.Harvester = Source{}
@@ -52,7 +52,7 @@ var _ harvest.Harvester = Source{}
 // Harvest implements harvest.Harvester. Marks are "snapshot portal last-dataset".
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	if u, err := url.Parse(s.Endpoint); err != nil || u.Host == "" {
-		return fmt.Errorf("portalwatch: %q is no address of a SPARQL endpoint", s.Endpoint)
+		return fmt.Errorf("portalwatch: %q is not the address of a SPARQL endpoint", s.Endpoint)
 	}
 	c := client{
 		endpoint: harvestsparql.Endpoint{URL: s.Endpoint, HTTP: s.HTTP, Read: readAnswer},
@@ -107,7 +107,7 @@ func (c client) harvest(ctx context.Context, only string, at position, out harve
 	return nil
 }
 
-// position in a harvest.
+// position is a position in a harvest.
 type position struct{ snapshot, portal, dataset string }
 
 func parseMark(token string) position {
@@ -117,7 +117,7 @@ func parseMark(token string) position {
 
 func (p position) String() string { return p.snapshot + " " + p.portal + " " + p.dataset }
 
-// portal hands over one portal, from a dataset on.
+// portal harvests one portal from a dataset on.
 func (c client) portal(ctx context.Context, at position, out harvest.Sink) error {
 	p, err := c.describe(ctx, at)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c client) portal(ctx context.Context, at position, out harvest.Sink) error
 	return harvestsparql.Datasets(ctx, c.endpoint, at.snapshot, pattern, at.portal, at.dataset, mark, &measuring{Sink: out, ctx: ctx, client: c, snapshot: at.snapshot})
 }
 
-// describe the portal by its snapshot and by what Portal Watch knows of it.
+// describe returns a portal as its snapshot and Portal Watch describe it.
 func (c client) describe(ctx context.Context, at position) (harvest.Portal, error) {
 	p := harvest.Portal{IRI: at.portal}
 	quads, err := harvestsparql.About(ctx, c.endpoint, at.snapshot, at.portal)
@@ -163,7 +163,7 @@ func (c client) describe(ctx context.Context, at position) (harvest.Portal, erro
 	return p, nil
 }
 
-// measuring adds measurements that point to a dataset instead of being pointed to. It gathers what comes before a mark.
+// measuring is a Sink that adds measurements to datasets. It holds datasets until the next mark.
 type measuring struct {
 	harvest.Sink
 	ctx      context.Context // of the harvest
@@ -173,8 +173,8 @@ type measuring struct {
 }
 
 const (
-	measuredAtOnce = 50   // datasets in one question, with some 80 rows each
-	fewRows        = 9000 // of an answer that is whole: Virtuoso cuts at 10,000
+	measuredAtOnce = 50   // datasets per query, each with about 80 rows
+	fewRows        = 9000 // fewer rows than this are complete: Virtuoso truncates at 10,000
 )
 
 func (m *measuring) Dataset(d harvest.Dataset) error {
@@ -199,7 +199,8 @@ func (m *measuring) Mark(token string) error {
 	return m.Sink.Mark(token)
 }
 
-// measure the first n that are held, or fewer where their measurements would not all go into one answer.
+// measure adds measurements to the first datasets held, n or fewer, so that they fit in one answer. It returns their
+// number.
 func (m *measuring) measure(n int) (int, error) {
 	var asked []string
 	at := map[term.Key]*harvest.Dataset{}
@@ -227,8 +228,8 @@ func (m *measuring) measure(n int) (int, error) {
 	return n, nil
 }
 
-// otherAddresses of distributions that have several: Portal Watch gathered them from portals that mean different things by
-// an access and a download URL, so all are listed.
+// otherAddresses returns further addresses of distributions. Portals use access and download URLs differently, so all
+// are listed.
 func otherAddresses(d harvest.Dataset) []harvest.Distribution {
 	listed := map[string]bool{}
 	for _, dist := range d.Distributions {
@@ -257,7 +258,7 @@ func otherAddresses(d harvest.Dataset) []harvest.Distribution {
 	return more
 }
 
-// newestSnapshot is the weekly graph with the greatest number; where there is none, the last of all graphs with a catalog.
+// newestSnapshot returns the latest weekly graph or, if there is none, the last graph with a catalog.
 func (c client) newestSnapshot(ctx context.Context) (string, error) {
 	rows, err := c.ask(ctx, "graphs", nil)
 	if err != nil {
@@ -268,7 +269,7 @@ func (c client) newestSnapshot(ctx context.Context) (string, error) {
 		graph := row["graph"].Value()
 		n := -1
 		if yyww, ok := strings.CutPrefix(graph, snapshotPrefix); ok {
-			n, _ = strconv.Atoi(yyww) // 0 where it is no number: older than every week
+			n, _ = strconv.Atoi(yyww) // 0 if malformed: before every week
 		}
 		if n > week || (n == week && graph > newest) {
 			newest, week = graph, n
@@ -280,7 +281,7 @@ func (c client) newestSnapshot(ctx context.Context) (string, error) {
 	return newest, nil
 }
 
-// portals of a snapshot in the order of their IRIs.
+// portals returns the portals of a snapshot in the order of their IRIs.
 func (c client) portals(ctx context.Context, snapshot string) ([]string, error) {
 	rows, err := c.ask(ctx, "portals", map[string]string{"Graph": snapshot})
 	if err != nil {
@@ -288,7 +289,7 @@ func (c client) portals(ctx context.Context, snapshot string) ([]string, error) 
 	}
 	var portals []string
 	for _, row := range rows {
-		// A catalog without a name, or with one that holds what no IRI may, cannot be asked for.
+		// Catalogs without a valid IRI cannot be queried.
 		if p := row["portal"]; p.Kind() == term.KindIRI && harvestsparql.IsIRI(p.Value()) {
 			portals = append(portals, p.Value())
 		}
@@ -297,19 +298,19 @@ func (c client) portals(ctx context.Context, snapshot string) ([]string, error) 
 	return slices.Compact(portals), nil
 }
 
-// client asks the endpoint.
+// client sends queries to the endpoint.
 type client struct {
 	endpoint harvestsparql.Endpoint
 	bank     sparql.Bank
-	measured bool                   // there are measurements that point to datasets
-	watched  map[string][]term.Quad // what Portal Watch knows, by portal
+	measured bool                   // measurements refer to datasets
+	watched  map[string][]term.Quad // Portal Watch's statements, by portal
 }
 
-// ask fills a query of the bank.
+// ask sends a query of the bank.
 func (c client) ask(ctx context.Context, name string, fields map[string]string) ([]harvestsparql.Row, error) {
 	for _, f := range []string{"Graph", "Portal"} {
 		if iri, ok := fields[f]; ok && !harvestsparql.IsIRI(iri) {
-			return nil, fmt.Errorf("%q is no IRI that can be asked for", iri)
+			return nil, fmt.Errorf("%q is not an IRI that a query can contain", iri)
 		}
 	}
 	query, err := c.bank.Prepare(name, fields)
@@ -320,10 +321,10 @@ func (c client) ask(ctx context.Context, name string, fields map[string]string) 
 	return answer.Rows, err
 }
 
-// readAnswer reads results with knakk/sparql.
+// readAnswer parses results with knakk/sparql.
 func readAnswer(body []byte) (rows []harvestsparql.Row, err error) {
 	defer func() {
-		if p := recover(); p != nil { // a stranger's bytes reach knakk/rdf's constructors here
+		if p := recover(); p != nil { // knakk/rdf's constructors panic on some terms
 			rows, err = nil, fmt.Errorf("terms that cannot be read: %v", p)
 		}
 	}()
@@ -343,7 +344,7 @@ func readAnswer(body []byte) (rows []harvestsparql.Row, err error) {
 	return rows, nil
 }
 
-// key is the term as the store knows it.
+// key returns a term as its Key, "" for nil.
 func key(t rdf.Term) term.Key {
 	if t == nil {
 		return ""

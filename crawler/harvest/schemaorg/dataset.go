@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// dataset of a subject. n tells it apart from others of the page that have no address either.
+// dataset returns a subject as a dataset. n distinguishes datasets on a page that have no address.
 func (g graph) dataset(s term.Key, page string, n int) harvest.Dataset {
 	d := harvest.Dataset{IRI: g.iri(s, page, n)}
 	d.Title = g.texts(s, "name", "headline", "alternateName")
@@ -75,7 +75,7 @@ func (g graph) dataset(s term.Key, page string, n int) harvest.Dataset {
 	return d
 }
 
-// iri of a dataset: its own, else its address, else the page's.
+// iri returns the IRI of a dataset: its own, else its address, else that of the page.
 func (g graph) iri(s term.Key, page string, n int) string {
 	if s.Kind() == term.KindIRI && isURL(s.Value()) {
 		return s.Value()
@@ -97,7 +97,7 @@ func isURL(s string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ftp")
 }
 
-// address that a value is or has.
+// address returns the address that a value is or has.
 func (g graph) address(o term.Key) string {
 	if v := strings.TrimSpace(o.Value()); o.Kind() != term.KindBlank && isURL(v) {
 		return v
@@ -113,7 +113,7 @@ func (g graph) address(o term.Key) string {
 }
 
 func (g graph) texts(s term.Key, names ...string) []harvest.Text {
-	for _, name := range names { // of the first kind that is there: an alternative name is no title
+	for _, name := range names { // an alternative name is used only if there is no name
 		var texts []harvest.Text
 		for _, o := range g.all(s, name) {
 			if said := g.said(o); said != "" {
@@ -149,7 +149,7 @@ func (g graph) agent(o term.Key) harvest.Agent {
 	case g.is(o, "Organization"):
 		a.Type = "Organization"
 	}
-	if a.Email == "" { // of an organisation's own contact point
+	if a.Email == "" { // that of its contact point
 		for _, contact := range g.all(o, "contactPoint") {
 			a.Email = g.text(contact, "email")
 		}
@@ -157,7 +157,7 @@ func (g graph) agent(o term.Key) harvest.Agent {
 	return a
 }
 
-// periodOf an ISO 8601 interval, "2010/2020", "2010/..", or one date.
+// periodOf parses an ISO 8601 interval ("2010/2020", "2010/..") or a date.
 func periodOf(s string) (harvest.Period, bool) {
 	start, end, ok := strings.Cut(strings.TrimSpace(s), "/")
 	if !ok {
@@ -176,7 +176,8 @@ func periodOf(s string) (harvest.Period, bool) {
 	return p, p != harvest.Period{}
 }
 
-// place of a name, a node with a name, and geo coordinates or a box in the order of schema.org: south west north east.
+// place reads a place: a name, a node with a name, geo coordinates, or a box in schema.org's order: south west north
+// east.
 func (g graph) place(o term.Key) harvest.Place {
 	p := harvest.Place{}
 	switch {
@@ -216,7 +217,7 @@ func numbers(s string) []float64 {
 	return all
 }
 
-// distribution of a DataDownload, a Croissant FileObject, or a bare address.
+// distribution reads a DataDownload, a Croissant FileObject or an address.
 func (g graph) distribution(o term.Key, page string) (harvest.Distribution, bool) {
 	d := harvest.Distribution{Title: g.text(o, "name"), Description: g.text(o, "description"), License: g.text(o, "license"),
 		Issued: g.text(o, "datePublished", "uploadDate"), Modified: g.text(o, "dateModified"), Size: bytesOf(g.text(o, "contentSize"))}
@@ -230,7 +231,7 @@ func (g graph) distribution(o term.Key, page string) (harvest.Distribution, bool
 	if d.URL == "" {
 		return d, false
 	}
-	if base, err := url.Parse(page); err == nil { // a literal is as it was written
+	if base, err := url.Parse(page); err == nil { // a literal may be a relative address
 		if u, err := base.Parse(d.URL); err == nil {
 			d.URL = u.String()
 		}
@@ -253,7 +254,7 @@ func (g graph) distribution(o term.Key, page string) (harvest.Distribution, bool
 	return d, isURL(d.URL)
 }
 
-// bytesOf "12 KB", "3.4 MiB", "890 B" and bare numbers; 0 where it is no size.
+// bytesOf parses a size like "12 KB", "3.4 MiB", "890 B" or "12". It returns 0 for anything else.
 func bytesOf(s string) int64 {
 	s = strings.TrimSpace(strings.ReplaceAll(s, ",", ""))
 	end := strings.LastIndexAny(s, "0123456789") + 1
@@ -280,7 +281,7 @@ func bytesOf(s string) int64 {
 	return 0
 }
 
-// statements about the dataset and the nodes below it, which have no IRI; the dataset gets its IRI.
+// statements returns the statements about a dataset, with its IRI as the subject, and about the blank nodes below it.
 func (g graph) statements(s term.Key, iri string) []term.Quad {
 	var said []term.Quad
 	seen := map[term.Key]bool{s: true}

@@ -22,18 +22,18 @@ import (
 	"golang.org/x/net/html"
 )
 
-// words stand for the context of schema.org, which is never asked for: every name is a term. Unlike there, values that
-// should be addresses stay as they are written, because many are words ("CC-BY").
+// words replaces the context of schema.org, which is never requested: every name is a term. Values that should be
+// addresses remain literals, because many are words ("CC-BY").
 const words = `{"@context":{"@vocab":"http://schema.org/","id":"@id","type":"@type"}}`
 
 func contextOf(iri string) ([]byte, error) {
 	if rest := strings.TrimPrefix(strings.TrimPrefix(iri, "http://"), "https://"); strings.HasPrefix(rest, "schema.org") || strings.HasPrefix(rest, "www.schema.org") {
 		return []byte(words), nil
 	}
-	return []byte(`{"@context":{}}`), nil // what it would mean is unknown; what is in words of schema.org can still be read
+	return []byte(`{"@context":{}}`), nil // other terms are lost; those of schema.org can still be read
 }
 
-// Read finds the datasets of a page, and what it says of the catalogs they are in. faults are of parts that cannot be read.
+// Read returns the datasets on a page, statements about their catalogs, and an error for each part that cannot be read.
 func Read(address, contentType string, body []byte) (datasets []harvest.Dataset, catalogs []term.Quad, faults []error) {
 	var kinds [][]term.Quad
 	if isJSON(contentType, body) {
@@ -61,7 +61,7 @@ func Read(address, contentType string, body []byte) (datasets []harvest.Dataset,
 			switch {
 			case g.is(s, "Dataset") && len(datasets) < maxDatasets:
 				d := g.dataset(s, address, len(seen))
-				if !seen[d.IRI] { // pages say the same in several ways
+				if !seen[d.IRI] { // a page may repeat itself in several syntaxes
 					seen[d.IRI] = true
 					datasets = append(datasets, d)
 				}
@@ -74,9 +74,9 @@ func Read(address, contentType string, body []byte) (datasets []harvest.Dataset,
 }
 
 const (
-	maxDatasets   = 5_000   // of a page
-	maxStatements = 5_000   // about a dataset
-	maxQuads      = 500_000 // of a document
+	maxDatasets   = 5_000   // per page
+	maxStatements = 5_000   // per dataset
+	maxQuads      = 500_000 // per document
 )
 
 func isJSON(contentType string, body []byte) bool {
@@ -84,7 +84,7 @@ func isJSON(contentType string, body []byte) bool {
 	return len(head) > 0 && (head[0] == '{' || head[0] == '[') && !strings.Contains(strings.ToLower(contentType), "html")
 }
 
-// jsonLD reads a document, and one with faults that people make (commas, control characters) as what they meant.
+// jsonLD reads a document. It corrects usual mistakes, such as stray commas and control characters.
 func jsonLD(address string, body []byte) ([]term.Quad, error) {
 	quads, err := strictly(address, body)
 	if err == nil || json.Valid(body) {
@@ -97,7 +97,7 @@ func jsonLD(address string, body []byte) ([]term.Quad, error) {
 	return strictly(address, []byte(meant.JSON()))
 }
 
-// unwrapped is a script without what hid it from browsers and XML parsers of the last century.
+// unwrapped removes comments and CDATA marks that used to hide scripts from browsers and XML parsers.
 func unwrapped(body []byte) []byte {
 	body = wrapped.ReplaceAll(body, nil)
 	return bytes.TrimRight(bytes.TrimSpace(body), ";")
@@ -105,13 +105,13 @@ func unwrapped(body []byte) []byte {
 
 var wrapped = regexp.MustCompile(`^\s*(?://|/\*)?\s*(?:<!\[CDATA\[|<!--)\s*(?:\*/)?|(?://|/\*)?\s*(?:\]\]>|-->)\s*(?:\*/)?\s*$`)
 
-// mend reads the script elements of a page that hold no proper JSON.
+// mend reads the script elements of a page that have invalid JSON.
 func mend(address string, page []byte) (quads []term.Quad, faults []error) {
 	tokens := html.NewTokenizer(bytes.NewReader(page))
 	inside := false
 	for {
 		switch tokens.Next() {
-		case html.ErrorToken: // the end
+		case html.ErrorToken: // end of the page
 			return quads, faults
 		case html.StartTagToken:
 			t := tokens.Token()
@@ -144,7 +144,7 @@ func strictly(address string, body []byte) (quads []term.Quad, err error) {
 	return quads, nil
 }
 
-// graph is what one way of markup says, by subject.
+// graph indexes the statements of one syntax by subject.
 type graph struct {
 	order []term.Key
 	about map[term.Key][]term.Quad
@@ -161,7 +161,7 @@ func graphOf(quads []term.Quad) graph {
 	return g
 }
 
-// local name of a term of schema.org, or of Croissant, which has some of its own; "" for others.
+// local returns the local name of a schema.org or Croissant term, "" for other IRIs.
 func local(iri string) string {
 	for _, ns := range []string{"http://schema.org/", "https://schema.org/", "http://www.schema.org/", "https://www.schema.org/", "http://mlcommons.org/croissant/", "http://mlcommons.org/schema/"} {
 		if rest, ok := strings.CutPrefix(iri, ns); ok {
@@ -180,7 +180,7 @@ func (g graph) is(s term.Key, class string) bool {
 	return false
 }
 
-// all objects of properties, in their order.
+// all returns the objects of properties, ordered by property.
 func (g graph) all(s term.Key, names ...string) []term.Key {
 	var found []term.Key
 	for _, name := range names {
@@ -193,7 +193,7 @@ func (g graph) all(s term.Key, names ...string) []term.Key {
 	return found
 }
 
-// text of the first object that says something: a literal, an IRI, or what a node is called.
+// text returns the first object with a text.
 func (g graph) text(s term.Key, names ...string) string {
 	for _, o := range g.all(s, names...) {
 		if t := g.said(o); t != "" {
@@ -203,9 +203,9 @@ func (g graph) text(s term.Key, names ...string) string {
 	return ""
 }
 
-// said is a value as text; of a node without an IRI, its name, value, url or identifier.
+// said returns a value as text. For a node without an IRI, that is its name, value, url or identifier.
 func (g graph) said(o term.Key) string {
-	if o.Datatype() == xsd.Double { // a number of JSON, as people would write it
+	if o.Datatype() == xsd.Double { // a JSON number, to be written without exponent
 		if n, err := strconv.ParseFloat(o.Value(), 64); err == nil {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}

@@ -1,12 +1,12 @@
-// Package schemaorg harvests web pages that describe datasets in the words of schema.org, in JSON-LD, Microdata or RDFa,
-// and documents of JSON-LD alone (Croissant among them).
+// Package schemaorg harvests web pages that describe datasets in schema.org terms, in JSON-LD, Microdata or RDFa, and
+// JSON-LD documents such as Croissant.
 //
-// A source is a page, or a list of pages: whatever package sitemap reads, which for a site without a path is what its
-// robots.txt names. Each dataset of a page becomes one dataset of the portal; its IRI is the one it has, else its url, else
-// the page. What schema.org says beyond the fields of a dataset is kept as it is, as statements about that IRI.
+// A source is a page or a list of pages: anything that package sitemap reads, which for a site without a path is what
+// its robots.txt names. Each dataset on a page becomes a dataset of the portal. Its IRI is its own, else its url, else
+// that of the page. Properties without a field in harvest.Dataset are kept as statements.
 //
-// A later harvest fetches only pages that say that they changed since, or do not say when; after 30 days it fetches all of
-// them again. A page that is gone is not taken for a dataset that is withdrawn.
+// A later harvest requests only pages that have changed since or do not declare a change; after 30 days, it requests
+// all pages again. Datasets of pages that disappear are not withdrawn.
 package schemaorg
 
 import (
@@ -22,36 +22,36 @@ import (
 	"odarchive/crawler/harvest/sitemap"
 )
 
-// Source is one page, or one site. All but URL and HTTP may be zero.
+// Source is one page or site. Fields other than URL and HTTP may be zero.
 type Source struct {
 	URL     string
 	HTTP    harvest.Doer
-	Portal  string           // IRI of the portal, "" = the site
-	Since   string           // only pages that changed since
-	Traffic *harvest.Traffic // is filled, where given
-	Now     func() time.Time // nil = time.Now
+	Portal  string           // IRI of the portal; "" means the site
+	Since   string           // skip pages that declare no change since then
+	Traffic *harvest.Traffic // counts the traffic if not nil
+	Now     func() time.Time // nil means time.Now
 }
 
 const (
 	maxPage   = 16 << 20
-	markEvery = 20 // pages
-	wholeDays = 30 // between two harvests of all pages
+	markEvery = 20 // pages between marks
+	wholeDays = 30 // days between harvests of all pages
 )
 
-// mark of a harvest.
+// mark is the position in a harvest.
 type mark struct {
 	Place sitemap.Place `json:"place,omitzero"`
-	Began time.Time     `json:"began,omitzero"` // of the harvest at work
-	Since time.Time     `json:"since,omitzero"` // pages that changed before are known
-	Whole time.Time     `json:"whole,omitzero"` // of the last harvest of all pages
+	Began time.Time     `json:"began,omitzero"` // start of the current harvest
+	Since time.Time     `json:"since,omitzero"` // pages with an earlier change are skipped
+	Whole time.Time     `json:"whole,omitzero"` // start of the last harvest of all pages
 }
 
 func (m mark) String() string {
-	text, _ := json.Marshal(m) // times of our own clock
+	text, _ := json.Marshal(m) // cannot fail with times of a clock
 	return string(text)
 }
 
-// run is one harvest.
+// run is a harvest in progress.
 type run struct {
 	src    Source
 	doer   harvest.Doer
@@ -64,7 +64,7 @@ type run struct {
 // Harvest implements harvest.Harvester.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
-		return fmt.Errorf("schemaorg: %q is no address of a page", s.URL)
+		return fmt.Errorf("schemaorg: malformed address %q", s.URL)
 	}
 	if s.Now == nil {
 		s.Now = time.Now
@@ -114,7 +114,7 @@ func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
 // Counted implements harvest.Metered.
 func (s Source) Counted() *harvest.Traffic { return s.Traffic }
 
-// source is read as a list of pages, or, where it is none, as the page itself.
+// source reads the source as a list of pages or, if it is not one, as a page.
 func (r *run) source(ctx context.Context) error {
 	before := r.pages
 	listErr := sitemap.First(ctx, r.src.URL, func(address string) error {
@@ -130,12 +130,12 @@ func (r *run) source(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("schemaorg: %w", err)
 	case n == 0:
-		return fmt.Errorf("schemaorg: %s describes no schema.org/Dataset, and lists no pages", r.src.URL)
+		return fmt.Errorf("schemaorg: %s has no schema.org/Dataset and no list of pages", r.src.URL)
 	}
 	return nil
 }
 
-// listed page of a sitemap. One that cannot be read is told and passed over.
+// listed reads a page of the list. It reports and skips pages that cannot be read.
 func (r *run) listed(ctx context.Context, e sitemap.Entry, at sitemap.Place) error {
 	since := harvest.Since{Time: r.mark.Since}
 	if !since.After(e.Modified) {
@@ -158,10 +158,10 @@ func (r *run) listed(ctx context.Context, e sitemap.Entry, at sitemap.Place) err
 	return r.out.Mark(r.mark.String())
 }
 
-// sinkError is one of our side, not of the page.
+// sinkError is an error of the Sink.
 type sinkError struct{ error }
 
-// page fetches one and hands over its datasets; it says how many.
+// page requests a page, hands over its datasets and returns their number.
 func (r *run) page(ctx context.Context, address string) (int, error) {
 	answer, err := harvest.Ask(ctx, r.doer, harvest.Request{URL: address, Accept: "text/html, application/xhtml+xml, application/ld+json;q=0.9, */*;q=0.5", Max: maxPage, Raw: true, Tries: 3})
 	if err != nil {

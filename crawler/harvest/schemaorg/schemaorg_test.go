@@ -140,7 +140,7 @@ func TestASiteIsReadByItsSitemap(t *testing.T) {
 		if err := (Source{URL: "https://city.example/single.html", HTTP: s}).Harvest(t.Context(), "", page); err != nil || len(page.datasets) != 1 {
 			t.Fatalf("%v, %d datasets on a single page", err, len(page.datasets))
 		}
-		for path, want := range map[string]string{"/plain": "describes no schema.org/Dataset", "/nowhere": "404"} {
+		for path, want := range map[string]string{"/plain": "has no schema.org/Dataset", "/nowhere": "404"} {
 			if err := (Source{URL: "https://city.example" + path, HTTP: s}).Harvest(t.Context(), "", &told{}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", path, err, want)
 			}

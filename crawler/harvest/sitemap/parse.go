@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Entry is one page or file that a sitemap lists, as declared.
+// Entry is a page or file that a sitemap lists, as declared.
 type Entry struct {
 	URL       string
 	Modified  string
@@ -24,17 +24,17 @@ type Entry struct {
 	MediaType string
 }
 
-// list is what a document turned out to be.
+// list receives the content of a document.
 type list struct {
 	entry   func(Entry) error
 	sitemap func(address string) error
 }
 
 const (
-	maxBody    = 64 << 20  // of a sitemap as it comes, compressed or not
-	maxOpened  = 256 << 20 // of one that is decompressed
-	maxToken   = 1 << 20   // between two angle brackets
-	maxEntries = 1_000_000 // of one document; the protocol has 50,000
+	maxBody    = 64 << 20  // bytes of a sitemap as received
+	maxOpened  = 256 << 20 // bytes of a sitemap when decompressed
+	maxToken   = 1 << 20   // bytes between two angle brackets
+	maxEntries = 1_000_000 // per document; the protocol allows 50,000
 )
 
 var (
@@ -42,8 +42,8 @@ var (
 	errTooMany   = fmt.Errorf("it lists more than %d addresses", maxEntries)
 )
 
-// parse reads a sitemap, an index of sitemaps, a feed (RSS, Atom), robots.txt or a list of addresses, compressed or not.
-// What was handed over before an error is good.
+// parse reads a sitemap, an index of sitemaps, a feed (RSS, Atom), a robots.txt or a list of addresses, which may be
+// compressed. With an error, everything before the fault has been handed over.
 func parse(body []byte, found list) error {
 	opened, err := (rdfio.Decompression{Max: maxOpened}).Open(bytes.NewReader(body), "")
 	if err != nil {
@@ -51,7 +51,7 @@ func parse(body []byte, found list) error {
 	}
 	defer opened.Close()
 	in := bufio.NewReaderSize(&guard{r: opened}, 64<<10)
-	head, _ := in.Peek(4096) // shorter where the document is
+	head, _ := in.Peek(4096) // shorter if the document is
 	n := 0
 	counted := list{entry: func(e Entry) error {
 		if n++; n > maxEntries {
@@ -62,7 +62,7 @@ func parse(body []byte, found list) error {
 	text := strings.ToLower(string(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))))
 	switch {
 	case harvest.LooksLikeHTML([]byte(text)):
-		return errors.New("it is a page of HTML")
+		return errors.New("it is an HTML page")
 	case strings.HasPrefix(text, "<") || bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return readXML(in, head, counted)
 	case strings.Contains(text, "user-agent:") || strings.Contains(text, "sitemap:"):
@@ -73,7 +73,7 @@ func parse(body []byte, found list) error {
 	return errNoSitemap
 }
 
-// guard keeps a stranger's bytes from growing one token without end, and takes out what XML does not allow.
+// guard limits the length of tokens and replaces bytes that XML excludes.
 type guard struct {
 	r     io.Reader
 	token int
@@ -87,7 +87,7 @@ func (g *guard) Read(p []byte) (int, error) {
 		switch {
 		case b == '<' || b == '>' || b == '\n':
 			g.token = 0
-		case b < ' ' && b != '\t' && b != '\r' && b != 0: // zeros are halves of UTF-16
+		case b < ' ' && b != '\t' && b != '\r' && b != 0: // zero may be half of a UTF-16 character
 			p[i] = ' '
 		default:
 			if g.token++; g.token > maxToken {
@@ -98,7 +98,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readXML walks over raw tokens: no stack of open elements that could grow, no entities but the usual.
+// readXML reads raw tokens: it keeps no stack of open elements, which could grow, and knows only the usual entities.
 func readXML(in *bufio.Reader, head []byte, found list) error {
 	var r io.Reader = in
 	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
@@ -112,7 +112,7 @@ func readXML(in *bufio.Reader, head []byte, found list) error {
 	dec.Strict, dec.Entity = false, xml.HTMLEntity
 	dec.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
 		if strings.HasPrefix(strings.ToLower(label), "utf-16") || strings.HasPrefix(strings.ToLower(label), "ucs") {
-			return in, nil // it was read this far: it is not, or no more
+			return in, nil // it has been decoded, or is not really UTF-16
 		}
 		return charset.NewReaderLabel(label, in)
 	}
@@ -135,13 +135,13 @@ func readXML(in *bufio.Reader, head []byte, found list) error {
 	}
 }
 
-// walker gathers one entry at a time.
+// walker collects one entry at a time.
 type walker struct {
 	found list
-	known bool   // the root is one that we can read
-	root  string // its name, to know its end
-	open  int    // entries that have begun
-	field string // whose text comes
+	known bool   // the root element is known
+	root  string // name of the root element
+	open  int    // 1 inside an entry
+	field string // element whose text is being read
 	e     Entry
 	text  strings.Builder
 }
@@ -176,7 +176,7 @@ func (w *walker) start(t xml.StartElement) error {
 		return nil
 	}
 	if w.open == 0 || (t.Name.Space != "" && !w.own(t.Name.Space)) {
-		return nil // image:loc, video:title and the like belong to others
+		return nil // image:loc, video:title and the like
 	}
 	switch name {
 	case "loc", "lastmod", "changefreq", "title", "pubdate", "updated", "date":
@@ -197,7 +197,7 @@ func (w *walker) start(t xml.StartElement) error {
 	return nil
 }
 
-// own tells prefixes that people write before the protocol's own elements.
+// own reports whether a prefix may belong to the elements of the protocol.
 func (w *walker) own(prefix string) bool {
 	switch strings.ToLower(prefix) {
 	case "image", "video", "news", "xhtml", "mobile", "media", "itunes", "content", "pagemap":
@@ -211,7 +211,7 @@ func (w *walker) begin(field string) {
 	w.text.Reset()
 }
 
-// file goes before the page about it.
+// file makes a file the entry's address, instead of the page about it.
 func (w *walker) file(address, mediaType string) {
 	if address == "" {
 		return
@@ -246,7 +246,7 @@ func (w *walker) end(local string) (done bool, err error) {
 		}
 		w.open = 0
 	}
-	return name == w.root, err // whatever comes behind is junk
+	return name == w.root, err // anything after the root is ignored
 }
 
 func (w *walker) set(field, value string) {
@@ -264,7 +264,7 @@ func (w *walker) set(field, value string) {
 	}
 }
 
-// readRobots takes the Sitemap lines of a robots.txt.
+// readRobots reads the Sitemap lines of a robots.txt.
 func readRobots(in io.Reader, found list) error {
 	none := true
 	err := eachLine(in, func(line string) error {

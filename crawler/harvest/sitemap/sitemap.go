@@ -1,11 +1,11 @@
-// Package sitemap harvests the addresses that a site lists of itself: sitemaps and indexes of them (sitemaps.org), RSS and
-// Atom feeds, plain lists, and the Sitemap lines of a robots.txt, each also compressed.
+// Package sitemap harvests the addresses that a site lists: in sitemaps and indexes of them (sitemaps.org), in RSS and
+// Atom feeds, in plain lists, and in sitemaps named by a robots.txt. Each may be compressed.
 //
-// Every address becomes a seed; how often it says to change becomes the seed's period, when it last did a dct:modified.
-// The protocol's limits (50,000 addresses and 50 MB a file) are not held against a site: a million addresses of a file are
-// read, and up to 64 MiB of it as it comes. A file that is broken gives what stands before the fault. Reading goes on where
-// it was cut off. A site whose list is one file is not read again while that stays the same, but once a week. Walk is there for
-// other harvesters.
+// Every address becomes a seed. Its change frequency becomes the seed's period, and its last change becomes a
+// dct:modified. The limits of the protocol (50,000 addresses and 50 MB per file) are not enforced; instead, a file may
+// have a million addresses and 64 MiB. In a broken file, everything before the fault is read. An interrupted harvest
+// continues where it ended. If the list is one file, an unchanged file is read only once a week. Other harvesters use
+// Walk.
 package sitemap
 
 import (
@@ -21,21 +21,22 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Source is one site. URL is that of a sitemap, a feed, a list or a robots.txt; of a site without a path, /robots.txt and
-// /sitemap.xml are tried.
+// Source is one site. URL is that of a sitemap, a feed, a list or a robots.txt. For a site without a path, /robots.txt
+// and usual names of sitemaps are tried.
 type Source struct {
 	URL     string
 	HTTP    harvest.Doer
-	Portal  string           // IRI of the portal, "" = the site
-	Since   string           // only what says that it changed since, or does not say when
-	Traffic *harvest.Traffic // is filled, where given
-	Now     func() time.Time // time.Now
+	Portal  string           // IRI of the portal; "" means the site
+	Since   string           // skip entries that declare no change since then
+	Traffic *harvest.Traffic // counts the traffic if not nil
+	Now     func() time.Time // nil means time.Now
 }
 
-// markEvery so many entries.
+// markEvery is the number of entries between marks.
 const markEvery = 500
 
-// Harvest implements harvest.Harvester. Marks are those of Place, or a harvest.Document where the list was one.
+// Harvest implements harvest.Harvester. Its marks are those of Place, or a harvest.Document if the list is one
+// document.
 func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
 	doer := s.HTTP
 	if s.Traffic != nil {
@@ -112,7 +113,7 @@ func (s Source) take(e Entry, portal harvest.Portal, out harvest.Sink) error {
 	return out.Quad(term.Quad{S: term.IRI(iri), P: term.IRI(dcterms.Modified), O: o})
 }
 
-// Site is the root of the site that an address belongs to, "" where it is none.
+// Site returns the root of the site that an address belongs to, "" if the address is malformed.
 func Site(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -121,12 +122,12 @@ func Site(address string) string {
 	return u.Scheme + "://" + u.Host + "/"
 }
 
-// First tries the addresses at which a site may list its pages, until one gives something: the given one, unless it is
-// only a site's name; else robots.txt and the usual place.
+// First calls try with the addresses at which a site may list its pages, until one succeeds: the given one if it has a
+// path, else robots.txt and usual names of sitemaps.
 func First(ctx context.Context, address string, try func(address string) error) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return try(address) // says what is wrong with it
+		return try(address) // to explain what is wrong with it
 	}
 	if u.Path != "" && u.Path != "/" || u.RawQuery != "" {
 		return try(address)

@@ -160,7 +160,7 @@ func TestBrokenListsGiveWhatStandsBeforeTheFault(t *testing.T) {
 	for _, c := range []struct{ about, body, err, skipped string }{
 		{"cut off", strings.TrimSuffix(urlset("http://s.example/a", "http://s.example/b"), "</url>\n</urlset>"), "", "breaks off"},
 		{"half a gzip", zipped(urlset("http://s.example/a"))[:60], "", ""},
-		{"a page", "<!DOCTYPE html><html>", "page of HTML", ""},
+		{"a page", "<!DOCTYPE html><html>", "HTML page", ""},
 		{"empty", "", "neither a sitemap", ""},
 		{"another XML", "<a><b/></a>", "neither a sitemap", ""},
 		{"laughs", `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><urlset><url><loc>http://s.example/&b;</loc></url></urlset>`, "", ""},

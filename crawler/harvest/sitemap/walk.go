@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	maxDepth = 5      // of indexes inside of indexes; the protocol has one
-	maxFiles = 50_000 // sitemaps of one site
+	maxDepth = 5      // nested indexes; the protocol allows one
+	maxFiles = 50_000 // sitemaps per site
 )
 
-// Place in a walk over sitemaps.
+// Place is a position in a walk over sitemaps.
 type Place struct {
-	Sitemap string `json:"sitemap,omitempty"` // of those that the first document lists: the one at work
-	Entry   int    `json:"entry,omitempty"`   // entries of it that are done
+	Sitemap string `json:"sitemap,omitempty"` // current one of those that the first document lists
+	Entry   int    `json:"entry,omitempty"`   // number of entries done
 }
 
-// ParsePlace reads what Place.String wrote; anything else is the beginning.
+// ParsePlace parses what Place.String returned. For anything else, it returns the beginning.
 func ParsePlace(mark string) Place {
 	var p Place
 	if json.Unmarshal([]byte(mark), &p) != nil {
@@ -32,20 +32,21 @@ func ParsePlace(mark string) Place {
 }
 
 func (p Place) String() string {
-	text, _ := json.Marshal(p) // two plain fields
+	text, _ := json.Marshal(p) // cannot fail
 	return string(text)
 }
 
-// Walk visits every entry of the sitemaps at an address (a sitemap, an index, a feed, a list of addresses, a robots.txt,
-// each also compressed), from a place on, and tells with each entry where a later walk would go on behind it. A sitemap of
-// an index that cannot be read is told to skip and passed over; the first document's fault is the error.
+// Walk visits every entry of the sitemaps at an address (a sitemap, an index, a feed, a list of addresses or a
+// robots.txt, which may be compressed) from a place on. The Place passed to visit is that behind the entry. Walk
+// reports unreadable sitemaps of an index to skip and continues; if the first document is unreadable, it returns an
+// error.
 func Walk(ctx context.Context, doer harvest.Doer, address string, from Place, visit func(Entry, Place) error, skip func(string)) error {
 	_, err := walkUnless(ctx, doer, address, "", from, visit, skip)
 	return err
 }
 
-// walkUnless walks unless the first document is the version of a tag, which is a harvest.ErrNotModified. It gives the tag of
-// the first document where that is all there is.
+// walkUnless is Walk, unless the first document still has the version of a tag, which is a harvest.ErrNotModified. It
+// returns the tag of the first document if there is no other document.
 func walkUnless(ctx context.Context, doer harvest.Doer, address, tag string, from Place, visit func(Entry, Place) error, skip func(string)) (string, error) {
 	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, seen: map[string]bool{}, unless: tag}
 	err := w.document(address, from, 0)
@@ -55,7 +56,7 @@ func walkUnless(ctx context.Context, doer harvest.Doer, address, tag string, fro
 	return w.tag, err
 }
 
-// walk is one Walk.
+// walk is the state of Walk.
 type walk struct {
 	ctx   context.Context
 	doer  harvest.Doer
@@ -65,15 +66,15 @@ type walk struct {
 	at    Place
 	from  Place // entries before it are done
 
-	unless, tag string // of the first document: the version that is known, and the one that was read
+	unless, tag string // of the first document: the known version, and the one read
 }
 
-// visitError carries an error of the caller through the reading.
+// visitError is an error of the visit function.
 type visitError struct{ error }
 
 func (e visitError) Unwrap() error { return e.error }
 
-// document reads one, and then the sitemaps it lists.
+// document reads a document, and then the sitemaps that it lists.
 func (w *walk) document(address string, from Place, depth int) error {
 	if depth == 0 {
 		w.from, w.at = from, Place{}
@@ -100,7 +101,7 @@ func (w *walk) document(address string, from Place, depth int) error {
 				return nil
 			}
 			if w.at.Entry++; w.at.Sitemap == w.from.Sitemap && w.at.Entry <= w.from.Entry {
-				return nil // done by an earlier walk
+				return nil // an earlier walk visited it
 			}
 			if err := w.visit(e, w.at); err != nil {
 				return visitError{err}
@@ -161,7 +162,7 @@ func (w *walk) children(below []string, depth int) error {
 	return nil
 }
 
-// resolve an address against the document it stands in; "" where it is none that can be fetched.
+// resolve resolves an address against its document. It returns "" if the result cannot be fetched.
 func resolve(base, address string) string {
 	b, err := url.Parse(base)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// all statements of graphs, subject by subject. What is only said of blank nodes that no IRI leads to cannot be paged and
-// is left out. Marks are "graph last-subject".
+// all hands over all statements of graphs, subject by subject. It omits statements about blank nodes that no IRI leads
+// to, because they cannot be paged. Marks are "graph last-subject".
 func (s Source) all(ctx context.Context, from string, out harvest.Sink) error {
 	at, after, _ := strings.Cut(from, " ")
 	begun := from == ""

@@ -16,13 +16,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Row binds variables; what is unbound is absent.
+// Row is a solution. Unbound variables are absent.
 type Row map[string]term.Key
 
-// Answer of an endpoint.
+// Answer is the answer to a SELECT query.
 type Answer struct {
 	Rows []Row
-	// Cut says that there may be more: the endpoint says so, or the number of rows is one that limits have.
+	// Cut reports that there may be more rows: the endpoint says so, or their number looks like a limit.
 	Cut bool
 }
 
@@ -30,22 +30,22 @@ type Answer struct {
 type Endpoint struct {
 	URL  string
 	HTTP harvest.Doer
-	Read func(body []byte) ([]Row, error) // reads results in JSON; nil: as SPARQL 1.1 Query Results JSON has them
+	Read func(body []byte) ([]Row, error) // parses results in JSON; nil means SPARQL 1.1 Query Results JSON Format
 }
 
 const maxAnswer = 96 << 20
 
-// Select asks a SELECT query. The error is one sentence that says what came instead of results.
+// Select sends a SELECT query. The error is one sentence.
 func (e Endpoint) Select(ctx context.Context, query string) (Answer, error) {
 	if u, err := url.Parse(e.URL); err != nil || u.Host == "" {
-		return Answer{}, fmt.Errorf("%q is no address of a SPARQL endpoint", e.URL)
+		return Answer{}, fmt.Errorf("%q is not the address of a SPARQL endpoint", e.URL)
 	}
 	const accepted = "application/sparql-results+json, application/json;q=0.5"
 	answer, err := harvest.Ask(ctx, e.HTTP, harvest.Request{URL: e.URL, Method: http.MethodPost, Type: "application/x-www-form-urlencoded",
 		Body: url.Values{"query": {query}}.Encode(), Accept: accepted, Max: maxAnswer, Tries: 3})
 	var status *harvest.StatusError
 	if errors.As(err, &status) && (status.Status == http.StatusMethodNotAllowed || status.Status == http.StatusUnsupportedMediaType || status.Status == http.StatusNotImplemented) {
-		// an endpoint that takes no POST
+		// the endpoint does not accept POST
 		separator := "?"
 		if strings.Contains(e.URL, "?") {
 			separator = "&"
@@ -64,15 +64,15 @@ func (e Endpoint) Select(ctx context.Context, query string) (Answer, error) {
 	}
 	rows, err := read(answer.Body)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s answered with no SPARQL results in JSON: %w", e.URL, err)
+		return Answer{}, fmt.Errorf("%s did not answer with SPARQL results in JSON: %w", e.URL, err)
 	}
 	h := answer.Header
-	// Virtuoso says so when it has cut an answer (ResultSetMaxRows) or given up in the middle (anytime queries).
+	// Virtuoso sets these if it truncated the answer (ResultSetMaxRows) or timed out (anytime queries).
 	cut := h.Get("X-Sparql-Maxrows") != "" || h.Get("X-Sql-State") != "" || roundNumber(len(rows))
 	return Answer{Rows: rows, Cut: cut}, nil
 }
 
-// withoutQuery keeps a status error to its status: the address may hold the whole query.
+// withoutQuery removes the query from the address in a status error.
 func withoutQuery(err error) error {
 	var status *harvest.StatusError
 	if errors.As(err, &status) {
@@ -82,7 +82,7 @@ func withoutQuery(err error) error {
 	return err
 }
 
-// roundNumber tells a number of rows that smells of a limit: a thousand, ten thousand, …
+// roundNumber reports whether a number of rows looks like a limit.
 func roundNumber(n int) bool { return n > 0 && n%1000 == 0 }
 
 func readJSON(body []byte) ([]Row, error) {
@@ -109,16 +109,16 @@ func readJSON(body []byte) ([]Row, error) {
 	}
 }
 
-// tooMuch tells an error that a smaller question may not meet.
+// tooMuch reports whether a smaller query may succeed.
 func tooMuch(err error) bool {
 	var status *harvest.StatusError
 	return errors.As(err, &status) && status.Status >= 500 || errors.Is(err, harvest.ErrTooLong) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// IsIRI tells what can stand between < and > in a query.
+// IsIRI reports whether s may be between < and > in a query.
 func IsIRI(s string) bool { return iri.Check(s) == nil && !strings.ContainsAny(s, "\n\r") }
 
-// quote makes a string literal of a query.
+// quote returns s as a string literal.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(s) + `"`
 }

@@ -15,15 +15,16 @@ import (
 
 const selectedPage = 2000
 
-// prologue of a query: its PREFIX and BASE lines, and comments between them.
+// prologue matches the PREFIX and BASE lines of a query, with comments.
 var prologue = regexp.MustCompile(`(?is)^(?:\s|#[^\n]*\n|PREFIX\s+[^\s:]*:\s*<[^>]*>|BASE\s*<[^>]*>)*`)
 
-// selected addresses, page by page behind the last one. Marks are the last address.
+// selected hands over the addresses that a query selects, in pages that start behind the last address, which is also
+// the mark.
 func (s Source) selected(ctx context.Context, from string, out harvest.Sink) error {
 	head := prologue.FindString(s.Query)
 	query := s.Query[len(head):]
 	if !strings.EqualFold(query[:min(len(query), 6)], "select") {
-		return errors.New("the query is no SELECT")
+		return errors.New("the query is not a SELECT")
 	}
 	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, s.URL)}, false); err != nil {
 		return err
@@ -33,7 +34,7 @@ func (s Source) selected(ctx context.Context, from string, out harvest.Sink) err
 		answer, err := s.Endpoint.Select(ctx, page)
 		var status *harvest.StatusError
 		if errors.As(err, &status) && status.Status == 400 && after == "" {
-			return s.unpaged(ctx, out) // an endpoint, or a query, that bears no subselect
+			return s.unpaged(ctx, out) // the endpoint or the query does not allow a subselect
 		}
 		if err != nil {
 			return err
@@ -42,7 +43,7 @@ func (s Source) selected(ctx context.Context, from string, out harvest.Sink) err
 		if len(rows) == 0 {
 			return nil
 		}
-		if len(rows) >= selectedPage { // more rows of the last address may follow
+		if len(rows) >= selectedPage { // the next page may have more rows for the last address
 			last := rows[len(rows)-1]["url"].Value()
 			for len(rows) > 0 && rows[len(rows)-1]["url"].Value() == last {
 				rows = rows[:len(rows)-1]
@@ -59,7 +60,7 @@ func (s Source) selected(ctx context.Context, from string, out harvest.Sink) err
 			after = max(after, row["url"].Value())
 		}
 		if after == before {
-			return fmt.Errorf("%s gives the same addresses again and again", s.URL)
+			return fmt.Errorf("%s repeats the same addresses", s.URL)
 		}
 		if err := out.Mark(after); err != nil {
 			return err
@@ -67,14 +68,14 @@ func (s Source) selected(ctx context.Context, from string, out harvest.Sink) err
 	}
 }
 
-// unpaged asks the query as it is.
+// unpaged sends the query unchanged.
 func (s Source) unpaged(ctx context.Context, out harvest.Sink) error {
 	answer, err := s.Endpoint.Select(ctx, s.Query)
 	if err != nil {
 		return err
 	}
 	if answer.Cut {
-		out.Skip(fmt.Sprintf("%s may know more than the %d rows that it gave, and takes no paged query", s.URL, len(answer.Rows)))
+		out.Skip(fmt.Sprintf("%s may have more than the %d rows that it returned, and does not support paging", s.URL, len(answer.Rows)))
 	}
 	for _, row := range answer.Rows {
 		if err := s.seed(row, out); err != nil {
@@ -86,7 +87,7 @@ func (s Source) unpaged(ctx context.Context, out harvest.Sink) error {
 
 func (s Source) seed(row Row, out harvest.Sink) error {
 	if row["url"] == "" || row["url"].Kind() == term.KindBlank {
-		out.Skip("a row binds no ?url")
+		out.Skip("a row does not bind ?url")
 		return nil
 	}
 	return out.Seed(catalog.Seed{

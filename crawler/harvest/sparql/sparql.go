@@ -1,11 +1,11 @@
-// Package sparql harvests SPARQL endpoints: catalogs in DCAT that it finds there, the addresses that a given query selects,
-// or all statements of a graph.
+// Package sparql harvests SPARQL endpoints: their DCAT catalogs, the addresses that a query selects, or all statements
+// of a graph.
 //
-// Without more said, an endpoint is probed: for catalogs with datasets, then for datasets without a catalog, in the default graph and
-// then in each named one. A query (Selection.Query) lists what it binds to ?url, with ?dataset, ?title, ?format, ?mediaType and ?portal
-// where it binds them. Graphs (Selection.Sets) are taken over statement by statement.
+// By default, it probes an endpoint for catalogs with datasets, then for datasets without a catalog, in the default
+// graph and then in each named graph. A query (Selection.Query) selects the addresses ?url, with optional ?dataset,
+// ?title, ?datasetTitle, ?format, ?mediaType and ?portal. Of graphs (Selection.Sets), all statements are kept.
 //
-// Walk pages safely through endpoints with limits; it serves package portalwatch too.
+// Walk pages through endpoints that limit answers. Package portalwatch uses it too.
 package sparql
 
 import (
@@ -27,9 +27,9 @@ import (
 // Source is one endpoint.
 type Source struct {
 	Endpoint
-	Portal string   // IRI of the portal: of the only catalog that is wanted, or that all goes by
-	Query  string   // lists ?url
-	Graphs []string // IRIs of graphs whose statements are all taken over; "default" is the default graph
+	Portal string   // IRI of the portal: of the only catalog to harvest, or of the endpoint as a whole
+	Query  string   // selects ?url
+	Graphs []string // IRIs of graphs to keep as a whole; "default" is the default graph
 }
 
 var (
@@ -37,7 +37,7 @@ var (
 	_ harvest.Selective = Source{}
 )
 
-// Select implements harvest.Selective: a query, or graphs.
+// Select implements harvest.Selective. It supports a query or graphs.
 func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
 	s.Query, s.Graphs = part.Query, part.Sets
 	part.Query, part.Sets = "", nil
@@ -49,7 +49,7 @@ func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
 	}
 	for _, graph := range s.Graphs {
 		if graph != "default" && !IsIRI(graph) {
-			return nil, fmt.Errorf("%q is no IRI of a graph", graph)
+			return nil, fmt.Errorf("the name of the graph %q is not an IRI", graph)
 		}
 	}
 	return s, nil
@@ -82,7 +82,8 @@ func (p place) pattern() string {
 	return "<" + p.catalog + "> <" + dcat.DatasetProp + "> ?thing"
 }
 
-// catalogs found by probing. Marks are "graph catalog last-dataset", "-" for none of the first two.
+// catalogs harvests the catalogs found by probing. Marks are "graph catalog last-dataset", with "-" for an empty graph
+// or catalog.
 func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) error {
 	places, err := s.probe(ctx)
 	if err != nil {
@@ -116,7 +117,7 @@ func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) err
 		}
 	}
 	if !begun {
-		return s.catalogs(ctx, "", out) // the place is gone
+		return s.catalogs(ctx, "", out) // the place of the mark no longer exists
 	}
 	return nil
 }
@@ -128,22 +129,22 @@ func orNone(s string) string {
 	return s
 }
 
-// Followed are the properties behind which a dataset's description goes on.
+// Followed returns the properties whose objects belong to the description of a dataset.
 func Followed() []string {
 	return []string{dcat.DistributionProp, dcterms.Publisher, dcterms.Creator, dcat.ContactPoint, dcterms.NS + "format", dcterms.Spatial, dcterms.Temporal, dqv.HasQualityMeasurement,
 		dcterms.AccrualPeriodicity, dcterms.Rights}
 }
 
-// Datasets walks through the datasets that a pattern binds to ?thing, and hands them over with a mark behind each batch.
+// Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch.
 func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after string, mark func(last string) string, out harvest.Sink) error {
 	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: Followed(), Skip: out.Skip}
 	return w.Each(ctx, after, func(things []string, quads []term.Quad, last string) error {
-		for _, thing := range things { // whatever their class is, or if nothing is said of them
+		for _, thing := range things { // whatever their class, and even if nothing else is said of them
 			quads = append(quads, term.Quad{S: term.IRI(portal), P: term.IRI(dcat.DatasetProp), O: term.IRI(thing)})
 		}
 		for _, d := range harvestdcat.Read(quads, portal, portal).Datasets {
 			if _, wanted := slices.BinarySearch(things, d.IRI); !wanted {
-				continue // it is only described behind another one
+				continue // only part of another description
 			}
 			if err := out.Dataset(d); err != nil {
 				return err
@@ -153,7 +154,7 @@ func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after str
 	})
 }
 
-// probe where datasets are.
+// probe finds the places that have datasets.
 func (s Source) probe(ctx context.Context) ([]place, error) {
 	if s.Portal != "" && IsIRI(s.Portal) {
 		found, err := s.any(ctx, "<"+s.Portal+"> <"+dcat.DatasetProp+"> ?d")
@@ -182,12 +183,12 @@ func (s Source) probe(ctx context.Context) ([]place, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s holds no DCAT datasets; name a query (--query) or a graph (--set)", s.URL)
+		return nil, fmt.Errorf("%s has no DCAT datasets; specify a query (--query) or a graph (--set)", s.URL)
 	}
 	return found, nil
 }
 
-// in finds the places of one graph.
+// in returns the places in one graph.
 func (s Source) in(ctx context.Context, graph string) ([]place, error) {
 	w := Walk{Graph: graph}
 	answer, err := s.Endpoint.Select(ctx, "SELECT DISTINCT ?c WHERE { "+w.in("?c <"+dcat.DatasetProp+"> ?d . ?c a <"+dcat.Catalog+">")+" } ORDER BY ?c LIMIT 2001")
@@ -215,7 +216,7 @@ func (s Source) any(ctx context.Context, pattern string) (bool, error) {
 	return len(answer.Rows) > 0, err
 }
 
-// describe the portal that a place is.
+// describe returns the portal at a place.
 func (s Source) describe(ctx context.Context, p place) (harvest.Portal, error) {
 	portal := harvest.Portal{IRI: s.Portal}
 	switch {
@@ -236,7 +237,7 @@ func (s Source) describe(ctx context.Context, p place) (harvest.Portal, error) {
 	return portal, err
 }
 
-// About a catalog: what is said of it, but for its lists.
+// About returns the statements about a catalog, without its lists.
 func About(ctx context.Context, e Endpoint, graph, catalog string) ([]term.Quad, error) {
 	w := Walk{Endpoint: e, Graph: graph, Follow: []string{dcterms.Publisher, dqv.HasQualityMeasurement}}
 	answer, err := e.Select(ctx, fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { <%s> } %s FILTER (?p NOT IN (<%s>, <%s>)) } LIMIT %d", catalog, w.in(w.paths()), dcat.DatasetProp, dcat.Record, rowLimit))

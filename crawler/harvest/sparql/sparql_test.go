@@ -132,11 +132,11 @@ func TestEndpointsThatAreNoneAreToldInASentence(t *testing.T) {
 		want string
 	}{
 		"a web page":      {says("<!DOCTYPE html><html>Login"), "web page"},
-		"half a JSON":     {says(`{"head":{"vars":["c"]},"results":{"bindings":[{"c":{"type":"uri","val`), "no SPARQL results"},
-		"another JSON":    {says(`["x"]`), "no SPARQL results"},
-		"nothing":         {says(""), "no SPARQL results"},
+		"half a JSON":     {says(`{"head":{"vars":["c"]},"results":{"bindings":[{"c":{"type":"uri","val`), "not answer with SPARQL results"},
+		"another JSON":    {says(`["x"]`), "not answer with SPARQL results"},
+		"nothing":         {says(""), "not answer with SPARQL results"},
 		"not found":       {http.NotFoundHandler(), "answered 404"},
-		"without a store": {portaltest.NewEndpoint(t, ""), "holds no DCAT datasets"},
+		"without a store": {portaltest.NewEndpoint(t, ""), "has no DCAT datasets"},
 	} {
 		_, err := portaltest.Harvest(t, source(c.h), "")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

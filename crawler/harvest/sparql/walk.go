@@ -9,28 +9,29 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Walk goes through things of an endpoint in the order of their IRIs and asks what is said of them, some at a time. It pages by
-// the last IRI, not by an offset into an answer that may change or end at a limit; and where an answer may have been
-// cut, or the endpoint was asked too much, it asks again for half as many.
+// Walk reads the things of an endpoint in the order of their IRIs and requests their statements in batches. Pages start
+// behind the last IRI, not at an offset into an answer that may change or be limited. If an answer may have been
+// truncated, or the query was too much for the endpoint, Walk requests half as many.
 type Walk struct {
 	Endpoint
-	Graph string // IRI of the graph; "" = the default graph
+	Graph string // IRI of the graph; "" means the default graph
 	Is    string // pattern that binds ?thing
-	// Follow are properties behind which things are described too, beside blank nodes: IRIs.
+	// Follow lists properties whose objects are described too, besides blank nodes.
 	Follow []string
-	Skip   func(why string) // for what cannot be had; required
+	Skip   func(why string) // called for what cannot be read; required
 
-	atOnce int // things whose statements are asked for at once
+	atOnce int // size of the next batch
 }
 
 const (
-	listed     = 5000 // IRIs in one list
+	listed     = 5000 // IRIs per list
 	firstBatch = 50
 	largeBatch = 200
-	rowLimit   = 9000 // below the 10,000 rows that Virtuoso gives as it comes
+	rowLimit   = 9000 // below the 10,000 rows that Virtuoso returns by default
 )
 
-// Each hands over the statements about some things at a time, and the last of them, to go on from.
+// Each calls f with the statements about a batch of things, and with the last of them, from which a later walk may
+// continue.
 func (w *Walk) Each(ctx context.Context, after string, f func(things []string, quads []term.Quad, last string) error) error {
 	w.atOnce = firstBatch
 	for {
@@ -38,7 +39,7 @@ func (w *Walk) Each(ctx context.Context, after string, f func(things []string, q
 		if err != nil || len(things) == 0 {
 			return err
 		}
-		whole := !cut && len(things) < listed && len(things)%100 != 0 // no limit was met, ours or one that an endpoint would have
+		whole := !cut && len(things) < listed && len(things)%100 != 0 // neither our limit nor one of the endpoint was reached
 		for len(things) > 0 {
 			batch := things[:min(len(things), w.atOnce)]
 			quads, n, err := w.about(ctx, batch)
@@ -57,7 +58,7 @@ func (w *Walk) Each(ctx context.Context, after string, f func(things []string, q
 	}
 }
 
-// in puts a pattern into the graph.
+// in restricts a pattern to the graph.
 func (w *Walk) in(pattern string) string {
 	if w.Graph == "" {
 		return pattern
@@ -65,7 +66,7 @@ func (w *Walk) in(pattern string) string {
 	return "GRAPH <" + w.Graph + "> { " + pattern + " }"
 }
 
-// list the IRIs of things behind one.
+// list returns the IRIs of things that follow after.
 func (w *Walk) list(ctx context.Context, after string) (things []string, cut bool, err error) {
 	for limit := listed; ; limit /= 4 {
 		answer, err := w.Select(ctx, fmt.Sprintf("SELECT DISTINCT ?thing WHERE { %s FILTER (isIRI(?thing) && STR(?thing) > %s) } ORDER BY STR(?thing) LIMIT %d", w.in(w.Is), quote(after), limit))
@@ -86,7 +87,7 @@ func (w *Walk) list(ctx context.Context, after string) (things []string, cut boo
 	}
 }
 
-// about the first of the things, as many as go into one whole answer; n is how many.
+// about returns the statements about the first n things, as many as fit in one complete answer.
 func (w *Walk) about(ctx context.Context, things []string) (quads []term.Quad, n int, err error) {
 	for n = len(things); ; n = max(1, n/2) {
 		answer, err := w.Select(ctx, w.question(things[:n]))
@@ -108,8 +109,8 @@ func (w *Walk) about(ctx context.Context, things []string) (quads []term.Quad, n
 	}
 }
 
-// question for what is said of things, of blank nodes behind them, and of what stands behind some properties, in paths:
-// the labels of blank nodes mean something within one answer only.
+// question returns a query for the statements about things, about blank nodes below them, and about the objects of
+// Follow. It selects paths, because labels of blank nodes are valid only within one answer.
 func (w *Walk) question(things []string) string {
 	var values strings.Builder
 	for _, thing := range things {
@@ -128,14 +129,14 @@ func (w *Walk) paths() string {
 	return "?s ?p ?o . OPTIONAL { ?o ?p2 ?o2 . FILTER (" + follow + ") OPTIONAL { ?o2 ?p3 ?o3 . FILTER (isBlank(?o2)) } }"
 }
 
-// alone asks for a thing of which more is said than goes into one answer, page by page.
+// alone requests the statements about one thing in pages.
 func (w *Walk) alone(ctx context.Context, thing string) ([]term.Quad, error) {
 	const page = 4000
 	var rows []Row
 	for offset := 0; ; offset += page {
 		answer, err := w.Select(ctx, fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { <%s> } %s } ORDER BY ?p ?o ?p2 ?o2 ?p3 ?o3 LIMIT %d OFFSET %d", thing, w.in(w.paths()), page, offset))
 		if err != nil && offset > 0 {
-			w.Skip(fmt.Sprintf("of %s only the first %d statements can be had: %v", thing, len(rows), err))
+			w.Skip(fmt.Sprintf("only the first %d rows about %s can be read: %v", len(rows), thing, err))
 			break
 		}
 		if err != nil {
@@ -149,7 +150,7 @@ func (w *Walk) alone(ctx context.Context, thing string) ([]term.Quad, error) {
 	return statements(rows), nil
 }
 
-// statements of rows that are paths.
+// statements returns the distinct statements in rows that are paths.
 func statements(rows []Row) []term.Quad {
 	seen := make(map[term.Quad]bool, len(rows))
 	var quads []term.Quad
