@@ -194,18 +194,13 @@ func appendText(b []byte, s string) []byte {
 // abbreviated reports whether Turtle can write the literal without quotes and datatype.
 func abbreviated(lex, datatype string) bool {
 	kind, ok := strings.CutPrefix(datatype, xsdNS)
-	if !ok || lex == "" {
+	if !ok {
 		return false
 	}
 	if kind == "boolean" {
 		return lex == "true" || lex == "false"
 	}
-	number := lex
-	if lex[0] == '+' || lex[0] == '-' {
-		number = lex[1:]
-	}
-	n, datatype := terminals.Number(number)
-	return n > 0 && n == len(number) && datatype == kind
+	return terminals.IsNumber(lex, kind)
 }
 
 // shortener finds prefixes for IRIs.

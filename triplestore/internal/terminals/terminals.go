@@ -193,6 +193,16 @@ func Number[T string | []byte](s T) (n int, datatype string) {
 	return n, datatype
 }
 
+// IsNumber reports whether lex, written without quotes, is a literal of the XSD datatype, which is given without its
+// namespace.
+func IsNumber(lex, datatype string) bool {
+	if lex != "" && (lex[0] == '+' || lex[0] == '-') {
+		lex = lex[1:]
+	}
+	n, d := Number(lex)
+	return n > 0 && n == len(lex) && d == datatype
+}
+
 // LangTag returns the length of the language tag at the start of s, which is LANGTAG without its '@', or 0.
 func LangTag[T string | []byte](s T) int {
 	n := 0

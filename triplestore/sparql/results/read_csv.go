@@ -11,10 +11,11 @@ import (
 	"odarchive/triplestore/term"
 )
 
+// csvDecoder reads CSV.
 type csvDecoder struct {
 	r *csv.Reader
 	b *budget
-	n int
+	n int // number of variables
 }
 
 func (r *Reader) openCSV(b *budget, _ Limits) error {
@@ -55,14 +56,15 @@ func (d *csvDecoder) next() ([]term.Key, error) {
 	return row, nil
 }
 
+// tsvDecoder reads TSV.
 type tsvDecoder struct {
-	l    *lines
-	n    int
-	deep int
+	l     *lines
+	n     int // number of variables
+	depth int // Limits.Depth
 }
 
 func (r *Reader) openTSV(b *budget, l Limits) error {
-	d := &tsvDecoder{l: newLines(b), deep: l.Depth}
+	d := &tsvDecoder{l: newLines(b), depth: l.Depth}
 	head, err := d.l.next()
 	if err != nil {
 		return err
@@ -79,7 +81,7 @@ func (r *Reader) openTSV(b *budget, l Limits) error {
 		for _, v := range strings.Split(head, "\t") {
 			name := strings.TrimLeft(v, "?$")
 			if name == "" || len(name) == len(v) {
-				return fmt.Errorf("%.40q in the head is no variable", v)
+				return fmt.Errorf("%.40q in the head is not a variable", v)
 			}
 			r.vars = append(r.vars, name)
 		}
@@ -105,7 +107,7 @@ func (d *tsvDecoder) next() ([]term.Key, error) {
 		if c == "" {
 			continue
 		}
-		if row[i], err = syntax.ParseTerm(c, syntax.Options{MaxBytes: len(c), MaxDepth: d.deep}); err != nil {
+		if row[i], err = syntax.ParseTerm(c, syntax.Options{MaxBytes: len(c), MaxDepth: d.depth}); err != nil {
 			return nil, err
 		}
 	}

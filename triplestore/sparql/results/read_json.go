@@ -10,16 +10,17 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// jsonDecoder walks the document by tokens and decodes one binding at a time.
+// jsonDecoder reads the document by tokens and decodes one row at a time.
 type jsonDecoder struct {
 	d    *json.Decoder
 	b    *budget
 	l    Limits
-	vars map[string]int
-	rest []map[string]jsonTerm // rows that came before the head
-	open bool                  // inside the array of bindings
+	vars map[string]int        // positions in a row
+	rest []map[string]jsonTerm // rows before the head
+	open bool                  // in the array of bindings
 }
 
+// jsonTerm is a term as JSON.
 type jsonTerm struct {
 	Type     string          `json:"type"`
 	Value    json.RawMessage `json:"value"`
@@ -64,7 +65,7 @@ func (r *Reader) openJSON(b *budget, l Limits) error {
 				return err
 			}
 			if haveHead {
-				return nil // the rows are read by next
+				return nil // next reads the rows
 			}
 			if err := d.collect(); err != nil {
 				return err
@@ -84,6 +85,7 @@ func (r *Reader) openJSON(b *budget, l Limits) error {
 	return d.atEnd()
 }
 
+// number sets the positions of variables.
 func (d *jsonDecoder) number(vars []string) {
 	d.vars = make(map[string]int, len(vars))
 	for i, v := range vars {
@@ -91,6 +93,7 @@ func (d *jsonDecoder) number(vars []string) {
 	}
 }
 
+// delim reads a bracket or brace.
 func (d *jsonDecoder) delim(want json.Delim) error {
 	t, err := d.d.Token()
 	if err != nil {
@@ -102,12 +105,13 @@ func (d *jsonDecoder) delim(want json.Delim) error {
 	return nil
 }
 
+// skip skips a value.
 func (d *jsonDecoder) skip() error {
-	var any json.RawMessage
-	return d.d.Decode(&any)
+	var v json.RawMessage
+	return d.d.Decode(&v)
 }
 
-// atEnd asks that nothing follows the document.
+// atEnd returns an error if the document is not complete.
 func (d *jsonDecoder) atEnd() error {
 	if _, err := d.d.Token(); err != io.EOF {
 		return errors.New("text after the end of the document")
@@ -115,7 +119,7 @@ func (d *jsonDecoder) atEnd() error {
 	return nil
 }
 
-// toBindings goes into {"bindings": [.
+// toBindings reads up to the first row, over {"bindings": [.
 func (d *jsonDecoder) toBindings() error {
 	if err := d.delim('{'); err != nil {
 		return err
@@ -129,19 +133,24 @@ func (d *jsonDecoder) toBindings() error {
 			d.open = true
 			return d.delim('[')
 		}
-		if err := d.skip(); err != nil { // "ordered" and "distinct" of old endpoints
+		if err := d.skip(); err != nil { // old endpoints write "ordered" and "distinct"
 			return err
 		}
 	}
 	return errors.New(`"results" without "bindings"`)
 }
 
-// leaveBindings goes out of ]} and over what may follow in "results".
+// leaveBindings reads the end of the array and of the object around it.
 func (d *jsonDecoder) leaveBindings() error {
 	d.open = false
 	if err := d.delim(']'); err != nil {
 		return err
 	}
+	return d.leaveObject()
+}
+
+// leaveObject skips the rest of an object.
+func (d *jsonDecoder) leaveObject() error {
 	for d.d.More() {
 		if _, err := d.d.Token(); err != nil {
 			return err
@@ -153,7 +162,7 @@ func (d *jsonDecoder) leaveBindings() error {
 	return d.delim('}')
 }
 
-// collect keeps all rows of a document whose head comes last. They count as one row to the budget.
+// collect keeps the rows of a document whose head comes last. Together they must fit the budget of one row.
 func (d *jsonDecoder) collect() error {
 	for d.d.More() {
 		var row map[string]jsonTerm
@@ -188,31 +197,24 @@ func (d *jsonDecoder) next() ([]term.Key, error) {
 	return nil, io.EOF
 }
 
-// close reads what follows the rows up to the end of the document.
+// close reads the rest of the document after the rows.
 func (d *jsonDecoder) close() error {
 	if err := d.leaveBindings(); err != nil {
 		return err
 	}
-	for d.d.More() {
-		if _, err := d.d.Token(); err != nil {
-			return err
-		}
-		if err := d.skip(); err != nil {
-			return err
-		}
-	}
-	if err := d.delim('}'); err != nil {
+	if err := d.leaveObject(); err != nil {
 		return err
 	}
 	return d.atEnd()
 }
 
+// row returns the row with the given terms.
 func (d *jsonDecoder) row(m map[string]jsonTerm) ([]term.Key, error) {
 	row := make([]term.Key, len(d.vars))
 	for name, t := range m {
 		i, ok := d.vars[name]
 		if !ok {
-			return nil, fmt.Errorf("a value for %q, which the head does not name", name)
+			return nil, fmt.Errorf("a value for %q, which is not in the head", name)
 		}
 		k, err := t.key(d.l.Depth)
 		if err != nil {
@@ -223,6 +225,7 @@ func (d *jsonDecoder) row(m map[string]jsonTerm) ([]term.Key, error) {
 	return row, nil
 }
 
+// key returns the term. Triple terms may nest depth deep.
 func (t jsonTerm) key(depth int) (term.Key, error) {
 	if t.Type == "triple" {
 		if depth == 0 {
@@ -232,7 +235,14 @@ func (t jsonTerm) key(depth int) (term.Key, error) {
 		if err := json.Unmarshal(t.Value, &v); err != nil {
 			return "", err
 		}
-		return triple(depth, v.Subject.key, v.Predicate.key, v.Object.key)
+		var k [3]term.Key
+		for i, part := range [3]jsonTerm{v.Subject, v.Predicate, v.Object} {
+			var err error
+			if k[i], err = part.key(depth - 1); err != nil {
+				return "", err
+			}
+		}
+		return term.Triple(k[0], k[1], k[2]), nil
 	}
 	var v string
 	if bytes.Equal(t.Value, []byte("null")) || json.Unmarshal(t.Value, &v) != nil {
@@ -249,18 +259,7 @@ func (t jsonTerm) key(depth int) (term.Key, error) {
 	return "", fmt.Errorf("unknown type %q", t.Type)
 }
 
-func triple(depth int, s, p, o func(int) (term.Key, error)) (term.Key, error) {
-	var k [3]term.Key
-	for i, f := range [3]func(int) (term.Key, error){s, p, o} {
-		var err error
-		if k[i], err = f(depth - 1); err != nil {
-			return "", err
-		}
-	}
-	return term.Triple(k[0], k[1], k[2]), nil
-}
-
-// literal checks what a literal may have. Datatypes that only name what the tag says are passed over.
+// literal returns a literal. A language makes its datatype redundant.
 func literal(lex, lang, dir, datatype string) (term.Key, error) {
 	if lang == "" {
 		return term.Typed(lex, datatype), nil

@@ -10,13 +10,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// xmlDecoder walks the document by tokens. Document type declarations define no entities here.
+// xmlDecoder reads the document by tokens. It ignores entities that a document type declaration defines.
 type xmlDecoder struct {
 	d    *xml.Decoder
 	b    *budget
 	l    Limits
-	vars map[string]int
-	n    int
+	vars map[string]int // positions in a row
+	n    int            // number of variables
 }
 
 func (r *Reader) openXML(b *budget, l Limits) error {
@@ -56,10 +56,10 @@ func (r *Reader) openXML(b *budget, l Limits) error {
 	}
 }
 
-// errEnd says that the element around has ended.
+// errEnd reports the end of an element.
 var errEnd = errors.New("end of element")
 
-// child goes into the next element, over white space; errEnd at the end of the one around.
+// child skips white space and reads the start tag of the next child. At the end of the parent it returns errEnd.
 func (d *xmlDecoder) child() (xml.StartElement, error) {
 	for {
 		t, err := d.d.Token()
@@ -79,7 +79,7 @@ func (d *xmlDecoder) child() (xml.StartElement, error) {
 	}
 }
 
-// text is the content of an element without children.
+// text reads the text of e, which has no children, and its end tag.
 func (d *xmlDecoder) text(e xml.StartElement) (string, error) {
 	var b strings.Builder
 	for {
@@ -98,6 +98,7 @@ func (d *xmlDecoder) text(e xml.StartElement) (string, error) {
 	}
 }
 
+// head reads the variables.
 func (d *xmlDecoder) head(r *Reader) error {
 	for {
 		e, err := d.child()
@@ -122,6 +123,7 @@ func (d *xmlDecoder) head(r *Reader) error {
 	}
 }
 
+// attr returns the value of an attribute, or "".
 func attr(e xml.StartElement, space, local string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == local && a.Name.Space == space {
@@ -166,7 +168,7 @@ func (d *xmlDecoder) next() ([]term.Key, error) {
 	}
 }
 
-// only reads the one term in an element, and its end.
+// only reads the only term in an element, and the end tag of the element.
 func (d *xmlDecoder) only(depth int) (term.Key, error) {
 	e, err := d.child()
 	if err != nil {
@@ -182,6 +184,7 @@ func (d *xmlDecoder) only(depth int) (term.Key, error) {
 	return k, nil
 }
 
+// term reads the term whose start tag is e. Triple terms may nest depth deep.
 func (d *xmlDecoder) term(e xml.StartElement, depth int) (term.Key, error) {
 	if e.Name.Local == "triple" {
 		return d.triple(depth)
@@ -198,7 +201,7 @@ func (d *xmlDecoder) term(e xml.StartElement, depth int) (term.Key, error) {
 	case "literal":
 		return literal(s, attr(e, "http://www.w3.org/XML/1998/namespace", "lang"), attr(e, itsNS, "dir"), attr(e, "", "datatype"))
 	}
-	return "", fmt.Errorf("<%s> is no term", e.Name.Local)
+	return "", fmt.Errorf("<%s> is not a term", e.Name.Local)
 }
 
 func (d *xmlDecoder) triple(depth int) (term.Key, error) {
@@ -212,7 +215,7 @@ func (d *xmlDecoder) triple(depth int) (term.Key, error) {
 			return "", err
 		}
 		if e.Name.Local != want {
-			return "", fmt.Errorf("<%s> where <%s> should be", e.Name.Local, want)
+			return "", fmt.Errorf("found <%s>, expected <%s>", e.Name.Local, want)
 		}
 		if k[i], err = d.only(depth - 1); err != nil {
 			return "", err
@@ -224,7 +227,7 @@ func (d *xmlDecoder) triple(depth int) (term.Key, error) {
 	return term.Triple(k[0], k[1], k[2]), nil
 }
 
-// finish reads to the end of the document, which must be there.
+// finish reads the rest of the document.
 func (d *xmlDecoder) finish() error {
 	for {
 		_, err := d.child()

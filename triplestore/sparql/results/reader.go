@@ -2,37 +2,30 @@ package results
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"odarchive/triplestore/term"
 )
 
-// Limits of a Reader; zero fields take the defaults.
+// Limits bound what a Reader accepts. Zero fields mean the defaults.
 type Limits struct {
-	RowBytes int64 // text of one row, and of the head; default 16 MiB
-	Vars     int   // default 1,000
+	RowBytes int64 // bytes of one row, and of the head; default 16 MiB
+	Vars     int   // number of variables; default 1,000
 	Depth    int   // nesting of triple terms; default 32
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.RowBytes <= 0 {
-		l.RowBytes = 16 << 20
-	}
-	if l.Vars <= 0 {
-		l.Vars = 1000
-	}
-	if l.Depth <= 0 {
-		l.Depth = 32
-	}
-	return l
+	return Limits{RowBytes: cmp.Or(max(l.RowBytes, 0), 16<<20), Vars: cmp.Or(max(l.Vars, 0), 1000), Depth: cmp.Or(max(l.Depth, 0), 32)}
 }
 
-// ErrLimit is wrapped by the errors of results that are larger than the Limits.
-var ErrLimit = errors.New("over the limit")
+// ErrLimit is wrapped by errors about results that exceed the Limits.
+var ErrLimit = errors.New("limit exceeded")
 
-// Reader reads one result. It belongs to one goroutine.
+// Reader reads one result. It is not safe for concurrent use.
 type Reader struct {
 	vars    []string
 	boolean bool
@@ -41,13 +34,13 @@ type Reader struct {
 	err     error
 }
 
-// decoder reads the rows of a result whose head has been read.
+// decoder reads the rows of a result, after the head.
 type decoder interface {
-	next() ([]term.Key, error) // io.EOF after the last row, which must be the end of a complete document
+	next() ([]term.Key, error) // io.EOF after the last row of a complete document
 }
 
-// NewReader reads the head of a result. Table and HTML cannot be read. CSV says nothing of types: its values are
-// plain strings, "_:x" a blank node, the empty string unbound.
+// NewReader reads the head of a result. Table and HTML cannot be read. CSV has no types: "_:x" is read as a blank node,
+// an empty value as unbound, and every other value as a plain string.
 func NewReader(r io.Reader, f Format, l Limits) (*Reader, error) {
 	l = l.withDefaults()
 	b := &budget{r: r, limit: l.RowBytes}
@@ -75,7 +68,7 @@ func NewReader(r io.Reader, f Format, l Limits) (*Reader, error) {
 	return rd, nil
 }
 
-// unexpected makes an end in the middle of something an error.
+// unexpected returns io.ErrUnexpectedEOF for io.EOF, and other errors unchanged.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -83,13 +76,13 @@ func unexpected(err error) error {
 	return err
 }
 
-// Vars of the rows, without "?"; nil for a boolean.
+// Vars returns the variables of the rows, without "?". It is nil for a boolean.
 func (r *Reader) Vars() []string { return r.vars }
 
-// Boolean is the answer to an ASK; ok is false where the result has rows.
+// Boolean returns the result of an ASK. ok is false if the result has rows.
 func (r *Reader) Boolean() (v, ok bool) { return r.boolean, r.isBool }
 
-// Next gives the next row, which is the caller's; io.EOF after the last.
+// Next returns the next row, which the caller owns, or io.EOF after the last.
 func (r *Reader) Next() ([]term.Key, error) {
 	if r.isBool {
 		return nil, io.EOF
@@ -100,7 +93,7 @@ func (r *Reader) Next() ([]term.Key, error) {
 	row, err := r.dec.next()
 	if err != nil {
 		if err != io.EOF {
-			err = fmt.Errorf("results: read a row: %w", err)
+			err = fmt.Errorf("results: read row: %w", err)
 		}
 		r.err = err
 		return nil, err
@@ -108,13 +101,14 @@ func (r *Reader) Next() ([]term.Key, error) {
 	return row, nil
 }
 
-// budget stops a document that goes on without finishing a row.
+// budget is a reader that fails if a row is too long.
 type budget struct {
 	r     io.Reader
 	limit int64
 	left  int64
 }
 
+// refill begins the next row.
 func (b *budget) refill() { b.left = b.limit + 64<<10 } // decoders read ahead
 
 func (b *budget) Read(p []byte) (int, error) {
@@ -129,7 +123,7 @@ func (b *budget) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lines of a text, without their ends, each at most as long as the budget allows.
+// lines splits a document into lines, each within the budget.
 type lines struct {
 	b *budget
 	r *bufio.Reader
@@ -137,18 +131,12 @@ type lines struct {
 
 func newLines(b *budget) *lines { return &lines{b: b, r: bufio.NewReaderSize(b, 64<<10)} }
 
-// next gives a line; io.EOF at the end. A last line need not be ended.
+// next returns the next line without its end, or io.EOF. The last line needs no end.
 func (l *lines) next() (string, error) {
 	l.b.refill()
 	s, err := l.r.ReadString('\n')
 	if err != nil && (err != io.EOF || s == "") {
 		return "", err
 	}
-	if n := len(s); n > 0 && s[n-1] == '\n' {
-		s = s[:n-1]
-	}
-	if n := len(s); n > 0 && s[n-1] == '\r' {
-		s = s[:n-1]
-	}
-	return s, nil
+	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r"), nil
 }

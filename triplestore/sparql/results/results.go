@@ -1,27 +1,29 @@
 // Package results writes and reads the results of SELECT and ASK: SPARQL JSON, XML, CSV and TSV, and writes a text
 // table and an HTML table for people.
 //
-// Both directions stream: a Writer keeps no row it has been given (the text table keeps its first hundred, to find the
-// width of its columns), a Reader no row it has handed out. Rows are term.Keys in the order of the variables; the
-// empty Key is unbound. Readers take the answers of strangers: terms, rows and nesting are limited and nothing panics.
+// Both directions stream: Writers keep no rows (except that the text table holds its first hundred, to determine the width
+// of its columns), and neither do Readers. Rows are term.Keys in the order of the variables; the empty Key is unbound.
+// Readers are safe for untrusted input: rows, variables and nesting are limited.
 //
-// CSV gives the bare values, exactly as they are, as the SPARQL recommendation asks. A value that begins with "=", "+",
-// "-" or "@" is a formula to a spreadsheet: that is for the spreadsheet's import to refuse, changing it here would make
-// the result wrong.
+// CSV contains the bare values, unchanged, as the SPARQL recommendation requires. Spreadsheets may run a value that begins
+// with "=", "+", "-" or "@" as a formula. Only they can prevent that, since changing the value would falsify the result.
 package results
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Format of results.
+// Format is a format of results.
 type Format byte
 
 const (
 	JSON  Format = iota // SPARQL 1.1 Query Results JSON Format
 	XML                 // SPARQL Query Results XML Format
 	CSV                 // SPARQL 1.1 Query Results CSV Format
-	TSV                 // ... and TSV
+	TSV                 // SPARQL 1.1 Query Results TSV Format
 	Table               // text for a terminal
-	HTML                // a <table> to put into a page; written only
+	HTML                // a <table> for a page; Table and HTML are only written
 )
 
 var formats = [...]struct {
@@ -36,16 +38,16 @@ var formats = [...]struct {
 	HTML:  {"html", "text/html", "html", nil},
 }
 
-// String is the format's short name.
+// String returns the short name of the format.
 func (f Format) String() string { return formats[f].name }
 
-// MediaType without parameters.
+// MediaType returns the media type without parameters.
 func (f Format) MediaType() string { return formats[f].mediaType }
 
-// Extension of file names, without the dot.
+// Extension returns the extension of file names, without the dot.
 func (f Format) Extension() string { return formats[f].extension }
 
-// ContentType is the media type with its parameters.
+// ContentType returns the media type with its parameters.
 func (f Format) ContentType() string {
 	switch f {
 	case CSV:
@@ -56,18 +58,13 @@ func (f Format) ContentType() string {
 	return formats[f].mediaType
 }
 
-// ByName finds a format by its short name, extension or media type (parameters are passed over), in any case.
+// ByName returns the format with a short name, extension or media type, in any case. It ignores parameters.
 func ByName(name string) (Format, bool) {
 	name, _, _ = strings.Cut(name, ";")
 	name = strings.ToLower(strings.TrimSpace(name))
 	for f, x := range formats {
-		if name == x.name || name == x.mediaType || name == x.extension {
+		if name == x.name || name == x.mediaType || name == x.extension || slices.Contains(x.aliases, name) {
 			return Format(f), true
-		}
-		for _, a := range x.aliases {
-			if name == a {
-				return Format(f), true
-			}
 		}
 	}
 	return 0, false

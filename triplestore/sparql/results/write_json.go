@@ -1,12 +1,13 @@
 package results
 
 import (
+	"strconv"
 	"unicode/utf8"
 
 	"odarchive/triplestore/term"
 )
 
-// jsonEncoder is SPARQL 1.1 Query Results JSON Format, with the triple terms and base directions of 1.2.
+// jsonEncoder writes the SPARQL 1.1 Query Results JSON Format, with the triple terms and base directions of 1.2.
 type jsonEncoder struct{ names [][]byte } // each variable as `"name":`
 
 func (e *jsonEncoder) begin(dst []byte, vars []string) []byte {
@@ -45,10 +46,8 @@ func (e *jsonEncoder) row(dst []byte, n int64, row []term.Key) []byte {
 func (e *jsonEncoder) end(dst []byte) []byte { return append(dst, "\n]}}\n"...) }
 
 func (e *jsonEncoder) boolean(dst []byte, v bool) []byte {
-	if v {
-		return append(dst, `{"head":{},"boolean":true}`+"\n"...)
-	}
-	return append(dst, `{"head":{},"boolean":false}`+"\n"...)
+	dst = strconv.AppendBool(append(dst, `{"head":{},"boolean":`...), v)
+	return append(dst, "}\n"...)
 }
 
 func appendJSONTerm(dst []byte, k term.Key) []byte {
@@ -59,12 +58,9 @@ func appendJSONTerm(dst []byte, k term.Key) []byte {
 		dst = append(dst, `{"type":"bnode","value":`...)
 	case term.KindTriple:
 		s, p, o, _ := k.Parts()
-		dst = append(dst, `{"type":"triple","value":{"subject":`...)
-		dst = appendJSONTerm(dst, s)
-		dst = append(dst, `,"predicate":`...)
-		dst = appendJSONTerm(dst, p)
-		dst = append(dst, `,"object":`...)
-		dst = appendJSONTerm(dst, o)
+		dst = appendJSONTerm(append(dst, `{"type":"triple","value":{"subject":`...), s)
+		dst = appendJSONTerm(append(dst, `,"predicate":`...), p)
+		dst = appendJSONTerm(append(dst, `,"object":`...), o)
 		return append(dst, '}', '}')
 	default:
 		dst = append(dst, `{"type":"literal",`...)
@@ -87,8 +83,8 @@ func appendJSONTerm(dst []byte, k term.Key) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendJSON appends a JSON string. What is not UTF-8 becomes U+FFFD; U+2028 and U+2029 are escaped for the sake of
-// readers that take JSON for JavaScript.
+// appendJSON appends s as a JSON string. Invalid UTF-8 becomes U+FFFD. U+2028 and U+2029 are escaped for readers that
+// evaluate JSON as JavaScript.
 func appendJSON(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	done := 0

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"odarchive/triplestore/term"
+	"odarchive/vocab/xsd"
 )
 
-// shortener writes terms for people: prefixed where a prefix fits, without the datatypes that go without saying, and
-// without anything a terminal would obey.
+// shortener writes terms for people, with the namespaces that it maps prefixes to, and without the most common datatypes.
 type shortener map[string]string
 
 func (s shortener) text(k term.Key) string {
@@ -28,7 +28,7 @@ func (s shortener) text(k term.Key) string {
 	}
 	lex := k.Value()
 	if k[0] == '^' {
-		switch xsd, _ := strings.CutPrefix(k.Datatype(), "http://www.w3.org/2001/XMLSchema#"); xsd {
+		switch kind, _ := strings.CutPrefix(k.Datatype(), xsd.NS); kind {
 		case "integer", "decimal", "double", "boolean", "dateTime", "date", "gYear":
 			return lex
 		}
@@ -43,7 +43,7 @@ func (s shortener) text(k term.Key) string {
 	return strconv.Quote(lex)
 }
 
-// iri takes the longest prefix that leaves a plain local name.
+// iri shortens an IRI by the longest namespace that leaves a plain local name.
 func (s shortener) iri(iri string) string {
 	best, short := 0, "<"+iri+">"
 	for name, ns := range s {
@@ -64,7 +64,7 @@ func plainName(s string) bool {
 	return true
 }
 
-// visible replaces what would move a cursor or change a colour.
+// visible replaces characters that could move the cursor of a terminal or change its colours.
 func visible(s string) string {
 	clean := func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
@@ -75,15 +75,16 @@ func visible(s string) string {
 	return strings.Map(clean, s)
 }
 
-// tableEncoder draws a table for a terminal. The first rows decide how wide the columns are.
+// tableEncoder writes a table for a terminal. The first rows determine the width of the columns.
 type tableEncoder struct {
 	short  shortener
-	limit  int
+	limit  int // maximum width of a column
 	head   []string
 	held   [][]string
-	widths []int // nil until the head has been drawn
+	widths []int // nil until the head is written
 }
 
+// heldRows is how many rows determine the width of the columns.
 const heldRows = 100
 
 func newTable(o Options) *tableEncoder {
@@ -126,7 +127,7 @@ func (e *tableEncoder) boolean(dst []byte, v bool) []byte {
 	return append(strconv.AppendBool(dst, v), '\n')
 }
 
-// release draws the head and the rows that were held back.
+// release writes the head and the rows that were held back.
 func (e *tableEncoder) release(dst []byte) []byte {
 	e.widths = make([]int, len(e.head))
 	for _, cells := range append(e.held, e.head) {
@@ -170,7 +171,7 @@ func clip(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// htmlEncoder writes a table for a page; everything from the data is escaped, and only web addresses become links.
+// htmlEncoder writes a table for a page. It escapes all data, and makes links of http and https IRIs only.
 type htmlEncoder struct {
 	short      shortener
 	head, tail string

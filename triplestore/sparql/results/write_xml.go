@@ -1,6 +1,7 @@
 package results
 
 import (
+	"strconv"
 	"unicode/utf8"
 
 	"odarchive/triplestore/term"
@@ -11,8 +12,8 @@ const (
 	itsNS    = "http://www.w3.org/2005/11/its"
 )
 
-// xmlEncoder is SPARQL Query Results XML Format, with the triple terms and base directions of 1.2.
-type xmlEncoder struct{ names [][]byte }
+// xmlEncoder writes the SPARQL Query Results XML Format, with the triple terms and base directions of 1.2.
+type xmlEncoder struct{ names [][]byte } // each variable, escaped
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<sparql xmlns="` + sparqlNS + `">` + "\n"
 
@@ -46,33 +47,23 @@ func (e *xmlEncoder) row(dst []byte, _ int64, row []term.Key) []byte {
 func (e *xmlEncoder) end(dst []byte) []byte { return append(dst, "</results>\n</sparql>\n"...) }
 
 func (e *xmlEncoder) boolean(dst []byte, v bool) []byte {
-	dst = append(dst, xmlHead+"<head/>\n<boolean>"...)
-	if v {
-		dst = append(dst, "true"...)
-	} else {
-		dst = append(dst, "false"...)
-	}
+	dst = strconv.AppendBool(append(dst, xmlHead+"<head/>\n<boolean>"...), v)
 	return append(dst, "</boolean>\n</sparql>\n"...)
 }
 
 func appendXMLTerm(dst []byte, k term.Key) []byte {
 	switch k.Kind() {
 	case term.KindIRI:
-		dst = append(dst, "<uri>"...)
-		dst = appendXML(dst, k.Value())
+		dst = appendXML(append(dst, "<uri>"...), k.Value())
 		return append(dst, "</uri>"...)
 	case term.KindBlank:
-		dst = append(dst, "<bnode>"...)
-		dst = appendXML(dst, k.Value())
+		dst = appendXML(append(dst, "<bnode>"...), k.Value())
 		return append(dst, "</bnode>"...)
 	case term.KindTriple:
 		s, p, o, _ := k.Parts()
-		dst = append(dst, "<triple><subject>"...)
-		dst = appendXMLTerm(dst, s)
-		dst = append(dst, "</subject><predicate>"...)
-		dst = appendXMLTerm(dst, p)
-		dst = append(dst, "</predicate><object>"...)
-		dst = appendXMLTerm(dst, o)
+		dst = appendXMLTerm(append(dst, "<triple><subject>"...), s)
+		dst = appendXMLTerm(append(dst, "</subject><predicate>"...), p)
+		dst = appendXMLTerm(append(dst, "</predicate><object>"...), o)
 		return append(dst, "</object></triple>"...)
 	}
 	dst = append(dst, "<literal"...)
@@ -89,14 +80,13 @@ func appendXMLTerm(dst []byte, k term.Key) []byte {
 		dst = append(dst, ` datatype="`...)
 		dst = append(appendXML(dst, k.Datatype()), '"')
 	}
-	dst = append(dst, '>')
-	dst = appendXML(dst, k.Value())
+	dst = appendXML(append(dst, '>'), k.Value())
 	return append(dst, "</literal>"...)
 }
 
-// appendXML appends text that may stand in content and in a quoted attribute. Carriage returns and, in attributes,
-// tabs and line feeds survive as character references. The few characters that XML 1.0 cannot hold at all (control
-// characters, U+FFFE, U+FFFF) become U+FFFD.
+// appendXML appends s escaped for content and for quoted attributes. Tabs, line feeds and carriage returns become
+// character references, so that they survive. Characters that XML 1.0 does not allow (other control characters, U+FFFE,
+// U+FFFF) become U+FFFD.
 func appendXML(dst []byte, s string) []byte {
 	done := 0
 	for i := 0; i < len(s); {

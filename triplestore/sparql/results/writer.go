@@ -8,16 +8,16 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Options of a Writer; the zero value is fine.
+// Options configure a Writer. The zero value is useful.
 type Options struct {
-	Prefixes map[string]string // for people: the table formats shorten IRIs by them
-	Width    int               // text table: at most this many characters a column; 0: 60
-	// Head and Tail go around an HTML table as they are: the rest of the page.
+	Prefixes map[string]string // namespaces by prefix, by which the table formats shorten IRIs
+	Width    int               // maximum width of a column of a text table, in characters; default 60
+	// Head and Tail are markup before and after an HTML table, written as they are.
 	Head, Tail string
 }
 
-// Writer writes one result: Begin, Row for each solution, End; or Boolean alone.
-// The first error is kept: later calls give it again.
+// Writer writes one result, by calls of Begin, Row for each solution, and End, or by one call of Boolean. It returns its
+// first error from all later calls.
 type Writer struct {
 	out  *bufio.Writer
 	enc  encoder
@@ -35,7 +35,7 @@ type encoder interface {
 	boolean(dst []byte, v bool) []byte
 }
 
-// NewWriter makes a Writer; w is written to in pieces of some kilobytes, at the latest at Flush and End.
+// NewWriter returns a Writer to w. It buffers some kilobytes until Flush, End or Boolean.
 func NewWriter(w io.Writer, f Format, o Options) *Writer {
 	wr := &Writer{out: bufio.NewWriterSize(w, 32<<10)}
 	switch f {
@@ -55,13 +55,13 @@ func NewWriter(w io.Writer, f Format, o Options) *Writer {
 	return wr
 }
 
-// Begin writes the head. vars are names without "?".
+// Begin writes the head. The names of the variables are without "?".
 func (w *Writer) Begin(vars []string) error {
 	w.vars = len(vars)
 	return w.write(w.enc.begin(w.buf[:0], vars))
 }
 
-// Row writes one solution; row has a Key for each variable.
+// Row writes a solution, which has a Key for each variable, empty if unbound. It does not keep row.
 func (w *Writer) Row(row []term.Key) error {
 	if len(row) != w.vars {
 		return errors.New("results: a row does not have a value for each variable")
@@ -71,10 +71,10 @@ func (w *Writer) Row(row []term.Key) error {
 	return w.write(b)
 }
 
-// Rows is how many have been written.
+// Rows returns the number of rows written.
 func (w *Writer) Rows() int64 { return w.rows }
 
-// End writes what follows the rows, and everything that was held back.
+// End writes the rest of the result.
 func (w *Writer) End() error {
 	if err := w.write(w.enc.end(w.buf[:0])); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (w *Writer) End() error {
 	return w.Flush()
 }
 
-// Boolean writes the whole answer to an ASK.
+// Boolean writes the result of an ASK.
 func (w *Writer) Boolean(v bool) error {
 	if err := w.write(w.enc.boolean(w.buf[:0], v)); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (w *Writer) Boolean(v bool) error {
 	return w.Flush()
 }
 
-// Flush passes on what is buffered.
+// Flush writes buffered data to the underlying writer.
 func (w *Writer) Flush() error {
 	if w.err == nil {
 		w.err = w.out.Flush()

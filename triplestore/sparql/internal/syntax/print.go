@@ -280,31 +280,53 @@ func (w *printer) term(t Term) {
 
 func (w *printer) key(k term.Key) { w.put(TermString(k)) }
 
-// TermString writes a term as SPARQL does.
+// TermString returns a term as SPARQL writes it, or "UNDEF" for none.
 func TermString(k term.Key) string {
-	switch k.Kind() {
-	case term.KindIRI:
-		return "<" + k.Value() + ">"
-	case term.KindBlank:
-		return "_:" + k.Value()
-	case term.KindTriple:
-		s, p, o, _ := k.Parts()
-		return "<<( " + TermString(s) + " " + TermString(p) + " " + TermString(o) + " )>>"
-	case term.KindLiteral:
-		lex := quote(k.Value())
-		switch {
-		case k.Dir() != "":
-			return lex + "@" + k.Lang() + "--" + k.Dir()
-		case k.Lang() != "":
-			return lex + "@" + k.Lang()
-		case k.Datatype() == term.XSDString:
-			return lex
-		}
-		return lex + "^^<" + k.Datatype() + ">"
+	if k == "" {
+		return "UNDEF"
 	}
-	return "UNDEF"
+	return string(AppendTerm(nil, k))
 }
 
-var quoter = strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n", "\r", "\\r", "\t", "\\t", "\b", "\\b", "\f", "\\f")
+// AppendTerm appends a term as SPARQL writes it.
+func AppendTerm(dst []byte, k term.Key) []byte {
+	switch k.Kind() {
+	case term.KindIRI:
+		return append(append(append(dst, '<'), k.Value()...), '>')
+	case term.KindBlank:
+		return append(append(dst, "_:"...), k.Value()...)
+	case term.KindTriple:
+		s, p, o, _ := k.Parts()
+		dst = append(AppendTerm(append(dst, "<<( "...), s), ' ')
+		dst = append(AppendTerm(dst, p), ' ')
+		return append(AppendTerm(dst, o), " )>>"...)
+	}
+	dst = appendQuoted(dst, k.Value())
+	switch {
+	case k.Lang() != "":
+		dst = append(append(dst, '@'), k.Lang()...)
+		if k.Dir() != "" {
+			dst = append(append(dst, "--"...), k.Dir()...)
+		}
+	case k.Datatype() != term.XSDString:
+		dst = append(append(append(dst, "^^<"...), k.Datatype()...), '>')
+	}
+	return dst
+}
 
-func quote(s string) string { return "\"" + quoter.Replace(s) + "\"" }
+func quote(s string) string { return string(appendQuoted(nil, s)) }
+
+func appendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"', c == '\\':
+			dst = append(dst, '\\', c)
+		case '\b' <= c && c <= '\r' && c != '\v':
+			dst = append(dst, '\\', "btn fr"[c-'\b'])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}
