@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Detect returns the syntax of a document, given its first bytes (decompressed; a few kilobytes are plenty), its file name
-// and its declared media type. Both may be empty. The bytes decide. Between syntaxes that they allow, the declared type
-// decides, or the name if there is none. Without either, Detect finds only what is unambiguous. It returns false if the
-// document does not look like RDF.
+// Detect returns the syntax of a document, given its first bytes (decompressed; a few kilobytes are plenty), its file
+// name and its declared media type. Both may be empty. The bytes decide. Between syntaxes that they allow, the declared
+// type decides, or the name if there is none. Without either, Detect finds only what is unambiguous. It returns false
+// if the document does not look like RDF.
 func Detect(head []byte, name, declared string) (Syntax, bool) {
 	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
 	said, ok := ByMediaType(declared)
@@ -156,8 +156,8 @@ func tryText(s Syntax, head []byte) (a attempt, named bool) {
 	}
 }
 
-// opensGraph reports whether a line of head seems to end with the "{" of a graph, for documents that could not be read so
-// far.
+// opensGraph reports whether a line of head seems to end with the "{" of a graph, for documents that could not be read
+// so far.
 func opensGraph(head []byte) bool {
 	for line := range strings.Lines(string(head)) {
 		line = strings.TrimSpace(line)

@@ -37,8 +37,8 @@ func seeds(f *testing.F, s rdfio.Syntax, own ...string) {
 	}
 }
 
-// fuzz holds a reader to its promises: it ends, it does not panic, its errors say where, what it reads is RDF that can be
-// written and read again, and reading in small pieces makes no difference.
+// fuzz holds a reader to its promises: it ends, it does not panic, its errors say where, what it reads is RDF that can
+// be written and read again, and reading in small pieces makes no difference.
 func fuzz(f *testing.F, s rdfio.Syntax) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b", RDF12: true}

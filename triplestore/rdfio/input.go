@@ -10,9 +10,9 @@ import (
 	"odarchive/triplestore/internal/terminals"
 )
 
-// input is a window on the bytes being read. Bytes from pos on stay in the window until they are consumed, so a token is
-// always contiguous, and at most Limits.Token long. Lines and columns are counted only when bytes leave the window and
-// when an error needs them.
+// input is a window on the bytes being read. Bytes from pos on stay in the window until they are consumed, so a token
+// is always contiguous, and at most Limits.Token long. Lines and columns are counted only when bytes leave the window
+// and when an error needs them.
 type input struct {
 	r         io.Reader
 	buf       []byte
@@ -33,8 +33,8 @@ func newInput(r io.Reader, o Options) *input {
 	return &input{r: r, buf: make([]byte, min(firstWindow, o.Limits.Token+1)), max: o.Limits.Token, line: 1, col: 1, file: o.File}
 }
 
-// fill reads more bytes after end. It may move pos, but keeps the bytes between pos and end. It returns false at the end
-// of the input, after a failed read, and if the token has become too long; err tells them apart.
+// fill reads more bytes after end. It may move pos, but keeps the bytes between pos and end. It returns false at the
+// end of the input, after a failed read, and if the token has become too long; err tells them apart.
 func (in *input) fill() bool {
 	if in.err != nil {
 		return false

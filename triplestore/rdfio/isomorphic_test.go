@@ -12,8 +12,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// isomorphic tells whether two datasets are the same but for the names of their blank nodes. Blank nodes are coloured by
-// what is around them until the colours settle; where several still share a colour, each pairing is tried.
+// isomorphic tells whether two datasets are the same but for the names of their blank nodes. Blank nodes are coloured
+// by what is around them until the colours settle; where several still share a colour, each pairing is tried.
 func isomorphic(a, b []term.Quad) bool {
 	a, b = distinct(a), distinct(b)
 	return len(a) == len(b) && match(a, b, map[term.Key]uint64{}, map[term.Key]uint64{})

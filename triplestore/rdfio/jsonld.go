@@ -111,9 +111,9 @@ func (d *jsonldDecoder) emit(s, p, o, g term.Key) {
 	}
 }
 
-// object emits the statements of an item of the expanded document and returns the term of the item. The term is "" if it
-// is not RDF, like a relative IRI or a literal with a malformed language tag; statements with such terms are left out
-// (JSON-LD 1.1 API §8.2).
+// object emits the statements of an item of the expanded document and returns the term of the item. The term is "" if
+// it is not RDF, like a relative IRI or a literal with a malformed language tag; statements with such terms are left
+// out (JSON-LD 1.1 API §8.2).
 func (d *jsonldDecoder) object(item any, g term.Key) term.Key {
 	m, ok := item.(map[string]any)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Bounds on the cost of expansion. A context is copied wherever another is opened inside it, and every short name becomes
-// an IRI, so the expansion of a few kilobytes could take terabytes.
+// Bounds on the cost of expansion. A context is copied wherever another is opened inside it, and every short name
+// becomes an IRI, so the expansion of a few kilobytes could take terabytes.
 const (
 	maxContextCopies = 100_000_000 // number of contexts opened, times number of terms defined
 	maxExpandedBytes = 2 << 30     // number of values, times length of the longest IRI that a context can make
@@ -61,8 +61,8 @@ func checkContext(v any) error {
 	return nil
 }
 
-// longestIRI returns an upper bound for the length of the IRIs that the terms of the contexts mean. Terms may be defined by
-// other terms ("b": "a:x"), so lengths add up along such chains.
+// longestIRI returns an upper bound for the length of the IRIs that the terms of the contexts mean. Terms may be
+// defined by other terms ("b": "a:x"), so lengths add up along such chains.
 func longestIRI(contexts []any) int {
 	defs := map[string][]string{}
 	common := 0 // length of all @vocab and @base, which may begin every IRI

@@ -58,8 +58,8 @@ func randomQuads(rnd *rand.Rand, n int, more ...string) []term.Quad {
 	return quads
 }
 
-// beyondKnakkXML is for what knakk/rdf reads wrongly in RDF/XML: a language sticks to the literals behind it, and a urn:
-// is taken for a prefixed name.
+// beyondKnakkXML is for what knakk/rdf reads wrongly in RDF/XML: a language sticks to the literals behind it, and a
+// urn: is taken for a prefixed name.
 func beyondKnakkXML(q term.Quad) bool {
 	const urn = term.Key("<urn:x:y")
 	return q.O.Lang() != "" || q.S == urn || q.O == urn

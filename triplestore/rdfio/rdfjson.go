@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// rdfjsonDecoder reads RDF 1.1 JSON Alternate Serialization: { subject: { predicate: [ object, ... ] } }. The nesting is
-// fixed, so its level is the state.
+// rdfjsonDecoder reads RDF 1.1 JSON Alternate Serialization: { subject: { predicate: [ object, ... ] } }. The nesting
+// is fixed, so its level is the state.
 type rdfjsonDecoder struct {
 	terms
 	j     jsonScanner
@@ -89,8 +89,8 @@ func (d *rdfjsonDecoder) member() error {
 	return err
 }
 
-// separator reads the comma before all members or elements but the first, and then the name of the member or the opening
-// brace of the element. At the end of the object or array it reads end instead.
+// separator reads the comma before all members or elements but the first, and then the name of the member or the
+// opening brace of the element. At the end of the object or array it reads end instead.
 func (d *rdfjsonDecoder) separator(end jsonKind) (jsonKind, error) {
 	item, first, further := jsonString, "a member's name or '}'", "',' or '}'"
 	if end == ']' {

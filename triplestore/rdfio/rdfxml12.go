@@ -2,8 +2,8 @@ package rdfio
 
 import "odarchive/triplestore/term"
 
-// This file reads the additions of RDF 1.2 to RDF/XML: rdf:annotation, and parseType="Triple" and its:dir in the scope of
-// rdf:version="1.2".
+// This file reads the additions of RDF 1.2 to RDF/XML: rdf:annotation, and parseType="Triple" and its:dir in the scope
+// of rdf:version="1.2".
 
 const itsNS = "http://www.w3.org/2005/11/its"
 
@@ -55,8 +55,8 @@ func (d *rdfxmlDecoder) annotate(child *xframe) error {
 	return nil
 }
 
-// openTriple begins the content of parseType="Triple", whose statement is caught instead of emitted. Outside the scope of
-// version 1.2 it skips the property element.
+// openTriple begins the content of parseType="Triple", whose statement is caught instead of emitted. Outside the scope
+// of version 1.2 it skips the property element.
 func (d *rdfxmlDecoder) openTriple(child xframe) error {
 	if !child.version12 {
 		_, err := d.x.literal()

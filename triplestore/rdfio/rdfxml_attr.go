@@ -23,8 +23,8 @@ func forbiddenProperty(local string) bool {
 	return local == "Description" || local != "li" && forbiddenNode(local)
 }
 
-// rdfAttr returns the local name of an attribute in the RDF namespace, or "". A few names need no prefix, as in the first
-// version of the syntax (§6.1.4).
+// rdfAttr returns the local name of an attribute in the RDF namespace, or "". A few names need no prefix, as in the
+// first version of the syntax (§6.1.4).
 func (d *rdfxmlDecoder) rdfAttr(n *xmlName) string {
 	if n.space == rdfNS {
 		return n.local

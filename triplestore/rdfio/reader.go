@@ -45,13 +45,13 @@ type Options struct {
 	MendIRIs bool
 	// Limits bound memory and nesting.
 	Limits Limits
-	// Context returns the JSON-LD context, a JSON document, that an IRI names. A document that refers to a context is an
-	// error if Context is nil or fails: readers never fetch anything themselves.
+	// Context returns the JSON-LD context, a JSON document, that an IRI names. A document that refers to a context is
+	// an error if Context is nil or fails: readers never fetch anything themselves.
 	Context func(iri string) ([]byte, error)
 }
 
-// Reader reads the statements of one document. It is not safe for concurrent use, holds no resources besides memory, and
-// need not be read to the end.
+// Reader reads the statements of one document. It is not safe for concurrent use, holds no resources besides memory,
+// and need not be read to the end.
 type Reader struct {
 	dec    decoder
 	syntax Syntax

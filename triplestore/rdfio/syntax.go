@@ -121,8 +121,8 @@ func ByExtension(name string) (Syntax, bool) {
 	return Syntax{}, false
 }
 
-// ByName returns the syntax that name means on a command line: its name, in any case and with or without punctuation, an
-// extension without the dot, or a media type.
+// ByName returns the syntax that name means on a command line: its name, in any case and with or without punctuation,
+// an extension without the dot, or a media type.
 func ByName(name string) (Syntax, bool) {
 	if s, ok := ByMediaType(name); ok {
 		return s, true

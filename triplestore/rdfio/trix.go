@@ -12,9 +12,9 @@ import (
 
 const trixNS = "http://www.w3.org/2004/03/trix/trix-1/"
 
-// trixDecoder reads TriX (Carroll and Stickler, 2004): <TriX> contains <graph>s, a graph its name and <triple>s, a triple
-// three terms. The namespace may be missing, and <qname>s may replace IRIs. In RDF 1.2 a triple may be the object of
-// another.
+// trixDecoder reads TriX (Carroll and Stickler, 2004): <TriX> contains <graph>s, a graph its name and <triple>s, a
+// triple three terms. The namespace may be missing, and <qname>s may replace IRIs. In RDF 1.2 a triple may be the
+// object of another.
 type trixDecoder struct {
 	terms
 	x     *xmlScanner

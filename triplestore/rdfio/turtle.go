@@ -16,9 +16,9 @@ const (
 	rdfNil   = term.Key("<" + rdfNS + "nil")
 )
 
-// turtleDecoder reads Turtle, TriG and N3. It keeps open brackets on a stack of frames instead of the call stack. So one
-// call of step handles about one term, statements are returned as soon as their object is known, and a number bounds the
-// nesting.
+// turtleDecoder reads Turtle, TriG and N3. It keeps open brackets on a stack of frames instead of the call stack. So
+// one call of step handles about one term, statements are returned as soon as their object is known, and a number
+// bounds the nesting.
 type turtleDecoder struct {
 	terms
 	queue

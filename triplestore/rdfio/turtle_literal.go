@@ -100,8 +100,8 @@ func (d *turtleDecoder) typed(lex []byte) (term.Key, error) {
 	return d.keys.key(d.buf[len(text):]), nil
 }
 
-// text consumes the string that comes next, in single or triple quotes, and appends it to d.buf. It consumes the string in
-// pieces, so that only d.buf holds all of it.
+// text consumes the string that comes next, in single or triple quotes, and appends it to d.buf. It consumes the string
+// in pieces, so that only d.buf holds all of it.
 func (d *turtleDecoder) text(quote byte, long bool) (err error) {
 	in, end := d.in, string(quote)+" at the end of a string"
 	in.pos++

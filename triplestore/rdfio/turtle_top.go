@@ -147,8 +147,8 @@ func (d *turtleDecoder) atDirective() error {
 	return d.in.fail(0, "@prefix, @base or a subject")
 }
 
-// prefixDirective reads the rest of a prefix directive after the keyword, which is n bytes long. If dot is set, "." ends
-// the directive.
+// prefixDirective reads the rest of a prefix directive after the keyword, which is n bytes long. If dot is set, "."
+// ends the directive.
 func (d *turtleDecoder) prefixDirective(n int, dot bool) error {
 	d.in.pos += n
 	if d.space(); d.in.atEnd() {

@@ -16,8 +16,8 @@ import (
 	"odarchive/triplestore/internal/terminals"
 )
 
-// Bounds on what a DOCTYPE may declare. Entities are expanded where they are declared, so a reference costs one copy, and
-// none may grow beyond maxEntity, which ends a "billion laughs" at the first thousand.
+// Bounds on what a DOCTYPE may declare. Entities are expanded where they are declared, so a reference costs one copy,
+// and none may grow beyond maxEntity, which ends a "billion laughs" at the first thousand.
 const (
 	maxEntity   = 64 << 10
 	maxEntities = 1000

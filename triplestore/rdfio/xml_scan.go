@@ -162,8 +162,8 @@ func (x *xmlScanner) markup() (skipped bool, err error) {
 	return false, x.in.fail(0, "an element, a comment or %s", x.missing())
 }
 
-// until consumes n bytes and everything up to and including mark, and returns the bytes between. They are valid until the
-// next read. The input must not end before mark; expected names what is missing then.
+// until consumes n bytes and everything up to and including mark, and returns the bytes between. They are valid until
+// the next read. The input must not end before mark; expected names what is missing then.
 func (x *xmlScanner) until(mark string, n int, expected string) ([]byte, error) {
 	in := x.in
 	for from := n; ; {

@@ -224,8 +224,8 @@ func LangTag[T string | []byte](s T) int {
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// Escape returns the character that the ECHAR or UCHAR at the start of s stands for, and the length of the sequence. The
-// length is 0 if there is none.
+// Escape returns the character that the ECHAR or UCHAR at the start of s stands for, and the length of the sequence.
+// The length is 0 if there is none.
 func Escape[T string | []byte](s T) (r rune, n int) {
 	if len(s) >= 2 {
 		switch s[1] {

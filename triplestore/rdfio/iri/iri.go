@@ -1,10 +1,11 @@
-// Package iri resolves and checks IRIs: RFC 3986 reference resolution, carried over to RFC 3987's characters.
+// Package iri resolves and checks IRIs. Resolution follows RFC 3986, extended to the characters of RFC 3987.
 //
-// IRIs are plain strings here, compared and kept exactly as written. Nothing is normalised: no case folding, no
-// percent-decoding, no punycode; the one thing resolving a relative reference takes out is dot segments (RFC 3986 §5.2.4).
+// IRIs are plain strings, kept and compared exactly as written. Nothing is normalised: there is no case folding, no
+// percent-decoding and no punycode. Only resolving a relative reference removes dot segments (RFC 3986 §5.2.4).
 package iri
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 	"odarchive/triplestore/internal/terminals"
 )
 
-// parts of a reference (RFC 3986 appendix B). The has-flags tell an empty component from an absent one.
+// parts are the components of a reference (RFC 3986 appendix B). An empty component differs from a missing one.
 type parts struct {
 	scheme, authority, path, query, fragment string
 	hasAuthority, hasQuery, hasFragment      bool
@@ -23,12 +24,8 @@ func split(s string) parts {
 	if n := schemeLen(s); n > 0 {
 		p.scheme, s = s[:n], s[n+1:]
 	}
-	if i := strings.IndexByte(s, '#'); i >= 0 {
-		p.fragment, p.hasFragment, s = s[i+1:], true, s[:i]
-	}
-	if i := strings.IndexByte(s, '?'); i >= 0 {
-		p.query, p.hasQuery, s = s[i+1:], true, s[:i]
-	}
+	s, p.fragment, p.hasFragment = strings.Cut(s, "#")
+	s, p.query, p.hasQuery = strings.Cut(s, "?")
 	if strings.HasPrefix(s, "//") {
 		s = s[2:]
 		i := strings.IndexByte(s, '/')
@@ -65,7 +62,7 @@ func (p parts) String() string {
 	return b.String()
 }
 
-// schemeLen is the length of the scheme before its colon, 0 where there is none (RFC 3986 §3.1).
+// schemeLen returns the length of the scheme of s without the colon, or 0 (RFC 3986 §3.1).
 func schemeLen[T string | []byte](s T) int {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -80,17 +77,17 @@ func schemeLen[T string | []byte](s T) int {
 	return 0
 }
 
-// IsAbsolute tells whether s begins with a scheme. Absolute IRIs in the sense of RDF may carry a fragment.
+// IsAbsolute reports whether s begins with a scheme. Absolute IRIs in the sense of RDF may have a fragment.
 func IsAbsolute[T string | []byte](s T) bool { return schemeLen(s) > 0 }
 
-// Base is an absolute IRI taken apart once, to resolve many references against. The zero Base is no base:
-// it resolves absolute references and refuses all others.
+// Base is an absolute IRI that references are resolved against. The zero Base is no base: it resolves absolute references
+// only.
 type Base struct {
 	p   parts
 	iri string
 }
 
-// NewBase takes an absolute IRI.
+// NewBase returns the Base of an absolute IRI, or the zero Base if s is empty.
 func NewBase(s string) (Base, error) {
 	if s == "" {
 		return Base{}, nil
@@ -101,13 +98,12 @@ func NewBase(s string) (Base, error) {
 	return Base{p: split(s), iri: s}, nil
 }
 
-// String is the IRI the base was made from.
+// String returns the IRI of the base.
 func (b Base) String() string { return b.iri }
 
-// Resolve gives the absolute IRI that a relative reference means under the base (RFC 3986 §5.2.2, strict). A reference
-// with a scheme is an IRI already and stays as it is, dot segments included: RDF compares IRIs as strings, and resolving
-// "only relative IRIs" (Turtle §6.3) keeps a document that was written and read again the same. Resolve does not check
-// ref's characters.
+// Resolve returns the absolute IRI that ref means under the base (RFC 3986 §5.2.2, strict). A reference with a scheme is
+// returned unchanged, even with dot segments: RDF compares IRIs as strings, and resolving only relative IRIs (Turtle
+// §6.3) keeps documents the same when they are written and read again. Resolve does not check the characters of ref.
 func (b Base) Resolve(ref string) (string, error) {
 	if schemeLen(ref) > 0 {
 		return ref, nil
@@ -139,7 +135,7 @@ func (b Base) Resolve(ref string) (string, error) {
 	return t.String(), nil
 }
 
-// Resolve is Base.Resolve for a single reference.
+// Resolve resolves a single reference.
 func Resolve(base, ref string) (string, error) {
 	b, err := NewBase(base)
 	if err != nil {
@@ -148,7 +144,7 @@ func Resolve(base, ref string) (string, error) {
 	return b.Resolve(ref)
 }
 
-// merge is RFC 3986 §5.2.3.
+// merge implements RFC 3986 §5.2.3.
 func merge(base parts, path string) string {
 	if base.hasAuthority && base.path == "" {
 		return "/" + path
@@ -156,7 +152,7 @@ func merge(base parts, path string) string {
 	return base.path[:strings.LastIndexByte(base.path, '/')+1] + path
 }
 
-// removeDots is RFC 3986 §5.2.4, in one pass over the segments.
+// removeDots removes dot segments (RFC 3986 §5.2.4).
 func removeDots(path string) string {
 	if !strings.Contains(path, ".") {
 		return path
@@ -200,8 +196,8 @@ func dropSegment(out []byte) []byte {
 	return out[:0]
 }
 
-// Check tells what keeps s from being an IRI that RDF can hold: it must be valid UTF-8, begin with a scheme, and hold
-// none of the characters that no RDF syntax allows (controls, space, <>"{}|^` and backslash).
+// Check returns an error if RDF cannot use s as an IRI: s must begin with a scheme, be valid UTF-8, and contain none of the
+// characters that all RDF syntaxes exclude (controls, space, <>"{}|^` and backslash).
 func Check(s string) error {
 	if !IsAbsolute(s) {
 		return fmt.Errorf("<%s> is not an absolute IRI", s)
@@ -209,7 +205,7 @@ func Check(s string) error {
 	return CheckChars(s)
 }
 
-// CheckChars is Check for a reference, which may be relative.
+// CheckChars is Check for references that may be relative.
 func CheckChars[T string | []byte](s T) error {
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -220,7 +216,7 @@ func CheckChars[T string | []byte](s T) error {
 		}
 	}
 	if !ascii && !utf8.ValidString(string(s)) {
-		return fmt.Errorf("invalid UTF-8 in an IRI")
+		return errors.New("invalid UTF-8 in an IRI")
 	}
 	return nil
 }

@@ -1,12 +1,13 @@
 // Package results writes and reads the results of SELECT and ASK: SPARQL JSON, XML, CSV and TSV, and writes a text
 // table and an HTML table for people.
 //
-// Both directions stream: Writers keep no rows (except that the text table holds its first hundred, to determine the width
-// of its columns), and neither do Readers. Rows are term.Keys in the order of the variables; the empty Key is unbound.
-// Readers are safe for untrusted input: rows, variables and nesting are limited.
+// Both directions stream: Writers keep no rows (except that the text table holds its first hundred, to determine the
+// width of its columns), and neither do Readers. Rows are term.Keys in the order of the variables; the empty Key is
+// unbound. Readers are safe for untrusted input: rows, variables and nesting are limited.
 //
-// CSV contains the bare values, unchanged, as the SPARQL recommendation requires. Spreadsheets may run a value that begins
-// with "=", "+", "-" or "@" as a formula. Only they can prevent that, since changing the value would falsify the result.
+// CSV contains the bare values, unchanged, as the SPARQL recommendation requires. Spreadsheets may run a value that
+// begins with "=", "+", "-" or "@" as a formula. Only they can prevent that, since changing the value would falsify the
+// result.
 package results
 
 import (

@@ -11,7 +11,8 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// shortener writes terms for people, with the namespaces that it maps prefixes to, and without the most common datatypes.
+// shortener writes terms for people, with the namespaces that it maps prefixes to, and without the most common
+// datatypes.
 type shortener map[string]string
 
 func (s shortener) text(k term.Key) string {

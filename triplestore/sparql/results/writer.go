@@ -16,8 +16,8 @@ type Options struct {
 	Head, Tail string
 }
 
-// Writer writes one result, by calls of Begin, Row for each solution, and End, or by one call of Boolean. It returns its
-// first error from all later calls.
+// Writer writes one result, by calls of Begin, Row for each solution, and End, or by one call of Boolean. It returns
+// its first error from all later calls.
 type Writer struct {
 	out  *bufio.Writer
 	enc  encoder

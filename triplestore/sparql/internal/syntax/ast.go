@@ -2,7 +2,7 @@ package syntax
 
 import "odarchive/triplestore/term"
 
-// Form of a query.
+// Form is the form of a query.
 type Form byte
 
 const (
@@ -12,12 +12,12 @@ const (
 	Describe
 )
 
-// Query is a query, or a subquery (a Select that stands in a Group).
+// Query is a query, or a subquery, which is a Select in a Group.
 type Query struct {
 	Form     Form
-	Base     string            // in force at the end of the prologue
-	Prefixes map[string]string // declared, without the colon
-	Version  string            // VERSION "1.2", "" where not given
+	Base     string            // at the end of the prologue
+	Prefixes map[string]string // namespaces by prefix, without the colon
+	Version  string            // like "1.2"; "" without VERSION
 
 	Distinct, Reduced bool
 	Star              bool       // SELECT *, DESCRIBE *
@@ -26,10 +26,10 @@ type Query struct {
 	Describe          []Term     // DESCRIBE: IRIs and variables
 	From, FromNamed   []string   // dataset clause
 	Where             *Group     // nil for a DESCRIBE without a pattern
-	GroupBy           []Item     // each an expression, perhaps with a name
-	Having            []Expr     // conjunction
+	GroupBy           []Item     // expressions, with or without a name
+	Having            []Expr     // all must be true
 	OrderBy           []OrderKey // most significant first
-	Limit             int64      // -1: none
+	Limit             int64      // -1 for none
 	Offset            int64
 	Values            *Values // the trailing VALUES
 }
@@ -41,33 +41,33 @@ type Item struct {
 	At   int  // byte offset in the text
 }
 
-// OrderKey is one condition of ORDER BY.
+// OrderKey is a condition of ORDER BY.
 type OrderKey struct {
 	Expr Expr
 	Desc bool
 }
 
-// Term is one position of a triple: a variable, an RDF term, or a triple term. Blank nodes are Keys whose labels are
-// those of the text; made up ones ("[ ]", lists, reifiers) have labels that the text does not use.
+// Term is a variable, an RDF term, or a triple term with variables or blank nodes. Blank nodes are Keys with their
+// labels in the text. Those without labels ("[ ]", lists, reifiers) have labels that the text does not contain.
 type Term struct {
 	Var    string
 	Key    term.Key
 	Triple *Triple
 }
 
-// Triple is a triple pattern; where Path is set it stands in P's place.
+// Triple is a triple pattern. If Path is set, it replaces P.
 type Triple struct {
 	S, P, O Term
 	Path    Path
 }
 
-// Group is a group graph pattern: either a subquery or elements in order.
+// Group is a group graph pattern: a subquery, or elements in order.
 type Group struct {
 	Sub      *Query
 	Elements []Element
 }
 
-// Element is one part of a group (a closed set: the types below).
+// Element is an element of a group, one of the types below.
 type Element interface{ element() }
 
 type (
@@ -80,7 +80,7 @@ type (
 	}
 	Optional struct{ Group *Group }
 	Minus    struct{ Group *Group }
-	// Union holds one group (a plain nested group) or the alternatives.
+	// Union is a nested group, or several alternatives.
 	Union struct{ Groups []*Group }
 	// GraphIs is GRAPH.
 	GraphIs struct {
@@ -92,7 +92,7 @@ type (
 		Name   Term
 		Group  *Group
 	}
-	// Values is inline data; an empty Key is UNDEF.
+	// Values is inline data. An empty Key is UNDEF.
 	Values struct {
 		Vars []string
 		Rows [][]term.Key
@@ -109,17 +109,18 @@ func (*GraphIs) element()  {}
 func (*Service) element()  {}
 func (*Values) element()   {}
 
-// Expr is an expression (a closed set: the types below).
+// Expr is an expression, one of the types below.
 type Expr interface{ expr() }
 
 type (
 	VarExpr   struct{ Var string }
 	ConstExpr struct{ Term term.Key }
-	// Call is an operator ("||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "!", "u-", "u+"), a
-	// built-in by its name in upper case (IRI and ISIRI stand for URI and ISURI too), or a function named by its IRI.
+	// Call is the call of an operator ("||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "!", "u-",
+	// "u+"), of a built-in by its name in upper case (URI becomes IRI, ISURI becomes ISIRI), or of a function by its
+	// IRI.
 	Call struct {
 		Func     string
-		Distinct bool // f(DISTINCT ...) of an IRI function
+		Distinct bool // f(DISTINCT ...), for functions by IRI
 		Args     []Expr
 	}
 	// In is IN and NOT IN.
@@ -138,7 +139,7 @@ type (
 		Func      string
 		Distinct  bool
 		Expr      Expr
-		Separator string // GROUP_CONCAT; " " unless given
+		Separator string // of GROUP_CONCAT; default " "
 	}
 )
 
@@ -149,7 +150,7 @@ func (*In) expr()        {}
 func (*Exists) expr()    {}
 func (*Aggregate) expr() {}
 
-// Path is a property path (a closed set: the types below).
+// Path is a property path, one of the types below.
 type Path interface{ path() }
 
 type (
@@ -176,21 +177,21 @@ func (*PathNot) path()     {}
 // Update is an update request.
 type Update struct {
 	Ops      []Operation
-	Base     string // in force at the end
+	Base     string // at the end
 	Prefixes map[string]string
 	Version  string
 }
 
-// Operation is one operation of an update (a closed set: the types below).
+// Operation is an operation of an update, one of the types below.
 type Operation interface{ operation() }
 
-// Quad is a triple (pattern) in a graph; Graph zero means the default graph, or that of WITH.
+// Quad is a triple or triple pattern in a graph. The zero Graph is the default graph, or that of WITH.
 type Quad struct {
 	Triple
 	Graph Term
 }
 
-// Target is what CLEAR, DROP, COPY, ... work on: exactly one field is set.
+// Target is a graph or set of graphs that CLEAR, DROP, ADD, COPY or MOVE affects. Exactly one field is set.
 type Target struct {
 	IRI                 string
 	Default, Named, All bool
@@ -202,12 +203,12 @@ type (
 	DeleteWhere struct{ Quads []Quad }
 	Modify      struct {
 		With              string
-		HasDelete         bool // DELETE { } and no DELETE differ in print only
+		HasDelete         bool // also set for DELETE { }, for printing
 		HasInsert         bool
 		Delete, Insert    []Quad
 		Using, UsingNamed []string
 		Where             *Group
-		Base              string // for IRI() in the pattern
+		Base              string // of IRI() in the pattern
 	}
 	Load struct {
 		Source, Into string

@@ -1,14 +1,18 @@
 package syntax
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
-// aggState says whether an aggregate may stand where the parser is.
+// aggState tells whether an aggregate is allowed here.
 type aggState struct{ allowed, inside, seen bool }
 
 func (a *aggState) allow()  { a.allowed = true }
 func (a *aggState) forbid() { a.allowed = false }
 
-// checkQuery checks what the notes of the grammar ask of SELECT (§19.8, notes 12 and 13; §11.4; §18.2.1).
+// checkQuery checks the rules for SELECT beyond the grammar (§19.8, notes 12 and 13; §11.4; §18.2.1).
 func (p *parser) checkQuery(q *Query) {
 	grouped := q.Grouped()
 	switch {
@@ -20,26 +24,19 @@ func (p *parser) checkQuery(q *Query) {
 	case q.Star:
 		return
 	}
-	inScope := map[string]bool{}
+	inScope, exposed := map[string]bool{}, map[string]bool{} // exposed variables have a value in each group
 	if !grouped {
-		inScope = groupVars(q.Where)
+		q.Where.visible(func(v string) { inScope[v] = true })
 	}
-	exposed := map[string]bool{}
 	for _, g := range q.GroupBy {
-		switch e := g.Expr.(type) {
-		case VarExpr:
-			if g.Var == "" {
-				exposed[e.Var] = true
-			}
-		}
-		if g.Var != "" {
+		if e, ok := g.Expr.(VarExpr); ok && g.Var == "" {
+			exposed[e.Var] = true
+		} else if g.Var != "" {
 			exposed[g.Var] = true
 		}
 	}
 	if grouped {
-		for v := range exposed {
-			inScope[v] = true
-		}
+		maps.Copy(inScope, exposed)
 	}
 	if q.Values != nil {
 		for _, v := range q.Values.Vars {
@@ -70,30 +67,14 @@ func (p *parser) checkQuery(q *Query) {
 	}
 }
 
-// Grouped tells whether the query makes groups: GROUP BY or an aggregate anywhere.
+// Grouped reports whether the query forms groups: it has GROUP BY or an aggregate.
 func (q *Query) Grouped() bool {
-	if len(q.GroupBy) > 0 {
-		return true
-	}
-	for _, it := range q.Items {
-		if it.Expr != nil && hasAggregate(it.Expr) {
-			return true
-		}
-	}
-	for _, e := range q.Having {
-		if hasAggregate(e) {
-			return true
-		}
-	}
-	for _, k := range q.OrderBy {
-		if hasAggregate(k.Expr) {
-			return true
-		}
-	}
-	return false
+	return len(q.GroupBy) > 0 || slices.ContainsFunc(q.Having, hasAggregate) ||
+		slices.ContainsFunc(q.Items, func(it Item) bool { return it.Expr != nil && hasAggregate(it.Expr) }) ||
+		slices.ContainsFunc(q.OrderBy, func(k OrderKey) bool { return hasAggregate(k.Expr) })
 }
 
-// operands are the expressions directly below e; patterns of EXISTS are not looked into.
+// operands returns the expressions directly below e. It ignores the patterns of EXISTS.
 func operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Call:
@@ -109,18 +90,11 @@ func operands(e Expr) []Expr {
 }
 
 func hasAggregate(e Expr) bool {
-	if _, ok := e.(*Aggregate); ok {
-		return true
-	}
-	for _, o := range operands(e) {
-		if hasAggregate(o) {
-			return true
-		}
-	}
-	return false
+	_, ok := e.(*Aggregate)
+	return ok || slices.ContainsFunc(operands(e), hasAggregate)
 }
 
-// stray gives a variable outside of aggregates that is not among those given, "" if there is none.
+// stray returns a variable of e outside aggregates that is not known, or "".
 func stray(e Expr, known map[string]bool) string {
 	switch e := e.(type) {
 	case VarExpr:
@@ -139,14 +113,7 @@ func stray(e Expr, known map[string]bool) string {
 	return ""
 }
 
-// groupVars are the variables in scope of a group (§18.2.1).
-func groupVars(g *Group) map[string]bool {
-	set := map[string]bool{}
-	g.visible(func(v string) { set[v] = true })
-	return set
-}
-
-// Visible calls f with each variable in scope, in the order of first mention, once or more.
+// visible calls f for each variable in scope of the group (§18.2.1), in the order of first mention, once or more.
 func (g *Group) visible(f func(string)) {
 	if g == nil {
 		return
@@ -201,14 +168,15 @@ func (t Term) visible(f func(string)) {
 	}
 }
 
-// visible of a subquery is what it projects.
+// visible calls f for each variable that a subquery projects.
 func (q *Query) visible(f func(string)) {
 	for _, v := range q.Projection() {
 		f(v)
 	}
 }
 
-// Projection is the variables a SELECT gives, in order: those named, or for "*" all in scope in order of mention.
+// Projection returns the variables of the result of a SELECT: those it names, or for "*" those in scope in the order of
+// first mention.
 func (q *Query) Projection() []string {
 	var out []string
 	seen := map[string]bool{}

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Error says where a text stopped being SPARQL, and why.
+// Error is a fault in a text that is not SPARQL.
 type Error struct {
-	Line, Col int    // of the offending token, from 1; columns count characters
-	Found     string // the token as written, or what else is there
-	Expected  string // what could stand there; "" where Problem says it all
-	Problem   string // a rule beyond the grammar that was broken
-	Hint      string // what to do about it, "" if nothing is known
+	Line, Col int    // of the token at fault, from 1; columns count characters
+	Found     string // the token, quoted, or "the end of the text"
+	Expected  string // what the grammar allows there; "" if Problem is set
+	Problem   string // the rule beyond the grammar that is broken
+	Hint      string // how to fix it, may be ""
 }
 
-// Error is one sentence: place, what was found, what was expected, the hint.
+// Error returns the place, the fault and the hint.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Col)
@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// place turns a byte offset into a line and a column, both from 1. Lines end at LF, CR or CRLF.
+// place returns the line and column of a byte offset, both from 1. Lines end at LF, CR or CRLF.
 func place(src string, at int) (line, col int) {
 	at = min(at, len(src))
 	line, start := 1, 0
@@ -46,7 +46,7 @@ func place(src string, at int) (line, col int) {
 	return line, utf8.RuneCountInString(src[start:at]) + 1
 }
 
-// commonPrefixes are suggested when a query uses one of them without declaring it.
+// commonPrefixes are suggested for queries that use one of them without declaring it.
 var commonPrefixes = map[string]string{
 	"rdf":     "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
 	"rdfs":    "http://www.w3.org/2000/01/rdf-schema#",

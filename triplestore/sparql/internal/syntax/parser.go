@@ -9,12 +9,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// parser is a recursive descent over the grammar of SPARQL (§19.8), one method per rule or small family of rules.
-// The first error is kept and turns every further token into the end of the text, so that all loops run out.
+// parser is a recursive-descent parser of SPARQL (§19.8), with one method per rule or small family of rules. It keeps
+// the first error, after which every token is the end of the text, so that all loops end.
 type parser struct {
 	lex      lexer
-	tok      token // the current one
-	prev     int   // where the token before it ended
+	tok      token // the current token
+	prev     int   // end of the token before
 	err      *Error
 	opts     Options
 	depth    int
@@ -24,13 +24,13 @@ type parser struct {
 	prefixes map[string]string
 	version  string
 
-	fresh  string // labels made here begin with this; the text has none like it
+	fresh  string // prefix of generated labels, which occurs in no label of the text
 	made   int
-	labels map[string]int // blank node label -> number of the scope it was used in
-	scope  int            // the current basic graph pattern or template
-	scopes int
-	inData bool // variables are not allowed: INSERT DATA, DELETE DATA
-	noNew  bool // blank nodes are not allowed: DELETE
+	labels map[string]int // blank node label -> scope of its first use
+	scope  int            // number of the current basic graph pattern or template
+	scopes int            // number of scopes so far
+	inData bool           // variables are not allowed (INSERT DATA, DELETE DATA)
+	noNew  bool           // blank nodes are not allowed (DELETE)
 	agg    aggState
 }
 
@@ -40,7 +40,7 @@ func newParser(src, base string, o Options) (*parser, error) {
 	}
 	b, err := iri.NewBase(base)
 	if err != nil {
-		return nil, &Error{Line: 1, Col: 1, Problem: fmt.Sprintf("the base IRI given is unusable: %v", err)}
+		return nil, &Error{Line: 1, Col: 1, Problem: fmt.Sprintf("the given base IRI is invalid: %v", err)}
 	}
 	p := &parser{lex: lexer{src: strings.TrimPrefix(src, "\ufeff")}, opts: o, base: b, prefixes: map[string]string{}, labels: map[string]int{}}
 	p.fresh = "0."
@@ -51,6 +51,7 @@ func newParser(src, base string, o Options) (*parser, error) {
 	return p, nil
 }
 
+// advance reads the next token.
 func (p *parser) advance() {
 	p.prev = p.tok.end
 	if p.err != nil {
@@ -63,14 +64,14 @@ func (p *parser) advance() {
 	}
 }
 
-// fail records that the current token is not what the grammar wants.
+// fail records that the grammar expects something else than the current token.
 func (p *parser) fail(expected string) {
 	if p.err == nil {
 		p.report(&Error{Found: p.found(), Expected: expected}, p.tok.at)
 	}
 }
 
-// broken records that a rule beyond the grammar was broken by what stands at a byte offset.
+// broken records that the text at a byte offset breaks a rule beyond the grammar.
 func (p *parser) broken(at int, problem, hint string) {
 	if p.err == nil {
 		p.report(&Error{Problem: problem, Hint: hint}, at)
@@ -86,6 +87,7 @@ func (p *parser) report(e *Error, at int) {
 	p.tok = token{at: len(p.lex.src), end: len(p.lex.src)}
 }
 
+// found returns the current token, quoted and shortened.
 func (p *parser) found() string {
 	if p.tok.kind == tEOF {
 		return "the end of the text"
@@ -97,7 +99,7 @@ func (p *parser) found() string {
 	return strconv.Quote(s)
 }
 
-// enter guards a recursion; call leave after it. Where it is false an error has been recorded.
+// enter begins a recursion, which leave ends. It returns false if the nesting is too deep, or after another error.
 func (p *parser) enter() bool {
 	p.depth++
 	if p.depth > p.opts.MaxDepth {
@@ -108,7 +110,7 @@ func (p *parser) enter() bool {
 
 func (p *parser) leave() { p.depth-- }
 
-// count guards the number of patterns.
+// count counts a pattern and records an error if there are too many.
 func (p *parser) count() {
 	p.patterns++
 	if p.patterns > p.opts.MaxPatterns {
@@ -119,9 +121,10 @@ func (p *parser) count() {
 func (p *parser) isPunct(s string) bool { return p.tok.kind == tPunct && p.tok.val == s }
 func (p *parser) isWord(s string) bool  { return p.tok.kind == tWord && strings.EqualFold(p.tok.val, s) }
 
-// isA is true at the keyword 'a', the only one whose case matters.
+// isA reports whether the token is the keyword "a", the only one whose case matters.
 func (p *parser) isA() bool { return p.tok.kind == tWord && p.tok.val == "a" }
 
+// takePunct consumes s, if it is the current token, and reports whether it did.
 func (p *parser) takePunct(s string) bool {
 	if p.isPunct(s) {
 		p.advance()
@@ -130,6 +133,7 @@ func (p *parser) takePunct(s string) bool {
 	return false
 }
 
+// takeWord is takePunct for keywords.
 func (p *parser) takeWord(s string) bool {
 	if p.isWord(s) {
 		p.advance()
@@ -150,14 +154,14 @@ func (p *parser) needWord(s string) {
 	}
 }
 
-// needEnd asks for the end of the text.
+// needEnd requires the end of the text.
 func (p *parser) needEnd(expected string) {
 	if p.tok.kind != tEOF {
 		p.fail(expected)
 	}
 }
 
-// prologue is BASE, PREFIX and VERSION, in any number and order.
+// prologue parses BASE, PREFIX and VERSION, in any number and order.
 func (p *parser) prologue() {
 	for p.err == nil {
 		switch {
@@ -199,7 +203,7 @@ func (p *parser) prologue() {
 	}
 }
 
-// resolve makes an IRI absolute; without a base a relative one stays as it is.
+// resolve resolves an IRI against the base. Without a base it returns ref.
 func (p *parser) resolve(ref string) string {
 	abs, err := p.base.Resolve(ref)
 	if err != nil {
@@ -208,10 +212,10 @@ func (p *parser) resolve(ref string) string {
 	return abs
 }
 
-// isIRI is true at an IRI or a prefixed name.
+// isIRI reports whether the token is an IRI or a prefixed name.
 func (p *parser) isIRI() bool { return p.tok.kind == tIRI || p.tok.kind == tName }
 
-// iri takes an IRI or a prefixed name and gives it absolute.
+// iri parses an IRI or a prefixed name and returns the absolute IRI.
 func (p *parser) iri() string {
 	var iri string
 	switch p.tok.kind {
@@ -240,24 +244,24 @@ func (p *parser) variable() string {
 		return ""
 	}
 	if p.inData {
-		p.broken(p.tok.at, "a variable cannot stand in DATA", "use INSERT { } WHERE { } or DELETE { } WHERE { }")
+		p.broken(p.tok.at, "variables are not allowed in DATA", "use INSERT { } WHERE { } or DELETE { } WHERE { }")
 	}
 	v := p.tok.val
 	p.advance()
 	return v
 }
 
-// blankNode makes a new blank node.
+// blankNode returns a new blank node.
 func (p *parser) blankNode() term.Key {
 	p.made++
 	return term.Blank(p.fresh + strconv.Itoa(p.made))
 }
 
-// label takes a blank node's label and checks its scope: one basic graph pattern (SPARQL 1.1 §5.1.1), one operation.
+// label parses a blank node label and checks its scope: one basic graph pattern (SPARQL 1.1 §5.1.1), one operation.
 func (p *parser) label() term.Key {
 	name := p.tok.val
 	if p.noNew {
-		p.broken(p.tok.at, "a blank node cannot stand in what is deleted", "use a variable")
+		p.broken(p.tok.at, "blank nodes are not allowed in what is deleted", "use a variable")
 	}
 	if used, ok := p.labels[name]; ok && used != p.scope {
 		p.broken(p.tok.at, fmt.Sprintf("the blank node label _:%s is used in two graph patterns or operations", name), "use a variable")

@@ -7,10 +7,10 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// maxChain limits "a + b + c ...", "a / b / c ..." and their like, whose trees lean to one side.
+// maxChain bounds chains of operators like "a + b + c ...", whose trees lean to one side.
 const maxChain = 2000
 
-// chain guards the n-th link of a leaning chain.
+// chain returns false if the n-th operator of a chain is beyond the limit, or after another error.
 func (p *parser) chain(n int) bool {
 	if n > maxChain {
 		p.broken(p.tok.at, fmt.Sprintf("more than %d operators in a row", maxChain), "")
@@ -19,7 +19,7 @@ func (p *parser) chain(n int) bool {
 	return p.err == nil
 }
 
-// expr is Expression (rules [110] to [118]).
+// expr parses Expression (rules [110] to [118]).
 func (p *parser) expr() Expr {
 	if !p.enter() {
 		return ConstExpr{}
@@ -28,8 +28,8 @@ func (p *parser) expr() Expr {
 	return p.logical("||", func() Expr { return p.logical("&&", p.relational) })
 }
 
-// logical takes operands joined by an associative sign and builds a balanced tree, so that thousands of
-// alternatives, as programs write them, stay shallow. Three-valued "||" and "&&" do not mind how they are bracketed.
+// logical parses operands joined by "||" or "&&" and builds a balanced tree, so that even thousands of alternatives, as
+// programs write them, make a shallow one. Three-valued "||" and "&&" are associative.
 func (p *parser) logical(sign string, operand func() Expr) Expr {
 	list := leaves(sign, operand(), nil)
 	for p.takePunct(sign) {
@@ -38,7 +38,7 @@ func (p *parser) logical(sign string, operand func() Expr) Expr {
 	return balance(sign, list)
 }
 
-// leaves appends the operands of e, if it is of the same sign, or else e itself.
+// leaves appends the operands of e to list if it is a call of sign, and otherwise e itself.
 func leaves(sign string, e Expr, list []Expr) []Expr {
 	if c, ok := e.(*Call); ok && c.Func == sign {
 		return leaves(sign, c.Args[1], leaves(sign, c.Args[0], list))
@@ -46,7 +46,7 @@ func leaves(sign string, e Expr, list []Expr) []Expr {
 	return append(list, e)
 }
 
-// balance builds the tree: leaning left, as the grammar has it, where that is shallow enough.
+// balance builds the tree of a chain. Short chains lean left, as in the grammar.
 func balance(sign string, list []Expr) Expr {
 	if len(list) <= 8 {
 		e := list[0]
@@ -79,10 +79,15 @@ func (p *parser) relational() Expr {
 
 func (p *parser) exprList() []Expr {
 	p.needPunct("(")
-	var list []Expr
+	return p.restOfList()
+}
+
+// restOfList parses expressions separated by "," up to ")".
+func (p *parser) restOfList() []Expr {
 	if p.takePunct(")") {
-		return list
+		return nil
 	}
+	var list []Expr
 	for p.err == nil {
 		list = append(list, p.expr())
 		if !p.takePunct(",") {
@@ -94,26 +99,21 @@ func (p *parser) exprList() []Expr {
 }
 
 func (p *parser) additive() Expr {
-	l := p.multiplicative()
-	for n := 1; p.tok.kind == tPunct && (p.tok.val == "+" || p.tok.val == "-") && p.chain(n); n++ {
+	return p.leftAssociative("+-", func() Expr { return p.leftAssociative("*/", p.unary) })
+}
+
+// leftAssociative parses operands joined by the operators in ops, which are one byte each.
+func (p *parser) leftAssociative(ops string, operand func() Expr) Expr {
+	l := operand()
+	for n := 1; p.tok.kind == tPunct && strings.Contains(ops, p.tok.val) && p.chain(n); n++ {
 		op := p.tok.val
 		p.advance()
-		l = &Call{Func: op, Args: []Expr{l, p.multiplicative()}}
+		l = &Call{Func: op, Args: []Expr{l, operand()}}
 	}
 	return l
 }
 
-func (p *parser) multiplicative() Expr {
-	l := p.unary()
-	for n := 1; p.tok.kind == tPunct && (p.tok.val == "*" || p.tok.val == "/") && p.chain(n); n++ {
-		op := p.tok.val
-		p.advance()
-		l = &Call{Func: op, Args: []Expr{l, p.unary()}}
-	}
-	return l
-}
-
-// unary is UnaryExpression; SPARQL 1.2 lets signs follow each other.
+// unary parses UnaryExpression. SPARQL 1.2 allows several signs.
 func (p *parser) unary() Expr {
 	if p.tok.kind != tPunct {
 		return p.primary()
@@ -158,7 +158,7 @@ func (p *parser) primary() Expr {
 	return ConstExpr{}
 }
 
-// termExpr makes a triple term with variables a call of TRIPLE.
+// termExpr returns t as an expression: a triple term with variables becomes a call of TRIPLE.
 func termExpr(t Term) Expr {
 	switch {
 	case t.Var != "":
@@ -169,7 +169,7 @@ func termExpr(t Term) Expr {
 	return ConstExpr{t.Key}
 }
 
-// iriCall is iriOrFunction, or FunctionCall where the arguments must be there.
+// iriCall parses iriOrFunction, or FunctionCall if must is set, which requires arguments.
 func (p *parser) iriCall(must bool) Expr {
 	iri := p.iri()
 	if !p.isPunct("(") {
@@ -180,24 +180,17 @@ func (p *parser) iriCall(must bool) Expr {
 	}
 	p.advance()
 	c := &Call{Func: iri}
-	if p.takePunct(")") {
-		return c
+	if c.Distinct = p.takeWord("DISTINCT"); c.Distinct && p.isPunct(")") {
+		p.fail("an expression")
 	}
-	c.Distinct = p.takeWord("DISTINCT")
-	for p.err == nil {
-		c.Args = append(c.Args, p.expr())
-		if !p.takePunct(",") {
-			break
-		}
-	}
-	p.needPunct(")")
+	c.Args = p.restOfList()
 	return c
 }
 
-// arity is how many arguments a built-in takes; max -1 means any number.
+// arity is the number of arguments of a built-in. If max is -1, there is no maximum.
 type arity struct{ min, max int }
 
-// builtins are the functions of SPARQL 1.1 §17.4 and those of 1.2.
+// builtins are the functions of SPARQL 1.1 §17.4 and of SPARQL 1.2.
 var builtins = map[string]arity{
 	"STR": {1, 1}, "LANG": {1, 1}, "LANGMATCHES": {2, 2}, "DATATYPE": {1, 1}, "BOUND": {1, 1}, "IRI": {1, 1}, "URI": {1, 1},
 	"BNODE": {0, 1}, "RAND": {0, 0}, "ABS": {1, 1}, "CEIL": {1, 1}, "FLOOR": {1, 1}, "ROUND": {1, 1}, "CONCAT": {0, -1},
@@ -219,7 +212,7 @@ func isBuiltin(word string) bool {
 	return ok || aggregates[name] || name == "EXISTS" || name == "NOT"
 }
 
-// builtin is BuiltInCall.
+// builtin parses BuiltInCall.
 func (p *parser) builtin() Expr {
 	name := strings.ToUpper(p.tok.val)
 	at := p.tok.at
@@ -269,7 +262,7 @@ func (n arity) String() string {
 	return fmt.Sprintf("%d to %d arguments", n.min, n.max)
 }
 
-// existsGroup is the pattern of EXISTS; it is another basic graph pattern than the one around it.
+// existsGroup parses the pattern of EXISTS, which is not part of the basic graph pattern around it.
 func (p *parser) existsGroup() *Group {
 	if !p.isPunct("{") {
 		p.fail("\"{\"")
@@ -286,9 +279,9 @@ func (p *parser) aggregate(name string) Expr {
 	p.advance()
 	switch {
 	case p.agg.inside:
-		p.broken(at, "an aggregate cannot stand in another", "use a subquery")
+		p.broken(at, "an aggregate cannot contain another", "use a subquery")
 	case !p.agg.allowed:
-		p.broken(at, name+" can stand in SELECT, HAVING and ORDER BY only", "use a subquery or HAVING")
+		p.broken(at, name+" is allowed in SELECT, HAVING and ORDER BY only", "use a subquery or HAVING")
 	}
 	p.agg.inside, p.agg.seen = true, true
 	defer func() { p.agg.inside = false }()

@@ -6,7 +6,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// group is GroupGraphPattern: "{" subquery "}" or "{" elements "}".
+// group parses GroupGraphPattern: "{" subquery "}" or "{" elements "}".
 func (p *parser) group() *Group {
 	g := &Group{}
 	if !p.enter() {
@@ -52,7 +52,7 @@ func (p *parser) subquery() *Query {
 	return q
 }
 
-// element takes one part of a group with the "." that may follow it; false where none begins.
+// element parses one element of a group and the "." that may follow it. It returns false if none begins here.
 func (p *parser) element(g *Group, sc *scope) bool {
 	if p.atTriples() {
 		p.triplesBlock(g)
@@ -78,7 +78,7 @@ func (p *parser) element(g *Group, sc *scope) bool {
 		s.Name = p.varOrIRI()
 		s.Group = p.group()
 		e = s
-	case p.takeWord("FILTER"): // a filter does not end the basic graph pattern it stands in
+	case p.takeWord("FILTER"): // a filter does not end the basic graph pattern around it
 		scope := p.scope
 		e = &Filter{p.constraint()}
 		p.scope = scope
@@ -98,12 +98,13 @@ func (p *parser) element(g *Group, sc *scope) bool {
 	return true
 }
 
-// scope is the set of variables that the elements of a group so far bring into scope.
+// scope is the set of variables that the first elements of a group bring into scope.
 type scope struct {
 	vars map[string]bool
-	done int // elements looked at
+	done int // number of elements in vars
 }
 
+// has reports whether v is in scope after all elements of g.
 func (sc *scope) has(g *Group, v string) bool {
 	if sc.vars == nil {
 		sc.vars = map[string]bool{}
@@ -138,8 +139,8 @@ func (p *parser) varOrIRI() Term {
 	return Term{Key: term.IRI(p.iri())}
 }
 
-// triplesBlock adds a run of triples to the group, joined with a run right before it (after a filter they are apart,
-// though still one basic graph pattern).
+// triplesBlock parses a run of triples into an element of the group. Runs that only filters separate are elements of
+// their own, though they form one basic graph pattern.
 func (p *parser) triplesBlock(g *Group) {
 	var ts triples
 	for p.err == nil && p.atTriples() {
@@ -154,7 +155,7 @@ func (p *parser) triplesBlock(g *Group) {
 	g.Elements = append(g.Elements, &Triples{List: ts.list})
 }
 
-// values is VALUES with one variable or a list of them.
+// values parses VALUES with one variable or a list of them.
 func (p *parser) values() *Values {
 	p.advance()
 	p.count()
@@ -176,7 +177,7 @@ func (p *parser) values() *Values {
 		at := p.tok.at
 		name := p.variable()
 		if seen[name] {
-			p.broken(at, fmt.Sprintf("?%s stands twice in VALUES", name), "")
+			p.broken(at, fmt.Sprintf("?%s is repeated in VALUES", name), "")
 		}
 		seen[name] = true
 		v.Vars = append(v.Vars, name)
@@ -192,7 +193,7 @@ func (p *parser) values() *Values {
 		}
 		p.needPunct(")")
 		if len(row) != len(v.Vars) {
-			p.broken(at, fmt.Sprintf("a row of VALUES has %d values for %d variables", len(row), len(v.Vars)), "write UNDEF where there is none")
+			p.broken(at, fmt.Sprintf("a row of VALUES has %d values for %d variables", len(row), len(v.Vars)), "write UNDEF for a missing value")
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -205,8 +206,7 @@ func (p *parser) dataValue() term.Key {
 	case p.takeWord("UNDEF"):
 		return ""
 	case p.isPunct("<<("):
-		t := p.tripleTerm(dataTerm)
-		return ground(t)
+		return p.tripleTerm(dataTerm).Key
 	case p.isIRI():
 		return term.IRI(p.iri())
 	}

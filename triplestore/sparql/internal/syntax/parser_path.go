@@ -1,6 +1,8 @@
 package syntax
 
-// path is Path: alternatives of sequences of elements (rules [88] to [96]).
+import "odarchive/vocab/rdf"
+
+// path parses Path: alternatives of sequences of elements (rules [88] to [96]).
 func (p *parser) path() Path {
 	if !p.enter() {
 		return PathIRI{}
@@ -47,7 +49,7 @@ func (p *parser) pathPrimary() Path {
 	switch {
 	case p.isA():
 		p.advance()
-		return PathIRI{rdfType}
+		return PathIRI{rdf.Type}
 	case p.takePunct("("):
 		inner := p.path()
 		p.needPunct(")")
@@ -61,12 +63,12 @@ func (p *parser) pathPrimary() Path {
 	return PathIRI{}
 }
 
-// pathNegated takes what follows "!".
+// pathNegated parses a negated property set after "!".
 func (p *parser) pathNegated() Path {
 	n := &PathNot{}
 	one := func() {
 		inverse := p.takePunct("^")
-		iri := rdfType
+		iri := rdf.Type
 		if p.isA() {
 			p.advance()
 		} else {

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"maps"
+	"math"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func (p *parser) queryBody() *Query {
 	default:
 		p.fail("SELECT, CONSTRUCT, ASK or DESCRIBE")
 		if e := p.err; e != nil && e.Hint == "" {
-			e.Hint = p.formHint(e.Found)
+			e.Hint = formHint(e.Found)
 		}
 		return q
 	}
@@ -47,8 +48,8 @@ func (p *parser) queryBody() *Query {
 	return q
 }
 
-// formHint helps those who send an update as a query.
-func (p *parser) formHint(found string) string {
+// formHint returns a hint if an update was sent as a query.
+func formHint(found string) string {
 	word, err := strconv.Unquote(found)
 	if err != nil {
 		return ""
@@ -107,14 +108,14 @@ func (p *parser) construct(q *Query) {
 	}
 	p.dataset(q)
 	p.needWord("WHERE")
-	q.Template = p.template() // the short form: the pattern is the template
+	q.Template = p.template() // in the short form the pattern is the template
 	q.Where = &Group{}
 	if len(q.Template) > 0 {
 		q.Where.Elements = []Element{&Triples{List: q.Template}}
 	}
 }
 
-// template is "{" triples "}" without paths. A label may stand in the template and in the pattern.
+// template parses "{" triples "}" without paths. Its blank node labels may be repeated in the pattern.
 func (p *parser) template() []Triple {
 	p.needPunct("{")
 	outer := p.labels
@@ -215,7 +216,7 @@ func (p *parser) modifiers(q *Query) {
 	}
 }
 
-// integer takes an unsigned integer; more than an int64 holds is as good as no limit.
+// integer parses an unsigned integer. It returns the maximum int64 for larger ones.
 func (p *parser) integer() int64 {
 	if p.tok.kind != tNumber || p.tok.local != "integer" {
 		p.fail("a whole number")
@@ -223,16 +224,16 @@ func (p *parser) integer() int64 {
 	}
 	n, err := strconv.ParseInt(p.tok.val, 10, 64)
 	if err != nil {
-		n = 1<<63 - 1
+		n = math.MaxInt64
 	}
 	p.advance()
 	return n
 }
 
-// atCondition is true where a GROUP BY or ORDER BY condition other than ASC and DESC begins.
+// atCondition reports whether a condition of GROUP BY or ORDER BY other than ASC and DESC begins here.
 func (p *parser) atCondition() bool { return p.isVar() || p.atConstraint() }
 
-// atConstraint is true at "(", a built-in or an IRI.
+// atConstraint reports whether a constraint begins here.
 func (p *parser) atConstraint() bool {
 	return p.isPunct("(") || p.isIRI() || p.tok.kind == tWord && isBuiltin(p.tok.val)
 }
@@ -274,7 +275,7 @@ func (p *parser) bracketed() Expr {
 	return e
 }
 
-// constraint is a bracketed expression, a built-in call or a function call.
+// constraint parses a bracketed expression, a built-in call or a function call.
 func (p *parser) constraint() Expr {
 	switch {
 	case p.isPunct("("):

@@ -1,19 +1,22 @@
 package syntax
 
-import "odarchive/triplestore/term"
+import (
+	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+)
 
-// Triple terms, reifiers and annotations: SPARQL 1.2.
+// This file parses triple terms, reifiers and annotations (SPARQL 1.2).
 
-// where says what may stand inside a triple term.
+// where is the kind of place of a triple term, which limits what it may contain.
 type where byte
 
 const (
-	patternTerm where = iota // variables and blank nodes
-	exprTerm                 // variables
-	dataTerm                 // neither
+	patternTerm where = iota // variables and blank nodes are allowed
+	exprTerm                 // variables are allowed
+	dataTerm                 // neither are allowed
 )
 
-// tripleTerm is "<<(" s p o ")>>".
+// tripleTerm parses "<<(" s p o ")>>".
 func (p *parser) tripleTerm(w where) Term {
 	if !p.enter() {
 		return Term{}
@@ -30,7 +33,7 @@ func (p *parser) tripleTerm(w where) Term {
 	return fold(t)
 }
 
-// fold turns a triple term without variables and blank nodes into its key.
+// fold returns a triple term as a Key if it has no variables and no blank nodes.
 func fold(t *Triple) Term {
 	for _, n := range [3]Term{t.S, t.P, t.O} {
 		if n.Key == "" || n.Key.Kind() == term.KindBlank {
@@ -40,9 +43,7 @@ func fold(t *Triple) Term {
 	return Term{Key: term.Triple(t.S.Key, t.P.Key, t.O.Key)}
 }
 
-// ground is the key of a triple term that was read as data.
-func ground(t Term) term.Key { return t.Key }
-
+// tripleNode parses the subject or object of a triple term.
 func (p *parser) tripleNode(w where, subject bool) Term {
 	if p.isPunct("<<(") {
 		if subject && w != patternTerm {
@@ -51,7 +52,7 @@ func (p *parser) tripleNode(w where, subject bool) Term {
 		return p.tripleTerm(w)
 	}
 	if p.tok.kind == tBlank && w != patternTerm || p.isVar() && w == dataTerm {
-		p.fail("a term that may stand in a triple term here")
+		p.fail("a term that this triple term may contain")
 		return Term{}
 	}
 	if p.isPunct("[") && w == patternTerm {
@@ -65,7 +66,7 @@ func (p *parser) tripleNode(w where, subject bool) Term {
 	return t
 }
 
-// anon is "[]".
+// anon parses "[]".
 func (p *parser) anon() Term {
 	p.noBlank(p.tok.at)
 	p.advance()
@@ -73,14 +74,14 @@ func (p *parser) anon() Term {
 	return Term{Key: p.blankNode()}
 }
 
-// plainVerb is a predicate that is no path.
+// plainVerb parses a predicate that is not a path.
 func (p *parser) plainVerb(w where) Term {
 	switch {
 	case p.isVar() && w != dataTerm:
 		return Term{Var: p.variable()}
 	case p.isA():
 		p.advance()
-		return iriTerm(rdfType)
+		return iriTerm(rdf.Type)
 	case p.isIRI():
 		return iriTerm(p.iri())
 	}
@@ -88,7 +89,7 @@ func (p *parser) plainVerb(w where) Term {
 	return Term{}
 }
 
-// reified is "<<" s p o ("~" name?)? ">>": it stands for its reifier, which rdf:reifies the triple term.
+// reified parses "<<" s p o ("~" name?)? ">>" and returns the reifier, which rdf:reifies the triple term.
 func (p *parser) reified(ts *triples) Term {
 	if !p.enter() {
 		return Term{}
@@ -106,10 +107,11 @@ func (p *parser) reified(ts *triples) Term {
 		name = Term{Key: p.blankNode()}
 	}
 	p.needPunct(">>")
-	ts.add(name, iriTerm(rdfNS+"reifies"), nil, fold(t))
+	ts.add(name, iriTerm(rdf.NS+"reifies"), nil, fold(t))
 	return name
 }
 
+// reifiedNode parses the subject or object of a reified triple.
 func (p *parser) reifiedNode(ts *triples) Term {
 	switch {
 	case p.isPunct("<<"):
@@ -122,7 +124,7 @@ func (p *parser) reifiedNode(ts *triples) Term {
 	return p.varOrTerm()
 }
 
-// reifierName is what may follow "~": a variable, an IRI, a blank node, or nothing for a new one.
+// reifierName parses what may follow "~": a variable, an IRI, a blank node, or nothing for a new blank node.
 func (p *parser) reifierName() Term {
 	switch {
 	case p.isVar():
@@ -138,25 +140,25 @@ func (p *parser) reifierName() Term {
 	return Term{Key: p.blankNode()}
 }
 
-// annotations are the "~ name" and "{| ... |}" behind an object.
+// annotations parses "~ name" and "{| ... |}" after the object of t.
 func (p *parser) annotations(ts *triples, t Triple, isPath, paths bool) {
 	var name Term
 	have := false
 	for p.err == nil && (p.isPunct("~") || p.isPunct("{|")) {
 		if isPath {
-			p.fail("no annotation, since the predicate is a path")
+			p.fail("no annotation after a path")
 			return
 		}
 		if p.takePunct("~") {
 			name, have = p.reifierName(), true
-			ts.add(name, iriTerm(rdfNS+"reifies"), nil, fold(&t))
+			ts.add(name, iriTerm(rdf.NS+"reifies"), nil, fold(&t))
 			continue
 		}
 		p.advance()
 		if !have {
 			p.noBlank(p.tok.at)
 			name = Term{Key: p.blankNode()}
-			ts.add(name, iriTerm(rdfNS+"reifies"), nil, fold(&t))
+			ts.add(name, iriTerm(rdf.NS+"reifies"), nil, fold(&t))
 		}
 		if !p.enter() {
 			return

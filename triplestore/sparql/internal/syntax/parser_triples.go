@@ -4,15 +4,11 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/xsd"
 )
 
-const (
-	rdfNS   = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-	rdfType = rdfNS + "type"
-	xsdNS   = "http://www.w3.org/2001/XMLSchema#"
-)
-
-// triples collects what a triples block says, abbreviations written out.
+// triples collects the triples of a block, with abbreviations written out.
 type triples struct{ list []Triple }
 
 func (ts *triples) add(s, p Term, path Path, o Term) {
@@ -21,7 +17,7 @@ func (ts *triples) add(s, p Term, path Path, o Term) {
 
 func iriTerm(iri string) Term { return Term{Key: term.IRI(iri)} }
 
-// atTriples is true where TriplesSameSubject can begin.
+// atTriples reports whether TriplesSameSubject may begin here.
 func (p *parser) atTriples() bool {
 	switch p.tok.kind {
 	case tVar, tIRI, tName, tBlank, tString, tNumber:
@@ -37,18 +33,18 @@ func (p *parser) atTriples() bool {
 	return false
 }
 
-// sameSubject is TriplesSameSubject, or TriplesSameSubjectPath where paths are allowed.
+// sameSubject parses TriplesSameSubject, or TriplesSameSubjectPath if paths are allowed.
 func (p *parser) sameSubject(ts *triples, paths bool) {
 	alone := p.isPunct("[") || p.isPunct("(") || p.isPunct("<<")
 	s, node := p.node(ts, paths)
-	// "[ :p :o ] ." and "<< s p o >> ." say enough; "[] ." and "() ." do not.
+	// "[ :p :o ] ." and "<< s p o >> ." are complete, "[] ." and "() ." are not.
 	if alone && node && !p.atVerb(paths) {
 		return
 	}
 	p.propertyList(ts, s, paths)
 }
 
-// atVerb is true where a predicate can begin.
+// atVerb reports whether a predicate may begin here.
 func (p *parser) atVerb(paths bool) bool {
 	if p.isVar() || p.isIRI() || p.isA() {
 		return true
@@ -56,7 +52,7 @@ func (p *parser) atVerb(paths bool) bool {
 	return paths && (p.isPunct("^") || p.isPunct("!") || p.isPunct("("))
 }
 
-// propertyList is PropertyListNotEmpty and PropertyListPathNotEmpty.
+// propertyList parses PropertyListNotEmpty, or PropertyListPathNotEmpty if paths are allowed.
 func (p *parser) propertyList(ts *triples, s Term, paths bool) {
 	for p.err == nil {
 		if !p.atVerb(paths) {
@@ -83,7 +79,7 @@ func (p *parser) propertyList(ts *triples, s Term, paths bool) {
 	}
 }
 
-// verb gives a plain predicate, or a path that is more than one IRI.
+// verb parses a predicate. It returns a term, or a path that is more than one IRI.
 func (p *parser) verb(paths bool) (Term, Path) {
 	if p.isVar() {
 		return Term{Var: p.variable()}, nil
@@ -91,7 +87,7 @@ func (p *parser) verb(paths bool) (Term, Path) {
 	if !paths {
 		if p.isA() {
 			p.advance()
-			return iriTerm(rdfType), nil
+			return iriTerm(rdf.Type), nil
 		}
 		return iriTerm(p.iri()), nil
 	}
@@ -102,8 +98,7 @@ func (p *parser) verb(paths bool) (Term, Path) {
 	return Term{}, path
 }
 
-// node is GraphNode: a term, or an abbreviation whose triples are added; full tells that it was one that says
-// something by itself.
+// node parses GraphNode: a term, or an abbreviation whose triples it adds to ts. full reports whether it has added any.
 func (p *parser) node(ts *triples, paths bool) (t Term, full bool) {
 	if !p.enter() {
 		return Term{}, false
@@ -122,7 +117,7 @@ func (p *parser) node(ts *triples, paths bool) (t Term, full bool) {
 		return t, true
 	case p.takePunct("("):
 		if p.takePunct(")") {
-			return iriTerm(rdfNS + "nil"), false
+			return iriTerm(rdf.Nil), false
 		}
 		p.noBlank(at)
 		return p.list(ts, paths), true
@@ -134,22 +129,22 @@ func (p *parser) node(ts *triples, paths bool) (t Term, full bool) {
 	return p.varOrTerm(), false
 }
 
-// noBlank refuses "[ ]" and lists where blank nodes cannot stand.
+// noBlank reports an error at a "[ ]" or list if blank nodes are not allowed.
 func (p *parser) noBlank(at int) {
 	if p.noNew {
-		p.broken(at, "a blank node cannot stand in what is deleted", "use a variable")
+		p.broken(at, "blank nodes are not allowed in what is deleted", "use a variable")
 	}
 }
 
-// list takes what follows "(" of a non-empty collection.
+// list parses the rest of a non-empty collection after "(" and returns its first cell.
 func (p *parser) list(ts *triples, paths bool) Term {
-	first, rest := iriTerm(rdfNS+"first"), iriTerm(rdfNS+"rest")
+	first, rest := iriTerm(rdf.First), iriTerm(rdf.Rest)
 	head := Term{Key: p.blankNode()}
 	for cell := head; p.err == nil; {
 		o, _ := p.node(ts, paths)
 		ts.add(cell, first, nil, o)
 		if p.takePunct(")") {
-			ts.add(cell, rest, nil, iriTerm(rdfNS+"nil"))
+			ts.add(cell, rest, nil, iriTerm(rdf.Nil))
 			break
 		}
 		next := Term{Key: p.blankNode()}
@@ -159,7 +154,7 @@ func (p *parser) list(ts *triples, paths bool) Term {
 	return head
 }
 
-// varOrTerm is a variable, an IRI, a literal or a blank node label.
+// varOrTerm parses a variable, an IRI, a literal or a blank node label.
 func (p *parser) varOrTerm() Term {
 	switch {
 	case p.isVar():
@@ -176,7 +171,7 @@ func (p *parser) varOrTerm() Term {
 	return Term{}
 }
 
-// literal takes a literal if one begins here: string, number (with its sign) or boolean.
+// literal parses a string, a number with its sign, or a boolean. It returns false if none begins here.
 func (p *parser) literal() (term.Key, bool) {
 	switch p.tok.kind {
 	case tString:
@@ -194,7 +189,7 @@ func (p *parser) literal() (term.Key, bool) {
 		}
 	case tWord:
 		if p.isWord("true") || p.isWord("false") {
-			k := term.Typed(strings.ToLower(p.tok.val), xsdNS+"boolean")
+			k := term.Typed(strings.ToLower(p.tok.val), xsd.Boolean)
 			p.advance()
 			return k, true
 		}
@@ -202,14 +197,14 @@ func (p *parser) literal() (term.Key, bool) {
 	return "", false
 }
 
-// signedNumberAhead is true at a sign with a number right behind it.
+// signedNumberAhead reports whether a number follows the sign that is the current token, without white space.
 func (p *parser) signedNumberAhead() bool {
 	c := p.lex.at(0)
 	return isDigit(c) || c == '.' && isDigit(p.lex.at(1))
 }
 
 func (p *parser) number(sign string) term.Key {
-	k := term.Typed(sign+p.tok.val, xsdNS+p.tok.local)
+	k := term.Typed(sign+p.tok.val, xsd.NS+p.tok.local)
 	p.advance()
 	return k
 }

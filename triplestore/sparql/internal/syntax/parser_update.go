@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// update is Update (rule [29]): operations with ";" between them, each with a prologue of its own.
+// update parses Update (rule [29]): operations separated by ";", each with its own prologue.
 func (p *parser) update() *Update {
 	u := &Update{}
 	for p.err == nil {
@@ -98,7 +98,7 @@ func (p *parser) load() Operation {
 	return l
 }
 
-// modifyAfter takes the rest of a DELETE/INSERT whose first word, given, has been taken.
+// modifyAfter parses the rest of a DELETE/INSERT operation after its first keyword, which is word.
 func (p *parser) modifyAfter(m *Modify, word string) Operation {
 	if word == "DELETE" {
 		m.HasDelete = true
@@ -126,7 +126,7 @@ func (p *parser) modifyAfter(m *Modify, word string) Operation {
 	return m
 }
 
-// quadTemplate is quads whose blank node labels have nothing to do with those of the pattern.
+// quadTemplate parses quads whose blank node labels may be repeated in the pattern.
 func (p *parser) quadTemplate() []Quad {
 	outer := p.labels
 	p.labels = map[string]int{}
@@ -134,14 +134,14 @@ func (p *parser) quadTemplate() []Quad {
 	return p.quads()
 }
 
-// quadData is QuadData: no variables, and no blank nodes where something is deleted.
+// quadData parses QuadData, without variables and, if remove is set, without blank nodes.
 func (p *parser) quadData(remove bool) []Quad {
 	p.inData, p.noNew = true, remove
 	defer func() { p.inData, p.noNew = false, false }()
 	return p.quads()
 }
 
-// quads is "{" triples and GRAPH blocks "}".
+// quads parses "{" triples and GRAPH blocks "}".
 func (p *parser) quads() []Quad {
 	var out []Quad
 	p.needPunct("{")
@@ -178,7 +178,7 @@ func (p *parser) quads() []Quad {
 	return out
 }
 
-// graphOrDefault is DEFAULT, GRAPH iri or an IRI.
+// graphOrDefault parses DEFAULT, GRAPH iri or an IRI.
 func (p *parser) graphOrDefault() Target {
 	if p.takeWord("DEFAULT") {
 		return Target{Default: true}
@@ -191,7 +191,7 @@ func (p *parser) graphOrDefault() Target {
 	return Target{IRI: p.iri()}
 }
 
-// graphRefAll is GRAPH iri, DEFAULT, NAMED or ALL.
+// graphRefAll parses GRAPH iri, DEFAULT, NAMED or ALL.
 func (p *parser) graphRefAll() Target {
 	switch {
 	case p.takeWord("DEFAULT"):

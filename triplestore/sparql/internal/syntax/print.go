@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// printer writes a tree as SPARQL: absolute IRIs, triples written out, every operation in parentheses.
+// printer prints a tree as SPARQL, with absolute IRIs, triples written out, and every operation in parentheses.
 type printer struct{ strings.Builder }
 
 func (w *printer) put(parts ...string) {
@@ -18,7 +18,7 @@ func (w *printer) put(parts ...string) {
 	}
 }
 
-// String is the query on one line; reading it gives the same tree.
+// String returns the query on one line, which parses into the same tree.
 func (q *Query) String() string {
 	var w printer
 	w.prologue(q.Version, q.Base, q.Prefixes)
@@ -26,7 +26,7 @@ func (q *Query) String() string {
 	return w.Builder.String()
 }
 
-// String is the update on one line.
+// String returns the update on one line, which parses into the same tree.
 func (u *Update) String() string {
 	var w printer
 	w.prologue(u.Version, u.Base, u.Prefixes)
@@ -39,7 +39,7 @@ func (u *Update) String() string {
 	return w.Builder.String()
 }
 
-// String is the group with its braces, as SERVICE sends it.
+// String returns the group with its braces.
 func (g *Group) String() string {
 	var w printer
 	w.group(g)

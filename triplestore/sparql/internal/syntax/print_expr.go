@@ -67,7 +67,8 @@ func (w *printer) call(c *Call) {
 	w.put(")")
 }
 
-// chain writes a binary operation; one of the same rank on its left needs no parentheses, and long chains stay flat.
+// chain prints a binary operation. An operation of the same rank on its left needs no parentheses, so long chains have
+// no deep nesting.
 func (w *printer) chain(c *Call) {
 	if l, ok := c.Args[0].(*Call); ok && rank(l.Func) > 0 && rank(l.Func) == rank(c.Func) {
 		w.chain(l)
@@ -78,7 +79,7 @@ func (w *printer) chain(c *Call) {
 	w.expr(c.Args[1])
 }
 
-// rank of the operators that lean left.
+// rank returns the precedence of a left-associative operator, or 0.
 func rank(op string) int {
 	switch op {
 	case "+", "-":
@@ -154,7 +155,7 @@ func (w *printer) path(p Path) {
 	}
 }
 
-// pathSeq and pathAlt keep long chains flat.
+// pathSeq prints a sequence. Long chains have no nesting, as in pathAlt.
 func (w *printer) pathSeq(p *PathSeq) {
 	if l, ok := p.L.(*PathSeq); ok {
 		w.pathSeq(l)

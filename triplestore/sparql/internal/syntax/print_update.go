@@ -40,7 +40,7 @@ func silent(s bool) string {
 	return ""
 }
 
-// String is the target as CLEAR names it.
+// String returns the target as in CLEAR.
 func (t Target) String() string {
 	switch {
 	case t.Default:

@@ -1,29 +1,28 @@
-// Package syntax reads SPARQL 1.1 (and the parts of 1.2 that concern triple terms, base direction and VERSION)
-// into a tree, and prints the tree again.
+// Package syntax parses SPARQL 1.1, and triple terms, base directions and VERSION of SPARQL 1.2, into a tree, and
+// prints trees.
 //
-// ParseQuery and ParseUpdate take text from strangers: size, nesting and the number of patterns are limited, an
-// error is always an *Error with a line and a column, and nothing panics or recurses without bound. In the tree
-// prefixed names and relative IRIs are already absolute, and the abbreviations of triples (lists, "[ ]", "a",
-// reifiers and annotations) are written out. What the grammar's notes ask for beyond the grammar (the scope of
-// variables and blank node labels, where aggregates may stand) is checked too, so a tree that came without an error
-// is a valid request.
+// ParseQuery and ParseUpdate are safe for untrusted text: size, nesting and the number of patterns are limited, and
+// errors are *Errors with a line and a column. In the tree, prefixed names and relative IRIs are absolute, and the
+// abbreviations of triples (lists, "[ ]", "a", reifiers and annotations) are written out. The parser also checks the
+// rules beyond the grammar: the scope of variables and blank node labels, and the places of aggregates. So every tree
+// that it returns is a valid request.
 //
-// String prints a tree as one line of SPARQL that reads back as the same tree.
+// String prints a tree as one line of SPARQL, which parses into the same tree.
 //
-// The package knows nothing of evaluation: package algebra translates the tree.
+// The package does not evaluate anything. Package algebra translates the tree.
 package syntax
 
 import "odarchive/triplestore/term"
 
-// Options limits what is accepted; zero fields take the defaults.
+// Options limit what is accepted. Zero fields mean the defaults.
 type Options struct {
-	MaxBytes    int // length of the text; default 1 MiB for queries, 64 MiB for updates
-	MaxDepth    int // nesting of groups, expressions, paths, lists and triple terms; default 256
-	MaxPatterns int // group elements, expressions' EXISTS and subqueries in total; default 10,000
+	MaxBytes    int // max length of the text; default 1 MiB for queries, 64 MiB for updates
+	MaxDepth    int // max nesting of groups, expressions, paths, lists and triple terms; default 256
+	MaxPatterns int // max number of groups, their elements, and operations of an update; default 10,000
 }
 
-// Default limits. A depth of 256 keeps every recursion over a tree far below a goroutine's stack; people and programs
-// stay below 30.
+// Default limits. A depth of 256 keeps recursions over a tree far from the limit of a goroutine's stack. The requests
+// of people and programs stay below 30.
 const (
 	DefaultQueryBytes  = 1 << 20
 	DefaultUpdateBytes = 64 << 20
@@ -44,8 +43,8 @@ func (o Options) withDefaults(bytes int) Options {
 	return o
 }
 
-// ParseQuery reads a query. base is what relative IRIs are resolved against until the text says BASE; "" leaves them
-// as they are. The error is an *Error.
+// ParseQuery parses a query. Relative IRIs are resolved against base until BASE replaces it, and kept if it is "". The
+// error is an *Error.
 func ParseQuery(src, base string, o Options) (*Query, error) {
 	p, err := newParser(src, base, o.withDefaults(DefaultQueryBytes))
 	if err != nil {
@@ -58,7 +57,7 @@ func ParseQuery(src, base string, o Options) (*Query, error) {
 	return q, nil
 }
 
-// ParseUpdate reads an update request: any number of operations, separated by ";". The error is an *Error.
+// ParseUpdate parses an update, which is any number of operations separated by ";". The error is an *Error.
 func ParseUpdate(src, base string, o Options) (*Update, error) {
 	p, err := newParser(src, base, o.withDefaults(DefaultUpdateBytes))
 	if err != nil {
@@ -71,8 +70,8 @@ func ParseUpdate(src, base string, o Options) (*Update, error) {
 	return u, nil
 }
 
-// ParseTerm reads one RDF term as SPARQL writes it: <iri>, _:label, a literal, or a triple term of such. Prefixed names
-// are refused.
+// ParseTerm parses one RDF term: <iri>, _:label, a literal, or a triple term of these. Prefixed names are errors. The
+// error is an *Error.
 func ParseTerm(src string, o Options) (term.Key, error) {
 	p, err := newParser(src, "", o.withDefaults(DefaultQueryBytes))
 	if err != nil {
@@ -90,13 +89,13 @@ func ParseTerm(src string, o Options) (term.Key, error) {
 	}
 	k, ok := keyOf(t)
 	if !ok {
-		p.broken(0, "a variable is no term", "")
+		p.broken(0, "a variable is not a term", "")
 		return "", p.err
 	}
 	return k, nil
 }
 
-// keyOf is the key of a term without variables.
+// keyOf returns the key of t, or false if t contains a variable.
 func keyOf(t Term) (term.Key, bool) {
 	if t.Var != "" {
 		return "", false

@@ -29,7 +29,7 @@ func TestErrorsSayWhereWhatAndWhy(t *testing.T) {
 		{"SELECT ?s (COUNT(?o) AS ?n) { ?s ?p ?o }", 1, 8, "", "", "?s is neither grouped by nor inside an aggregate", "GROUP BY"},
 		{"SELECT * { ?s ?p ?o } GROUP BY ?s", 1, 34, "", "", "SELECT * cannot be used with GROUP BY", "name the variables"},
 		{"SELECT * { ?s ?p ?o BIND (1 AS ?o) }", 1, 32, "", "", "BIND cannot set ?o", "another name"},
-		{"ASK { ?s ?p ?o FILTER (COUNT(?o) > 1) }", 1, 24, "", "", "COUNT can stand in SELECT, HAVING and ORDER BY only", "HAVING"},
+		{"ASK { ?s ?p ?o FILTER (COUNT(?o) > 1) }", 1, 24, "", "", "COUNT is allowed in SELECT, HAVING and ORDER BY only", "HAVING"},
 		{"ASK { VALUES (?x ?y) { (1) } }", 1, 24, "", "", "a row of VALUES has 1 values for 2 variables", "UNDEF"},
 		{"ASK { ?ä ?p ?q . ?é ß ?y }", 1, 21, `"ß"`, "a predicate", "", ""},
 		{"# c\r\nASK { ?s ?p ?o }\r\n}", 3, 1, `"}"`, "the end of the query", "", ""},
@@ -202,7 +202,8 @@ var seeds = []string{
 	"DELETE WHERE { ?s ?p ?o . GRAPH ?g { ?s ?p ?o } } ; CREATE GRAPH <a:a> ; CLEAR NAMED",
 }
 
-// FuzzParse holds the parser to its promises: no panic, errors with a place in the text, trees that print and read back.
+// FuzzParse holds the parser to its promises: no panic, errors with a place in the text, trees that print and read
+// back.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
