@@ -14,7 +14,7 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// crawledTable is a CSV of about size bytes, different for each seed, as the benchmark of the crawl has them.
+// crawledTable returns a CSV of about size bytes, different for each seed.
 func crawledTable(seed uint64, size int) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	cities := []string{"Vienna", "Graz", "Linz", "Salzburg", "Innsbruck", "Klagenfurt", "Villach", "Wels"}
@@ -35,8 +35,8 @@ type held struct {
 
 func (h held) Head(n int) ([]byte, error) { return h.data[:min(n, len(h.data))], nil }
 
-// BenchmarkCrawled takes tables of 50 KB, each another one, through what a crawl does to see what they are: type, profile,
-// and the profile as JSON. gzips/op is the processor time in terms of gzip -6 of the same table, which takes turns with it.
+// BenchmarkCrawled does with different tables of 50 KB what a crawl does: type, profile, and the profile as JSON.
+// gzips/op is the processor time relative to gzip -6 of the same table, which alternates with it.
 func BenchmarkCrawled(b *testing.B) {
 	bodies := make([][]byte, 200)
 	for i := range bodies {

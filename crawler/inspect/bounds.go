@@ -8,7 +8,7 @@ import (
 	"odarchive/crawler/inspect/rdfprofile"
 )
 
-// Bounds of single strings, in bytes, and of how far members are counted that are not listed.
+// Maximum lengths of strings in bytes and of lists, and the maximum number of omitted members that are counted.
 const (
 	maxFault     = 500
 	maxTableName = 300
@@ -17,7 +17,7 @@ const (
 	maxOmitted   = 100_000
 )
 
-// omitMember counts a member that is not listed. Behind the last that is counted the walk ends.
+// omitMember counts a member that is not listed, and ends the walk when enough have been counted.
 func (l *look) omitMember() error {
 	l.found.More = true
 	if l.found.MembersOmitted++; l.found.MembersOmitted >= maxOmitted {
@@ -26,7 +26,7 @@ func (l *look) omitMember() error {
 	return l.ctx.Err()
 }
 
-// boundTables leaves out columns beyond the limit, the last ones first, and counts them.
+// boundTables removes columns beyond the limit, the last ones first, and counts them.
 func (l *look) boundTables(all []*csvprofile.Profile) []*csvprofile.Profile {
 	for _, p := range all {
 		if p == nil {
@@ -48,7 +48,7 @@ func (l *look) boundTables(all []*csvprofile.Profile) []*csvprofile.Profile {
 	return all
 }
 
-// boundRDF leaves out IRIs beyond the limit, the rarest first.
+// boundRDF removes IRIs beyond the limit, the rarest first.
 func (l *look) boundRDF(p *rdfprofile.Profile) *rdfprofile.Profile {
 	if p == nil {
 		return nil
@@ -80,7 +80,7 @@ func (l *look) boundRDF(p *rdfprofile.Profile) *rdfprofile.Profile {
 	return p
 }
 
-// shortened is a text of at most about n bytes, which ends in an ellipsis where it was longer.
+// shortened returns a text of at most about n bytes, with an ellipsis if it was longer.
 func shortened(s string, n int) string {
 	if len(s) <= n {
 		return s

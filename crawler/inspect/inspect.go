@@ -1,9 +1,10 @@
-// Package inspect finds out what is inside a file whose kind is known: tables, RDF statements, members of an archive and
-// the tables in them.
+// Package inspect finds out what a file of known kind contains: tables, RDF statements, members of an archive and the
+// tables in them.
 //
-// Extract gives the bytes of one member. File looks at one file with the package that knows its kind (csvprofile, tables, rdfprofile, unpack), within limits of
-// time and size for the whole file. What cannot be read is told in Inside.Faults, one sentence each; it never costs more
-// than its own file. What the limits leave out is counted in Inside. Inside is kept by the archive, most of it as JSON: field names are stable.
+// File examines one file with the package for its kind (csvprofile, tables, rdfprofile, unpack), within limits of time
+// and size for the whole file. Extract returns the bytes of one member. What cannot be read is described in
+// Inside.Faults, one sentence each, and affects only its own file or member. What the limits omit is counted in Inside.
+// The archive keeps Inside, most of it as JSON: field names are stable.
 package inspect
 
 import (
@@ -21,16 +22,16 @@ import (
 	"odarchive/crawler/inspect/unpack"
 )
 
-// Inside is what a file holds.
+// Inside is what a file contains.
 type Inside struct {
 	Tables  []*csvprofile.Profile `json:"tables,omitempty"`
 	RDF     *rdfprofile.Profile   `json:"rdf,omitempty"`
 	Members []Member              `json:"members,omitempty"` // of an archive, in its order
-	More    bool                  `json:"more,omitempty"`    // a limit was reached: there is more than is told
+	More    bool                  `json:"more,omitempty"`    // a limit was reached: the file contains more
 	Faults  []string              `json:"faults,omitempty"`  // what could not be read, and why
 
-	// What limits have left out, of tables and members that are otherwise listed.
-	ColumnsOmitted  int `json:"columnsOmitted,omitempty"`  // the sum of csvprofile.Profile.Omitted over all tables
+	// What limits omitted from tables and members that are otherwise listed.
+	ColumnsOmitted  int `json:"columnsOmitted,omitempty"`  // sum of csvprofile.Profile.Omitted over all tables
 	MembersOmitted  int `json:"membersOmitted,omitempty"`  // members that are not listed, as far as they were counted
 	SketchesOmitted int `json:"sketchesOmitted,omitempty"` // columns whose sample of values is not kept
 }
@@ -38,24 +39,24 @@ type Inside struct {
 // Member is one file in an archive.
 type Member struct {
 	Path     string                `json:"path"`
-	Size     int64                 `json:"size"` // -1 where the archive does not say
+	Size     int64                 `json:"size"` // -1 if the archive does not say
 	Modified time.Time             `json:"modified,omitzero"`
-	Type     string                `json:"type,omitempty"` // media type, "" where it was not looked at
+	Type     string                `json:"type,omitempty"` // media type, "" if unknown
 	Charset  string                `json:"charset,omitempty"`
 	Tables   []*csvprofile.Profile `json:"tables,omitempty"`
 	RDF      *rdfprofile.Profile   `json:"rdf,omitempty"`
 }
 
-// Input is a file to look into.
+// Input is a file to examine.
 type Input struct {
-	Found detect.Detection // what kind of file it is
+	Found detect.Detection // kind of the file
 	Name  string           // file name
-	Base  string           // its URL, against which relative IRIs in it are resolved; "" where it has none
+	Base  string           // its URL, the base of relative IRIs; "" if none
 	Size  int64
 	Body  io.ReaderAt
 }
 
-// reader reads the file from its beginning.
+// reader returns a reader of the whole file.
 func (in Input) reader() io.Reader {
 	section := io.NewSectionReader(in.Body, 0, in.Size)
 	if held, ok := in.Body.(holder); ok {
@@ -64,25 +65,26 @@ func (in Input) reader() io.Reader {
 	return section
 }
 
-// holder is a body that has its beginning in memory, as package spool's have, and gives at most n bytes of it without a copy.
+// holder is a body with its beginning in memory, as in package spool. Head returns at most n bytes of it without a
+// copy.
 type holder interface {
 	Head(n int) ([]byte, error)
 }
 
-// inMemory reads a body that is a holder.
+// inMemory is a reader of a holder.
 type inMemory struct {
 	*io.SectionReader
 	holder
 }
 
-// Limits of one File. Zero fields take the defaults.
+// Limits are limits of one File. Zero fields take the defaults.
 type Limits struct {
 	Time       time.Duration // 2 minutes
-	MaxMembers int           // that are listed, 10,000
-	MaxColumns int           // that are listed, over all tables, 20,000
-	MaxPaths   int           // bytes of the paths of members that are listed, 1 MiB
-	MaxIRIs    int           // bytes of the IRIs that are listed of RDF, over the file and its members, 512 KiB
-	MaxProbe   int64         // bytes of a member that is looked into, 32 MiB; a larger one is only listed
+	MaxMembers int           // members listed, 10,000
+	MaxColumns int           // columns listed, over all tables, 20,000
+	MaxPaths   int           // bytes of the paths of listed members, 1 MiB
+	MaxIRIs    int           // bytes of the listed IRIs of RDF, over the file and its members, 512 KiB
+	MaxProbe   int64         // maximum size of a member to examine, 32 MiB; larger ones are only listed
 	MaxFaults  int           // 20
 	TempDir    string        // for inner archives; "" = the system's
 }
@@ -112,7 +114,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// File looks into a file. nil where there is nothing to tell. The error is only ever that ctx has ended.
+// File examines a file. It returns nil if there is nothing to report, and an error only if ctx has ended.
 func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
 	limits = limits.withDefaults()
 	limited, cancel := context.WithTimeout(ctx, limits.Time)
@@ -128,18 +130,19 @@ func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
 	return look.found, nil
 }
 
-// look is one File under way.
+// look is the state of one File.
 type look struct {
-	ctx    context.Context // of this one call: the walk's callbacks have none
+	ctx    context.Context // of this call, for the callbacks of the walk
 	limits Limits
 	found  *Inside
 
-	columns, paths, iris int // that may still be listed: columns, bytes of paths, bytes of IRIs
+	columns, paths, iris int // columns, bytes of paths and bytes of IRIs that may still be listed
 }
 
+// fault adds a fault.
 func (l *look) fault(what string, err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("it took longer than %s", l.limits.Time)
+		err = fmt.Errorf("took longer than %s", l.limits.Time)
 		l.found.More = true
 	}
 	if len(l.found.Faults) < l.limits.MaxFaults {
@@ -147,7 +150,7 @@ func (l *look) fault(what string, err error) {
 	}
 }
 
-// plain is an error without the names of the packages it came through.
+// plain returns an error's message without the names of the packages it came through.
 func plain(err error) string {
 	s := err.Error()
 	for _, p := range []string{"tables: ", "unpack: ", "csvprofile: ", "rdfprofile: ", "detect: "} {
@@ -156,6 +159,7 @@ func plain(err error) string {
 	return s
 }
 
+// file examines the file itself.
 func (l *look) file(in Input) {
 	if in.Found.Compression != "" || unpack.Known(in.Found.Type) && !tables.Known(in.Found.Type) {
 		l.members(in)
@@ -165,7 +169,7 @@ func (l *look) file(in Input) {
 	l.found.RDF = l.boundRDF(l.rdf(in))
 }
 
-// rdf says what statements an RDF file holds; nil for other files.
+// rdf profiles the statements of an RDF file. It returns nil for other files.
 func (l *look) rdf(in Input) *rdfprofile.Profile {
 	if !rdfprofile.Known(in.Found.Type) {
 		return nil
@@ -177,7 +181,7 @@ func (l *look) rdf(in Input) *rdfprofile.Profile {
 	return profile
 }
 
-// tables of one file that is no archive.
+// tables profiles the tables of one file that is not an archive.
 func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 	switch {
 	case in.Found.Tabular || in.Found.Type == "text/csv" || in.Found.Type == "text/tab-separated-values":
@@ -186,7 +190,7 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 			l.fault(name, err)
 			return nil
 		}
-		if len(profile.Columns) == 1 { // called a CSV, and made of columns that blanks align
+		if len(profile.Columns) == 1 { // may be columns aligned with blanks
 			if fixed := l.fixedWidth(name, in); fixed != nil {
 				profile = fixed
 			}
@@ -207,6 +211,7 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 	return nil
 }
 
+// fixedWidth profiles a text with columns of fixed width, nil if it has none.
 func (l *look) fixedWidth(name string, in Input) *csvprofile.Profile {
 	profile, err := tables.FixedWidth(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body}, tables.Options{})
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"odarchive/crawler/inspect/unpack"
 )
 
-// errEnough ends a walk over more members than are listed.
+// errEnough ends the walk once enough members have been counted.
 var errEnough = errors.New("enough members")
 
-// members lists what an archive or compressed file holds, and looks into what is small enough.
+// members lists the members of an archive or compressed file, and examines the small ones.
 func (l *look) members(in Input) {
 	err := unpack.Walk(l.ctx, in.Body, in.Size, in.Found.Type, l.limits.unpack(in), func(m unpack.Member) error {
 		if len(l.found.Members) >= l.limits.MaxMembers || len(m.Path) > l.paths {
@@ -32,14 +32,14 @@ func (l *look) members(in Input) {
 	}
 }
 
-// unpack is how far an archive is opened: the same for listing its members and for fetching one, for their paths
-// depend on it.
+// unpack returns the limits for opening an archive. They are the same for listing its members and for extracting one,
+// since the paths depend on them.
 func (l Limits) unpack(in Input) unpack.Limits {
 	return unpack.Limits{Name: in.Name, TempDir: l.TempDir, MaxMembers: l.MaxMembers + maxOmitted}
 }
 
-// Extract writes the bytes of one member of an archive, by the path that File listed it under, to dst. Errors are those
-// of package unpack.
+// Extract writes the bytes of one member of an archive to dst. path is the one that File listed. Errors are those of
+// package unpack.
 func Extract(ctx context.Context, in Input, path string, limits Limits, dst io.Writer) error {
 	limits = limits.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, limits.Time)
@@ -47,7 +47,7 @@ func Extract(ctx context.Context, in Input, path string, limits Limits, dst io.W
 	return unpack.Extract(ctx, in.Body, in.Size, in.Found.Type, path, limits.unpack(in), dst)
 }
 
-// member looks into one member. Its bytes are held in memory, which MaxProbe bounds.
+// member examines one member. It reads the bytes into memory, at most MaxProbe.
 func (l *look) member(m unpack.Member, base string) (Member, error) {
 	member := Member{Path: m.Path, Size: m.Size, Modified: m.Modified}
 	if m.Packed || m.Size > l.limits.MaxProbe {

@@ -1,8 +1,8 @@
-// Package rdfprofile describes RDF files: how many statements they have, which predicates, classes and namespaces,
-// and where their syntax is wrong.
+// Package rdfprofile describes RDF files: how many statements they have, which predicates, classes and namespaces, and
+// where their syntax is wrong.
 //
-// Read reads a file of any size once, in bounded memory, with the parsers of triplestore/rdfio; after an error it
-// goes on where the syntax allows. The same file always has the same profile.
+// Read reads a file of any size once, in bounded memory, with the parsers of triplestore/rdfio. After a syntax error it
+// continues if the syntax allows. The same file always has the same profile.
 package rdfprofile
 
 import (
@@ -21,28 +21,28 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// Version of the profile's fields that this package writes.
+// Version is the version of the profile's fields that this package writes.
 const Version = 1
 
-// Profile is what is known of one RDF file, after VoID.
+// Profile describes one RDF file, after VoID.
 type Profile struct {
 	Version    int               `json:"profile"`
-	Syntax     string            `json:"syntax"`             // media type it was read as
-	Triples    int64             `json:"triples"`            // statements, in all graphs; repeated ones count each time
+	Syntax     string            `json:"syntax"`             // media type of the parser
+	Triples    int64             `json:"triples"`            // statements in all graphs, including repeated ones
 	Graphs     int64             `json:"graphs"`             // named graphs, estimated
-	Subjects   int64             `json:"subjects"`           // distinct ones, estimated
-	Objects    int64             `json:"objects"`            // distinct ones, estimated
-	Predicates []Count           `json:"predicates"`         // commonest first
-	Classes    []Count           `json:"classes"`            // objects of rdf:type, commonest first
-	Namespaces []Count           `json:"namespaces"`         // of IRIs in all places, commonest first
-	More       bool              `json:"more,omitempty"`     // lists were cut or terms beyond a limit not counted
-	Prefixes   map[string]string `json:"prefixes,omitempty"` // as the file declares them
+	Subjects   int64             `json:"subjects"`           // distinct, estimated
+	Objects    int64             `json:"objects"`            // distinct, estimated
+	Predicates []Count           `json:"predicates"`         // most frequent first
+	Classes    []Count           `json:"classes"`            // objects of rdf:type, most frequent first
+	Namespaces []Count           `json:"namespaces"`         // of IRIs in all places, most frequent first
+	More       bool              `json:"more,omitempty"`     // lists are incomplete, or terms were not counted because of a limit
+	Prefixes   map[string]string `json:"prefixes,omitempty"` // as declared in the file
 	Faults     []Fault           `json:"faults,omitempty"`   // the first syntax errors
 	FaultCount int64             `json:"faultcount,omitempty"`
 	Truncated  bool              `json:"truncated,omitempty"` // reading ended before the file did
 }
 
-// Count is an IRI and how often it comes.
+// Count is an IRI and its number of occurrences.
 type Count struct {
 	IRI   string `json:"iri"`
 	Count int64  `json:"count"`
@@ -55,22 +55,22 @@ type Fault struct {
 	Message string `json:"message"`
 }
 
-// Options of Read. Zero fields take the default.
+// Options are options of Read. Zero fields take the default.
 type Options struct {
-	Base       string // that relative IRIs are resolved against, default "http://example.org/"
+	Base       string // base of relative IRIs, default "http://example.org/"
 	MaxTriples int64  // default 100 million
-	MaxFaults  int    // that are gone past before reading ends, default 1,000
+	MaxFaults  int    // syntax errors after which reading ends, default 1,000
 }
 
-// Bounds of what is kept.
+// Limits of what is kept.
 const (
-	maxCounted = 20_000 // different predicates, classes and namespaces each
-	listed     = 500    // of them in a profile
-	faults     = 20
-	maxIRI     = 4 << 10 // bytes; a longer one is not counted by name
+	maxCounted = 20_000  // distinct predicates, classes and namespaces each
+	listed     = 500     // maximum length of their lists in a profile
+	faults     = 20      // described in a profile
+	maxIRI     = 4 << 10 // in bytes; a longer one is not counted by name
 )
 
-// Known tells whether files of a media type can be profiled.
+// Known reports whether files of a media type can be profiled.
 func Known(mediaType string) bool {
 	_, ok := rdfio.ByMediaType(mediaType)
 	return ok
@@ -124,7 +124,7 @@ func Read(ctx context.Context, r io.Reader, mediaType string, o Options) (*Profi
 	return p, nil
 }
 
-// watched remembers what the reader below failed with, to tell it from faults of the text.
+// watched records the error of the underlying reader, to distinguish it from syntax errors.
 type watched struct {
 	r   io.Reader
 	err error
@@ -138,6 +138,7 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// fault counts a syntax error and describes the first ones.
 func (p *Profile) fault(err error) {
 	p.FaultCount++
 	if len(p.Faults) >= faults {
@@ -155,7 +156,7 @@ func (p *Profile) fault(err error) {
 	p.Faults = append(p.Faults, f)
 }
 
-// counters gathers what quads have in common.
+// counters counts the terms of quads.
 type counters struct {
 	predicates, classes, namespaces map[string]int64
 	subjects, objects, graphs       *hyperloglog.Sketch
@@ -196,7 +197,7 @@ func (c *counters) count(m map[string]int64, key string) {
 	m[key]++
 }
 
-// namespace of an IRI: up to the last "#", or else "/".
+// namespace returns an IRI up to its last "#", or else "/".
 func namespace(iri string) string {
 	if i := strings.LastIndexByte(iri, '#'); i >= 0 {
 		return iri[:i+1]
@@ -207,6 +208,7 @@ func namespace(iri string) string {
 	return ""
 }
 
+// fill sets the counts of a profile.
 func (c *counters) fill(p *Profile, r *rdfio.Reader) {
 	p.Subjects, p.Objects, p.Graphs = int64(c.subjects.Estimate()), int64(c.objects.Estimate()), int64(c.graphs.Estimate())
 	p.More = c.over

@@ -10,11 +10,11 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// fixedLook is how many lines are looked at to find columns of fixed width.
+// fixedLook is the number of lines examined to find columns of fixed width.
 const fixedLook = 500
 
-// FixedWidth profiles a text whose columns stand at fixed places, with blanks between them; nil if it has none such.
-// Ask it only about plain texts that are no delimited tables.
+// FixedWidth profiles a text whose columns begin at fixed places, with blanks between them. It returns nil if there are
+// no such columns. Use it only for plain texts that are not delimited tables.
 func FixedWidth(ctx context.Context, in Input, o Options) (*csvprofile.Profile, error) {
 	o = o.withDefaults()
 	r := bufio.NewReaderSize(in.text(), 256<<10)
@@ -63,13 +63,13 @@ func fixedLine(r *bufio.Reader) (string, error) {
 	return strings.TrimRight(string(line), " \r\n\t"), err
 }
 
-// columnStarts finds the places, in characters, where cells begin: those after a place at which every line has a
-// blank. nil if there are fewer than two columns, or lines do not agree.
+// columnStarts returns the places, in characters, where cells begin: after a place where every line has a blank. It
+// returns nil if there are fewer than two columns, or the lines do not agree.
 func columnStarts(lines []string) []int {
 	if len(lines) < 4 {
 		return nil
 	}
-	var filled []int // how many lines have a character at each place
+	var filled []int // number of lines with a character at each place
 	for _, l := range lines {
 		i := 0
 		for _, c := range l {
@@ -94,7 +94,7 @@ func columnStarts(lines []string) []int {
 	if len(starts) < 2 || len(starts) > 500 {
 		return nil
 	}
-	// Most lines have to fill every column, with little in each cell: prose leaves such gaps by accident only.
+	// Most lines have to fill every column, with few words in each cell: prose has such gaps only by accident.
 	count := make([]int, len(starts))
 	for _, l := range lines {
 		for i, c := range cutAt(l, starts) {
@@ -114,7 +114,7 @@ func columnStarts(lines []string) []int {
 	return starts
 }
 
-// cutAt cuts a line at places counted in characters.
+// cutAt splits a line at places counted in characters.
 func cutAt(line string, starts []int) []string {
 	row := make([]string, 0, len(starts))
 	at, from, next := 0, 0, 1

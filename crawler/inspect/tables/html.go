@@ -13,14 +13,14 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// Bounds of a page.
+// Limits of a page.
 const (
 	htmlBytes = 32 << 20
 	htmlCells = 2_000_000 // of all tables
 )
 
-// htmlTables profiles the tables of a page that hold data: at least two rows of two cells. A table inside a cell of
-// another counts for itself.
+// htmlTables profiles the tables of a page that contain data: at least two rows of two cells. A table in a cell of
+// another is a table of its own.
 func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	z := html.NewTokenizer(io.LimitReader(in.text(), htmlBytes))
 	z.SetMaxBuf(1 << 20)
@@ -99,6 +99,7 @@ func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	}
 }
 
+// span returns the number of columns that a cell spans.
 func span(z *html.Tokenizer, more bool) int {
 	for more {
 		var k, v []byte
@@ -115,7 +116,7 @@ type htmlTable struct {
 	caption   strings.Builder
 	inCaption bool
 	rows      [][]string
-	heads     []int // header cells of each row
+	heads     []int // number of header cells of each row
 	inCell    bool
 	text      strings.Builder
 	span      int
@@ -170,7 +171,7 @@ func (t *htmlTable) write(s string) {
 	}
 }
 
-// keep profiles a table that ended, if it holds data.
+// keep profiles a table that has ended, if it contains data.
 func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Options) []*csvprofile.Profile {
 	t.end()
 	full := 0

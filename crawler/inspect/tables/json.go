@@ -13,13 +13,14 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// Bounds of one record.
+// Limits of one record.
 const (
-	maxRecord = 8 << 20 // bytes
+	maxRecord = 8 << 20 // in bytes
 	maxNest   = 3       // levels of objects that become columns of their own; deeper ones stay JSON
-	maxLevels = 6       // how deep arrays of records are looked for
+	maxLevels = 6       // maximum depth of arrays of records
 )
 
+// text returns a reader of the text in UTF-8.
 func (in Input) text() io.Reader {
 	r := io.Reader(io.NewSectionReader(in.Body, 0, in.Size))
 	if dec, err := charset.NewReader(r, in.Charset); err == nil {
@@ -28,8 +29,8 @@ func (in Input) text() io.Reader {
 	return r
 }
 
-// jsonArrays profiles every array of objects in a JSON text, at the top or as members of objects, and every array of rows
-// of which the first is a header.
+// jsonArrays profiles every array of objects in a JSON text, at the top or in members of objects, and every array of
+// rows whose first is a header.
 func jsonArrays(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	s := &jsonScan{ctx: ctx, dec: json.NewDecoder(in.text()), o: o}
 	s.dec.UseNumber()
@@ -50,7 +51,7 @@ type jsonScan struct {
 	found []*csvprofile.Profile
 }
 
-// value reads one value; arrays of objects in it become tables.
+// value reads one value. Arrays of objects in it become tables.
 func (s *jsonScan) value(path string, level int) error {
 	tok, err := s.dec.Token()
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *jsonScan) value(path string, level int) error {
 	return nil
 }
 
-// pass reads a value without looking at it.
+// pass skips a value.
 func (s *jsonScan) pass() error {
 	depth := 0
 	for {
@@ -103,13 +104,13 @@ func (s *jsonScan) pass() error {
 	}
 }
 
-// array reads the elements of an array; objects are records.
+// array reads the elements of an array. Objects are records.
 func (s *jsonScan) array(path string) error {
 	records := csvprofile.NewRecords()
 	records.Sample = s.o.Sample
 	truncated := false
 	n := 0
-	var header []string // where the elements are rows
+	var header []string // if the elements are rows
 	for s.dec.More() {
 		if n++; n&255 == 0 && s.ctx.Err() != nil {
 			return s.ctx.Err()
@@ -136,7 +137,7 @@ func (s *jsonScan) array(path string) error {
 	return s.end(records, path, truncated, err)
 }
 
-// end keeps the table of an array, if it is one.
+// end adds the table of an array, if it has rows.
 func (s *jsonScan) end(r *csvprofile.Records, path string, truncated bool, err error) error {
 	if r.Rows() > 0 {
 		p := r.Profile(path)
@@ -148,7 +149,7 @@ func (s *jsonScan) end(r *csvprofile.Records, path string, truncated bool, err e
 	return err
 }
 
-// headerRow reads an array of strings of which each can name a column; nil if it is none.
+// headerRow returns the strings of an array if each can name a column, else nil.
 func headerRow(raw json.RawMessage) []string {
 	var names []string
 	if raw[0] != '[' || json.Unmarshal(raw, &names) != nil || len(names) < 2 || len(names) > csvprofile.MaxCells/4 {
@@ -164,7 +165,7 @@ func headerRow(raw json.RawMessage) []string {
 	return names
 }
 
-// addRow adds an array of as many values as there are columns.
+// addRow adds an array of as many values as there are columns. It skips others.
 func addRow(r *csvprofile.Records, header []string, raw json.RawMessage) {
 	var cells []json.RawMessage
 	if raw[0] != '[' || json.Unmarshal(raw, &cells) != nil || len(cells) != len(header) {
@@ -177,7 +178,7 @@ func addRow(r *csvprofile.Records, header []string, raw json.RawMessage) {
 	r.Add(header, values)
 }
 
-// cellText is a string's content, nothing for null, and the JSON of any other value.
+// cellText returns a string's content, "" for null, and the JSON of any other value.
 func cellText(v json.RawMessage) string {
 	var s string
 	switch {
@@ -189,7 +190,7 @@ func cellText(v json.RawMessage) string {
 	return string(v)
 }
 
-// addRecord adds an object as one row; anything else is passed over.
+// addRecord adds an object as one row and reports whether raw is one.
 func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
 	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' || len(raw) > maxRecord {
 		return false
@@ -202,9 +203,9 @@ func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
 	return true
 }
 
-// flatten turns an object into columns, in the order of its keys: the members of inner objects as "outer.inner",
-// arrays and deeper objects as JSON. The properties of a GeoJSON feature lose their "properties.". It reports whether raw
-// is an object to its end.
+// flatten appends the members of an object as columns, in order: members of inner objects as "outer.inner", arrays and
+// deeper objects as JSON. The properties of a GeoJSON feature have no prefix "properties.". It reports whether raw is a
+// complete object.
 func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]string) bool {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
@@ -235,7 +236,7 @@ func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]stri
 	return err == nil
 }
 
-// jsonLines profiles one object a line.
+// jsonLines profiles a text of one object per line.
 func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	r := bufio.NewReaderSize(in.text(), 256<<10)
 	records := csvprofile.NewRecords()
@@ -270,12 +271,12 @@ func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile,
 	p := records.Profile("")
 	p.Truncated = truncated
 	if bad > 0 {
-		p.Note("%d lines are no JSON objects", bad)
+		p.Note("%d lines are not JSON objects", bad)
 	}
 	return []*csvprofile.Profile{p}, nil
 }
 
-// readLine reads one line; what is longer than a record may be is cut.
+// readLine reads one line. It drops what exceeds the maximum record.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

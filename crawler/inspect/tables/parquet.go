@@ -14,7 +14,7 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// parquetFile profiles a Parquet file, its leaf columns as columns; repeated values are joined.
+// parquetFile profiles a Parquet file with its leaf columns. Repeated values are joined.
 func parquetFile(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	f, err := parquet.OpenFile(in.Body, in.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -86,9 +86,7 @@ func (s *parquetRows) next() (cells []string, err error) {
 	if s.cells == nil {
 		s.cells = make([]string, len(s.show))
 	}
-	for i := range s.cells {
-		s.cells[i] = ""
-	}
+	clear(s.cells)
 	for _, v := range row {
 		i := v.Column()
 		if v.IsNull() || i < 0 || i >= len(s.cells) {
@@ -103,7 +101,7 @@ func (s *parquetRows) next() (cells []string, err error) {
 	return s.cells, nil
 }
 
-// shower turns values of a type into text, as XSD would write dates and times.
+// shower returns a function that formats values of a type, dates and times in XSD's form.
 func shower(t parquet.Type) func(parquet.Value) string {
 	logical := t.LogicalType()
 	if logical == nil {
@@ -142,7 +140,7 @@ func showLogical(l *format.LogicalType) func(parquet.Value) string {
 	return parquet.Value.String
 }
 
-// decimal puts the point into an unscaled number.
+// decimal inserts the decimal point into an unscaled number.
 func decimal(digits string, scale int) string {
 	neg := strings.HasPrefix(digits, "-")
 	digits = strings.TrimPrefix(digits, "-")

@@ -36,7 +36,7 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 		}
 		rows, err := book.Rows(sheet)
 		if err != nil {
-			continue // a chart sheet, or one that is broken
+			continue // a chart sheet, or a broken one
 		}
 		p, err := csvprofile.ReadRows(ctx, sheet, nil, func() ([]string, error) {
 			if !rows.Next() {
@@ -58,10 +58,11 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 	return found, nil
 }
 
-// maxParts bounds the files in a workbook: the time that its decoder takes grows with their square, and cannot be cut short.
+// maxParts is the maximum number of files in a workbook. The time of its decoder grows with their square, and cannot be
+// cut short.
 const maxParts = 25_000
 
-// checkZip refuses containers that unpack to more than is allowed, before a decoder takes them on.
+// checkZip refuses containers that unpack to more than the limits, before a decoder opens them.
 func checkZip(in Input, o Options) error {
 	z, err := zip.NewReader(in.Body, in.Size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
@@ -128,9 +129,10 @@ type odsSheet struct {
 	done   bool
 }
 
-// maxRepeat is how often a row or cell that stands for many is given; more only pad a sheet.
+// maxRepeat is the maximum number of copies of a repeated row or cell. More are only padding.
 const maxRepeat = 1000
 
+// next returns the next row, io.EOF after the last.
 func (s *odsSheet) next() ([]string, error) {
 	if s.repeat > 0 {
 		s.repeat--
@@ -160,12 +162,12 @@ func (s *odsSheet) next() ([]string, error) {
 	return nil, io.EOF
 }
 
-// cells reads one row up to its end tag.
+// cells reads one row to its end tag.
 func (s *odsSheet) cells() ([]string, error) {
 	var row []string
 	var text strings.Builder
 	var cell xml.StartElement
-	depth, pending := 0, 0 // pending empty cells are only written before a filled one
+	depth, pending := 0, 0 // empty cells, written only before one with a value
 	for {
 		tok, err := s.dec.RawToken()
 		if err != nil {
@@ -219,7 +221,7 @@ func (s *odsSheet) cells() ([]string, error) {
 	}
 }
 
-// odsValue is the value of a cell: as the file has it where it is typed, else its text.
+// odsValue returns the value of a typed cell, or the text of others.
 func odsValue(cell xml.StartElement, text string) string {
 	switch attr(cell, "value-type") {
 	case "float", "percentage", "currency":
@@ -238,6 +240,7 @@ func odsValue(cell xml.StartElement, text string) string {
 	return text
 }
 
+// attr returns an attribute by its local name.
 func attr(e xml.StartElement, local string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == local {
@@ -247,7 +250,7 @@ func attr(e xml.StartElement, local string) string {
 	return ""
 }
 
-// skip reads to the end tag of an element that was just opened.
+// skip reads to the end tag of an open element.
 func skip(dec *xml.Decoder, local string) error {
 	for depth := 1; depth > 0; {
 		tok, err := dec.RawToken()

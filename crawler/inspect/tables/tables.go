@@ -1,9 +1,9 @@
-// Package tables profiles the tables in files that are no delimited text: sheets of XLSX, XLS and ODS, JSON arrays of
-// objects, NDJSON, GeoJSON features, lists of records in XML, tables in HTML, Parquet, and columns of fixed width.
+// Package tables profiles the tables in files that are not delimited text: sheets of XLSX, XLS and ODS, JSON arrays of
+// objects or rows, NDJSON, GeoJSON features, lists of records in XML, tables in HTML, Parquet, and columns of fixed
+// width.
 //
-// Read finds the tables of a file and returns a csvprofile.Profile for each. Files come from strangers: sizes, rows,
-// tables and time are limited, a decoder that panics ends its file with an error and nothing else, and a table that
-// breaks off is told as truncated.
+// Read finds the tables of a file and returns a csvprofile.Profile for each. Files are hostile input: sizes, rows and
+// tables are limited, a decoder that panics returns an error, and a table that is cut off is marked as truncated.
 package tables
 
 import (
@@ -16,28 +16,28 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// ErrFormat is wrapped by errors about files that are not what their media type says.
+// ErrFormat is in the chain of errors about files that do not match their media type.
 var ErrFormat = errors.New("not a table that can be read")
 
-// Input is a file with tables in it.
+// Input is a file that contains tables.
 type Input struct {
 	Type    string // media type
 	Charset string // of texts, "" = UTF-8
 	Size    int64
 	Body    io.ReaderAt
-	TempDir string // for what a decoder has to unpack; "" = the system's
+	TempDir string // for what a decoder unpacks; "" = the system's
 }
 
-// DefaultTables is how many tables of a file are read unless Options say otherwise.
+// DefaultTables is the default of Options.MaxTables.
 const DefaultTables = 200
 
-// Options are limits; zero fields take the default.
+// Options are limits. Zero fields take the default.
 type Options struct {
-	MaxRows   int64 // of each table, default 5,000,000
-	MaxTables int   // of a file, default 200
-	MaxBytes  int64 // of formats that have to be unpacked in memory, default 64 MiB; more is not read
-	MaxUnpack int64 // bytes that a container may unpack to, default 1 GiB
-	Sample    int   // first rows of each table that its profile keeps, default none
+	MaxRows   int64 // per table, default 5,000,000
+	MaxTables int   // per file, default 200
+	MaxBytes  int64 // maximum size of formats that are read into memory, default 64 MiB; larger files are an error
+	MaxUnpack int64 // maximum size that a container may unpack to, default 1 GiB
+	Sample    int   // number of rows that each profile keeps, default none
 }
 
 func (o Options) withDefaults() Options {
@@ -56,9 +56,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// reader finds the tables of files of one kind.
 type reader func(context.Context, Input, Options) ([]*csvprofile.Profile, error)
 
-// readerOf knows which reader a media type has; nil for none.
+// readerOf returns the reader for a media type, nil if there is none.
 func readerOf(mediaType string) reader {
 	t, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
 	switch t = strings.TrimSpace(t); t {
@@ -83,11 +84,11 @@ func readerOf(mediaType string) reader {
 	return nil
 }
 
-// Known tells whether Read looks for tables in files of a media type.
+// Known reports whether Read finds tables in files of a media type.
 func Known(mediaType string) bool { return readerOf(mediaType) != nil }
 
-// Read profiles the tables of a file. A file without tables gives none and no error. What could be read before an
-// error is returned with it.
+// Read profiles the tables of a file. If the file has none, Read returns none and no error. What has been read before
+// an error is returned with it.
 func Read(ctx context.Context, in Input, o Options) (found []*csvprofile.Profile, err error) {
 	read := readerOf(in.Type)
 	if read == nil {
@@ -105,5 +106,5 @@ func Read(ctx context.Context, in Input, o Options) (found []*csvprofile.Profile
 	return found, nil
 }
 
-// worthwhile tells whether a profile is of a table at all.
+// worthwhile reports whether a profile describes a table.
 func worthwhile(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 && p.Rows > 0 }

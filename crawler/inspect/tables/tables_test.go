@@ -29,7 +29,7 @@ func read(t testing.TB, mediaType string, data []byte) []*csvprofile.Profile {
 	return found
 }
 
-// summary is "name: rows; column datatype, ...".
+// summary returns "name: rows; column datatype, ...".
 func summary(ps []*csvprofile.Profile) string {
 	var parts []string
 	for _, p := range ps {
@@ -169,7 +169,7 @@ func TestRowsAreLimited(t *testing.T) {
 	}
 }
 
-// TestThirdPartyBooksAreRead reads the workbooks of the shared corpus: each gives a table or a reason.
+// TestThirdPartyBooksAreRead reads the workbooks of the shared corpus: each has a table or a reason.
 func TestThirdPartyBooksAreRead(t *testing.T) {
 	t.Parallel()
 	dir := shared.Data(t, "mime")
@@ -229,7 +229,7 @@ func TestRowsBelowAHeaderInJSONAreATable(t *testing.T) {
 func TestLinesThatAreNoJSONAreCountedAndPassedOver(t *testing.T) {
 	t.Parallel()
 	found := read(t, "application/x-ndjson", []byte("{\"a\":1}\n{\"a\":2,\"b\"\n[3]\n{\"a\":4}\n"))
-	if got := summary(found); got != ": 2; a integer" || !strings.Contains(fmt.Sprint(found[0].Why), "2 lines are no JSON objects") {
+	if got := summary(found); got != ": 2; a integer" || !strings.Contains(fmt.Sprint(found[0].Why), "2 lines are not JSON objects") {
 		t.Error(got, found[0].Why)
 	}
 }

@@ -35,13 +35,13 @@ const (
 	recBOF        = 0x809
 )
 
-// xlsWidth and xlsGap bound what a row and a gap between rows may claim.
+// xlsWidth is the maximum number of cells of a row, xlsGap that of empty rows between others.
 const (
 	xlsWidth = 256
 	xlsGap   = 1000
 )
 
-// xlsBook reads the sheets of a workbook of Excel 5 to 2003: values, and what formulas last gave.
+// xlsBook reads the sheets of a workbook of Excel 5 to 2003: values, and the last results of formulas.
 func xlsBook(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	if in.Size > o.MaxBytes {
 		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
@@ -76,7 +76,7 @@ func xlsSheets(ctx context.Context, stream []byte, o Options) ([]*csvprofile.Pro
 	return found, nil
 }
 
-// workbookStream is the stream of records in the OLE container.
+// workbookStream returns the stream of records in the OLE container.
 func workbookStream(in Input, o Options) ([]byte, error) {
 	doc, err := mscfb.New(io.NewSectionReader(in.Body, 0, in.Size))
 	if err != nil {
@@ -91,14 +91,14 @@ func workbookStream(in Input, o Options) ([]byte, error) {
 			return stream, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: it holds no workbook", ErrFormat)
+	return nil, fmt.Errorf("%w: no workbook in it", ErrFormat)
 }
 
-// xlsWorkbook is what its sheets share.
+// xlsWorkbook is what the sheets of a workbook share.
 type xlsWorkbook struct {
 	wide    bool // BIFF8, with strings in UTF-16; else BIFF5, in a code page
 	page    string
-	from    float64 // the day that dates are counted from, less that of 1900
+	from    float64 // first day of the workbook's calendar, in days after the default one
 	sheets  []xlsSheet
 	strings []string
 	formats map[uint16]dateParts // of the file's own number formats
@@ -110,7 +110,7 @@ type xlsSheet struct {
 	at   int
 }
 
-// xlsRecord takes the next record off a stream; ok is false at its end.
+// xlsRecord returns the next record of a stream and the rest. ok is false at the end.
 func xlsRecord(stream []byte) (id uint16, data, rest []byte, ok bool) {
 	if len(stream) < 4 {
 		return 0, nil, nil, false
@@ -125,12 +125,13 @@ func xlsRecord(stream []byte) (id uint16, data, rest []byte, ok bool) {
 func u16(b []byte) uint16 { return binary.LittleEndian.Uint16(b) }
 func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
-var errEncrypted = errors.New("it is encrypted")
+var errEncrypted = errors.New("encrypted")
 
+// readGlobals reads what the sheets of a workbook share, which comes first.
 func readGlobals(stream []byte) (*xlsWorkbook, error) {
 	id, data, rest, ok := xlsRecord(stream)
 	if !ok || id != recBOF || len(data) < 4 {
-		return nil, fmt.Errorf("%w: it is no workbook of Excel 5 to 2003", ErrFormat)
+		return nil, fmt.Errorf("%w: not a workbook of Excel 5 to 2003", ErrFormat)
 	}
 	w := &xlsWorkbook{wide: u16(data) >= 0x600, page: "windows-1252", formats: map[uint16]dateParts{}}
 	for {

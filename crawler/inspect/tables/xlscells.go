@@ -14,12 +14,12 @@ import (
 type xlsRows struct {
 	book    *xlsWorkbook
 	rest    []byte
-	depth   int      // of substreams: a chart in a sheet has one of its own
-	cells   []string // of the row that is being read
-	row     int      // its number
-	held    []string // a row that is whole
+	depth   int      // of nested substreams, such as a chart in a sheet
+	cells   []string // of the current row
+	row     int      // number of the current row
+	held    []string // a complete row
 	heldRow int
-	given   int // number of the row to give next
+	given   int // number of the next row to return
 	done    bool
 }
 
@@ -39,7 +39,7 @@ func (r *xlsRows) next() ([]string, error) {
 	return row, nil
 }
 
-// read takes one record.
+// read reads one record.
 func (r *xlsRows) read() {
 	id, data, rest, ok := xlsRecord(r.rest)
 	r.rest = rest
@@ -59,7 +59,7 @@ func (r *xlsRows) read() {
 	}
 }
 
-// end ends the row that is being read.
+// end ends the current row.
 func (r *xlsRows) end() {
 	if len(r.cells) > 0 {
 		r.held, r.heldRow = slices.Clone(r.cells), r.row
@@ -67,6 +67,7 @@ func (r *xlsRows) end() {
 	}
 }
 
+// put sets a cell, which ends the current row if it is in another.
 func (r *xlsRows) put(row, col int, text string) {
 	if text == "" || col >= xlsWidth {
 		return
@@ -81,6 +82,7 @@ func (r *xlsRows) put(row, col int, text string) {
 	r.cells[col] = text
 }
 
+// cell reads a record of one or more cells.
 func (r *xlsRows) cell(id uint16, data []byte) {
 	b := r.book
 	row, col, style := int(u16(data)), int(u16(data[2:])), u16(data[4:])
@@ -107,13 +109,13 @@ func (r *xlsRows) cell(id uint16, data []byte) {
 	}
 }
 
-// result is what a formula last gave ([MS-XLS] 2.5.133): a number, or what the first byte says.
+// result returns the last result of a formula ([MS-XLS] 2.5.133): a number, or what the first byte says.
 func (r *xlsRows) result(v []byte, style uint16) string {
 	if v[6] != 0xFF || v[7] != 0xFF {
 		return r.book.number(math.Float64frombits(binary.LittleEndian.Uint64(v)), style)
 	}
 	switch v[0] {
-	case 0: // a string, which follows, perhaps behind the formula of an array
+	case 0: // a string, which follows, possibly after the formula of an array
 		rest := r.rest
 		for range 3 {
 			id, data, after, ok := xlsRecord(rest)
@@ -131,7 +133,7 @@ func (r *xlsRows) result(v []byte, style uint16) string {
 	return ""
 }
 
-// rk is a number in 30 bits ([MS-XLS] 2.5.217).
+// rk decodes a number in 30 bits ([MS-XLS] 2.5.217).
 func rk(v uint32) float64 {
 	x := float64(int32(v) >> 2)
 	if v&2 == 0 {
@@ -143,7 +145,7 @@ func rk(v uint32) float64 {
 	return x
 }
 
-// number is a cell's number as XML Schema writes it, or the date or time that its style makes of it.
+// number returns a cell's number in XSD's form, or the date or time that its style makes it.
 func (w *xlsWorkbook) number(x float64, style uint16) string {
 	if x-x != 0 {
 		return ""
@@ -154,13 +156,13 @@ func (w *xlsWorkbook) number(x float64, style uint16) string {
 	}
 	if parts == 0 || x < 0 || x+w.from >= 2958466 { // the year 10000
 		if short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 14, 64), 64); err == nil {
-			x = short // the 15 digits that Excel knows
+			x = short // Excel shows 15 digits
 		}
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	days := x + w.from
 	if days < 61 && w.from == 0 {
-		days++ // Excel counts a 29th of February in 1900
+		days++ // Excel has a 29 February 1900
 	}
 	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(math.Round(math.Mod(days, 1)*86400))*time.Second).AddDate(0, 0, int(days))
 	clock := at.Format("15:04:05")
@@ -175,7 +177,7 @@ func (w *xlsWorkbook) number(x float64, style uint16) string {
 	return at.Format("2006-01-02T15:04:05")
 }
 
-// dateParts says what of a date a number format shows.
+// dateParts says which parts of a date a number format shows.
 type dateParts byte
 
 const (
@@ -183,7 +185,7 @@ const (
 	clockPart
 )
 
-// parts of a number format by its index: the file's own, or one of those that every workbook has.
+// parts returns the parts of a number format of the file, or of a predefined one.
 func (w *xlsWorkbook) parts(format uint16) dateParts {
 	if p, ok := w.formats[format]; ok {
 		return p
@@ -199,8 +201,8 @@ func (w *xlsWorkbook) parts(format uint16) dateParts {
 	return 0
 }
 
-// datePartsOf reads a number format such as dd.mm.yyyy or [h]:mm; texts in quotes, colours and escaped characters do not
-// count, and a place for a digit makes it a number.
+// datePartsOf parses a number format such as dd.mm.yyyy or [h]:mm. Quoted texts, colours and escaped characters do not
+// count. A digit placeholder, other than for fractions of a second, means a number.
 func datePartsOf(format string) (p dateParts) {
 	format, _, _ = strings.Cut(strings.ToLower(format), ";")
 	if format == "general" || format == "standard" {

@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/inspect/charset"
 )
 
-// text reads a string: a count of characters, two bytes of it if long, and the characters.
+// text decodes a string: the number of characters, in two bytes if long, and the characters.
 func (w *xlsWorkbook) text(b []byte, long bool) string {
 	if len(b) < 2 {
 		return ""
@@ -29,7 +29,7 @@ func (w *xlsWorkbook) text(b []byte, long bool) string {
 	return string(utf16.Decode(units(b[1:], n, b[0]&1 != 0)))
 }
 
-// units are n characters, or those that are there, of one byte or two.
+// units returns n characters of one or two bytes, or as many as b has.
 func units(b []byte, n int, two bool) []uint16 {
 	if !two {
 		n = min(n, len(b))
@@ -47,6 +47,7 @@ func units(b []byte, n int, two bool) []uint16 {
 	return out
 }
 
+// decoded returns text in a code page as UTF-8.
 func decoded(b []byte, page string) string {
 	r, err := charset.NewReader(bytes.NewReader(b), page)
 	if err != nil {
@@ -56,6 +57,7 @@ func decoded(b []byte, page string) string {
 	return string(text)
 }
 
+// codePage returns the name of a code page for package charset.
 func codePage(n uint16) string {
 	switch {
 	case n >= 1250 && n <= 1258:
@@ -70,8 +72,8 @@ func codePage(n uint16) string {
 	return "cp" + strconv.Itoa(int(n))
 }
 
-// sharedStrings reads the table of strings, whose records are cut anywhere ([MS-XLS] 2.4.265): characters go on in the next
-// one behind a byte that tells their width anew.
+// sharedStrings decodes the table of strings. Records may end anywhere ([MS-XLS] 2.4.265): the characters continue in
+// the next one, after a byte with their width.
 func sharedStrings(pieces [][]byte) (all []string) {
 	piece := pieces[0]
 	pieces = pieces[1:]
@@ -81,7 +83,7 @@ func sharedStrings(pieces [][]byte) (all []string) {
 		}
 		return len(piece) > 0
 	}
-	take := func(n int) []byte { // bytes that are no characters
+	next := func(n int) []byte { // bytes other than characters
 		var out []byte
 		for n > 0 && more() {
 			k := min(n, len(piece))
@@ -91,18 +93,18 @@ func sharedStrings(pieces [][]byte) (all []string) {
 		return out
 	}
 	for more() {
-		head := take(3)
+		head := next(3)
 		if len(head) < 3 {
 			return all
 		}
 		left, flags, skip := int(u16(head)), head[2], 0
 		if flags&8 != 0 { // runs of formatting
-			if b := take(2); len(b) == 2 {
+			if b := next(2); len(b) == 2 {
 				skip += 4 * int(u16(b))
 			}
 		}
-		if flags&4 != 0 { // readings
-			if b := take(4); len(b) == 4 {
+		if flags&4 != 0 { // phonetic readings
+			if b := next(4); len(b) == 4 {
 				skip += int(u32(b) & math.MaxInt32)
 			}
 		}
@@ -121,7 +123,7 @@ func sharedStrings(pieces [][]byte) (all []string) {
 			flags, piece = piece[0], piece[1:]
 		}
 		all = append(all, string(utf16.Decode(chars)))
-		take(skip)
+		next(skip)
 	}
 	return all
 }

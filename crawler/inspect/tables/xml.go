@@ -6,21 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// Bounds of the search for records.
+// Limits of the search for records.
 const (
-	xmlLook    = 20_000 // elements that are looked at to find what is a record
-	xmlDepth   = 64     // of nesting; deeper texts are no lists of records
+	xmlLook    = 20_000 // elements examined to find the records
+	xmlDepth   = 64     // maximum nesting
 	xmlColumns = 500
 )
 
-// xmlRecords profiles a list of records: the elements that come most often side by side and hold values. A first pass
-// over the beginning finds which those are, a second one reads them.
+// xmlRecords profiles a list of records: the elements that most often occur side by side and contain values. It finds
+// them in a first pass over the beginning and reads them in a second.
 func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	path, err := recordPath(in)
 	if err != nil || path == "" {
@@ -47,7 +48,7 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 		case xml.StartElement:
 			at = append(at, name(t.Name))
 			if len(at) > xmlDepth {
-				return nil, fmt.Errorf("%w: nested too deep", ErrFormat)
+				return nil, fmt.Errorf("%w: nested too deeply", ErrFormat)
 			}
 			if strings.Join(at, "/") != path {
 				continue
@@ -95,10 +96,10 @@ func name(n xml.Name) string {
 	return n.Local
 }
 
-// recordPath finds the path, from the root, of the elements that are records.
+// recordPath returns the path, from the root, of the elements that are records, "" if there are none.
 func recordPath(in Input) (string, error) {
 	type stat struct {
-		count, children int // how often it came, and how many elements or attributes it has in all
+		count, children int // occurrences, and elements and attributes in all of them
 		depth           int
 	}
 	stats := map[string]*stat{}
@@ -122,7 +123,7 @@ func recordPath(in Input) (string, error) {
 			}
 			at = append(at, name(t.Name))
 			if len(at) > xmlDepth {
-				return "", fmt.Errorf("%w: nested too deep", ErrFormat)
+				return "", fmt.Errorf("%w: nested too deeply", ErrFormat)
 			}
 			key := strings.Join(at, "/")
 			s := stats[key]
@@ -141,18 +142,13 @@ func recordPath(in Input) (string, error) {
 			}
 		}
 	}
-	var paths []string
-	for p := range stats {
-		paths = append(paths, p)
-	}
-	sort.Strings(paths)
 	best, bestScore := "", 0.0
-	for _, p := range paths {
+	for _, p := range slices.Sorted(maps.Keys(stats)) {
 		s := stats[p]
 		if s.count < 2 || s.children < s.count*2 || s.depth < 2 {
 			continue
 		}
-		// The outermost element that repeats is the record; what repeats inside it is a part.
+		// The outermost element that repeats is the record. What repeats inside it is a part.
 		score := float64(s.count*min(s.children/s.count, 50)) / float64(s.depth*s.depth)
 		if score > bestScore {
 			best, bestScore = p, score
@@ -161,26 +157,21 @@ func recordPath(in Input) (string, error) {
 	return best, nil
 }
 
-// record reads an element as one row: attributes as "@name", inner elements by their path, repeated ones joined.
+// record reads an element as one row: attributes as "@name", inner elements by path, repeated ones joined.
 func record(dec *xml.Decoder, start xml.StartElement) (keys, values []string, err error) {
 	index := map[string]int{}
 	put := func(k, v string) {
-		if v = strings.TrimSpace(v); v == "" && k != "" {
-			if _, ok := index[k]; ok {
-				return
-			}
-		}
-		if i, ok := index[k]; ok {
-			if values[i] == "" {
-				values[i] = v
-			} else if len(values[i]) < 1<<16 {
-				values[i] += "; " + v
-			}
-			return
-		}
-		if len(keys) < xmlColumns {
+		v = strings.TrimSpace(v)
+		i, ok := index[k]
+		switch {
+		case !ok && len(keys) < xmlColumns:
 			index[k] = len(keys)
 			keys, values = append(keys, k), append(values, v)
+		case !ok || v == "":
+		case values[i] == "":
+			values[i] = v
+		case len(values[i]) < 1<<16:
+			values[i] += "; " + v
 		}
 	}
 	for _, a := range start.Attr {

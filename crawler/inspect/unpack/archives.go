@@ -53,8 +53,8 @@ func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error 
 	return nil
 }
 
-// zipNames are the members' names in UTF-8: from the Unicode path field where it is there and current, else the
-// name itself, whose encoding is found from all of them where the archive does not say.
+// zipNames returns the members' names in UTF-8: from the Unicode path field if there is a valid one, else the name
+// itself, whose encoding is guessed from all names if the archive does not declare it.
 func zipNames(files []*zip.File) []string {
 	names := make([]string, len(files))
 	var unsaid []string
@@ -74,7 +74,7 @@ func zipNames(files []*zip.File) []string {
 	return names
 }
 
-// unicodePath reads Info-ZIP's extra field 0x7075.
+// unicodePath returns the name in Info-ZIP's extra field 0x7075, "" if it is missing or outdated.
 func unicodePath(f *zip.File) string {
 	for e := f.Extra; len(e) >= 4; {
 		id, n := binary.LittleEndian.Uint16(e), int(binary.LittleEndian.Uint16(e[2:]))

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// budget counts what all decoders of a walk make. It belongs to the walk's goroutine.
+// budget limits the output of all decoders of a walk. It is not safe for concurrent use.
 type budget struct {
 	ctx    context.Context
 	limits Limits
@@ -14,7 +14,7 @@ type budget struct {
 	made   int64
 }
 
-// freeBytes may be made whatever the ratio.
+// freeBytes is the output that is allowed whatever the ratio.
 const freeBytes = 64 << 20
 
 // spend counts n more bytes.
@@ -26,7 +26,7 @@ func (b *budget) spend(n int) error {
 	return b.ctx.Err()
 }
 
-// counted is a decoder's output, counted.
+// counted is a decoder whose output counts against the budget.
 type counted struct {
 	io.Reader
 	b     *budget
@@ -49,7 +49,7 @@ func (c *counted) Close() error {
 	return c.close()
 }
 
-// guard is the reader of one member: limited in size, and safe from a decoder's panic.
+// guard is the reader of one member. It limits the size and recovers from a decoder's panic.
 type guard struct {
 	r    io.ReadCloser
 	left int64

@@ -23,10 +23,10 @@ const (
 	rarFile  format = "rar"
 )
 
-// maxDictionary is how much memory a decoder may ask for to look back, in bytes.
+// maxDictionary is the maximum memory that a decoder may use to look back, in bytes.
 const maxDictionary = 256 << 20
 
-// formatOf knows media types and file name extensions.
+// formatOf returns the format of a media type, or of a compression as package detect names it.
 func formatOf(mediaType string) format {
 	t, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
 	switch strings.TrimSpace(t) {
@@ -59,7 +59,7 @@ func formatOf(mediaType string) format {
 	return none
 }
 
-// sniff knows a format by its first bytes; brotli has none.
+// sniff returns the format that the first bytes of a file show. Brotli has no signature.
 func sniff(r io.ReaderAt, size int64) format {
 	head := make([]byte, min(size, 512))
 	n, _ := r.ReadAt(head, 0)
@@ -78,7 +78,7 @@ func sniff(r io.ReaderAt, size int64) format {
 	return compression.Sniff(head)
 }
 
-// isTar checks the magic of POSIX and GNU tar, or the checksum of an older header.
+// isTar reports whether b begins with the magic of POSIX and GNU tar, or has the checksum of an older header.
 func isTar(b []byte) bool {
 	if len(b) < 512 {
 		return false
@@ -105,7 +105,7 @@ func isTar(b []byte) bool {
 	return digits >= 4 && sum == field && b[0] != 0
 }
 
-// mayBePacked tells from its name whether a member is worth opening as an archive.
+// mayBePacked reports whether the name of a member is one of an archive or compressed file.
 func mayBePacked(p string) bool {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".zip", ".kmz", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar", ".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".z":
@@ -114,7 +114,7 @@ func mayBePacked(p string) bool {
 	return false
 }
 
-// strippedName is a compressed file's name without the ending that says so.
+// strippedName returns a compressed file's name without the extension of its compression.
 func strippedName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	ext := strings.ToLower(path.Ext(base))

@@ -10,11 +10,11 @@ import (
 	"odarchive/crawler/inspect/charset"
 )
 
-// maxName is the longest part of a path that is kept, in bytes.
+// maxName is the maximum length of a part of a path, in bytes.
 const maxName = 200
 
-// cleanPath makes any name of a member into a relative path without surprises: no drive, no root, no "..", no
-// control characters, forward slashes.
+// cleanPath turns any name of a member into a harmless relative path: no drive, no root, no "..", no control
+// characters, forward slashes.
 func cleanPath(raw string) string {
 	s := strings.ToValidUTF8(raw, "_")
 	s = strings.ReplaceAll(s, `\`, "/")
@@ -54,13 +54,14 @@ func cleanPath(raw string) string {
 	return strings.Join(parts, "/")
 }
 
-// decodeNames turns the names of a zip that does not say their encoding into UTF-8, all in the same one.
+// decodeNames returns the names of a zip that does not declare their encoding in UTF-8. It assumes one encoding for
+// all.
 func decodeNames(names []string) []string {
 	all := strings.Join(names, "\n")
 	if utf8.ValidString(all) {
 		return names
 	}
-	enc := "ibm437" // what the format says (APPNOTE.TXT, appendix D)
+	enc := "ibm437" // the format's default (APPNOTE.TXT, appendix D)
 	if g := charset.Detect([]byte(all), ""); g.Confidence >= 0.6 {
 		enc = g.Name
 	}

@@ -1,10 +1,9 @@
 // Package unpack lists and opens the members of archives and compressed files: zip, tar, 7z, rar (reading), gzip,
-// bzip2, xz, lzma, zstd, brotli, lz4 and compress (.Z), one inside the other up to a depth.
+// bzip2, xz, lzma, zstd, brotli, lz4 and compress (.Z), nested up to a depth.
 //
-// Walk hands every member to a function; Extract writes one member out. Archives come from strangers: every byte
-// that a decoder makes is counted against limits on size, number and ratio, names are made harmless before anyone
-// sees them, and a decoder that panics ends its archive with an error and nothing else. Links, devices and
-// directories are not members. Encrypted members are listed but do not open.
+// Walk passes every member to a function; Extract writes one member. Archives are hostile input: all output of decoders
+// counts against limits on size, number and ratio, names are made harmless, and a decoder that panics ends its archive
+// with an error. Links, devices and directories are not members. Encrypted members are listed but cannot be opened.
 package unpack
 
 import (
@@ -18,7 +17,7 @@ import (
 	"time"
 )
 
-// What callers may want to tell apart.
+// Errors that callers may distinguish.
 var (
 	ErrBomb      = errors.New("unpacks to more than the limits allow")
 	ErrTooMany   = errors.New("more members than the limits allow")
@@ -30,29 +29,29 @@ var (
 // Member is one file inside an archive.
 type Member struct {
 	Path     string    // slash-separated, relative, valid UTF-8, unique within the walk; "a.zip/b.csv" for a member of a member
-	Size     int64     // bytes as the archive says, -1 where it does not
-	Modified time.Time // zero where not known
+	Size     int64     // as in the archive, -1 if it does not say
+	Modified time.Time // zero if unknown
 	Depth    int       // 0 for members of the file itself
-	Packed   bool      // it is itself an archive or compressed; its members follow
+	Packed   bool      // an archive or compressed file; its members follow
 
-	// Open gives the bytes. It may be called once, during the call that the member was handed to, and the reader
-	// must be closed before that call returns.
+	// Open returns the bytes. It may be called once, during the call that received the member, and the reader must be
+	// closed before that call returns.
 	Open func() (io.ReadCloser, error)
 }
 
-// Limits against hostile archives. Zero fields take the default.
+// Limits are limits against hostile archives. Zero fields take the default.
 type Limits struct {
-	Name       string // the file's own name, from which a compressed file's only member gets its name
-	MaxMembers int    // default 10,000, over all levels
-	MaxMember  int64  // bytes of one member, default 2 GiB
-	MaxTotal   int64  // bytes made by all decoders together, default 8 GiB
-	MaxRatio   int64  // bytes made per byte of the file, once more than 64 MiB were made; default 400
-	MaxDepth   int    // levels of archives inside the archive that are opened, default 2; negative = none
-	TempDir    string // where inner archives are kept while they are read; "" = the system's
+	Name       string // the file's own name, from which the member of a compressed file gets its name
+	MaxMembers int    // over all levels, default 10,000
+	MaxMember  int64  // size of one member in bytes, default 2 GiB
+	MaxTotal   int64  // output of all decoders in bytes, default 8 GiB
+	MaxRatio   int64  // output per byte of the file, beyond 64 MiB; default 400
+	MaxDepth   int    // levels of inner archives that are opened, default 2; negative = none
+	TempDir    string // for inner archives while they are read; "" = the system's
 }
 
-// WithDefaults fills the zero fields.
-func (l Limits) WithDefaults() Limits {
+// withDefaults returns the limits with the defaults in place of zero fields.
+func (l Limits) withDefaults() Limits {
 	if l.MaxMembers == 0 {
 		l.MaxMembers = 10_000
 	}
@@ -71,19 +70,19 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Known tells whether Walk can read files of a media type.
+// Known reports whether Walk reads files of a media type.
 func Known(mediaType string) bool { return formatOf(mediaType) != none }
 
-// Walk calls fn for each member of the file in r, in the order of the archive. mediaType says what the file is; ""
-// or an unknown type is looked up by the first bytes. An error of fn ends the walk and is returned. An inner
-// archive that cannot be read is left closed and does not end the walk.
+// Walk calls fn for each member of the file in r, in the order of the archive. The first bytes show the format; if they
+// do not, mediaType does. An error of fn ends the walk and is returned. An inner archive that cannot be read does not
+// end the walk: its members are missing.
 func Walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Limits, fn func(Member) error) error {
 	return walk(ctx, r, size, mediaType, l, "", fn)
 }
 
-// walk is Walk; only, if not "", is the path of the one member that is of interest.
+// walk is Walk. If only is not "", it is the path of the one member of interest.
 func walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Limits, only string, fn func(Member) error) error {
-	l = l.WithDefaults()
+	l = l.withDefaults()
 	w := &walker{ctx: ctx, limits: l, only: only, fn: fn, budget: &budget{ctx: ctx, input: size, limits: l}, names: map[string]bool{}}
 	f := sniff(r, size)
 	if f == none {
@@ -98,8 +97,8 @@ func walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Li
 	return nil
 }
 
-// Extract writes the bytes of the member at path to dst, opening no inner archive that it is not in. The error is
-// ErrNotFound if there is none; dst may have got a part of the bytes when another error is returned.
+// Extract writes the bytes of the member at path to dst. It opens only the inner archives that contain the member. If
+// there is no such member, the error is ErrNotFound. On other errors dst may have received part of the bytes.
 func Extract(ctx context.Context, r io.ReaderAt, size int64, mediaType, path string, l Limits, dst io.Writer) error {
 	found := errors.New("found")
 	err := walk(ctx, r, size, mediaType, l, path, func(m Member) error {
@@ -125,18 +124,18 @@ func Extract(ctx context.Context, r io.ReaderAt, size int64, mediaType, path str
 	return err
 }
 
-// walker is one walk through an archive and those inside it.
+// walker is a walk through an archive and those inside it.
 type walker struct {
 	ctx    context.Context
 	limits Limits
-	only   string // path of the one member that is looked for, "" for all
+	only   string // path of the one member of interest, "" for all
 	fn     func(Member) error
 	budget *budget
 	names  map[string]bool
 	count  int
 }
 
-// stop wraps an error that ends the whole walk, not just the archive it happened in.
+// stop is an error that ends the whole walk, not just its archive.
 type stop struct{ err error }
 
 func (s stop) Error() string { return s.err.Error() }
@@ -166,7 +165,7 @@ func recovered(err *error) {
 	}
 }
 
-// compressed walks a file that holds one other file, or a tar.
+// compressed walks a compressed file, which contains one file or a tar.
 func (w *walker) compressed(f format, r io.ReaderAt, size int64, prefix, name string, depth int) error {
 	open := func() (io.ReadCloser, string, time.Time, error) {
 		return decompress(f, io.NewSectionReader(r, 0, size), w.budget)
@@ -195,7 +194,7 @@ func (w *walker) compressed(f format, r io.ReaderAt, size int64, prefix, name st
 	}})
 }
 
-// member hands a member to the caller, and walks it if it is an archive. raw is its name as the archive has it.
+// member passes a member to the caller, and walks it if it is an archive. raw is its name in the archive.
 func (w *walker) member(prefix, raw string, m Member) error {
 	if err := w.ctx.Err(); err != nil {
 		return stop{err}
@@ -252,18 +251,18 @@ func (w *walker) member(prefix, raw string, m Member) error {
 	return nil
 }
 
-// leadsTo tells whether an inner archive has to be opened.
+// leadsTo reports whether an inner archive has to be opened.
 func (w *walker) leadsTo(path string) bool {
 	return w.only == "" || strings.HasPrefix(w.only, path+"/")
 }
 
-// fatal tells whether an error in an inner archive ends the whole walk.
+// fatal reports whether an error in an inner archive ends the whole walk.
 func fatal(err error) bool {
 	var s stop
 	return errors.As(err, &s) || errors.Is(err, ErrBomb) || errors.Is(err, ErrTooMany) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// spool copies a member to a temporary file.
+// spool copies a member to a temporary file and returns the file and its size.
 func (w *walker) spool(open func() (io.ReadCloser, error)) (*os.File, int64, error) {
 	body, err := open()
 	if err != nil {
@@ -272,7 +271,7 @@ func (w *walker) spool(open func() (io.ReadCloser, error)) (*os.File, int64, err
 	defer body.Close()
 	f, err := os.CreateTemp(w.limits.TempDir, "odarchive-unpack-*")
 	if err != nil {
-		return nil, 0, stop{fmt.Errorf("keep an inner archive: %w", err)}
+		return nil, 0, stop{fmt.Errorf("unpack an inner archive: %w", err)}
 	}
 	n, err := io.Copy(f, body)
 	if err != nil {
@@ -283,7 +282,7 @@ func (w *walker) spool(open func() (io.ReadCloser, error)) (*os.File, int64, err
 	return f, n, nil
 }
 
-// unique makes a path that was not handed out before.
+// unique returns a path that no earlier member has, in any case of letters.
 func (w *walker) unique(path string) string {
 	p := path
 	for i := 2; w.names[strings.ToLower(p)]; i++ {

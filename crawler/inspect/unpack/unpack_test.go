@@ -23,7 +23,7 @@ import (
 
 const text = "id,name\n1,Wien\n2,Graz\n"
 
-// listing is the members of an archive as "path=content".
+// listing returns the members of an archive as "path=content".
 func listing(t *testing.T, data []byte, mediaType string, l Limits) ([]string, error) {
 	t.Helper()
 	l.TempDir = t.TempDir()
@@ -186,7 +186,7 @@ func TestBombsAreCutOff(t *testing.T) {
 	}
 }
 
-// A zip in a zip in a zip, each holding several of the next: what all of them make together is what counts.
+// A zip of zips of zips, each with several of the next: the limit is on what all of them unpack to.
 func TestNestedBombsAreCutOffTogether(t *testing.T) {
 	t.Parallel()
 	core := string(zipOf(t, "zeros", strings.Repeat("\x00", 24<<20)))
@@ -221,7 +221,7 @@ func TestTarsOfTrickstersHoldOnlyHarmlessFiles(t *testing.T) {
 	}
 }
 
-// Archives that break off or lie end with an error, whatever is cut or changed.
+// Truncated and malformed archives are errors, whatever is cut or changed.
 func TestBrokenArchivesAreErrors(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
@@ -289,7 +289,7 @@ func TestNamesInOldEncodingsAreRead(t *testing.T) {
 	}
 }
 
-// compress is a compress(1) encoder that never grows its codes beyond what text needs.
+// compress is a compress(1) encoder that never uses longer codes than the text needs.
 func compress(s string) []byte {
 	out := []byte{0x1f, 0x9d, 0x80 | 16}
 	table := map[string]int{}
