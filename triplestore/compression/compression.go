@@ -70,6 +70,29 @@ func Sniff(head []byte) Format {
 	return ""
 }
 
+// ByName returns the format that a media type or the name of a compression stands for, "" if none.
+func ByName(name string) Format {
+	switch name {
+	case "application/gzip", "application/x-gzip", "gzip":
+		return Gzip
+	case "application/x-bzip2", "application/x-bzip", "bzip2":
+		return Bzip2
+	case "application/x-xz", "application/xz", "xz":
+		return XZ
+	case "application/x-lzma", "lzma":
+		return LZMA
+	case "application/zstd", "application/x-zstd", "zstd":
+		return Zstd
+	case "application/x-lz4", "application/lz4", "lz4":
+		return LZ4
+	case "application/x-brotli", "application/brotli", "brotli":
+		return Brotli
+	case "application/x-compress", "application/x-compressed", "compress":
+		return LZW
+	}
+	return ""
+}
+
 // Options say how a stream is read.
 type Options struct {
 	// MaxWindow is the number of bytes that a decoder may hold to look back; default 256 MiB. It bounds xz, lzma and

@@ -1,12 +1,12 @@
-// Package charset tells which character encoding a text is in, and decodes it.
+// Package charset detects the character encoding of a text, and decodes it.
 //
-// Detect looks at the first bytes of a text and names its encoding with a confidence and a reason; NewReader turns
-// bytes of a named encoding into UTF-8 without a byte order mark. Names are lower case and are those that both the
-// WHATWG registry and common programming languages understand ("utf-8", "windows-1252", "euc-jp").
+// Detect examines the first bytes of a text and returns its encoding with a confidence and a reason. NewReader decodes
+// a named encoding to UTF-8 without a byte order mark. Names are lower case, and are those that both the WHATWG
+// registry and common programming languages understand ("utf-8", "windows-1252", "euc-jp").
 //
-// Promises: no input panics, memory is bounded by what is passed in, a byte that has no meaning in the encoding
-// becomes U+FFFD and never ends the text. The package does not look at markup beyond the declarations of XML, HTML
-// and CSS, and does not name languages.
+// No input panics, and memory is bounded by the sample. Bytes without a meaning in the encoding become U+FFFD and do
+// not end the text. Of markup, the package reads only the encoding declarations of XML, HTML and CSS. It does not
+// identify languages.
 package charset
 
 import (
@@ -18,18 +18,18 @@ import (
 	"unicode/utf8"
 )
 
-// Guess is an encoding and why it was chosen.
+// Guess is an encoding and the reason for it.
 type Guess struct {
-	Name       string  // canonical name, "" when the bytes are no text
+	Name       string  // canonical name, "" if the bytes are not text
 	Confidence float64 // 0 to 1
 	Because    string  // one sentence
 }
 
-// SampleSize is how much of a text Detect looks at; more is cut off.
+// SampleSize is the number of bytes of a text that Detect examines.
 const SampleSize = 256 << 10
 
-// Detect names the encoding of a text from its beginning. hint is what somebody declared (the charset parameter
-// of Content-Type, a catalog's field) or ""; it is believed where the bytes agree.
+// Detect returns the encoding of a text from its beginning. hint is the declared encoding (the charset parameter of
+// Content-Type, a catalog's field) or "". It is used if the bytes agree.
 func Detect(head []byte, hint string) Guess {
 	if len(head) > SampleSize {
 		head = head[:SampleSize]
@@ -42,7 +42,7 @@ func Detect(head []byte, hint string) Guess {
 	return byModels(head, hint)
 }
 
-// byMark reads a byte order mark.
+// byMark recognises a byte order mark.
 func byMark(b []byte) (Guess, bool) {
 	for _, m := range []struct{ mark, name string }{
 		{"\xef\xbb\xbf", "utf-8"},
@@ -58,7 +58,7 @@ func byMark(b []byte) (Guess, bool) {
 	return Guess{}, false
 }
 
-// byNulls recognises UTF-16 and UTF-32 without a mark by where their zero bytes stand.
+// byNulls recognises UTF-16 and UTF-32 without a mark by the positions of zero bytes.
 func byNulls(b []byte) (Guess, bool) {
 	n := min(len(b), 4096) &^ 3
 	if n < 4 {
@@ -71,7 +71,7 @@ func byNulls(b []byte) (Guess, bool) {
 		}
 	}
 	q := n / 4
-	most := func(k int) bool { return at[k]*10 >= q*6 }
+	mostly := func(k int) bool { return at[k]*10 >= q*6 }
 	none := func(k int) bool { return at[k]*20 <= q }
 	switch {
 	case at[0]+at[1]+at[2]+at[3] == 0:
@@ -80,16 +80,16 @@ func byNulls(b []byte) (Guess, bool) {
 		return Guess{"utf-32le", 0.95, "zero bytes stand where UTF-32LE has them"}, true
 	case at[0] == q && at[1]*10 >= q*9 && none(3):
 		return Guess{"utf-32be", 0.95, "zero bytes stand where UTF-32BE has them"}, true
-	case most(1) && most(3) && none(0) && none(2):
+	case mostly(1) && mostly(3) && none(0) && none(2):
 		return Guess{"utf-16le", 0.9, "every second byte is zero, as in UTF-16LE"}, true
-	case most(0) && most(2) && none(1) && none(3):
+	case mostly(0) && mostly(2) && none(1) && none(3):
 		return Guess{"utf-16be", 0.9, "every second byte is zero, as in UTF-16BE"}, true
 	}
 	return Guess{}, false
 }
 
-// byControls recognises UTF-16 without a mark in scripts whose letters have no zero byte: read as bytes they are full
-// of control characters, read as UTF-16 they are text.
+// byControls recognises UTF-16 without a mark in scripts whose letters have no zero byte. As bytes they contain many
+// control characters, as UTF-16 they are text.
 func byControls(b []byte) (Guess, bool) {
 	n := min(len(b), 4096) &^ 1
 	control := 0
@@ -115,7 +115,7 @@ func byControls(b []byte) (Guess, bool) {
 		return float64(good) / float64(n/2)
 	}
 	le, be := text(1), text(0)
-	if le >= 0.97 && be >= 0.97 { // both could be text: the bytes that name the script vary less than those that name the letter
+	if le >= 0.97 && be >= 0.97 { // both could be text: the bytes that select the script vary less than those that select the letter
 		if odd, even := variety(b[:n], 1), variety(b[:n], 0); odd < even {
 			be = 0
 		} else {
@@ -135,7 +135,7 @@ func byControls(b []byte) (Guess, bool) {
 	return Guess{}, false
 }
 
-// variety is how many different bytes it takes to make up nine tenths of every second byte, from the given one on.
+// variety returns the number of distinct bytes in nine tenths of every second byte, starting at from.
 func variety(b []byte, from int) (n int) {
 	var count [256]int
 	for i := from; i < len(b); i += 2 {
@@ -153,7 +153,7 @@ func byEscapes(b []byte) (Guess, bool) {
 	if !ascii(b) {
 		return Guess{}, false
 	}
-	var escapes []byte // from the first on
+	var escapes []byte // from the first escape on
 	if i := bytes.IndexByte(b, '\x1b'); i >= 0 {
 		escapes = b[i:]
 	}
@@ -171,7 +171,7 @@ func byEscapes(b []byte) (Guess, bool) {
 	return Guess{}, false
 }
 
-// hz tells whether b begins with pairs of GB 2312 up to "~}".
+// hz reports whether b begins with pairs of GB 2312 up to "~}".
 func hz(b []byte) bool {
 	for i := 0; i+1 < len(b); i += 2 {
 		if b[i] == '~' && b[i+1] == '}' {
@@ -184,7 +184,7 @@ func hz(b []byte) bool {
 	return false
 }
 
-// byUTF8 recognises ASCII, UTF-8, and UTF-8 with a few broken bytes.
+// byUTF8 recognises ASCII, UTF-8, and UTF-8 with a few invalid bytes.
 func byUTF8(b []byte) (Guess, bool) {
 	if ascii(b) {
 		return Guess{"ascii", 1, "only bytes below 128"}, true
@@ -227,7 +227,7 @@ func ascii(b []byte) bool {
 	return true
 }
 
-// trimPartial drops a UTF-8 sequence that the end of the sample cuts in two.
+// trimPartial removes an incomplete UTF-8 sequence at the end of the sample.
 func trimPartial(b []byte) []byte {
 	for i := 1; i <= 3 && i <= len(b); i++ {
 		c := b[len(b)-i]

@@ -32,7 +32,7 @@ func decoded(t testing.TB, b []byte, name string) string {
 
 const greek = "Ο πληθυσμός της Αθήνας αυξήθηκε το περασμένο έτος. Ο δήμος δημοσίευσε τον προϋπολογισμό για το επόμενο έτος."
 
-// wide is a text in UTF-16 without a mark.
+// wide returns a text in UTF-16 without a mark.
 func wide(text string, big bool) string {
 	var b []byte
 	for _, u := range utf16.Encode([]rune(text)) {
@@ -45,7 +45,7 @@ func wide(text string, big bool) string {
 	return string(b)
 }
 
-// TestThirdPartyTextsAreDecodedRight holds the level reached on the open half of chardet's texts.
+// TestThirdPartyTextsAreDecodedRight checks the level reached on the open half of chardet's texts.
 func TestThirdPartyTextsAreDecodedRight(t *testing.T) {
 	t.Parallel()
 	dir := shared.Data(t, "encoding")

@@ -31,15 +31,15 @@ func multiples() []multiple {
 	}
 }
 
-// Costs in bits of characters that the model does not list.
+// Costs in bits of characters that are not in the model.
 const (
-	costRareSign  = 16.5 // a character of the script that is rare
+	costRareSign  = 16.5 // a rare character of the script
 	costWide      = 9    // full-width letters, punctuation and kana
 	costOtherSign = 20
 )
 
-// scoreMultiple decodes the text and weighs its characters by how common they are. ok is false if too much of it has
-// no meaning in the encoding.
+// scoreMultiple decodes the text and scores its characters by their frequency. ok is false if too much of it is invalid
+// in the encoding.
 func scoreMultiple(text []byte, e multiple, models map[string]*model) (score, bool) {
 	m := models[e.langs[0]]
 	if m == nil {
@@ -74,7 +74,7 @@ func scoreMultiple(text []byte, e multiple, models map[string]*model) (score, bo
 			s.bits += float64(m.cost[at-1]) / scale
 		case r >= 0x3000 && r < 0x3100 || r >= 0xFF00 && r < 0xFF60:
 			s.bits += costWide
-		case r >= 0xFF60 && r < 0xFFA0: // half-width katakana: one byte in Shift JIS, seldom seen
+		case r >= 0xFF60 && r < 0xFFA0: // half-width katakana: one byte in Shift JIS, rare
 			s.bits += 11
 		case r >= 0xE000 && r < 0xF900, r >= 0xF0000:
 			s.bits += costInvalid
@@ -89,7 +89,7 @@ func scoreMultiple(text []byte, e multiple, models map[string]*model) (score, bo
 	return s, signs > 0 && bad*20 <= signs+20
 }
 
-// refine names the narrowest encoding of a family that the bytes keep to.
+// refine returns the narrowest encoding of a family that has all the bytes.
 func refine(name string, b []byte) string {
 	switch name {
 	case "gb18030":
@@ -122,7 +122,7 @@ func refine(name string, b []byte) string {
 	return name
 }
 
-// controls tells whether b has a byte between 0x80 and 0x9F.
+// controls reports whether b has a byte between 0x80 and 0x9F.
 func controls(b []byte) bool {
 	for _, c := range b {
 		if c >= 0x80 && c < 0xA0 {
@@ -132,7 +132,7 @@ func controls(b []byte) bool {
 	return false
 }
 
-// pairs tells whether all bytes beyond ASCII come in pairs within the given rows and columns.
+// pairs reports whether all bytes from 128 on come in pairs within the given rows and columns.
 func pairs(b []byte, row0, row1, col0, col1 byte) bool {
 	for i := 0; i < len(b); i++ {
 		if b[i] < 0x80 {
@@ -148,7 +148,7 @@ func pairs(b []byte, row0, row1, col0, col1 byte) bool {
 	return true
 }
 
-// chinese tells GB 2312, GBK and GB 18030 apart.
+// chinese decides between GB 2312, GBK and GB 18030.
 func chinese(b []byte) string {
 	if pairs(b, 0xA1, 0xF7, 0xA1, 0xFE) {
 		return "gb2312"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// declaration finds the encoding that an XML declaration, an HTML meta element or a CSS rule at the beginning of b
-// names; "" if there is none.
+// declaration returns the encoding declared at the beginning of b by an XML declaration, an HTML meta element or a CSS
+// rule, "" if there is none.
 func declaration(b []byte) string {
 	head := b[:min(len(b), 2048)]
 	low := bytes.ToLower(head)
@@ -38,7 +38,7 @@ func declaration(b []byte) string {
 	}
 }
 
-// attribute finds name=value in a tag, quoted or not.
+// attribute returns the value in name=value in a tag, quoted or not.
 func attribute(tag []byte, name string) string {
 	i := bytes.Index(tag, []byte(name))
 	if i < 0 {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// johab decodes KS X 1001 annex 3: a syllable is a bit and three letters of five bits; symbols and Chinese characters
-// are those of the plain KS X 1001 code, shifted.
+// johab decodes KS X 1001 annex 3: a syllable is one bit and three letters of five bits each. Symbols and Chinese
+// characters are those of the plain KS X 1001 code, shifted.
 type johab struct{}
 
 func (johab) NewDecoder() *encoding.Decoder {
@@ -18,7 +18,7 @@ func (johab) NewDecoder() *encoding.Decoder {
 }
 func (johab) NewEncoder() *encoding.Encoder { return encoding.Nop.NewEncoder() }
 
-// eucTW decodes the plane 1 of CNS 11643, which has the common characters.
+// eucTW decodes plane 1 of CNS 11643, which contains the common characters.
 type eucTW struct{}
 
 func (eucTW) NewDecoder() *encoding.Decoder {
@@ -26,8 +26,8 @@ func (eucTW) NewDecoder() *encoding.Decoder {
 }
 func (eucTW) NewEncoder() *encoding.Encoder { return encoding.Nop.NewEncoder() }
 
-// pairDecoder decodes an encoding of ASCII and two-byte characters. A zero rune of pair means that the first byte
-// stands alone and has no meaning.
+// pairDecoder decodes an encoding of ASCII and two-byte characters. If pair returns 0, the first byte is invalid by
+// itself.
 type pairDecoder struct {
 	pair func(a, b byte) rune
 }
@@ -65,7 +65,7 @@ func (d pairDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err
 	return nDst, nSrc, nil
 }
 
-// ksx decodes a character of KS X 1001 by row and column from 1.
+// ksx decodes a character of KS X 1001 by row and column, from 1.
 func ksx(row, col int) rune {
 	if row < 1 || row > 93 || col < 1 || col > 94 {
 		return 0
@@ -129,7 +129,7 @@ func johabPair(a, b byte) rune {
 		}
 		return 0
 	case a >= 0xD9 && a <= 0xDE || a >= 0xE0 && a <= 0xF9:
-		// Two rows of 94 to a first byte: columns 0x31-0x7E and 0x91-0xFE.
+		// Each first byte has two rows of 94: columns 0x31-0x7E and 0x91-0xFE.
 		var col int
 		switch {
 		case b >= 0x31 && b <= 0x7E:
@@ -148,7 +148,7 @@ func johabPair(a, b byte) rune {
 	return 0
 }
 
-// cnsRanges map runs of CNS 11643 plane 1 to runs of Big5; both keep to stroke order but for a few strays.
+// cnsRanges maps runs of CNS 11643 plane 1 to runs of Big5. Both are in stroke order, with a few exceptions.
 func cnsRanges() [][3]int { // first CNS, first Big5, last CNS
 	return [][3]int{
 		{0x2121, 0xA140, 0x2256}, {0x2257, 0xA1F7, 0x2257}, {0x2258, 0xA1F6, 0x2258}, {0x2259, 0xA1F8, 0x234E}, {0x2421, 0xA2AF, 0x2570},

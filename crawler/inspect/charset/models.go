@@ -10,15 +10,15 @@ import (
 )
 
 // models.bin is a gzip stream of models, one after another: length of the language code and the code; a byte, 1 for
-// pairs of letters or 2 for single characters; number of characters and their code points as differences, all
-// uvarints, ascending; then costs in twelfths of a bit, one byte each. For pairs there are (n+1)×(n+1) costs, row by
-// row, of the second character after the first, index 0 being anything that is no letter of the language.
-// internal/train makes the file.
+// pairs of letters or 2 for single characters; number of characters and the differences of their ascending code points,
+// all uvarints; then costs in twelfths of a bit, one byte each. For pairs there are (n+1)×(n+1) costs, row by row, of
+// the second character after the first. Index 0 is anything that is not a letter of the language. internal/train
+// creates the file.
 //
 //go:embed models.bin
 var modelFile []byte
 
-// model says how likely letters are to follow one another in a language, or how likely characters are.
+// model holds the costs of letters following one another in a language, or of single characters.
 type model struct {
 	lang  string
 	index map[rune]int16 // 1-based
@@ -26,10 +26,10 @@ type model struct {
 	cost  []byte
 }
 
-// scale is how many units of cost make a bit.
+// scale is the number of units of cost per bit.
 const scale = 12
 
-// loadModels reads the embedded models once; they never change.
+// loadModels returns the embedded models by language.
 var loadModels = sync.OnceValue(func() map[string]*model {
 	models := map[string]*model{}
 	z, err := gzip.NewReader(bytes.NewReader(modelFile))
@@ -65,5 +65,5 @@ var loadModels = sync.OnceValue(func() map[string]*model {
 	return models
 })
 
-// pair is the cost of letter b after letter a, by index.
+// pair returns the cost of letter b after letter a, by index.
 func (m *model) pair(a, b int16) int { return int(m.cost[int(a)*m.n+int(b)]) }

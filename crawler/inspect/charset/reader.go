@@ -19,8 +19,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// NewReader decodes r from the named encoding to UTF-8 without a byte order mark. Bytes without a meaning become
-// U+FFFD, except that "utf-8" and "ascii" pass bytes through as they are.
+// NewReader decodes r from the named encoding to UTF-8 without a byte order mark. Invalid bytes become U+FFFD, except
+// that "utf-8" and "ascii" pass bytes through unchanged.
 func NewReader(r io.Reader, name string) (io.Reader, error) {
 	switch n := Canonical(name); n {
 	case "utf-8", "ascii", "":
@@ -34,7 +34,7 @@ func NewReader(r io.Reader, name string) (io.Reader, error) {
 	}
 }
 
-// skipMark drops a UTF-8 byte order mark.
+// skipMark removes a UTF-8 byte order mark.
 func skipMark(r io.Reader) io.Reader { return &markSkipper{r: r} }
 
 type markSkipper struct {
@@ -55,7 +55,7 @@ func (m *markSkipper) Read(p []byte) (int, error) {
 	return m.r.Read(p)
 }
 
-// Canonical is the one spelling this package uses for an encoding's name; unknown names come back lower-cased.
+// Canonical returns this package's spelling of an encoding's name. Unknown names are returned in lower case.
 func Canonical(name string) string {
 	n := strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'`))
 	if c, ok := aliases[strings.NewReplacer("_", "-", " ", "-").Replace(n)]; ok {
@@ -64,7 +64,7 @@ func Canonical(name string) string {
 	return n
 }
 
-// aliases are other names of encodings, lower-cased and with hyphens.
+// aliases are other names of encodings, in lower case and with hyphens.
 var aliases = map[string]string{
 	"utf8": "utf-8", "utf-8-sig": "utf-8", "unicode-1-1-utf-8": "utf-8", "us-ascii": "ascii", "ansi-x3.4-1968": "ascii",
 	"utf16": "utf-16", "utf-16-le": "utf-16le", "utf-16-be": "utf-16be", "ucs-2": "utf-16",
@@ -82,7 +82,7 @@ var aliases = map[string]string{
 	"cp862": "ibm862", "tis620": "tis-620", "iso-8859-11": "tis-620", "windows-874": "cp874", "iso-8859-8-i": "iso-8859-8",
 }
 
-// lookup finds the decoder for a canonical name; nil where there is none.
+// lookup returns the decoder for a canonical name, nil if there is none.
 func lookup(n string) encoding.Encoding {
 	switch n {
 	case "utf-16":

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// single is an encoding of one byte per character, and the languages it was made for.
+// single is an encoding of one byte per character, with the languages it is for.
 type single struct {
 	name  string
 	chars *charmap.Charmap
 	langs []string
-	prior float64 // bits against it before the text was seen
+	prior float64 // cost in bits before reading the text
 }
 
 func singles() []single {
@@ -51,35 +51,35 @@ func singles() []single {
 	}
 }
 
-// Costs in bits of what is not a pair of letters.
+// Costs in bits of anything but a pair of letters.
 const (
 	costInvalid = 22 // a byte without a meaning
 	costControl = 18 // C1 controls
 	costBox     = 13 // box drawing and blocks
 	costSymbol  = 11
 	costQuote   = 5  // typographic quotes, dashes, degrees, currencies
-	costForeign = 13 // a letter the language does not have
-	costCase    = 5  // a capital after a small letter
+	costForeign = 13 // a letter that is not in the language
+	costCase    = 5  // a capital after a lower-case letter
 	costWithin  = 6  // a symbol between two letters
-	costLone    = 7  // a word of one letter of another script in a text of Latin letters: rather "è" or "à"
-	costMixed   = 9  // a Latin letter beside one of another script
+	costLone    = 7  // in a Latin text, a word of one letter of another script: more likely "è" or "à"
+	costMixed   = 9  // a Latin letter next to one of another script
 )
 
-// modelBytes is how much text the models look at.
+// modelBytes is how much text is scored with the models.
 const modelBytes = 48 << 10
 
-// score is the cost of a text in one encoding, in bits.
+// score is the cost of a text in one encoding.
 type score struct {
 	name string
 	lang string
 	bits float64
-	high int // bytes of 128 and above that were weighed
+	high int // bytes from 128 on that were scored
 }
 
-// perByte is the cost of one byte beyond ASCII.
+// perByte returns the cost of one byte from 128 on.
 func (s score) perByte() float64 { return s.bits / float64(max(s.high, 1)) }
 
-// byModels weighs all encodings against letter statistics of their languages.
+// byModels scores all encodings with the letter statistics of their languages.
 func byModels(b []byte, hint string) Guess {
 	text := interesting(b)
 	models := loadModels()
@@ -120,7 +120,7 @@ func byModels(b []byte, hint string) Guess {
 	return Guess{refine(best.name, b), conf, fmt.Sprintf("letters follow one another as in %s text (language model %s)", best.name, best.lang)}
 }
 
-// equivalent is the encoding under which a declared one was weighed: its superset.
+// equivalent returns the encoding under which a declared one was scored: its superset.
 func equivalent(name string) string {
 	switch name {
 	case "iso-8859-1":
@@ -143,7 +143,7 @@ func equivalent(name string) string {
 	return name
 }
 
-// narrowed chooses between a declared encoding and its superset by whether the text keeps to the former.
+// narrowed returns the declared encoding if the text has no bytes that only its superset has, else the superset.
 func narrowed(declared, super string, b []byte) string {
 	switch declared {
 	case "iso-8859-1", "iso-8859-9", "iso-8859-8", "tis-620":
@@ -157,7 +157,7 @@ func narrowed(declared, super string, b []byte) string {
 	return super
 }
 
-// interesting is the part of a text that has bytes beyond ASCII, with some of what stands around them.
+// interesting returns the lines of a text that contain bytes from 128 on.
 func interesting(b []byte) []byte {
 	if len(b) <= modelBytes {
 		return b
@@ -177,7 +177,7 @@ func interesting(b []byte) []byte {
 	return out
 }
 
-// scoreSingle finds the language of the encoding that fits the text best.
+// scoreSingle returns the best score of the encoding over its languages.
 func scoreSingle(text []byte, e single, models map[string]*model) score {
 	var table [128]rune
 	for i := range table {
@@ -198,10 +198,10 @@ func scoreSingle(text []byte, e single, models map[string]*model) score {
 	return best
 }
 
-// scoreText weighs every byte beyond ASCII with its neighbours. It gives up beyond limit bits.
+// scoreText scores every byte from 128 on with its neighbours. It stops when the cost exceeds limit bits.
 func scoreText(text []byte, table *[128]rune, m *model, limit float64) (bits float64, high int) {
 	type letter struct {
-		index int16 // in m, 0 = no letter
+		index int16 // in m, 0 = not a letter of the language
 		class byte  // 0 other, 1 small, 2 capital
 		high  bool
 	}
@@ -222,7 +222,7 @@ func scoreText(text []byte, table *[128]rune, m *model, limit float64) (bits flo
 		classes[i] = l
 	}
 	units := 0
-	foreign := m.index['e'] == 0 // no Latin letters in its words
+	foreign := m.index['e'] == 0 // words of the language have no Latin letters
 	lone := 0
 	if foreign && mostlyLatin(text) {
 		lone = costLone * scale
@@ -243,7 +243,7 @@ func scoreText(text []byte, table *[128]rune, m *model, limit float64) (bits flo
 			}
 		}
 		if (l.high && l.index != 0) || (prev.high && prev.index != 0) {
-			// Half of each pair's cost, as a letter stands in two pairs.
+			// Half of each pair's cost, since a letter is in two pairs.
 			if l.high && prev.high {
 				units += m.pair(prev.index, l.index)
 			} else {
@@ -267,7 +267,7 @@ func scoreText(text []byte, table *[128]rune, m *model, limit float64) (bits flo
 	return float64(units) / scale, high
 }
 
-// mostlyLatin tells whether there are far more ASCII letters than bytes beyond ASCII.
+// mostlyLatin reports whether there are far more ASCII letters than bytes from 128 on.
 func mostlyLatin(text []byte) bool {
 	latin, high := 0, 0
 	for _, c := range text {
@@ -280,6 +280,7 @@ func mostlyLatin(text []byte) bool {
 	return latin > 8*high
 }
 
+// symbolCost returns the cost of a character other than a letter.
 func symbolCost(r rune) int {
 	switch r {
 	case unicode.ReplacementChar:

@@ -1,13 +1,13 @@
-// Package detect says what kind of file some bytes are: media type, character encoding and compression.
+// Package detect finds out what kind of file some bytes are: media type, character encoding and compression.
 //
-// Content decides. First come signatures of binary formats (this package's own, then those of
-// github.com/gabriel-vasile/mimetype, which nothing else imports), a look into zip and OLE containers, and then,
-// for texts, sniffers of markup, JSON, RDF, mail and tables. What the file is called and what was declared of it
-// only choose among kinds that the content allows: between XHTML and HTML, plain text and source code, or for bytes
-// that no signature knows. Every answer comes with the reason, as a sentence.
+// Content decides. Signatures of binary formats come first (this package's own, then those of
+// github.com/gabriel-vasile/mimetype, which only this package imports), then the members of zip and OLE containers, and
+// then, for texts, sniffers of markup, JSON, RDF, mail and tables. The file's name and declared type only choose among
+// kinds that the content allows: between XHTML and HTML, plain text and source code, or for bytes without a known
+// signature. Every answer comes with its reason, as a sentence.
 //
-// Promises: bounded reading (a few hundred kilobytes and the directory of a container), no panic and no long work
-// on any input. It does not validate files and does not tell soft error pages from others.
+// File reads a bounded part of the input (a few hundred kilobytes and the directory of a container), and neither panics
+// nor takes long on any input. The package does not validate files and does not recognise soft error pages.
 package detect
 
 import (
@@ -24,30 +24,31 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 
 	"odarchive/crawler/inspect/charset"
+	"odarchive/triplestore/compression"
 )
 
-// Input is a file to be recognised.
+// Input is a file to recognise.
 type Input struct {
-	Name     string      // file name or URL path; "" if there is none
-	Declared string      // Content-Type header or a catalog's format field ("text/csv", "CSV", ".csv"); "" if there is none
+	Name     string      // file name or URL path; "" if none
+	Declared string      // Content-Type header or a catalog's format field ("text/csv", "CSV", ".csv"); "" if none
 	Size     int64       // of Body in bytes
 	Body     io.ReaderAt // at least Size bytes
 }
 
-// Detection is what a file was found to be.
+// Detection is the kind of a file.
 type Detection struct {
 	Type        string  // media type without parameters, lower case
-	Charset     string  // encoding of a text, as package charset names it; "" for binary files
-	Compression string  // "", or what the file as a whole is compressed with: gzip bzip2 xz lzma zstd lz4 compress brotli
-	Tabular     bool    // it is, or reads like, a table of delimited text, whatever Type says
+	Charset     string  // encoding of a text, named as in package charset; "" for binary files
+	Compression string  // compression of the whole file, "" if none: gzip bzip2 xz lzma zstd lz4 compress brotli
+	Tabular     bool    // the file is, or looks like, a table of delimited text, whatever Type is
 	Confidence  float64 // 0 to 1
-	Because     string  // one readable sentence
+	Because     string  // one sentence
 }
 
-// headSize is how much of a file is looked at.
+// headSize is how much of a file is examined.
 const headSize = 256 << 10
 
-// File recognises in. It reads a bounded part of the body and fails only if the body cannot be read or ctx ended.
+// File recognises in. It reads a bounded part of the body. It fails only if the body cannot be read or ctx has ended.
 func File(ctx context.Context, in Input) (Detection, error) {
 	if err := ctx.Err(); err != nil {
 		return Detection{}, fmt.Errorf("detect: %w", err)
@@ -60,8 +61,8 @@ func File(ctx context.Context, in Input) (Detection, error) {
 	return f.detect(), nil
 }
 
-// beginning is the part of a file that is looked at. A body that has it in memory gives it as it is (Head); it is not
-// changed.
+// beginning returns the first headSize bytes. A body that has them in memory returns them without a copy (Head), and
+// they are not changed.
 func (in Input) beginning() ([]byte, error) {
 	size := min(max(in.Size, 0), headSize)
 	if b, ok := in.Body.(interface{ Head(int) ([]byte, error) }); ok {
@@ -75,14 +76,15 @@ func (in Input) beginning() ([]byte, error) {
 	return head[:n], nil
 }
 
-// file is what the sniffers look at.
+// file is what the sniffers examine.
 type file struct {
 	Input
 	head  []byte
-	whole bool // head is all of it
+	whole bool // head is the whole file
 	hints hints
 }
 
+// detect recognises the file.
 func (f *file) detect() Detection {
 	if len(f.head) == 0 {
 		return Detection{Type: "application/x-empty", Confidence: 1, Because: "it has no bytes"}
@@ -118,7 +120,7 @@ func (f *file) library() (Detection, bool) {
 	return Detection{Type: customary(t), Compression: compressionOf(t), Confidence: 0.9, Because: "its first bytes are those of " + customary(t)}, true
 }
 
-// customary is the name of a type that most programs use, where the library has another.
+// customary returns the usual name of a type that the library names differently.
 func customary(t string) string {
 	switch t {
 	case "audio/x-m4a", "audio/mp4":
@@ -135,29 +137,10 @@ func customary(t string) string {
 	return t
 }
 
-func compressionOf(t string) string {
-	switch t {
-	case "application/gzip":
-		return "gzip"
-	case "application/x-bzip2":
-		return "bzip2"
-	case "application/x-xz":
-		return "xz"
-	case "application/x-lzma":
-		return "lzma"
-	case "application/zstd":
-		return "zstd"
-	case "application/x-lz4":
-		return "lz4"
-	case "application/x-compress":
-		return "compress"
-	case "application/x-brotli":
-		return "brotli"
-	}
-	return ""
-}
+// compressionOf returns the compression that a media type names.
+func compressionOf(t string) string { return string(compression.ByName(t)) }
 
-// decode gives the head as UTF-8 if it is a text: hardly a control character, and an encoding that fits.
+// decode returns the head as UTF-8 if it is text: it has few control characters and a plausible encoding.
 func (f *file) decode(g charset.Guess) ([]byte, bool) {
 	wide := strings.HasPrefix(g.Name, "utf-16") || strings.HasPrefix(g.Name, "utf-32")
 	if !wide {
@@ -182,10 +165,10 @@ func (f *file) decode(g charset.Guess) ([]byte, bool) {
 	return text, true
 }
 
-// printable tells whether hardly a byte is a control character. A few may be, as in damaged texts.
+// printable reports whether few bytes are control characters. Some may be, as in damaged texts.
 func printable(b []byte) bool {
 	control, nul := 0, 0
-	see := func(c byte) {
+	count := func(c byte) {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b || c == 0x7f {
 			control++
 			if c == 0 {
@@ -195,26 +178,26 @@ func printable(b []byte) bool {
 	}
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	rest := b
-	for ; len(rest) >= 8; rest = rest[8:] { // the bytes below a blank, and DEL, of eight at once
+	for ; len(rest) >= 8; rest = rest[8:] { // find bytes below a blank, and DEL, eight at once
 		w := binary.LittleEndian.Uint64(rest)
 		low := w &^ highs
 		for m := (^(low + (0x80-' ')*ones) | (low + ones)) &^ w & highs; m != 0; m &= m - 1 {
-			see(rest[bits.TrailingZeros64(m)>>3])
+			count(rest[bits.TrailingZeros64(m)>>3])
 		}
 	}
 	for _, c := range rest {
-		see(c)
+		count(c)
 	}
 	return control*50 <= len(b) && nul*100 <= len(b) || markup(b) && control*5 <= len(b)
 }
 
-// markup tells whether a text with noise in it is a web page all the same.
+// markup reports whether a text with control characters is a web page nevertheless.
 func markup(b []byte) bool {
 	low := bytes.ToLower(bytes.TrimLeft(b[:min(len(b), 4096)], "\x00 \t\r\n"))
 	return bytes.HasPrefix(low, []byte("<html")) || bytes.HasPrefix(low, []byte("<!doctype html"))
 }
 
-// Line is the detection of one file as `odarchive detect --json` prints it, without the line end.
+// Line returns the detection of one file as `odarchive detect --json` prints it, without the line end.
 func (d Detection) Line(file string) ([]byte, error) {
 	b, err := json.Marshal(struct {
 		File        string  `json:"file"`

@@ -24,7 +24,7 @@ func detected(t testing.TB, name, declared, content string) Detection {
 	return d
 }
 
-// sameType tells whether two media types are names of one.
+// sameType reports whether two media types name the same type.
 func sameType(a, b string) bool {
 	if a == b {
 		return true
@@ -39,7 +39,7 @@ func sameType(a, b string) bool {
 	return false
 }
 
-// TestThirdPartyFilesAreRecognised holds the level reached on the open half of the corpus.
+// TestThirdPartyFilesAreRecognised checks the level reached on the open half of the corpus.
 func TestThirdPartyFilesAreRecognised(t *testing.T) {
 	t.Parallel()
 	dir := shared.Data(t, "mime")
@@ -222,7 +222,7 @@ func TestAnEndedContextStopsDetection(t *testing.T) {
 	}
 }
 
-// Repetition compresses to bytes of which hardly one is a control character.
+// Repetition compresses to bytes with hardly any control characters.
 func TestCompressedRepetitionIsNoText(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer

@@ -3,16 +3,18 @@ package detect
 import (
 	"mime"
 	"path"
+	"slices"
 	"strings"
 )
 
-// hints is what the name and the declaration of a file say: media types, "" where they say nothing.
+// hints are the media types that a file's name and declaration suggest, "" if they suggest none.
 type hints struct {
-	ext      string // of the name, lower case, without the dot
-	name     string // type that the extension stands for
+	ext      string // extension of the name, in lower case, without the dot
+	name     string // type of the extension
 	declared string
 }
 
+// hintsOf returns what a name and a declaration, a media type or a format's name, suggest.
 func hintsOf(name, declared string) hints {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if i := strings.IndexAny(base, "?#"); i >= 0 {
@@ -29,6 +31,7 @@ func hintsOf(name, declared string) hints {
 	return h
 }
 
+// charsetParam returns the charset parameter of a declared media type.
 func charsetParam(declared string) string {
 	_, params, err := mime.ParseMediaType(declared)
 	if err != nil {
@@ -37,17 +40,13 @@ func charsetParam(declared string) string {
 	return params["charset"]
 }
 
-// says tells whether the name or the declaration stand for one of the types.
+// says reports whether the name or the declaration suggests one of the types.
 func (h hints) says(types ...string) bool {
-	for _, t := range types {
-		if h.name == t || h.declared == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(types, h.name) || slices.Contains(types, h.declared)
 }
 
-// text is the kind of text that the name, or else the declaration, stands for, where content cannot tell; "" for none.
+// text returns the type that the name, or else the declaration, suggests, if it is one that content does not show; else
+// "".
 func (h hints) text() string {
 	for _, t := range []string{h.name, h.declared} {
 		if textKind(t) {
@@ -57,7 +56,7 @@ func (h hints) text() string {
 	return ""
 }
 
-// binary is the type that the name, or else the declaration, stands for, where it is one without a signature.
+// binary returns the type that the name, or else the declaration, suggests, if it is one without a signature; else "".
 func (h hints) binary() string {
 	for _, t := range []string{h.name, h.declared} {
 		switch t {
@@ -70,7 +69,7 @@ func (h hints) binary() string {
 	return ""
 }
 
-// textKind tells whether a type is one of texts that look like any other.
+// textKind reports whether texts of a type look like any other text.
 func textKind(t string) bool {
 	switch t {
 	case "text/css", "text/javascript", "text/x-python", "text/x-c", "text/x-java", "text/x-shellscript", "text/x-r", "text/x-sql", "application/sql",
@@ -83,7 +82,7 @@ func textKind(t string) bool {
 	return false
 }
 
-// byExtension maps a file name extension to the media type that it stands for.
+// byExtension maps file name extensions to media types.
 var byExtension = func() map[string]string {
 	types := map[string]string{}
 	for line := range strings.Lines(extensions) {
@@ -95,7 +94,7 @@ var byExtension = func() map[string]string {
 	return types
 }()
 
-// extensions lists media types, each with the file name extensions that stand for it.
+// extensions lists media types, each with its file name extensions.
 const extensions = `text/csv csv
 text/tab-separated-values tsv tab
 text/plain txt text asc md markdown readme

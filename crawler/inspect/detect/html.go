@@ -2,7 +2,7 @@ package detect
 
 import "bytes"
 
-// html decides between HTML and XHTML, which name and declaration may settle.
+// html decides between HTML and XHTML, with the help of name and declaration.
 func (f *file) html(el element) Detection {
 	xhtml := el.declared && (el.space == "http://www.w3.org/1999/xhtml" || el.doctypeXHTML)
 	switch {
@@ -14,7 +14,7 @@ func (f *file) html(el element) Detection {
 	return Detection{Type: "application/xhtml+xml", Confidence: 0.9, Because: "an XML declaration and the root element of XHTML"}
 }
 
-// htmlElement tells whether a page may begin with this element.
+// htmlElement reports whether a page may begin with an element.
 func htmlElement(low string) bool {
 	switch low {
 	case "html", "head", "body", "title", "meta", "script", "style", "table", "div", "p", "h1", "h2", "h3", "a", "br", "center", "font", "iframe", "link", "span",
@@ -24,7 +24,7 @@ func htmlElement(low string) bool {
 	return false
 }
 
-// looksLikeHTML tells whether a text has the elements that make a page.
+// looksLikeHTML reports whether a text has the elements of a page.
 func looksLikeHTML(b []byte) bool {
 	b = b[:min(len(b), 16<<10)]
 	if bytes.IndexByte(b, '<') < 0 {
@@ -49,7 +49,7 @@ func looksLikeHTML(b []byte) bool {
 	return n >= 3
 }
 
-// wellFormed tells whether a text without a declaration ends as its root element should, as far as can be seen.
+// wellFormed reports whether a text without a declaration seems to end with the end tag of its root element.
 func wellFormed(b []byte, el element) bool {
 	end := "</" + el.name
 	trimmed := bytes.TrimRight(b, " \t\r\n\x00")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// json recognises JSON and what is written in it.
+// json recognises JSON and formats written in it.
 func (f *file) json(b []byte) (Detection, bool) {
 	if b[0] == 0x1e {
 		record, _, _ := bytes.Cut(b[1:], []byte{0x1e})
@@ -59,7 +59,7 @@ func (f *file) json(b []byte) (Detection, bool) {
 	return found("application/json", "it parses as JSON")
 }
 
-// geometric tells whether an object is one of GeoJSON (RFC 7946 section 1.4).
+// geometric reports whether an object is a GeoJSON object (RFC 7946 section 1.4).
 func geometric(f jsonFacts) bool {
 	switch f.typ {
 	case "FeatureCollection", "Feature", "GeometryCollection", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon":
@@ -68,22 +68,22 @@ func geometric(f jsonFacts) bool {
 	return false
 }
 
-// jsonFacts is what is known of a JSON text after a look at its beginning.
+// jsonFacts describes the beginning of a JSON text.
 type jsonFacts struct {
 	keys     map[string]bool // of the object, or of the first object of the array
 	typ      string          // value of "type"
 	context  string          // text of "@context"
 	array    bool
-	values   int // values at the top level, one a line
+	values   int // number of values at the top level
 	bindings bool
 	features bool   // the first object has a list of objects of type Feature
-	schema   string // value of "schema" or "$schema", in the first object or one in it
+	schema   string // value of "schema" or "$schema", in the first object or an object in it
 }
 
-// jsonDepth is how deep values may be nested before the look ends.
+// jsonDepth is the maximum nesting of values that scanJSON reads.
 const jsonDepth = 500
 
-// scanJSON reads tokens up to the end of b; ok is false if they are no JSON. whole says that the text is complete.
+// scanJSON reads tokens to the end of b. ok is false if they are not JSON. whole says that the text is complete.
 func scanJSON(b []byte, whole bool) (jsonFacts, bool) {
 	f := jsonFacts{keys: map[string]bool{}}
 	dec := json.NewDecoder(bytes.NewReader(b))
@@ -93,7 +93,7 @@ func scanJSON(b []byte, whole bool) (jsonFacts, bool) {
 		key           string
 	}
 	var stack []level
-	outer := 0 // depth of the first object, whose keys matter
+	outer := 0 // depth of the first object, whose keys count
 	for tokens := 0; tokens < 200_000 && f.values <= 50 && len(stack) < jsonDepth; tokens++ {
 		tok, err := dec.Token()
 		switch {
@@ -101,7 +101,7 @@ func scanJSON(b []byte, whole bool) (jsonFacts, bool) {
 			return f, tokens > 0
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 			return f, tokens > 2 && !whole || tokens > 20
-		case err != nil: // well into a text it is still JSON, with a fault
+		case err != nil: // after many tokens it is still JSON, with an error
 			return f, tokens > 200 || !whole && dec.InputOffset() > int64(len(b))-64 && tokens > 5
 		}
 		top := level{}
@@ -122,7 +122,7 @@ func scanJSON(b []byte, whole bool) (jsonFacts, bool) {
 				continue
 			}
 			if len(stack) == outer {
-				outer = jsonDepth + 1 // later objects do not matter
+				outer = jsonDepth + 1 // later objects do not count
 			}
 			stack = stack[:len(stack)-1]
 		case string:
@@ -156,7 +156,7 @@ func scanJSON(b []byte, whole bool) (jsonFacts, bool) {
 	return f, true
 }
 
-// onePerLine tells whether the first line of a text is a whole JSON value.
+// onePerLine reports whether the first line of a text is a complete JSON value.
 func onePerLine(b []byte) bool {
 	line, _, more := bytes.Cut(b, []byte{'\n'})
 	return more && json.Valid(line)

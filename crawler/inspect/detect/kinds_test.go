@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Files without a name or declaration are told by their content alone.
+// Files without a name or declaration are recognised by their content alone.
 func TestKindsAreToldByContent(t *testing.T) {
 	t.Parallel()
 	features := strings.Repeat(`{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}},`, 5000)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// mail recognises a message by the fields of its header (RFC 5322), many of them by the line that stands before each
-// (RFC 4155), and a web page that was saved as one (RFC 2557).
+// mail recognises a message by the fields of its header (RFC 5322), a mailbox by the line before each message (RFC
+// 4155), and a web page saved as a message (RFC 2557).
 func (f *file) mail(b []byte) (Detection, bool) {
 	envelope := fromLine(firstLine(b))
 	if envelope && !f.hints.says("message/rfc822") {
@@ -65,7 +65,7 @@ func mailField(name string) bool {
 	return false
 }
 
-// fromLine tells whether a line is "From", who, and a time as asctime writes it (RFC 4155, appendix A).
+// fromLine reports whether a line is "From", a sender, and a time in the format of asctime (RFC 4155, appendix A).
 func fromLine(line []byte) bool {
 	fields := strings.Fields(string(line[:min(len(line), 512)]))
 	if len(fields) < 7 || fields[0] != "From" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// markup recognises HTML, XHTML and the families of XML by the root element and its namespace.
+// markup recognises HTML, XHTML and XML vocabularies by the root element and its namespace.
 func (f *file) markup(b []byte) (Detection, bool) {
 	if b[0] != '<' {
 		if looksLikeHTML(b) {
@@ -51,18 +51,19 @@ func (f *file) markup(b []byte) (Detection, bool) {
 	return Detection{}, false
 }
 
-// element is a root element as far as it matters.
+// element describes a root element.
 type element struct {
 	name         string // with prefix
 	space        string // namespace of the element, "" if undeclared
-	spaces       string // all namespaces declared on it, with blanks between
-	declared     bool   // there is an XML declaration
+	spaces       string // all namespaces declared on it, separated by blanks
+	declared     bool   // the document has an XML declaration
 	doctypeHTML  bool
 	doctypeXHTML bool
 	flatODF      string
 	atts         string
 }
 
+// local returns the name without prefix.
 func (e element) local() string {
 	if _, l, ok := strings.Cut(e.name, ":"); ok {
 		return l
@@ -70,13 +71,13 @@ func (e element) local() string {
 	return e.name
 }
 
-// root skips declaration, comments, processing instructions and doctype and reads the first start tag.
+// root skips the declaration, comments, processing instructions and doctype and parses the first start tag.
 func root(b []byte) element {
 	var el element
 	for len(b) > 0 {
 		b = bytes.TrimLeft(b, " \t\r\n\f\x00")
 		switch {
-		case len(b) == 0: // nothing but what comes before a root
+		case len(b) == 0: // only what comes before a root
 		case bytes.HasPrefix(b, []byte("<?")):
 			end := bytes.IndexByte(b, '>')
 			if end < 0 {
@@ -116,7 +117,7 @@ func root(b []byte) element {
 	return el
 }
 
-// doctype is a document type declaration, with an internal subset if it has one, and its length.
+// doctype returns a document type declaration, including its internal subset, and its length.
 func doctype(b []byte) (string, int) {
 	depth := 0
 	for i, c := range b {
@@ -134,6 +135,7 @@ func doctype(b []byte) (string, int) {
 	return string(b), len(b)
 }
 
+// tag parses a start tag after its "<".
 func (e element) tag(b []byte) element {
 	end := bytes.IndexByte(b, '>')
 	if end < 0 {
@@ -193,7 +195,7 @@ func nameStart(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// xmlKind names the media type of XML with a known root element.
+// xmlKind returns the media type of XML with a known root element, "" for others.
 func xmlKind(el element) (mime, what string) {
 	local := el.local()
 	ns := func(parts ...string) bool {

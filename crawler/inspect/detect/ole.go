@@ -6,11 +6,11 @@ import (
 	"unicode/utf16"
 )
 
-// oleSectors bounds how much of the directory of an OLE file is read; it has at most 32 entries a sector.
+// oleSectors is the maximum number of sectors read of the directory of an OLE file, with at most 32 entries each.
 const oleSectors = 256
 
-// ole tells which program an OLE compound file is of, by the names of its streams ([MS-CFB] 2.6). Only those
-// at the top count: a text with a presentation in it has the streams of both.
+// ole recognises the program of an OLE compound file by the names of its streams ([MS-CFB] 2.6). Only those at the top
+// count: a text with an embedded presentation has the streams of both.
 func (f *file) ole() Detection {
 	names := f.oleNames()
 	has := func(want ...string) bool {
@@ -63,7 +63,7 @@ func hasPrefix(names map[string]bool, p string) bool {
 	return false
 }
 
-// oleNames gives the names at the top of the directory, in lower case.
+// oleNames returns the names at the top of the directory, in lower case.
 func (f *file) oleNames() map[string]bool {
 	entries := f.oleEntries()
 	names := map[string]bool{}
@@ -81,7 +81,7 @@ func (f *file) oleNames() map[string]bool {
 		names[entries[n].name] = true
 		todo = append(todo, entries[n].left, entries[n].right)
 	}
-	if len(names) == 0 { // the tree is damaged: better all names than none
+	if len(names) == 0 { // the tree is damaged: use all names
 		for _, e := range entries {
 			names[e.name] = true
 		}
@@ -89,13 +89,13 @@ func (f *file) oleNames() map[string]bool {
 	return names
 }
 
-// oleEntry is an entry of the directory, a node of the tree of its storage's names ([MS-CFB] 2.6.1).
+// oleEntry is an entry of the directory, a node in the tree of names of its storage ([MS-CFB] 2.6.1).
 type oleEntry struct {
 	name               string
 	left, right, child uint32
 }
 
-// oleEntries reads the directory, following its chain of sectors through the first allocation tables.
+// oleEntries reads the directory, following its chain of sectors in the first allocation tables.
 func (f *file) oleEntries() (entries []oleEntry) {
 	b := f.head
 	if len(b) < 512 {

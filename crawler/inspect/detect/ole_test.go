@@ -10,7 +10,7 @@ import (
 // none is the link to no entry.
 const none = 0xFFFFFFFF
 
-// oleFile makes an OLE file of a header, an allocation table and a directory of one sector ([MS-CFB] 2.2, 2.6).
+// oleFile returns an OLE file with a header, an allocation table and a directory of one sector ([MS-CFB] 2.2, 2.6).
 func oleFile(entries ...oleEntry) string {
 	b := make([]byte, 3*512)
 	copy(b, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")

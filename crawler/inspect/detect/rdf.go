@@ -16,7 +16,7 @@ func rdfText(b []byte) (Detection, bool) {
 	}
 	b = b[:min(len(b), 64<<10)]
 	if b[0] != '<' && !declares(b) {
-		return Detection{}, false // as most texts are told, at little cost
+		return Detection{}, false // most texts end here, at little cost
 	}
 	prefixes, terms, graphs, rules := 0, 0, false, false
 	inLiteral := false
@@ -70,7 +70,7 @@ func rdfText(b []byte) (Detection, bool) {
 	return Detection{Type: "text/turtle", Confidence: 0.93, Because: "prefixes and statements, as in Turtle"}, true
 }
 
-// declares tells whether the word PREFIX or BASE stands somewhere in a text, in any case and before a blank.
+// declares reports whether a text contains the word PREFIX or BASE, in any case, before a blank.
 func declares(b []byte) bool {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(b[at:], ' ')
@@ -86,8 +86,7 @@ func declares(b []byte) bool {
 	}
 }
 
-// graphStart tells whether a line opens a graph in braces: with a name or the word GRAPH and a name before them, or
-// nothing.
+// graphStart reports whether a line opens a graph in braces, after a name, the word GRAPH and a name, or nothing.
 func graphStart(s, low string) bool {
 	name, _, ok := strings.Cut(s, "{")
 	if !ok || strings.ContainsAny(name, `"'`) {
@@ -100,7 +99,7 @@ func graphStart(s, low string) bool {
 	return name == "" || !strings.ContainsAny(name, " \t") && (name[0] == '<' || strings.Contains(name, ":"))
 }
 
-// iriFirst tells whether a text begins with an absolute IRI in angle brackets followed by another.
+// iriFirst reports whether a text begins with an absolute IRI in angle brackets, followed by another IRI.
 func iriFirst(b []byte) bool {
 	if b[0] != '<' {
 		return false
@@ -113,7 +112,7 @@ func iriFirst(b []byte) bool {
 	return len(rest) > 0 && (rest[0] == '<' || bytes.HasPrefix(rest, []byte("a ")) || bytes.IndexByte(rest[:min(len(rest), 40)], ':') > 0)
 }
 
-// statements counts the lines that are statements of N-Triples or N-Quads; 0 as soon as one is not.
+// statements counts the lines that are statements of N-Triples or N-Quads. It returns 0 if any line is not.
 func statements(b []byte) (mime string, n int) {
 	mime = "application/n-triples"
 	for line := range bytes.Lines(b[:min(len(b), 64<<10)]) {
@@ -139,7 +138,7 @@ func statements(b []byte) (mime string, n int) {
 	return mime, n
 }
 
-// statement counts the terms of a line of N-Triples or N-Quads, 0 if it is none.
+// statement counts the terms of a line of N-Triples or N-Quads. It returns 0 for other lines.
 func statement(s []byte) int {
 	terms := 0
 	for {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// signature looks for binary formats, and texts that begin in one fixed way.
+// signature recognises binary formats, and texts with a fixed beginning.
 func (f *file) signature() (Detection, bool) {
 	b := f.head
-	for _, s := range signatures() {
+	for _, s := range signatures {
 		if len(b) >= s.at && bytes.HasPrefix(b[s.at:], []byte(s.magic)) {
 			return Detection{Type: s.mime, Compression: compressionOf(s.mime), Confidence: 0.97, Because: "it begins as " + s.what + " does"}, true
 		}
@@ -43,81 +43,78 @@ func (f *file) signature() (Detection, bool) {
 	return Detection{}, false
 }
 
-type magic struct {
+// signatures are bytes at fixed places of binary formats.
+var signatures = []struct {
 	at                int
 	magic, mime, what string
+}{
+	// Compressed repetition may have so few control characters that it looks like text.
+	{0, "\x1f\x8b\x08", "application/gzip", "gzip"},
+	{0, "\xfd7zXZ\x00", "application/x-xz", "xz"},
+	{0, "\x28\xb5\x2f\xfd", "application/zstd", "Zstandard"},
+	{0, "\x04\x22\x4d\x18", "application/x-lz4", "LZ4"},
+	{4, "1AY&SY", "application/x-bzip2", "bzip2"},
+	{0, "ARROW1\x00\x00", "application/vnd.apache.arrow.file", "an Arrow file"},
+	{0, "FEA1", "application/vnd.apache.arrow.file", "a Feather file"},
+	{0, "ORC", "application/vnd.apache.orc", "an ORC file"},
+	{0, "Obj\x01", "application/vnd.apache.avro+binary", "an Avro container"},
+	{0, "$HDT", "application/vnd.hdt", "HDT"},
+	{0, "\x89HDF\r\n\x1a\n", "application/x-hdf5", "HDF5"},
+	{0, "\x0e\x03\x13\x01", "application/x-hdf", "HDF4"},
+	{0, "CDF\x01", "application/x-netcdf", "netCDF"},
+	{0, "CDF\x02", "application/x-netcdf", "netCDF"},
+	{0, "CDF\x05", "application/x-netcdf", "netCDF"},
+	{0, "$FL2", "application/x-spss-sav", "SPSS"},
+	{0, "$FL3", "application/x-spss-sav", "SPSS"},
+	{0, "<stata_dta>", "application/x-stata-dta", "Stata"},
+	{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11", "application/x-sas-data", "SAS"},
+	{0, "HEADER RECORD*******LIB", "application/x-sas-xport", "a SAS transport file"},
+	{0, "RDX2\n", "application/x-r-data", "R data"}, {0, "RDX3\n", "application/x-r-data", "R data"},
+	{0, "MATLAB 5.0 MAT-file", "application/x-matlab-data", "MATLAB data"},
+	{0, "fgb\x03fgb", "application/vnd.flatgeobuf", "FlatGeobuf"},
+	{0, "LASF", "application/vnd.las", "LAS"},
+	{0, "PMTiles", "application/vnd.pmtiles", "PMTiles"},
+	{0, "\x00\x00\x27\x0a\x00\x00\x00\x00\x00\x00\x00\x00", "application/vnd.shp", "an ESRI shapefile"},
+	{0, "ASTM-E57", "model/e57", "E57"},
+	{0, "SIMPLE  =            ", "application/fits", "FITS"},
+	{0, "II+\x00\x08\x00\x00\x00", "image/tiff", "BigTIFF"}, {0, "MM\x00+\x00\x08\x00\x00", "image/tiff", "BigTIFF"},
+	{0, "ISO-10303-21;", "model/step", "STEP"},
+	{0, "\x93NUMPY", "application/x-npy", "a NumPy array"},
+	{0, "filedesc://", "application/x-ia-arc", "an ARC web archive"},
+	{0, "WARC/", "application/warc", "a WARC web archive"},
+	{0, "{\\rtf", "application/rtf", "RTF"},
+	{0, "BEGIN:VCALENDAR", "text/calendar", "iCalendar"},
+	{0, "BEGIN:VCARD", "text/vcard", "a vCard"},
+	{0, "WEBVTT", "text/vtt", "WebVTT"},
+	{0, "\x1f\x9d", "application/x-compress", "compress"},
+	{0, "\x1f\xa0", "application/x-compress", "compress"},
+	{0, "LZIP", "application/lzip", "lzip"},
+	{0, "\x00\x01\x00\x00Standard Jet DB", "application/x-msaccess", "an Access database"},
+	{0, "\x00\x01\x00\x00Standard ACE DB", "application/x-msaccess", "an Access database"},
+	{0, "\xdb\xa5-\x00", "application/msword", "Word 2"},
+	{0, "\x31\xbe\x00\x00", "application/msword", "Word for DOS"},
+	{0, "\xfe\x37\x00\x23", "application/msword", "Word 4 for Macintosh"},
+	{0, "\x09\x08\x10\x00\x00\x06\x05\x00", "application/vnd.ms-excel", "an Excel stream"},
+	{0, "\x09\x00\x04\x00\x02\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
+	{0, "\x09\x00\x04\x00\x07\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
+	{0, "\x09\x02\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 3"},
+	{0, "\x09\x04\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 4"},
+	{0, "\xd7\xcd\xc6\x9a\x00\x00", "image/wmf", "a Windows metafile"},
+	{0, "\x01\x00\x09\x00\x00\x03", "image/wmf", "a Windows metafile"},
+	{40, " EMF\x00\x00\x01\x00", "image/emf", "an enhanced metafile"},
+	{0, "\xff\x4f\xff\x51", "image/j2c", "a JPEG 2000 codestream"},
+	{0, "\x0a\x0d\x0d\x0a", "application/x-pcapng", "a packet capture"},
+	{0, "!BDN", "application/vnd.ms-outlook-pst", "an Outlook store"},
+	{0, "bplist0", "application/x-bplist", "a binary property list"},
+	{0, "RE\x7e\x5e", "application/vnd.rar", "RAR 1.4"},
+	{12, "\x62\x31\x05\x00", "application/x-berkeley-db", "a Berkeley DB tree"},
+	{12, "\x61\x15\x06\x00", "application/x-berkeley-db", "a Berkeley DB hash"},
+	{0, "AC10", "image/vnd.dwg", "an AutoCAD drawing"},
+	{0, "%!PS", "application/postscript", "PostScript"},
+	{0, "\xc5\xd0\xd3\xc6", "application/postscript", "an EPS file with a preview"},
 }
 
-func signatures() []magic {
-	return []magic{
-		// Compressed repetition can have so few control characters that it would pass for a text.
-		{0, "\x1f\x8b\x08", "application/gzip", "gzip"},
-		{0, "\xfd7zXZ\x00", "application/x-xz", "xz"},
-		{0, "\x28\xb5\x2f\xfd", "application/zstd", "Zstandard"},
-		{0, "\x04\x22\x4d\x18", "application/x-lz4", "LZ4"},
-		{4, "1AY&SY", "application/x-bzip2", "bzip2"},
-		{0, "ARROW1\x00\x00", "application/vnd.apache.arrow.file", "an Arrow file"},
-		{0, "FEA1", "application/vnd.apache.arrow.file", "a Feather file"},
-		{0, "ORC", "application/vnd.apache.orc", "an ORC file"},
-		{0, "Obj\x01", "application/vnd.apache.avro+binary", "an Avro container"},
-		{0, "$HDT", "application/vnd.hdt", "HDT"},
-		{0, "\x89HDF\r\n\x1a\n", "application/x-hdf5", "HDF5"},
-		{0, "\x0e\x03\x13\x01", "application/x-hdf", "HDF4"},
-		{0, "CDF\x01", "application/x-netcdf", "netCDF"},
-		{0, "CDF\x02", "application/x-netcdf", "netCDF"},
-		{0, "CDF\x05", "application/x-netcdf", "netCDF"},
-		{0, "$FL2", "application/x-spss-sav", "SPSS"},
-		{0, "$FL3", "application/x-spss-sav", "SPSS"},
-		{0, "<stata_dta>", "application/x-stata-dta", "Stata"},
-		{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11", "application/x-sas-data", "SAS"},
-		{0, "HEADER RECORD*******LIB", "application/x-sas-xport", "a SAS transport file"},
-		{0, "RDX2\n", "application/x-r-data", "R data"}, {0, "RDX3\n", "application/x-r-data", "R data"},
-		{0, "MATLAB 5.0 MAT-file", "application/x-matlab-data", "MATLAB data"},
-		{0, "fgb\x03fgb", "application/vnd.flatgeobuf", "FlatGeobuf"},
-		{0, "LASF", "application/vnd.las", "LAS"},
-		{0, "PMTiles", "application/vnd.pmtiles", "PMTiles"},
-		{0, "\x00\x00\x27\x0a\x00\x00\x00\x00\x00\x00\x00\x00", "application/vnd.shp", "an ESRI shapefile"},
-		{0, "ASTM-E57", "model/e57", "E57"},
-		{0, "SIMPLE  =            ", "application/fits", "FITS"},
-		{0, "II+\x00\x08\x00\x00\x00", "image/tiff", "BigTIFF"}, {0, "MM\x00+\x00\x08\x00\x00", "image/tiff", "BigTIFF"},
-		{0, "ISO-10303-21;", "model/step", "STEP"},
-		{0, "\x93NUMPY", "application/x-npy", "a NumPy array"},
-		{0, "filedesc://", "application/x-ia-arc", "an ARC web archive"},
-		{0, "WARC/", "application/warc", "a WARC web archive"},
-		{0, "{\\rtf", "application/rtf", "RTF"},
-		{0, "BEGIN:VCALENDAR", "text/calendar", "iCalendar"},
-		{0, "BEGIN:VCARD", "text/vcard", "a vCard"},
-		{0, "WEBVTT", "text/vtt", "WebVTT"},
-		{0, "\x1f\x9d", "application/x-compress", "compress"},
-		{0, "\x1f\xa0", "application/x-compress", "compress"},
-		{0, "LZIP", "application/lzip", "lzip"},
-		{0, "\x00\x01\x00\x00Standard Jet DB", "application/x-msaccess", "an Access database"},
-		{0, "\x00\x01\x00\x00Standard ACE DB", "application/x-msaccess", "an Access database"},
-		{0, "\xdb\xa5-\x00", "application/msword", "Word 2"},
-		{0, "\x31\xbe\x00\x00", "application/msword", "Word for DOS"},
-		{0, "\xfe\x37\x00\x23", "application/msword", "Word 4 for Macintosh"},
-		{0, "\x09\x08\x10\x00\x00\x06\x05\x00", "application/vnd.ms-excel", "an Excel stream"},
-		{0, "\x09\x00\x04\x00\x02\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
-		{0, "\x09\x00\x04\x00\x07\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
-		{0, "\x09\x02\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 3"},
-		{0, "\x09\x04\x06\x00\x00\x00\x10\x00", "application/vnd.ms-excel", "Excel 4"},
-		{0, "\xd7\xcd\xc6\x9a\x00\x00", "image/wmf", "a Windows metafile"},
-		{0, "\x01\x00\x09\x00\x00\x03", "image/wmf", "a Windows metafile"},
-		{40, " EMF\x00\x00\x01\x00", "image/emf", "an enhanced metafile"},
-		{0, "\xff\x4f\xff\x51", "image/j2c", "a JPEG 2000 codestream"},
-		{0, "\x0a\x0d\x0d\x0a", "application/x-pcapng", "a packet capture"},
-		{0, "!BDN", "application/vnd.ms-outlook-pst", "an Outlook store"},
-		{0, "bplist0", "application/x-bplist", "a binary property list"},
-		{0, "RE\x7e\x5e", "application/vnd.rar", "RAR 1.4"},
-		{12, "\x62\x31\x05\x00", "application/x-berkeley-db", "a Berkeley DB tree"},
-		{12, "\x61\x15\x06\x00", "application/x-berkeley-db", "a Berkeley DB hash"},
-		{0, "AC10", "image/vnd.dwg", "an AutoCAD drawing"},
-		{0, "%!PS", "application/postscript", "PostScript"},
-		{0, "\xc5\xd0\xd3\xc6", "application/postscript", "an EPS file with a preview"},
-	}
-}
-
-// sqlite tells databases with an application of their own from plain ones (SQLite file format, 1.3).
+// sqlite distinguishes applications of SQLite (SQLite file format, 1.3).
 func sqlite(b []byte) Detection {
 	if len(b) >= 72 {
 		switch string(b[68:72]) {
@@ -133,7 +130,7 @@ func sqlite(b []byte) Detection {
 	return Detection{Type: "application/vnd.sqlite3", Confidence: 0.97, Because: "it begins as an SQLite database does"}
 }
 
-// bitmap checks that one of the known headers follows that of the file.
+// bitmap reports whether b has the headers of a BMP file.
 func bitmap(b []byte) bool {
 	if len(b) < 26 || b[0] != 'B' || b[1] != 'M' {
 		return false
@@ -145,8 +142,8 @@ func bitmap(b []byte) bool {
 	return false
 }
 
-// arrowStream recognises the first message of Arrow's streaming format: a mark, the length of its description, and that
-// as a table of FlatBuffers (Arrow columnar format, "Encapsulated message format").
+// arrowStream recognises the first message of Arrow's streaming format: a mark, the length of its metadata, and the
+// metadata as a FlatBuffers table (Arrow columnar format, "Encapsulated message format").
 func arrowStream(b []byte) bool {
 	if len(b) < 24 || !bytes.HasPrefix(b, []byte("\xff\xff\xff\xff")) {
 		return false
@@ -168,7 +165,7 @@ func stata(b []byte) bool {
 	return (b[1] == 1 || b[1] == 2) && b[2] == 1 && b[3] == 0 && bytes.IndexByte(b[10:91], 0) >= 0
 }
 
-// dbase checks header length, record length and field descriptions of a dBASE table.
+// dbase recognises a dBASE table by header length, record length and field descriptions.
 func dbase(b []byte, size int64) bool {
 	if len(b) < 68 {
 		return false
@@ -187,7 +184,7 @@ func dbase(b []byte, size int64) bool {
 	return len(name) > 0 && strings.ContainsRune("CDFLMNIBGPTYV@O+0QW", rune(b[43]))
 }
 
-// spanned recognises the last part of a zip in several: the end of its directory without its beginning.
+// spanned recognises the last part of a split zip, which has only the end of the directory.
 func (f *file) spanned() bool {
 	if f.hints.name != "application/zip" && f.hints.declared != "application/zip" || f.Size < 22 {
 		return false

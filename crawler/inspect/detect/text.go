@@ -7,13 +7,13 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// text recognises a file that was decoded to UTF-8.
+// text recognises a file that has been decoded to UTF-8.
 func (f *file) text(text []byte) Detection {
 	trimmed := bytes.TrimLeft(text, "\ufeff \t\r\n\f\x00")
 	if len(trimmed) == 0 {
 		return Detection{Type: "text/plain", Confidence: 0.6, Because: "nothing but white space"}
 	}
-	for _, sniff := range []func([]byte) (Detection, bool){f.json, opening, f.mail, f.markup, rdfText, lines} {
+	for _, sniff := range []func([]byte) (Detection, bool){f.json, opening, f.mail, f.markup, rdfText, patch} {
 		if d, ok := sniff(trimmed); ok {
 			return f.named(d, trimmed)
 		}
@@ -21,8 +21,8 @@ func (f *file) text(text []byte) Detection {
 	return f.named(f.tableOrProse(text), trimmed)
 }
 
-// named lets the name, or else the declaration, choose where the content d was taken for could also be what they
-// say: a file of statements called .ttl is Turtle, since N-Triples is a part of it.
+// named replaces the type of d by that of the name, or else the declaration, if the content allows: statements in a
+// file called .ttl are Turtle, since Turtle includes N-Triples.
 func (f *file) named(d Detection, text []byte) Detection {
 	for _, want := range []string{f.hints.name, f.hints.declared} {
 		if want == "" || want == d.Type {
@@ -37,7 +37,7 @@ func (f *file) named(d Detection, text []byte) Detection {
 	return d
 }
 
-// allows tells whether content that was taken for one type may as well be of another.
+// allows reports whether content recognised as one type may also be of another.
 func allows(got, want string, text []byte) bool {
 	unsure := got == "text/plain" || got == "text/csv" || got == "text/tab-separated-values"
 	switch want {
@@ -65,17 +65,18 @@ func allows(got, want string, text []byte) bool {
 	return false
 }
 
+// firstLine returns a text up to its first line feed.
 func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	return line
 }
 
-// statementsIn tells whether a text may be Turtle or a kin of it.
+// statementsIn reports whether a text may be Turtle or a related syntax.
 func statementsIn(text []byte) bool {
 	return bytes.ContainsAny(text, ":<") && bytes.ContainsRune(text, '.') || bytes.HasPrefix(text, []byte("#"))
 }
 
-// opening recognises texts by how they begin.
+// opening recognises texts by their beginning.
 func opening(b []byte) (Detection, bool) {
 	for _, o := range []struct{ start, mime, what string }{
 		{"BEGIN:VCALENDAR", "text/calendar", "iCalendar"},
@@ -93,9 +94,8 @@ func opening(b []byte) (Detection, bool) {
 		{"-- PostgreSQL database dump", "application/sql", "a database dump"},
 		{"--\n-- PostgreSQL database dump", "application/sql", "a database dump"},
 		{"%PDF-", "application/pdf", "PDF"},
-		{"solid ", "", ""},
 	} {
-		if o.mime != "" && bytes.HasPrefix(b, []byte(o.start)) {
+		if bytes.HasPrefix(b, []byte(o.start)) {
 			return Detection{Type: o.mime, Confidence: 0.95, Because: "it begins as " + o.what + " does"}, true
 		}
 	}
@@ -115,7 +115,7 @@ func opening(b []byte) (Detection, bool) {
 	return Detection{}, false
 }
 
-// dxf looks for the first section of a drawing, behind comments (group 999).
+// dxf recognises a drawing by its first section, possibly after comments (group 999).
 func dxf(b []byte) bool {
 	fields := bytes.Fields(b[:min(len(b), 2048)])
 	if len(fields) > 2 && string(fields[0]) == "999" {
@@ -125,7 +125,7 @@ func dxf(b []byte) bool {
 	return len(fields) > 3 && string(fields[0]) == "0" && string(fields[1]) == "SECTION" && string(fields[2]) == "2"
 }
 
-// bibtex looks for an entry: @kind{key, at the beginning of a line, followed by a field.
+// bibtex recognises an entry: a line that begins with @kind{key.
 func bibtex(b []byte) bool {
 	for line := range bytes.Lines(b) {
 		line = bytes.TrimSpace(line)
@@ -146,16 +146,15 @@ func bibtex(b []byte) bool {
 	return false
 }
 
-// lines recognises logs and other texts made of lines of one shape.
-func lines(b []byte) (Detection, bool) {
-	first, _, _ := bytes.Cut(b, []byte{'\n'})
-	if bytes.HasPrefix(first, []byte("diff --git ")) {
+// patch recognises a patch of git.
+func patch(b []byte) (Detection, bool) {
+	if bytes.HasPrefix(b, []byte("diff --git ")) {
 		return Detection{Type: "text/x-diff", Confidence: 0.9, Because: "it begins as a patch does"}, true
 	}
 	return Detection{}, false
 }
 
-// tableOrProse decides about a text that no other sniffer knew.
+// tableOrProse decides on a text that no other sniffer recognises.
 func (f *file) tableOrProse(text []byte) Detection {
 	if t := f.hints.text(); t != "" {
 		return Detection{Type: t, Confidence: 0.7, Because: "a text; its name or declaration says " + t}
@@ -191,6 +190,7 @@ func (f *file) tableOrProse(text []byte) Detection {
 	return Detection{Type: "text/plain", Confidence: 0.8, Because: "a text without structure"}
 }
 
+// quoted returns the name of a delimiter, or the delimiter in quotation marks.
 func quoted(d string) string {
 	switch d {
 	case ",":

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Bounds of the look into a zip.
+// Limits of what is read of a zip.
 const (
 	zipEntries  = 5000
-	zipTypesMax = 1 << 20 // bytes of [Content_Types].xml
+	zipTypesMax = 1 << 20 // of [Content_Types].xml, in bytes
 )
 
-// zip tells which of the many formats in a zip this one is, by its members.
+// zip recognises formats that are zips by their members.
 func (f *file) zip() (d Detection) {
 	plain := Detection{Type: "application/zip", Confidence: 0.9, Because: "a zip of files without a format of their own"}
 	defer func() {
@@ -88,7 +88,8 @@ func (f *file) zip() (d Detection) {
 	return plain
 }
 
-// zipMembers lists the members by the directory at the end, or else by the local headers in the head.
+// zipMembers lists the members by the directory at the end, or else by the local headers in the head. read returns a
+// member's bytes.
 func (f *file) zipMembers() (names map[string]struct{}, read func(string) []byte) {
 	names = map[string]struct{}{}
 	z, err := zip.NewReader(f.Body, f.Size)
@@ -135,7 +136,8 @@ func (f *file) zipMembers() (names map[string]struct{}, read func(string) []byte
 	return names, func(n string) []byte { return stored[n] }
 }
 
-// ooxml reads the type of the main part from the content types of an Office Open XML package (ECMA-376 part 2, 10.1.2).
+// ooxml returns the type of the main part from the content types of an Office Open XML package (ECMA-376 part 2,
+// 10.1.2).
 func ooxml(types []byte, names map[string]struct{}) string {
 	s := string(types)
 	for _, k := range []struct{ part, mime string }{
@@ -172,7 +174,7 @@ func ooxml(types []byte, names map[string]struct{}) string {
 	return ""
 }
 
-// odf reads the type of an OpenDocument package from its manifest.
+// odf returns the type of an OpenDocument package from its manifest.
 func odf(manifest []byte) string {
 	for rest := string(manifest); ; {
 		i := strings.Index(rest, `media-type="application/vnd.`)

@@ -29,7 +29,7 @@ const maxDictionary = 256 << 20
 // formatOf returns the format of a media type, or of a compression as package detect names it.
 func formatOf(mediaType string) format {
 	t, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
-	switch strings.TrimSpace(t) {
+	switch t = strings.TrimSpace(t); t {
 	case "application/zip", "application/x-zip-compressed", "application/vnd.google-earth.kmz", "application/epub+zip", "application/java-archive",
 		"application/x-zip":
 		return zipFile
@@ -39,24 +39,8 @@ func formatOf(mediaType string) format {
 		return sevenZip
 	case "application/vnd.rar", "application/x-rar-compressed", "application/x-rar":
 		return rarFile
-	case "application/gzip", "application/x-gzip", "gzip":
-		return compression.Gzip
-	case "application/x-bzip2", "application/x-bzip", "bzip2":
-		return compression.Bzip2
-	case "application/x-xz", "application/xz", "xz":
-		return compression.XZ
-	case "application/x-lzma", "lzma":
-		return compression.LZMA
-	case "application/zstd", "application/x-zstd", "zstd":
-		return compression.Zstd
-	case "application/x-lz4", "application/lz4", "lz4":
-		return compression.LZ4
-	case "application/x-brotli", "application/brotli", "brotli":
-		return compression.Brotli
-	case "application/x-compress", "application/x-compressed", "compress":
-		return compression.LZW
 	}
-	return none
+	return compression.ByName(t)
 }
 
 // sniff returns the format that the first bytes of a file show. Brotli has no signature.

@@ -1,10 +1,10 @@
-// Command train makes ../../models.bin: how often letters follow one another in the languages that legacy encodings
-// were made for, from lists of words with their frequencies (one "word count" a line, a file LANG.txt a language).
+// Command train creates ../../models.bin: the frequencies of letter pairs in the languages of legacy encodings, from
+// lists of words with their frequencies (one "word count" per line, a file LANG.txt per language).
 //
 //	go run ./crawler/inspect/charset/internal/train DIR crawler/inspect/charset/models.bin
 //
 // The lists used are the 2018 OpenSubtitles word frequencies of github.com/hermitdave/FrequencyWords, commit 525f9b56.
-// The format is described in models.go, beside its reader.
+// The format is described in models.go, next to its reader.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 
 const (
 	scale    = 12 // cost units per bit
-	letters  = 96 // most letters of an alphabet
+	letters  = 96 // maximum letters of an alphabet
 	signs    = 2400
 	wordsCap = 40000
 )
@@ -70,7 +70,7 @@ func read(dir, lang string) []word {
 		if err != nil {
 			continue
 		}
-		words = append(words, word{[]rune(strings.ToLower(text)), math.Sqrt(n)}) // roots, so that subtitles' "you" and "not" do not drown the rest
+		words = append(words, word{[]rune(strings.ToLower(text)), math.Sqrt(n)}) // roots, so that frequent words of subtitles ("you", "not") do not dominate
 	}
 	return words
 }
