@@ -2,9 +2,13 @@
 GO ?= go
 NPM ?= npm
 BIN := bin/odarchive
-export GOFLAGS ?= -buildvcs=false
+# The program knows its version from git. Where git cannot tell, it says "devel".
+export GOFLAGS ?= -buildvcs=$(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
+SHIP := -trimpath -ldflags='-s -w'
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 
-.PHONY: demo test check build ui test-browser bench bench-store bench-sparql kill model faults fuzz golden w3c clean help
+.PHONY: demo test check lint build ui module licences sbom reproducible test-browser bench bench-store bench-sparql kill model faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -13,7 +17,7 @@ demo: build ## build everything and run the main job on a sample web
 	./$(BIN) demo
 
 build: ui ## the one binary, with its pages
-	$(GO) build -o $(BIN) ./cmd/odarchive
+	$(GO) build $(SHIP) -o $(BIN) ./cmd/odarchive
 
 # Without npm, or without the network that the first `npm ci` needs, the pages are plain forms and still work.
 ui: ui/dist/manifest.json ## the pages' scripts and styles
@@ -31,6 +35,29 @@ check: ## formatting, vet and the fast tests
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt these:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) test ./...
+
+lint: ## staticcheck and deadcode (downloaded once); both must say nothing
+	$(GO) run $(STATICCHECK) ./...
+	@out=$$($(GO) run $(DEADCODE) -test ./... | grep -v -f .ci/deadcode.allow) || true; test -z "$$out" || { echo "$$out"; exit 1; }
+
+module: ## rename the module: make module MODULE=host/owner/name
+	@case "$(MODULE)" in */*) ;; *) echo "usage: make module MODULE=host/owner/name"; exit 2;; esac
+	@old=$$(sed -n 's/^module //p' go.mod) && \
+	git ls-files '*.go' go.mod | xargs sed -i -E \
+	  -e "s#^module $$old\$$#module $(MODULE)#" \
+	  -e "s#^(\s*|import )(([A-Za-z_.][A-Za-z0-9_]*) )?\"$$old/([^\"]*)\"#\1\2\"$(MODULE)/\4\"#" && \
+	$(GO) vet ./... && echo "The module is $(MODULE) now."
+
+licences: ui ## write the licences of all third-party software (cmd/internal/licences/third_party.txt)
+	@mkdir -p .cache && $(GO) run ./cmd/internal/licences/inventory licences > .cache/licences && mv .cache/licences cmd/internal/licences/third_party.txt
+
+sbom: build ## write a bill of materials beside the program (CycloneDX)
+	$(GO) run ./cmd/internal/licences/inventory sbom > $(BIN).cdx.json
+
+reproducible: build ## build the same revision elsewhere, with an empty cache, and compare
+	@rm -rf .cache/again && git clone -q . .cache/again && cp -r ui/dist .cache/again/ui/ && cd .cache/again && \
+	GOCACHE=$(CURDIR)/.cache/gocache $(GO) build $(SHIP) -o again ./cmd/odarchive && cmp again $(CURDIR)/$(BIN) && sha256sum again; \
+	status=$$?; cd $(CURDIR); chmod -R u+w .cache/gocache; rm -rf .cache/again .cache/gocache; exit $$status
 
 clean: ## remove what was built
 	rm -rf bin ui/dist/* ui/node_modules

@@ -91,6 +91,8 @@ describes all of it as linked data that one SPARQL query finds and downloads.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = readBuild().Version // adds --version
+	root.SetVersionTemplate(readBuild().String())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.cfg.GlobalFlags(root.PersistentFlags())
 	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named as the flags are")
