@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"odarchive/triplestore"
+	"odarchive/triplestore/internal/storetest"
 	"odarchive/triplestore/kv"
-	"odarchive/triplestore/storetest"
 	"odarchive/triplestore/term"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"odarchive/triplestore"
+	"odarchive/triplestore/internal/storetest"
 	"odarchive/triplestore/kv"
-	"odarchive/triplestore/storetest"
 	"odarchive/triplestore/term"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"odarchive/triplestore/internal/storetest"
 	"odarchive/triplestore/naive"
-	"odarchive/triplestore/storetest"
 	"odarchive/triplestore/term"
 )
 
