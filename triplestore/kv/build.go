@@ -11,9 +11,9 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// makeCache builds a cache from the newest sound state file and the log, in dir, or in memory if dir is "". number is
+// buildCache builds a cache from the newest sound state file and the log, in dir, or in memory if dir is "". number is
 // that of the last write set. With whole, the log must be readable to its end. from names the source for reports.
-func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, number uint64, from string, err error) {
+func (db *DB) buildCache(ctx context.Context, dir string, whole bool) (c *cache, number uint64, from string, err error) {
 	list := db.states.files()
 	if db.log.First() == 1 { // the log alone has everything
 		list = append([]stateFile{{}}, list...)
@@ -23,7 +23,7 @@ func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, 
 	}
 	var errs error
 	for i := len(list) - 1; i >= 0; i-- {
-		c, number, err := db.makeFrom(ctx, dir, list[i], whole)
+		c, number, err := db.buildFrom(ctx, dir, list[i], whole)
 		if err == nil {
 			from := "log"
 			if list[i].number > 0 {
@@ -42,7 +42,7 @@ func (db *DB) makeCache(ctx context.Context, dir string, whole bool) (c *cache, 
 // wholeName is the name of the file that marks a cache in madeDir as complete.
 const wholeName = "WHOLE"
 
-func (db *DB) makeFrom(ctx context.Context, dir string, state stateFile, whole bool) (_ *cache, number uint64, err error) {
+func (db *DB) buildFrom(ctx context.Context, dir string, state stateFile, whole bool) (_ *cache, number uint64, err error) {
 	if dir != "" {
 		if err := os.RemoveAll(dir); err != nil {
 			return nil, 0, err

@@ -144,7 +144,7 @@ func (db *DB) mendCache(ctx context.Context, why error) error {
 		old := db.cache.Load()
 		old.bad.Store(&why)
 		db.opts.Log.Warn("the database is damaged; rebuilding it from snapshot and log; reads fail until then", "error", why)
-		c, number, from, err := db.makeCache(ctx, db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano())), true)
+		c, number, from, err := db.buildCache(ctx, db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano())), true)
 		if err == nil && number != db.visible.Load() {
 			err = fmt.Errorf("its last write set is %d, not %d", number, db.visible.Load())
 		}

@@ -276,7 +276,7 @@ func (db *DB) readIntoMemory(ctx context.Context, found wal.Found, why error) er
 		db.opts.Log.Warn("reading the whole database into memory, from snapshot and log", "because", why)
 	}
 	db.opts.CacheInMemory = true
-	c, number, _, err := db.makeCache(ctx, "", found.Damage == nil)
+	c, number, _, err := db.buildCache(ctx, "", found.Damage == nil)
 	if err != nil {
 		return errors.Join(why, err)
 	}

@@ -239,7 +239,7 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 	if r.opts.CacheInMemory {
 		dir = ""
 	}
-	c, number, from, err := r.makeCache(ctx, dir, r.found.Damage == nil)
+	c, number, from, err := r.buildCache(ctx, dir, r.found.Damage == nil)
 	if err != nil {
 		return errors.Join(bad, err)
 	}

@@ -94,9 +94,6 @@ func (t *Txn) OnCommit(f func()) { t.commit = append(t.commit, f) }
 // OnAbort registers f to be called if the transaction's function or its commit fails, before the next writer runs.
 func (t *Txn) OnAbort(f func(error)) { t.abort = append(t.abort, f) }
 
-// MaxTxnBytes returns roughly how many bytes one transaction may write, keys and values together.
-func (db *DB) MaxTxnBytes() int64 { return db.maxTxnBytes() }
-
 // Badger's own limits, minus a margin for what it adds.
 func (db *DB) maxTxnBytes() int64   { return db.cache.Load().badger.MaxBatchSize() * 9 / 10 }
 func (db *DB) maxTxnEntries() int64 { return db.cache.Load().badger.MaxBatchCount() * 9 / 10 }

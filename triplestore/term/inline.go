@@ -241,15 +241,15 @@ func inlineDouble(lex string) (ID, bool) {
 	if err != nil {
 		return 0, false
 	}
-	id, ok := DoubleID(v)
+	id, ok := doubleID(v)
 	if !ok || doubleLexical(v) != lex {
 		return 0, false
 	}
 	return id, true
 }
 
-// DoubleID returns the inline id of an xsd:double. ok is false for NaN and for values that need the last four bits.
-func DoubleID(v float64) (id ID, ok bool) {
+// doubleID returns the inline id of an xsd:double. ok is false for NaN and for values that need the last four bits.
+func doubleID(v float64) (id ID, ok bool) {
 	bits := math.Float64bits(v)
 	if bits&15 != 0 || math.IsNaN(v) {
 		return 0, false

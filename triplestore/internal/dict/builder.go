@@ -33,7 +33,7 @@ func (v *View) Builder(db *kv.DB, r Reader, nextID func() uint64) (*Builder, err
 	w := *v
 	b := &Builder{db: db, v: &w, batch: db.Batch(), nextID: nextID}
 	b.v.runs = slices.Clone(v.runs)
-	first := v.flushed / BlockTerms * BlockTerms
+	first := v.flushed / blockTerms * blockTerms
 	for n := first; n < v.flushed; n++ {
 		if n == 0 {
 			b.tail = append(b.tail, "") // number 0 has no term
@@ -74,7 +74,7 @@ func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, er
 			}
 		}
 		b.tail = append(b.tail, k)
-		if len(b.tail) == BlockTerms {
+		if len(b.tail) == blockTerms {
 			if err := b.writeTail(); err != nil {
 				return 0, err
 			}
@@ -90,7 +90,7 @@ func (b *Builder) set(key, val []byte) error {
 }
 
 func (b *Builder) writeTail() error {
-	n := (b.v.flushed - 1) / BlockTerms
+	n := (b.v.flushed - 1) / blockTerms
 	// Not in fresh: an earlier version of the block may be in use.
 	return b.batch.Set(kv.SpaceDict, termsKey(n), encodeBlock(n, b.tail))
 }
@@ -207,7 +207,7 @@ func (v *View) encodeRoot() []byte {
 
 // OpenView opens the dictionary with the given root, which Finish returned, and reads the fences of all runs.
 func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
-	bad := fmt.Errorf("%w: malformed root", ErrDamaged)
+	bad := fmt.Errorf("%w: malformed root", errDamaged)
 	if len(root) < 9 || xxhash.Sum64(root[:len(root)-8]) != binary.LittleEndian.Uint64(root[len(root)-8:]) {
 		return nil, bad
 	}

@@ -24,8 +24,8 @@ import (
 
 // Errors that callers distinguish.
 var (
-	ErrUnknownID = errors.New("unknown term id")
-	ErrDamaged   = errors.New("damaged dictionary")
+	errUnknownID = errors.New("unknown term id")
+	errDamaged   = errors.New("damaged dictionary")
 )
 
 // Reader reads stored values. kv.Snapshot and kv.Txn implement it.
@@ -104,7 +104,7 @@ func (v *View) lookupBlocks(r Reader, k term.Key, hash uint64) (id term.ID, ok b
 	return id, ok, err
 }
 
-// Keys sets keys[i] to the term of ids[i]. It returns ErrUnknownID for an id without a term.
+// Keys sets keys[i] to the term of ids[i]. It returns errUnknownID for an id without a term.
 func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 	var block *termBlock
 	var at uint64 // number of block
@@ -115,19 +115,19 @@ func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 		}
 		n := id.Payload()
 		if id.Kind() == term.KindNone || n == 0 {
-			return fmt.Errorf("dict: %w: %#x", ErrUnknownID, uint64(id))
+			return fmt.Errorf("dict: %w: %#x", errUnknownID, uint64(id))
 		}
 		if n >= v.flushed {
 			k, ok := v.Recent.key(n)
 			if !ok || tagOf(k) != id.Tag() {
-				return fmt.Errorf("dict: %w: %#x", ErrUnknownID, uint64(id))
+				return fmt.Errorf("dict: %w: %#x", errUnknownID, uint64(id))
 			}
 			keys[i] = k
 			continue
 		}
-		if block == nil || at != n/BlockTerms {
+		if block == nil || at != n/blockTerms {
 			var err error
-			at = n / BlockTerms
+			at = n / blockTerms
 			if block, err = v.block(r, at); err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 			return err
 		}
 		if tagOf(k) != id.Tag() {
-			return fmt.Errorf("dict: %w: %#x", ErrUnknownID, uint64(id))
+			return fmt.Errorf("dict: %w: %#x", errUnknownID, uint64(id))
 		}
 		keys[i] = k
 	}
@@ -147,9 +147,9 @@ func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 // stored returns the term of a number that is in blocks.
 func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 	if n == 0 || n >= v.flushed {
-		return "", fmt.Errorf("%w: number %d, of %d", ErrDamaged, n, v.flushed)
+		return "", fmt.Errorf("%w: number %d, of %d", errDamaged, n, v.flushed)
 	}
-	t, err := v.block(r, n/BlockTerms)
+	t, err := v.block(r, n/blockTerms)
 	if err != nil {
 		return "", err
 	}
@@ -157,15 +157,15 @@ func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 }
 
 func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
-	k, long := t.key(int(n % BlockTerms))
+	k, long := t.key(int(n % blockTerms))
 	if k != "" {
 		return k, nil
 	}
 	if !long { // swept since; a snapshot from before still has it
-		ok, err := r.Read(kv.SpaceDict, termsKey(n/BlockTerms), func(b []byte) error {
-			own, err := decodeBlock(b, n/BlockTerms, BlockTerms)
-			if err == nil && int(n%BlockTerms) < own.len() {
-				k, long = own.key(int(n % BlockTerms))
+		ok, err := r.Read(kv.SpaceDict, termsKey(n/blockTerms), func(b []byte) error {
+			own, err := decodeBlock(b, n/blockTerms, blockTerms)
+			if err == nil && int(n%blockTerms) < own.len() {
+				k, long = own.key(int(n % blockTerms))
 			}
 			return err
 		})
@@ -182,7 +182,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: long term %d: %w", ErrDamaged, n, err)
+		return "", fmt.Errorf("%w: long term %d: %w", errDamaged, n, err)
 	}
 	return k, nil
 }
@@ -192,7 +192,7 @@ func longKey(number uint64) []byte { return binary.BigEndian.AppendUint64([]byte
 
 // block returns a block of terms, at least those that are valid in this view.
 func (v *View) block(r Reader, n uint64) (*termBlock, error) {
-	limit := int(min(BlockTerms, v.flushed-n*BlockTerms))
+	limit := int(min(blockTerms, v.flushed-n*blockTerms))
 	if c, ok := v.Cache.lru.Get(n); ok && c.terms.len() >= limit {
 		return c.terms, nil
 	}
@@ -210,7 +210,7 @@ func (v *View) block(r Reader, n uint64) (*termBlock, error) {
 		err = fmt.Errorf("%d terms instead of %d", t.len(), limit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d: %w", ErrDamaged, n, err)
+		return nil, fmt.Errorf("%w: block %d: %w", errDamaged, n, err)
 	}
 	v.Cache.lru.Put(n, cached{terms: t}, int64(len(t.text)+4*len(t.at)+128))
 	return t, nil

@@ -135,7 +135,7 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 			}
 		}
 		for _, id := range []term.ID{0, term.Make(term.TagIRI, 0), term.Make(term.TagIRI, 1<<40), term.Make(term.TagTriple, ids[0].Payload()), term.DefaultGraph} {
-			if err := v.Keys(snap, []term.ID{id}, make([]term.Key, 1)); !errors.Is(err, ErrUnknownID) && ids[0].Tag() != term.TagTriple {
+			if err := v.Keys(snap, []term.ID{id}, make([]term.Key, 1)); !errors.Is(err, errUnknownID) && ids[0].Tag() != term.TagTriple {
 				t.Errorf("%x: %v", uint64(id), err)
 			}
 		}
@@ -230,12 +230,12 @@ func TestBlocksOfTermsComeBackAndFlippedBitsAreNoticed(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(2, 2))
 	for round := range 200 {
-		keys := someTerms(rnd, 1+rnd.IntN(BlockTerms))
+		keys := someTerms(rnd, 1+rnd.IntN(blockTerms))
 		if round%2 == 0 {
 			slices.Sort(keys)
 		}
 		b := encodeBlock(7, keys)
-		got, err := decodeBlock(b, 7, BlockTerms)
+		got, err := decodeBlock(b, 7, blockTerms)
 		if err != nil || got.len() != len(keys) {
 			t.Fatalf("%v", err)
 		}
@@ -245,7 +245,7 @@ func TestBlocksOfTermsComeBackAndFlippedBitsAreNoticed(t *testing.T) {
 			}
 		}
 		b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8)
-		if _, err := decodeBlock(b, 7, BlockTerms); err == nil {
+		if _, err := decodeBlock(b, 7, blockTerms); err == nil {
 			t.Fatal("a flipped bit was not noticed")
 		}
 	}
@@ -262,7 +262,7 @@ func FuzzBlock(f *testing.F) {
 	f.Add(es[:len(es)-trailer])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		b := appendSum(bytes.Clone(body), 7)
-		if got, err := decodeBlock(b, 7, BlockTerms); err == nil {
+		if got, err := decodeBlock(b, 7, blockTerms); err == nil {
 			for i := range got.len() {
 				got.key(i)
 			}

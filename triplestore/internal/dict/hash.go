@@ -114,11 +114,11 @@ func openRun(r Reader, id, entries uint64) (*run, error) {
 			err = errors.New("missing")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: fences of run %d: %w", ErrDamaged, id, err)
+			return nil, fmt.Errorf("%w: fences of run %d: %w", errDamaged, id, err)
 		}
 	}
 	if len(out.firsts) != blocks {
-		return nil, fmt.Errorf("%w: run %d has %d blocks instead of %d", ErrDamaged, id, len(out.firsts), blocks)
+		return nil, fmt.Errorf("%w: run %d has %d blocks instead of %d", errDamaged, id, len(out.firsts), blocks)
 	}
 	return out, nil
 }
@@ -152,7 +152,7 @@ func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool
 			err = inner
 		}
 		if err != nil {
-			return fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, i, r.id, err)
+			return fmt.Errorf("%w: block %d of run %d: %w", errDamaged, i, r.id, err)
 		}
 		if !more {
 			return nil
@@ -175,7 +175,7 @@ func (r *run) block(rd Reader, c *Cache, i int) (b *indexedBlock, err error) {
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, i, r.id, err)
+		return nil, fmt.Errorf("%w: block %d of run %d: %w", errDamaged, i, r.id, err)
 	}
 	c.lru.Put(key, cached{hashes: b}, int64(len(b.rest)+16*len(b.marks)+128))
 	return b, nil
@@ -204,7 +204,7 @@ func (c *cursor) peek() (e entry, ok bool, err error) {
 			err = errors.New("missing")
 		}
 		if err != nil {
-			return e, false, fmt.Errorf("%w: block %d of run %d: %w", ErrDamaged, c.block, c.run.id, err)
+			return e, false, fmt.Errorf("%w: block %d of run %d: %w", errDamaged, c.block, c.run.id, err)
 		}
 		c.es = es
 		c.block++

@@ -13,25 +13,25 @@ import (
 type Numbers []uint64
 
 // NewNumbers returns an empty set for numbers below next.
-func NewNumbers(next uint64) Numbers { return make(Numbers, (next+BlockTerms-1)/BlockTerms) }
+func NewNumbers(next uint64) Numbers { return make(Numbers, (next+blockTerms-1)/blockTerms) }
 
 // Add adds the number of an id. It ignores inline ids and numbers that the set has no room for.
 func (s Numbers) Add(id term.ID) {
 	if id.Kind() == term.KindNone || id.Inline() {
 		return
 	}
-	if n := id.Payload(); n/BlockTerms < uint64(len(s)) {
+	if n := id.Payload(); n/blockTerms < uint64(len(s)) {
 		s.set(n)
 	}
 }
 
-func (s Numbers) set(n uint64)      { s[n/BlockTerms] |= 1 << (n % BlockTerms) }
-func (s Numbers) has(n uint64) bool { return s[n/BlockTerms]>>(n%BlockTerms)&1 != 0 }
+func (s Numbers) set(n uint64)      { s[n/blockTerms] |= 1 << (n % blockTerms) }
+func (s Numbers) has(n uint64) bool { return s[n/blockTerms]>>(n%blockTerms)&1 != 0 }
 
 // Unused returns the number of terms in blocks that Sweep would remove. It ignores the last, incomplete block.
 func (v *View) Unused(used Numbers) (n uint64) {
 	for block := range v.complete() {
-		n += uint64(BlockTerms - bits.OnesCount64(used[block]))
+		n += uint64(blockTerms - bits.OnesCount64(used[block]))
 	}
 	return n - min(n, v.holes+1) // number 0 has no term
 }
@@ -40,7 +40,7 @@ func (v *View) Unused(used Numbers) (n uint64) {
 func (v *View) Terms(next uint64) uint64 { return next - 1 - v.holes }
 
 // complete returns the number of complete blocks.
-func (v *View) complete() uint64 { return v.flushed / BlockTerms }
+func (v *View) complete() uint64 { return v.flushed / blockTerms }
 
 // Sweep makes the terms of complete blocks that are not in used unfindable: it replaces all runs by one without them.
 // Nothing may use their numbers, now or later. Their text remains until Hollow.
@@ -52,7 +52,7 @@ func (v *View) Sweep(ctx context.Context, db *kv.DB, r Reader, used Numbers, nex
 		built.Obsolete = append(built.Obsolete, run.keys()...)
 	}
 	kept := uint64(0)
-	spared := v.complete() * BlockTerms
+	spared := v.complete() * blockTerms
 	batch := db.Batch()
 	merged, keys, err := writeRun(batch, nextID(), func() (entry, bool, error) {
 		for {
@@ -133,7 +133,7 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 				break
 			}
 			if e.number >= v.flushed || used.has(e.number) {
-				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", ErrDamaged, run.id, e.number, v.flushed)
+				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", errDamaged, run.id, e.number, v.flushed)
 			}
 			used.set(e.number)
 			c.next()
@@ -146,22 +146,22 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 func (v *View) hollowBlock(batch *kv.Batch, r Reader, block, used uint64) error {
 	var t *termBlock
 	ok, err := r.Read(kv.SpaceDict, termsKey(block), func(b []byte) (err error) {
-		t, err = decodeBlock(b, block, BlockTerms)
+		t, err = decodeBlock(b, block, blockTerms)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%w: block %d of terms: %w", ErrDamaged, block, err)
+		return fmt.Errorf("%w: block %d of terms: %w", errDamaged, block, err)
 	}
 	if !ok && used == 0 {
 		return nil // deleted earlier
 	}
-	if !ok || t.len() < BlockTerms {
-		return fmt.Errorf("%w: block %d of terms is missing or too short", ErrDamaged, block)
+	if !ok || t.len() < blockTerms {
+		return fmt.Errorf("%w: block %d of terms is missing or too short", errDamaged, block)
 	}
 	changed := false
-	keys := make([]term.Key, BlockTerms)
+	keys := make([]term.Key, blockTerms)
 	for i := range keys {
-		n := block*BlockTerms + uint64(i)
+		n := block*blockTerms + uint64(i)
 		k, long := t.key(i)
 		if used>>i&1 == 0 {
 			changed = changed || long || k != ""

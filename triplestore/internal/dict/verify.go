@@ -15,7 +15,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 	var terms, entries uint64
 	see := func(n uint64, k term.Key) error {
 		if tags[n] = tagOf(k); tags[n] == term.TagNone {
-			return fmt.Errorf("%w: term %d is malformed: %.100q", ErrDamaged, n, string(k))
+			return fmt.Errorf("%w: term %d is malformed: %.100q", errDamaged, n, string(k))
 		}
 		return nil
 	}
@@ -23,7 +23,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 	if err != nil {
 		return nil, err
 	}
-	blocks := (v.flushed + BlockTerms - 1) / BlockTerms
+	blocks := (v.flushed + blockTerms - 1) / blockTerms
 	if v.flushed == 1 { // there are no blocks
 		blocks = 0
 	}
@@ -31,7 +31,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		limit := int(min(BlockTerms, v.flushed-block*BlockTerms))
+		limit := int(min(blockTerms, v.flushed-block*blockTerms))
 		var t *termBlock
 		ok, err := r.Read(kv.SpaceDict, termsKey(block), func(b []byte) error {
 			var err error
@@ -45,16 +45,16 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			err = fmt.Errorf("missing or too short")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: block %d of terms: %w", ErrDamaged, block, err)
+			return nil, fmt.Errorf("%w: block %d of terms: %w", errDamaged, block, err)
 		}
 		for i := range limit {
-			n := block*BlockTerms + uint64(i)
+			n := block*blockTerms + uint64(i)
 			if n == 0 {
 				continue
 			}
 			if !used.has(n) {
 				if k, long := t.key(i); !v.swept && (long || k != "") {
-					return nil, fmt.Errorf("%w: no run leads to term %d", ErrDamaged, n)
+					return nil, fmt.Errorf("%w: no run leads to term %d", errDamaged, n)
 				}
 				continue
 			}
@@ -81,7 +81,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 				break
 			}
 			if count > 0 && compareEntries(prev, e) >= 0 {
-				return nil, fmt.Errorf("%w: run %d is not in order", ErrDamaged, run.id)
+				return nil, fmt.Errorf("%w: run %d is not in order", errDamaged, run.id)
 			}
 			prev = e
 			count++
@@ -92,11 +92,11 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			}
 		}
 		if count != run.entries {
-			return nil, fmt.Errorf("%w: run %d has %d entries instead of %d", ErrDamaged, run.id, count, run.entries)
+			return nil, fmt.Errorf("%w: run %d has %d entries instead of %d", errDamaged, run.id, count, run.entries)
 		}
 	}
 	if terms != entries {
-		return nil, fmt.Errorf("%w: the runs do not lead to every term", ErrDamaged)
+		return nil, fmt.Errorf("%w: the runs do not lead to every term", errDamaged)
 	}
 	for i, k := range v.Recent.Range(v.flushed, next) {
 		n := v.flushed + uint64(i)
@@ -104,7 +104,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			return nil, err
 		}
 		if id, ok := v.Recent.lookup(k); !ok || id.Payload() != n {
-			return nil, fmt.Errorf("%w: term %d has two numbers", ErrDamaged, n)
+			return nil, fmt.Errorf("%w: term %d has two numbers", errDamaged, n)
 		}
 	}
 	return tags, nil

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Errors about a missing or malformed block or page wrap ErrDamaged.
-var ErrDamaged = errors.New("damaged index")
+// Errors about a missing or malformed block or page wrap errDamaged.
+var errDamaged = errors.New("damaged index")
 
 // Reader reads stored values. kv.Snapshot and kv.Txn implement it.
 type Reader interface {
@@ -65,7 +65,7 @@ func pageKey(id uint64) []byte  { return binary.BigEndian.AppendUint64([]byte{'p
 func OpenBase(r Reader, root []byte) (*Base, error) {
 	pages, err := decodeRoot(root)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	b := &Base{}
 	for l := range b.levels {
@@ -75,7 +75,7 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 				err = errors.New("missing")
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%w: page %d of %s: %w", ErrDamaged, id, Layout(l), err)
+				return nil, fmt.Errorf("%w: page %d of %s: %w", errDamaged, id, Layout(l), err)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (s *State) load(l Layout, i int, buf *[]term.IDQuad) ([]term.IDQuad, error)
 		return rows, nil
 	}
 	var into []term.IDQuad
-	keep := buf == nil || s.Cache.blocks.Room(id, BlockRows*rowBytes)
+	keep := buf == nil || s.Cache.blocks.Room(id, blockRows*rowBytes)
 	if !keep {
 		into = *buf
 	}
@@ -117,7 +117,7 @@ func readBlock(r Reader, c *codec, l Layout, id uint64, into []term.IDQuad) (row
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d of %s: %w", ErrDamaged, id, l, err)
+		return nil, fmt.Errorf("%w: block %d of %s: %w", errDamaged, id, l, err)
 	}
 	return rows, nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A block has about BlockRows quads that are consecutive in a layout, column by column. FORMAT.md describes the
+// A block has about blockRows quads that are consecutive in a layout, column by column. FORMAT.md describes the
 // encoding.
 const (
-	BlockRows    = 1024
-	maxBlockRows = 4 * BlockRows
+	blockRows    = 1024
+	maxBlockRows = 4 * blockRows
 
 	blockVersion = 1
 	blockHeader  = 4 // version, layout, number of rows (uint16)

@@ -115,11 +115,11 @@ func BenchmarkBlockDecode(b *testing.B) {
 			var c codec
 			var blocks [][]byte
 			size := 0
-			for part := range slices.Chunk(rows, BlockRows) {
+			for part := range slices.Chunk(rows, blockRows) {
 				blocks = append(blocks, bytes.Clone(c.encode(l, 1, part)))
 				size += len(blocks[len(blocks)-1])
 			}
-			buf := make([]term.IDQuad, BlockRows)
+			buf := make([]term.IDQuad, blockRows)
 			n := 0
 			for b.Loop() {
 				for _, blk := range blocks {
@@ -143,7 +143,7 @@ func BenchmarkBlockEncode(b *testing.B) {
 			var c codec
 			n := 0
 			for b.Loop() {
-				for part := range slices.Chunk(rows, BlockRows) {
+				for part := range slices.Chunk(rows, blockRows) {
 					c.encode(l, 1, part)
 					n += len(part)
 				}

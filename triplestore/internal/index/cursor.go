@@ -188,7 +188,7 @@ func (c *unionCursor) Next() ([]term.IDQuad, error) {
 		}
 		return b, nil
 	}
-	l := AcrossGraphs(c.order)
+	l := acrossGraphs(c.order)
 	out := c.buf[:0]
 	for len(a) > 0 && len(b) > 0 {
 		if t := l.Tuple(b[0]); l.Tuple(a[0]).Less(t) {
@@ -205,7 +205,7 @@ func (c *unionCursor) Next() ([]term.IDQuad, error) {
 
 // SeekGE implements term.Cursor.
 func (c *unionCursor) SeekGE(q term.IDQuad) {
-	l := AcrossGraphs(c.order)
+	l := acrossGraphs(c.order)
 	t := l.Tuple(q)
 	for i := range c.in {
 		c.rows[i] = c.rows[i][search(l, c.rows[i], t):]

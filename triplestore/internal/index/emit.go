@@ -8,11 +8,11 @@ import (
 // emitFull writes full blocks and keeps at least enough rows for another one.
 func (m *levelMerge) emitFull() error {
 	done := 0
-	for len(m.buf)-done >= 2*BlockRows {
-		if err := m.emit(m.buf[done : done+BlockRows]); err != nil {
+	for len(m.buf)-done >= 2*blockRows {
+		if err := m.emit(m.buf[done : done+blockRows]); err != nil {
 			return err
 		}
-		done += BlockRows
+		done += blockRows
 	}
 	m.buf = append(m.buf[:0], m.buf[done:]...)
 	return nil
@@ -20,7 +20,7 @@ func (m *levelMerge) emitFull() error {
 
 // flush writes the waiting rows as one or two blocks. If they are too few, it adds the next old block.
 func (m *levelMerge) flush() error {
-	if n := len(m.buf); n > 0 && n < BlockRows/4 && m.i < len(m.old.fences) {
+	if n := len(m.buf); n > 0 && n < blockRows/4 && m.i < len(m.old.fences) {
 		k := m.i
 		rows, err := m.read(k)
 		if err != nil {
@@ -37,7 +37,7 @@ func (m *levelMerge) flush() error {
 		return err
 	}
 	n := len(m.buf)
-	if n > BlockRows*3/2 {
+	if n > blockRows*3/2 {
 		if err := m.emit(m.buf[:n/2]); err != nil {
 			return err
 		}

@@ -165,9 +165,9 @@ type Plan struct {
 	Rest   term.Pattern // other known components, to be matched row by row; zero if there are none
 }
 
-// PlanFor returns the plan for pattern p in layout l. p.G is a graph's id, or AnyNamed or AnyGraph in the layouts that
+// planFor returns the plan for pattern p in layout l. p.G is a graph's id, or AnyNamed or AnyGraph in the layouts that
 // end in G.
-func PlanFor(l Layout, p term.Pattern) Plan {
+func planFor(l Layout, p term.Pattern) Plan {
 	q := term.IDQuad(p)
 	if q.G == term.AnyNamed {
 		q.G = 0
@@ -189,17 +189,17 @@ func Matches(p term.Pattern, q term.IDQuad) bool {
 	return (p.S == 0 || p.S == q.S) && (p.P == 0 || p.P == q.P) && (p.O == 0 || p.O == q.O) && (p.G == 0 || p.G == q.G)
 }
 
-// ForGraph returns the layout that serves order o for one known graph.
-func ForGraph(o term.Order) Layout { return Layout(o & 3) }
+// forGraph returns the layout that serves order o for one known graph.
+func forGraph(o term.Order) Layout { return Layout(o & 3) }
 
-// AcrossGraphs returns the layout that serves order o for all named graphs.
-func AcrossGraphs(o term.Order) Layout { return SPOG + Layout(o&3) }
+// acrossGraphs returns the layout that serves order o for all named graphs.
+func acrossGraphs(o term.Order) Layout { return SPOG + Layout(o&3) }
 
 // Order returns the sort order that the layout serves.
 func (l Layout) Order() term.Order { return term.Order(l & 3) }
 
-// BestOrder returns the order that begins with the known components of p other than the graph.
-func BestOrder(p term.Pattern) term.Order {
+// bestOrder returns the order that begins with the known components of p other than the graph.
+func bestOrder(p term.Pattern) term.Order {
 	switch s, pr, o := p.S != 0, p.P != 0, p.O != 0; {
 	case s && (pr || !o):
 		return term.SPO

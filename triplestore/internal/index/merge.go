@@ -230,7 +230,7 @@ func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err erro
 		if err := m.fill(); err != nil {
 			return changed, err
 		}
-		if len(m.buf) >= 2*BlockRows && changed {
+		if len(m.buf) >= 2*blockRows && changed {
 			if err := m.emitFull(); err != nil {
 				return changed, err
 			}
@@ -258,7 +258,7 @@ func (m *levelMerge) appendNew(to *Tuple) error {
 		}
 	}
 	for n > 0 {
-		k := min(n, max(1, 2*BlockRows-len(m.buf)))
+		k := min(n, max(1, 2*blockRows-len(m.buf)))
 		m.buf = append(m.buf, m.rows[:k]...)
 		m.rows = m.rows[k:]
 		n -= k

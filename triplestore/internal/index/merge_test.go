@@ -337,7 +337,7 @@ func TestAMissingOrDamagedBlockIsNamed(t *testing.T) {
 				break
 			}
 		}
-		if !errors.Is(rerr, ErrDamaged) || !strings.Contains(rerr.Error(), "of GPOS") {
+		if !errors.Is(rerr, errDamaged) || !strings.Contains(rerr.Error(), "of GPOS") {
 			t.Errorf("%s: %v", name, rerr)
 		}
 		c.Close()

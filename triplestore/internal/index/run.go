@@ -267,8 +267,8 @@ func (o Overlay) Net(g Range) int {
 // Total returns the number of quads added minus those removed.
 func (o Overlay) Total() int { return o.Net(Range{Layout: GSPO}) }
 
-// Turned reports whether the overlay inverts the blocks' answer about q.
-func (o Overlay) Turned(q term.IDQuad) bool {
+// inverted reports whether the overlay inverts the blocks' answer about q.
+func (o Overlay) inverted(q term.IDQuad) bool {
 	turned := false
 	for _, r := range o.runs {
 		turned = turned != r.has(q)

@@ -33,7 +33,7 @@ func (s *Spill) Add(path string, rows []term.IDQuad) (err error) {
 	w := bufio.NewWriterSize(f, 256<<10)
 	var size [4]byte
 	for n := 0; len(rows) > 0; rows = rows[n:] {
-		n = min(len(rows), BlockRows)
+		n = min(len(rows), blockRows)
 		b := s.codec.encode(s.layout, uint64(len(s.files)), rows[:n])
 		binary.LittleEndian.PutUint32(size[:], uint32(len(b)))
 		w.Write(size[:])
@@ -128,7 +128,7 @@ func (m *spillMerge) Pop() any           { m.runs = m.runs[:len(m.runs)-1]; retu
 // Next implements Rows.
 func (m *spillMerge) Next() ([]term.IDQuad, error) {
 	m.out = m.out[:0]
-	for len(m.runs) > 0 && len(m.out) < 4*BlockRows {
+	for len(m.runs) > 0 && len(m.out) < 4*blockRows {
 		r := m.runs[0]
 		// The rows of this run that precede those of all others.
 		n := len(r.rows)

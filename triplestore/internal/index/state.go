@@ -28,17 +28,17 @@ type State struct {
 func (s *State) Scan(p term.Pattern, o term.Order) term.Cursor {
 	switch {
 	case p.G == term.AnyNamed:
-		return s.scan(PlanFor(AcrossGraphs(o), p))
+		return s.scan(planFor(acrossGraphs(o), p))
 	case p.G != term.AnyGraph:
-		return s.scan(PlanFor(ForGraph(o), p))
+		return s.scan(planFor(forGraph(o), p))
 	}
 	p.G = term.DefaultGraph
-	def := s.scan(PlanFor(ForGraph(o), p))
+	def := s.scan(planFor(forGraph(o), p))
 	if !s.anyNamed() {
 		return def
 	}
 	p.G = term.AnyNamed
-	return &unionCursor{order: o, in: [2]term.Cursor{def, s.scan(PlanFor(AcrossGraphs(o), p))}}
+	return &unionCursor{order: o, in: [2]term.Cursor{def, s.scan(planFor(acrossGraphs(o), p))}}
 }
 
 func (s *State) scan(plan Plan) term.Cursor {
@@ -76,7 +76,7 @@ func (s *State) Has(q term.IDQuad) (bool, error) {
 			there = k < len(rows) && rows[k] == q
 		}
 	}
-	return there != s.Overlay.Turned(q), nil
+	return there != s.Overlay.inverted(q), nil
 }
 
 // Estimate counts the quads that match p. The count is exact if a layout begins with all known components, and an upper
@@ -102,7 +102,7 @@ func (s *State) Estimate(p term.Pattern) (term.Estimate, error) {
 
 // estimate is Estimate for a pattern of one graph or of all named graphs.
 func (s *State) estimate(p term.Pattern) (e term.Estimate, err error) {
-	plan := PlanFor(layoutFor(p.G, BestOrder(p)), p)
+	plan := planFor(layoutFor(p.G, bestOrder(p)), p)
 	n, err := s.Count(plan.Range)
 	if err != nil {
 		return e, err
@@ -121,7 +121,7 @@ func (s *State) estimate(p term.Pattern) (e term.Estimate, err error) {
 		if !ok {
 			continue
 		}
-		plan := PlanFor(layoutFor(p.G, order), p)
+		plan := planFor(layoutFor(p.G, order), p)
 		d, err := s.aboutDistinct(plan.Range, plan.Prefix)
 		if err != nil {
 			return e, err
@@ -133,9 +133,9 @@ func (s *State) estimate(p term.Pattern) (e term.Estimate, err error) {
 
 func layoutFor(g term.ID, o term.Order) Layout {
 	if g == term.AnyNamed {
-		return AcrossGraphs(o)
+		return acrossGraphs(o)
 	}
-	return ForGraph(o)
+	return forGraph(o)
 }
 
 // distinctOrder returns an order in which component i (0 subject, 1 predicate, 2 object) follows the known components

@@ -30,7 +30,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			}
 			blocks++
 			wrong := func(what string) error {
-				return fmt.Errorf("%w: block %d of %s: %s", ErrDamaged, f.id, l, what)
+				return fmt.Errorf("%w: block %d of %s: %s", errDamaged, f.id, l, what)
 			}
 			var own counts
 			for k, q := range rows {
@@ -68,7 +68,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			want = named[GSPO]
 		}
 		if all[l] != want {
-			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", ErrDamaged, l, all[l].quads, want.quads)
+			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", errDamaged, l, all[l].quads, want.quads)
 		}
 	}
 	// The overlay may only add quads that are not in blocks and remove quads that are.
@@ -79,11 +79,11 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			return blocks, err
 		}
 		if added := log.sign(i) > 0; added == has {
-			return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", ErrDamaged)
+			return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", errDamaged)
 		}
 	}
 	if err := see(log.rows); err != nil {
-		return blocks, fmt.Errorf("%w: the log: %w", ErrDamaged, err)
+		return blocks, fmt.Errorf("%w: the log: %w", errDamaged, err)
 	}
 	return blocks, nil
 }
@@ -98,14 +98,14 @@ func mix(q term.IDQuad) uint64 {
 	return h
 }
 
-// Scanner is a Reader that can also list keys. kv.Snapshot implements it.
-type Scanner interface {
+// scanner is a Reader that can also list keys. kv.Snapshot implements it.
+type scanner interface {
 	Reader
 	Scan(space kv.Space, prefix, from []byte, f func(key, val []byte) (bool, error)) error
 }
 
 // Orphans returns the number of stored blocks and pages that the base does not use.
-func (b *Base) Orphans(r Scanner) (n int, err error) {
+func (b *Base) Orphans(r scanner) (n int, err error) {
 	used := map[string]bool{}
 	for l := range b.levels {
 		for _, f := range b.levels[l].fences {

@@ -53,7 +53,7 @@ func Run(t *testing.T, open func(testing.TB) Store) {
 	t.Run("odd terms come back as they were", func(t *testing.T) { t.Parallel(); oddTerms(t, open(t)) })
 	t.Run("random operations agree with the naive store", func(t *testing.T) {
 		t.Parallel()
-		Random(t, open, Seed(t), 60)
+		runRandom(t, open, Seed(t), 60)
 	})
 }
 
@@ -184,8 +184,8 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Random runs random commits on a new store and on the naive one, and compares them after each.
-func Random(t *testing.T, open func(testing.TB) Store, seed uint64, commits int) {
+// runRandom runs random commits on a new store and on the naive one, and compares them after each.
+func runRandom(t *testing.T, open func(testing.TB) Store, seed uint64, commits int) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	s, model := open(t), naive.New()
 	type held struct {
