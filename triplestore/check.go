@@ -25,7 +25,10 @@ type Checked struct {
 func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("triplestore: check: %w: %w", ErrDamaged, err)
+			if !errors.Is(err, ErrDamaged) {
+				err = fmt.Errorf("%w: %w", ErrDamaged, err)
+			}
+			err = fmt.Errorf("triplestore: check: %w", err)
 		}
 	}()
 	err = s.viewBetweenMerges(ctx, func(sn *Snapshot) error {

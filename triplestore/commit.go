@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cespare/xxhash/v2"
-
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/internal/index"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
 )
 
@@ -72,21 +71,7 @@ func (c *commit) encode() []byte {
 			}
 		}
 	}
-	return appendSum(b)
-}
-
-func appendSum(b []byte) []byte { return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)) }
-
-// checkSum returns b without its checksum, or an error if the checksum does not match.
-func checkSum(b []byte) ([]byte, error) {
-	if len(b) < 9 {
-		return nil, errBadRecord
-	}
-	body := b[:len(b)-8]
-	if xxhash.Sum64(body) != binary.LittleEndian.Uint64(b[len(body):]) {
-		return nil, fmt.Errorf("%w: checksum", errBadRecord)
-	}
-	return body, nil
+	return sealed.Append(b, 0)
 }
 
 // appendID appends an id as the difference from another. The ids are rotated so that their tags are in the low bits:
@@ -99,7 +84,7 @@ func rotate(id term.ID) uint64  { return uint64(id)<<4 | uint64(id)>>60 }
 func unrotate(v uint64) term.ID { return term.ID(v>>4 | v<<60) }
 
 func decodeCommit(b []byte) (*commit, error) {
-	body, err := checkSum(b)
+	body, err := sealed.Open(b, 0)
 	if err != nil {
 		return nil, err
 	}

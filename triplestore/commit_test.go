@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"odarchive/triplestore/internal/index"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
 )
 
@@ -47,7 +48,7 @@ func FuzzRecord(f *testing.F) {
 	}
 	f.Add([]byte{partVersion, 1, 0})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		b := appendSum(bytes.Clone(body))
+		b := sealed.Append(bytes.Clone(body), 0)
 		if c, _, err := decodeRecord(b); err == nil && c != nil && c.unixMilli != 0 {
 			again, _, err := decodeRecord(c.encode())
 			if err != nil || !reflect.DeepEqual(again, c) {

@@ -3,6 +3,7 @@ package triplestore
 import (
 	"context"
 
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 )
 
@@ -14,5 +15,5 @@ func WriteNewerRoot(ctx context.Context, db *kv.DB) error {
 	b := (&root{}).encode()
 	b = b[:len(b)-8]
 	b[0] = rootVersion + 1
-	return db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, appendSum(b)) })
+	return db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, sealed.Append(b, 0)) })
 }

@@ -380,7 +380,7 @@ func TestANewerFormatIsRefused(t *testing.T) {
 	}
 }
 
-// Each value of a merged store is damaged in turn; opening, checking or dumping must notice.
+// Each value of a merged store is damaged in turn. Opening or checking must notice, and all errors must be ErrDamaged.
 func TestASpoiledValueIsNoticed(t *testing.T) {
 	t.Parallel()
 	db := inMemory(t)
@@ -410,6 +410,9 @@ func TestASpoiledValueIsNoticed(t *testing.T) {
 			put(bad)
 			s, err := triplestore.Open(db, triplestore.Options{CacheBytes: 1, DictCacheBytes: 1})
 			if err == nil {
+				if err := s.Dump(t.Context(), term.Pattern{}, func(term.Quad) error { return nil }); err != nil && !errors.Is(err, triplestore.ErrDamaged) {
+					t.Errorf("%s %q: dump: %v", space, key, err)
+				}
 				_, err = s.Check(t.Context())
 				s.Close()
 			}

@@ -41,6 +41,7 @@ import (
 
 	"odarchive/triplestore/internal/dict"
 	"odarchive/triplestore/internal/index"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -91,7 +92,7 @@ func (o Options) withDefaults(db *kv.DB) Options {
 var (
 	ErrClosed  = errors.New("the store is closed")
 	ErrNewer   = errors.New("the store was written by a newer version of the program")
-	ErrDamaged = errors.New("damaged store")
+	ErrDamaged = sealed.ErrDamaged // wrapped by every error about a stored value that is missing or malformed
 	ErrBadQuad = errors.New("not an RDF quad")
 )
 
@@ -188,12 +189,12 @@ func (s *Store) recover() (*state, error) {
 	st := &state{base: &index.Base{}, dict: dict.New(s.dictCache), root: r, position: r.merged, logBytes: r.logBytes, graphs: new(graphList)}
 	if len(r.index) > 0 {
 		if st.base, err = index.OpenBase(snap, r.index); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+			return nil, err
 		}
 	}
 	if len(r.dict) > 0 {
 		if st.dict, err = dict.OpenView(snap, s.dictCache, r.dict); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+			return nil, err
 		}
 	}
 	orphans, err := replay(snap, r.merged, func(position uint64, c *commit, size int) error {

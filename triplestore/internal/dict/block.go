@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
 	"odarchive/triplestore/fields"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
 )
 
@@ -17,7 +15,6 @@ import (
 const (
 	blockTerms   = 64
 	blockVersion = 1
-	trailer      = 8
 
 	longTerm = 2 << 10 // longer terms are stored separately
 	minHex   = 8       // shorter runs of hexadecimal digits are not packed
@@ -31,24 +28,6 @@ const (
 )
 
 var errBlock = errors.New("malformed block of terms")
-
-func checksum(b []byte, id uint64) uint64 { return xxhash.Sum64(b) ^ id*0x9E3779B97F4A7C15 }
-
-func appendSum(b []byte, id uint64) []byte {
-	return binary.LittleEndian.AppendUint64(b, checksum(b, id))
-}
-
-// checked returns b without its checksum, or an error if the checksum does not match.
-func checked(b []byte, id uint64) ([]byte, error) {
-	if len(b) < trailer+1 {
-		return nil, errBlock
-	}
-	body := b[:len(b)-trailer]
-	if binary.LittleEndian.Uint64(b[len(body):]) != checksum(body, id) {
-		return nil, fmt.Errorf("%w: checksum", errBlock)
-	}
-	return body, nil
-}
 
 // encodeBlock encodes the terms of block n. keys[i] has number n*blockTerms+i.
 func encodeBlock(n uint64, keys []term.Key) []byte {
@@ -93,7 +72,7 @@ func encodeBlock(n uint64, keys []term.Key) []byte {
 		}
 		b = append(b, rest[from+digits:]...)
 	}
-	return appendSum(b, n)
+	return sealed.Append(b, n)
 }
 
 // hexRun returns the longest run of hexadecimal digits, of even length. digits is 0 if it is too short to be packed.
@@ -140,7 +119,7 @@ const hexDigits = "0123456789abcdef"
 
 // decodeBlock decodes the first limit terms of block n.
 func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
-	body, err := checked(b, n)
+	body, err := sealed.Open(b, n)
 	if err != nil {
 		return nil, err
 	}

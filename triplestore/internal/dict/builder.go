@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
 	"odarchive/triplestore/fields"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -69,7 +68,7 @@ func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, er
 		b.v.flushed++
 		b.pending = append(b.pending, entry{hashOf(k), n})
 		if len(k) > longTerm {
-			if err := b.set(longKey(n), appendSum([]byte(k), n)); err != nil {
+			if err := b.set(longKey(n), sealed.Append([]byte(k), n)); err != nil {
 				return 0, err
 			}
 		}
@@ -202,19 +201,20 @@ func (v *View) encodeRoot() []byte {
 		b = binary.AppendUvarint(b, r.id)
 		b = binary.AppendUvarint(b, r.entries)
 	}
-	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
+	return sealed.Append(b, 0)
 }
 
 // OpenView opens the dictionary with the given root, which Finish returned, and reads the fences of all runs.
 func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
-	bad := fmt.Errorf("%w: malformed root", errDamaged)
-	if len(root) < 9 || xxhash.Sum64(root[:len(root)-8]) != binary.LittleEndian.Uint64(root[len(root)-8:]) {
-		return nil, bad
+	bad := fmt.Errorf("%w: malformed root", sealed.ErrDamaged)
+	root, err := sealed.Open(root, 0)
+	if err != nil {
+		return nil, errors.Join(bad, err)
 	}
 	if root[0] == 0 || root[0] > rootVersion {
 		return nil, errors.Join(bad, fmt.Errorf("version %d", root[0]))
 	}
-	r := fields.Reader{B: root[1 : len(root)-8]}
+	r := fields.Reader{B: root[1:]}
 	v := &View{Cache: c, flushed: r.Uvarint(), hot: newHot()}
 	if root[0] > 1 { // version 1 had no holes
 		v.holes, v.swept = r.Uvarint(), r.Uvarint() == 1

@@ -18,15 +18,12 @@ import (
 	"sync"
 
 	"odarchive/triplestore/internal/lru"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
 
-// Errors that callers distinguish.
-var (
-	errUnknownID = errors.New("unknown term id")
-	errDamaged   = errors.New("damaged dictionary")
-)
+var errUnknownID = errors.New("unknown term id")
 
 // Reader reads stored values. kv.Snapshot and kv.Txn implement it.
 type Reader interface {
@@ -147,7 +144,7 @@ func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 // stored returns the term of a number that is in blocks.
 func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 	if n == 0 || n >= v.flushed {
-		return "", fmt.Errorf("%w: number %d, of %d", errDamaged, n, v.flushed)
+		return "", fmt.Errorf("%w: number %d, of %d", sealed.ErrDamaged, n, v.flushed)
 	}
 	t, err := v.block(r, n/blockTerms)
 	if err != nil {
@@ -174,7 +171,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 		}
 	}
 	ok, err := r.Read(kv.SpaceDict, longKey(n), func(b []byte) error {
-		body, err := checked(b, n)
+		body, err := sealed.Open(b, n)
 		k = term.Key(body)
 		return err
 	})
@@ -182,7 +179,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: long term %d: %w", errDamaged, n, err)
+		return "", fmt.Errorf("%w: long term %d: %w", sealed.ErrDamaged, n, err)
 	}
 	return k, nil
 }
@@ -210,7 +207,7 @@ func (v *View) block(r Reader, n uint64) (*termBlock, error) {
 		err = fmt.Errorf("%d terms instead of %d", t.len(), limit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d: %w", errDamaged, n, err)
+		return nil, fmt.Errorf("%w: block %d: %w", sealed.ErrDamaged, n, err)
 	}
 	v.Cache.lru.Put(n, cached{terms: t}, int64(len(t.text)+4*len(t.at)+128))
 	return t, nil

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"odarchive/triplestore/fields"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
 
 	"github.com/cespare/xxhash/v2"
@@ -31,7 +32,7 @@ func encodeEntries(id uint64, es []entry) []byte {
 		b = binary.AppendUvarint(b, e.number)
 		prev = e.hash
 	}
-	return appendSum(b, id)
+	return sealed.Append(b, id)
 }
 
 // decodeEntries calls f with each entry until f returns false.
@@ -49,7 +50,7 @@ func decodeEntries(b []byte, id uint64, f func(entry) bool) error {
 
 // openEntries returns a reader at the first entry of a block, and the number of entries.
 func openEntries(b []byte, id uint64) (r fields.Reader, n uint64, err error) {
-	body, err := checked(b, id)
+	body, err := sealed.Open(b, id)
 	if err != nil {
 		return r, 0, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -133,7 +134,7 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 				break
 			}
 			if e.number >= v.flushed || used.has(e.number) {
-				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", errDamaged, run.id, e.number, v.flushed)
+				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", sealed.ErrDamaged, run.id, e.number, v.flushed)
 			}
 			used.set(e.number)
 			c.next()
@@ -150,13 +151,13 @@ func (v *View) hollowBlock(batch *kv.Batch, r Reader, block, used uint64) error 
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%w: block %d of terms: %w", errDamaged, block, err)
+		return fmt.Errorf("%w: block %d of terms: %w", sealed.ErrDamaged, block, err)
 	}
 	if !ok && used == 0 {
 		return nil // deleted earlier
 	}
 	if !ok || t.len() < blockTerms {
-		return fmt.Errorf("%w: block %d of terms is missing or too short", errDamaged, block)
+		return fmt.Errorf("%w: block %d of terms is missing or too short", sealed.ErrDamaged, block)
 	}
 	changed := false
 	keys := make([]term.Key, blockTerms)

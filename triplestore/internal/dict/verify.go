@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -15,7 +16,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 	var terms, entries uint64
 	see := func(n uint64, k term.Key) error {
 		if tags[n] = tagOf(k); tags[n] == term.TagNone {
-			return fmt.Errorf("%w: term %d is malformed: %.100q", errDamaged, n, string(k))
+			return fmt.Errorf("%w: term %d is malformed: %.100q", sealed.ErrDamaged, n, string(k))
 		}
 		return nil
 	}
@@ -45,7 +46,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			err = fmt.Errorf("missing or too short")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: block %d of terms: %w", errDamaged, block, err)
+			return nil, fmt.Errorf("%w: block %d of terms: %w", sealed.ErrDamaged, block, err)
 		}
 		for i := range limit {
 			n := block*blockTerms + uint64(i)
@@ -54,7 +55,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			}
 			if !used.has(n) {
 				if k, long := t.key(i); !v.swept && (long || k != "") {
-					return nil, fmt.Errorf("%w: no run leads to term %d", errDamaged, n)
+					return nil, fmt.Errorf("%w: no run leads to term %d", sealed.ErrDamaged, n)
 				}
 				continue
 			}
@@ -81,7 +82,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 				break
 			}
 			if count > 0 && compareEntries(prev, e) >= 0 {
-				return nil, fmt.Errorf("%w: run %d is not in order", errDamaged, run.id)
+				return nil, fmt.Errorf("%w: run %d is not in order", sealed.ErrDamaged, run.id)
 			}
 			prev = e
 			count++
@@ -92,11 +93,11 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			}
 		}
 		if count != run.entries {
-			return nil, fmt.Errorf("%w: run %d has %d entries instead of %d", errDamaged, run.id, count, run.entries)
+			return nil, fmt.Errorf("%w: run %d has %d entries instead of %d", sealed.ErrDamaged, run.id, count, run.entries)
 		}
 	}
 	if terms != entries {
-		return nil, fmt.Errorf("%w: the runs do not lead to every term", errDamaged)
+		return nil, fmt.Errorf("%w: the runs do not lead to every term", sealed.ErrDamaged)
 	}
 	for i, k := range v.Recent.Range(v.flushed, next) {
 		n := v.flushed + uint64(i)
@@ -104,7 +105,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			return nil, err
 		}
 		if id, ok := v.Recent.lookup(k); !ok || id.Payload() != n {
-			return nil, fmt.Errorf("%w: term %d has two numbers", errDamaged, n)
+			return nil, fmt.Errorf("%w: term %d has two numbers", sealed.ErrDamaged, n)
 		}
 	}
 	return tags, nil

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"sync"
 
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
-
-// Errors about a missing or malformed block or page wrap errDamaged.
-var errDamaged = errors.New("damaged index")
 
 // Reader reads stored values. kv.Snapshot and kv.Txn implement it.
 type Reader interface {
@@ -65,7 +63,7 @@ func pageKey(id uint64) []byte  { return binary.BigEndian.AppendUint64([]byte{'p
 func OpenBase(r Reader, root []byte) (*Base, error) {
 	pages, err := decodeRoot(root)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, fmt.Errorf("%w: %w", sealed.ErrDamaged, err)
 	}
 	b := &Base{}
 	for l := range b.levels {
@@ -75,7 +73,7 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 				err = errors.New("missing")
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%w: page %d of %s: %w", errDamaged, id, Layout(l), err)
+				return nil, fmt.Errorf("%w: page %d of %s: %w", sealed.ErrDamaged, id, Layout(l), err)
 			}
 		}
 	}
@@ -117,7 +115,7 @@ func readBlock(r Reader, c *codec, l Layout, id uint64, into []term.IDQuad) (row
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d of %s: %w", errDamaged, id, l, err)
+		return nil, fmt.Errorf("%w: block %d of %s: %w", sealed.ErrDamaged, id, l, err)
 	}
 	return rows, nil
 }

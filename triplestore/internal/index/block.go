@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // A block has about blockRows quads that are consecutive in a layout, column by column. FORMAT.md describes the
@@ -17,7 +16,6 @@ const (
 
 	blockVersion = 1
 	blockHeader  = 4 // version, layout, number of rows (uint16)
-	blockTrailer = 8 // checksum; it also allows the last value to be read with an eight-byte load
 )
 
 // Encodings of a column.
@@ -133,15 +131,9 @@ func (c *codec) encode(l Layout, id uint64, rows []term.IDQuad) []byte {
 			}
 		}
 	}
-	c.out = appendSum(b, id)
+	c.out = sealed.Append(b, id)
 	return c.out
 }
-
-func appendSum(b []byte, id uint64) []byte {
-	return binary.LittleEndian.AppendUint64(b, blockSum(b, id))
-}
-
-func blockSum(b []byte, id uint64) uint64 { return xxhash.Sum64(b) ^ id*0x9E3779B97F4A7C15 }
 
 func constant(col []uint64) bool {
 	for _, v := range col {

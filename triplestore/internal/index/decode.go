@@ -2,19 +2,18 @@ package index
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
 )
 
 // decode decodes the block stored under id into rows, which it reallocates if it is too small.
 func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]term.IDQuad, error) {
-	if len(b) < blockHeader+blockTrailer {
-		return nil, fmt.Errorf("%w: %d bytes", errBlock, len(b))
-	}
-	body := b[:len(b)-blockTrailer]
-	if binary.LittleEndian.Uint64(b[len(body):]) != blockSum(body, id) {
-		return nil, fmt.Errorf("%w: checksum", errBlock)
+	body, err := sealed.Open(b, id)
+	if err != nil || len(body) < blockHeader {
+		return nil, errors.Join(errBlock, err)
 	}
 	if body[0] != blockVersion {
 		return nil, fmt.Errorf("%w: version %d", errBlock, body[0])
@@ -142,7 +141,7 @@ func indexBytes(n, dict int) int {
 	return n
 }
 
-// readDelta decodes a column into c.col. b must extend blockTrailer bytes beyond end, the end of the columns.
+// readDelta decodes a column into c.col. b must extend sealed.Size bytes beyond end, the end of the columns.
 func (c *codec) readDelta(b []byte, end, at, n int) (next int, ok bool) {
 	col := c.col[:n]
 	if at, ok = unpack(b, end, at, col); !ok {

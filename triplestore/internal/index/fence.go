@@ -3,11 +3,11 @@ package index
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sort"
 
-	"github.com/cespare/xxhash/v2"
-
 	"odarchive/triplestore/fields"
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
 )
 
@@ -135,7 +135,7 @@ func encodePage(layout Layout, id uint64, fences []fence, own []counts) []byte {
 			b = binary.AppendUvarint(b, n)
 		}
 	}
-	return appendSum(b, id)
+	return sealed.Append(b, id)
 }
 
 func appendTuple(b []byte, t, prev Tuple) []byte {
@@ -147,11 +147,8 @@ func appendTuple(b []byte, t, prev Tuple) []byte {
 
 // decodePage appends the fences of a page to l.
 func (l *level) decodePage(layout Layout, id uint64, b []byte) error {
-	if len(b) < 2+blockTrailer {
-		return errPage
-	}
-	body := b[:len(b)-blockTrailer]
-	if binary.LittleEndian.Uint64(b[len(body):]) != blockSum(body, id) || body[0] != pageVersion || body[1] != byte(layout) {
+	body, err := sealed.Open(b, id)
+	if err != nil || len(body) < 2 || body[0] != pageVersion || body[1] != byte(layout) {
 		return errPage
 	}
 	r := numbers{fields.Reader{B: body[2:]}}
@@ -206,20 +203,21 @@ func (b *Base) encodeRoot() []byte {
 			prev = p.id
 		}
 	}
-	return binary.LittleEndian.AppendUint64(out, xxhash.Sum64(out))
+	return sealed.Append(out, 0)
 }
 
 const rootVersion = 1
 
 // decodeRoot returns the page ids of each layout.
 func decodeRoot(b []byte) (pages [Layouts][]uint64, err error) {
-	if len(b) < 1+8 || xxhash.Sum64(b[:len(b)-8]) != binary.LittleEndian.Uint64(b[len(b)-8:]) {
-		return pages, errors.New("malformed root")
+	b, err = sealed.Open(b, 0)
+	if err != nil {
+		return pages, fmt.Errorf("malformed root: %w", err)
 	}
 	if b[0] != rootVersion {
 		return pages, errors.New("malformed root: unknown version")
 	}
-	r := numbers{fields.Reader{B: b[1 : len(b)-8]}}
+	r := numbers{fields.Reader{B: b[1:]}}
 	for l := range pages {
 		n := r.Uvarint()
 		if n > uint64(len(b)) {

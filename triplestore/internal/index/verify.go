@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -30,7 +31,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			}
 			blocks++
 			wrong := func(what string) error {
-				return fmt.Errorf("%w: block %d of %s: %s", errDamaged, f.id, l, what)
+				return fmt.Errorf("%w: block %d of %s: %s", sealed.ErrDamaged, f.id, l, what)
 			}
 			var own counts
 			for k, q := range rows {
@@ -68,7 +69,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			want = named[GSPO]
 		}
 		if all[l] != want {
-			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", errDamaged, l, all[l].quads, want.quads)
+			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", sealed.ErrDamaged, l, all[l].quads, want.quads)
 		}
 	}
 	// The overlay may only add quads that are not in blocks and remove quads that are.
@@ -79,11 +80,11 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			return blocks, err
 		}
 		if added := log.sign(i) > 0; added == has {
-			return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", errDamaged)
+			return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", sealed.ErrDamaged)
 		}
 	}
 	if err := see(log.rows); err != nil {
-		return blocks, fmt.Errorf("%w: the log: %w", errDamaged, err)
+		return blocks, fmt.Errorf("%w: the log: %w", sealed.ErrDamaged, err)
 	}
 	return blocks, nil
 }

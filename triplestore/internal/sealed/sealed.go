@@ -1,0 +1,38 @@
+// Package sealed appends checksums to the values that a triple store keeps, and verifies them.
+package sealed
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// ErrDamaged is wrapped by every error about a stored value that is missing or malformed.
+var ErrDamaged = errors.New("damaged store")
+
+// Size is the length of a checksum in bytes.
+const Size = 8
+
+var errSum = errors.New("wrong checksum")
+
+// Append appends the checksum of b. id is the number under which b is stored, so that a value under another number is
+// detected; it is 0 for values without a number.
+func Append(b []byte, id uint64) []byte {
+	return binary.LittleEndian.AppendUint64(b, sum(b, id))
+}
+
+// Open returns b, which Append returned for the same id, without its checksum. It returns an error if the checksum is
+// wrong or nothing precedes it.
+func Open(b []byte, id uint64) ([]byte, error) {
+	if len(b) <= Size {
+		return nil, errSum
+	}
+	body := b[:len(b)-Size]
+	if binary.LittleEndian.Uint64(b[len(body):]) != sum(body, id) {
+		return nil, errSum
+	}
+	return body, nil
+}
+
+func sum(b []byte, id uint64) uint64 { return xxhash.Sum64(b) ^ id*0x9E3779B97F4A7C15 }
