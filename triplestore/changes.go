@@ -23,8 +23,8 @@ type Commit struct {
 var ErrTrimmed = errors.New("the change log does not reach back that far")
 
 // Changes calls f with every commit after a position, oldest first, up to the newest at the time of the call, and
-// returns the newest position. since 0 starts at the beginning of the log. Changes reads one snapshot and blocks
-// nobody.
+// returns the newest position. since 0 starts at the beginning of the log. Changes reads one snapshot and does
+// not block writers.
 func (s *Store) Changes(ctx context.Context, since uint64, f func(Commit) error) (last uint64, err error) {
 	last = since
 	err = s.View(ctx, func(sn *Snapshot) error {

@@ -57,7 +57,7 @@ func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(i
 	if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil {
 		return err
 	}
-	return w.addRows(ctx, index.Turn, func(l index.Layout) (index.Rows, error) {
+	return w.addRows(ctx, index.Invert, func(l index.Layout) (index.Rows, error) {
 		r, err := rows(l)
 		if err == nil && l == index.GSPO {
 			r = &loggedRows{r, parts}

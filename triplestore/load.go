@@ -63,7 +63,7 @@ type loader struct {
 	w    *blockWriter
 	in   QuadReader
 	n    Loaded
-	full int // max. quads in a chunk
+	full int // maximum quads in a chunk
 
 	only   *index.Sorter // the only chunk so far; nil from the second on
 	spills []*index.Spill
@@ -72,7 +72,7 @@ type loader struct {
 }
 
 const (
-	maxKeyShare = 4   // a chunk's terms add at most 1/maxKeyShare of the memory
+	maxKeyShare = 4   // a chunk's terms take at most 1/maxKeyShare of the memory
 	quadMemory  = 256 // bytes per quad of a chunk: two chunks in progress, their terms, sorting
 )
 

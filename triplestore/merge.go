@@ -113,7 +113,7 @@ func (s *Store) merge(ctx context.Context) error {
 	if err := w.addTerms(ctx, st.terms, nil); err != nil {
 		return errors.Join(err, w.abandon())
 	}
-	if err := w.addRows(ctx, index.Turn, flat.Rows, nil); err != nil {
+	if err := w.addRows(ctx, index.Invert, flat.Rows, nil); err != nil {
 		return errors.Join(err, w.abandon())
 	}
 	if err := w.prepare(); err != nil {

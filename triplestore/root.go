@@ -16,7 +16,7 @@ type root struct {
 	merged   uint64   // position of the last commit that is in blocks
 	trimmed  uint64   // the change log holds the commits after this position
 	logBytes int64    // approximate size of the log up to merged
-	removed  uint64   // quads removed since the last deleteListed whose removal is no longer in the log
+	removed  uint64   // quads removed since the last sweep whose removal is no longer in the log
 	lists    []uint64 // lists of obsolete keys that may not be deleted yet
 	index    []byte   // see index.OpenBase; empty if there are no blocks
 	dict     []byte   // see dict.OpenView; empty if there are no terms
@@ -76,7 +76,7 @@ func obsoleteKey(list uint64, part uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{'o'}, list), part)
 }
 
-const obsoletePart = 32 << 10 // max. keys in one value
+const obsoletePart = 32 << 10 // maximum keys in one value
 
 // writeObsolete writes a list of obsolete keys, by space.
 func writeObsolete(db *kv.DB, list uint64, keys map[kv.Space][][]byte) error {

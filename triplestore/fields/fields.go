@@ -12,7 +12,7 @@ import (
 )
 
 // ErrBad is returned by Reader.End for a malformed record.
-var ErrBad = errors.New("fields: unreadable record")
+var ErrBad = errors.New("fields: malformed record")
 
 // Reader reads from the front of B, which it reslices but does not modify.
 type Reader struct {

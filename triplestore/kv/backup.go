@@ -27,7 +27,7 @@ const (
 	backupFamily = "odarchive kv backup "
 	maxChunk     = 1 << 20
 	backupTemp   = "backup-*" // in Dir
-	maxFrame     = 64 << 20   // max. size of a list of entries in Badger's format, which is read into memory
+	maxFrame     = 64 << 20   // maximum size of a list of entries in Badger's format, which is read into memory
 )
 
 // ErrBadBackup means that a backup stream is truncated or corrupt.

@@ -9,7 +9,7 @@ import (
 // layer is a set of writes that are not committed yet, of one function or of the functions before it in its group.
 //
 // Functions that register hundreds of URLs write and scan alternately. So the keys are kept as ascending runs, each at
-// findMin twice as long as the next: a scan sorts only the keys added since the last scan, and a key moves log n times.
+// least twice as long as the next: a scan sorts only the keys added since the last scan, and a key moves log n times.
 type layer struct {
 	writes map[string]write
 	runs   [][]string // runs are not modified in place, so iterators over them are not disturbed by writes

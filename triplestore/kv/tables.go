@@ -53,7 +53,7 @@ func manifest(dir string) (tables []uint64, err error) {
 const (
 	manifestHead  = 8
 	manifestEntry = 8       // length and checksum of an entry
-	maxEntry      = 1 << 24 // max. length of an entry
+	maxEntry      = 1 << 24 // maximum length of an entry
 )
 
 // checkManifest compares each entry with its checksum. Badger mistakes an entry with a damaged length for the torn end
@@ -61,7 +61,7 @@ const (
 func checkManifest(f io.Reader) error {
 	r := bufio.NewReader(f)
 	if _, err := r.Discard(manifestHead); err != nil {
-		return fmt.Errorf("%w: MANIFEST is cut off", ErrDamaged)
+		return fmt.Errorf("%w: MANIFEST is truncated", ErrDamaged)
 	}
 	for at := manifestHead; ; {
 		var head [manifestEntry]byte
@@ -192,7 +192,7 @@ func readIndex(f *os.File, size int64) (index *fb.TableIndex, start int64, err e
 	last := func(end int64) (n int64, err error) {
 		var b [4]byte
 		if end < 4 {
-			return 0, fmt.Errorf("%w: it is cut off", ErrDamaged)
+			return 0, fmt.Errorf("%w: it is truncated", ErrDamaged)
 		}
 		if _, err := f.ReadAt(b[:], end-4); err != nil {
 			return 0, readFailure(err)
@@ -249,7 +249,7 @@ func checkSum(data, sum []byte) error {
 
 func readFailure(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it is cut off", ErrDamaged)
+		return fmt.Errorf("%w: it is truncated", ErrDamaged)
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err) // a sector that the disk cannot read
 }

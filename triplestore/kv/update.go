@@ -55,7 +55,7 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 		db.turns.open = g
 	}
 	t := &Txn{db: db, base: g.base, over: &layers{own: &layer{}, group: &g.writes}}
-	failed := errors.New("kv: the transaction's function did not return")
+	failed := errors.New("kv: the transaction's function panicked")
 	defer func() {
 		if failed != nil {
 			db.callBack(&err, func() {

@@ -148,7 +148,7 @@ func FuzzInlineRoundTrip(f *testing.F) {
 			}
 		}
 		if k, ok := ID(n).Key(); ok {
-			k.Kind()
+			_ = k.Kind()
 		}
 		k := Key(s)
 		k.Parts()

@@ -15,8 +15,8 @@ import (
 type Mode byte
 
 const (
-	Turn Mode = iota // remove rows that exist, add rows that do not
-	Add              // add rows that do not exist
+	Invert Mode = iota // remove rows that exist, add rows that do not
+	Add                // add rows that do not exist
 )
 
 // Merger rewrites blocks. It keeps the old blocks: a state that uses them remains readable, and nothing has changed
@@ -222,7 +222,7 @@ func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err erro
 			if m.added != nil {
 				m.unreported = append(m.unreported, q)
 			}
-		case m.mode == Turn:
+		case m.mode == Invert:
 			old = old[1:]
 			changed = true
 		}

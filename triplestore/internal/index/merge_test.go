@@ -77,7 +77,7 @@ func (w *world) merge(mode Mode, quads []term.IDQuad) {
 		changes = append(changes, Change{q, sign})
 	}
 	run := NewRun(changes)
-	if mode == Turn {
+	if mode == Invert {
 		s, done := w.state(Overlay{}.With(run))
 		w.check(s, func(q term.IDQuad) bool {
 			_, turned := slices.BinarySearchFunc(quads, q, compareIn(GSPO))
@@ -97,7 +97,7 @@ func (w *world) merge(mode Mode, quads []term.IDQuad) {
 		w.t.Errorf("%d quads reported as added, want %d", told, added)
 	}
 	for _, q := range quads {
-		if mode == Turn && w.model[q] {
+		if mode == Invert && w.model[q] {
 			delete(w.model, q)
 		} else {
 			w.model[q] = true
@@ -243,18 +243,18 @@ func TestMergesOfAllKindsAgreeWithASet(t *testing.T) {
 		return quads
 	}
 	w.merge(Add, some(15_000, 10_000, 4000))
-	w.merge(Add, some(3000, 10_000, 4000))  // everywhere
-	w.merge(Turn, some(3000, 10_000, 4000)) // everywhere
-	w.merge(Add, some(2500, 20_000, 300))   // at the end
-	w.merge(Add, some(2500, 1, 300))        // at the beginning
-	w.merge(Turn, some(1, 12_000, 1))       // a single one
+	w.merge(Add, some(3000, 10_000, 4000))    // everywhere
+	w.merge(Invert, some(3000, 10_000, 4000)) // everywhere
+	w.merge(Add, some(2500, 20_000, 300))     // at the end
+	w.merge(Add, some(2500, 1, 300))          // at the beginning
+	w.merge(Invert, some(1, 12_000, 1))       // a single one
 	w.merge(Add, existing(func(term.IDQuad) bool { return true })[:100])
-	w.merge(Turn, existing(func(q term.IDQuad) bool { return q.S.Payload() > 11_000 && q.S.Payload() < 13_000 })) // a hole
+	w.merge(Invert, existing(func(q term.IDQuad) bool { return q.S.Payload() > 11_000 && q.S.Payload() < 13_000 })) // a hole
 	g := term.Make(term.TagIRI, 2_000_003)
-	w.merge(Turn, existing(func(q term.IDQuad) bool { return q.G == g })) // a graph
-	w.merge(Turn, existing(func(q term.IDQuad) bool { return w.rnd.IntN(20) > 0 }))
-	w.merge(Turn, some(200, 10_000, 4000))
-	w.merge(Turn, existing(func(term.IDQuad) bool { return true }))
+	w.merge(Invert, existing(func(q term.IDQuad) bool { return q.G == g })) // a graph
+	w.merge(Invert, existing(func(q term.IDQuad) bool { return w.rnd.IntN(20) > 0 }))
+	w.merge(Invert, some(200, 10_000, 4000))
+	w.merge(Invert, existing(func(term.IDQuad) bool { return true }))
 	w.merge(Add, some(1, 1, 1))
 }
 
@@ -270,7 +270,7 @@ func TestAMergeThatFailsLeavesNothingBehind(t *testing.T) {
 	snap := w.db.Snapshot()
 	defer snap.Close()
 	m := &Merger{DB: w.db, Reader: snap, Cache: w.cache, NextID: &w.nextID}
-	_, err := m.Merge(t.Context(), w.base, Turn, func(l Layout) (Rows, error) { return &failing{rows: quads, l: l, err: boom}, nil })
+	_, err := m.Merge(t.Context(), w.base, Invert, func(l Layout) (Rows, error) { return &failing{rows: quads, l: l, err: boom}, nil })
 	if !errors.Is(err, boom) {
 		t.Errorf("got %v", err)
 	}
