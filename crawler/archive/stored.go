@@ -183,7 +183,7 @@ func (a *Archive) findSome(ctx context.Context, snap *kv.Snapshot, wanted []Want
 			refs = append(refs, &s.Ref)
 		}
 	}
-	return a.content.Settle(ctx, refs)
+	return a.content.Refresh(ctx, refs)
 }
 
 // seekStored reads a stored record; ID is empty if there is none.

@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// write deflates raw, appends it to the pack, and to the extent.
+// write deflates raw, and appends it to the pack and to the extent.
 func (w *segmentWriter) write(x *extent, raw []byte) error {
 	body, err := w.codec.deflate(raw)
 	if err != nil {
@@ -28,17 +28,17 @@ func (w *segmentWriter) write(x *extent, raw []byte) error {
 
 func (g *segment) stored() int64 { return segmentHead + int64(g.deflated) }
 
-// extentsAtOnce is how many extents the last transaction of a Put may hold; more of them, in very big files, go before it.
-const extentsAtOnce = 512
+// extentsPerTxn bounds the extents in one transaction. Very big files have more, which are written before the last one.
+const extentsPerTxn = 512
 
-// commit makes the file visible: its record, its extents, the cuts, and the packs' figures, in one transaction.
+// commit writes the file's record, its extents, the cuts, and the packs' figures, which makes the file visible.
 func (p *put) commit(tx *kv.Txn, page []byte) error {
-	if len(p.extents) <= extentsAtOnce {
+	if len(p.extents) <= extentsPerTxn {
 		if err := setExtents(tx, p.extents); err != nil {
 			return err
 		}
 	}
-	packs := maps.Clone(p.told)
+	packs := maps.Clone(p.records)
 	for _, x := range p.extents {
 		for i := range x.segments {
 			packs.add(&x.segments[i])
@@ -68,7 +68,7 @@ func (p *put) commit(tx *kv.Txn, page []byte) error {
 	return tx.Set(filesSpace, p.file.sha[:], p.file.encode(page))
 }
 
-// commitAhead writes what does not fit in one transaction and is not found before the file's record is.
+// commitAhead writes what does not fit in one transaction. Nothing refers to it until the file's record does.
 func (p *put) commitAhead(ctx context.Context, pages [][]byte) error {
 	for i, page := range pages[1:] {
 		err := p.s.db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(filesSpace, pageKey(p.file.sha, i), page) })
@@ -76,11 +76,11 @@ func (p *put) commitAhead(ctx context.Context, pages [][]byte) error {
 			return err
 		}
 	}
-	if len(p.extents) <= extentsAtOnce {
+	if len(p.extents) <= extentsPerTxn {
 		return nil
 	}
 	for rest := p.extents; len(rest) > 0; {
-		n := min(len(rest), extentsAtOnce)
+		n := min(len(rest), extentsPerTxn)
 		if err := p.s.db.Update(ctx, func(tx *kv.Txn) error { return setExtents(tx, rest[:n]) }); err != nil {
 			return err
 		}
@@ -98,13 +98,13 @@ func setExtents(tx *kv.Txn, list []*extent) error {
 	return nil
 }
 
-// commitCuts points the records of cut segments to their pieces, and gives the previous file its new size.
+// commitCuts points the records of cut segments to their pieces, and updates the deflate size of the previous file.
 func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
 	epoch, err := p.s.newEpoch(tx, p.file.family)
 	if err != nil {
 		return err
 	}
-	base := p.base.file // a copy: the transaction may fail, and be followed by another
+	base := p.base.file // a copy, since the transaction may fail and run again
 	changed := make(map[uint64]*extent)
 	for _, i := range p.order {
 		l := &p.base.leaves[i]
@@ -117,7 +117,7 @@ func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
 		}
 		g := &x.segments[l.index]
 		if g.cut != 0 || g.pack == 0 {
-			return fmt.Errorf("segment %d of extent %d changed while its family was taken", l.index, l.extent)
+			return fmt.Errorf("segment %d of extent %d changed while its family was locked", l.index, l.extent)
 		}
 		packs.remove(g)
 		g.cut, g.parts = epoch, p.cuts[i].parts.num
@@ -135,7 +135,7 @@ func (p *put) commitCuts(tx *kv.Txn, packs packDeltas) error {
 	return tx.Set(filesSpace, base.sha[:], base.encode(encodeRuns(base.runs)[0]))
 }
 
-// newEpoch numbers a cut, and notes it as the last one of the family.
+// newEpoch numbers a cut, and records it as the last one of the family.
 func (s *Store) newEpoch(tx *kv.Txn, family uint64) (uint64, error) {
 	epoch, err := readNumber(tx, stateKey("epoch"))
 	if err != nil {
@@ -158,7 +158,7 @@ func memberKey(family uint64, sha Digest) []byte {
 	return append(numKey(keyMember, family), sha[:]...)
 }
 
-// packDeltas gathers what a transaction changes of the packs' figures.
+// packDeltas are the changes that a transaction makes to the packs' figures, by pack.
 type packDeltas map[uint64]packRecord
 
 func (d packDeltas) add(g *segment) {
@@ -180,12 +180,12 @@ func (d packDeltas) commit(tx *kv.Txn) error {
 		if err != nil {
 			return err
 		}
-		if !found && delta.end == 0 { // dropped meanwhile
+		if !found && delta.end == 0 { // the pack was dropped meanwhile
 			continue
 		}
 		p.end = max(p.end, delta.end)
 		p.live += delta.live
-		p.told += delta.told
+		p.records += delta.records
 		if err := tx.Set(refsSpace, numKey(keyPack, num), p.encode()); err != nil {
 			return err
 		}

@@ -11,15 +11,15 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Compacted says what Compact did.
+// Compacted is what Compact did.
 type Compacted struct {
 	Packs int   // dropped
-	Freed int64 // bytes that the packs take less
+	Freed int64 // bytes on disk
 }
 
-// Compact gives the space of cut and collected segments back: of every closed pack with more waste than Options.Waste it
-// appends what is still needed to the pack being written, and drops it. Readers go on undisturbed. It costs nothing
-// where there is nothing to do.
+// Compact frees the space of cut and collected segments: for every closed pack with more waste than Options.Waste, it appends
+// what is still needed to the current pack, and drops the old one. Readers are not disturbed. Compact is quick if there is
+// nothing to do.
 func (s *Store) Compact(ctx context.Context) (c Compacted, err error) {
 	s.sweep.Lock()
 	defer s.sweep.Unlock()
@@ -29,7 +29,7 @@ func (s *Store) Compact(ctx context.Context) (c Compacted, err error) {
 	if err := s.closeWasteful(); err != nil {
 		return c, err
 	}
-	wasteful, err := s.wasteful(s.tail.settled())
+	wasteful, err := s.wasteful(s.tail.lowestWritten())
 	if err != nil {
 		return c, err
 	}
@@ -47,37 +47,29 @@ func (s *Store) Compact(ctx context.Context) (c Compacted, err error) {
 	return c, nil
 }
 
-// closeWasteful closes the pack that is written if it would be rewritten were it closed.
+// closeWasteful closes the current pack if it is worth rewriting.
 func (s *Store) closeWasteful() error {
 	num := s.tail.current()
 	if num == 0 {
 		return nil
 	}
-	var p packRecord
-	err := s.db.View(func(tx *kv.Txn) (err error) {
-		p, _, err = readPack(tx, num)
-		return err
-	})
+	p, _, err := s.packRecord(num)
 	if err != nil || p.end == 0 {
 		return err
 	}
 	if wasteful, err := s.isWasteful(num, p); err != nil || !wasteful {
 		return err
 	}
-	return s.tail.roll()
+	return s.tail.closeCurrent()
 }
 
-// wasteful lists the packs below the number before that are worth rewriting.
+// wasteful returns the packs with numbers lower than before that are worth rewriting.
 func (s *Store) wasteful(before uint64) (list []uint64, err error) {
 	for _, num := range s.packs.numbers() {
 		if num >= before {
 			break
 		}
-		var p packRecord
-		err := s.db.View(func(tx *kv.Txn) (err error) {
-			p, _, err = readPack(tx, num)
-			return err
-		})
+		p, _, err := s.packRecord(num)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +82,7 @@ func (s *Store) wasteful(before uint64) (list []uint64, err error) {
 	return list, nil
 }
 
-// rewrite moves what is needed out of a closed pack and drops it.
+// rewrite copies what is needed from a closed pack to the current one, and drops the closed pack.
 func (s *Store) rewrite(ctx context.Context, num uint64) (freed int64, err error) {
 	h, err := s.packs.acquire(num)
 	if err != nil {
@@ -103,13 +95,13 @@ func (s *Store) rewrite(ctx context.Context, num uint64) (freed int64, err error
 	}
 	r, free := s.soundReader(num, h)
 	defer free()
-	m := &mover{s: s, pack: num, droppable: s.droppable(), told: make(packDeltas)}
+	m := &mover{s: s, pack: num, lastDroppable: s.lastDroppable(), records: make(packDeltas)}
 	w := &walker{r: r, end: info.Size(), limit: m.nextSegment}
 	err = w.walk(func(seg found) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return m.meet(ctx, seg)
+		return m.move(ctx, seg)
 	})
 	if err == nil {
 		err = m.commit(ctx)
@@ -123,18 +115,18 @@ func (s *Store) rewrite(ctx context.Context, num uint64) (freed int64, err error
 	return info.Size() - m.moved, nil
 }
 
-// mover takes segments from one pack to the end of the one being written.
+// mover copies segments from one pack to the end of the current one.
 type mover struct {
 	appender
-	s         *Store
-	pack      uint64
-	droppable uint64 // cuts up to this one need their originals no more
-	moves     []move
-	told      packDeltas // file and cut records that were moved
-	bytes     int64
-	moved     int64
-	last      *extent // that was looked up last
-	offsets   []int64 // of everything that the records place in the pack; looked up after damage
+	s             *Store
+	pack          uint64
+	lastDroppable uint64 // the last cut whose original is no longer needed
+	moves         []move
+	records       packDeltas // the file and cut records that were copied
+	bytes         int64
+	moved         int64
+	last          *extent // the result of the last look-up
+	offsets       []int64 // of the needed segments in the pack; read after damage
 }
 
 type move struct {
@@ -142,21 +134,21 @@ type move struct {
 	index    int
 	from     int64
 	to       place
-	original bool // of a cut, dropped
+	original bool // of a cut: it is dropped
 }
 
 const (
-	movesAtOnce = 1000
-	bytesAtOnce = 8 << 20
+	movesPerTxn = 1000
+	bytesPerTxn = 8 << 20
 )
 
-// meet decides what becomes of a segment.
-func (m *mover) meet(ctx context.Context, seg found) error {
+// move copies a segment that is still needed, and plans the change of its record.
+func (m *mover) move(ctx context.Context, seg found) error {
 	if seg.wrong != "" {
-		return m.damaged(seg)
+		return m.checkUnneeded(seg)
 	}
 	if seg.mark != segmentMark {
-		return m.meetTold(ctx, seg)
+		return m.moveRecord(ctx, seg)
 	}
 	x, err := m.extent(seg.extent)
 	if err != nil {
@@ -166,11 +158,11 @@ func (m *mover) meet(ctx context.Context, seg found) error {
 		return nil
 	}
 	g := &x.segments[seg.index]
-	if g.pack != m.pack || g.offset != seg.offset { // a Put that failed left it, or it has moved
+	if g.pack != m.pack || g.offset != seg.offset { // a failed Put left it, or it was moved
 		return nil
 	}
 	mv := move{extent: x.num, index: seg.index, from: seg.offset}
-	if g.cut != 0 && g.cut <= m.droppable {
+	if g.cut != 0 && g.cut <= m.lastDroppable {
 		mv.original = true
 	} else {
 		if mv.to, err = m.s.tail.append(&m.appender, seg.head, seg.bytes[segmentHead:]); err != nil {
@@ -179,14 +171,14 @@ func (m *mover) meet(ctx context.Context, seg found) error {
 		m.bytes += int64(len(seg.bytes))
 	}
 	m.moves = append(m.moves, mv)
-	if len(m.moves) >= movesAtOnce || m.bytes >= bytesAtOnce {
+	if len(m.moves) >= movesPerTxn || m.bytes >= bytesPerTxn {
 		return m.commit(ctx)
 	}
 	return nil
 }
 
-// damaged refuses to drop a pack in which something that is needed cannot be read: check and its repair come first.
-func (m *mover) damaged(seg found) error {
+// checkUnneeded returns an error if a damaged place is a needed segment: check and its repair come first.
+func (m *mover) checkUnneeded(seg found) error {
 	if _, err := m.nextSegment(seg.offset - 1); err != nil {
 		return err
 	}
@@ -196,11 +188,11 @@ func (m *mover) damaged(seg found) error {
 	return &DamageError{Pack: m.s.packs.nameOf(m.pack), Offset: seg.offset, Why: seg.wrong}
 }
 
-// nextSegment finds in the records where the next segment begins.
+// nextSegment returns the offset of the next needed segment after an offset, according to the database.
 func (m *mover) nextSegment(after int64) (int64, error) {
 	if m.offsets == nil {
-		err := m.s.placed(m.pack, func(g *segment, _ uint64, _ int) {
-			if g.cut == 0 || g.cut > m.droppable {
+		err := m.s.eachSegmentIn(m.pack, func(g *segment, _ uint64, _ int) {
+			if g.cut == 0 || g.cut > m.lastDroppable {
 				m.offsets = append(m.offsets, g.offset)
 			}
 		})
@@ -219,8 +211,8 @@ func (m *mover) nextSegment(after int64) (int64, error) {
 	return anySize, nil
 }
 
-// placed calls f with every segment that the records place in a pack.
-func (s *Store) placed(pack uint64, f func(g *segment, extent uint64, index int)) error {
+// eachSegmentIn calls f with every segment that the database places in a pack.
+func (s *Store) eachSegmentIn(pack uint64, f func(g *segment, extent uint64, index int)) error {
 	return s.db.View(func(tx *kv.Txn) error {
 		return eachExtent(tx, func(x *extent) error {
 			for i := range x.segments {
@@ -233,6 +225,7 @@ func (s *Store) placed(pack uint64, f func(g *segment, extent uint64, index int)
 	})
 }
 
+// extent reads an extent, nil if it does not exist.
 func (m *mover) extent(num uint64) (*extent, error) {
 	if m.last != nil && m.last.num == num {
 		return m.last, nil
@@ -248,16 +241,16 @@ func (m *mover) extent(num uint64) (*extent, error) {
 	return m.last, err
 }
 
-// commit makes what was appended durable, then points the records to it. What has changed meanwhile stays as it is.
+// commit makes what was appended durable, and then points the records to it, except those that changed meanwhile.
 func (m *mover) commit(ctx context.Context) error {
-	if len(m.moves)+len(m.told) == 0 {
+	if len(m.moves)+len(m.records) == 0 {
 		return nil
 	}
 	if err := m.s.tail.sync(&m.appender); err != nil {
 		return err
 	}
 	err := m.s.db.Update(ctx, func(tx *kv.Txn) error {
-		packs := maps.Clone(m.told)
+		packs := maps.Clone(m.records)
 		for moves := m.moves; len(moves) > 0; {
 			n := 1
 			for n < len(moves) && moves[n].extent == moves[0].extent {
@@ -273,16 +266,16 @@ func (m *mover) commit(ctx context.Context) error {
 	if err == nil {
 		m.moved += m.bytes
 		m.moves, m.bytes, m.last = m.moves[:0], 0, nil
-		clear(m.told)
+		clear(m.records)
 		clear(m.wrote)
 	}
 	return err
 }
 
-// apply changes one extent.
+// apply points the segments of one extent to their new places.
 func (m *mover) apply(tx *kv.Txn, moves []move, packs packDeltas) error {
 	x, err := readExtent(tx, moves[0].extent)
-	if errors.Is(err, ErrDamaged) { // GC has taken it away; a damaged record shows elsewhere
+	if errors.Is(err, ErrDamaged) { // GC deleted it; a damaged record is reported elsewhere
 		return nil
 	}
 	if err != nil {
@@ -302,7 +295,7 @@ func (m *mover) apply(tx *kv.Txn, moves []move, packs packDeltas) error {
 			g.pack, g.offset = 0, 0
 		case g.cut == 0:
 			packs.add(g)
-		default: // still readable, still waste
+		default: // readable while a Hold lasts, and waste
 			packs.add(g)
 			packs.remove(g)
 		}
@@ -310,7 +303,7 @@ func (m *mover) apply(tx *kv.Txn, moves []move, packs packDeltas) error {
 	return setExtents(tx, []*extent{x})
 }
 
-// dropPack forgets a pack that no record points to any more, and deletes its file.
+// dropPack deletes the record and the file of a pack that no record points to.
 func (s *Store) dropPack(ctx context.Context, num uint64) error {
 	err := s.db.Update(ctx, func(tx *kv.Txn) error { return tx.Delete(refsSpace, numKey(keyPack, num)) })
 	if err != nil {
@@ -319,11 +312,12 @@ func (s *Store) dropPack(ctx context.Context, num uint64) error {
 	name := s.packs.nameOf(num)
 	s.packs.remove(num)
 	err = s.fs.Remove(filepath.Join(s.dir, name))
-	s.parity.forget(name)
-	s.mended(name, "nothing: it was not needed any more")
+	s.parity.remove(name)
+	s.mended(name, "nothing: it was no longer needed")
 	return err
 }
 
+// eachExtent calls f with every extent.
 func eachExtent(tx *kv.Txn, f func(*extent) error) error {
 	return tx.Scan(refsSpace, []byte{keyExtent}, nil, func(key, val []byte) (bool, error) {
 		num, ok := keyNumber(key)

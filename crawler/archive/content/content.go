@@ -1,25 +1,25 @@
-// Package content keeps the bytes of every version of every file: stored small, never changed, never recompressed.
+// Package content stores the bytes of every version of every file in little space. Stored bytes never change.
 //
-// A file is a sequence of segments. A segment is up to 64 KiB of the file as raw deflate blocks that end on a byte, kept
-// in a pack: an append-only file of at most Options.MaxPack bytes that does not change once it is closed. Segments behind
-// one another, and then the two bytes 03 00, are a complete deflate stream: a zip entry (method 8) or the body of an HTTP
-// answer (gzip) as they stand. Their lengths and the file's CRC-32 are known beforehand.
+// A file is a sequence of segments. A segment is up to 64 KiB of the file as raw deflate blocks that end on a byte
+// boundary, in a pack: an append-only file of at most Options.MaxPack bytes that never changes once it is closed. The
+// segments of a file in order, and then the two bytes 03 00, are a complete deflate stream: a zip entry (method 8) or the
+// body of a gzip HTTP response, without recompression. Their lengths and the file's CRC-32 are known beforehand.
 //
-// Put stores a file once, however many versions and addresses it has (SHA-256). Where it is told which file came before at
-// the same address, it finds what both have in common, to the byte, and refers to the old segments for it. Where the
-// common part ends inside a segment, that segment is cut: its pieces are deflated anew and appended, and its record names
-// them from then on. Files that share segments in this way are a family.
+// Put stores a file once, however many versions and addresses it has (SHA-256). If the caller names the file that came
+// before at the same address, Put finds what the two have in common, to the byte, and refers to the older file's segments
+// for it. Where the common part ends inside a segment, that segment is cut: its pieces are deflated again and appended, and
+// its record names them from then on. Files that share segments in this way form a family.
 //
-// What the package promises: when Put returns, the file survives a power failure. What is read has been compared with its
-// checksum, or is ErrDamaged. Nothing is overwritten in place, but by the same bytes; Compact and GC copy what is still needed and drop the pack.
-// A pack is never cut off below what is sound by its own checksums.
+// When Put returns, the file survives a power failure. What a reader returns has been compared with its checksum; otherwise
+// the error is ErrDamaged. Nothing is overwritten in place except by the same bytes. Compact and GC copy what is still
+// needed and drop the pack. A pack is never truncated below the end of what its own checksums confirm.
 //
-// A closed pack has parity beside it (Reed-Solomon, 6.25 %): readers get damaged bytes from there, and Scrub and Mend make
-// the pack whole again. Packs say for themselves which files they hold: Salvage lists and extracts them without a
-// database. A failed fsync, or a write that failed and cannot be taken back, stops all writes of the database.
+// A closed pack has parity beside it (Reed-Solomon, 6.25 %): readers recover damaged bytes from it, and Scrub and Mend make
+// the pack whole again. Packs describe the files that they hold, so Salvage lists and extracts files without a database. A
+// failed fsync, or a failed write that cannot be undone, stops all writes of the database.
 //
-// The records (files, extents of segments, packs) live in kv; FORMAT.md describes them and the packs. The package does not
-// know addresses, versions or media types.
+// The records of files, extents of segments, and packs are in kv; FORMAT.md describes them and the packs. The package does
+// not know addresses, versions or media types.
 package content
 
 import (
@@ -38,7 +38,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// What a caller may want to decide on.
+// Errors that callers decide on.
 var (
 	ErrNotFound = errors.New("no such file in the content store")
 	ErrDamaged  = errors.New("damaged content")                                           // always a *DamageError
@@ -48,14 +48,15 @@ var (
 	ErrNewer    = errors.New("the content store was written by a newer program")
 )
 
-// Digest is the SHA-256 of a file's bytes, its name here.
+// Digest is the SHA-256 of a file's bytes, which names the file in the store.
 type Digest [32]byte
 
+// String returns the digest in hexadecimal.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// Ref is a stored file. The deflate size is that of the file's segments; a complete deflate stream has two bytes more
-// (Tail). It changes when a later version cuts a segment: Layout numbers these states, and Deflated still gives the
-// bytes of an earlier one while a Hold is open.
+// Ref describes a stored file. DeflateSize is the size of the file's segments; a complete deflate stream has two bytes more
+// (Tail). It changes when a later version cuts a segment: Layout numbers these states, and Deflated still reads an earlier
+// one while a Hold is open.
 type Ref struct {
 	SHA256      [32]byte
 	MD5         [16]byte
@@ -63,33 +64,33 @@ type Ref struct {
 	Size        int64  // raw bytes
 	DeflateSize int64
 	Layout      uint64
-	Family      uint64 // of files that share segments; 0 where that is not known
+	Family      uint64 // of files that share segments; 0 if unknown
 }
 
-// Tail ends the deflate stream that a file's segments begin: an empty final block.
+// Tail completes the deflate stream of a file's segments: an empty final block.
 const Tail = "\x03\x00"
 
-// Options of a store. The zero value is good.
+// Options configure a store. The zero value is ready to use.
 type Options struct {
-	MaxPack  int64   // bytes of a pack at most; 0 = 64 MiB
+	MaxPack  int64   // maximum size of a pack in bytes; 0 = 64 MiB
 	Level    int     // deflate level 1-9; 0 = 1
 	MinFree  int64   // bytes of free disk below which Put refuses; 0 = 640 MiB, or 5/16 of a small disk, negative = no limit
 	Waste    float64 // share of dead bytes from which Compact rewrites a pack; 0 = 0.2
 	NoSync   bool    // do not fsync: survives a kill of the process, not of the machine; for tests and benchmarks
 	NoParity bool    // write no parity beside closed packs
 	FS       disk.FS // holds the packs; nil = disk.OS
-	// LabelOf returns the label (PutOptions.Label) of a file that was stored before packs described their files. Scrub asks
-	// for it once. nil, or an empty answer: they get none.
+	// LabelOf returns the label (PutOptions.Label) of a file that was stored before packs described their files. Scrub
+	// calls it once for each. If it is nil or returns nothing, the file has no label.
 	LabelOf  func(ctx context.Context, sha [32]byte) []byte
 	Logger   *slog.Logger
-	inMemory int64         // files up to this size are held in memory while they are put
-	pause    time.Duration // shortest time from the beginning of one round of Scrub to that of the next; 0 = an hour
+	inMemory int64         // Put holds files up to this size in memory; 0 = 16 MiB
+	pause    time.Duration // minimum time between the starts of two rounds of Scrub; 0 = an hour
 }
 
-// defaultLevel takes well under half the time of level 6, for packs that are 2 % larger; BENCHMARKS.md has the figures.
+// defaultLevel takes less than half the time of level 6, for packs that are 2 % larger; see BENCHMARKS.md.
 const defaultLevel = 1
 
-// defaultMinFree is more than the database wants to stay free, so that a failed Put can still be recorded.
+// defaultMinFree is more than the database keeps free, so that a failed Put can still be recorded.
 const defaultMinFree = 640 << 20
 
 func (o Options) withDefaults() Options {
@@ -127,27 +128,27 @@ type Store struct {
 	log  *slog.Logger
 
 	fixity disk.Fixity
-	packs  *packs  // open pack files, for reading
-	parity *shelf  // parity files, and the making of them
-	tail   *writer // the pack that is written
+	packs  *packs // open pack files, for reading
+	parity *parityMaker
+	tail   *writer // of the current pack
 	nums   *numbers
 	codecs *codecs
-	files  keyed[Digest] // one Put of a file at a time
-	family keyed[uint64] // one change of a family's segments at a time; taken after files
-	sweep  sync.Mutex    // one Compact, GC or Mend at a time
+	files  keyLocks[Digest] // held by a Put of the file
+	family keyLocks[uint64] // held by a change of the family's segments; taken after files
+	sweep  sync.Mutex       // held by a Compact, GC or Mend
 
 	spooled atomic.Int64 // numbers spool files
 
 	mu     sync.Mutex // guards the fields below
 	epoch  uint64     // number of the last committed cut
 	holds  map[*hold]uint64
-	recent recent // given out by Put lately: GC spares them
+	recent recent // files that Put returned lately, which GC spares
 	sizes  sizeCache
 	closed bool
 }
 
-// Open opens the store whose packs lie in dir and whose records lie in db, and makes it if it is missing. It cuts off
-// what a crash has left torn at the end of a pack. If the database is read-only, so is the store: nothing in dir changes.
+// Open opens the store with its packs in dir and its records in db, and creates it if it does not exist. It truncates what
+// a crash left torn at the end of a pack. If the database is read-only, so is the store: nothing in dir changes.
 func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{dir: dir, fs: o.FS, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), codecs: newCodecs(o.Level)}
@@ -175,7 +176,7 @@ func (s *Store) start() (err error) {
 	}
 	s.nums = &numbers{db: s.db}
 	s.packs = newPacks(s.fs, s.dir, s.db.ReadOnly())
-	if s.parity, err = newShelf(s); err != nil {
+	if s.parity, err = newParityMaker(s); err != nil {
 		return err
 	}
 	if s.tail, err = openWriter(s); err != nil {
@@ -183,7 +184,7 @@ func (s *Store) start() (err error) {
 	}
 	all := s.packs.numbers()
 	if len(all) > 0 && !s.db.ReadOnly() {
-		if err := s.nums.atLeast(all[len(all)-1] + 1); err != nil {
+		if err := s.nums.raiseTo(all[len(all)-1] + 1); err != nil {
 			return err
 		}
 	}
@@ -191,7 +192,7 @@ func (s *Store) start() (err error) {
 	return nil
 }
 
-// makeDirs makes the store's folders, durably: a pack is lost with the folder it is in.
+// makeDirs creates the store's folders, durably: a pack is lost with its folder.
 func (s *Store) makeDirs() error {
 	if _, err := s.fs.Stat(s.dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755))
@@ -202,8 +203,8 @@ func (s *Store) makeDirs() error {
 	return s.fs.SyncDir(filepath.Dir(s.dir))
 }
 
-// Close closes the pack that is being written, unfinished as it may be; the next Open goes on with it. Readers that
-// are open must not be used any more. It may be called twice.
+// Close closes the current pack, which the next Open continues. Open readers must not be used afterwards. Close may be
+// called twice.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	closed := s.closed
@@ -223,7 +224,7 @@ func (s *Store) isClosed() bool {
 	return s.closed
 }
 
-// Stat looks a file up.
+// Stat returns the Ref of a file; the bool reports whether it is stored.
 func (s *Store) Stat(sha [32]byte) (Ref, bool, error) {
 	var f fileRecord
 	var found bool
@@ -231,7 +232,7 @@ func (s *Store) Stat(sha [32]byte) (Ref, bool, error) {
 		if f, found, err = readFile(tx, sha); err != nil || !found {
 			return err
 		}
-		return s.settle(tx, &f)
+		return s.refreshSize(tx, &f)
 	})
 	if err != nil || !found {
 		return Ref{}, false, err
@@ -239,11 +240,11 @@ func (s *Store) Stat(sha [32]byte) (Ref, bool, error) {
 	return f.ref(), true, nil
 }
 
-// hold keeps what cuts have replaced since it was made.
-type hold struct{ _ byte } // not empty, so that each has an address of its own
+// hold keeps the segments that cuts have replaced since it was made.
+type hold struct{ _ byte } // not empty, so that each has a different address
 
-// Hold keeps every layout that is current now, or becomes so, readable until release is called: sizes given by Stat
-// from now on stay good for Deflated. Release may be called twice.
+// Hold keeps every layout that is or becomes current readable until release is called: Refs that Stat returns from now on
+// stay valid for Deflated. release may be called twice.
 func (s *Store) Hold() (release func()) {
 	h := &hold{}
 	s.mu.Lock()
@@ -256,8 +257,8 @@ func (s *Store) Hold() (release func()) {
 	}
 }
 
-// droppable is the last cut whose original nobody can still ask for.
-func (s *Store) droppable() uint64 {
+// lastDroppable returns the last cut whose original no Hold keeps.
+func (s *Store) lastDroppable() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	oldest := s.epoch
@@ -267,11 +268,11 @@ func (s *Store) droppable() uint64 {
 	return oldest
 }
 
-// DamageError says where stored bytes are not what was written. It is ErrDamaged.
+// DamageError reports where stored bytes are not what was written. It wraps ErrDamaged.
 type DamageError struct {
-	Pack   string // file name, "" where the record is damaged
-	Offset int64  // of the segment in the pack
-	File   Digest // that was being read, zero where no file was
+	Pack   string // file name, "" if a record of the database is damaged
+	Offset int64  // of the segment in the pack, 0 if the damage is not in one segment
+	File   Digest // the file that was read, zero if none was
 	Why    string
 }
 
@@ -280,7 +281,7 @@ func (e *DamageError) Error() string {
 	switch {
 	case e.Pack == "":
 		msg = "content: damaged record: " + e.Why
-	case e.Offset == 0: // a segment has a head of the pack before it
+	case e.Offset == 0: // no segment begins there: the pack's head does
 		msg = "content: pack " + e.Pack + ": " + e.Why
 	}
 	if e.File != (Digest{}) {

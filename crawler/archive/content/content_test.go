@@ -145,7 +145,7 @@ func (s *testStore) verify() {
 			return nil
 		})
 	})
-	if want := st.Bytes - st.Waste - st.Told - int64(st.Packs)*packHead; live != want {
+	if want := st.Bytes - st.Waste - st.Records - int64(st.Packs)*packHead; live != want {
 		s.t.Errorf("the records point to %d bytes of segments, the packs count %d", live, want)
 	}
 }
@@ -173,24 +173,24 @@ func noise(r *rand.Rand, n int) []byte {
 
 // edit makes a next version: some changes at places, or something appended, or cut out.
 func edit(r *rand.Rand, old []byte) []byte {
-	neu := slices.Clone(old)
+	newer := slices.Clone(old)
 	switch r.IntN(5) {
 	case 0:
-		return append(neu, table(r, 1+r.IntN(5000))...)
+		return append(newer, table(r, 1+r.IntN(5000))...)
 	case 1:
-		a := r.IntN(len(neu) + 1)
-		return slices.Delete(neu, a, min(len(neu), a+r.IntN(9000)))
+		a := r.IntN(len(newer) + 1)
+		return slices.Delete(newer, a, min(len(newer), a+r.IntN(9000)))
 	case 2:
-		return slices.Insert(neu, r.IntN(len(neu)+1), noise(r, r.IntN(3000))...)
+		return slices.Insert(newer, r.IntN(len(newer)+1), noise(r, r.IntN(3000))...)
 	case 3:
-		return slices.Concat(neu[len(neu)/2:], neu[:len(neu)/2])
+		return slices.Concat(newer[len(newer)/2:], newer[:len(newer)/2])
 	}
 	for range 1 + r.IntN(6) {
-		if len(neu) > 0 {
-			neu[r.IntN(len(neu))] ^= byte(1 + r.IntN(255))
+		if len(newer) > 0 {
+			newer[r.IntN(len(newer))] ^= byte(1 + r.IntN(255))
 		}
 	}
-	return neu
+	return newer
 }
 
 func TestFilesOfEverySizeAndKindComeBackAsTheyWere(t *testing.T) {
@@ -384,11 +384,11 @@ func TestAnOpenLayoutStaysReadableWhileSegmentsAreCutAndCompacted(t *testing.T) 
 	}
 	defer open.Close()
 	io.CopyN(io.Discard, open, 1000)
-	sha, neu := old.SHA256, data
+	sha, newer := old.SHA256, data
 	for range 5 {
-		neu = slices.Clone(neu)
-		copy(neu[r.IntN(len(neu)-50):], "something else stands here")
-		sha = s.put(neu, sha).SHA256
+		newer = slices.Clone(newer)
+		copy(newer[r.IntN(len(newer)-50):], "something else stands here")
+		sha = s.put(newer, sha).SHA256
 	}
 	now, _, _ := s.Stat(old.SHA256)
 	if now.Layout == old.Layout || now.DeflateSize == old.DeflateSize {
@@ -425,7 +425,7 @@ func TestAnOpenLayoutStaysReadableWhileSegmentsAreCutAndCompacted(t *testing.T) 
 		d.Close()
 	}
 	s.check(data)
-	s.check(neu)
+	s.check(newer)
 	s.verify()
 }
 
@@ -494,12 +494,12 @@ func TestCombinedChecksumsAreThoseOfTheWhole(t *testing.T) {
 func TestPutTellsWhenItOnlyWaitsForTheDisk(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
-	data, told := table(rng(11), 100_000), 0
+	data, calls := table(rng(11), 100_000), 0
 	sha := sha256.Sum256(data)
 	put := func() {
 		t.Helper()
 		_, err := s.Put(t.Context(), bytes.NewReader(data), PutOptions{Written: func() {
-			told++
+			calls++
 			if _, stored, err := s.Stat(sha); stored || err != nil {
 				t.Errorf("stored %v, %v", stored, err)
 			}
@@ -510,7 +510,7 @@ func TestPutTellsWhenItOnlyWaitsForTheDisk(t *testing.T) {
 	}
 	put()
 	s.check(data)
-	if put(); told != 1 {
-		t.Errorf("told %d times of one file that was put twice", told)
+	if put(); calls != 1 {
+		t.Errorf("calls %d times of one file that was put twice", calls)
 	}
 }

@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// readAhead is how many deflated bytes are read from a pack at once.
+// readAhead is the number of deflated bytes that are read from a pack at once.
 const readAhead = 256 << 10
 
-// Deflated reads a file as its segments behind one another: a deflate stream that wants only Tail. The bytes come from
-// the packs as they are, compared with their checksums. It belongs to one goroutine and has to be closed.
+// Deflated reads the concatenated segments of a file: a deflate stream that lacks only Tail. The bytes are those in the packs,
+// compared with their checksums. It must not be used concurrently, and must be closed.
 type Deflated struct {
 	s      *Store
 	layout *layout
 	pos    int64
 	free   func()
 	buf    *[]byte
-	part   []byte // bytes of the stream from partAt on
+	part   []byte // bytes of the stream, starting at partAt
 	partAt int64
 }
 
 var aheadBuffers = sync.Pool{New: func() any { b := make([]byte, 0, readAhead+readAhead/8); return &b }}
 
-// Deflated opens the deflate stream of a file in the layout that a Ref names, or in the Current one. The sizes of an older
-// layout stay true as long as a Hold is open that was made before the Ref was asked for.
+// Deflated opens the deflate stream of a file in the layout of a Ref, or in the Current one. An older layout stays readable
+// while a Hold is open that was made before the Ref was returned.
 func (s *Store) Deflated(sha [32]byte, number uint64) (*Deflated, error) {
 	if s.isClosed() {
 		return nil, ErrClosed
@@ -38,13 +38,13 @@ func (s *Store) Deflated(sha [32]byte, number uint64) (*Deflated, error) {
 	return &Deflated{s: s, layout: l, free: free, buf: aheadBuffers.Get().(*[]byte)}, nil
 }
 
-// Ref of the file, with the sizes of this layout.
+// Ref returns the Ref of the file, with the sizes of this layout.
 func (d *Deflated) Ref() Ref { return d.layout.file.ref() }
 
-// Size of the stream, without Tail.
+// Size returns the size of the stream, without Tail.
 func (d *Deflated) Size() int64 { return d.layout.file.deflateSize }
 
-// Close gives the file up; it may be called twice.
+// Close releases the file; it may be called twice.
 func (d *Deflated) Close() error {
 	d.free()
 	if d.buf != nil {
@@ -54,7 +54,7 @@ func (d *Deflated) Close() error {
 	return nil
 }
 
-// Seek is io.Seeker over the deflate stream.
+// Seek implements io.Seeker.
 func (d *Deflated) Seek(offset int64, whence int) (int64, error) {
 	pos, err := seek(offset, whence, d.pos, d.Size())
 	if err == nil {
@@ -63,7 +63,7 @@ func (d *Deflated) Seek(offset int64, whence int) (int64, error) {
 	return pos, err
 }
 
-// Read is io.Reader.
+// Read implements io.Reader.
 func (d *Deflated) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -77,7 +77,7 @@ func (d *Deflated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteTo is io.WriterTo.
+// WriteTo implements io.WriterTo.
 func (d *Deflated) WriteTo(w io.Writer) (total int64, err error) {
 	for {
 		b, err := d.next()
@@ -96,7 +96,7 @@ func (d *Deflated) WriteTo(w io.Writer) (total int64, err error) {
 	}
 }
 
-// next gives the bytes at pos that are at hand, at least one.
+// next returns the buffered bytes at pos, at least one. It reads more if there are none.
 func (d *Deflated) next() ([]byte, error) {
 	if d.buf == nil {
 		return nil, errors.New("content: read of a closed file")

@@ -10,23 +10,24 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// untold names the state of a store of format 1 that is being told: the digest of the last file that has its record.
-const untold = "untold"
+// stateUndescribed is the state of a store of format 1 whose files are being described: the digest of the last file that
+// has its record.
+const stateUndescribed = "untold"
 
-// toldAtOnce is how many files get their records with one fsync and transaction.
-const toldAtOnce = 256
+// describedPerTxn is the number of files that get their records with one fsync and transaction.
+const describedPerTxn = 256
 
-// tellOld writes file and cut records for files that were stored before there were any, so that they can be extracted from
-// packs alone, too. It goes on where it was interrupted, and does nothing once it is done.
-func (s *Store) tellOld(ctx context.Context) error {
+// describeOld writes file and cut records for files that a program without them stored, so that they too can be extracted
+// from packs alone. It continues where it was interrupted, and does nothing once it is done.
+func (s *Store) describeOld(ctx context.Context) error {
 	for {
-		from, there, err := s.untoldFrom()
+		from, there, err := s.describedUpTo()
 		if err != nil || !there {
 			return err
 		}
 		some, err := s.filesAfter(from)
 		if err == nil {
-			err = s.tellSome(ctx, some)
+			err = s.describeSome(ctx, some)
 		}
 		if err != nil {
 			return fmt.Errorf("content: describe files in packs: %w", err)
@@ -37,9 +38,9 @@ func (s *Store) tellOld(ctx context.Context) error {
 	}
 }
 
-func (s *Store) untoldFrom() (from []byte, there bool, err error) {
+func (s *Store) describedUpTo() (from []byte, there bool, err error) {
 	err = s.db.View(func(tx *kv.Txn) (err error) {
-		there, err = tx.Read(refsSpace, stateKey(untold), func(val []byte) error {
+		there, err = tx.Read(refsSpace, stateKey(stateUndescribed), func(val []byte) error {
 			from = bytes.Clone(val)
 			return nil
 		})
@@ -48,9 +49,7 @@ func (s *Store) untoldFrom() (from []byte, there bool, err error) {
 	return from, there, err
 }
 
-var errEnough = errors.New("enough")
-
-// filesAfter lists the next files in the order of their digests.
+// filesAfter returns the next files in the order of their digests.
 func (s *Store) filesAfter(from []byte) (list []Digest, err error) {
 	snap := s.db.Snapshot()
 	defer snap.Close()
@@ -58,22 +57,22 @@ func (s *Store) filesAfter(from []byte) (list []Digest, err error) {
 		if len(key) == len(Digest{}) && !bytes.Equal(key, from) {
 			list = append(list, Digest(key))
 		}
-		return len(list) < toldAtOnce, nil
+		return len(list) < describedPerTxn, nil
 	})
 	return list, err
 }
 
-// tellSome writes the records of some files. No files means that all have theirs.
-func (s *Store) tellSome(ctx context.Context, list []Digest) error {
+// describeSome writes the records of some files. An empty list means that all files have theirs.
+func (s *Store) describeSome(ctx context.Context, list []Digest) error {
 	leave, err := s.tail.enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
 	w := &segmentWriter{s: s}
-	told := make(packDeltas)
+	records := make(packDeltas)
 	for _, sha := range list {
-		if err := s.tellFile(ctx, w, sha, told); err != nil {
+		if err := s.describeFile(ctx, w, sha, records); err != nil {
 			return err
 		}
 	}
@@ -81,20 +80,20 @@ func (s *Store) tellSome(ctx context.Context, list []Digest) error {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *kv.Txn) error {
-		if err := maps.Clone(told).commit(tx); err != nil {
+		if err := maps.Clone(records).commit(tx); err != nil {
 			return err
 		}
 		if len(list) == 0 {
-			return tx.Delete(refsSpace, stateKey(untold))
+			return tx.Delete(refsSpace, stateKey(stateUndescribed))
 		}
 		last := list[len(list)-1]
-		return tx.Set(refsSpace, stateKey(untold), last[:])
+		return tx.Set(refsSpace, stateKey(stateUndescribed), last[:])
 	})
 }
 
-// tellFile writes the record of one file, and those of the cuts in its segments.
-func (s *Store) tellFile(ctx context.Context, w *segmentWriter, sha Digest, told packDeltas) error {
-	p := &put{s: s, told: told, cuts: make(map[int]*cut)}
+// describeFile writes the record of one file, and those of the cuts in its segments.
+func (s *Store) describeFile(ctx context.Context, w *segmentWriter, sha Digest, records packDeltas) error {
+	p := &put{s: s, records: records, cuts: make(map[int]*cut)}
 	if s.opts.LabelOf != nil {
 		p.label = s.opts.LabelOf(ctx, sha)
 	}
@@ -130,10 +129,10 @@ func (s *Store) tellFile(ctx context.Context, w *segmentWriter, sha Digest, told
 				continue
 			}
 			body := cutRecord{parts: g.parts, pieces: len(parts.segments)}.encode()
-			if err := p.tellOne(w, head{mark: cutMark, extent: num, index: i}, body); err != nil {
+			if err := p.appendRecord(w, head{mark: cutMark, extent: num, index: i}, body); err != nil {
 				return err
 			}
 		}
 	}
-	return p.tell(w)
+	return p.appendRecords(w)
 }

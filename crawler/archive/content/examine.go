@@ -14,35 +14,34 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// span is some bytes of a pack that differ from what was written.
+// span is a range of bytes of a pack that differ from what was written. from is -1 if the place is unknown.
 type span struct {
 	from, to int64
 	why      string
 }
 
-// examined is what examine has found.
+// examined is the result of examining a pack.
 type examined struct {
 	name   string
 	size   int64 // of the file
 	spans  []span
-	parity string // what is wrong with the parity file, "" for nothing
-	noHead bool   // the damage is that of an open pack's head, which the name gives back
+	parity string // what is wrong with the parity file, "" if nothing is
+	noHead bool   // the head of an open pack is damaged; its name is enough to write it again
 
-	missing bool // there is no such file
-
-	rightName string // of a closed pack that is sound, but for its name
+	missing   bool   // the file does not exist
+	rightName string // the correct name of a closed pack in which only the name is wrong
 }
 
 func (x *examined) sound() bool { return len(x.spans) == 0 && x.parity == "" }
 
-// missingPack is what is found of a pack that is not there.
+// missingPack returns the result for a pack whose file does not exist.
 func missingPack(name string) *examined {
 	return &examined{name: name, missing: true, spans: []span{{-1, -1, "the pack is missing"}}}
 }
 
-// examine reads a whole pack and its parity. A closed pack is compared with the checksums of its parity or, without one,
-// with the hash in its name; an open one with the checksums of its records, as far as they are committed. errGone: the
-// pack is not there.
+// examine reads a whole pack and its parity. It compares a closed pack with the checksums in its parity or, without parity,
+// with the hash in its name, and the committed part of an open pack with the checksums of its records. The error is
+// errNoPack if the pack does not exist.
 func (s *Store) examine(ctx context.Context, num uint64, slow *disk.Throttle) (x examined, err error) {
 	h, err := s.packs.acquire(num)
 	if err != nil {
@@ -98,7 +97,7 @@ func examineBy(r *slowReader, p *parityFile, x *examined) error {
 		at += int64(len(b))
 	}
 	if x.size > p.pack.size {
-		x.add(p.pack.size, x.size, "the pack goes on behind its end")
+		x.add(p.pack.size, x.size, "the pack continues after its end")
 	}
 	if n := p.damagedBlocks(); n > 0 {
 		x.parity = fmt.Sprintf("%d blocks of the parity differ from their checksums", n)
@@ -108,7 +107,7 @@ func examineBy(r *slowReader, p *parityFile, x *examined) error {
 	return nil
 }
 
-// add joins a span to the last one if it lies right behind it.
+// add adds a span, or extends the last one if it ends where the new one begins.
 func (x *examined) add(from, to int64, why string) {
 	if n := len(x.spans); n > 0 && x.spans[n-1].to == from && x.spans[n-1].why == why {
 		x.spans[n-1].to = to
@@ -117,7 +116,7 @@ func (x *examined) add(from, to int64, why string) {
 	x.spans = append(x.spans, span{from, to, why})
 }
 
-// examineWhole compares a closed pack with its name, and looks for the damage if they differ.
+// examineWhole compares a closed pack with the hash in its name, and searches for the damage if they differ.
 func examineWhole(num uint64, r *slowReader, x *examined) error {
 	sums, err := sumPack(r, x.size)
 	if err != nil {
@@ -141,7 +140,7 @@ func examineWhole(num uint64, r *slowReader, x *examined) error {
 	return nil
 }
 
-// walkSpans adds what lies between sound records.
+// walkSpans adds what is between sound records.
 func walkSpans(r io.ReaderAt, end int64, x *examined) error {
 	bad := span{from: -1}
 	w := &walker{r: r, end: end}
@@ -163,11 +162,7 @@ func walkSpans(r io.ReaderAt, end int64, x *examined) error {
 
 // examineOpen reads an open pack up to its last commit.
 func (s *Store) examineOpen(num uint64, r *slowReader, x *examined) error {
-	var rec packRecord
-	err := s.db.View(func(tx *kv.Txn) (err error) {
-		rec, _, err = readPack(tx, num)
-		return err
-	})
+	rec, _, err := s.packRecord(num)
 	if err != nil {
 		return err
 	}
@@ -179,7 +174,7 @@ func (s *Store) examineOpen(num uint64, r *slowReader, x *examined) error {
 	return walkSpans(r, rec.end, x)
 }
 
-// noteAll adds what was found to the damages.
+// noteAll records the damages of a pack.
 func (s *Store) noteAll(x *examined) {
 	for _, d := range s.damagesOf(x) {
 		s.note(d)
@@ -200,9 +195,9 @@ func (s *Store) damagesOf(x *examined) (list []disk.Damage) {
 	return list
 }
 
-// everyPack returns the numbers of all packs, of those that are there and of those that the database counts on, and how
-// many bytes they have. missing are those that are not there and have something that is needed.
-func (s *Store) everyPack() (nums, missing []uint64, total int64, err error) {
+// listPacks returns the numbers of all packs that exist, the total size of the packs in the database, and in missing the
+// packs that do not exist although something in them is needed.
+func (s *Store) listPacks() (nums, missing []uint64, total int64, err error) {
 	there := s.packs.numbers()
 	err = s.db.View(func(tx *kv.Txn) error {
 		return tx.Scan(refsSpace, []byte{keyPack}, nil, func(key, val []byte) (bool, error) {
@@ -212,7 +207,7 @@ func (s *Store) everyPack() (nums, missing []uint64, total int64, err error) {
 				return false, recordError(errRecord)
 			}
 			total += p.end
-			if _, ok := slices.BinarySearch(there, num); !ok && p.live+p.told > 0 {
+			if _, ok := slices.BinarySearch(there, num); !ok && p.live+p.records > 0 {
 				missing = append(missing, num)
 			}
 			return true, nil
@@ -221,7 +216,7 @@ func (s *Store) everyPack() (nums, missing []uint64, total int64, err error) {
 	return there, missing, total, err
 }
 
-// slowReader reads at the speed of a throttle, until a context ends.
+// slowReader reads at the speed of a throttle, until ctx ends.
 type slowReader struct {
 	ctx  context.Context
 	r    io.ReaderAt

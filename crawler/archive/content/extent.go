@@ -7,7 +7,7 @@ import (
 	"odarchive/triplestore/fields"
 )
 
-// extent is the record of segments that were written together.
+// extent is the record of up to maxExtent segments that were written together.
 type extent struct {
 	num, family uint64
 	segments    []segment

@@ -52,7 +52,7 @@ func TestBytesThatAFailedFsyncHasLostAreOnDiskAfterTheNextOpening(t *testing.T) 
 		closeAll()
 
 		s, closeAll = open(power)
-		if err := errors.Join(put(s, second), s.tail.roll(), closeAll()); err != nil {
+		if err := errors.Join(put(s, second), s.tail.closeCurrent(), closeAll()); err != nil {
 			t.Fatal(err)
 		}
 

@@ -194,7 +194,7 @@ func TestWhenTheNthOperationFailsEverythingAcknowledgedSurvivesAPowerCut(t *test
 	whole.Only(disktest.Changes, "")
 	whole.Reset()
 	campaign(s, seed)
-	s.parity.idle(t.Context())
+	s.parity.waitIdle(t.Context())
 	total := whole.Count()
 	step := max(1, total/rounds(30))
 	for n := 1; n <= total; n += step {
@@ -272,7 +272,7 @@ func checkSalvage(t *testing.T, fsys disk.FS, want map[Digest][]byte) SalvageRep
 		return nil
 	})
 	if err != nil || found != len(want) {
-		t.Errorf("salvaged %d files of %d: %v", found, len(want), err)
+		t.Errorf("segmentCopy %d files of %d: %v", found, len(want), err)
 	}
 	return report
 }

@@ -70,11 +70,11 @@ func FuzzMatches(f *testing.F) {
 	text := table(rng(2), 3000)
 	f.Add(text, text[500:])
 	f.Add(bytes.Repeat([]byte{0}, 500), bytes.Repeat([]byte{0}, 700))
-	f.Fuzz(func(t *testing.T, old, neu []byte) {
+	f.Fuzz(func(t *testing.T, old, newer []byte) {
 		for _, whole := range []bool{true, false} {
-			a, b := newView(bytes.NewReader(old), int64(len(old)), nil), newView(bytes.NewReader(neu), int64(len(neu)), nil)
+			a, b := newView(bytes.NewReader(old), int64(len(old)), nil), newView(bytes.NewReader(newer), int64(len(newer)), nil)
 			if whole {
-				a, b = newView(nil, int64(len(old)), old), newView(nil, int64(len(neu)), neu)
+				a, b = newView(nil, int64(len(old)), old), newView(nil, int64(len(newer)), newer)
 			}
 			list, err := matches(a, b)
 			if err != nil && err != io.EOF {
@@ -82,7 +82,7 @@ func FuzzMatches(f *testing.F) {
 			}
 			at := int64(0)
 			for _, m := range list {
-				if m.at < at || m.old < 0 || !bytes.Equal(neu[m.at:m.at+m.n], old[m.old:m.old+m.n]) {
+				if m.at < at || m.old < 0 || !bytes.Equal(newer[m.at:m.at+m.n], old[m.old:m.old+m.n]) {
 					t.Fatalf("%+v is no match", m)
 				}
 				at = m.at + m.n

@@ -9,16 +9,16 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Collected says what GC did.
+// Collected is what GC did.
 type Collected struct {
 	Files    int
-	RawBytes int64 // of them
+	RawBytes int64 // of the files
 	Compacted
 }
 
-// GC drops the files that live does not know, and then compacts. live is asked for every file, in no useful order, and
-// must answer true for every file that somebody may name: files given out by Put within the last hour are spared, so
-// that a Put and the commit that names its file may lie apart.
+// GC drops the files for which live returns false, and then compacts. It calls live for every file, in no particular order.
+// live must return true for every file that a record names. Files that Put returned within the last hour are spared, so a
+// Put and the commit that names its file may be separate.
 func (s *Store) GC(ctx context.Context, live func(sha [32]byte) bool) (c Collected, err error) {
 	if err := s.writable(); err != nil {
 		return c, err
@@ -41,7 +41,7 @@ func (s *Store) GC(ctx context.Context, live func(sha [32]byte) bool) (c Collect
 	return c, err
 }
 
-// Forget drops one file whatever happens to it elsewhere, so that it can be put anew; it is for files that are damaged.
+// Forget drops a damaged file, even if records name it, so that it can be put again.
 func (s *Store) Forget(ctx context.Context, sha [32]byte) error {
 	if err := s.writable(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *Store) spared(sha Digest) bool {
 	return s.recent.has(sha, time.Now())
 }
 
-// collect drops one file and the segments that only it had.
+// collect drops one file and the segments that only it uses.
 func (s *Store) collect(ctx context.Context, sha Digest) (size int64, gone bool, err error) {
 	unlock, err := s.files.lock(ctx, sha)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Store) drop(tx *kv.Txn, f fileRecord) error {
 	return tx.Delete(filesSpace, f.sha[:])
 }
 
-// dropSegments takes some segments out of an extent, and the extent away where nothing is left of it.
+// dropSegments drops some segments of an extent, and the extent if nothing is left of it.
 func dropSegments(tx *kv.Txn, num uint64, set uint64, packs packDeltas) error {
 	if set == 0 {
 		return nil
@@ -172,10 +172,10 @@ func dropSegments(tx *kv.Txn, num uint64, set uint64, packs packDeltas) error {
 	return setExtents(tx, []*extent{x})
 }
 
-// reached is a set of segments: by extent, one bit for each.
+// reached is a set of segments: by extent, one bit for each segment.
 type reached map[uint64]uint64
 
-// follow adds the segments of runs and, where they are cut, their pieces. What is damaged is left out.
+// follow adds the segments of runs, and the pieces of those that are cut. It skips damaged records.
 func (r reached) follow(tx getter, runs []run) error {
 	for _, run := range runs {
 		for i := run.first; i < run.first+run.n; i++ {

@@ -9,20 +9,20 @@ import (
 	"github.com/klauspost/reedsolomon"
 )
 
-// guarded reads a closed pack through its parity: blocks that differ from their checksums are worked out from the others
-// of their row. It belongs to one goroutine.
+// guarded reads a closed pack and reconstructs blocks that differ from their checksums from the other blocks of their row. It
+// must not be used concurrently.
 type guarded struct {
 	pack   io.ReaderAt
 	parity *parityFile
 	enc    reedsolomon.Encoder
 	buf    []byte
 	row    [][]byte // buffers of all shards
-	healed int      // blocks that were worked out
+	healed int      // blocks that were reconstructed
 	lost   int      // blocks that could not be; they are read as they are
-	strict bool     // an unrecoverable block is errBeyond
+	strict bool     // return errBeyond for a block that cannot be reconstructed
 }
 
-// guard opens a pack's parity over a reader of the pack.
+// guard returns a guarded reader of a pack. The caller closes it.
 func (s *Store) guard(name string, pack io.ReaderAt) (*guarded, error) {
 	p, err := openParity(s.fs, filepath.Join(s.dir, parityName(name)))
 	if err != nil {
@@ -38,7 +38,7 @@ func newGuarded(pack io.ReaderAt, p *parityFile, enc reedsolomon.Encoder) *guard
 // Close closes the parity file.
 func (g *guarded) Close() error { return g.parity.Close() }
 
-// ReadAt is io.ReaderAt over the pack as it was closed.
+// ReadAt implements io.ReaderAt over the pack as it was when it was closed.
 func (g *guarded) ReadAt(b []byte, at int64) (n int, err error) {
 	size := g.parity.pack.size
 	for n < len(b) && at < size {
@@ -57,10 +57,10 @@ func (g *guarded) ReadAt(b []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// guardedRead is how much is read at once.
+// guardedRead is the number of bytes that are read at once.
 const guardedRead = 64 * parityBlock
 
-// blocks returns the bytes from one block's beginning on, valid until the next call.
+// blocks returns the bytes between two offsets, the first of which is the start of a block. They are valid until the next call.
 func (g *guarded) blocks(from, to int64) ([]byte, error) {
 	if to < g.parity.pack.size {
 		to -= to % parityBlock
@@ -84,7 +84,7 @@ func (g *guarded) blocks(from, to int64) ([]byte, error) {
 	return b, nil
 }
 
-// heal works block k out, or leaves it as it was read.
+// heal reconstructs block k in b, or leaves b as it was read.
 func (g *guarded) heal(k int, b []byte) error {
 	whole := make([]byte, len(b))
 	switch err := g.reconstruct(k, whole); {
@@ -105,7 +105,7 @@ func (g *guarded) sound(k int, b []byte) bool {
 	return err == nil && blockSum(b) == g.parity.pack.blocks[k]
 }
 
-// reconstruct works a block out from the others of its row.
+// reconstruct computes block k from the others of its row. The error is errBeyond if too many are damaged.
 func (g *guarded) reconstruct(k int, b []byte) error {
 	if g.row == nil {
 		g.row = make([][]byte, dataShards+parityShards)
@@ -123,7 +123,7 @@ func (g *guarded) reconstruct(k int, b []byte) error {
 		switch other := i*rows + row; {
 		case i >= dataShards:
 			ok = g.parity.block(i-dataShards, row, buf)
-		case other < blocksOf(size): // shards behind the end of the pack are zeros
+		case other < blocksOf(size): // blocks after the end of the pack are zeros
 			ok = other != k && g.sound(other, buf[:min(parityBlock, size-int64(other)*parityBlock)])
 		}
 		if shards[i] = buf; !ok {
@@ -144,7 +144,7 @@ func (g *guarded) reconstruct(k int, b []byte) error {
 	return nil
 }
 
-// soundReader returns a reader of a pack that heals what it reads, if the pack has parity, and reads bad sectors as zeros.
+// soundReader returns a reader of a pack that heals what it reads if the pack has parity, and reads bad sectors as zeros.
 func (s *Store) soundReader(num uint64, h *handle) (r io.ReaderAt, free func()) {
 	if name := s.packs.nameOf(num); isClosed(name) {
 		if g, err := s.guard(name, h.f); err == nil {

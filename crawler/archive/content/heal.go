@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Heal writes the damaged segments of a stored file anew from its bytes, which r gives; it says how many there were. All
-// files that share them are healed with it. Bytes of another file are ErrDigest.
+// Heal writes the damaged segments of a stored file again from the file's bytes in r, and returns their number. It heals all
+// files that share them. The error is ErrDigest if r has other bytes.
 func (s *Store) Heal(ctx context.Context, sha [32]byte, r io.Reader) (healed int, err error) {
 	if err := s.writable(); err != nil {
 		return 0, err
@@ -55,7 +55,7 @@ func (s *Store) Heal(ctx context.Context, sha [32]byte, r io.Reader) (healed int
 	return s.heal(ctx, l, newView(src.r, src.size, src.data))
 }
 
-// heal needs the family's lock.
+// heal heals the damaged leaves of a layout. The caller holds the family's lock.
 func (s *Store) heal(ctx context.Context, l *layout, raw *view) (healed int, err error) {
 	w := &segmentWriter{s: s, codec: s.codecs.get()}
 	defer s.codecs.put(w.codec)
@@ -77,14 +77,14 @@ func (s *Store) heal(ctx context.Context, l *layout, raw *view) (healed int, err
 	return healed, nil
 }
 
-// healSegment appends the segment again and points its record there. It may have another length than before, if the
-// deflate library has changed; so the family's files are told that theirs may be others.
+// healSegment appends the segment again and points its record there. Its deflated length may change with the deflate library;
+// then healSegment starts a new epoch, so that the sizes of the family's files are computed again.
 func (s *Store) healSegment(ctx context.Context, w *segmentWriter, g *leaf, raw *view, family uint64) error {
 	data, err := raw.slice(g.rawAt, g.end(), nil)
 	if err != nil {
 		return err
 	}
-	x := &extent{num: g.extent, segments: make([]segment, g.index)} // write numbers the segment by what is before it
+	x := &extent{num: g.extent, segments: make([]segment, g.index)} // write numbers the segment by its position
 	if err := w.write(x, data); err != nil {
 		return err
 	}

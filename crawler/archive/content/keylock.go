@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// keyed is a set of locks, one for each key that somebody wants.
-type keyed[K comparable] struct {
+// keyLocks is a set of locks, one for each key in use.
+type keyLocks[K comparable] struct {
 	mu   sync.Mutex // guards held
 	held map[K]*keyLock
 }
 
 type keyLock struct {
-	turn  chan struct{} // holds one token while it is free
-	users int           // who has it or waits for it
+	turn  chan struct{} // holds one token while the lock is free
+	users int           // goroutines that hold the lock or wait for it
 }
 
-// lock waits for the key's lock, or for the end of ctx.
-func (k *keyed[K]) lock(ctx context.Context, key K) (unlock func(), err error) {
+// lock acquires the key's lock, unless ctx ends first.
+func (k *keyLocks[K]) lock(ctx context.Context, key K) (unlock func(), err error) {
 	k.mu.Lock()
 	if k.held == nil {
 		k.held = make(map[K]*keyLock)
@@ -39,7 +39,7 @@ func (k *keyed[K]) lock(ctx context.Context, key K) (unlock func(), err error) {
 	}
 }
 
-func (k *keyed[K]) leave(key K, l *keyLock) {
+func (k *keyLocks[K]) leave(key K, l *keyLock) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if l.users--; l.users == 0 {

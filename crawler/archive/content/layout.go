@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// leaf is a segment of a file in one layout, and where it begins in the file and in its deflate stream.
+// leaf is a segment of a file in one layout, with its offsets in the file and in its deflate stream.
 type leaf struct {
 	segment
 	extent uint64
@@ -21,34 +21,33 @@ type leaf struct {
 func (l *leaf) end() int64    { return l.rawAt + int64(l.raw) }
 func (l *leaf) defEnd() int64 { return l.defAt + int64(l.deflated) }
 
-// layout lists a file's segments in order.
+// layout is a file's segments in order.
 type layout struct {
 	file   fileRecord
 	leaves []leaf
 }
 
-// at finds the leaf that holds the raw byte off.
+// at returns the leaf that contains the raw byte off.
 func (l *layout) at(off int64) int {
 	return sort.Search(len(l.leaves), func(i int) bool { return l.leaves[i].end() > off })
 }
 
-// atDeflated finds the leaf that holds the byte off of the deflate stream.
+// atDeflated returns the leaf that contains the byte off of the deflate stream.
 func (l *layout) atDeflated(off int64) int {
 	return sort.Search(len(l.leaves), func(i int) bool { return l.leaves[i].defEnd() > off })
 }
 
-// resolver follows cuts. Extents are read once.
+// resolver follows cuts. It reads each extent once.
 type resolver struct {
 	tx      getter
-	until   uint64 // cuts after this one are not followed
+	until   uint64 // the last cut to follow
 	extents map[uint64]*extent
 	leaves  []leaf
 	raw     int64
 	def     int64
 }
 
-// resolve lists the segments of a file as they were after the cut with the number until. It fills in the file's layout
-// and deflate size.
+// resolve returns the segments of a file as they were after the cut until, and sets the file's layout and deflate size.
 func resolve(tx getter, f fileRecord, until uint64) (*layout, error) {
 	r := &resolver{tx: tx, until: until, extents: make(map[uint64]*extent)}
 	for _, run := range f.runs {
@@ -97,7 +96,7 @@ func (r *resolver) add(x *extent, i int) error {
 	}
 	end := r.raw + int64(g.raw)
 	for k := range parts.segments {
-		if parts.segments[k].raw >= g.raw { // pieces are smaller than what was cut, so this ends
+		if parts.segments[k].raw >= g.raw { // pieces are smaller than the cut segment, so the recursion ends
 			return &DamageError{Why: fmt.Sprintf("extent %d holds pieces that are too big", parts.num)}
 		}
 		if err := r.add(parts, k); err != nil {
@@ -110,8 +109,8 @@ func (r *resolver) add(x *extent, i int) error {
 	return nil
 }
 
-// settle brings a record's deflate size up to date with its family's last cut.
-func (s *Store) settle(tx getter, f *fileRecord) error {
+// refreshSize updates the deflate size of a record to its family's last cut.
+func (s *Store) refreshSize(tx getter, f *fileRecord) error {
 	last, err := lastCut(tx, f.family)
 	if err != nil || last == f.layout {
 		return err
@@ -133,10 +132,10 @@ func (s *Store) settle(tx getter, f *fileRecord) error {
 	return nil
 }
 
-// Current asks for the layout that a file has now.
+// Current is the number of the layout that a file has now.
 const Current = math.MaxUint64
 
-// layoutOf reads the layout with a number, or the Current one.
+// layoutOf reads the layout with a number, which may be Current.
 func (s *Store) layoutOf(sha Digest, number uint64) (l *layout, err error) {
 	err = s.db.View(func(tx *kv.Txn) error {
 		f, found, err := readRuns(tx, sha)
@@ -157,7 +156,7 @@ func (s *Store) layoutOf(sha Digest, number uint64) (l *layout, err error) {
 	return l, err
 }
 
-// sizeCache remembers deflate sizes of layouts that were worked out.
+// sizeCache caches computed deflate sizes, one layout for each file.
 type sizeCache struct {
 	mu sync.Mutex // guards m
 	m  map[Digest]sizeAt
@@ -183,7 +182,7 @@ func (c *sizeCache) put(d Digest, layout uint64, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.m) >= sizesKept {
-		for k := range c.m { // any one
+		for k := range c.m { // drop any one
 			delete(c.m, k)
 			break
 		}

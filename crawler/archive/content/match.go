@@ -2,26 +2,26 @@ package content
 
 import "math/bits"
 
-// What a new file has in common with an older one is found with anchors: places where a rolling hash (gear) of the last
-// 64 bytes happens to begin with zeros. Anchors depend on these bytes only, so both files have them at the same places
-// whatever was inserted or deleted before. Two anchors with the same hash are compared byte by byte in both directions;
-// hashes only suggest where to look.
+// Anchors find what a new file has in common with an older one: places where a rolling hash (gear) of the last 64 bytes
+// begins with zeros. Anchors depend only on these bytes, so both files have them at the same places, whatever was inserted
+// or deleted before. Around two anchors with the same hash, the files are compared byte by byte in both directions; hashes
+// only suggest where to look.
 
-// match is a stretch of the new file that stands in the old one, too.
+// match is a stretch of n bytes at the offset at in the new file and old in the older one.
 type match struct {
 	at, old, n int64
 }
 
 const (
-	window     = 64      // bytes the gear hash depends on: one for each of its bits
-	anchorBits = 7       // anchors are 128 bytes apart, in the mean
-	maxAnchors = 1 << 20 // beyond it they are taken farther apart: 16 MB for files of any size
-	minMatch   = 64      // shorter ones are not worth looking at
+	window     = 64      // bytes that the gear hash depends on, one for each of its bits
+	anchorBits = 7       // anchors are 128 bytes apart on average
+	maxAnchors = 1 << 20 // bigger files have anchors farther apart: 16 MB for files of any size
+	minMatch   = 64      // shorter matches are ignored
 )
 
 var gear = gearTable()
 
-// gearTable is fixed by a generator (SplitMix64), not by chance: the same files are matched in the same way everywhere.
+// gearTable returns a fixed table (SplitMix64), so that the same files match in the same way everywhere.
 func gearTable() (t [256]uint64) {
 	x := uint64(0x6F64617263686976)
 	for i := range t {
@@ -34,11 +34,11 @@ func gearTable() (t [256]uint64) {
 	return t
 }
 
-// anchors maps the hash at an anchor to the first places it was seen at: open addressing, no deletion.
+// anchors maps the hash at an anchor to the first place where it was seen: open addressing, no deletion.
 type anchors struct {
-	shift int // an anchor's hash shifted right by it is zero
+	shift int // a hash is an anchor's if it is zero after a right shift by this
 	hash  []uint64
-	at    []int64 // of the byte after the window, plus one; 0: free
+	at    []int64 // offset of the byte after the window, plus one; 0: free
 	mask  uint64
 }
 
@@ -56,7 +56,7 @@ func (a *anchors) slot(h uint64) uint64 { return (h * 0x9E3779B97F4A7C15) >> 20 
 func (a *anchors) add(h uint64, at int64) {
 	i := a.slot(h)
 	for n := 0; a.at[i] != 0; i, n = (i+1)&a.mask, n+1 {
-		if a.hash[i] == h || n > 32 { // the first place of repeated text is enough; so is a table that is nearly full
+		if a.hash[i] == h || n > 32 { // known already, or the table is nearly full
 			return
 		}
 	}
@@ -73,7 +73,7 @@ func (a *anchors) find(h uint64) (at int64, ok bool) {
 	return 0, false
 }
 
-// index notes the anchors of v from the byte start on.
+// index adds the anchors of v from the byte start on.
 func (a *anchors) index(v *view, start int64) {
 	h := a.prime(v, start)
 	for off := start; ; {
@@ -91,7 +91,7 @@ func (a *anchors) index(v *view, start int64) {
 	}
 }
 
-// prime gives the hash of the window that ends before off.
+// prime returns the hash of the window that ends before off.
 func (a *anchors) prime(v *view, off int64) (h uint64) {
 	for at := max(off-window, 0); at < off; {
 		b := v.from(at)
@@ -107,29 +107,29 @@ func (a *anchors) prime(v *view, off int64) (h uint64) {
 	return h
 }
 
-// matches lists what neu has in common with old, in the order of neu, without overlaps there.
-func matches(old, neu *view) (list []match, err error) {
-	var done int64 // everything before it is matched or given up
+// matches returns what newer has in common with older, in the order of newer, without overlaps there.
+func matches(older, newer *view) (list []match, err error) {
+	var done int64 // the end of the last match
 	found := func(m match) {
 		list = append(list, m)
 		done = m.at + m.n
 	}
-	if n := forward(old, neu, 0, 0); n >= minMatch {
+	if n := forward(older, newer, 0, 0); n >= minMatch {
 		found(match{0, 0, n})
 	}
-	if done == neu.size || done == old.size { // nothing is left, or something was only appended
-		return list, firstError(old, neu)
+	if done == newer.size || done == older.size { // nothing is left, or bytes were only appended
+		return list, firstError(older, newer)
 	}
-	a := newAnchors(old.size)
-	a.index(old, max(0, done-window)) // what comes before stands at the same place in both, mostly
+	a := newAnchors(older.size)
+	a.index(older, max(0, done-window)) // what comes before is mostly at the same place in both
 	if done > window {
-		a.index(newHead(old, done), 0)
+		a.index(prefixView(older, done), 0)
 	}
-	h, off := a.prime(neu, done), done
+	h, off := a.prime(newer, done), done
 	for {
-		b := neu.from(off)
+		b := newer.from(off)
 		if len(b) == 0 {
-			return list, firstError(old, neu)
+			return list, firstError(older, newer)
 		}
 		next := off + int64(len(b))
 		for i, c := range b {
@@ -137,20 +137,20 @@ func matches(old, neu *view) (list []match, err error) {
 			if h>>a.shift != 0 {
 				continue
 			}
-			m, ok := a.extend(old, neu, h, off+int64(i)+1, done, list)
+			m, ok := a.extend(older, newer, h, off+int64(i)+1, done, list)
 			if !ok {
 				continue
 			}
 			found(m)
-			next, h = done, a.prime(neu, done)
+			next, h = done, a.prime(newer, done)
 			break
 		}
 		off = next
 	}
 }
 
-// newHead is the first n bytes of a view. It shares nothing with it but the reader.
-func newHead(v *view, n int64) *view {
+// prefixView returns a view of the first n bytes of v. It shares only the reader and complete data with v.
+func prefixView(v *view, n int64) *view {
 	if data := v.blocks[0].data; int64(len(data)) == v.size { // all in memory
 		return newView(v.r, n, data[:n])
 	}
@@ -166,15 +166,15 @@ func firstError(views ...*view) error {
 	return nil
 }
 
-// extend compares the bytes around an anchor that ends before at. Of the place where the anchor was first seen and the
-// one that goes on where the last match left off, the better is taken.
-func (a *anchors) extend(old, neu *view, h uint64, at, done int64, list []match) (best match, ok bool) {
+// extend compares the bytes around an anchor that ends before at, with the place where the anchor was first seen and with the
+// one that continues the last match, and returns the longer match.
+func (a *anchors) extend(older, newer *view, h uint64, at, done int64, list []match) (best match, ok bool) {
 	try := func(o int64) {
-		if o < 0 || o > old.size {
+		if o < 0 || o > older.size {
 			return
 		}
-		back := backward(old, neu, o, at, at-done)
-		m := match{at - back, o - back, back + forward(old, neu, o, at)}
+		back := backward(older, newer, o, at, at-done)
+		m := match{at - back, o - back, back + forward(older, newer, o, at)}
 		if m.n >= minMatch && m.n > best.n {
 			best, ok = m, true
 		}
@@ -191,10 +191,10 @@ func (a *anchors) extend(old, neu *view, h uint64, at, done int64, list []match)
 	return best, ok
 }
 
-// forward counts the bytes that are the same from both places on.
-func forward(old, neu *view, o, n int64) (same int64) {
+// forward returns the number of equal bytes from both places on.
+func forward(older, newer *view, o, n int64) (same int64) {
 	for {
-		a, b := old.from(o+same), neu.from(n+same)
+		a, b := older.from(o+same), newer.from(n+same)
 		k := min(len(a), len(b))
 		if k == 0 {
 			return same
@@ -207,10 +207,10 @@ func forward(old, neu *view, o, n int64) (same int64) {
 	}
 }
 
-// backward counts the bytes that are the same before both places, at most limit.
-func backward(old, neu *view, o, n, limit int64) (same int64) {
+// backward returns the number of equal bytes before both places, at most limit.
+func backward(older, newer *view, o, n, limit int64) (same int64) {
 	for same < limit {
-		a, b := old.upTo(o-same), neu.upTo(n-same)
+		a, b := older.upTo(o-same), newer.upTo(n-same)
 		k := int(min(int64(min(len(a), len(b))), limit-same))
 		if k == 0 {
 			return same

@@ -14,10 +14,10 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// VerifyAll reads every pack and parity file, compares it with its checksums, and returns what is wrong now. It knows
-// nothing of files; Verify does. progress may be nil; it is called with bytes, from one goroutine.
+// VerifyAll reads every pack and parity file, compares it with its checksums, and returns the damages. It does not check
+// files; Verify does. progress, if not nil, is called with bytes, from one goroutine.
 func (s *Store) VerifyAll(ctx context.Context, progress func(done, total int64)) (list []disk.Damage, err error) {
-	s.parity.idle(ctx)
+	s.parity.waitIdle(ctx)
 	err = s.eachPack(ctx, nil, progress, func(num uint64, x *examined) error {
 		s.noteAll(x)
 		list = append(list, s.damagesOf(x)...)
@@ -26,12 +26,12 @@ func (s *Store) VerifyAll(ctx context.Context, progress func(done, total int64))
 	return list, err
 }
 
-// eachPack examines every pack, and calls f with what is wrong with it, if anything is.
+// eachPack examines every pack, and calls f for each that is damaged.
 func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func(done, total int64), f func(num uint64, x *examined) error) error {
 	if s.isClosed() {
 		return ErrClosed
 	}
-	nums, missing, total, err := s.everyPack()
+	nums, missing, total, err := s.listPacks()
 	if err != nil {
 		return fmt.Errorf("content: verify: %w", err)
 	}
@@ -43,7 +43,7 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 	done := int64(0)
 	for _, num := range nums {
 		x, err := s.examine(ctx, num, slow)
-		if errors.Is(err, errGone) {
+		if errors.Is(err, errNoPack) {
 			if !s.packs.has(num, s.packs.nameOf(num)) { // dropped meanwhile
 				continue
 			}
@@ -67,17 +67,17 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 	return nil
 }
 
-// Mend heals closed packs from their parity, or gives them their right name, makes damaged and missing parity anew, and
-// seals packs in which only bytes are damaged that nothing needs: they stay as they are, with whatever is sound in them. It
-// returns the damages that are left, but for those of waste, and the files that cannot be read because of them; after Heal
-// or Forget of those, a second Mend leaves nothing.
+// Mend heals closed packs from their parity, corrects their names, replaces damaged and missing parity, and seals packs in
+// which nothing needs the damaged bytes: these keep everything sound that they hold. It returns the remaining damages, except
+// those of waste, and the files that are unreadable because of them. After Heal or Forget of those files, a second Mend
+// leaves no damage.
 func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, err error) {
 	if err := s.writable(); err != nil {
 		return nil, nil, err
 	}
-	s.parity.idle(ctx)
+	s.parity.waitIdle(ctx)
 	for _, job := range s.parity.missing() {
-		s.parity.want(job)
+		s.parity.enqueue(job)
 	}
 	err = s.eachPack(ctx, nil, nil, func(num uint64, x *examined) error {
 		s.noteAll(x)
@@ -101,7 +101,7 @@ func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, e
 	return left, slices.Compact(files), nil
 }
 
-// mendPack does what can be done for one pack. What cannot be done is no error.
+// mendPack repairs one pack as far as possible. Damage that remains is not an error.
 func (s *Store) mendPack(ctx context.Context, num uint64, x *examined) error {
 	s.sweep.Lock()
 	defer s.sweep.Unlock()
@@ -144,7 +144,7 @@ func (s *Store) mendPack(ctx context.Context, num uint64, x *examined) error {
 	return s.db.WritesStopped()
 }
 
-// mendHead writes the head of an open pack, whose contents its name gives.
+// mendHead writes the head of an open pack again, from its name.
 func (s *Store) mendHead(num uint64, name string) error {
 	f, err := s.fs.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY, 0)
 	if err != nil {
@@ -159,21 +159,21 @@ func (s *Store) mendHead(num uint64, name string) error {
 	return err
 }
 
-// mendName names a closed pack by its content: all its records match their checksums.
+// mendName renames a closed pack to its hash, after all its records matched their checksums.
 func (s *Store) mendName(num uint64, name, right string) error {
 	if err := s.packs.rename(num, name, right); err != nil {
 		s.log.Warn("pack not renamed", "pack", name, "error", err)
 		return nil
 	}
-	s.parity.want(parityJob{num: num, name: right, again: true})
+	s.parity.enqueue(parityJob{num: num, name: right, again: true})
 	s.renamedFile(name, right)
 	s.mended(right, "its contents")
-	s.parity.forget(name)
+	s.parity.remove(name)
 	return s.syncDir()
 }
 
-// mendClosed writes a damaged pack anew from itself and its parity. The damaged one stays until the new one, compared
-// with the hash in the name, is on disk.
+// mendClosed replaces a damaged pack by a copy that is healed from its parity. The damaged file stays until the copy, compared
+// with the hash in its name, is on disk.
 func (s *Store) mendClosed(num uint64, name string) error {
 	h, err := s.packs.acquire(num)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Store) mendClosed(num uint64, name string) error {
 		return err
 	}
 	if sum != g.parity.pack.whole {
-		return errors.Join(errors.New("what parity gives differs from the pack's SHA-256"), s.fs.Remove(path+tempSuffix))
+		return errors.Join(errors.New("the pack rebuilt from parity differs from its SHA-256"), s.fs.Remove(path+tempSuffix))
 	}
 	if err := s.fs.Rename(path+tempSuffix, path); err != nil {
 		return errors.Join(err, s.fs.Remove(path+tempSuffix))
@@ -205,8 +205,8 @@ func (s *Store) mendClosed(num uint64, name string) error {
 	return nil
 }
 
-// writeCopy writes the first bytes of a pack into a file of their own, durably, and returns their SHA-256. Nothing of it
-// stays on an error.
+// writeCopy copies the first size bytes of a pack to a file, durably, and returns their SHA-256. On an error it removes the
+// file.
 func (s *Store) writeCopy(path string, r io.ReaderAt, size int64) (sum [sha256.Size]byte, err error) {
 	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *Store) writeCopy(path string, r io.ReaderAt, size int64) (sum [sha256.S
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// acquireSound returns a reader of a pack that heals what it can, until free is called.
+// acquireSound returns a reader of a pack that heals what it can. It is valid until free is called.
 func (s *Store) acquireSound(num uint64) (r io.ReaderAt, free func(), err error) {
 	h, err := s.packs.acquire(num)
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *Store) acquireSound(num uint64) (r io.ReaderAt, free func(), err error)
 	return r, func() { shut(); s.packs.release(h) }, nil
 }
 
-// hits reports whether one of the spans meets the bytes from a to b; one without a place meets all.
+// hits reports whether one of the spans overlaps the bytes from a to b. A span without a place overlaps all.
 func hits(spans []span, a, b int64) bool {
 	return slices.ContainsFunc(spans, func(p span) bool { return p.from < 0 || p.from < b && a < p.to })
 }

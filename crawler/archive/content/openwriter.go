@@ -10,11 +10,10 @@ import (
 	"strings"
 
 	"odarchive/triplestore/disk"
-	"odarchive/triplestore/kv"
 )
 
-// openWriter registers the packs and finishes what a crash may have left: the newest open pack is written on, older ones
-// are closed. A read-only store leaves every file as it is.
+// openWriter registers the packs and repairs what a crash may have left: it continues the newest open pack and closes older
+// ones. A read-only store leaves every file as it is.
 func openWriter(s *Store) (*writer, error) {
 	w := &writer{s: s, in: make(map[*byte]uint64)}
 	open, err := s.register()
@@ -23,7 +22,7 @@ func openWriter(s *Store) (*writer, error) {
 	}
 	for _, name := range open {
 		if w.p != nil {
-			w.seal()
+			w.closeOlder()
 		}
 		num, _, _ := parsePackName(name)
 		if err := w.reopen(num, name); err != nil {
@@ -33,7 +32,7 @@ func openWriter(s *Store) (*writer, error) {
 	return w, nil
 }
 
-// register makes the files of the folder known. It returns the names of the open packs, in the order of their numbers.
+// register registers the files of the folder. It returns the names of the open packs, ordered by number.
 func (s *Store) register() (open []string, err error) {
 	entries, err := s.fs.ReadDir(s.dir)
 	if s.db.ReadOnly() && errors.Is(err, fs.ErrNotExist) {
@@ -54,19 +53,19 @@ func (s *Store) register() (open []string, err error) {
 			}
 		case strings.HasSuffix(name, paritySuffix):
 			parities[name] = true
-		case strings.HasSuffix(name, tempSuffix) && !s.db.ReadOnly(): // a parity, or a pack being mended, that was not finished
+		case strings.HasSuffix(name, tempSuffix) && !s.db.ReadOnly(): // an unfinished parity file or pack copy
 			err = errors.Join(err, s.fs.Remove(filepath.Join(s.dir, name)))
 		case isClosed(name) || strings.HasSuffix(name, openSuffix):
 			s.noteFile(name, -1, "its name is not that of a pack")
 		}
 	}
-	s.parity.found(parities)
+	s.parity.setExisting(parities)
 	slices.Sort(open)
 	return open, err
 }
 
-// seal closes an older open pack. One that cannot be closed stays open.
-func (w *writer) seal() {
+// closeOlder closes an older open pack, if it can.
+func (w *writer) closeOlder() {
 	p := w.p
 	if err := w.closePack(p); err != nil {
 		w.s.log.Warn("pack left open", "pack", openName(p.num), "error", err)
@@ -77,8 +76,8 @@ func (w *writer) seal() {
 	}
 }
 
-// reopen goes on with an open pack behind its last sound record. What its record in the database counts, and what is
-// sound by its own checksum, is never cut off: the database may have lost a commit that the pack still knows.
+// reopen continues an open pack after its last sound record. It never truncates bytes that the database counts, nor records
+// that match their checksums: the database may have lost a commit that the pack still has.
 func (w *writer) reopen(num uint64, name string) error {
 	path := filepath.Join(w.s.dir, name)
 	committed := w.committed(num, name)
@@ -91,24 +90,24 @@ func (w *writer) reopen(num uint64, name string) error {
 		return errors.Join(err, f.Close())
 	}
 	size := info.Size()
-	if committed <= packHead && size < packHead { // not even begun
+	if committed <= packHead && size < packHead { // not even its head was written
 		w.s.packs.remove(num)
 		return errors.Join(f.Close(), w.s.fs.Remove(path))
 	}
 	sound, format, torn := w.s.soundEnd(f, num, name, size)
 	if len(torn) > 0 {
-		torn = w.noteCommitted(num, name, committed, torn)
+		torn = w.noteDamage(num, name, committed, torn)
 	}
 	end := max(sound, committed, packHead)
 	if size > end {
 		if err := f.Truncate(end); err != nil {
-			w.s.log.Warn("pack left open: its torn end cannot be cut off", "pack", name, "error", err)
+			w.s.log.Warn("pack left open: its torn end cannot be truncated", "pack", name, "error", err)
 			return f.Close()
 		}
-		w.s.log.Info("pack cut off behind its last sound record", "pack", name, "bytes", size-end)
+		w.s.log.Info("pack truncated after its last sound record", "pack", name, "bytes", size-end)
 	}
 	if sound > max(committed, packHead) {
-		w.s.log.Debug("pack has sound records behind its last commit, which are kept", "pack", name, "bytes", sound-max(committed, packHead))
+		w.s.log.Debug("pack has sound records after its last commit, which are kept", "pack", name, "bytes", sound-max(committed, packHead))
 	}
 	if size < end {
 		w.s.log.Error("pack is shorter than what was committed: content is lost", "pack", name, "bytes", end-size)
@@ -119,31 +118,31 @@ func (w *writer) reopen(num uint64, name string) error {
 	case format != 0 || size < packHead:
 	case committed > packHead:
 		w.s.noteFile(name, 0, "its head is damaged")
-	default: // a crash came before its first commit, and its head was not on disk
+	default: // a crash before its first commit lost its head
 		if _, err := f.WriteAt(headOf(num), 0); err != nil {
-			w.s.log.Warn("pack left open: its head cannot be written again", "pack", name, "error", err)
+			w.s.log.Warn("pack left open: its head cannot be rewritten", "pack", name, "error", err)
 			return f.Close()
 		}
 		format = 2
 	}
-	if err := w.writeAgain(f, committed, min(size, end)); err != nil {
-		w.s.log.Warn("pack left open: its end cannot be written again", "pack", name, "error", err)
+	if err := w.rewriteEnd(f, committed, min(size, end)); err != nil {
+		w.s.log.Warn("pack left open: its end cannot be rewritten", "pack", name, "error", err)
 		return f.Close()
 	}
 	w.p, w.last = &tailPack{num: num, f: f, end: end}, nil
 	if len(torn) > 0 {
-		w.s.log.Info("pack closed: it ends in pieces of what was being written when the machine stopped", "pack", name)
+		w.s.log.Info("pack closed: its end is torn by a power failure", "pack", name)
 	}
 	if format == 1 || size < committed || size < packHead || len(torn) > 0 {
-		w.seal() // records of format 2 do not go into it, nor anything where other bytes were committed
+		w.closeOlder() // a pack of format 1 takes no records of format 2, and lost bytes must not be replaced by others
 	}
 	return nil
 }
 
-// noteCommitted notes the damage in the bytes of a pack that were committed. It returns the rest: no fsync covered those
-// bytes, so a power cut may have kept some and not others.
-func (w *writer) noteCommitted(num uint64, name string, committed int64, damages []found) (torn []found) {
-	err := w.s.placed(num, func(g *segment, _ uint64, _ int) { committed = max(committed, g.offset+g.stored()) })
+// noteDamage records damage in the committed bytes of a pack, and returns the rest of the damages: no fsync covered those
+// bytes, so a power failure may have torn them.
+func (w *writer) noteDamage(num uint64, name string, committed int64, damages []found) (torn []found) {
+	err := w.s.eachSegmentIn(num, func(g *segment, _ uint64, _ int) { committed = max(committed, g.offset+g.stored()) })
 	if err != nil {
 		w.s.log.Error("records of a pack cannot be read", "pack", name, "error", err)
 		committed = anySize
@@ -158,14 +157,14 @@ func (w *writer) noteCommitted(num uint64, name string, committed int64, damages
 	return torn
 }
 
-// largestPage is what a kernel writes at once, at most.
+// largestPage is the size of the largest page that a kernel writes.
 const largestPage = 64 << 10
 
-// writeAgain makes the end of an open pack durable, as it is read. An fsync of an earlier process may have failed: then the
-// kernel shows bytes that are not on the disk, takes them for written, and the next fsync would not write them. What the
-// database counts was fsynced before, so only what is behind it is written, over the same bytes.
-func (w *writer) writeAgain(f disk.File, committed, end int64) error {
-	if committed > end { // the database does not know this pack's end
+// rewriteEnd makes the end of an open pack durable. If an fsync of an earlier process failed, the kernel may show bytes that
+// are not on the disk, and another fsync would not write them. So rewriteEnd writes the bytes after those that the database
+// counts, which were fsynced, over themselves.
+func (w *writer) rewriteEnd(f disk.File, committed, end int64) error {
+	if committed > end { // the pack lost bytes that the database counts
 		committed = 0
 	}
 	if committed == end || w.s.opts.NoSync {
@@ -185,24 +184,20 @@ func (w *writer) writeAgain(f disk.File, committed, end int64) error {
 	return f.Sync()
 }
 
-// committed returns how many bytes of a pack the database counts, 0 if it does not know.
+// committed returns how many bytes of a pack the database counts, 0 if unknown.
 func (w *writer) committed(num uint64, name string) int64 {
-	var rec packRecord
-	err := w.s.db.View(func(tx *kv.Txn) (err error) {
-		rec, _, err = readPack(tx, num)
-		return err
-	})
+	rec, _, err := w.s.packRecord(num)
 	if err != nil {
 		w.s.log.Error("record of a pack cannot be read", "pack", name, "error", err)
 	}
 	return rec.end
 }
 
-// soundEnd returns the end of the last record of a pack that matches its checksum, the pack's format (0: its head is
+// soundEnd returns the end of the last record of a pack that matches its checksum, the pack's format (0 if its head is
 // damaged), and the damages before that end.
 func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end int64, format int, damages []found) {
 	r := &tolerant{r: f}
-	var since []found // the last sound record
+	var since []found // damages after the last sound record
 	w := &walker{r: r, end: size}
 	err := w.walk(func(rec found) error {
 		if rec.wrong == "" {
@@ -213,7 +208,7 @@ func (s *Store) soundEnd(f disk.File, num uint64, name string, size int64) (end 
 		since = append(since, rec)
 		return nil
 	})
-	if err != nil || w.tired || r.unreadable > 0 { // nothing is known of the rest: it stays
+	if err != nil || w.tired || r.unreadable > 0 { // the rest is unknown, so it stays
 		s.log.Warn("open pack not searched to its end", "pack", name, "error", err)
 		end = size
 	}

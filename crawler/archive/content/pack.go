@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// A pack begins with its magic and its number. Packs of format 1 hold segments only; those of format 2 hold file and cut
-// records, too.
+// A pack begins with its magic and its number. Packs of format 1 hold only segments; those of format 2 also hold file and
+// cut records.
 const (
 	packMagic1 = "ODPACK1\n"
 	packMagic  = "ODPACK2\n"
 	packHead   = 16
 )
 
-// A pack that is written is NUMBER.open; once closed it is NUMBER-HASH.pack, with the beginning of its SHA-256, and has
-// NUMBER-HASH.parity beside it.
+// An open pack is named NUMBER.open, a closed one NUMBER-HASH.pack, with the first half of its SHA-256. NUMBER-HASH.parity
+// is its parity.
 const (
 	openSuffix   = ".open"
 	closedSuffix = ".pack"
 	paritySuffix = ".parity"
-	tempSuffix   = ".new" // of a file that is not finished
+	tempSuffix   = ".new" // of an unfinished file
 	hashDigits   = 32
 )
 
-// place is where a segment lies.
+// place is the place of a segment.
 type place struct {
 	pack   uint64
 	offset int64
@@ -40,7 +40,7 @@ func closedName(num uint64, sum [32]byte) string {
 // parityName returns the name of a closed pack's parity.
 func parityName(pack string) string { return strings.TrimSuffix(pack, closedSuffix) + paritySuffix }
 
-// parsePackName returns the number of a pack and what its name says of its SHA-256, "" while it is open.
+// parsePackName returns the number of a pack and the part of its SHA-256 in its name, "" for an open pack.
 func parsePackName(name string) (num uint64, hash string, ok bool) {
 	base, closed := strings.CutSuffix(name, closedSuffix)
 	if closed {
@@ -56,12 +56,12 @@ func parsePackName(name string) (num uint64, hash string, ok bool) {
 
 func isClosed(name string) bool { return strings.HasSuffix(name, closedSuffix) }
 
-// headOf returns the first bytes of a pack.
+// headOf returns the head of a pack.
 func headOf(num uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte(packMagic), num)
 }
 
-// headFormat returns the format that a pack's head names, 0 if it is not the head of that pack.
+// headFormat returns the format in a pack's head, 0 if b is not the head of that pack.
 func headFormat(b []byte, num uint64) int {
 	if len(b) < packHead || binary.BigEndian.Uint64(b[len(packMagic):]) != num {
 		return 0

@@ -11,18 +11,18 @@ import (
 type Pack struct {
 	Name   string
 	Size   int64 // bytes that are committed
-	Closed bool  // it never changes again, and its name says its content
+	Closed bool  // the pack never changes again, and its name contains its hash
 	num    uint64
 }
 
-// KeepPacks keeps packs from being dropped until release is called, so that the packs of a copy of the database can be
-// copied after it. Puts go on; Compact, GC and Verify wait.
+// KeepPacks prevents packs from being dropped until release is called, so that packs can be copied after the database that
+// names them. Puts are not affected; Compact, GC and Verify wait.
 func (s *Store) KeepPacks() (release func()) {
 	s.sweep.Lock()
 	return s.sweep.Unlock
 }
 
-// Packs that hold something committed, in the order they were begun.
+// Packs returns the packs that hold something committed, in the order of their creation.
 func (s *Store) Packs() (list []Pack, err error) {
 	err = s.db.View(func(tx *kv.Txn) error {
 		for _, num := range s.packs.numbers() {
@@ -43,7 +43,7 @@ func (s *Store) Packs() (list []Pack, err error) {
 		return nil, err
 	}
 	for i := range list {
-		if list[i].Closed { // whole, with whatever a Put that failed left behind the last commit: the name is of all of it
+		if list[i].Closed { // copied whole, with what a failed Put may have left at the end: the hash covers all of it
 			h, err := s.packs.acquire(list[i].num)
 			if err != nil {
 				return nil, fmt.Errorf("content: pack %s: %w", list[i].Name, err)
@@ -59,8 +59,8 @@ func (s *Store) Packs() (list []Pack, err error) {
 	return list, nil
 }
 
-// CopyPack writes a pack's bytes, while KeepPacks is in force. Those of a damaged closed pack come from its parity, if it
-// can give them.
+// CopyPack writes a pack's bytes to w. The caller must have called KeepPacks. Damaged bytes of a closed pack are recovered from
+// its parity, if possible.
 func (s *Store) CopyPack(w io.Writer, p Pack) error {
 	r, free, err := s.acquireSound(p.num)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) CopyPack(w io.Writer, p Pack) error {
 	}
 	defer free()
 	if g, ok := r.(*guarded); ok {
-		p.Size = g.parity.pack.size // as it was closed: what is there now may be cut short, or have a tail
+		p.Size = g.parity.pack.size // the size when it was closed: the file may be shorter or longer now
 	}
 	n, err := io.Copy(w, io.NewSectionReader(r, 0, p.Size))
 	if err == nil && n < p.Size {

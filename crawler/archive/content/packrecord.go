@@ -6,18 +6,18 @@ import (
 	"odarchive/triplestore/fields"
 )
 
-// A pack tells what its segments are for, so that files can be extracted from packs alone (Salvage): a file record names a
-// file's segments, a cut record the extent of the pieces that replace a segment. Both have the head of a segment, with a
-// mark of their own, raw length 0 and, in place of the CRC-32, nothing. FORMAT.md has their bodies. They are written
-// before the fsync that precedes the file's transaction, so no file is stored without its records.
+// Packs describe what their segments are for, so that files can be extracted from packs alone (Salvage): a file record names
+// the segments of a file, a cut record the extent of the pieces that replace a segment. Both have the head of a segment with
+// another mark, and zero as raw length and CRC-32. FORMAT.md describes their bodies. They are written before the fsync
+// that precedes the file's transaction, so every stored file has its records.
 
 const (
-	toldPage  = 32 << 10 // bytes of runs in one part of a file record
-	labelMost = 16 << 10 // bytes of a label; a longer one is left out
+	fileRecordRuns = 32 << 10 // bytes of runs in one part of a file record
+	maxLabel       = 16 << 10 // bytes of a label; a longer one is left out
 )
 
-// toldFile is one part of a file record: big files, and those of many runs, have several.
-type toldFile struct {
+// packedFile is one part of a file record. Files with many runs have several parts.
+type packedFile struct {
 	sha         Digest
 	md5         [16]byte
 	crc         uint32
@@ -27,7 +27,7 @@ type toldFile struct {
 	runs        []run
 }
 
-func (t *toldFile) encode(page []byte) []byte {
+func (t *packedFile) encode(page []byte) []byte {
 	b := append(append(make([]byte, 0, 80+len(t.label)+len(page)), t.sha[:]...), t.md5[:]...)
 	b = binary.BigEndian.AppendUint32(b, t.crc)
 	b = binary.AppendUvarint(b, uint64(t.size))
@@ -38,7 +38,7 @@ func (t *toldFile) encode(page []byte) []byte {
 	return append(b, page...)
 }
 
-func decodeTold(body []byte) (t toldFile, err error) {
+func decodePackedFile(body []byte) (t packedFile, err error) {
 	d := fields.Reader{B: body}
 	var crc [4]byte
 	copy(t.sha[:], d.Bytes(len(t.sha)))
@@ -54,9 +54,9 @@ func decodeTold(body []byte) (t toldFile, err error) {
 	return t, err
 }
 
-// cutRecord names the pieces of a segment.
+// cutRecord names the pieces that replace a segment.
 type cutRecord struct {
-	parts  uint64 // number of their extent
+	parts  uint64 // the number of their extent
 	pieces int
 }
 
@@ -73,23 +73,23 @@ func decodeCut(body []byte) (c cutRecord, err error) {
 	return c, nil
 }
 
-// tell appends the file's record and those of its cuts, and counts them for the packs they are in.
-func (p *put) tell(w *segmentWriter) error {
+// appendRecords appends the file's record and those of its cuts, and counts them for their packs.
+func (p *put) appendRecords(w *segmentWriter) error {
 	for _, i := range p.order {
 		l, c := &p.base.leaves[i], p.cuts[i]
 		h := head{mark: cutMark, extent: l.extent, index: l.index}
-		if err := p.tellOne(w, h, cutRecord{parts: c.parts.num, pieces: len(c.parts.segments)}.encode()); err != nil {
+		if err := p.appendRecord(w, h, cutRecord{parts: c.parts.num, pieces: len(c.parts.segments)}.encode()); err != nil {
 			return err
 		}
 	}
-	pages := encodePages(p.file.runs, toldPage)
-	t := toldFile{sha: p.file.sha, md5: p.file.md5, crc: p.file.crc, size: p.file.size, parts: len(pages)}
-	if len(p.label) <= labelMost {
+	pages := encodePages(p.file.runs, fileRecordRuns)
+	t := packedFile{sha: p.file.sha, md5: p.file.md5, crc: p.file.crc, size: p.file.size, parts: len(pages)}
+	if len(p.label) <= maxLabel {
 		t.label = p.label
 	}
 	for part, page := range pages {
 		t.part = part
-		if err := p.tellOne(w, head{mark: fileMark, extent: p.file.family}, t.encode(page)); err != nil {
+		if err := p.appendRecord(w, head{mark: fileMark, extent: p.file.family}, t.encode(page)); err != nil {
 			return err
 		}
 		t.label = nil
@@ -97,19 +97,19 @@ func (p *put) tell(w *segmentWriter) error {
 	return nil
 }
 
-func (p *put) tellOne(w *segmentWriter, h head, body []byte) error {
+func (p *put) appendRecord(w *segmentWriter, h head, body []byte) error {
 	h.deflated = len(body)
 	at, err := p.s.tail.append(&w.appender, h, body)
 	if err == nil {
-		p.told.tell(at, segmentHead+int64(len(body)))
+		p.records.addRecord(at, segmentHead+int64(len(body)))
 	}
 	return err
 }
 
-// tell counts a file or cut record.
-func (d packDeltas) tell(at place, n int64) {
+// addRecord counts a file or cut record.
+func (d packDeltas) addRecord(at place, n int64) {
 	p := d[at.pack]
-	p.told += n
+	p.records += n
 	p.end = max(p.end, at.offset+n)
 	d[at.pack] = p
 }

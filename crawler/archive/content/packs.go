@@ -13,44 +13,44 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// maxOpen bounds the pack files that are open and idle.
-const maxOpen = 128
+// maxOpenPacks bounds the pack files that are open but unused.
+const maxOpenPacks = 128
 
-// errGone says that a pack has been dropped: its segments have moved.
-var errGone = errors.New("the pack is gone")
+// errNoPack reports that a pack was dropped, after its segments were moved, or that its file is missing.
+var errNoPack = errors.New("the pack does not exist")
 
-// packs knows the pack files and keeps some of them open for reading.
+// packs maps pack numbers to files and keeps some of the files open for reading.
 type packs struct {
 	dir  string
 	fs   disk.FS
-	list bool       // another process may rename packs: look into the folder again
+	list bool       // another process may rename packs, so a missing file is looked for in the folder
 	mu   sync.Mutex // guards the fields below
 	name map[uint64]string
 	open map[uint64]*handle
 	tick uint64
 }
 
-// handle is an open pack. A pack that is removed while it is in use stays readable through its handle.
+// handle is an open pack. A pack that is removed while in use stays readable through its handle.
 type handle struct {
-	f     disk.File
-	name  string
-	users int
-	used  uint64 // tick of the last use
-	gone  bool   // close it with its last user
+	f       disk.File
+	name    string
+	users   int
+	used    uint64 // tick of the last use
+	retired bool   // the last user closes it
 }
 
 func newPacks(fsys disk.FS, dir string, list bool) *packs {
 	return &packs{dir: dir, fs: fsys, list: list, name: make(map[uint64]string), open: make(map[uint64]*handle)}
 }
 
-// add makes a pack known, or known under a new name.
+// add registers a pack, or its new name.
 func (p *packs) add(num uint64, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name[num] = name
 }
 
-// rename gives a pack's file another name, while nobody looks for it.
+// rename renames a pack's file while no reader can open it.
 func (p *packs) rename(num uint64, from, to string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,15 +61,15 @@ func (p *packs) rename(num uint64, from, to string) error {
 	return nil
 }
 
-// remove forgets a pack.
+// remove unregisters a pack.
 func (p *packs) remove(num uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.name, num)
-	p.shut(num)
+	p.retire(num)
 }
 
-// nameOf is a pack's file name, or one like it where there is none.
+// nameOf returns a pack's file name, or its number if it is not registered.
 func (p *packs) nameOf(num uint64) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,14 +79,14 @@ func (p *packs) nameOf(num uint64) string {
 	return fmt.Sprintf("%012d", num)
 }
 
-// numbers of all packs, ascending.
+// numbers returns the numbers of all packs, ascending.
 func (p *packs) numbers() []uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Sorted(maps.Keys(p.name))
 }
 
-// acquire gives a pack to read from, until release.
+// acquire returns a pack for reading until release. The error is errNoPack if it does not exist.
 func (p *packs) acquire(num uint64) (*handle, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *packs) acquire(num uint64) (*handle, error) {
 	}
 	name, ok := p.name[num]
 	if !ok {
-		return nil, errGone
+		return nil, errNoPack
 	}
 	f, err := p.fs.OpenFile(filepath.Join(p.dir, name), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) && p.list && p.renamed(num) {
@@ -106,12 +106,12 @@ func (p *packs) acquire(num uint64) (*handle, error) {
 		f, err = p.fs.OpenFile(filepath.Join(p.dir, name), os.O_RDONLY, 0)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errGone
+		return nil, errNoPack
 	}
 	if err != nil {
 		return nil, fmt.Errorf("content: open pack: %w", err)
 	}
-	if len(p.open) >= maxOpen {
+	if len(p.open) >= maxOpenPacks {
 		p.closeIdle()
 	}
 	h := &handle{f: f, name: name, users: 1, used: p.tick}
@@ -119,7 +119,7 @@ func (p *packs) acquire(num uint64) (*handle, error) {
 	return h, nil
 }
 
-// renamed looks for a pack under another name. The caller has mu.
+// renamed looks for a pack under another name. The caller holds mu.
 func (p *packs) renamed(num uint64) bool {
 	entries, err := p.fs.ReadDir(p.dir)
 	if err != nil {
@@ -134,25 +134,25 @@ func (p *packs) renamed(num uint64) bool {
 	return false
 }
 
-// has reports whether a pack is known under a name.
+// has reports whether a pack is registered under a name.
 func (p *packs) has(num uint64, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.name[num] == name
 }
 
-// reopen makes later readers open a pack's file anew: another one has taken its name.
+// reopen makes later readers open a pack's file again, since another file has replaced it.
 func (p *packs) reopen(num uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.shut(num)
+	p.retire(num)
 }
 
-// shut closes the handle of a pack with its last user. The caller has mu.
-func (p *packs) shut(num uint64) {
+// retire closes the handle of a pack as soon as it has no users. The caller holds mu.
+func (p *packs) retire(num uint64) {
 	if h := p.open[num]; h != nil {
 		delete(p.open, num)
-		h.gone = true
+		h.retired = true
 		if h.users == 0 {
 			h.f.Close()
 		}
@@ -163,12 +163,12 @@ func (p *packs) release(h *handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.users--
-	if h.gone && h.users == 0 {
+	if h.retired && h.users == 0 {
 		h.f.Close()
 	}
 }
 
-// closeIdle closes the pack that was not in use for the longest time.
+// closeIdle closes the pack that has been unused for the longest time.
 func (p *packs) closeIdle() {
 	var oldest *handle
 	var num uint64
@@ -188,7 +188,7 @@ func (p *packs) close() (err error) {
 	defer p.mu.Unlock()
 	for num, h := range p.open {
 		delete(p.open, num)
-		h.gone = true
+		h.retired = true
 		if h.users == 0 {
 			err = errors.Join(err, h.f.Close())
 		}

@@ -12,11 +12,11 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Parity of a closed pack: two shards for 32 (Reed-Solomon), 6.25 % of it. Data shard i is the i-th 32nd of the pack, so
-// up to two lost stretches of a 32nd each, two whole megabytes of 64, come back. Shards are checked in blocks of 4 KiB, a
-// sector of most disks, and block k of all shards is a row that is corrected by itself: bad sectors that are scattered
-// over the pack come back as long as no three of them are in one row of 34. Ten of them in 64 MiB hit a row three times
-// once in 2,000; with blocks of 64 KiB it would be once in nine. The checksums of all blocks take 0.1 %.
+// The parity of a closed pack has two shards for 32 (Reed-Solomon), 6.25 % of the pack. Data shard i is the i-th 32nd of the
+// pack, so up to two lost stretches of a 32nd each, two whole megabytes of 64, can be recovered. Shards are checked in blocks
+// of 4 KiB, a sector of most disks, and block k of all shards is a row that is corrected by itself: scattered bad sectors can
+// be recovered as long as no three of them are in one row of 34. Ten of them in 64 MiB hit a row three times once in 2,000
+// cases; with blocks of 64 KiB, once in nine. The checksums of all blocks take 0.1 %.
 const (
 	parityMagic  = "ODPARIT1"
 	dataShards   = 32
@@ -25,16 +25,19 @@ const (
 	parityFixed  = len(parityMagic) + 8 + 8 + 32 + 2 + 2 + 4 // bytes of a parity head without checksums
 )
 
-// errBeyond says that more is damaged than parity can bring back.
-var errBeyond = errors.New("more is damaged than its parity can bring back")
+// errBeyond reports that more is damaged than parity can recover.
+var errBeyond = errors.New("more is damaged than its parity can recover")
 
+// blocksOf returns the number of blocks in size bytes.
 func blocksOf(size int64) int { return int((size + parityBlock - 1) / parityBlock) }
 
+// rowsOf returns the number of rows of a pack, which is the number of blocks of a shard.
 func rowsOf(size int64) int { return (blocksOf(size) + dataShards - 1) / dataShards }
 
+// blockSum returns the checksum of a block, a CRC-32C.
 func blockSum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// parityHead describes a pack and its parity. It stands at both ends of the file.
+// parityHead describes a pack and its parity. Both ends of a parity file have one.
 type parityHead struct {
 	num    uint64
 	pack   packSums
@@ -66,7 +69,8 @@ func parityLen(size int64) int64 {
 	return 2*parityHeadLen(size) + int64(parityShards*rowsOf(size))*parityBlock + 4
 }
 
-const maxPackSize = 1 << 40 // a larger number in a parity head is damage
+// maxPackSize bounds the size in a parity head; a larger number is damage.
+const maxPackSize = 1 << 40
 
 func decodeParityHead(b []byte) (*parityHead, error) {
 	if len(b) < parityFixed+4 || string(b[:len(parityMagic)]) != parityMagic {
@@ -100,10 +104,10 @@ type parityFile struct {
 	*parityHead
 	r       *tolerant
 	f       disk.File
-	damaged bool // one of its heads
+	damaged bool // one of its heads is damaged
 }
 
-// openParity opens a parity file by either of its heads.
+// openParity opens a parity file, which needs one sound head.
 func openParity(fsys disk.FS, path string) (*parityFile, error) {
 	f, err := fsys.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -147,7 +151,7 @@ func (p *parityFile) firstHead(size int64) (*parityHead, error) {
 	return p.headAt(0, parityHeadLen(packSize))
 }
 
-// lastHead reads the head at the end, whose length stands behind it.
+// lastHead reads the head at the end, which its length follows.
 func (p *parityFile) lastHead(size int64) (*parityHead, error) {
 	var length [4]byte
 	if size < int64(parityFixed) {
@@ -171,7 +175,7 @@ func (p *parityFile) headAt(at, n int64) (*parityHead, error) {
 	return decodeParityHead(b)
 }
 
-// block reads a block of a parity shard; false if it is damaged.
+// block reads a block of a parity shard, and reports whether it matches its checksum.
 func (p *parityFile) block(shard, row int, b []byte) bool {
 	rows := rowsOf(p.pack.size)
 	at := parityHeadLen(p.pack.size) + int64(shard*rows+row)*parityBlock
@@ -192,4 +196,5 @@ func (p *parityFile) damagedBlocks() (n int) {
 	return n
 }
 
+// Close closes the file.
 func (p *parityFile) Close() error { return p.f.Close() }

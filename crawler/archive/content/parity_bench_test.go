@@ -29,7 +29,7 @@ func BenchmarkPutWithParity(b *testing.B) {
 				for _, data := range list {
 					s.put(data, Digest{})
 				}
-				s.parity.idle(b.Context())
+				s.parity.waitIdle(b.Context())
 				used := cputime.Used() - began
 				st, err := s.Stats()
 				if err != nil {

@@ -24,7 +24,7 @@ func closedPacks(t *testing.T, o Options, files, size int) (s *testStore, packs 
 		s.put(data, Digest{})
 		stored = append(stored, data)
 	}
-	s.parity.idle(t.Context())
+	s.parity.waitIdle(t.Context())
 	for _, num := range s.packs.numbers() {
 		if name := s.packs.nameOf(num); isClosed(name) {
 			packs = append(packs, filepath.Join(s.dir, name))
@@ -233,7 +233,7 @@ func TestDamagedParityIsFoundAndMadeAnewAndStillHeals(t *testing.T) {
 	}
 	os.Remove(parity)
 	s.reopen()
-	s.parity.idle(t.Context())
+	s.parity.waitIdle(t.Context())
 	if !bytes.Equal(read(t, parity), wholeParity) {
 		t.Error("opening has not made missing parity anew")
 	}
@@ -315,7 +315,7 @@ func TestParityRefusesAPackThatDiffersFromItsName(t *testing.T) {
 	flip(t, packs[0], 7000)
 	s.opts.NoParity = false
 	s.reopen()
-	s.parity.idle(t.Context())
+	s.parity.waitIdle(t.Context())
 	if _, err := os.Stat(parityName(packs[0])); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("damage would be kept for ever: %v", err)
 	}

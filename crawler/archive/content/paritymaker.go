@@ -13,17 +13,15 @@ import (
 	"sync"
 
 	"github.com/klauspost/reedsolomon"
-
-	"odarchive/triplestore/kv"
 )
 
-// shelf makes the parity of closed packs, one at a time and beside everything else: no Put waits for it. What a stop or a
-// failure leaves undone is made when the store is opened again, or by Scrub.
-type shelf struct {
+// parityMaker makes the parity of closed packs, one at a time, in the background: no Put waits for it. What it leaves undone
+// when it stops or fails, the next Open or Scrub does.
+type parityMaker struct {
 	s   *Store
 	enc reedsolomon.Encoder
 
-	naming sync.Mutex // a parity file gets its name, or is removed; taken before mu
+	naming sync.Mutex // held while a parity file gets its name or is removed; taken before mu
 
 	mu    sync.Mutex // guards the fields below
 	cond  *sync.Cond // of mu: jobs, busy or ended has changed
@@ -34,20 +32,20 @@ type shelf struct {
 	stops func()
 }
 
-// parityJob asks for the parity of a pack. Its checksums may be missing.
+// parityJob is a request for the parity of a pack. Its checksums may be missing.
 type parityJob struct {
 	num   uint64
 	name  string
 	sums  packSums
-	again bool // although there is parity, which is damaged
+	again bool // replace existing parity, which is damaged
 }
 
-// sumsAtOnce bounds the jobs whose checksums are kept: 64 KiB each. Those of later ones are computed again.
-const sumsAtOnce = 64
+// maxJobSums bounds the queued jobs that keep their checksums, 64 KiB each. Those of later jobs are computed again.
+const maxJobSums = 64
 
-func newShelf(s *Store) (*shelf, error) {
+func newParityMaker(s *Store) (*parityMaker, error) {
 	enc, err := newEncoder()
-	h := &shelf{s: s, enc: enc, have: make(map[string]bool)}
+	h := &parityMaker{s: s, enc: enc, have: make(map[string]bool)}
 	h.cond = sync.NewCond(&h.mu)
 	return h, err
 }
@@ -56,20 +54,20 @@ func newEncoder() (reedsolomon.Encoder, error) {
 	return reedsolomon.New(dataShards, parityShards, reedsolomon.WithMaxGoroutines(1))
 }
 
-// found registers the parity files that exist.
-func (h *shelf) found(names map[string]bool) { h.have = names }
+// setExisting registers the parity files that exist.
+func (h *parityMaker) setExisting(names map[string]bool) { h.have = names }
 
-// off reports whether no parity is made.
-func (h *shelf) off() bool { return h.s.opts.NoParity || h.s.db.ReadOnly() }
+// disabled reports whether no parity is made.
+func (h *parityMaker) disabled() bool { return h.s.opts.NoParity || h.s.db.ReadOnly() }
 
-// start begins to make the parity of packs that have none, and removes that of packs that are gone.
-func (h *shelf) start() {
-	if h.off() {
+// start starts making the parity of packs that have none, and removes that of packs that do not exist.
+func (h *parityMaker) start() {
+	if h.disabled() {
 		return
 	}
 	h.removeOrphans()
 	for _, job := range h.missing() {
-		h.want(job)
+		h.enqueue(job)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -80,8 +78,8 @@ func (h *shelf) start() {
 	}()
 }
 
-// stop ends the making of parity and waits for it.
-func (h *shelf) stop() {
+// stop stops making parity, and waits until it has stopped.
+func (h *parityMaker) stop() {
 	h.mu.Lock()
 	h.ended = true
 	h.cond.Broadcast()
@@ -91,10 +89,10 @@ func (h *shelf) stop() {
 	}
 }
 
-// missing lists the closed packs without parity.
-func (h *shelf) missing() (jobs []parityJob) {
+// missing returns jobs for the closed packs without parity.
+func (h *parityMaker) missing() (jobs []parityJob) {
 	for _, num := range h.s.packs.numbers() {
-		if name := h.s.packs.nameOf(num); isClosed(name) && !h.exists(name) { // one that is asked for twice is made once
+		if name := h.s.packs.nameOf(num); isClosed(name) && !h.exists(name) { // a job that is queued twice is done once
 			jobs = append(jobs, parityJob{num: num, name: name})
 		}
 	}
@@ -102,49 +100,46 @@ func (h *shelf) missing() (jobs []parityJob) {
 }
 
 // exists reports whether a pack has a parity file.
-func (h *shelf) exists(pack string) bool {
+func (h *parityMaker) exists(pack string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.have[parityName(pack)]
 }
 
-// removeOrphans removes parity whose pack is neither there nor known to the database.
-func (h *shelf) removeOrphans() {
+// removeOrphans removes parity whose pack neither exists nor is in the database.
+func (h *parityMaker) removeOrphans() {
 	for name := range h.have {
 		num, _, ok := parsePackName(strings.TrimSuffix(name, paritySuffix) + closedSuffix)
 		if !ok || h.s.packs.has(num, strings.TrimSuffix(name, paritySuffix)+closedSuffix) {
 			continue
 		}
-		known := true
-		err := h.s.db.View(func(tx *kv.Txn) (err error) {
-			_, known, err = readPack(tx, num)
-			return err
-		})
-		if err == nil && !known {
-			h.forget(strings.TrimSuffix(name, paritySuffix) + closedSuffix)
+		if _, known, err := h.s.packRecord(num); err == nil && !known {
+			h.remove(strings.TrimSuffix(name, paritySuffix) + closedSuffix)
 		}
 	}
 }
 
-// want asks for the parity of a pack.
-func (h *shelf) want(job parityJob) {
+// enqueue queues the parity of a pack.
+func (h *parityMaker) enqueue(job parityJob) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.off() || h.ended {
+	if h.disabled() || h.ended {
 		return
 	}
-	if len(h.jobs) >= sumsAtOnce {
+	if len(h.jobs) >= maxJobSums {
 		job.sums = packSums{}
 	}
 	h.jobs = append(h.jobs, job)
 	h.cond.Broadcast()
 }
 
-// remake asks for a pack's parity to be replaced by a new one.
-func (h *shelf) remake(num uint64, pack string) { h.want(parityJob{num: num, name: pack, again: true}) }
+// remake queues the replacement of a pack's parity.
+func (h *parityMaker) remake(num uint64, pack string) {
+	h.enqueue(parityJob{num: num, name: pack, again: true})
+}
 
-// idle waits until all parity that was asked for has been made, or could not be, or ctx ends.
-func (h *shelf) idle(ctx context.Context) {
+// waitIdle waits until all queued jobs are done or failed, or ctx ends.
+func (h *parityMaker) waitIdle(ctx context.Context) {
 	defer context.AfterFunc(ctx, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -157,8 +152,8 @@ func (h *shelf) idle(ctx context.Context) {
 	}
 }
 
-// forget removes the parity of a pack that is gone.
-func (h *shelf) forget(pack string) {
+// remove removes the parity of a pack that no longer exists.
+func (h *parityMaker) remove(pack string) {
 	h.naming.Lock()
 	defer h.naming.Unlock()
 	if !h.exists(pack) {
@@ -172,7 +167,7 @@ func (h *shelf) forget(pack string) {
 	h.s.mended(name, "nothing: its pack is gone")
 }
 
-func (h *shelf) set(name string, there bool) {
+func (h *parityMaker) set(name string, there bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if there {
@@ -182,7 +177,7 @@ func (h *shelf) set(name string, there bool) {
 	}
 }
 
-func (h *shelf) run(ctx context.Context) {
+func (h *parityMaker) run(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for {
@@ -195,7 +190,7 @@ func (h *shelf) run(ctx context.Context) {
 		job := h.jobs[0]
 		h.jobs, h.busy = h.jobs[1:], true
 		h.mu.Unlock()
-		if err := h.make(ctx, job); err != nil && ctx.Err() == nil && !errors.Is(err, errGone) {
+		if err := h.make(ctx, job); err != nil && ctx.Err() == nil && !errors.Is(err, errNoPack) {
 			h.s.log.Warn("parity not made", "pack", job.name, "error", err)
 		}
 		h.mu.Lock()
@@ -205,7 +200,7 @@ func (h *shelf) run(ctx context.Context) {
 }
 
 // make writes the parity file of a pack, unless the pack differs from the hash in its name.
-func (h *shelf) make(ctx context.Context, job parityJob) error {
+func (h *parityMaker) make(ctx context.Context, job parityJob) error {
 	if h.exists(job.name) && !job.again {
 		return nil
 	}
@@ -232,10 +227,10 @@ func (h *shelf) make(ctx context.Context, job parityJob) error {
 	if err != nil {
 		return err
 	}
-	return h.keep(job, shards)
+	return h.write(job, shards)
 }
 
-// encodeColumn is how much of each shard is read at once.
+// encodeColumn is the number of bytes of each shard that are read at once.
 const encodeColumn = 64 << 10
 
 // encodeParity computes the parity shards of a pack, whose blocks must match their checksums.
@@ -275,7 +270,7 @@ func encodeParity(ctx context.Context, enc reedsolomon.Encoder, r *tolerant, sum
 	return parity, nil
 }
 
-// checkBlocks compares blocks that lie behind one another with their checksums.
+// checkBlocks compares consecutive blocks with their checksums.
 func checkBlocks(b []byte, sums []uint32) error {
 	for i := 0; len(b) > 0; i++ {
 		n := min(parityBlock, len(b))
@@ -287,8 +282,8 @@ func checkBlocks(b []byte, sums []uint32) error {
 	return nil
 }
 
-// keep writes a parity file and gives it its name, if the pack is still there by then.
-func (h *shelf) keep(job parityJob, shards [parityShards][]byte) error {
+// write writes a parity file and publishes it, if the pack still exists by then.
+func (h *parityMaker) write(job parityJob, shards [parityShards][]byte) error {
 	head := parityHead{num: job.num, pack: job.sums}
 	for _, shard := range shards {
 		for at := 0; at < len(shard); at += parityBlock {
@@ -302,14 +297,14 @@ func (h *shelf) keep(job parityJob, shards [parityShards][]byte) error {
 	if err := h.s.writeFile(path+tempSuffix, b, shards[0], shards[1], last); err != nil {
 		return err
 	}
-	if err := h.name(job, name, path); err != nil {
+	if err := h.publish(job, name, path); err != nil {
 		return err
 	}
 	return h.s.syncDir()
 }
 
-// name gives a finished parity file its name.
-func (h *shelf) name(job parityJob, name, path string) error {
+// publish renames a finished parity file to its name.
+func (h *parityMaker) publish(job parityJob, name, path string) error {
 	h.naming.Lock()
 	defer h.naming.Unlock()
 	if !h.s.packs.has(job.num, job.name) {
@@ -323,7 +318,7 @@ func (h *shelf) name(job parityJob, name, path string) error {
 	return nil
 }
 
-// writeFile writes a file and syncs it. Nothing of it stays on an error.
+// writeFile writes a file and syncs it. On an error it removes the file.
 func (s *Store) writeFile(path string, parts ...[]byte) error {
 	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {

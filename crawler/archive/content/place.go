@@ -9,25 +9,25 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Placed is a file whose bytes are on disk, and which is not stored before Write has become true: it is Put in two steps,
-// for those who have a transaction of their own. Until Release, others who store the same bytes, or a next version of the
-// same previous file, wait, and no Compact takes the bytes for waste.
+// Placed is a file whose bytes are on disk, and which is stored once the transaction of Write is committed: Place and Write
+// are Put for a caller with its own transaction. Until Release, Puts of the same bytes, or of another version after the same
+// previous file, wait, and Compact does not treat the bytes as waste.
 type Placed struct {
 	s     *Store
-	ref   Ref    // of a file that was stored before
-	put   *put   // nil for such a one
-	page  []byte // the first of runs
+	ref   Ref    // of a file that was stored already
+	put   *put   // nil for a file that was stored already
+	page  []byte // the first page of runs
 	leave []func()
 }
 
-// Place does what Put does, but for the transaction. The caller calls Release, whether it has called Write or not. What was
-// placed and not written is waste in a pack.
+// Place does what Put does, except for the transaction. The caller must call Release, whether it calls Write or not. Bytes
+// that are placed and not written are waste in a pack.
 func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, error) {
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
 	if o.Known != nil {
-		ref, ok, err := s.had(ctx, o.Known.SHA256)
+		ref, ok, err := s.find(ctx, o.Known.SHA256)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, 
 		return nil, err
 	}
 	p := &Placed{s: s, leave: []func(){unlock}}
-	ref, ok, err := s.known(d.sha)
+	ref, ok, err := s.findLocked(d.sha)
 	if ok && err == nil {
 		p.Release()
 		return &Placed{ref: ref}, nil
@@ -67,7 +67,7 @@ func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, 
 	return p, nil
 }
 
-// place writes the bytes of a file that is not stored yet. The caller has its lock.
+// place writes the bytes of a file that is not stored yet. The caller holds its lock.
 func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions) error {
 	s := p.s
 	p.put = newPut(s, src, d, o.Label)
@@ -84,15 +84,15 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 		p.leave = append(p.leave, leave)
 	}
 	err = p.put.write(ctx)
-	if p.put.base != nil && errors.Is(err, ErrDamaged) { // of the previous file: do without it
-		s.log.Warn("the previous version cannot be built upon", "previous", o.Previous.String(), "err", err)
+	if p.put.base != nil && errors.Is(err, ErrDamaged) { // the previous file is damaged: do without it
+		s.log.Warn("the previous version cannot be used", "previous", o.Previous.String(), "err", err)
 		p.put = newPut(s, src, d, o.Label)
 		err = p.put.write(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	p.put.neu, p.put.old, src.r, src.data = nil, nil, nil, nil
+	p.put.new, p.put.old, src.r, src.data = nil, nil, nil, nil
 	if o.Written != nil {
 		o.Written()
 	}
@@ -107,8 +107,8 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 	return nil
 }
 
-// Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. Until
-// then, and before Release, it may be called again in another transaction: after one that has failed.
+// Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. If the
+// transaction fails, Write may be called again in another one, before Release.
 func (p *Placed) Write(tx *kv.Txn) (Ref, error) {
 	if p.put == nil {
 		return p.ref, nil
@@ -120,7 +120,7 @@ func (p *Placed) Write(tx *kv.Txn) (Ref, error) {
 	return p.put.file.ref(), nil
 }
 
-// Release lets go of what the file has kept from others. It may be called twice, and of nil.
+// Release releases the locks of the file. It may be called twice, and on nil.
 func (p *Placed) Release() {
 	if p == nil {
 		return

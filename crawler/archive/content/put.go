@@ -14,25 +14,25 @@ import (
 // Digests of a file.
 type Digests = catalog.Digests
 
-// PutOptions of one Put or Place. The zero value is good.
+// PutOptions are the options of a Put or Place. The zero value is valid.
 type PutOptions struct {
-	// Previous is the SHA-256 of the file that was at the same address before, zero for none. It is where common parts
-	// are looked for; a digest that is not stored is no error.
+	// Previous is the SHA-256 of the file that was at the same address before, zero if there is none. Put looks for common
+	// parts in it. It need not be stored.
 	Previous Digest
-	// Known are the digests of the bytes, where the caller has worked them out. If such a file is stored, nothing is
-	// read; else the SHA-256 is compared with the bytes (ErrDigest) and the MD5 is believed.
+	// Known are the digests of the bytes, if the caller has computed them. If such a file is stored, nothing is read;
+	// otherwise the SHA-256 must match the bytes (ErrDigest) and the MD5 is not checked.
 	Known *Digests
-	// Label is kept beside the file in its pack and given back by Salvage: whatever tells a reader who has nothing but packs
-	// where the file is from. JSON {"url", "time", "type", "name"} by convention. One longer than 16 KiB is left out.
+	// Label is stored with the file in its pack and returned by Salvage, to tell where the file is from when only packs are
+	// left. By convention it is JSON: {"url", "time", "type", "name"}. A label longer than 16 KiB is left out.
 	Label []byte
-	// Written is called, if not nil, once nothing is left but to wait for the disk and the database; by then none of the
-	// file's bytes are held. Put and Place may return without having called it.
+	// Written is called, if not nil, when all that remains is to wait for the disk and the database; by then none of the
+	// file's bytes are in memory. Put and Place may return without calling it.
 	Written func()
 }
 
 // Put stores a file and returns when it is durable. The same bytes are stored once and may be put again at any time. A
-// reader that can seek (an *os.File) is read where it stands, any other is copied first, so that it can be read twice.
-// On an error nothing is stored; ErrDiskFull where there is no room.
+// reader that can seek (an *os.File) is read from its current offset; any other is copied first, since Put reads twice. On
+// an error nothing is stored. The error is ErrDiskFull if there is no room.
 func (s *Store) Put(ctx context.Context, r io.Reader, o PutOptions) (ref Ref, err error) {
 	p, err := s.Place(ctx, r, o)
 	if err != nil {
@@ -52,18 +52,18 @@ func (s *Store) Put(ctx context.Context, r io.Reader, o PutOptions) (ref Ref, er
 	return ref, nil
 }
 
-// had is known, while no GC takes the file away.
-func (s *Store) had(ctx context.Context, sha Digest) (Ref, bool, error) {
+// find is findLocked for a caller without the file's lock.
+func (s *Store) find(ctx context.Context, sha Digest) (Ref, bool, error) {
 	unlock, err := s.files.lock(ctx, sha)
 	if err != nil {
 		return Ref{}, false, err
 	}
 	defer unlock()
-	return s.known(sha)
+	return s.findLocked(sha)
 }
 
-// known looks a file up and, if it is stored, has GC spare it. The caller has the file's lock.
-func (s *Store) known(sha Digest) (Ref, bool, error) {
+// findLocked returns the Ref of a file and, if it is stored, makes GC spare it. The caller holds the file's lock.
+func (s *Store) findLocked(sha Digest) (Ref, bool, error) {
 	ref, ok, err := s.Stat(sha)
 	if ok && err == nil {
 		s.spareFromGC(sha)
@@ -71,7 +71,7 @@ func (s *Store) known(sha Digest) (Ref, bool, error) {
 	return ref, ok, err
 }
 
-// spareFromGC keeps GC from a file for at least an hour.
+// spareFromGC makes GC leave a file alone for at least an hour.
 func (s *Store) spareFromGC(sha Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,12 +79,12 @@ func (s *Store) spareFromGC(sha Digest) {
 }
 
 func newPut(s *Store, src *source, d digests, label []byte) *put {
-	return &put{s: s, src: src, neu: newView(src.r, src.size, src.data), label: label, told: make(packDeltas),
+	return &put{s: s, src: src, new: newView(src.r, src.size, src.data), label: label, records: make(packDeltas),
 		file: fileRecord{sha: d.sha, md5: d.md5, crc: d.crc, size: src.size}}
 }
 
-// findBase takes the previous file's family, so that nobody else cuts its segments, and opens it. A previous file that
-// is missing or damaged is done without.
+// findBase locks the previous file's family, so that nothing else cuts its segments, and opens the file. If the file is
+// missing or damaged, there is no base.
 func (p *put) findBase(ctx context.Context, previous Digest) (leave func(), err error) {
 	leave = func() {}
 	f, found, err := p.head(previous)
@@ -107,7 +107,7 @@ func (p *put) findBase(ctx context.Context, previous Digest) (leave func(), err 
 	}
 	unlock()
 	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
-		p.s.log.Warn("the previous version cannot be built upon", "previous", previous.String(), "err", err)
+		p.s.log.Warn("the previous version cannot be used", "previous", previous.String(), "err", err)
 		return leave, nil
 	}
 	return leave, err
@@ -119,7 +119,7 @@ func (p *put) head(sha Digest) (f fileRecord, found bool, err error) {
 	return readFile(snap, sha)
 }
 
-// readBase inflates a previous file that is small enough to be held in memory.
+// readBase returns the bytes of a previous file that fits into memory, nil for a bigger one.
 func (p *put) readBase(r *Reader) ([]byte, error) {
 	if r.size > p.s.opts.inMemory {
 		return nil, nil

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// keepDecoded is how many inflated segments a Reader keeps.
+// keepDecoded is the number of inflated segments that a Reader keeps.
 const keepDecoded = 4
 
-// Reader reads the raw bytes of one file. Read, Seek and WriteTo belong to one goroutine; ReadAt may be called from
-// several. It has to be closed.
+// Reader reads the raw bytes of one file. Read, Seek and WriteTo must not run concurrently; ReadAt may. A Reader must be
+// closed.
 type Reader struct {
 	s    *Store
 	size int64
@@ -26,11 +26,11 @@ type Reader struct {
 }
 
 type decodedSegment struct {
-	leaf int // -1 where raw is of no use
+	leaf int // -1 if raw is invalid
 	raw  []byte
 }
 
-// Open opens a file. ErrNotFound where it is not stored.
+// Open opens a file. The error is ErrNotFound if it is not stored.
 func (s *Store) Open(sha [32]byte) (*Reader, error) {
 	if s.isClosed() {
 		return nil, ErrClosed
@@ -48,16 +48,16 @@ func (s *Store) Open(sha [32]byte) (*Reader, error) {
 	return r, nil
 }
 
-// Size of the file in raw bytes.
+// Size returns the size of the file in raw bytes.
 func (r *Reader) Size() int64 { return r.size }
 
-// Close gives the file up; it may be called twice.
+// Close releases the file; it may be called twice.
 func (r *Reader) Close() error {
 	r.free()
 	return nil
 }
 
-// Read is io.Reader.
+// Read implements io.Reader.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -70,7 +70,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek is io.Seeker.
+// Seek implements io.Seeker.
 func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	pos, err := seek(offset, whence, r.pos, r.size)
 	if err == nil {
@@ -95,7 +95,7 @@ func seek(offset int64, whence int, pos, size int64) (int64, error) {
 	return offset, nil
 }
 
-// ReadAt is io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (r *Reader) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, errors.New("content: read at a negative offset")
@@ -113,7 +113,7 @@ func (r *Reader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// WriteTo is io.WriterTo.
+// WriteTo implements io.WriterTo.
 func (r *Reader) WriteTo(w io.Writer) (total int64, err error) {
 	for r.pos < r.size {
 		i := r.layout.at(r.pos)
@@ -133,7 +133,7 @@ func (r *Reader) WriteTo(w io.Writer) (total int64, err error) {
 	return total, nil
 }
 
-// some reads at least one byte at off, which is inside the file.
+// some reads at least one byte at off, which must be inside the file.
 func (r *Reader) some(p []byte, off int64) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +145,7 @@ func (r *Reader) some(p []byte, off int64) (int, error) {
 	return copy(p, raw[off-r.layout.leaves[i].rawAt:]), nil
 }
 
-// segment gives the raw bytes of leaf i, valid until the mutex is given up.
+// segment returns the raw bytes of leaf i, valid until mu is unlocked.
 func (r *Reader) segment(i int) ([]byte, error) {
 	for k := range r.decoded {
 		if r.decoded[k].leaf == i {
@@ -170,18 +170,19 @@ func (r *Reader) segment(i int) ([]byte, error) {
 	return d.raw, nil
 }
 
+// damage returns the error about a damaged leaf.
 func (s *Store) damage(l *layout, i int, why string) error {
 	g := &l.leaves[i]
 	return &DamageError{Pack: s.packs.nameOf(g.pack), Offset: g.offset, File: l.file.sha, Why: why}
 }
 
-// bodies reads the leaves from i up to to, which must lie behind one another in one pack (see together), compares them
-// with their checksums, and gives their bodies behind one another in buf. Where the pack is gone, it looks the layout up
-// again, once: Compact has moved its segments.
+// bodies reads the leaves from i to to, exclusive, which must be consecutive in one pack (see together). It compares them
+// with their checksums and returns their concatenated bodies, in buf. If the pack does not exist, it reads the layout
+// again, once, since Compact may have moved the segments.
 func (s *Store) bodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 	for again := false; ; again = true {
 		b, err := s.tryBodies(l, i, to, buf)
-		if !errors.Is(err, errGone) {
+		if !errors.Is(err, errNoPack) {
 			return b, err
 		}
 		if again {
@@ -195,12 +196,13 @@ func (s *Store) bodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 			return nil, s.damage(l, i, "the pack is missing")
 		}
 		copy(l.leaves, fresh.leaves)
-		if to > i+1 { // they may not lie together any more
+		if to > i+1 { // they may no longer be consecutive
 			return s.oneByOne(l, i, to, buf)
 		}
 	}
 }
 
+// oneByOne does the same as bodies for leaves that are not consecutive.
 func (s *Store) oneByOne(l *layout, i, to int, buf *[]byte) (all []byte, err error) {
 	for ; i < to; i++ {
 		b, err := s.bodies(l, i, i+1, buf)
@@ -215,7 +217,7 @@ func (s *Store) oneByOne(l *layout, i, to int, buf *[]byte) (all []byte, err err
 func (s *Store) tryBodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 	first := &l.leaves[i]
 	if first.pack == 0 {
-		return nil, s.damage(l, i, "it is not stored any more")
+		return nil, s.damage(l, i, "it is no longer stored")
 	}
 	h, err := s.packs.acquire(first.pack)
 	if err != nil {
@@ -246,13 +248,13 @@ func (s *Store) tryBodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 	out, rest := b[:0], b
 	for k := i; k < to; k++ {
 		size := segmentHead + l.leaves[k].deflated
-		out = append(out, rest[segmentHead:size]...) // never overtakes rest: the heads are left out
+		out = append(out, rest[segmentHead:size]...) // overwrites only bytes before rest, since the heads are left out
 		rest = rest[size:]
 	}
 	return out, nil
 }
 
-// readLeaves reads segments that lie behind one another into b, and says which of them is wrong in what way.
+// readLeaves reads consecutive segments into b. at is the first that is damaged, and wrong describes how, "" if none is.
 func readLeaves(r io.ReaderAt, leaves []leaf, b []byte) (at int, wrong string, err error) {
 	n, err := readFull(r, b, leaves[0].offset)
 	switch {
@@ -282,8 +284,8 @@ func readLeaves(r io.ReaderAt, leaves []leaf, b []byte) (at int, wrong string, e
 	return 0, "", nil
 }
 
-// throughParity notes damage in a pack, and has read called with a reader that heals it, if the pack has parity. It
-// reports what read does.
+// throughParity records damage in a pack. If the pack has parity, it calls read with a reader that heals the pack, and
+// returns its result.
 func (s *Store) throughParity(h *handle, num uint64, at int64, why string, read func(io.ReaderAt) bool) bool {
 	name := s.packs.nameOf(num)
 	s.noteFile(name, at, why)
@@ -298,8 +300,8 @@ func (s *Store) throughParity(h *handle, num uint64, at int64, why string, read 
 	return read(g)
 }
 
-// together gives the end of the leaves from i on that lie behind one another in one pack, at most limit bytes of them
-// but at least one.
+// together returns the end of the leaves from i on that are consecutive in one pack: at least one leaf, and at most limit
+// bytes if there are more.
 func (l *layout) together(i, limit int) (to int) {
 	n := l.leaves[i].deflated
 	for to = i + 1; to < len(l.leaves); to++ {

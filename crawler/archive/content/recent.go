@@ -2,18 +2,18 @@ package content
 
 import "time"
 
-// spare is how long GC leaves files alone that Put or Place has given out, at least. It is less than twice that at most.
+// spare is the minimum time for which GC leaves files alone that Put or Place returned. The maximum is less than twice that.
 const spare = time.Hour
 
-// recent remembers the files of the last hour in two generations: when the younger one is an hour old, it becomes the
-// older one, and what was that is forgotten. So nothing is ever searched.
+// recent is the set of files of the last hour, in two generations: when the younger one is an hour old, it replaces the older
+// one. So nothing is ever searched for what has expired.
 type recent struct {
-	began        time.Time // of young
+	began        time.Time // when young began
 	young, older map[Digest]struct{}
 }
 
 func (r *recent) add(sha Digest, now time.Time) {
-	r.turn(now)
+	r.rotate(now)
 	if r.young == nil {
 		r.young = make(map[Digest]struct{})
 	}
@@ -21,7 +21,7 @@ func (r *recent) add(sha Digest, now time.Time) {
 }
 
 func (r *recent) has(sha Digest, now time.Time) bool {
-	r.turn(now)
+	r.rotate(now)
 	_, young := r.young[sha]
 	_, older := r.older[sha]
 	return young || older
@@ -32,7 +32,7 @@ func (r *recent) forget(sha Digest) {
 	delete(r.older, sha)
 }
 
-func (r *recent) turn(now time.Time) {
+func (r *recent) rotate(now time.Time) {
 	switch age := now.Sub(r.began); {
 	case age >= 2*spare:
 		r.young, r.older, r.began = nil, nil, now

@@ -11,9 +11,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Keys below the two spaces; FORMAT.md has their values.
+// Keys in the two spaces; FORMAT.md describes their values.
 const (
-	filesSpace = kv.SpaceContent     // Digest -> file record; Digest, page -> further pages of its runs
+	filesSpace = kv.SpaceContent     // Digest -> file record; Digest, page -> another page of its runs
 	refsSpace  = kv.SpaceContentRefs // a letter, then:
 	keyState   = 's'                 // name
 	keyExtent  = 'x'                 // number of the extent
@@ -22,7 +22,7 @@ const (
 	keyPack    = 'p'                 // number of the pack
 )
 
-// Versions: of the whole store, and of file and extent records. FORMAT.md has their history.
+// Format versions of the whole store, and of file and extent records. FORMAT.md has their history.
 const (
 	formatVersion = 2
 	recordVersion = 1
@@ -33,20 +33,20 @@ const (
 	pageBytes = 64 << 10 // of one page of runs
 )
 
-// errRecord says that a record cannot be read.
+// errRecord reports that a record cannot be decoded.
 var errRecord = errors.New("malformed record")
 
 func numKey(letter byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{letter}, n)
 }
 
-// run is some consecutive segments of one extent.
+// run is n consecutive segments of one extent.
 type run struct {
 	extent   uint64
 	first, n int
 }
 
-// fileRecord is what is known of one file. Its deflate size is right while the family's last cut is still layout.
+// fileRecord is the record of one file. deflateSize is valid while layout is the family's last cut.
 type fileRecord struct {
 	sha         Digest
 	md5         [16]byte
@@ -55,7 +55,7 @@ type fileRecord struct {
 	deflateSize int64
 	layout      uint64
 	family      uint64
-	pages       int // of runs beside the record itself
+	pages       int // of runs, besides the one in the record itself
 	runs        []run
 }
 
@@ -67,16 +67,16 @@ func (f *fileRecord) ref() Ref {
 type segment struct {
 	raw, deflated int    // bytes
 	crc           uint32 // IEEE, of the raw bytes
-	pack          uint64 // 0: not stored any more
+	pack          uint64 // 0: no longer stored
 	offset        int64  // of its head in the pack
-	cut           uint64 // number of the cut that replaced it by the segments of the extent parts; 0: whole
+	cut           uint64 // the cut that replaced it by the segments of the extent parts; 0: it is whole
 	parts         uint64
 }
 
 type packRecord struct {
-	end  int64 // bytes that are committed
-	live int64 // of them, bytes of segments (with head) that some record still points to
-	told int64 // of them, bytes of file and cut records; Compact drops those that mean nothing any more
+	end     int64 // bytes that are committed
+	live    int64 // bytes of segments (with head) that a record points to
+	records int64 // bytes of file and cut records; Compact drops those that are obsolete
 }
 
 const (
@@ -95,7 +95,7 @@ func (f *fileRecord) encode(firstPage []byte) []byte {
 	return append(b, firstPage...)
 }
 
-// decodeFile leaves out the runs where head is set.
+// decodeFile decodes a file record, without its runs if head is set.
 func decodeFile(sha Digest, val []byte, head bool) (f fileRecord, err error) {
 	d := fields.Reader{B: val}
 	var version [1]byte
@@ -118,11 +118,12 @@ func decodeFile(sha Digest, val []byte, head bool) (f fileRecord, err error) {
 	return f, nil
 }
 
-// encodeRuns writes runs in the pages of a file record of the database.
+// encodeRuns encodes runs in the pages of a file record of the database.
 func encodeRuns(runs []run) (pages [][]byte) { return encodePages(runs, pageBytes) }
 
-// encodePages writes runs in pages of somewhat more than some bytes: the difference to the extent before (zigzag), first, n.
-func encodePages(runs []run, most int) (pages [][]byte) {
+// encodePages encodes runs in pages of slightly more than size bytes. A run is the difference of its extent to the one before
+// in the page (zigzag), first, n.
+func encodePages(runs []run, size int) (pages [][]byte) {
 	var page []byte
 	var last uint64
 	for _, r := range runs {
@@ -130,7 +131,7 @@ func encodePages(runs []run, most int) (pages [][]byte) {
 		page = binary.AppendUvarint(page, uint64(r.first))
 		page = binary.AppendUvarint(page, uint64(r.n))
 		last = r.extent
-		if len(page) >= most {
+		if len(page) >= size {
 			pages = append(pages, page)
 			page, last = nil, 0
 		}
@@ -165,7 +166,7 @@ type getter interface {
 	Read(kv.Space, []byte, func([]byte) error) (bool, error)
 }
 
-// readFile gives the record without its runs.
+// readFile returns a file record without its runs.
 func readFile(tx getter, sha Digest) (f fileRecord, found bool, err error) {
 	found, err = tx.Read(filesSpace, sha[:], func(val []byte) (err error) {
 		f, err = decodeFile(sha, val, true)
@@ -174,7 +175,7 @@ func readFile(tx getter, sha Digest) (f fileRecord, found bool, err error) {
 	return f, found, recordError(err)
 }
 
-// readRuns gives the record with its runs.
+// readRuns returns a file record with its runs.
 func readRuns(tx getter, sha Digest) (f fileRecord, found bool, err error) {
 	found, err = tx.Read(filesSpace, sha[:], func(val []byte) (err error) {
 		f, err = decodeFile(sha, val, false)
@@ -197,7 +198,7 @@ func pageKey(sha Digest, page int) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(nil), sha[:]...), uint32(page))
 }
 
-// recordError makes a DamageError of what a damaged record gives.
+// recordError turns the errors of damaged records into a DamageError.
 func recordError(err error) error {
 	if errors.Is(err, errRecord) || errors.Is(err, kv.ErrDamaged) {
 		return &DamageError{Why: err.Error()}
@@ -229,11 +230,20 @@ func readPack(tx getter, num uint64) (p packRecord, found bool, err error) {
 	return p, found, recordError(err)
 }
 
+// packRecord reads the record of a pack.
+func (s *Store) packRecord(num uint64) (p packRecord, found bool, err error) {
+	err = s.db.View(func(tx *kv.Txn) error {
+		p, found, err = readPack(tx, num)
+		return err
+	})
+	return p, found, err
+}
+
 func decodePack(val []byte) (p packRecord, err error) {
 	d := fields.Reader{B: val}
 	p.end, p.live = d.Max(anySize), d.Max(anySize)
-	if len(d.B) > 0 { // there was no third number before format 2
-		p.told = d.Max(anySize)
+	if len(d.B) > 0 { // format 1 has no third number
+		p.records = d.Max(anySize)
 	}
 	if d.Bad() {
 		return p, errRecord
@@ -243,12 +253,12 @@ func decodePack(val []byte) (p packRecord, err error) {
 
 func (p packRecord) encode() []byte {
 	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.end)), uint64(max(p.live, 0)))
-	return binary.AppendUvarint(b, uint64(max(p.told, 0)))
+	return binary.AppendUvarint(b, uint64(max(p.records, 0)))
 }
 
 func stateKey(name string) []byte { return append([]byte{keyState}, name...) }
 
-// checkFormat refuses a newer store, and writes the format version into one that is new or older.
+// checkFormat returns an error for a store of a newer format, and writes the format version into a new or older one.
 func checkFormat(db *kv.DB) error {
 	var n uint64
 	err := db.View(func(tx *kv.Txn) (err error) {
@@ -259,13 +269,13 @@ func checkFormat(db *kv.DB) error {
 	case err != nil:
 		return err
 	case n > formatVersion:
-		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewer, n, formatVersion)
+		return fmt.Errorf("%w: its format is %d, this program reads up to %d", ErrNewer, n, formatVersion)
 	case n == formatVersion || db.ReadOnly():
 		return nil
 	}
 	return db.Update(context.Background(), func(tx *kv.Txn) error {
-		if n == 1 { // packs do not describe the files that are stored
-			if err := tx.Set(refsSpace, stateKey(untold), nil); err != nil {
+		if n == 1 { // the packs do not describe their files
+			if err := tx.Set(refsSpace, stateKey(stateUndescribed), nil); err != nil {
 				return err
 			}
 		}
@@ -281,8 +291,8 @@ func readEpoch(db *kv.DB) (n uint64, err error) {
 	return n, err
 }
 
-// numbers hands out the numbers of extents, families and packs. A number is never given twice: they are reserved in kv
-// in hundreds before they are used.
+// numbers allocates the numbers of extents, families and packs. A number is never allocated twice: blocks of numbers are
+// reserved in kv before they are used.
 type numbers struct {
 	db        *kv.DB
 	mu        sync.Mutex // guards next, end
@@ -291,7 +301,7 @@ type numbers struct {
 
 const reserve = 256
 
-func (n *numbers) take() (uint64, error) {
+func (n *numbers) allocate() (uint64, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.next == n.end {
@@ -313,7 +323,7 @@ func (n *numbers) take() (uint64, error) {
 	return n.next - 1, nil
 }
 
-// keyNumber reads a key of numKey.
+// keyNumber returns the number in a key of numKey.
 func keyNumber(key []byte) (uint64, bool) {
 	if len(key) != 9 {
 		return 0, false
@@ -321,9 +331,9 @@ func keyNumber(key []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(key[1:]), true
 }
 
-// atLeast makes numbers begin at n, if they would begin lower: a pack that came with a backup may have a number that
-// the copy of the database does not know of.
-func (n *numbers) atLeast(first uint64) error {
+// raiseTo makes the next number at least first: a pack of a backup may have a number that the copy of the database does not
+// count as reserved.
+func (n *numbers) raiseTo(first uint64) error {
 	var next uint64
 	err := n.db.View(func(tx *kv.Txn) (err error) {
 		next, err = readNumber(tx, stateKey("next"))

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -8,9 +9,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Settle brings what Put or Stat once said of many files up to date: the layouts and deflate sizes of those whose segments
-// were cut since. Refs without a family are left alone. What had to be worked out anew is kept for the next time.
-func (s *Store) Settle(ctx context.Context, refs []*Ref) error {
+// Refresh updates the Layout and DeflateSize of Refs whose segments were cut since Put or Stat returned them. It leaves Refs
+// without a family alone. Sizes that it had to compute are saved for the next time.
+func (s *Store) Refresh(ctx context.Context, refs []*Ref) error {
 	snap := s.db.Snapshot()
 	defer snap.Close()
 	stale, err := staleRefs(snap, refs)
@@ -26,11 +27,11 @@ func (s *Store) Settle(ctx context.Context, refs []*Ref) error {
 		if err != nil {
 			return err
 		}
-		if !found { // collected or forgotten; whoever opens it will learn that
+		if !found { // collected or forgotten: opening it will fail
 			continue
 		}
 		recorded := f.layout
-		if err := s.settle(snap, &f); err != nil {
+		if err := s.refreshSize(snap, &f); err != nil {
 			return err
 		}
 		r.Layout, r.DeflateSize = f.layout, f.deflateSize
@@ -38,19 +39,19 @@ func (s *Store) Settle(ctx context.Context, refs []*Ref) error {
 			fresh = append(fresh, f)
 		}
 	}
-	return s.keepSizes(ctx, fresh)
+	return s.saveSizes(ctx, fresh)
 }
 
-// staleRefs are those of families that were cut since, in one pass over the few families that ever were.
+// staleRefs returns the Refs whose families were cut since, in one pass over the few families that were ever cut.
 func staleRefs(snap *kv.Snapshot, refs []*Ref) (stale []*Ref, err error) {
 	order := slices.Clone(refs)
-	slices.SortFunc(order, func(a, b *Ref) int { return int(min(max(int64(a.Family)-int64(b.Family), -1), 1)) })
+	slices.SortFunc(order, func(a, b *Ref) int { return cmp.Compare(a.Family, b.Family) })
 	families, err := snap.Cursor(refsSpace)
 	if err != nil {
 		return nil, err
 	}
 	defer families.Close()
-	var family, last uint64 // the first that was cut, of those not below the one that is looked at
+	var family, last uint64 // the next family that was cut, and its last cut
 	for _, r := range order {
 		if r.Family == 0 {
 			continue
@@ -59,7 +60,7 @@ func staleRefs(snap *kv.Snapshot, refs []*Ref) (stale []*Ref, err error) {
 			family, last = ^uint64(0), 0
 			_, err := families.Seek(numKey(keyFamily, r.Family), func(key, val []byte) error {
 				num, ok := keyNumber(key)
-				if !ok || key[0] != keyFamily { // there are no more
+				if !ok || key[0] != keyFamily { // no more families
 					return nil
 				}
 				d := fields.Reader{B: val}
@@ -81,13 +82,12 @@ func staleRefs(snap *kv.Snapshot, refs []*Ref) (stale []*Ref, err error) {
 
 const sizesPerTxn = 500
 
-// keepSizes writes worked-out sizes into the files' records, unless those know better by now. It is no matter whether
-// it can.
-func (s *Store) keepSizes(ctx context.Context, files []fileRecord) error {
+// saveSizes writes computed sizes into the files' records, unless those are newer. Failure does no harm.
+func (s *Store) saveSizes(ctx context.Context, files []fileRecord) error {
 	for some := range slices.Chunk(files, sizesPerTxn) {
 		err := s.db.Update(ctx, func(tx *kv.Txn) error {
 			for _, f := range some {
-				if err := keepSize(tx, f); err != nil {
+				if err := saveSize(tx, f); err != nil {
 					return err
 				}
 			}
@@ -104,7 +104,7 @@ func (s *Store) keepSizes(ctx context.Context, files []fileRecord) error {
 	return nil
 }
 
-func keepSize(tx *kv.Txn, f fileRecord) error {
+func saveSize(tx *kv.Txn, f fileRecord) error {
 	now, found, err := readRuns(tx, f.sha)
 	if err != nil || !found || now.layout >= f.layout {
 		return err

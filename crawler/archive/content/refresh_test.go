@@ -21,19 +21,19 @@ func TestRefsAreBroughtUpToDateWithLaterCuts(t *testing.T) {
 	}
 	alone := s.put(noise(r, 5000), Digest{})
 	for range 2 { // the second time from what is kept
-		settled := append(slices.Clone(refs), alone, Ref{SHA256: Digest{1}, Layout: 7})
+		refreshed := append(slices.Clone(refs), alone, Ref{SHA256: Digest{1}, Layout: 7})
 		var list []*Ref
-		for i := range settled {
-			list = append(list, &settled[i])
+		for i := range refreshed {
+			list = append(list, &refreshed[i])
 		}
-		if err := s.Settle(t.Context(), list); err != nil {
+		if err := s.Refresh(t.Context(), list); err != nil {
 			t.Fatal(err)
 		}
 		changed := 0
 		for i, old := range append(slices.Clone(refs), alone) {
 			now, ok, err := s.Stat(old.SHA256)
-			if err != nil || !ok || now != settled[i] {
-				t.Errorf("file %d: settled %+v, is %+v, %v", i, settled[i], now, err)
+			if err != nil || !ok || now != refreshed[i] {
+				t.Errorf("file %d: refreshed %+v, is %+v, %v", i, refreshed[i], now, err)
 			}
 			if now.Layout != old.Layout {
 				changed++
@@ -42,14 +42,14 @@ func TestRefsAreBroughtUpToDateWithLaterCuts(t *testing.T) {
 		if changed == 0 {
 			t.Error("nothing was cut: this tests nothing")
 		}
-		if settled[7].Layout != 7 {
+		if refreshed[7].Layout != 7 {
 			t.Error("a ref without a family has changed")
 		}
 		snap := s.db.Snapshot()
 		for i := range refs {
 			f, _, err := readFile(snap, refs[i].SHA256)
-			if err != nil || f.layout != settled[i].Layout || f.deflateSize != settled[i].DeflateSize {
-				t.Errorf("file %d: layout %d is kept, not %d", i, f.layout, settled[i].Layout)
+			if err != nil || f.layout != refreshed[i].Layout || f.deflateSize != refreshed[i].DeflateSize {
+				t.Errorf("file %d: layout %d is kept, not %d", i, f.layout, refreshed[i].Layout)
 			}
 		}
 		snap.Close()

@@ -16,40 +16,40 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// SalvagedFile is a file as its packs describe it.
+// SalvagedFile is a file as packs describe it.
 type SalvagedFile struct {
 	SHA256  Digest
 	MD5     [16]byte
 	CRC32   uint32
 	Size    int64
-	Label   []byte // as it was given to Put
-	Missing int    // segments that no pack has
+	Label   []byte // PutOptions.Label
+	Missing int    // segments that are in no pack
 
-	s     *salvage
-	parts []toldFile // that are used
-	told  []toldFile // all that were found; a file that was put again has several records
+	s       *salvage
+	parts   []packedFile // of the record that is used
+	records []packedFile // all that were found; a file that was put again has several records
 }
 
-// SalvageReport says what Salvage has found.
+// SalvageReport is what Salvage found.
 type SalvageReport struct {
 	Packs    int
 	Segments int64
-	Files    int // described by a file record
-	Whole    int // of them, files that have all their segments
+	Files    int // files with a complete file record
+	Whole    int // files that also have all their segments
 	Damages  []disk.Damage
 }
 
-// Salvage reads the packs in dir without any database, damaged ones through their parity, and calls f with every file
-// that they describe, in the order of the packs. Files that were collected, or whose Put failed, may be among them. It
-// holds up to 200 bytes for each segment in memory, and changes nothing. The error is that of f, or what kept it from
-// reading on; damage is in the report.
+// Salvage reads the packs in dir without a database, damaged ones through their parity, and calls f with every file that they
+// describe, in the order of the packs. These may include files that were collected or whose Put failed. Salvage needs up to
+// 200 bytes of memory for each segment, and changes nothing. The error is that of f, or a failure to read on; damage is only
+// in the report.
 func Salvage(ctx context.Context, fsys disk.FS, dir string, f func(SalvagedFile) error) (report SalvageReport, err error) {
 	enc, err := newEncoder()
 	if err != nil {
 		return report, err
 	}
-	s := &salvage{ctx: ctx, fs: fsys, dir: dir, enc: enc, report: &report, segments: make(map[numbered][]salvaged),
-		cuts: make(map[numbered][]cutRecord), files: make(map[Digest]*SalvagedFile)}
+	s := &salvage{ctx: ctx, fs: fsys, dir: dir, enc: enc, report: &report, segments: make(map[segmentID][]segmentCopy),
+		cuts: make(map[segmentID][]cutRecord), files: make(map[Digest]*SalvagedFile)}
 	if err := s.read(); err != nil {
 		return report, fmt.Errorf("content: salvage %s: %w", dir, err)
 	}
@@ -59,7 +59,7 @@ func Salvage(ctx context.Context, fsys disk.FS, dir string, f func(SalvagedFile)
 		if ctx.Err() != nil {
 			return report, context.Cause(ctx)
 		}
-		if !s.choose(file) {
+		if !s.chooseRecord(file) {
 			continue
 		}
 		if report.Files++; file.Missing == 0 {
@@ -72,8 +72,8 @@ func Salvage(ctx context.Context, fsys disk.FS, dir string, f func(SalvagedFile)
 	return report, nil
 }
 
-// WriteTo writes the file's bytes and compares them with its size and SHA-256: after an error, what was written is not
-// the file. It must be called before the function that was given the file returns.
+// WriteTo writes the file's bytes and compares them with its size and SHA-256: after an error, what was written is not the
+// file. It may only be called while the function that received the file runs.
 func (f *SalvagedFile) WriteTo(w io.Writer) (n int64, err error) {
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
@@ -83,7 +83,7 @@ func (f *SalvagedFile) WriteTo(w io.Writer) (n int64, err error) {
 				if f.s.ctx.Err() != nil {
 					return n, context.Cause(f.s.ctx)
 				}
-				m, err := f.s.write(out, numbered{run.extent, k}, 0)
+				m, err := f.s.write(out, segmentID{run.extent, k}, 0)
 				if n += m; err != nil {
 					return n, &DamageError{File: f.SHA256, Why: err.Error()}
 				}
@@ -96,14 +96,14 @@ func (f *SalvagedFile) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// numbered is a segment by its extent and its index there.
-type numbered struct {
+// segmentID names a segment by its extent and its index there.
+type segmentID struct {
 	extent uint64
 	index  int
 }
 
-// salvaged is where a sound copy of a segment lies.
-type salvaged struct {
+// segmentCopy is the place of a sound copy of a segment.
+type segmentCopy struct {
 	pack     int // index in salvage.packs
 	offset   int64
 	raw      int
@@ -118,11 +118,11 @@ type salvage struct {
 	enc      reedsolomon.Encoder
 	report   *SalvageReport
 	packs    []*salvagePack
-	segments map[numbered][]salvaged
-	cuts     map[numbered][]cutRecord
+	segments map[segmentID][]segmentCopy
+	cuts     map[segmentID][]cutRecord
 	files    map[Digest]*SalvagedFile
 	order    []Digest // of files
-	opened   int      // packs
+	opened   int      // packs since the last close
 }
 
 // read indexes every pack.
@@ -133,7 +133,7 @@ func (s *salvage) read() error {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), closedSuffix) || strings.HasSuffix(e.Name(), openSuffix) { // also one that was renamed
+		if strings.HasSuffix(e.Name(), closedSuffix) || strings.HasSuffix(e.Name(), openSuffix) { // even if renamed
 			names = append(names, e.Name())
 		}
 	}
@@ -147,6 +147,7 @@ func (s *salvage) read() error {
 	return nil
 }
 
+// readPack indexes one pack.
 func (s *salvage) readPack(name string) error {
 	p, err := s.open(name)
 	if err != nil {
@@ -162,11 +163,11 @@ func (s *salvage) readPack(name string) error {
 			s.damaged(name, rec.offset, rec.wrong)
 		case rec.mark == segmentMark:
 			s.report.Segments++
-			key := numbered{rec.extent, rec.index}
-			s.segments[key] = append(s.segments[key], salvaged{len(s.packs) - 1, rec.offset, rec.raw, rec.deflated})
+			key := segmentID{rec.extent, rec.index}
+			s.segments[key] = append(s.segments[key], segmentCopy{len(s.packs) - 1, rec.offset, rec.raw, rec.deflated})
 		case rec.mark == cutMark:
 			if c, err := decodeCut(rec.bytes[segmentHead:]); err == nil {
-				key := numbered{rec.extent, rec.index}
+				key := segmentID{rec.extent, rec.index}
 				s.cuts[key] = append(s.cuts[key], c)
 			}
 		default:
@@ -175,14 +176,15 @@ func (s *salvage) readPack(name string) error {
 		return nil
 	})
 	if g, ok := p.r.(*guarded); ok && err == nil && g.healed+g.lost > 0 {
-		why := fmt.Sprintf("%d blocks differ from their checksums, parity gives %d of them", g.healed+g.lost, g.healed)
+		why := fmt.Sprintf("%d blocks differ from their checksums, %d of them were recovered from parity", g.healed+g.lost, g.healed)
 		s.damaged(name, -1, why)
 	}
 	return err
 }
 
+// addFile adds one part of a file record.
 func (s *salvage) addFile(body []byte) {
-	t, err := decodeTold(slices.Clone(body))
+	t, err := decodePackedFile(slices.Clone(body))
 	if err != nil {
 		return
 	}
@@ -192,19 +194,19 @@ func (s *salvage) addFile(body []byte) {
 		s.files[t.sha] = f
 		s.order = append(s.order, t.sha)
 	}
-	f.told = append(f.told, t)
+	f.records = append(f.records, t)
 }
 
-// choose takes the complete record of a file of which the fewest segments are missing; false if there is none.
-func (s *salvage) choose(f *SalvagedFile) bool {
+// chooseRecord sets f to the complete record with the fewest missing segments. It returns false if no record is complete.
+func (s *salvage) chooseRecord(f *SalvagedFile) bool {
 	type part struct{ parts, part int }
-	found := make(map[part][]toldFile)
-	for _, t := range f.told {
+	found := make(map[part][]packedFile)
+	for _, t := range f.records {
 		found[part{t.parts, t.part}] = append(found[part{t.parts, t.part}], t)
 	}
 	for first, records := range found {
 		for i := 0; first.part == 0 && i < len(records); i++ {
-			var parts []toldFile
+			var parts []packedFile
 			for k := range first.parts {
 				same := found[part{first.parts, k}]
 				if len(same) == 0 {
@@ -220,51 +222,53 @@ func (s *salvage) choose(f *SalvagedFile) bool {
 			}
 		}
 	}
-	f.told = nil
+	f.records = nil
 	return f.parts != nil
 }
 
+// damaged adds a damage to the report.
 func (s *salvage) damaged(name string, offset int64, why string) {
 	if len(s.report.Damages) < damagesKept {
 		s.report.Damages = append(s.report.Damages, disk.Damage{File: filepath.Base(s.dir) + "/" + name, Offset: offset, Why: why, Found: time.Now()})
 	}
 }
 
-// missing counts the segments of a file that no pack has.
-func (s *salvage) missing(parts []toldFile) (n int) {
+// missing counts the segments of a file that are in no pack.
+func (s *salvage) missing(parts []packedFile) (n int) {
 	for i := range parts {
 		for _, run := range parts[i].runs {
 			for k := run.first; k < run.first+run.n; k++ {
-				n += s.lacks(numbered{run.extent, k}, 0)
+				n += s.countMissing(segmentID{run.extent, k}, 0)
 			}
 		}
 	}
 	return n
 }
 
-// maxCuts bounds how often a segment, its pieces, and theirs were cut; pieces of one byte are the end of it.
+// maxCuts bounds how often a segment, its pieces, and theirs were cut: a piece has at least one byte.
 const maxCuts = maxRaw
 
-func (s *salvage) lacks(key numbered, depth int) int {
+// countMissing counts the pieces of a segment that are in no pack; 0 if the segment or all its pieces are.
+func (s *salvage) countMissing(key segmentID, depth int) int {
 	if len(s.segments[key]) > 0 {
 		return 0
 	}
-	least := 1
+	missing := 1
 	for _, c := range s.cuts[key] {
 		n := 0
 		for i := 0; i < c.pieces && depth < maxCuts; i++ {
-			n += s.lacks(numbered{c.parts, i}, depth+1)
+			n += s.countMissing(segmentID{c.parts, i}, depth+1)
 		}
 		if n == 0 {
 			return 0
 		}
-		least = max(least, n)
+		missing = max(missing, n)
 	}
-	return least
+	return missing
 }
 
 // write writes a segment, or the pieces that replace it.
-func (s *salvage) write(w io.Writer, key numbered, depth int) (n int64, err error) {
+func (s *salvage) write(w io.Writer, key segmentID, depth int) (n int64, err error) {
 	err = fmt.Errorf("segment %d of extent %d is in no pack", key.index, key.extent)
 	for _, at := range s.segments[key] {
 		raw, failed := s.segment(key, at)
@@ -275,11 +279,11 @@ func (s *salvage) write(w io.Writer, key numbered, depth int) (n int64, err erro
 		err = failed
 	}
 	for _, c := range s.cuts[key] {
-		if s.lacks(numbered{key.extent, key.index}, depth) > 0 || depth >= maxCuts {
+		if s.countMissing(segmentID{key.extent, key.index}, depth) > 0 || depth >= maxCuts {
 			continue
 		}
 		for i := range c.pieces {
-			m, err := s.write(w, numbered{c.parts, i}, depth+1)
+			m, err := s.write(w, segmentID{c.parts, i}, depth+1)
 			if n += m; err != nil {
 				return n, err
 			}
@@ -289,15 +293,15 @@ func (s *salvage) write(w io.Writer, key numbered, depth int) (n int64, err erro
 	return 0, err
 }
 
-// segment reads a copy of a segment.
-func (s *salvage) segment(key numbered, at salvaged) ([]byte, error) {
+// segment returns the raw bytes of a copy of a segment.
+func (s *salvage) segment(key segmentID, at segmentCopy) ([]byte, error) {
 	p := s.packs[at.pack]
 	if p.f == nil {
 		again, err := s.open(p.name)
 		if err != nil {
 			return nil, err
 		}
-		if s.opened++; s.opened > salvageOpen {
+		if s.opened++; s.opened > maxSalvageOpen {
 			s.close()
 			s.opened = 1
 		}

@@ -104,7 +104,7 @@ func TestAFileOfManyRunsIsExtracted(t *testing.T) {
 		defer snap.Close()
 		return readRuns(snap, sha)
 	}()
-	if parts := len(encodePages(f.runs, toldPage)); err != nil || len(f.runs) < 500 {
+	if parts := len(encodePages(f.runs, fileRecordRuns)); err != nil || len(f.runs) < 500 {
 		t.Fatalf("%d runs, %d parts, %v", len(f.runs), parts, err)
 	}
 	if files, _, _ := s.extract(); !bytes.Equal(files[sha], data) {
@@ -118,9 +118,9 @@ func TestAFileRecordOfSeveralPartsIsPutTogether(t *testing.T) {
 	for i := range runs {
 		runs[i] = run{extent: uint64(i*i%7919 + 1), first: i % 30, n: 1}
 	}
-	p := &put{s: newStore(t, Options{}).Store, file: fileRecord{sha: Digest{1}, size: 5, runs: runs}, told: packDeltas{}, label: []byte("label")}
+	p := &put{s: newStore(t, Options{}).Store, file: fileRecord{sha: Digest{1}, size: 5, runs: runs}, records: packDeltas{}, label: []byte("label")}
 	w := &segmentWriter{s: p.s}
-	if err := p.tell(w); err != nil {
+	if err := p.appendRecords(w); err != nil {
 		t.Fatal(err)
 	}
 	var got []run
@@ -164,7 +164,7 @@ func TestSalvageUsesParityAndNamesWhatIsMissing(t *testing.T) {
 func TestALabelThatIsTooLongIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
-	sha := s.putLabelled([]byte("some bytes"), Digest{}, string(make([]byte, labelMost+1)))
+	sha := s.putLabelled([]byte("some bytes"), Digest{}, string(make([]byte, maxLabel+1)))
 	if files, labels, _ := s.extract(); string(files[sha]) != "some bytes" || labels[sha] != "" {
 		t.Errorf("%q, label of %d bytes", files[sha], len(labels[sha]))
 	}
@@ -177,7 +177,7 @@ func TestFileRecordsCountAsNeitherLiveNorWaste(t *testing.T) {
 		s.putLabelled(noise(rng(uint64(i)), 10), Digest{}, "http://example.org/a/rather/long/address/of/a/small/file.csv")
 	}
 	st, err := s.Stats()
-	if err != nil || st.Told < 50*100 || st.Waste != 0 {
+	if err != nil || st.Records < 50*100 || st.Waste != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	for range 3 {
@@ -189,24 +189,24 @@ func TestFileRecordsCountAsNeitherLiveNorWaste(t *testing.T) {
 	if _, err := s.GC(t.Context(), func([32]byte) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := s.Stats(); err != nil || st.Told != 0 {
+	if st, err := s.Stats(); err != nil || st.Records != 0 {
 		t.Errorf("after everything was collected: %+v, %v", st, err)
 	}
 }
 
-func FuzzTold(f *testing.F) {
-	told := toldFile{sha: Digest{1}, size: 5, parts: 1, label: []byte("l"), runs: []run{{1, 0, 1}}}
-	f.Add(told.encode(encodePages(told.runs, toldPage)[0]))
+func FuzzPackedFile(f *testing.F) {
+	file := packedFile{sha: Digest{1}, size: 5, parts: 1, label: []byte("l"), runs: []run{{1, 0, 1}}}
+	f.Add(file.encode(encodePages(file.runs, fileRecordRuns)[0]))
 	f.Add(cutRecord{parts: 4, pieces: 3}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		decodeCut(b)
-		told, err := decodeTold(b)
-		if err != nil || len(told.runs) > 1000 {
+		file, err := decodePackedFile(b)
+		if err != nil || len(file.runs) > 1000 {
 			return
 		}
-		again, err := decodeTold(told.encode(encodePages(told.runs, toldPage)[0]))
-		if err != nil || !bytes.Equal(again.label, told.label) || len(again.runs) != len(told.runs) {
-			t.Errorf("%+v is read back as %+v, %v", told, again, err)
+		again, err := decodePackedFile(file.encode(encodePages(file.runs, fileRecordRuns)[0]))
+		if err != nil || !bytes.Equal(again.label, file.label) || len(again.runs) != len(file.runs) {
+			t.Errorf("%+v is read back as %+v, %v", file, again, err)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// salvageOpen is how many packs are open at once.
-const salvageOpen = 16
+// maxSalvageOpen bounds the open packs.
+const maxSalvageOpen = 16
 
 type salvagePack struct {
 	name  string
@@ -20,7 +20,7 @@ type salvagePack struct {
 	close func()
 }
 
-// open opens a pack, through its parity if it has any.
+// open opens a pack, through its parity if it has one.
 func (s *salvage) open(name string) (*salvagePack, error) {
 	f, err := s.fs.OpenFile(filepath.Join(s.dir, name), 0, 0)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *salvagePack) shut() {
 	}
 }
 
-// close closes the packs that are open.
+// close closes all open packs.
 func (s *salvage) close() {
 	for _, p := range s.packs {
 		p.shut()

@@ -8,9 +8,9 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Scrub examines all packs again and again, reading at most bytesPerSecond (0: no limit), and mends what it finds, until
-// ctx ends. A round begins an hour after the beginning of the one before it, or a minute if a reader has met damage. What
-// keeps a round from going on is logged, and the next one tries again.
+// Scrub examines all packs again and again, reading at most bytesPerSecond (0: no limit), and mends damage, until ctx ends. A
+// round starts an hour after the start of the one before, or a minute if a reader met damage. Errors that end a round are
+// logged, and the next round tries again. The only error that Scrub returns is ErrClosed.
 func (s *Store) Scrub(ctx context.Context, bytesPerSecond int64) error {
 	slow := disk.NewThrottle(bytesPerSecond)
 	for {
@@ -27,7 +27,7 @@ func (s *Store) Scrub(ctx context.Context, bytesPerSecond int64) error {
 	}
 }
 
-// rest waits for the next round; false if ctx has ended.
+// rest waits for the next round. It returns false if ctx ends.
 func (s *Store) rest(ctx context.Context, began time.Time) bool {
 	long := time.NewTimer(time.Until(began.Add(s.opts.pause)))
 	defer long.Stop()
@@ -49,16 +49,16 @@ func (s *Store) rest(ctx context.Context, began time.Time) bool {
 	return true
 }
 
-// scrubRound goes through all packs once.
+// scrubRound examines and mends all packs once.
 func (s *Store) scrubRound(ctx context.Context, slow *disk.Throttle) error {
 	s.fixity.BeginRound(0)
 	if s.writable() == nil {
-		if err := s.tellOld(ctx); err != nil {
+		if err := s.describeOld(ctx); err != nil {
 			return err
 		}
 	}
 	for _, job := range s.parity.missing() {
-		s.parity.want(job)
+		s.parity.enqueue(job)
 	}
 	err := s.eachPack(ctx, slow, s.fixity.Progress, func(num uint64, x *examined) error {
 		s.noteAll(x)

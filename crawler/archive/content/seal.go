@@ -8,13 +8,13 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A repair throws nothing away: what is sound in a damaged pack may be all that is left of a file that was given up. So a
-// pack in which only bytes are damaged that nothing needs is sealed: it is closed under the hash of what it holds now, and
-// gets parity of that. Compact drops the damaged bytes with the waste they are part of, when there is enough of it.
+// A repair discards nothing: the sound parts of a damaged pack may be all that is left of a file that was given up. So a pack
+// in which nothing needs the damaged bytes is sealed: it is closed under the hash of what it holds now, and gets parity of
+// that. Compact drops the damaged bytes with other waste, once there is enough.
 
 // seal seals a pack, unless something needs what is damaged in it.
 func (s *Store) seal(num uint64, name string, spans []span) error {
-	if err := s.mayDrop(); err != nil { // it may have lost the records that need the bytes
+	if err := s.mayDrop(); err != nil { // the database may have lost records that need the bytes
 		return err
 	}
 	needed, err := s.needs(num, spans)
@@ -22,10 +22,10 @@ func (s *Store) seal(num uint64, name string, spans []span) error {
 		return err
 	}
 	if needed {
-		return errors.New("what is damaged is needed")
+		return errors.New("the damaged bytes are needed")
 	}
 	if s.tail.current() == num {
-		if err := s.tail.roll(); err != nil {
+		if err := s.tail.closeCurrent(); err != nil {
 			return err
 		}
 		if closed := s.packs.nameOf(num); isClosed(closed) {
@@ -33,16 +33,16 @@ func (s *Store) seal(num uint64, name string, spans []span) error {
 			return nil
 		}
 	}
-	if !isClosed(name) && num >= s.tail.settled() {
-		return errors.New("files are being put into it")
+	if !isClosed(name) && num >= s.tail.lowestWritten() {
+		return errors.New("it is being written to")
 	}
 	return s.sealCopy(num, name)
 }
 
 func (s *Store) sealed(name string) { s.mended(name, "nothing: no file needs the damaged bytes") }
 
-// sealCopy seals a pack that is not written any more: a copy of it, with what parity gives back, takes its place and then
-// its new name. Wherever that is interrupted, there is one file of the pack, and the next Mend goes on.
+// sealCopy seals a pack that is no longer written to: a copy, with what parity recovers, replaces it and then gets its new
+// name. Wherever that is interrupted, one file of the pack exists, and the next Mend continues.
 func (s *Store) sealCopy(num uint64, name string) error {
 	h, err := s.packs.acquire(num)
 	if err != nil {
@@ -73,15 +73,15 @@ func (s *Store) sealCopy(num uint64, name string) error {
 		return err
 	}
 	if isClosed(name) && name != right {
-		s.parity.forget(name)
+		s.parity.remove(name)
 	}
-	s.parity.want(parityJob{num: num, name: right, again: true})
+	s.parity.enqueue(parityJob{num: num, name: right, again: true})
 	s.renamedFile(name, right)
 	s.sealed(right)
 	return s.syncDir()
 }
 
-// needs reports whether a segment that is needed cannot be read because of damaged bytes.
+// needs reports whether damaged bytes make a needed segment unreadable.
 func (s *Store) needs(num uint64, spans []span) (needed bool, err error) {
 	r, free, err := s.acquireSound(num)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) needs(num uint64, spans []span) (needed bool, err error) {
 	}
 	defer free()
 	buf := make([]byte, segmentHead+maxStored)
-	err = s.placed(num, func(g *segment, _ uint64, _ int) {
+	err = s.eachSegmentIn(num, func(g *segment, _ uint64, _ int) {
 		if g.cut == 0 && !needed && hits(spans, g.offset, g.offset+g.stored()) {
 			_, wrong, err := readLeaves(r, []leaf{{segment: *g}}, buf[:g.stored()])
 			needed = wrong != "" || err != nil
@@ -98,21 +98,21 @@ func (s *Store) needs(num uint64, spans []span) (needed bool, err error) {
 	return needed, err
 }
 
-// forgetMissing drops the record of a pack that is not there, once nothing needs it.
+// forgetMissing deletes the record of a pack whose file is missing, if nothing needs it.
 func (s *Store) forgetMissing(ctx context.Context, num uint64, name string) error {
 	if err := s.mayDrop(); err != nil {
 		s.log.Warn("missing pack not forgotten", "pack", name, "error", err)
 		return nil
 	}
 	needed := false
-	if err := s.placed(num, func(g *segment, _ uint64, _ int) { needed = needed || g.cut == 0 }); err != nil || needed {
+	if err := s.eachSegmentIn(num, func(g *segment, _ uint64, _ int) { needed = needed || g.cut == 0 }); err != nil || needed {
 		return err
 	}
 	if err := s.db.Update(ctx, func(tx *kv.Txn) error { return tx.Delete(refsSpace, numKey(keyPack, num)) }); err != nil {
 		return err
 	}
 	s.packs.remove(num)
-	s.parity.forget(name)
+	s.parity.remove(name)
 	s.mended(name, "nothing: no file needs it")
 	return nil
 }

@@ -65,7 +65,7 @@ func TestARepairKeepsEverySoundByte(t *testing.T) {
 			stored = append(stored, noise(rng(uint64(i)), 150_000))
 			s.put(stored[i], Digest{})
 		}
-		s.parity.idle(t.Context())
+		s.parity.waitIdle(t.Context())
 		pack := filepath.Join(s.dir, s.packs.nameOf(1))
 		harmed := read(t, pack)
 		rows := rowsOf(int64(len(harmed)))
@@ -137,7 +137,7 @@ func TestDamagedWasteIsSealedAndWhatIsBesideItIsProtected(t *testing.T) {
 	if _, _, err := s.Mend(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.parity.idle(t.Context())
+	s.parity.waitIdle(t.Context())
 	pack := filepath.Join(s.dir, s.packs.nameOf(1))
 	if _, err := os.Stat(parityName(packs[0])); pack == packs[0] || err == nil {
 		t.Errorf("%s is still called so, or has parity of that name: %v", pack, err)

@@ -14,11 +14,11 @@ import (
 
 // Sizes of one segment.
 const (
-	maxRaw      = 65528      // raw bytes: with the five of a stored block they fit in 16 bits
+	maxRaw      = 65528      // raw bytes: with the five of a stored block, their number fits in 16 bits
 	maxStored   = maxRaw + 5 // deflated bytes
-	segmentHead = 20         // bytes before them in the pack
+	segmentHead = 20         // bytes of the head before them in the pack
 	segmentMark = 'S'
-	fileMark    = 'F' // a file record has the head of a segment, see told.go
+	fileMark    = 'F' // a file record has the head of a segment, see packrecord.go
 	cutMark     = 'C'
 )
 
@@ -29,12 +29,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // codec turns raw bytes into segments. It belongs to one goroutine.
 type codec struct {
 	w       *flate.Writer
-	huffman *flate.Writer // codes letters only, and finds no repetitions
+	huffman *flate.Writer // Huffman coding only, without matches
 	level   int
 	buf     bytes.Buffer
 }
 
-// codecs are reused: a deflate writer is about a megabyte.
+// codecs pools codecs, since a deflate writer takes about a megabyte.
 type codecs struct {
 	level int
 	pool  sync.Pool
@@ -47,7 +47,7 @@ func (c *codec) deflate(raw []byte) ([]byte, error) {
 	if err := c.write(&c.w, c.level, raw); err != nil {
 		return nil, err
 	}
-	if c.buf.Len() > len(raw) { // the library stores what has no repetitions, such as digests in hex; few letters are shorter all the same
+	if c.buf.Len() > len(raw) { // the library stores data without matches, such as digests in hex, which Huffman coding shortens
 		if err := c.write(&c.huffman, flate.HuffmanOnly, raw); err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (c *codec) deflate(raw []byte) ([]byte, error) {
 	return c.buf.Bytes(), nil
 }
 
-// write fills buf with what one of the writers makes of raw; it ends on a byte, with an empty stored block.
+// write deflates raw into buf with one of the writers. The result ends on a byte boundary, with an empty stored block.
 func (c *codec) write(w **flate.Writer, level int, raw []byte) (err error) {
 	c.buf.Reset()
 	if *w == nil {
@@ -75,7 +75,7 @@ func (c *codec) write(w **flate.Writer, level int, raw []byte) (err error) {
 	return (*w).Flush()
 }
 
-// stored is one stored block that is not the last (RFC 1951 §3.2.4).
+// stored returns raw as one stored block that is not the last (RFC 1951 §3.2.4).
 func stored(raw []byte) []byte {
 	b := make([]byte, 5, len(raw)+5)
 	binary.LittleEndian.PutUint16(b[1:], uint16(len(raw)))
@@ -83,7 +83,7 @@ func stored(raw []byte) []byte {
 	return append(b, raw...)
 }
 
-// looksRandom tells whether trying to deflate is a waste: the entropy of the bytes is that of compressed data.
+// looksRandom reports whether deflating is pointless: the bytes have the entropy of compressed data.
 func looksRandom(raw []byte) bool {
 	if len(raw) < 4096 {
 		return false
@@ -102,16 +102,16 @@ func looksRandom(raw []byte) bool {
 	return bits > 8-255/(2*n*math.Ln2)-0.012
 }
 
-// head is what stands before a segment, or another record, in its pack.
+// head precedes a segment, or another record, in its pack.
 type head struct {
-	mark          byte   // 0 is segmentMark
+	mark          byte   // 0 means segmentMark
 	extent        uint64 // 48 bits
 	index         int    // in the extent
 	raw, deflated int    // raw is 0 in other records
 	crc           uint32 // IEEE, of the raw bytes
 }
 
-// appendSegment appends head and body. The head's last four bytes are the CRC-32C of the rest of it and of the body.
+// appendSegment appends head and body to b. The head's last four bytes are the CRC-32C of the rest of the head and the body.
 func appendSegment(b []byte, h head, body []byte) []byte {
 	at := len(b)
 	if h.mark == 0 {
@@ -128,7 +128,7 @@ func appendSegment(b []byte, h head, body []byte) []byte {
 	return append(b, body...)
 }
 
-// parseHead reads a head without looking at the checksum.
+// parseHead reads a head without comparing the checksum.
 func parseHead(b []byte) (h head, ok bool) {
 	if len(b) < segmentHead || !isMark(b[0]) {
 		return head{}, false
@@ -142,7 +142,7 @@ func parseHead(b []byte) (h head, ok bool) {
 	return h, (h.raw > 0) == (h.mark == segmentMark) && h.raw <= maxRaw && h.deflated > 0 && h.deflated <= maxStored && h.index < maxExtent
 }
 
-// checkSegment compares a whole segment with its checksum and says in words what is wrong.
+// checkSegment compares a whole segment with its checksum. wrong describes what is wrong, "" if nothing is.
 func checkSegment(b []byte) (h head, body []byte, wrong string) {
 	h, ok := parseHead(b)
 	switch {
@@ -161,8 +161,8 @@ func checkSegment(b []byte) (h head, body []byte, wrong string) {
 
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// inflate gives the raw bytes of a segment in dst, which has their length. The body has been checked, so an error is a
-// fault of whoever wrote it.
+// inflate fills dst, which has the length of the raw bytes, with the raw bytes of a segment. The body matches its checksum,
+// so an error means that it was written wrong.
 func inflate(dst, body []byte) error {
 	if len(body) == len(dst)+5 && body[0] == 0 && int(binary.LittleEndian.Uint16(body[1:])) == len(dst) {
 		copy(dst, body[5:])

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// spoolDir holds what Put cannot read twice and is too big for memory. It is emptied on opening.
+// spoolDir holds copies of files that Put cannot read twice and that are too big for memory. Open empties it.
 const spoolDir = "tmp"
 
 const copyBlock = 256 << 10
@@ -28,7 +28,7 @@ type source struct {
 	drop func()
 }
 
-// open makes a source of a reader: of itself where it can seek, else of a copy.
+// openSource returns a source of the reader itself if it can seek, else of a copy.
 func (s *Store) openSource(ctx context.Context, r io.Reader) (*source, error) {
 	if f, ok := r.(interface {
 		io.ReaderAt
@@ -47,6 +47,7 @@ func (s *Store) openSource(ctx context.Context, r io.Reader) (*source, error) {
 	return s.spool(io.MultiReader(&buf, contextReader{ctx, r}))
 }
 
+// seekable returns a source of the rest of a reader that can seek.
 func seekable(f interface {
 	io.ReaderAt
 	io.Seeker
@@ -72,6 +73,7 @@ func seekable(f interface {
 	return src, nil
 }
 
+// spool returns a source of a copy on disk.
 func (s *Store) spool(r io.Reader) (*source, error) {
 	name := filepath.Join(s.dir, spoolDir, fmt.Sprintf("%s%d", spoolPrefix, s.spooled.Add(1)))
 	f, err := s.fs.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -88,6 +90,7 @@ func (s *Store) spool(r io.Reader) (*source, error) {
 
 const spoolPrefix = "put-"
 
+// emptySpool removes the copies that a crash left.
 func (s *Store) emptySpool() error {
 	dir := filepath.Join(s.dir, spoolDir)
 	entries, err := s.fs.ReadDir(dir)
@@ -106,7 +109,7 @@ type digests struct {
 	crc uint32
 }
 
-// digest reads the source once. The MD5 is left out where it is known already.
+// digest computes the digests of the source, in one pass. It does not compute an MD5 that is known.
 func (src *source) digest(ctx context.Context, known *Digests) (d digests, err error) {
 	sha, sum := sha256.New(), md5.New()
 	hashes := []hash.Hash{sha, sum}
@@ -123,12 +126,12 @@ func (src *source) digest(ctx context.Context, known *Digests) (d digests, err e
 	if known == nil {
 		sum.Sum(d.md5[:0])
 	} else if err == nil && d.sha != Digest(known.SHA256) {
-		err = fmt.Errorf("content: %w: expected %s, they have %s", ErrDigest, Digest(known.SHA256), d.sha)
+		err = fmt.Errorf("content: %w: expected %s, got %s", ErrDigest, Digest(known.SHA256), d.sha)
 	}
 	return d, err
 }
 
-// each calls f with the whole source, piece by piece.
+// each calls f with the source piece by piece.
 func (src *source) each(ctx context.Context, f func([]byte)) error {
 	var buf []byte
 	if src.data == nil {
@@ -163,13 +166,13 @@ func (c contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// view gives slices of a file that may be bigger than memory.
+// view returns slices of a file that may be bigger than memory.
 type view struct {
 	r      io.ReaderAt
 	size   int64
 	blocks [viewBlocks]viewBlock
 	tick   int64
-	err    error // the first; after it every slice is empty
+	err    error // the first; afterwards every slice is empty
 }
 
 type viewBlock struct {
@@ -191,7 +194,7 @@ func newView(r io.ReaderAt, size int64, data []byte) *view {
 	return v
 }
 
-// from gives some bytes beginning at off; empty at the end of the file or after an error.
+// from returns some bytes that begin at off, none at the end of the file or after an error.
 func (v *view) from(off int64) []byte {
 	b, at := v.block(off)
 	if b == nil {
@@ -200,7 +203,7 @@ func (v *view) from(off int64) []byte {
 	return b[off-at:]
 }
 
-// upTo gives some bytes that end before off.
+// upTo returns some bytes that end before off.
 func (v *view) upTo(off int64) []byte {
 	b, at := v.block(off - 1)
 	if b == nil {
@@ -209,6 +212,7 @@ func (v *view) upTo(off int64) []byte {
 	return b[:off-at]
 }
 
+// block returns the block that contains off and its offset.
 func (v *view) block(off int64) ([]byte, int64) {
 	if off < 0 || off >= v.size || v.err != nil {
 		return nil, 0
@@ -238,7 +242,7 @@ func (v *view) block(off int64) ([]byte, int64) {
 	return oldest.data, at
 }
 
-// slice copies the bytes from a to b, at most maxRaw of them, unless they lie together already.
+// slice returns the bytes from a to b, at most maxRaw of them, copied to buf unless they are consecutive in memory.
 func (v *view) slice(a, b int64, buf []byte) ([]byte, error) {
 	part := v.from(a)
 	if int64(len(part)) >= b-a {

@@ -2,5 +2,5 @@
 
 package content
 
-// room is not known here; a full disk is met when writing.
+// room does nothing: the free space is unknown on this system, and a full disk shows when writing.
 func (s *Store) room() error { return nil }

@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"maps"
 	"slices"
 )
 
@@ -9,69 +10,65 @@ import (
 type put struct {
 	s    *Store
 	src  *source
-	neu  *view
-	old  *view   // the previous file, nil for none
-	base *layout // its segments
+	new  *view
+	old  *view   // the previous file, nil if there is none
+	base *layout // of the previous file
 
 	file    fileRecord
 	label   []byte
-	told    packDeltas // file and cut records that were written
-	written *appender  // of everything
+	records packDeltas // the file and cut records that were written
+	written *appender
 	parts   []part
 	cuts    map[int]*cut // by leaf of base
 	order   []int        // of the cuts, ascending
-	extents []*extent    // new ones
+	extents []*extent    // the new ones
 }
 
-// part is a stretch of the new file: either bytes that are new (leaf < 0), or bytes of a leaf of the previous file.
+// part is a stretch of the new file: new bytes (leaf < 0), or bytes of a leaf of the previous file.
 type part struct {
 	leaf int
-	a, b int64 // in the new file where leaf < 0, else in the leaf
+	a, b int64 // offsets in the new file if leaf < 0, else in the leaf
 }
 
-// cut divides a leaf of the previous file at some places.
+// cut divides a leaf of the previous file.
 type cut struct {
 	bounds []int // inside the leaf, ascending
 	parts  *extent
 }
 
-// What it costs to cut a segment for a part of it, in deflated bytes: heads, records, and what is lost by deflating the
-// pieces apart. BENCHMARKS.md says how it was found.
+// cutCost is what cutting a segment costs, in deflated bytes: heads, records, and the loss by deflating the pieces
+// separately. BENCHMARKS.md explains the number.
 const cutCost = 220
 
-// worth tells whether sharing the bytes from a to b of a leaf saves more than it costs.
-func worth(l *leaf, a, b int64) bool {
+// worthSharing reports whether sharing the bytes from a to b of a leaf saves more than it costs.
+func worthSharing(l *leaf, a, b int64) bool {
 	return (b-a)*int64(l.deflated) > cutCost*int64(l.raw)
 }
 
-// split decides what of the new file is taken over from the previous one.
+// split divides the new file into new bytes and bytes of the previous file.
 func (p *put) split() error {
 	p.cuts = make(map[int]*cut)
 	if p.base == nil {
-		p.fresh(0, p.src.size)
+		p.addNew(0, p.src.size)
 		return nil
 	}
-	list, err := matches(p.old, p.neu)
+	list, err := matches(p.old, p.new)
 	if err != nil {
 		return err
 	}
 	at := int64(0)
 	for _, m := range list {
-		p.fresh(at, m.at)
-		p.take(m)
+		p.addNew(at, m.at)
+		p.addMatch(m)
 		at = m.at + m.n
 	}
-	p.fresh(at, p.src.size)
-	p.order = make([]int, 0, len(p.cuts))
-	for i := range p.cuts {
-		p.order = append(p.order, i)
-	}
-	slices.Sort(p.order)
+	p.addNew(at, p.src.size)
+	p.order = slices.Sorted(maps.Keys(p.cuts))
 	return nil
 }
 
-// fresh notes new bytes, behind new bytes if there are any before them.
-func (p *put) fresh(a, b int64) {
+// addNew adds new bytes, to the last part if that is new too.
+func (p *put) addNew(a, b int64) {
 	if a == b {
 		return
 	}
@@ -82,23 +79,23 @@ func (p *put) fresh(a, b int64) {
 	p.parts = append(p.parts, part{-1, a, b})
 }
 
-// take notes bytes of the previous file, leaf by leaf. What is not worth it is new.
-func (p *put) take(m match) {
+// addMatch adds bytes of the previous file, leaf by leaf. Those that are not worth sharing are added as new.
+func (p *put) addMatch(m match) {
 	for i := p.base.at(m.old); m.n > 0; i++ {
 		l := &p.base.leaves[i]
 		a := m.old - l.rawAt
 		n := min(m.n, int64(l.raw)-a)
-		if n == int64(l.raw) || (worth(l, a, a+n) && p.cutAt(i, int(a), int(a+n))) {
+		if n == int64(l.raw) || (worthSharing(l, a, a+n) && p.addCut(i, int(a), int(a+n))) {
 			p.parts = append(p.parts, part{i, a, a + n})
 		} else {
-			p.fresh(m.at, m.at+n)
+			p.addNew(m.at, m.at+n)
 		}
 		m.at, m.old, m.n = m.at+n, m.old+n, m.n-n
 	}
 }
 
-// cutAt notes that a leaf is to be cut before the bytes a and b; false where it would be too many pieces.
-func (p *put) cutAt(i, a, b int) bool {
+// addCut plans to cut a leaf at a and b. It returns false if that makes too many pieces.
+func (p *put) addCut(i, a, b int) bool {
 	c := p.cuts[i]
 	if c == nil {
 		c = &cut{}
@@ -118,7 +115,7 @@ func (p *put) cutAt(i, a, b int) bool {
 	return true
 }
 
-// write deflates what is new and the pieces of what is cut, and appends them to the pack.
+// write deflates new bytes and the pieces of cut segments, and appends them to the pack.
 func (p *put) write(ctx context.Context) (err error) {
 	if err := p.split(); err != nil {
 		return err
@@ -126,14 +123,14 @@ func (p *put) write(ctx context.Context) (err error) {
 	w := &segmentWriter{s: p.s, codec: p.s.codecs.get()}
 	defer p.s.codecs.put(w.codec)
 	defer func() {
-		if err != nil { // a full disk gets its room back
-			p.s.tail.takeBack(&w.appender)
+		if err != nil { // give a full disk its space back
+			p.s.tail.truncateLast(&w.appender)
 		}
 		p.written = &w.appender
 	}()
 	if p.base != nil {
 		p.file.family = p.base.file.family
-	} else if p.file.family, err = p.s.nums.take(); err != nil {
+	} else if p.file.family, err = p.s.nums.allocate(); err != nil {
 		return err
 	}
 	for _, i := range p.order {
@@ -147,18 +144,19 @@ func (p *put) write(ctx context.Context) (err error) {
 	var open *extent
 	for _, part := range p.parts {
 		if part.leaf >= 0 {
-			p.refer(part)
+			p.addShared(part)
 			continue
 		}
 		if open, err = p.writeFresh(ctx, w, part, open); err != nil {
 			return err
 		}
 	}
-	return p.tell(w)
+	return p.appendRecords(w)
 }
 
+// newExtent returns a new extent of the file's family.
 func (p *put) newExtent() (*extent, error) {
-	num, err := p.s.nums.take()
+	num, err := p.s.nums.allocate()
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +165,7 @@ func (p *put) newExtent() (*extent, error) {
 	return x, nil
 }
 
+// writePieces writes the pieces of a cut leaf.
 func (p *put) writePieces(w *segmentWriter, i int) (err error) {
 	l, c := &p.base.leaves[i], p.cuts[i]
 	if c.parts, err = p.newExtent(); err != nil {
@@ -186,7 +185,7 @@ func (p *put) writePieces(w *segmentWriter, i int) (err error) {
 	return nil
 }
 
-// writeFresh writes new bytes as segments of about the same length.
+// writeFresh writes new bytes as segments of about the same length, to the extent open while it has room.
 func (p *put) writeFresh(ctx context.Context, w *segmentWriter, fresh part, open *extent) (*extent, error) {
 	n := fresh.b - fresh.a
 	count := (n + maxRaw - 1) / maxRaw
@@ -195,7 +194,7 @@ func (p *put) writeFresh(ctx context.Context, w *segmentWriter, fresh part, open
 			return nil, context.Cause(ctx)
 		}
 		a, b := fresh.a+n*k/count, fresh.a+n*(k+1)/count
-		raw, err := p.neu.slice(a, b, w.raw)
+		raw, err := p.new.slice(a, b, w.raw)
 		if err != nil {
 			return nil, err
 		}
@@ -208,17 +207,17 @@ func (p *put) writeFresh(ctx context.Context, w *segmentWriter, fresh part, open
 			return nil, err
 		}
 		last := len(open.segments) - 1
-		p.name(open.num, last, 1)
+		p.addRun(open.num, last, 1)
 		p.file.deflateSize += int64(open.segments[last].deflated)
 	}
 	return open, nil
 }
 
-// refer names the segments of a part of the previous file.
-func (p *put) refer(part part) {
+// addShared adds the segments of a part of the previous file to the runs.
+func (p *put) addShared(part part) {
 	l, c := &p.base.leaves[part.leaf], p.cuts[part.leaf]
 	if c == nil {
-		p.name(l.extent, l.index, 1)
+		p.addRun(l.extent, l.index, 1)
 		p.file.deflateSize += int64(l.deflated)
 		return
 	}
@@ -233,15 +232,15 @@ func (p *put) refer(part part) {
 		}
 		at += int64(g.raw)
 	}
-	if n == len(c.parts.segments) { // all of it: by its own name
-		p.name(l.extent, l.index, 1)
+	if n == len(c.parts.segments) { // the whole segment
+		p.addRun(l.extent, l.index, 1)
 		return
 	}
-	p.name(c.parts.num, first, n)
+	p.addRun(c.parts.num, first, n)
 }
 
-// name appends segments to the file's runs.
-func (p *put) name(extent uint64, first, n int) {
+// addRun adds segments to the file's runs.
+func (p *put) addRun(extent uint64, first, n int) {
 	if k := len(p.file.runs); k > 0 {
 		if r := &p.file.runs[k-1]; r.extent == extent && r.first+r.n == first {
 			r.n += n
@@ -251,7 +250,7 @@ func (p *put) name(extent uint64, first, n int) {
 	p.file.runs = append(p.file.runs, run{extent, first, n})
 }
 
-// segmentWriter deflates and appends segments, with buffers that are used again.
+// segmentWriter deflates and appends segments, reusing its buffers.
 type segmentWriter struct {
 	appender
 	s     *Store

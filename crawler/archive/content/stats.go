@@ -9,15 +9,15 @@ import (
 
 // Stats are the store's figures.
 type Stats struct {
-	Files    int64 // different ones
-	RawBytes int64 // their bytes as they were fetched
+	Files    int64
+	RawBytes int64 // of the files, as they were fetched
 	Packs    int
 	Bytes    int64 // of the packs
-	Waste    int64 // of them, bytes that nothing needs any more and Compact may give back
-	Told     int64 // of them, bytes of file and cut records, with which files can be extracted from packs alone
+	Waste    int64 // bytes of the packs that nothing needs and Compact may free
+	Records  int64 // bytes of the packs that are file and cut records, which describe files to Salvage
 }
 
-// Stats of what is committed now.
+// Stats returns the figures of what is committed now.
 func (s *Store) Stats() (st Stats, err error) {
 	err = s.db.View(func(tx *kv.Txn) error {
 		if st.Files, st.RawBytes, err = totals(tx); err != nil {
@@ -28,14 +28,14 @@ func (s *Store) Stats() (st Stats, err error) {
 			st.Packs++
 			st.Bytes += p.end
 			st.Waste += p.waste()
-			st.Told += p.told
+			st.Records += p.records
 			return true, recordError(err)
 		})
 	})
 	return st, err
 }
 
-func (p packRecord) waste() int64 { return max(p.end-packHead-p.live-p.told, 0) }
+func (p packRecord) waste() int64 { return max(p.end-packHead-p.live-p.records, 0) }
 
 func totals(tx getter) (files, raw int64, err error) {
 	_, err = tx.Read(refsSpace, stateKey("totals"), func(val []byte) error {

@@ -12,7 +12,7 @@ type packSums struct {
 	blocks []uint32 // CRC-32C
 }
 
-// sumPack reads a pack up to the byte end.
+// sumPack computes the checksums of the first end bytes of a pack.
 func sumPack(r io.ReaderAt, end int64) (sums packSums, err error) {
 	whole, buf := sha256.New(), make([]byte, walkBlock)
 	sums.size, sums.blocks = end, make([]uint32, 0, blocksOf(end))
@@ -32,7 +32,7 @@ func sumPack(r io.ReaderAt, end int64) (sums packSums, err error) {
 	return sums, nil
 }
 
-// readFull is ReadAt without the io.EOF that may come with the last byte.
+// readFull calls ReadAt and drops the io.EOF that may come with the last byte.
 func readFull(r io.ReaderAt, b []byte, at int64) (int, error) {
 	n, err := r.ReadAt(b, at)
 	if n == len(b) {

@@ -1,49 +1,50 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"odarchive/triplestore/kv"
 )
 
-// VerifyOptions of Verify. The zero value is good.
+// VerifyOptions are the options of Verify. The zero value is valid.
 type VerifyOptions struct {
-	Deep     bool                    // inflate every file and compare its SHA-256, too
+	Deep     bool                    // also inflate every file and compare its SHA-256
 	Progress func(done, total int64) // bytes of packs, then (Deep) raw bytes of files; called often, from one goroutine
-	Damaged  func(Damage)            // called as damage is found, from one goroutine
+	Damaged  func(Damage)            // called for each damage, at the end, from one goroutine
 }
 
-// Damage is one thing that is wrong with the store.
+// Damage is one damage of the store.
 type Damage struct {
 	DamageError
-	Files    []Digest // that cannot be read because of it
-	Healable bool     // Mend makes it good, and nothing is lost
-	Unsealed bool     // it hit bytes of an open pack that no file needs; Mend seals the pack. With none of the three, the pack is sealed
+	Files    []Digest // the files that are unreadable because of it
+	Healable bool     // Mend can repair it without loss
+	Unsealed bool     // it is in bytes of an open pack that no file needs; Mend seals the pack
 }
 
-// Verified says what Verify has read.
+// Verified is what Verify read.
 type Verified struct {
 	Packs, Segments int64
 	Bytes           int64 // of packs
 	Files, RawBytes int64
 	Damages         []Damage // the first hundred
-	Damaged         int64    // all of them
+	Damaged         int64    // the number of all damages
 }
 
 const damagesKept = 100
 
-// Verify reads every pack at the speed of the disk and compares each segment with its checksum, closed packs as a whole
-// with their parity or their name, and parity with its checksums; then every file's record with its segments: their
-// places, their number of bytes, their CRC-32. The store may be used meanwhile. The error is
-// for what kept it from going on; damage is in the answer.
+// Verify reads every pack and compares each segment with its checksum, each closed pack as a whole with its parity or its
+// name, and parity with its checksums. Then it compares every file's record with its segments: their places, sizes and
+// CRC-32. The store may be used meanwhile. Damage is in the result; an error means that Verify could not continue.
 func (s *Store) Verify(ctx context.Context, o VerifyOptions) (v Verified, err error) {
-	s.parity.idle(ctx)
-	s.sweep.Lock() // packs do not go away
+	s.parity.waitIdle(ctx)
+	s.sweep.Lock() // so that no pack is dropped
 	defer s.sweep.Unlock()
 	if s.isClosed() {
 		return v, ErrClosed
@@ -57,7 +58,7 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (v Verified, err er
 	if err := c.checkFiles(ctx); err != nil {
 		return v, fmt.Errorf("content: verify: %w", err)
 	}
-	c.tell()
+	c.report()
 	return v, nil
 }
 
@@ -66,8 +67,8 @@ type checker struct {
 	o     VerifyOptions
 	v     *Verified
 	bad   map[place]*Damage
-	gone  map[uint64]*Damage // packs that are missing
-	other []*Damage          // not of one segment
+	gone  map[uint64]*Damage // of missing packs
+	other []*Damage          // that are not of one segment
 	done  int64
 	total int64
 	buf   []byte
@@ -97,12 +98,7 @@ func (c *checker) checkPacks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nums := make([]uint64, 0, len(ends))
-	for num := range ends {
-		nums = append(nums, num)
-	}
-	slices.Sort(nums)
-	for _, num := range nums {
+	for _, num := range slices.Sorted(maps.Keys(ends)) {
 		if err := c.checkPack(ctx, num, ends[num]); err != nil {
 			return err
 		}
@@ -114,7 +110,7 @@ func (c *checker) checkPacks(ctx context.Context) error {
 
 func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 	h, err := c.s.packs.acquire(num)
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errNoPack) {
 		c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}, Healable: true} // unless a file needs it
 		c.other = append(c.other, c.gone[num])
 		c.progress(end)
@@ -124,7 +120,7 @@ func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 		return err
 	}
 	defer c.s.packs.release(h)
-	m := &mover{s: c.s, pack: num} // for where segments begin behind a damaged one
+	m := &mover{s: c.s, pack: num} // finds where segments begin after a damaged one
 	at, name := int64(0), c.s.packs.nameOf(num)
 	w := &walker{r: &tolerant{r: h.f}, end: end, limit: m.nextSegment}
 	var bad []span
@@ -150,7 +146,7 @@ func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 	return c.checkWhole(ctx, num, name, bad)
 }
 
-// checkWhole adds what else is wrong with a pack and its parity, beside the records that are damaged.
+// checkWhole adds the damages of a pack and its parity that are not in one of the damaged records bad.
 func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad []span) error {
 	x, err := c.s.examine(ctx, num, nil)
 	if err != nil || x.sound() {
@@ -179,7 +175,7 @@ func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad [
 	return nil
 }
 
-// heals reports whether the bytes of a span come back from parity.
+// heals reports whether the bytes of a span can be recovered from parity.
 func (c *checker) heals(r io.ReaderAt, p span) bool {
 	g, ok := r.(*guarded)
 	if !ok || p.from < 0 {
@@ -255,7 +251,7 @@ func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error 
 			}
 		}
 		if g.pack == 0 {
-			return c.s.damage(l, i, "it is not stored any more")
+			return c.s.damage(l, i, "it is no longer stored")
 		}
 	}
 	if crc != f.crc {
@@ -285,17 +281,10 @@ func (c *checker) readWhole(ctx context.Context, f fileRecord) error {
 	return err
 }
 
-// tell puts what was found into the answer, in the order of the packs.
-func (c *checker) tell() {
-	places := make([]place, 0, len(c.bad))
-	for p := range c.bad {
-		places = append(places, p)
-	}
-	slices.SortFunc(places, func(a, b place) int {
-		if a.pack != b.pack {
-			return int(min(max(int64(a.pack)-int64(b.pack), -1), 1))
-		}
-		return int(min(max(a.offset-b.offset, -1), 1))
+// report adds the damages to the result, in the order of the packs.
+func (c *checker) report() {
+	places := slices.SortedFunc(maps.Keys(c.bad), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.pack, b.pack), cmp.Compare(a.offset, b.offset))
 	})
 	all := make([]*Damage, 0, len(places)+len(c.other))
 	for _, p := range places {

@@ -6,36 +6,35 @@ import (
 	"syscall"
 )
 
-// walkBlock is how much of a pack is read at once.
+// walkBlock is the number of bytes of a pack that are read at once.
 const walkBlock = 1 << 20
 
-// found is a record met while walking through a pack.
+// found is a record, or a damaged place, that walk found.
 type found struct {
 	head
 	offset int64
 	bytes  []byte // head and body, valid during the call
-	wrong  string // what is wrong with it, "" where it is as it was written
+	wrong  string // what is wrong with it, "" if it matches its checksum
 }
 
-// walker reads the records of a pack one after the other up to the byte end. Behind a damaged one it looks for the next
-// sound one.
+// walker reads the records of a pack in order, up to the byte end. After a damaged record it searches for the next sound one.
 type walker struct {
 	r     io.ReaderAt
 	end   int64
-	limit func(after int64) (int64, error) // where a record must begin at the latest, behind an offset; nil: nowhere
-	tired bool                             // the search has cost too much, and was ended
+	limit func(after int64) (int64, error) // returns where a search that starts at an offset ends, if not nil
+	tired bool                             // a search reached maxSearch and ended
 
 	searched int64
 }
 
-// maxSearch bounds the bytes whose checksums are computed while looking for a sound record: bytes may be made to look
-// like the beginnings of many. It is a few seconds.
+// maxSearch bounds the bytes whose checksums are computed while searching, since a file may be made to look like the heads of
+// many records. It takes a few seconds.
 const maxSearch = 16 << 30
 
-// walk calls f with every record, and once with every damaged place.
+// walk calls f with every record and every damaged place.
 func (w *walker) walk(f func(found) error) error {
 	block := make([]byte, walkBlock)
-	var have []byte // the bytes from at on
+	var have []byte // the bytes that start at at
 	for at := int64(packHead); at < w.end; {
 		if len(have) < segmentHead+maxStored && at+int64(len(have)) < w.end {
 			n, err := w.r.ReadAt(block[:min(walkBlock, w.end-at)], at)
@@ -69,7 +68,7 @@ func (w *walker) walk(f func(found) error) error {
 	return nil
 }
 
-// inspect returns the record that b begins with.
+// inspect returns the record at the start of b.
 func inspect(b []byte) (s found) {
 	h, ok := parseHead(b)
 	size := segmentHead + h.deflated
@@ -86,7 +85,7 @@ func inspect(b []byte) (s found) {
 	return s
 }
 
-// resync returns where the first sound record between two offsets begins, or the second offset.
+// resync returns the offset of the first sound record between two offsets, or the second offset if there is none.
 func (w *walker) resync(from, limit int64) (int64, error) {
 	buf := make([]byte, walkBlock+segmentHead+maxStored)
 	for ; from < limit; from += walkBlock {
@@ -94,7 +93,7 @@ func (w *walker) resync(from, limit int64) (int64, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		if n == 0 { // the file ends before
+		if n == 0 { // the file ends earlier
 			return limit, nil
 		}
 		b := buf[:n]
@@ -118,13 +117,13 @@ func (w *walker) resync(from, limit int64) (int64, error) {
 	return limit, nil
 }
 
-// tolerant reads a file that has bad sectors: they read as zeros, which no checksum passes.
+// tolerant reads bad sectors of a file as zeros, which match no checksum.
 type tolerant struct {
 	r          io.ReaderAt
-	unreadable int // such sectors were met
+	unreadable int // the number of bad sectors that were read
 }
 
-// ReadAt fails only for other reasons than unreadable bytes.
+// ReadAt implements io.ReaderAt. Bad sectors are no error.
 func (t *tolerant) ReadAt(b []byte, at int64) (n int, err error) {
 	n, err = t.r.ReadAt(b, at)
 	if !isUnreadable(err) {
@@ -146,5 +145,5 @@ func (t *tolerant) ReadAt(b []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// isUnreadable reports whether an error is that of a bad sector.
+// isUnreadable reports whether an error is caused by a bad sector.
 func isUnreadable(err error) bool { return errors.Is(err, syscall.EIO) }

@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// mayDrop refuses to drop packs while the database is damaged: it may have lost records of what is in them.
+// mayDrop returns an error while the database is damaged, since it may have lost records of what packs hold.
 func (s *Store) mayDrop() error {
 	for _, d := range s.db.Damages() {
 		if d.Mended.IsZero() {
@@ -18,10 +18,10 @@ func (s *Store) mayDrop() error {
 	return nil
 }
 
-// isWasteful reports whether a pack is worth rewriting. One without segments that are needed may hold file records that
-// are: it is read to find out.
+// isWasteful reports whether a pack is worth rewriting. It reads a pack without needed segments to find out whether it holds
+// needed file records.
 func (s *Store) isWasteful(num uint64, p packRecord) (bool, error) {
-	if p.live+p.told == 0 || float64(p.waste()) > s.opts.Waste*float64(p.end) {
+	if p.live+p.records == 0 || float64(p.waste()) > s.opts.Waste*float64(p.end) {
 		return true, nil
 	}
 	if p.live > 0 {
@@ -36,19 +36,19 @@ func (s *Store) isWasteful(num uint64, p packRecord) (bool, error) {
 	w := &walker{r: r, end: p.end}
 	err = w.walk(func(rec found) (err error) {
 		if rec.wrong == "" && rec.mark != segmentMark && !needed {
-			needed, err = s.needsTold(rec)
+			needed, err = s.needsRecord(rec)
 		}
 		return err
 	})
 	return !needed, err
 }
 
-// needsTold reports whether a file or cut record says something that is so.
-func (s *Store) needsTold(rec found) (needed bool, err error) {
+// needsRecord reports whether a file or cut record still describes the store.
+func (s *Store) needsRecord(rec found) (needed bool, err error) {
 	body := rec.bytes[segmentHead:]
 	err = s.db.View(func(tx *kv.Txn) error {
 		if rec.mark == fileMark {
-			t, err := decodeTold(body)
+			t, err := decodePackedFile(body)
 			if err != nil {
 				return nil
 			}
@@ -60,7 +60,7 @@ func (s *Store) needsTold(rec found) (needed bool, err error) {
 			return nil
 		}
 		x, err := readExtent(tx, rec.extent)
-		if errors.Is(err, ErrDamaged) { // gone
+		if errors.Is(err, ErrDamaged) { // the extent does not exist
 			return nil
 		}
 		needed = err == nil && rec.index < len(x.segments) && x.segments[rec.index].cut != 0 && x.segments[rec.index].parts == c.parts
@@ -69,9 +69,9 @@ func (s *Store) needsTold(rec found) (needed bool, err error) {
 	return needed, err
 }
 
-// meetTold takes a file or cut record along that is still so.
-func (m *mover) meetTold(ctx context.Context, rec found) error {
-	needed, err := m.s.needsTold(rec)
+// moveRecord copies a file or cut record that is still needed.
+func (m *mover) moveRecord(ctx context.Context, rec found) error {
+	needed, err := m.s.needsRecord(rec)
 	if err != nil || !needed {
 		return err
 	}
@@ -79,8 +79,8 @@ func (m *mover) meetTold(ctx context.Context, rec found) error {
 	if err != nil {
 		return err
 	}
-	m.told.tell(at, int64(len(rec.bytes)))
-	if m.bytes += int64(len(rec.bytes)); m.bytes >= bytesAtOnce {
+	m.records.addRecord(at, int64(len(rec.bytes)))
+	if m.bytes += int64(len(rec.bytes)); m.bytes >= bytesPerTxn {
 		return m.commit(ctx)
 	}
 	return nil

@@ -13,17 +13,17 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// tailPack is a pack that is being written, or was.
+// tailPack is the current pack, or an earlier one that an appender wrote to.
 type tailPack struct {
 	num    uint64
 	f      disk.File
-	end    int64 // bytes that were appended
-	synced int64 // of them, bytes that are on disk
+	end    int64 // bytes that are appended
+	synced int64 // bytes that are on disk
 	lowest int64 // the lowest end since the fsync under way began
-	failed error // not nil: bytes behind synced must never be acknowledged
+	failed error // if not nil, bytes after synced must never be acknowledged
 }
 
-// appender is somebody who appends, and what was appended: the end of it in each pack.
+// appender is a user of the writer. It remembers the end of what it appended to each pack.
 type appender struct {
 	wrote   map[*tailPack]int64
 	scratch []byte
@@ -33,13 +33,13 @@ type appender struct {
 // state: every Put with unsynced bytes in it fails, and the database accepts no more writes.
 type writer struct {
 	s       *Store
-	syncing sync.Mutex // one fsync or close of a pack at a time; taken before mu
+	syncing sync.Mutex // held by an fsync or close of a pack; taken before mu
 
-	mu   sync.Mutex // guards the fields below, and those of tailPacks
-	p    *tailPack  // nil: no pack is open
-	in   map[*byte]uint64
-	last *appender // who has written the end of the pack,
-	from int64     // from here on
+	mu   sync.Mutex       // guards the fields below, and those of tailPacks
+	p    *tailPack        // the current pack, nil if there is none
+	in   map[*byte]uint64 // the current pack at the start of each Put in progress
+	last *appender        // wrote the end of the current pack,
+	from int64            // starting here
 }
 
 // enter registers a Put in progress, so that garbage collection keeps segments that no record references yet.
@@ -47,7 +47,7 @@ func (w *writer) enter() (leave func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.p == nil {
-		if err := w.begin(); err != nil {
+		if err := w.createPack(); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +60,8 @@ func (w *writer) enter() (leave func(), err error) {
 	}, nil
 }
 
-// settled returns the number below which nobody writes to packs any more.
-func (w *writer) settled() uint64 {
+// refreshed returns the number below which nobody writes to packs any more.
+func (w *writer) lowestWritten() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := uint64(math.MaxUint64)
@@ -74,8 +74,8 @@ func (w *writer) settled() uint64 {
 	return before
 }
 
-// append writes a record and returns its place. A full disk is ErrDiskFull, and nothing of the record stays behind; any
-// other error stops all writes.
+// append writes a record and returns its place. If the disk is full, the error is ErrDiskFull and nothing of the record
+// remains; any other error stops all writes.
 func (w *writer) append(by *appender, h head, body []byte) (place, error) {
 	by.scratch = appendSegment(by.scratch[:0], h, body)
 	n := int64(len(by.scratch))
@@ -90,7 +90,7 @@ func (w *writer) append(by *appender, h head, body []byte) (place, error) {
 	}
 	defer w.mu.Unlock()
 	if w.p == nil {
-		if err := w.begin(); err != nil {
+		if err := w.createPack(); err != nil {
 			return place{}, err
 		}
 	}
@@ -110,7 +110,7 @@ func (w *writer) append(by *appender, h head, body []byte) (place, error) {
 	return at, nil
 }
 
-// write writes bytes behind the end of a pack.
+// write writes bytes at the end of a pack.
 func (w *writer) write(p *tailPack, b []byte) error {
 	_, err := p.f.WriteAt(b, p.end)
 	if err == nil {
@@ -126,9 +126,9 @@ func (w *writer) write(p *tailPack, b []byte) error {
 	return w.fail(p, "write pack", err)
 }
 
-// takeBack truncates the records that by appended after anyone else's last append. No record of the database, committed
-// or pending, may name them.
-func (w *writer) takeBack(by *appender) {
+// truncateLast truncates the records that by appended after anyone else's last append. No record of the database, committed
+// or pending, may reference them.
+func (w *writer) truncateLast(by *appender) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.p
@@ -146,12 +146,12 @@ func (w *writer) takeBack(by *appender) {
 	}
 }
 
-// begin creates a pack. The caller has mu.
-func (w *writer) begin() error {
+// createPack makes a new pack the current one. The caller holds mu.
+func (w *writer) createPack() error {
 	if err := w.s.writable(); err != nil {
 		return err
 	}
-	num, err := w.s.nums.take()
+	num, err := w.s.nums.allocate()
 	if err != nil {
 		return err
 	}
@@ -159,23 +159,23 @@ func (w *writer) begin() error {
 	path := filepath.Join(w.s.dir, name)
 	f, err := w.s.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return w.refuse("create pack", err)
+		return w.failOne("create pack", err)
 	}
 	if _, err = f.WriteAt(headOf(num), 0); err == nil {
 		err = w.s.syncDir()
 	}
 	if err != nil {
-		err = errors.Join(err, f.Close(), w.s.fs.Remove(path)) // what is left of it is removed by the next Open
-		return w.refuse("create pack", err)
+		err = errors.Join(err, f.Close(), w.s.fs.Remove(path)) // if this fails, the next Open removes it
+		return w.failOne("create pack", err)
 	}
 	w.p, w.last = &tailPack{num: num, f: f, end: packHead}, nil
 	w.s.packs.add(num, name)
 	return nil
 }
 
-// refuse reports an error that has left no bytes of a Put in an unknown state: a full disk, or too few file descriptors,
-// concern one Put only. Anything else stops writes.
-func (w *writer) refuse(doing string, err error) error {
+// failOne wraps an error that left no bytes of a Put in an unknown state. A full disk and a lack of file descriptors concern
+// one Put only; anything else stops all writes.
+func (w *writer) failOne(doing string, err error) error {
 	out := diskError(doing, err)
 	if !disk.IsFull(err) && !isShortage(err) {
 		w.s.db.StopWrites(out)
@@ -183,13 +183,13 @@ func (w *writer) refuse(doing string, err error) error {
 	return out
 }
 
-// isShortage reports whether the process has run out of something that comes back.
+// isShortage reports whether the process ran out of a resource that becomes available again.
 func isShortage(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
-// fail stops using a pack whose file is in an unknown state, and all writes. The next Open finds out what is in it. The
-// caller has mu.
+// fail stops using a pack whose file is in an unknown state, and stops all writes. The next Open finds out what the file
+// holds. The caller holds mu.
 func (w *writer) fail(p *tailPack, doing string, err error) error {
 	if p.failed != nil {
 		return p.failed
@@ -203,7 +203,7 @@ func (w *writer) fail(p *tailPack, doing string, err error) error {
 	return p.failed
 }
 
-// sync returns nil when everything that by has appended is on disk.
+// sync returns nil once everything that by appended is on disk.
 func (w *writer) sync(by *appender) error {
 	for p, end := range by.wrote {
 		if err := w.syncPack(p, end); err != nil {
@@ -228,7 +228,7 @@ func (w *writer) syncPack(p *tailPack, end int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		return w.fail(p, "sync pack", err) // what a failed fsync leaves behind is unknown
+		return w.fail(p, "sync pack", err) // the state of the file is unknown after a failed fsync
 	}
 	p.synced = max(p.synced, min(upTo, p.lowest))
 	return p.failed
@@ -241,7 +241,7 @@ func (w *writer) fsync(f disk.File) error {
 	return f.Sync()
 }
 
-// closePack makes a pack immutable and names it by its content, unless somebody else has.
+// closePack closes a pack and names it by its hash, unless another goroutine has done so.
 func (w *writer) closePack(p *tailPack) error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
@@ -255,21 +255,21 @@ func (w *writer) closePack(p *tailPack) error {
 	}
 	p.synced = p.end
 	sums, err := sumPack(p.f, p.end)
-	if err != nil { // it is on disk, and stays open until the next Open
+	if err != nil { // it is on disk; the next Open closes it
 		w.s.log.Error("pack cannot be read to be closed", "pack", openName(p.num), "error", err)
 		w.p, w.last = nil, nil
 		return p.f.Close()
 	}
 	name := closedName(p.num, sums.whole)
 	if err := w.s.packs.rename(p.num, openName(p.num), name); err != nil {
-		return w.refuse("close pack "+openName(p.num), err)
+		return w.failOne("close pack "+openName(p.num), err)
 	}
 	w.s.renamedFile(openName(p.num), name)
 	w.p, w.last = nil, nil
 	if err = errors.Join(p.f.Close(), w.s.syncDir()); err != nil {
-		return w.refuse("close pack "+name, err)
+		return w.failOne("close pack "+name, err)
 	}
-	w.s.parity.want(parityJob{num: p.num, name: name, sums: sums})
+	w.s.parity.enqueue(parityJob{num: p.num, name: name, sums: sums})
 	return nil
 }
 
@@ -290,7 +290,7 @@ func (w *writer) close() error {
 	return p.f.Close()
 }
 
-// current returns the number of the pack that is written, 0 for none.
+// current returns the number of the current pack, 0 if there is none.
 func (w *writer) current() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -300,8 +300,8 @@ func (w *writer) current() uint64 {
 	return w.p.num
 }
 
-// roll closes the pack that is written, if any.
-func (w *writer) roll() error {
+// closeCurrent closes the current pack, if there is one with records.
+func (w *writer) closeCurrent() error {
 	w.mu.Lock()
 	p, empty := w.p, w.p == nil || w.p.end <= packHead
 	w.mu.Unlock()
@@ -311,7 +311,7 @@ func (w *writer) roll() error {
 	return w.closePack(p)
 }
 
-// diskError makes ErrDiskFull of what a full disk or quota gives.
+// diskError wraps an error, with ErrDiskFull if the disk or quota is full.
 func diskError(doing string, err error) error {
 	if disk.IsFull(err) {
 		return fmt.Errorf("content: %s: %w (%w)", doing, ErrDiskFull, err)
@@ -326,7 +326,7 @@ func (s *Store) syncDir() error {
 	return s.fs.SyncDir(s.dir)
 }
 
-// writable returns why nothing can be written now, or nil.
+// writable returns why the store cannot be written now, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.isClosed():
