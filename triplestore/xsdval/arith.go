@@ -6,16 +6,16 @@ import (
 	"math/bits"
 )
 
-// divisionDigits is how many fractional digits a decimal quotient keeps (XPath leaves it to the implementation, at
-// least 18 total digits).
+// divisionDigits is the number of fractional digits of a decimal quotient. XPath leaves it to the implementation, but
+// asks for 18 total digits.
 const divisionDigits = 18
 
-// maxResultBits bounds the size of a computed integer or decimal: beyond it, arithmetic is an error.
+// maxResultBits is the maximum size of a computed integer or decimal. Exceeding it is an error.
 const maxResultBits = 1 << 17
 
-// Add, Sub, Mul and Div apply the operators + - * / of SPARQL 1.1 §17.3 to numbers, and of XPath F&O §9-10 to
-// dates and durations. ok is false where the operator has no meaning for the operands (a type error), on division
-// by zero of exact numbers, and beyond the size limits.
+// Add returns a + b, by SPARQL 1.1 §17.3 for numbers and XPath F&O §9-10 for dates and durations. For Add, Sub, Mul and
+// Div, ok is false if the operator is not defined for the operands (a type error), on division of exact numbers by
+// zero, and if the result exceeds the size limits.
 func Add(a, b Value) (Value, bool) {
 	if a.Kind == Integer && b.Kind == Integer && a.big == nil && b.big == nil {
 		if s := a.i + b.i; (s > a.i) == (b.i > 0) {
@@ -28,6 +28,7 @@ func Add(a, b Value) (Value, bool) {
 	return addTemporal(a, b, 1)
 }
 
+// Sub returns a - b.
 func Sub(a, b Value) (Value, bool) {
 	if a.Kind.Numeric() && b.Kind.Numeric() {
 		return numeric(a, b, '-')
@@ -35,6 +36,7 @@ func Sub(a, b Value) (Value, bool) {
 	return addTemporal(a, b, -1)
 }
 
+// Mul returns a * b.
 func Mul(a, b Value) (Value, bool) {
 	if a.Kind.Numeric() && b.Kind.Numeric() {
 		return numeric(a, b, '*')
@@ -45,6 +47,7 @@ func Mul(a, b Value) (Value, bool) {
 	return scaleDuration(a, b, false)
 }
 
+// Div returns a / b.
 func Div(a, b Value) (Value, bool) {
 	if a.Kind.Numeric() && b.Kind.Numeric() {
 		return numeric(a, b, '/')
@@ -105,7 +108,7 @@ func numeric(a, b Value, op byte) (Value, bool) {
 	return exact(a, b, Value{big: r, scale: scale}), r.BitLen() <= maxResultBits
 }
 
-// exact gives r the type of an exact result: integer only where both operands are.
+// exact converts r to the type of an exact result: integer only if both operands are.
 func exact(a, b, r Value) Value {
 	if a.Kind == Integer && b.Kind == Integer {
 		if r.big != nil {
@@ -141,7 +144,7 @@ func abs64(i int64) uint64 {
 	return uint64(i)
 }
 
-// Neg is unary minus.
+// Neg returns -v. ok is false if v is not a number.
 func Neg(v Value) (Value, bool) {
 	switch v.Kind {
 	case Integer, Decimal:
@@ -158,7 +161,7 @@ func Neg(v Value) (Value, bool) {
 	return Value{}, false
 }
 
-// Abs, Ceil, Floor and Round are the numeric functions of §17.4.4; the result has the operand's type.
+// Abs returns the absolute value of a number (§17.4.4), of the same type. ok is false if v is not a number.
 func Abs(v Value) (Value, bool) {
 	switch v.Kind {
 	case Integer, Decimal:
@@ -173,21 +176,24 @@ func Abs(v Value) (Value, bool) {
 	return Value{}, false
 }
 
-func Ceil(v Value) (Value, bool)  { return toWhole(v, math.Ceil, 1, 0) }
+// Ceil returns the next whole number upwards.
+func Ceil(v Value) (Value, bool) { return toWhole(v, math.Ceil, 1, 0) }
+
+// Floor returns the next whole number downwards.
 func Floor(v Value) (Value, bool) { return toWhole(v, math.Floor, 0, 0) }
 
 // Round rounds halves towards positive infinity (fn:round).
 func Round(v Value) (Value, bool) {
 	return toWhole(v, func(f float64) float64 {
-		if r := math.Floor(f); f-r >= 0.5 {
-			return r + 1
-		} else {
-			return r
+		r := math.Floor(f)
+		if f-r >= 0.5 {
+			r++
 		}
+		return r
 	}, 0, 1)
 }
 
-// toWhole rounds a decimal down after adding (up whole units less one digit) or half a unit.
+// toWhole rounds a decimal down, after adding a unit less one digit (if up is 1) or half a unit (if half is 1).
 func toWhole(v Value, float func(float64) float64, up, half int64) (Value, bool) {
 	switch v.Kind {
 	case Integer:
@@ -209,7 +215,7 @@ func toWhole(v Value, float func(float64) float64, up, half int64) (Value, bool)
 		if half != 0 {
 			x.Add(x, new(big.Int).Quo(unit, big.NewInt(2)))
 		}
-		return decimalBig(x.Div(x, unit), 0), true // Div is Euclidean: downwards for a positive unit
+		return decimalBig(x.Div(x, unit), 0), true // Div is Euclidean, which rounds down for a positive unit
 	}
 	return Value{}, false
 }

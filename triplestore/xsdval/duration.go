@@ -1,16 +1,17 @@
 package xsdval
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
 )
 
-// maxDuration bounds seconds and months of a duration; beyond it a duration is refused.
+// maxDuration is the maximum of the seconds and of the months of a duration.
 const maxDuration = int64(1) << 52
 
-// parseDuration reads -?PnYnMnDTnHnMnS (XSD 1.1 Part 2 §3.3.6) with the fields its kind allows.
+// parseDuration parses -?PnYnMnDTnHnMnS (XSD 1.1 Part 2 §3.3.6) with the fields that the kind allows.
 func parseDuration(k Kind, s string) (Value, bool) {
 	rest, neg := strings.CutPrefix(s, "-")
 	rest, ok := strings.CutPrefix(rest, "P")
@@ -118,7 +119,7 @@ func formatDuration(v Value) string {
 	return string(b)
 }
 
-// addTemporal is + (sign 1) and - (sign -1) with dates, times and durations on either side.
+// addTemporal adds (sign 1) or subtracts (sign -1) dates, times and durations.
 func addTemporal(a, b Value, sign int64) (Value, bool) {
 	if b.Kind.IsTemporal() && a.Kind.IsDuration() && sign > 0 {
 		a, b = b, a
@@ -160,7 +161,7 @@ func addTemporal(a, b Value, sign int64) (Value, bool) {
 	return Value{}, false
 }
 
-// seconds makes a duration of sec and nanos with one sign for both.
+// seconds returns a duration of sec and nanos, both with the same sign.
 func seconds(k Kind, sec, nanos int64) Value {
 	sec += nanos / nanosPer
 	nanos %= nanosPer
@@ -215,7 +216,7 @@ func scaleDuration(d, n Value, divide bool) (Value, bool) {
 	return seconds(d.Kind, int64(whole), int64(math.Round((s-whole)*nanosPer))), true
 }
 
-// divideDurations is the decimal quotient of two durations of one kind.
+// divideDurations returns the decimal quotient of two durations of one kind.
 func divideDurations(a, b Value) (Value, bool) {
 	if a.Kind == YearMonthDuration {
 		return divide(decimal64(a.months, 0), decimal64(b.months, 0))
@@ -231,8 +232,8 @@ func (v Value) durationSeconds() Value {
 	return decimalBig(b.Add(b, big.NewInt(int64(v.nanos))), 9)
 }
 
-// compareDurations orders durations where the order is total: both dayTime or both yearMonth. Equality holds between
-// any two (F&O §9.4).
+// compareDurations orders durations of a totally ordered kind: dayTime or yearMonth. Any two durations may be equal
+// (F&O §9.4).
 func compareDurations(a, b Value) (c int, ordered bool) {
 	if a.months == b.months && a.i == b.i && a.nanos == b.nanos {
 		return 0, true
@@ -241,7 +242,7 @@ func compareDurations(a, b Value) (c int, ordered bool) {
 		return 1, false
 	}
 	if a.Kind == YearMonthDuration {
-		return cmpInt(a.months, b.months), true
+		return cmp.Compare(a.months, b.months), true
 	}
 	return cmpInstant(a.i, a.nanos, b.i, b.nanos), true
 }

@@ -1,18 +1,20 @@
 package xsdval
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
 )
 
-// maxDigits bounds the digits of a number that is read: a longer one is no number here, so that a stranger's
-// literal cannot make arithmetic expensive.
+// maxDigits is the maximum number of digits of a parsed number, so that a hostile literal cannot make arithmetic
+// expensive.
 const maxDigits = 10000
 
 func pow10(n int32) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
+// unscaled returns the digits of an exact number as an integer.
 func (v Value) unscaled() *big.Int {
 	if v.big != nil {
 		return v.big
@@ -20,7 +22,7 @@ func (v Value) unscaled() *big.Int {
 	return big.NewInt(v.i)
 }
 
-// parseInteger reads xsd:integer: an optional sign and digits.
+// parseInteger parses xsd:integer: an optional sign and digits.
 func parseInteger(s string) (Value, bool) {
 	digits := s
 	if digits != "" && (digits[0] == '+' || digits[0] == '-') {
@@ -49,7 +51,7 @@ func allDigits(s string) bool {
 	return true
 }
 
-// parseDecimal reads xsd:decimal: digits with at most one point, at least one digit, no exponent.
+// parseDecimal parses xsd:decimal: digits with at most one point, at least one digit, no exponent.
 func parseDecimal(s string) (Value, bool) {
 	sign, rest := "", s
 	if rest != "" && (rest[0] == '+' || rest[0] == '-') {
@@ -75,6 +77,7 @@ func parseDecimal(s string) (Value, bool) {
 	return decimalBig(b, int32(len(frac))), true
 }
 
+// decimal64 returns i * 10^-scale without trailing zeros.
 func decimal64(i int64, scale int32) Value {
 	for scale > 0 && i%10 == 0 {
 		i, scale = i/10, scale-1
@@ -82,9 +85,10 @@ func decimal64(i int64, scale int32) Value {
 	return Value{Kind: Decimal, i: i, scale: scale}
 }
 
-// NewDecimal makes unscaled * 10^-scale.
+// NewDecimal returns unscaled * 10^-scale.
 func NewDecimal(unscaled int64, scale int) Value { return decimal64(unscaled, int32(scale)) }
 
+// decimalBig returns b * 10^-scale without trailing zeros.
 func decimalBig(b *big.Int, scale int32) Value {
 	if b.IsInt64() {
 		return decimal64(b.Int64(), scale)
@@ -103,7 +107,7 @@ func decimalBig(b *big.Int, scale int32) Value {
 	return Value{Kind: Decimal, big: b, scale: scale}
 }
 
-// parseFloat reads xsd:double and xsd:float: a decimal with an optional exponent, INF, -INF, NaN.
+// parseFloat parses xsd:double and xsd:float: a decimal with an optional exponent, INF, -INF, NaN.
 func parseFloat(s string, bits int) (float64, bool) {
 	switch s {
 	case "INF", "+INF":
@@ -116,7 +120,7 @@ func parseFloat(s string, bits int) (float64, bool) {
 	if s == "" || len(s) > maxDigits {
 		return 0, false
 	}
-	for i := 0; i < len(s); i++ { // Go also takes 0x, _, inf and the like
+	for i := 0; i < len(s); i++ { // strconv also accepts 0x, _, inf and the like
 		switch c := s[i]; {
 		case c >= '0' && c <= '9', c == '+', c == '-', c == '.', c == 'e', c == 'E':
 		default:
@@ -159,9 +163,9 @@ func formatFloat(f float64, bits int) string {
 }
 
 func formatDecimal(v Value) string {
-	s := v.unscaled().String()
-	if v.big == nil {
-		s = strconv.FormatInt(v.i, 10)
+	s := strconv.FormatInt(v.i, 10)
+	if v.big != nil {
+		s = v.big.String()
 	}
 	if v.scale == 0 {
 		return s
@@ -177,34 +181,29 @@ func formatDecimal(v Value) string {
 	return sign + s[:cut] + "." + s[cut:]
 }
 
-// compareNumbers orders two numbers by value; ok is false where one is NaN.
+// compareNumbers orders two numbers by value. ok is false if one is NaN.
 func compareNumbers(a, b Value) (int, bool) {
 	if a.Kind == Integer && b.Kind == Integer && a.big == nil && b.big == nil {
-		return cmpInt(a.i, b.i), true
+		return cmp.Compare(a.i, b.i), true
 	}
 	if a.Kind >= Float || b.Kind >= Float { // promote to the wider float type
 		x, y := a.Float64(), b.Float64()
 		if a.Kind <= Float && b.Kind <= Float {
 			x, y = float64(float32(x)), float64(float32(y))
 		}
-		switch {
-		case x < y:
-			return -1, true
-		case x > y:
-			return 1, true
-		case x == y:
-			return 0, true
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return 0, false
 		}
-		return 0, false
+		return cmp.Compare(x, y), true
 	}
 	if x, y, _, ok := align64(a, b); ok {
-		return cmpInt(x, y), true
+		return cmp.Compare(x, y), true
 	}
 	x, y, _ := align(a, b)
 	return x.Cmp(y), true
 }
 
-// align64 is align for numbers so small that neither they nor their sum leaves 63 bits.
+// align64 is align for numbers that fit into 63 bits, as does their sum.
 func align64(a, b Value) (x, y int64, scale int32, ok bool) {
 	if a.big != nil || b.big != nil {
 		return 0, 0, 0, false
@@ -225,7 +224,7 @@ func align64(a, b Value) (x, y int64, scale int32, ok bool) {
 	return x, y, scale, abs64(x) < 1<<62 && abs64(y) < 1<<62
 }
 
-// align brings two exact numbers to one scale.
+// align scales two exact numbers to the same scale.
 func align(a, b Value) (x, y *big.Int, scale int32) {
 	x, y = a.unscaled(), b.unscaled()
 	switch {
@@ -235,14 +234,4 @@ func align(a, b Value) (x, y *big.Int, scale int32) {
 		return x, new(big.Int).Mul(y, pow10(a.scale-b.scale)), a.scale
 	}
 	return x, y, a.scale
-}
-
-func cmpInt(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

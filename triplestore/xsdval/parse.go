@@ -1,13 +1,14 @@
 package xsdval
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
 )
 
-// integerRange is the value space of a type derived from xsd:integer; an empty bound is open.
+// integerRange is the value space of a type derived from xsd:integer. An empty bound is open.
 type integerRange struct{ min, max string }
 
 // datatypes maps the local names of xsd: to kinds.
@@ -32,7 +33,7 @@ var derived = map[string]integerRange{
 	"unsignedShort": {"0", "65535"}, "unsignedByte": {"0", "255"},
 }
 
-// KindOf is the kind of a datatype IRI; None for anything that has no values here (xsd:string among them).
+// KindOf returns the kind of a datatype IRI, None if this package has no values for it (as for xsd:string).
 func KindOf(datatype string) Kind {
 	local, ok := strings.CutPrefix(datatype, XSD)
 	if !ok {
@@ -41,8 +42,8 @@ func KindOf(datatype string) Kind {
 	return datatypes[local]
 }
 
-// Parse reads a literal. ok is false for a datatype that has no values here and for a lexical form outside the
-// datatype's lexical space (an ill-typed literal). A dateTime without seconds is accepted.
+// Parse parses a literal. ok is false if this package has no values for the datatype, and if the lexical form is not in
+// the datatype's lexical space (an ill-typed literal). The seconds of a dateTime may be missing.
 func Parse(lexical, datatype string) (v Value, ok bool) {
 	local, ok := strings.CutPrefix(datatype, XSD)
 	if !ok {
@@ -73,7 +74,7 @@ func (r integerRange) holds(v Value) bool {
 	return above(r.min, 1) && above(r.max, -1)
 }
 
-// ParseKind reads the lexical form of one kind; surrounding white space is collapsed (XSD whiteSpace facet).
+// ParseKind parses the lexical form of one kind. It ignores surrounding white space (XSD whiteSpace facet).
 func ParseKind(s string, k Kind) (Value, bool) {
 	if s != "" && (s[0] <= ' ' || s[len(s)-1] <= ' ') {
 		s = strings.Trim(s, " \t\r\n")
@@ -105,7 +106,7 @@ func ParseKind(s string, k Kind) (Value, bool) {
 	return parseTemporal(k, s)
 }
 
-// String is the canonical lexical form (XSD 1.1; a double as 1.0E0, a decimal without a needless point).
+// String returns the canonical lexical form (XSD 1.1; a double as 1.0E0, a decimal without trailing zeros).
 func (v Value) String() string {
 	switch k := v.Kind; {
 	case k == None:
@@ -128,23 +129,23 @@ func (v Value) String() string {
 	return formatTemporal(v)
 }
 
-// Text is the value cast to a string (XPath F&O §19.1.2): as String, but floats between a millionth and a million
-// without exponent.
+// Text returns the value cast to a string (XPath F&O §19.1.2): as String, but floats from a millionth to below a
+// million have no exponent.
 func (v Value) Text() string {
 	if v.Kind == Float || v.Kind == Double {
-		bits, least := 64, 1e-6
+		bits, smallest := 64, 1e-6
 		if v.Kind == Float {
-			bits, least = 32, float64(float32(least))
+			bits, smallest = 32, float64(float32(smallest))
 		}
-		if a := math.Abs(v.f); v.f == 0 || a >= least && a < 1e6 {
+		if a := math.Abs(v.f); v.f == 0 || a >= smallest && a < 1e6 {
 			return strconv.FormatFloat(v.f, 'f', -1, bits)
 		}
 	}
 	return v.String()
 }
 
-// Compare orders two values as the SPARQL operators < and > do; ok is false where they have no order: different
-// kinds, NaN, times known only up to their zone, general durations.
+// Compare orders two values as the SPARQL operators < and > do. ok is false if they have no order: different kinds,
+// NaN, a time zone on one side only if it matters, general durations.
 func Compare(a, b Value) (c int, ok bool) {
 	switch {
 	case a.Kind.Numeric() && b.Kind.Numeric():
@@ -154,17 +155,17 @@ func Compare(a, b Value) (c int, ok bool) {
 	case a.Kind != b.Kind || a.Kind == None:
 		return 0, false
 	case a.Kind == Boolean:
-		return cmpInt(a.i, b.i), true
+		return cmp.Compare(a.i, b.i), true
 	}
 	return compareTemporal(a, b)
 }
 
-// Equal is the operator =; ok is false where equality is a type error or unknown.
+// Equal is the operator =. ok is false if equality is a type error or unknown.
 func Equal(a, b Value) (eq, ok bool) {
 	switch {
 	case a.Kind.Numeric() && b.Kind.Numeric():
 		c, ok := compareNumbers(a, b)
-		return ok && c == 0, true // NaN differs from everything
+		return ok && c == 0, true // NaN is unequal to everything
 	case a.Kind.IsDuration() && b.Kind.IsDuration():
 		return a.months == b.months && a.i == b.i && a.nanos == b.nanos, true
 	}
@@ -172,7 +173,7 @@ func Equal(a, b Value) (eq, ok bool) {
 	return c == 0, ok
 }
 
-// Cast converts v as the constructor function of kind to does (XPath F&O §19); ok is false where the cast is an error.
+// Cast converts v as the constructor function of kind to does (XPath F&O §19). ok is false if that is an error.
 func Cast(v Value, to Kind) (Value, bool) {
 	if v.Kind == to {
 		return v, true
@@ -233,7 +234,7 @@ func castExact(v Value, to Kind) (Value, bool) {
 	return v, true
 }
 
-// castTemporal keeps the fields that both kinds have: a dateTime has them all, a date all but the clock.
+// castTemporal keeps the fields that both kinds have: a dateTime has all, a date all but the time.
 func castTemporal(v Value, to Kind) (Value, bool) {
 	if v.Kind != DateTime && (v.Kind != Date || to == Time) || !to.IsTemporal() {
 		return Value{}, false

@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// Set finds values by the operator =. It may be read concurrently.
+// Set finds values by the operator =. It is safe for concurrent use.
 //
-// Values of one sort are kept in their order, and looked up by halving. Equality is not transitive where numbers are
-// promoted (an xsd:float may equal two integers that differ), but each promotion keeps the order, so that what equals a
-// number stands together among the exact numbers, among the floats and among the doubles.
+// Values of one sort are kept in order, for binary search. Equality is not transitive across promotion (an xsd:float
+// may equal two different integers), but promotion preserves the order: the values that equal a number are adjacent
+// among the exact numbers, among the floats and among the doubles.
 type Set struct{ sorts map[sorting][]Value }
 
-// sorting names values with one order: numbers that are exact, floats or doubles, all durations, the booleans, and each
-// kind of times with and without zone.
+// sorting identifies values with a common order: exact numbers, floats, doubles, durations, booleans, and each kind of
+// times with and without a zone.
 type sorting struct {
 	kind  Kind
 	zoned bool
@@ -30,7 +30,7 @@ func sortingOf(v Value) sorting {
 	return sorting{v.Kind, v.Kind.IsTemporal() && v.tz != noTZ}
 }
 
-// NewSet makes a set of values.
+// NewSet returns a set of values.
 func NewSet(values []Value) *Set {
 	s := &Set{sorts: map[sorting][]Value{}}
 	for _, v := range values {
@@ -45,7 +45,7 @@ func NewSet(values []Value) *Set {
 	return s
 }
 
-// order is that of two values of one sorting.
+// order compares two values of one sorting.
 func order(a, b Value) int {
 	if a.Kind.IsDuration() {
 		return cmp.Or(cmp.Compare(a.months, b.months), cmp.Compare(a.i, b.i), cmp.Compare(a.nanos, b.nanos))
@@ -54,8 +54,8 @@ func order(a, b Value) int {
 	return c
 }
 
-// Has tells whether a value of the set equals v. ok is false where none does, and it is not known of one of v's own kind:
-// a time may, with a zone and without.
+// Has reports whether a value of the set equals v. ok is false if none is known to, but one may: a time with a zone may
+// equal one without.
 func (s *Set) Has(v Value) (has, ok bool) {
 	own := sortingOf(v)
 	sorts := []sorting{own}

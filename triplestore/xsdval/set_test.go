@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// various are values that are near each other, or that promotion brings together.
+// various are values that are close to each other, or equal after promotion.
 var various = strings.Fields(`1^integer 01^byte 1.0^decimal 1^float 1^double 1.5^decimal 1.5^float -1^integer 0^integer -0^double 0^float 0.0^decimal
 	16777216^integer 16777217^integer 16777216^float 16777217^double 16777216.5^decimal 9007199254740992^integer 9007199254740993^integer
 	9007199254740992^double 123456789012345678901234567890^integer 123456789012345678901234567891^integer 1.2345678901234568e29^double 1.2345678e29^float

@@ -1,6 +1,7 @@
 package xsdval
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -8,15 +9,15 @@ import (
 
 const (
 	daySeconds = 86400
-	maxYear    = 999999999 // keeps every instant well inside an int64 of seconds
+	maxYear    = 999999999 // every instant is well inside an int64 of seconds
 	maxTZ      = 14 * 60
 	nanosPer   = 1_000_000_000
 )
 
-// referenceYear stands for the missing year of gMonth, gDay and gMonthDay, and the date of a time: a leap year.
+// referenceYear is a leap year, used for the missing year of gMonth, gDay and gMonthDay, and the date of a time.
 const referenceYear = 1972
 
-// parseTemporal reads the lexical forms of XSD 1.1 Part 2 §3.3.7-3.3.14.
+// parseTemporal parses the lexical forms of XSD 1.1 Part 2 §3.3.7-3.3.14.
 func parseTemporal(k Kind, s string) (Value, bool) {
 	p := &scanner{s: s, ok: true}
 	y, m, d := int64(referenceYear), 1, 1
@@ -62,8 +63,8 @@ func parseTemporal(k Kind, s string) (Value, bool) {
 	return Value{Kind: k, i: Days(y, m, d)*daySeconds + sec, nanos: nanos, tz: tz}, true
 }
 
-// compareTemporal orders two values of one temporal kind. Where only one has a time zone the order is known only
-// if it is the same for every zone (XSD 1.1 Part 2 §D.2.1): otherwise ok is false.
+// compareTemporal orders two values of one temporal kind. If only one has a time zone, the order is known only if it is
+// the same for every zone (XSD 1.1 Part 2 §D.2.1); otherwise ok is false.
 func compareTemporal(a, b Value) (int, bool) {
 	if a.tz == noTZ && b.tz == noTZ {
 		return cmpInstant(a.i, a.nanos, b.i, b.nanos), true
@@ -85,17 +86,15 @@ func compareTemporal(a, b Value) (int, bool) {
 	return 0, false
 }
 
-// utc is the value's seconds on the UTC clock.
+// utc returns the value's seconds in UTC.
 func (v Value) utc() int64 { return v.i - int64(v.tz)*60 }
 
+// cmpInstant compares instants in seconds and nanoseconds.
 func cmpInstant(as int64, an int32, bs int64, bn int32) int {
-	if c := cmpInt(as, bs); c != 0 {
-		return c
-	}
-	return cmpInt(int64(an), int64(bn))
+	return cmp.Or(cmp.Compare(as, bs), cmp.Compare(an, bn))
 }
 
-// UnixMilli is the instant of a dateTime in milliseconds since 1970 (without a zone: taken as UTC).
+// UnixMilli returns the instant of a dateTime in milliseconds since 1970. Without a zone it is taken as UTC.
 func (v Value) UnixMilli() int64 {
 	s := v.i
 	if v.tz != noTZ {
@@ -106,12 +105,12 @@ func (v Value) UnixMilli() int64 {
 
 var unixEpoch = Days(1970, 1, 1) * daySeconds
 
-// NewDateTime makes an xsd:dateTime in UTC from seconds and nanoseconds since 1970.
+// NewDateTime returns an xsd:dateTime in UTC from seconds and nanoseconds since 1970.
 func NewDateTime(sec int64, nanos int32) Value {
 	return Value{Kind: DateTime, i: sec + unixEpoch, nanos: nanos}
 }
 
-// FromClock makes a temporal value from seconds since 0001-01-01T00:00:00 on its own clock and a zone in minutes.
+// FromClock returns a temporal value from local seconds since 0001-01-01T00:00:00, with a zone in minutes if zoned.
 func FromClock(k Kind, sec int64, nanos int32, zone int, zoned bool) Value {
 	v := Value{Kind: k, i: sec, nanos: nanos, tz: noTZ}
 	if zoned {
@@ -120,16 +119,16 @@ func FromClock(k Kind, sec int64, nanos int32, zone int, zoned bool) Value {
 	return v
 }
 
-// Parts of a temporal value on its own clock; hasZone is false where it has none. Seconds are a decimal.
+// Parts are the fields of a temporal value in its own zone. Second is a decimal.
 type Parts struct {
 	Year                     int64
 	Month, Day, Hour, Minute int
 	Second                   Value
-	Zone                     int // minutes
+	Zone                     int // in minutes, if HasZone
 	HasZone                  bool
 }
 
-// Parts splits a temporal value.
+// Parts returns the fields of a temporal value.
 func (v Value) Parts() Parts {
 	days := floorDiv(v.i, daySeconds)
 	sec := v.i - days*daySeconds
@@ -143,7 +142,7 @@ func (v Value) Parts() Parts {
 	return p
 }
 
-// Timezone is the zone as a dayTimeDuration (§17.4.5.8); ok is false where there is none.
+// Timezone returns the zone as a dayTimeDuration (§17.4.5.8). ok is false if there is none.
 func (v Value) Timezone() (Value, bool) {
 	if !v.Kind.IsTemporal() || v.tz == noTZ {
 		return Value{}, false
@@ -151,8 +150,9 @@ func (v Value) Timezone() (Value, bool) {
 	return Value{Kind: DayTimeDuration, i: int64(v.tz) * 60}, true
 }
 
-// Adjust is fn:adjust-dateTime-to-timezone (and its date and time siblings): the same instant in the given zone
-// (a dayTimeDuration of whole minutes), a zone given to a value that has none, or, for the zero Value, taken away.
+// Adjust is fn:adjust-dateTime-to-timezone and its siblings for dates and times. zone is a dayTimeDuration of whole
+// minutes. A value with a zone keeps its instant, and one without gets the zone. The zero Value as zone removes the
+// zone.
 func (v Value) Adjust(zone Value) (Value, bool) {
 	if v.Kind != DateTime && v.Kind != Date && v.Kind != Time {
 		return Value{}, false
@@ -171,7 +171,7 @@ func (v Value) Adjust(zone Value) (Value, bool) {
 	return v.normal(), true
 }
 
-// normal drops what the kind does not hold: the clock of a date, the day of a time.
+// normal removes what the kind does not have: the time of a date, the day of a time.
 func (v Value) normal() Value {
 	switch v.Kind {
 	case Date:
@@ -218,7 +218,7 @@ func formatTemporal(v Value) string {
 	if v.Kind == DateTime || v.Kind == Time {
 		two("", p.Hour)
 		two(":", p.Minute)
-		two(":", int(floorDiv(v.i, 1)%60+60)%60)
+		two(":", int((v.i%60+60)%60))
 		b = appendFraction(b, v.nanos)
 	}
 	if p.HasZone {
@@ -254,7 +254,7 @@ func appendFraction(b []byte, nanos int32) []byte {
 	return append(append(b, '.'), strings.TrimRight(s, "0")...)
 }
 
-// addMonths moves a dateTime or date by months, the day kept within the month (XPath F&O §10.7).
+// addMonths adds months to a dateTime or date. The day is limited to the month's last (XPath F&O §10.7).
 func (v Value) addMonths(n int64) (Value, bool) {
 	days := floorDiv(v.i, daySeconds)
 	y, m, d := civil(days)

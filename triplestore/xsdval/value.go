@@ -1,10 +1,12 @@
-// Package xsdval holds the values of the XML Schema datatypes that SPARQL computes with, exactly: integers of any
+// Package xsdval implements the values of the XML Schema datatypes that SPARQL computes with, exactly: integers of any
 // size, decimals without rounding, IEEE floats, booleans, the date and time types and durations.
 //
-// A Value is small and immutable and may be copied. Parse turns a lexical form into a Value, String prints the
-// canonical form, Compare and Equal follow XPath Functions and Operators 3.1 (which SPARQL 1.1 §17.3 refers to),
-// the arithmetic functions promote as XPath does (integer, decimal, float, double) and Cast converts as §17.5 asks.
-// The package knows nothing of RDF terms: strings, language tags and unknown datatypes are the caller's.
+// A Value is small and immutable and may be copied. Parse parses a lexical form, String returns the canonical form,
+// Compare and Equal follow XPath Functions and Operators 3.1 (to which SPARQL 1.1 §17.3 refers), the arithmetic
+// functions promote as XPath does (integer, decimal, float, double) and Cast converts as in §17.5. The package does not
+// know RDF terms: strings, language tags and unknown datatypes are the caller's.
+//
+// Days, IsDate and Digits are the calendar and the digits below it, for readers of dates in other forms.
 package xsdval
 
 import (
@@ -15,7 +17,7 @@ import (
 // XSD is the namespace of the datatypes.
 const XSD = "http://www.w3.org/2001/XMLSchema#"
 
-// Kind is the primitive datatype of a Value (types derived from xsd:integer are Integer).
+// Kind is the primitive datatype of a Value. Types derived from xsd:integer are Integer.
 type Kind byte
 
 const (
@@ -41,10 +43,10 @@ const (
 var kindNames = [...]string{"", "boolean", "integer", "decimal", "float", "double", "dateTime", "date", "time",
 	"gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay", "duration", "dayTimeDuration", "yearMonthDuration"}
 
-// String is the local name of the datatype, "" for None.
+// String returns the local name of the datatype, "" for None.
 func (k Kind) String() string { return kindNames[k] }
 
-// IRI of the datatype.
+// IRI returns the IRI of the datatype, "" for None.
 func (k Kind) IRI() string { return kindIRIs[k] }
 
 var kindIRIs = func() (iris [len(kindNames)]string) {
@@ -56,13 +58,13 @@ var kindIRIs = func() (iris [len(kindNames)]string) {
 	return iris
 }()
 
-// Numeric tells whether the kind takes part in arithmetic promotion.
+// Numeric reports whether values of the kind are numbers.
 func (k Kind) Numeric() bool { return k >= Integer && k <= Double }
 
-// IsDuration tells whether the kind is one of the three duration types.
+// IsDuration reports whether the kind is one of the three duration types.
 func (k Kind) IsDuration() bool { return k >= Duration }
 
-// IsTemporal tells whether the kind is a date, a time or a part of a date.
+// IsTemporal reports whether the kind is a date, a time or a part of a date.
 func (k Kind) IsTemporal() bool { return k >= DateTime && k <= GDay }
 
 // noTZ marks a temporal value without a time zone.
@@ -87,7 +89,7 @@ type Value struct {
 	Kind   Kind
 }
 
-// Bool makes a boolean.
+// Bool returns a boolean.
 func Bool(b bool) Value {
 	if b {
 		return Value{Kind: Boolean, i: 1}
@@ -95,10 +97,10 @@ func Bool(b bool) Value {
 	return Value{Kind: Boolean}
 }
 
-// Int makes an integer.
+// Int returns an integer.
 func Int(i int64) Value { return Value{Kind: Integer, i: i} }
 
-// BigInt makes an integer of any size; b is not kept.
+// BigInt returns an integer of any size. It does not keep b.
 func BigInt(b *big.Int) Value {
 	if b.IsInt64() {
 		return Int(b.Int64())
@@ -106,17 +108,19 @@ func BigInt(b *big.Int) Value {
 	return Value{Kind: Integer, big: new(big.Int).Set(b)}
 }
 
-// NewDouble and NewFloat make floating-point values.
+// NewDouble returns an xsd:double.
 func NewDouble(f float64) Value { return Value{Kind: Double, f: f} }
-func NewFloat(f float32) Value  { return Value{Kind: Float, f: float64(f)} }
 
-// IsTrue is the value of a boolean.
+// NewFloat returns an xsd:float.
+func NewFloat(f float32) Value { return Value{Kind: Float, f: float64(f)} }
+
+// IsTrue returns the value of a boolean.
 func (v Value) IsTrue() bool { return v.i != 0 }
 
-// Int64 is the value of an integer that fits.
+// Int64 returns the value of an integer. ok is false if v is another kind or does not fit.
 func (v Value) Int64() (int64, bool) { return v.i, v.Kind == Integer && v.big == nil }
 
-// Float64 is the value of any number, rounded to the nearest double.
+// Float64 returns the value of a number, rounded to the nearest double, and NaN for other kinds.
 func (v Value) Float64() float64 {
 	switch v.Kind {
 	case Float, Double:
@@ -137,7 +141,8 @@ func (v Value) Float64() float64 {
 	return math.NaN()
 }
 
-// EffectiveBool is the effective boolean value of booleans and numbers (SPARQL 1.1 §17.2.2); ok is false for others.
+// EffectiveBool returns the effective boolean value of a boolean or number (SPARQL 1.1 §17.2.2). ok is false for other
+// kinds.
 func (v Value) EffectiveBool() (b, ok bool) {
 	switch v.Kind {
 	case Boolean:

@@ -31,7 +31,7 @@ func TestLexicalFormsAndTheirCanonicalOnes(t *testing.T) {
 		{"float", "0.1", "1.0E-1"}, {"double", "NaN", "NaN"},
 		{"boolean", "1", "true"}, {"boolean", "false", "false"},
 		{"dateTime", "2020-02-29T23:59:59.120+01:00", "2020-02-29T23:59:59.12+01:00"},
-		{"dateTime", "2020-05-10T00:00Z", "2020-05-10T00:00:00Z"}, // leniently: the archive's own queries say so
+		{"dateTime", "2020-05-10T00:00Z", "2020-05-10T00:00:00Z"}, // lenient, for the original archive's queries
 		{"dateTimeStamp", "2020-05-10T00:00Z", "2020-05-10T00:00:00Z"},
 		{"dateTime", "1999-12-31T24:00:00", "2000-01-01T00:00:00"},
 		{"dateTime", "-0001-01-01T00:00:00", "-0001-01-01T00:00:00"},
@@ -82,7 +82,7 @@ func TestComparing(t *testing.T) {
 		{"NaN^double", "1^integer", 0, false},
 		{"false^boolean", "true^boolean", -1, true},
 		{"2020-01-01T00:00:00Z^dateTime", "2020-01-01T01:00:00+01:00^dateTime", 0, true},
-		{"2020-01-01T00:00:00Z^dateTime", "2020-01-01T00:00:00^dateTime", 0, false}, // within 14 hours: not known
+		{"2020-01-01T00:00:00Z^dateTime", "2020-01-01T00:00:00^dateTime", 0, false}, // within 14 hours: unknown
 		{"2020-01-01T00:00:00Z^dateTime", "2020-01-03T00:00:00^dateTime", -1, true},
 		{"2020-01-01^date", "2020-01-02^date", -1, true},
 		{"2020-01-01^date", "2020-01-01T00:00:00^dateTime", 0, false},
@@ -179,11 +179,11 @@ func TestIntegersOfAnySize(t *testing.T) {
 	}
 	v := parse(t, strings.Repeat("9", 9000)+"^integer")
 	for ok {
-		v, ok = xsdval.Mul(v, v) // must end with an error, not with all memory
+		v, ok = xsdval.Mul(v, v) // must end with an error, not exhaust memory
 	}
 }
 
-// FuzzParse holds the parser to its promises: no panic, and the canonical form of a value is that value.
+// FuzzParse checks that no input panics, and that the canonical form of a value is that value.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1", "-1.5", "1e3", "true", "2020-01-01T00:00:00Z", "2020-01-01", "12:00:00", "P1Y2M3DT4H5M6.7S", "--02-29", "---31", "2020-02"} {
 		f.Add(s)
@@ -205,7 +205,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestSmallDecimalsAreExact holds the arithmetic in machine words to that of math/big.
+// TestSmallDecimalsAreExact compares the arithmetic in machine words with that of math/big.
 func TestSmallDecimalsAreExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
