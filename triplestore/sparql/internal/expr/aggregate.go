@@ -7,15 +7,15 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// Accumulator computes one aggregate over one group (§18.5.1). Add is called with each value, errors among them.
+// Accumulator computes an aggregate over a group (§18.5.1). Add is called for each value, errors included.
 type Accumulator interface {
 	Add(Value)
 	Result() Value
-	// Size is roughly what it holds, in bytes, beyond a constant.
+	// Size returns approximately how many bytes it holds beyond a constant.
 	Size() int
 }
 
-// NewAccumulator makes the accumulator of a set function; ok is false for an unknown name.
+// NewAccumulator returns the accumulator of a set function. ok is false for an unknown name.
 func NewAccumulator(fn string, separator string, distinct bool) (acc Accumulator, ok bool) {
 	switch fn {
 	case "COUNT":
@@ -41,6 +41,7 @@ func NewAccumulator(fn string, separator string, distinct bool) (acc Accumulator
 	return acc, true
 }
 
+// count is COUNT.
 type count struct{ n int64 }
 
 func (c *count) Add(v Value) {
@@ -51,7 +52,7 @@ func (c *count) Add(v Value) {
 func (c *count) Result() Value { return NewInt(c.n) }
 func (c *count) Size() int     { return 0 }
 
-// sum is SUM and AVG: one error, or one value that is no number, spoils the group.
+// sum is SUM and AVG. An error or a value that is not a number makes the result an error.
 type sum struct {
 	total   xsdval.Value
 	n       int64
@@ -77,24 +78,20 @@ func (s *sum) Result() Value {
 		return errValue
 	}
 	if s.average && s.n > 0 {
-		avg, ok := xsdval.Div(s.total, xsdval.Int(s.n))
-		if !ok {
-			return errValue
-		}
-		return NewXSD(avg)
+		return xsdOK(xsdval.Div(s.total, xsdval.Int(s.n)))
 	}
-	return NewXSD(s.total)
+	return newXSD(s.total)
 }
 func (s *sum) Size() int { return 0 }
 
-// Resume tells a SUM or AVG accumulator that is still empty of n integers that were added up elsewhere.
+// Resume makes an empty accumulator of SUM or AVG continue from the total of n integers. It does nothing to others.
 func Resume(acc Accumulator, total, n int64) {
 	if s, ok := acc.(*sum); ok {
 		s.total, s.n = xsdval.Int(total), n
 	}
 }
 
-// extreme is MIN and MAX by the order of ORDER BY. Values that are errors are left out.
+// extreme is MIN and MAX, by the order of ORDER BY. It ignores errors.
 type extreme struct {
 	best Value
 	sign int
@@ -111,6 +108,7 @@ func (e *extreme) Add(v Value) {
 func (e *extreme) Result() Value { return e.best }
 func (e *extreme) Size() int     { return len(e.best.s) }
 
+// sample is SAMPLE: the first value that is no error.
 type sample struct{ v Value }
 
 func (s *sample) Add(v Value) {
@@ -121,16 +119,16 @@ func (s *sample) Add(v Value) {
 func (s *sample) Result() Value { return s.v }
 func (s *sample) Size() int     { return len(s.v.s) }
 
-// maxGroupConcat bounds the text of one group in bytes.
+// maxGroupConcat bounds the text of a group in bytes. A longer one is an error.
 const maxGroupConcat = 16 << 20
 
+// groupConcat is GROUP_CONCAT. As in CONCAT, a value without text makes the result an error.
 type groupConcat struct {
 	b         strings.Builder
 	separator string
 	any, bad  bool
 }
 
-// Add concatenates; as with CONCAT, what has no text makes the whole an error.
 func (g *groupConcat) Add(v Value) {
 	s := str(v)
 	if s.kind == Err || g.b.Len()+len(s.s) > maxGroupConcat {
@@ -150,11 +148,11 @@ func (g *groupConcat) Result() Value {
 	if g.bad {
 		return errValue
 	}
-	return NewString(g.b.String())
+	return newString(g.b.String())
 }
 func (g *groupConcat) Size() int { return g.b.Len() }
 
-// distinctOnly hands each value on once.
+// distinctOnly passes each value on once.
 type distinctOnly struct {
 	Accumulator
 	seen map[term.Key]struct{}

@@ -1,18 +1,19 @@
 package expr
 
 import (
+	"cmp"
 	"strings"
 
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
 )
 
-// Equal is the operator = (§17.4.1.7, RDFterm-equal for what has no value); ok is false for a type error.
-func Equal(a, b Value) (eq, ok bool) {
+// equal implements the operator = (§17.4.1.7, RDFterm-equal for terms without a value). ok is false for a type error.
+func equal(a, b Value) (eq, ok bool) {
 	if a.kind == Err || b.kind == Err {
 		return false, false
 	}
-	if a.kind == Other || b.kind == Other { // unknown or ill-typed: only identity is certain
+	if a.kind == Other || b.kind == Other { // the value is unknown: only identical literals are surely equal
 		if a.kind == b.kind && a.s == b.s && a.t == b.t {
 			return true, true
 		}
@@ -45,13 +46,13 @@ func equalTriples(a, b Value) (eq, ok bool) {
 	if !ok1 || !ok2 || as != bs || ap != bp {
 		return false, ok1 && ok2
 	}
-	return Equal(FromKey(ao), FromKey(bo))
+	return equal(FromKey(ao), FromKey(bo))
 }
 
-// Compare is the order of the operators < > <= >=; ok is false for a type error.
+// Compare compares values as the operators < > <= >= do. ok is false for a type error.
 func Compare(a, b Value) (c int, ok bool) {
 	switch {
-	case a.kind == Str && b.kind == Str, a.kind == Lang && b.kind == Lang && a.t == b.t: // the latter as an extension (§17.3.1)
+	case a.kind == Str && b.kind == Str, a.kind == Lang && b.kind == Lang && a.t == b.t: // the latter is an extension (§17.3.1)
 		return strings.Compare(a.s, b.s), true
 	case a.kind == XSD && b.kind == XSD:
 		return xsdval.Compare(a.x, b.x)
@@ -59,8 +60,8 @@ func Compare(a, b Value) (c int, ok bool) {
 	return 0, false
 }
 
-// Order is a total order of values as ORDER BY wants it (§15.1): no value, blank nodes, IRIs, literals, triple
-// terms; literals that < can compare by value, the rest by kind of datatype, then as text.
+// Order compares values by the total order of ORDER BY (§15.1): no value, blank nodes, IRIs, literals, triple terms.
+// Literals that < can compare are ordered by value, others by kind of datatype and then by text.
 func Order(a, b Value) int {
 	if c := rank(a) - rank(b); c != 0 {
 		return c
@@ -72,24 +73,16 @@ func Order(a, b Value) int {
 		if c, ok := orderXSD(a.x, b.x); ok && c != 0 {
 			return c
 		}
-		if c := strings.Compare(a.lexical(), b.lexical()); c != 0 {
-			return c
-		}
-		return strings.Compare(a.datatype(), b.datatype())
+		return cmp.Or(strings.Compare(a.lexical(), b.lexical()), strings.Compare(a.datatype(), b.datatype()))
 	case Triple:
 		return orderTriples(term.Key(a.s), term.Key(b.s))
 	case Other:
-		if c := strings.Compare(a.t, b.t); c != 0 {
-			return c
-		}
+		return cmp.Or(strings.Compare(a.t, b.t), strings.Compare(a.s, b.s))
 	}
-	if c := strings.Compare(a.s, b.s); c != 0 {
-		return c
-	}
-	return strings.Compare(a.t, b.t)
+	return cmp.Or(strings.Compare(a.s, b.s), strings.Compare(a.t, b.t))
 }
 
-// rank groups what is mutually comparable.
+// rank returns the same number for values that are comparable with each other.
 func rank(v Value) int {
 	if v.kind != XSD {
 		return int(v.kind) << 5
@@ -111,23 +104,13 @@ func orderXSD(a, b xsdval.Value) (int, bool) {
 		return isNaN(b) - isNaN(a), true
 	}
 	if a.Kind.IsTemporal() {
-		return cmp64(a.UnixMilli(), b.UnixMilli()), true
+		return cmp.Compare(a.UnixMilli(), b.UnixMilli()), true
 	}
 	return 0, false
 }
 
 func isNaN(v xsdval.Value) int {
 	if f := v.Float64(); f != f {
-		return 1
-	}
-	return 0
-}
-
-func cmp64(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
 		return 1
 	}
 	return 0

@@ -5,87 +5,62 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// function is one built-in that evaluates all its arguments first.
+// function is an operator or built-in that evaluates all its arguments first. One of the functions is set: one and two
+// for that number of arguments, many for other numbers.
 type function struct {
-	min, max int
-	one      func(Value) Value
-	two      func(a, b Value) Value
-	many     func([]Value) Value
+	minArgs, maxArgs int
+	one              func(Value) Value
+	two              func(a, b Value) Value
+	many             func([]Value) Value
 }
 
-func fn1(f func(Value) Value) function      { return function{min: 1, max: 1, one: f} }
-func fn2(f func(a, b Value) Value) function { return function{min: 2, max: 2, two: f} }
-func fnN(min, max int, f func([]Value) Value) function {
-	return function{min: min, max: max, many: f}
+func fn1(f func(Value) Value) function      { return function{minArgs: 1, maxArgs: 1, one: f} }
+func fn2(f func(a, b Value) Value) function { return function{minArgs: 2, maxArgs: 2, two: f} }
+func fnN(minArgs, maxArgs int, f func([]Value) Value) function {
+	return function{minArgs: minArgs, maxArgs: maxArgs, many: f}
 }
 
-// functions looks a name up; operators by sign, built-ins by name in upper case.
-func functions(name string) (function, bool) {
-	switch name {
-	case "=":
-		return fn2(func(a, b Value) Value { return boolOK(Equal(a, b)) }), true
-	case "!=":
-		return fn2(func(a, b Value) Value {
-			eq, ok := Equal(a, b)
-			return boolOK(!eq, ok)
-		}), true
-	case "<":
-		return fn2(func(a, b Value) Value { c, ok := Compare(a, b); return boolOK(c < 0, ok) }), true
-	case ">":
-		return fn2(func(a, b Value) Value { c, ok := Compare(a, b); return boolOK(c > 0, ok) }), true
-	case "<=":
-		return fn2(func(a, b Value) Value { c, ok := Compare(a, b); return boolOK(c <= 0, ok) }), true
-	case ">=":
-		return fn2(func(a, b Value) Value { c, ok := Compare(a, b); return boolOK(c >= 0, ok) }), true
-	case "+":
-		return fn2(arith(xsdval.Add)), true
-	case "-":
-		return fn2(arith(xsdval.Sub)), true
-	case "*":
-		return fn2(arith(xsdval.Mul)), true
-	case "/":
-		return fn2(arith(xsdval.Div)), true
-	case "u-":
-		return fn1(numeric(xsdval.Neg)), true
-	case "u+":
-		return fn1(numeric(func(v xsdval.Value) (xsdval.Value, bool) { return v, true })), true
-	case "ABS":
-		return fn1(numeric(xsdval.Abs)), true
-	case "CEIL":
-		return fn1(numeric(xsdval.Ceil)), true
-	case "FLOOR":
-		return fn1(numeric(xsdval.Floor)), true
-	case "ROUND":
-		return fn1(numeric(xsdval.Round)), true
-	case "ISIRI", "ISURI":
-		return is(func(v Value) bool { return v.kind == IRI }), true
-	case "ISBLANK":
-		return is(func(v Value) bool { return v.kind == Blank }), true
-	case "ISLITERAL":
-		return is(Value.isLiteral), true
-	case "ISNUMERIC":
-		return is(Value.isNumeric), true
-	case "STR":
-		return fn1(str), true
-	case "LANG":
-		return fn1(lang), true
-	case "DATATYPE":
-		return fn1(datatype), true
-	case "STRDT":
-		return fn2(strdt), true
-	case "STRLANG":
-		return fn2(strlang), true
+// lookup returns the operator with the given sign or the built-in with the given name, in upper case.
+func lookup(name string) (f function, ok bool) {
+	for _, table := range [...]map[string]function{coreFunctions, stringFunctions, timeFunctions, hashFunctions, tripleFunctions} {
+		if f, ok = table[name]; ok {
+			break
+		}
 	}
-	if f, ok := stringFunctions(name); ok {
-		return f, true
-	}
-	if f, ok := timeFunctions(name); ok {
-		return f, true
-	}
-	if f, ok := tripleFunctions(name); ok {
-		return f, true
-	}
-	return hashFunctions(name)
+	return f, ok
+}
+
+// coreFunctions are operators (§17.3) and functions of terms and numbers (§17.4.2, §17.4.4).
+var coreFunctions = map[string]function{
+	"=": fn2(func(a, b Value) Value { return boolOK(equal(a, b)) }),
+	"!=": fn2(func(a, b Value) Value {
+		eq, ok := equal(a, b)
+		return boolOK(!eq, ok)
+	}),
+	"<":         ordered("<"),
+	">":         ordered(">"),
+	"<=":        ordered("<="),
+	">=":        ordered(">="),
+	"+":         fn2(arith(xsdval.Add)),
+	"-":         fn2(arith(xsdval.Sub)),
+	"*":         fn2(arith(xsdval.Mul)),
+	"/":         fn2(arith(xsdval.Div)),
+	"u-":        fn1(numeric(xsdval.Neg)),
+	"u+":        fn1(numeric(func(v xsdval.Value) (xsdval.Value, bool) { return v, true })),
+	"ABS":       fn1(numeric(xsdval.Abs)),
+	"CEIL":      fn1(numeric(xsdval.Ceil)),
+	"FLOOR":     fn1(numeric(xsdval.Floor)),
+	"ROUND":     fn1(numeric(xsdval.Round)),
+	"ISIRI":     is(func(v Value) bool { return v.kind == IRI }),
+	"ISURI":     is(func(v Value) bool { return v.kind == IRI }),
+	"ISBLANK":   is(func(v Value) bool { return v.kind == Blank }),
+	"ISLITERAL": is(Value.isLiteral),
+	"ISNUMERIC": is(Value.isNumeric),
+	"STR":       fn1(str),
+	"LANG":      fn1(lang),
+	"DATATYPE":  fn1(datatype),
+	"STRDT":     fn2(strdt),
+	"STRLANG":   fn2(strlang),
 }
 
 func boolOK(b, ok bool) Value {
@@ -95,16 +70,28 @@ func boolOK(b, ok bool) Value {
 	return NewBool(b)
 }
 
+func xsdOK(x xsdval.Value, ok bool) Value {
+	if !ok {
+		return errValue
+	}
+	return newXSD(x)
+}
+
+// ordered returns the function of an operator on the order of values.
+func ordered(op string) function {
+	test := comparison(op)
+	return fn2(func(a, b Value) Value {
+		c, ok := Compare(a, b)
+		return boolOK(test(c), ok)
+	})
+}
+
 func arith(op func(a, b xsdval.Value) (xsdval.Value, bool)) func(a, b Value) Value {
 	return func(a, b Value) Value {
 		if a.kind != XSD || b.kind != XSD {
 			return errValue
 		}
-		r, ok := op(a.x, b.x)
-		if !ok {
-			return errValue
-		}
-		return NewXSD(r)
+		return xsdOK(op(a.x, b.x))
 	}
 }
 
@@ -113,26 +100,18 @@ func numeric(op func(xsdval.Value) (xsdval.Value, bool)) func(Value) Value {
 		if !v.isNumeric() {
 			return errValue
 		}
-		r, ok := op(v.x)
-		if !ok {
-			return errValue
-		}
-		return NewXSD(r)
+		return xsdOK(op(v.x))
 	}
 }
 
+// is returns the function that tests a value. Its result is an error only for an error.
 func is(test func(Value) bool) function {
-	return fn1(func(v Value) Value {
-		if v.kind == Err {
-			return errValue
-		}
-		return NewBool(test(v))
-	})
+	return fn1(func(v Value) Value { return boolOK(test(v), v.kind != Err) })
 }
 
 func str(v Value) Value {
 	if v.isLiteral() || v.kind == IRI {
-		return NewString(v.lexical())
+		return newString(v.lexical())
 	}
 	return errValue
 }
@@ -142,23 +121,20 @@ func lang(v Value) Value {
 		return errValue
 	}
 	if v.kind == Lang {
-		return NewString(v.Key().Lang())
+		return newString(v.Key().Lang())
 	}
-	return NewString("")
+	return newString("")
 }
 
 func datatype(v Value) Value {
 	if !v.isLiteral() {
 		return errValue
 	}
-	return NewIRI(v.datatype())
+	return newIRI(v.datatype())
 }
 
 func strdt(lex, dt Value) Value {
-	if lex.kind != Str || dt.kind != IRI {
-		return errValue
-	}
-	if dt.s == term.LangString || dt.s == term.DirLang {
+	if lex.kind != Str || dt.kind != IRI || dt.s == term.LangString || dt.s == term.DirLang {
 		return errValue
 	}
 	return FromKey(term.Typed(lex.s, dt.s))
@@ -171,39 +147,36 @@ func strlang(lex, tag Value) Value {
 	return FromKey(term.Lang(lex.s, tag.s))
 }
 
-// castKind is the kind a cast IRI converts to; None for an IRI that is no cast of §17.5 (or its XSD 1.1 relatives).
-func castKind(iri string) xsdval.Kind { return xsdval.KindOf(iri) }
-
+// cast converts v to the datatype with the IRI to (§17.5), whose kind is None for xsd:string.
 func cast(v Value, to string, kind xsdval.Kind) Value {
-	if kind == xsdval.None { // xsd:string
+	if kind == xsdval.None {
 		if v.kind == XSD {
-			return NewString(v.x.Text())
+			return newString(v.x.Text())
 		}
 		return str(v)
 	}
+	var x xsdval.Value
+	ok := false
 	switch v.kind {
 	case Str:
-		if x, ok := xsdval.Parse(v.s, to); ok {
-			return typed(x, to, kind)
-		}
+		x, ok = xsdval.Parse(v.s, to)
 	case XSD:
-		x, ok := xsdval.Cast(v.x, kind)
-		if !ok {
-			return errValue
-		}
-		return typed(x, to, kind)
+		x, ok = xsdval.Cast(v.x, kind)
 	}
-	return errValue
+	if !ok {
+		return errValue
+	}
+	return typed(x, to, kind)
 }
 
-// typed is a value in its canonical form, of the datatype asked for where that is a derived one.
+// typed returns x in its canonical form, with the datatype, which may be derived from that of the kind.
 func typed(x xsdval.Value, datatype string, kind xsdval.Kind) Value {
 	if datatype == kind.IRI() {
-		return NewXSD(x)
+		return newXSD(x)
 	}
 	lex := x.String()
 	if _, ok := xsdval.Parse(lex, datatype); !ok {
-		return errValue // outside the derived type's range
+		return errValue // outside the range of the derived type
 	}
 	return Value{kind: XSD, x: x, s: lex, t: datatype}
 }

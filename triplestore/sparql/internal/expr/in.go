@@ -5,7 +5,8 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// in is a = b || a = c …: true wins over errors, errors over false (§17.4.1.9). Constants are looked up.
+// in compiles a = b || a = c and so on: true outweighs errors, errors outweigh false (§17.4.1.9). Constants are looked
+// up in a table.
 func (c *compiler) in(e algebra.In) (Func, error) {
 	x, err := c.expr(e.Expr)
 	if err != nil {
@@ -28,33 +29,31 @@ func (c *compiler) in(e algebra.In) (Func, error) {
 	not := e.Not
 	return func(env *Env) Value {
 		v := x(env)
-		if v.kind == Err { // even where the list is empty
+		if v.kind == Err { // even if the list is empty
 			return errValue
 		}
 		found, sure := constants.has(v)
 		for i := 0; i < len(list) && !found; i++ {
-			eq, ok := Equal(v, list[i](env))
+			eq, ok := equal(v, list[i](env))
 			found, sure = eq && ok, sure && ok
 		}
-		if !found && !sure {
-			return errValue
-		}
-		return NewBool(found != not)
+		return boolOK(found != not, found || sure)
 	}, nil
 }
 
-// tableFrom is the length from which a list's constants are looked up instead of being compared one by one.
+// tableFrom is the length of lists from which on constants are looked up in a table.
 const tableFrom = 4
 
-// table finds values by the operator =, as Equal defines it. It is only read once it is made.
+// table is a set of values that finds values by the operator =. It is immutable.
 type table struct {
-	same    map[identity]bool // what equals itself alone: all but values of XSD, and triple terms
+	same    map[identity]bool // values that equal only themselves: all but XSD values and triple terms
 	values  *xsdval.Set
 	triples []Value
-	typed   bool // literals without a language are in it
-	unknown bool // and those whose value is not known
+	typed   bool // contains literals without a language
+	unknown bool // contains literals with an unknown value
 }
 
+// identity identifies a value.
 type identity struct {
 	kind Kind
 	s, t string
@@ -79,7 +78,7 @@ func newTable(list []Value) *table {
 	return t
 }
 
-// has is v = a || v = b …; sure is false where that is an error.
+// has returns the outcome of v = a || v = b and so on. If found and sure are false, that is an error.
 func (t *table) has(v Value) (found, sure bool) {
 	sure = true
 	switch v.kind {
@@ -87,13 +86,13 @@ func (t *table) has(v Value) (found, sure bool) {
 		found, sure = t.values.Has(v.x)
 	case Triple:
 		for _, x := range t.triples {
-			eq, ok := Equal(v, x)
+			eq, ok := equal(v, x)
 			found, sure = found || eq && ok, sure && ok
 		}
 	default:
 		found = t.same[identity{v.kind, v.s, v.t}]
 	}
-	switch { // an unknown value may be that of any other literal
+	switch { // an unknown value may equal that of any other literal
 	case v.kind == Other:
 		sure = sure && !t.typed
 	case v.isLiteral() && v.kind != Lang:

@@ -1,12 +1,14 @@
 package expr
 
 import (
+	"cmp"
+
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
 )
 
-// FromID is the value of an id that carries it; ok is false for ids of the dictionary.
+// FromID returns the value of an inline id. ok is false for ids of the dictionary.
 func FromID(id term.ID) (v Value, ok bool) {
 	switch id.Tag() {
 	case term.TagInteger:
@@ -36,8 +38,8 @@ func FromID(id term.ID) (v Value, ok bool) {
 	return v, true
 }
 
-// temporal decodes the payload of an inline date (see term.Inline): the moment, and the zone as minutes east + 842, 1
-// for Z, 0 for none.
+// temporal decodes the payload of an inline date (see term.Inline): the instant, and the zone, which is 0 for none, 1
+// for Z, and otherwise the minutes east of UTC plus zoneBias.
 func temporal(id term.ID) xsdval.Value {
 	p := id.Payload()
 	zone, zoned := int(p&zoneMask), p&zoneMask != 0
@@ -58,11 +60,11 @@ func temporal(id term.ID) xsdval.Value {
 	return xsdval.FromClock(k, int64(p>>dateShift)*60+int64(zone)*60, 0, zone, zoned)
 }
 
-// Decide is a test on ids alone: keep is the outcome of a condition, sure is false where the id does not tell.
+// Decide returns the outcome of a condition on the id of a variable. sure is false if the id alone does not decide.
 type Decide func(id term.ID) (keep, sure bool)
 
-// Fast recognises a comparison of a variable with a constant that can be decided on inline ids, and tests of the kind of
-// a term, which all ids tell. It returns nil for every other condition.
+// Fast returns the Decide of a comparison of a variable with a constant that inline ids can decide, or of a test of the
+// kind of a term, which every id contains. It returns nil for other conditions.
 func Fast(e algebra.Expr) Decide {
 	c, ok := e.(algebra.Call)
 	if ok && len(c.Args) == 1 {
@@ -95,7 +97,7 @@ func Fast(e algebra.Expr) Decide {
 	return decideOn(id, test)
 }
 
-// fastKind is Fast for ISIRI and its kin, with any number of "!" before it.
+// fastKind is Fast for ISIRI, ISBLANK and ISLITERAL, negated by any number of "!".
 func fastKind(c algebra.Call, not bool) Decide {
 	if inner, ok := c.Args[0].(algebra.Call); ok && c.Func == "!" && len(inner.Args) == 1 {
 		return fastKind(inner, !not)
@@ -123,12 +125,13 @@ func fastKind(c algebra.Call, not bool) Decide {
 }
 
 const (
-	zoneMask      = 1<<11 - 1 // the zone of inline dates: 0 is none
-	dateTimeShift = 13        // below the instant of an inline dateTime: fraction digits and zone
+	zoneMask      = 1<<11 - 1 // the zone of inline dates
+	dateTimeShift = 13        // bits below the instant of an inline dateTime: fraction digits and zone
 	dateShift     = 11
 	zoneBias      = 842
 )
 
+// decideOn returns the Decide of a comparison with the constant c, or nil.
 func decideOn(c term.ID, test func(int) bool) Decide {
 	tag := c.Tag()
 	switch tag {
@@ -137,7 +140,7 @@ func decideOn(c term.ID, test func(int) bool) Decide {
 			if id.Tag() != tag {
 				return false, false
 			}
-			return test(compareIDs(id, c)), true
+			return test(cmp.Compare(id, c)), true
 		}
 	case term.TagDateTime, term.TagDate:
 		shift := dateTimeShift
@@ -150,13 +153,13 @@ func decideOn(c term.ID, test func(int) bool) Decide {
 			if id.Tag() != tag || (id&zoneMask != 0) != zoned {
 				return false, false
 			}
-			return test(compareIDs(id>>shift, instant)), true
+			return test(cmp.Compare(id>>shift, instant)), true
 		}
 	}
 	return nil
 }
 
-// comparison turns an operator into a test of an order; nil for other functions.
+// comparison returns the test of an operator on the result of a comparison, or nil for other functions.
 func comparison(op string) func(c int) bool {
 	switch op {
 	case "=":
@@ -178,7 +181,7 @@ func comparison(op string) func(c int) bool {
 // DecidePair is Decide for two variables.
 type DecidePair func(a, b term.ID) (keep, sure bool)
 
-// FastPair recognises a comparison of two variables. It returns nil for every other condition.
+// FastPair returns the variables and the DecidePair of a comparison of two variables, or nil for other conditions.
 func FastPair(e algebra.Expr) (a, b algebra.Var, decide DecidePair) {
 	c, ok := e.(algebra.Call)
 	if !ok || len(c.Args) != 2 {
@@ -201,31 +204,21 @@ func FastPair(e algebra.Expr) (a, b algebra.Var, decide DecidePair) {
 		}
 		switch tag {
 		case term.TagInteger, term.TagDecimal, term.TagString:
-			return test(compareIDs(a, b)), true
+			return test(cmp.Compare(a, b)), true
 		case term.TagDateTime:
-			return test(compareIDs(a>>dateTimeShift, b>>dateTimeShift)), (a&zoneMask != 0) == (b&zoneMask != 0)
+			return test(cmp.Compare(a>>dateTimeShift, b>>dateTimeShift)), (a&zoneMask != 0) == (b&zoneMask != 0)
 		case term.TagDate:
-			return test(compareIDs(a>>dateShift, b>>dateShift)), (a&zoneMask != 0) == (b&zoneMask != 0)
+			return test(cmp.Compare(a>>dateShift, b>>dateShift)), (a&zoneMask != 0) == (b&zoneMask != 0)
 		}
 		return false, false
 	}
 }
 
-// isNode tells IRIs and blank nodes, which equal themselves alone.
+// isNode reports whether t is the tag of IRIs or blank nodes, which equal only themselves.
 func isNode(t term.Tag) bool { return t == term.TagIRI || t == term.TagBlank }
 
-func compareIDs(a, b term.ID) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// InlineOrder tells whether ids of a tag are in the order of ORDER BY: comparing two of them compares their values.
-// Dates are so only where all have a zone, which the caller checks with Zoned.
+// InlineOrder reports whether ids with tag t are in the order of ORDER BY, so that comparing the ids compares the
+// values. For dates this holds only if all have a zone, which the caller checks.
 func InlineOrder(t term.Tag) bool {
 	switch t {
 	case term.TagInteger, term.TagDecimal, term.TagDouble, term.TagString, term.TagBoolean, term.TagDateTime, term.TagDate:
@@ -234,7 +227,7 @@ func InlineOrder(t term.Tag) bool {
 	return false
 }
 
-// ID gives the inline id of a value that has one; ok is false for all others.
+// InlineID returns the inline id of a value. ok is false if it has none.
 func (v Value) InlineID() (id term.ID, ok bool) {
 	if v.id != 0 && v.id.Inline() {
 		return v.id, true
@@ -250,10 +243,10 @@ func (v Value) InlineID() (id term.ID, ok bool) {
 	return term.Inline(v.Key())
 }
 
-// OfID is FromID for an id known to be inline or to stand for a stored term: without its text, but with its id.
+// OfID is FromID for any id. The value of an id of the dictionary has that id, but not its text.
 func OfID(id term.ID) Value {
 	if v, ok := FromID(id); ok || id == 0 {
 		return v
 	}
-	return Value{kind: IRI, id: id} // only the id is read
+	return Value{kind: IRI, id: id} // callers only read the id
 }

@@ -2,7 +2,7 @@ package expr
 
 import "odarchive/triplestore/rdfio/iri"
 
-// toIRI implements IRI(): an IRI is returned as it is, a plain string is resolved against base (§17.4.2.8).
+// toIRI implements IRI (§17.4.2.8): it returns an IRI unchanged and resolves a plain string against base.
 func toIRI(v Value, base string) Value {
 	switch {
 	case v.kind == IRI:
@@ -10,10 +10,10 @@ func toIRI(v Value, base string) Value {
 	case v.kind != Str, iri.CheckChars(v.s) != nil:
 		return errValue
 	case iri.IsAbsolute(v.s):
-		return NewIRI(v.s)
+		return newIRI(v.s)
 	}
 	if abs, err := iri.Resolve(base, v.s); err == nil {
-		return NewIRI(abs)
+		return newIRI(abs)
 	}
 	return errValue
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"odarchive/triplestore/sparql/internal/algebra"
@@ -9,21 +10,21 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// Context is what the functions of one query share. A Context belongs to one goroutine at a time.
+// Context is the state that the functions of a query share. It is not safe for concurrent use.
 type Context struct {
-	Now    time.Time // NOW(): one instant for the whole query
-	Base   string    // IRI() resolves against it
-	BlankP string    // prefix of the labels BNODE makes; unique to the query
+	Now    time.Time // result of NOW()
+	Base   string    // base of IRI()
+	BlankP string    // prefix of the labels that BNODE makes; unique to the query
 	blanks uint64
 }
 
-// Env gives a Program the row it is evaluated on.
+// Env is the row that a Program is evaluated on.
 type Env struct {
-	Cols [][]term.ID // by slot; a nil column is unbound in every row
+	Cols [][]term.ID // columns by slot; a nil column is unbound in all rows
 	Row  int
-	// Solution numbers the solution within the query (BNODE("x") is the same node within one solution).
+	// Solution is the number of the solution in the query. BNODE("x") is one node per solution.
 	Solution uint64
-	// Keys are the terms of the columns of Program.Terms, by slot; inline ids need none.
+	// Keys holds the terms of the columns in Program.Terms, by slot. Inline ids need no term.
 	Keys [][]term.Key
 }
 
@@ -51,16 +52,16 @@ func (e *Env) id(slot int) term.ID {
 // Func is a compiled expression.
 type Func func(*Env) Value
 
-// Program is a compiled expression with what its user must know.
+// Program is a compiled expression.
 type Program struct {
 	Eval Func
-	// Slots are the variables it reads, each once; Terms those whose terms it needs (not only their ids).
+	// Slots are the columns that it reads, without repetition, and Terms those whose terms it needs, besides their ids.
 	Slots, Terms []int
-	// Pure is false for expressions whose value differs between equal rows: RAND, UUID, STRUUID, BNODE.
+	// Pure is false if the value may differ between equal rows (RAND, UUID, STRUUID, BNODE).
 	Pure bool
 }
 
-// Compile prepares e. slot gives the column of a variable, or -1 for one that is never bound here.
+// Compile compiles e. slot returns the column of a variable, or -1 if it is never bound.
 func Compile(e algebra.Expr, slot func(algebra.Var) int, ctx *Context) (*Program, error) {
 	c := &compiler{slot: slot, ctx: ctx, pure: true}
 	f, err := c.expr(e)
@@ -70,6 +71,7 @@ func Compile(e algebra.Expr, slot func(algebra.Var) int, ctx *Context) (*Program
 	return &Program{Eval: f, Slots: c.slots, Terms: c.terms, Pure: c.pure}, nil
 }
 
+// compiler compiles one expression into a Program.
 type compiler struct {
 	slot         func(algebra.Var) int
 	ctx          *Context
@@ -78,14 +80,14 @@ type compiler struct {
 	depth        int
 }
 
-// maxDepth bounds the nesting of an expression: closures recurse as deep.
+// maxDepth bounds the nesting of an expression, and so the recursion of its closures.
 const maxDepth = 5000
 
 func constant(v Value) Func { return func(*Env) Value { return v } }
 
 func (c *compiler) expr(e algebra.Expr) (Func, error) {
 	if c.depth++; c.depth > maxDepth {
-		return nil, fmt.Errorf("expr: an expression is nested deeper than %d", maxDepth)
+		return nil, fmt.Errorf("expr: expression nested deeper than %d", maxDepth)
 	}
 	defer func() { c.depth-- }()
 	switch e := e.(type) {
@@ -105,7 +107,7 @@ func (c *compiler) expr(e algebra.Expr) (Func, error) {
 	return nil, fmt.Errorf("expr: cannot compile %T", e)
 }
 
-// use notes that the program reads a variable.
+// use returns the slot of a variable and records that the program reads its id, and its term if asTerm is set.
 func (c *compiler) use(v algebra.Var, asTerm bool) int {
 	s := c.slot(v)
 	if s < 0 {
@@ -119,10 +121,8 @@ func (c *compiler) use(v algebra.Var, asTerm bool) int {
 }
 
 func appendNew(list []int, s int) []int {
-	for _, x := range list {
-		if x == s {
-			return list
-		}
+	if slices.Contains(list, s) {
+		return list
 	}
 	return append(list, s)
 }
@@ -139,12 +139,12 @@ func (c *compiler) all(list []algebra.Expr) ([]Func, error) {
 	return fs, nil
 }
 
-// call compiles the forms that do not evaluate all their arguments, then looks in the table of functions.
+// call compiles a special form, a cast, or a call of a function that evaluates all its arguments.
 func (c *compiler) call(e algebra.Call) (Func, error) {
 	if f, done, err := c.special(e); done || err != nil {
 		return f, err
 	}
-	if kind := castKind(e.Func); kind != xsdval.None || e.Func == term.XSDString {
+	if kind := xsdval.KindOf(e.Func); kind != xsdval.None || e.Func == term.XSDString {
 		if len(e.Args) != 1 {
 			return nil, fmt.Errorf("expr: the cast <%s> takes one argument", e.Func)
 		}
@@ -159,24 +159,20 @@ func (c *compiler) call(e algebra.Call) (Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn, ok := functions(e.Func)
+	fn, ok := lookup(e.Func)
 	if !ok {
-		return constant(errValue), nil // an unknown extension function is an error of each evaluation
+		return constant(errValue), nil // calls of unknown functions are errors of evaluation
 	}
-	if len(args) < fn.min || len(args) > fn.max {
-		return nil, fmt.Errorf("expr: %s takes %s, not %d", e.Func, arity(fn.min, fn.max), len(args))
+	if len(args) < fn.minArgs || len(args) > fn.maxArgs {
+		return nil, fmt.Errorf("expr: %s takes %s, not %d", e.Func, arity(fn.minArgs, fn.maxArgs), len(args))
 	}
-	switch len(args) {
-	case 1:
-		if fn.one != nil {
-			a, f := args[0], fn.one
-			return func(env *Env) Value { return f(a(env)) }, nil
-		}
-	case 2:
-		if fn.two != nil {
-			a, b, f := args[0], args[1], fn.two
-			return func(env *Env) Value { return f(a(env), b(env)) }, nil
-		}
+	if f := fn.one; f != nil {
+		a := args[0]
+		return func(env *Env) Value { return f(a(env)) }, nil
+	}
+	if f := fn.two; f != nil {
+		a, b := args[0], args[1]
+		return func(env *Env) Value { return f(a(env), b(env)) }, nil
 	}
 	f := fn.many
 	return func(env *Env) Value {
@@ -189,9 +185,9 @@ func (c *compiler) call(e algebra.Call) (Func, error) {
 	}, nil
 }
 
-func arity(min, max int) string {
-	if min == max {
-		return fmt.Sprintf("%d argument(s)", min)
+func arity(minArgs, maxArgs int) string {
+	if minArgs == maxArgs {
+		return fmt.Sprintf("%d argument(s)", minArgs)
 	}
-	return fmt.Sprintf("%d to %d arguments", min, max)
+	return fmt.Sprintf("%d to %d arguments", minArgs, maxArgs)
 }

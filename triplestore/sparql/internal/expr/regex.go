@@ -1,31 +1,33 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
-// maxPattern bounds a regular expression in bytes. Matching is linear in the text: Go's engine does not backtrack,
-// so back-references of XPath are refused.
+// maxPattern bounds a regular expression in bytes. Go's engine matches in linear time, without backtracking, so the
+// back-references of XPath are not supported.
 const maxPattern = 4096
 
-// matcher is a compiled regular expression with a cheap test that most texts fail.
+// matcher is a compiled regular expression, with a cheap test that most texts without a match fail.
 type matcher struct {
 	re   *regexp.Regexp
-	need []string // one of these must occur, folded to lower case where fold; nil: no such test
-	fold bool
-	pure bool // containing one of need is already a match
+	need []string // every match contains one of these; nil if there is no such test
+	fold bool     // need is in lower case and ignores case
+	pure bool     // every text that contains one of need matches
 }
 
-// compileRegex translates an XPath regular expression with its flags (F&O §5.6.1).
+// compileRegex compiles an XPath regular expression with its flags (F&O §5.6.1).
 func compileRegex(pattern, flags string) (*matcher, error) {
 	if len(pattern) > maxPattern {
-		return nil, fmt.Errorf("expr: a regular expression of more than %d bytes", maxPattern)
+		return nil, fmt.Errorf("expr: regular expression of more than %d bytes", maxPattern)
 	}
 	var mode string
 	literal, extended := false, false
@@ -43,15 +45,13 @@ func compileRegex(pattern, flags string) (*matcher, error) {
 			return nil, fmt.Errorf("expr: unknown flag %q of a regular expression", f)
 		}
 	}
-	switch {
-	case literal:
+	if literal {
 		pattern = regexp.QuoteMeta(pattern)
-	default:
-		p, err := translate(pattern, extended)
-		if err != nil {
+	} else {
+		var err error
+		if pattern, err = translate(pattern, extended); err != nil {
 			return nil, err
 		}
-		pattern = p
 	}
 	if mode != "" {
 		pattern = "(?" + mode + ")" + pattern
@@ -67,8 +67,8 @@ func compileRegex(pattern, flags string) (*matcher, error) {
 	return m, nil
 }
 
-// translate rewrites what XPath spells otherwise than Go: \i and \c name characters, class subtraction (refused),
-// white space under flag x.
+// translate rewrites the syntax that differs between XPath and Go: \i and \c for name characters, and white space under
+// flag x. Class subtraction and back-references are errors.
 func translate(p string, extended bool) (string, error) {
 	var b strings.Builder
 	inClass := 0
@@ -88,17 +88,17 @@ func translate(p string, extended bool) (string, error) {
 				}
 				b.WriteString(set)
 			case '1', '2', '3', '4', '5', '6', '7', '8', '9':
-				return "", fmt.Errorf("expr: back-references in regular expressions are not supported")
+				return "", errors.New("expr: back-references in regular expressions are not supported")
 			case 'p', 'P', 'd', 'D', 's', 'S', 'w', 'W', 'n', 'r', 't', '\\', '|', '.', '-', '^', '?', '*', '+', '{', '}', '(', ')', '[', ']', '$', '/':
 				b.WriteByte('\\')
 				b.WriteByte(e)
 			default:
-				return "", fmt.Errorf("expr: unknown escape \\%c in a regular expression", e)
+				return "", fmt.Errorf("expr: unknown escape sequence \\%c in a regular expression", e)
 			}
 		case c == '[':
 			if inClass > 0 {
 				if p[i-1] == '-' {
-					return "", fmt.Errorf("expr: class subtraction in regular expressions is not supported")
+					return "", errors.New("expr: class subtraction in regular expressions is not supported")
 				}
 				b.WriteByte('\\')
 			} else {
@@ -116,7 +116,7 @@ func translate(p string, extended bool) (string, error) {
 	return b.String(), nil
 }
 
-// prefilter finds strings of which every match contains one.
+// prefilter sets the cheap test, if there is one.
 func (m *matcher) prefilter(tree *syntax.Regexp) {
 	need, fold, exact := required(tree)
 	for _, s := range need {
@@ -132,8 +132,8 @@ func (m *matcher) prefilter(tree *syntax.Regexp) {
 	m.need, m.fold, m.pure = need, fold, exact
 }
 
-// required gives literals of which each match of re must contain at least one (nil: unknown); fold tells that they
-// ignore case, exact that a text with one of them always matches.
+// required returns literals such that every match of re contains one of them, or nil. fold is true if they ignore case,
+// exact if every text that contains one of them matches.
 func required(re *syntax.Regexp) (lits []string, fold, exact bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -165,12 +165,9 @@ func required(re *syntax.Regexp) (lits []string, fold, exact bool) {
 	return nil, false, false
 }
 
+// shortest returns the length of the shortest string in list.
 func shortest(list []string) int {
-	n := len(list[0])
-	for _, s := range list {
-		n = min(n, len(s))
-	}
-	return n
+	return len(slices.MinFunc(list, func(a, b string) int { return len(a) - len(b) }))
 }
 
 func isASCII(s string) bool {
@@ -186,18 +183,12 @@ func (m *matcher) match(s string) bool {
 	if m.need != nil {
 		text := s
 		if m.fold {
-			if !isASCII(s) { // 'K' has a fold outside ASCII, and so on
+			if !isASCII(s) { // characters outside ASCII may fold into ASCII, like the Kelvin sign
 				return m.re.MatchString(s)
 			}
 			text = strings.ToLower(s)
 		}
-		found := false
-		for _, n := range m.need {
-			if strings.Contains(text, n) {
-				found = true
-				break
-			}
-		}
+		found := slices.ContainsFunc(m.need, func(n string) bool { return strings.Contains(text, n) })
 		if !found || m.pure {
 			return found
 		}
@@ -205,13 +196,14 @@ func (m *matcher) match(s string) bool {
 	return m.re.MatchString(s)
 }
 
-// regexCache compiles each pattern once; programs whose pattern changes from row to row keep a few.
+// regexCache keeps compiled patterns, for programs whose pattern may change between rows.
 type regexCache struct {
 	m map[[2]string]*matcher
 }
 
 const maxRegexes = 64
 
+// get returns the matcher of a pattern, or nil if the pattern or its flags are invalid.
 func (c *regexCache) get(pattern, flags Value) *matcher {
 	if pattern.kind != Str || flags.kind != Str {
 		return nil
@@ -231,13 +223,12 @@ func (c *regexCache) get(pattern, flags Value) *matcher {
 	return m
 }
 
-// constantRegex compiles a pattern that is written in the query, once.
-func constantRegex(args []algebra.Expr, at int) (m *matcher, isConst bool) {
-	pattern, ok := args[at].(algebra.ConstExpr)
+// constantRegex compiles the pattern of REGEX if it and its flags are constants.
+func constantRegex(args []algebra.Expr) (m *matcher, isConst bool) {
+	pattern, ok := args[1].(algebra.ConstExpr)
 	flags := algebra.ConstExpr{Term: "\""}
-	last := len(args) - 1
-	if ok && last > at && (at == 1 && last == 2) {
-		flags, ok = args[last].(algebra.ConstExpr)
+	if ok && len(args) == 3 {
+		flags, ok = args[2].(algebra.ConstExpr)
 	}
 	if !ok {
 		return nil, false
@@ -246,8 +237,9 @@ func constantRegex(args []algebra.Expr, at int) (m *matcher, isConst bool) {
 	return c.get(FromKey(pattern.Term), FromKey(flags.Term)), true
 }
 
-func regex(e algebra.Call, a []Func) Func {
-	if m, ok := constantRegex(e.Args, 1); ok {
+// regex compiles REGEX.
+func regex(_ *Context, e algebra.Call, a []Func) Func {
+	if m, ok := constantRegex(e.Args); ok {
 		return func(env *Env) Value {
 			text := a[0](env)
 			if m == nil || !text.isString() {
@@ -258,7 +250,7 @@ func regex(e algebra.Call, a []Func) Func {
 	}
 	cache := &regexCache{}
 	return func(env *Env) Value {
-		text, flags := a[0](env), NewString("")
+		text, flags := a[0](env), newString("")
 		if len(a) == 3 {
 			flags = a[2](env)
 		}
@@ -270,11 +262,12 @@ func regex(e algebra.Call, a []Func) Func {
 	}
 }
 
-// replace is fn:replace: $1 … $9 and \$ in the replacement; a pattern that matches the empty string is an error.
-func replace(e algebra.Call, a []Func) Func {
+// replace compiles REPLACE (fn:replace), with $1 and \$ in replacements. A pattern that matches the empty string is an
+// error.
+func replace(_ *Context, _ algebra.Call, a []Func) Func {
 	cache := &regexCache{}
 	return func(env *Env) Value {
-		text, with, flags := a[0](env), a[2](env), NewString("")
+		text, with, flags := a[0](env), a[2](env), newString("")
 		if len(a) == 4 {
 			flags = a[3](env)
 		}
@@ -295,7 +288,7 @@ func replace(e algebra.Call, a []Func) Func {
 		for _, loc := range found {
 			out = append(out, text.s[last:loc[0]]...)
 			out = m.re.ExpandString(out, template, text.s, loc)
-			if last = loc[1]; len(out) > MaxString {
+			if last = loc[1]; len(out) > maxString {
 				return errValue
 			}
 		}
@@ -303,10 +296,10 @@ func replace(e algebra.Call, a []Func) Func {
 	}
 }
 
-// maxReplaced bounds the replacements in one string; more are an error of the expression.
+// maxReplaced bounds the replacements in a string. More are an error of the expression.
 const maxReplaced = 50_000
 
-// replacement turns XPath's $N and \$ into Go's template syntax.
+// replacement translates $N and \$ of XPath into the template syntax of Go. It returns false if s is malformed.
 func replacement(s string, literal bool, groups int) (string, bool) {
 	if literal {
 		return strings.ReplaceAll(s, "$", "$$"), true

@@ -1,150 +1,133 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/xsdval"
 )
 
+// special compiles the calls that do not evaluate all their arguments or that need the context. done is false for other
+// functions.
 func (c *compiler) special(e algebra.Call) (f Func, done bool, err error) {
-	need := func(min, max int) bool {
-		if len(e.Args) < min || len(e.Args) > max {
-			err = fmt.Errorf("expr: %s takes %s, not %d", e.Func, arity(min, max), len(e.Args))
-		}
-		return err == nil
+	form, done := specialForms[e.Func]
+	if !done {
+		return nil, false, nil
 	}
-	var a []Func
-	args := func(min, max int) bool {
-		if need(min, max) {
-			a, err = c.all(e.Args)
-		}
-		return err == nil
+	if len(e.Args) < form.minArgs || len(e.Args) > form.maxArgs {
+		return nil, true, fmt.Errorf("expr: %s takes %s, not %d", e.Func, arity(form.minArgs, form.maxArgs), len(e.Args))
 	}
-	switch e.Func {
-	case "BOUND":
-		if !need(1, 1) {
-			return nil, true, err
-		}
-		v, ok := e.Args[0].(algebra.VarExpr)
-		if !ok {
-			return nil, true, fmt.Errorf("expr: BOUND takes a variable")
-		}
-		s := c.use(v.Var, false)
-		if s < 0 {
-			return constant(NewBool(false)), true, nil
-		}
-		return func(env *Env) Value { return NewBool(env.id(s) != 0) }, true, nil
-	case "&&", "||":
-		if !args(2, 2) {
-			return nil, true, err
-		}
-		return logical(a[0], a[1], e.Func == "||"), true, nil
-	case "!":
-		if !args(1, 1) {
-			return nil, true, err
-		}
+	if e.Func == "BOUND" {
+		f, err = c.bound(e.Args[0])
+		return f, true, err
+	}
+	args, err := c.all(e.Args)
+	if err != nil {
+		return nil, true, err
+	}
+	c.pure = c.pure && !form.impure
+	return form.compile(c.ctx, e, args), true, nil
+}
+
+// specialForms are the functions that special compiles.
+var specialForms = map[string]struct {
+	minArgs, maxArgs int
+	impure           bool // see Program.Pure
+	compile          func(ctx *Context, e algebra.Call, args []Func) Func
+}{
+	"BOUND": {minArgs: 1, maxArgs: 1},
+	"&&":    {2, 2, false, func(_ *Context, _ algebra.Call, args []Func) Func { return logical(args[0], args[1], false) }},
+	"||":    {2, 2, false, func(_ *Context, _ algebra.Call, args []Func) Func { return logical(args[0], args[1], true) }},
+	"!": {1, 1, false, func(_ *Context, _ algebra.Call, args []Func) Func {
 		return func(env *Env) Value {
-			b, ok := a[0](env).EBV()
-			if !ok {
-				return errValue
-			}
-			return NewBool(!b)
-		}, true, nil
-	case "IF":
-		if !args(3, 3) {
-			return nil, true, err
+			b, ok := args[0](env).ebv()
+			return boolOK(!b, ok)
 		}
+	}},
+	"IF": {3, 3, false, func(_ *Context, _ algebra.Call, args []Func) Func {
 		return func(env *Env) Value {
-			b, ok := a[0](env).EBV()
+			b, ok := args[0](env).ebv()
 			switch {
 			case !ok:
 				return errValue
 			case b:
-				return a[1](env)
+				return args[1](env)
 			}
-			return a[2](env)
-		}, true, nil
-	case "COALESCE":
-		if !args(0, 1<<20) {
-			return nil, true, err
+			return args[2](env)
 		}
+	}},
+	"COALESCE": {0, math.MaxInt32, false, func(_ *Context, _ algebra.Call, args []Func) Func {
 		return func(env *Env) Value {
-			for _, f := range a {
+			for _, f := range args {
 				if v := f(env); v.kind != Err {
 					return v
 				}
 			}
 			return errValue
-		}, true, nil
-	case "SAMETERM":
-		if !args(2, 2) {
-			return nil, true, err
 		}
+	}},
+	"SAMETERM": {2, 2, false, func(_ *Context, _ algebra.Call, args []Func) Func {
 		return func(env *Env) Value {
-			x, y := a[0](env), a[1](env)
-			if x.kind == Err || y.kind == Err {
-				return errValue
-			}
-			return NewBool(x.Key() == y.Key())
-		}, true, nil
-	case "REGEX":
-		if !args(2, 3) {
-			return nil, true, err
+			x, y := args[0](env), args[1](env)
+			return boolOK(x.Key() == y.Key(), x.kind != Err && y.kind != Err)
 		}
-		return regex(e, a), true, nil
-	case "REPLACE":
-		if !args(3, 4) {
-			return nil, true, err
-		}
-		return replace(e, a), true, nil
-	case "IRI", "URI":
-		if !args(1, 1) {
-			return nil, true, err
-		}
-		return func(env *Env) Value { return toIRI(a[0](env), c.ctx.Base) }, true, nil
-	case "NOW":
-		now := NewXSD(xsdval.NewDateTime(c.ctx.Now.Unix(), int32(c.ctx.Now.Nanosecond()/1e6*1e6)))
-		return constant(now), true, nil
-	case "RAND":
-		c.pure = false
-		return func(*Env) Value { return NewXSD(xsdval.NewDouble(rand.Float64())) }, true, nil
-	case "UUID":
-		c.pure = false
-		return func(*Env) Value { return NewIRI("urn:uuid:" + uuid()) }, true, nil
-	case "STRUUID":
-		c.pure = false
-		return func(*Env) Value { return NewString(uuid()) }, true, nil
-	case "BNODE":
-		c.pure = false
-		if !args(0, 1) {
-			return nil, true, err
-		}
-		return blankNode(c.ctx, a), true, nil
-	}
-	return nil, false, nil
+	}},
+	"REGEX":   {2, 3, false, regex},
+	"REPLACE": {3, 4, false, replace},
+	"IRI":     {1, 1, false, iriOf},
+	"URI":     {1, 1, false, iriOf},
+	"NOW": {0, 0, false, func(ctx *Context, _ algebra.Call, _ []Func) Func {
+		return constant(newXSD(xsdval.NewDateTime(ctx.Now.Unix(), int32(ctx.Now.Nanosecond()/1e6*1e6))))
+	}},
+	"RAND": {0, 0, true, func(*Context, algebra.Call, []Func) Func {
+		return func(*Env) Value { return newXSD(xsdval.NewDouble(rand.Float64())) }
+	}},
+	"UUID": {0, 0, true, func(*Context, algebra.Call, []Func) Func {
+		return func(*Env) Value { return newIRI("urn:uuid:" + uuid()) }
+	}},
+	"STRUUID": {0, 0, true, func(*Context, algebra.Call, []Func) Func {
+		return func(*Env) Value { return newString(uuid()) }
+	}},
+	"BNODE": {0, 1, true, blankNode},
 }
 
-// logical is && and || with errors as the third truth value (§17.2).
+// bound compiles BOUND, which reads the id of a variable and not its term.
+func (c *compiler) bound(arg algebra.Expr) (Func, error) {
+	v, ok := arg.(algebra.VarExpr)
+	if !ok {
+		return nil, errors.New("expr: BOUND takes a variable")
+	}
+	s := c.use(v.Var, false)
+	if s < 0 {
+		return constant(NewBool(false)), nil
+	}
+	return func(env *Env) Value { return NewBool(env.id(s) != 0) }, nil
+}
+
+func iriOf(ctx *Context, _ algebra.Call, args []Func) Func {
+	return func(env *Env) Value { return toIRI(args[0](env), ctx.Base) }
+}
+
+// logical compiles && or ||, with errors as the third truth value (§17.2).
 func logical(l, r Func, or bool) Func {
 	return func(env *Env) Value {
-		a, aok := l(env).EBV()
+		a, aok := l(env).ebv()
 		if aok && a == or {
 			return NewBool(or)
 		}
-		b, bok := r(env).EBV()
+		b, bok := r(env).ebv()
 		if bok && b == or {
 			return NewBool(or)
 		}
-		if !aok || !bok {
-			return errValue
-		}
-		return NewBool(!or)
+		return boolOK(!or, aok && bok)
 	}
 }
 
-func blankNode(ctx *Context, a []Func) Func {
+// blankNode compiles BNODE.
+func blankNode(ctx *Context, _ algebra.Call, a []Func) Func {
 	return func(env *Env) Value {
 		if len(a) == 0 {
 			ctx.blanks++
@@ -158,6 +141,7 @@ func blankNode(ctx *Context, a []Func) Func {
 	}
 }
 
+// uuid returns a random UUID.
 func uuid() string {
 	a, b := rand.Uint64(), rand.Uint64()
 	a = a&^0xf000 | 0x4000           // version 4

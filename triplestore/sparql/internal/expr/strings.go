@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -12,79 +13,60 @@ import (
 	"odarchive/triplestore/xsdval"
 )
 
-// MaxString bounds a computed string in bytes; a longer one is an error of the expression. Working on one takes some
-// milliseconds, between which a query notices that it has been given up.
-const MaxString = 1 << 20
+// maxString bounds a computed string in bytes. A longer one is an error of the expression. Work on such a string takes
+// milliseconds, after which a query notices that it was cancelled.
+const maxString = 1 << 20
 
 // stringFunctions are those of §17.4.3.
-func stringFunctions(name string) (function, bool) {
-	switch name {
-	case "STRLEN":
-		return fn1(func(v Value) Value {
-			if !v.isString() {
-				return errValue
-			}
-			return NewInt(int64(utf8.RuneCountInString(v.s)))
-		}), true
-	case "SUBSTR":
-		return fnN(2, 3, substr), true
-	case "UCASE":
-		return fn1(mapString(upper)), true
-	case "LCASE":
-		return fn1(mapString(lower)), true
-	case "STRSTARTS":
-		return fn2(compatible(func(a, b Value) Value { return NewBool(strings.HasPrefix(a.s, b.s)) })), true
-	case "STRENDS":
-		return fn2(compatible(func(a, b Value) Value { return NewBool(strings.HasSuffix(a.s, b.s)) })), true
-	case "CONTAINS":
-		return fn2(compatible(func(a, b Value) Value { return NewBool(strings.Contains(a.s, b.s)) })), true
-	case "STRBEFORE":
-		return fn2(compatible(func(a, b Value) Value {
-			before, _, found := strings.Cut(a.s, b.s)
-			if !found {
-				return NewString("")
-			}
-			return a.with(before)
-		})), true
-	case "STRAFTER":
-		return fn2(compatible(func(a, b Value) Value {
-			_, after, found := strings.Cut(a.s, b.s)
-			if !found {
-				return NewString("")
-			}
-			return a.with(after)
-		})), true
-	case "ENCODE_FOR_URI":
-		return fn1(func(v Value) Value {
-			if !v.isString() {
-				return errValue
-			}
-			return NewString(encodeForURI(v.s))
-		}), true
-	case "CONCAT":
-		return fnN(0, math.MaxInt32, concat), true
-	case "LANGMATCHES":
-		return fn2(func(a, b Value) Value {
-			if a.kind != Str || b.kind != Str {
-				return errValue
-			}
-			return NewBool(langMatches(a.s, b.s))
-		}), true
-	case "STRLANGDIR":
-		return fnN(3, 3, strLangDir), true
-	case "LANGDIR":
-		return fn1(func(v Value) Value {
-			if !v.isLiteral() {
-				return errValue
-			}
-			return NewString(v.Key().Dir())
-		}), true
-	case "HASLANG":
-		return is(func(v Value) bool { return v.kind == Lang }), true
-	case "HASLANGDIR":
-		return is(func(v Value) bool { return v.kind == Lang && v.Key().Dir() != "" }), true
-	}
-	return function{}, false
+var stringFunctions = map[string]function{
+	"STRLEN": fn1(func(v Value) Value {
+		if !v.isString() {
+			return errValue
+		}
+		return NewInt(int64(utf8.RuneCountInString(v.s)))
+	}),
+	"SUBSTR":    fnN(2, 3, substr),
+	"UCASE":     fn1(mapString(upper)),
+	"LCASE":     fn1(mapString(lower)),
+	"STRSTARTS": compatible(func(a, b Value) Value { return NewBool(strings.HasPrefix(a.s, b.s)) }),
+	"STRENDS":   compatible(func(a, b Value) Value { return NewBool(strings.HasSuffix(a.s, b.s)) }),
+	"CONTAINS":  compatible(func(a, b Value) Value { return NewBool(strings.Contains(a.s, b.s)) }),
+	"STRBEFORE": compatible(func(a, b Value) Value {
+		before, _, found := strings.Cut(a.s, b.s)
+		if !found {
+			return newString("")
+		}
+		return a.with(before)
+	}),
+	"STRAFTER": compatible(func(a, b Value) Value {
+		_, after, found := strings.Cut(a.s, b.s)
+		if !found {
+			return newString("")
+		}
+		return a.with(after)
+	}),
+	"ENCODE_FOR_URI": fn1(func(v Value) Value {
+		if !v.isString() {
+			return errValue
+		}
+		return newString(encodeForURI(v.s))
+	}),
+	"CONCAT": fnN(0, math.MaxInt32, concat),
+	"LANGMATCHES": fn2(func(a, b Value) Value {
+		if a.kind != Str || b.kind != Str {
+			return errValue
+		}
+		return NewBool(langMatches(a.s, b.s))
+	}),
+	"STRLANGDIR": fnN(3, 3, strLangDir),
+	"LANGDIR": fn1(func(v Value) Value {
+		if !v.isLiteral() {
+			return errValue
+		}
+		return newString(v.Key().Dir())
+	}),
+	"HASLANG":    is(func(v Value) bool { return v.kind == Lang }),
+	"HASLANGDIR": is(func(v Value) bool { return v.kind == Lang && v.Key().Dir() != "" }),
 }
 
 func mapString(f func(string) string) func(Value) Value {
@@ -96,7 +78,7 @@ func mapString(f func(string) string) func(Value) Value {
 	}
 }
 
-// upper and lower map as Unicode's tables for whole words do (fn:upper-case): ß becomes SS, a final Σ becomes ς.
+// upper maps whole words by the tables of Unicode (fn:upper-case): ß becomes SS.
 func upper(s string) string {
 	if isASCII(s) {
 		return strings.ToUpper(s)
@@ -104,6 +86,7 @@ func upper(s string) string {
 	return cases.Upper(language.Und).String(s)
 }
 
+// lower is the opposite of upper. A final Σ becomes ς.
 func lower(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -111,18 +94,18 @@ func lower(s string) string {
 	return cases.Lower(language.Und).String(s)
 }
 
-// compatible wraps a function of two strings in the argument rule of §17.4.3.1.2: the second is plain, or both have
-// the same language.
-func compatible(f func(a, b Value) Value) func(a, b Value) Value {
-	return func(a, b Value) Value {
+// compatible returns a function of two strings with compatible arguments (§17.4.3.1.2): the second is plain, or both
+// have the same language.
+func compatible(f func(a, b Value) Value) function {
+	return fn2(func(a, b Value) Value {
 		if !a.isString() || !b.isString() || b.kind == Lang && (a.kind != Lang || a.t != b.t) {
 			return errValue
 		}
 		return f(a, b)
-	}
+	})
 }
 
-// substr counts characters from 1 and rounds its arguments (XPath fn:substring).
+// substr implements SUBSTR (XPath fn:substring). It counts characters from 1 and rounds its arguments.
 func substr(a []Value) Value {
 	if !a[0].isString() || !a[1].isNumeric() {
 		return errValue
@@ -135,20 +118,19 @@ func substr(a []Value) Value {
 		}
 		to = from + round(a[2].x)
 	}
-	var b strings.Builder
-	pos := 1.0
-	for i, r := range a[0].s {
-		if pos >= from && pos < to {
-			_, size := utf8.DecodeRuneInString(a[0].s[i:])
-			if r == utf8.RuneError && size == 1 {
-				b.WriteByte(a[0].s[i])
-			} else {
-				b.WriteString(a[0].s[i : i+size])
-			}
+	s := a[0].s
+	start, end, pos := len(s), len(s), 1.0
+	for i := range s {
+		if pos >= from && start == len(s) {
+			start = i
+		}
+		if !(pos < to) { // to may be NaN
+			end = i
+			break
 		}
 		pos++
 	}
-	return a[0].with(b.String())
+	return a[0].with(s[min(start, end):end])
 }
 
 func round(x xsdval.Value) float64 {
@@ -156,7 +138,7 @@ func round(x xsdval.Value) float64 {
 	return r.Float64()
 }
 
-// concat keeps the language where all arguments share it (§17.4.3.12).
+// concat implements CONCAT (§17.4.3.12). The result has a language if all arguments share it.
 func concat(args []Value) Value {
 	n := 0
 	for _, a := range args {
@@ -165,7 +147,7 @@ func concat(args []Value) Value {
 		}
 		n += len(a.s)
 	}
-	if n > MaxString {
+	if n > maxString {
 		return errValue
 	}
 	var b strings.Builder
@@ -178,27 +160,23 @@ func concat(args []Value) Value {
 	if same {
 		return newLang(b.String(), args[0].t)
 	}
-	return NewString(b.String())
+	return newString(b.String())
 }
 
 func encodeForURI(s string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		c := s[i]
+	var b []byte
+	for _, c := range []byte(s) {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == '~':
-			b.WriteByte(c)
+			b = append(b, c)
 		default:
-			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
+			b = fmt.Appendf(b, "%%%02X", c)
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
-// langMatches is basic filtering (RFC 4647 §3.3.1).
+// langMatches reports whether a language tag matches a range, by basic filtering (RFC 4647 §3.3.1).
 func langMatches(tag, rng string) bool {
 	if rng == "*" {
 		return tag != ""

@@ -2,61 +2,47 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 
 	"odarchive/triplestore/xsdval"
 )
 
 // timeFunctions are those of §17.4.5, and ADJUST (SPARQL 1.2 community practice: fn:adjust-*-to-timezone).
-func timeFunctions(name string) (function, bool) {
-	part := func(f func(xsdval.Parts) Value, kinds ...xsdval.Kind) (function, bool) {
-		return fn1(func(v Value) Value {
-			for _, k := range kinds {
-				if v.kind == XSD && v.x.Kind == k {
-					return f(v.x.Parts())
-				}
-			}
+var timeFunctions = map[string]function{
+	"YEAR": timePart(func(p xsdval.Parts) Value { return NewInt(p.Year) }, xsdval.DateTime, xsdval.Date, xsdval.GYear, xsdval.GYearMonth),
+	"MONTH": timePart(func(p xsdval.Parts) Value { return NewInt(int64(p.Month)) },
+		xsdval.DateTime, xsdval.Date, xsdval.GYearMonth, xsdval.GMonth, xsdval.GMonthDay),
+	"DAY": timePart(func(p xsdval.Parts) Value { return NewInt(int64(p.Day)) },
+		xsdval.DateTime, xsdval.Date, xsdval.GMonthDay, xsdval.GDay),
+	"HOURS":   timePart(func(p xsdval.Parts) Value { return NewInt(int64(p.Hour)) }, xsdval.DateTime, xsdval.Time),
+	"MINUTES": timePart(func(p xsdval.Parts) Value { return NewInt(int64(p.Minute)) }, xsdval.DateTime, xsdval.Time),
+	"SECONDS": timePart(func(p xsdval.Parts) Value { return newXSD(p.Second) }, xsdval.DateTime, xsdval.Time),
+	"TZ": fn1(func(v Value) Value {
+		if v.kind != XSD || !v.x.Kind.IsTemporal() {
 			return errValue
-		}), true
-	}
-	switch name {
-	case "YEAR":
-		return part(func(p xsdval.Parts) Value { return NewInt(p.Year) }, xsdval.DateTime, xsdval.Date, xsdval.GYear, xsdval.GYearMonth)
-	case "MONTH":
-		return part(func(p xsdval.Parts) Value { return NewInt(int64(p.Month)) },
-			xsdval.DateTime, xsdval.Date, xsdval.GYearMonth, xsdval.GMonth, xsdval.GMonthDay)
-	case "DAY":
-		return part(func(p xsdval.Parts) Value { return NewInt(int64(p.Day)) },
-			xsdval.DateTime, xsdval.Date, xsdval.GMonthDay, xsdval.GDay)
-	case "HOURS":
-		return part(func(p xsdval.Parts) Value { return NewInt(int64(p.Hour)) }, xsdval.DateTime, xsdval.Time)
-	case "MINUTES":
-		return part(func(p xsdval.Parts) Value { return NewInt(int64(p.Minute)) }, xsdval.DateTime, xsdval.Time)
-	case "SECONDS":
-		return part(func(p xsdval.Parts) Value { return NewXSD(p.Second) }, xsdval.DateTime, xsdval.Time)
-	case "TZ":
-		return fn1(func(v Value) Value {
-			if v.kind != XSD || !v.x.Kind.IsTemporal() {
-				return errValue
-			}
-			return NewString(zoneText(v.x.Parts()))
-		}), true
-	case "TIMEZONE":
-		return fn1(func(v Value) Value {
-			if v.kind != XSD {
-				return errValue
-			}
-			d, ok := v.x.Timezone()
-			if !ok {
-				return errValue
-			}
-			return NewXSD(d)
-		}), true
-	case "ADJUST":
-		return fnN(1, 2, adjust), true
-	}
-	return function{}, false
+		}
+		return newString(zoneText(v.x.Parts()))
+	}),
+	"TIMEZONE": fn1(func(v Value) Value {
+		if v.kind != XSD {
+			return errValue
+		}
+		return xsdOK(v.x.Timezone())
+	}),
+	"ADJUST": fnN(1, 2, adjust),
 }
 
+// timePart returns the function for a part of values of the given kinds.
+func timePart(get func(xsdval.Parts) Value, kinds ...xsdval.Kind) function {
+	return fn1(func(v Value) Value {
+		if v.kind != XSD || !slices.Contains(kinds, v.x.Kind) {
+			return errValue
+		}
+		return get(v.x.Parts())
+	})
+}
+
+// zoneText returns the time zone as TZ does.
 func zoneText(p xsdval.Parts) string {
 	switch z := p.Zone; {
 	case !p.HasZone:
@@ -70,6 +56,7 @@ func zoneText(p xsdval.Parts) string {
 	}
 }
 
+// adjust moves a time to another time zone, that of the context if none is given, or to none for "".
 func adjust(a []Value) Value {
 	if a[0].kind != XSD {
 		return errValue
@@ -84,9 +71,5 @@ func adjust(a []Value) Value {
 			return errValue
 		}
 	}
-	r, ok := a[0].x.Adjust(zone)
-	if !ok {
-		return errValue
-	}
-	return NewXSD(r)
+	return xsdOK(a[0].x.Adjust(zone))
 }

@@ -1,19 +1,20 @@
 // Package expr evaluates SPARQL expressions: the operators, built-in functions and casts of SPARQL 1.1 §17, the
 // aggregates of §18.5.1 and the order of ORDER BY (§15.1).
 //
-// Compile turns an algebra expression into a Program of closures over the columns of a batch; evaluation never
-// fails in the Go sense: an error of the language is a Value of kind Err (unbound variables, type errors), and
-// operators handle it as §17.2 says. The package promises to stay within bounded time and memory per value
-// (no backtracking in regular expressions, computed strings limited in size). EXISTS is not an expression here: package
-// plan turns it into a column of booleans beforehand.
+// Compile turns an algebra expression into a Program of closures over the columns of a batch. Evaluation never returns
+// a Go error: unbound variables and type errors are Values of kind Err, which operators handle as in §17.2. Time and
+// memory per value are bounded: regular expressions do not backtrack, and computed strings are limited in size. EXISTS
+// is not an expression here; package plan turns it into a column of booleans.
 package expr
 
 import (
+	"strings"
+
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
 )
 
-// Kind says which sort of term a Value is.
+// Kind is the kind of a Value.
 type Kind byte
 
 const (
@@ -22,41 +23,43 @@ const (
 	IRI                //
 	Str                // xsd:string
 	Lang               // language-tagged string
-	XSD                // a literal whose value package xsdval holds
-	Other              // any other literal: unknown datatype or ill-typed
+	XSD                // a literal with a value of package xsdval
+	Other              // any other literal: ill-typed, or of an unknown datatype
 	Triple             // RDF 1.2 triple term
 )
 
-// Value is one term, or an error, on its way through an expression.
+// Value is a term in the evaluation of an expression, or an error.
 type Value struct {
-	x    xsdval.Value // XSD
-	s    string       // IRI, label, lexical form; of an XSD value only where it came from a term; a triple term's key
-	t    string       // language tag (with direction) or datatype IRI; "" for computed XSD values
-	id   term.ID      // the term's id where it is known
+	x    xsdval.Value // of kind XSD
+	s    string       // IRI, label, lexical form, or key of a triple term; unset for computed XSD values
+	t    string       // language tag with direction, or datatype IRI; "" for computed XSD values
+	id   term.ID      // of the term, if known
 	kind Kind
 }
 
-// Kind of the value; Err where there is none.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsErr tells an error (or unbound) from a value.
+// IsErr reports whether v is an error, like an unbound variable.
 func (v Value) IsErr() bool { return v.kind == Err }
-
-// XSDValue is the value of a literal that has one; its Kind is None for all others.
-func (v Value) XSDValue() xsdval.Value { return v.x }
 
 var errValue = Value{}
 
-// NewBool, NewInt, NewString, NewIRI and NewXSD make values.
-func NewBool(b bool) Value          { return Value{kind: XSD, x: xsdval.Bool(b)} }
-func NewInt(i int64) Value          { return Value{kind: XSD, x: xsdval.Int(i)} }
-func NewString(s string) Value      { return Value{kind: Str, s: s} }
-func NewIRI(s string) Value         { return Value{kind: IRI, s: s} }
-func NewXSD(x xsdval.Value) Value   { return Value{kind: XSD, x: x} }
-func newLang(s, tag string) Value   { return Value{kind: Lang, s: s, t: tag} }
-func (v Value) with(s string) Value { v.s, v.id = s, 0; return v } // the same sort of string, other text
+// NewBool returns the value of an xsd:boolean.
+func NewBool(b bool) Value { return Value{kind: XSD, x: xsdval.Bool(b)} }
 
-// FromKey is the value of a term; the empty key is an error value.
+// NewInt returns the value of an xsd:integer.
+func NewInt(i int64) Value { return Value{kind: XSD, x: xsdval.Int(i)} }
+
+func newString(s string) Value    { return Value{kind: Str, s: s} }
+func newIRI(s string) Value       { return Value{kind: IRI, s: s} }
+func newXSD(x xsdval.Value) Value { return Value{kind: XSD, x: x} }
+func newLang(s, tag string) Value { return Value{kind: Lang, s: s, t: tag} }
+
+// with returns the string v with another text.
+func (v Value) with(s string) Value { v.s, v.id = s, 0; return v }
+
+// FromKey returns the value of a term, or an error for the empty key.
 func FromKey(k term.Key) Value {
 	switch k.Kind() {
 	case term.KindIRI:
@@ -70,10 +73,10 @@ func FromKey(k term.Key) Value {
 		case '"':
 			return Value{kind: Str, s: string(k[1:])}
 		case '@':
-			tag, lex := cutZero(string(k[1:]))
+			tag, lex, _ := strings.Cut(string(k[1:]), "\x00")
 			return Value{kind: Lang, s: lex, t: tag}
 		}
-		dt, lex := cutZero(string(k[1:]))
+		dt, lex, _ := strings.Cut(string(k[1:]), "\x00")
 		if x, ok := xsdval.Parse(lex, dt); ok {
 			return Value{kind: XSD, s: lex, t: dt, x: x}
 		}
@@ -82,16 +85,7 @@ func FromKey(k term.Key) Value {
 	return errValue
 }
 
-func cutZero(s string) (before, after string) {
-	for i := 0; i < len(s); i++ {
-		if s[i] == 0 {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
-}
-
-// Key is the term the value stands for; "" for an error.
+// Key returns the term that the value stands for, or "" for an error.
 func (v Value) Key() term.Key {
 	switch v.kind {
 	case IRI:
@@ -118,10 +112,10 @@ func (v Value) Key() term.Key {
 	return ""
 }
 
-// ID is the id the value came with; 0 for computed values.
+// ID returns the id that the value was made from, or 0 for computed values.
 func (v Value) ID() term.ID { return v.id }
 
-// lexical form of a literal (what STR gives), also of IRIs.
+// lexical returns the lexical form of a literal, or an IRI, as STR does.
 func (v Value) lexical() string {
 	if v.kind == XSD && v.t == "" {
 		if k, ok := v.id.Key(); ok {
@@ -136,6 +130,8 @@ func (v Value) isLiteral() bool { return v.kind >= Str && v.kind <= Other }
 func (v Value) isString() bool  { return v.kind == Str || v.kind == Lang }
 func (v Value) isNumeric() bool { return v.kind == XSD && v.x.Kind.Numeric() }
 func (v Value) isInteger() bool { return v.kind == XSD && v.x.Kind == xsdval.Integer }
+
+// datatype returns the IRI of the datatype of a literal.
 func (v Value) datatype() string {
 	switch v.kind {
 	case Str:
@@ -150,9 +146,9 @@ func (v Value) datatype() string {
 	return v.t
 }
 
-// EBV is the effective boolean value (§17.2.2); ok is false for a type error. SPARQL 1.1 leaves room for ill-typed numbers
-// and texts with a language; SPARQL 1.2 and its tests (expression/not-not) make them type errors.
-func (v Value) EBV() (b, ok bool) {
+// ebv returns the effective boolean value (§17.2.2). ok is false for a type error. SPARQL 1.1 is vague about ill-typed
+// numbers and strings with a language, which are type errors in SPARQL 1.2 and its tests (expression/not-not).
+func (v Value) ebv() (b, ok bool) {
 	switch v.kind {
 	case XSD:
 		return v.x.EffectiveBool()
@@ -162,8 +158,8 @@ func (v Value) EBV() (b, ok bool) {
 	return false, false
 }
 
-// IsTrue tells whether a FILTER keeps the solution.
+// IsTrue reports whether a FILTER keeps the solution.
 func (v Value) IsTrue() bool {
-	b, ok := v.EBV()
+	b, ok := v.ebv()
 	return ok && b
 }
