@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"odarchive/sparqlapi/protocol"
+	"odarchive/testdata/shared"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/conformance"
@@ -29,10 +30,7 @@ const (
 // TestTheW3CProtocolTests sends the requests of the W3C protocol manifest. There are no exceptions.
 func TestTheW3CProtocolTests(t *testing.T) {
 	t.Parallel()
-	root, ok := conformance.Root()
-	if !ok {
-		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
-	}
+	root := shared.Data(t, "w3c", "sparql")
 	tests, err := conformance.Load(filepath.Join(root, "sparql11", "protocol", "manifest.ttl"))
 	if err != nil || len(tests) < 30 {
 		t.Fatalf("%d tests, %v", len(tests), err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/conformance"
@@ -29,10 +30,7 @@ var elsewhere = []string{"PositiveSyntax", "NegativeSyntax", "PositiveUpdateSynt
 
 func TestTheW3CEvaluationTests(t *testing.T) {
 	t.Parallel()
-	root, ok := conformance.Root()
-	if !ok {
-		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
-	}
+	root := shared.Data(t, "w3c", "sparql")
 	seen := map[string]bool{}
 	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl", "sparql12/manifest.ttl"} {
 		tests, err := conformance.Load(filepath.Join(root, manifest))

@@ -1,94 +1,77 @@
-// Package conformance reads the test suites of the W3C SPARQL working groups: their manifests as Tests, the results
-// they expect, and whether two results are the same. It is used by tests only; it runs nothing itself.
-//
-// The suites are no part of the project. Root finds them beside the checkout or where ODARCHIVE_SHARED says.
+// Package conformance reads the test suites of the W3C SPARQL working groups: the tests in their manifests and the
+// results they expect. It also compares results. It is for tests only, and does not run the tests itself.
 package conformance
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
 )
-
-// Root is the folder of the suites: sparql10, sparql11, sparql12; false where they are not at hand.
-func Root() (string, bool) {
-	shared := os.Getenv("ODARCHIVE_SHARED")
-	for dir, err := os.Getwd(); shared == "" && err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if there := filepath.Join(dir, "shared"); exists(filepath.Join(there, "CONTRACT.md")) {
-			shared = there
-		}
-	}
-	root := filepath.Join(shared, "data", "w3c", "sparql")
-	return root, shared != "" && exists(root)
-}
 
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
 
-// Test is one entry of a manifest. Files are IRIs (file:); Path gives their names.
+// Test is an entry of a manifest. Files are named by file: IRIs.
 type Test struct {
 	IRI, Name string
 	Suite     string // folder of the manifest, "sparql11/aggregates"
-	Kind      string // local name of the test's class: "QueryEvaluationTest", "NegativeSyntaxTest11", ...
-	Approval  string // local name: "Approved", ...; "" where the manifest says nothing
+	Kind      string // local name of the class of the test, like "QueryEvaluationTest" or "NegativeSyntaxTest11"
 
-	Request   string // the query or update
-	Data      []string
-	Named     []NamedFile
-	Services  []Service
-	Result    string // of a query; "" if there is none
-	After     Graphs // of an update
-	Regimes   bool   // asks for an entailment regime
-	Action    term.Key
-	Manifest  *Graph
-	CardLax   bool // duplicates may be left out (REDUCED)
-	HasResult bool
+	Request  string // file of the query or update
+	Data     []string
+	Named    []NamedFile
+	Services []Service
+	Result   string // file with the result of a query; "" if there is none
+	After    Graphs // data after an update
+	Regimes  bool   // needs an entailment regime
+	Action   term.Key
+	Manifest *Graph
+	CardLax  bool // results may omit duplicates (REDUCED)
 }
 
-// NamedFile is a graph and the file that holds it.
+// NamedFile is a graph and its file.
 type NamedFile struct{ Name, File string }
 
-// Graphs are the default graph's files and the named graphs.
+// Graphs are the files of the default graph and the named graphs.
 type Graphs struct {
 	Data  []string
 	Named []NamedFile
 }
 
-// Service is an endpoint that a federated query asks.
+// Service is an endpoint of a federated query.
 type Service struct {
 	Endpoint string
 	Data     []string
 }
 
 const (
-	mf    = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
-	qt    = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
-	ut    = "http://www.w3.org/2009/sparql/tests/test-update#"
-	dawgt = "http://www.w3.org/2001/sw/DataAccess/tests/test-dawg#"
-	rdf   = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-	rdfs  = "http://www.w3.org/2000/01/rdf-schema#"
-	sd    = "http://www.w3.org/ns/sparql-service-description#"
+	mf = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
+	qt = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
+	ut = "http://www.w3.org/2009/sparql/tests/test-update#"
+	sd = "http://www.w3.org/ns/sparql-service-description#"
 )
 
-// Load reads a manifest and all that it includes, in order.
+// Load reads a manifest and those that it includes, in order.
 func Load(manifest string) ([]Test, error) {
 	l := loader{seen: map[string]bool{}}
 	abs, err := filepath.Abs(manifest)
 	if err != nil {
 		return nil, err
 	}
-	err = l.load(FileIRI(abs))
+	err = l.load(fileIRI(abs))
 	return l.tests, err
 }
 
+// loader reads manifests, each once.
 type loader struct {
 	seen  map[string]bool
 	tests []Test
@@ -99,7 +82,7 @@ func (l *loader) load(iri string) error {
 		return nil
 	}
 	l.seen[iri] = true
-	quads, err := ReadGraph(iri)
+	quads, err := readGraph(iri)
 	if err != nil {
 		return err
 	}
@@ -121,23 +104,23 @@ func (l *loader) load(iri string) error {
 	return nil
 }
 
+// entry returns the test t of a manifest.
 func entry(g *Graph, t term.Key, manifest string) Test {
-	dir := filepath.Dir(Path(manifest))
+	dir := filepath.Dir(path(manifest))
 	out := Test{
 		IRI: t.Value(), Name: g.One(t, mf+"name").Value(), Kind: "QueryEvaluationTest", Manifest: g,
 		Suite: filepath.ToSlash(filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))),
 	}
-	for _, k := range g.All(t, rdf+"type") {
+	for _, k := range g.All(t, rdf.Type) {
 		if name, ok := strings.CutPrefix(k.Value(), mf); ok {
 			out.Kind = name
 		}
 	}
-	_, out.Approval, _ = strings.Cut(g.One(t, dawgt+"approval").Value(), "#")
 	a := g.One(t, mf+"action")
 	out.Action = a
 	out.Request = a.Value()
 	out.CardLax = strings.HasSuffix(g.One(t, mf+"resultCardinality").Value(), "LaxCardinality")
-	if q := firstOf(g.One(a, qt+"query"), g.One(a, ut+"request")); q != "" {
+	if q := cmp.Or(g.One(a, qt+"query"), g.One(a, ut+"request")); q != "" {
 		out.Request = q.Value()
 	}
 	before := graphs(g, a)
@@ -147,7 +130,6 @@ func entry(g *Graph, t term.Key, manifest string) Test {
 	}
 	out.Regimes = g.One(t, mf+"entailmentRegime") != "" || g.One(a, sd+"entailmentRegime") != "" || g.One(t, sd+"entailmentRegime") != ""
 	if r := g.One(t, mf+"result"); r != "" {
-		out.HasResult = true
 		if r.Kind() == term.KindIRI {
 			out.Result = r.Value()
 		}
@@ -156,15 +138,7 @@ func entry(g *Graph, t term.Key, manifest string) Test {
 	return out
 }
 
-func firstOf(keys ...term.Key) term.Key {
-	for _, k := range keys {
-		if k != "" {
-			return k
-		}
-	}
-	return ""
-}
-
+// graphs returns the data that an action or result names.
 func graphs(g *Graph, a term.Key) Graphs {
 	out := Graphs{Data: append(values(g.All(a, qt+"data")), values(g.All(a, ut+"data"))...)}
 	for _, n := range append(g.All(a, qt+"graphData"), g.All(a, ut+"graphData")...) {
@@ -172,8 +146,8 @@ func graphs(g *Graph, a term.Key) Graphs {
 			out.Named = append(out.Named, NamedFile{Name: n.Value(), File: n.Value()})
 			continue
 		}
-		file := firstOf(g.One(n, ut+"graph"), g.One(n, qt+"graph"), g.One(n, ut+"data"), g.One(n, qt+"data"))
-		out.Named = append(out.Named, NamedFile{Name: g.One(n, rdfs+"label").Value(), File: file.Value()})
+		file := cmp.Or(g.One(n, ut+"graph"), g.One(n, qt+"graph"), g.One(n, ut+"data"), g.One(n, qt+"data"))
+		out.Named = append(out.Named, NamedFile{Name: g.One(n, rdfs.Label).Value(), File: file.Value()})
 	}
 	return out
 }
@@ -186,15 +160,15 @@ func values(keys []term.Key) []string {
 	return out
 }
 
-// FileIRI names a file.
-func FileIRI(name string) string { return "file://" + filepath.ToSlash(name) }
+// fileIRI returns the file: IRI of a file.
+func fileIRI(name string) string { return "file://" + filepath.ToSlash(name) }
 
-// Path is the name of a file from its IRI.
-func Path(iri string) string { return filepath.FromSlash(strings.TrimPrefix(iri, "file://")) }
+// path returns the name of the file with a file: IRI.
+func path(iri string) string { return filepath.FromSlash(strings.TrimPrefix(iri, "file://")) }
 
-// ReadGraph reads an RDF file by its IRI; the ending says which syntax. A file without one is Turtle.
-func ReadGraph(iri string) ([]term.Quad, error) {
-	name := Path(iri)
+// readGraph reads an RDF file by its IRI. Its extension determines the syntax; without one it is Turtle.
+func readGraph(iri string) ([]term.Quad, error) {
+	name := path(iri)
 	s, ok := rdfio.ByExtension(name)
 	if !ok {
 		s = rdfio.Turtle()
@@ -204,16 +178,12 @@ func ReadGraph(iri string) ([]term.Quad, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r := rdfio.NewReader(f, s, rdfio.Options{File: name, Base: iri, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true})
 	var quads []term.Quad
-	for {
-		q, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return quads, nil
-		}
+	for q, err := range rdfio.NewReader(f, s, rdfio.Options{File: name, Base: iri, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true}).All() {
 		if err != nil {
 			return nil, fmt.Errorf("conformance: %w", err)
 		}
 		quads = append(quads, q)
 	}
+	return quads, nil
 }

@@ -4,16 +4,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"odarchive/testdata/shared"
 	"odarchive/triplestore/sparql/conformance"
 	"odarchive/triplestore/term"
 )
 
 func TestTheManifestsAreRead(t *testing.T) {
 	t.Parallel()
-	root, ok := conformance.Root()
-	if !ok {
-		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
-	}
+	root := shared.Data(t, "w3c", "sparql")
 	for manifest, atLeast := range map[string]int{
 		"sparql10/manifest.ttl": 480, "sparql11/manifest-all.ttl": 600, "sparql12/manifest.ttl": 250,
 	} {

@@ -9,15 +9,15 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Dataset reads the data of a query test: its files into the default graph, its graphs into named ones. A test
-// without data may name files in FROM: those of from that exist become graphs.
+// Dataset reads the data of a query test: Data into the default graph, Named into named graphs. If the test has
+// neither, files in from, which are those of its FROM clauses, become named graphs if they exist.
 func (x *Test) Dataset(from []string) ([]term.Quad, error) {
 	quads, err := Graphs{Data: x.Data, Named: x.Named}.Quads()
 	if err != nil || len(x.Data)+len(x.Named) > 0 {
 		return quads, err
 	}
 	for _, iri := range from {
-		if !strings.HasPrefix(iri, "file://") || !exists(Path(iri)) {
+		if !strings.HasPrefix(iri, "file://") || !exists(path(iri)) {
 			continue
 		}
 		g, err := Graphs{Named: []NamedFile{{Name: iri, File: iri}}}.Quads()
@@ -29,11 +29,11 @@ func (x *Test) Dataset(from []string) ([]term.Quad, error) {
 	return quads, nil
 }
 
-// Quads reads the files.
+// Quads reads the files of the graphs.
 func (g Graphs) Quads() ([]term.Quad, error) {
 	var out []term.Quad
 	for _, file := range g.Data {
-		quads, err := ReadGraph(file)
+		quads, err := readGraph(file)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func (g Graphs) Quads() ([]term.Quad, error) {
 		if n.File == "" { // an empty graph
 			continue
 		}
-		quads, err := ReadGraph(n.File)
+		quads, err := readGraph(n.File)
 		if err != nil {
 			return nil, err
 		}
@@ -57,25 +57,25 @@ func (g Graphs) Quads() ([]term.Quad, error) {
 	return out, nil
 }
 
-// Text is the request.
+// Text returns the text of the request.
 func (x *Test) Text() (string, error) {
-	b, err := os.ReadFile(Path(x.Request))
+	b, err := os.ReadFile(path(x.Request))
 	if err != nil {
 		return "", fmt.Errorf("conformance: %w", err)
 	}
 	return string(b), nil
 }
 
-// Wanted reads the expected result of a query.
+// Wanted returns the expected result of a query.
 func (x *Test) Wanted() (*Result, error) {
-	r, err := ReadResult(x.Result)
+	r, err := readResult(x.Result)
 	if err != nil {
-		return nil, fmt.Errorf("conformance: %s: %w", filepath.Base(Path(x.Result)), err)
+		return nil, fmt.Errorf("conformance: %s: %w", filepath.Base(path(x.Result)), err)
 	}
 	return r, nil
 }
 
-// String names the test.
+// String returns suite and name of the test.
 func (x *Test) String() string {
 	_, local, _ := strings.Cut(x.IRI, "#")
 	return x.Suite + " " + x.Name + " (" + local + ")"

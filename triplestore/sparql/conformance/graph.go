@@ -1,11 +1,14 @@
 package conformance
 
-import "odarchive/triplestore/term"
+import (
+	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+)
 
-// Graph answers small questions about triples.
+// Graph finds triples in a small graph.
 type Graph struct{ out map[term.Key][]term.Quad }
 
-// NewGraph indexes triples by subject; their order is kept.
+// NewGraph indexes triples by subject and keeps their order.
 func NewGraph(quads []term.Quad) *Graph {
 	g := &Graph{out: map[term.Key][]term.Quad{}}
 	for _, q := range quads {
@@ -14,7 +17,7 @@ func NewGraph(quads []term.Quad) *Graph {
 	return g
 }
 
-// All objects of a subject and a predicate.
+// All returns the objects of a subject and a predicate.
 func (g *Graph) All(s term.Key, predicate string) []term.Key {
 	var out []term.Key
 	for _, q := range g.out[s] {
@@ -25,7 +28,7 @@ func (g *Graph) All(s term.Key, predicate string) []term.Key {
 	return out
 }
 
-// One is the first of All, or "".
+// One returns the first of All, or "".
 func (g *Graph) One(s term.Key, predicate string) term.Key {
 	if all := g.All(s, predicate); len(all) > 0 {
 		return all[0]
@@ -33,17 +36,17 @@ func (g *Graph) One(s term.Key, predicate string) term.Key {
 	return ""
 }
 
-// List gives the members of an RDF collection.
+// List returns the members of an RDF collection.
 func (g *Graph) List(head term.Key) []term.Key {
 	var out []term.Key
-	for head != "" && head.Value() != rdf+"nil" && len(out) < 1e5 {
-		out = append(out, g.One(head, rdf+"first"))
-		head = g.One(head, rdf+"rest")
+	for head != "" && head.Value() != rdf.Nil && len(out) < 1e5 {
+		out = append(out, g.One(head, rdf.First))
+		head = g.One(head, rdf.Rest)
 	}
 	return out
 }
 
-// Subjects with a predicate and an object.
+// Subjects returns the subjects of a predicate and an object.
 func (g *Graph) Subjects(predicate string, object term.Key) []term.Key {
 	var out []term.Key
 	for s, quads := range g.out {

@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Isomorphic tells whether two sets of quads are the same but for the names of their blank nodes. Blank nodes get
-// colours from what is around them, over and over; where nodes stay alike, each way to pair one of them is tried.
+// Isomorphic reports whether two sets of quads are the same except for the names of blank nodes. It colours blank nodes
+// by their quads until the colours are stable. If several nodes share a colour, it tries each way to pair one of them.
 func Isomorphic(a, b []term.Quad) bool {
 	a, b = unique(a), unique(b)
 	return len(a) == len(b) && pair(a, b, map[term.Key]uint64{}, map[term.Key]uint64{})
@@ -28,6 +28,7 @@ func unique(quads []term.Quad) []term.Quad {
 	return out
 }
 
+// pair reports whether the blank nodes of a and b, with colours ca and cb, can be paired.
 func pair(a, b []term.Quad, ca, cb map[term.Key]uint64) bool {
 	ca, cb = colour(a, ca), colour(b, cb)
 	groups := classes(ca)
@@ -59,7 +60,7 @@ func pair(a, b []term.Quad, ca, cb map[term.Key]uint64) bool {
 	return false
 }
 
-// colour refines colours until no class splits any more.
+// colour refines the colours of blank nodes until no class splits.
 func colour(quads []term.Quad, start map[term.Key]uint64) map[term.Key]uint64 {
 	cur := maps.Clone(start)
 	for n := -1; ; {
@@ -67,7 +68,7 @@ func colour(quads []term.Quad, start map[term.Key]uint64) map[term.Key]uint64 {
 		for _, q := range quads {
 			for pos, k := range [4]term.Key{q.S, q.P, q.O, q.G} {
 				eachBlank(k, func(b term.Key) {
-					next[b] += hash(q, b, pos, cur) // commutative: the order of quads does not matter
+					next[b] += hash(q, b, pos, cur) // a sum does not depend on the order of quads
 				})
 			}
 		}
@@ -81,6 +82,7 @@ func colour(quads []term.Quad, start map[term.Key]uint64) map[term.Key]uint64 {
 	}
 }
 
+// eachBlank calls f for each blank node in k.
 func eachBlank(k term.Key, f func(term.Key)) {
 	if s, p, o, ok := k.Parts(); ok {
 		eachBlank(s, f)
@@ -93,6 +95,7 @@ func eachBlank(k term.Key, f func(term.Key)) {
 	}
 }
 
+// hash hashes a quad, seen from its blank node self, by the colours of the others.
 func hash(q term.Quad, self term.Key, pos int, cur map[term.Key]uint64) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte{byte(pos)})
@@ -128,6 +131,7 @@ func mix(a, b uint64) uint64 {
 	return a * 0xc4ceb9fe1a85ec53
 }
 
+// classes returns the blank nodes of each colour.
 func classes(c map[term.Key]uint64) map[uint64][]term.Key {
 	out := map[uint64][]term.Key{}
 	for k, v := range c {
@@ -136,7 +140,7 @@ func classes(c map[term.Key]uint64) map[uint64][]term.Key {
 	return out
 }
 
-// renamed writes the quads with colours for blank nodes, sorted.
+// renamed returns the quads as text, with colours for blank nodes, sorted.
 func renamed(quads []term.Quad, c map[term.Key]uint64) []string {
 	var name func(k term.Key) string
 	name = func(k term.Key) string {

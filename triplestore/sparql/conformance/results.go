@@ -12,22 +12,24 @@ import (
 
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/xsd"
 )
 
-// Result is what a query gave, or should give: rows, a boolean or triples.
+// Result is the actual or expected result of a query: rows, a boolean or triples.
 type Result struct {
 	Vars    []string
 	Rows    [][]term.Key
-	Ordered bool // the order of the rows counts
+	Ordered bool // the order of the rows matters
 	Boolean *bool
 	Graph   []term.Quad
 	IsGraph bool
-	Plain   bool // CSV: terms are strings
+	Plain   bool // terms are strings, as in CSV
 }
 
-// ReadResult reads an expected result by its IRI.
-func ReadResult(iri string) (*Result, error) {
-	name := Path(iri)
+// readResult reads an expected result by its IRI.
+func readResult(iri string) (*Result, error) {
+	name := path(iri)
 	if f, ok := results.ByName(strings.TrimPrefix(filepath.Ext(name), ".")); ok {
 		file, err := os.Open(name)
 		if err != nil {
@@ -36,7 +38,7 @@ func ReadResult(iri string) (*Result, error) {
 		defer file.Close()
 		return DecodeResult(file, f)
 	}
-	quads, err := ReadGraph(iri)
+	quads, err := readGraph(iri)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +72,9 @@ func DecodeResult(r io.Reader, f results.Format) (*Result, error) {
 
 const rs = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 
-// resultSet reads the result set vocabulary of the first working group; nil where g is no result set.
+// resultSet reads a result in the result set vocabulary of the first working group. It returns nil if g is none.
 func resultSet(g *Graph) *Result {
-	tops := g.Subjects(rdf+"type", term.IRI(rs+"ResultSet"))
+	tops := g.Subjects(rdf.Type, term.IRI(rs+"ResultSet"))
 	if len(tops) == 0 {
 		return nil
 	}
@@ -107,8 +109,8 @@ func resultSet(g *Graph) *Result {
 	return r
 }
 
-// Same tells how got differs from want, "" if it does not: the same rows in any order (in their order, where want
-// has one), up to the names of blank nodes. lax lets got leave out duplicates.
+// Same describes how got differs from want, and returns "" if it does not. The order of rows matters only if want is
+// ordered, and the names of blank nodes never matter. If lax is set, got may omit duplicates.
 func Same(got, want *Result, lax bool) string {
 	switch {
 	case want.Boolean != nil || got.Boolean != nil:
@@ -131,7 +133,7 @@ func Same(got, want *Result, lax bool) string {
 	if lax {
 		g, w = distinctRows(g), distinctRows(w)
 	}
-	if Isomorphic(flatten(g), flatten(w)) {
+	if Isomorphic(slices.Concat(g...), slices.Concat(w...)) {
 		return ""
 	}
 	return fmt.Sprintf("the rows differ:\n got %d %v\nwant %d %v", len(got.Rows), showRows(got), len(want.Rows), showRows(want))
@@ -144,7 +146,8 @@ func deref(b *bool) any {
 	return *b
 }
 
-// rowQuads makes each row a little graph around a blank node of its own. Duplicates are told apart by number.
+// rowQuads turns each row into a graph around a blank node, so that rows can be compared as graphs. A number tells
+// duplicates apart.
 func rowQuads(r, want *Result) [][]term.Quad {
 	seen := map[string]int{}
 	var out [][]term.Quad
@@ -170,7 +173,7 @@ func rowQuads(r, want *Result) [][]term.Quad {
 			quads = append(quads, term.Quad{S: node, P: term.IRI("x:" + r.Vars[j]), O: k})
 			text += r.Vars[j] + "\x00" + string(k) + "\x00"
 		}
-		if !blank { // rows with blank nodes differ by them, or are told apart by nothing
+		if !blank { // numbers would depend on the names of blank nodes
 			seen[text]++
 			quads = append(quads, term.Quad{S: node, P: term.IRI("x-number"), O: term.String(strconv.Itoa(seen[text]))})
 		} else {
@@ -191,27 +194,18 @@ func hasBlank(k term.Key) bool {
 	return k.Kind() == term.KindBlank
 }
 
+// distinctRows removes duplicates from the rows of rowQuads.
 func distinctRows(rows [][]term.Quad) [][]term.Quad {
-	var out [][]term.Quad
-	for _, r := range rows {
+	return slices.DeleteFunc(rows, func(r []term.Quad) bool {
 		last := r[len(r)-1]
-		if last.P.Value() == "x-number" && last.O.Value() != "1" {
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
+		return last.P.Value() == "x-number" && last.O.Value() != "1"
+	})
 }
 
-func flatten(rows [][]term.Quad) []term.Quad {
-	return slices.Concat(rows...)
-}
-
-// canonical writes a number in one way, since "1.0" and "1.00" are the same answer of an arithmetic function, and
-// expected results were written by many hands. plain also takes strings for numbers, as in CSV.
+// canonical writes a number in one form, since expected results contain "1.0" as well as "1.00". If plain is set,
+// strings that look like numbers count as numbers, as in CSV.
 func canonical(k term.Key, plain bool) term.Key {
-	const xsd = "http://www.w3.org/2001/XMLSchema#"
-	dt, _ := strings.CutPrefix(k.Datatype(), xsd)
+	dt, _ := strings.CutPrefix(k.Datatype(), xsd.NS)
 	switch dt {
 	case "decimal":
 		s := strings.TrimPrefix(k.Value(), "+")

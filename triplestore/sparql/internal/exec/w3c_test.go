@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/testdata/shared"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql/conformance"
 	"odarchive/triplestore/sparql/internal/algebra"
@@ -22,10 +23,7 @@ import (
 // the plan, the answer is the one the suite wants.
 func TestW3CEvaluation(t *testing.T) {
 	t.Parallel()
-	root, ok := conformance.Root()
-	if !ok {
-		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
-	}
+	root := shared.Data(t, "w3c", "sparql")
 	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl", "sparql12/manifest.ttl"} {
 		tests, err := conformance.Load(filepath.Join(root, manifest))
 		if err != nil {

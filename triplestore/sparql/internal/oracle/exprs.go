@@ -7,8 +7,8 @@ import (
 
 func (o *Oracle) holds(e algebra.Expr, s Solution, d dataset) bool { return o.value(e, s, d).IsTrue() }
 
-// value evaluates an expression on a solution: the solution's terms are written into it, EXISTS is decided, and what is
-// left has no variables but unbound ones.
+// value evaluates an expression on a solution. It replaces variables by their terms and EXISTS by its result first, so
+// the remaining variables are unbound.
 func (o *Oracle) value(e algebra.Expr, s Solution, d dataset) expr.Value {
 	o.rowNo++
 	p, err := expr.Compile(o.ground(e, s, d), func(algebra.Var) int { return -1 }, o.ctx)
@@ -19,6 +19,7 @@ func (o *Oracle) value(e algebra.Expr, s Solution, d dataset) expr.Value {
 	return p.Eval(&expr.Env{Solution: o.rowNo})
 }
 
+// ground replaces the variables of e by their terms in s, and EXISTS by its result.
 func (o *Oracle) ground(e algebra.Expr, s Solution, d dataset) algebra.Expr {
 	switch e := e.(type) {
 	case algebra.VarExpr:
@@ -35,7 +36,7 @@ func (o *Oracle) ground(e algebra.Expr, s Solution, d dataset) algebra.Expr {
 			c.Args = append(c.Args, o.ground(a, s, d))
 		}
 		return c
-	case algebra.In: // what it is short for (§17.4.1.9)
+	case algebra.In: // an abbreviation (§17.4.1.9)
 		x := o.ground(e.Expr, s, d)
 		if len(e.List) == 0 {
 			return algebra.In{Not: e.Not, Expr: x}
@@ -64,8 +65,8 @@ func (o *Oracle) ground(e algebra.Expr, s Solution, d dataset) algebra.Expr {
 
 func truth(b bool) algebra.Expr { return algebra.ConstExpr{Term: expr.NewBool(b).Key()} }
 
-// substitute writes the bindings of a solution into a pattern (§18.6). Variables that a pattern sets itself (VALUES,
-// BIND, a subquery) stay: the solutions must then agree with the bindings, which the caller checks.
+// substitute replaces the variables of a pattern by their terms in s (§18.6). It keeps variables that the pattern binds
+// itself (VALUES, BIND, subqueries); the caller must check that their values agree with s.
 func substitute(op algebra.Op, s Solution) algebra.Op {
 	node := func(n algebra.Node) algebra.Node { return substNode(n, s) }
 	switch op := op.(type) {

@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// group is Group and Aggregation (§18.5.1). Without keys there is one group, even of nothing.
+// group evaluates Group and Aggregation (§18.5.1). Without keys there is one group, which may be empty.
 func (o *Oracle) group(op algebra.Group, d dataset) []Solution {
 	in := o.op(op.In, d)
 	var order []string
@@ -72,7 +72,7 @@ func (o *Oracle) aggregate(a algebra.Aggregate, rows []Solution, d dataset) expr
 	return acc.Result()
 }
 
-// named are solutions without what stands for blank nodes and within paths.
+// named returns the solutions without the variables that replace blank nodes and the steps of paths.
 func named(rows []Solution) []Solution {
 	out := make([]Solution, len(rows))
 	for i, s := range rows {

@@ -7,7 +7,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// triple matches one triple pattern with the active graph.
+// triple matches a triple pattern against the active graph.
 func (o *Oracle) triple(t algebra.TriplePattern, d dataset) []Solution {
 	if !o.step(len(d.active)) {
 		return nil
@@ -22,7 +22,7 @@ func (o *Oracle) triple(t algebra.TriplePattern, d dataset) []Solution {
 	return out
 }
 
-// bind makes node stand for k in s; false where it cannot.
+// bind binds the variables of n in s so that n means k. It returns false if that is impossible.
 func bind(n algebra.Node, k term.Key, s Solution) bool {
 	switch {
 	case n.Triple != nil:
@@ -38,10 +38,10 @@ func bind(n algebra.Node, k term.Key, s Solution) bool {
 	return n.Term == k
 }
 
-// edge is a pair that a path connects.
+// edge is a pair of terms that a path connects.
 type edge struct{ from, to term.Key }
 
-// path is a property path pattern (§18.4).
+// path evaluates a property path pattern (§18.4).
 func (o *Oracle) path(p algebra.PathPattern, d dataset) []Solution {
 	var out []Solution
 	for _, e := range o.edges(p.Path, d, constants(p.S, p.O)) {
@@ -53,8 +53,8 @@ func (o *Oracle) path(p algebra.PathPattern, d dataset) []Solution {
 	return out
 }
 
-// constants are the ends of a path that are terms: paths of length zero connect them with themselves even where the
-// graph does not have them.
+// constants returns the ends of a path that are terms. Paths of length zero connect them with themselves even if the
+// graph does not contain them.
 func constants(nodes ...algebra.Node) []term.Key {
 	var out []term.Key
 	for _, n := range nodes {
@@ -65,7 +65,8 @@ func constants(nodes ...algebra.Node) []term.Key {
 	return out
 }
 
-// edges gives all pairs that a path connects, with duplicates as often as the definition of the path says.
+// edges returns the pairs that a path connects, with the duplicates that the definition of the path implies. more are
+// terms outside the graph that paths of length zero connect.
 func (o *Oracle) edges(p algebra.Path, d dataset, more []term.Key) []edge {
 	if !o.step(len(d.active)) {
 		return nil
@@ -111,7 +112,7 @@ func (o *Oracle) edges(p algebra.Path, d dataset, more []term.Key) []edge {
 	return out
 }
 
-// many is ZeroOrOne, ZeroOrMore and OneOrMore: each pair once.
+// many evaluates ZeroOrOnePath, ZeroOrMorePath and OneOrMorePath, without duplicates.
 func (o *Oracle) many(p algebra.PathMany, d dataset, more []term.Key) []edge {
 	next := map[term.Key][]term.Key{}
 	for _, e := range o.edges(p.Path, d, more) {

@@ -1,7 +1,7 @@
-// Package oracle evaluates SPARQL algebra in the slow, obviously right way: operator by operator as SPARQL 1.1 §18
-// defines them, with nested loops over solutions that are maps from variables to terms. The query engine is compared
-// with it in tests; nothing else uses it. It shares with the engine the evaluation of single expressions (package
-// expr), which has tests of its own, and nothing more.
+// Package oracle evaluates SPARQL algebra in the slow, obviously right way: operator by operator as in SPARQL 1.1 §18,
+// with nested loops over solutions that are maps from variables to terms. It is for tests, which compare the query
+// engine with it. It shares only the evaluation of expressions (package expr) with the engine. It does not evaluate
+// SERVICE.
 package oracle
 
 import (
@@ -16,14 +16,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Solution maps variables to terms; what is not in it is unbound.
+// Solution maps bound variables to terms.
 type Solution map[algebra.Var]term.Key
 
-// Oracle answers queries over a list of quads.
+// Oracle evaluates queries over a list of quads.
 type Oracle struct {
 	Quads []term.Quad
-	// Service answers SERVICE, nil: every call fails.
-	Service func(endpoint string, q *algebra.Query) ([]Solution, error)
 
 	ctx   *expr.Context
 	rowNo uint64
@@ -31,19 +29,19 @@ type Oracle struct {
 	err   error
 }
 
-// ErrTooMuch says that a query would take the oracle too long.
+// ErrTooMuch reports that a query would take too long.
 var ErrTooMuch = errors.New("oracle: too much work")
 
-// maxWork bounds the pairs of solutions that are looked at.
+// maxWork bounds the number of pairs of solutions that a query compares.
 const maxWork = 30_000_000
 
-// dataset is the active graph, and what GRAPH can switch to.
+// dataset is the active graph and the named graphs.
 type dataset struct {
 	active []term.Quad
 	named  map[term.Key][]term.Quad
 }
 
-// Eval gives the solutions of a query's pattern, in order. Those of a SELECT have no other variables than it asks for.
+// Eval returns the solutions of the pattern of a query, in order. Those of a SELECT have only its variables.
 func (o *Oracle) Eval(q *algebra.Query) ([]Solution, error) {
 	o.ctx, o.err, o.work = &expr.Context{Now: time.Now(), Base: q.Base, BlankP: "oracle"}, nil, 0
 	d := o.dataset(q)
@@ -51,7 +49,7 @@ func (o *Oracle) Eval(q *algebra.Query) ([]Solution, error) {
 	return out, o.err
 }
 
-// dataset of a query (§13): FROM and FROM NAMED, or the store's own.
+// dataset returns the dataset of a query (§13): that of FROM and FROM NAMED, or that of the store.
 func (o *Oracle) dataset(q *algebra.Query) dataset {
 	d := dataset{named: map[term.Key][]term.Quad{}}
 	for _, t := range unique(o.Quads) {
@@ -64,9 +62,7 @@ func (o *Oracle) dataset(q *algebra.Query) dataset {
 			continue
 		}
 		if slices.Contains(q.From, t.G.Value()) && t.G != "" {
-			t := t
-			t.G = ""
-			d.active = append(d.active, t)
+			d.active = append(d.active, term.Quad{S: t.S, P: t.P, O: t.O})
 		}
 		if slices.Contains(q.FromNamed, t.G.Value()) && t.G != "" {
 			d.named[t.G] = append(d.named[t.G], t)
@@ -94,6 +90,7 @@ func (o *Oracle) fail(err error) {
 	}
 }
 
+// step counts n steps of work. It returns false after an error, such as too much work.
 func (o *Oracle) step(n int) bool {
 	if o.work += n; o.work > maxWork {
 		o.fail(ErrTooMuch)
@@ -182,14 +179,12 @@ func (o *Oracle) op(op algebra.Op, d dataset) []Solution {
 			out = append(out, s)
 		}
 		return out
-	case algebra.Service:
-		return o.service(op)
 	}
 	o.fail(fmt.Errorf("oracle: operator %T", op))
 	return nil
 }
 
-// join is the union of each compatible pair (§18.5).
+// join returns the merged solutions of all compatible pairs (§18.5).
 func (o *Oracle) join(l, r []Solution) []Solution {
 	if !o.step(len(l) * len(r)) {
 		return nil
@@ -254,6 +249,7 @@ func (o *Oracle) minus(l, r []Solution) []Solution {
 	return out
 }
 
+// overlap reports whether a and b share a variable.
 func overlap(a, b Solution) bool {
 	for v := range a {
 		if _, ok := b[v]; ok {
@@ -278,26 +274,11 @@ func (o *Oracle) graph(op algebra.Graph, d dataset) []Solution {
 	return out
 }
 
-func (o *Oracle) service(op algebra.Service) []Solution {
-	if op.Name.Var != "" || o.Service == nil {
-		o.fail(errors.New("oracle: SERVICE is not answered"))
-		return nil
-	}
-	out, err := o.Service(op.Name.Term.Value(), &algebra.Query{Pattern: op.In})
-	if err != nil && op.Silent {
-		return []Solution{{}}
-	}
-	if err != nil {
-		o.fail(err)
-	}
-	return out
-}
-
 func distinct(in []Solution) []Solution {
 	var out []Solution
 	seen := map[string]bool{}
 	for _, s := range in {
-		if k := Text(s); !seen[k] {
+		if k := text(s); !seen[k] {
 			seen[k] = true
 			out = append(out, s)
 		}
@@ -305,13 +286,13 @@ func distinct(in []Solution) []Solution {
 	return out
 }
 
-// Text writes a solution in one way, to compare and sort by.
-func Text(s Solution) string {
-	text := ""
+// text returns a solution as text that is the same for equal solutions.
+func text(s Solution) string {
+	out := ""
 	for _, v := range slices.Sorted(maps.Keys(s)) {
-		text += fmt.Sprintf("%s=%q ", v, string(s[v]))
+		out += fmt.Sprintf("%s=%q ", v, string(s[v]))
 	}
-	return text
+	return out
 }
 
 func (o *Oracle) order(op algebra.OrderBy, d dataset) []Solution {

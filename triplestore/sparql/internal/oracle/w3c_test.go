@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
 	"odarchive/triplestore/sparql/conformance"
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/sparql/internal/oracle"
@@ -16,10 +17,7 @@ import (
 // should itself be beyond doubt.
 func TestTheOracleIsRight(t *testing.T) {
 	t.Parallel()
-	root, ok := conformance.Root()
-	if !ok {
-		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
-	}
+	root := shared.Data(t, "w3c", "sparql")
 	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl", "sparql12/manifest.ttl"} {
 		tests, err := conformance.Load(filepath.Join(root, manifest))
 		if err != nil {

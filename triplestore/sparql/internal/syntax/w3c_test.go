@@ -1,11 +1,11 @@
 package syntax_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"odarchive/testdata/shared"
 	"odarchive/triplestore/sparql/conformance"
 	"odarchive/triplestore/sparql/internal/syntax"
 )
@@ -14,10 +14,7 @@ import (
 // the requests of all their other tests. There are no exceptions.
 func TestTheW3CSyntaxTests(t *testing.T) {
 	t.Parallel()
-	root, ok := conformance.Root()
-	if !ok {
-		t.Skip("the W3C suites are not here: set ODARCHIVE_SHARED to the folder that holds data/w3c")
-	}
+	root := shared.Data(t, "w3c", "sparql")
 	for _, manifest := range []string{"sparql10/manifest.ttl", "sparql11/manifest-all.ttl", "sparql12/manifest.ttl"} {
 		t.Run(filepath.Dir(manifest), func(t *testing.T) {
 			t.Parallel()
@@ -29,7 +26,7 @@ func TestTheW3CSyntaxTests(t *testing.T) {
 				if x.Request == "" || strings.HasPrefix(x.Kind, "Protocol") || strings.HasPrefix(x.Kind, "ServiceD") || strings.HasPrefix(x.Kind, "GraphStore") {
 					continue
 				}
-				text, err := os.ReadFile(conformance.Path(x.Request))
+				text, err := x.Text()
 				if err != nil {
 					t.Error(err)
 					continue
