@@ -12,20 +12,19 @@ import (
 //	PREFIX dc: <http://purl.org/dc/elements/1.1>
 //	... ?datasetURL dc:hasVersion ?versionURL . ?versionURL dc:issued ?date
 //
-// Historical reads such a query as it was meant:
+// Historical reads such a query as its author meant it:
 //
-//   - http://purl.org/dc/elements/1.1 without the slash, followed by the name of a term, is that dct: term. No such IRI
-//     was ever minted by anyone else.
-//   - With the slash, the names that are not among the fifteen elements (hasVersion, issued, isVersionOf, ...) are the
-//     dct: terms too: they do not exist as elements.
-//   - With the slash, the elements are real and stay. But what the archive writes as dct:title, dct:identifier and
-//     dct:format is found by dc:title, dc:identifier and dc:format as well, beside what a portal says with the element:
-//     DCMI declares each of the fifteen dct: properties a subproperty of the element.
-//   - STRDT(?x, xsd:dateTimeStamp) takes a literal that has a datatype already, by its lexical form: the paper writes
-//     it over dates that the archive keeps as xsd:dateTime, which Virtuoso let pass. Every other STRDT is as strict as
-//     SPARQL has it.
+//   - http://purl.org/dc/elements/1.1 without the slash, followed by the name of a term, is that dct: term. Nobody ever
+//     minted such an IRI.
+//   - With the slash, names other than the fifteen elements (hasVersion, issued, isVersionOf, ...) are dct: terms, too:
+//     no such elements exist.
+//   - With the slash, the elements stay. But dc:title, dc:identifier and dc:format also find what the archive writes as
+//     dct:title, dct:identifier and dct:format: DCMI declares each of these dct: properties a subproperty of the element.
+//   - STRDT(?x, xsd:dateTimeStamp) accepts a literal that has a datatype and uses its lexical form. The queries of the
+//     paper apply it to dates that the archive stores as xsd:dateTime, which Virtuoso allowed. Every other STRDT is as
+//     strict as SPARQL requires.
 //
-// Only queries are read this way, never the data of an update, nor what SERVICE sends elsewhere.
+// Only queries are read this way, not the data of an update, nor what SERVICE sends to other endpoints.
 
 const (
 	dcElements = "http://purl.org/dc/elements/1.1"
@@ -34,14 +33,15 @@ const (
 	dateTimeStamp = "http://www.w3.org/2001/XMLSchema#dateTimeStamp"
 )
 
-// elements are the fifteen of the Dublin Core Metadata Element Set; true for those the archive writes as dct:.
+// elements are the fifteen names of the Dublin Core Metadata Element Set. The value is true for those that the archive
+// writes as dct: terms.
 var elements = map[string]bool{
 	"contributor": false, "coverage": false, "creator": false, "date": false, "description": false, "format": true,
 	"identifier": true, "language": false, "publisher": false, "relation": false, "rights": false, "source": false,
 	"subject": false, "title": true, "type": false,
 }
 
-// termsOnly are the properties of the Dublin Core terms that are no elements.
+// termsOnly are the properties among the Dublin Core terms that are not elements.
 var termsOnly = set("abstract accessRights accrualMethod accrualPeriodicity accrualPolicy alternative audience available " +
 	"bibliographicCitation conformsTo created dateAccepted dateCopyrighted dateSubmitted educationLevel extent hasFormat " +
 	"hasPart hasVersion instructionalMethod isFormatOf isPartOf isReferencedBy isReplacedBy isRequiredBy issued isVersionOf " +
@@ -55,8 +55,8 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// Historical gives the query with the historical Dublin Core IRIs read as their dct: equivalents. The query that is
-// passed in does not change.
+// Historical returns the query with the historical Dublin Core IRIs replaced by their dct: equivalents. It does not
+// change q.
 func Historical(q *Query) *Query {
 	r := rewriter{node: modernNode, path: modernPath, triple: elementTriple, call: lenientStrdt}
 	out := *q
@@ -72,7 +72,7 @@ func Historical(q *Query) *Query {
 	return &out
 }
 
-// modern gives the dct: IRI that a historical one stands for, or the IRI itself.
+// modern returns the dct: IRI for a historical one, and every other IRI itself.
 func modern(iri string) string {
 	rest, ok := strings.CutPrefix(iri, dcElements)
 	if !ok || rest == "" {
@@ -94,7 +94,8 @@ func lenientStrdt(c Call) Call {
 	return Call{Func: c.Func, Args: []Expr{Call{Func: "STR", Args: c.Args[:1]}, c.Args[1]}}
 }
 
-// asTerm is the dct: property that is found beside the element of the same name; false for every other IRI.
+// asTerm returns the dct: property that is found together with the element of the same name. It returns false for
+// every other IRI.
 func asTerm(iri string) (string, bool) {
 	name, ok := strings.CutPrefix(iri, dcElements+"/")
 	if !ok || !elements[name] {
@@ -113,7 +114,7 @@ func modernNode(n Node) Node {
 	return n
 }
 
-// elementTriple makes a triple whose predicate is such an element a path with two ways.
+// elementTriple replaces a triple with such an element as its predicate by a path with two alternatives.
 func elementTriple(t TriplePattern) (Op, bool) {
 	if t.P.Term.Kind() != term.KindIRI {
 		return nil, false
@@ -147,7 +148,7 @@ func modernPath(p Path) Path {
 	return p
 }
 
-// modernIRIs are the members of a negated set: what is found as the term must be refused as the term too.
+// modernIRIs returns the members of a negated set. An element that also finds a dct: term excludes that term, too.
 func modernIRIs(iris []string) []string {
 	var out []string
 	for _, iri := range iris {

@@ -2,27 +2,27 @@ package algebra
 
 import "odarchive/triplestore/term"
 
-// Expr is one expression (a closed set: the types below).
+// Expr is one expression. The set is closed: the types below.
 type Expr interface{ expr() }
 
 type (
-	// VarExpr reads a variable; ConstExpr is a term.
+	// VarExpr is the value of a variable, ConstExpr a term.
 	VarExpr   struct{ Var Var }
 	ConstExpr struct{ Term term.Key }
-	// Call is an operator, a built-in or a cast. Func is the operator's sign ("=", "!=", "<", ">", "<=", ">=", "+", "-",
-	// "*", "/", "!", "&&", "||", "u-", "u+"), the built-in's name in upper case ("REGEX", "STRDT", "IF",
-	// "COALESCE", "BOUND", "SAMETERM", ...), or an IRI for casts and extension functions.
+	// Call is an operator, a built-in function or a cast. Func is the operator's sign ("=", "!=", "<", ">", "<=",
+	// ">=", "+", "-", "*", "/", "!", "&&", "||", "u-", "u+"), the built-in's name in upper case ("REGEX", "STRDT",
+	// "IF", "COALESCE", "BOUND", "SAMETERM", ...), or an IRI for casts and extension functions.
 	Call struct {
 		Func string
 		Args []Expr
 	}
-	// In is IN / NOT IN.
+	// In is IN or NOT IN.
 	In struct {
 		Not  bool
 		Expr Expr
 		List []Expr
 	}
-	// Exists is EXISTS / NOT EXISTS; the pattern is evaluated with the solution's bindings substituted (18.6).
+	// Exists is EXISTS or NOT EXISTS. The pattern is evaluated with the solution's bindings substituted in it (§18.6).
 	Exists struct {
 		Not bool
 		In  Op
@@ -35,7 +35,7 @@ func (Call) expr()      {}
 func (In) expr()        {}
 func (Exists) expr()    {}
 
-// Path is a property path (18.1.7).
+// Path is a property path (§18.1.7).
 type Path interface{ path() }
 
 type (

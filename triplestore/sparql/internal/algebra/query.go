@@ -2,7 +2,7 @@ package algebra
 
 import "odarchive/triplestore/term"
 
-// Form of a query.
+// Form is the form of a query.
 type Form byte
 
 const (
@@ -12,36 +12,36 @@ const (
 	Describe
 )
 
-// Query is a whole query, translated.
+// Query is a translated query.
 type Query struct {
 	Form      Form
-	Vars      []Var           // SELECT: what is projected, in order
+	Vars      []Var           // SELECT: the projected variables, in order
 	Template  []TriplePattern // CONSTRUCT
-	Describe  []Node          // DESCRIBE: terms and variables (of Pattern)
+	Describe  []Node          // DESCRIBE: terms, and variables of Pattern
 	Pattern   Op
-	From      []string // FROM; nil with FromNamed nil: the store's own dataset
+	From      []string // FROM; if FromNamed is nil too, the store's own dataset is used
 	FromNamed []string
 	Base      string
 	Prefixes  map[string]string
 }
 
-// UpdateOp is one operation of an update request (a closed set: the types below).
+// UpdateOp is one operation of an update request. The set is closed: the types below.
 type UpdateOp interface{ update() }
 
-// QuadPattern is a triple pattern in a graph; Graph zero means the default graph.
+// QuadPattern is a triple pattern in a graph. A zero Graph is the default graph.
 type QuadPattern struct {
 	TriplePattern
 	Graph Node
 }
 
-// GraphTarget names what CLEAR, DROP, COPY... work on. Exactly one field is set.
+// GraphTarget names the graphs of CLEAR, DROP, COPY and so on. Exactly one field is set.
 type GraphTarget struct {
 	IRI                 string
 	Default, Named, All bool
 }
 
 type (
-	InsertData struct{ Quads []term.Quad } // blank nodes: "_" + label, fresh per request
+	InsertData struct{ Quads []term.Quad } // blank nodes have the labels of the request; each execution makes new ones
 	DeleteData struct{ Quads []term.Quad }
 	Modify     struct { // DELETE/INSERT WHERE, DELETE WHERE
 		With              string
@@ -54,7 +54,7 @@ type (
 		Source, Into string
 		Silent       bool
 	}
-	Clear struct { // and DROP: a graph without triples does not exist here
+	Clear struct { // and DROP: a graph without triples does not exist
 		Target GraphTarget
 		Silent bool
 		Drop   bool

@@ -2,12 +2,12 @@ package algebra
 
 import "slices"
 
-// rewriter copies a tree, asking what becomes of its terms and triples. Nil functions keep what they would change.
+// rewriter copies a tree and applies its functions, which must not be nil, to the parts.
 type rewriter struct {
-	node   func(Node) Node                // every position of patterns, names of graphs, constants
-	path   func(Path) Path                // every path
-	triple func(TriplePattern) (Op, bool) // true: the triple becomes this operator
-	call   func(Call) Call                // every function call, once its arguments are copied
+	node   func(Node) Node                // applied to every position of patterns, name of a graph, and constant
+	path   func(Path) Path                // applied to every path
+	triple func(TriplePattern) (Op, bool) // if true, the triple becomes this operator
+	call   func(Call) Call                // applied to every function call, after its arguments
 }
 
 func (r rewriter) op(op Op) Op {

@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// SSE prints an operator as an S-expression in the manner of Jena, indented by two blanks.
+// SSE prints an operator as an S-expression as Jena does, indented by two spaces.
 func SSE(op Op) string {
 	var w sse
 	w.op(op, 0)
@@ -30,7 +30,7 @@ func PathSSE(p Path) string {
 	return w.String()
 }
 
-// String is the node as SPARQL writes it.
+// String returns the node as SPARQL writes it.
 func (n Node) String() string {
 	switch {
 	case n.Var != "":
@@ -61,7 +61,7 @@ func (w *sse) put(parts ...string) {
 	}
 }
 
-// open begins "(head" on a line of its own.
+// open begins "(head" on a new line.
 func (w *sse) open(depth int, head ...string) {
 	w.put("\n", strings.Repeat("  ", depth), "(")
 	w.put(head...)

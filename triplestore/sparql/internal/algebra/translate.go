@@ -2,18 +2,21 @@ package algebra
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
 )
 
-// Translate turns a query into algebra as SPARQL 1.1 §18.2 says.
+// Translate turns a query into algebra according to SPARQL 1.1 §18.2.
 //
-// Where the specification leaves a choice: the unit pattern is dropped from joins, basic graph patterns that meet are
-// one, the sequence, inverse and plain IRI of property paths are triples (with variables ".p1", ".p2" ...), the
-// parts of a GROUP BY without a name are ".g0", ".g1" ..., and aggregates are ".a0", ".a1" ..., equal ones once.
-// It never fails on a tree that package syntax has read; the error is there for trees made otherwise.
+// Where the specification leaves a choice: the unit pattern is dropped from joins; adjacent basic graph patterns
+// become one; sequences, inverses and plain IRIs of property paths become triples, with variables ".p1", ".p2" and so
+// on; the expressions of a GROUP BY without a name are ".g0", ".g1" and so on; aggregates are ".a0", ".a1" and so on,
+// equal ones once.
+//
+// Translate does not fail on a tree that package syntax has parsed. The error is for other trees.
 func Translate(q *syntax.Query) (*Query, error) {
 	t := &translator{}
 	out := &Query{Base: q.Base, Prefixes: q.Prefixes, From: q.From, FromNamed: q.FromNamed}
@@ -43,7 +46,7 @@ func Translate(q *syntax.Query) (*Query, error) {
 	return out, t.err
 }
 
-// translator numbers the variables that translation makes up.
+// translator numbers the variables that the translation generates.
 type translator struct {
 	paths, keys, aggs int
 	err               error
@@ -56,11 +59,7 @@ func (t *translator) fail(format string, args ...any) {
 }
 
 func vars(names []string) []Var {
-	out := make([]Var, len(names))
-	for i, n := range names {
-		out[i] = Var(n)
-	}
-	return out
+	return mapAll(names, func(n string) Var { return Var(n) })
 }
 
 // query translates a query or subquery: pattern, grouping, HAVING, VALUES, then the modifiers (§18.2.4, §18.2.5).
@@ -74,7 +73,7 @@ func (t *translator) query(q *syntax.Query) Op {
 	if grouped {
 		op = t.groupKeys(q, op, &g)
 	}
-	conv := func(e syntax.Expr) Expr { return t.expr(e) }
+	conv := t.expr
 	if grouped {
 		g.known = map[string]bool{}
 		for _, v := range g.by {
@@ -82,10 +81,7 @@ func (t *translator) query(q *syntax.Query) Op {
 		}
 		conv = g.expr
 	}
-	having := make([]Expr, 0, len(q.Having))
-	for _, e := range q.Having {
-		having = append(having, conv(e))
-	}
+	having := mapAll(q.Having, conv)
 	if q.Values != nil && grouped {
 		for _, v := range q.Values.Vars {
 			g.known[v] = true
@@ -135,7 +131,7 @@ func (t *translator) query(q *syntax.Query) Op {
 	return op
 }
 
-// groupKeys names what is grouped by: expressions become variables below the Group.
+// groupKeys names the keys of GROUP BY. Expressions become variables below the Group.
 func (t *translator) groupKeys(q *syntax.Query, op Op, g *grouping) Op {
 	for _, it := range q.GroupBy {
 		if v, ok := it.Expr.(syntax.VarExpr); ok && it.Var == "" {
@@ -158,12 +154,12 @@ type grouping struct {
 	t     *translator
 	by    []Var
 	aggs  []Aggregate
-	texts []string        // printed form of each, to find equal ones
+	texts []string        // printed form of each aggregate, to find equal ones
 	known map[string]bool // variables that have a value after grouping
 }
 
-// expr translates an expression above the Group: aggregates become their variables, and a variable that grouping
-// took away becomes a SAMPLE of it (§18.2.4.1).
+// expr translates an expression above the Group. Aggregates become their variables. A variable that is not a key
+// becomes a SAMPLE of it (§18.2.4.1).
 func (g *grouping) expr(e syntax.Expr) Expr {
 	switch e := e.(type) {
 	case *syntax.Aggregate:
@@ -178,59 +174,23 @@ func (g *grouping) expr(e syntax.Expr) Expr {
 		}
 		return VarExpr{Var(e.Var)}
 	case *syntax.Call:
-		return Call{Func: e.Func, Args: g.exprs(e.Args)}
+		return Call{Func: e.Func, Args: mapAll(e.Args, g.expr)}
 	case *syntax.In:
-		return In{Not: e.Not, Expr: g.expr(e.Expr), List: g.exprs(e.List)}
+		return In{Not: e.Not, Expr: g.expr(e.Expr), List: mapAll(e.List, g.expr)}
 	}
 	return g.t.expr(e)
 }
 
-func (g *grouping) exprs(list []syntax.Expr) []Expr {
-	out := make([]Expr, len(list))
-	for i, e := range list {
-		out[i] = g.expr(e)
-	}
-	return out
-}
-
 func (g *grouping) aggregate(a Aggregate) Var {
 	text := aggregateSSE(a)
-	if volatile := containsVolatile(a.Expr); !volatile {
-		for i, known := range g.texts {
-			if known == text {
-				return g.aggs[i].Var
-			}
-		}
+	if i := slices.Index(g.texts, text); i >= 0 && !Volatile(a.Expr) {
+		return g.aggs[i].Var
 	}
 	a.Var = Var(".a" + strconv.Itoa(g.t.aggs))
 	g.t.aggs++
 	g.aggs = append(g.aggs, a)
 	g.texts = append(g.texts, text)
 	return a.Var
-}
-
-// containsVolatile tells whether two evaluations of the expression may differ.
-func containsVolatile(e Expr) bool {
-	switch e := e.(type) {
-	case Call:
-		switch e.Func {
-		case "RAND", "UUID", "STRUUID", "BNODE":
-			return true
-		}
-		for _, a := range e.Args {
-			if containsVolatile(a) {
-				return true
-			}
-		}
-	case In:
-		for _, a := range e.List {
-			if containsVolatile(a) {
-				return true
-			}
-		}
-		return containsVolatile(e.Expr)
-	}
-	return false
 }
 
 func (t *translator) values(v *syntax.Values) Op {
@@ -244,9 +204,9 @@ func (t *translator) expr(e syntax.Expr) Expr {
 	case syntax.ConstExpr:
 		return ConstExpr{e.Term}
 	case *syntax.Call:
-		return Call{Func: e.Func, Args: t.exprs(e.Args)}
+		return Call{Func: e.Func, Args: mapAll(e.Args, t.expr)}
 	case *syntax.In:
-		return In{Not: e.Not, Expr: t.expr(e.Expr), List: t.exprs(e.List)}
+		return In{Not: e.Not, Expr: t.expr(e.Expr), List: mapAll(e.List, t.expr)}
 	case *syntax.Exists:
 		return Exists{Not: e.Not, In: t.group(e.Group)}
 	}
@@ -254,28 +214,25 @@ func (t *translator) expr(e syntax.Expr) Expr {
 	return ConstExpr{}
 }
 
-func (t *translator) exprs(list []syntax.Expr) []Expr {
-	out := make([]Expr, len(list))
-	for i, e := range list {
-		out[i] = t.expr(e)
-	}
-	return out
+// conjunction joins conditions with "&&".
+func conjunction(list []Expr) Expr {
+	return balanced(list, func(l, r Expr) Expr { return Call{Func: "&&", Args: []Expr{l, r}} })
 }
 
-// conjunction joins conditions with "&&"; thousands of them make a shallow tree.
-func conjunction(list []Expr) Expr {
+// balanced combines the members of a list from left to right; thousands of them make a shallow tree.
+func balanced[T any](list []T, combine func(l, r T) T) T {
 	if len(list) <= 8 {
-		e := list[0]
+		out := list[0]
 		for _, r := range list[1:] {
-			e = Call{Func: "&&", Args: []Expr{e, r}}
+			out = combine(out, r)
 		}
-		return e
+		return out
 	}
 	mid := len(list) / 2
-	return Call{Func: "&&", Args: []Expr{conjunction(list[:mid]), conjunction(list[mid:])}}
+	return combine(balanced(list[:mid], combine), balanced(list[mid:], combine))
 }
 
-// node translates a position of a pattern: blank nodes are variables.
+// node translates a position of a pattern. Blank nodes become variables.
 func (t *translator) node(x syntax.Term) Node {
 	switch {
 	case x.Var != "":
@@ -288,7 +245,7 @@ func (t *translator) node(x syntax.Term) Node {
 	return Node{Term: x.Key}
 }
 
-// templateNode translates a position of a template: blank nodes are blank nodes, new ones for each solution.
+// templateNode translates a position of a template. Blank nodes stay; each solution makes new ones.
 func (t *translator) templateNode(x syntax.Term) Node {
 	switch {
 	case x.Var != "":

@@ -15,8 +15,8 @@ func (t *translator) group(g *syntax.Group) Op {
 	return op
 }
 
-// parts gives the pattern of a group and its filters apart: they hold for the whole group wherever they stand in
-// it (§18.2.2.2), and OPTIONAL takes those of its group as its own condition.
+// parts returns the pattern of a group and its filters. Filters apply to the whole group wherever they are in it
+// (§18.2.2.2), and OPTIONAL uses those of its group as its condition.
 func (t *translator) parts(g *syntax.Group) (Op, []Expr) {
 	if g.Sub != nil {
 		return t.query(g.Sub), nil
@@ -55,28 +55,12 @@ func (t *translator) parts(g *syntax.Group) (Op, []Expr) {
 	return op, conds
 }
 
-// union of alternatives in order, as a shallow tree.
+// union translates alternatives, in order.
 func (t *translator) union(groups []*syntax.Group) Op {
-	ops := make([]Op, len(groups))
-	for i, g := range groups {
-		ops[i] = t.group(g)
-	}
-	return unions(ops)
+	return balanced(mapAll(groups, t.group), func(l, r Op) Op { return Union{L: l, R: r} })
 }
 
-func unions(ops []Op) Op {
-	if len(ops) <= 8 {
-		op := ops[0]
-		for _, r := range ops[1:] {
-			op = Union{L: op, R: r}
-		}
-		return op
-	}
-	mid := len(ops) / 2
-	return Union{L: unions(ops[:mid]), R: unions(ops[mid:])}
-}
-
-// join leaves out the unit and makes one basic graph pattern of two.
+// join joins two patterns. It drops the unit and merges basic graph patterns.
 func join(l, r Op) Op {
 	lb, lok := l.(BGP)
 	rb, rok := r.(BGP)
@@ -96,7 +80,7 @@ func join(l, r Op) Op {
 	return Join{L: l, R: r}
 }
 
-// triples adds a triples block: triples as basic graph patterns, paths between them (§18.2.2.3 to §18.2.2.5).
+// triples joins op with a triples block: basic graph patterns, and paths between them (§18.2.2.3 to §18.2.2.5).
 func (t *translator) triples(op Op, list []syntax.Triple) Op {
 	var run []TriplePattern
 	flush := func() {
@@ -119,7 +103,7 @@ func (t *translator) triples(op Op, list []syntax.Triple) Op {
 	return op
 }
 
-// path translates s path o: what can be triples goes to plain, the rest to path (§18.2.2.4).
+// path translates s path o (§18.2.2.4). It calls plain for each triple and rest for each path that is not a triple.
 func (t *translator) path(s Node, path syntax.Path, o Node, plain func(TriplePattern), rest func(PathPattern)) {
 	switch p := path.(type) {
 	case syntax.PathIRI:
@@ -136,7 +120,7 @@ func (t *translator) path(s Node, path syntax.Path, o Node, plain func(TriplePat
 	}
 }
 
-// pathExpr translates a path as it stands.
+// pathExpr translates a path without turning parts of it into triples.
 func (t *translator) pathExpr(p syntax.Path) Path {
 	switch p := p.(type) {
 	case syntax.PathIRI:

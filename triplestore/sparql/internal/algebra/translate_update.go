@@ -9,10 +9,7 @@ import (
 // Modify whose template is its pattern.
 func TranslateUpdate(u *syntax.Update) ([]UpdateOp, error) {
 	t := &translator{}
-	ops := make([]UpdateOp, 0, len(u.Ops))
-	for _, op := range u.Ops {
-		ops = append(ops, t.operation(op))
-	}
+	ops := mapAll(u.Ops, t.operation)
 	return ops, t.err
 }
 
@@ -47,14 +44,12 @@ func target(x syntax.Target) GraphTarget {
 }
 
 func (t *translator) data(quads []syntax.Quad) []term.Quad {
-	out := make([]term.Quad, len(quads))
-	for i, q := range quads {
-		out[i] = term.Quad{S: t.key(q.S), P: t.key(q.P), O: t.key(q.O), G: t.key(q.Graph)}
-	}
-	return out
+	return mapAll(quads, func(q syntax.Quad) term.Quad {
+		return term.Quad{S: t.key(q.S), P: t.key(q.P), O: t.key(q.O), G: t.key(q.Graph)}
+	})
 }
 
-// key of a term of data, which holds no variables.
+// key returns a term of data, which must not contain variables.
 func (t *translator) key(x syntax.Term) term.Key {
 	if x.Var != "" {
 		t.fail("a variable in data")
@@ -66,17 +61,15 @@ func (t *translator) key(x syntax.Term) term.Key {
 }
 
 func (t *translator) quads(quads []syntax.Quad) []QuadPattern {
-	out := make([]QuadPattern, len(quads))
-	for i, q := range quads {
-		out[i] = QuadPattern{
+	return mapAll(quads, func(q syntax.Quad) QuadPattern {
+		return QuadPattern{
 			TriplePattern: TriplePattern{t.templateNode(q.S), t.templateNode(q.P), t.templateNode(q.O)},
 			Graph:         t.templateNode(q.Graph),
 		}
-	}
-	return out
+	})
 }
 
-// quadPattern is the pattern of DELETE WHERE: the triples of each graph, joined.
+// quadPattern returns the pattern of DELETE WHERE: the triples of each graph, joined.
 func (t *translator) quadPattern(quads []syntax.Quad) Op {
 	var op Op = BGP{}
 	for i := 0; i < len(quads); {

@@ -1,6 +1,9 @@
 package algebra
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Inputs returns the operators directly below op, in the order they are written. Patterns of EXISTS are not among them.
 func Inputs(op Op) []Op {
@@ -71,18 +74,31 @@ func Operands(e Expr) []Expr {
 
 // MapOperands returns a copy of e whose operands are replaced by what f returns for them, called from left to right.
 func MapOperands(e Expr, f func(Expr) Expr) Expr {
-	mapAll := func(list []Expr) []Expr {
-		out := make([]Expr, len(list))
-		for i, x := range list {
-			out[i] = f(x)
-		}
-		return out
-	}
 	switch e := e.(type) {
 	case Call:
-		return Call{Func: e.Func, Args: mapAll(e.Args)}
+		return Call{Func: e.Func, Args: mapAll(e.Args, f)}
 	case In:
-		return In{Not: e.Not, Expr: f(e.Expr), List: mapAll(e.List)}
+		return In{Not: e.Not, Expr: f(e.Expr), List: mapAll(e.List, f)}
 	}
 	return e
+}
+
+// mapAll returns what f returns for each member of a list.
+func mapAll[S, T any](list []S, f func(S) T) []T {
+	out := make([]T, len(list))
+	for i, x := range list {
+		out[i] = f(x)
+	}
+	return out
+}
+
+// Volatile reports whether two evaluations of an expression with the same values may differ.
+func Volatile(e Expr) bool {
+	if c, ok := e.(Call); ok {
+		switch c.Func {
+		case "RAND", "UUID", "STRUUID", "BNODE":
+			return true
+		}
+	}
+	return slices.ContainsFunc(Operands(e), Volatile)
 }

@@ -115,18 +115,7 @@ func (b *builder) parallelTerms(root Node) Node {
 // repeatable reports whether the expressions of a plan have the same value for equal rows, in whatever order they
 // come.
 func repeatable(n Node) bool {
-	random := func(e Expr) bool { return random(e.Expr) }
+	volatile := func(e Expr) bool { return algebra.Volatile(e.Expr) }
 	once := func(in Node) bool { return !repeatable(in) }
-	return !slices.ContainsFunc(n.exprs(), random) && !slices.ContainsFunc(Inputs(n), once)
-}
-
-// random reports whether an expression calls a function that returns something new each time.
-func random(e algebra.Expr) bool {
-	if c, ok := e.(algebra.Call); ok {
-		switch c.Func {
-		case "RAND", "UUID", "STRUUID", "BNODE":
-			return true
-		}
-	}
-	return slices.ContainsFunc(algebra.Operands(e), random)
+	return !slices.ContainsFunc(n.exprs(), volatile) && !slices.ContainsFunc(Inputs(n), once)
 }
