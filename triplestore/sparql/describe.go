@@ -10,19 +10,19 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// description streams the answer to a DESCRIBE: the concise bounded description of each resource, that is its
-// statements, and those of the blank nodes they lead to, in the default graph of the query and its named graphs.
+// description streams the answer to a DESCRIBE, the concise bounded description of each resource: its statements, and
+// those of the blank nodes they lead to, from the default graph and the named graphs of the query's dataset.
 type description struct {
 	ctx    context.Context
 	ds     term.Dataset
-	graphs map[term.ID]bool // of FROM and FROM NAMED; nil: all
+	graphs map[term.ID]bool // of FROM and FROM NAMED; nil means all
 	in     solutions
 	fixed  []term.Key // resources named in the query
 	cols   []int      // columns of in that name resources
 
 	queue []term.ID // subjects to describe
 	seen  map[term.ID]bool
-	out   []term.Quad // ready to be handed out
+	out   []term.Quad // ready to be returned
 	at    int
 }
 
@@ -54,14 +54,14 @@ func (d *description) next() (term.Quad, error) {
 	for d.at == len(d.out) {
 		d.out, d.at = d.out[:0], 0
 		if len(d.queue) == 0 {
-			if err := d.more(); err != nil {
+			if err := d.queueNext(); err != nil {
 				return term.Quad{}, err
 			}
 			continue
 		}
 		s := d.queue[0]
 		d.queue = d.queue[1:]
-		if err := d.subject(s); err != nil {
+		if err := d.describe(s); err != nil {
 			return term.Quad{}, fmt.Errorf("sparql: describe: %w", err)
 		}
 	}
@@ -72,8 +72,8 @@ func (d *description) next() (term.Quad, error) {
 
 func (d *description) ready() bool { return d.at < len(d.out) }
 
-// more queues the next resources; io.EOF where there are none.
-func (d *description) more() error {
+// queueNext queues the next resources. It returns io.EOF if there are no more.
+func (d *description) queueNext() error {
 	if len(d.fixed) > 0 {
 		k := d.fixed[0]
 		d.fixed = d.fixed[1:]
@@ -113,8 +113,8 @@ func (d *description) visit(id term.ID) {
 	}
 }
 
-// subject puts the statements about s into out, each once however many graphs hold it.
-func (d *description) subject(s term.ID) error {
+// describe appends the statements about s to out, each once even if several graphs contain it.
+func (d *description) describe(s term.ID) error {
 	c := d.ds.Scan(term.Pattern{S: s}, term.SPO)
 	defer c.Close()
 	var ids []term.ID
@@ -157,5 +157,5 @@ func (d *description) subject(s term.ID) error {
 	return nil
 }
 
-// maxDescribed bounds what one resource may hold in memory at a time, in terms.
+// maxDescribed is the maximum number of terms in the statements about one resource.
 const maxDescribed = 9_000_000

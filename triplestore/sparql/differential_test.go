@@ -29,7 +29,7 @@ var ways = []struct {
 	plan   plan.Options
 	orders []term.Order // that the dataset serves; nil: all
 	batch  int
-	change bool // the data are what an update made of others
+	change bool // the data result from an update of other data
 }{
 	{name: "as the planner likes"},
 	{name: "three index orders", orders: []term.Order{term.SPO, term.POS, term.OSP}},
@@ -104,7 +104,7 @@ func TestTheEngineAgreesWithTheOracle(t *testing.T) {
 	}
 }
 
-// changed makes the data of others: every second quad is inserted, and one is removed.
+// changed returns the dataset as the result of an update: every second quad is inserted, and one is removed.
 func changed(data []term.Quad) (term.Dataset, error) {
 	surplus := term.Quad{S: term.IRI("http://surplus"), P: term.IRI("http://surplus"), O: term.String("what is too much")}
 	below, insert := []term.Quad{surplus}, []term.Quad(nil)
@@ -139,7 +139,7 @@ func algebraOf(text string) string {
 	return algebra.SSE(q.Pattern)
 }
 
-// fromOracle gives the rows as texts.
+// fromOracle returns the oracle's rows as text.
 func fromOracle(data []term.Quad, text string) ([]string, error) {
 	q, err := translate(text)
 	if err != nil {
@@ -213,7 +213,7 @@ func same(got, want []string) string {
 	return fmt.Sprintf(" got %d: %s\nwant %d: %s", len(g), strings.Join(g, " "), len(w), strings.Join(w, " "))
 }
 
-// part checks the rows of a LIMIT: as many as there should be, all from the whole answer.
+// part checks the rows of a LIMIT: their number is right, and all are in the whole answer.
 func part(got, whole []string, text string) string {
 	var limit, offset int
 	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "LIMIT"):], "LIMIT %d OFFSET %d", &limit, &offset); err != nil {

@@ -1,13 +1,29 @@
 // Package sparql answers SPARQL 1.1 queries and updates over a quad store.
 //
-// An Engine takes a text the whole way: parse (package syntax), translate (algebra), optimise (plan), run (exec),
-// hand out results. Query and its kin below read as that one page; each rung has a package and a printed form of its
-// own. Queries run over a term.Dataset, one unchanging state of some store; updates over a Store, which is asked for a
-// transaction: an update request is applied as a whole or not at all.
+// An Engine answers queries over a term.Dataset, which is one immutable state of a store, such as a snapshot of a
+// triplestore.Store. It applies updates to a Store, in one transaction per request:
 //
-// The Engine never stops answering: every query has a deadline and a memory budget, and ends soon after its
-// context does. It reaches into the network for SERVICE and LOAD only, and only where Options allow it; it never reads
-// files.
+//	engine := sparql.New(sparql.Options{})
+//	snapshot := store.Snapshot()
+//	defer snapshot.Release()
+//	results, err := engine.Query(ctx, snapshot, "SELECT * { ?s ?p ?o }", sparql.QueryOptions{})
+//	if err != nil {
+//		return err
+//	}
+//	defer results.Close()
+//
+// The Results stream: the query runs while they are read. Their Kind says which method reads them: Next for the rows
+// of a SELECT, Boolean for an ASK, Triple for the graph of a CONSTRUCT or DESCRIBE. Packages results and rdfio write
+// them in the usual formats.
+//
+// Every query has a deadline and a memory budget and ends soon after its context is done. An error that wraps
+// ErrTimeout, ErrMemory, ErrRows or ErrQueryTooLarge names the limit; a *SyntaxError says what is wrong with a text,
+// and where.
+//
+// An Engine uses the network for SERVICE and LOAD only, and only as far as Options allow. It reads no files.
+//
+// Inside, a query is parsed (internal/syntax), translated to algebra (internal/algebra), planned (internal/plan) and
+// run (internal/exec). Prepare and Run show these steps.
 package sparql
 
 import (
@@ -23,17 +39,17 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Options of an Engine. The zero value works: no SERVICE, no LOAD, nothing logged.
+// Options of an Engine. The zero value allows neither SERVICE nor LOAD and logs nothing.
 type Options struct {
-	Timeout    time.Duration // of a query or update that asks for none; default 60 s
-	MaxTimeout time.Duration // what may be asked for at most; default 10 min
-	Memory     int64         // bytes one query may hold; default 512 MiB
-	MaxRows    int64         // rows or triples of one result; 0: no limit
-	Workers    int           // processors that its queries may keep busy by helping each other; default: those there are
+	Timeout    time.Duration // of queries and updates that do not ask for one; 0 means 60 s
+	MaxTimeout time.Duration // the maximum that they may ask for; 0 means 10 min
+	Memory     int64         // bytes that one query may hold; 0 means 512 MiB
+	MaxRows    int64         // maximum rows or triples of one result; 0 means no maximum
+	Workers    int           // processors that all queries together may use for parallel operators; 0 means all
 	Service    *Federation   // asks other endpoints for SERVICE; nil refuses
 	Fetch      Fetch         // fetches documents for LOAD; nil refuses
-	MaxLoad    int64         // triples that one update may LOAD; default 10 million
-	Slow       time.Duration // queries that take longer are logged; 0: none
+	MaxLoad    int64         // maximum triples that one update may LOAD; 0 means 10 million
+	Slow       time.Duration // queries that take at least this long are logged; 0 means none
 	Log        *slog.Logger
 }
 
@@ -67,38 +83,38 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// QueryOptions are one query's own; the zero value asks for nothing special.
+// QueryOptions are the options of one query. The zero value is ready for use.
 type QueryOptions struct {
-	Timeout time.Duration // 0: the Engine's; never more than its MaxTimeout
-	MaxRows int64         // 0: the Engine's
-	Memory  int64         // 0: the Engine's; never more
-	Base    string        // for relative IRIs
-	// DefaultGraphs and NamedGraphs, if one is not empty, replace the FROM and FROM NAMED of the query (Protocol §2.1.4).
+	Timeout time.Duration // 0 means the Engine's; at most its MaxTimeout
+	MaxRows int64         // 0 means the Engine's, which is the maximum
+	Memory  int64         // 0 means the Engine's, which is the maximum
+	Base    string        // the base of relative IRIs
+	// DefaultGraphs and NamedGraphs replace FROM and FROM NAMED of the query, unless both are empty (Protocol §2.1.4).
 	DefaultGraphs, NamedGraphs []string
 	UnionDefault               bool // without FROM, the default graph is the union of all graphs
-	Dialect                    bool // read historical Dublin Core IRIs as terms (algebra.Historical)
+	Dialect                    bool // read historical Dublin Core IRIs as dct: terms, as the queries of the original ODArchive mean them
 	Explain                    bool // measure every operator for Results.Explain
-	Trusted                    bool // SERVICE may ask endpoints that are not on the list: the asker holds the token
+	Trusted                    bool // SERVICE may ask any endpoint, not only those of the list
 }
 
-// Engine answers queries and updates; it may be used concurrently.
+// Engine answers queries and updates. Its methods may be called concurrently.
 type Engine struct {
 	opts Options
-	turn chan struct{} // of updates
+	turn chan struct{} // held by the update that runs
 
 	workers *exec.Workers
 }
 
-// New makes an Engine.
+// New returns an Engine.
 func New(o Options) *Engine {
 	o = o.withDefaults()
 	return &Engine{opts: o, turn: make(chan struct{}, 1), workers: exec.NewWorkers(o.Workers)}
 }
 
-// Query is a parsed query, ready for Run. It may be run many times.
+// Query is a parsed query, ready for Run. It may be run many times, also concurrently.
 type Query struct{ algebra *algebra.Query }
 
-// Kind returns the kind of results that the query has.
+// Kind returns the kind of the query's results.
 func (q *Query) Kind() Kind {
 	switch q.algebra.Form {
 	case algebra.Select:
@@ -112,8 +128,9 @@ func (q *Query) Kind() Kind {
 // Algebra returns the query's pattern as an S-expression of SPARQL algebra (§18.2), before optimisation.
 func (q *Query) Algebra() string { return algebra.SSE(q.algebra.Pattern) }
 
-// Query answers a query over one state of a store. The caller must close the Results, which read ds until then.
-// The error is a *SyntaxError if text is not a query, or one of ErrTimeout, ErrMemory, ErrQueryTooLarge.
+// Query answers a query over one state of a store. The caller must close the Results, which read ds until then. The
+// error is a *SyntaxError if text is not a query; it wraps ErrTimeout, ErrMemory or ErrQueryTooLarge if the query
+// exceeds a limit before its first result.
 func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o QueryOptions) (*Results, error) {
 	q, err := e.Prepare(text, o)
 	if err != nil {
@@ -122,7 +139,8 @@ func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o Quer
 	return e.Run(ctx, ds, q, o)
 }
 
-// Prepare parses and translates a query, and gives it the dataset and dialect that o asks for.
+// Prepare parses and translates a query for Run. Of o, it uses Base, Dialect and the graphs. The error is a
+// *SyntaxError if text is not a query.
 func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
 	tree, err := syntax.ParseQuery(text, o.Base, syntax.Options{})
 	if err != nil {
@@ -141,7 +159,7 @@ func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
 	return &Query{q}, nil
 }
 
-// Run answers a query that has been prepared.
+// Run answers a prepared query as Query does. Of o, it does not use what Prepare uses.
 func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o QueryOptions) (*Results, error) {
 	q := query.algebra
 	if o.UnionDefault && q.From == nil && q.FromNamed == nil {
@@ -154,10 +172,10 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 		return nil, err
 	}
 	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, solutions: s, cancel: cancel, max: e.maxRows(o)}
-	r.watch(e, query, time.Now())
+	r.logIfSlow(e, query, time.Now())
 	switch q.Form {
 	case algebra.Ask:
-		err = r.ask()
+		err = r.readBoolean()
 	case algebra.Construct:
 		r.triples = newTemplate(q.Template, s, s.Columns())
 	case algebra.Describe:
@@ -178,7 +196,7 @@ func names(vars []algebra.Var) []string {
 	return out
 }
 
-// deadline gives a query the time that it asks for, within limits.
+// deadline returns a context with the timeout that a query asks for, within limits.
 func (e *Engine) deadline(ctx context.Context, asked time.Duration) (context.Context, context.CancelFunc) {
 	if asked <= 0 {
 		asked = e.opts.Timeout

@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/sparql/internal/syntax"
 )
 
-// Errors that errors.Is finds in the errors of an Engine and of Results.
+// Errors of an Engine and its Results, for errors.Is.
 var (
 	// ErrTimeout, ErrMemory and ErrRows are limits on running queries; each is wrapped in a *LimitError.
 	ErrTimeout = exec.ErrTimeout
@@ -48,7 +48,7 @@ func rowLimit(rows int64) error {
 	return &LimitError{Limit: ErrRows, Value: rows}
 }
 
-// cause says why work under ctx ended: its deadline is our limit, another end is the caller's doing.
+// cause returns why work under ctx ended: a deadline of the engine is a *LimitError, any other end is the caller's.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		return context.Cause(ctx)

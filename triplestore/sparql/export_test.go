@@ -4,7 +4,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Changed is a dataset as a later operation of an update sees it: with quads inserted on top, others of which were removed.
+// Changed returns a dataset as a later operation of an update reads it: ds with quads inserted, then others removed.
 func Changed(ds term.Dataset, insert, remove []term.Quad) (term.Dataset, error) {
 	o := newOverlay(ds)
 	for _, q := range insert {

@@ -51,7 +51,8 @@ func TestWhatTheGeneratorFoundOnce(t *testing.T) {
 	}
 }
 
-// The engine and the oracle once agreed on a wrong answer: what stands for a blank node, or within a path, is no variable.
+// The engine and the oracle once agreed on a wrong answer: they took the variables of blank nodes and paths for variables
+// of the query.
 func TestSolutionsAreCountedByTheirVariables(t *testing.T) {
 	t.Parallel()
 	ds := naive.New(

@@ -8,10 +8,10 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// generator makes small data and queries over the same few terms, so that most patterns find something.
+// generator makes small data and queries over the same few terms, so that most patterns match something.
 type generator struct {
 	*rand.Rand
-	fresh int // variables that BIND and AS made
+	fresh int // variables made by BIND and AS so far
 }
 
 const xsd = "http://www.w3.org/2001/XMLSchema#"
@@ -78,7 +78,7 @@ func (g *generator) data() []term.Quad {
 	return out
 }
 
-// query is a SELECT whose answer does not depend on chance, and the query without its LIMIT and OFFSET.
+// query returns a SELECT whose answer does not depend on chance, and the query without its LIMIT and OFFSET.
 func (g *generator) query() (text, whole string, sliced bool) {
 	body := g.group(3)
 	from := ""
@@ -139,7 +139,7 @@ func (g *generator) some(list []string) []string {
 	return out
 }
 
-// grouped is a SELECT with GROUP BY and aggregates.
+// grouped returns a SELECT with GROUP BY and aggregates.
 func (g *generator) grouped(distinct, from, body string) string {
 	keys := ""
 	if g.chance(70) {
@@ -169,7 +169,7 @@ func (g *generator) group(depth int) string {
 	for range g.IntN(3) {
 		parts = append(parts, g.element(depth))
 	}
-	if g.chance(10) { // the first thing need not be triples
+	if g.chance(10) { // a group need not begin with triples
 		parts[0], parts[len(parts)-1] = parts[len(parts)-1], parts[0]
 	}
 	return "{ " + strings.Join(parts, " ") + " }"

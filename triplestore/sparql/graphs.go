@@ -7,21 +7,21 @@ import (
 	"odarchive/triplestore/term"
 )
 
-func (u *updating) clear(g term.Key) error {
+func (u *updateRun) clear(g term.Key) error {
 	n, err := graphSize(u.ds, g)
 	if err != nil {
 		return err
 	}
 	u.done.Deleted += n
-	u.found = append(u.found, change{clear: &g})
-	if o := u.shadow(); o != nil {
+	u.changed = append(u.changed, change{clear: &g})
+	if o := u.overlay(); o != nil {
 		return o.clear(g)
 	}
 	return nil
 }
 
-// clearAll is CLEAR and DROP. A graph is nothing but its triples here, so one that is not there is empty already.
-func (u *updating) clearAll(t algebra.GraphTarget) error {
+// clearAll is CLEAR and DROP. A graph is its triples, so one that does not exist is empty.
+func (u *updateRun) clearAll(t algebra.GraphTarget) error {
 	if t.IRI != "" {
 		return u.clear(term.IRI(t.IRI))
 	}
@@ -49,7 +49,7 @@ func (u *updating) clearAll(t algebra.GraphTarget) error {
 	return nil
 }
 
-// graphSize is the number of quads in a graph.
+// graphSize returns the number of quads in a graph.
 func graphSize(ds term.Dataset, g term.Key) (int64, error) {
 	if g == "" {
 		return quadsOf(ds, term.DefaultGraph)
@@ -61,7 +61,7 @@ func graphSize(ds term.Dataset, g term.Key) (int64, error) {
 	return quadsOf(ds, id)
 }
 
-// quadsOf counts the quads of a graph, or of term.AnyGraph.
+// quadsOf counts the quads of a graph, or of all for term.AnyGraph.
 func quadsOf(ds term.Dataset, g term.ID) (n int64, err error) {
 	p := term.Pattern{G: g}
 	if e := ds.Estimate(p); e.Exact {
@@ -71,8 +71,8 @@ func quadsOf(ds term.Dataset, g term.ID) (n int64, err error) {
 	return n, err
 }
 
-// create checks only: an empty graph does not exist here.
-func (u *updating) create(c algebra.Create) error {
+// create only checks that the graph does not exist: an empty graph does not, so there is nothing to create.
+func (u *updateRun) create(c algebra.Create) error {
 	n, err := graphSize(u.ds, term.IRI(c.IRI))
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (u *updating) create(c algebra.Create) error {
 }
 
 // transfer is ADD, COPY and MOVE (Update §3.2.3 to §3.2.5).
-func (u *updating) transfer(t algebra.Transfer) error {
+func (u *updateRun) transfer(t algebra.Transfer) error {
 	from, to := graphKey(t.From), graphKey(t.To)
 	if from == to {
 		return nil
@@ -130,7 +130,7 @@ func graphKey(t algebra.GraphTarget) term.Key {
 }
 
 // graph reads a whole graph.
-func (u *updating) graph(g term.Key) ([]term.Quad, error) {
+func (u *updateRun) graph(g term.Key) ([]term.Quad, error) {
 	id := term.DefaultGraph
 	if g != "" {
 		found, ok, err := u.ds.Lookup(g)

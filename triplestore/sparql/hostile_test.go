@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
-// TestHostileQueriesEndWithAnAnswerOrALimit sends queries that were written to cost. Each must end, close to its
-// deadline at the latest, with an answer or with an error that says which limit was met.
+// TestHostileQueriesEndWithAnAnswerOrALimit sends queries that are made to be expensive. Each must end, at most a
+// little after its deadline, with an answer or an error that names the limit.
 func TestHostileQueriesEndWithAnAnswerOrALimit(t *testing.T) {
 	t.Parallel()
 	var data strings.Builder

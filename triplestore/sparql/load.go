@@ -13,19 +13,19 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Document is what Fetch found. Type is its media type, "" if unknown.
+// Document is an RDF document.
 type Document struct {
-	Body io.ReadCloser
-	Type string
-	IRI  string // where it was found in the end, "" for where it was asked for
+	Body io.ReadCloser // closed by the engine
+	Type string        // media type; if unknown, the extension of the IRI decides
+	IRI  string        // address after redirects, the document's base; "" means the address that was asked for
 }
 
-// Fetch gets a document from the network for LOAD. It is only ever asked for http and https IRIs; which hosts may be
-// asked, and how much may come, is for it to decide.
+// Fetch gets a document for LOAD. It is called for http and https IRIs only. It decides which hosts may be asked and
+// how much may be read.
 type Fetch func(ctx context.Context, iri string) (Document, error)
 
-// loadAll fetches what the LOAD operations of a request name, by number of the operation. A silent one that fails
-// loads nothing.
+// loadAll fetches the documents of a request's LOAD operations. It returns their triples by the number of the
+// operation. A SILENT one that fails loads nothing.
 func (e *Engine) loadAll(ctx context.Context, ops []algebra.UpdateOp) (map[int][]term.Quad, error) {
 	loaded := map[int][]term.Quad{}
 	left := e.opts.MaxLoad
@@ -85,7 +85,7 @@ func (e *Engine) load(ctx context.Context, l algebra.Load, limit int64) ([]term.
 			return nil, fmt.Errorf("more than %d triples to load: %w", e.opts.MaxLoad, ErrTooLarge)
 		}
 		if q.G != "" && l.Into != "" {
-			continue // INTO GRAPH takes the default graph of the document
+			continue // INTO GRAPH loads the document's default graph only
 		}
 		if l.Into != "" {
 			q.G = term.IRI(l.Into)

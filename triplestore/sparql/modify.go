@@ -9,10 +9,9 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// modify is DELETE/INSERT (Update §3.1.3): the pattern is solved over the state before, then everything is deleted,
-// then everything inserted.
-func (u *updating) modify(m algebra.Modify) error {
-	remove, insert, err := u.changes(m)
+// modify is DELETE/INSERT (Update §3.1.3): it solves the pattern, then deletes everything, then inserts everything.
+func (u *updateRun) modify(m algebra.Modify) error {
+	remove, insert, err := u.solveModify(m)
 	if err != nil {
 		return err
 	}
@@ -22,7 +21,8 @@ func (u *updating) modify(m algebra.Modify) error {
 	return u.insert(insert)
 }
 
-func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err error) {
+// solveModify returns the quads that a DELETE/INSERT removes and inserts.
+func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, err error) {
 	ds := u.ds
 	q := &algebra.Query{Form: algebra.Construct, Pattern: m.Where, Base: m.Base, From: m.Using, FromNamed: m.UsingNamed}
 	for _, t := range append(m.Delete, m.Insert...) {
@@ -38,7 +38,7 @@ func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err er
 		return nil, nil, err
 	}
 	defer in.Close()
-	fill := newMaker(in.Columns())
+	fill := newFiller(in.Columns())
 	for {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -58,7 +58,7 @@ func (u *updating) changes(m algebra.Modify) (remove, insert []term.Quad, err er
 	}
 }
 
-// sizeOf is roughly what quads hold in memory, in bytes.
+// sizeOf estimates the memory of quads, in bytes.
 func sizeOf(quads []term.Quad) (n int64) {
 	for _, q := range quads {
 		n += int64(len(q.S) + len(q.P) + len(q.O) + len(q.G) + 64)
@@ -66,8 +66,8 @@ func sizeOf(quads []term.Quad) (n int64) {
 	return n
 }
 
-// quads fills quad templates.
-func (m *maker) quads(out []term.Quad, list []algebra.QuadPattern, with string, row []term.Key) []term.Quad {
+// quads appends the quads of templates to out.
+func (m *filler) quads(out []term.Quad, list []algebra.QuadPattern, with string, row []term.Key) []term.Quad {
 	for _, t := range list {
 		q, ok := m.triple(t.TriplePattern, row)
 		if !ok {

@@ -10,25 +10,25 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// overlay is a dataset with changes on top: what the later operations of an update request see of the earlier ones,
-// before anything is committed. It is for the size of updates that people write, not for bulk. It may be read
-// concurrently, but not while it changes.
+// overlay is a dataset with changes: the later operations of an update request see the earlier ones through it before
+// anything is committed. It is meant for updates that people write, not for bulk loads. It may be read concurrently,
+// but not while it changes.
 type overlay struct {
 	term.Dataset
-	ids     map[term.Key]term.ID // terms the dataset below does not have
-	keys    []term.Key           // by number of such an id
+	ids     map[term.Key]term.ID // terms that the dataset below does not have
+	keys    []term.Key           // by the number of such an id
 	added   map[term.IDQuad]bool
 	removed map[term.IDQuad]bool
 
 	mu     sync.Mutex       // guards sorted: several goroutines of a query scan
-	sorted [4][]term.IDQuad // added, in each order; nil where it must be sorted anew
+	sorted [4][]term.IDQuad // added, in each order; nil if it must be sorted again
 }
 
 func newOverlay(ds term.Dataset) *overlay {
 	return &overlay{Dataset: ds, ids: map[term.Key]term.ID{}, added: map[term.IDQuad]bool{}, removed: map[term.IDQuad]bool{}}
 }
 
-// overlayBit marks the ids of an overlay's own terms; dictionaries number from one up and never come here.
+// overlayBit marks the ids of an overlay's own terms. Dictionaries number terms from 1 and never use it.
 const overlayBit = 1 << 58
 
 var kindTags = map[term.Kind]term.Tag{
@@ -141,7 +141,7 @@ func each(ds term.Dataset, p term.Pattern, f func(term.IDQuad)) error {
 	}
 }
 
-// Lookup finds terms of both.
+// Lookup finds terms of the dataset and of the changes.
 func (o *overlay) Lookup(k term.Key) (term.ID, bool, error) {
 	if id, ok := o.ids[k]; ok {
 		return id, true, nil
@@ -149,7 +149,7 @@ func (o *overlay) Lookup(k term.Key) (term.ID, bool, error) {
 	return o.Dataset.Lookup(k)
 }
 
-// Keys of ids of both.
+// Keys returns terms of the dataset and of the changes.
 func (o *overlay) Keys(ids []term.ID, keys []term.Key) error {
 	own := func(id term.ID) bool { return !id.Inline() && id.Payload()&overlayBit != 0 }
 	if !slices.ContainsFunc(ids, own) {
@@ -179,7 +179,7 @@ func (o *overlay) Keys(ids []term.ID, keys []term.Key) error {
 	return nil
 }
 
-// Graphs of both that are not empty.
+// Graphs calls f with the graphs that are not empty after the changes.
 func (o *overlay) Graphs(f func(term.ID) bool) error {
 	set := map[term.ID]bool{}
 	for q := range o.added {
@@ -223,7 +223,7 @@ func (o *overlay) Graphs(f func(term.ID) bool) error {
 	return nil
 }
 
-// Estimate adds what is on top; it is not exact.
+// Estimate adds all inserted quads to the estimate, which is not exact then.
 func (o *overlay) Estimate(p term.Pattern) term.Estimate {
 	e := o.Dataset.Estimate(p)
 	if len(o.added)+len(o.removed) > 0 {
@@ -233,7 +233,7 @@ func (o *overlay) Estimate(p term.Pattern) term.Estimate {
 	return e
 }
 
-// Scan merges what is below, less what was removed, with what was added.
+// Scan merges the quads of the dataset that are not removed with the inserted ones.
 func (o *overlay) Scan(p term.Pattern, order term.Order) term.Cursor {
 	if len(o.added)+len(o.removed) == 0 {
 		return o.Dataset.Scan(p, order)
@@ -241,7 +241,7 @@ func (o *overlay) Scan(p term.Pattern, order term.Order) term.Cursor {
 	return &overlayCursor{order: order, pattern: p, below: o.Dataset.Scan(p, order), removed: o.removed, top: o.top(order)}
 }
 
-// top is what was added, sorted.
+// top returns the inserted quads in an order.
 func (o *overlay) top(order term.Order) []term.IDQuad {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -257,7 +257,7 @@ type overlayCursor struct {
 	order   term.Order
 	pattern term.Pattern
 	below   term.Cursor
-	rows    []term.IDQuad // of below, not yet handed out
+	rows    []term.IDQuad // read from below, not yet returned
 	ended   bool
 	removed map[term.IDQuad]bool
 	top     []term.IDQuad

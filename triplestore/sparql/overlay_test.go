@@ -12,7 +12,7 @@ import (
 
 var _ term.Dataset = (*overlay)(nil)
 
-// Run with -race: the processors of a later operation's pattern read at once what earlier ones changed.
+// Run with -race: the pattern of a later operation runs on several processors, which read the changes of earlier ones.
 func TestAnOverlayIsReadByManyAtOnce(t *testing.T) {
 	t.Parallel()
 	quad := func(i int) term.Quad {

@@ -20,7 +20,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// filled makes a store from the body of an INSERT DATA.
+// filled returns a store with the quads of an INSERT DATA body.
 func filled(t testing.TB, data string) *naive.Store {
 	t.Helper()
 	store := naive.New()
@@ -202,7 +202,7 @@ func TestSlowQueriesAreLogged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(wait) // the fake clock's
+			time.Sleep(wait) // on the fake clock
 			r.Next()
 			r.Close()
 			r.Close()

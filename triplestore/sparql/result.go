@@ -8,20 +8,20 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Kind of Results.
+// Kind of Results: which method reads them.
 type Kind byte
 
 const (
-	Solutions Kind = iota // rows, by Next
-	Boolean               // by Boolean
-	Triples               // by Triple
+	Solutions Kind = iota // iota = SELECT: rows, by Next
+	Boolean               // ASK: by Boolean
+	Triples               // CONSTRUCT and DESCRIBE: by Triple
 )
 
-// Results stream the answer to a query. They belong to one goroutine and must be closed.
+// Results stream the answer to a query. They belong to one goroutine. The caller must close them.
 type Results struct {
 	Kind     Kind
-	Vars     []string          // Solutions: without "?"
-	Prefixes map[string]string // that the query declared, for writers
+	Vars     []string          // of Solutions, without "?"
+	Prefixes map[string]string // declared by the query, for writers
 
 	solutions solutions
 	triples   interface {
@@ -36,7 +36,7 @@ type Results struct {
 	err     error
 }
 
-// solutions are the rows of a plan that runs. A row is valid until the next call.
+// solutions are the rows of a running plan. A row is valid until the next call of Next.
 type solutions interface {
 	Next() ([]term.Key, error) // io.EOF after the last
 	Ready() bool
@@ -44,11 +44,11 @@ type solutions interface {
 	Explain() string
 }
 
-// Boolean is the answer to an ASK.
+// Boolean returns the answer to an ASK.
 func (r *Results) Boolean() bool { return r.boolean }
 
-// Next gives the next row, a Key for each of Vars, "" where unbound; io.EOF after the last. The slice is valid until
-// the next call.
+// Next returns the next row: a term for each of Vars, "" if it is unbound. After the last row it returns io.EOF. The
+// slice is valid until the next call.
 func (r *Results) Next() ([]term.Key, error) {
 	if r.Kind != Solutions || r.err != nil {
 		return nil, r.end(io.EOF)
@@ -63,7 +63,7 @@ func (r *Results) Next() ([]term.Key, error) {
 	return row, nil
 }
 
-// Triple gives the next triple of a graph; io.EOF after the last. Duplicates may occur.
+// Triple returns the next triple of a graph. After the last one it returns io.EOF. Triples may repeat.
 func (r *Results) Triple() (term.Quad, error) {
 	if r.Kind != Triples || r.err != nil {
 		return term.Quad{}, r.end(io.EOF)
@@ -78,8 +78,8 @@ func (r *Results) Triple() (term.Quad, error) {
 	return q, nil
 }
 
-// Ready tells whether the next row or triple is there already: where it is not, a good moment to send what has been
-// written so far.
+// Ready reports whether the next row or triple is available without computing. If it is not, this is a good moment to
+// flush what has been written.
 func (r *Results) Ready() bool {
 	if r.Kind == Triples {
 		return r.triples.ready()
@@ -94,7 +94,7 @@ func (r *Results) count() error {
 	return nil
 }
 
-// end keeps the first error, and gives it again.
+// end keeps the first error and returns it.
 func (r *Results) end(err error) error {
 	if r.err == nil {
 		r.err = err
@@ -102,7 +102,8 @@ func (r *Results) end(err error) error {
 	return r.err
 }
 
-// Explain prints the plan; after the rows have been read, with what was measured.
+// Explain prints the query's plan, an operator a line. With QueryOptions.Explain, it includes what has been measured
+// so far: call it after the last row.
 func (r *Results) Explain() string { return r.solutions.Explain() }
 
 // Close frees what the query holds. It may be called twice.
@@ -122,8 +123,8 @@ func (r *Results) Close() {
 	}
 }
 
-// ask reads whether there is a solution.
-func (r *Results) ask() error {
+// readBoolean reads whether the query has a solution.
+func (r *Results) readBoolean() error {
 	_, err := r.solutions.Next()
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -132,8 +133,8 @@ func (r *Results) ask() error {
 	return err
 }
 
-// watch logs a query that was slow.
-func (r *Results) watch(e *Engine, q *Query, began time.Time) {
+// logIfSlow makes Close log the query if it was slow.
+func (r *Results) logIfSlow(e *Engine, q *Query, began time.Time) {
 	if e.opts.Slow <= 0 {
 		return
 	}

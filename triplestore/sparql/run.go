@@ -34,23 +34,23 @@ func (e *Engine) solve(ctx context.Context, ds term.Dataset, q *algebra.Query, o
 	return &rows{ctx: ctx, plan: p, run: r, vars: vars, row: make([]term.Key, len(vars)), keys: make([][]term.Key, len(vars))}, nil
 }
 
-// rows are the solutions of a plan that runs, as terms.
+// rows are the solutions of a running plan, as terms.
 type rows struct {
 	ctx  context.Context
 	plan *plan.Plan
 	run  *exec.Rows
 	vars []algebra.Var
-	keys [][]term.Key // of the current batch, by column; nil: unbound
-	lent bool         // keys belong to the run
+	keys [][]term.Key // terms of the current batch, by column; nil if unbound
+	lent bool         // keys belong to run
 	n    int          // rows in the batch
 	at   int
 	row  []term.Key
 }
 
-// Columns are the variables of the rows.
+// Columns returns the variables of the rows.
 func (r *rows) Columns() []algebra.Var { return r.vars }
 
-// Next gives the next row, valid until the next call.
+// Next returns the next row, valid until the next call.
 func (r *rows) Next() ([]term.Key, error) {
 	for r.at == r.n {
 		if err := r.batch(); err != nil {
@@ -67,7 +67,7 @@ func (r *rows) Next() ([]term.Key, error) {
 	return r.row, nil
 }
 
-// batch turns the next batch into terms, a column at a time: that is how they are fetched best.
+// batch turns the next batch into terms, a column at a time, which is the fastest way to look them up.
 func (r *rows) batch() error {
 	b, err := r.run.Next()
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *rows) batch() error {
 	return nil
 }
 
-// Ready tells whether a row is left of the current batch.
+// Ready reports whether the current batch has more rows.
 func (r *rows) Ready() bool     { return r.at < r.n }
 func (r *rows) Explain() string { return r.plan.Explain(r.run.Trace()) }
 func (r *rows) Close()          { r.run.Close() }

@@ -17,14 +17,15 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Federation asks other SPARQL endpoints on behalf of SERVICE. Answers are read as they come and never held whole.
+// Federation sends the patterns of SERVICE to other SPARQL endpoints. It streams their answers.
 type Federation struct {
-	// Client makes the requests. It should refuse private networks; redirects are followed to allowed endpoints only.
+	// Client sends the requests; nil means a client with default settings. It should refuse private networks.
+	// Redirects are followed to allowed endpoints only.
 	Client *http.Client
-	// Allow lists the endpoints that may be asked: whole addresses, or hosts ("dbpedia.org", "localhost:3030").
-	// "*" allows all. Empty: none.
+	// Allow lists the endpoints that may be asked, as whole addresses or as hosts ("dbpedia.org", "localhost:3030").
+	// "*" allows all. If Allow is empty, none may be asked.
 	Allow []string
-	// MaxRows of one answer; default 1 million. MaxBytes of one answer; default 256 MiB.
+	// MaxRows and MaxBytes are the maximum of one answer; 0 means 1 million rows and 256 MiB.
 	MaxRows  int64
 	MaxBytes int64
 	// Rows are the limits on single rows.
@@ -36,7 +37,7 @@ const (
 	defaultServiceBytes = 256 << 20
 )
 
-// service is what exec calls for a SERVICE.
+// service returns the function that exec calls for a SERVICE.
 func (e *Engine) service(trusted bool) func(context.Context, exec.ServiceRequest) (exec.ServiceRows, error) {
 	return func(ctx context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
 		if e.opts.Service == nil {
@@ -54,7 +55,7 @@ func (e *Engine) service(trusted bool) func(context.Context, exec.ServiceRequest
 	}
 }
 
-// remote marks what went wrong elsewhere.
+// remote marks an error of another server with ErrRemote.
 func remote(err error) error {
 	if errors.Is(err, ErrForbidden) {
 		return err
@@ -62,7 +63,7 @@ func remote(err error) error {
 	return fmt.Errorf("%w: %w", ErrRemote, err)
 }
 
-// Allowed tells whether an endpoint may be asked.
+// Allowed returns nil if an endpoint may be asked, or an error that wraps ErrForbidden.
 func (f *Federation) Allowed(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -99,7 +100,7 @@ func (f *Federation) ask(ctx context.Context, req exec.ServiceRequest) (exec.Ser
 	return rows, nil
 }
 
-// client is Client with a check of every redirect.
+// client returns Client with a check of every redirect.
 func (f *Federation) client() *http.Client {
 	c := http.Client{}
 	if f.Client != nil {
@@ -139,7 +140,7 @@ func (f *Federation) open(resp *http.Response, vars []algebra.Var) (*serviceRows
 	if bytes <= 0 {
 		bytes = defaultServiceBytes
 	}
-	in, err := results.NewReader(&cut{r: resp.Body, left: bytes}, format, f.Rows)
+	in, err := results.NewReader(&limitedReader{r: resp.Body, left: bytes}, format, f.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -154,16 +155,16 @@ func (f *Federation) open(resp *http.Response, vars []algebra.Var) (*serviceRows
 	return s, nil
 }
 
-// serviceRows are the solutions of an endpoint, in the order of the variables wanted.
+// serviceRows are the solutions of an endpoint, in the order of the wanted variables.
 type serviceRows struct {
 	body io.Closer
 	in   *results.Reader
-	cols []int // for each variable wanted, its column; -1: the endpoint does not know it
+	cols []int // for each wanted variable, its column; -1 if the answer lacks it
 	row  []term.Key
 	left int64
 }
 
-// Next gives nil after the last row.
+// Next returns nil after the last row.
 func (s *serviceRows) Next() ([]term.Key, error) {
 	in, err := s.in.Next()
 	if errors.Is(err, io.EOF) {
@@ -186,13 +187,13 @@ func (s *serviceRows) Next() ([]term.Key, error) {
 
 func (s *serviceRows) Close() { s.body.Close() }
 
-// cut ends a body that is too long with an error, not as if it were complete.
-type cut struct {
+// limitedReader returns an error at its limit, where an io.LimitedReader would end as if the body were complete.
+type limitedReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (c *cut) Read(p []byte) (int, error) {
+func (c *limitedReader) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, fmt.Errorf("the answer is too long: %w", ErrTooLarge)
 	}

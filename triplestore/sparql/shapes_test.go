@@ -20,8 +20,8 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
-// shapes are the queries of testdata/shapes: what is asked of an archive beyond the open benchmark, one or more for
-// each operator of the engine. `make bench-sparql QUERIES=…` runs them beside other stores.
+// shapes are the queries of testdata/shapes, which the open benchmark does not have: one or more for each operator of
+// the engine. `make bench-sparql QUERIES=…` runs them beside other stores.
 func shapes(t testing.TB) map[string]string {
 	files, err := filepath.Glob("testdata/shapes/*.rq")
 	if err != nil || len(files) == 0 {
@@ -50,7 +50,7 @@ func TestTheQueriesOfTheBenchmarkAreQueries(t *testing.T) {
 	}
 }
 
-// BenchmarkShapes runs each of them over the N-Triples file that ODARCHIVE_BENCH_FILE names, to the last term.
+// BenchmarkShapes runs each of them to the last term over the N-Triples file that ODARCHIVE_BENCH_FILE names.
 func BenchmarkShapes(b *testing.B) {
 	name := os.Getenv("ODARCHIVE_BENCH_FILE")
 	if name == "" {
@@ -84,8 +84,8 @@ func BenchmarkShapes(b *testing.B) {
 	}
 }
 
-// runShape runs a query to its last term, on so many processors. Beside the mean it tells the best time and that of the
-// processors: on a machine that others use too they say more.
+// runShape runs a query to its last term on some processors. Besides the mean it reports the best time and the
+// processor time: on a machine that others use, too, they say more.
 func runShape(b *testing.B, sn *triplestore.Snapshot, text string, workers int) {
 	e := sparql.New(sparql.Options{Workers: workers})
 	b.ReportAllocs()

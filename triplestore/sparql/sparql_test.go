@@ -12,7 +12,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// storeOf makes the naive store one that takes updates.
+// storeOf makes a naive store accept updates.
 func storeOf(s *naive.Store) sparql.Store {
 	return sparql.StoreOf(s.View, s.Update)
 }

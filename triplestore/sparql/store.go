@@ -6,29 +6,31 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Store is what an update needs of a quad store.
+// Store is what an Engine needs of a quad store for updates.
 type Store interface {
-	// View runs f over one unchanging state, the last that was committed.
+	// View runs f over the last committed state.
 	View(ctx context.Context, f func(term.Dataset) error) error
-	// Update runs f in a transaction: what f did is durable and visible, all of it, when Update returns nil, and not
-	// at all otherwise.
+	// Update runs f in a transaction. When Update returns nil, all changes of f are durable and visible; otherwise
+	// none are.
 	Update(ctx context.Context, f func(Txn) error) error
 }
 
-// Dropper is a Store that drops a graph of any size, or everything, as a transaction of its own that needs little memory.
+// Dropper is a Store that drops a graph of any size, or everything, in a transaction of its own that needs little
+// memory.
 type Dropper interface {
-	DropGraph(ctx context.Context, g term.Key) error // "": the default graph
+	// "" is the default graph.
+	DropGraph(ctx context.Context, g term.Key) error
 	Clear(ctx context.Context) error
 }
 
-// Txn is a transaction of a Store.
+// Txn is a transaction of a Store. "" is the default graph.
 type Txn interface {
 	Insert(term.Quad) error
 	Delete(term.Quad) error
 	ClearGraph(term.Key) error
 }
 
-// StoreOf makes a Store of a store's own methods:
+// StoreOf makes a Store of the methods of a store whose snapshots and transactions have types of their own:
 //
 //	sparql.StoreOf(store.View, store.Update)
 func StoreOf[D term.Dataset, T Txn](view func(context.Context, func(D) error) error, update func(context.Context, func(T) error) error) Store {

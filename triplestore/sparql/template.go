@@ -9,24 +9,24 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// maker fills templates with solutions (SPARQL 1.1 §16.2, Update §3.1.3). Blank nodes of the template are new for
-// each solution; what would not be a triple is left out.
-type maker struct {
+// filler fills templates with solutions (SPARQL 1.1 §16.2, Update §3.1.3). Blank nodes of the template are new for
+// each solution. What would not be a triple is left out.
+type filler struct {
 	column map[algebra.Var]int
-	prefix string // of the labels it makes
+	prefix string // of the labels of new blank nodes
 	n      int64  // solutions so far
 }
 
-func newMaker(vars []algebra.Var) *maker {
-	m := &maker{column: make(map[algebra.Var]int, len(vars)), prefix: rdfio.NewBlankPrefix()}
+func newFiller(vars []algebra.Var) *filler {
+	m := &filler{column: make(map[algebra.Var]int, len(vars)), prefix: rdfio.NewBlankPrefix()}
 	for i, v := range vars {
 		m.column[v] = i
 	}
 	return m
 }
 
-// node fills one position; "" where a variable is unbound.
-func (m *maker) node(n algebra.Node, row []term.Key) term.Key {
+// node fills one position. It returns "" if a variable is unbound.
+func (m *filler) node(n algebra.Node, row []term.Key) term.Key {
 	switch {
 	case n.Triple != nil:
 		q, ok := m.triple(*n.Triple, row)
@@ -45,14 +45,14 @@ func (m *maker) node(n algebra.Node, row []term.Key) term.Key {
 	return n.Term
 }
 
-// label takes the dots out of a label, such as those of the labels that package syntax makes up ("0.1"): some readers
-// of results take letters and digits only. Different labels stay different.
+// label replaces the dots of a label, such as those that package syntax generates ("0.1"): some readers of results
+// accept letters and digits only. Different labels stay different.
 func label(s string) string { return dotless.Replace(s) }
 
 var dotless = strings.NewReplacer("Y", "YY", ".", "Yp")
 
-// triple fills a triple; false where it would not be one.
-func (m *maker) triple(t algebra.TriplePattern, row []term.Key) (term.Quad, bool) {
+// triple fills a triple. It returns false if the result would not be one.
+func (m *filler) triple(t algebra.TriplePattern, row []term.Key) (term.Quad, bool) {
 	q := term.Quad{S: m.node(t.S, row), P: m.node(t.P, row), O: m.node(t.O, row)}
 	s := q.S.Kind()
 	return q, (s == term.KindIRI || s == term.KindBlank) && q.P.Kind() == term.KindIRI && q.O.Kind() != term.KindNone
@@ -62,14 +62,14 @@ func (m *maker) triple(t algebra.TriplePattern, row []term.Key) (term.Quad, bool
 type template struct {
 	list []algebra.TriplePattern
 	in   solutions
-	make *maker
+	make *filler
 	row  []term.Key
 	pos  int
 }
 
-// newTemplate fills the template with solutions whose columns are vars.
+// newTemplate fills list with solutions whose columns are vars.
 func newTemplate(list []algebra.TriplePattern, in solutions, vars []algebra.Var) *template {
-	return &template{list: list, in: in, make: newMaker(vars), pos: len(list)}
+	return &template{list: list, in: in, make: newFiller(vars), pos: len(list)}
 }
 
 func (t *template) next() (term.Quad, error) {

@@ -11,23 +11,26 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// UpdateOptions are one update's own; the zero value asks for nothing special.
+// UpdateOptions are the options of one update. The zero value is ready for use.
 type UpdateOptions struct {
-	Timeout time.Duration // 0: the Engine's; never more than its MaxTimeout
-	Base    string        // for relative IRIs
-	// Using and UsingNamed, if one is not empty, are the dataset of every WHERE; the request may then not say USING or
-	// WITH itself (Protocol §2.2.3).
+	Timeout time.Duration // 0 means the Engine's; at most its MaxTimeout
+	Base    string        // the base of relative IRIs
+	// Using and UsingNamed, unless both are empty, are the dataset of every WHERE. The request must not contain USING
+	// or WITH then (Protocol §2.2.3).
 	Using, UsingNamed []string
 }
 
-// Updated tells what an update did.
-type Updated struct{ Inserted, Deleted int64 } // quads named, whether or not they were there already; of graphs cleared, what they held
+// Updated reports what an update did, in quads. Inserted and Deleted count the quads that operations named, whether or
+// not the store had them, and those of the graphs they cleared.
+type Updated struct{ Inserted, Deleted int64 }
 
-// Update applies an update request as a whole or not at all; whoever may update may also have any endpoint asked.
+// Update applies an update request completely or not at all. Its patterns may ask any endpoint by SERVICE.
 //
-// Documents of LOAD are fetched first and patterns are solved over the state at that moment (snapshot isolation); only then
-// does the request take the writers' turn, to write down what it found. So no writer, a crawl above all, ever waits for a
-// pattern or for the network. Updates of one Engine run one after the other: each sees all of those before it.
+// Update fetches the documents of LOAD and solves patterns over the state at that moment (snapshot isolation). Only
+// then does it open a transaction to write the changes, so that no other writer waits for a pattern or for the
+// network. The updates of one Engine run one after the other: each sees those before it.
+//
+// The error is a *SyntaxError if text is not an update request.
 func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptions) (Updated, error) {
 	ops, err := prepareUpdate(text, o)
 	if err != nil {
@@ -51,7 +54,7 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	case <-ctx.Done():
 		return Updated{}, fmt.Errorf("sparql: update: waiting for another: %w", cause(ctx, ctx.Err()))
 	}
-	u := &updating{engine: e, ctx: ctx, opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
+	u := &updateRun{engine: e, ctx: ctx, opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
 	err = s.View(ctx, func(ds term.Dataset) error { return u.solve(ds, ops) })
 	if err == nil {
 		err = s.Update(ctx, u.write)
@@ -62,7 +65,7 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	return u.done, nil
 }
 
-// dropAlone is a request that is one CLEAR or DROP and nothing else. What it says was deleted is as of the moment before.
+// dropAlone applies a request that is a single CLEAR or DROP. Deleted is the size just before.
 func dropAlone(ctx context.Context, s Store, d Dropper, t algebra.GraphTarget) (done Updated, err error) {
 	err = s.View(ctx, func(ds term.Dataset) (err error) {
 		if t.All {
@@ -85,7 +88,7 @@ func dropAlone(ctx context.Context, s Store, d Dropper, t algebra.GraphTarget) (
 	return done, nil
 }
 
-// prepareUpdate parses and translates an update, and sets the dataset of o.
+// prepareUpdate parses and translates an update and sets the dataset of o.
 func prepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
 	tree, err := syntax.ParseUpdate(text, o.Base, syntax.Options{})
 	if err != nil {
@@ -112,29 +115,29 @@ func prepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
 	return ops, nil
 }
 
-// updating is one update request: what its operations will change is found out first, and written then.
-type updating struct {
-	engine *Engine
-	ctx    context.Context
-	found  []change
-	size   int64        // bytes of what patterns found
-	ds     term.Dataset // the state that the current operation sees
-	top    *overlay     // ds, once something has changed
-	opts   UpdateOptions
-	loaded map[int][]term.Quad
-	blank  string // prefix of the labels of blank nodes in data
-	last   bool   // nothing reads what this operation does
-	done   Updated
+// updateRun is one update request. It finds out what its operations change, and then writes it.
+type updateRun struct {
+	engine  *Engine
+	ctx     context.Context
+	changed []change
+	size    int64        // bytes of the changes found by patterns
+	ds      term.Dataset // the state that the current operation reads
+	later   *overlay     // ds, once something has changed
+	opts    UpdateOptions
+	loaded  map[int][]term.Quad
+	blank   string // prefix of the labels of blank nodes in data
+	last    bool   // no later operation reads the changes of this one
+	done    Updated
 }
 
-// change is one step of writing: a graph cleared, or quads removed, or quads inserted.
+// change is one step of writing: clear a graph, then remove quads, then insert quads.
 type change struct {
 	clear          *term.Key
 	remove, insert []term.Quad
 }
 
 // solve finds out what the operations change, over one state.
-func (u *updating) solve(ds term.Dataset, ops []algebra.UpdateOp) error {
+func (u *updateRun) solve(ds term.Dataset, ops []algebra.UpdateOp) error {
 	u.ds = ds
 	for i, op := range ops {
 		u.last = i == len(ops)-1
@@ -142,12 +145,12 @@ func (u *updating) solve(ds term.Dataset, ops []algebra.UpdateOp) error {
 			return fmt.Errorf("operation %d: %w", i+1, err)
 		}
 	}
-	u.ds, u.top = nil, nil // the state may be let go
+	u.ds, u.later = nil, nil // nil, nil = release the state
 	return nil
 }
 
-// write does what was found.
-func (u *updating) write(t Txn) error {
+// write applies the changes.
+func (u *updateRun) write(t Txn) error {
 	n := 0
 	each := func(quads []term.Quad, f func(term.Quad) error) error {
 		for _, q := range quads {
@@ -160,7 +163,7 @@ func (u *updating) write(t Txn) error {
 		}
 		return nil
 	}
-	for _, c := range u.found {
+	for _, c := range u.changed {
 		if c.clear != nil {
 			if err := t.ClearGraph(*c.clear); err != nil {
 				return err
@@ -176,12 +179,12 @@ func (u *updating) write(t Txn) error {
 	return u.ctx.Err()
 }
 
-func (u *updating) apply(op algebra.UpdateOp, nr int) error {
+func (u *updateRun) apply(op algebra.UpdateOp, nr int) error {
 	switch op := op.(type) {
 	case algebra.InsertData:
 		quads := make([]term.Quad, len(op.Quads))
 		for i, q := range op.Quads {
-			quads[i] = term.Quad{S: u.own(q.S), P: u.own(q.P), O: u.own(q.O), G: u.own(q.G)}
+			quads[i] = term.Quad{S: u.relabel(q.S), P: u.relabel(q.P), O: u.relabel(q.O), G: u.relabel(q.G)}
 		}
 		return u.insert(quads)
 	case algebra.DeleteData:
@@ -200,10 +203,10 @@ func (u *updating) apply(op algebra.UpdateOp, nr int) error {
 	return fmt.Errorf("an operation %T is not known", op)
 }
 
-// own gives the blank nodes of data labels of this request.
-func (u *updating) own(k term.Key) term.Key {
+// relabel gives the blank nodes of data labels that only this request uses.
+func (u *updateRun) relabel(k term.Key) term.Key {
 	if s, p, o, ok := k.Parts(); ok {
-		return term.Triple(u.own(s), u.own(p), u.own(o))
+		return term.Triple(u.relabel(s), u.relabel(p), u.relabel(o))
 	}
 	if k.Kind() == term.KindBlank {
 		return term.Blank(u.blank + label(k.Value()))
@@ -211,22 +214,22 @@ func (u *updating) own(k term.Key) term.Key {
 	return k
 }
 
-// shadow gives the overlay that later operations read; nil where none will.
-func (u *updating) shadow() *overlay {
+// overlay returns the overlay that later operations read, or nil if there are none.
+func (u *updateRun) overlay() *overlay {
 	if u.last {
 		return nil
 	}
-	if u.top == nil {
-		u.top = newOverlay(u.ds)
-		u.ds = u.top
+	if u.later == nil {
+		u.later = newOverlay(u.ds)
+		u.ds = u.later
 	}
-	return u.top
+	return u.later
 }
 
-func (u *updating) insert(quads []term.Quad) error {
+func (u *updateRun) insert(quads []term.Quad) error {
 	u.done.Inserted += int64(len(quads))
-	u.found = append(u.found, change{insert: quads})
-	if o := u.shadow(); o != nil {
+	u.changed = append(u.changed, change{insert: quads})
+	if o := u.overlay(); o != nil {
 		for _, q := range quads {
 			if err := o.insert(q); err != nil {
 				return err
@@ -236,10 +239,10 @@ func (u *updating) insert(quads []term.Quad) error {
 	return nil
 }
 
-func (u *updating) remove(quads []term.Quad) error {
+func (u *updateRun) remove(quads []term.Quad) error {
 	u.done.Deleted += int64(len(quads))
-	u.found = append(u.found, change{remove: quads})
-	if o := u.shadow(); o != nil {
+	u.changed = append(u.changed, change{remove: quads})
+	if o := u.overlay(); o != nil {
 		for _, q := range quads {
 			if err := o.remove(q); err != nil {
 				return err

@@ -293,7 +293,7 @@ func TestAnUpdateThatTakesTooLongChangesNothing(t *testing.T) {
 
 var _ term.Dataset = (*naive.Dataset)(nil)
 
-// watched is a store that notices when a pattern is solved while a writer has its turn.
+// watched is a store that notices when a pattern is solved during a write transaction.
 type watched struct {
 	sparql.Store
 	writing atomic.Bool
@@ -359,7 +359,7 @@ func TestUpdatesOfOneEngineSeeEachOther(t *testing.T) {
 	}
 }
 
-// dropping is a store that drops graphs by itself.
+// dropping is a store that implements Dropper.
 type dropping struct{ sparql.Store }
 
 func (d dropping) DropGraph(ctx context.Context, g term.Key) error {

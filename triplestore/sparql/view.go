@@ -4,14 +4,14 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// view is a dataset whose default graph is another than its own.
+// view is a dataset with another default graph.
 type view struct {
 	term.Dataset
-	graph term.ID // what stands for the default graph: a graph, or AnyGraph for the union of all
+	graph term.ID // used as the default graph: a graph, or AnyGraph for the union of all
 	none  bool    // the default graph is empty
 }
 
-// unionDefault makes the default graph the union of all graphs.
+// unionDefault makes the union of all graphs the default graph.
 func unionDefault(ds term.Dataset) term.Dataset { return view{Dataset: ds, graph: term.AnyGraph} }
 
 // defaultGraph makes a named graph the default graph, as WITH does.
@@ -43,12 +43,12 @@ func (v view) Estimate(p term.Pattern) term.Estimate {
 	}
 	p.G = v.graph
 	e := v.Dataset.Estimate(p)
-	e.Exact = e.Exact && v.graph != term.AnyGraph // a triple may stand in several graphs
+	e.Exact = e.Exact && v.graph != term.AnyGraph // e.Exact && = a triple may be in several graphs
 	return e
 }
 
-// viewCursor says that its quads are in the default graph. Orders end with the graph, so that a triple of several
-// graphs comes several times in a row, and only once out of here.
+// viewCursor puts its quads in the default graph. Every order ends with the graph, so a triple of several graphs comes
+// several times in a row; viewCursor returns it once.
 type viewCursor struct {
 	in    term.Cursor
 	union bool
@@ -84,7 +84,7 @@ func (c *viewCursor) SeekGE(q term.IDQuad) {
 
 func (c *viewCursor) Close() { c.in.Close() }
 
-// noQuads is a cursor over nothing.
+// noQuads is an empty cursor.
 type noQuads struct{}
 
 func (noQuads) Next() ([]term.IDQuad, error) { return nil, nil }

@@ -69,7 +69,7 @@ func TestTheW3CEvaluationTests(t *testing.T) {
 	}
 }
 
-// run gives what is wrong with the answer to a test, "" if nothing is.
+// run returns what is wrong with the answer to a test, "" if nothing is.
 func run(x *conformance.Test) (diff string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -119,14 +119,14 @@ func runQuery(x *conformance.Test) (string, error) {
 		return "", err
 	}
 	if f, ok := results.ByName(strings.TrimPrefix(filepath.Ext(x.Result), ".")); ok && !got.IsGraph {
-		if got, err = through(got, f); err != nil { // the results formats are tested with it
+		if got, err = through(got, f); err != nil { // through(got, f); err != nil { = this tests the result formats, too
 			return "", err
 		}
 	}
 	want.Ordered = want.Ordered || strings.Contains(strings.ToUpper(text), "ORDER BY")
 	diff := conformance.Same(got, want, x.CardLax)
 	if diff != "" && want.Ordered {
-		// Rows that ORDER BY does not tell apart may come in any order.
+		// Rows that are equal for ORDER BY may come in any order.
 		want.Ordered = false
 		if conformance.Same(got, want, x.CardLax) == "" && sorted(got, want) {
 			return "", nil
@@ -135,8 +135,8 @@ func runQuery(x *conformance.Test) (string, error) {
 	return diff, nil
 }
 
-// sorted tells whether two results with the same rows differ only where neighbours may be swapped: the suites sort by
-// one or two variables that the rows show.
+// sorted reports whether two results with the same rows differ only in the order of equal neighbours. The suites sort
+// by one or two variables that the rows contain.
 func sorted(got, want *conformance.Result) bool {
 	for c := range want.Vars {
 		g := slices.Index(got.Vars, want.Vars[c])
@@ -175,7 +175,7 @@ func through(r *conformance.Result, f results.Format) (*conformance.Result, erro
 	return conformance.DecodeResult(&b, f)
 }
 
-// federated makes an engine that reaches the endpoints of a test: servers on loopback, found by their Host.
+// federated returns an engine that reaches the endpoints of a test: servers on loopback, found by their Host header.
 func federated(x *conformance.Test) (*sparql.Engine, func(), error) {
 	stores := map[string]*naive.Store{}
 	for _, s := range x.Services {
