@@ -14,8 +14,8 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// describe answers a request without a query: the console to a person who asks for HTML, the Service Description to
-// everyone else.
+// describe answers a request without a query. A person who accepts HTML gets the console, everyone else the Service
+// Description.
 func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request) error {
 	offers := graphOffers()
 	html := conneg.Offer{MediaType: "text/html", Name: "html"}
@@ -33,7 +33,7 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 		h.o.Console.ServeHTTP(w, r)
 		return nil
 	}
-	f, err := byName(offer.Name, true)
+	f, err := formatByName(offer.Name, true)
 	if err != nil {
 		return err
 	}
@@ -56,44 +56,44 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 	return out.Close()
 }
 
-// formats is where W3C names file formats.
+// formats is the namespace in which W3C names file formats.
 const formats = "http://www.w3.org/ns/formats/"
 
-// maxGraphs bounds how many named graphs a description lists.
+// maxGraphs is the maximum number of named graphs in a description.
 const maxGraphs = 1000
 
-// description says what the endpoint is and can (SPARQL 1.1 Service Description).
+// description returns the Service Description of the endpoint (SPARQL 1.1 Service Description).
 func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, error) {
 	var quads []term.Quad
-	say := func(s term.Key, p string, o term.Key) {
+	add := func(s term.Key, p string, o term.Key) {
 		quads = append(quads, term.Quad{S: s, P: term.IRI(p), O: o})
 	}
-	a := func(s term.Key, class string) { say(s, rdf.Type, term.IRI(class)) }
+	a := func(s term.Key, class string) { add(s, rdf.Type, term.IRI(class)) }
 	service, dataset, graph := term.Blank("service"), term.Blank("dataset"), term.Blank("default")
 	a(service, sd.Service)
-	say(service, sd.Endpoint, term.IRI(endpoint))
-	say(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Query))
+	add(service, sd.Endpoint, term.IRI(endpoint))
+	add(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Query))
 	if h.o.Store != nil && h.o.Authorise != nil {
-		say(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Update))
+		add(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Update))
 	}
 	for _, f := range []string{"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "RDF_XML", "JSON-LD"} {
-		say(service, sd.ResultFormat, term.IRI(formats+f))
+		add(service, sd.ResultFormat, term.IRI(formats+f))
 	}
 	if h.o.Federated {
-		say(service, sd.Feature, term.IRI(sd.BasicFederatedQuery))
+		add(service, sd.Feature, term.IRI(sd.BasicFederatedQuery))
 	}
 	inDefault := term.DefaultGraph
 	if h.o.UnionDefault {
-		say(service, sd.Feature, term.IRI(sd.UnionDefaultGraph))
+		add(service, sd.Feature, term.IRI(sd.UnionDefaultGraph))
 		inDefault = term.AnyGraph
 	}
-	say(service, sd.DefaultDataset, dataset)
+	add(service, sd.DefaultDataset, dataset)
 	a(dataset, sd.Dataset)
-	say(dataset, sd.DefaultGraph, graph)
+	add(dataset, sd.DefaultGraph, graph)
 	count := func(g term.Key, id term.ID) {
 		a(g, sd.Graph)
 		n := int64(ds.Estimate(term.Pattern{G: id}).Count)
-		say(g, void.Triples, term.Typed(strconv.FormatInt(n, 10), xsd.Integer))
+		add(g, void.Triples, term.Typed(strconv.FormatInt(n, 10), xsd.Integer))
 	}
 	count(graph, inDefault)
 	var ids []term.ID
@@ -109,10 +109,10 @@ func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, er
 			continue
 		}
 		entry, g := term.Blank("named"+strconv.Itoa(i)), term.Blank("graph"+strconv.Itoa(i))
-		say(dataset, sd.NamedGraphProp, entry)
+		add(dataset, sd.NamedGraphProp, entry)
 		a(entry, sd.NamedGraph)
-		say(entry, sd.Name, name)
-		say(entry, sd.GraphProp, g)
+		add(entry, sd.Name, name)
+		add(entry, sd.GraphProp, g)
 		count(g, ids[i])
 	}
 	return quads, nil

@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
-// outcomes is how the engine's errors are told. Their texts are written for the person who asked.
+// outcomes maps the engine's errors to statuses. Their messages are written for the person who asked.
 var outcomes = []struct {
 	err    error
 	status int
@@ -27,8 +27,9 @@ var outcomes = []struct {
 	{sparql.ErrUsing, http.StatusBadRequest, "The dataset is given twice"},
 }
 
-// Answer gives an error of the engine the status and the words it is told with over HTTP; others pass.
-func Answer(err error) error {
+// ProblemOf returns an error of the engine as a problem with a status and a title. It returns other errors as they
+// are.
+func ProblemOf(err error) error {
 	var s *sparql.SyntaxError
 	if errors.As(err, &s) {
 		fields := []any{"line", s.Line, "column", s.Col, "found", s.Found}

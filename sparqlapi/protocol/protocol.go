@@ -1,12 +1,13 @@
-// Package protocol speaks the SPARQL 1.1 Protocol over HTTP: queries by GET and POST, updates by POST, and the Service
-// Description of the endpoint.
+// Package protocol implements the SPARQL 1.1 Protocol over HTTP: queries by GET and POST, updates by POST, and the
+// Service Description of the endpoint.
 //
-// A Handler reads a request (request.go), has the engine answer it over one snapshot of the store, and streams the
-// result in the format the client likes best (write.go). The first rows leave as soon as they are there. An error before
-// the first byte has left is an HTTP error with a problem document; after it the connection is cut, so that nobody
-// takes half a result for a whole one. A client that goes away stops its query, but not an update that arrived whole.
+// A Handler parses a request (request.go), lets the engine answer it over one snapshot of the store, and streams the
+// result in the format that the client prefers (response.go). The first rows are sent as soon as they are computed. An
+// error before the first byte is an HTTP error with a problem document. An error after it aborts the connection, so
+// that no client mistakes half a result for a whole one. When a client disconnects, its query ends; an update that has
+// arrived completely does not.
 //
-// Who may update is decided by a function of the program; nothing else here writes.
+// A function of the program decides who may update. Nothing else here writes.
 package protocol
 
 import (
@@ -20,30 +21,30 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Options of New. Engine and Snapshot are needed.
+// Options of New. Engine and Snapshot are required.
 type Options struct {
 	Engine *sparql.Engine
-	// Snapshot gives the current state of the store; release is called when the answer is complete.
+	// Snapshot returns the current state of the store. The handler calls release when the answer is complete.
 	Snapshot func() (ds term.Dataset, release func())
-	// Store takes updates, from those that Authorise lets through; without both there are none.
-	// Its error is the answer to the others: a problem of status 401 or 403.
+	// Store receives updates from the clients for which Authorise returns nil. If one of them is nil, there are no
+	// updates. The error of Authorise is the answer to other clients: a problem of status 401 or 403.
 	Store     sparql.Store
 	Authorise func(*http.Request) error
-	// Console answers a person who opens the endpoint without a query; nil: they get the service description.
+	// Console answers a person who opens the endpoint without a query. If nil, they get the service description.
 	Console http.Handler
-	// Page makes what stands around an HTML table of results, and may set headers for it; nil: a bare page.
+	// Page returns what goes before and after an HTML table of results, and may set headers. If nil, the page is bare.
 	Page func(w http.ResponseWriter, r *http.Request, query string) (head, tail string)
-	// Endpoint is the address in the service description; "" takes that of the request.
+	// Endpoint is the address in the service description. If "", it is the address of the request.
 	Endpoint string
-	// Federated says that SERVICE works, in the service description.
+	// Federated means that SERVICE works, for the service description.
 	Federated bool
 
-	Dialect      bool              // read historical Dublin Core IRIs as terms
+	Dialect      bool              // read historical Dublin Core IRIs as dct: terms
 	UnionDefault bool              // the default graph is the union of all graphs
-	Prefixes     map[string]string // for graphs and HTML, beside those that a query declares
-	MaxBody      int64             // bytes of a request; default 64 MiB
-	Slots        int               // queries and updates at a time; default 32. More wait, then are turned away
-	Wait         time.Duration     // how long they wait; default 10 s
+	Prefixes     map[string]string // for graphs and HTML, in addition to those of a query
+	MaxBody      int64             // maximum bytes of a request; 0 means 64 MiB
+	Slots        int               // maximum queries and updates at a time; 0 means 32. More wait, and are then refused
+	Wait         time.Duration     // how long they wait; 0 means 10 s
 }
 
 func (o Options) withDefaults() Options {
@@ -65,7 +66,7 @@ type Handler struct {
 	slots chan struct{}
 }
 
-// New makes the handler.
+// New returns a Handler.
 func New(o Options) *Handler {
 	o = o.withDefaults()
 	return &Handler{o: o, slots: make(chan struct{}, o.Slots)}
@@ -74,13 +75,13 @@ func New(o Options) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept")
 	if err := h.serve(w, r); err != nil {
-		problem.Write(w, r, Answer(err))
+		problem.Write(w, r, ProblemOf(err))
 	}
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, h.o.MaxBody)
-	req, err := read(r, h.o.MaxBody)
+	req, err := parseRequest(r, h.o.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -95,20 +96,20 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		defer release()
 		r = r.WithContext(ctx)
 	}
-	leave, err := h.enter(r.Context())
+	leave, err := h.acquireSlot(r.Context())
 	if err != nil {
 		return err
 	}
 	defer leave()
 	if req.kind == update {
-		problem.Write(w, r, Answer(h.update(w, r, req))) // here, where r does not end with its client
+		problem.Write(w, r, ProblemOf(h.update(w, r, req))) // here, because r does not end with its client
 		return nil
 	}
 	return h.query(w, r, req)
 }
 
-// enter takes a slot.
-func (h *Handler) enter(ctx context.Context) (leave func(), err error) {
+// acquireSlot waits for a slot. The caller must call leave, unless err is not nil.
+func (h *Handler) acquireSlot(ctx context.Context) (leave func(), err error) {
 	leave = func() { <-h.slots }
 	select {
 	case h.slots <- struct{}{}:
@@ -136,7 +137,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	if err != nil {
 		return err
 	}
-	out, err := h.choose(r, req, q)
+	out, err := h.chooseFormat(r, req, q)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// serve starts an endpoint over a store; those who say "Authorization: Bearer secret", or nothing where o leaves it
-// open, may update.
+// serve starts an endpoint over a store. Everyone may update unless o.Authorise decides otherwise.
 func serve(t *testing.T, store *naive.Store, o protocol.Options) *httptest.Server {
 	t.Helper()
 	if o.Engine == nil {
@@ -176,7 +175,7 @@ func TestProblemsAreToldWithTheirStatus(t *testing.T) {
 		{url.Values{"query": {"SELECT * { ?s foaf:name ?o }"}}, "", 400, "PREFIX foaf:"},
 		{url.Values{"query": {"ASK {}", "ASK {}"}}, "", 400, "given 2 times"},
 		{url.Values{"query": {"ASK {}"}, "timeout": {"soon"}}, "", 400, "timeout is a number of seconds"},
-		{url.Values{"query": {"ASK {}"}, "format": {"pdf"}}, "", 400, `\"pdf\" is no format`},
+		{url.Values{"query": {"ASK {}"}, "format": {"pdf"}}, "", 400, `\"pdf\" is not a format`},
 		{url.Values{"query": {"ASK {}"}, "default-graph-uri": {"not absolute"}}, "", 400, "absolute IRI"},
 		{url.Values{"query": {"ASK {}"}}, "image/png", 406, "application/sparql-results+json"},
 		{url.Values{"query": {"CONSTRUCT WHERE { ?s ?p ?o }"}}, "text/csv", 406, "text/turtle"},
@@ -274,12 +273,12 @@ func TestExplainShowsThePlan(t *testing.T) {
 	}
 }
 
-// gate is a dataset whose scans stop before some batch until they are let through.
+// gate is a dataset whose scans stop before some batch until open is closed.
 type gate struct {
 	term.Dataset
 	after int           // batches that pass
-	open  chan struct{} // then this is waited for
-	fail  error         // and this is given, if set
+	open  chan struct{} // then the scan waits for this
+	fail  error         // and returns this, if not nil
 	ctx   context.Context
 }
 
@@ -338,13 +337,13 @@ func TestAClientThatGoesAwayStopsItsQuery(t *testing.T) {
 	store := numbers(300)
 	srv := serve(t, store, protocol.Options{Snapshot: func() (term.Dataset, func()) { return store.Snapshot(), func() { close(released) } }})
 	ctx, cancel := context.WithCancel(t.Context())
-	// 300^5 rows would take for ever.
+	// 300^5 rows would never end.
 	r, _ := http.NewRequestWithContext(ctx, "GET", srv.URL+"/sparql?format=csv&query="+url.QueryEscape("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"), nil)
 	resp, err := srv.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.ReadFull(resp.Body, make([]byte, 1000)) // the first rows are here while the rest is being computed
+	io.ReadFull(resp.Body, make([]byte, 1000)) // the first rows arrive while the rest is being computed
 	cancel()
 	resp.Body.Close()
 	select {

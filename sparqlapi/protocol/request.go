@@ -20,64 +20,64 @@ import (
 type kind byte
 
 const (
-	nothing kind = iota // the endpoint itself was asked for
+	nothing kind = iota // iota = a request for the endpoint itself
 	query
 	update
 )
 
-// request is what a client asked, however it was sent (SPARQL 1.1 Protocol §2.1, §2.2).
+// request is a parsed request, however it was sent (SPARQL 1.1 Protocol §2.1, §2.2).
 type request struct {
 	kind                       kind
 	text                       string
-	defaultGraphs, namedGraphs []string // using-graph-uri of an update too
+	defaultGraphs, namedGraphs []string // for an update, those of using-graph-uri and using-named-graph-uri
 	timeout                    time.Duration
 	explain                    bool
 	format                     string
 }
 
-func bad(format string, args ...any) error {
+func badRequest(format string, args ...any) error {
 	return problem.Newf(http.StatusBadRequest, "Not a request of the SPARQL protocol", format, args...)
 }
 
-// read takes a request apart, whose body may have most bytes.
-func read(r *http.Request, most int64) (*request, error) {
+// parseRequest parses a request. maxBody is the maximum number of bytes of the body, also when decompressed.
+func parseRequest(r *http.Request, maxBody int64) (*request, error) {
 	params, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, bad("The query string of the address cannot be read: %v.", err)
+		return nil, badRequest("The query string of the address cannot be read: %v.", err)
 	}
 	req := &request{}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		if params.Has("update") {
-			return nil, bad("An update is sent by POST, not by %s.", r.Method)
+			return nil, badRequest("An update is sent by POST, not by %s.", r.Method)
 		}
 		if params.Has("query") {
 			req.kind = query
 		}
 	case http.MethodPost:
-		if err := req.post(r, most, &params); err != nil {
+		if err := req.readPost(r, maxBody, &params); err != nil {
 			return nil, err
 		}
 	default:
 		return nil, problem.Newf(http.StatusMethodNotAllowed, "Not a method of the SPARQL protocol", "Use GET or POST, not %s.", r.Method)
 	}
-	if err := req.take(params); err != nil {
+	if err := req.readParams(params); err != nil {
 		return nil, err
 	}
 	if !utf8.ValidString(req.text) {
-		return nil, bad("The text is not UTF-8.")
+		return nil, badRequest("The text is not UTF-8.")
 	}
 	return req, nil
 }
 
-// post finds out which of the three ways of POST it is. A form's fields become params.
-func (req *request) post(r *http.Request, most int64, params *url.Values) error {
+// readPost reads the body of a POST in any of the three ways to send it. It adds the fields of a form to params.
+func (req *request) readPost(r *http.Request, maxBody int64, params *url.Values) error {
 	mt, attrs, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return unsupported(r, "The Content-Type is missing or cannot be read.")
 	}
 	if cs := attrs["charset"]; cs != "" && !strings.EqualFold(cs, "utf-8") && !strings.EqualFold(cs, "us-ascii") {
-		return unsupported(r, "The text has to be UTF-8.")
+		return unsupported(r, "The text must be UTF-8.")
 	}
 	switch mt {
 	case "application/sparql-query":
@@ -88,20 +88,20 @@ func (req *request) post(r *http.Request, most int64, params *url.Values) error 
 	default:
 		return unsupported(r, "A query is sent as application/sparql-query, an update as application/sparql-update, or either in a form (application/x-www-form-urlencoded).")
 	}
-	body, err := plainBody(r, most)
+	body, err := readBody(r, maxBody)
 	if err != nil {
 		return err
 	}
 	if req.kind != nothing {
 		if params.Has("query") || params.Has("update") {
-			return bad("There is a query or update in the address and another in the body.")
+			return badRequest("The address and the body both contain a query or update.")
 		}
 		req.text = string(body)
 		return nil
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return bad("The form cannot be read: %v.", err)
+		return badRequest("The form cannot be read: %v.", err)
 	}
 	for k, v := range *params {
 		form[k] = append(form[k], v...)
@@ -109,38 +109,38 @@ func (req *request) post(r *http.Request, most int64, params *url.Values) error 
 	*params = form
 	switch {
 	case form.Has("query") && form.Has("update"):
-		return bad("There is a query and an update: send one of them.")
+		return badRequest("The form contains a query and an update. Send one of them.")
 	case form.Has("query"):
 		req.kind = query
 	case form.Has("update"):
 		req.kind = update
 	default:
-		return bad("The form has neither a query nor an update.")
+		return badRequest("The form has neither a query nor an update.")
 	}
 	return nil
 }
 
-// plainBody reads a body, decompressed where its Content-Encoding says so (RFC 9110 §8.4): to no more than may be sent plain.
-func plainBody(r *http.Request, most int64) ([]byte, error) {
+// readBody reads a body and decompresses it if it has a Content-Encoding (RFC 9110 §8.4).
+func readBody(r *http.Request, maxBody int64) ([]byte, error) {
 	var in io.Reader = r.Body
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "", "identity":
 	case "gzip", "x-gzip", "zstd":
-		plain, err := rdfio.Decompression{Max: most}.Open(r.Body, "the request")
+		plain, err := rdfio.Decompression{Max: maxBody}.Open(r.Body, "the request")
 		if err != nil {
-			return nil, bad("The compressed text cannot be read: %v.", err)
+			return nil, badRequest("The compressed text cannot be read: %v.", err)
 		}
 		defer plain.Close()
 		in = plain
 	default:
-		return nil, unsupported(r, "The Content-Encoding has to be gzip, zstd or none.")
+		return nil, unsupported(r, "The Content-Encoding must be gzip, zstd or none.")
 	}
 	body, err := io.ReadAll(in)
 	switch {
 	case errors.Is(err, rdfio.ErrLimit):
 		return nil, problem.Wrap(http.StatusRequestEntityTooLarge, "The request is too large", err)
 	case err != nil && in != r.Body:
-		return nil, bad("The compressed text cannot be read: %v.", err)
+		return nil, badRequest("The compressed text cannot be read: %v.", err)
 	case err != nil:
 		return nil, fmt.Errorf("protocol: read the request: %w", err)
 	}
@@ -152,8 +152,8 @@ func unsupported(r *http.Request, detail string) error {
 		Fields: map[string]any{"content_type": r.Header.Get("Content-Type")}}
 }
 
-// take reads the parameters.
-func (req *request) take(params url.Values) error {
+// readParams reads the parameters.
+func (req *request) readParams(params url.Values) error {
 	one := func(name string) (string, error) {
 		switch v := params[name]; len(v) {
 		case 0:
@@ -161,7 +161,7 @@ func (req *request) take(params url.Values) error {
 		case 1:
 			return v[0], nil
 		default:
-			return "", bad("The parameter %q is given %d times.", name, len(v))
+			return "", badRequest("The parameter %q is given %d times.", name, len(v))
 		}
 	}
 	defaults, named := "default-graph-uri", "named-graph-uri"
@@ -176,13 +176,13 @@ func (req *request) take(params url.Values) error {
 		}
 		req.text = text
 	}
-	given := func(name string) []string { // forms send the fields that nobody has filled in, too
+	given := func(name string) []string { // forms also send fields that are empty
 		return slices.DeleteFunc(params[name], func(iri string) bool { return iri == "" })
 	}
 	req.defaultGraphs, req.namedGraphs = given(defaults), given(named)
-	for _, iri := range append(append([]string{}, req.defaultGraphs...), req.namedGraphs...) {
+	for _, iri := range slices.Concat(req.defaultGraphs, req.namedGraphs) {
 		if u, err := url.Parse(iri); err != nil || !u.IsAbs() {
-			return bad("%q is not the absolute IRI of a graph.", iri)
+			return badRequest("%q is not the absolute IRI of a graph.", iri)
 		}
 	}
 	timeout, err := one("timeout")
@@ -192,7 +192,7 @@ func (req *request) take(params url.Values) error {
 	if timeout != "" {
 		s, err := strconv.ParseFloat(timeout, 64)
 		if err != nil || !(s >= 0 && s < 1e9) {
-			return bad("timeout is a number of seconds, not %q.", timeout)
+			return badRequest("timeout is a number of seconds, not %q.", timeout)
 		}
 		req.timeout = time.Duration(s * float64(time.Second))
 	}
@@ -202,27 +202,24 @@ func (req *request) take(params url.Values) error {
 	}
 	if explain != "" {
 		if req.explain, err = strconv.ParseBool(explain); err != nil {
-			return bad("explain is 1 or 0, not %q.", explain)
+			return badRequest("explain is 1 or 0, not %q.", explain)
 		}
 	}
-	if req.format, err = one("format"); err != nil {
-		return err
-	}
-	return nil
+	req.format, err = one("format")
+	return err
 }
 
-// base is the IRI that relative ones in a request are resolved against (Protocol §2.1.5): that of the endpoint.
+// base returns the base of relative IRIs in a request, the endpoint (Protocol §2.1.5).
 func (req *request) base(r *http.Request, endpoint string) string {
 	if endpoint != "" {
 		return endpoint
 	}
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	u := url.URL{Scheme: scheme, Host: r.Host, Path: r.URL.Path}
 	if r.Host == "" {
 		return ""
+	}
+	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path}
+	if r.TLS != nil {
+		u.Scheme = "https"
 	}
 	return u.String()
 }

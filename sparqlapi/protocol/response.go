@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/sparql/results"
 )
 
-// format is how an answer will be written: rows or a graph.
+// format is how an answer is written, as rows or as a graph.
 type format struct {
 	rows   results.Format
 	syntax rdfio.Syntax // of a graph; zero for rows
@@ -34,21 +34,21 @@ func (f format) contentType() string {
 	return f.syntax.MediaType
 }
 
-// rowFormats and graphSyntaxes are what is offered, best first.
+// rowFormats and graphSyntaxes are the offered formats, the best first.
 var rowFormats = []results.Format{results.JSON, results.XML, results.CSV, results.TSV, results.HTML, results.Table}
 
 func graphSyntaxes() []rdfio.Syntax {
 	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.TriG(), rdfio.NQuads()}
 }
 
-// choose finds the format that the client likes best for a query's kind of answer.
-func (h *Handler) choose(r *http.Request, req *request, q *sparql.Query) (format, error) {
+// chooseFormat returns the format that the client prefers for a query's kind of answer.
+func (h *Handler) chooseFormat(r *http.Request, req *request, q *sparql.Query) (format, error) {
 	graph := q.Kind() == sparql.Triples
 	if req.explain {
 		return format{rows: results.Table}, nil
 	}
 	if req.format != "" {
-		return byName(req.format, graph)
+		return formatByName(req.format, graph)
 	}
 	offers := rowOffers()
 	if graph {
@@ -59,7 +59,7 @@ func (h *Handler) choose(r *http.Request, req *request, q *sparql.Query) (format
 		return format{}, notAcceptable(offers)
 	}
 	if graph {
-		return byName(offer.Name, true)
+		return formatByName(offer.Name, true)
 	}
 	f, _ := results.ByName(offer.Name)
 	return format{rows: f}, nil
@@ -82,25 +82,25 @@ func graphOffers() []conneg.Offer {
 			others = append(others, conneg.Offer{MediaType: a, Name: s.Name})
 		}
 	}
-	// Other names come last: a range such as application/* is answered with a type that it covers.
+	// Aliases come last, so that the answer to a range such as application/* has a type that the range covers.
 	return append(append(offers, others...), conneg.Offer{MediaType: "text/plain", Name: "N-Triples"}, conneg.Offer{MediaType: "application/json", Name: "JSON-LD"},
 		conneg.Offer{MediaType: "application/xml", Name: "RDF/XML"}, conneg.Offer{MediaType: "text/xml", Name: "RDF/XML"})
 }
 
-// byName finds the format of a format parameter.
-func byName(name string, graph bool) (format, error) {
+// formatByName returns the format of a format parameter.
+func formatByName(name string, graph bool) (format, error) {
 	if !graph {
 		if f, ok := results.ByName(name); ok {
 			return format{rows: f}, nil
 		}
-		return format{}, problem.Newf(http.StatusBadRequest, "Unknown format", "%q is no format of a result: try json, xml, csv, tsv, html or table.", name)
+		return format{}, problem.Newf(http.StatusBadRequest, "Unknown format", "%q is not a format of a result: try json, xml, csv, tsv, html or table.", name)
 	}
 	s, ok := rdfio.ByName(name)
 	if !ok {
 		s, ok = rdfio.ByMediaType(name)
 	}
 	if !ok {
-		return format{}, problem.Newf(http.StatusBadRequest, "Unknown format", "%q is no format of a graph: try ttl, nt, rdfxml or jsonld.", name)
+		return format{}, problem.Newf(http.StatusBadRequest, "Unknown format", "%q is not a format of a graph: try ttl, nt, rdfxml or jsonld.", name)
 	}
 	return format{syntax: s}, nil
 }
@@ -111,24 +111,24 @@ func notAcceptable(offers []conneg.Offer) error {
 		types = append(types, o.MediaType)
 	}
 	return &problem.Error{Status: http.StatusNotAcceptable, Title: "None of the accepted formats is offered",
-		Detail: "This answer can be had as " + strings.Join(types, ", ") + ".", Fields: map[string]any{"offers": types}}
+		Detail: "This answer is available as " + strings.Join(types, ", ") + ".", Fields: map[string]any{"offers": types}}
 }
 
-// tracked remembers whether anything has left for the client.
-type tracked struct {
+// trackedWriter remembers whether anything has been sent to the client.
+type trackedWriter struct {
 	w       http.ResponseWriter
 	flush   func() error
 	sent    bool
 	flushed time.Time
 }
 
-func (t *tracked) Write(p []byte) (int, error) {
+func (t *trackedWriter) Write(p []byte) (int, error) {
 	t.sent = true
 	return t.w.Write(p)
 }
 
-// push sends what has been written so far, unless something was sent a moment ago.
-func (t *tracked) push(buffered func() error) error {
+// push sends what has been written so far, unless it did so a moment ago.
+func (t *trackedWriter) push(buffered func() error) error {
 	if now := time.Now(); now.Sub(t.flushed) > 5*time.Millisecond {
 		if err := buffered(); err != nil {
 			return err
@@ -141,9 +141,9 @@ func (t *tracked) push(buffered func() error) error {
 	return nil
 }
 
-// stream writes a result. Once something has left, an error can only be told by cutting the connection.
+// stream writes a result. Once something has been sent, an error can only abort the connection.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request, text string, f format, res *sparql.Results) error {
-	t := &tracked{w: w, flush: http.NewResponseController(w).Flush}
+	t := &trackedWriter{w: w, flush: http.NewResponseController(w).Flush}
 	w.Header().Set("Content-Type", f.contentType())
 	var err error
 	if res.Kind == sparql.Triples {
@@ -162,15 +162,13 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, text string, f 
 }
 
 func (h *Handler) prefixes(res *sparql.Results) map[string]string {
-	p := maps.Clone(h.o.Prefixes)
-	if p == nil {
-		p = map[string]string{}
-	}
+	p := map[string]string{}
+	maps.Copy(p, h.o.Prefixes)
 	maps.Copy(p, res.Prefixes)
 	return p
 }
 
-func writeRows(t *tracked, f results.Format, res *sparql.Results, o results.Options) error {
+func writeRows(t *trackedWriter, f results.Format, res *sparql.Results, o results.Options) error {
 	out := results.NewWriter(t, f, o)
 	if res.Kind == sparql.Boolean {
 		return out.Boolean(res.Boolean())
@@ -197,7 +195,7 @@ func writeRows(t *tracked, f results.Format, res *sparql.Results, o results.Opti
 	}
 }
 
-func writeGraph(t *tracked, f format, res *sparql.Results, prefixes map[string]string) error {
+func writeGraph(t *trackedWriter, f format, res *sparql.Results, prefixes map[string]string) error {
 	out := rdfio.NewWriter(t, f.syntax, prefixes)
 	for n := 0; ; n++ {
 		if n > 0 && !res.Ready() {
@@ -228,7 +226,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request, text string) (hea
 	return pageHead(r), pageTail
 }
 
-// pageHead and pageTail are a bare page around the table, for browsers that were sent here with a query.
+// pageHead and pageTail are a bare page around the table.
 func pageHead(r *http.Request) string {
 	address := html.EscapeString(r.URL.Path)
 	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Query result</title>` +
@@ -237,7 +235,7 @@ func pageHead(r *http.Request) string {
 
 const pageTail = "</body></html>\n"
 
-// explain runs the query to its end, and tells what it did instead of what it found.
+// explain runs the query to its end and writes its plan instead of its results.
 func explain(w http.ResponseWriter, q *sparql.Query, res *sparql.Results) error {
 	began := time.Now()
 	n, err := drain(res)

@@ -119,7 +119,7 @@ func exchange(t *testing.T, srv *httptest.Server, g *conformance.Graph, req term
 	}
 }
 
-// TestTheServiceDescription is the three tests of the W3C service description manifest.
+// TestTheServiceDescription runs the three tests of the W3C service description manifest.
 func TestTheServiceDescription(t *testing.T) {
 	t.Parallel()
 	quad := term.Quad{S: term.IRI("s:s"), P: term.IRI("p:p"), O: term.IRI("o:o"), G: term.IRI("http://example.org/g")}
@@ -149,7 +149,7 @@ func TestTheServiceDescription(t *testing.T) {
 		if len(services) != 1 || g.One(services[0], sd+"endpoint") != term.IRI(srv.URL+"/sparql") {
 			t.Fatalf("Accept %q: want one sd:Service whose sd:endpoint is %s/sparql, got %q", accept, srv.URL, quads)
 		}
-		// The schema: what the properties of a service lead to is of the classes they say.
+		// The schema test: the objects of a service's properties have the classes that the schema names.
 		dataset := g.One(services[0], sd+"defaultDataset")
 		named := g.One(dataset, sd+"namedGraph")
 		for about, ok := range map[string]bool{

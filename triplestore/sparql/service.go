@@ -130,7 +130,7 @@ func (f *Federation) open(resp *http.Response, vars []algebra.Var) (*serviceRows
 	mt, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	format, ok := results.ByName(mt)
 	if !ok || format != results.JSON && format != results.XML && format != results.TSV {
-		return nil, fmt.Errorf("the endpoint answered with %q, which is no SPARQL result", mt)
+		return nil, fmt.Errorf("the endpoint answered with %q, which is not a SPARQL result", mt)
 	}
 	s := &serviceRows{body: resp.Body, left: f.MaxRows}
 	if s.left <= 0 {

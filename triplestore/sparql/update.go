@@ -200,7 +200,7 @@ func (u *updateRun) apply(op algebra.UpdateOp, nr int) error {
 	case algebra.Transfer:
 		return u.transfer(op)
 	}
-	return fmt.Errorf("an operation %T is not known", op)
+	return fmt.Errorf("unknown operation %T", op)
 }
 
 // relabel gives the blank nodes of data labels that only this request uses.

@@ -112,7 +112,7 @@ func (q querier) Select(ctx context.Context, text string, f func(bundle.Rows) er
 	if errors.As(err, &other) {
 		return problem.Wrap(http.StatusBadRequest, "Not a SELECT query", err)
 	}
-	return protocol.Answer(err)
+	return protocol.ProblemOf(err)
 }
 
 // rowsOf ranges over the rows of a result.

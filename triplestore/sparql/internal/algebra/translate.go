@@ -210,7 +210,7 @@ func (t *translator) expr(e syntax.Expr) Expr {
 	case *syntax.Exists:
 		return Exists{Not: e.Not, In: t.group(e.Group)}
 	}
-	t.fail("an expression %T cannot stand here", e)
+	t.fail("unexpected expression %T", e)
 	return ConstExpr{}
 }
 

@@ -49,7 +49,7 @@ func (t *translator) parts(g *syntax.Group) (Op, []Expr) {
 		case *syntax.Values:
 			op = join(op, t.values(e))
 		default:
-			t.fail("a pattern %T cannot stand here", e)
+			t.fail("unexpected pattern %T", e)
 		}
 	}
 	return op, conds
@@ -143,6 +143,6 @@ func (t *translator) pathExpr(p syntax.Path) Path {
 	case *syntax.PathNot:
 		return PathNot{Forward: p.Forward, Inverse: p.Inverse}
 	}
-	t.fail("a path %T cannot stand here", p)
+	t.fail("unexpected path %T", p)
 	return PathIRI{}
 }

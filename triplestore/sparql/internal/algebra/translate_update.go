@@ -35,7 +35,7 @@ func (t *translator) operation(op syntax.Operation) UpdateOp {
 	case *syntax.Transfer:
 		return Transfer{Kind: op.Kind, From: target(op.From), To: target(op.To), Silent: op.Silent}
 	}
-	t.fail("an operation %T cannot stand here", op)
+	t.fail("unexpected operation %T", op)
 	return nil
 }
 
