@@ -40,13 +40,13 @@ lint: ## staticcheck and deadcode (downloaded once); both must say nothing
 	$(GO) run $(STATICCHECK) ./...
 	@out=$$($(GO) run $(DEADCODE) -test ./... | grep -v -f .ci/deadcode.allow) || true; test -z "$$out" || { echo "$$out"; exit 1; }
 
-module: ## rename the module: make module MODULE=host/owner/name
-	@case "$(MODULE)" in */*) ;; *) echo "usage: make module MODULE=host/owner/name"; exit 2;; esac
-	@old=$$(sed -n 's/^module //p' go.mod) && \
-	git ls-files '*.go' go.mod | xargs sed -i -E \
-	  -e "s#^module $$old\$$#module $(MODULE)#" \
-	  -e "s#^(\s*|import )(([A-Za-z_.][A-Za-z0-9_]*) )?\"$$old/([^\"]*)\"#\1\2\"$(MODULE)/\4\"#" && \
-	$(GO) vet ./... && echo "The module is $(MODULE) now."
+module: ## give the module the path of whoever publishes it: make module MODULE=host/owner/name
+	@case "$(MODULE)" in *.*/*) ;; *) echo "usage: make module MODULE=host/owner/name"; exit 2;; esac
+	@old=$$(sed -n 's/^module //p' go.mod); \
+	for f in $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go'); do echo $$f; done | xargs sed -i -E \
+	  -e "s#^(import |[[:space:]]*)(([A-Za-z_.][A-Za-z0-9_]*) )?\"$$old/#\1\2\"$(MODULE)/#" && \
+	sed -i "s#^module $$old\$$#module $(MODULE)#" go.mod && gofmt -w $$(gofmt -l .) && \
+	$(GO) build ./... && echo "The module is $(MODULE) now; other programs import $(MODULE)/triplestore and $(MODULE)/triplestore/sparql."
 
 licences: ui ## write the licences of all third-party software (cmd/internal/licences/third_party.txt)
 	@mkdir -p .cache && $(GO) run ./cmd/internal/licences/inventory licences > .cache/licences && mv .cache/licences cmd/internal/licences/third_party.txt

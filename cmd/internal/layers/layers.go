@@ -6,8 +6,6 @@ package layers
 
 import "strings"
 
-const module = "odarchive/"
-
 // Floors, from the ground up. "x/..." is the subtree of x; the longest match counts.
 var floors = [][]string{
 	0: {"vocab/...", "ns", "testdata/..."},

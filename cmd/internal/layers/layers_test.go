@@ -42,8 +42,20 @@ func sources(t *testing.T) map[string]*ast.File {
 	return files
 }
 
+// modulePath returns the path of the module, with a final slash.
+func modulePath(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile("../../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(raw), "\n")
+	return strings.TrimPrefix(line, "module ") + "/"
+}
+
 func TestImportsPointDown(t *testing.T) {
 	t.Parallel()
+	module := modulePath(t)
 	for name, f := range sources(t) {
 		pkg := path.Dir(name)
 		from := floor(pkg)
