@@ -69,6 +69,15 @@ func Unknown(rest Selection) error {
 	return fmt.Errorf("this kind of source cannot be narrowed by %s", rest)
 }
 
+// OnlySince returns the Since of a selection. It returns an error if the selection has anything else.
+func (s Selection) OnlySince() (Since, error) {
+	since, err := ParseSince(s.Since)
+	if s.Since = ""; err == nil {
+		err = Unknown(s)
+	}
+	return since, err
+}
+
 // Since is a time before which changes do not matter. The zero value accepts all changes.
 type Since struct{ time.Time }
 
@@ -94,11 +103,19 @@ func (s Since) After(modified string) bool {
 // are UTC.
 func ParseTime(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
-	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01", "2006",
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15Z07:00", "2006-01", "2006",
 		time.RFC1123Z, time.RFC1123, "Mon, _2 Jan 2006 15:04:05 -0700", "_2 Jan 2006 15:04:05 -0700"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), true
 		}
 	}
 	return time.Time{}, false
+}
+
+// Now returns the time of a clock. A nil clock is time.Now.
+func Now(clock func() time.Time) time.Time {
+	if clock == nil {
+		return time.Now()
+	}
+	return clock()
 }

@@ -48,7 +48,7 @@ func harvesters() []harvester {
 		{"zenodo", portal(invenio.New)},
 		{"datacite", portal(datacite.New)},
 		{"dataverse", portal(dataverse.New)},
-		{"csw", func(s source) made { return csw.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"csw", portal(csw.New)},
 		{"dcat", func(s source) made { return dcat.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
 		{"portalwatch", func(s source) made { return portalwatch.Source{Endpoint: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
 		{"sparql", func(s source) made {

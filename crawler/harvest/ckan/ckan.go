@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"time"
 
+	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -60,7 +61,7 @@ func positionOf(m portalapi.Mark) position {
 		return position{m.Get("way"), m.Get("since"), m.Get("base"), m.Get("after"), m.Get("top"), m.Get("whole"), m.Int("start"), m.Int("n")}
 	}
 	p := position{top: m.Get("top"), whole: m.Get("whole")}
-	if since, ok := portalapi.Time(m.Get("since")); ok {
+	if since, ok := harvest.ParseTime(m.Get("since")); ok {
 		p.base = since.Format(solrTime)
 		p.since = p.base
 	}
@@ -75,8 +76,8 @@ func (p position) mark() string {
 // saw counts a package and notes the time of its change.
 func (p *position) saw(modified string) {
 	p.n++
-	if changed, ok := portalapi.Time(modified); ok {
-		if latest, ok := portalapi.Time(p.top); !ok || changed.After(latest) {
+	if changed, ok := harvest.ParseTime(modified); ok {
+		if latest, ok := harvest.ParseTime(p.top); !ok || changed.After(latest) {
 			p.top = changed.Format(time.RFC3339)
 		}
 	}

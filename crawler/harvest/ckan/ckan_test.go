@@ -191,8 +191,8 @@ func TestAPartIsWhatChangedSinceADate(t *testing.T) {
 		t.Fatalf("%v, whole %v, %d packages, next %q", err, notes.Whole, len(notes.Datasets), notes.NextMark)
 	}
 	portaltest.Resumes(t, h)
-	for _, part := range []harvest.Selection{{Since: "lately"}, {Since: "2026-01-01", Sets: []string{"x"}}} {
-		if _, err := harvest.Select(f.source(), part); err == nil || !strings.Contains(err.Error(), "by nothing else") {
+	for want, part := range map[string]harvest.Selection{`"lately" is not a date`: {Since: "lately"}, "cannot be narrowed by set=x": {Since: "2026-01-01", Sets: []string{"x"}}} {
+		if _, err := harvest.Select(f.source(), part); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", part, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
@@ -103,9 +104,9 @@ func (f *fake) search(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	if from, ok := strings.CutPrefix(r.URL.Query().Get("fq"), "metadata_modified:["); ok && !f.noFilter {
-		since, _ := portalapi.Time(strings.TrimSuffix(from, " TO *]"))
+		since, _ := harvest.ParseTime(strings.TrimSuffix(from, " TO *]"))
 		found = slices.DeleteFunc(found, func(v loosejson.Value) bool {
-			t, _ := portalapi.Time(v.Get("metadata_modified").Text())
+			t, _ := harvest.ParseTime(v.Get("metadata_modified").Text())
 			return t.Before(since)
 		})
 	}

@@ -10,7 +10,6 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
-	"odarchive/crawler/harvest/portalapi"
 )
 
 const (
@@ -161,7 +160,7 @@ func inOrder(results []loosejson.Value, since string) (last time.Time, ordered b
 		last, _ = time.Parse(solrTime, since)
 	}
 	for _, r := range results {
-		t, ok := portalapi.Time(r.Get("metadata_modified").Text())
+		t, ok := harvest.ParseTime(r.Get("metadata_modified").Text())
 		if !ok || t.Truncate(time.Second).Before(last.Truncate(time.Second)) {
 			return last, false
 		}

@@ -36,7 +36,7 @@ func (c *client) greet(ctx context.Context, address string) (*answer, error) {
 	}
 	c.base, c.first, c.saved = strings.TrimSpace(address), a, true
 	if a.next > 0 && a.matched > len(a.records) {
-		c.out.Skip(fmt.Sprintf("%s is a saved answer with %d of %d records", address, len(a.records), a.matched))
+		c.Out.Skip(fmt.Sprintf("%s is a saved answer with %d of %d records", address, len(a.records), a.matched))
 	}
 	return a, nil
 }
@@ -75,8 +75,8 @@ func refused(err error) bool {
 
 func (c *client) query(start int) string {
 	query := url.Values{"service": {"CSW"}, "version": {"2.0.2"}, "request": {"GetRecords"}, "resultType": {"results"}, "elementSetName": {"full"}, "typeNames": {c.types()},
-		"outputSchema": {c.mark.Get("schema")}, "startPosition": {strconv.Itoa(start)}, "maxRecords": {strconv.Itoa(c.rows)}}
-	if since := c.mark.Get("since"); since != "" {
+		"outputSchema": {c.Mark.Get("schema")}, "startPosition": {strconv.Itoa(start)}, "maxRecords": {strconv.Itoa(c.Source.Rows)}}
+	if since := c.Mark.Get("since"); since != "" {
 		query.Set("constraintLanguage", "CQL_TEXT")
 		query.Set("constraint_language_version", "1.1.0")
 		query.Set("constraint", "modified >= '"+since+"'")
@@ -86,7 +86,7 @@ func (c *client) query(start int) string {
 
 // types returns the type of record to request, which for some services must be that of the schema.
 func (c *client) types() string {
-	if c.mark.Get("schema") == iso19139 {
+	if c.Mark.Get("schema") == iso19139 {
 		return "gmd:MD_Metadata"
 	}
 	return "csw:Record"
@@ -97,10 +97,10 @@ func (c *client) body(start int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
 <csw:GetRecords xmlns:csw="http://www.opengis.net/cat/csw/2.0.2" xmlns:ogc="http://www.opengis.net/ogc" xmlns:gmd="http://www.isotc211.org/2005/gmd" `+
-		`service="CSW" version="2.0.2" resultType="results" startPosition="%d" maxRecords="%d" outputSchema="`, start, c.rows)
-	xml.EscapeText(&b, []byte(c.mark.Get("schema"))) // cannot fail
+		`service="CSW" version="2.0.2" resultType="results" startPosition="%d" maxRecords="%d" outputSchema="`, start, c.Source.Rows)
+	xml.EscapeText(&b, []byte(c.Mark.Get("schema"))) // cannot fail
 	fmt.Fprintf(&b, `"><csw:Query typeNames="%s"><csw:ElementSetName>full</csw:ElementSetName>`, c.types())
-	if since := c.mark.Get("since"); since != "" {
+	if since := c.Mark.Get("since"); since != "" {
 		b.WriteString(`<csw:Constraint version="1.1.0"><ogc:Filter><ogc:PropertyIsGreaterThanOrEqualTo><ogc:PropertyName>modified</ogc:PropertyName><ogc:Literal>`)
 		xml.EscapeText(&b, []byte(since))
 		b.WriteString(`</ogc:Literal></ogc:PropertyIsGreaterThanOrEqualTo></ogc:Filter></csw:Constraint>`)
@@ -112,7 +112,7 @@ func (c *client) body(start int) string {
 // ask requests a document and parses it. If the document is broken, ask returns the part before the fault and an error.
 func (c *client) ask(ctx context.Context, r harvest.Request) (*answer, error) {
 	r.Accept = accepted
-	reply, err := harvest.Ask(ctx, c.http, r)
+	reply, err := harvest.Ask(ctx, c.Source.HTTP, r)
 	var status *harvest.StatusError
 	if errors.As(err, &status) { // an exception may have any status
 		if a, parseErr := parse(status.Body); a != nil && a.exception != nil && parseErr == nil {

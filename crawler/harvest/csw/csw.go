@@ -21,37 +21,19 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// Source is one catalog.
-type Source struct {
-	URL    string // of the service, its capabilities, or a saved answer
-	Portal string // IRI of the portal; "" means the address of the service
-	HTTP   harvest.Doer
-	Rows   int              // records per page; 0 means 50
-	Since  string           // harvest only what changed since then; "" means everything, then what changed since the last harvest
-	Now    func() time.Time // nil means time.Now
+// New returns the harvester of one catalog. The URL is that of the service, its capabilities, or a saved answer. The marks
+// have one more word, schema: the schema of the records.
+func New(s portalapi.Source) portalapi.Harvester {
+	return portalapi.New(portalapi.Software{Kind: "csw", Rows: 50, Run: run}, s)
 }
 
-var _ harvest.Selective = Source{}
-
-// Select implements harvest.Selective.
-func (s Source) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
-	s.Since, err = portalapi.Since(part)
-	return s, err
-}
-
-// Harvest implements harvest.Harvester. Its marks are those of portalapi.Listing, where at is the position of the next
-// record, and of portalapi.Begin, with one more word, schema, the schema of the records.
-func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) error {
-	base, err := service(s.URL)
+func run(ctx context.Context, h *portalapi.Harvest) error {
+	base, err := service(h.Source.URL)
 	if err != nil {
-		return fmt.Errorf("csw: %w", err)
+		return err
 	}
-	c := &client{http: s.HTTP, base: base, portal: s.Portal, rows: cmp.Or(max(s.Rows, 0), 50), out: out, now: portalapi.Now(s.Now)}
-	c.mark = portalapi.Begin(from, s.Since, c.now)
-	if err := c.harvest(ctx, s.URL); err != nil {
-		return fmt.Errorf("csw: %w", err)
-	}
-	return nil
+	c := &client{Harvest: h, base: base, now: harvest.Now(h.Source.Now)}
+	return c.harvest(ctx)
 }
 
 // service returns the address of a service, without the parameters of a request.
@@ -71,38 +53,34 @@ func service(address string) (string, error) {
 	return u.String(), nil
 }
 
-// client is a harvest in progress.
+// client is a harvest through the service.
 type client struct {
-	http   harvest.Doer
-	base   string
-	portal string // IRI; "" means base
-	rows   int
-	out    harvest.Sink
-	mark   portalapi.Mark
-	now    time.Time
-	post   bool    // the service rejects GET
-	saved  bool    // the address is that of a saved answer
-	first  *answer // the saved answer
+	*portalapi.Harvest
+	base  string // address of the service
+	now   time.Time
+	post  bool    // the service rejects GET
+	saved bool    // the address is that of a saved answer
+	first *answer // the saved answer
 }
 
-func (c *client) harvest(ctx context.Context, address string) error {
-	start, err := c.greet(ctx, address)
+func (c *client) harvest(ctx context.Context) error {
+	start, err := c.greet(ctx, c.Source.URL)
 	if err != nil {
 		return err
 	}
-	portal := start.portal
-	portal.IRI = cmp.Or(c.portal, c.base)
-	if err := c.out.Portal(portal, c.mark.Whole() && start.matched <= len(start.records)); err != nil {
+	c.Portal = start.portal
+	c.Portal.IRI = cmp.Or(c.Source.Portal, c.base)
+	if err := c.Out.Portal(c.Portal, c.Whole && start.matched <= len(start.records)); err != nil {
 		return err
 	}
-	if c.mark.Get("schema") == "" {
-		c.mark.Set("schema", richest(start.schemas))
+	if c.Mark.Get("schema") == "" {
+		c.Mark.Set("schema", richest(start.schemas))
 	}
 	err = c.walk(ctx)
 	var refused *exception
-	if errors.As(err, &refused) && !c.mark.Whole() && c.mark.Get("at") == "" { // the service cannot select changes
-		c.mark = portalapi.MarkOf("whole", c.now.UTC().Format(time.RFC3339), "schema", c.mark.Get("schema"))
-		if err := c.out.Portal(portal, true); err != nil {
+	if errors.As(err, &refused) && !c.Mark.Whole() && c.Mark.Get("at") == "" { // the service cannot select changes
+		c.Mark = portalapi.MarkOf("whole", c.now.UTC().Format(time.RFC3339), "schema", c.Mark.Get("schema"))
+		if err := c.Out.Portal(c.Portal, true); err != nil {
 			return err
 		}
 		err = c.walk(ctx)
@@ -112,9 +90,9 @@ func (c *client) harvest(ctx context.Context, address string) error {
 
 func (c *client) walk(ctx context.Context) error {
 	return portalapi.ListingOf[record]{
-		Out: c.out, Fetch: c.page, Item: c.item, Keep: []string{"schema"},
+		Out: c.Out, Fetch: c.page, Item: c.item, Keep: []string{"schema"},
 		ID: func(r record) string { return cmp.Or(r.id, r.fallback) },
-	}.WalkTurn(ctx, c.mark)
+	}.Walk(ctx, c.Mark)
 }
 
 // The schemas of records, the richest first. The default of services is Dublin Core.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
 )
@@ -78,8 +79,8 @@ func (c *catalog) record(i int, stamp, schema string) string {
 		<ows:BoundingBox xmlns:ows="http://www.opengis.net/ows" crs="urn:x-ogc:def:crs:EPSG:6.11:4326"><ows:LowerCorner>45.8 5.9</ows:LowerCorner><ows:UpperCorner>47.8 10.5</ows:UpperCorner></ows:BoundingBox></csw:Record>`, i, i, stamp, i)
 }
 
-func (c *catalog) source() Source {
-	return Source{URL: "https://maps.example/csw?service=CSW&request=GetCapabilities&map=1", Rows: 3, HTTP: &portaltest.Web{Handler: c}, Now: func() time.Time { return time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) }}
+func (c *catalog) source() portalapi.Harvester {
+	return New(portalapi.Source{URL: "https://maps.example/csw?service=CSW&request=GetCapabilities&map=1", Rows: 3, HTTP: &portaltest.Web{Handler: c}, Now: func() time.Time { return time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func TestRecordsComePageByPage(t *testing.T) {
@@ -145,7 +146,7 @@ func TestWhatIsNoCatalogIsSaidInOneSentence(t *testing.T) {
 		"<csw:GetRecordsResponse><csw:Search": "breaks off",
 		`<ows:ExceptionReport><ows:Exception exceptionCode="X"><ows:ExceptionText>Down for` + "\n" + `maintenance.</ows:ExceptionText></ows:Exception></ows:ExceptionReport>`: "the catalog says: X Down for maintenance",
 	} {
-		source := Source{URL: "https://maps.example/csw", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })}}
+		source := New(portalapi.Source{URL: "https://maps.example/csw", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })}})
 		_, err := portaltest.Harvest(t, source, "")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v, want %q in it", body, err, want)
@@ -171,7 +172,7 @@ func TestEveryFileOfRealCatalogsIsHarvested(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			source := Source{URL: "https://maps.example/saved.xml", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}}
+			source := New(portalapi.Source{URL: "https://maps.example/saved.xml", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}})
 			notes, harvestErr := portaltest.Harvest(t, source, "")
 			fmt.Fprintf(&yields, "%s\n%s", filepath.ToSlash(name), notes.Yield())
 			if harvestErr != nil {
@@ -196,7 +197,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`<dcat:Dataset xmlns:dcat="http://www.w3.org/ns/dcat#" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" rdf:about="http://a.example/"/>`))
 	f.Add([]byte(`<mdb:MD_Metadata><mdb:identificationInfo><srv:SV_ServiceIdentification><srv:containsOperations><a><srv:connectPoint><b><cit:linkage><c>http://a.example/</c></cit:linkage></b></srv:connectPoint></a></srv:containsOperations></srv:SV_ServiceIdentification></mdb:identificationInfo></mdb:MD_Metadata>`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		source := Source{URL: "https://maps.example/csw", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}}
+		source := New(portalapi.Source{URL: "https://maps.example/csw", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}})
 		notes, _ := portaltest.Harvest(t, source, "")
 		for _, d := range notes.Datasets {
 			d.Quads("https://maps.example/csw")

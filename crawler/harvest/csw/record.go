@@ -27,7 +27,7 @@ func (c *client) iri(id string) string {
 		return c.base + "#" + url.PathEscape(id)
 	}
 	return portalapi.WithQuery(c.base, url.Values{"service": {"CSW"}, "version": {"2.0.2"}, "request": {"GetRecordById"}, "elementSetName": {"full"},
-		"outputSchema": {c.mark.Get("schema")}, "id": {id}})
+		"outputSchema": {c.Mark.Get("schema")}, "id": {id}})
 }
 
 // item hands over one record.
@@ -41,22 +41,22 @@ func (c *client) item(_ context.Context, r record) error {
 		if rec.Service {
 			return c.service(rec.Dataset)
 		}
-		return c.out.Dataset(rec.Dataset)
+		return c.Out.Dataset(rec.Dataset)
 	}
-	return c.out.Dataset(c.dublinCore(r))
+	return c.Out.Dataset(c.dublinCore(r))
 }
 
 // saw notes the time of a change unless it is in the future, where it would hide other changes.
 func (c *client) saw(stamp string) {
-	if t, ok := portalapi.Time(stamp); ok && !t.After(c.now) {
-		c.mark.Saw(t.Format(time.RFC3339))
+	if t, ok := harvest.ParseTime(stamp); ok && !t.After(c.now) {
+		c.Mark.Saw(t.Format(time.RFC3339))
 	}
 }
 
 // service describes a record as a dcat:DataService of the portal. It has no files to crawl.
 func (c *client) service(d harvest.Dataset) error {
 	node := term.IRI(d.IRI)
-	say := func(p string, o term.Key) error { return c.out.Quad(term.Quad{S: node, P: term.IRI(p), O: o}) }
+	say := func(p string, o term.Key) error { return c.Out.Quad(term.Quad{S: node, P: term.IRI(p), O: o}) }
 	if err := say(rdf.Type, term.IRI(vdcat.DataService)); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (c *client) service(d harvest.Dataset) error {
 			}
 		}
 	}
-	return c.out.Quad(term.Quad{S: term.IRI(cmp.Or(c.portal, c.base)), P: term.IRI(vdcat.Service), O: node})
+	return c.Out.Quad(term.Quad{S: term.IRI(cmp.Or(c.Source.Portal, c.base)), P: term.IRI(vdcat.Service), O: node})
 }
 
 // rdf hands over the datasets of a record in RDF/XML.
@@ -85,17 +85,17 @@ func (c *client) rdf(r record) error {
 	var quads []term.Quad
 	for q, err := range rdfio.NewReader(bytes.NewReader(r.raw), rdfio.RDFXML(), rdfio.Options{Base: c.base, BlankPrefix: "r"}).All() {
 		if err != nil {
-			return c.out.Unknown(r.id, fmt.Sprintf("record %s: %v", cmp.Or(r.id, r.fallback), err))
+			return c.Out.Unknown(r.id, fmt.Sprintf("record %s: %v", cmp.Or(r.id, r.fallback), err))
 		}
 		quads = append(quads, q)
 	}
-	found := dcat.Read(quads, cmp.Or(c.portal, c.base), c.base)
+	found := dcat.Read(quads, cmp.Or(c.Source.Portal, c.base), c.base)
 	if len(found.Datasets) == 0 {
-		c.out.Skip("record " + cmp.Or(r.id, r.fallback) + " describes no dataset")
+		c.Out.Skip("record " + cmp.Or(r.id, r.fallback) + " describes no dataset")
 	}
 	for _, d := range found.Datasets {
 		c.saw(d.Modified)
-		if err := c.out.Dataset(d); err != nil {
+		if err := c.Out.Dataset(d); err != nil {
 			return err
 		}
 	}

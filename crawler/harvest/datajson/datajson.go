@@ -47,7 +47,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if !strings.Contains(strings.ToLower(root), ".json") && !strings.Contains(address, "?") {
 		address = root + "/data.json"
 	}
-	now := portalapi.Now(s.Now)
+	now := harvest.Now(s.Now)
 	before, isBefore := harvest.ParseDocument(from)
 	body, header, err := portalapi.Open(ctx, s.HTTP, address, before.Unless(address, now))
 	if errors.Is(err, harvest.ErrNotModified) {

@@ -45,12 +45,8 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
 		return fmt.Errorf("dcat: malformed address %q", s.URL)
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
 	before, whole := harvest.ParseDocument(from)
-	h := &catalog{source: s, now: now(), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
+	h := &catalog{source: s, now: harvest.Now(s.Now), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
 	address := s.URL
 	if portal, page, ok := strings.Cut(from, " "); ok && !whole {
 		h.portal, address = portal, page

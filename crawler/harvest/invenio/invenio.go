@@ -75,7 +75,7 @@ func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalap
 	}
 	p.Next = fmt.Sprintf("%s %d", since, n+1)
 	if (n+1)*rows > window {
-		last, ok := portalapi.Time(changed(p.Items[len(p.Items)-1]))
+		last, ok := harvest.ParseTime(changed(p.Items[len(p.Items)-1]))
 		if start := last.Truncate(time.Second).Format(time.RFC3339); ok && start > since {
 			p.Next = start + " 1"
 		}

@@ -70,7 +70,7 @@ func page(ctx context.Context, h *portalapi.Harvest, at string) (portalapi.Page,
 	if kind == modified {
 		// The registry compares strings, and a day sorts before its hours. The value is encoded twice: its last colon
 		// would otherwise end the name.
-		since, _ := portalapi.Time(h.Mark.Get("since"))
+		since, _ := harvest.ParseTime(h.Mark.Get("since"))
 		query.Set("aspectQuery", "dcat-dataset-strings.modified:>="+url.QueryEscape(since.AddDate(0, 0, -1).Format("2006-01-02T00:00:00Z")))
 	}
 	p, v, err := h.List(ctx, "/api/v0/registry/records", query, "records")

@@ -2,8 +2,9 @@ package oai
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
+
+	"odarchive/crawler/harvest"
 )
 
 // position is the mark of a harvest. Without windows, it is the mark of the next harvest.
@@ -60,15 +61,13 @@ func stamp(t time.Time, granularity time.Duration) string {
 	return t.UTC().Format("2006-01-02T15:04:05Z")
 }
 
-// parseStamp parses a datestamp, also in usual wrong forms.
+// parseStamp parses a datestamp, also in usual wrong forms. It rejects years that are placeholders.
 func parseStamp(s string) (time.Time, bool) {
-	s = strings.TrimSpace(s)
-	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04Z", "2006-01-02T15Z", "2006-01", "2006"} {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1000 && t.Year() < 9999 {
-			return t.UTC(), true
-		}
+	t, ok := harvest.ParseTime(s)
+	if !ok || t.Year() < 1000 || t.Year() >= 9999 {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	return t, true
 }
 
 // halves splits a window at a whole step, false if it is too short.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
@@ -29,7 +30,7 @@ type ListingOf[Item any] struct {
 	Fetch func(ctx context.Context, at string, n int) (PageOf[Item], error) // at is "" for the first page; n items came before
 	ID    func(Item) string                                                 // identifies an item
 	Item  func(context.Context, Item) error                                 // called for each new item
-	Keep  []string                                                          // names of mark words that every mark repeats
+	Keep  []string                                                          // names of mark words that every mark repeats, besides those of Begin
 }
 
 const (
@@ -39,7 +40,7 @@ const (
 
 // Walk walks from the mark m on, whose word at is a page and n the number of items so far. If a page breaks off, its
 // items are handed over before Walk returns the error. If the source no longer has the page of the mark, Walk starts
-// again at the beginning.
+// again at the beginning. At the end of the list, it sets the mark of the next harvest.
 func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	at, n, stale := m.Get("at"), m.Int("n"), 0
 	resumed := at != ""
@@ -79,26 +80,20 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 			}
 		}
 		at = page.Next
-		if err := l.Out.Mark(l.mark(m, at, n)); err != nil || end {
+		if err := l.Out.Mark(l.mark(m, at, n)); err != nil {
 			return err
+		}
+		if end {
+			l.Out.Next(m.Next())
+			return nil
 		}
 	}
 	return fmt.Errorf("the list has no end: %d entries so far", n)
 }
 
-// WalkTurn is Walk with the words of Turn in every mark. At the end it sets the mark of the next harvest.
-func (l ListingOf[Item]) WalkTurn(ctx context.Context, m Mark) error {
-	l.Keep = append(l.Keep, Turn()...)
-	err := l.Walk(ctx, m)
-	if err == nil {
-		l.Out.Next(m.Next())
-	}
-	return err
-}
-
 func (l ListingOf[Item]) mark(m Mark, at string, n int) string {
 	pairs := []string{"at", at, "n", fmt.Sprint(n)}
-	for _, name := range l.Keep {
+	for _, name := range slices.Concat(l.Keep, repeated) {
 		pairs = append(pairs, name, m.Get(name))
 	}
 	return MarkOf(pairs...).String()

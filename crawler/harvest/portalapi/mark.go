@@ -1,9 +1,7 @@
 package portalapi
 
 import (
-	"errors"
 	"net/url"
-	"strings"
 	"time"
 
 	"odarchive/crawler/harvest"
@@ -40,15 +38,6 @@ func (m Mark) Int(name string) int {
 	return int(min(loosejson.String(m.Get(name)).Int(), 1<<31))
 }
 
-// Since returns the time of a selection, which must have nothing else: most APIs support no other restriction.
-func Since(s harvest.Selection) (string, error) {
-	t, ok := Time(s.Since)
-	if s.Since = ""; !s.IsZero() || !ok {
-		return "", errors.New("this kind of source can be narrowed by a date or time that changes are after, and by nothing else")
-	}
-	return t.Format(time.RFC3339), nil
-}
-
 // Begin returns the mark at which a harvest starts: an interrupted harvest, one of changes since the last harvest (the
 // word since says from when on), or a whole one. Marks also have the words whole, when the last whole harvest began,
 // began, when this one did, and top, the latest change so far. If since is set, every harvest is one of changes since
@@ -58,7 +47,7 @@ func Begin(token, since string, now time.Time) Mark {
 	if since != "" && m.Get("since") == "" {
 		return MarkOf("since", since, "began", began)
 	}
-	if next, ok := Time(m.Get("next")); ok && !Due(m.Get("whole"), now) {
+	if next, ok := harvest.ParseTime(m.Get("next")); ok && !due(m.Get("whole"), now) {
 		// A change may reach the portal's index shortly after its time.
 		return MarkOf("since", next.Add(-10*time.Minute).Format(time.RFC3339), "top", m.Get("next"), "whole", m.Get("whole"), "began", began)
 	}
@@ -73,11 +62,11 @@ func (m Mark) Whole() bool { return m.Get("since") == "" }
 
 // Saw notes the time of a change. It ignores times in the future, which would hide later changes from the next harvest.
 func (m Mark) Saw(changed string) {
-	t, ok := Time(changed)
-	if began, known := Time(m.Get("began")); known && t.After(began.Add(24*time.Hour)) {
+	t, ok := harvest.ParseTime(changed)
+	if began, known := harvest.ParseTime(m.Get("began")); known && t.After(began.Add(24*time.Hour)) {
 		return
 	}
-	if newest, known := Time(m.Get("top")); ok && (!known || t.After(newest)) {
+	if newest, known := harvest.ParseTime(m.Get("top")); ok && (!known || t.After(newest)) {
 		m.Set("top", t.Format(time.RFC3339))
 	}
 }
@@ -90,32 +79,11 @@ func (m Mark) Next() string {
 	return MarkOf("next", m.Get("top"), "whole", m.Get("whole")).String()
 }
 
-// Turn returns the names of the words that every mark of a harvest repeats.
-func Turn() []string { return []string{"since", "top", "whole", "began"} }
+// repeated lists the words that every mark of a harvest repeats.
+var repeated = []string{"since", "top", "whole", "began"}
 
-// Now returns the time of a clock, which may be nil for time.Now.
-func Now(clock func() time.Time) time.Time {
-	if clock == nil {
-		return time.Now()
-	}
-	return clock()
-}
-
-// Due reports whether a whole harvest is due if the last one began at the time whole (RFC 3339).
-func Due(whole string, now time.Time) bool {
+// due reports whether a whole harvest is due if the last one began at the time whole (RFC 3339).
+func due(whole string, now time.Time) bool {
 	at, err := time.Parse(time.RFC3339, whole)
 	return err != nil || now.Sub(at) >= harvest.WholeAfter || at.After(now.Add(time.Hour))
-}
-
-// layouts lists formats of times, the most precise first.
-var layouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"}
-
-// Time parses a time as portals write it. Without a zone it is in UTC.
-func Time(s string) (time.Time, bool) {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
 }

@@ -58,8 +58,11 @@ var _ harvest.Selective = Harvester{}
 func New(software Software, source Source) Harvester { return Harvester{source, software} }
 
 // Select implements harvest.Selective.
-func (s Harvester) Select(part harvest.Selection) (_ harvest.Harvester, err error) {
-	s.Since, err = Since(part)
+func (s Harvester) Select(part harvest.Selection) (harvest.Harvester, error) {
+	since, err := part.OnlySince()
+	if !since.IsZero() {
+		s.Since = since.Format(time.RFC3339)
+	}
 	return s, err
 }
 
@@ -77,7 +80,7 @@ func (s Harvester) harvest(ctx context.Context, from string, out harvest.Sink) e
 		return err
 	}
 	h := &Harvest{
-		Source: s.Source, Root: root, From: from, Out: out, Mark: Begin(from, s.Since, Now(s.Now)),
+		Source: s.Source, Root: root, From: from, Out: out, Mark: Begin(from, s.Since, harvest.Now(s.Now)),
 		Portal:   harvest.Portal{IRI: cmp.Or(s.Portal, IRI(root)), Homepage: IRI(root), Software: s.software.Name},
 		software: s.software,
 	}
@@ -135,7 +138,7 @@ func (h *Harvest) Walk(ctx context.Context, page func(ctx context.Context, at st
 			}
 			return h.Out.Dataset(e.Dataset)
 		},
-	}.WalkTurn(ctx, h.Mark)
+	}.Walk(ctx, h.Mark)
 }
 
 // Get asks for the document at a path below Root, as Client.Get does.

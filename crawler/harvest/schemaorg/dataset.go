@@ -7,6 +7,8 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
+
+	humanize "github.com/dustin/go-humanize"
 )
 
 // dataset returns a subject as a dataset. n distinguishes datasets on a page that have no address.
@@ -256,29 +258,12 @@ func (g graph) distribution(o term.Key, page string) (harvest.Distribution, bool
 
 // bytesOf parses a size like "12 KB", "3.4 MiB", "890 B" or "12". It returns 0 for anything else.
 func bytesOf(s string) int64 {
-	s = strings.TrimSpace(strings.ReplaceAll(s, ",", ""))
-	end := strings.LastIndexAny(s, "0123456789") + 1
-	n, err := strconv.ParseFloat(strings.TrimSpace(s[:end]), 64)
-	if err != nil || n < 0 || n > 1<<50 {
+	s = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(strings.TrimSpace(s)), "s"), "yte") // "12 bytes"
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n > 1<<50 {
 		return 0
 	}
-	switch strings.ToLower(strings.TrimSpace(s[end:])) {
-	case "", "b", "bytes", "byte":
-		return int64(n)
-	case "kb", "k":
-		return int64(n * 1e3)
-	case "mb", "m":
-		return int64(n * 1e6)
-	case "gb", "g":
-		return int64(n * 1e9)
-	case "kib":
-		return int64(n * 1024)
-	case "mib":
-		return int64(n * 1024 * 1024)
-	case "gib":
-		return int64(n * 1024 * 1024 * 1024)
-	}
-	return 0
+	return int64(n)
 }
 
 // statements returns the statements about a dataset, with its IRI as the subject, and about the blank nodes below it.

@@ -104,11 +104,9 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 
 // Select implements harvest.Selective.
 func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
-	s.Since, part.Since = part.Since, ""
-	if _, err := harvest.ParseSince(s.Since); err != nil {
-		return nil, err
-	}
-	return s, harvest.Unknown(part)
+	s.Since = part.Since
+	_, err := part.OnlySince()
+	return s, err
 }
 
 // Counted implements harvest.Metered.

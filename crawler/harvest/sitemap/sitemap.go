@@ -53,11 +53,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return err
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	list := harvest.Document{Read: now()}
+	list := harvest.Document{Read: harvest.Now(s.Now)}
 	before, _ := harvest.ParseDocument(from)
 	err = First(ctx, s.URL, func(address string) (err error) {
 		list.URL = address
@@ -87,11 +83,9 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 
 // Select implements harvest.Selective.
 func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
-	s.Since, part.Since = part.Since, ""
-	if _, err := harvest.ParseSince(s.Since); err != nil {
-		return nil, err
-	}
-	return s, harvest.Unknown(part)
+	s.Since = part.Since
+	_, err := part.OnlySince()
+	return s, err
 }
 
 // Counted implements harvest.Metered.

@@ -114,10 +114,10 @@ func (c *client) page(ctx context.Context, at string, n int) (portalapi.Page, er
 
 // changes cuts a page, which follows a number of newer changes, where its changes are older than the last harvest.
 func (c *client) changes(p portalapi.Page, newer int) portalapi.Page {
-	since, _ := portalapi.Time(c.Mark.Get("since"))
+	since, _ := harvest.ParseTime(c.Mark.Get("since"))
 	n, last := 0, time.Time{} // number of changes that are not older, and the time of the last one
 	for _, item := range p.Items {
-		t, ok := portalapi.Time(changed(item))
+		t, ok := harvest.ParseTime(changed(item))
 		if !ok || !last.IsZero() && t.After(last) {
 			return portalapi.Page{Items: p.Items, Next: fromID}
 		}

@@ -129,15 +129,15 @@ func orNone(s string) string {
 	return s
 }
 
-// Followed returns the properties whose objects belong to the description of a dataset.
-func Followed() []string {
+// followed returns the properties whose objects belong to the description of a dataset.
+func followed() []string {
 	return []string{dcat.DistributionProp, dcterms.Publisher, dcterms.Creator, dcat.ContactPoint, dcterms.NS + "format", dcterms.Spatial, dcterms.Temporal, dqv.HasQualityMeasurement,
 		dcterms.AccrualPeriodicity, dcterms.Rights}
 }
 
 // Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch.
 func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after string, mark func(last string) string, out harvest.Sink) error {
-	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: Followed(), Skip: out.Skip}
+	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: followed(), Skip: out.Skip}
 	return w.Each(ctx, after, func(things []string, quads []term.Quad, last string) error {
 		for _, thing := range things { // whatever their class, and even if nothing else is said of them
 			quads = append(quads, term.Quad{S: term.IRI(portal), P: term.IRI(dcat.DatasetProp), O: term.IRI(thing)})

@@ -46,9 +46,9 @@ func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalap
 	if !v.Get("next_page").Empty() || len(p.Items) > 0 && p.Total > number*size {
 		p.Next = fmt.Sprint(number + 1)
 	}
-	if since, ok := portalapi.Time(h.Mark.Get("since")); ok && len(p.Items) > 0 {
+	if since, ok := harvest.ParseTime(h.Mark.Get("since")); ok && len(p.Items) > 0 {
 		p.Total = 0 // it counts all datasets, not only the changed ones
-		last, ok := portalapi.Time(changed(p.Items[len(p.Items)-1]))
+		last, ok := harvest.ParseTime(changed(p.Items[len(p.Items)-1]))
 		if ok && last.Before(since) {
 			p.Next = ""
 		}
