@@ -25,14 +25,14 @@ type Guess struct {
 	Because    string  // one sentence
 }
 
-// SampleSize is the number of bytes of a text that Detect examines.
-const SampleSize = 256 << 10
+// sampleSize is the number of bytes of a text that Detect examines.
+const sampleSize = 256 << 10
 
 // Detect returns the encoding of a text from its beginning. hint is the declared encoding (the charset parameter of
 // Content-Type, a catalog's field) or "". It is used if the bytes agree.
 func Detect(head []byte, hint string) Guess {
-	if len(head) > SampleSize {
-		head = head[:SampleSize]
+	if len(head) > sampleSize {
+		head = head[:sampleSize]
 	}
 	for _, f := range []func([]byte) (Guess, bool){byMark, byEscapes, byNulls, byControls, byUTF8} {
 		if g, ok := f(head); ok {

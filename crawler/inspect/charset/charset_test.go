@@ -77,7 +77,7 @@ func TestThirdPartyTextsAreDecodedRight(t *testing.T) {
 	}
 }
 
-func equalFold(a, b string) bool { return Canonical(a) == Canonical(b) }
+func equalFold(a, b string) bool { return canonical(a) == canonical(b) }
 
 func encoded(t *testing.T, name, text string) []byte {
 	t.Helper()
@@ -220,7 +220,7 @@ func FuzzDetect(f *testing.F) {
 
 func BenchmarkDetect(b *testing.B) {
 	text := []byte(strings.Repeat("Bezeichnung;Stra\xdfe;Gr\xf6\xdfe\n", 10000))
-	b.SetBytes(int64(min(len(text), SampleSize)))
+	b.SetBytes(int64(min(len(text), sampleSize)))
 	for b.Loop() {
 		Detect(text, "")
 	}

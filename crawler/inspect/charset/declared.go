@@ -14,13 +14,13 @@ func declaration(b []byte) string {
 	if bytes.HasPrefix(trimmed, []byte("<?xml")) {
 		if end := bytes.Index(trimmed, []byte("?>")); end > 0 {
 			if n := attribute(trimmed[:end], "encoding"); n != "" {
-				return Canonical(n)
+				return canonical(n)
 			}
 		}
 	}
 	if bytes.HasPrefix(trimmed, []byte(`@charset "`)) {
 		n, _, _ := bytes.Cut(trimmed[len(`@charset "`):], []byte{'"'})
-		return Canonical(string(n))
+		return canonical(string(n))
 	}
 	for rest := low; ; {
 		i := bytes.Index(rest, []byte("<meta"))
@@ -33,7 +33,7 @@ func declaration(b []byte) string {
 			tag = rest[:end]
 		}
 		if n := attribute(tag, "charset"); n != "" {
-			return Canonical(n)
+			return canonical(n)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 // NewReader decodes r from the named encoding to UTF-8 without a byte order mark. Invalid bytes become U+FFFD, except
 // that "utf-8" and "ascii" pass bytes through unchanged.
 func NewReader(r io.Reader, name string) (io.Reader, error) {
-	switch n := Canonical(name); n {
+	switch n := canonical(name); n {
 	case "utf-8", "ascii", "":
 		return skipMark(r), nil
 	default:
@@ -55,8 +55,8 @@ func (m *markSkipper) Read(p []byte) (int, error) {
 	return m.r.Read(p)
 }
 
-// Canonical returns this package's spelling of an encoding's name. Unknown names are returned in lower case.
-func Canonical(name string) string {
+// canonical returns this package's spelling of an encoding's name. Unknown names are returned in lower case.
+func canonical(name string) string {
 	n := strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'`))
 	if c, ok := aliases[strings.NewReplacer("_", "-", " ", "-").Replace(n)]; ok {
 		return c

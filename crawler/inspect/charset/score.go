@@ -76,9 +76,6 @@ type score struct {
 	high int // bytes from 128 on that were scored
 }
 
-// perByte returns the cost of one byte from 128 on.
-func (s score) perByte() float64 { return s.bits / float64(max(s.high, 1)) }
-
 // byModels scores all encodings with the letter statistics of their languages.
 func byModels(b []byte, hint string) Guess {
 	text := interesting(b)
@@ -103,7 +100,7 @@ func byModels(b []byte, hint string) Guess {
 			consider(s)
 		}
 	}
-	for _, d := range []struct{ name, who string }{{declaration(b), "the text"}, {Canonical(hint), "its source"}} {
+	for _, d := range []struct{ name, who string }{{declaration(b), "the text"}, {canonical(hint), "its source"}} {
 		if s, ok := all[equivalent(d.name)]; ok && s.bits <= best.bits+0.6*float64(s.high)+12 {
 			name := s.name
 			if name != d.name {

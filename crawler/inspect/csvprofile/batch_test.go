@@ -105,16 +105,16 @@ func sameByRows(t *testing.T, name string, data []byte) {
 		t.Fatal(err)
 	}
 	rows := NewRows(bytes.NewReader(data), p.Dialect)
-	var table *Table
+	var rowwise *table
 	for rows.Next() {
-		if table == nil {
-			table = NewTable(copyCells(rows.Cells()))
+		if rowwise == nil {
+			rowwise = newTable(copyCells(rows.Cells()))
 			continue
 		}
-		table.Add(rows.Cells())
+		rowwise.addRow(rows.Cells())
 	}
 	one := new(Profile)
-	table.finish(one)
+	rowwise.finish(one)
 	if one.Rows != p.Rows || one.Ragged != p.Ragged || len(one.Columns) != len(p.Columns) {
 		t.Fatalf("%s: row by row %d rows, %d ragged; in batches %d, %d", name, one.Rows, one.Ragged, p.Rows, p.Ragged)
 	}
@@ -209,4 +209,17 @@ func FuzzClassify(f *testing.F) {
 			t.Errorf("%q is of kind %d, want %d", cell, k, want.kind)
 		}
 	})
+}
+
+func TestOnlyDigitsAreReadAsDigits(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 3 {
+			cell := []byte("123")
+			cell[at] = byte(c)
+			if _, ok := digits8(cell); ok != isDigit(byte(c)) {
+				t.Errorf("%q is read as digits: %v", cell, ok)
+			}
+		}
+	}
 }

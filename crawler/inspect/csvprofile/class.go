@@ -11,23 +11,23 @@ import (
 // The classes of columns, for rdfs:range. They are from schema.org and GeoSPARQL if these have one, else from the
 // archive's own vocabulary.
 const (
-	ClassCountry      = "http://schema.org/Country"
-	ClassCity         = "http://schema.org/City"
-	ClassWKT          = "http://www.opengis.net/ont/geosparql#wktLiteral"
-	ClassURL          = "http://schema.org/URL"
-	ClassCountryCode  = classNS + "CountryCode"
-	ClassNUTS         = classNS + "NutsCode"
-	ClassPostalCode   = classNS + "PostalCode"
-	ClassLatitude     = classNS + "Latitude"
-	ClassLongitude    = classNS + "Longitude"
-	ClassEmail        = classNS + "EmailAddress"
-	ClassPhone        = classNS + "PhoneNumber"
-	ClassIBAN         = classNS + "Iban"
-	ClassCurrency     = classNS + "CurrencyCode"
-	ClassLanguageCode = classNS + "LanguageCode"
-	ClassMonth        = classNS + "MonthName"
-	ClassWeekday      = classNS + "WeekdayName"
-	ClassUUID         = classNS + "Uuid"
+	classCountry      = "http://schema.org/Country"
+	classCity         = "http://schema.org/City"
+	classWKT          = "http://www.opengis.net/ont/geosparql#wktLiteral"
+	classURL          = "http://schema.org/URL"
+	classCountryCode  = classNS + "CountryCode"
+	classNUTS         = classNS + "NutsCode"
+	classPostalCode   = classNS + "PostalCode"
+	classLatitude     = classNS + "Latitude"
+	classLongitude    = classNS + "Longitude"
+	classEmail        = classNS + "EmailAddress"
+	classPhone        = classNS + "PhoneNumber"
+	classIBAN         = classNS + "Iban"
+	classCurrency     = classNS + "CurrencyCode"
+	classLanguageCode = classNS + "LanguageCode"
+	classMonth        = classNS + "MonthName"
+	classWeekday      = classNS + "WeekdayName"
+	classUUID         = classNS + "Uuid"
 
 	classNS = "https://archiver.ai.wu.ac.at/ns/csvw#"
 )
@@ -38,7 +38,7 @@ func classOf(col *Column, sample func() []string) string {
 	named := func(words ...string) bool { return nameHas(col.Name, words...) }
 	switch col.Datatype {
 	case "anyURI":
-		return ClassURL
+		return classURL
 	case "decimal", "double", "integer":
 		return numberClass(col, named)
 	case "string":
@@ -69,37 +69,37 @@ func classOf(col *Column, sample func() []string) string {
 	few := len(values) < 3
 	switch {
 	case mostly(0.9, isEmail):
-		return ClassEmail
+		return classEmail
 	case mostly(0.95, isWKT):
-		return ClassWKT
+		return classWKT
 	case mostly(0.95, isUUID):
-		return ClassUUID
+		return classUUID
 	case mostly(0.9, isIBAN):
-		return ClassIBAN
+		return classIBAN
 	case mostly(0.95, isURL):
-		return ClassURL
+		return classURL
 	case named("nuts", "nuts1", "nuts2", "nuts3", "nutscode") && mostly(0.9, isNUTS) || !few && mostly(0.98, isNUTS) && mostly(0.5, hasDigit):
-		return ClassNUTS
+		return classNUTS
 	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && mostly(0.9, gazetteer.IsCurrency):
-		return ClassCurrency
+		return classCurrency
 	case named("language", "lang", "sprache", "langue", "idioma") && mostly(0.9, gazetteer.IsLanguage):
-		return ClassLanguageCode
+		return classLanguageCode
 	case (!few || named("country", "iso", "geo", "land", "staat", "nation", "pays", "code")) && mostly(0.95, gazetteer.IsCountryCode):
-		return ClassCountryCode
+		return classCountryCode
 	case !few && mostly(0.98, gazetteer.IsCurrency):
-		return ClassCurrency
+		return classCurrency
 	case mostly(0.95, gazetteer.IsMonth):
-		return ClassMonth
+		return classMonth
 	case mostly(0.95, gazetteer.IsWeekday) && (!few || named("day", "tag", "weekday", "wochentag", "jour")):
-		return ClassWeekday
+		return classWeekday
 	case (!few || named("country", "land", "staat", "nation", "pays", "país", "paese", "state")) && mostly(0.8, gazetteer.IsCountry):
-		return ClassCountry
+		return classCountry
 	case named("phone", "tel", "telephone", "telefon", "mobile", "fax", "téléphone", "telefono", "teléfono", "telefonnummer") && mostly(0.8, isPhone) || !few && mostly(0.9, isInternational):
-		return ClassPhone
+		return classPhone
 	case named("zip", "plz", "postcode", "postalcode", "postleitzahl", "zipcode", "cap", "psč", "postal") && mostly(0.9, isPostal) || !few && mostly(0.9, isUKPostcode):
-		return ClassPostalCode
+		return classPostalCode
 	case mostly(0.6, gazetteer.IsCity) && !few || named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && mostly(0.3, gazetteer.IsCity):
-		return ClassCity
+		return classCity
 	}
 	return ""
 }
@@ -110,11 +110,11 @@ func numberClass(col *Column, named func(...string) bool) string {
 	}
 	switch {
 	case named("lat", "latitude", "breitengrad", "breite", "latitud", "latitudine") && within(90) && !named("width"):
-		return ClassLatitude
+		return classLatitude
 	case named("lon", "lng", "long", "longitude", "längengrad", "laengengrad", "länge", "longitud", "longitudine") && within(180) && col.Datatype != "integer":
-		return ClassLongitude
+		return classLongitude
 	case col.Datatype == "integer" && named("zip", "plz", "postcode", "postalcode", "postleitzahl", "zipcode", "cap", "psč", "postal") && col.MinLen >= 3 && col.MaxLen <= 6:
-		return ClassPostalCode
+		return classPostalCode
 	}
 	return ""
 }

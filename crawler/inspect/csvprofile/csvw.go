@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-
-	"odarchive/triplestore/xsdval"
-	"odarchive/triplestore/xsdval/uax35"
 )
 
 // CSVW returns the table's metadata document after "Metadata Vocabulary for Tabular Data" (W3C, 2015): a table
@@ -137,11 +134,14 @@ func (p *Profile) csvwDialect() map[string]any {
 // knownFormat reports whether every implementation of CSVW supports a date's or time's pattern (Metadata Vocabulary
 // 6.4.4). Cells in other patterns have to be strings.
 func knownFormat(c Column) bool {
-	switch kind := xsdval.KindOf(xsdval.XSD + c.Datatype); kind {
-	case xsdval.Date, xsdval.DateTime, xsdval.Time:
-		_, ok := uax35.ParseDateFormat(kind, c.Format)
-		return ok
-	case xsdval.GYearMonth:
+	f := strings.TrimSuffix(c.Format, "XXX")
+	switch c.Datatype {
+	case "date", "dateTime", "time":
+		if strings.Contains(f, "MMM") || strings.ContainsAny(f, "hz") || strings.Contains(f, "H") && !strings.Contains(f, "HH") {
+			return false
+		}
+		return c.Datatype == "time" || strings.Contains(f, "yyyy") && !strings.HasPrefix(f, "yyyy.M.d")
+	case "gYearMonth":
 		return false
 	}
 	return true

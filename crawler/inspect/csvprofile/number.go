@@ -115,7 +115,7 @@ func digits8(b []byte) (uint64, bool) { return digitsOf(prefix(b), len(b)) }
 func digitsOf(word uint64, n int) (uint64, bool) {
 	unused := uint(64 - 8*n)
 	x := word>>unused ^ 0x3030303030303030>>unused
-	if (x|x+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 != 0 {
+	if (x|(x+0x0606060606060606))&0xF0F0F0F0F0F0F0F0 != 0 {
 		return 0, false
 	}
 	x = x&0x00FF00FF00FF00FF + x>>8&0x00FF00FF00FF00FF*10

@@ -241,7 +241,7 @@ func (l *limited) Read(p []byte) (int, error) {
 
 // profile reads all rows and fills p.
 func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
-	t := NewTable(nil)
+	t := newTable(nil)
 	rows.moving = func() { t.flushBatch() }
 	var header [][]string
 	for skip := p.Dialect.Preamble; ; {
@@ -267,7 +267,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 		}
 		if len(header) < p.Dialect.HeaderRows {
 			if header = append(header, copyCells(cells)); len(header) == p.Dialect.HeaderRows {
-				t = NewTable(joinHeader(header))
+				t = newTable(joinHeader(header))
 				t.header = header
 			}
 			continue
@@ -287,7 +287,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 		return fmt.Errorf("csvprofile: read: %w", err)
 	}
 	if len(header) > 0 && len(header) < p.Dialect.HeaderRows {
-		t = NewTable(joinHeader(header))
+		t = newTable(joinHeader(header))
 		t.header = header
 	}
 	if n := rows.Unclosed(); n > 0 {

@@ -29,7 +29,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 	} else {
 		p.Dialect.Header, p.Dialect.HeaderRows = true, 1
 	}
-	t := NewTable(header)
+	t := newTable(header)
 	var cells [][]byte
 	add := func(row []string) error {
 		if blank(row) {
@@ -40,7 +40,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 		for _, c := range row {
 			cells = append(cells, []byte(c))
 		}
-		t.Add(cells)
+		t.addRow(cells)
 		if len(p.Sample) < o.Sample {
 			p.Sample = append(p.Sample, slices.Clone(row))
 		}
@@ -119,7 +119,7 @@ func (p *Profile) layRows(rows [][]string) ([]string, [][]string) {
 
 // Records collects a table of records whose keys are not known in advance: every new key is a new column.
 type Records struct {
-	table *Table
+	table *table
 	index map[string]int
 	cells [][]byte
 
@@ -128,7 +128,7 @@ type Records struct {
 }
 
 // NewRecords returns an empty table of records.
-func NewRecords() *Records { return &Records{table: NewTable(nil), index: map[string]int{}} }
+func NewRecords() *Records { return &Records{table: newTable(nil), index: map[string]int{}} }
 
 // Add adds one record as keys and values. A value that is missing or "" is null. It reports whether the table had room
 // for all keys.
@@ -151,7 +151,7 @@ func (r *Records) Add(keys, values []string) bool {
 	}
 	r.table.widen(len(r.cells))
 	r.table.width = len(r.cells)
-	r.table.add(r.cells)
+	r.table.addToColumns(r.cells)
 	if len(r.sample) < r.Sample {
 		r.sample = append(r.sample, copyCells(r.cells))
 	}

@@ -8,9 +8,9 @@ import (
 	"math/bits"
 )
 
-// MaxRecord is the maximum length of a record in bytes. A quoted cell that runs longer was never closed: its opening
+// maxRecord is the maximum length of a record in bytes. A quoted cell that runs longer was never closed: its opening
 // quote is then an ordinary character.
-const MaxRecord = 4 << 20
+const maxRecord = 4 << 20
 
 // MaxCells is the maximum number of cells kept of a record. Further cells are dropped.
 const MaxCells = 1 << 14
@@ -50,8 +50,6 @@ type Rows struct {
 	next     int    // line on which the next record begins
 	unclosed int    // quotations that never closed
 	start    int    // offset of the current record in buf
-	consumed int64  // bytes of text dropped from buf
-	offset   int64  // bytes of text before the current record
 
 	wDelim, wEsc uint64 // the byte repeated eight times
 }
@@ -105,9 +103,6 @@ func (r *Rows) Cells() [][]byte { return r.cells }
 // Line returns the number of the line on which the current record began, from 1.
 func (r *Rows) Line() int { return r.line }
 
-// Offset returns the number of bytes of UTF-8 text before the current record.
-func (r *Rows) Offset() int64 { return r.offset }
-
 // Unclosed returns the number of quotations that never close.
 func (r *Rows) Unclosed() int { return r.unclosed }
 
@@ -124,12 +119,11 @@ func (r *Rows) Next() bool {
 			}
 			continue
 		}
-		r.offset = r.consumed + int64(r.pos)
 		switch r.record(r.pos, false) {
 		case recordDone:
 			return true
 		case recordShort:
-			if r.end-r.start < MaxRecord && r.fill() {
+			if r.end-r.start < maxRecord && r.fill() {
 				continue
 			}
 			// The text ends, or a quotation exceeds the limit: read the record without quotations that do not close.
@@ -302,7 +296,6 @@ func (r *Rows) fill() bool {
 	}
 	if r.start > 0 {
 		copy(r.buf, r.buf[r.start:r.end])
-		r.consumed += int64(r.start)
 		r.end -= r.start
 		r.pos -= r.start
 		r.start = 0

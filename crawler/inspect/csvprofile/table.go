@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Table collects the columns of a table row by row, wherever the rows come from. It is not safe for concurrent use.
-type Table struct {
+// table collects the columns of a table row by row, wherever the rows come from. It is not safe for concurrent use.
+type table struct {
 	names   []string
 	header  [][]string // the rows that names come from, if known
 	cols    []*column
@@ -26,14 +26,15 @@ const batchCells = 4096
 // maxPending is the maximum number of rows in a footer.
 const maxPending = 32
 
-// NewTable returns a table with the given column names. Rows may add further columns.
-func NewTable(names []string) *Table {
-	t := &Table{names: names, memory: maxUnique}
+// newTable returns a table with the given column names. Rows may add further columns.
+func newTable(names []string) *table {
+	t := &table{names: names, memory: maxUnique}
 	t.widen(len(names))
 	return t
 }
 
-func (t *Table) widen(n int) {
+// widen adds columns up to n.
+func (t *table) widen(n int) {
 	for len(t.cols) < n {
 		c := newColumn(&t.memory)
 		c.empty = t.rows
@@ -41,8 +42,8 @@ func (t *Table) widen(n int) {
 	}
 }
 
-// Add adds one row. It does not keep cells.
-func (t *Table) Add(cells [][]byte) {
+// addRow adds one row, or holds it back while it may be part of the footer. It does not keep cells.
+func (t *table) addRow(cells [][]byte) {
 	width := len(t.cols)
 	if width > 2 && t.rows > 0 && len(t.pending) < maxPending && lone(cells) && (len(cells) < width || remark(cells[0])) {
 		t.pending = append(t.pending, copyCells(cells))
@@ -51,15 +52,15 @@ func (t *Table) Add(cells [][]byte) {
 	if len(t.pending) > 0 {
 		t.flush()
 	}
-	t.add(cells)
+	t.addToColumns(cells)
 }
 
-// hold is Add, but needs the cells until flushBatch. If the cells directly follow those of the batch in its memory,
+// hold is addRow, but needs the cells until flushBatch. If the cells directly follow those of the batch in its memory,
 // hold does not copy them.
-func (t *Table) hold(cells [][]byte) {
+func (t *table) hold(cells [][]byte) {
 	if len(cells) != len(t.cols) || len(cells) != t.width || len(t.pending) > 0 || len(cells) > 2 && lone(cells) {
 		t.flushBatch()
-		t.Add(cells)
+		t.addRow(cells)
 		return
 	}
 	t.rows++
@@ -78,7 +79,7 @@ func (t *Table) hold(cells [][]byte) {
 }
 
 // flushBatch adds the rows of the batch to the columns.
-func (t *Table) flushBatch() {
+func (t *table) flushBatch() {
 	if len(t.batch) > 0 {
 		for i, c := range t.cols {
 			c.addAll(run{t.batch[i:], len(t.cols)})
@@ -87,7 +88,8 @@ func (t *Table) flushBatch() {
 	t.batch = t.batch[:0]
 }
 
-func (t *Table) add(cells [][]byte) {
+// addToColumns adds one row to the columns.
+func (t *table) addToColumns(cells [][]byte) {
 	if t.width == 0 {
 		t.width = max(len(t.names), len(cells))
 	}
@@ -110,7 +112,7 @@ func (t *Table) add(cells [][]byte) {
 }
 
 // flush adds rows that looked like a footer but have rows after them.
-func (t *Table) flush() {
+func (t *table) flush() {
 	pending := t.pending
 	t.pending = nil
 	for _, row := range pending {
@@ -118,7 +120,7 @@ func (t *Table) flush() {
 		for i, s := range row {
 			cells[i] = []byte(s)
 		}
-		t.add(cells)
+		t.addToColumns(cells)
 	}
 }
 
@@ -163,7 +165,7 @@ func copyCells(cells [][]byte) []string {
 }
 
 // finish sets the profile's rows and columns. It ends the table and releases its columns.
-func (t *Table) finish(p *Profile) {
+func (t *table) finish(p *Profile) {
 	p.Dialect.Footer = len(t.pending)
 	p.Rows, p.Ragged = t.rows, t.ragged
 	seen := map[string]int{}
@@ -197,7 +199,7 @@ func (t *Table) finish(p *Profile) {
 const maxName = 200
 
 // titles returns the cells of column i in the header rows, nil if its name says the same.
-func (t *Table) titles(i int, name string) []string {
+func (t *table) titles(i int, name string) []string {
 	var out []string
 	for _, row := range t.header {
 		if i < len(row) {

@@ -20,7 +20,6 @@ type cell struct {
 	values []value // empty for null
 	list   bool    // the column has a separator
 	typed  []bool  // false for a value that is not valid in its datatype
-	text   string
 }
 
 // columns returns the columns of the schema, or those of the header if it has none. A header that differs from the

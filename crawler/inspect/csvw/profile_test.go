@@ -46,6 +46,7 @@ func TestMetadataOfProfilesDescribesTheirTables(t *testing.T) {
 		"d,t\n20200131,2020-01-31T10:00:00Z\n20200201,2020-01-31T10:00:00Z\n",
 		"1,2.5\n2,3.5\n3,4.5\n",
 		"m,y\nJan-20,1999\nFeb-20,2000\n",
+		"d,n\n2020.1.31,1\n2020.12.1,2\n",
 	} {
 		if w := warningsOf(t, []byte(table)); len(w) > 0 {
 			t.Errorf("%q: %q", table, w)

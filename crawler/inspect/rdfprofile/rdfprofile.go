@@ -161,7 +161,6 @@ type counters struct {
 	predicates, classes, namespaces map[string]int64
 	subjects, objects, graphs       *hyperloglog.Sketch
 	over                            bool
-	lastNS                          string
 }
 
 func newCounters() *counters {
