@@ -10,9 +10,7 @@ const (
 	Identifier     = NS + "Identifier"
 	IdentifierProp = NS + "identifier"
 	Status         = NS + "status"
-	Sample         = NS + "sample"
 	SchemaAgency   = NS + "schemaAgency"
-	VersionNotes   = NS + "versionNotes"
 )
 
 // StatusWithdrawn is a concept of the ADMS status list, which has another namespace.

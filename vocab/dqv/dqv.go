@@ -15,7 +15,4 @@ const (
 	IsMeasurementOf       = NS + "isMeasurementOf"
 	ComputedOn            = NS + "computedOn"
 	Value                 = NS + "value"
-	InDimension           = NS + "inDimension"
-	InCategory            = NS + "inCategory"
-	ExpectedDataType      = NS + "expectedDataType"
 )

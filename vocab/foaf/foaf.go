@@ -7,14 +7,13 @@ package foaf
 const NS = "http://xmlns.com/foaf/0.1/"
 
 const (
-	Agent            = NS + "Agent"
-	Organization     = NS + "Organization"
-	Person           = NS + "Person"
-	Document         = NS + "Document"
-	Name             = NS + "name"
-	Homepage         = NS + "homepage"
-	Page             = NS + "page"
-	Mbox             = NS + "mbox"
-	PrimaryTopic     = NS + "primaryTopic"
-	IsPrimaryTopicOf = NS + "isPrimaryTopicOf"
+	Agent        = NS + "Agent"
+	Organization = NS + "Organization"
+	Person       = NS + "Person"
+	Document     = NS + "Document"
+	Name         = NS + "name"
+	Homepage     = NS + "homepage"
+	Page         = NS + "page"
+	Mbox         = NS + "mbox"
+	PrimaryTopic = NS + "primaryTopic"
 )

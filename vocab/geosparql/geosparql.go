@@ -9,7 +9,4 @@ const NS = "http://www.opengis.net/ont/geosparql#"
 const (
 	WKTLiteral     = NS + "wktLiteral"
 	GeoJSONLiteral = NS + "geoJSONLiteral"
-	GMLLiteral     = NS + "gmlLiteral"
-	AsWKT          = NS + "asWKT"
-	AsGeoJSON      = NS + "asGeoJSON"
 )

@@ -14,9 +14,7 @@ const (
 	TotalItems            = NS + "totalItems"
 	View                  = NS + "view"
 	First                 = NS + "first"
-	Last                  = NS + "last"
 	Next                  = NS + "next"
-	Previous              = NS + "previous"
 	NextPage              = NS + "nextPage"
 	ItemsPerPage          = NS + "itemsPerPage"
 )

@@ -10,7 +10,6 @@ const (
 	Container      = NS + "Container"
 	BasicContainer = NS + "BasicContainer"
 	Contains       = NS + "contains"
-	Member         = NS + "member"
 	Resource       = NS + "Resource"
 	Page           = NS + "Page"
 	NextPage       = NS + "nextPage"

@@ -8,5 +8,4 @@ const NS = "http://www.w3.org/ns/locn#"
 
 const (
 	Geometry = NS + "geometry"
-	Address  = NS + "address"
 )

@@ -11,9 +11,4 @@ const (
 	Class            = NS + "Class"
 	ObjectProperty   = NS + "ObjectProperty"
 	DatatypeProperty = NS + "DatatypeProperty"
-	SameAs           = NS + "sameAs"
-	VersionInfo      = NS + "versionInfo"
-	VersionIRI       = NS + "versionIRI"
-	Deprecated       = NS + "deprecated"
-	Imports          = NS + "imports"
 )

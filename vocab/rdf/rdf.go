@@ -17,7 +17,6 @@ const (
 	Subject    = NS + "subject"
 	Predicate  = NS + "predicate"
 	Object     = NS + "object"
-	LangString = NS + "langString"
 	List       = NS + "List"
 	XMLLiteral = NS + "XMLLiteral"
 	HTML       = NS + "HTML"

@@ -7,16 +7,11 @@ package rdfs
 const NS = "http://www.w3.org/2000/01/rdf-schema#"
 
 const (
-	Label         = NS + "label"
-	Comment       = NS + "comment"
-	SeeAlso       = NS + "seeAlso"
-	IsDefinedBy   = NS + "isDefinedBy"
-	SubClassOf    = NS + "subClassOf"
-	SubPropertyOf = NS + "subPropertyOf"
-	Domain        = NS + "domain"
-	Range         = NS + "range"
-	Class         = NS + "Class"
-	Resource      = NS + "Resource"
-	Literal       = NS + "Literal"
-	Datatype      = NS + "Datatype"
+	Label    = NS + "label"
+	Comment  = NS + "comment"
+	Range    = NS + "range"
+	Class    = NS + "Class"
+	Resource = NS + "Resource"
+	Literal  = NS + "Literal"
+	Datatype = NS + "Datatype"
 )

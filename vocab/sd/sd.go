@@ -20,12 +20,10 @@ const (
 	Name                = NS + "name"
 	GraphProp           = NS + "graph"
 	ResultFormat        = NS + "resultFormat"
-	InputFormat         = NS + "inputFormat"
 	SPARQL11Query       = NS + "SPARQL11Query"
 	SPARQL11Update      = NS + "SPARQL11Update"
 	BasicFederatedQuery = NS + "BasicFederatedQuery"
 	UnionDefaultGraph   = NS + "UnionDefaultGraph"
 	EmptyGraphs         = NS + "EmptyGraphs"
 	DereferencesURIs    = NS + "DereferencesURIs"
-	ExtensionFunction   = NS + "extensionFunction"
 )

@@ -10,9 +10,5 @@ const (
 	Concept       = NS + "Concept"
 	ConceptScheme = NS + "ConceptScheme"
 	PrefLabel     = NS + "prefLabel"
-	AltLabel      = NS + "altLabel"
 	Notation      = NS + "notation"
-	Broader       = NS + "broader"
-	Narrower      = NS + "narrower"
-	InScheme      = NS + "inScheme"
 )

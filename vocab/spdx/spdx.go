@@ -12,5 +12,4 @@ const (
 	Algorithm       = NS + "algorithm"
 	ChecksumValue   = NS + "checksumValue"
 	AlgorithmSHA256 = NS + "checksumAlgorithm_sha256"
-	AlgorithmMD5    = NS + "checksumAlgorithm_md5"
 )

@@ -7,12 +7,10 @@ package vcard
 const NS = "http://www.w3.org/2006/vcard/ns#"
 
 const (
-	Kind             = NS + "Kind"
-	Individual       = NS + "Individual"
-	Organization     = NS + "Organization"
-	Fn               = NS + "fn"
-	HasEmail         = NS + "hasEmail"
-	HasURL           = NS + "hasURL"
-	HasTelephone     = NS + "hasTelephone"
-	OrganizationName = NS + "organization_name"
+	Kind         = NS + "Kind"
+	Individual   = NS + "Individual"
+	Organization = NS + "Organization"
+	Fn           = NS + "fn"
+	HasEmail     = NS + "hasEmail"
+	HasURL       = NS + "hasURL"
 )

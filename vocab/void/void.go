@@ -15,7 +15,6 @@ const (
 	DistinctSubjects  = NS + "distinctSubjects"
 	DistinctObjects   = NS + "distinctObjects"
 	SparqlEndpoint    = NS + "sparqlEndpoint"
-	DataDump          = NS + "dataDump"
 	Vocabulary        = NS + "vocabulary"
 	ClassPartition    = NS + "classPartition"
 	Property          = NS + "property"
@@ -23,5 +22,4 @@ const (
 	PropertyPartition = NS + "propertyPartition"
 	UriSpace          = NS + "uriSpace"
 	ExampleResource   = NS + "exampleResource"
-	InDataset         = NS + "inDataset"
 )
