@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"odarchive/triplestore"
-	"odarchive/triplestore/internal/storetest"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -163,7 +162,7 @@ func killChild(args string) error {
 
 func TestKilledAtAnyMomentTheStoreHoldsEveryAcknowledgedCommit(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t)
+	seed := kitSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 7))
 	dir := t.TempDir()
 	holds := map[term.Quad]bool{}

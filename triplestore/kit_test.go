@@ -1,6 +1,7 @@
-// Package storetest is the conformance kit of quad stores: tests that every store must pass, and random operations
-// whose results are compared with those of the naive store.
-package storetest
+// This file is the conformance kit of quad stores: tests that every store must pass, and random operations whose results
+// are compared with those of the naive store. It runs on the naive store, too.
+
+package triplestore_test
 
 import (
 	"context"
@@ -18,30 +19,30 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Txn is a write transaction of a store under test.
-type Txn interface {
+// kitTxn is a write transaction of a store under test.
+type kitTxn interface {
 	Insert(term.Quad) error
 	Delete(term.Quad) error
 	ClearGraph(term.Key) error
 }
 
-// Store is a store under test.
-type Store struct {
-	Update   func(context.Context, func(Txn) error) error
+// kitStore is a store under test.
+type kitStore struct {
+	Update   func(context.Context, func(kitTxn) error) error
 	Snapshot func() (d term.Dataset, release func())
 	// Shake, if not nil, is called occasionally between operations. It may merge, reopen or compact: anything that must
 	// not change the content.
 	Shake func(rnd *rand.Rand)
 }
 
-// Run runs the kit. open returns a new, empty store.
-func Run(t *testing.T, open func(testing.TB) Store) {
+// runKit runs the kit. open returns a new, empty store.
+func runKit(t *testing.T, open func(testing.TB) kitStore) {
 	t.Run("an empty store has nothing", func(t *testing.T) {
 		t.Parallel()
 		s := open(t)
 		d, release := s.Snapshot()
 		defer release()
-		check(t, nil, d)
+		checkDataset(t, nil, d)
 		if err := d.Keys([]term.ID{term.Make(term.TagIRI, 1)}, make([]term.Key, 1)); err == nil {
 			t.Error("an unknown id became a term")
 		}
@@ -53,7 +54,22 @@ func Run(t *testing.T, open func(testing.TB) Store) {
 	t.Run("odd terms come back as they were", func(t *testing.T) { t.Parallel(); oddTerms(t, open(t)) })
 	t.Run("random operations agree with the naive store", func(t *testing.T) {
 		t.Parallel()
-		runRandom(t, open, Seed(t), 60)
+		runRandom(t, open, kitSeed(t), 60)
+	})
+}
+
+var _ term.Dataset = (*naive.Dataset)(nil)
+
+func TestTheNaiveStoreIsAStore(t *testing.T) {
+	t.Parallel()
+	runKit(t, func(testing.TB) kitStore {
+		s := naive.New()
+		return kitStore{
+			Update: func(ctx context.Context, f func(kitTxn) error) error {
+				return s.Update(ctx, func(tx *naive.Txn) error { return f(tx) })
+			},
+			Snapshot: func() (term.Dataset, func()) { return s.Snapshot(), func() {} },
+		}
 	})
 }
 
@@ -65,9 +81,9 @@ func q(s, p, o, g string) term.Quad {
 	return quad
 }
 
-func insert(t testing.TB, s Store, quads ...term.Quad) {
+func insertInto(t testing.TB, s kitStore, quads ...term.Quad) {
 	t.Helper()
-	err := s.Update(t.Context(), func(tx Txn) error {
+	err := s.Update(t.Context(), func(tx kitTxn) error {
 		for _, q := range quads {
 			if err := tx.Insert(q); err != nil {
 				return err
@@ -80,40 +96,40 @@ func insert(t testing.TB, s Store, quads ...term.Quad) {
 	}
 }
 
-func comeAndGo(t *testing.T, s Store) {
+func comeAndGo(t *testing.T, s kitStore) {
 	a, b, c := q("a", "p", "a literal longer than seven bytes", ""), q("a", "p", "x", ""), q("a", "p", "x", "g")
-	insert(t, s, a, b, c, a)
+	insertInto(t, s, a, b, c, a)
 	want := func(quads ...term.Quad) {
 		t.Helper()
 		d, release := s.Snapshot()
 		defer release()
-		check(t, quads, d)
+		checkDataset(t, quads, d)
 	}
 	want(a, b, c)
-	insert(t, s, a)
+	insertInto(t, s, a)
 	want(a, b, c)
-	err := s.Update(t.Context(), func(tx Txn) error {
+	err := s.Update(t.Context(), func(tx kitTxn) error {
 		return errors.Join(tx.Delete(b), tx.Delete(b), tx.Insert(b), tx.Delete(a), tx.Delete(q("never", "seen", "before", "")))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(b, c)
-	if err := s.Update(t.Context(), func(tx Txn) error { return errors.Join(tx.ClearGraph(""), tx.Insert(a)) }); err != nil {
+	if err := s.Update(t.Context(), func(tx kitTxn) error { return errors.Join(tx.ClearGraph(""), tx.Insert(a)) }); err != nil {
 		t.Fatal(err)
 	}
 	want(a, c)
-	if err := s.Update(t.Context(), func(tx Txn) error { return errors.Join(tx.ClearGraph(c.G), tx.ClearGraph("<http://e/none")) }); err != nil {
+	if err := s.Update(t.Context(), func(tx kitTxn) error { return errors.Join(tx.ClearGraph(c.G), tx.ClearGraph("<http://e/none")) }); err != nil {
 		t.Fatal(err)
 	}
 	want(a)
 }
 
-func failed(t *testing.T, s Store) {
+func failed(t *testing.T, s kitStore) {
 	a := q("a", "p", "o", "")
-	insert(t, s, a)
+	insertInto(t, s, a)
 	boom := errors.New("boom")
-	err := s.Update(t.Context(), func(tx Txn) error {
+	err := s.Update(t.Context(), func(tx kitTxn) error {
 		tx.Delete(a)
 		tx.Insert(q("new", "new", "a new literal", "new"))
 		return boom
@@ -121,40 +137,40 @@ func failed(t *testing.T, s Store) {
 	if !errors.Is(err, boom) {
 		t.Errorf("got %v", err)
 	}
-	insert(t, s, q("b", "p", "another new literal", ""))
+	insertInto(t, s, q("b", "p", "another new literal", ""))
 	d, release := s.Snapshot()
 	defer release()
-	check(t, []term.Quad{a, q("b", "p", "another new literal", "")}, d)
+	checkDataset(t, []term.Quad{a, q("b", "p", "another new literal", "")}, d)
 }
 
-func isolated(t *testing.T, s Store) {
+func isolated(t *testing.T, s kitStore) {
 	a, b := q("a", "p", "o", ""), q("b", "p", "o", "g")
-	insert(t, s, a)
+	insertInto(t, s, a)
 	d, release := s.Snapshot()
 	defer release()
-	insert(t, s, b)
-	if err := s.Update(t.Context(), func(tx Txn) error { return tx.Delete(a) }); err != nil {
+	insertInto(t, s, b)
+	if err := s.Update(t.Context(), func(tx kitTxn) error { return tx.Delete(a) }); err != nil {
 		t.Fatal(err)
 	}
-	check(t, []term.Quad{a}, d)
+	checkDataset(t, []term.Quad{a}, d)
 	now, releaseNow := s.Snapshot()
 	defer releaseNow()
-	check(t, []term.Quad{b}, now)
+	checkDataset(t, []term.Quad{b}, now)
 }
 
-func refused(t *testing.T, s Store) {
+func refused(t *testing.T, s kitStore) {
 	iri := term.IRI("http://e/")
 	for _, quad := range []term.Quad{
 		{}, {S: term.String("x"), P: iri, O: iri}, {S: iri, P: term.Blank("b"), O: iri}, {S: iri, P: iri},
 		{S: term.Triple(iri, iri, iri), P: iri, O: iri},
 	} {
-		if err := s.Update(t.Context(), func(tx Txn) error { return tx.Insert(quad) }); err == nil {
+		if err := s.Update(t.Context(), func(tx kitTxn) error { return tx.Insert(quad) }); err == nil {
 			t.Errorf("%q was taken", quad)
 		}
 	}
 }
 
-func oddTerms(t *testing.T, s Store) {
+func oddTerms(t *testing.T, s kitStore) {
 	iri := term.IRI("http://e/")
 	var quads []term.Quad
 	for _, o := range []term.Key{
@@ -165,14 +181,14 @@ func oddTerms(t *testing.T, s Store) {
 	} {
 		quads = append(quads, term.Quad{S: iri, P: iri, O: o}, term.Quad{S: term.Blank("x"), P: iri, O: o, G: term.Blank("g")})
 	}
-	insert(t, s, quads...)
+	insertInto(t, s, quads...)
 	d, release := s.Snapshot()
 	defer release()
-	check(t, quads, d)
+	checkDataset(t, quads, d)
 }
 
-// Seed returns $ODARCHIVE_SEED or a random seed, and logs it.
-func Seed(t testing.TB) uint64 {
+// kitSeed returns $ODARCHIVE_SEED or a random seed, and logs it.
+func kitSeed(t testing.TB) uint64 {
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv("ODARCHIVE_SEED"); s != "" {
 		var err error
@@ -185,7 +201,7 @@ func Seed(t testing.TB) uint64 {
 }
 
 // runRandom runs random commits on a new store and on the naive one, and compares them after each.
-func runRandom(t *testing.T, open func(testing.TB) Store, seed uint64, commits int) {
+func runRandom(t *testing.T, open func(testing.TB) kitStore, seed uint64, commits int) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	s, model := open(t), naive.New()
 	type held struct {
@@ -204,7 +220,7 @@ func runRandom(t *testing.T, open func(testing.TB) Store, seed uint64, commits i
 			trial[q] = true
 		}
 		seed := rnd.Uint64()
-		play := func(tx Txn) error {
+		play := func(tx kitTxn) error {
 			r := rand.New(rand.NewPCG(seed, 1))
 			for range steps {
 				q := randomQuad(r)
@@ -240,7 +256,7 @@ func runRandom(t *testing.T, open func(testing.TB) Store, seed uint64, commits i
 			present[q] = true
 		}
 		d, release := s.Snapshot()
-		check(t, want, d)
+		checkDataset(t, want, d)
 		for range 5 {
 			checkSeeks(t, rnd, d, random())
 		}
@@ -254,7 +270,7 @@ func runRandom(t *testing.T, open func(testing.TB) Store, seed uint64, commits i
 		}
 	}
 	for _, h := range old {
-		check(t, h.want, h.d)
+		checkDataset(t, h.want, h.d)
 		h.release()
 	}
 }
@@ -321,8 +337,8 @@ func drain(t testing.TB, c term.Cursor) []term.IDQuad {
 	}
 }
 
-// check compares a dataset with the quads that it should hold, through every method.
-func check(t testing.TB, want []term.Quad, d term.Dataset) {
+// checkDataset compares a dataset with the quads that it should hold, through every method.
+func checkDataset(t testing.TB, want []term.Quad, d term.Dataset) {
 	t.Helper()
 	oracle := naive.New(want...).Snapshot()
 	wantAll := sorted(want)

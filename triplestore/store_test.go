@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"odarchive/triplestore"
-	"odarchive/triplestore/internal/storetest"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -34,9 +33,9 @@ func inMemory(t testing.TB) *kv.DB {
 	return db
 }
 
-func kit(s func() *triplestore.Store) storetest.Store {
-	return storetest.Store{
-		Update: func(ctx context.Context, f func(storetest.Txn) error) error {
+func kit(s func() *triplestore.Store) kitStore {
+	return kitStore{
+		Update: func(ctx context.Context, f func(kitTxn) error) error {
 			return s().Update(ctx, func(tx *triplestore.Txn) error { return f(tx) })
 		},
 		Snapshot: func() (term.Dataset, func()) { sn := s().Snapshot(); return sn, sn.Release },
@@ -46,7 +45,7 @@ func kit(s func() *triplestore.Store) storetest.Store {
 // TestTheStoreIsAStoreWhateverItMerges runs the kit while blocks are merged and the store is reopened.
 func TestTheStoreIsAStoreWhateverItMerges(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t testing.TB) storetest.Store {
+	runKit(t, func(t testing.TB) kitStore {
 		db := inMemory(t)
 		o := triplestore.Options{MergeAt: 200}
 		s := open(t, db, o)
@@ -70,7 +69,7 @@ func TestTheStoreIsAStoreWhateverItMerges(t *testing.T) {
 
 func TestTheStoreIsAStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t testing.TB) storetest.Store {
+	runKit(t, func(t testing.TB) kitStore {
 		s := open(t, inMemory(t), triplestore.Options{})
 		return kit(func() *triplestore.Store { return s })
 	})
