@@ -17,7 +17,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// archiveQuads makes statements shaped like those of the archive: resources with versions, dates, digests and sizes,
+// archiveQuads returns statements like those of the archive: resources with versions, dates, digests and sizes,
 // titles in three languages, and tables that are blank nodes.
 func archiveQuads(n int) []term.Quad {
 	const (

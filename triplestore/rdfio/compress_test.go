@@ -17,7 +17,7 @@ import (
 	"odarchive/triplestore/rdfio"
 )
 
-// hello is "hello hello hello\n" as bzip2 wrote it; there is no encoder in Go's library.
+// hello is "hello hello hello\n" compressed by bzip2, for which Go has no encoder.
 const helloBzip2 = "QlpoOTFBWSZTWeW18wkAAARRAAAQQAACRKAAIbUYDAKQacKjC7kinChIctr5hIA="
 
 func compressed(tb testing.TB, ext string, data []byte) []byte {

@@ -77,7 +77,7 @@ func TestDetectKnowsTheFilesOfTheW3CSuites(t *testing.T) {
 				continue
 			}
 			if strings.HasSuffix(file, "test-38.nt") {
-				continue // writes a character as two surrogates, which is no N-Triples
+				continue // has a surrogate pair, which is not N-Triples
 			}
 			head, err := os.ReadFile(file)
 			if err != nil {

@@ -14,10 +14,10 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// fuzzLimits are small, so that the fuzzer meets them.
+// fuzzLimits are small, so that the fuzzer reaches them.
 var fuzzLimits = rdfio.Limits{Token: 4096, Depth: 20, Prefixes: 10, Document: 1 << 16}
 
-// seeds are the documents of the W3C suites, where they are there, and a few of our own, which always are.
+// seeds adds a few documents and, if they exist, those of the W3C suites.
 func seeds(f *testing.F, s rdfio.Syntax, own ...string) {
 	for _, doc := range own {
 		f.Add([]byte(doc))
@@ -37,8 +37,8 @@ func seeds(f *testing.F, s rdfio.Syntax, own ...string) {
 	}
 }
 
-// fuzz holds a reader to its promises: it ends, it does not panic, its errors say where, what it reads is RDF that can
-// be written and read again, and reading in small pieces makes no difference.
+// fuzz checks the promises of a reader: it ends, it does not panic, its errors have a position, what it reads is RDF
+// that can be written and read again, and reading in small pieces makes no difference.
 func fuzz(f *testing.F, s rdfio.Syntax) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b", RDF12: true}
@@ -81,7 +81,7 @@ func fuzz(f *testing.F, s rdfio.Syntax) {
 	})
 }
 
-// slowReader gives one to seven bytes at a time.
+// slowReader returns one to seven bytes at a time.
 type slowReader struct{ rest []byte }
 
 func (r *slowReader) Read(p []byte) (int, error) {

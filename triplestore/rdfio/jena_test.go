@@ -9,10 +9,12 @@ import (
 	"odarchive/testdata/shared"
 
 	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/conformance"
 )
 
-// TestJenasExamples reads what Apache Jena tests its TriX and RDF/JSON readers with: names with "bad" are refused, the
-// others read, and where N-Quads stand beside them they say what is in them.
+// TestJenasExamples reads the files with which Apache Jena tests its TriX and RDF/JSON readers. Those with "bad" in
+// their name must fail. The others must be read, with the statements of the N-Quads file of the same name, if there is
+// one.
 func TestJenasExamples(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "rdfweb", "jena", "jena-arq", "testing", "RIOT", "Lang")
@@ -24,7 +26,7 @@ func TestJenasExamples(t *testing.T) {
 		for _, file := range files {
 			s, _ := rdfio.ByExtension(file)
 			got, err := readFile(t, file, s, rdfio.Options{Base: "http://base/", RDF12: true})
-			// trix-bad-10 is bad by its name only.
+			// trix-bad-10 is bad only by its name.
 			if bad := strings.Contains(file, "bad") && !strings.Contains(file, "bad-10"); bad != (err != nil) {
 				t.Errorf("%s: %v", filepath.Base(file), err)
 			}
@@ -33,7 +35,7 @@ func TestJenasExamples(t *testing.T) {
 				continue
 			}
 			want, err := readFile(t, beside, rdfio.NQuads(), rdfio.Options{RDF12: true})
-			if err != nil || !isomorphic(got, want) {
+			if err != nil || !conformance.Isomorphic(got, want) {
 				t.Errorf("%s: got\n%swant\n%s%v", filepath.Base(file), nquads(t, got), nquads(t, want), err)
 			}
 		}

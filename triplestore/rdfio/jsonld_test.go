@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/conformance"
 )
 
-// jsonldSuite finds the W3C JSON-LD tests, which json-gold carries in its module.
+// jsonldSuite returns the folder of the W3C JSON-LD tests in the module of json-gold.
 func jsonldSuite(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/piprate/json-gold").Output()
@@ -26,7 +27,7 @@ func jsonldSuite(t testing.TB) string {
 	return dir
 }
 
-// jsonldExceptions are tests of the suite, by input file, that end otherwise, with the reason.
+// jsonldExceptions are tests of the suite, by input file, that this package does not pass, with the reason.
 var jsonldExceptions = map[string]string{
 	"toRdf/0122": "json-gold takes dot segments out of the base's own path",
 	"toRdf/0123": "json-gold takes dot segments out of the base's own path",
@@ -69,7 +70,7 @@ func TestW3CSuiteJSONLD(t *testing.T) {
 	for _, e := range manifest.Sequence {
 		if e.Option.SpecVersion == "json-ld-1.0" || e.Option.ExpandContext != "" || e.Option.ProcessingMode == "json-ld-1.0" ||
 			e.Option.RDFDirection != "" {
-			continue // options that this package does not have
+			continue // needs an option that this package does not have
 		}
 		failure := func() string {
 			o := rdfio.Options{Base: base + e.Input, Context: func(iri string) ([]byte, error) {
@@ -99,7 +100,7 @@ func TestW3CSuiteJSONLD(t *testing.T) {
 			if err != nil {
 				return "result: " + err.Error()
 			}
-			if !isomorphic(got, want) {
+			if !conformance.Isomorphic(got, want) {
 				return fmt.Sprintf("got\n%swant\n%s", nquads(t, got), nquads(t, want))
 			}
 			return again(t, got)

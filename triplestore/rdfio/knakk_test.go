@@ -12,13 +12,14 @@ import (
 	"github.com/knakk/rdf"
 
 	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/conformance"
 	"odarchive/triplestore/term"
 )
 
-// queryIRI is one that knakk/rdf reads, but writes as a name that is none in Turtle.
+// queryIRI is an IRI that knakk/rdf reads, but writes as an invalid name in Turtle.
 const queryIRI = "http://example.org/a/b?c=d&e=f"
 
-// randomQuads makes statements out of terms that are hard to write, and that knakk/rdf is known to read.
+// randomQuads returns statements with terms that are hard to write and that knakk/rdf can read.
 func randomQuads(rnd *rand.Rand, n int, more ...string) []term.Quad {
 	pick := func(list []string) string { return list[rnd.IntN(len(list))] }
 	iris := append(more, "http://example.org/", "http://example.org/a#b", "urn:x:y", "http://example.org/é", "http://example.org/%41", "http://example.org/p_1-2")
@@ -58,18 +59,18 @@ func randomQuads(rnd *rand.Rand, n int, more ...string) []term.Quad {
 	return quads
 }
 
-// beyondKnakkXML is for what knakk/rdf reads wrongly in RDF/XML: a language sticks to the literals behind it, and a
-// urn: is taken for a prefixed name.
+// beyondKnakkXML reports whether knakk/rdf misreads q in RDF/XML: it applies a language to the literals that follow,
+// and takes urn: for a prefix.
 func beyondKnakkXML(q term.Quad) bool {
 	const urn = term.Key("<urn:x:y")
 	return q.O.Lang() != "" || q.S == urn || q.O == urn
 }
 
-// beyondKnakkTurtle is for what knakk/rdf does not always escape in Turtle: quotes and backslashes.
+// beyondKnakkTurtle reports whether q contains quotes or backslashes, which knakk/rdf does not always escape in Turtle.
 func beyondKnakkTurtle(q term.Quad) bool { return strings.ContainsAny(q.O.Value(), `\"`) }
 
-// TestKnakkReadsWhatIsWritten and the other way round: an implementation that shares no code with this one agrees. Its
-// own parsers are given nothing but what this package wrote, because some documents end their process.
+// TestKnakkReadsWhatIsWritten compares this package with an implementation that shares no code with it, in both
+// directions. The parsers of knakk/rdf only get documents that this package wrote, since others may crash the process.
 func TestKnakkReadsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -93,7 +94,7 @@ func TestKnakkReadsWhatIsWritten(t *testing.T) {
 				}
 				got = append(got, term.Quad{S: term.Of(tr.Subj), P: term.Of(tr.Pred), O: term.Of(tr.Obj)})
 			}
-			if !isomorphic(got, quads) {
+			if !conformance.Isomorphic(got, quads) {
 				t.Fatalf("seed %d, %s: knakk/rdf read\n%sinstead of\n%s", seed, syntax, nquads(t, got), nquads(t, quads))
 			}
 		}
@@ -121,7 +122,7 @@ func TestWhatKnakkWritesIsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := parse(syntax, doc.String())
-			if err != nil || !isomorphic(got, quads) {
+			if err != nil || !conformance.Isomorphic(got, quads) {
 				t.Errorf("seed %d, %s: read\n%s%v from\n%s", seed, syntax, nquads(t, got), err, doc.String())
 			}
 		}

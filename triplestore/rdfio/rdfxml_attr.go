@@ -89,7 +89,7 @@ func (d *rdfxmlDecoder) nameIRI(n *xmlName) (term.Key, error) {
 // ref resolves the value of rdf:about and other references.
 func (d *rdfxmlDecoder) ref(s string, f *xframe) (term.Key, error) {
 	if d.mend && iri.CheckChars(s) != nil {
-		s = strings.ReplaceAll(string(mendIRI([]byte(strings.TrimSpace(s)))), `\`, "%5C")
+		s = iri.Escape(strings.TrimSpace(s))
 	}
 	k, err := d.resolve(f.base, []byte(s))
 	if err != nil {

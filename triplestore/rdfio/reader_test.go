@@ -219,7 +219,7 @@ func TestAnExpansionLargerThanItsDocumentIsRefused(t *testing.T) {
 	}
 }
 
-// endless gives the same bytes again and again and counts them.
+// endless returns the same bytes again and again and counts them.
 type endless struct {
 	piece string
 	n     int64

@@ -5,15 +5,17 @@ import (
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/xsd"
 )
 
 const (
-	rdfNS    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-	xsdNS    = "http://www.w3.org/2001/XMLSchema#"
-	rdfType  = term.Key("<" + rdfNS + "type")
-	rdfFirst = term.Key("<" + rdfNS + "first")
-	rdfRest  = term.Key("<" + rdfNS + "rest")
-	rdfNil   = term.Key("<" + rdfNS + "nil")
+	rdfNS    = rdf.NS
+	xsdNS    = xsd.NS
+	rdfType  = term.Key("<" + rdf.Type)
+	rdfFirst = term.Key("<" + rdf.First)
+	rdfRest  = term.Key("<" + rdf.Rest)
+	rdfNil   = term.Key("<" + rdf.Nil)
 )
 
 // turtleDecoder reads Turtle, TriG and N3. It keeps open brackets on a stack of frames instead of the call stack. So

@@ -2,7 +2,6 @@ package rdfio
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
 
 	"odarchive/triplestore/internal/terminals"
@@ -139,7 +138,11 @@ func (d *turtleDecoder) iriRef() (term.Key, error) {
 				return "", in.fail(invalidAt(raw), "UTF-8")
 			}
 			if broken {
-				raw = append([]byte{'<'}, mendIRI(bytes.TrimSpace(raw[1:]))...)
+				parts := bytes.Split(bytes.TrimSpace(raw[1:]), []byte{'\\'}) // escape sequences stay
+				for i := range parts {
+					parts[i] = iri.Escape(parts[i])
+				}
+				raw = append([]byte{'<'}, bytes.Join(parts, []byte{'\\'})...)
 			}
 			return d.resolveRef(raw, n+1, escaped)
 		case c == '\\':
@@ -232,18 +235,4 @@ func (d *turtleDecoder) blankNode() (term.Key, error) {
 	k := d.label(in.buf[in.pos+2:][:n])
 	in.pos += 2 + n
 	return k, nil
-}
-
-// mendIRI percent-encodes the characters of s that IRIs must not contain (RFC 3987 §2.2), except for the backslashes of
-// escape sequences.
-func mendIRI(s []byte) []byte {
-	mended := make([]byte, 0, len(s)+8)
-	for _, c := range s {
-		if c != '\\' && c < utf8.RuneSelf && terminals.Class[c]&terminals.InIRI == 0 || c == 0x7F {
-			mended = fmt.Appendf(mended, "%%%02X", c)
-		} else {
-			mended = append(mended, c)
-		}
-	}
-	return mended
 }

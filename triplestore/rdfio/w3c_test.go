@@ -11,14 +11,15 @@ import (
 	"odarchive/testdata/shared"
 
 	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/conformance"
 	"odarchive/triplestore/term"
 )
 
-// exceptions are tests of the W3C suites this package answers otherwise, on purpose, by manifest and name. A test that
-// passes although it is listed fails, so that the list stays true.
+// exceptions are tests of the W3C suites that this package does not pass on purpose, by manifest and name. A listed
+// test that passes is an error, so that the list stays true.
 var exceptions = map[string]string{}
 
-// manifest is one W3C manifest, read with the package's own Turtle reader.
+// manifest is a W3C manifest.
 type manifest struct {
 	dir, base string
 	props     map[term.Key]map[string][]term.Key // subject -> local name of predicate -> objects
@@ -80,7 +81,7 @@ func TestW3CSuitesRDF11(t *testing.T) {
 	}
 }
 
-// TestW3CSuitesRDF12 runs with Options.RDF12, the older suites once more too.
+// TestW3CSuitesRDF12 runs all suites with Options.RDF12, also the older ones.
 func TestW3CSuitesRDF12(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "w3c", "rdf")
@@ -115,7 +116,7 @@ func runManifest(t *testing.T, suite string, m manifest) {
 	t.Logf("%s: %d of %d", suite, passed, len(m.entries))
 }
 
-// run runs one test and returns what is wrong.
+// run runs a test and returns its fault, or "".
 func (m manifest) run(t *testing.T, e term.Key) string {
 	kind := m.one(e, "type")
 	kind = kind[strings.LastIndexAny(kind, "#/")+1:]
@@ -142,7 +143,7 @@ func (m manifest) run(t *testing.T, e term.Key) string {
 		if err != nil {
 			return "result: " + err.Error()
 		}
-		if !isomorphic(got, want) {
+		if !conformance.Isomorphic(got, want) {
 			return "got\n" + nquads(t, got) + "want\n" + nquads(t, want)
 		}
 	case strings.HasSuffix(kind, "C14N"):
@@ -159,7 +160,7 @@ func (m manifest) run(t *testing.T, e term.Key) string {
 	return again(t, got)
 }
 
-// again writes what was read in every syntax and reads it back. What a syntax cannot hold is left out on both sides.
+// again writes quads in every syntax and reads them back, without those that the syntax cannot express.
 func again(t *testing.T, quads []term.Quad) string {
 	prefixes := map[string]string{"ex": "http://example/", "": "http://a.example/", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 	for _, s := range rdfio.Syntaxes() {
@@ -182,7 +183,7 @@ func again(t *testing.T, quads []term.Quad) string {
 		if err != nil {
 			return "reading back " + s.Name + ": " + err.Error() + "\n" + b.String()
 		}
-		if !isomorphic(written, back) {
+		if !conformance.Isomorphic(written, back) {
 			return "not the same after " + s.Name + "\n" + b.String() + nquads(t, back)
 		}
 	}

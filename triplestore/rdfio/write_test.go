@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql/conformance"
 	"odarchive/triplestore/term"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
 
-// sample holds one of each kind of term.
+// sample returns statements with each kind of term.
 func sample(quads bool) []term.Quad {
 	const ex = "http://example.org/"
 	s, typ := term.IRI(ex+"dataset/1"), term.IRI("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -78,7 +79,7 @@ func TestWritersWriteWhatTheFilesShow(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", s, &b, want)
 		}
 		back, err := parse(s, b.String())
-		if err != nil || !isomorphic(back, sample(s.Quads)) {
+		if err != nil || !conformance.Isomorphic(back, sample(s.Quads)) {
 			t.Errorf("%s: read back as\n%s%v", s, nquads(t, back), err)
 		}
 	}

@@ -80,8 +80,8 @@ func schemeLen[T string | []byte](s T) int {
 // IsAbsolute reports whether s begins with a scheme. Absolute IRIs in the sense of RDF may have a fragment.
 func IsAbsolute[T string | []byte](s T) bool { return schemeLen(s) > 0 }
 
-// Base is an absolute IRI that references are resolved against. The zero Base is no base: it resolves absolute references
-// only.
+// Base is an absolute IRI that references are resolved against. The zero Base is no base: it resolves absolute
+// references only.
 type Base struct {
 	p   parts
 	iri string
@@ -101,8 +101,8 @@ func NewBase(s string) (Base, error) {
 // String returns the IRI of the base.
 func (b Base) String() string { return b.iri }
 
-// Resolve returns the absolute IRI that ref means under the base (RFC 3986 §5.2.2, strict). A reference with a scheme is
-// returned unchanged, even with dot segments: RDF compares IRIs as strings, and resolving only relative IRIs (Turtle
+// Resolve returns the absolute IRI that ref means under the base (RFC 3986 §5.2.2, strict). A reference with a scheme
+// is returned unchanged, even with dot segments: RDF compares IRIs as strings, and resolving only relative IRIs (Turtle
 // §6.3) keeps documents the same when they are written and read again. Resolve does not check the characters of ref.
 func (b Base) Resolve(ref string) (string, error) {
 	if schemeLen(ref) > 0 {
@@ -196,8 +196,8 @@ func dropSegment(out []byte) []byte {
 	return out[:0]
 }
 
-// Check returns an error if RDF cannot use s as an IRI: s must begin with a scheme, be valid UTF-8, and contain none of the
-// characters that all RDF syntaxes exclude (controls, space, <>"{}|^` and backslash).
+// Check returns an error if RDF cannot use s as an IRI: s must begin with a scheme, be valid UTF-8, and contain none of
+// the characters that all RDF syntaxes exclude (controls, space, <>"{}|^` and backslash).
 func Check(s string) error {
 	if !IsAbsolute(s) {
 		return fmt.Errorf("<%s> is not an absolute IRI", s)
@@ -219,4 +219,17 @@ func CheckChars[T string | []byte](s T) error {
 		return errors.New("invalid UTF-8 in an IRI")
 	}
 	return nil
+}
+
+// Escape percent-encodes the characters of s that IRIs must not contain (RFC 3987 §3.1).
+func Escape[T string | []byte](s T) T {
+	var b []byte
+	for i := range len(s) {
+		if c := s[i]; c < utf8.RuneSelf && terminals.Class[c]&terminals.InIRI == 0 {
+			b = fmt.Appendf(b, "%%%02X", c)
+		} else {
+			b = append(b, c)
+		}
+	}
+	return T(b)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// RFC 3986 §5.4.1 and §5.4.2, complete.
+// The examples are all of RFC 3986 §5.4.1 and §5.4.2.
 func TestReferencesResolveAsTheRFCsExamplesDo(t *testing.T) {
 	t.Parallel()
 	for ref, want := range map[string]string{
@@ -82,7 +82,7 @@ func FuzzResolve(f *testing.F) {
 		if !IsAbsolute(got) {
 			t.Errorf("Resolve(%q, %q) = %q is not absolute", base, ref, got)
 		}
-		// Resolving once more changes nothing: no dot segments are left.
+		// Resolving again changes nothing, since no dot segments are left.
 		again, err := Resolve(base, got)
 		if err != nil || again != got {
 			t.Errorf("Resolve(%q, %q) = %q, then %q, %v", base, ref, got, again, err)

@@ -7,15 +7,18 @@ import (
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/xsd"
 )
 
-// prefixes are the declarations in scope: those of one element, and around them those of the elements around it.
+// prefixes are the prefix declarations in scope: those of an element, and those of the elements around it.
 type prefixes struct {
 	own   map[string]string
 	outer *prefixes
 }
 
-// with adds the declarations of an element: xmlns:p, and over them @prefix (RDFa Core §7.5 step 3).
+// with returns p with the declarations of an element: those of xmlns:p, and those of @prefix, which override them (RDFa
+// Core §7.5 step 3).
 func (p *prefixes) with(n *html.Node) *prefixes {
 	var own map[string]string
 	declare := func(prefix, ns string) {
@@ -48,6 +51,7 @@ func (p *prefixes) with(n *html.Node) *prefixes {
 	return &prefixes{own: own, outer: p}
 }
 
+// lookup returns the namespace of a prefix.
 func (p *prefixes) lookup(prefix string) (string, bool) {
 	prefix = strings.ToLower(prefix)
 	for ; p != nil; p = p.outer {
@@ -70,27 +74,27 @@ var initialPrefixes = map[string]string{
 	"jsonld": "http://www.w3.org/ns/json-ld#", "ldp": "http://www.w3.org/ns/ldp#", "ma": "http://www.w3.org/ns/ma-ont#",
 	"oa": "http://www.w3.org/ns/oa#", "odrl": "http://www.w3.org/ns/odrl/2/", "og": "http://ogp.me/ns#", "org": "http://www.w3.org/ns/org#",
 	"owl": "http://www.w3.org/2002/07/owl#", "prov": "http://www.w3.org/ns/prov#", "ptr": "http://www.w3.org/2009/pointers#",
-	"qb": "http://purl.org/linked-data/cube#", "rdf": rdfNS, "rdfa": "http://www.w3.org/ns/rdfa#", "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+	"qb": "http://purl.org/linked-data/cube#", "rdf": rdf.NS, "rdfa": "http://www.w3.org/ns/rdfa#", "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
 	"rev": "http://purl.org/stuff/rev#", "rif": "http://www.w3.org/2007/rif#", "rr": "http://www.w3.org/ns/r2rml#", "schema": schemaOrg,
 	"sd": "http://www.w3.org/ns/sparql-service-description#", "sioc": "http://rdfs.org/sioc/ns#", "skos": "http://www.w3.org/2004/02/skos/core#",
 	"skosxl": "http://www.w3.org/2008/05/skos-xl#", "sosa": "http://www.w3.org/ns/sosa/", "ssn": "http://www.w3.org/ns/ssn/",
 	"time": "http://www.w3.org/2006/time#", "v": "http://rdf.data-vocabulary.org/#", "vcard": "http://www.w3.org/2006/vcard/ns#",
 	"void": "http://rdfs.org/ns/void#", "wdr": "http://www.w3.org/2007/05/powder#", "wdrs": "http://www.w3.org/2007/05/powder-s#",
-	"xhv": xhvNS, "xml": "http://www.w3.org/XML/1998/namespace", "xsd": xsdNS,
+	"xhv": xhvNS, "xml": "http://www.w3.org/XML/1998/namespace", "xsd": xsd.NS,
 }
 
-// initialTerms are the words that mean something without a vocabulary.
+// initialTerms are the terms of the initial context.
 var initialTerms = map[string]term.Key{
 	"describedby": "<http://www.w3.org/2007/05/powder-s#describedby", "license": "<" + xhvNS + "license", "role": "<" + xhvNS + "role",
 }
 
-// tokens are the words of an attribute.
+// tokens returns the words of an attribute.
 func (s *step) tokens(name string) []string {
 	v, _ := attr(s.n, name)
 	return strings.Fields(v)
 }
 
-// curie resolves prefix:reference; ok is false where it is none.
+// curie resolves the CURIE prefix:reference. ok is false if v is not a CURIE.
 func (d *document) curie(s *step, v string) (k term.Key, ok bool) {
 	prefix, ref, colon := strings.Cut(v, ":")
 	switch {
@@ -108,7 +112,7 @@ func (d *document) curie(s *step, v string) (k term.Key, ok bool) {
 	return d.checked(ns + ref), true
 }
 
-// checked is the key of an absolute IRI, "" where it is none.
+// checked returns the key of an absolute IRI, or "" if s is invalid.
 func (d *document) checked(s string) term.Key {
 	if iri.Check(s) != nil {
 		return ""
@@ -116,7 +120,7 @@ func (d *document) checked(s string) term.Key {
 	return d.key(term.IRI(s))
 }
 
-// safeCURIE reads a value of @about or @resource: [prefix:ref], prefix:ref or an IRI (§7.4.2).
+// safeCURIE resolves a value of @about or @resource: [prefix:ref], prefix:ref or an IRI (§7.4.2).
 func (d *document) safeCURIE(s *step, v string) term.Key {
 	v = strings.TrimSpace(v)
 	if strings.HasPrefix(v, "[") && strings.HasSuffix(v, "]") {
@@ -129,7 +133,8 @@ func (d *document) safeCURIE(s *step, v string) term.Key {
 	return d.resource(v)
 }
 
-// vocabTerm reads a word of @property, @rel, @rev, @typeof or @datatype: a term, a CURIE or an absolute IRI (§7.4.3).
+// vocabTerm resolves a word of @property, @rel, @rev, @typeof or @datatype: a term, a CURIE or an absolute IRI
+// (§7.4.3).
 func (d *document) vocabTerm(s *step, v string) term.Key {
 	if !strings.Contains(v, ":") {
 		if s.vocab != "" {

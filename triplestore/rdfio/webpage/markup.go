@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// markupOf writes the content of an element for a literal of rdf:XMLLiteral or rdf:HTML. Elements at its top carry the
-// namespaces and the language in scope, so that the literal can stand alone.
+// markupOf returns the content of an element as the lexical form of an rdf:XMLLiteral or rdf:HTML literal. In an
+// rdf:XMLLiteral, the outermost elements declare the namespaces in scope.
 func (d *document) markupOf(s *step) string {
 	var b strings.Builder
 	declared := map[string]string{}
@@ -22,7 +22,7 @@ func (d *document) markupOf(s *step) string {
 	}
 	for c := s.n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type != html.ElementNode {
-			html.Render(&b, c) // a strings.Builder does not fail
+			html.Render(&b, c) // a strings.Builder never fails
 			continue
 		}
 		top := *c
@@ -37,6 +37,7 @@ func (d *document) markupOf(s *step) string {
 	return b.String()
 }
 
+// namespaceAttrs returns declarations of the prefixes that n does not declare itself.
 func namespaceAttrs(declared map[string]string, n *html.Node) []html.Attribute {
 	var attrs []html.Attribute
 	for _, prefix := range slices.Sorted(maps.Keys(declared)) {

@@ -11,13 +11,14 @@ import (
 
 const schemaOrg = "http://schema.org/"
 
-// items makes statements of a page's Microdata (Microdata to RDF, second edition, §6).
+// items makes the statements of Microdata (Microdata to RDF, second edition, §6).
 type items struct {
 	*document
-	subjects map[*html.Node]term.Key // items that have been begun, so that cycles end
+	subjects map[*html.Node]term.Key // of items that have begun, so that cycles end
 	depth    int
 }
 
+// microdata returns the statements of Microdata.
 func (d *document) microdata() ([]term.Quad, error) {
 	d.out = nil
 	m := &items{document: d, subjects: map[*html.Node]term.Key{}}
@@ -29,7 +30,8 @@ func (d *document) microdata() ([]term.Quad, error) {
 	return d.out, nil
 }
 
-// item is §6.3, "generate the triples"; vocab is that of the item around it.
+// item makes the statements of an item and returns its subject (§6.3, "generate the triples"). vocab is the vocabulary
+// of the item around it.
 func (m *items) item(n *html.Node, vocab string) (term.Key, error) {
 	if s, ok := m.subjects[n]; ok {
 		return s, nil
@@ -67,7 +69,7 @@ func (m *items) item(n *html.Node, vocab string) (term.Key, error) {
 	return subject, err
 }
 
-// vocabularyOf is the part of a type that its properties begin with (§6.3 step 6).
+// vocabularyOf returns the vocabulary of a type, with which its properties begin (§6.3 step 6).
 func vocabularyOf(typ string) string {
 	for _, registered := range []string{schemaOrg, "https://schema.org/", "http://microformats.org/profile/hcard"} {
 		if strings.HasPrefix(typ, registered) {
@@ -80,8 +82,8 @@ func vocabularyOf(typ string) string {
 	return typ[:strings.LastIndexByte(typ, '/')+1]
 }
 
-// properties finds the elements that are properties of the item at n: below it and below what itemref names, but not
-// below other items (HTML, "the properties of an item").
+// properties makes the statements of the properties of the item at n. These are below n and below the elements that
+// itemref names, but not below other items (HTML, "the properties of an item").
 func (m *items) properties(n *html.Node, subject term.Key, vocab string) error {
 	roots := []*html.Node{}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -124,6 +126,7 @@ func (m *items) properties(n *html.Node, subject term.Key, vocab string) error {
 	return nil
 }
 
+// property makes the statements of an element with itemprop.
 func (m *items) property(e *html.Node, names string, subject term.Key, vocab string) error {
 	fields := strings.Fields(names)
 	if len(fields) == 0 {
@@ -137,27 +140,28 @@ func (m *items) property(e *html.Node, names string, subject term.Key, vocab str
 		p := m.predicate(name, vocab)
 		m.emit(subject, p, value)
 		if p == term.IRI(schemaOrg+"additionalType") && value.Kind() == term.KindIRI {
-			m.emit(subject, rdfType, value) // the registry's one entailment
+			m.emit(subject, rdfType, value) // the only entailment of the registry
 		}
 	}
 	return m.tooMuch()
 }
 
-// predicate is §6.3.1: names that are IRIs stay, others go behind the vocabulary, or behind the page's own address.
+// predicate returns the predicate of a property (§6.3.1). Names that are not IRIs are appended to the vocabulary or,
+// without one, to the address of the page.
 func (m *items) predicate(name, vocab string) term.Key {
 	if iri.Check(name) == nil {
 		return m.key(term.IRI(name))
 	}
 	if vocab == "" {
-		return m.resource("#" + escapeIRI(name))
+		return m.resource("#" + iri.Escape(name))
 	}
 	if !strings.HasSuffix(vocab, "/") && !strings.HasSuffix(vocab, "#") {
 		vocab += "#"
 	}
-	return m.checked(vocab + escapeIRI(name))
+	return m.checked(vocab + iri.Escape(name))
 }
 
-// value is the value of a property element (HTML, "property values"; §6.2).
+// value returns the value of a property element (HTML, "property values"; §6.2).
 func (m *items) value(e *html.Node, vocab string) (term.Key, error) {
 	if _, ok := attr(e, "itemscope"); ok {
 		return m.item(e, vocab)
@@ -193,7 +197,7 @@ func (m *items) value(e *html.Node, vocab string) (term.Key, error) {
 	return m.literal(m.textOf(e), lang), nil
 }
 
-// languageOf is the language of an element: its own or that of the nearest one around it.
+// languageOf returns the language of an element, or of the nearest element around it that has one.
 func languageOf(e *html.Node) string {
 	for ; e != nil; e = e.Parent {
 		if lang, ok := attr(e, "lang"); ok {

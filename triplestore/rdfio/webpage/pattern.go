@@ -1,18 +1,22 @@
 package webpage
 
-import "odarchive/triplestore/term"
+import (
+	"slices"
+
+	"odarchive/triplestore/term"
+)
 
 const (
 	rdfaCopy    = term.Key("<http://www.w3.org/ns/rdfa#copy")
 	rdfaPattern = term.Key("<http://www.w3.org/ns/rdfa#Pattern")
 
-	maxChain = 100 // patterns that copy patterns in a row
+	maxChain = 100 // length of a chain of patterns that copy patterns
 )
 
-// copied is property copying (HTML+RDFa 1.1 §3.5): what is said of a pattern is said of everything that copies it, and
-// the patterns go.
+// copied returns the statements after property copying (HTML+RDFa 1.1 §3.5): everything that copies a pattern gets the
+// statements about the pattern, and the patterns are removed.
 func (d *document) copied() ([]term.Quad, error) {
-	patterns, said, have := map[term.Key]bool{}, map[term.Key][]term.Quad{}, map[term.Quad]bool{}
+	patterns, statements, have := map[term.Key]bool{}, map[term.Key][]term.Quad{}, map[term.Quad]bool{}
 	for _, q := range d.out {
 		if q.P == rdfType && q.O == rdfaPattern {
 			patterns[q.S] = true
@@ -24,7 +28,7 @@ func (d *document) copied() ([]term.Quad, error) {
 	}
 	for _, q := range d.out {
 		if patterns[q.S] && !(q.P == rdfType && q.O == rdfaPattern) {
-			said[q.S] = append(said[q.S], q)
+			statements[q.S] = append(statements[q.S], q)
 		}
 	}
 	for round, grown := 0, true; grown && round < maxChain; round++ {
@@ -34,7 +38,7 @@ func (d *document) copied() ([]term.Quad, error) {
 			if q.P != rdfaCopy || !patterns[q.O] {
 				continue
 			}
-			for _, about := range said[q.O] {
+			for _, about := range statements[q.O] {
 				about.S = q.S
 				if have[about] {
 					continue
@@ -42,7 +46,7 @@ func (d *document) copied() ([]term.Quad, error) {
 				have[about], grown = true, true
 				d.out = append(d.out, about)
 				if patterns[q.S] { // a pattern that copies another
-					said[q.S] = append(said[q.S], about)
+					statements[q.S] = append(statements[q.S], about)
 				}
 				d.made += len(about.S) + len(about.P) + len(about.O)
 				if err := d.tooMuch(); err != nil {
@@ -51,11 +55,5 @@ func (d *document) copied() ([]term.Quad, error) {
 			}
 		}
 	}
-	kept := d.out[:0]
-	for _, q := range d.out {
-		if !patterns[q.S] && !(q.P == rdfaCopy && patterns[q.O]) {
-			kept = append(kept, q)
-		}
-	}
-	return kept, nil
+	return slices.DeleteFunc(d.out, func(q term.Quad) bool { return patterns[q.S] || q.P == rdfaCopy && patterns[q.O] }), nil
 }

@@ -1,7 +1,9 @@
 package webpage
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"odarchive/triplestore/rdfio"
@@ -26,7 +28,7 @@ type context struct {
 	vocab      string
 }
 
-// incomplete is a triple that waits for the next resource (§7.2).
+// incomplete is a triple that lacks its other resource, which the next element with one completes (§7.2).
 type incomplete struct {
 	p         term.Key
 	direction direction
@@ -40,7 +42,7 @@ const (
 	inList
 )
 
-// lists collects the values of @inlist by predicate, in the order the predicates came up.
+// lists collects the values of @inlist by predicate, with the predicates in the order of their first use.
 type lists struct {
 	order  []term.Key
 	values map[term.Key][]term.Key
@@ -48,7 +50,7 @@ type lists struct {
 
 func newLists() *lists { return &lists{values: map[term.Key][]term.Key{}} }
 
-// touch makes sure that the predicate has a list, if only an empty one.
+// touch begins the list of a predicate.
 func (l *lists) touch(p term.Key) {
 	if _, ok := l.values[p]; !ok {
 		l.order = append(l.order, p)
@@ -61,9 +63,10 @@ func (l *lists) add(p, v term.Key) {
 	l.values[p] = append(l.values[p], v)
 }
 
+// rdfa returns the statements of RDFa.
 func (d *document) rdfa() ([]term.Quad, error) {
 	d.out = nil
-	if !d.rdfaish {
+	if !d.hasRDFa {
 		return nil, nil
 	}
 	page := d.key(term.IRI(d.base.String()))
@@ -86,10 +89,10 @@ func (d *document) tooDeep() error {
 	return fmt.Errorf("webpage: %w: a nesting of more than %d", rdfio.ErrLimit, d.o.Limits.Depth)
 }
 
-// step is what an element works out for itself (§7.5, step 1).
+// step holds the local values of the processing of an element (§7.5, step 1).
 type step struct {
 	n              *html.Node
-	ctx            context // as it came
+	ctx            context // of the element
 	skip           bool
 	newSubject     term.Key
 	currentObject  term.Key
@@ -103,7 +106,7 @@ type step struct {
 	vocab          string
 }
 
-// process is the processing sequence of §7.5 with the additions of HTML+RDFa 1.1 §3.1.
+// process processes an element and its descendants (§7.5, with the additions of HTML+RDFa 1.1 §3.1).
 func (d *document) process(n *html.Node, ctx context, depth int) error {
 	if depth > d.o.Limits.Depth {
 		return d.tooDeep()
@@ -157,7 +160,7 @@ func (d *document) process(n *html.Node, ctx context, depth int) error {
 	return nil
 }
 
-// inner is the context of the element's children (step 13).
+// inner returns the context of the children of the element (step 13).
 func (d *document) inner(s *step) context {
 	in := s.ctx
 	in.lang, in.prefixes, in.vocab = s.lang, s.prefixes, s.vocab
@@ -179,7 +182,7 @@ func (d *document) inner(s *step) context {
 	return in
 }
 
-// scope takes @vocab, @prefix and the language (steps 2 to 4).
+// scope sets vocabulary, prefixes and language (steps 2 to 4).
 func (d *document) scope(s *step) {
 	if v, ok := attr(s.n, "vocab"); ok {
 		s.vocab = ""
@@ -196,7 +199,8 @@ func (d *document) scope(s *step) {
 	}
 }
 
-// relations reads @rel and @rev. Beside @property, words that are neither CURIEs nor IRIs do not count (HTML+RDFa §3.1).
+// relations reads @rel and @rev. If the element has @property, they ignore words that are neither CURIEs nor IRIs
+// (HTML+RDFa §3.1).
 func (d *document) relations(s *step) {
 	read := func(name string) (keys []term.Key, has bool) {
 		if _, has = attr(s.n, name); !has {
@@ -204,16 +208,10 @@ func (d *document) relations(s *step) {
 		}
 		tokens := s.tokens(name)
 		if _, property := attr(s.n, "property"); property {
-			kept := tokens[:0:0]
-			for _, t := range tokens {
-				if strings.Contains(t, ":") {
-					kept = append(kept, t)
-				}
-			}
-			if len(kept) == 0 {
+			tokens = slices.DeleteFunc(tokens, func(t string) bool { return !strings.Contains(t, ":") })
+			if len(tokens) == 0 {
 				return nil, false
 			}
-			tokens = kept
 		}
 		for _, t := range tokens {
 			if k := d.vocabTerm(s, t); k.Kind() == term.KindIRI {
@@ -226,7 +224,7 @@ func (d *document) relations(s *step) {
 	s.rev, s.hasRev = read("rev")
 }
 
-// establishing finds the subject of an element without @rel and @rev (step 5).
+// establishing determines the subject of an element without @rel and @rev (step 5).
 func (d *document) establishing(s *step) {
 	_, hasProperty := attr(s.n, "property")
 	_, hasContent := attr(s.n, "content")
@@ -234,25 +232,20 @@ func (d *document) establishing(s *step) {
 	_, hasTypeof := attr(s.n, "typeof")
 	about := d.about(s)
 	if hasProperty && !hasContent && !hasDatatype {
-		s.newSubject = first(about, d.byPlace(s), s.ctx.object)
+		s.newSubject = cmp.Or(about, d.byPlace(s), s.ctx.object)
 		if hasTypeof {
 			s.typed = about
 			if s.typed == "" && d.isRoot(s.n) {
 				s.typed = d.byPlace(s)
 			}
-			if s.typed == "" {
-				s.typed = d.objectResource(s)
-			}
-			if s.typed == "" {
-				s.typed = d.fresh("a-")
-			}
+			s.typed = d.orFresh(cmp.Or(s.typed, d.objectResource(s)))
 			s.currentObject = s.typed
 		}
 		return
 	}
-	s.newSubject = first(about, d.objectResource(s), d.byPlace(s))
-	if s.newSubject == "" && hasTypeof {
-		s.newSubject = d.fresh("a-")
+	s.newSubject = cmp.Or(about, d.objectResource(s), d.byPlace(s))
+	if hasTypeof {
+		s.newSubject = d.orFresh(s.newSubject)
 	}
 	if s.newSubject == "" {
 		s.newSubject = s.ctx.object
@@ -263,21 +256,27 @@ func (d *document) establishing(s *step) {
 	}
 }
 
-// chaining finds subject and object of an element with @rel or @rev (step 6).
+// chaining determines subject and object of an element with @rel or @rev (step 6).
 func (d *document) chaining(s *step) {
 	_, hasTypeof := attr(s.n, "typeof")
 	about := d.about(s)
-	s.newSubject = first(about, d.byPlace(s), s.ctx.object)
+	s.newSubject = cmp.Or(about, d.byPlace(s), s.ctx.object)
 	if hasTypeof && about != "" {
 		s.typed = about
 	}
 	s.currentObject = d.objectResource(s)
 	if hasTypeof && about == "" {
-		if s.currentObject == "" {
-			s.currentObject = d.fresh("a-")
-		}
+		s.currentObject = d.orFresh(s.currentObject)
 		s.typed = s.currentObject
 	}
+}
+
+// orFresh returns k, or a new blank node if k is empty.
+func (d *document) orFresh(k term.Key) term.Key {
+	if k == "" {
+		return d.fresh("a-")
+	}
+	return k
 }
 
 func (d *document) isRoot(n *html.Node) bool { return n.Parent == d.root }

@@ -4,18 +4,10 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
 )
 
-func first(keys ...term.Key) term.Key {
-	for _, k := range keys {
-		if k != "" {
-			return k
-		}
-	}
-	return ""
-}
-
-// byPlace is the subject that the root, head and body have without naming one.
+// byPlace returns the implied subject of the root, head and body elements.
 func (d *document) byPlace(s *step) term.Key {
 	switch {
 	case d.isRoot(s.n):
@@ -26,6 +18,7 @@ func (d *document) byPlace(s *step) term.Key {
 	return ""
 }
 
+// about returns the resource that @about names, or "".
 func (d *document) about(s *step) term.Key {
 	if v, ok := attr(s.n, "about"); ok {
 		return d.safeCURIE(s, v)
@@ -33,7 +26,7 @@ func (d *document) about(s *step) term.Key {
 	return ""
 }
 
-// objectResource is what @resource, @href or @src name.
+// objectResource returns the resource that @resource, @href or @src names, or "".
 func (d *document) objectResource(s *step) term.Key {
 	if v, ok := attr(s.n, "resource"); ok {
 		if k := d.safeCURIE(s, v); k != "" {
@@ -48,7 +41,7 @@ func (d *document) objectResource(s *step) term.Key {
 	return ""
 }
 
-// related makes the statements of @rel and @rev, or leaves them to be completed (steps 9 and 10).
+// related emits the statements of @rel and @rev, or records them as incomplete (steps 9 and 10).
 func (d *document) related(s *step) {
 	_, list := attr(s.n, "inlist")
 	if s.currentObject == "" && (s.hasRel || s.hasRev) {
@@ -78,7 +71,7 @@ func (d *document) related(s *step) {
 	}
 }
 
-// property makes the statements of @property (step 11).
+// property emits the statements of @property (step 11).
 func (d *document) property(s *step) {
 	tokens := s.tokens("property")
 	if len(tokens) == 0 {
@@ -88,17 +81,17 @@ func (d *document) property(s *step) {
 	_, list := attr(s.n, "inlist")
 	for _, t := range tokens {
 		p := d.vocabTerm(s, t)
-		if p.Kind() != term.KindIRI {
-			continue
-		}
-		if list {
+		switch {
+		case p.Kind() != term.KindIRI:
+		case list:
 			s.lists.add(p, value)
-		} else {
+		default:
 			d.emit(s.newSubject, p, value)
 		}
 	}
 }
 
+// propertyValue returns the value of @property.
 func (d *document) propertyValue(s *step) term.Key {
 	content, hasContent := attr(s.n, "content")
 	datatype, hasDatatype := attr(s.n, "datatype")
@@ -118,7 +111,7 @@ func (d *document) propertyValue(s *step) term.Key {
 		switch dt := d.vocabTerm(s, strings.TrimSpace(datatype)); {
 		case dt.Kind() != term.KindIRI:
 			return d.literal(text(), s.lang)
-		case dt == "<"+rdfNS+"XMLLiteral" && !hasContent, dt == "<"+rdfNS+"HTML" && !hasContent:
+		case dt == "<"+rdf.XMLLiteral && !hasContent, dt == "<"+rdf.HTML && !hasContent:
 			return d.key(term.Typed(d.markupOf(s), dt.Value()))
 		default:
 			return d.key(term.Typed(text(), dt.Value()))
@@ -140,7 +133,7 @@ func (d *document) propertyValue(s *step) term.Key {
 	return d.literal(text(), s.lang)
 }
 
-// list makes the cells of an RDF list.
+// list emits the cells of an RDF list and returns the first.
 func (d *document) list(values []term.Key) term.Key {
 	head := rdfNil
 	for i := len(values) - 1; i >= 0; i-- {

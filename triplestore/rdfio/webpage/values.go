@@ -4,18 +4,19 @@ import (
 	"regexp"
 
 	"odarchive/triplestore/term"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/xsd"
 )
 
 const (
-	rdfNS    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-	xsdNS    = "http://www.w3.org/2001/XMLSchema#"
-	rdfType  = term.Key("<" + rdfNS + "type")
-	rdfFirst = term.Key("<" + rdfNS + "first")
-	rdfRest  = term.Key("<" + rdfNS + "rest")
-	rdfNil   = term.Key("<" + rdfNS + "nil")
+	rdfType  = term.Key("<" + rdf.Type)
+	rdfFirst = term.Key("<" + rdf.First)
+	rdfRest  = term.Key("<" + rdf.Rest)
+	rdfNil   = term.Key("<" + rdf.Nil)
 )
 
-// temporal lists the datatypes a <time> element can have, by the form of its value (HTML+RDFa 1.1 §3.1, Microdata to RDF §6.2).
+// temporal lists the datatypes of the values of <time> elements by their form (HTML+RDFa 1.1 §3.1, Microdata to RDF
+// §6.2).
 var temporal = []struct {
 	datatype string
 	form     *regexp.Regexp
@@ -28,11 +29,11 @@ var temporal = []struct {
 	{"gYear", regexp.MustCompile(`^-?\d{4,}$`)},
 }
 
-// timeValue gives a date or time its datatype; what is none stays text.
+// timeValue returns the literal of a date or time, or a plain string if s is neither.
 func (d *document) timeValue(s, lang string) term.Key {
 	for _, t := range temporal {
 		if t.form.MatchString(s) && s != "P" && s[len(s)-1] != 'T' {
-			return d.key(term.Typed(s, xsdNS+t.datatype))
+			return d.key(term.Typed(s, xsd.NS+t.datatype))
 		}
 	}
 	return d.literal(s, lang)
@@ -43,13 +44,13 @@ var (
 	doubleForm  = regexp.MustCompile(`^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
 )
 
-// numberValue gives the value of <data> and <meter> its datatype where it is a number.
+// numberValue returns the literal of the value of <data> or <meter>, a plain string if it is not a number.
 func (d *document) numberValue(s, lang string) term.Key {
 	switch {
 	case integerForm.MatchString(s):
-		return d.key(term.Typed(s, xsdNS+"integer"))
+		return d.key(term.Typed(s, xsd.Integer))
 	case doubleForm.MatchString(s):
-		return d.key(term.Typed(s, xsdNS+"double"))
+		return d.key(term.Typed(s, xsd.Double))
 	}
 	return d.literal(s, lang)
 }

@@ -1,15 +1,15 @@
 // Package webpage finds RDF in HTML: JSON-LD in script elements, Microdata, and RDFa 1.1.
 //
-// A page is held whole, within rdfio.Limits.Document, and parsed as browsers do, so that broken markup is no error. What
-// is found is told apart by its kind, because pages often say the same thing in two of them. Nothing outside of the page
-// is asked for: contexts of JSON-LD come from Options.Context or not at all, profiles and vocabularies of RDFa are not
-// expanded.
+// A page is held whole, within rdfio.Limits.Document, and parsed as browsers do, so malformed markup is no error. The
+// statements of each kind are kept apart, since pages often make the same statements in two of them. Nothing outside
+// the page is fetched: contexts of JSON-LD come from Options.Context, and vocabularies of RDFa are not expanded.
 package webpage
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,30 +18,31 @@ import (
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
 
+	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 )
 
-// Options of Read; Base is needed, the rest may be zero.
+// Options configure Read. Base is required, the rest may be zero.
 type Options struct {
-	Base        string                           // the page's own absolute IRI
-	ContentType string                           // as it was served; its charset counts before what the page says
-	BlankPrefix string                           // before the label of every blank node, as in rdfio.Options
-	Limits      rdfio.Limits                     // Document is the most bytes of a page
-	Context     func(iri string) ([]byte, error) // gives contexts of JSON-LD, as in rdfio.Options
+	Base        string                           // absolute IRI of the page
+	ContentType string                           // as served; its charset overrides that of the page
+	BlankPrefix string                           // of the labels of blank nodes, as in rdfio.Options
+	Limits      rdfio.Limits                     // Document bounds the bytes of the page
+	Context     func(iri string) ([]byte, error) // returns contexts of JSON-LD, as in rdfio.Options
 }
 
 // Page is the RDF found in one page.
 type Page struct {
-	Base      string // the page's base, where it gave one
+	Base      string // that of <base>, or Options.Base
 	JSONLD    []term.Quad
 	Microdata []term.Quad
 	RDFa      []term.Quad
-	Faults    []error // script elements that hold no JSON-LD; the others are read all the same
+	Faults    []error // one for each script element with invalid JSON-LD
 }
 
-// All is everything found, one kind after the other.
+// All returns the statements of all kinds.
 func (p *Page) All() []term.Quad {
 	all := make([]term.Quad, 0, len(p.JSONLD)+len(p.Microdata)+len(p.RDFa))
 	return append(append(append(all, p.JSONLD...), p.Microdata...), p.RDFa...)
@@ -50,10 +51,10 @@ func (p *Page) All() []term.Quad {
 const (
 	defaultDocument = 64 << 20
 	defaultDepth    = 1000
-	maxTerms        = 256 << 20 // bytes of the terms made from one page; nested elements can repeat their text
+	maxTerms        = 256 << 20 // bytes of all terms; nested elements can repeat their text
 )
 
-// Read finds the RDF in a page. An error with rdfio.ErrLimit in its chain says that the page is too large or too deep.
+// Read finds the RDF in a page. The error wraps rdfio.ErrLimit if the page is too large or too deep.
 func Read(r io.Reader, o Options) (*Page, error) {
 	if o.Limits.Document <= 0 {
 		o.Limits.Document = defaultDocument
@@ -95,27 +96,27 @@ func Read(r io.Reader, o Options) (*Page, error) {
 	return page, nil
 }
 
-// document is a parsed page and what all kinds need to know about it.
+// document is a parsed page, with the elements that matter.
 type document struct {
 	o    Options
 	root *html.Node
 	base iri.Base
 	ids  map[string]*html.Node // elements by id
 
-	json    []*html.Node // scripts of JSON-LD
+	json    []*html.Node // JSON-LD scripts
 	items   []*html.Node // top-level items of Microdata
-	rdfaish bool         // some element has an attribute of RDFa
+	hasRDFa bool         // some element has an attribute of RDFa
 
-	based  bool
-	blanks int
-	made   int // bytes of terms made so far
-	out    []term.Quad
+	hasBase bool // a <base> was found
+	blanks  int
+	made    int // bytes of terms so far
+	out     []term.Quad
 }
 
-// survey goes through the page once and notes what the kinds will need.
+// survey walks the page and records the elements that matter.
 func (d *document) survey(n *html.Node, depth int) error {
 	if depth > d.o.Limits.Depth {
-		return fmt.Errorf("webpage: %w: a nesting of more than %d", rdfio.ErrLimit, d.o.Limits.Depth)
+		return d.tooDeep()
 	}
 	if n.Type == html.ElementNode {
 		d.element(n)
@@ -128,6 +129,7 @@ func (d *document) survey(n *html.Node, depth int) error {
 	return nil
 }
 
+// element records an element for survey.
 func (d *document) element(n *html.Node) {
 	scope, prop := false, false
 	for _, a := range n.Attr {
@@ -141,7 +143,7 @@ func (d *document) element(n *html.Node) {
 		case "itemprop":
 			prop = true
 		case "property", "typeof", "about", "rel", "rev", "vocab", "resource":
-			d.rdfaish = true
+			d.hasRDFa = true
 		}
 	}
 	if scope && !prop {
@@ -149,8 +151,8 @@ func (d *document) element(n *html.Node) {
 	}
 	switch n.Data {
 	case "base":
-		if href, ok := attr(n, "href"); ok && !d.based {
-			d.based = true
+		if href, ok := attr(n, "href"); ok && !d.hasBase {
+			d.hasBase = true
 			if s, err := d.base.Resolve(strings.TrimSpace(href)); err == nil {
 				s, _, _ = strings.Cut(s, "#")
 				if b, err := iri.NewBase(s); err == nil {
@@ -170,7 +172,7 @@ func mediaType(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// scripts reads each script of JSON-LD for itself: their blank nodes are not the same.
+// scripts reads the JSON-LD scripts. Each is a document of its own, with its own blank nodes.
 func (d *document) scripts(page *Page) {
 	for i, n := range d.json {
 		text := ""
@@ -178,7 +180,7 @@ func (d *document) scripts(page *Page) {
 			text += c.Data
 		}
 		text = strings.TrimSpace(text)
-		text = strings.TrimSuffix(strings.TrimPrefix(text, "<!--"), "-->") // hidden from browsers of the last century
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "<!--"), "-->") // once hid scripts from old browsers
 		r := rdfio.NewReader(strings.NewReader(text), rdfio.JSONLD(), rdfio.Options{File: "script " + strconv.Itoa(i+1), Base: d.base.String(),
 			BlankPrefix: d.o.BlankPrefix + "j" + strconv.Itoa(i+1) + ".", Limits: d.o.Limits, Context: d.o.Context})
 		for q, err := range r.All() {
@@ -191,24 +193,24 @@ func (d *document) scripts(page *Page) {
 	}
 }
 
-// emit adds a statement; one with a missing part is none.
+// emit adds a statement, unless one of its terms is missing.
 func (d *document) emit(s, p, o term.Key) {
 	if s != "" && p != "" && o != "" {
 		d.out = append(d.out, term.Quad{S: s, P: p, O: o})
 	}
 }
 
-// fresh is a blank node without a label; kind keeps those of Microdata and RDFa apart from labels.
+// fresh returns a new blank node. kind keeps those of Microdata and RDFa apart from labelled ones.
 func (d *document) fresh(kind string) term.Key {
 	d.blanks++
 	return term.Blank(d.o.BlankPrefix + kind + strconv.Itoa(d.blanks))
 }
 
-// resource resolves a reference; "" where it is no IRI.
+// resource resolves a reference. It returns "" if the result is not a valid IRI.
 func (d *document) resource(ref string) term.Key {
 	ref = strings.TrimSpace(ref)
 	if iri.CheckChars(ref) != nil {
-		ref = escapeIRI(ref)
+		ref = iri.Escape(ref)
 	}
 	abs, err := d.base.Resolve(ref)
 	if err != nil || iri.Check(abs) != nil {
@@ -217,26 +219,13 @@ func (d *document) resource(ref string) term.Key {
 	return d.key(term.IRI(abs))
 }
 
-// escapeIRI percent-encodes what browsers let pass in an address and IRIs do not.
-func escapeIRI(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c <= ' ' || strings.IndexByte("<>\"{}|^`\\", c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-// key counts a term that was made.
+// key counts the bytes of k and returns it.
 func (d *document) key(k term.Key) term.Key {
 	d.made += len(k)
 	return k
 }
 
-// tooMuch tells that the terms have grown out of proportion.
+// tooMuch returns an error if the terms have become too large.
 func (d *document) tooMuch() error {
 	if d.made > maxTerms {
 		return fmt.Errorf("webpage: %w: terms of more than %d bytes", rdfio.ErrLimit, maxTerms)
@@ -244,7 +233,7 @@ func (d *document) tooMuch() error {
 	return nil
 }
 
-// literal makes a plain string with the language in scope; malformed languages are none.
+// literal returns a string with a language, or without one if lang is malformed.
 func (d *document) literal(text, lang string) term.Key {
 	if !wellFormedTag(lang) {
 		lang = ""
@@ -252,20 +241,12 @@ func (d *document) literal(text, lang string) term.Key {
 	return d.key(term.Lang(text, lang))
 }
 
+// wellFormedTag reports whether tag is a language tag as in RFC 4646.
 func wellFormedTag(tag string) bool {
-	for i, sub := range strings.Split(tag, "-") {
-		if len(sub) < 1 || len(sub) > 8 {
-			return false
-		}
-		for _, c := range sub {
-			if c > 'z' || !('a' <= c|0x20 && c|0x20 <= 'z' || i > 0 && '0' <= c && c <= '9') {
-				return false
-			}
-		}
-	}
-	return true
+	return tag != "" && terminals.LangTag(tag) == len(tag) && !slices.ContainsFunc(strings.Split(tag, "-"), func(sub string) bool { return len(sub) > 8 })
 }
 
+// attr returns the value of an attribute, and whether n has it.
 func attr(n *html.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == name && a.Namespace == "" {
@@ -275,19 +256,13 @@ func attr(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// textOf is the text of an element and everything in it.
+// textOf returns the text of an element and its descendants.
 func (d *document) textOf(n *html.Node) string {
 	var b strings.Builder
-	var walk func(*html.Node)
-	walk = func(n *html.Node) {
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			if c.Type == html.TextNode {
-				b.WriteString(c.Data)
-			} else {
-				walk(c)
-			}
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
 		}
 	}
-	walk(n)
 	return b.String()
 }

@@ -35,10 +35,11 @@ func nquads(t testing.TB, quads []term.Quad) string {
 	return b.String()
 }
 
-// rdfaExceptions are tests this package answers otherwise, on purpose, by number.
+// rdfaExceptions are tests that this package does not pass on purpose, by number.
 var rdfaExceptions = map[string]string{}
 
-// TestRDFaSuite runs the HTML5 tests of RDFa 1.1 from their manifest: each asks a SPARQL query of what was found.
+// TestRDFaSuite runs the HTML5 tests of RDFa 1.1 from their manifest: each evaluates a SPARQL query on the statements
+// found.
 func TestRDFaSuite(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "rdfweb", "rdfa", "test-suite")
@@ -95,7 +96,7 @@ func TestRDFaSuite(t *testing.T) {
 	}
 }
 
-// shape is a graph with its blank nodes numbered by where they come up, in sorted order of everything else.
+// shape returns a graph as text, with blank nodes numbered in the order of the sorted statements.
 func shape(quads []term.Quad) string {
 	var lines []string
 	for _, q := range quads {

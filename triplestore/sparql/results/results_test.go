@@ -21,7 +21,7 @@ import (
 
 const xsd = "http://www.w3.org/2001/XMLSchema#"
 
-// awkward are rows with everything that a format could stumble over.
+// awkward are rows with terms that are hard to write.
 var awkward = [][]term.Key{
 	{term.IRI("http://example.org/a?b=c&d"), term.Blank("b0"), term.String("plain")},
 	{"", term.String(""), term.Lang("Grüße, \"du\"", "de-AT")},
@@ -102,7 +102,7 @@ func TestCSVHoldsTheExactValues(t *testing.T) {
 			if awkward[i][j].Kind() == term.KindBlank {
 				got = k.Value()
 			}
-			// RFC 4180 has no way to keep CR LF apart from LF in every reader; Go's makes it LF.
+			// Go's CSV reader turns CR LF into LF.
 			if want = strings.ReplaceAll(want, "\r\n", "\n"); got != want {
 				t.Errorf("row %d, column %d: got %q, want %q", i, j, got, want)
 			}

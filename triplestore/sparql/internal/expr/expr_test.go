@@ -14,7 +14,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// eval gives the value of an expression as it would be written: "error" where it has none.
+// eval returns the value of an expression as text, or "error".
 func eval(t *testing.T, text string) string {
 	t.Helper()
 	query := "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> BASE <http://base/a/b> SELECT (" + text + " AS ?x) { }"

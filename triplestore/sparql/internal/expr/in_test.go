@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// alike are terms of which some are equal, some certainly not, and of some it is not known.
+// alike are terms of which some pairs are equal, some are not, and some cannot be compared.
 func alike() (out []algebra.Expr) {
 	const xsd = "http://www.w3.org/2001/XMLSchema#"
 	for _, k := range []term.Key{

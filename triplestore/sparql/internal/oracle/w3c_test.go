@@ -13,8 +13,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// TestTheOracleIsRight runs the W3C evaluation tests of SELECT and ASK on the oracle: what the engine is compared with
-// should itself be beyond doubt.
+// TestTheOracleIsRight runs the W3C evaluation tests of SELECT and ASK on the oracle, since the engine is compared with
+// it.
 func TestTheOracleIsRight(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "w3c", "sparql")
@@ -27,7 +27,7 @@ func TestTheOracleIsRight(t *testing.T) {
 			t.Parallel()
 			ran := 0
 			for _, x := range tests {
-				// The oracle does not number solutions, so that BNODE("x") differs within one.
+				// The oracle numbers evaluations, not solutions, so BNODE("x") differs within a solution.
 				if x.Name == "BNODE(str)" || pending[x.Name] {
 					continue
 				}
@@ -58,7 +58,7 @@ func TestTheOracleIsRight(t *testing.T) {
 	}
 }
 
-// evaluate gives nil for the forms that the oracle leaves to others.
+// evaluate returns nil for the query forms that the oracle does not evaluate.
 func evaluate(x *conformance.Test) (*conformance.Result, error) {
 	text, err := x.Text()
 	if err != nil {
@@ -100,5 +100,5 @@ func evaluate(x *conformance.Test) (*conformance.Result, error) {
 	return out, nil
 }
 
-// pending are faults of single expressions, which are package expr's business.
+// pending are faults of expressions, which belong to package expr.
 var pending = map[string]bool{"open-eq-08": true, "open-eq-10": true, "open-eq-11": true, "open-eq-12": true, "xsd:string cast": true}

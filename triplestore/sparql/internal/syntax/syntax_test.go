@@ -202,8 +202,8 @@ var seeds = []string{
 	"DELETE WHERE { ?s ?p ?o . GRAPH ?g { ?s ?p ?o } } ; CREATE GRAPH <a:a> ; CLEAR NAMED",
 }
 
-// FuzzParse holds the parser to its promises: no panic, errors with a place in the text, trees that print and read
-// back.
+// FuzzParse checks the promises of the parser: it does not panic, errors have a position, and trees print and parse
+// into the same trees.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)

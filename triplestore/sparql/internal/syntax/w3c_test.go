@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/sparql/internal/syntax"
 )
 
-// TestTheW3CSyntaxTests runs the positive and negative syntax tests of SPARQL 1.0, 1.1 and 1.2, and reads and prints
-// the requests of all their other tests. There are no exceptions.
+// TestTheW3CSyntaxTests runs the positive and negative syntax tests of SPARQL 1.0, 1.1 and 1.2, and parses and prints
+// the requests of all other tests. There are no exceptions.
 func TestTheW3CSyntaxTests(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "w3c", "sparql")
