@@ -129,7 +129,6 @@ func (v Value) lexical() string {
 func (v Value) isLiteral() bool { return v.kind >= Str && v.kind <= Other }
 func (v Value) isString() bool  { return v.kind == Str || v.kind == Lang }
 func (v Value) isNumeric() bool { return v.kind == XSD && v.x.Kind.Numeric() }
-func (v Value) isInteger() bool { return v.kind == XSD && v.x.Kind == xsdval.Integer }
 
 // datatype returns the IRI of the datatype of a literal.
 func (v Value) datatype() string {
