@@ -84,7 +84,7 @@ func (e *jsonldEncoder) start(b []byte) []byte {
 		b = append(appendJSONString(append(b, "\n    "...), p), ": "...)
 		if strings.IndexByte(":/?#[]@", ns[len(ns)-1]) >= 0 {
 			b = appendJSONString(b, ns)
-		} else { // such a term is a prefix only if it says so
+		} else { // a term that ends otherwise is a prefix only with @prefix
 			b = append(appendJSONString(append(b, `{"@id": `...), ns), `, "@prefix": true}`...)
 		}
 	}

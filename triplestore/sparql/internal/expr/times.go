@@ -56,7 +56,7 @@ func zoneText(p xsdval.Parts) string {
 	}
 }
 
-// adjust moves a time to another time zone, that of the context if none is given, or to none for "".
+// adjust implements ADJUST. Without a time zone, or with "", it removes that of the value.
 func adjust(a []Value) Value {
 	if a[0].kind != XSD {
 		return errValue

@@ -26,19 +26,6 @@ func (q *Query) String() string {
 	return w.Builder.String()
 }
 
-// String returns the update on one line, which parses into the same tree.
-func (u *Update) String() string {
-	var w printer
-	w.prologue(u.Version, u.Base, u.Prefixes)
-	for i, op := range u.Ops {
-		if i > 0 {
-			w.put(" ; ")
-		}
-		w.operation(op)
-	}
-	return w.Builder.String()
-}
-
 // String returns the group with its braces.
 func (g *Group) String() string {
 	var w printer

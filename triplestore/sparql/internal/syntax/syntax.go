@@ -7,7 +7,7 @@
 // rules beyond the grammar: the scope of variables and blank node labels, and the places of aggregates. So every tree
 // that it returns is a valid request.
 //
-// String prints a tree as one line of SPARQL, which parses into the same tree.
+// String methods print a query or a group as one line of SPARQL, which parses into the same tree.
 //
 // The package does not evaluate anything. Package algebra translates the tree.
 package syntax

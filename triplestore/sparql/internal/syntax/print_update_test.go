@@ -1,5 +1,20 @@
 package syntax
 
+// Only tests print updates.
+
+// String returns the update on one line, which parses into the same tree.
+func (u *Update) String() string {
+	var w printer
+	w.prologue(u.Version, u.Base, u.Prefixes)
+	for i, op := range u.Ops {
+		if i > 0 {
+			w.put(" ; ")
+		}
+		w.operation(op)
+	}
+	return w.Builder.String()
+}
+
 func (w *printer) operation(op Operation) {
 	switch op := op.(type) {
 	case *InsertData:
@@ -38,19 +53,6 @@ func silent(s bool) string {
 		return "SILENT "
 	}
 	return ""
-}
-
-// String returns the target as in CLEAR.
-func (t Target) String() string {
-	switch {
-	case t.Default:
-		return "DEFAULT"
-	case t.Named:
-		return "NAMED"
-	case t.All:
-		return "ALL"
-	}
-	return "GRAPH <" + t.IRI + ">"
 }
 
 func (w *printer) modify(m *Modify) {
@@ -96,4 +98,17 @@ func (w *printer) quads(list []Quad) {
 		}
 	}
 	w.put("}")
+}
+
+// String returns the target as in CLEAR.
+func (t Target) String() string {
+	switch {
+	case t.Default:
+		return "DEFAULT"
+	case t.Named:
+		return "NAMED"
+	case t.All:
+		return "ALL"
+	}
+	return "GRAPH <" + t.IRI + ">"
 }
