@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"strings"
@@ -94,4 +95,15 @@ func band(priority float64) byte {
 		return byte(128 + math.Round(step))
 	}
 	return byte(128 - math.Round(step))
+}
+
+// splitQueueKey splits a queue key whose group is not known. ok is false if it is not a queue key.
+func splitQueueKey(k []byte) (group string, b byte, e entry, ok bool) {
+	i := bytes.IndexByte(k, 0)
+	if i < 1 || i+1 >= len(k) {
+		return "", 0, entry{}, false
+	}
+	group, b = string(k[:i]), k[i+1]
+	e.due, e.key, ok = cutQueueKey(k, group)
+	return group, b, e, ok
 }

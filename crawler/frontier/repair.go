@@ -1,0 +1,126 @@
+package frontier
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	"odarchive/triplestore/kv"
+)
+
+// repair puts right what was found. Each part looks again, for the frontier may be in use.
+func (c *check) repair(ctx context.Context) error {
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(c.damaged)), perTxn) {
+		if err := c.f.db.Update(ctx, func(txn *kv.Txn) error { return c.mendURLs(txn, part) }); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(c.orphans, perTxn) {
+		if err := c.f.db.Update(ctx, func(txn *kv.Txn) error { return c.dropOrphans(txn, part) }); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(c.stray, perTxn) {
+		if err := c.f.db.Update(ctx, func(txn *kv.Txn) error { return c.dropStray(txn, part) }); err != nil {
+			return err
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(c.remake)) {
+		err := c.f.db.Update(ctx, func(txn *kv.Txn) error {
+			h, err := c.f.remake(txn, group, true)
+			if err != nil {
+				return err
+			}
+			return c.f.saveOrDrop(txn, h)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	err := c.f.db.Update(ctx, func(txn *kv.Txn) error {
+		for _, k := range c.junk {
+			if err := txn.Delete(kv.SpaceHosts, k); err != nil {
+				return err
+			}
+		}
+		return retotal(txn)
+	})
+	c.f.forgetWindow()
+	c.f.signal()
+	return err
+}
+
+func (c *check) mendURLs(txn *kv.Txn, keys []string) error {
+	for _, key := range keys {
+		as, group := c.whole[key], c.damaged[key]
+		e := entry{key: key}
+		if as != nil {
+			e.due = ms(as.Due)
+		}
+		u, err := c.f.restore(txn, group, e, as)
+		if err != nil {
+			return err
+		}
+		if group != "" {
+			c.remake[group] = true
+		}
+		if u != nil {
+			c.remake[u.Group] = true
+			continue
+		}
+		for i := range c.report.Faults {
+			if fault := &c.report.Faults[i]; fault.What == "url" && fault.Name == key {
+				fault.Lost = true
+			}
+		}
+	}
+	return nil
+}
+
+func (c *check) dropOrphans(txn *kv.Txn, keys [][]byte) error {
+	for _, k := range keys {
+		found := false
+		if len(k) >= 8 {
+			_, err := txn.Read(kv.SpaceFrontier, k[8:], func(at []byte) error { found = bytes.Equal(at, k[:8]); return nil })
+			if err != nil {
+				return err
+			}
+		}
+		if found {
+			continue
+		}
+		if err := txn.Delete(kv.SpaceDue, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) dropStray(txn *kv.Txn, keys [][]byte) error {
+	for _, k := range keys {
+		if group, b, e, ok := splitQueueKey(k); ok {
+			if valid, err := stands(txn, group, b, e); valid || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err := txn.Delete(kv.SpaceQueue, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetWindow has the beginning of the index read anew.
+func (f *Frontier) forgetWindow() {
+	f.taking.Lock()
+	defer f.taking.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	size := f.window.size
+	f.window = newWindow()
+	f.window.size = size
+}
