@@ -20,8 +20,8 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// examine finds out what was fetched and makes its bytes durable. Where there is nothing to keep, the exchange holds the
-// outcome.
+// examine detects the type of a fetched body, profiles it and makes its bytes durable. If there is nothing to keep,
+// visit.Kept is nil and the exchange has the outcome.
 func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange) (visit archive.Visit, err error) {
 	if ex.Body == nil {
 		return visit, nil
@@ -35,7 +35,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	defer leave()
 	digests := ex.Body.Digests()
 	if latest != nil && latest.Digests == digests {
-		return visit, p.again(ctx, *latest, ex, leave)
+		return visit, p.unchanged(ctx, *latest, ex, leave)
 	}
 	found, err := p.detect(ctx, job, ex, &visit)
 	if err != nil {
@@ -60,13 +60,13 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	return visit, err
 }
 
-// How long our own looking at one file may take: finding its type, and looking into it.
+// Limits of the time that detecting the type of one file, and profiling it, may take.
 const (
 	detectTime  = time.Minute
 	inspectTime = 2 * time.Minute
 )
 
-// detect finds the media type. Where that fails, or takes too long, the file is kept as bytes.
+// detect detects the media type. If that fails or takes too long, the file is kept as application/octet-stream.
 func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection, err error) {
 	limited, cancel := context.WithTimeout(ctx, detectTime)
 	defer cancel()
@@ -84,8 +84,9 @@ func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Excha
 	return detect.Detection{Type: "application/octet-stream", Because: "our recognition failed on it"}, nil
 }
 
-// again takes in the bytes of the latest version once more.
-func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.Exchange, written func()) error {
+// unchanged gives the exchange of a body that equals the latest version its outcome. It stores the bytes again if they were
+// lost.
+func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, ex *fetch.Exchange, written func()) error {
 	ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
 	if latest.ErrorPage != "" {
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, latest.ErrorPage
@@ -101,8 +102,8 @@ func (p *Pipeline) again(ctx context.Context, latest catalog.Version, ex *fetch.
 	return nil
 }
 
-// keep looks into a new version's bytes and puts them on the disk. The processor is left to others while that waits for it.
-// A fault of ours in looking costs what was looked for; the bytes are kept.
+// keep profiles a new version's bytes, compares them with the latest version and stores them. A fault in profiling or
+// comparing costs its result; the bytes are kept. written is called when storing needs no processor any more.
 func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, visit *archive.Visit, written func()) error {
 	kept := &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
@@ -135,14 +136,15 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	return err
 }
 
-// noRoom makes a fetch that failed of one whose bytes the disk had no room for, and gives the room back that they took.
+// noRoom gives the exchange the outcome of a body for which the disk has no room, and removes the body.
 func (p *Pipeline) noRoom(ex *fetch.Exchange, err error) {
 	ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrDiskFull, err.Error()
 	p.remove(ex)
 	ex.Body = nil
 }
 
-// declared is what the server says the file is, or else the catalog.
+// declared returns the media type that the server declares, or the format that the catalog declares if the server's is
+// too general.
 func declared(job frontier.Job, ex *fetch.Exchange) string {
 	if t := mediaType(ex.ContentType); t != "" && t != "application/octet-stream" && t != "text/plain" {
 		return ex.ContentType
@@ -158,7 +160,8 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
-// place gives the bytes to the content store, beside the version before them; a transaction makes them part of it.
+// place writes the bytes to the content store, as a delta to the latest version. They become part of it when a transaction
+// commits the result.
 func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string, written func()) (*content.Placed, error) {
 	digests := ex.Body.Digests()
 	opts := content.PutOptions{Known: &digests, Written: written}
@@ -175,7 +178,7 @@ func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch
 	return placed, nil
 }
 
-// label is what a pack says of a file, for whoever has the packs and no database: JSON with url, time, type and name.
+// label returns the JSON that a pack stores beside a file, for recovery without the database: url, time, type and name.
 func (p *Pipeline) label(ex *fetch.Exchange, mediaType, name string) []byte {
 	b, err := json.Marshal(struct {
 		URL  string    `json:"url"`
@@ -184,15 +187,15 @@ func (p *Pipeline) label(ex *fetch.Exchange, mediaType, name string) []byte {
 		Name string    `json:"name"`
 	}{ex.URL, p.Clock().UTC(), mediaType, name})
 	if err != nil {
-		return nil // of a year beyond 9999; the file is sound without
+		return nil // the year is beyond 9999; a file needs no label
 	}
 	return b
 }
 
-// compareTime bounds how long a new version may be compared with the one before.
+// compareTime limits how long comparing a new version with the latest one may take.
 const compareTime = time.Minute
 
-// change sums up how the new version differs from the latest; nil where that cannot be told, which the log says.
+// change returns how the new version differs from the latest, or nil, after logging the error, if they cannot be compared.
 func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
 	limited, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()

@@ -16,15 +16,16 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// endsVisit reports whether an error gives the job back to the frontier unvisited: the archive's own troubles, the end of the
-// lease, a host that must be waited for. Any other error is a fault of this program with one URL, and becomes its outcome.
+// endsVisit reports whether an error returns the job to the frontier unvisited: a failure of the archive, the end of the
+// lease, a host that must be waited for, trouble of this machine. Any other error is a fault of this program with one URL,
+// and becomes that URL's outcome.
 func endsVisit(ctx context.Context, err error) bool {
 	var wait *politeness.Wait
 	var trouble *fetch.OwnTrouble
 	return err != nil && (faults.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait) || errors.As(err, &trouble))
 }
 
-// fault logs and counts a fault of this program that one URL has met. It returns a sentence about it.
+// fault logs and counts a fault of this program with one URL, and returns a sentence about it.
 func (p *Pipeline) fault(doing, url string, err error) string {
 	p.faults.Add(1)
 	about := []any{"doing", doing, "url", url, "error", err}
@@ -36,7 +37,7 @@ func (p *Pipeline) fault(doing, url string, err error) string {
 	return fmt.Sprintf("%s: %v", doing, err)
 }
 
-// step begins one that may fail because of a URL's bytes.
+// step begins a step of a visit that may fail because of the URL's bytes.
 func (p *Pipeline) step(name, url string) error {
 	if p.trip == nil {
 		return nil
@@ -44,14 +45,14 @@ func (p *Pipeline) step(name, url string) error {
 	return p.trip(name, url)
 }
 
-// internal makes an exchange one that has failed by a fault of this program.
+// internal gives an exchange the outcome of a fault of this program.
 func internal(ex *fetch.Exchange, why string) {
 	ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrInternal, why
 }
 
-// settle commits what a visit has found. Where that fails because of the bytes, less of them is committed: the version without
-// what is inside it, then no version, then only the job's next visit, so that the frontier does not hand it out again at once.
-func (p *Pipeline) settle(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (r Report, err error) {
+// commitReducing commits what a visit found. If that fails because of the bytes, it commits less: the version without what is
+// inside it, then no version, then only the job's next visit, so that the frontier does not lease the URL again at once.
+func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (r Report, err error) {
 	commit := func(v archive.Visit) error {
 		return faults.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v); return err })
 	}
@@ -64,7 +65,7 @@ func (p *Pipeline) settle(ctx context.Context, lease *frontier.Lease, job fronti
 			return r, err
 		}
 		why = p.fault("commit without what is inside", job.URL, err)
-	} else if found.ErrorPage != nil { // which others of the same bytes could not be marked as
+	} else if found.ErrorPage != nil { // marking other versions with the same bytes failed
 		if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {
 			return r, err
 		}
@@ -79,12 +80,13 @@ func (p *Pipeline) settle(ctx context.Context, lease *frontier.Lease, job fronti
 	now := p.Clock()
 	act := catalog.Activity{URL: job.URL, Start: now, End: now, Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why}
 	err = faults.Contain(func() error {
-		return p.Archive.DB().Update(ctx, func(txn *kv.Txn) error { return p.Frontier.Done(txn, lease, job, p.result(job, ex, act)) })
+		result := p.result(job, ex, act)
+		return p.Archive.DB().Update(ctx, func(txn *kv.Txn) error { return p.Frontier.Done(txn, lease, job, result) })
 	})
 	return report(act, latest, ex, nil), err
 }
 
-// bare is a visit whose version says of itself only what every version does.
+// bare returns the visit without what was found inside the file, its headers and the mark of an error page.
 func bare(v archive.Visit, why string) archive.Visit {
 	kept := *v.Kept
 	kept.Inside, kept.Change, kept.Former = &inspect.Inside{Faults: []string{why}}, nil, archive.Former{}
@@ -93,12 +95,13 @@ func bare(v archive.Visit, why string) archive.Visit {
 	return v
 }
 
-// A URL whose bytes meet a fault of this program is left alone for so long, twice as long after each failure in a row.
+// A URL whose bytes meet a fault of this program is visited again after minInternalPause, doubled with each failure in a row
+// up to maxInternalPause.
 const (
-	internalFirst = time.Hour
-	internalMost  = 7 * 24 * time.Hour
+	minInternalPause = time.Hour
+	maxInternalPause = 7 * 24 * time.Hour
 )
 
 func internalPause(failures int) time.Duration {
-	return min(internalFirst<<min(max(failures, 0), 8), internalMost)
+	return min(minInternalPause<<min(max(failures, 0), 8), maxInternalPause)
 }

@@ -17,12 +17,12 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Intake is the way in for URLs: what is registered in the archive is in the frontier too, by the same transaction.
+// Intake registers URLs, in the archive and the frontier by the same transaction, and carries out orders about them.
 type Intake struct {
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
-	Ledger   *ledger.Ledger                         // for harvests
-	Forgive  func(ctx context.Context, host string) // forgets a host's back-off, as politeness.Gate does; may be nil
+	Ledger   *ledger.Ledger                         // used by the methods of harvest.Keeper only
+	Forgive  func(ctx context.Context, host string) // if not nil, ends a host's back-off: politeness.Gate.Forgive
 	Clock    func() time.Time
 }
 
@@ -67,7 +67,7 @@ func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, 
 	return fresh, nil
 }
 
-// keepSeeds registers seeds in one transaction, or in more where they say more than one can hold.
+// keepSeeds registers seeds in one transaction, or in several if one cannot hold them.
 func (in *Intake) keepSeeds(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
 	fresh, err = in.keep(ctx, archive.Listing{Seeds: seeds}, nil)
 	half := len(seeds) / 2
@@ -99,7 +99,7 @@ func (in *Intake) Open(_ context.Context, r harvest.Report, portal string, whole
 
 // Keep implements harvest.Keeper.
 func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err error) {
-	for i := range step.Seeds { // one dataset's odd name must not cost the others
+	for i := range step.Seeds { // a malformed name must not stop the other datasets
 		s := &step.Seeds[i]
 		s.Portal, s.Dataset = archive.CleanName(s.Portal), archive.CleanName(s.Dataset)
 	}
@@ -116,7 +116,7 @@ func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err e
 		return 0, err
 	}
 	fresh, err := in.keep(ctx, archive.Listing{Seeds: seeds, Quads: step.Quads}, also)
-	if errors.Is(err, kv.ErrTooBig) && len(seeds) > 0 { // the URLs first: without the mark, they come again after a crash
+	if errors.Is(err, kv.ErrTooBig) && len(seeds) > 0 { // the URLs first: without the mark, they are harvested again after a crash
 		if fresh, err = in.keepSeeds(ctx, seeds); err == nil {
 			_, err = in.keep(ctx, archive.Listing{Quads: step.Quads}, also)
 		}
@@ -161,7 +161,7 @@ func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*
 	return fresh, nil
 }
 
-// CrawlNow makes resources due at once: the one of an id, or all of a host; it says how many.
+// CrawlNow makes the resource with an id, or all resources of a host, due now. It returns their number.
 func (in *Intake) CrawlNow(ctx context.Context, id, host string) (int, error) {
 	if host != "" {
 		return in.Frontier.MakeGroupDue(ctx, address.HostGroup(host))
@@ -173,8 +173,8 @@ func (in *Intake) CrawlNow(ctx context.Context, id, host string) (int, error) {
 	return 1, in.Frontier.MakeDue(ctx, r.URL)
 }
 
-// Inject gives URLs a score in the queue, or keeps them out of it. Those that are not known yet are registered first; a
-// blacklisted one is only kept out.
+// Inject sets the priority of URLs or blacklists them. It registers new URLs first, except those that it blacklists. It returns
+// the number of new URLs.
 func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added int, err error) {
 	var seeds []catalog.Seed
 	for _, order := range list {
@@ -195,14 +195,13 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 	return added, err
 }
 
-// Requeue makes URLs due now, and all URLs of hosts: back-offs and failures in a row are forgotten, and what was dropped is
-// crawled again.
+// Requeue makes URLs, and all URLs of hosts, due now. It ends back-offs, resets counts of failures and cancels Drop.
 func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error) {
 	done, err := in.Frontier.Requeue(ctx, targets...)
 	if err != nil {
 		return done, err
 	}
-	for _, target := range targets { // a URL that was dropped before any source listed it is registered now
+	for _, target := range targets { // a URL may have been dropped before it was registered
 		if !strings.Contains(target, "://") || slices.Contains(done.Unknown, target) {
 			continue
 		}
@@ -226,16 +225,16 @@ func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Orde
 	return done, nil
 }
 
-// Drop takes URLs, and all URLs of hosts, out of the crawl. What was archived stays.
+// Drop removes URLs, and all URLs of hosts, from the crawl. Archived versions stay.
 func (in *Intake) Drop(ctx context.Context, why string, targets ...string) (frontier.Ordered, error) {
 	return in.Frontier.Drop(ctx, why, targets...)
 }
 
-// Pause stops the crawl, also after a restart, until Resume. Visits under way are finished.
+// Pause stops the crawl until Resume, across restarts. Visits under way are finished.
 func (in *Intake) Pause(ctx context.Context, why string) error { return in.Frontier.Pause(ctx, why) }
 
 // Resume ends a pause.
 func (in *Intake) Resume(ctx context.Context) error { return in.Frontier.Resume(ctx) }
 
-// Held says why the crawl stands still; "" where it does not.
+// Held returns why no leases are granted, "" if they are.
 func (in *Intake) Held() string { return in.Frontier.Held() }

@@ -8,32 +8,33 @@ import (
 	"odarchive/crawler/supervise"
 )
 
+// Versions are indexed many at a time, because each then costs less.
 const (
-	joinMany   = 256             // new versions that are worth indexing at once: many at a time cost less each
-	joinLater  = 5 * time.Second // how long fewer may wait
-	joinShare  = 20              // and as many times as long as the last time took, for it reads much of a large index
-	joinLatest = 2 * time.Minute // but no longer
+	joinBatch   = 256             // as many are indexed at once
+	minJoinWait = 5 * time.Second // how long fewer wait
+	joinShare   = 20              // or this many times as long as the last indexing took, since it reads much of a large index
+	maxJoinWait = 2 * time.Minute // but no longer
 )
 
-// KeepJoined takes new versions into the index of columns until ctx ends. Its failures hold up nothing else: it is a job
-// of its own, and what it did not finish stays marked.
+// KeepJoined adds new versions to the index of columns until ctx ends, as the background job "joining". Versions that it does
+// not finish stay marked for the next run.
 func (p *Pipeline) KeepJoined(ctx context.Context) {
-	_ = p.Jobs.Run(ctx, "joining", p.keepJoined) // Jobs tells its failure
+	_ = p.Jobs.Run(ctx, "joining", p.keepJoined) // Jobs lists its failure
 }
 
 func (p *Pipeline) keepJoined(ctx context.Context) error {
-	later := joinLater
+	wait := minJoinWait
 	for last := time.Now(); ; {
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		for n := p.Archive.Unjoined(); n >= joinMany || n > 0 && time.Since(last) >= later; n = p.Archive.Unjoined() {
+		for n := p.Archive.Unjoined(); n >= joinBatch || n > 0 && time.Since(last) >= wait; n = p.Archive.Unjoined() {
 			begun := time.Now()
 			done, err := p.Archive.Join(ctx)
 			last = time.Now()
-			later = min(max(joinLater, joinShare*last.Sub(begun)), joinLatest)
+			wait = min(max(minJoinWait, joinShare*last.Sub(begun)), maxJoinWait)
 			if err != nil {
 				return fmt.Errorf("index columns: %w", err)
 			}
@@ -44,9 +45,9 @@ func (p *Pipeline) keepJoined(ctx context.Context) error {
 	}
 }
 
-// joinAll takes all versions that wait into the index of columns. A failure that is not the archive's as a whole is
-// logged: the versions stay marked for the next crawl, which must not end in the same way because of one of them.
-func (p *Pipeline) joinAll(ctx context.Context, tell func(left int)) error {
+// joinAll adds all marked versions to the index of columns and calls progress, if not nil, with the number of those left. An
+// error that concerns single versions is logged only: they stay marked, and must not end the next crawl too.
+func (p *Pipeline) joinAll(ctx context.Context, progress func(left int)) error {
 	for {
 		n := 0
 		err := supervise.Contain(func() (err error) {
@@ -60,8 +61,8 @@ func (p *Pipeline) joinAll(ctx context.Context, tell func(left int)) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		if tell != nil {
-			tell(p.Archive.Unjoined())
+		if progress != nil {
+			progress(p.Archive.Unjoined())
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"odarchive/crawler/frontier"
 )
 
-// next waits for a lease; nil where the crawl is at its end. One worker at a time looks, for all who have nothing to do.
-func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
+// nextLease waits for a lease. It returns nil at the end of the crawl. One worker waits at a time, and the others for that one.
+func (r *run) nextLease(ctx context.Context) (*frontier.Lease, error) {
 	select {
 	case r.looking <- struct{}{}:
 	case <-ctx.Done():
@@ -22,13 +22,13 @@ func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
 		}
 		changed := r.Frontier.Changed()
 		lease, err := r.Frontier.TryLease(ctx)
-		if errors.Is(err, frontier.ErrPaused) && (!r.opts.Once || r.passing() || r.Frontier.Held() == "") {
+		if errors.Is(err, frontier.ErrPaused) && (!r.opts.Once || r.inBriefTrouble() || r.Frontier.Held() == "") {
 			err = nil
 		}
 		if err != nil || lease != nil {
 			return lease, err
 		}
-		at, more, err := r.lookAgain()
+		at, more, err := r.nextLook()
 		if err != nil || !more {
 			return nil, err
 		}
@@ -47,38 +47,37 @@ func (r *run) next(ctx context.Context) (*frontier.Lease, error) {
 	return nil, nil
 }
 
-// lookAgain is when a lease may be had, if there is none now and nothing changes; more is false where a crawl of what is
-// due has visited all.
-func (r *run) lookAgain() (at time.Time, more bool, err error) {
+// nextLook returns when a lease may be available if nothing changes. more is false if a crawl with Once has visited everything.
+func (r *run) nextLook() (at time.Time, more bool, err error) {
 	now := r.Clock()
 	if !r.opts.Once {
 		return now.Add(time.Second), true, nil
 	}
 	more, at, err = r.Frontier.Pending(patience)
-	if err == nil && more && !at.After(now) { // all are being visited
+	if err == nil && more && !at.After(now) { // all due URLs are being visited
 		var queued bool
 		if at, queued, err = r.Frontier.NextDue(); !queued {
 			at = now.Add(time.Second)
 		}
 	}
 	if err == nil && !more {
-		at, more = r.awaited()
+		at, more = r.nextRetry()
 	}
 	return at, more, err
 }
 
-// awaited is when the last retry is due that the crawl waits for, while it is not; the log is told once.
-func (r *run) awaited() (at time.Time, ok bool) {
+// nextRetry returns when the last retry is due that the crawl waits for, and whether that is in the future. It logs each time once.
+func (r *run) nextRetry() (at time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ok = r.retry.After(r.Clock()); ok && !r.retry.Equal(r.told) {
-		r.told = r.retry
+	if ok = r.retry.After(r.Clock()); ok && !r.retry.Equal(r.logged) {
+		r.logged = r.retry
 		r.Log.Info("nothing is due but retries", "until", r.retry)
 	}
 	return r.retry, ok
 }
 
-// mayStart counts n more fetches as begun, unless that would be too many.
+// mayStart counts n more fetches as started, and reports whether RunOptions.MaxFetches allows them, or one if n is 0.
 func (r *run) mayStart(n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

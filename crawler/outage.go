@@ -13,58 +13,58 @@ import (
 	"odarchive/crawler/web/politeness"
 )
 
-// How the crawl goes on when this machine is in trouble. The rule is this:
+// The rule for trouble of this machine:
 //
-//   - A fetch that fails because of this machine (fetch.OwnTrouble) is recorded of nobody. Its lease goes back, behind
-//     those that are ready, and the crawl stands still: 1 s at first, then twice as long each time, at most a minute; for a network that is down from 30 s to
-//     10 min. Whatever answers next ends that.
-//   - A host that answered the last time and cannot be reached now is in doubt: that is not recorded, and it is tried again
-//     after 5 s. If it fails again it is the host's failure, and recorded. But if three different hosts fail so in a row,
-//     and none answers in between, the network is down: nothing is recorded of any of them, or of other hosts that
-//     cannot be reached, until some host answers. A refused connection is an answer.
-//   - A host to which this machine has no route is in doubt even if it never answered. Other hosts that never answered, or
-//     failed the last time, tell nothing about the network: their failure is recorded at once.
+//   - A fetch that fails because of this machine (fetch.OwnTrouble) is not recorded. Its lease is returned and the crawl
+//     pauses, for 1 s at first, doubled each time up to 1 min; for a network that is down, from 30 s to 10 min. The next
+//     answer of any host ends the trouble.
+//   - A host that answered at its last visit and cannot be reached now is in doubt: nothing is recorded, and it is tried again
+//     after 5 s. If it fails again, that is the host's failure, and recorded. But if three different hosts fail in a row, and
+//     none answers in between, the network is down: nothing is recorded of them, or of other hosts that cannot be reached,
+//     until some host answers. A refused connection is an answer.
+//   - A host to which this machine has no route is in doubt even if it never answered. The failure of any other host that
+//     never answered, or failed at its last visit, says nothing about the network and is recorded at once.
 //
-// So a crawl of one host, or of two, that die records it after 5 s, and a crawl on a machine whose network fails records
-// nothing, however many workers it has. A crawl --once gives up with the reason when the trouble lasts for 2 min (patience).
+// So a crawl records the failure of one or two hosts after 5 s, and records nothing on a machine whose network fails, however
+// many workers it has. A crawl --once gives up with the reason after 2 min of trouble (patience).
 const (
-	outageHosts   = 3
-	doubtPause    = 5 * time.Second
-	outagePause   = 30 * time.Second
-	outageLongest = 10 * time.Minute
-	troublePause  = time.Second
-	troubleMost   = time.Minute
+	outageHosts     = 3
+	doubtPause      = 5 * time.Second
+	minOutagePause  = 30 * time.Second
+	maxOutagePause  = 10 * time.Minute
+	minTroublePause = time.Second
+	maxTroublePause = time.Minute
 )
 
-// outage knows whether this machine is in trouble. The zero value is ready. All times are real ones.
+// outage tracks whether this machine is in trouble. The zero value is ready to use. All times are of the machine's clock.
 type outage struct {
 	mu      sync.Mutex           // guards what follows
-	row     map[string]struct{}  // hosts that answered before, were not reached, and none answered since
+	row     map[string]struct{}  // hosts that answered before and cannot be reached, with no answer of any host in between
 	began   time.Time            // when the first of them failed
 	doubted map[string]time.Time // hosts in doubt, since when
 
-	trouble *fetch.OwnTrouble // the last one that no answer has ended; nil: none
-	since   time.Time         // when the first one of these was met
-	pause   time.Duration
-	until   time.Time // the crawl stands still until then
+	trouble *fetch.OwnTrouble // the latest, unless an answer ended it; nil for none
+	since   time.Time         // when the trouble began
+	pause   time.Duration     // the last one
+	until   time.Time         // when it ends
 }
 
-// maxDoubted bounds the hosts that are remembered as in doubt; beyond it a failure is recorded at once.
+// maxDoubted limits the number of hosts in doubt. Beyond it, failures are recorded at once.
 const maxDoubted = 10_000
 
-// weigh says whether what came of a fetch may be recorded of its host: nil if so, an *fetch.OwnTrouble if the network is
-// down, a *politeness.Wait while the host is in doubt.
+// weigh decides whether the result of a fetch may be recorded. It returns nil if so, a *fetch.OwnTrouble if the network is
+// down, and a *politeness.Wait if the host is in doubt. answered reports whether the host's last visit was answered.
 func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !ex.Unreachable || len(ex.Redirects) > 0 { // who redirects has answered
+	if !ex.Unreachable || len(ex.Redirects) > 0 { // a redirect is an answer
 		if !ex.Reached.IsZero() {
-			o.answer(host, ex.Reached)
+			o.noteAnswer(host, ex.Reached)
 		}
 		return nil
 	}
 	if o.trouble != nil && o.trouble.Kind == fetch.TroubleNetwork {
-		return o.stand(o.trouble, now)
+		return o.startPause(o.trouble, now)
 	}
 	if !answered && !ex.NoRoute {
 		return nil
@@ -74,7 +74,7 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 	}
 	if o.row[host] = struct{}{}; len(o.row) >= outageHosts {
 		why := fmt.Errorf("%d hosts in a row that answered before cannot be reached (the last: %s)", outageHosts, ex.Why)
-		return o.stand(&fetch.OwnTrouble{Kind: fetch.TroubleNetwork, Err: why}, now)
+		return o.startPause(&fetch.OwnTrouble{Kind: fetch.TroubleNetwork, Err: why}, now)
 	}
 	if _, again := o.doubted[host]; again || len(o.doubted) >= maxDoubted {
 		delete(o.doubted, host)
@@ -87,8 +87,8 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 	return &politeness.Wait{Host: host, Until: now.Add(doubtPause), Why: "network"}
 }
 
-// answer notes that a host answered at a time. An answer from before the trouble says nothing. The caller holds mu.
-func (o *outage) answer(host string, at time.Time) {
+// noteAnswer ends the trouble because a host answered, unless the answer is older than the trouble. The caller holds mu.
+func (o *outage) noteAnswer(host string, at time.Time) {
 	delete(o.doubted, host)
 	if at.Before(o.began) || at.Before(o.since) {
 		return
@@ -97,66 +97,66 @@ func (o *outage) answer(host string, at time.Time) {
 	o.trouble, o.since, o.pause, o.until = nil, time.Time{}, 0, time.Time{}
 }
 
-// stand has the crawl stand still because of trouble, and returns it. What was under way when a pause began does not
-// make it longer. The caller holds mu.
-func (o *outage) stand(trouble *fetch.OwnTrouble, now time.Time) error {
+// startPause starts a pause because of trouble, and returns the trouble. Fetches that were under way when a pause began do
+// not prolong it. The caller holds mu.
+func (o *outage) startPause(trouble *fetch.OwnTrouble, now time.Time) error {
 	if o.trouble == nil {
 		o.since = now
 	}
 	if o.trouble = trouble; now.Before(o.until) {
 		return trouble
 	}
-	first, longest := troublePause, troubleMost
+	first, longest := minTroublePause, maxTroublePause
 	if trouble.Kind == fetch.TroubleNetwork || trouble.Kind == fetch.TroubleResolver {
-		first, longest = outagePause, outageLongest
+		first, longest = minOutagePause, maxOutagePause
 	}
 	o.pause = min(max(2*o.pause, first), longest)
 	o.until = now.Add(o.pause)
 	return trouble
 }
 
-// meet notes a trouble of this machine.
-func (o *outage) meet(trouble *fetch.OwnTrouble, now time.Time) {
+// note starts a pause because of trouble.
+func (o *outage) note(trouble *fetch.OwnTrouble, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_ = o.stand(trouble, now) // the trouble itself
+	_ = o.startPause(trouble, now)
 }
 
-// standing returns why the crawl stands still at a time, until when, and since when there is trouble; "" and zero times
-// if it does not.
-func (o *outage) standing(now time.Time) (why string, until, since time.Time) {
+// state returns the reason of the pause at a time and its end, "" and the zero time outside a pause, and since when there is
+// trouble, the zero time if there is none.
+func (o *outage) state(now time.Time) (why string, until, since time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.trouble == nil || !now.Before(o.until) {
 		return "", time.Time{}, o.since
 	}
-	what := "this machine is in trouble, no host: "
+	what := "this machine is in trouble: "
 	if o.trouble.Kind == fetch.TroubleNetwork {
 		what = "the network may be down: "
 	}
 	return fmt.Sprintf("%s%.300s; tried again at %s", what, o.trouble, o.until.UTC().Format(time.TimeOnly)), o.until, o.since
 }
 
-// Outage says why nothing should be fetched for now; "" while this machine and its network seem to work. It fits
+// Outage returns why nothing should be fetched for now, "" while this machine and its network seem to work. It is meant for
 // frontier.Options.Hold.
 func (p *Pipeline) Outage() string {
-	why, _, _ := p.outage.standing(time.Now())
+	why, _, _ := p.outage.state(time.Now())
 	return why
 }
 
-// Fetch is Fetcher.Fetch for visits and for the gate's robots.txt: what must not be recorded of the host, because this
-// machine is in trouble or may be, is an error.
+// Fetch calls Fetcher.Fetch, for visits and for the gate's robots.txt. It returns an error instead of an exchange that must
+// not be recorded because this machine is, or may be, in trouble.
 func (p *Pipeline) Fetch(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
 	ex, err := p.Fetcher.Fetch(ctx, r)
 	var own *fetch.OwnTrouble
 	if errors.As(err, &own) {
-		p.outage.meet(own, time.Now())
+		p.outage.note(own, time.Now())
 	}
 	if err != nil {
 		return nil, err
 	}
 	host, err := address.Host(r.URL)
-	if err != nil { // then nothing was asked
+	if err != nil { // nothing was requested
 		return ex, nil
 	}
 	if err := p.outage.weigh(host, ex, r.Answered, time.Now()); err != nil {
@@ -165,5 +165,5 @@ func (p *Pipeline) Fetch(ctx context.Context, r fetch.Request) (*fetch.Exchange,
 	return ex, nil
 }
 
-// answeredBefore reports whether the last visit of a job's URL showed its content.
+// answeredBefore reports whether the last visit of a job's URL found content.
 func answeredBefore(job frontier.Job) bool { return job.Fetches > 0 && job.Errors == 0 }

@@ -49,7 +49,7 @@ func (n *network) answer(t *testing.T, host string) {
 }
 
 func (n *network) why() string {
-	why, _, _ := n.standing(n.now)
+	why, _, _ := n.state(n.now)
 	return why
 }
 
@@ -94,7 +94,7 @@ func TestThreeHostsInARowThatAnsweredBeforeAreAnOutageAndNoneIsRecorded(t *testi
 		!strings.Contains(n.why(), "tried again at 06:00:30") {
 		t.Errorf("the third in a row: %s, held %q", got, n.why())
 	}
-	for _, pause := range []time.Duration{outagePause, 2 * outagePause, 4 * outagePause} {
+	for _, pause := range []time.Duration{minOutagePause, 2 * minOutagePause, 4 * minOutagePause} {
 		for i := range 30 { // what was under way when the pause began
 			if got := n.fail(fmt.Sprintf("g%d.example", i), i%2 == 0); got != "down" {
 				t.Fatalf("while the network is down: %s", got)
@@ -147,17 +147,17 @@ func TestTroubleOfThisMachineHoldsTheCrawlUntilSomethingAnswers(t *testing.T) {
 	full := &fetch.OwnTrouble{Kind: fetch.TroubleDescriptors, Err: syscall.EMFILE}
 	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 		for range 20 { // workers that meet it at the same time
-			n.meet(full, n.now)
+			n.note(full, n.now)
 		}
-		why, until, _ := n.standing(n.now)
+		why, until, _ := n.state(n.now)
 		if until.Sub(n.now) != pause*time.Second || !strings.Contains(why, "too few file descriptors") {
 			t.Errorf("held for %s: %q; want %ds", until.Sub(n.now), why, pause)
 		}
 		n.now = until
 	}
 	n.answer(t, "a.example")
-	n.meet(full, n.now)
-	if _, until, since := n.standing(n.now); until.Sub(n.now) != troublePause || !since.Equal(n.now) {
+	n.note(full, n.now)
+	if _, until, since := n.state(n.now); until.Sub(n.now) != minTroublePause || !since.Equal(n.now) {
 		t.Errorf("after an answer: held for %s", until.Sub(n.now))
 	}
 }

@@ -216,16 +216,16 @@ func (f faultAt) Next(key string, declared time.Duration, history []schedule.Vis
 func TestURLsAreSetAsideAndFaultsOfManyHostsInARowAreTheArchives(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	sites(t, n, asideHosts)
+	sites(t, n, maxAside)
 	fault := errors.New("a fault of ours")
 	r := &run{Pipeline: n.Pipeline}
-	for i := range asideHosts {
+	for i := range maxAside {
 		lease, err := n.Pipeline.Frontier.TryLease(t.Context())
 		if err != nil || lease == nil {
 			t.Fatal(lease, err)
 		}
 		job, _ := lease.Next()
-		if err := r.setAside(t.Context(), lease, job, fault); (err != nil) != (i == asideHosts-1) {
+		if err := r.postpone(t.Context(), lease, job, fault); (err != nil) != (i == maxAside-1) {
 			t.Errorf("host %d in a row: %v", i+1, err)
 		}
 		u, err := n.Pipeline.Frontier.Get(job.URL)

@@ -1,16 +1,14 @@
-// Package crawler takes what is due through the archive's whole way: from a leased job to a committed version.
+// Package crawler visits the URLs that are due: it takes each one from a leased job to a committed version.
 //
-// Pipeline.Visit is that way, one step a line: robots, politeness, fetch, detection, bytes, profile, triples, and one
-// transaction that makes the version and the job's next visit true together. Pipeline.Run keeps a number of workers at
-// it; Intake is the way in for seeds.
+// Pipeline.Visit is one visit, a step a line: robots.txt, politeness, fetch, detection, profile, bytes, and one transaction
+// that stores the version with its triples and schedules the next visit. Pipeline.Run keeps a number of workers at it.
+// Intake registers URLs.
 //
-// A fetch that fails is a recorded outcome with a reason, also where the disk has no room for the bytes, unless it failed
-// because of this machine: then nothing is recorded, and the crawl waits (outage.go says by which rule). So is a fault of this
-// program with the bytes of one URL, be it a panic (faults.go): no file can end the crawl. An error means
-// that the archive itself could not do its work: the store, a disk without room for the record, the end of ctx; then the job goes back to the frontier as if it had not been leased. After a
-// crash at any point, bytes may be there that nothing names; a version is there wholly or not at all.
-//
-// A fetch that fails because of this machine is recorded of nobody: the crawl waits (outage.go says by which rule).
+// A failed fetch is a recorded outcome with a reason, even if the disk has no room for the body. So is a fault of this program
+// with the bytes of one URL, including a panic (faults.go): no file can end the crawl. A fetch that fails because of this
+// machine is not recorded, and the crawl waits (outage.go has the rule). An error means that the archive itself could not do
+// its work: the store failed, the disk has no room for a record, or ctx ended. The job then returns to the frontier as if it
+// had not been leased. A crash may leave bytes that no record references, but never a part of a version.
 package crawler
 
 import (
@@ -38,30 +36,31 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Pipeline is what a visit needs. All parts are shared by the workers; whoever made them closes them.
+// Pipeline holds what visits need. The workers share all of it. It does not close its parts.
 type Pipeline struct {
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
 	Gate     *politeness.Gate
 	Fetcher  *fetch.Fetcher
 	Schedule schedule.Rule    // when to visit again
-	Clock    func() time.Time // the archive's time
+	Clock    func() time.Time // the archive's time, which may differ from the machine's
 	Log      *slog.Logger
-	Workers  int // hosts that are fetched from at the same time
-	// Processors bounds how many bodies are examined at the same time: a channel of that capacity.
+	Workers  int // how many hosts are fetched from at the same time
+	// Processors is a semaphore: its capacity bounds how many bodies are examined at the same time.
 	Processors chan struct{}
-	// Refused is called as soon as the disk has had no room for a fetched body, so that whoever holds the frontier looks at
-	// the disk before the next lease; may be nil.
+	// Refused, if not nil, is called after the disk had no room for a fetched body, so that Options.Hold of the frontier can
+	// look at the disk before the next lease.
 	Refused func()
-	Jobs    *supervise.Jobs // runs what goes on beside the visits; nil: unlisted
+	Jobs    *supervise.Jobs // runs the background jobs; nil runs them unlisted
 
 	progress progress
 	outage   outage
-	faults   atomic.Int64                 // internal failures since the process began
-	trip     func(step, url string) error // called at the beginning of the steps that faults.go contains; a test's, or nil
+	faults   atomic.Int64                 // faults of this program since the process began
+	trip     func(step, url string) error // if not nil, called as each contained step begins; tests make steps fail with it
 }
 
-// Visit takes one job of a lease through the whole way and reports what came of it.
+// Visit makes one visit and returns its report. The error is ErrLeaseLost of package frontier, a *politeness.Wait or
+// *fetch.OwnTrouble if the visit should be made later, or one of the archive as a whole.
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	var latest *catalog.Version
 	var exchange *fetch.Exchange
@@ -100,10 +99,10 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	if found.Kept != nil {
 		defer found.Kept.Placed.Release()
 	}
-	report, err := p.settle(ctx, lease, job, latest, exchange, found)
+	report, err := p.commitReducing(ctx, lease, job, latest, exchange, found)
 	if errors.Is(err, kv.ErrDiskFull) && exchange.Body != nil { // the body may be what takes the room
 		p.noRoom(exchange, err)
-		report, err = p.settle(ctx, lease, job, latest, exchange, archive.Visit{})
+		report, err = p.commitReducing(ctx, lease, job, latest, exchange, archive.Visit{})
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
@@ -113,21 +112,21 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	return report, nil
 }
 
-// latest version of the job's URL; nil before the first.
+// latest returns the latest version of the job's URL, or nil if it has none or its record cannot be read.
 func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Version, error) {
 	v, err := p.Archive.Newest(ctx, job.URL)
 	if errors.Is(err, archive.ErrNotFound) {
 		return nil, nil
 	}
-	if errors.Is(err, archive.ErrBadRecord) { // it is fetched as if it were new
+	if errors.Is(err, archive.ErrBadRecord) { // the URL is fetched as if it were new
 		p.Log.Error("the latest version cannot be read", "url", job.URL, "error", err)
 		return nil, nil
 	}
 	return &v, err
 }
 
-// fetch asks robots.txt, waits for the host's turn, and fetches unless the latest version is still good. The error is a
-// *politeness.Wait where the host must be left alone for longer.
+// fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version. The
+// error is a *politeness.Wait if the host must not be asked for longer than a moment.
 func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version) (*fetch.Exchange, error) {
 	pass, verdict, err := p.Gate.Visit(ctx, job.URL, frontier.Moment)
 	if err != nil {
@@ -142,7 +141,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		return nil, err
 	}
 	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
-	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // bytes that were lost to damage are asked for again
+	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // lost bytes are fetched again
 		request.ETag, request.LastModified = job.ETag, job.LastModified
 	}
 	exchange, err := p.Fetch(ctx, request)
@@ -153,20 +152,19 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	return exchange, nil
 }
 
-// refused is the outcome of a visit that was not made: because of what robots.txt says, or because its host cannot be
-// reached, or must not be, which asking for robots.txt has shown.
+// refused returns the exchange of a visit that robots.txt forbids, or whose host could not, or must not, be reached for it.
 func refused(job frontier.Job, v politeness.Verdict) *fetch.Exchange {
 	now := time.Now()
 	return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: v.Outcome(), ErrorClass: v.Class, Why: v.Reason}
 }
 
-// stored tells whether a version's bytes are at hand. Where that cannot be told, they are taken for lost.
+// stored reports whether a version's bytes are in the content store. If the lookup fails, they count as lost.
 func (p *Pipeline) stored(v catalog.Version) bool {
 	_, ok, err := p.Archive.Bytes().Stat(v.Digests.SHA256)
 	return ok && err == nil
 }
 
-// commit makes what was found true: the version if there is one, its triples, and the job's next visit, all at once.
+// commit stores what a visit found in one transaction: the version, if there is one, its triples, and the job's next visit.
 func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (Report, error) {
 	step := "commit"
 	if found.Kept == nil {
@@ -185,15 +183,22 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if ex.Unverified {
 		found.Activity.TLS = cmp.Or(ex.TLS, "certificate not verified")
 	}
+	expected := found.Activity
 	if found.Kept != nil {
 		found.Activity.Outcome = catalog.Archived
+		expected.Outcome = catalog.Archived
+		if latest != nil && ex.Body != nil && ex.Body.Digests() == latest.Digests {
+			expected.Outcome = catalog.Unchanged
+		}
 	}
-	var result frontier.Result
+	result := p.result(job, ex, expected) // here, because other writers wait for the transaction
 	done := func(txn *kv.Txn, act catalog.Activity) error {
 		if err := p.step(step+", in the transaction", job.URL); err != nil {
 			return err
 		}
-		result = p.result(job, ex, act)
+		if act.Outcome != expected.Outcome { // another version became the latest one in the meantime
+			result = p.result(job, ex, act)
+		}
 		return p.Frontier.Done(txn, lease, job, result)
 	}
 	activity, err := p.Archive.Commit(ctx, found, done)
@@ -207,32 +212,32 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	return r, nil
 }
 
-// maxDate is the length of the longest Last-Modified that is sent back to a host, in bytes.
+// maxDate is the maximum length, in bytes, of a Last-Modified that is sent back to a host.
 const maxDate = 100
 
-// noRoomPause is how long a file is left alone for which there was no room on the disk, twice as long after each such failure
-// in a row, at most noRoomMost.
+// A file for which the disk had no room is fetched again after noRoomPause, doubled with each failure in a row up to
+// maxNoRoomPause.
 const (
-	noRoomPause = 10 * time.Minute
-	noRoomMost  = 24 * time.Hour
+	noRoomPause    = 10 * time.Minute
+	maxNoRoomPause = 24 * time.Hour
 )
 
-// result is what the frontier learns of the visit.
+// result returns what the frontier records of a visit.
 func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Activity) frontier.Result {
 	visit := schedule.Visit{At: act.Start, Outcome: act.Outcome, Changed: act.Outcome == catalog.Archived}
 	if modified, err := http.ParseTime(ex.LastModified); err == nil {
 		visit.LastModified = modified
 	}
 	next, why := p.Schedule.Next(job.Key, job.Period, append(slices.Clone(job.History), visit), p.Clock())
-	if act.ErrorClass == catalog.ErrDiskFull { // which says nothing about the file
-		next, why = p.Clock().Add(min(noRoomPause<<min(max(job.Errors, 0), 8), noRoomMost)), "the disk was full"
+	if act.ErrorClass == catalog.ErrDiskFull { // this says nothing about the file
+		next, why = p.Clock().Add(min(noRoomPause<<min(max(job.Errors, 0), 8), maxNoRoomPause)), "the disk was full"
 	}
-	passing := act.ErrorClass == catalog.ErrInternal // neither does this
+	passing := act.ErrorClass == catalog.ErrInternal
 	if passing {
 		next, why = p.Clock().Add(internalPause(job.Errors)), "a fault of this program: the file is left alone for longer each time"
 	}
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why, Passing: passing}
-	if host, err := address.Host(job.URL); err == nil { // what cannot be fetched has no host to spare
+	if host, err := address.Host(job.URL); err == nil { // a malformed URL has no host
 		r.HostBackoff, r.HostWait = p.Gate.Held(host)
 	}
 	if wait, why := quickRetry(job, act, r.HostBackoff); wait > 0 {

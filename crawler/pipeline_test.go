@@ -538,3 +538,48 @@ func TestURLsWithMoreToSayThanATransactionHoldsAreRegisteredInParts(t *testing.T
 		t.Errorf("counted %+v, %v", f, err)
 	}
 }
+
+// writingRule is a schedule that writes to the database, which nobody can do inside a transaction that writes.
+type writingRule struct {
+	schedule.Rule
+	db     *kv.DB
+	failed atomic.Pointer[error]
+}
+
+func (r *writingRule) Next(key string, declared time.Duration, history []schedule.Visit, now time.Time) (time.Time, string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	written := make(chan error, 1)
+	go func() {
+		written <- r.db.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte("a test's"), nil) })
+	}()
+	var err error
+	select {
+	case err = <-written:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		r.failed.Store(&err)
+	}
+	return r.Rule.Next(key, declared, history, now)
+}
+
+func TestTheScheduleIsAskedBeforeTheTransaction(t *testing.T) {
+	t.Parallel()
+	s, n := newSite(t), newNode(t)
+	s.set("/a.csv", "id,name\n1,Ada\n2,Bob\n")
+	s.set("/error.csv", "<!DOCTYPE html><html><title>Sorry</title><p>not here</html>")
+	n.add(t, s.URL+"/a.csv", s.URL+"/error.csv", s.URL+"/gone.csv")
+	rule := &writingRule{Rule: n.Schedule, db: n.db}
+	n.Schedule = rule
+	for range 2 {
+		if got := n.crawl(t, RunOptions{}); len(got) != 3 {
+			t.Errorf("visited %v", got)
+		}
+		n.clock.advance(400 * 24 * time.Hour)
+	}
+	if err := rule.failed.Load(); err != nil {
+		t.Errorf("the schedule could not write: %v", *err)
+	}
+}

@@ -11,9 +11,9 @@ import (
 	"odarchive/ns"
 )
 
-// Recall says what the archive knows of a URL whose record in the frontier cannot be read. It fits
-// frontier.Options.Recall. What the archive does not keep is lost: a score, being kept out of the crawl, validators, and
-// all visits but the last one.
+// Recall returns what the archive has on a URL whose record in the frontier is damaged, for frontier.Options.Recall. ok is
+// false if the archive does not have the URL. What only the frontier kept is lost: the score, whether it is blacklisted, the
+// validators, and all visits but the last one.
 func (in *Intake) Recall(key string) (frontier.Recalled, bool, error) {
 	r, err := in.Archive.Resource(context.Background(), ns.ResourceID(key))
 	if errors.Is(err, archive.ErrNotFound) {
@@ -31,7 +31,7 @@ func (in *Intake) Recall(key string) (frontier.Recalled, bool, error) {
 	return known, true, nil
 }
 
-// Everything calls visit with each URL that the archive knows. It fits frontier.Options.Everything.
+// Everything calls visit with each registered URL until it fails, for frontier.Options.Everything.
 func (in *Intake) Everything(ctx context.Context, visit func(url string) error) error {
 	var failed error
 	err := in.Archive.Resources(ctx, "", func(r catalog.Resource) bool {

@@ -6,7 +6,7 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Report is what one fetch came to, as `crawl --report` writes it: one JSON object a line.
+// Report is the result of one visit, as `crawl --report` writes it: one JSON object a line.
 type Report struct {
 	URL          string             `json:"url"`
 	Outcome      catalog.Outcome    `json:"outcome"`
@@ -15,14 +15,14 @@ type Report struct {
 	SHA256       string             `json:"sha256"`
 	Size         int64              `json:"size"`
 	DetectedType string             `json:"detected_type"`
-	Versions     int                `json:"versions"` // that the archive now holds of the URL
+	Versions     int                `json:"versions"` // of the URL in the archive, after the visit
 	Milliseconds int64              `json:"ms"`
 	Why          string             `json:"why"`
 
-	retry time.Time // when a failure that may pass is tried again; zero for none
+	retry time.Time // when a transient failure is retried; the zero time if there is no retry
 }
 
-// Summary is what a crawl came to.
+// Summary is the result of a crawl.
 type Summary struct {
 	Fetches  int                     `json:"fetches"`
 	Outcomes map[catalog.Outcome]int `json:"outcomes"`
@@ -31,7 +31,7 @@ type Summary struct {
 	Seconds  float64                 `json:"seconds"`
 }
 
-// Add counts one more fetch.
+// Add adds one visit.
 func (s *Summary) Add(r Report) {
 	if s.Outcomes == nil {
 		s.Outcomes = map[catalog.Outcome]int{}

@@ -9,22 +9,22 @@ import (
 	"odarchive/crawler/frontier"
 )
 
-// quickRetries are the waits before a fetch that failed for a reason that may pass is tried once more, ahead of the
-// schedule's own back-off. They hold no worker: the URL is due again, and goes through the frontier like any other.
+// quickRetries are the waits before retries of a transient failure, which come before the schedule's own back-off. No worker
+// waits for them: the URL becomes due again in the frontier.
 var quickRetries = [...]time.Duration{40 * time.Second, 5 * time.Minute}
 
-// askedToWait is how often in a row a URL is tried again as soon as its host may be, after the host asked to be left alone:
-// a 429 is about the host, not about the URL. One that is always answered so is the schedule's after that.
-const askedToWait = 3
+// maxAskedToWait is how often in a row a URL is retried as soon as its host may be asked again, after the host answered 429
+// or 503, which are about the host, not the URL. After that, the schedule decides.
+const maxAskedToWait = 3
 
-// quickRetry says after how long a failed fetch is tried again, as long as few in a row have failed; 0 where that is the
-// schedule's to say. The host may not be asked for as long as held. The waits are spread by a quarter to either side, by URL, so that files that failed together do not
-// come back together, and one that is told again says the same.
+// quickRetry returns the wait before a failed fetch is retried, and the reason, or 0 if the schedule decides. The host must
+// not be asked for the duration held. Waits differ between URLs by up to a quarter to either side, so that files that
+// failed together are not retried together; they are the same each time for one URL and number of failures.
 func quickRetry(job frontier.Job, act catalog.Activity, held time.Duration) (wait time.Duration, why string) {
-	if act.Outcome == catalog.RetryLater && job.Errors < askedToWait {
-		return max(held, time.Second), fmt.Sprintf("the host asked to be left alone: retry %d of %d when it may be asked again", job.Errors+1, askedToWait)
+	if act.Outcome == catalog.RetryLater && job.Errors < maxAskedToWait {
+		return max(held, time.Second), fmt.Sprintf("the host asked to be left alone: retry %d of %d when it may be asked again", job.Errors+1, maxAskedToWait)
 	}
-	if act.Outcome != catalog.NoVersion || job.Errors >= len(quickRetries) || !mayPass(act) {
+	if act.Outcome != catalog.NoVersion || job.Errors >= len(quickRetries) || !isTransient(act) {
 		return 0, ""
 	}
 	h := fnv.New64a()
@@ -34,8 +34,8 @@ func quickRetry(job frontier.Job, act catalog.Activity, held time.Duration) (wai
 	return wait, fmt.Sprintf("failed (%s), which may pass: retry %d of %d", act.ErrorClass, job.Errors+1, len(quickRetries))
 }
 
-// mayPass tells whether another fetch soon may end otherwise: trouble on the way, or inside the server.
-func mayPass(act catalog.Activity) bool {
+// isTransient reports whether a fetch soon after may succeed: the failure is one of the network, or inside the server.
+func isTransient(act catalog.Activity) bool {
 	switch act.ErrorClass {
 	case catalog.ErrNetwork, catalog.ErrTimeout, catalog.ErrTruncated, catalog.ErrDNS:
 		return true

@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// RunOptions say how long a crawl goes on and who is told. The zero value crawls until ctx ends.
+// RunOptions bound a crawl and receive its reports. The zero value crawls until ctx ends.
 type RunOptions struct {
 	Once       bool          // end when nothing is due
-	Wait       time.Duration // with Once: the retry of a fetch that failed in this run counts as due if it is so soon; 0 = none does
-	URLs       []string      // visit only these, due or not, then end; they must be registered
-	MaxFetches int           // end after so many, 0 = no limit
-	Report     func(Report)  // called after each fetch, one call at a time; may be nil
-	// Indexing is called at the end of a crawl that has one, as long as the columns of its versions are being indexed, with
-	// how many versions are left; may be nil.
+	Wait       time.Duration // with Once: how long to wait for retries of fetches that failed in this run; 0 = no retries
+	URLs       []string      // visit only these, due or not, one after the other, then end; they must be registered
+	MaxFetches int           // end after so many fetches; 0 = no limit
+	Report     func(Report)  // if not nil, called after each visit, one call at a time
+	// Indexing, if not nil, is called with the number of versions left while the columns of new versions are indexed at the
+	// end of the crawl.
 	Indexing func(left int)
 }
 
@@ -30,21 +30,21 @@ type RunOptions struct {
 type run struct {
 	*Pipeline
 	opts    RunOptions
-	looking chan struct{} // held by the worker that looks for a lease
+	looking chan struct{} // a lock, held by the worker that waits for a lease
 
 	mu      sync.Mutex // guards what follows
 	summary Summary
 	started int                 // fetches begun, for MaxFetches
 	retry   time.Time           // when the last retry is due that the crawl waits for
-	told    time.Time           // of which the log has been told
-	stood   time.Time           // the end of the standstill that the log was told of last
-	aside   map[string]struct{} // hosts set aside since the last visit that went well
+	logged  time.Time           // the value of retry that was logged last
+	paused  time.Time           // the end of the pause that was logged last
+	aside   map[string]struct{} // hosts with a URL that was postponed since the last successful visit
 }
 
-// Run lets Workers workers visit what is due. It ends when the options say so, when ctx does, or at the first error of
-// the archive as a whole, except that a crawl without an end waits for room on a full disk. What goes wrong with one URL
-// only is logged, and the URL put off. Every worker has stopped and every lease is given back when Run
-// returns. The columns of new versions are indexed beside it, and all of them are before a crawl ends by itself.
+// Run visits what is due with p.Workers workers. It returns when the options say so, when ctx ends, or at the first error of
+// the archive as a whole; a crawl without Once waits while the disk is full instead. An error that concerns one URL is
+// logged, and the URL is postponed. When Run returns, all workers have stopped and all leases are returned. The columns of
+// new versions are indexed meanwhile; if Run returns nil, those of all versions are.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	r := &run{Pipeline: p, opts: opts, looking: make(chan struct{}, 1)}
 	began := time.Now()
@@ -63,7 +63,7 @@ func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	return r.summary, err
 }
 
-// visits takes what is to be visited to its end.
+// visits makes all visits of the run.
 func (r *run) visits(ctx context.Context) error {
 	if len(r.opts.URLs) > 0 {
 		return r.visitURLs(ctx)
@@ -75,10 +75,10 @@ func (r *run) visits(ctx context.Context) error {
 	return group.Wait()
 }
 
-// work visits one group of URLs after another.
+// work leases and visits one group after another.
 func (r *run) work(ctx context.Context) error {
 	for {
-		lease, err := r.next(ctx)
+		lease, err := r.nextLease(ctx)
 		if err == nil && lease == nil {
 			return nil
 		}
@@ -91,8 +91,8 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// visitAll visits the jobs of a lease, and gives back what is left of it. A crawl that is paused meanwhile ends the lease,
-// too, unless the URLs were asked for one by one.
+// visitAll visits the jobs of a lease and returns what is left of it. It stops when the crawl is paused, unless
+// RunOptions.URLs names the URLs.
 func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 	for len(r.opts.URLs) > 0 || r.Frontier.Held() == "" {
 		job, ok := lease.Next()
@@ -107,27 +107,27 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 		var wait *politeness.Wait
 		switch {
 		case err == nil:
-			r.tell(report)
+			r.record(report)
 			continue
 		case errors.As(err, &wait):
-			return r.leaveAlone(ctx, lease, wait)
+			return r.releaseUntil(ctx, lease, wait)
 		case ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
-			return r.standStill(ctx, lease, fetch.TroubleIn(err))
+			return r.pause(ctx, lease, fetch.TroubleIn(err))
 		}
-		if err = r.failed(ctx, lease, err); err != nil && ctx.Err() == nil && !wholeArchive(err) {
-			if err = r.setAside(ctx, lease, job, err); err == nil {
+		if err = r.fatal(ctx, lease, err); err != nil && ctx.Err() == nil && !wholeArchive(err) {
+			if err = r.postpone(ctx, lease, job, err); err == nil {
 				continue
 			}
 		}
 		if err != nil {
-			return errors.Join(err, r.giveBack(ctx, lease))
+			return errors.Join(err, r.release(ctx, lease))
 		}
 	}
-	return r.giveBack(ctx, lease)
+	return r.release(ctx, lease)
 }
 
-// visit sits out the pause of a host whose URL was asked for by name, and the trouble of this machine; in a crawl, others
-// are visited meanwhile.
+// visit makes one visit. For URLs that RunOptions.URLs names, it waits until the host may be asked and while this machine is in
+// trouble. In any other crawl, other URLs are visited meanwhile.
 func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	for {
 		report, err := r.Visit(lease.Context(), lease, job)
@@ -140,8 +140,8 @@ func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job
 		switch {
 		case errors.As(err, &wait):
 			until = wait.Until
-		case errors.As(err, &own) && r.passing():
-			_, until, _ = r.outage.standing(time.Now())
+		case errors.As(err, &own) && r.inBriefTrouble():
+			_, until, _ = r.outage.state(time.Now())
 		default:
 			return report, err
 		}
@@ -154,7 +154,8 @@ func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job
 	}
 }
 
-func (r *run) tell(report Report) {
+// record adds a visit to the summary, and calls RunOptions.Report.
+func (r *run) record(report Report) {
 	r.progress.add(report)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -168,7 +169,7 @@ func (r *run) tell(report Report) {
 	}
 }
 
-// visitURLs visits the given URLs one after the other.
+// visitURLs visits the URLs of RunOptions.URLs.
 func (r *run) visitURLs(ctx context.Context) error {
 	for _, address := range r.opts.URLs {
 		lease, err := r.Frontier.LeaseURL(ctx, address)

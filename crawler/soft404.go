@@ -13,10 +13,10 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// htmlFormats are the declared formats and endings that a page may well stand behind.
+// htmlFormats are the declared formats and extensions that do not promise anything but a page.
 var htmlFormats = []string{"", "html", "htm", "xhtml", "text/html", "application/xhtml+xml", "php", "asp", "aspx", "jsp", "do", "api", "web", "website", "link", "url"}
 
-// soft404 says why a page of HTML is no file but an error page with a good status: data was promised. "" where it is not.
+// soft404 returns why an HTML page is an error page in spite of its status: data was promised. It returns "" if it is not.
 func soft404(job frontier.Job, found detect.Detection) string {
 	if !isPage(found.Type) {
 		return ""
@@ -33,7 +33,7 @@ func isPage(mediaType string) bool {
 	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
 }
 
-// promises are the data formats that a URL's source and its ending name.
+// promises returns the data formats that a URL's source declares and its extension names.
 func promises(job frontier.Job) (formats []string) {
 	address, _, _ := strings.Cut(job.URL, "?")
 	for _, p := range []string{job.Format, job.MediaType, strings.TrimPrefix(path.Ext(address), ".")} {
@@ -44,7 +44,7 @@ func promises(job frontier.Job) (formats []string) {
 	return formats
 }
 
-// isFormat tells a data format's name from any other word that may stand at the end of an address.
+// isFormat reports whether p, a declared format or an extension, names a data format.
 func isFormat(p string) bool {
 	if strings.Contains(p, "/") {
 		return !strings.Contains(p, "html")
@@ -53,36 +53,35 @@ func isFormat(p string) bool {
 		"kml", "kmz", "gpx", "shp", "gml", "txt", "doc", "docx", "parquet", "sqlite", "gpkg", "7z", "rar", "px", "dbf"}, p)
 }
 
-// Under how many URLs of a host the same bytes are taken for an error page, and how long one may be that is no HTML.
 const (
-	sameUnder      = 3
-	longestNotice  = 16 << 10
-	longestMessage = 2 << 10 // in a format that data have too
+	sameURLs   = 3        // so many URLs of a host with the same bytes make them an error page
+	maxNotice  = 16 << 10 // bytes of an error page that is text
+	maxMessage = 2 << 10  // bytes of one in JSON or XML, which are formats of data too
 )
 
-// sameError says why bytes are an error page that a host gives for many of its URLs, "" where they are none.
+// sameError returns why a body is an error page that a host serves for many of its URLs, "" if it is not.
 //
-// The same bytes under many URLs are nothing odd by themselves: portals list one file several times, and hosts keep copies.
-// So bytes that are data keep all their URLs, however many; only what says nothing of its own does not: a page, or a
-// short text that is no table and either is not what was promised or speaks of an error.
+// The same bytes under many URLs are normal: portals list one file several times, and hosts keep copies. So data keeps all
+// its URLs. Only a body without content of its own is an error page: an HTML page, or a short text that is not a table and
+// either is not what was promised or contains words of an error.
 func (p *Pipeline) sameError(ctx context.Context, job frontier.Job, ex *fetch.Exchange, found detect.Detection) (why string, err error) {
-	head, err := ex.Body.Head(longestNotice)
+	head, err := ex.Body.Head(maxNotice)
 	if err != nil {
 		return "", err
 	}
 	if !isPage(found.Type) && !isNotice(job, found, head, ex.Body.Size()) {
 		return "", nil
 	}
-	others, err := p.Archive.SameBytes(ctx, job.URL, ex.Body.Digests().SHA256, sameUnder-1)
-	if err != nil || others < sameUnder-1 {
+	others, err := p.Archive.SameBytes(ctx, job.URL, ex.Body.Digests().SHA256, sameURLs-1)
+	if err != nil || others < sameURLs-1 {
 		return "", err
 	}
-	return fmt.Sprintf("%d or more URLs of this host give these same bytes of %s: an error page", sameUnder, found.Type), nil
+	return fmt.Sprintf("%d or more URLs of this host give these same bytes of %s: an error page", sameURLs, found.Type), nil
 }
 
-// isNotice tells a short text about a file from the file.
+// isNotice reports whether a body is a short text about the file instead of the file.
 func isNotice(job frontier.Job, found detect.Detection, head []byte, size int64) bool {
-	if size > longestNotice || found.Tabular && found.Confidence > 0.6 {
+	if size > maxNotice || found.Tabular && found.Confidence > 0.6 {
 		return false
 	}
 	switch found.Type {
@@ -91,10 +90,11 @@ func isNotice(job frontier.Job, found detect.Detection, head []byte, size int64)
 		return len(formats) > 0 && !slices.Contains(formats, "txt") && !slices.Contains(formats, "text/plain") && !found.Tabular || speaksOfError(head)
 	}
 	message := strings.HasSuffix(found.Type, "json") || strings.HasSuffix(found.Type, "xml")
-	return message && size <= longestMessage && speaksOfError(head)
+	return message && size <= maxMessage && speaksOfError(head)
 }
 
-// speaksOfError looks for the words with which servers say that there is no file, in the larger languages of Europe.
+// speaksOfError reports whether a text contains words, in the larger languages of Europe, with which servers say that they
+// have no such file.
 func speaksOfError(text []byte) bool {
 	text = bytes.ToLower(text)
 	for _, word := range []string{"error", "exception", "not found", "notfound", "not be found", "no longer", "no such", "does not exist", "not available", "unavailable", "denied", "forbidden",

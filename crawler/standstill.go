@@ -13,10 +13,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// patience is how long a crawl of what is due waits for a host that wants to be left alone for a moment.
+// patience is how long a crawl with an end waits for a host that must not be asked yet, and for this machine's trouble to end.
 const patience = 2 * time.Minute
 
-// waitForRoom lets a crawl without an end go on a second after the database has refused to write for want of room.
+// waitForRoom returns nil after a second if the disk is full and the crawl has no end, and err otherwise.
 func (r *run) waitForRoom(ctx context.Context, err error) error {
 	if r.opts.Once || !errors.Is(err, kv.ErrDiskFull) {
 		return err
@@ -30,7 +30,7 @@ func (r *run) waitForRoom(ctx context.Context, err error) error {
 	}
 }
 
-// wholeArchive reports whether an error is the archive's as a whole: no other host would do better.
+// wholeArchive reports whether an error concerns the archive as a whole, so that other hosts would meet it too.
 func wholeArchive(err error) bool {
 	for _, whole := range []error{kv.ErrDiskFull, kv.ErrWritesStopped, kv.ErrClosed, kv.ErrReadOnly} {
 		if errors.Is(err, whole) {
@@ -40,19 +40,20 @@ func wholeArchive(err error) bool {
 	return false
 }
 
-// asideHosts is how many hosts in a row may have a URL set aside, without a visit that went well, before the archive
-// itself is at fault.
-const asideHosts = 5
+// maxAside is the number of hosts with a postponed URL, without a successful visit in between, at which the archive itself
+// counts as faulty.
+const maxAside = 5
 
-// setAside puts a URL off whose visit was ended by a fault of ours, and has the others go on, of its host and of others.
-func (r *run) setAside(ctx context.Context, lease *frontier.Lease, job frontier.Job, err error) error {
+// postpone postpones a URL whose visit failed because of a fault of this program, so that the crawl can go on. It returns err
+// if the crawl must end.
+func (r *run) postpone(ctx context.Context, lease *frontier.Lease, job frontier.Job, err error) error {
 	facts := []any{"url", job.URL, "error", err}
 	var fault *supervise.Panic
 	if errors.As(err, &fault) {
 		facts = append(facts, "stack", fault.Stack)
 	}
 	r.Log.Error("a visit failed because of a fault of ours; its URL is put off", facts...)
-	if len(r.opts.URLs) > 0 { // who asked for it by name is told
+	if len(r.opts.URLs) > 0 { // named URLs end the crawl with the error
 		return err
 	}
 	if put := r.Frontier.Postpone(context.WithoutCancel(ctx), lease, job, fmt.Sprintf("%.300s", err)); put != nil && !errors.Is(put, frontier.ErrLeaseLost) {
@@ -63,47 +64,48 @@ func (r *run) setAside(ctx context.Context, lease *frontier.Lease, job frontier.
 	if r.aside == nil {
 		r.aside = map[string]struct{}{}
 	}
-	if r.aside[lease.Group] = struct{}{}; len(r.aside) >= asideHosts {
+	if r.aside[lease.Group] = struct{}{}; len(r.aside) >= maxAside {
 		return err
 	}
 	return nil
 }
 
-// passing reports whether this machine is in trouble, but not for so long that a crawl with an end gives up.
-func (r *run) passing() bool {
-	_, _, since := r.outage.standing(time.Now())
+// inBriefTrouble reports whether this machine is in trouble, for less than patience.
+func (r *run) inBriefTrouble() bool {
+	_, _, since := r.outage.state(time.Now())
 	return !since.IsZero() && time.Since(since) < patience
 }
 
-// standStill gives a lease back that met trouble of this machine, and waits while the crawl stands still. A crawl with an
-// end gives up when the trouble lasts.
-func (r *run) standStill(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTrouble) error {
+// pause returns a lease that met trouble of this machine, and waits for the end of the pause. In a crawl with an end, it returns
+// an error when the trouble has lasted for patience.
+func (r *run) pause(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTrouble) error {
 	r.mu.Lock()
 	r.started-- // nothing was recorded
 	r.mu.Unlock()
-	if _, _, since := r.outage.standing(time.Now()); since.IsZero() { // the store met it, or something has answered since
-		r.outage.meet(own, time.Now())
+	if _, _, since := r.outage.state(time.Now()); since.IsZero() { // the content store had the trouble, or a host has answered since
+		r.outage.note(own, time.Now())
 	}
-	_, until, since := r.outage.standing(time.Now())
-	back := r.Clock().Add(time.Until(until)) // behind the hosts that are ready, which may do better
+	_, until, since := r.outage.state(time.Now())
+	back := r.Clock().Add(time.Until(until)) // after the hosts that are ready, which may answer
 	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, back, "network"); err != nil {
 		return fmt.Errorf("give back %s: %w", lease.Group, err)
 	}
 	if (r.opts.Once || len(r.opts.URLs) > 0) && !since.IsZero() && time.Since(since) >= patience {
-		return fmt.Errorf("nothing was recorded of hosts, for this machine is in trouble: %w", own)
+		return fmt.Errorf("this machine is in trouble, nothing was recorded of hosts: %w", own)
 	}
 	r.mu.Lock()
-	log := !until.IsZero() && !until.Equal(r.stood)
-	r.stood = until
+	log := !until.IsZero() && !until.Equal(r.paused)
+	r.paused = until
 	r.mu.Unlock()
 	if log {
-		r.Log.Warn("the crawl stands still: this machine is in trouble, and nothing is recorded of hosts", "trouble", own, "until", until)
+		r.Log.Warn("the crawl pauses: this machine is in trouble, and nothing is recorded of hosts", "trouble", own, "until", until)
 	}
 	return sleep(ctx, max(time.Until(until), time.Millisecond))
 }
 
-// failed tells an error that ends the crawl from the end of a lease, after which the job is somebody else's.
-func (r *run) failed(ctx context.Context, lease *frontier.Lease, err error) error {
+// fatal returns the error that ends the crawl: nil if err only means that the lease has ended, after which its jobs are leased
+// again.
+func (r *run) fatal(ctx context.Context, lease *frontier.Lease, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -117,18 +119,19 @@ func (r *run) failed(ctx context.Context, lease *frontier.Lease, err error) erro
 	return err
 }
 
-func (r *run) giveBack(ctx context.Context, lease *frontier.Lease) error {
+// release returns a lease; its remaining jobs are due as before.
+func (r *run) release(ctx context.Context, lease *frontier.Lease) error {
 	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, time.Time{}, ""); err != nil {
 		return fmt.Errorf("give back %s: %w", lease.Group, err)
 	}
 	return nil
 }
 
-// leaveAlone gives the lease back until the host may be asked again. The gate counts in real time, the frontier in the
+// releaseUntil returns a lease until its host may be asked again. wait.Until is in the machine's time, the frontier's in the
 // archive's.
-func (r *run) leaveAlone(ctx context.Context, lease *frontier.Lease, wait *politeness.Wait) error {
+func (r *run) releaseUntil(ctx context.Context, lease *frontier.Lease, wait *politeness.Wait) error {
 	r.mu.Lock()
-	r.started-- // it was not fetched after all
+	r.started-- // it was not fetched
 	r.mu.Unlock()
 	until := r.Clock().Add(time.Until(wait.Until))
 	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, until, wait.Why); err != nil {
@@ -137,7 +140,7 @@ func (r *run) leaveAlone(ctx context.Context, lease *frontier.Lease, wait *polit
 	return nil
 }
 
-// sleep returns after some time, or with the cause of ctx's end.
+// sleep waits for d. If ctx ends first, it returns the cause.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -15,23 +15,23 @@ import (
 	"odarchive/crawler/web/politeness"
 )
 
-// Status is how the crawl goes at a moment.
+// Status is the state of the crawl at a moment.
 type Status struct {
-	Held     string                  `json:"held"`  // why it stands still; "" where it does not
-	Waits    string                  `json:"waits"` // what it waits for, in one sentence; "" while hosts are being visited
+	Held     string                  `json:"held"`  // why no leases are granted; "" if they are
+	Waits    string                  `json:"waits"` // what the crawl waits for, in one sentence; "" while hosts are being visited
 	URLs     int                     `json:"urls"`
 	Hosts    int                     `json:"hosts"`
 	Visits   int                     `json:"visits"`
 	Outcomes map[catalog.Outcome]int `json:"outcomes"`
 	Active   int                     `json:"active"`  // hosts being visited
-	Waiting  map[string]int          `json:"waiting"` // hosts met lately that have to be waited for, by reason
+	Waiting  map[string]int          `json:"waiting"` // recently visited hosts that must be waited for, by reason
 	NextDue  time.Time               `json:"nextDue,omitzero"`
 	Unjoined int                     `json:"unjoined"` // versions whose columns are not indexed yet
 	Internal Internal                `json:"internal"` // faults of this program with single URLs
 
-	Jobs []supervise.Job `json:"jobs"` // what runs in the background, and how it stands
+	Jobs []supervise.Job `json:"jobs"` // the background jobs
 
-	// Since this process began to crawl.
+	// The following are counted since this process began to crawl.
 	Since   time.Time `json:"since,omitzero"`
 	Fetches int       `json:"fetches"`
 	Failed  int       `json:"failed"`
@@ -40,35 +40,35 @@ type Status struct {
 	Rate    float64   `json:"rate"` // fetches a second, over the last minute
 }
 
-// Internal is what is known of faults of this program with single URLs. Its list is bounded.
+// Internal describes the faults of this program with single URLs.
 type Internal struct {
-	Count  int                       `json:"count"`  // URLs that are listed
-	Newest []catalog.InternalFailure `json:"newest"` // of them, at most shownInternal
-	Since  int64                     `json:"since"`  // faults since this process began
+	Count  int                       `json:"count"`  // URLs with such a fault
+	Newest []catalog.InternalFailure `json:"newest"` // at most maxInternalShown of them
+	Since  int64                     `json:"since"`  // faults since this process began, of any URL
 }
 
-// shownInternal bounds the internal failures that a status has.
-const shownInternal = 20
+// maxInternalShown limits the internal failures that a Status lists.
+const maxInternalShown = 20
 
-// HostStatus is how the crawl of one host goes.
+// HostStatus is the state of the crawl of one host.
 type HostStatus struct {
 	Host      string                  `json:"host"`
 	State     string                  `json:"state"`          // busy, waiting, due, idle
 	Wait      string                  `json:"wait,omitempty"` // politeness, robots, retry-after, back-off
-	Next      time.Time               `json:"next,omitzero"`  // when it may be asked, or has something due again
-	Delay     float64                 `json:"delay"`          // seconds between two requests, as things stand
-	Latency   float64                 `json:"latency"`        // seconds until the first byte, smoothed; 0: not met lately
+	Next      time.Time               `json:"next,omitzero"`  // when it may be asked again, or its next URL is due
+	Delay     float64                 `json:"delay"`          // seconds between two requests at present
+	Latency   float64                 `json:"latency"`        // seconds until the first byte, smoothed; 0 if not visited recently
 	URLs      int                     `json:"urls"`
 	Due       int                     `json:"due"` // at most frontier.MaxDueCounted
 	Visits    int                     `json:"visits"`
 	Versions  int                     `json:"versions"`
 	Bytes     int64                   `json:"bytes"`
-	Failures  int                     `json:"failures"` // troubled requests since it was last met
+	Failures  int                     `json:"failures"` // failed requests in a row
 	Outcomes  map[catalog.Outcome]int `json:"outcomes"`
 	LastVisit time.Time               `json:"lastVisit,omitzero"`
 }
 
-// Status of the moment.
+// Status returns the state of the crawl.
 func (p *Pipeline) Status() (Status, error) {
 	f, err := p.Frontier.Stats()
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *Pipeline) Status() (Status, error) {
 			s.Waiting[h.Wait]++
 		}
 	}
-	if s.Internal.Newest, s.Internal.Count, err = p.Archive.InternalFailures(context.Background(), shownInternal); err != nil {
+	if s.Internal.Newest, s.Internal.Count, err = p.Archive.InternalFailures(context.Background(), maxInternalShown); err != nil {
 		return Status{}, err
 	}
 	if s.Internal.Newest == nil {
@@ -96,7 +96,7 @@ func (p *Pipeline) Status() (Status, error) {
 	return s, nil
 }
 
-// Active is how many hosts are being visited, and how many of those met lately have to be waited for.
+// Active returns the number of hosts being visited, and the number of recently visited hosts that must be waited for.
 func (p *Pipeline) Active() (visited, waiting int) {
 	return p.Frontier.Leased(), p.Gate.Waiting()
 }
@@ -119,7 +119,7 @@ func (s Status) waits(now time.Time) string {
 	return ""
 }
 
-// Reasons says how many hosts have to be waited for, and why: "2 for politeness, 1 for retry-after"; "" where there are none.
+// Reasons returns how many hosts must be waited for, and why: "2 for politeness, 1 for retry-after"; "" for none.
 func (s Status) Reasons() string {
 	var reasons []string
 	for _, why := range slices.Sorted(maps.Keys(s.Waiting)) {
@@ -128,7 +128,7 @@ func (s Status) Reasons() string {
 	return strings.Join(reasons, ", ")
 }
 
-// Hosts lists the hosts behind after, in order of their names, at most limit (0: all).
+// Hosts returns the hosts whose names sort after after, in that order, at most limit of them (0: all).
 func (p *Pipeline) Hosts(after string, limit int) ([]HostStatus, error) {
 	infos, err := p.Frontier.Hosts(after, limit)
 	if err != nil {
@@ -142,7 +142,7 @@ func (p *Pipeline) Hosts(after string, limit int) ([]HostStatus, error) {
 	return all, nil
 }
 
-// Host is how the crawl of one host goes; false where no URL of it is known.
+// Host returns the state of one host, and false if none of its URLs is registered.
 func (p *Pipeline) Host(name string) (HostStatus, bool, error) {
 	info, known, err := p.Frontier.Host(name)
 	if err != nil || !known {
@@ -152,7 +152,7 @@ func (p *Pipeline) Host(name string) (HostStatus, bool, error) {
 	return hostStatus(info, at, p.Clock()), true, nil
 }
 
-// hostStatus puts together what the frontier and the gate know. The gate counts in real time, the frontier in the archive's.
+// hostStatus combines what the frontier and the gate report. The gate uses the machine's clock, the frontier the archive's.
 func hostStatus(info frontier.HostInfo, gate politeness.Status, now time.Time) HostStatus {
 	s := HostStatus{
 		Host: info.Group, State: "idle", Next: info.NextDue, Delay: gate.Delay.Seconds(), Latency: gate.Latency.Seconds(), URLs: info.URLs, Due: info.Due,
@@ -178,7 +178,7 @@ func hostStatus(info frontier.HostInfo, gate politeness.Status, now time.Time) H
 	return s
 }
 
-// progress counts what a process has fetched. The zero value is ready.
+// progress counts the visits of this process. The zero value is ready to use.
 type progress struct {
 	mu      sync.Mutex // guards what follows
 	since   time.Time

@@ -14,10 +14,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// perTxn is how many URLs one transaction takes in.
+// perTxn is the maximum number of URLs, or groups, that one transaction changes.
 const perTxn = 500
 
-// BadURL is the error for one URL that cannot be crawled.
+// BadURL is the error for a malformed URL. Err wraps address.ErrBad.
 type BadURL struct {
 	URL string
 	Err error
@@ -26,8 +26,8 @@ type BadURL struct {
 func (e *BadURL) Error() string { return "frontier: " + e.Err.Error() }
 func (e *BadURL) Unwrap() error { return e.Err }
 
-// about adds to an error which URL it is about; a *BadURL says so itself.
-func about(raw string, err error) error {
+// withURL adds the URL to an error, unless it is a *BadURL, which names it.
+func withURL(raw string, err error) error {
 	var bad *BadURL
 	if errors.As(err, &bad) {
 		return err
@@ -35,15 +35,14 @@ func about(raw string, err error) error {
 	return fmt.Errorf("frontier: %s: %w", raw, err)
 }
 
-// Add makes URLs known and queues the new ones for now; what it says of known ones is merged into what other sources
-// said. It may be repeated. URLs that cannot be crawled are left out and reported, joined, as *BadURL after all others
-// were added; any other error means that some may not have been.
+// Add registers URLs and queues the new ones for now. For known ones, it merges the declared format and period. It returns the
+// number of new URLs. Malformed URLs are skipped, and returned as joined *BadURL errors after all others were added. After any
+// other error, some URLs may not have been added. Add is idempotent.
 func (f *Frontier) Add(ctx context.Context, seeds ...catalog.Seed) (added int, err error) {
 	return inBatches(ctx, f, "add", seeds, (*batch).add)
 }
 
-// inBatches changes URLs perTxn at a time. What is a *BadURL is left out and reported, joined, after all others were
-// changed.
+// inBatches applies change to all, perTxn in a transaction. *BadURL errors are collected and returned joined.
 func inBatches[T any](ctx context.Context, f *Frontier, what string, all []T, change func(*batch, T) error) (added int, err error) {
 	var bad []error
 	now := f.opts.Now()
@@ -73,26 +72,26 @@ func inBatches[T any](ctx context.Context, f *Frontier, what string, all []T, ch
 	return added, errors.Join(bad...)
 }
 
-// Injection is one line of what an operator injects.
+// Injection is an operator's order about one URL.
 type Injection struct {
 	URL         string   `json:"url"`
-	Score       *float64 `json:"score"`       // nil: as it is, 0 for a new URL
-	Blacklisted *bool    `json:"blacklisted"` // nil: as it is
+	Score       *float64 `json:"score"`       // nil: unchanged; 0 for a new URL
+	Blacklisted *bool    `json:"blacklisted"` // nil: unchanged
 }
 
-// Inject adds URLs and overwrites the priority of known ones; a blacklisted URL is not fetched until another
-// injection says false. Errors are those of Add.
+// Inject adds URLs, and sets the priority of known ones. A blacklisted URL is not fetched until another injection says false.
+// Results and errors are those of Add.
 func (f *Frontier) Inject(ctx context.Context, list ...Injection) (added int, err error) {
 	return inBatches(ctx, f, "inject", list, (*batch).inject)
 }
 
-// batch is a set of changes to URLs inside one transaction.
+// batch changes URLs inside one transaction.
 type batch struct {
 	f      *Frontier
 	txn    *kv.Txn
 	now    time.Time
 	hosts  map[string]*host
-	drops  map[string]string // why hosts were dropped, as far as that was looked up
+	drops  map[string]string // cache of the reasons for which hosts were dropped
 	totals totals
 	added  int
 }
@@ -112,7 +111,7 @@ func (b *batch) host(group string) (*host, error) {
 	return h, err
 }
 
-// finish writes the groups that were touched and wakes those who wait once it is committed.
+// finish writes the records of the changed groups, and wakes waiting workers after the commit.
 func (b *batch) finish() error {
 	for _, h := range b.hosts {
 		if err := b.f.save(b.txn, h); err != nil {
@@ -128,7 +127,7 @@ func (b *batch) finish() error {
 
 func (b *batch) add(s catalog.Seed) error {
 	s.URL, _ = address.WithoutSecret(s.URL)
-	u, known, err := b.look(s.URL)
+	u, known, err := b.lookup(s.URL)
 	if err != nil {
 		return err
 	}
@@ -140,11 +139,11 @@ func (b *batch) add(s catalog.Seed) error {
 	}
 	u.URL, u.Priority = s.URL, s.Priority
 	u.merge(s)
-	return b.enter(u)
+	return b.register(u)
 }
 
-// enter makes a new URL known; that of a host that was dropped is kept out.
-func (b *batch) enter(u *URL) error {
+// register adds a new URL. It is blacklisted if its host was dropped.
+func (b *batch) register(u *URL) error {
 	h, err := b.host(u.Group)
 	if err != nil {
 		return err
@@ -170,7 +169,7 @@ func (b *batch) enter(u *URL) error {
 
 func (b *batch) inject(in Injection) error {
 	in.URL, _ = address.WithoutSecret(in.URL)
-	u, known, err := b.look(in.URL)
+	u, known, err := b.lookup(in.URL)
 	if err != nil {
 		return err
 	}
@@ -180,8 +179,20 @@ func (b *batch) inject(in Injection) error {
 			u.Priority = *in.Score
 		}
 		u.Blacklisted = in.Blacklisted != nil && *in.Blacklisted
-		return b.enter(u)
+		return b.register(u)
 	}
+	return b.requeue(u, func() {
+		if in.Score != nil {
+			u.Priority = *in.Score
+		}
+		if in.Blacklisted != nil {
+			u.Blacklisted = *in.Blacklisted
+		}
+	})
+}
+
+// requeue applies change, which may change what decides on a URL's place in the queue, and moves the URL there.
+func (b *batch) requeue(u *URL, change func()) error {
 	h, err := b.host(u.Group)
 	if err != nil {
 		return err
@@ -189,21 +200,16 @@ func (b *batch) inject(in Injection) error {
 	if err := h.dequeue(b.txn, u); err != nil {
 		return err
 	}
-	if in.Score != nil {
-		u.Priority = *in.Score
-	}
-	if in.Blacklisted != nil {
-		u.Blacklisted = *in.Blacklisted
-	}
+	change()
 	if err := h.enqueue(b.txn, u); err != nil {
 		return err
 	}
 	return u.save(b.txn)
 }
 
-// look is Frontier.look, which makes a record again that cannot be read.
-func (b *batch) look(raw string) (u *URL, known bool, err error) {
-	u, known, err = b.f.look(b.txn, raw)
+// lookup is Frontier.lookup, but restores a damaged record.
+func (b *batch) lookup(raw string) (u *URL, known bool, err error) {
+	u, known, err = b.f.lookup(b.txn, raw)
 	if !errors.Is(err, ErrDamaged) {
 		return u, known, err
 	}
@@ -217,11 +223,11 @@ func (b *batch) look(raw string) (u *URL, known bool, err error) {
 		return nil, false, err
 	}
 	b.hosts[h.group] = h
-	return b.f.look(b.txn, raw)
+	return b.f.lookup(b.txn, raw)
 }
 
-// look finds the record of a URL by its key. Of an unknown one, key and group are set.
-func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error) {
+// lookup returns the record of a URL in any spelling. For an unknown URL, it returns a record with key and group only.
+func (f *Frontier) lookup(txn *kv.Txn, raw string) (u *URL, known bool, err error) {
 	parsed, err := address.Parse(raw)
 	if err != nil {
 		return nil, false, &BadURL{raw, err}
@@ -234,31 +240,31 @@ func (f *Frontier) look(txn *kv.Txn, raw string) (u *URL, known bool, err error)
 	return u, known, err
 }
 
-// longestKey is what a key may take before a digest stands for its end.
-const longestKey = 1 << 10
+// maxKey is the maximum length of a key. A digest replaces the end of a longer one.
+const maxKey = 1 << 10
 
 // keyOf returns the key of a URL: its SURT, shortened if it is too long.
 func keyOf(u address.URL) string {
 	key := u.Key()
-	if len(key) <= longestKey {
+	if len(key) <= maxKey {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))
-	return key[:longestKey-70] + "#" + hex.EncodeToString(sum[:])
+	return key[:maxKey-70] + "#" + hex.EncodeToString(sum[:])
 }
 
-// MakeDue queues known URLs for now. ErrUnknown where one is not known; the others are queued all the same.
+// MakeDue queues known URLs for now. For each unknown one, the joined error wraps ErrUnknown; the others are queued.
 func (f *Frontier) MakeDue(ctx context.Context, urls ...string) error {
 	var unknown []error
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
 		b := f.newBatch(txn, f.opts.Now())
 		for _, raw := range urls {
-			u, known, err := b.look(raw)
+			u, known, err := b.lookup(raw)
 			if err != nil || !known {
 				unknown = append(unknown, fmt.Errorf("%s: %w", raw, errors.Join(ErrUnknown, err)))
 				continue
 			}
-			if err := b.due(u); err != nil {
+			if err := b.makeDue(u); err != nil {
 				return err
 			}
 		}
@@ -270,7 +276,7 @@ func (f *Frontier) MakeDue(ctx context.Context, urls ...string) error {
 	return errors.Join(unknown...)
 }
 
-// MakeGroupDue queues all URLs of a group for now and says how many there are.
+// MakeGroupDue queues all URLs of a group for now and returns their number.
 func (f *Frontier) MakeGroupDue(ctx context.Context, group string) (n int, err error) {
 	for after := ""; ; {
 		var page []string
@@ -291,7 +297,7 @@ func (f *Frontier) MakeGroupDue(ctx context.Context, group string) (n int, err e
 				if err != nil {
 					return err
 				}
-				if err := b.due(u); err != nil {
+				if err := b.makeDue(u); err != nil {
 					return err
 				}
 			}
@@ -305,20 +311,10 @@ func (f *Frontier) MakeGroupDue(ctx context.Context, group string) (n int, err e
 	}
 }
 
-func (b *batch) due(u *URL) error {
+// makeDue queues a URL for now unless it is due already.
+func (b *batch) makeDue(u *URL) error {
 	if !u.Due.IsZero() && !u.Due.After(b.now) {
 		return nil
 	}
-	h, err := b.host(u.Group)
-	if err != nil {
-		return err
-	}
-	if err := h.dequeue(b.txn, u); err != nil {
-		return err
-	}
-	u.Due = b.now
-	if err := h.enqueue(b.txn, u); err != nil {
-		return err
-	}
-	return u.save(b.txn)
+	return b.requeue(u, func() { u.Due = b.now })
 }

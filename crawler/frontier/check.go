@@ -10,12 +10,12 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Fault is something that does not hold although FORMAT.md says so. Names are stable: it is part of reports.
+// Fault is a violation of what FORMAT.md promises. Its JSON names are stable, since reports contain them.
 type Fault struct {
 	What string `json:"what"` // url, queue, host, totals, key
-	Name string `json:"name"` // of the URL (its key), the host, or the stray key
+	Name string `json:"name"` // the URL's key, the host, or the stray key in hexadecimal
 	Why  string `json:"why"`
-	Lost bool   `json:"lost,omitempty"` // a repair took it out, because nobody knows what it was
+	Lost bool   `json:"lost,omitempty"` // a repair removed the URL, because its record could not be restored
 }
 
 func (f Fault) String() string {
@@ -26,23 +26,23 @@ func (f Fault) String() string {
 	return s
 }
 
-// maxFaults is how many faults are listed one by one.
+// maxFaults is the maximum number of faults in a report.
 const maxFaults = 1000
 
-// CheckReport says what Check has read and found. Names are stable.
+// CheckReport is the result of Check. Its JSON names are stable.
 type CheckReport struct {
 	URLs   int     `json:"urls"`
 	Hosts  int     `json:"hosts"`
 	Queued int     `json:"queued"`
-	Found  int     `json:"found"`  // faults
+	Found  int     `json:"found"`  // number of faults
 	Faults []Fault `json:"faults"` // the first maxFaults of them
-	Left   int     `json:"left"`   // faults that are there after the repair; all of them without one
+	Left   int     `json:"left"`   // number of faults after the repair; Found if there was none
 }
 
-// Check reads all records and compares them with one another: URLs, where they stand, the queue, the groups' records and
-// the totals; and if Options.Everything is set, with what somebody else knows. With repair, what is wrong is put right: a
-// record that cannot be read is made again or, where nobody knows what it was, taken out and named. The frontier may be
-// in use meanwhile. An error is what kept Check from going on.
+// Check reads all records and compares them with one another: those of URLs and groups, their places, the queue and the
+// totals, and also with Options.Everything, if set. If repair is set, it repairs what it finds: a damaged record is restored
+// or, if that is impossible, removed and named in the report. The frontier may be in use meanwhile. The error is nil if Check
+// came to its end, whatever it found.
 func (f *Frontier) Check(ctx context.Context, repair bool) (CheckReport, error) {
 	c, err := f.inspect(ctx)
 	if err != nil {
@@ -63,24 +63,24 @@ func (f *Frontier) Check(ctx context.Context, repair bool) (CheckReport, error) 
 	return c.report, nil
 }
 
-// check is what one look at everything has found, and what is to be done about it.
+// check is one pass over everything: what it found, and what a repair has to do.
 type check struct {
 	f      *Frontier
 	report CheckReport
 	groups map[string]*counted
 
-	damaged map[string]string // keys of URLs that cannot be read or are missing -> a group in whose queue they may be
-	whole   map[string]*URL   // those of them whose record is sound and only not found
-	orphans [][]byte          // keys of kv.SpaceDue
-	stray   [][]byte          // keys of kv.SpaceQueue
-	junk    [][]byte          // keys of kv.SpaceHosts
-	remake  map[string]bool   // groups whose record is to be made again
+	damaged map[string]string // keys of URLs whose records are damaged or missing -> the group in whose queue they may be
+	whole   map[string]*URL   // those of them whose record is sound but not referenced
+	orphans [][]byte          // keys of kv.SpaceDue to delete
+	stray   [][]byte          // keys of kv.SpaceQueue to delete
+	junk    [][]byte          // keys of kv.SpaceHosts to delete
+	remake  map[string]bool   // groups whose record must be computed again
 }
 
-// counted is what was found of a group.
+// counted is what the records of URLs and the queue say about a group.
 type counted struct {
 	urls  int64
-	bands [256]bool // in the queue
+	bands [256]bool // bands with queue entries
 }
 
 func (c *check) fault(what, name, format string, args ...any) {
@@ -99,7 +99,7 @@ func (c *check) group(name string) *counted {
 	return g
 }
 
-// inspect reads everything, in one state of the database.
+// inspect makes a pass over one snapshot of the database.
 func (f *Frontier) inspect(ctx context.Context) (*check, error) {
 	c := &check{f: f, groups: map[string]*counted{}, damaged: map[string]string{}, whole: map[string]*URL{}, remake: map[string]bool{}}
 	c.report.Faults = []Fault{}
@@ -117,14 +117,14 @@ func (f *Frontier) inspect(ctx context.Context) (*check, error) {
 	return c, err
 }
 
-// urls goes through the places of records, and looks at each record and whether it is queued.
+// urls checks the entry of each URL's key: its record and its queue entry.
 func (c *check) urls(ctx context.Context, txn *kv.Txn) error {
 	return txn.Scan(kv.SpaceFrontier, nil, nil, func(k, _ []byte) (bool, error) {
 		c.report.URLs++
 		u, _, err := get(txn, string(k))
 		switch {
 		case errors.Is(err, ErrDamaged), err == nil && !u.isConsistent():
-			c.fault("url", string(k), "its record cannot be read")
+			c.fault("url", string(k), "its record is damaged")
 			c.damaged[string(k)] = ""
 			return true, ctx.Err()
 		case err != nil:
@@ -143,7 +143,7 @@ func (c *check) urls(ctx context.Context, txn *kv.Txn) error {
 	})
 }
 
-// records goes through the records and looks whether each is found by its URL's key.
+// records checks that the entry of each URL's key references the URL's record.
 func (c *check) records(ctx context.Context, txn *kv.Txn) error {
 	return txn.Scan(kv.SpaceDue, nil, nil, func(k, v []byte) (bool, error) {
 		if len(k) < 8 {
@@ -171,17 +171,17 @@ func (c *check) records(ctx context.Context, txn *kv.Txn) error {
 			return false, err
 		}
 		if !there && sound {
-			c.fault("url", e.key, "nothing says where its record is")
+			c.fault("url", e.key, "no entry references its record")
 			c.whole[e.key], c.damaged[e.key] = u, u.Group
 			return true, nil
 		}
-		c.fault("url", e.key, "a record of it stands at another time than it is due")
+		c.fault("url", e.key, "it has a record at a time at which it is not due")
 		c.orphans = append(c.orphans, bytes.Clone(k))
 		return true, nil
 	})
 }
 
-// queue goes through the queue and looks whether a record stands behind each entry.
+// queue checks that a URL's record confirms each queue entry.
 func (c *check) queue(ctx context.Context, txn *kv.Txn) error {
 	return txn.Scan(kv.SpaceQueue, nil, nil, func(k, _ []byte) (bool, error) {
 		c.report.Queued++
@@ -191,17 +191,17 @@ func (c *check) queue(ctx context.Context, txn *kv.Txn) error {
 			c.stray = append(c.stray, bytes.Clone(k))
 			return true, nil
 		}
-		if _, damaged := c.damaged[e.key]; damaged { // told already; whoever mends it clears this queue
+		if _, damaged := c.damaged[e.key]; damaged { // reported already; the repair clears this queue
 			c.damaged[e.key] = group
 			c.remake[group] = true
 			return true, ctx.Err()
 		}
-		valid, err := stands(txn, group, b, e)
+		valid, err := isQueued(txn, group, b, e)
 		if err != nil {
 			return false, err
 		}
 		if !valid {
-			c.fault("queue", group, "no URL stands behind the entry of %s", e.key)
+			c.fault("queue", group, "the record of %s does not confirm its entry", e.key)
 			c.stray = append(c.stray, bytes.Clone(k))
 			c.remake[group] = true
 			return true, nil
@@ -211,8 +211,8 @@ func (c *check) queue(ctx context.Context, txn *kv.Txn) error {
 	})
 }
 
-// stands reports whether a URL's record says that it is queued at a place.
-func stands(txn *kv.Txn, group string, b byte, e entry) (bool, error) {
+// isQueued reports whether a URL's record confirms a queue entry.
+func isQueued(txn *kv.Txn, group string, b byte, e entry) (bool, error) {
 	u, err := getAt(txn, e)
 	if err == nil && u == nil {
 		var known bool
@@ -227,22 +227,22 @@ func stands(txn *kv.Txn, group string, b byte, e entry) (bool, error) {
 	return err == nil && u.Group == group && band(u.Priority) == b && ms(u.Due) == e.due && !u.Due.IsZero() && !u.Blacklisted, err
 }
 
-// everything looks for URLs that somebody else knows and the frontier does not. They are listed first and looked for then,
-// so that one that is added meanwhile is not taken for missing.
+// everything checks that the frontier has the URLs of Options.Everything. It reads the frontier after these are listed, so
+// that a URL that is added meanwhile does not count as missing.
 func (c *check) everything(ctx context.Context) error {
 	return c.f.opts.Everything(ctx, func(raw string) error {
 		parsed, err := address.Parse(raw)
-		if err != nil { // it was never taken in
+		if err != nil { // it cannot be registered
 			return nil
 		}
 		key := keyOf(parsed)
-		if _, told := c.damaged[key]; told {
+		if _, reported := c.damaged[key]; reported {
 			return nil
 		}
 		return c.f.db.View(func(txn *kv.Txn) error {
 			there, err := txn.Read(kv.SpaceFrontier, []byte(key), func([]byte) error { return nil })
 			if err == nil && !there {
-				c.fault("url", key, "the archive knows it, and the frontier does not")
+				c.fault("url", key, "the archive has it, but the frontier does not")
 				c.damaged[key] = parsed.Group()
 			}
 			return err

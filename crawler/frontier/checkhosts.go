@@ -10,9 +10,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// hosts goes through the groups' records.
+// hosts checks the groups' records and the entries of their names.
 func (c *check) hosts(ctx context.Context, txn *kv.Txn) error {
-	at := map[string]int64{} // where each group's record is
+	at := map[string]int64{} // the time of each group's record
 	err := txn.Scan(kv.SpaceHosts, []byte(prefixHost), nil, func(k, v []byte) (bool, error) {
 		c.report.Hosts++
 		group := string(k[len(prefixHost):])
@@ -25,7 +25,7 @@ func (c *check) hosts(ctx context.Context, txn *kv.Txn) error {
 			at[group] = readTime(v)
 			c.group(group)
 		} else {
-			c.fault("host", group, "where its record is cannot be read")
+			c.fault("host", group, "the entry of its name is damaged")
 			c.remake[group] = true
 		}
 		return true, ctx.Err()
@@ -42,14 +42,14 @@ func (c *check) hosts(ctx context.Context, txn *kv.Txn) error {
 			return true, nil
 		}
 		if where, known := at[p.group]; !known || where != p.at {
-			c.fault("host", p.group, "a record of it stands where nothing says so")
+			c.fault("host", p.group, "no entry references its record")
 			c.remake[p.group] = true
 			return true, nil
 		}
 		found[p.group] = true
 		h := &host{group: p.group}
 		if h.decode(p.at, v) != nil {
-			c.fault("host", p.group, "its record cannot be read")
+			c.fault("host", p.group, "its record is damaged")
 			c.remake[p.group] = true
 			return true, nil
 		}
@@ -69,7 +69,7 @@ func (c *check) hosts(ctx context.Context, txn *kv.Txn) error {
 	return err
 }
 
-// host says what is wrong with a group's record, "" for nothing.
+// host returns what is wrong with a group's record, or "".
 func (c *check) host(txn *kv.Txn, h *host) (why string, err error) {
 	g := c.group(h.group)
 	if h.urls != g.urls {
@@ -79,21 +79,21 @@ func (c *check) host(txn *kv.Txn, h *host) (why string, err error) {
 	for i := range h.lanes {
 		l := &h.lanes[i]
 		bands[l.band] = false
-		if why, err := l.wrong(txn, h.group); why != "" || err != nil {
+		if why, err := l.difference(txn, h.group); why != "" || err != nil {
 			return why, err
 		}
 	}
 	if slices.Contains(bands[:], true) {
-		return "its record leaves out a part of its queue", nil
+		return "its record omits a part of its queue", nil
 	}
 	if h.ready == maxTime && g.bands != [256]bool{} {
-		return "it is never ready, and has a queue", nil
+		return "it is never ready, but has a queue", nil
 	}
 	return "", nil
 }
 
-// wrong says how the lane differs from the queue.
-func (l *lane) wrong(txn *kv.Txn, group string) (why string, err error) {
+// difference returns how the lane differs from the queue, or "".
+func (l *lane) difference(txn *kv.Txn, group string) (why string, err error) {
 	n := 0
 	err = txn.Scan(kv.SpaceQueue, queuePrefix(group, l.band), nil, func(k, _ []byte) (bool, error) {
 		due, key, ok := cutQueueKey(k, group)
@@ -105,7 +105,7 @@ func (l *lane) wrong(txn *kv.Txn, group string) (why string, err error) {
 		case n >= len(l.head) && !l.more:
 			why = "its record ends before its queue does"
 		case n >= len(l.head) && due < l.from:
-			why = "its record says that what it leaves out is due later than it is"
+			why = "its record gives a later due time for what it omits"
 		}
 		n++
 		return why == "" && n <= len(l.head), nil
@@ -116,6 +116,7 @@ func (l *lane) wrong(txn *kv.Txn, group string) (why string, err error) {
 	return why, err
 }
 
+// totals checks the stored totals.
 func (c *check) totals(_ context.Context, txn *kv.Txn) error {
 	t, err := loadTotals(txn)
 	if err != nil {

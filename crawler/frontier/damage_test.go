@@ -214,8 +214,8 @@ func TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight(t *testing.T) {
 
 // inconsistent is inconsistency, once the beginning of the index has been read.
 func inconsistent(f *Frontier) error {
-	f.taking.Lock()
-	defer f.taking.Unlock()
+	f.leasing.Lock()
+	defer f.leasing.Unlock()
 	if err := f.widen(); err != nil {
 		return err
 	}

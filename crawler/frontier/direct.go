@@ -8,8 +8,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// AddIn does what Add does, within the caller's transaction: all of the seeds or none. A URL that cannot be crawled is a
-// *BadURL.
+// AddIn is Add within the caller's transaction. It stops at a malformed URL with a *BadURL; the caller then must not commit.
 func (f *Frontier) AddIn(txn *kv.Txn, seeds ...catalog.Seed) error {
 	b := f.newBatch(txn, f.opts.Now())
 	for _, s := range seeds {
@@ -20,20 +19,20 @@ func (f *Frontier) AddIn(txn *kv.Txn, seeds ...catalog.Seed) error {
 	return b.finish()
 }
 
-// LeaseURL leases one known URL, due or not. ErrLeaseLost where somebody else is visiting its group at this moment.
+// LeaseURL leases one known URL, whether it is due or not. The error wraps ErrUnknown, or ErrLeaseLost if its group is leased.
 func (f *Frontier) LeaseURL(ctx context.Context, raw string) (*Lease, error) {
-	f.taking.Lock()
-	defer f.taking.Unlock()
+	f.leasing.Lock()
+	defer f.leasing.Unlock()
 	var u *URL
 	err := f.db.View(func(txn *kv.Txn) (err error) {
 		var known bool
-		if u, known, err = f.look(txn, raw); err == nil && !known {
+		if u, known, err = f.lookup(txn, raw); err == nil && !known {
 			err = ErrUnknown
 		}
 		return err
 	})
 	if err != nil {
-		return nil, about(raw, err)
+		return nil, withURL(raw, err)
 	}
 	if f.leased(u.Group) {
 		return nil, fmt.Errorf("frontier: %s: %w: its host is being visited", raw, ErrLeaseLost)

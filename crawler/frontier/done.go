@@ -12,24 +12,24 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Result is what a visit brought, as far as the frontier keeps it.
+// Result is what the frontier records of a visit.
 type Result struct {
 	Visit        schedule.Visit
-	NextDue      time.Time // zero: not due again
-	Why          string    // of the schedule
-	ETag         string    // of the content; "" leaves the former one
+	NextDue      time.Time // zero: never again
+	Why          string    // the schedule's reason
+	ETag         string    // of the content; "" keeps the previous one
 	LastModified string
-	Passing      bool          // a failure that may pass: it is counted, and not remembered in the history
+	Passing      bool          // a transient failure: counted, but not added to the history
 	Size         int64         // bytes of a new version
-	HostBackoff  time.Duration // leave the whole group alone for so long; more than a Moment of it ends the lease
-	HostWait     string        // why
+	HostBackoff  time.Duration // how long the group must not be asked; more than a Moment ends the lease
+	HostWait     string        // the reason
 }
 
-// Moment is how long a lease, and who holds it, waits for a host rather than turning to another one.
+// Moment is the longest pause between requests for which a lease is kept. For longer ones, the worker leases another group.
 const Moment = 50 * time.Millisecond
 
-// Done records a visit inside the caller's transaction; it takes effect when that commits. A second result for one
-// job of a lease changes nothing. ErrLeaseLost where the lease has ended meanwhile: the result must not be stored.
+// Done records a visit inside the caller's transaction, and takes effect when that commits. A second result for a job of a
+// lease changes nothing. If the lease has ended, the error wraps ErrLeaseLost and the caller must not commit.
 func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 	f.mu.Lock()
 	lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
@@ -46,12 +46,12 @@ func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 	if err := f.record(txn, l, job, r, over); err != nil {
 		return fmt.Errorf("frontier: %s: %w", job.URL, err)
 	}
-	txn.OnCommit(func() { f.did(l, job, over) })
+	txn.OnCommit(func() { f.finishJob(l, job, over) })
 	return nil
 }
 
-// did marks a job of a lease as done, and ends the lease with its last one.
-func (f *Frontier) did(l *Lease, job Job, over bool) {
+// finishJob marks a job of a lease as done. It ends the lease if over is set or the job is the last one.
+func (f *Frontier) finishJob(l *Lease, job Job, over bool) {
 	f.mu.Lock()
 	l.done[job.Key] = true
 	ended := over || len(l.done) == len(l.Jobs)
@@ -64,14 +64,14 @@ func (f *Frontier) did(l *Lease, job Job, over bool) {
 	}
 }
 
-// The wait before a URL is visited again whose visit a fault of ours has ended: doubled with each failure in a row.
+// A postponed URL is due again after minPostponed, doubled with each failure in a row up to maxPostponed.
 const (
-	firstPostponed   = 10 * time.Minute
-	longestPostponed = 24 * time.Hour
+	minPostponed = 10 * time.Minute
+	maxPostponed = 24 * time.Hour
 )
 
-// Postpone puts a job off whose visit could not be recorded, because of a fault of ours that may come from what the URL
-// holds: the other URLs of its host do not wait for it. Nothing is recorded but a failure more in a row.
+// Postpone postpones a job whose visit could not be recorded because of a fault of this program, so that it does not hold up
+// the other URLs of its host. It records one more failure in a row, and nothing else.
 func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) error {
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
 		f.mu.Lock()
@@ -81,28 +81,28 @@ func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) 
 		if lost {
 			return ErrLeaseLost
 		}
-		u, h, err := f.toChange(txn, l, job)
+		u, h, err := f.loadJob(txn, l, job)
 		if err != nil {
 			return err
 		}
 		if err := h.dequeue(txn, u); err != nil {
 			return err
 		}
-		u.Due = f.opts.Now().Add(min(firstPostponed<<min(u.Errors, 10), longestPostponed))
+		u.Due = f.opts.Now().Add(min(minPostponed<<min(u.Errors, 10), maxPostponed))
 		u.Errors++
-		u.Why = "a fault of ours: " + why
+		u.Why = "a fault of this program: " + why
 		if err := h.enqueue(txn, u); err != nil {
 			return err
 		}
 		if last {
-			if err := h.settle(txn, ms(f.opts.Now())); err != nil {
+			if err := h.updateReady(txn, ms(f.opts.Now())); err != nil {
 				return err
 			}
 		}
 		if err := f.save(txn, h); err != nil {
 			return err
 		}
-		txn.OnCommit(func() { f.did(l, job, last) })
+		txn.OnCommit(func() { f.finishJob(l, job, last) })
 		return u.save(txn)
 	})
 	if err != nil {
@@ -111,22 +111,22 @@ func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) 
 	return nil
 }
 
-// toChange finds the record of a job's URL, and that of its group.
-func (f *Frontier) toChange(txn *kv.Txn, l *Lease, job Job) (u *URL, h *host, err error) {
+// loadJob returns the record of a job's URL, and that of its group. It restores damaged ones.
+func (f *Frontier) loadJob(txn *kv.Txn, l *Lease, job Job) (u *URL, h *host, err error) {
 	e := entry{ms(job.Due), job.Key}
 	u, known, err := find(txn, e)
 	switch {
 	case err == nil && known:
 		h, err = f.host(txn, l.Group)
-	case err == nil, errors.Is(err, ErrDamaged): // nothing takes records out, so one that is missing is damage, too
+	case err == nil, errors.Is(err, ErrDamaged): // records are never removed, so a missing one is damage
 		h, u, err = f.mendURL(txn, l.Group, e, job.record(l.Group))
 	}
 	return u, h, err
 }
 
-// record writes a visit: the URL with its new place in the queue, and what it means for the group.
+// record writes the result of a visit to the records of the URL and its group, and to the totals, and queues the URL.
 func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) error {
-	u, h, err := f.toChange(txn, l, job)
+	u, h, err := f.loadJob(txn, l, job)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 	}
 	h.note(r, ms(f.opts.Now()))
 	if over {
-		if err := h.settle(txn, ms(f.opts.Now())); err != nil {
+		if err := h.updateReady(txn, ms(f.opts.Now())); err != nil {
 			return err
 		}
 	}
@@ -154,12 +154,13 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 	return u.save(txn)
 }
 
-// record is what a job knows of its URL.
+// record returns the record that the job was made of, as far as the job has it.
 func (j Job) record(group string) *URL {
 	return &URL{Key: j.Key, URL: j.URL, Format: j.Format, MediaType: j.MediaType, Period: j.Period, Group: group, Added: j.Added, Due: j.Due,
 		Priority: j.Priority, History: j.History, Fetches: j.Fetches, Errors: j.Errors, ETag: j.ETag, LastModified: j.LastModified}
 }
 
+// note adds a visit.
 func (u *URL) note(r Result) {
 	if !r.Passing {
 		u.remember(r.Visit)
@@ -171,14 +172,14 @@ func (u *URL) note(r Result) {
 		if r.Visit.Changed {
 			u.Changes++
 		}
-		u.validators(r)
+		u.setValidators(r)
 	}
 	u.Due, u.Why = r.NextDue, r.Why
 }
 
-// validators are what the server will be asked to compare with next time. One that once gave other bytes under the same
-// entity tag, or the same time where it has no tags, is not believed again.
-func (u *URL) validators(r Result) {
+// setValidators sets ETag and LastModified for the next request. A server that once sent other bytes with the same entity tag,
+// or with the same time and no tag, is a liar: its validators are not used again.
+func (u *URL) setValidators(r Result) {
 	same := r.ETag != "" && r.ETag == u.ETag || r.ETag == "" && u.ETag == "" && r.LastModified != "" && r.LastModified == u.LastModified
 	u.Liar = u.Liar || r.Visit.Changed && same
 	switch {
@@ -191,6 +192,7 @@ func (u *URL) validators(r Result) {
 	}
 }
 
+// note adds a visit of one of the group's URLs.
 func (h *host) note(r Result, now int64) {
 	h.visits++
 	h.lastVisit = max(h.lastVisit, ms(r.Visit.At))
@@ -204,7 +206,8 @@ func (h *host) note(r Result, now int64) {
 	}
 }
 
-// Release ends a lease; what was not done is due as before. With a time, the group is left alone until then.
+// Release ends a lease. Jobs without a result are due as before. If notBefore is in the future, the group is not leased until
+// then, with why as the reason. Releasing a lease that has ended does nothing.
 func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, why string) error {
 	f.mu.Lock()
 	mine := f.leases[l.Group] == l
@@ -221,7 +224,7 @@ func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, w
 				return err
 			}
 			h.notBefore, h.wait = ms(notBefore), why
-			if err := h.settle(txn, now); err != nil {
+			if err := h.updateReady(txn, now); err != nil {
 				return err
 			}
 			return f.save(txn, h)

@@ -7,8 +7,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// NextDue is when the next group that nobody has leased is ready; it may be in the past. ok is false where nothing is
-// queued.
+// NextDue returns when the next group without a lease is ready, which may be in the past. ok is false if there is none.
 func (f *Frontier) NextDue() (at time.Time, ok bool, err error) {
 	f.mu.Lock()
 	for _, p := range f.window.known {
@@ -41,8 +40,8 @@ func (f *Frontier) NextDue() (at time.Time, ok bool, err error) {
 	return at, ok, nil
 }
 
-// Pending says whether a URL that is due now is being visited or can be leased within patience, and when. It is how a
-// crawl of what is due knows its end: hosts that wait for longer are left for another time.
+// Pending reports whether a URL that is due now is being visited or can be leased within patience, and when. A crawl of what is
+// due ends if there is none: it does not wait for hosts that must not be asked for longer.
 func (f *Frontier) Pending(patience time.Duration) (pending bool, at time.Time, err error) {
 	now := f.opts.Now()
 	f.mu.Lock()
@@ -65,14 +64,14 @@ func (f *Frontier) Pending(patience time.Duration) (pending bool, at time.Time, 
 				return false, nil
 			}
 			h := &host{group: p.group}
-			if err := h.decode(p.at, v); err != nil { // a lease makes it again
+			if err := h.decode(p.at, v); err != nil { // a lease restores it
 				pending, at = true, fromMS(p.at)
 				return false, nil
 			}
 			if h.notBefore > until {
 				return true, nil
 			}
-			due, err := h.next(txn, ms(now), 1)
+			due, err := h.mostUrgent(txn, ms(now), 1)
 			pending = len(due) > 0
 			at = fromMS(max(p.at, h.notBefore))
 			return !pending, err

@@ -1,22 +1,22 @@
-// Package frontier is the durable list of every URL the archive knows, and what is due when.
+// Package frontier is the durable list of all registered URLs and of when each is due.
 //
-// A URL enters with Add, under its SURT key, and joins the queue of its host group. A worker leases a whole group (one
-// connection per host): Lease gives it the group's most urgent due URLs as Jobs. Done, called inside the transaction that
-// stores what the visit brought, records the visit and puts the URL back into the queue at its next time; with the last
-// job the lease ends. Release ends it early.
+// Add registers a URL under its SURT key and queues it in its host group. A worker leases a whole group (one connection
+// per host): Lease returns the group's most urgent due URLs as Jobs. Done, called inside the transaction that stores what
+// the visit found, records the visit and queues the URL for its next one. The last Done ends the lease; Release ends it
+// early.
 //
 // Promises:
-//   - A visit's result and the URL's next due time are one transaction. After a crash every URL is either still due, or
-//     visited and queued anew; never both, never neither.
-//   - One lease per group at a time. Leases live in memory and carry an epoch that no former process used; Lease.Context
-//     ends before the lease does, and a result under an ended lease is refused with ErrLeaseLost. What a killed process had
-//     leased is due again when the directory is opened.
-//   - A record that cannot be read stops nothing: it is made again, and what is lost with it is logged (mend.go). Check reads
-//     all records and compares them with one another.
-//   - Adding, leasing and finishing cost the same whether ten thousand URLs are known or ten million, and memory
-//     depends on the number of leases only, beside two thousand groups that are next. (FORMAT.md says how.)
+//   - A visit's result and the URL's next due time are one transaction. After a crash, every URL is either still due, or
+//     visited and queued again; never both, never neither.
+//   - A group has one lease at a time. Leases live in memory and have an epoch that no earlier process used. Lease.Context
+//     ends before the lease does, and a result under an ended lease is refused with ErrLeaseLost. URLs that a killed process
+//     had leased are due again when the directory is opened.
+//   - A damaged record stops nothing: it is restored, and what is lost is logged (mend.go). Check reads all records and
+//     compares them with one another.
+//   - Adding, leasing and finishing cost the same for ten thousand URLs and for ten million. Memory is bounded by the number
+//     of leases and the two thousand groups that are next. FORMAT.md explains how.
 //
-// It does not fetch, wait for politeness or decide when a URL is due next: whoever calls Done says.
+// The package does not fetch, wait for hosts, or decide when a URL is due next: the caller of Done does.
 package frontier
 
 import (
@@ -31,25 +31,25 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// What a caller may want to decide on.
+// Errors that callers act on.
 var (
-	ErrUnknown   = errors.New("the URL is not known")
+	ErrUnknown   = errors.New("the URL is not known") // not registered, or its record is damaged
 	ErrLeaseLost = errors.New("the lease has ended")
 	ErrPaused    = errors.New("the crawl is paused")
 )
 
-// Options of a frontier. The zero value is a working one.
+// Options of a frontier. The zero value uses the defaults.
 type Options struct {
-	Now       func() time.Time // the archive's clock; time.Now
-	LeaseTime time.Duration    // 10 minutes; real time, whatever the archive's clock says
-	LeaseJobs int              // most jobs of one lease; 16
-	// Recall says what somebody else knows of the URL with a key, for a record that cannot be read; ok is false where that is
-	// nothing. It may be called inside a transaction. nil knows nothing.
+	Now       func() time.Time // the archive's clock; default time.Now
+	LeaseTime time.Duration    // duration of a lease by the machine's clock; default 10 minutes
+	LeaseJobs int              // maximum number of jobs of a lease; default 16
+	// Recall, if not nil, returns what is known elsewhere about the URL with a key, to restore a damaged record. ok is false if
+	// nothing is. It may be called inside a transaction.
 	Recall func(key string) (r Recalled, ok bool, err error)
-	// Everything calls visit with every URL that somebody else knows and the frontier must know, for Check; nil: none.
+	// Everything, if not nil, calls visit with every URL that the frontier must have, for Check.
 	Everything func(ctx context.Context, visit func(url string) error) error
-	Log        *slog.Logger // nil discards
-	// Hold is asked before every lease; while it gives a reason, none is granted. nil never holds.
+	Log        *slog.Logger // nil discards logs
+	// Hold, if not nil, is called before every lease. While it returns a reason, no lease is granted.
 	Hold func() (why string)
 }
 
@@ -72,23 +72,23 @@ func (o Options) withDefaults() Options {
 // historySize is how many visits a record remembers.
 const historySize = 48
 
-// Frontier of one data directory. Its methods may be called concurrently.
+// Frontier is the frontier of one data directory. Its methods may be called concurrently.
 type Frontier struct {
 	db   *kv.DB
 	opts Options
 
-	taking sync.Mutex // held while a lease is looked for; taken before mu
+	leasing sync.Mutex // held while searching for a lease; acquired before mu
 
-	mu      sync.Mutex // guards everything below; never held while the database is asked or waited for
+	mu      sync.Mutex // guards the fields below; never held during a call of the database
 	leases  map[string]*Lease
 	epoch   uint64
 	window  window
-	writing map[string]int // groups, and how many transactions write them that are not committed yet
-	wake    chan struct{}  // closed, and replaced, when something may have become due
-	paused  string         // why; "" when not
+	writing map[string]int // number of uncommitted transactions that write a group
+	wake    chan struct{}  // closed and replaced when something may have become due
+	paused  string         // the reason of the pause; "" if not paused
 }
 
-// New opens the frontier of a database.
+// New opens the frontier of a database. It upgrades older formats, and fails on newer ones.
 func New(db *kv.DB, opts Options) (*Frontier, error) {
 	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow(), writing: map[string]int{}}
 	if db.ReadOnly() {
@@ -120,12 +120,12 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 	return f, nil
 }
 
-// openReadOnly leaves the database as it is. Leases cannot be had.
+// openReadOnly opens the frontier without writing. No leases can be granted.
 func (f *Frontier) openReadOnly() error {
 	err := f.db.View(func(txn *kv.Txn) error {
 		v, err := counter(txn, keyFormat)
 		if err == nil && v > formatVersion {
-			err = fmt.Errorf("the frontier has format %d, this program knows %d", v, formatVersion)
+			err = fmt.Errorf("the frontier has format %d, newer than this program's %d", v, formatVersion)
 		}
 		if err != nil {
 			return err
@@ -140,10 +140,10 @@ func (f *Frontier) openReadOnly() error {
 	return nil
 }
 
-// formatVersion is raised when a newer program writes what an older one would misread.
+// formatVersion changes when an older program would misread what this one writes. FORMAT.md has the history.
 const formatVersion = 3
 
-// checkFormat says whether records of an older format may be left.
+// checkFormat makes the stored format the current one. older reports whether records of format 1 may remain.
 func checkFormat(txn *kv.Txn) (older bool, err error) {
 	v, err := counter(txn, keyFormat)
 	if err != nil {
@@ -151,7 +151,7 @@ func checkFormat(txn *kv.Txn) (older bool, err error) {
 	}
 	switch {
 	case v > formatVersion:
-		return false, fmt.Errorf("the frontier has format %d, this program knows %d", v, formatVersion)
+		return false, fmt.Errorf("the frontier has format %d, newer than this program's %d", v, formatVersion)
 	case v == 1:
 		if err := txn.Set(kv.SpaceHosts, []byte(keyMigrating), nil); err != nil {
 			return false, err
@@ -178,7 +178,7 @@ func setCounter(txn *kv.Txn, key string, v uint64) error {
 	return txn.Set(kv.SpaceHosts, []byte(key), binary.BigEndian.AppendUint64(nil, v))
 }
 
-// signal wakes whoever waits for a lease: something may be due now, or earlier than it was.
+// signal wakes those who wait for a lease, because something may be due earlier than before.
 func (f *Frontier) signal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,14 +186,14 @@ func (f *Frontier) signal() {
 	f.wake = make(chan struct{})
 }
 
-// Changed is closed when something may have become due that was not: a lease has ended, URLs were added.
+// Changed returns a channel that is closed when something may have become due: a lease ended, or URLs were added.
 func (f *Frontier) Changed() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.wake
 }
 
-// Pause stops granting leases, also after a restart, until Resume. Leases under way go on.
+// Pause stops granting leases until Resume, across restarts. Leases under way continue.
 func (f *Frontier) Pause(ctx context.Context, why string) error {
 	if why == "" {
 		why = "paused"
@@ -221,7 +221,7 @@ func (f *Frontier) setPaused(ctx context.Context, why string) error {
 	return nil
 }
 
-// Held says why no leases are granted: because of Pause or Options.Hold; "" when they are.
+// Held returns why no leases are granted, the reason of Pause or Options.Hold, or "" if they are.
 func (f *Frontier) Held() string {
 	f.mu.Lock()
 	why := f.paused

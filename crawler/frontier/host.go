@@ -9,15 +9,15 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// host is the record of one group, with the first entries of its queue. It stands in the index of groups by ready, which is
-// never later than the moment its first URL may be fetched; it may be earlier, and is put right when the group is looked at.
-// Under the group's name stands only where in the index the record is.
+// host is the record of one group, with the first entries of its queue. The index of ready groups sorts records by ready, which
+// is never later than the moment the group's first URL may be fetched. If it is earlier, it is corrected when the group is
+// examined. The entry of the group's name has the value of ready only.
 type host struct {
 	group     string
-	ready     int64  // maxTime: nothing is queued
-	notBefore int64  // the host asked, or politeness asks, to be left alone until then
+	ready     int64  // maxTime if nothing is queued
+	notBefore int64  // the host must not be asked earlier
 	wait      string // why
-	lanes     []lane // by band; may name empty ones
+	lanes     []lane // sorted by band; may be empty ones
 	urls      int64
 	visits    int64
 	versions  int64
@@ -25,14 +25,14 @@ type host struct {
 	lastVisit int64
 	outcomes  [8]int64
 
-	known  bool    // it has been stored before
-	stored int64   // ready as it was then
-	stale  []int64 // where else in the index the group stands, after its record was made again
+	known  bool    // the database has a record of it
+	stored int64   // the value of ready there
+	stale  []int64 // other entries of the group in the index, to be deleted after a repair
 }
 
 const hostVersion = 2
 
-// loadHost finds the record of a group; of an unknown one it has the name only.
+// loadHost returns the record of a group. For an unknown group, it returns a record with the name only.
 func loadHost(txn *kv.Txn, group string) (*host, error) {
 	h := &host{group: group, ready: maxTime}
 	var at int64
@@ -76,7 +76,7 @@ func (h *host) decode(at int64, b []byte) error {
 	return nil
 }
 
-// save writes a group's record at its place, and has the window follow.
+// save writes a group's record to the index, and updates the window when the transaction commits.
 func (f *Frontier) save(txn *kv.Txn, h *host) error {
 	m := move{from: place{at: maxTime}, to: place{h.ready, h.group}, bytes: h.encode()}
 	if h.known {
@@ -129,7 +129,7 @@ func (h *host) encode() []byte {
 	return w.b
 }
 
-// lane of a band; it is made where there is none.
+// lane returns the lane of a band, which it adds if there is none.
 func (h *host) lane(b byte) *lane {
 	i, found := slices.BinarySearchFunc(h.lanes, b, func(l lane, b byte) int { return cmp.Compare(l.band, b) })
 	if !found {
@@ -138,33 +138,33 @@ func (h *host) lane(b byte) *lane {
 	return &h.lanes[i]
 }
 
-// enqueue puts a URL into the group's queue at its due time.
+// enqueue adds a URL to the group's queue, unless it is never due or blacklisted.
 func (h *host) enqueue(txn *kv.Txn, u *URL) error {
 	if u.Due.IsZero() || u.Blacklisted {
 		return nil
 	}
 	due, b := ms(u.Due), band(u.Priority)
-	h.lane(b).put(entry{due, u.Key})
+	h.lane(b).add(entry{due, u.Key})
 	h.ready = min(h.ready, max(due, h.notBefore))
 	return txn.Set(kv.SpaceQueue, queueKey(h.group, b, due, u.Key), nil)
 }
 
-// dequeue takes a URL out of the group's queue, from where its record says it is.
+// dequeue removes a URL from the group's queue. u must be as it was when it was queued.
 func (h *host) dequeue(txn *kv.Txn, u *URL) error {
 	if u.Due.IsZero() || u.Blacklisted {
 		return nil
 	}
 	due, b := ms(u.Due), band(u.Priority)
-	h.lane(b).drop(entry{due, u.Key})
+	h.lane(b).remove(entry{due, u.Key})
 	return txn.Delete(kv.SpaceQueue, queueKey(h.group, b, due, u.Key))
 }
 
-// first is the earliest due time in the queue, maxTime where nothing is queued.
+// first returns the earliest due time in the queue, maxTime if the queue is empty.
 func (h *host) first(txn *kv.Txn) (int64, error) {
 	first := int64(maxTime)
 	for i := range h.lanes {
 		l := &h.lanes[i]
-		if err := l.fill(txn, h.group); err != nil {
+		if err := l.loadHead(txn, h.group); err != nil {
 			return 0, err
 		}
 		if len(l.head) > 0 {
@@ -174,9 +174,8 @@ func (h *host) first(txn *kv.Txn) (int64, error) {
 	return first, nil
 }
 
-// settle puts the group where its queue says it belongs. One that is still overdue takes its place behind those that have
-// been ready for longer.
-func (h *host) settle(txn *kv.Txn, now int64) error {
+// updateReady computes ready from the queue. A group that is overdue is sorted after those that have been ready for longer.
+func (h *host) updateReady(txn *kv.Txn, now int64) error {
 	first, err := h.first(txn)
 	if err != nil {
 		return err
@@ -191,12 +190,11 @@ func (h *host) settle(txn *kv.Txn, now int64) error {
 	return nil
 }
 
-// next are at most n entries that are due, most urgent first: usually of those that the record holds, even where
-// the queue has more.
-func (h *host) next(txn *kv.Txn, now int64, n int) (due []entry, err error) {
+// mostUrgent returns at most n due entries, most urgent first. It may return fewer than are due: usually those in the record.
+func (h *host) mostUrgent(txn *kv.Txn, now int64, n int) (due []entry, err error) {
 	for i := range h.lanes {
 		l := &h.lanes[i]
-		if err := l.fill(txn, h.group); err != nil {
+		if err := l.loadHead(txn, h.group); err != nil {
 			return nil, err
 		}
 		for _, e := range l.head {
@@ -207,18 +205,18 @@ func (h *host) next(txn *kv.Txn, now int64, n int) (due []entry, err error) {
 				return due, nil
 			}
 		}
-		if l.more && l.head[len(l.head)-1].due <= now { // what is less urgent has to wait for those behind
+		if l.more && l.head[len(l.head)-1].due <= now { // entries after the head precede those of the next lane
 			return due, nil
 		}
 	}
 	return due, nil
 }
 
-// due calls f with the queued entries that are due, most urgent first, until it returns false.
-func (h *host) due(txn *kv.Txn, now int64, f func(band byte, e entry) bool) error {
+// eachDue calls f with the due entries, most urgent first, until it returns false.
+func (h *host) eachDue(txn *kv.Txn, now int64, f func(band byte, e entry) bool) error {
 	for i := range h.lanes {
 		l := &h.lanes[i]
-		passed, stopped := false, false // what is due; by f
+		passed, stopped := false, false // all due entries; by f
 		visit := func(e entry) bool {
 			if passed = e.due > now; !passed {
 				stopped = !f(l.band, e)

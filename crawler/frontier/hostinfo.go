@@ -9,23 +9,23 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// HostInfo is what the frontier knows of a group.
+// HostInfo describes a group.
 type HostInfo struct {
 	Group     string
 	URLs      int
-	Due       int // queued and due now; counted up to MaxDueCounted
+	Due       int // number of URLs due now, at most MaxDueCounted
 	Visits    int
 	Versions  int
 	Bytes     int64 // of those versions
 	Outcomes  map[catalog.Outcome]int
 	LastVisit time.Time
-	NextDue   time.Time // zero: nothing is queued
-	NotBefore time.Time // zero: the host may be asked now
+	NextDue   time.Time // the zero time if nothing is queued
+	NotBefore time.Time // the zero time if the host may be asked now
 	Wait      string    // why it may not
 	Leased    bool
 }
 
-// MaxDueCounted bounds the work of counting a group's due URLs.
+// MaxDueCounted limits how many due URLs of a group are counted.
 const MaxDueCounted = 10_000
 
 func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
@@ -39,7 +39,7 @@ func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
 	if h.notBefore > now {
 		i.NotBefore, i.Wait = fromMS(h.notBefore), h.wait
 	}
-	err := h.due(txn, now, func(byte, entry) bool { i.Due++; return i.Due < MaxDueCounted })
+	err := h.eachDue(txn, now, func(byte, entry) bool { i.Due++; return i.Due < MaxDueCounted })
 	if err != nil {
 		return i, err
 	}
@@ -53,8 +53,8 @@ func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
 	return i, err
 }
 
-// shown is the record of a group for those who only look: one that cannot be read is computed.
-func (f *Frontier) shown(txn *kv.Txn, group string) (*host, error) {
+// readHost returns the record of a group for reading. It computes a damaged one without writing it.
+func (f *Frontier) readHost(txn *kv.Txn, group string) (*host, error) {
 	h, err := loadHost(txn, group)
 	if errors.Is(err, ErrDamaged) {
 		return f.remake(txn, group, false)
@@ -62,10 +62,10 @@ func (f *Frontier) shown(txn *kv.Txn, group string) (*host, error) {
 	return h, err
 }
 
-// Host says what is known of one group; ok is false where no URL of it is.
+// Host describes one group. ok is false if none of its URLs is registered.
 func (f *Frontier) Host(group string) (info HostInfo, ok bool, err error) {
 	err = f.db.View(func(txn *kv.Txn) error {
-		h, err := f.shown(txn, group)
+		h, err := f.readHost(txn, group)
 		if err != nil || h.urls == 0 {
 			return err
 		}
@@ -79,7 +79,7 @@ func (f *Frontier) Host(group string) (info HostInfo, ok bool, err error) {
 	return info, ok, nil
 }
 
-// Hosts lists groups in order of their names, those behind after, at most limit (0: all).
+// Hosts describes groups in order of their names, those after the group after, at most limit of them (0: all).
 func (f *Frontier) Hosts(after string, limit int) ([]HostInfo, error) {
 	var all []HostInfo
 	now := ms(f.opts.Now())
@@ -89,7 +89,7 @@ func (f *Frontier) Hosts(after string, limit int) ([]HostInfo, error) {
 			if group == after && after != "" {
 				return true, nil
 			}
-			h, err := f.shown(txn, group)
+			h, err := f.readHost(txn, group)
 			if err != nil {
 				return false, err
 			}

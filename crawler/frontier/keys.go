@@ -35,7 +35,7 @@ func readTime(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63)
 // Keys of kv.SpaceHosts: single ones, groups by name, and their records by the time they may be leased.
 const (
 	keyFormat     = "!format"
-	keyMigrating  = "!migrating" // there while records of an older format may be left
+	keyMigrating  = "!migrating" // present while groups of format 1 may remain
 	keyGeneration = "!generation"
 	keyPaused     = "!paused"
 	keyTotals     = "!totals"
@@ -49,7 +49,7 @@ func readyKey(at int64, group string) []byte {
 	return append(appendTime(append(make([]byte, 0, 9+len(group)), prefixReady...), at), group...)
 }
 
-// placeOf splits a key of the index of ready groups. ok is false if it is not such a key.
+// placeOf splits a key of the index of ready groups. ok is false if k is not such a key.
 func placeOf(k []byte) (p place, ok bool) {
 	if len(k) < len(prefixReady)+8 {
 		return place{}, false
@@ -58,7 +58,7 @@ func placeOf(k []byte) (p place, ok bool) {
 	return place{readTime(k[len(prefixReady):]), group}, isGroup(group)
 }
 
-// isGroup reports whether a group of hosts can have a name: the zero byte separates parts of keys.
+// isGroup reports whether name can be that of a group. A zero byte separates parts of keys.
 func isGroup(name string) bool { return name != "" && !strings.Contains(name, "\x00") }
 
 // recordKey in kv.SpaceDue: due time, 0 for none, and URL key.
@@ -76,7 +76,7 @@ func queueKey(group string, band byte, due int64, key string) []byte {
 	return append(appendTime(append(b, 0, band), due), key...)
 }
 
-// cutQueueKey takes a queue key apart, behind the prefix of its group and band.
+// cutQueueKey splits what follows group and band in a queue key. ok is false if the key is too short.
 func cutQueueKey(k []byte, group string) (due int64, key string, ok bool) {
 	rest := k[min(len(k), len(group)+2):]
 	if len(rest) < 8 {
@@ -85,7 +85,8 @@ func cutQueueKey(k []byte, group string) (due int64, key string, ok bool) {
 	return readTime(rest), string(rest[8:]), true
 }
 
-// band orders priorities: 128 is priority 0, each doubling of 1+|priority| sixteen steps.
+// band returns the band of a priority: 128 for 0, and sixteen steps for each doubling of 1+|priority|. Higher priorities have
+// lower bands.
 func band(priority float64) byte {
 	if math.IsNaN(priority) {
 		return 128
@@ -97,7 +98,7 @@ func band(priority float64) byte {
 	return byte(128 - math.Round(step))
 }
 
-// splitQueueKey splits a queue key whose group is not known. ok is false if it is not a queue key.
+// splitQueueKey splits a queue key of any group. ok is false if k is not a queue key.
 func splitQueueKey(k []byte) (group string, b byte, e entry, ok bool) {
 	i := bytes.IndexByte(k, 0)
 	if i < 1 || i+1 >= len(k) {

@@ -8,16 +8,16 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// lane is the part of a group's queue that has one band. The group's record holds its first entries, so that neither a lease
-// nor a result has to look into the queue; that happens once in headSize visits, when they have been used up.
+// lane is the part of a group's queue in one band. The group's record has its first entries, so that leases and results read
+// the queue only once in headSize visits, when these are used up.
 type lane struct {
 	band byte
-	head []entry // the first ones, in order
-	more bool    // there may be others behind them; with an empty head: all are
-	from int64   // none of those others is due earlier
+	head []entry // the first entries, in order
+	more bool    // the queue may have others
+	from int64   // none of those is due earlier
 }
 
-// entry of a queue.
+// entry is an entry of a queue.
 type entry struct {
 	due int64
 	key string // of the URL
@@ -27,10 +27,12 @@ func (e entry) compare(o entry) int {
 	return cmp.Or(cmp.Compare(e.due, o.due), strings.Compare(e.key, o.key))
 }
 
-// headSize is how many entries are taken from the queue at a time: as many as a lease has jobs. Twice as many are kept.
+// headSize is how many entries are loaded from the queue at a time: as many as a lease has jobs. The head has at most twice as
+// many.
 const headSize = 16
 
-func (l *lane) put(e entry) {
+// add adds an entry of the queue to the head, if it belongs there.
+func (l *lane) add(e entry) {
 	i, found := slices.BinarySearchFunc(l.head, e, entry.compare)
 	switch {
 	case found:
@@ -45,14 +47,15 @@ func (l *lane) put(e entry) {
 	}
 }
 
-func (l *lane) drop(e entry) {
+// remove removes an entry from the head, if it is there.
+func (l *lane) remove(e entry) {
 	if i, found := slices.BinarySearchFunc(l.head, e, entry.compare); found {
 		l.head = slices.Delete(l.head, i, i+1)
 	}
 }
 
-// fill looks into the queue where the head is empty and there may be more.
-func (l *lane) fill(txn *kv.Txn, group string) error {
+// loadHead loads the head from the queue if it is empty and the queue may have entries.
+func (l *lane) loadHead(txn *kv.Txn, group string) error {
 	if len(l.head) > 0 || !l.more {
 		return nil
 	}
@@ -67,7 +70,7 @@ func (l *lane) fill(txn *kv.Txn, group string) error {
 	})
 }
 
-// scan calls f with the lane's entries behind its head, in order, until it returns false.
+// scan calls f with the lane's entries after its head, in order, until it returns false.
 func (l *lane) scan(txn *kv.Txn, group string, f func(entry) bool) error {
 	prefix := queuePrefix(group, l.band)
 	after := entry{due: minTime}

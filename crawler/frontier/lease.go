@@ -15,7 +15,7 @@ import (
 
 // Job is one URL to visit.
 type Job struct {
-	URL          string // as the source spelled it: what is fetched
+	URL          string // the spelling to fetch, as the first source has it, without credentials
 	Key          string
 	Format       string        // as a source declares it
 	MediaType    string        // likewise
@@ -25,19 +25,19 @@ type Job struct {
 	ETag         string
 	LastModified string
 	Fetches      int // visits so far
-	Errors       int // of them, the last ones in a row that gave no content
+	Errors       int // the latest of them in a row that yielded no content
 	Added        time.Time
 	Due          time.Time
 }
 
-// Lease is the right to visit the URLs of one group, for a while. It belongs to one worker.
+// Lease is the right to visit URLs of one group for a limited time. It belongs to one worker.
 type Lease struct {
 	Group    string
 	Epoch    uint64
 	Jobs     []Job
-	Deadline time.Time // when the context ends; the lease itself a little later
+	Deadline time.Time // when the context ends, a little before the lease
 
-	ctx    context.Context // ends before the lease does: the reason it is kept here
+	ctx    context.Context // part of the lease, since it ends before the lease does
 	cancel context.CancelFunc
 	ends   time.Time
 	done   map[string]bool // guarded by Frontier.mu
@@ -46,11 +46,11 @@ type Lease struct {
 	f      *Frontier
 }
 
-// Context ends before the lease does. No request is to be made after it, and no result reported.
+// Context returns a context that ends before the lease does. After that, the worker must make no request and report no result.
 func (l *Lease) Context() context.Context { return l.ctx }
 
-// Next gives the jobs one after the other; false when there is none left or the lease has ended, for example because the
-// host asked to be left alone.
+// Next returns the next job. It returns false if there is none, or if the lease has ended, for example because its host must
+// not be asked for a while.
 func (l *Lease) Next() (Job, bool) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
@@ -61,20 +61,19 @@ func (l *Lease) Next() (Job, bool) {
 	return l.Jobs[l.next-1], true
 }
 
-// Lease waits until a group has URLs that are due, and for as long as the frontier is held. The lease's context
-// descends from ctx.
+// Lease waits until a group has due URLs and the frontier is not held, and leases it. The lease's context descends from ctx.
 func (f *Frontier) Lease(ctx context.Context) (*Lease, error) {
 	for {
 		f.mu.Lock()
 		wake := f.wake
 		f.mu.Unlock()
-		l, next, err := f.take(ctx)
+		l, next, err := f.tryLease(ctx)
 		if err != nil || l != nil {
 			return l, err
 		}
 		wait := time.Minute
 		if f.Held() != "" {
-			wait = time.Second // a full disk does not announce that it has room again
+			wait = time.Second // nothing signals that a full disk has room again
 		} else if next != maxTime {
 			wait = max(time.Millisecond, min(wait, time.Duration(next-ms(f.opts.Now()))*time.Millisecond))
 		}
@@ -90,19 +89,20 @@ func (f *Frontier) Lease(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// TryLease gives a lease if a group has URLs that are due now, else nil. ErrPaused, with the reason, while it is held.
+// TryLease leases a group that has due URLs. It returns nil if there is none. While the frontier is held, the error wraps
+// ErrPaused and has the reason.
 func (f *Frontier) TryLease(ctx context.Context) (*Lease, error) {
 	if why := f.Held(); why != "" {
 		return nil, fmt.Errorf("frontier: %w: %s", ErrPaused, why)
 	}
-	l, _, err := f.take(ctx)
+	l, _, err := f.tryLease(ctx)
 	return l, err
 }
 
-// take finds the group that has been ready for longest. Without one, next is when to look again.
-func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
-	f.taking.Lock()
-	defer f.taking.Unlock()
+// tryLease leases the group that has been ready for longest. If it returns no lease, next is when to try again.
+func (f *Frontier) tryLease(ctx context.Context) (l *Lease, next int64, err error) {
+	f.leasing.Lock()
+	defer f.leasing.Unlock()
 	if ctx.Err() != nil {
 		return nil, 0, context.Cause(ctx)
 	}
@@ -124,7 +124,7 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 			continue
 		}
 		at = p
-		jobs, damaged, err := f.jobs(p, rec, now) // the state was read after the group was found free
+		jobs, damaged, err := f.jobs(p, rec, now) // read after the group was found to be free
 		if errors.Is(err, ErrDamaged) || len(damaged) > 0 {
 			if err := f.mend(ctx, p.group, damaged...); err != nil {
 				return nil, 0, err
@@ -151,7 +151,7 @@ func (f *Frontier) take(ctx context.Context) (l *Lease, next int64, err error) {
 	return l, next, nil
 }
 
-// busy tells whether a group is leased; a lease whose time is over ends here. The caller holds mu.
+// busy reports whether a group is leased. It ends a lease whose time is over. The caller holds mu.
 func (f *Frontier) busy(group string) bool {
 	l := f.leases[group]
 	if l != nil && !time.Now().Before(l.ends) {
@@ -167,15 +167,15 @@ func (f *Frontier) leased(group string) bool {
 	return f.busy(group)
 }
 
-// jobs are the most urgent due URLs of the group at a place, by its record. What has been changed since that was committed is
-// left out, and so is what cannot be read.
+// jobs returns the most urgent due URLs of the group at p, whose record is rec. It skips URLs that have changed since rec was
+// committed, and returns the entries of damaged ones separately.
 func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []entry, err error) {
 	h := &host{group: p.group}
 	if err := h.decode(p.at, rec); err != nil || h.notBefore > now {
 		return nil, nil, err
 	}
 	err = f.db.View(func(txn *kv.Txn) error {
-		due, err := h.next(txn, now, f.opts.LeaseJobs)
+		due, err := h.mostUrgent(txn, now, f.opts.LeaseJobs)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 
 func (u *URL) job() Job {
 	link := u.URL
-	if !strings.HasPrefix(u.Key, "ftp:") { // where a password of before this rule is a part of the key
+	if !strings.HasPrefix(u.Key, "ftp:") { // whose key may contain the password, in records of older programs
 		link, _ = address.WithoutSecret(link)
 	}
 	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Period: u.Period, Priority: u.Priority, History: u.History, ETag: u.ETag,
@@ -219,7 +219,7 @@ func (f *Frontier) grant(ctx context.Context, group string, jobs []Job) *Lease {
 	return l
 }
 
-// end forgets a lease; the caller holds mu.
+// end ends a lease. The caller holds mu.
 func (f *Frontier) end(l *Lease) {
 	l.over = true
 	l.cancel()
@@ -229,7 +229,7 @@ func (f *Frontier) end(l *Lease) {
 	}
 }
 
-// correct puts groups right that were in the index too early.
+// correct moves groups in the index of ready groups that were found there too early.
 func (f *Frontier) correct(ctx context.Context, groups []string, now int64) error {
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
 		for _, g := range groups {
@@ -240,7 +240,7 @@ func (f *Frontier) correct(ctx context.Context, groups []string, now int64) erro
 			if err := f.sweep(txn, h, now); err != nil {
 				return err
 			}
-			if err := h.settle(txn, now); err != nil {
+			if err := h.updateReady(txn, now); err != nil {
 				return err
 			}
 			if err := f.save(txn, h); err != nil {
@@ -255,8 +255,8 @@ func (f *Frontier) correct(ctx context.Context, groups []string, now int64) erro
 	return nil
 }
 
-// sweep deletes due entries of the queue that no URL's record stands behind. There are none unless something is broken;
-// then they must not hold the queue up.
+// sweep deletes due queue entries that no URL's record confirms. Only damage leaves such entries, and they must not block the
+// queue.
 func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 	if h.notBefore > now {
 		return nil
@@ -267,9 +267,9 @@ func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 	}
 	var all []lost
 	var failed error
-	err := h.due(txn, now, func(b byte, e entry) bool {
+	err := h.eachDue(txn, now, func(b byte, e entry) bool {
 		u, known, err := find(txn, e)
-		if errors.Is(err, ErrDamaged) { // a lease mends it
+		if errors.Is(err, ErrDamaged) { // the next lease restores it
 			return true
 		}
 		if failed = err; err == nil && (!known || u.Group != h.group || ms(u.Due) != e.due || band(u.Priority) != b) {
@@ -281,7 +281,7 @@ func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 		return err
 	}
 	for _, e := range all {
-		h.lane(e.band).drop(e.entry)
+		h.lane(e.band).remove(e.entry)
 		if err := txn.Delete(kv.SpaceQueue, queueKey(h.group, e.band, e.due, e.key)); err != nil {
 			return err
 		}

@@ -12,14 +12,14 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A record that cannot be read stops nothing. A group's record is made again from the records of its URLs and its queue; a
-// URL's from the job that is being done, or from what Options.Recall knows. What nobody knows is taken out, and the log
-// names it. ErrDamaged is about single records: whole blocks that cannot be read are the database's to mend.
+// Damaged records stop nothing. A group's record is computed from the records of its URLs and from its queue. A URL's record is
+// restored from the job in progress, or from Options.Recall. A URL that neither has is removed, and named in the log.
+// Single records are meant: the database repairs whole blocks.
 
-// ErrDamaged is in the chain of every error about a record that cannot be read.
+// ErrDamaged is wrapped by every error about a damaged record.
 var ErrDamaged = errors.New("a damaged record")
 
-// Recalled is what somebody else knows of a URL whose record cannot be read.
+// Recalled is what is known elsewhere about a URL whose record is damaged. Only URL is required.
 type Recalled struct {
 	URL     string
 	Format  string
@@ -29,7 +29,7 @@ type Recalled struct {
 	History []schedule.Visit
 }
 
-// recall asks Options.Recall for a URL; nil where it is not known.
+// recall returns a record made of what Options.Recall returns, or nil if that does not know the URL.
 func (f *Frontier) recall(key string) (*URL, error) {
 	if f.opts.Recall == nil {
 		return nil, nil
@@ -43,11 +43,10 @@ func (f *Frontier) recall(key string) (*URL, error) {
 		return nil, nil
 	}
 	return &URL{Key: key, URL: r.URL, Format: r.Format, Group: parsed.Group(), Added: r.Added, Due: f.opts.Now(),
-		History: r.History, Fetches: r.Fetches, Errors: r.Errors, Why: "its record in the queue was damaged: visited to find out how it stands"}, nil
+		History: r.History, Fetches: r.Fetches, Errors: r.Errors, Why: "its record in the queue was damaged"}, nil
 }
 
-// mendURL makes the record of a URL again, and that of its group, which queues the URL and is returned for the caller to
-// save. u is nil if the URL is lost.
+// mendURL restores the record of a URL, and computes that of its group, which the caller must save. u is nil if the URL is lost.
 func (f *Frontier) mendURL(txn *kv.Txn, group string, e entry, as *URL) (h *host, u *URL, err error) {
 	if u, err = f.restore(txn, group, e, as); err != nil {
 		return nil, nil, err
@@ -59,40 +58,41 @@ func (f *Frontier) mendURL(txn *kv.Txn, group string, e entry, as *URL) (h *host
 	return h, u, err
 }
 
-// restore makes the record of a URL again whose remains cannot be read, if anybody knows it: as it is given, or else as it
-// is recalled. The group is where it may be queued; what is left there is cleared away. u is nil if the URL is lost.
+// restore writes the record of a URL whose record is damaged: as, if not nil, else the recalled one. It deletes what is left of
+// the damaged one, and its entries in the queue of group. u is nil if the URL is lost.
 func (f *Frontier) restore(txn *kv.Txn, group string, e entry, as *URL) (u *URL, err error) {
-	if u, known, err := get(txn, e.key); err == nil && known && u.isConsistent() { // somebody else was first
+	if u, known, err := get(txn, e.key); err == nil && known && u.isConsistent() { // restored already
 		return u, nil
 	}
 	if u = as; u == nil {
-		if u, err = f.recall(e.key); err != nil { // which must not stop the others
-			f.opts.Log.Error("what else is known of a URL with a damaged record cannot be read", "key", e.key, "error", err)
+		if u, err = f.recall(e.key); err != nil { // must not stop the others
+			f.opts.Log.Error("a URL with a damaged record cannot be recalled", "key", e.key, "error", err)
 		}
 	}
 	if err := clearURL(txn, group, e); err != nil {
 		return nil, err
 	}
 	if u == nil {
-		f.opts.Log.Error("the record of a URL is damaged and nobody else knows it: it is taken out of the queue", "key", e.key, "host", group)
+		f.opts.Log.Error("the record of a URL is damaged and the archive does not have it either: removed", "key", e.key, "host", group)
 		return nil, nil
 	}
-	f.opts.Log.Warn("the damaged record of a URL was made again", "key", e.key, "url", u.URL)
+	f.opts.Log.Warn("the damaged record of a URL was restored", "key", e.key, "url", u.URL)
 	u.known = false
 	return u, u.save(txn)
 }
 
-// clearURL deletes what is left of a URL: where its record is, the record there and at another time, and its queue entries.
+// clearURL deletes the entry of a URL's key, its records at the time of that entry and at e.due, and its entries in the queue of
+// group.
 func clearURL(txn *kv.Txn, group string, e entry) error {
 	at, there, err := txn.Get(kv.SpaceFrontier, []byte(e.key))
 	if err != nil {
 		return err
 	}
-	gone := [][]byte{recordKey(e.due, e.key)}
+	records := [][]byte{recordKey(e.due, e.key)}
 	if there && len(at) == 8 {
-		gone = append(gone, recordKey(readTime(at), e.key))
+		records = append(records, recordKey(readTime(at), e.key))
 	}
-	for _, k := range gone {
+	for _, k := range records {
 		if err := txn.Delete(kv.SpaceDue, k); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func clearURL(txn *kv.Txn, group string, e entry) error {
 	})
 }
 
-// eachQueued calls fn with all queue entries of a group and their keys, in order.
+// eachQueued calls fn with the queue entries of a group and their keys, in order.
 func eachQueued(txn *kv.Txn, group string, fn func(band byte, e entry, k []byte) error) error {
 	prefix := append([]byte(group), 0)
 	return txn.Scan(kv.SpaceQueue, prefix, nil, func(k, _ []byte) (bool, error) {
@@ -120,9 +120,9 @@ func eachQueued(txn *kv.Txn, group string, fn func(band byte, e entry, k []byte)
 	})
 }
 
-// remake computes the record of a group from the records of its URLs and from its queue; a long way, gone only where the
-// record cannot be read. What is not in them is lost: the bytes of versions, a back-off, outcomes older than the
-// histories. With write, queue entries that are missing are set; the caller saves the record.
+// remake computes the record of a group from the records of its URLs and from its queue. That is slow, and needed only if the
+// record is damaged. What only that had is lost: the bytes of versions, a back-off, and outcomes older than the histories. If
+// write is set, remake adds missing queue entries, and the caller must save the record.
 func (f *Frontier) remake(txn *kv.Txn, group string, write bool) (*host, error) {
 	h := &host{group: group, ready: maxTime}
 	var err error
@@ -159,12 +159,12 @@ func (f *Frontier) remake(txn *kv.Txn, group string, write bool) (*host, error) 
 		return nil
 	})
 	if err == nil {
-		err = h.settle(txn, ms(f.opts.Now()))
+		err = h.updateReady(txn, ms(f.opts.Now()))
 	}
 	return h, err
 }
 
-// count adds a URL to what its group's record counts.
+// count adds a URL to the counts of its group's record.
 func (h *host) count(u *URL) {
 	h.urls++
 	h.visits += int64(u.Fetches)
@@ -175,7 +175,7 @@ func (h *host) count(u *URL) {
 	}
 }
 
-// places are the times at which a group stands in the index of ready groups: one, unless something is broken.
+// places returns the times of a group's entries in the index of ready groups: one, unless something is damaged.
 func places(txn *kv.Txn, group string) (all []int64, err error) {
 	err = txn.Scan(kv.SpaceHosts, []byte(prefixReady), nil, func(k, _ []byte) (bool, error) {
 		if p, ok := placeOf(k); ok && p.group == group {
@@ -186,7 +186,7 @@ func places(txn *kv.Txn, group string) (all []int64, err error) {
 	return all, err
 }
 
-// mend makes damaged records of a group again: its own, and those of URLs, by their queue entries.
+// mend restores the records of the URLs with the given queue entries, and computes the record of their group.
 func (f *Frontier) mend(ctx context.Context, group string, urls ...entry) error {
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
 		groups := map[string]*host{}
@@ -196,7 +196,7 @@ func (f *Frontier) mend(ctx context.Context, group string, urls ...entry) error 
 				return err
 			}
 			groups[h.group] = h
-			if h.group != group { // it stood in the wrong queue
+			if h.group != group { // it was in the wrong queue
 				delete(groups, group)
 			}
 		}
@@ -220,7 +220,7 @@ func (f *Frontier) mend(ctx context.Context, group string, urls ...entry) error 
 	return nil
 }
 
-// saveOrDrop saves the record of a group that was made again; one without URLs goes.
+// saveOrDrop saves the computed record of a group, or deletes it if the group has no URLs.
 func (f *Frontier) saveOrDrop(txn *kv.Txn, h *host) error {
 	if h.urls > 0 || len(h.lanes) > 0 {
 		return f.save(txn, h)
@@ -247,6 +247,7 @@ func retotal(txn *kv.Txn) error {
 	return txn.Set(kv.SpaceHosts, []byte(keyTotals), t.encode())
 }
 
+// sumTotals returns the sums over the readable records of all groups.
 func sumTotals(txn *kv.Txn) (t totals, err error) {
 	err = txn.Scan(kv.SpaceHosts, []byte(prefixReady), nil, func(k, v []byte) (bool, error) {
 		p, ok := placeOf(k)

@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// migrate rewrites the groups' records of format 1, so many at a time; what a killed process left is found the next time. In
-// format 1 a record stood under the group's name, and the index had the place only.
+// migrate rewrites the groups' records of format 1, groups of them in a transaction. If the process is killed, the next New
+// continues. In format 1, a record was stored under its group's name, and the index of ready groups had no values.
 func (f *Frontier) migrate(ctx context.Context, groups int) error {
 	for after, more := "", true; more; {
 		err := f.db.Update(ctx, func(txn *kv.Txn) (err error) {
@@ -27,7 +27,7 @@ func (f *Frontier) migrate(ctx context.Context, groups int) error {
 	return nil
 }
 
-// migratePart rewrites the next records from a group on; last is where it stopped.
+// migratePart rewrites the next records, from the group from on. last is the group at which it stopped.
 func (f *Frontier) migratePart(txn *kv.Txn, from string, groups int) (last string, more bool, err error) {
 	n := 0
 	err = txn.Scan(kv.SpaceHosts, []byte(prefixHost), hostKey(from), func(k, v []byte) (bool, error) {
@@ -53,7 +53,7 @@ func (f *Frontier) migratePart(txn *kv.Txn, from string, groups int) (last strin
 	return last, more, err
 }
 
-// decodeSeed1 reads what a URL's record of version 1 says of its source. Most of it is the archive's.
+// decodeSeed1 reads what sources say of a URL in its record of version 1, and keeps the declared format and period.
 func (u *URL) decodeSeed1(r *reader) {
 	r.Text() // title
 	u.Format = r.Text()
@@ -73,7 +73,7 @@ func (u *URL) decodeSeed1(r *reader) {
 	}
 }
 
-// decode1 reads a record of format 1: its lanes are to be looked up in the queue.
+// decode1 decodes a record of format 1. Its lanes have no heads.
 func (h *host) decode1(b []byte) error {
 	if len(b) == 0 || b[0] != 1 {
 		return h.damaged()

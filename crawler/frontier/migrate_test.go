@@ -105,7 +105,7 @@ func TestADirectoryOfFormat2IsReadAndGoesOn(t *testing.T) {
 	long := strings.Repeat("a dataset with a long name ", 5)
 	err := db.Update(t.Context(), func(txn *kv.Txn) error {
 		for i, raw := range urls {
-			u, _, err := f.look(txn, raw)
+			u, _, err := f.lookup(txn, raw)
 			if err != nil {
 				return err
 			}

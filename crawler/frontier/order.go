@@ -10,33 +10,33 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Orders about single URLs and whole hosts. A target is a URL, or the name of a host (with its port where that is not the
-// scheme's own) for all its URLs.
+// Orders concern single URLs and whole hosts. A target is a URL, or the name of a host (with the port if it is not the scheme's
+// default) for all its URLs.
 
-// Ordered says what an order came to.
+// Ordered is the result of an order.
 type Ordered struct {
-	URLs    int      `json:"urls"`    // that it reached
-	Unknown []string `json:"unknown"` // targets of which nothing is known
+	URLs    int      `json:"urls"`    // number of URLs that it changed
+	Unknown []string `json:"unknown"` // targets that are not registered
 }
 
-// keyDropped and a host's name is the key of why the host was dropped.
+// keyDropped, followed by a group, is the key of the reason for which the host was dropped.
 const keyDropped = "!dropped/"
 
 func droppedKey(group string) []byte { return []byte(keyDropped + group) }
 
-// isURL tells a URL from the name of a host.
+// isURL reports whether a target is a URL, not a host.
 func isURL(target string) bool { return strings.Contains(target, "://") }
 
-// Requeue makes URLs due now, whatever came of their last visits, and takes them back into the crawl that were dropped.
-// Failures in a row are forgotten, and so is that their host was to be left alone.
+// Requeue makes URLs due now, whatever their last visits found, and cancels Drop. It resets the counts of failures, and the
+// time before which their hosts must not be asked.
 func (f *Frontier) Requeue(ctx context.Context, targets ...string) (Ordered, error) {
-	return f.order(ctx, "requeue", targets, (*batch).requeue, func(txn *kv.Txn, group string) error {
+	return f.order(ctx, "requeue", targets, (*batch).restart, func(txn *kv.Txn, group string) error {
 		return txn.Delete(kv.SpaceHosts, droppedKey(group))
 	})
 }
 
-// Drop takes URLs out of the crawl until Requeue or Inject says otherwise: no source that lists them again brings them
-// back. An unknown URL is kept out from now on, and of a host also those that are yet to come. What was archived stays.
+// Drop removes URLs from the crawl until Requeue or Inject reverses it, even if a source lists them again. An unknown URL is
+// registered as dropped. Dropping a host applies to its future URLs too. Archived versions stay.
 func (f *Frontier) Drop(ctx context.Context, why string, targets ...string) (Ordered, error) {
 	reason := "dropped"
 	if why != "" {
@@ -45,17 +45,17 @@ func (f *Frontier) Drop(ctx context.Context, why string, targets ...string) (Ord
 	drop := func(b *batch, u *URL, known bool) error {
 		if !known {
 			u.Blacklisted, u.Why = true, reason
-			return b.enter(u)
+			return b.register(u)
 		}
-		return b.change(u, func() { u.Blacklisted, u.Why = true, reason })
+		return b.requeue(u, func() { u.Blacklisted, u.Why = true, reason })
 	}
 	return f.order(ctx, "drop", targets, drop, func(txn *kv.Txn, group string) error {
 		return txn.Set(kv.SpaceHosts, droppedKey(group), []byte(reason))
 	})
 }
 
-// requeue is Requeue for one URL.
-func (b *batch) requeue(u *URL, known bool) error {
+// restart is Requeue for one URL.
+func (b *batch) restart(u *URL, known bool) error {
 	if !known {
 		return ErrUnknown
 	}
@@ -64,26 +64,11 @@ func (b *batch) requeue(u *URL, known bool) error {
 		return err
 	}
 	h.notBefore, h.wait = 0, ""
-	return b.change(u, func() { u.Blacklisted, u.Errors, u.Due, u.Why = false, 0, b.now, "asked for" })
+	return b.requeue(u, func() { u.Blacklisted, u.Errors, u.Due, u.Why = false, 0, b.now, "asked for" })
 }
 
-// change changes what decides on a URL's place in the queue.
-func (b *batch) change(u *URL, how func()) error {
-	h, err := b.host(u.Group)
-	if err != nil {
-		return err
-	}
-	if err := h.dequeue(b.txn, u); err != nil {
-		return err
-	}
-	how()
-	if err := h.enqueue(b.txn, u); err != nil {
-		return err
-	}
-	return u.save(b.txn)
-}
-
-// order applies one to each URL, and all to each host that is a target. An ErrUnknown of one lists the target as unknown.
+// order applies one to each target URL and to each URL of the target hosts, and all to these hosts. A target for which one
+// returns ErrUnknown is listed as unknown.
 func (f *Frontier) order(ctx context.Context, what string, targets []string, one func(b *batch, u *URL, known bool) error, all func(*kv.Txn, string) error) (Ordered, error) {
 	done := Ordered{Unknown: []string{}}
 	for _, target := range targets {
@@ -110,7 +95,7 @@ func (f *Frontier) order(ctx context.Context, what string, targets []string, one
 func (f *Frontier) orderURL(ctx context.Context, target string, one func(*batch, *URL, bool) error) error {
 	return f.db.Update(ctx, func(txn *kv.Txn) error {
 		b := f.newBatch(txn, f.opts.Now())
-		u, known, err := b.look(target)
+		u, known, err := b.lookup(target)
 		if err != nil {
 			return err
 		}
@@ -124,7 +109,8 @@ func (f *Frontier) orderURL(ctx context.Context, target string, one func(*batch,
 	})
 }
 
-// orderHost reaches all URLs of a host, perTxn at a time; ErrUnknown if there are none, and nothing is noted then.
+// orderHost applies one to all URLs of a host, perTxn at a time, and all to the host. If the host has no URLs, it returns
+// ErrUnknown and changes nothing.
 func (f *Frontier) orderHost(ctx context.Context, group string, one func(*batch, *URL, bool) error, all func(*kv.Txn, string) error) (n int, err error) {
 	group = address.HostGroup(group)
 	for after := ""; ; {
@@ -169,7 +155,7 @@ func (f *Frontier) orderHost(ctx context.Context, group string, one func(*batch,
 	}
 }
 
-// dropped says why a host was dropped, "" if it was not.
+// dropped returns why a host was dropped, "" if it was not.
 func (b *batch) dropped(group string) (why string, err error) {
 	if why, known := b.drops[group]; known {
 		return why, nil

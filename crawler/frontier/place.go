@@ -8,13 +8,13 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The records of URLs lie in the order of their due times: those that a crawl needs one after the other are neighbours on the
-// disk, however many there are. Under a URL's key stands only when it is due.
+// Records of URLs are sorted by due time, so that those that a crawl needs one after the other are neighbours on the disk,
+// however many there are. The entry of a URL's key has the due time only.
 
-// notByTime is the place of a record of format 1, which stands under its URL's key itself until it is written the next time.
+// notByTime is the due time of a record of format 1, which is stored under the key of its URL until it is next written.
 const notByTime = math.MinInt64
 
-// get finds the record of a URL by its key.
+// get returns the record of the URL with a key. known is false if there is none.
 func get(txn *kv.Txn, key string) (u *URL, known bool, err error) {
 	var at int64
 	known, err = txn.Read(kv.SpaceFrontier, []byte(key), func(v []byte) error {
@@ -36,7 +36,7 @@ func get(txn *kv.Txn, key string) (u *URL, known bool, err error) {
 	return u, known, nil
 }
 
-// getAt reads the record of a URL that is due at a time; nil where it is due at another one.
+// getAt returns the record of the URL with e.key if it is due at e.due, else nil.
 func getAt(txn *kv.Txn, e entry) (*URL, error) {
 	u := &URL{Key: e.key, known: true, stored: e.due}
 	ok, err := txn.Read(kv.SpaceDue, recordKey(e.due, e.key), u.decode)
@@ -46,19 +46,19 @@ func getAt(txn *kv.Txn, e entry) (*URL, error) {
 	if !ok {
 		return nil, nil
 	}
-	if ms(u.Due) != e.due { // it stands under its own time
+	if ms(u.Due) != e.due { // a record is stored under its own due time
 		return nil, fmt.Errorf("%s: %w", e.key, errRecord)
 	}
 	return u, nil
 }
 
-// own reports whether a record is that of the URL under whose key it stands, in the group the URL belongs to.
+// isConsistent reports whether the record's key and group are those of its URL.
 func (u *URL) isConsistent() bool {
 	parsed, err := address.Parse(u.URL)
 	return err == nil && keyOf(parsed) == u.Key && parsed.Group() == u.Group
 }
 
-// find is get, where the URL is probably due at a time.
+// find is get, faster if the URL is due at e.due.
 func find(txn *kv.Txn, e entry) (u *URL, known bool, err error) {
 	if u, err = getAt(txn, e); err != nil || u != nil {
 		return u, u != nil, err
@@ -66,7 +66,7 @@ func find(txn *kv.Txn, e entry) (u *URL, known bool, err error) {
 	return get(txn, e.key)
 }
 
-// save writes the record of a URL where it belongs.
+// save writes the record under its due time and deletes the old one.
 func (u *URL) save(txn *kv.Txn) error {
 	due := ms(u.Due)
 	if !u.known || due != u.stored {

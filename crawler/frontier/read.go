@@ -12,11 +12,12 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Get finds a URL in any spelling; ErrUnknown where it is not known, or its record cannot be read.
+// Get returns the record of a URL in any spelling. The error wraps ErrUnknown if the URL is not registered or its record is
+// damaged.
 func (f *Frontier) Get(raw string) (*URL, error) {
 	var u *URL
 	err := f.db.View(func(txn *kv.Txn) error {
-		found, known, err := f.look(txn, raw)
+		found, known, err := f.lookup(txn, raw)
 		if err == nil && !known {
 			err = ErrUnknown
 		}
@@ -27,19 +28,19 @@ func (f *Frontier) Get(raw string) (*URL, error) {
 		return err
 	})
 	if err != nil {
-		return nil, about(raw, err)
+		return nil, withURL(raw, err)
 	}
 	return u, nil
 }
 
-// Filter chooses URLs. The zero value chooses all.
+// Filter selects URLs. The zero value selects all.
 type Filter struct {
-	Group  string // of this host group
-	Prefix string // keys that begin so
+	Group  string // only URLs of this group
+	Prefix string // only URLs whose keys have this prefix
 }
 
-// Each calls fn with URLs in the order of their keys, those behind after, at most limit (0: all). fn keeps what it gets. A
-// record that cannot be read is passed over, and the log names it.
+// Each calls fn with URLs in the order of their keys, those after the key after, at most limit of them (0: all). fn may keep
+// the record. Damaged records are skipped and logged.
 func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) error) error {
 	n := 0
 	err := f.db.View(func(txn *kv.Txn) error {
@@ -53,7 +54,7 @@ func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) er
 				}
 				u, _, err := get(txn, string(k))
 				if errors.Is(err, ErrDamaged) {
-					f.opts.Log.Warn("the record of a URL is damaged; it is made again when the URL is due", "key", string(k))
+					f.opts.Log.Warn("the record of a URL is damaged; it is restored when the URL is due", "key", string(k))
 					return true, nil
 				}
 				if err != nil {
@@ -77,7 +78,7 @@ func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) er
 	return nil
 }
 
-// prefixes of the keys a filter can match, in order.
+// prefixes returns, in order, the prefixes of the keys that a filter may match.
 func prefixes(filter Filter) []string {
 	if filter.Prefix != "" || filter.Group == "" {
 		return []string{filter.Prefix}
@@ -93,23 +94,23 @@ func prefixes(filter Filter) []string {
 	return all
 }
 
-// Stats are the frontier's figures.
+// Stats are counts of the whole frontier.
 type Stats struct {
 	URLs, Hosts, Visits int
 	Outcomes            map[catalog.Outcome]int // of all visits
 	Leased              int                     // groups being visited
 	Held                string                  // why no leases are granted
-	NextDue             time.Time               // when the next group is ready; zero: nothing is queued
+	NextDue             time.Time               // when the next group is ready; the zero time if nothing is queued
 }
 
-// Leased is how many groups are being visited.
+// Leased returns the number of groups being visited.
 func (f *Frontier) Leased() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.leases)
 }
 
-// Stats of the moment.
+// Stats returns the counts.
 func (f *Frontier) Stats() (Stats, error) {
 	s := Stats{Outcomes: map[catalog.Outcome]int{}, Held: f.Held()}
 	s.Leased = f.Leased()
@@ -133,13 +134,13 @@ func (f *Frontier) Stats() (Stats, error) {
 	return s, err
 }
 
-// totals over all groups, or a change of them.
+// totals are sums over all groups, or changes of them.
 type totals struct {
 	urls, hosts, visits int64
 	outcomes            [8]int64
 }
 
-// loadTotals returns the stored totals; where they cannot be read, the sum over all groups.
+// loadTotals returns the stored totals, or the sums over all groups if they are damaged.
 func loadTotals(txn *kv.Txn) (totals, error) {
 	var t totals
 	b, ok, err := txn.Get(kv.SpaceHosts, []byte(keyTotals))
@@ -168,7 +169,7 @@ func (t totals) encode() []byte {
 	return w.b
 }
 
-// add writes the totals with the change t applied.
+// add adds the change t to the stored totals.
 func (t totals) add(txn *kv.Txn) error {
 	if t == (totals{}) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// repair puts right what was found. Each part looks again, for the frontier may be in use.
+// repair repairs what the pass found. Each part reads the database again, since the frontier may be in use.
 func (c *check) repair(ctx context.Context) error {
 	for part := range slices.Chunk(slices.Sorted(maps.Keys(c.damaged)), perTxn) {
 		if err := c.f.db.Update(ctx, func(txn *kv.Txn) error { return c.mendURLs(txn, part) }); err != nil {
@@ -51,6 +51,7 @@ func (c *check) repair(ctx context.Context) error {
 	return err
 }
 
+// mendURLs restores damaged and missing records of URLs, and marks the lost ones in the report.
 func (c *check) mendURLs(txn *kv.Txn, keys []string) error {
 	for _, key := range keys {
 		as, group := c.whole[key], c.damaged[key]
@@ -78,6 +79,7 @@ func (c *check) mendURLs(txn *kv.Txn, keys []string) error {
 	return nil
 }
 
+// dropOrphans deletes records of URLs that no entry references.
 func (c *check) dropOrphans(txn *kv.Txn, keys [][]byte) error {
 	for _, k := range keys {
 		found := false
@@ -97,10 +99,11 @@ func (c *check) dropOrphans(txn *kv.Txn, keys [][]byte) error {
 	return nil
 }
 
+// dropStray deletes queue entries that no record confirms.
 func (c *check) dropStray(txn *kv.Txn, keys [][]byte) error {
 	for _, k := range keys {
 		if group, b, e, ok := splitQueueKey(k); ok {
-			if valid, err := stands(txn, group, b, e); valid || err != nil {
+			if valid, err := isQueued(txn, group, b, e); valid || err != nil {
 				if err != nil {
 					return err
 				}
@@ -114,10 +117,10 @@ func (c *check) dropStray(txn *kv.Txn, keys [][]byte) error {
 	return nil
 }
 
-// forgetWindow has the beginning of the index read anew.
+// forgetWindow empties the window, so that the index is read again.
 func (f *Frontier) forgetWindow() {
-	f.taking.Lock()
-	defer f.taking.Unlock()
+	f.leasing.Lock()
+	defer f.leasing.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	size := f.window.size

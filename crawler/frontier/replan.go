@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Replan gives the queued URLs whose last visit showed their content the time that next says, and says how many were moved:
-// for when the settings of the schedule have changed. What is due already, or waits after a failure, stays.
+// Replan moves queued URLs to the time that next returns, for when the settings of the schedule have changed. It returns the
+// number of URLs that it moved. A URL stays if it is due already, was never visited, is blacklisted, or failed at its last visit.
 func (f *Frontier) Replan(ctx context.Context, next func(*URL) (time.Time, string)) (moved int, err error) {
 	now := f.opts.Now()
 	waits := func(u *URL) bool {
@@ -34,40 +34,28 @@ func (f *Frontier) Replan(ctx context.Context, next func(*URL) (time.Time, strin
 		if len(keys) == 0 {
 			continue
 		}
+		var inTxn int
 		err = f.db.Update(ctx, func(txn *kv.Txn) error {
 			b := f.newBatch(txn, now)
+			inTxn = 0
 			for _, key := range keys {
 				u, known, err := get(txn, key)
 				if err != nil && !errors.Is(err, ErrDamaged) {
 					return err
 				}
-				if !known || !waits(u) { // visited, or injected, in the meantime
+				if !known || !waits(u) { // changed in the meantime
 					continue
 				}
-				if err := b.move(u, next); err != nil {
+				if err := b.requeue(u, func() { u.Due, u.Why = next(u) }); err != nil {
 					return err
 				}
+				inTxn++
 			}
 			return b.finish()
 		})
 		if err != nil {
 			return moved, fmt.Errorf("frontier: replan: %w", err)
 		}
-		moved += len(keys)
+		moved += inTxn
 	}
-}
-
-func (b *batch) move(u *URL, next func(*URL) (time.Time, string)) error {
-	h, err := b.host(u.Group)
-	if err != nil {
-		return err
-	}
-	if err := h.dequeue(b.txn, u); err != nil {
-		return err
-	}
-	u.Due, u.Why = next(u)
-	if err := h.enqueue(b.txn, u); err != nil {
-		return err
-	}
-	return u.save(b.txn)
 }

@@ -12,17 +12,17 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// window is the beginning of the index of ready groups, in memory: a lease takes the next group from here, and the index is
-// read a thousand groups at a time. Every commit that writes a group is followed.
+// window is the beginning of the index of ready groups, in memory. Leases take the next group from it. It is read from the
+// database about a thousand groups at a time, and updated after every commit that writes a group.
 type window struct {
-	known   []place           // all groups whose place is before end, in order
+	known   []place           // the places before end, in order
 	end     place             // where the rest of the index begins
-	records map[string]record // of the known groups and of those that are leased
-	moves   []move            // those since a read of the index began; nil where none is under way
-	size    int               // how many groups are read at a time; twice as many are kept
+	records map[string]record // of the known groups and of the leased ones
+	moves   []move            // those since a read of the index began; nil if no read is under way
+	size    int               // how many groups are read at a time; at most twice as many are kept
 }
 
-// place of a group in the index of ready groups.
+// place is the place of a group in the index of ready groups.
 type place struct {
 	at    int64
 	group string
@@ -32,22 +32,23 @@ func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.at, o.at), strings.Compare(p.group, o.group))
 }
 
-// record of a group as it was last committed, and at which time in the index.
+// record is the committed record of a group, and its time in the index.
 type record struct {
 	at    int64
 	bytes []byte
 }
 
-// move of a group from one place to another, or to the one where it is; a new one was nowhere: at maxTime.
+// move is a write of a group's record, which may change its place. A new group comes from maxTime.
 type move struct {
 	from, to place
-	bytes    []byte // its record
+	bytes    []byte // the record
 }
 
 func newWindow() window {
 	return window{end: place{at: minTime}, size: 1024, records: map[string]record{}}
 }
 
+// apply updates the window after a move.
 func (w *window) apply(m move, leased bool) {
 	if i, found := slices.BinarySearchFunc(w.known, m.from, place.compare); found && m.from != m.to {
 		w.known = slices.Delete(w.known, i, i+1)
@@ -64,21 +65,21 @@ func (w *window) apply(m move, leased bool) {
 	}
 }
 
-// remove forgets a group that is gone, and where it stood.
+// remove removes a deleted group and its places.
 func (w *window) remove(group string, places []int64) {
 	for _, at := range places {
 		p := place{at, group}
 		if i, found := slices.BinarySearchFunc(w.known, p, place.compare); found {
 			w.known = slices.Delete(w.known, i, i+1)
 		}
-		if w.moves != nil { // to where it is not kept
+		if w.moves != nil { // to a place outside the window
 			w.moves = append(w.moves, move{from: p, to: place{maxTime, group}})
 		}
 	}
 	delete(w.records, group)
 }
 
-// first is where to look for the first ready group: no group is before.
+// first returns a place before which the index has no group.
 func (w *window) first() place {
 	if len(w.known) > 0 {
 		return w.known[0]
@@ -86,7 +87,7 @@ func (w *window) first() place {
 	return w.end
 }
 
-// follow is called when a group's record has been committed, with the times at which the group stood besides.
+// follow updates the window when a group's record has been committed. stale are the times of deleted entries of the group.
 func (f *Frontier) follow(m move, stale ...int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +105,7 @@ func (f *Frontier) follow(m move, stale ...int64) {
 	}
 }
 
-// forget drops the record of a group that is neither known nor leased. The caller holds mu.
+// forget removes the record of a group that is neither in the window nor leased. The caller holds mu.
 func (f *Frontier) forget(group string) {
 	r, ok := f.window.records[group]
 	if ok && f.leases[group] == nil && (place{r.at, group}).compare(f.window.end) >= 0 {
@@ -112,15 +113,15 @@ func (f *Frontier) forget(group string) {
 	}
 }
 
-// written ends what save began: a transaction that writes a group has been committed, or given up. The caller holds mu.
+// written notes that a transaction that writes a group, which save announced, has been committed or aborted. The caller holds mu.
 func (f *Frontier) written(group string) {
 	if f.writing[group]--; f.writing[group] == 0 {
 		delete(f.writing, group)
 	}
 }
 
-// host is the record of a group as a transaction that writes sees it: from memory where it is there and no transaction before
-// is still to be committed. One that cannot be read is made again; the caller saves it.
+// host returns the record of a group in a transaction that writes: from memory, if it is there and no other transaction that
+// writes it is uncommitted. A damaged record is computed again. The caller must save it.
 func (f *Frontier) host(txn *kv.Txn, group string) (*host, error) {
 	f.mu.Lock()
 	r, ok := f.window.records[group]
@@ -134,14 +135,14 @@ func (f *Frontier) host(txn *kv.Txn, group string) (*host, error) {
 		h, err = loadHost(txn, group)
 	}
 	if errors.Is(err, ErrDamaged) {
-		f.opts.Log.Warn("the damaged record of a host is made again", "host", group)
+		f.opts.Log.Warn("the damaged record of a host is computed again", "host", group)
 		return f.remake(txn, group, true)
 	}
 	return h, err
 }
 
-// candidate is the first group behind a place that is ready and not leased. Without one among the known groups, next is when to
-// look again; a time that has come already means that the window has to be widened.
+// candidate returns the first group after a place that is ready and not leased, and its record. If the window has none, next is
+// when to look again; if that is not in the future, the caller must widen the window.
 func (f *Frontier) candidate(after place, now int64) (p place, rec []byte, found bool, next int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +161,7 @@ func (f *Frontier) candidate(after place, now int64) (p place, rec []byte, found
 	return place{}, nil, false, f.window.end.at
 }
 
-// widen reads the next part of the index into the window. The caller holds taking.
+// widen reads the next part of the index into the window. The caller holds f.leasing.
 func (f *Frontier) widen() error {
 	f.mu.Lock()
 	from := f.window.end
@@ -195,7 +196,7 @@ func (f *Frontier) widen() error {
 	}
 	f.window.known, f.window.end = append(f.window.known, read...), end
 	maps.Copy(f.window.records, records)
-	for _, m := range moves { // what was read may be from before them or from after
+	for _, m := range moves { // the read may have happened before or after each of them
 		f.window.apply(m, f.leases[m.to.group] != nil)
 	}
 	return nil
