@@ -63,7 +63,7 @@ type HostStatus struct {
 	Visits    int                     `json:"visits"`
 	Versions  int                     `json:"versions"`
 	Bytes     int64                   `json:"bytes"`
-	Failures  int                     `json:"failures"` // failed requests in a row
+	Failures  int                     `json:"failures"` // failed requests since the gate loaded the host
 	Outcomes  map[catalog.Outcome]int `json:"outcomes"`
 	LastVisit time.Time               `json:"lastVisit,omitzero"`
 }

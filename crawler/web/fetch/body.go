@@ -15,7 +15,7 @@ const copyBuffer = 32 << 10
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
 
-// What ends a transfer that its sender would not have ended.
+// The reasons for which this side ends a transfer.
 var (
 	errIdle     = errors.New("no byte came for too long")
 	errSlow     = errors.New("the bytes come too slowly")
@@ -23,7 +23,7 @@ var (
 	errRatio    = errors.New("the file grows too much when it is decompressed")
 )
 
-// incoming is a response's body on its way in: it keeps the times, counts the bytes and remembers how it ended.
+// incoming reads the body of a response. It enforces the time limits, counts the bytes and keeps the error at the end.
 type incoming struct {
 	f        *Fetcher
 	ctx      context.Context // of this request; lives no longer than the call that made it
@@ -32,10 +32,10 @@ type incoming struct {
 	idle     *time.Timer
 	started  time.Time
 	received int64
-	err      error // how reading from the network ended; io.EOF is well
+	err      error // the error that ended reading from the network; io.EOF for none
 }
 
-// begin starts the clocks.
+// begin starts the timers.
 func (b *incoming) begin() {
 	b.started = time.Now()
 	b.idle = time.AfterFunc(b.f.opts.Timeouts.Idle, func() { b.cancel(errIdle) })
@@ -60,13 +60,13 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pace keeps to the bandwidth and gives up on what comes too slowly.
+// pace waits for the bandwidth limit, or without one, returns errSlow if the average rate is too low.
 func (b *incoming) pace(n int) error {
 	if l := b.f.bandwidth; l != nil {
 		if err := l.WaitN(b.ctx, n); err != nil {
 			return err
 		}
-		b.idle.Reset(b.f.opts.Timeouts.Idle) // our own waiting is not the sender's
+		b.idle.Reset(b.f.opts.Timeouts.Idle) // the sender did not cause the wait
 		return nil
 	}
 	took := time.Since(b.started)
@@ -76,20 +76,20 @@ func (b *incoming) pace(n int) error {
 	return nil
 }
 
-// drain reads what little may be left of a body nobody wants, so that the connection can be used again.
+// drain reads the rest of an unwanted body, if it is short, so that the connection can be reused.
 func (b *incoming) drain() {
 	b.begin()
 	defer b.idle.Stop()
 	late := time.AfterFunc(time.Second, func() { b.cancel(errIdle) })
 	defer late.Stop()
-	_, _ = io.CopyN(io.Discard, b, 16<<10) // whatever comes of it: the connection is closed if it is not at its end
+	_, _ = io.CopyN(io.Discard, b, 16<<10) // close closes the connection if the body is not at its end
 }
 
-// end reads the rest behind a decoder's last byte: it tells a complete transfer from one that was cut off.
+// end reads what follows the last byte that a decoder needed, and returns the error of a transfer that was cut off.
 func (b *incoming) end() error {
 	if b.err == nil {
 		if n, err := io.CopyN(io.Discard, b, 64<<10); err == nil && n > 0 {
-			b.err = io.EOF // more than any padding: the decoder had what it wanted, leave the rest
+			b.err = io.EOF // longer than padding: the rest is not needed
 		}
 	}
 	if b.err == io.EOF {
@@ -106,10 +106,10 @@ func (b *incoming) close() {
 	_ = b.src.Close() // the bytes are read or given up: nothing depends on how it closes
 }
 
-// spoolError marks a fault of ours on the way to the disk.
+// spoolError marks an error of writing to the spool.
 type spoolError struct{ error }
 
-// ratioFrom is the size from which on the decompression ratio matters; below it, no harm is done.
+// ratioFrom is the decoded size from which the decompression ratio is checked. Smaller bodies do no harm.
 const ratioFrom = 16 << 20
 
 func (f *Fetcher) copyBody(to *spool.File, src io.Reader, in *incoming, limit int64, cutOff bool) error {

@@ -15,14 +15,14 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// classifyRequest says what an error before the body means. The texts of net/http's errors have to do where it has no
-// types; the tests hold them. The error it returns is the *OwnTrouble of a request that failed because of this machine.
+// classifyRequest sets the outcome for an error before the body. It recognises errors of net/http that have no type by their
+// texts, which tests pin. It returns an *OwnTrouble if the request failed because of this machine.
 func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	if own := ownTrouble(err); own != nil {
-		f.closeIdle() // they hold descriptors, memory and ports
+		f.closeIdle() // idle connections hold descriptors, memory and ports
 		return own
 	}
 	var forbidden *forbiddenError
@@ -32,27 +32,27 @@ func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) 
 	}
 	c := class(err)
 	ex.fail(catalog.NoVersion, c, err.Error())
-	ex.reach(c, err, f.opts.Now())
+	ex.noteReach(c, err, f.opts.Now())
 	return nil
 }
 
-// reach notes whether a request that failed came to the other end.
-func (ex *Exchange) reach(c catalog.ErrorClass, err error, now time.Time) {
+// noteReach sets Reached or Unreachable after a request that failed.
+func (ex *Exchange) noteReach(c catalog.ErrorClass, err error, now time.Time) {
 	var name *net.DNSError
 	switch {
 	case !ex.Reached.IsZero():
-	case c == catalog.ErrDNS && errors.As(err, &name) && name.IsNotFound: // that a name does not exist says nothing else
+	case c == catalog.ErrDNS && errors.As(err, &name) && name.IsNotFound: // a missing name says nothing about the network
 	case c == catalog.ErrDNS, c == catalog.ErrTimeout:
 		ex.Unreachable = true
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
 		ex.Unreachable = true
 		ex.NoRoute = errors.Is(err, syscall.ENETUNREACH)
-	case c == catalog.ErrNetwork, c == catalog.ErrTLS: // whoever refuses, or breaks off, is there
+	case c == catalog.ErrNetwork, c == catalog.ErrTLS: // a refusal or a broken connection is an answer
 		ex.Reached = now
 	}
 }
 
-// classifyBody says what an error inside the body means. It returns what classifyRequest does.
+// classifyBody sets the outcome for an error inside the body. It returns an *OwnTrouble as classifyRequest does.
 func (f *Fetcher) classifyBody(ex *Exchange, in *incoming, err error) error {
 	if own := ownTrouble(err); own != nil {
 		return own
@@ -61,7 +61,7 @@ func (f *Fetcher) classifyBody(ex *Exchange, in *incoming, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge), errors.Is(err, errRatio):
 		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, err.Error())
-	case in.err != nil && in.err != io.EOF: // the transfer broke first, whatever a decoder made of it
+	case in.err != nil && in.err != io.EOF: // the transfer broke, and the decoder's error follows from that
 		ex.fail(catalog.NoVersion, bodyClass(in.err), in.err.Error())
 	case errors.As(err, &wrong):
 		ex.fail(catalog.NoVersion, catalog.ErrDecode, wrong.Error())
@@ -71,7 +71,7 @@ func (f *Fetcher) classifyBody(ex *Exchange, in *incoming, err error) error {
 	return nil
 }
 
-// bodyClass: once a body has begun, a connection that breaks has cut it off.
+// bodyClass returns the class of an error inside the body, where a broken connection means truncation.
 func bodyClass(err error) catalog.ErrorClass {
 	switch c := class(err); {
 	case c == catalog.ErrNetwork, errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "stream error"):

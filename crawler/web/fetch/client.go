@@ -2,9 +2,9 @@ package fetch
 
 import "net/http"
 
-// Client makes requests that are no visits (a federated query, a document for LOAD) over the fetcher's guarded
-// connections: it reaches the networks that may be fetched and no others. Limits on sizes and times are the caller's.
+// Client returns a client for requests that are not visits, such as a federated query or a document for LOAD. It reaches only
+// the networks that the fetcher may reach. The caller must limit sizes and times.
 func (f *Fetcher) Client() *http.Client { return &http.Client{Transport: f.other} }
 
-// UserAgent is the header that the fetcher sends; whoever uses Client sends it too.
+// UserAgent returns the User-Agent header, which users of Client must set.
 func (f *Fetcher) UserAgent() string { return f.opts.userAgent() }

@@ -4,7 +4,7 @@ package fetch
 
 import "syscall"
 
-// descriptors is how many files and connections this process may have open; 0 where that is not known.
+// descriptors returns the limit of files and connections that this process may have open, 0 if it is not known.
 func descriptors() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

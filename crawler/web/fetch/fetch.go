@@ -1,15 +1,15 @@
-// Package fetch gets one URL from a stranger's server into the spool, within limits, and says what came of it.
+// Package fetch downloads one URL into the spool, within limits, and reports what happened.
 //
-// A fetch that gives no file (an error status, a broken transfer, a forbidden address, ...) is no error but an outcome in
-// the Exchange, with its class and one sentence why. Errors are for what is our own fault: a cancelled context, or an
+// A fetch that yields no file (an error status, a broken transfer, a forbidden address, ...) is not an error but an outcome of
+// the Exchange, with its class and a sentence of explanation. Errors are reserved for this side: a cancelled context, or an
 // *OwnTrouble of this machine (descriptors, memory, ports, disk, name server, network), which says nothing about the host.
 //
-// Promises: one request at a time per call, redirects included, each announced to Request.Check before it is made; never
-// a connection to an address that is private, loopback, link-local or a metadata service unless allowed, decided on the
-// address that is dialled; no more than the limits in time, size, header size and decompression ratio; cookies live for
-// one fetch and go back only to the host that set them; TLS certificates are verified.
+// Promises: A call makes one request at a time, and passes every redirect target to Request.Check before it follows it. It
+// never connects to a private, loopback or link-local address or a metadata service, unless that is allowed; the address that
+// is dialled decides. It observes the limits of time, size, header size and decompression ratio. Cookies live for one fetch
+// and return only to the host that set them. TLS certificates are verified, except those of Options.UnverifiedHosts.
 //
-// It does not know robots.txt, delays or whether a file is new: see politeness and the pipeline.
+// The package does not handle robots.txt or delays, and does not compare the file with earlier versions.
 package fetch
 
 import (
@@ -28,25 +28,25 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Fetcher fetches. Its methods may be called concurrently.
+// Fetcher fetches URLs. Its methods may be called concurrently.
 type Fetcher struct {
 	opts      Options
 	guard     guard
 	verified  *http.Transport
 	relaxed   *http.Transport // does not verify certificates
-	other     *http.Transport // of Client
+	other     *http.Transport // for Client
 	bandwidth *rate.Limiter   // nil: no limit
 	slots     slots
 }
 
-// New makes a fetcher. Close it to give up its idle connections.
+// New returns a Fetcher. The caller must close it.
 func New(opts Options) *Fetcher {
 	opts = opts.withDefaults()
 	f := &Fetcher{opts: opts, guard: guard{all: opts.AllowPrivateHosts, nets: opts.AllowNets}}
 	f.verified = f.transport(false)
 	f.relaxed = f.transport(true)
 	f.other = f.transport(false)
-	f.other.MaxConnsPerHost = 8 // several queries may ask one endpoint
+	f.other.MaxConnsPerHost = 8 // several queries may use one endpoint
 	if opts.MaxConns > 0 {
 		f.slots = make(slots, opts.MaxConns)
 	}
@@ -56,7 +56,7 @@ func New(opts Options) *Fetcher {
 	return f
 }
 
-// Close gives up idle connections.
+// Close closes idle connections.
 func (f *Fetcher) Close() { f.closeIdle() }
 
 func (f *Fetcher) closeIdle() {
@@ -65,21 +65,21 @@ func (f *Fetcher) closeIdle() {
 	f.other.CloseIdleConnections()
 }
 
-// Request is what to fetch. Only URL is required.
+// Request describes a fetch. Only URL is required.
 type Request struct {
 	URL          string
-	ETag         string // of the version at hand: asks for the file only if it has another
-	LastModified string // of the version at hand
-	// Check is called with every redirect target before it is asked for. A *Refused ends the fetch with that outcome;
-	// any other error is returned by Fetch.
+	ETag         string // of the stored version: the file is sent only if it differs
+	LastModified string // likewise
+	// Check, if not nil, is called with every redirect target before it is requested. A *Refused ends the fetch with that
+	// outcome; Fetch returns any other error.
 	Check func(url string) error
-	// Answered says that the host answered when it was last asked. Fetch makes no use of it; who weighs what came does.
+	// Answered reports that the host answered the last request for the URL. Fetch ignores it; it is for wrappers of Fetch.
 	Answered bool
-	MaxBody  int64 // instead of Options.MaxBody
+	MaxBody  int64 // replaces Options.MaxBody; 0 does not
 	CutOff   bool  // keep the first MaxBody bytes of a longer body instead of failing
 }
 
-// Refused is an error by which Request.Check says that a target must not be fetched, and why.
+// Refused is the error of Request.Check for a target that must not be fetched. It has the outcome of the fetch.
 type Refused struct {
 	Outcome catalog.Outcome
 	Class   catalog.ErrorClass
@@ -88,44 +88,43 @@ type Refused struct {
 
 func (r *Refused) Error() string { return r.Why }
 
-// Exchange is one fetch: what was asked, what was answered, what came of it. The Body belongs to the caller, who
-// removes it.
+// Exchange is one fetch: the request, the response and the outcome. The caller owns the Body and must remove it.
 type Exchange struct {
 	URL            string
-	RequestLine    string      // of the last request, as it was sent: "GET /a HTTP/1.1"
-	RequestHeader  http.Header // of the last request, as it was sent
+	RequestLine    string      // of the last request: "GET /a HTTP/1.1"
+	RequestHeader  http.Header // of the last request, as sent, without Authorization
 	StatusLine     string      // of the last response: "HTTP/1.1 200 OK"; "" if there was none
 	ResponseHeader http.Header // of the last response
-	FinalURL       string      // where the redirects led
+	FinalURL       string      // of the last request
 	Redirects      []string    // URLs that redirected, in order; the first is URL
-	Status         int         // 0: there was no response, or not by HTTP
-	Body           *spool.File // nil when there is nothing to keep; decoded, finished
-	Encoding       string      // content encoding that was decoded, "" for none
+	Status         int         // 0 if there was no response, or for ftp
+	Body           *spool.File // decoded and finished; nil if there is nothing to keep
+	Encoding       string      // the decoded content encoding, "" for none
 	Received       int64       // bytes of the body before decoding
-	ContentType    string      // as the server said
-	FileName       string      // from Content-Disposition or the URL, safe as one path element; may be ""
-	LastModified   string      // as the server said
-	ETag           string      // as the server said
+	ContentType    string      // as the server sent it
+	FileName       string      // from Content-Disposition or the URL, safe as a path element; may be ""
+	LastModified   string      // as the server sent it
+	ETag           string      // as the server sent it
 
-	Start, FirstByte, End time.Time // FirstByte: of the last response, zero if there was none
+	Start, FirstByte, End time.Time // FirstByte is that of the last response, zero if there was none
 
-	// Outcome is "" where there is a Body and the pipeline has to say what it is; Unchanged for a 304.
+	// Outcome is "" if there is a Body, since the caller decides what that is. It is Unchanged for a 304.
 	Outcome    catalog.Outcome
 	ErrorClass catalog.ErrorClass
-	Why        string        // one sentence; "" with a Body
-	RetryAfter time.Duration // as the server asked, 0 for not; at most a day
+	Why        string        // an explanation; "" with a Body
+	RetryAfter time.Duration // as the server asks, at most a day; 0 if it does not
 	RemoteAddr string        // address and port of the last connection
-	Reached    time.Time     // when something at the other end last answered, if only to refuse; zero if nothing did
-	// Unreachable says that nothing answered: no address of the host was found, or none could be reached. It is the host's
-	// trouble or that of the network between; Fetch cannot tell.
+	Reached    time.Time     // when the other end last answered, even with a refusal; zero if it did not
+	// Unreachable reports that nothing answered: no address of the host was found, or none could be reached. The cause is the
+	// host or the network; Fetch cannot distinguish them.
 	Unreachable bool
-	NoRoute     bool   // with Unreachable: this machine has no route to the host's network
+	NoRoute     bool   // Unreachable because this machine has no route to the host's network
 	announced   int64  // Content-Length, -1 for none
-	TLS         string // version, and "certificate not verified" where it was not; "" for plain
-	Unverified  bool   // the certificate of the last connection, or of one that redirected, was not verified
+	TLS         string // version, followed by "certificate not verified" if so; "" without TLS
+	Unverified  bool   // the certificate of some connection of the fetch was not verified
 }
 
-// fail notes an outcome without a file.
+// fail sets an outcome without a file.
 func (ex *Exchange) fail(o catalog.Outcome, c catalog.ErrorClass, why string) {
 	if len(why) > 500 {
 		why = strings.ToValidUTF8(why[:500], "") + "..."
@@ -133,7 +132,7 @@ func (ex *Exchange) fail(o catalog.Outcome, c catalog.ErrorClass, why string) {
 	ex.Outcome, ex.ErrorClass, ex.Why = o, c, why
 }
 
-// Fetch follows a URL to its file.
+// Fetch downloads a URL, following redirects. It does not return an error for a fetch that failed because of the server.
 func (f *Fetcher) Fetch(ctx context.Context, req Request) (*Exchange, error) {
 	ex := &Exchange{URL: req.URL, FinalURL: req.URL, Start: f.opts.Now()}
 	err := f.follow(ctx, ex, req)
@@ -147,7 +146,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req Request) (*Exchange, error) {
 	return ex, nil
 }
 
-// errTotal is the cause of a context that the fetch itself ended.
+// errTotal is the cause of the context that Timeouts.Total ends.
 var errTotal = errors.New("the whole fetch took longer than allowed")
 
 func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
@@ -164,7 +163,7 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 	for {
 		public, _ := u.WithoutSecret()
 		ex.FinalURL = public.String()
-		here := ex.FinalURL + " " + jar.of(u)
+		here := ex.FinalURL + " " + jar.header(u)
 		location, err := f.hop(ctx, ex, u, req, jar)
 		if parent.Err() != nil {
 			return context.Cause(parent)
@@ -181,13 +180,13 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 			}
 			return nil
 		}
-		u, _ = u.WithoutSecret() // a stranger's, who would have us send and record it
+		u, _ = u.WithoutSecret() // a server must not make us send and record them
 		ex.FinalURL = u.String()
 		switch {
 		case len(ex.Redirects) > f.opts.MaxRedirects:
 			ex.fail(catalog.NoVersion, catalog.ErrTooManyRedirect, fmt.Sprintf("more than %d redirects", f.opts.MaxRedirects))
 			return nil
-		case slices.Contains(seen, u.String()+" "+jar.of(u)):
+		case slices.Contains(seen, u.String()+" "+jar.header(u)):
 			ex.fail(catalog.NoVersion, catalog.ErrTooManyRedirect, "the redirects go round in a circle at "+u.String())
 			return nil
 		}
@@ -205,7 +204,7 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 	}
 }
 
-// badTarget tells a redirect to another scheme, which must not be followed, from one that is no URL at all.
+// badTarget returns the outcome of a redirect that cannot be followed: Blocked for another scheme, NoVersion for a malformed URL.
 func badTarget(location string) catalog.Outcome {
 	scheme, _, ok := strings.Cut(strings.TrimSpace(location), ":")
 	if ok && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(scheme)) {
@@ -214,7 +213,7 @@ func badTarget(location string) catalog.Outcome {
 	return catalog.NoVersion
 }
 
-// hop makes one request. It returns the Location of a redirect, or "" when the exchange is complete.
+// hop makes one request. It returns the Location of a redirect, or "" if the exchange is complete.
 func (f *Fetcher) hop(ctx context.Context, ex *Exchange, u address.URL, req Request, jar cookies) (location string, err error) {
 	if why := forbiddenPort(u); why != "" {
 		ex.fail(catalog.Blocked, catalog.ErrForbiddenTarget, why)

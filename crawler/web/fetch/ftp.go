@@ -20,23 +20,23 @@ import (
 	"github.com/jlaffaye/ftp"
 )
 
-// maxControl is how much an FTP server may say on the control connection.
+// maxControl is the maximum number of bytes that an FTP server may send on the control connection.
 const maxControl = 256 << 10
 
-// ftp retrieves a file over a connection of its own. The data connection goes to the address of the control
-// connection, whatever the server says.
+// ftp retrieves a file over a new connection. The data connection goes to the address of the control connection, whatever
+// address the server names.
 func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Request) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ex.StatusLine, ex.ResponseHeader, ex.Status = "", nil, 0
 	defer func() {
-		if r := recover(); r != nil { // the client parses a stranger's answers
-			ex.fail(catalog.NoVersion, catalog.ErrProtocol, fmt.Sprintf("ftp: the client gave up: %.200v", r))
+		if r := recover(); r != nil { // the client library may panic on odd answers
+			ex.fail(catalog.NoVersion, catalog.ErrProtocol, fmt.Sprintf("ftp: the answers cannot be parsed: %.200v", r))
 		}
 	}()
 	name, err := url.PathUnescape(u.Path)
 	if err != nil || strings.ContainsAny(name, "\r\n\x00") {
-		ex.fail(catalog.NoVersion, catalog.ErrBadURL, "ftp: the path holds characters that no file name can have")
+		ex.fail(catalog.NoVersion, catalog.ErrBadURL, "ftp: the path contains characters that no file name can have")
 		return nil
 	}
 	ex.RequestLine = "RETR " + name
@@ -47,7 +47,7 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Requ
 	if err != nil {
 		return f.classifyFTP(ctx, ex, err)
 	}
-	defer func() { _ = conn.Quit() }() // the file is here or given up: nothing depends on a polite end
+	defer func() { _ = conn.Quit() }() // nothing depends on it
 	user, pass, ok := credentials(u)
 	if !ok {
 		user, pass = "anonymous", "anonymous@"
@@ -58,13 +58,13 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Requ
 	if t, err := conn.GetTime(name); err == nil {
 		ex.LastModified = t.UTC().Format(http.TimeFormat)
 		if ex.LastModified == req.LastModified {
-			ex.fail(catalog.Unchanged, "", "the server's time of the file has not changed")
+			ex.fail(catalog.Unchanged, "", "the modification time of the file has not changed")
 			return nil
 		}
 	}
 	size, sizeErr := conn.FileSize(name)
 	if sizeErr == nil && size > f.limit(req) && !req.CutOff {
-		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, fmt.Sprintf("%d bytes are announced, the limit is %d", size, f.limit(req)))
+		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, fmt.Sprintf("the server announces %d bytes, the limit is %d", size, f.limit(req)))
 		return nil
 	}
 	data, err := conn.Retr(name)
@@ -84,9 +84,9 @@ func (f *Fetcher) receiveFTP(ctx context.Context, cancel context.CancelCauseFunc
 	err := f.copyBody(file, body, body, f.limit(req), req.CutOff)
 	ex.Received = body.received
 	if err == nil {
-		err = data.Close() // the server's last word: 226 or what went wrong
+		err = data.Close() // reads the final reply: 226 or an error
 		if err == nil && sized && size != file.Size() && !req.CutOff {
-			err = fmt.Errorf("%d bytes came, %d were announced: %w", file.Size(), size, io.ErrUnexpectedEOF)
+			err = fmt.Errorf("received %d of %d bytes: %w", file.Size(), size, io.ErrUnexpectedEOF)
 		}
 	}
 	if err == nil && file.Size() > 0 {
@@ -111,7 +111,7 @@ func (f *Fetcher) receiveFTP(ctx context.Context, cancel context.CancelCauseFunc
 	return nil
 }
 
-// classifyFTP is classifyRequest for what a server of files said.
+// classifyFTP is classifyRequest, extended to replies of FTP servers.
 func (f *Fetcher) classifyFTP(ctx context.Context, ex *Exchange, err error) error {
 	var said *textproto.Error
 	if !errors.As(err, &said) || context.Cause(ctx) != nil {
@@ -128,10 +128,10 @@ func (f *Fetcher) classifyFTP(ctx context.Context, ex *Exchange, err error) erro
 	return nil
 }
 
-// ftpDialer connects under the guard: the first time for commands, later for data.
+// ftpDialer makes guarded connections: first the control connection, then those for data.
 type ftpDialer struct {
 	f       *Fetcher
-	ctx     context.Context // of the one fetch this dialer serves; the client's callback has none
+	ctx     context.Context // of the fetch; the client library's callback has none
 	ex      *Exchange
 	control net.Addr
 }
@@ -152,7 +152,7 @@ func (d *ftpDialer) dial(network, address string) (net.Conn, error) {
 		return nil, err
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1024 {
-		return nil, fmt.Errorf("ftp: the server wants data fetched from port %s", port)
+		return nil, fmt.Errorf("ftp: the server offers data on port %s", port)
 	}
 	host, _, err := net.SplitHostPort(d.control.String())
 	if err != nil {
@@ -166,14 +166,14 @@ func (d *ftpDialer) dial(network, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// controlConn bounds what an FTP server may say, and how long it may think.
+// controlConn limits how much an FTP server sends on the control connection, and the time until it answers.
 type controlConn struct {
 	net.Conn
 	idle time.Duration
 	read atomic.Int64
 }
 
-var errTalkative = errors.New("ftp: the server says too much")
+var errControlSize = errors.New("ftp: the server sends too much on the control connection")
 
 func (c *controlConn) Read(p []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(c.idle)); err != nil {
@@ -181,7 +181,7 @@ func (c *controlConn) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	if c.read.Add(int64(n)) > maxControl {
-		return 0, errTalkative
+		return 0, errControlSize
 	}
 	return n, err
 }

@@ -12,13 +12,13 @@ import (
 	"odarchive/crawler/address"
 )
 
-// guard decides which addresses may be connected to.
+// guard decides to which addresses connections are allowed.
 type guard struct {
 	all  bool
 	nets []netip.Prefix
 }
 
-// forbiddenError says that a name leads only to addresses that must not be fetched.
+// forbiddenError is the error for a name with forbidden addresses only.
 type forbiddenError struct {
 	host string
 	addr netip.Addr
@@ -41,8 +41,8 @@ func (g guard) allows(a netip.Addr) bool {
 	return public(a)
 }
 
-// notPublic are the special-purpose networks (IANA registries, RFC 6890) beyond those netip knows by name, and the
-// metadata services that sit in public space.
+// notPublic are the special-purpose networks (IANA registries, RFC 6890) that netip has no method for, and the metadata
+// services in public address space.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"), // shared address space; Alibaba's metadata service
@@ -56,7 +56,7 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("::/96"),            // IPv4-compatible
 	netip.MustParsePrefix("64:ff9b:1::/48"),
 	netip.MustParsePrefix("100::/64"),
-	netip.MustParsePrefix("2001::/23"), // Teredo among them
+	netip.MustParsePrefix("2001::/23"), // including Teredo
 	netip.MustParsePrefix("2001:db8::/32"),
 	netip.MustParsePrefix("3fff::/20"),
 	netip.MustParsePrefix("5f00::/16"),
@@ -78,7 +78,7 @@ func public(a netip.Addr) bool {
 		}
 	}
 	b := a.As16()
-	switch { // an IPv4 address inside an IPv6 one is where the packets end up
+	switch { // packets go to the IPv4 address inside
 	case nat64.Contains(a):
 		return public(netip.AddrFrom4([4]byte(b[12:16])))
 	case sixTo4.Contains(a):
@@ -87,8 +87,7 @@ func public(a netip.Addr) bool {
 	return true
 }
 
-// forbiddenPorts speak other protocols, which a request could be made to look like (WHATWG fetch, "bad port", the
-// registered ones).
+// forbiddenPorts are those of other protocols, whose commands a crafted request could contain (WHATWG fetch, "bad port").
 var forbiddenPorts = map[int]bool{
 	1: true, 7: true, 9: true, 11: true, 13: true, 15: true, 17: true, 19: true, 20: true, 22: true, 23: true, 25: true, 37: true,
 	42: true, 43: true, 53: true, 69: true, 77: true, 79: true, 87: true, 95: true, 101: true, 102: true, 103: true, 104: true,
@@ -100,14 +99,14 @@ var forbiddenPorts = map[int]bool{
 
 func forbiddenPort(u address.URL) string {
 	_, port := u.Address()
-	n, _ := strconv.Atoi(port) // Parse has checked it
+	n, _ := strconv.Atoi(port) // Parse has checked the port
 	if forbiddenPorts[n] || n == 21 && u.Scheme != "ftp" {
 		return "port " + port + " belongs to another protocol"
 	}
 	return ""
 }
 
-// dial resolves a name and connects to the first of its addresses that may be and can be connected to.
+// dial resolves a name and connects to the first of its addresses that is allowed and can be reached.
 func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -129,7 +128,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		if err == nil {
 			return conn, nil
 		}
-		if errors.Is(err, syscall.EADDRNOTAVAIL) && a.Unmap().Is4() { // of IPv6 it means that this machine has none
+		if errors.Is(err, syscall.EADDRNOTAVAIL) && a.Unmap().Is4() { // for IPv6 it means that this machine has no IPv6
 			err = &OwnTrouble{TroublePorts, err}
 		}
 		if last = err; ctx.Err() != nil || ownTrouble(err) != nil {
@@ -140,14 +139,14 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 }
 
 func (f *Fetcher) dialOne(ctx context.Context, network, address string) (net.Conn, error) {
-	if err := f.slots.take(ctx, f.closeIdle); err != nil {
+	if err := f.slots.acquire(ctx, f.closeIdle); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.opts.Timeouts.Connect)
 	defer cancel()
 	conn, err := f.opts.Dial(ctx, network, address)
 	if err != nil {
-		f.slots.free()
+		f.slots.release()
 		return nil, err
 	}
 	return f.slots.hold(conn), nil
@@ -169,7 +168,7 @@ func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error
 	return addrs[:min(len(addrs), 8)], nil
 }
 
-// dnsError marks an error of name resolution, whatever the resolver returned.
+// dnsError marks an error of name resolution.
 type dnsError struct{ error }
 
 func (e *dnsError) Unwrap() error { return e.error }

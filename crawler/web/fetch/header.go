@@ -16,7 +16,7 @@ import (
 
 const longestRetryAfter = 24 * time.Hour
 
-// RetryAfter reads the header in both its forms (RFC 9110 §10.2.3); 0 where it says nothing usable.
+// RetryAfter parses both forms of the header (RFC 9110 §10.2.3). It returns 0 for an invalid value, and at most a day.
 func RetryAfter(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
 	if v == "" {
@@ -36,10 +36,10 @@ func RetryAfter(v string, now time.Time) time.Duration {
 	return max(0, min(t.Sub(now), longestRetryAfter))
 }
 
-// maxName is what file systems take.
+// maxName is the maximum length of a file name in bytes, as file systems have it.
 const maxName = 200
 
-// fileName finds a name for a file: Content-Disposition (RFC 6266), else the last part of the URL's path.
+// fileName returns a name for a file, from Content-Disposition (RFC 6266) or else the last part of the URL's path.
 func fileName(disposition string, u address.URL) string {
 	if _, params, err := mime.ParseMediaType(disposition); err == nil && params["filename"] != "" {
 		if name := safeName(params["filename"]); name != "" {
@@ -55,7 +55,7 @@ func fileName(disposition string, u address.URL) string {
 	return safeName(last)
 }
 
-// looseFileName reads what mime.ParseMediaType refuses: unquoted names with spaces or bytes beyond ASCII.
+// looseFileName parses what mime.ParseMediaType rejects: unquoted names with spaces or non-ASCII bytes.
 func looseFileName(disposition string) string {
 	_, rest, ok := strings.Cut(disposition, "filename=")
 	if !ok {
@@ -70,7 +70,7 @@ func looseFileName(disposition string) string {
 	return strings.TrimSpace(rest)
 }
 
-// safeName makes one path element of a name: no directories, no controls, valid UTF-8, not too long.
+// safeName makes a path element of a name: no directories, no control characters, valid UTF-8, at most maxName bytes.
 func safeName(name string) string {
 	name = strings.ToValidUTF8(name, "_")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
@@ -98,8 +98,8 @@ func safeName(name string) string {
 	return name
 }
 
-// cookies of one fetch, by authority. Some portals send a visitor round once to set one; no cookie outlives the fetch
-// or reaches another host.
+// cookies are the cookies of one fetch, by authority. Some portals redirect a new visitor once to set one. No cookie outlives
+// the fetch or reaches another host.
 type cookies map[string][]*http.Cookie
 
 const (
@@ -107,7 +107,8 @@ const (
 	maxCookieBytes = 4 << 10
 )
 
-func (c cookies) take(u address.URL, h http.Header) {
+// set adds the cookies that a response sets.
+func (c cookies) set(u address.URL, h http.Header) {
 	for i, line := range h.Values("Set-Cookie") {
 		cookie, err := http.ParseSetCookie(line)
 		if err != nil || i >= maxCookies || len(line) > maxCookieBytes {
@@ -127,8 +128,8 @@ func (c cookies) take(u address.URL, h http.Header) {
 	}
 }
 
-// of is the Cookie header for a URL.
-func (c cookies) of(u address.URL) string {
+// header returns the Cookie header for a URL.
+func (c cookies) header(u address.URL) string {
 	var b strings.Builder
 	for _, cookie := range c[u.Authority()] {
 		pair := cookie.Name + "=" + cookie.Value

@@ -68,8 +68,8 @@ func FuzzHeaders(f *testing.F) {
 			t.Errorf("%q gives %v", retry, d)
 		}
 		jar := cookies{}
-		jar.take(u, http.Header{"Set-Cookie": {cookie, cookie}})
-		if line := jar.of(u); len(line) > 2*maxCookieBytes || strings.ContainsAny(line, "\r\n") {
+		jar.set(u, http.Header{"Set-Cookie": {cookie, cookie}})
+		if line := jar.header(u); len(line) > 2*maxCookieBytes || strings.ContainsAny(line, "\r\n") {
 			t.Errorf("%q gives the cookies %q", cookie, line)
 		}
 		_, _, _ = decoder(strings.NewReader("x"), http.Header{"Content-Encoding": {encoding}})

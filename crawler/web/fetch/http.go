@@ -21,13 +21,13 @@ import (
 
 func (f *Fetcher) transport(relaxed bool) *http.Transport {
 	t := &http.Transport{
-		Proxy:                  nil, // a proxy would resolve names for us, behind the guard's back
+		Proxy:                  nil, // a proxy would resolve names, and the guard could not check addresses
 		DialContext:            f.dial,
-		TLSClientConfig:        &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10}, // open data lives on old servers too
+		TLSClientConfig:        &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10}, // some open data is on old servers
 		TLSHandshakeTimeout:    f.opts.Timeouts.TLS,
 		ResponseHeaderTimeout:  f.opts.Timeouts.Header,
 		MaxResponseHeaderBytes: f.opts.MaxHeader,
-		DisableCompression:     true, // we decode ourselves, within limits
+		DisableCompression:     true, // decoder decodes, within limits
 		MaxConnsPerHost:        1,
 		MaxIdleConnsPerHost:    1,
 		MaxIdleConns:           512,
@@ -54,8 +54,8 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 		transport = f.relaxed
 	}
 	resp, err := transport.RoundTrip(out)
-	if err != nil && trace.onKept() && class(err) == catalog.ErrProtocol {
-		// The answer before this one was longer than it said, and its rest was taken for ours.
+	if err != nil && trace.reused() && class(err) == catalog.ErrProtocol {
+		// The previous response was longer than its Content-Length, and the rest of it was read as this one.
 		resp, err = transport.RoundTrip(out)
 	}
 	trace.close(u, resp)
@@ -65,12 +65,12 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 	body := &incoming{ctx: ctx, cancel: cancel, src: resp.Body, f: f}
 	defer body.close()
 	f.note(ex, resp, relaxed)
-	jar.take(u, resp.Header)
+	jar.set(u, resp.Header)
 	if loc, ok := redirect(ex, resp); ok {
 		body.drain()
 		return loc, nil
 	}
-	if !f.judge(ex, resp, req) {
+	if !f.wantsBody(ex, resp, req) {
 		body.drain()
 		return "", nil
 	}
@@ -90,7 +90,7 @@ func (f *Fetcher) header(u address.URL, req Request, jar cookies) http.Header {
 	if req.LastModified != "" && validField(req.LastModified) {
 		h.Set("If-Modified-Since", req.LastModified)
 	}
-	if c := jar.of(u); c != "" {
+	if c := jar.header(u); c != "" {
 		h.Set("Cookie", c)
 	}
 	if user, pass, ok := credentials(u); ok {
@@ -99,6 +99,7 @@ func (f *Fetcher) header(u address.URL, req Request, jar cookies) http.Header {
 	return h
 }
 
+// credentials returns the user and password of a URL, decoded.
 func credentials(u address.URL) (user, pass string, ok bool) {
 	if u.User == "" {
 		return "", "", false
@@ -109,12 +110,12 @@ func credentials(u address.URL) (user, pass string, ok bool) {
 	return user, pass, err1 == nil && err2 == nil
 }
 
-// validField says whether net/http will send a value; what a server once sent us need not be.
+// validField reports whether net/http sends a header value. Servers send values that it does not.
 func validField(v string) bool {
 	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// note takes over what a response's header says.
+// note copies the facts of a response's header to the exchange.
 func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
 	ex.Status = resp.StatusCode
 	ex.StatusLine = strings.TrimSpace(resp.Proto + " " + resp.Status)
@@ -132,7 +133,7 @@ func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
 	}
 }
 
-// redirect gives the target of a redirect; ok is false where the response is none, or has none to go to.
+// redirect returns the target of a redirect. ok is false if the response is not a redirect or has no target.
 func redirect(ex *Exchange, resp *http.Response) (location string, ok bool) {
 	switch resp.StatusCode {
 	case 301, 302, 303, 307, 308:
@@ -142,34 +143,34 @@ func redirect(ex *Exchange, resp *http.Response) (location string, ok bool) {
 	return "", false
 }
 
-// judge looks at status and length; true means that the body is wanted.
-func (f *Fetcher) judge(ex *Exchange, resp *http.Response, req Request) bool {
+// wantsBody checks status and length. If the body is not wanted, it sets the outcome.
+func (f *Fetcher) wantsBody(ex *Exchange, resp *http.Response, req Request) bool {
 	switch s := resp.StatusCode; {
 	case s == 200 || s == 203:
 	case s == 304 && (req.ETag != "" || req.LastModified != ""):
-		ex.fail(catalog.Unchanged, "", "the server says it has not changed (304)")
+		ex.fail(catalog.Unchanged, "", "the server says that the file has not changed (304)")
 		return false
 	case s == 204 || s == 205:
 		ex.fail(catalog.NoVersion, catalog.ErrEmptyBody, ex.StatusLine+": there is no content")
 		return false
 	case s == 206:
-		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "only a part of the file was sent (206) though the whole was asked for")
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "the server sent only a part of the file (206)")
 		return false
 	case s == 101:
-		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "the server switched to a protocol nobody asked for (101)")
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol, "the server switched to another protocol without being asked (101)")
 		return false
 	case s == 429 || s == 503:
 		ex.fail(catalog.RetryLater, catalog.ErrHTTPStatus, ex.StatusLine+": the server asks to come back later")
 		return false
 	case s >= 301 && s <= 308 && s != 304 && s != 305 && s != 306:
-		ex.fail(catalog.NoVersion, catalog.ErrProtocol, ex.StatusLine+": a redirect that does not say where")
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol, ex.StatusLine+": a redirect without a target")
 		return false
 	default:
 		ex.fail(catalog.NoVersion, catalog.ErrHTTPStatus, ex.StatusLine)
 		return false
 	}
 	if limit := f.limit(req); resp.ContentLength > limit && !req.CutOff {
-		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, fmt.Sprintf("%d bytes are announced, the limit is %d", resp.ContentLength, limit))
+		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, fmt.Sprintf("the server announces %d bytes, the limit is %d", resp.ContentLength, limit))
 		return false
 	}
 	return true
@@ -182,7 +183,7 @@ func (f *Fetcher) limit(req Request) int64 {
 	return f.opts.MaxBody
 }
 
-// receive brings the body into the spool.
+// receive copies the body to the spool.
 func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Request) error {
 	body.begin()
 	src, encoding, err := decoder(body, h)
@@ -220,7 +221,7 @@ func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Reque
 	return nil
 }
 
-// spoolTrouble is the trouble of this machine that has kept a body out of the spool.
+// spoolTrouble returns the *OwnTrouble for a failed write to the spool.
 func spoolTrouble(err *spoolError) error {
 	if own := ownTrouble(err.error); own != nil {
 		return own
@@ -228,20 +229,21 @@ func spoolTrouble(err *spoolError) error {
 	return &OwnTrouble{TroubleDisk, err.error}
 }
 
-// traced notes the request as it goes out. Its hooks run in goroutines of the transport, possibly after RoundTrip
-// has returned, so what they have noted is taken over once.
+// traced records a request as it is sent. Its hooks run in goroutines of the transport, possibly after RoundTrip has
+// returned, so close copies what they recorded to the exchange once.
 type traced struct {
 	mu     sync.Mutex
 	now    func() time.Time
 	ex     *Exchange
 	header http.Header
 	remote string
-	kept   bool      // the connection has served another request before
-	opened time.Time // when a connection that had not was had; zero: none was
+	kept   bool      // the connection has served another request
+	opened time.Time // when a new connection was made; zero if none was
 	first  time.Time
 }
 
-func (t *traced) onKept() bool {
+// reused reports whether the request was sent on a reused connection.
+func (t *traced) reused() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.kept
@@ -253,7 +255,7 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 		GotConn: func(c httptrace.GotConnInfo) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.header = http.Header{} // a request is sent again when a kept connection turns out to be dead
+			t.header = http.Header{} // a request is repeated if a reused connection is dead
 			t.remote, t.kept = c.Conn.RemoteAddr().String(), c.Reused
 			if !c.Reused {
 				t.opened = t.now()
@@ -278,6 +280,7 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 	}
 }
 
+// close copies the recorded facts to the exchange.
 func (t *traced) close(u address.URL, resp *http.Response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -297,7 +300,7 @@ func (t *traced) close(u address.URL, resp *http.Response) {
 
 var _ io.Reader = (*incoming)(nil)
 
-// unverified tells whether the certificate of a host is taken as it is: the host was named, or the host with its port.
+// unverified reports whether Options.UnverifiedHosts has the host, with the port or without.
 func (f *Fetcher) unverified(u address.URL) bool {
 	name, _ := u.Address()
 	return u.Scheme == "https" && slices.ContainsFunc(f.opts.UnverifiedHosts, func(h string) bool {

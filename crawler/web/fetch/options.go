@@ -10,38 +10,38 @@ import (
 	"odarchive/crawler/web/spool"
 )
 
-// Options of a fetcher. Spool is required; everything else has a default.
+// Options of a Fetcher. Spool is required; the other fields have the defaults named after the semicolon.
 type Options struct {
 	Spool     *spool.Spool
 	UserAgent string // product token and version, "odarchive/1.0"
-	Contact   string // URL or mail address a host's owner can turn to; part of the User-Agent header
+	Contact   string // URL or mail address for the owners of hosts; part of the User-Agent header
 
 	MaxBody      int64 // bytes, before and after decoding; 100 MiB
 	MaxHeader    int64 // bytes of a response's header; 256 KiB
 	MaxRedirects int   // 10
-	MaxRatio     int64 // decoded bytes per received byte, looked at from 16 MiB on; 500
+	MaxRatio     int64 // decoded bytes per received byte, for bodies from 16 MiB on; 500
 	Timeouts     Timeouts
 
 	AllowPrivateHosts bool           // any address may be fetched
 	AllowNets         []netip.Prefix // these networks may be fetched although they are not public
-	RootCAs           *x509.CertPool // who may vouch for TLS certificates; the system's
-	UnverifiedHosts   []string       // whose TLS certificate is not verified, with a port or on all of them; noted in Exchange.TLS
+	RootCAs           *x509.CertPool // root certificates for TLS; the system's
+	UnverifiedHosts   []string       // hosts, with a port or without, whose TLS certificates are not verified; none
 
 	Resolver  Resolver                                                             // net.DefaultResolver
-	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // called with an address that may be dialled; net.Dialer
-	Bandwidth float64                                                              // bytes per second of all fetches together, 0 = no limit
-	MaxConns  int                                                                  // open connections; by the limit of file descriptors, negative: no limit
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // called with an allowed IP address; net.Dialer
+	Bandwidth float64                                                              // bytes per second of all fetches together; no limit
+	MaxConns  int                                                                  // open connections, negative for no limit; depends on the limit of file descriptors
 	Now       func() time.Time
 }
 
-// Resolver finds addresses; *net.Resolver is one.
+// Resolver resolves host names. *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
 // Timeouts of a fetch. Zero fields have defaults.
 type Timeouts struct {
-	Connect time.Duration // DNS and TCP, each address; 15 s
+	Connect time.Duration // DNS, and TCP to each address; 15 s
 	TLS     time.Duration // handshake; 15 s
 	Header  time.Duration // from the request to the end of the response's header; 45 s
 	Idle    time.Duration // without a byte of the body; 20 s
@@ -78,7 +78,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// def sets what is not set.
+// def sets *v to the default if it is the zero value.
 func def[T comparable](v *T, to T) {
 	var zero T
 	if *v == zero {
@@ -86,7 +86,7 @@ func def[T comparable](v *T, to T) {
 	}
 }
 
-// userAgent is the header: honest about who asks and where to complain.
+// userAgent returns the User-Agent header: the product and where to complain.
 func (o Options) userAgent() string {
 	if o.Contact == "" {
 		return o.UserAgent

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Trouble is a kind of OwnTrouble.
+// Trouble is the kind of an OwnTrouble.
 type Trouble string
 
 // The kinds of trouble of this machine.
@@ -20,8 +20,8 @@ const (
 	TroubleNetwork     Trouble = "the network is down"
 )
 
-// OwnTrouble is the error of a fetch that failed because of this machine. It says nothing about the host: whoever gets it
-// records nothing, and tries again later.
+// OwnTrouble is the error of a fetch that failed because of this machine. It says nothing about the host. The caller should
+// record nothing and try again later.
 type OwnTrouble struct {
 	Kind Trouble
 	Err  error
@@ -30,8 +30,8 @@ type OwnTrouble struct {
 func (o *OwnTrouble) Error() string { return fmt.Sprintf("%s: %v", o.Kind, o.Err) }
 func (o *OwnTrouble) Unwrap() error { return o.Err }
 
-// troubleOf are the error numbers that are this machine's whatever was asked for. Which addresses there is no route to
-// depends on the host (an IPv6 address on a machine without IPv6), so ENETUNREACH and EHOSTUNREACH are not among them.
+// troubleOf has the error numbers that always mean trouble of this machine. ENETUNREACH and EHOSTUNREACH are not among them,
+// since a route may be missing to some hosts only (an IPv6 address on a machine without IPv6).
 var troubleOf = []struct {
 	errno syscall.Errno
 	kind  Trouble
@@ -43,15 +43,13 @@ var troubleOf = []struct {
 	{syscall.ENETDOWN, TroubleNetwork},
 }
 
-// resolverGone are what a look-up says if the name server itself could not be reached. The net package gives these as
-// text only.
+// resolverGone are parts of the message of a lookup that could not reach the name server. Package net has them as text only.
 var resolverGone = []syscall.Errno{syscall.ECONNREFUSED, syscall.ENETUNREACH, syscall.EHOSTUNREACH}
 
-// TroubleIn returns what in an error, of whatever work beside fetching, is the trouble of this machine; nil where nothing
-// is.
+// TroubleIn returns the trouble of this machine that caused an error, of fetching or of other work, or nil.
 func TroubleIn(err error) *OwnTrouble { return ownTrouble(err) }
 
-// ownTrouble returns what in an error is the trouble of this machine; nil where nothing is.
+// ownTrouble returns the trouble of this machine that caused an error, or nil.
 func ownTrouble(err error) *OwnTrouble {
 	var known *OwnTrouble
 	if errors.As(err, &known) {

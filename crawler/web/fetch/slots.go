@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Few connections are open at a time where few descriptors may be: an archive needs them for its own files, too.
+// Where few descriptors are allowed, few connections are opened at a time, since the archive's files need descriptors too.
 const (
-	manyDescriptors = 1024 // with as many or more, MaxConns is not limited
+	manyDescriptors = 1024 // with so many or more, connections are not limited
 	leastConns      = 4
-	giveUpEvery     = 50 * time.Millisecond // a connection becomes idle without a word
+	closeIdleEvery  = 50 * time.Millisecond // nothing signals that a connection has become idle
 )
 
-// connsFor is how many connections leave a process with so many descriptors enough for its files; 0 for no limit.
+// connsFor returns the maximum number of connections for a limit of descriptors, 0 for no maximum.
 func connsFor(descriptors uint64) int {
 	if descriptors == 0 || descriptors >= manyDescriptors {
 		return 0
@@ -22,11 +22,11 @@ func connsFor(descriptors uint64) int {
 	return max(leastConns, int(descriptors/4))
 }
 
-// slots bounds the open connections. nil does not.
+// slots is a semaphore for open connections. nil does not limit them.
 type slots chan struct{}
 
-// take waits for a free slot. While there is none it calls giveUp, which closes connections that nobody uses.
-func (s slots) take(ctx context.Context, giveUp func()) error {
+// acquire waits for a free slot. While there is none, it calls closeIdle, which closes unused connections.
+func (s slots) acquire(ctx context.Context, closeIdle func()) error {
 	if s == nil {
 		return nil
 	}
@@ -35,9 +35,9 @@ func (s slots) take(ctx context.Context, giveUp func()) error {
 		case s <- struct{}{}:
 			return nil
 		default:
-			giveUp()
+			closeIdle()
 		}
-		timer := time.NewTimer(giveUpEvery)
+		timer := time.NewTimer(closeIdleEvery)
 		select {
 		case s <- struct{}{}:
 			timer.Stop()
@@ -50,19 +50,19 @@ func (s slots) take(ctx context.Context, giveUp func()) error {
 	}
 }
 
-// free gives a slot back that no connection has.
-func (s slots) free() {
+// release releases a slot.
+func (s slots) release() {
 	if s != nil {
 		<-s
 	}
 }
 
-// hold gives the slot back when the connection is closed.
+// hold returns a connection that releases the slot when it is closed.
 func (s slots) hold(conn net.Conn) net.Conn {
 	if s == nil {
 		return conn
 	}
-	return &slotConn{Conn: conn, leave: sync.OnceFunc(s.free)}
+	return &slotConn{Conn: conn, leave: sync.OnceFunc(s.release)}
 }
 
 type slotConn struct {

@@ -7,17 +7,17 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// backoff of a host that asked to be left alone or keeps failing.
+// backoff is the back-off of a host that asked for one or keeps failing.
 type backoff struct {
-	level int       // how often in a row the pause was doubled
-	until time.Time // zero: none
+	level int       // how often in a row the back-off was doubled
+	until time.Time // its end; zero for none
 	last  time.Time // when it was last set
-	row   int       // failures of the host in a row
+	row   int       // failures in a row that may be the host's
 	why   string    // "retry-after" or "back-off"
 }
 
-// note takes a result in; true if the back-off changed.
-func (b *backoff) note(r Result, now time.Time, most time.Duration) bool {
+// note updates the back-off after a request, to at most longest, and reports whether it changed.
+func (b *backoff) note(r Result, now time.Time, longest time.Duration) bool {
 	if b.level > 0 && now.Sub(b.last) > quiet && now.Sub(b.until) > quiet {
 		*b = backoff{}
 	}
@@ -31,26 +31,26 @@ func (b *backoff) note(r Result, now time.Time, most time.Duration) bool {
 		why, wait = "retry-after", r.RetryAfter
 	case r.Outcome == catalog.RetryLater:
 	default:
-		if b.row++; b.row < patienceRow {
+		if b.row++; b.row < failuresInRow {
 			return false
 		}
 	}
 	if wait == 0 {
 		wait = firstBackoff << min(b.level, 20)
-		wait += time.Duration(rand.Int64N(int64(wait)/4 + 1)) // hosts that failed together shall not come back together
+		wait += time.Duration(rand.Int64N(int64(wait)/4 + 1)) // hosts that failed together should not be retried together
 		b.level++
 	}
-	b.until, b.last, b.why = now.Add(min(wait, most)), now, why
+	b.until, b.last, b.why = now.Add(min(wait, longest)), now, why
 	return true
 }
 
 const (
-	firstBackoff = time.Minute
-	quiet        = 30 * time.Minute // without trouble, and earlier trouble is forgiven
-	patienceRow  = 3                // failures in a row that are not yet taken for the host's
+	firstBackoff  = time.Minute
+	quiet         = 30 * time.Minute // after that time without a failure, the back-off starts anew
+	failuresInRow = 3                // so many failures in a row count as the host's
 )
 
-// troubled says whether a request failed in a way that may be the host's trouble, not the URL's.
+// troubled reports whether a request failed in a way that may concern the host, not only the URL.
 func troubled(r Result) bool {
 	return r.Outcome == catalog.RetryLater || hostFault(r.Class)
 }

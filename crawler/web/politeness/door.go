@@ -2,26 +2,26 @@ package politeness
 
 import "time"
 
-// door of one host (or address, or domain).
+// door is the state of one host, network address or registered domain. One passage at a time goes through a door.
 type door struct {
 	busy    bool
-	waiting int
-	free    chan struct{} // closed when the door may have come free, or its times changed; nil: nobody waits
+	waiting int           // how many wait to pass
+	free    chan struct{} // closed when the door may have become free, or its times changed; nil if nobody waits
 
-	next     time.Time // not before this time
-	why      string    // what next is for
+	next     time.Time // no passage begins earlier
+	why      string    // the reason for next
 	delay    time.Duration
 	crawl    time.Duration // Crawl-delay of robots.txt
 	latency  time.Duration // until the first byte, smoothed
 	back     backoff
 	requests int
-	failures int // requests that failed, whatever for
+	failures int // failed requests, for any reason
 	last     time.Time
-	promised time.Time // when the last one who was refused may come again
+	promised time.Time // the last time that promise returned
 }
 
-// promise says when somebody who is refused may come again, until being when the door may be free. Hosts that share an
-// address are told different times, within a minute, so that they do not all come for one passage.
+// promise returns when a refused caller may try again. until is when the door may be free. Hosts that share an address get
+// different times, within a minute, so that they do not all come for one passage.
 func (d *door) promise(until, now time.Time) time.Time {
 	if next := d.promised.Add(max(d.delay, time.Second)); next.After(until) && next.Before(now.Add(time.Minute)) {
 		until = next
@@ -30,6 +30,7 @@ func (d *door) promise(until, now time.Time) time.Time {
 	return until
 }
 
+// open wakes those who wait for the door.
 func (d *door) open() {
 	if d.free != nil {
 		close(d.free)
@@ -37,7 +38,7 @@ func (d *door) open() {
 	}
 }
 
-// door finds or makes a door; the caller holds mu.
+// door returns the door with a key, loading its back-off if it is new. The caller holds mu.
 func (g *Gate) door(key string) (*door, error) {
 	if d, ok := g.doors[key]; ok {
 		return d, nil
@@ -51,7 +52,7 @@ func (g *Gate) door(key string) (*door, error) {
 	return d, nil
 }
 
-// sweep forgets doors that nobody needs: free, rested, without anything held against them. The caller holds mu.
+// sweep removes doors that nobody uses and that have neither a pause nor a back-off left. The caller holds mu.
 func (g *Gate) sweep() {
 	now := time.Now()
 	if len(g.doors) < 1024 || now.Sub(g.swept) < 10*time.Second {
@@ -65,12 +66,12 @@ func (g *Gate) sweep() {
 	}
 }
 
-// pause after a request: what the operator and robots.txt say, and more for a host that is slow to answer.
+// pause returns the pause after a request: that of the operator and robots.txt, and longer for a host that answers slowly.
 func (g *Gate) pause(d *door) time.Duration {
-	const slow, most = time.Second, time.Minute
+	const slow, longest = time.Second, time.Minute
 	p := max(g.opts.Delay, d.crawl)
 	if d.latency > slow {
-		p = max(p, min(4*d.latency, most))
+		p = max(p, min(4*d.latency, longest))
 	}
 	return p
 }

@@ -1,16 +1,15 @@
-// Package politeness keeps the crawler welcome: it decides whether a URL may be fetched at all (robots.txt, RFC 9309) and
-// when its host may be asked next.
+// Package politeness decides whether a URL may be fetched (robots.txt, RFC 9309) and when its host may be asked next.
 //
-// A Gate gives out one passage per host at a time. Who has entered holds the only connection to that host until leaving,
-// and with leaving says how the host behaved; from that follow the pause before the next passage and, when the host
-// asked for it or keeps failing, a longer back-off. Visit does all of it for one URL and its redirects, robots.txt
-// included, which is fetched through the gate like everything else.
+// A Gate admits one passage per host at a time. A caller that has entered holds the only connection to the host until it
+// leaves, and reports how the host behaved. That determines the pause before the next passage, and a longer back-off if the
+// host asked for one or keeps failing. Visit does this for one URL and its redirects. It includes robots.txt, which is
+// fetched through the gate too.
 //
-// Promises: never two passages of one host at a time (nor, where asked for, of one address or one registered domain);
-// the pause is kept between any two requests; a host is never given up, only waited for. Back-offs and robots.txt survive a
-// restart. Memory holds the hosts of the moment, not all that were ever met.
+// Promises: there are never two passages of one host at a time, nor, if the options say so, of one address or one registered
+// domain. The pause is kept between any two requests. A host is never given up. Back-offs and robots.txt survive a
+// restart. Memory is bounded by the number of hosts that were visited recently.
 //
-// The times here are real ones, whatever the archive's clock says. It does not choose what to fetch.
+// All times are of the machine's clock, not the archive's. The package does not choose what to fetch.
 package politeness
 
 import (
@@ -31,22 +30,22 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Options of a gate. Fetch is required for robots.txt; everything else has a default.
+// Options of a Gate. Fetch is required for robots.txt; the other fields have defaults.
 type Options struct {
-	DB    *kv.DB // keeps robots.txt and back-offs; nil: memory only
+	DB    *kv.DB // stores robots.txt and back-offs; nil keeps them in memory only
 	Fetch func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error)
-	Token string        // our name in robots.txt; "odarchive"
-	Delay time.Duration // least pause between two requests to a host; 0: 1 s, negative: none
-	// Patience is the longest that Enter waits for a host; a longer wait is reported as *Wait. 0: 30 s, negative: none.
+	Token string        // the crawler's product token in robots.txt; default "odarchive"
+	Delay time.Duration // minimum pause between two requests to a host; default 1 s, negative for none
+	// Patience is how long Enter waits for a host at most. For a longer wait, it returns a *Wait. Default 30 s, negative for none.
 	Patience time.Duration
-	MaxWait  time.Duration // the longest back-off; 24 h
+	MaxWait  time.Duration // the longest back-off; default 24 h
 
-	PerAddress bool // one connection per network address too; needs Resolver
-	PerDomain  bool // one connection per registered domain too
+	PerAddress bool // admit one passage per network address too; needs Resolver
+	PerDomain  bool // admit one passage per registered domain too
 	Resolver   fetch.Resolver
 
-	IgnoreRobots func(host string) bool // hosts whose owner has given leave; nil: none
-	RobotsCache  int                    // robots.txt held in memory; 4096
+	IgnoreRobots func(host string) bool // if not nil, reports hosts whose owner permits ignoring it
+	RobotsCache  int                    // number of robots.txt in memory; default 4096
 	Log          *slog.Logger
 }
 
@@ -78,43 +77,43 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Gate is the one way to any host. Its methods may be called concurrently.
+// Gate admits requests to hosts. Its methods may be called concurrently.
 type Gate struct {
 	opts   Options
 	Robots *Robots
 
-	mu    sync.Mutex // guards doors and what is in them
+	mu    sync.Mutex // guards doors and their fields
 	doors map[string]*door
 	swept time.Time
 }
 
-// New makes a gate. It reads nothing before a host is met.
+// New returns a Gate. It loads the state of a host when that is first used.
 func New(opts Options) *Gate {
 	g := &Gate{opts: opts.withDefaults(), doors: map[string]*door{}}
 	g.Robots = newRobots(g)
 	return g
 }
 
-// Wait is the error of a host that must be left alone for longer than the gate's patience.
+// Wait is the error for a host that must not be asked for longer than the caller's patience.
 type Wait struct {
 	Host  string
 	Until time.Time
-	Why   string // "politeness", "retry-after", "back-off", "busy"; "network" of a host that cannot be reached, or we cannot
+	Why   string // "politeness", "retry-after", "back-off", "busy"; "network" if the host, or any, cannot be reached
 }
 
 func (w *Wait) Error() string {
 	return fmt.Sprintf("politeness: %s waits until %s (%s)", w.Host, w.Until.UTC().Format(time.RFC3339), w.Why)
 }
 
-// Result says how a host behaved. The zero value is a request that went well and said nothing of its time.
+// Result is how a host behaved. The zero value is a successful request of unknown latency.
 type Result struct {
 	Outcome    catalog.Outcome
 	Class      catalog.ErrorClass
-	Latency    time.Duration // until the first byte; 0: not known
-	RetryAfter time.Duration // as the host asked; 0: it did not
+	Latency    time.Duration // until the first byte; 0 if not known
+	RetryAfter time.Duration // as the host asks; 0 if it does not
 }
 
-// ResultOf an exchange.
+// ResultOf returns the Result of an exchange.
 func ResultOf(ex *fetch.Exchange) Result {
 	r := Result{Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter}
 	if !ex.FirstByte.IsZero() {
@@ -123,8 +122,8 @@ func ResultOf(ex *fetch.Exchange) Result {
 	return r
 }
 
-// Enter waits for the host (address.Host) to be free and its pause to be over, and takes it. The caller leaves as soon as its
-// last request is through, exactly once. A *Wait error means that it would take longer than the gate's patience.
+// Enter waits until the host (as address.Host returns it) is free and its pause is over, and occupies it. The caller must call
+// leave exactly once, as soon as its last request is done. The error is a *Wait if the wait would exceed Options.Patience.
 func (g *Gate) Enter(ctx context.Context, host string) (leave func(Result), err error) {
 	return g.enter(ctx, host, g.opts.Patience)
 }
@@ -135,9 +134,9 @@ func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (
 		return nil, err
 	}
 	for i, key := range keys {
-		if err := g.take(ctx, key, patience, key != host); err != nil {
+		if err := g.acquire(ctx, key, patience, key != host); err != nil {
 			for _, held := range keys[:i] {
-				g.giveBack(held)
+				g.release(held)
 			}
 			return nil, err
 		}
@@ -152,11 +151,11 @@ func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (
 	}, nil
 }
 
-// keys of all doors on the way to a host, in the one order in which everybody takes them.
+// keys returns the keys of all doors of a host. Everybody acquires them in this order, which avoids deadlocks.
 func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 	keys := []string{host}
 	name := hostName(host)
-	if _, err := netip.ParseAddr(name); g.opts.PerDomain && err != nil { // an address has no domain
+	if _, err := netip.ParseAddr(name); g.opts.PerDomain && err != nil { // an IP address has no domain
 		if domain, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
 			keys = append(keys, "domain "+domain)
 		}
@@ -166,7 +165,7 @@ func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err == nil && len(addrs) > 0 { // a name that cannot be found is the fetch's business
+		if err == nil && len(addrs) > 0 { // if not, the fetch reports the error
 			keys = append(keys, "address "+slices.MinFunc(addrs, func(a, b netip.Addr) int { return a.Compare(b) }).Unmap().String())
 		}
 	}
@@ -174,7 +173,7 @@ func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 	return keys, nil
 }
 
-// hostName is a host without its port, and an IPv6 address without its brackets.
+// hostName returns a host without its port, and an IPv6 address without its brackets.
 func hostName(host string) string {
 	if strings.HasPrefix(host, "[") {
 		name, _, _ := strings.Cut(host[1:], "]")
@@ -184,7 +183,9 @@ func hostName(host string) string {
 	return name
 }
 
-func (g *Gate) take(ctx context.Context, key string, patience time.Duration, shared bool) error {
+// acquire waits for a door and occupies it. The error is a *Wait if that would take longer than patience. shared says that
+// several hosts use the door.
+func (g *Gate) acquire(ctx context.Context, key string, patience time.Duration, shared bool) error {
 	deadline := time.Now().Add(patience)
 	g.mu.Lock()
 	d, err := g.door(key)
@@ -230,8 +231,8 @@ func (g *Gate) take(ctx context.Context, key string, patience time.Duration, sha
 	}
 }
 
-// giveBack frees a door that was taken but not gone through.
-func (g *Gate) giveBack(key string) {
+// release frees a door through which no request went.
+func (g *Gate) release(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d := g.doors[key]
@@ -239,6 +240,7 @@ func (g *Gate) giveBack(key string) {
 	d.open()
 }
 
+// leave frees a door after a request with result r, and sets its pause and back-off.
 func (g *Gate) leave(key, host string, r Result) {
 	now := time.Now()
 	g.mu.Lock()
@@ -272,13 +274,13 @@ func (g *Gate) leave(key, host string, r Result) {
 	}
 }
 
-// crawlDelay notes what robots.txt asks for. A very long one slows the host and never drops it.
-func (g *Gate) crawlDelay(host string, delay time.Duration) {
+// setCrawlDelay sets the Crawl-delay of a host's robots.txt, cut to a maximum, so that no host is out of reach.
+func (g *Gate) setCrawlDelay(host string, delay time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d, err := g.door(host)
 	if err != nil {
-		return // the delay comes again with the rules
+		return // the delay is set again when the rules are next read
 	}
 	d.crawl = min(delay, g.opts.MaxWait)
 	if rest := d.last.Add(d.crawl); !d.last.IsZero() && rest.After(d.next) {
@@ -287,7 +289,7 @@ func (g *Gate) crawlDelay(host string, delay time.Duration) {
 	}
 }
 
-// Next says when a host may be asked next, and why not before; now or earlier if it may be asked.
+// Next returns when a host may be asked next, and the reason. The time is not in the future if the host may be asked now.
 func (g *Gate) Next(host string) (at time.Time, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

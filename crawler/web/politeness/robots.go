@@ -14,8 +14,8 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// How long a robots.txt is good for (RFC 9309 §2.4) and how long a host that does not let us read it is taken to forbid
-// everything (§2.3.1.4).
+// How long a robots.txt may be used (RFC 9309 §2.4), and how long an unreachable one counts as forbidding everything
+// (§2.3.1.4).
 const (
 	robotsFresh       = 24 * time.Hour
 	robotsUnreachable = 30 * 24 * time.Hour
@@ -23,20 +23,20 @@ const (
 	robotsRedirects   = 5
 )
 
-// Verdict on one URL.
+// Verdict says whether a URL may be fetched.
 type Verdict struct {
 	Allowed   bool
-	Temporary bool      // not allowed because robots.txt cannot be read for now
-	RetryAt   time.Time // of a temporary verdict
+	Temporary bool      // not allowed only because robots.txt cannot be read now
+	RetryAt   time.Time // end of a temporary verdict
 	Reason    string    // one sentence
-	// Class of a temporary verdict on a host that could not be reached at all, which is the outcome of the visit: forbidden
-	// target, network, DNS, ...; "" where the server itself failed to give its robots.txt.
+	// Class is the error class of the visit if the host could not be reached at all: forbidden target, network, DNS, ... It is
+	// "" if the server answered the request for robots.txt with an error.
 	Class      catalog.ErrorClass
 	CrawlDelay time.Duration
-	Sitemaps   []string // as robots.txt lists them
+	Sitemaps   []string // listed in robots.txt
 }
 
-// Outcome of a visit that a verdict forbids.
+// Outcome returns the outcome of a visit that the verdict forbids.
 func (v Verdict) Outcome() catalog.Outcome {
 	switch v.Class {
 	case "":
@@ -47,26 +47,26 @@ func (v Verdict) Outcome() catalog.Outcome {
 	return catalog.NoVersion
 }
 
-// Robots decides by robots.txt. Its methods may be called concurrently.
+// Robots decides whether robots.txt allows URLs. Its methods may be called concurrently.
 type Robots struct {
 	gate *Gate
 
 	mu     sync.Mutex // guards what follows
 	cached map[string]*list.Element
-	recent *list.List               // of *policy, the most recently used first
+	recent *list.List               // of *policy, most recently used first
 	going  map[string]chan struct{} // authorities whose file is being fetched
 }
 
-// policy of one authority (scheme, host and port): what its robots.txt says.
+// policy is the robots.txt of one authority (scheme, host and port).
 type policy struct {
 	authority string
-	rules     *Rules // of the last good copy; nil: there is none
-	text      []byte // that copy
+	rules     *Rules // of the last good copy; nil if there is none
+	text      []byte // of that copy
 	good      time.Time
 	tried     time.Time // last attempt
-	failing   time.Time // first failure since the last good copy; zero: not failing
+	failing   time.Time // first failure since the last good copy; zero if none
 	failures  int
-	status    string // of the last attempt, for the reason
+	status    string // of the last attempt, for Verdict.Reason
 	class     catalog.ErrorClass
 }
 
@@ -74,9 +74,9 @@ func newRobots(g *Gate) *Robots {
 	return &Robots{gate: g, cached: map[string]*list.Element{}, recent: list.New(), going: map[string]chan struct{}{}}
 }
 
-// Allowed says whether a URL may be fetched. It fetches the host's robots.txt if there is no fresh copy, for which it
-// enters the gate: the caller must not be holding the host. The error is *Wait where the host has to be waited for. After
-// an error of Options.Fetch there is no verdict, and none is kept: the file is fetched again the next time.
+// Allowed returns the verdict on a URL. If there is no fresh copy of the host's robots.txt, it fetches one through the gate, so
+// the caller must not hold the host. The error is a *Wait if the host must not be asked now, or that of Options.Fetch; then
+// nothing is stored, and the next call fetches the file again.
 func (r *Robots) Allowed(ctx context.Context, raw string) (Verdict, error) {
 	u, err := address.Parse(raw)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *Robots) Allowed(ctx context.Context, raw string) (Verdict, error) {
 	return p.verdict(u, time.Now()), nil
 }
 
-// known is Allowed for a host whose file need not be fetched now: any copy will do. ok is false where there is none.
+// known returns the verdict by a copy in memory, however old. ok is false if there is none.
 func (r *Robots) known(u address.URL) (v Verdict, ok bool) {
 	r.mu.Lock()
 	p := r.lookup(u.Authority())
@@ -103,6 +103,7 @@ func (r *Robots) known(u address.URL) (v Verdict, ok bool) {
 	return p.verdict(u, time.Now()), true
 }
 
+// verdict returns the verdict on a URL of the authority.
 func (p *policy) verdict(u address.URL, now time.Time) Verdict {
 	stale := now.Sub(p.good) > robotsUnreachable
 	switch {
@@ -113,13 +114,13 @@ func (p *policy) verdict(u address.URL, now time.Time) Verdict {
 		}
 		return v
 	case now.Sub(p.failing) > robotsUnreachable:
-		return Verdict{Allowed: true, Reason: "robots.txt could not be read for 30 days: taken as missing"}
+		return Verdict{Allowed: true, Reason: "robots.txt could not be read for 30 days and counts as missing"}
 	default:
-		return Verdict{Temporary: true, RetryAt: p.retryAt(), Class: p.class, Reason: "robots.txt of " + p.authority + " cannot be read (" + p.status + "): nothing may be fetched for now"}
+		return Verdict{Temporary: true, RetryAt: p.retryAt(), Class: p.class, Reason: "robots.txt of " + p.authority + " cannot be read (" + p.status + "): nothing may be fetched now"}
 	}
 }
 
-// retryAt is when the file is to be fetched again.
+// retryAt returns when the file may be fetched again.
 func (p *policy) retryAt() time.Time {
 	if p.failing.IsZero() {
 		return p.tried.Add(robotsFresh)
@@ -127,7 +128,7 @@ func (p *policy) retryAt() time.Time {
 	return p.tried.Add(min(robotsRetry<<min(p.failures-1, 10), robotsFresh/4))
 }
 
-// policy of an authority, fetched if need be; one fetch serves all who wait for it.
+// policy returns the policy of the URL's authority. It fetches the file if necessary, once for all who wait for it.
 func (r *Robots) policy(ctx context.Context, u address.URL) (*policy, error) {
 	authority := u.Authority()
 	for {
@@ -177,13 +178,13 @@ func (r *Robots) policy(ctx context.Context, u address.URL) (*policy, error) {
 	r.insert(p)
 	r.mu.Unlock()
 	if p.rules != nil {
-		r.gate.crawlDelay(u.Group(), p.rules.CrawlDelay)
+		r.gate.setCrawlDelay(u.Group(), p.rules.CrawlDelay)
 	}
 	r.gate.rememberRobots(p)
 	return p, nil
 }
 
-// forgive forgets the files of a host that could not be read, and returns whose they were.
+// forgive removes the policies of a host whose files could not be read, and returns their authorities.
 func (r *Robots) forgive(host string) (authorities []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,7 +210,7 @@ func (r *Robots) forgive(host string) (authorities []string) {
 	return authorities
 }
 
-// lookup in memory; the caller holds mu.
+// lookup returns the policy of an authority in memory, or nil. The caller holds mu.
 func (r *Robots) lookup(authority string) *policy {
 	e, ok := r.cached[authority]
 	if !ok {
@@ -219,7 +220,7 @@ func (r *Robots) lookup(authority string) *policy {
 	return e.Value.(*policy)
 }
 
-// insert or replace; the caller holds mu.
+// insert adds or replaces a policy in memory. The caller holds mu.
 func (r *Robots) insert(p *policy) {
 	if e, ok := r.cached[p.authority]; ok {
 		e.Value = p
@@ -234,7 +235,7 @@ func (r *Robots) insert(p *policy) {
 	}
 }
 
-// read fetches the file through the gate and weighs what came (RFC 9309 §2.3.1).
+// read fetches the file through the gate and returns the resulting policy (RFC 9309 §2.3.1).
 func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy, error) {
 	if r.gate.opts.Fetch == nil {
 		return nil, errNoFetch
@@ -251,21 +252,25 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 		if redirects++; redirects > robotsRedirects {
 			return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrTooManyRedirect, Why: "more than five redirects"}
 		}
-		return pass.move(target)
+		host, err := address.Host(target)
+		if err != nil {
+			return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrBadURL, Why: err.Error()}
+		}
+		return pass.moveTo(host)
 	}})
 	if err != nil {
 		pass.Leave(Result{})
 		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), err)
 	}
-	defer func() { _ = ex.Body.Remove() }()   // a leftover is cleared with the spool
-	if ex.ErrorClass == catalog.ErrDiskFull { // which says nothing about the host
+	defer func() { _ = ex.Body.Remove() }()   // a remaining file is removed with the spool
+	if ex.ErrorClass == catalog.ErrDiskFull { // says nothing about the host
 		pass.Leave(Result{})
 		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), &fetch.OwnTrouble{Kind: fetch.TroubleDisk, Err: errors.New(ex.Why)})
 	}
-	// A host that cannot be reached has failed us once with this and will be asked again by its own schedule.
+	// The request counts as the one failure of an unreachable host; the schedule decides when it is asked again.
 	pass.Leave(ResultOf(ex))
 	p := &policy{authority: u.Authority(), tried: time.Now()}
-	text, ok, err := judge(ex)
+	text, ok, err := robotsText(ex)
 	if err != nil {
 		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), err)
 	}
@@ -287,9 +292,9 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 	return p, nil
 }
 
-// judge an answer: ok with the text that counts (none where the file is unavailable, which allows everything), or not ok
-// where it is unreachable.
-func judge(ex *fetch.Exchange) (text []byte, ok bool, err error) {
+// robotsText returns the text of a fetched robots.txt. It is empty if the file is unavailable, which allows everything. ok is
+// false if the file is unreachable.
+func robotsText(ex *fetch.Exchange) (text []byte, ok bool, err error) {
 	if ex.Body != nil {
 		text, err = io.ReadAll(io.LimitReader(ex.Body.Open(), maxRobots))
 		return text, err == nil, err
@@ -299,7 +304,7 @@ func judge(ex *fetch.Exchange) (text []byte, ok bool, err error) {
 		return nil, true, nil
 	case ex.ErrorClass != catalog.ErrHTTPStatus && ex.ErrorClass != catalog.ErrProtocol || s == 429 || s >= 500 || s < 300:
 		return nil, false, nil
-	default: // 3xx that lead nowhere and 4xx
+	default: // 3xx without a target, and 4xx
 		return nil, true, nil
 	}
 }

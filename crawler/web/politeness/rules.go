@@ -12,18 +12,18 @@ import (
 	"github.com/temoto/robotstxt"
 )
 
-// Limits of what is read of one robots.txt.
+// Limits for one robots.txt.
 const (
 	maxRobots    = 512 << 10 // bytes; RFC 9309 §2.5 asks for at least 500 KiB
 	maxPattern   = 2 << 10   // bytes of one rule
-	maxWildcards = 1000      // rules with wildcards; of further ones the part before the wildcard counts
+	maxWildcards = 1000      // rules with wildcards; further ones are cut before the wildcard
 	maxSitemaps  = 1000
 )
 
-// Rules are what one robots.txt says to one crawler (RFC 9309).
+// Rules are the rules of one robots.txt for one crawler (RFC 9309).
 //
-// temoto/robotstxt reads the patterns; around it stands what it leaves out: choosing and merging groups, lines it would
-// fail on, percent-encoding, anchored wildcards, precedence by length with Allow before Disallow.
+// temoto/robotstxt matches the patterns. This file adds what it lacks: selecting and merging groups, tolerance of lines on
+// which it fails, percent-encoding, anchored wildcards, and precedence by length with Allow before Disallow.
 type Rules struct {
 	ranks      []rank // most specific first
 	CrawlDelay time.Duration
@@ -37,10 +37,9 @@ type rank struct {
 	group  *robotstxt.Group
 }
 
-// ParseRobots reads a robots.txt for the crawler with a product token. It takes any bytes and never fails: what cannot
-// be read is left out.
+// ParseRobots parses a robots.txt for the crawler with a product token. It never fails: it skips what it cannot parse.
 func ParseRobots(text []byte, token string) *Rules {
-	if len(text) > maxRobots { // the last line may be cut in two
+	if len(text) > maxRobots { // the last line may be incomplete
 		text = text[:maxRobots]
 		text = text[:bytes.LastIndexAny(text, "\r\n")+1]
 	}
@@ -57,7 +56,7 @@ func ParseRobots(text []byte, token string) *Rules {
 	return r
 }
 
-// group is what all groups of one product token say together (§2.2.1).
+// group is the union of all groups of one product token (§2.2.1).
 type group struct {
 	rules []rule
 	delay time.Duration
@@ -89,12 +88,12 @@ func readGroups(text []byte) (groups map[string]*group, sitemaps []string) {
 				}
 				agents = append(agents, groups[token])
 			} else if len(agents) == 0 {
-				agents = []*group{{}} // nobody's: its rules must not fall to those above
+				agents = []*group{{}} // rules after it must not apply to the groups above
 			}
-		case "allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw": // as people write it
+		case "allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw": // common misspellings
 			inRules = true
 			allow := key == "allow"
-			if len(value) > maxPattern { // of what is longer, the beginning is forbidden
+			if len(value) > maxPattern { // a longer pattern is cut, and so matches more
 				value = cutPattern(value[:maxPattern])
 				if allow {
 					value = ""
@@ -112,7 +111,7 @@ func readGroups(text []byte) (groups map[string]*group, sitemaps []string) {
 					g.delay = max(g.delay, d)
 				}
 			}
-		case "sitemap", "site-map": // belongs to no group and ends none
+		case "sitemap", "site-map": // belongs to no group, and does not end one
 			if value != "" && len(sitemaps) < maxSitemaps && len(value) <= maxPattern {
 				sitemaps = append(sitemaps, value)
 			}
@@ -121,7 +120,7 @@ func readGroups(text []byte) (groups map[string]*group, sitemaps []string) {
 	return groups, sitemaps
 }
 
-// cutMark drops a byte order mark, or what is left of one.
+// cutMark removes a byte order mark, or a part of one.
 func cutMark(text []byte) []byte {
 	for _, c := range []byte("\xef\xbb\xbf") {
 		if len(text) == 0 || text[0] != c {
@@ -132,7 +131,7 @@ func cutMark(text []byte) []byte {
 	return text
 }
 
-// cutPattern drops an escape that was cut in two.
+// cutPattern removes an incomplete escape at the end.
 func cutPattern(p string) string {
 	if i := strings.LastIndexByte(p, '%'); i >= 0 && i > len(p)-3 {
 		return p[:i]
@@ -140,7 +139,7 @@ func cutPattern(p string) string {
 	return p
 }
 
-// cutLine reads "key: value # comment"; some write the colon as space.
+// cutLine parses "key: value # comment". Some files have a space instead of the colon.
 func cutLine(line []byte) (key, value string, ok bool) {
 	if i := bytes.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]
@@ -156,7 +155,7 @@ func cutLine(line []byte) (key, value string, ok bool) {
 	return strings.ToLower(string(bytes.TrimSpace(k))), string(bytes.TrimSpace(v)), true
 }
 
-// productToken is the part of a User-agent line that names a crawler (§2.2.1): "odarchive/1.0 (...)" names odarchive.
+// productToken returns the product token of a User-agent line (§2.2.1): "odarchive" for "odarchive/1.0 (...)".
 func productToken(v string) string {
 	if strings.HasPrefix(v, "*") {
 		return "*"
@@ -179,8 +178,8 @@ func parseDelay(v string) (time.Duration, bool) {
 	return time.Duration(min(s, (30*24*time.Hour).Seconds()) * float64(time.Second)), true
 }
 
-// mark stands at the beginning of every pattern and path. It occurs nowhere else, so the library, whose wildcards match
-// anywhere in a path, finds them at the beginning only.
+// mark precedes every pattern and path, and occurs nowhere else. It anchors patterns with wildcards, which the library would
+// match anywhere in a path.
 const mark = "/\x01"
 
 func compile(rules []rule) []rank {
@@ -205,7 +204,7 @@ func compile(rules []rule) []rank {
 	ranks := make([]rank, 0, len(texts))
 	for k, text := range texts {
 		data, err := robotstxt.FromString("User-agent: *\n" + text.String())
-		if err != nil { // no line of ours fails; if one did, what it forbids must stay forbidden
+		if err != nil { // never happens; a rule that fails must still forbid
 			data, _ = robotstxt.FromString("User-agent: *\nDisallow: " + mark)
 		}
 		k.group = data.FindGroup("*")
@@ -224,7 +223,7 @@ func compile(rules []rule) []rank {
 	return ranks
 }
 
-// Allowed says whether a path (with its query, as it is sent) may be fetched, and which rule's length decided (0: none).
+// Allowed reports whether a request target, path and query as they are sent, may be fetched.
 func (r *Rules) Allowed(pathAndQuery string) bool {
 	if pathAndQuery == "/robots.txt" { // §2.2.2
 		return true
@@ -238,8 +237,8 @@ func (r *Rules) Allowed(pathAndQuery string) bool {
 	return true
 }
 
-// normalisePattern makes a rule's pattern comparable with a path (§2.2.2): escapes of unreserved characters decoded, what
-// must be escaped escaped. '*' stays a wildcard, '$' at the end an anchor; elsewhere it is a character.
+// normalisePattern normalises the percent-encoding of a pattern (§2.2.2), so that it can be compared with a normalised path.
+// '*' stays a wildcard, and '$' an anchor at the end; elsewhere '$' is a character.
 func normalisePattern(p string) string {
 	anchored := strings.HasSuffix(p, "$")
 	p = strings.TrimSuffix(p, "$")

@@ -11,7 +11,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// What is kept across a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs, "r" + authority for robots.txt.
+// State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs, "r" + authority for robots.txt.
 
 type savedBackoff struct {
 	Level int       `json:"level"`
@@ -32,7 +32,7 @@ type savedRobots struct {
 	Class catalog.ErrorClass `json:"class,omitempty"`
 }
 
-// recall a host's back-off; the caller holds mu.
+// recall loads the back-off of a door. The caller holds mu.
 func (g *Gate) recall(key string, d *door) error {
 	var s savedBackoff
 	found, err := g.load("d"+key, &s)
@@ -60,7 +60,7 @@ func (g *Gate) recallRobots(authority string) (*policy, error) {
 	}
 	switch p.class {
 	case catalog.ErrForbiddenTarget, catalog.ErrTLS, catalog.ErrDNS:
-		p.tried = time.Time{} // settings decide on these, and may be others now
+		p.tried = time.Time{} // the verdict depends on settings, which may have changed
 	}
 	return p, nil
 }
@@ -69,7 +69,7 @@ func (g *Gate) rememberRobots(p *policy) {
 	g.save("r"+p.authority, savedRobots{p.text, p.good, p.tried, p.failing, p.failures, p.status, p.class})
 }
 
-// load reads a record into v. One that cannot be read counts as none.
+// load decodes a record into v. It ignores a damaged one.
 func (g *Gate) load(key string, v any) (found bool, err error) {
 	if g.opts.DB == nil {
 		return false, nil
@@ -80,7 +80,7 @@ func (g *Gate) load(key string, v any) (found bool, err error) {
 		return err
 	})
 	if err == nil && damaged != nil {
-		g.opts.Log.Warn("a damaged record of politeness is forgotten; the host is asked again", "key", key, "error", damaged)
+		g.opts.Log.Warn("a damaged record of politeness is ignored", "key", key, "error", damaged)
 		return false, nil
 	}
 	if err != nil {
@@ -89,8 +89,7 @@ func (g *Gate) load(key string, v any) (found bool, err error) {
 	return found, nil
 }
 
-// save is for the next process. Not to have it costs politeness only after a restart, so a failure is told to the log and
-// the crawl goes on.
+// save stores a record for the next process. A failure matters only after a restart, so it is logged and the crawl continues.
 func (g *Gate) save(key string, v any) {
 	if g.opts.DB == nil {
 		return
@@ -103,11 +102,12 @@ func (g *Gate) save(key string, v any) {
 		err = g.opts.DB.Update(context.Background(), func(txn *kv.Txn) error { return txn.Set(kv.SpacePoliteness, []byte(key), b) })
 	}
 	if err != nil {
-		g.opts.Log.Warn("politeness state not kept", "key", key, "error", err)
+		g.opts.Log.Warn("politeness state not saved", "key", key, "error", err)
 	}
 }
 
-// Forgive forgets the back-off of a host, and that its robots.txt could not be read. The pause between two requests is kept.
+// Forgive ends the back-off of a host and the time before which its robots.txt is not fetched again. The pause between two
+// requests stays.
 func (g *Gate) Forgive(ctx context.Context, host string) {
 	g.mu.Lock()
 	d, err := g.door(host)
@@ -138,11 +138,11 @@ func (g *Gate) Forgive(ctx context.Context, host string) {
 		return nil
 	})
 	if err != nil {
-		g.opts.Log.Warn("a back-off was not forgotten", "host", host, "error", err)
+		g.opts.Log.Warn("a back-off was not ended", "host", host, "error", err)
 	}
 }
 
-// Status of one host at the moment.
+// Status is the state of one host.
 type Status struct {
 	Host     string
 	State    string    // "free", "busy", "waiting"
@@ -150,12 +150,12 @@ type Status struct {
 	Next     time.Time // when it may be asked
 	Delay    time.Duration
 	Latency  time.Duration // until the first byte, smoothed
-	Requests int           // since it was last met
-	Failures int
-	Queue    int // who waits to enter
+	Requests int           // since the gate loaded the host
+	Failures int           // failed requests since then
+	Queue    int           // how many wait to enter
 }
 
-// Status of a host; ok is false where it has not been met lately.
+// Status returns the state of a host. ok is false if the gate does not have the host in memory.
 func (g *Gate) Status(host string) (s Status, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -177,7 +177,7 @@ func (d *door) status(host string, now time.Time) Status {
 	return s
 }
 
-// Waiting is how many hosts that were met lately may not be asked now.
+// Waiting returns how many of the hosts in memory must not be asked now.
 func (g *Gate) Waiting() (n int) {
 	now := time.Now()
 	g.mu.Lock()
@@ -190,7 +190,7 @@ func (g *Gate) Waiting() (n int) {
 	return n
 }
 
-// Hosts that have been met lately, sorted.
+// Hosts returns the states of the hosts in memory, sorted by name.
 func (g *Gate) Hosts() []Status {
 	now := time.Now()
 	g.mu.Lock()

@@ -15,38 +15,38 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// Transport is an http.RoundTripper that goes through the gate with every request, redirects included: one request at a
-// time to a host, from its beginning until the body of its answer is closed, with the pauses that the operator, the host's
-// Crawl-delay and its Retry-After ask for. It is for requests that are no visits: the interfaces of portals.
+// Transport is an http.RoundTripper that passes every request, redirects included, through the gate. A host has one request at
+// a time, from its beginning until the response's body is closed, and the pauses that the operator, Crawl-delay and
+// Retry-After require. It is for requests that are not visits: those to the interfaces of portals.
 //
-// Rules of robots.txt do not apply here. They are meant for robots that find their addresses by themselves (RFC 9309
-// section 1), while an interface is asked because a person named it; the robots.txt that CKAN brings along forbids /api/ to
-// keep search engines from indexing it, and would forbid the harvesting that the interface is made for. Crawl-delay counts.
+// The rules of robots.txt do not apply to them. These are for robots that discover URLs by themselves (RFC 9309 §1), while a
+// person names an interface. CKAN's default robots.txt forbids /api/, to keep search engines from indexing it, and would
+// prevent the harvesting for which the interface exists. Crawl-delay does apply.
 type Transport struct {
 	Gate      *Gate
-	Base      http.RoundTripper // makes the connections
-	UserAgent string            // sent where the request has none
+	Base      http.RoundTripper // sends the requests
+	UserAgent string            // sent if the request has none
 
-	Header  time.Duration // until the first byte of an answer; 0: 5 min, since a SPARQL endpoint may have to think
-	Idle    time.Duration // between two bytes of a body; 0: 1 min
-	Longest time.Duration // that a host may make a request wait; 0: 15 min
+	Header  time.Duration // until the first byte of the response; default 5 min, since SPARQL endpoints may take long
+	Idle    time.Duration // between two bytes of a body; default 1 min
+	Longest time.Duration // that a request waits for a host; default 15 min
 
 	requests atomic.Int64
 	bytes    atomic.Int64
 }
 
-// Traffic is the number of requests so far and of the bytes read from their answers, decompressed.
+// Traffic returns the number of requests so far, and of decompressed bytes read from their responses.
 func (t *Transport) Traffic() (requests int, bytes int64) {
 	return int(t.requests.Load()), t.bytes.Load()
 }
 
-// RoundTrip implements http.RoundTripper. The host is free again when the caller has closed the body or read it to its end.
+// RoundTrip implements http.RoundTripper. It holds the host until the caller has closed the body or read it to its end.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	host, err := address.Host(req.URL.String())
 	if err != nil {
 		return nil, err
 	}
-	if err := t.askDelay(req.Context(), req.URL.String()); err != nil {
+	if err := t.loadDelay(req.Context(), req.URL.String()); err != nil {
 		return nil, err
 	}
 	leave, err := t.enter(req.Context(), host)
@@ -84,18 +84,18 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// askDelay learns the host's Crawl-delay.
-func (t *Transport) askDelay(ctx context.Context, url string) error {
+// loadDelay loads the host's robots.txt for its Crawl-delay.
+func (t *Transport) loadDelay(ctx context.Context, url string) error {
 	_, err := t.Gate.Robots.Allowed(ctx, url)
 	var wait *Wait
 	var own *fetch.OwnTrouble
 	if errors.As(err, &wait) || errors.As(err, &own) {
-		return nil // enter will wait; the request itself meets the trouble, if it lasts
+		return nil // enter waits; if the trouble lasts, the request fails
 	}
 	return err
 }
 
-// enter waits for the host as long as it asks for, within limits.
+// enter enters the gate. It waits for the host, at most t.Longest.
 func (t *Transport) enter(ctx context.Context, host string) (func(Result), error) {
 	deadline := time.Now().Add(orElse(t.Longest, 15*time.Minute))
 	for {
@@ -105,7 +105,7 @@ func (t *Transport) enter(ctx context.Context, host string) (func(Result), error
 			return leave, err
 		}
 		if wait.Until.After(deadline) || time.Now().After(deadline) {
-			return nil, fmt.Errorf("%s asks to be left alone until %s (%s)", host, wait.Until.UTC().Format(time.RFC3339), wait.Why)
+			return nil, fmt.Errorf("%s must not be asked until %s (%s)", host, wait.Until.UTC().Format(time.RFC3339), wait.Why)
 		}
 		timer := time.NewTimer(max(time.Until(wait.Until), time.Millisecond))
 		select {
@@ -117,7 +117,7 @@ func (t *Transport) enter(ctx context.Context, host string) (func(Result), error
 	}
 }
 
-// body of an answer, which holds the host.
+// body is the body of a response, which holds the host.
 type body struct {
 	from      io.ReadCloser
 	transport *Transport

@@ -10,18 +10,18 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// Pass is the passage through the gate for one URL and wherever its redirects lead. It belongs to one goroutine.
+// Pass is the passage through the gate for one URL and the targets of its redirects. It belongs to one goroutine.
 type Pass struct {
 	gate  *Gate
-	ctx   context.Context // of the one visit this pass is for; Check, called back by the fetch, has none
-	host  string          // the one that is held; "": none
+	ctx   context.Context // of the visit; Check, which the fetch calls, has no parameter for it
+	host  string          // the one that is held; "" for none
 	leave func(Result)
 }
 
-// Visit asks for one URL: robots.txt first, then the host. With an allowed verdict comes a Pass, which the caller hands to
-// the fetch (Check: pass.Check) and leaves afterwards. With a verdict against it, pass is nil. The error is *Wait where the
-// host must be left alone for longer than patience, so that its caller may visit another meanwhile. What has begun, robots.txt
-// and the way that redirects lead, is waited for as long as the gate is patient.
+// Visit checks robots.txt for a URL and enters its host. If the verdict allows the URL, the caller sets the fetch's Check to
+// pass.Check, and calls pass.Leave afterwards. Otherwise pass is nil. The error is a *Wait if the host must not be asked for
+// longer than patience, so that the caller can visit another meanwhile. For robots.txt and the targets of redirects, Visit and
+// Check wait up to Options.Patience.
 func (g *Gate) Visit(ctx context.Context, url string, patience time.Duration) (*Pass, Verdict, error) {
 	v, err := g.Robots.Allowed(ctx, url)
 	if err != nil || !v.Allowed {
@@ -46,7 +46,7 @@ func (p *Pass) enter(host string, patience time.Duration) error {
 	return err
 }
 
-// Leave ends the passage and says how the host behaved. It may be called twice.
+// Leave ends the passage and reports how the host behaved. A second call does nothing.
 func (p *Pass) Leave(r Result) {
 	if p.leave != nil {
 		p.leave(r)
@@ -54,13 +54,13 @@ func (p *Pass) Leave(r Result) {
 	p.host, p.leave = "", nil
 }
 
-// Check is fetch.Request.Check: it moves on to the host of a redirect, if its robots.txt and its state allow it.
+// Check is for fetch.Request.Check: it moves on to the target of a redirect, if robots.txt and the host's state allow it.
 func (p *Pass) Check(target string) error {
 	u, err := address.Parse(target)
 	if err != nil {
 		return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrBadURL, Why: err.Error()}
 	}
-	// A copy that is at hand will do while the host is held: fetching a new one would wait for ourselves.
+	// An old copy suffices while the host is held, since fetching a new one would wait for this passage to end.
 	v, ok := p.gate.Robots.known(u)
 	if !ok {
 		p.Leave(Result{})
@@ -71,23 +71,19 @@ func (p *Pass) Check(target string) error {
 	if !v.Allowed {
 		return &fetch.Refused{Outcome: v.Outcome(), Class: v.Class, Why: "redirect to " + target + ": " + v.Reason}
 	}
-	return p.move(target)
+	return p.moveTo(u.Group())
 }
 
-// move to the host of a URL. Every request counts, so the pause is kept on the way to the same host too.
-func (p *Pass) move(target string) error {
-	u, err := address.Parse(target)
-	if err != nil {
-		return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrBadURL, Why: err.Error()}
-	}
+// moveTo enters another host, or the same one again: every request counts, so the pause is kept.
+func (p *Pass) moveTo(host string) error {
 	p.Leave(Result{})
-	if err := p.enter(u.Group(), p.gate.opts.Patience); err != nil {
+	if err := p.enter(host, p.gate.opts.Patience); err != nil {
 		return refusal(err)
 	}
 	return nil
 }
 
-// refusal turns a long wait for another host into an outcome of the visit.
+// refusal returns a *fetch.Refused for a *Wait, and other errors unchanged.
 func refusal(err error) error {
 	var wait *Wait
 	if errors.As(err, &wait) {
@@ -96,7 +92,7 @@ func refusal(err error) error {
 	return err
 }
 
-// Held is how long from now a host must be left alone, and why; 0 if it need not. It is what a result tells the frontier.
+// Held returns how long a host must not be asked from now on, and why, for frontier.Result; 0 if it may be asked.
 func (g *Gate) Held(host string) (time.Duration, string) {
 	at, why := g.Next(host)
 	if d := time.Until(at); d > 0 {
