@@ -1,7 +1,7 @@
-// Command schedsim is the archive's scheduler as a simulator of re-crawling asks for it: lines on standard input and output
-// (INIT, URL, READY, FETCH, TICK in; NEXT and END out), so that it can be judged against other schedulers.
+// Command schedsim runs the archive's scheduler in a simulator of re-crawling, so that it can be compared with other
+// schedulers. It reads the lines INIT, URL, READY, FETCH and TICK from standard input, and writes NEXT and END to standard output.
 //
-// It holds one history per URL, as the frontier does, and asks package schedule. It has no clock, network or store.
+// It keeps one history per URL, as the frontier does, and calls package schedule. It has no clock, network or store.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	rule := flag.String("schedule", "adaptive", "adaptive: the planner, which knows the budget and moves what waits; serve: the rule that a crawl asks; paper")
+	rule := flag.String("schedule", "adaptive", "adaptive: the planner, which has the budget and moves queued visits; serve: the rule of a crawl; paper: the rule of the paper")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: schedsim [-schedule adaptive|serve|paper]\nSpeaks the line protocol of a re-crawl simulator on standard input and output.\nExit status: 0 at the end of input, 1 on a bad line, 2 on wrong usage.")
 	}

@@ -12,30 +12,30 @@ import (
 	"odarchive/crawler/schedule"
 )
 
-// day0 of the simulation: a Monday.
+// day0 is the beginning of the simulation, a Monday.
 var day0 = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// historyLength is what the frontier remembers of a URL.
-const historyLength = 48
+// historySize is how many visits of a URL the frontier remembers.
+const historySize = 48
 
 type simulation struct {
 	name    string        // of the schedule
-	rule    schedule.Rule // asked as a crawl asks it; nil: the planner, for a budget
+	rule    schedule.Rule // used as in a crawl; nil to use planner
 	out     *bufio.Writer
 	limits  schedule.Limits
 	planner *schedule.Planner
 	urls    []url
-	perDay  float64 // fetches
+	perDay  float64 // budget of fetches
 }
 
 type url struct {
 	declared time.Duration
 	history  []schedule.Visit
 	belief   *schedule.Belief
-	price    time.Duration // at which due was set
+	price    time.Duration // at the last decision
 }
 
-// line answers one line of the protocol.
+// line executes one line of the protocol.
 func (s *simulation) line(text string) error {
 	f := strings.Split(text, ",")
 	num := make([]float64, len(f))
@@ -48,11 +48,11 @@ func (s *simulation) line(text string) error {
 	}
 	want := map[string]int{"INIT": 7, "URL": 4, "READY": 1, "FETCH": 6, "TICK": 2}[f[0]]
 	if want == 0 || len(f) != want {
-		return fmt.Errorf("line %q is not of the protocol", text)
+		return fmt.Errorf("line %q is not part of the protocol", text)
 	}
 	if f[0] == "FETCH" || f[0] == "URL" {
 		if id := num[1]; id < 0 || int(id) >= len(s.urls) {
-			return fmt.Errorf("line %q: there is no such URL", text)
+			return fmt.Errorf("line %q: no such URL", text)
 		}
 	}
 	switch f[0] {
@@ -76,7 +76,7 @@ func (s *simulation) line(text string) error {
 		return nil
 	case "READY":
 		for id := range s.urls {
-			s.next(id, 0, 1e12)
+			s.writeNext(id, 0, 1e12)
 		}
 	case "FETCH":
 		s.fetch(int(num[1]), num[2], int(num[3]), int(num[4]), num[5])
@@ -91,10 +91,12 @@ func span(seconds float64) time.Duration { return time.Duration(seconds * float6
 
 func at(seconds float64) time.Time { return day0.Add(span(seconds)) }
 
-func (s *simulation) next(id int, due, priority float64) {
+// writeNext writes a line NEXT.
+func (s *simulation) writeNext(id int, due, priority float64) {
 	fmt.Fprintf(s.out, "NEXT,%d,%v,%v\n", id, due, priority)
 }
 
+// fetch adds a visit to the history of a URL and schedules the next one.
 func (s *simulation) fetch(id int, now float64, status, changed int, modified float64) {
 	v := schedule.Visit{At: at(now), Outcome: catalog.Unchanged, Changed: changed == 1}
 	switch {
@@ -110,37 +112,38 @@ func (s *simulation) fetch(id int, now float64, status, changed int, modified fl
 	}
 	u := &s.urls[id]
 	u.history = append(u.history, v)
-	if extra := len(u.history) - historyLength; extra > 0 {
+	if extra := len(u.history) - historySize; extra > 0 {
 		u.history = append(u.history[:0], u.history[extra:]...)
 	}
 	s.plan(id, at(now))
 }
 
-// plan asks the scheduler and says what it answers.
+// plan schedules the next visit of a URL.
 func (s *simulation) plan(id int, now time.Time) {
 	u := &s.urls[id]
 	if s.rule != nil {
 		next, _ := s.rule.Next(strconv.Itoa(id), u.declared, u.history, now)
 		due := next.Sub(day0).Seconds()
-		s.next(id, due, -due)
+		s.writeNext(id, due, -due)
 		return
 	}
 	d, b := s.planner.Decide(uint64(id), u.history, now, u.declared)
 	u.belief = b
-	s.say(id, d)
+	s.writeDecision(id, d)
 }
 
-func (s *simulation) say(id int, d schedule.Decision) {
+// writeDecision writes a decision of the planner.
+func (s *simulation) writeDecision(id int, d schedule.Decision) {
 	s.urls[id].price = s.planner.Hints(0).Price
 	due := d.Next.Sub(day0).Seconds()
-	s.next(id, due, d.Value.Seconds()-due)
+	s.writeNext(id, due, d.Value.Seconds()-due)
 }
 
-// tick plans anew once a day, and moves the visits of the URLs for which the price has changed: they come due at one price,
-// or many at once would.
+// tick makes a new plan, once a day, and schedules again the URLs whose price has changed: URLs scheduled at different prices
+// become due in clumps.
 func (s *simulation) tick(now float64) {
 	if rule, ok := s.rule.(*schedule.AdaptiveRule); ok {
-		moved, _ := rule.Plan(at(now), s.each) // each gives no error
+		moved, _ := rule.Plan(at(now), s.each) // each returns no error
 		for i := range s.urls {
 			if moved && len(s.urls[i].history) > 0 {
 				s.plan(i, at(now))
@@ -155,12 +158,12 @@ func (s *simulation) tick(now float64) {
 	for i := range s.urls {
 		u := &s.urls[i]
 		if len(u.history) > 0 && math.Abs(math.Log(float64(price)/float64(u.price))) > 0.01 {
-			s.say(i, s.planner.Again(uint64(i), u.belief, at(now)))
+			s.writeDecision(i, s.planner.Again(uint64(i), u.belief, at(now)))
 		}
 	}
 }
 
-// each gives all URLs, as the frontier does.
+// each calls visit with all URLs.
 func (s *simulation) each(visit func(schedule.Known)) error {
 	for i, u := range s.urls {
 		visit(schedule.Known{Key: strconv.Itoa(i), Declared: u.declared, History: u.history})

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// Digests of one file's bytes (as they are after content decoding).
+// Digests are the digests of one file's bytes, after content decoding.
 type Digests struct {
 	SHA256 [32]byte
 	MD5    [16]byte
@@ -15,8 +15,8 @@ type Digests struct {
 
 var errDigests = errors.New("digests are 96 hexadecimal digits: SHA-256, then MD5")
 
-// MarshalJSON writes both in hexadecimal digits, one behind the other: records are read by the hundred thousand, and
-// arrays of numbers take most of that time.
+// MarshalJSON writes both digests as one string of hexadecimal digits, since decoding arrays of numbers would take most of the
+// time of reading records.
 func (d Digests) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, 98), '"')
 	b = hex.AppendEncode(b, d.SHA256[:])
@@ -24,7 +24,7 @@ func (d Digests) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and the arrays of numbers that were written before it.
+// UnmarshalJSON decodes what MarshalJSON writes, and the arrays of numbers of older records.
 func (d *Digests) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("{")) {
 		type arrays Digests

@@ -2,43 +2,43 @@ package catalog
 
 import "time"
 
-// The types below are what readers (REST, pages, linked data) ask the archive for. Counts and times are as of the
-// moment of asking; nothing in them is shared with the archive, so readers may keep and change them.
+// The types below are what the archive returns to readers (REST, pages, linked data). Counts and times are those of the moment
+// of the call. The archive keeps no reference to them, so readers may keep and change them.
 
-// Resource is one crawled URL: what its source said of it, what came of crawling it, when it is due again.
+// Resource is one registered URL: what its sources say about it, what its visits found, and when it is due again.
 type Resource struct {
-	ID             string // the archive's short id; versions are ID_0, ID_1 ...
+	ID             string // short id; versions have the ids ID_0, ID_1 ...
 	URL            string
-	Host           string   // host name (with port where it is not the scheme's own)
+	Host           string   // host name, with the port if it is not the scheme's default
 	Title          string   // of the distribution, or the file's name
-	Format         string   // as declared by the source
-	MediaType      string   // of the latest version, as detected; "" while there is none
+	Format         string   // as its sources declare it
+	MediaType      string   // detected type of the latest version; "" if there is none
 	FileName       string   // of the latest version
-	Sources        []Source // who lists it, in the order first seen; Portals and Datasets are drawn from it
+	Sources        []Source // its listings, oldest first; Portals and Datasets derive from them
 	Portals        []string
 	Datasets       []string // IRIs of the datasets it distributes
 	DatasetTitle   string   // of the first of them
-	SourcesOmitted int      `json:",omitempty"` // listings for which the record has no room
+	SourcesOmitted int      `json:",omitempty"` // number of listings for which the record has no room
 	Added          time.Time
 
-	Versions   int   // how many are kept
-	ErrorPages int   `json:",omitempty"` // of them, those that turned out to be error pages
+	Versions   int   // number of versions
+	ErrorPages int   `json:",omitempty"` // number of those that are error pages
 	Size       int64 // bytes of the latest version
 	FirstSeen  time.Time
 	Changed    time.Time // crawl time of the latest version
 
-	Visits     int // fetches so far, whatever came of them
-	Errors     int // fetches in a row that gave no version
+	Visits     int // number of visits
+	Errors     int // latest visits in a row that found no content
 	LastVisit  time.Time
-	NextVisit  time.Time // zero: not due again
+	NextVisit  time.Time // zero: never again
 	Interval   time.Duration
 	Stopped    bool
-	Outcome    Outcome // of the last fetch, "" before the first
+	Outcome    Outcome // of the last visit; "" before the first
 	ErrorClass ErrorClass
 	Why        string
 }
 
-// Portal is one source of resources.
+// Portal is a source of resources.
 type Portal struct {
 	IRI       string
 	Title     string
@@ -46,20 +46,20 @@ type Portal struct {
 	Resources int
 	Versions  int
 	Bytes     int64
-	Outcomes  map[Outcome]int // of all fetches of its resources
+	Outcomes  map[Outcome]int // of all visits of its resources
 }
 
-// DatasetEntry is one dataset as its portal lists it.
+// DatasetEntry is a dataset of a portal.
 type DatasetEntry struct {
 	IRI    string
 	Title  string
 	Portal string
-	URLs   []string // its distributions, and those that it had
-	// Withdrawn since then: the portal lists none of its distributions any more. Zero where it does.
+	URLs   []string // its present and former distributions
+	// Withdrawn is when the portal ceased to list the dataset's distributions; zero if it lists any.
 	Withdrawn time.Time
 }
 
-// Delisted is since when nobody lists the resource any more, zero where somebody does or nobody ever did.
+// Delisted returns when the last source ceased to list the resource. It returns zero if a source lists it, or none ever did.
 func (r Resource) Delisted() time.Time {
 	var last time.Time
 	for _, s := range r.Sources {
@@ -73,7 +73,7 @@ func (r Resource) Delisted() time.Time {
 	return last
 }
 
-// HostHealth says how crawling one host goes.
+// HostHealth is the state of the crawl of one host.
 type HostHealth struct {
 	Host      string
 	Resources int
@@ -82,52 +82,52 @@ type HostHealth struct {
 	Queued    int // due now
 	Outcomes  map[Outcome]int
 	LastVisit time.Time
-	NextVisit time.Time // not before this time
+	NextVisit time.Time // when the host may be asked next
 	Delay     time.Duration
 	State     string // "busy", "waiting", "due", "idle"
 	Wait      string // why the host waits: "", "politeness", "retry-after", "back-off", "robots"
 }
 
-// Count is one line of a distribution.
+// Count is one entry of a distribution.
 type Count struct {
 	Key   string // media type, host, portal IRI ...
-	Label string // for people, "" where Key serves
+	Label string // for people; "" if Key serves
 	Count int
 	Bytes int64
 }
 
-// Stats are the archive's figures.
+// Stats are counts of the whole archive.
 type Stats struct {
-	Resources   int // URLs known (the original API's datasetCount)
+	Resources   int // registered URLs (datasetCount of the original API)
 	Crawled     int // URLs with at least one version
 	Hosts       int
-	Versions    int // files kept (fileCount)
+	Versions    int // stored files (fileCount)
 	Portals     int // sourceCount
 	Datasets    int // datasets of portals
 	Visits      int
-	Bytes       int64 // of all versions, as they were fetched
-	StoredBytes int64 // that they take on disk
+	Bytes       int64 // of all versions, as fetched
+	StoredBytes int64 // on disk
 	Triples     int
-	Types       []Count // versions by media type, most first
-	Changes     []Count // versions by day of crawl ("2026-11-21"), oldest first, at most the last 90 days that have any
+	Types       []Count // versions by media type, most frequent first
+	Changes     []Count // versions by day of crawl ("2026-11-21"), oldest first; the last 90 days with versions
 	Since       time.Time
 }
 
-// Search is a question for resources. The zero value asks for all of them.
+// Search selects resources. The zero value selects all of them.
 type Search struct {
-	Text    string // words that titles, URLs, portals, formats or column names hold; all must occur
+	Text    string // words of titles, URLs, portals, formats or column names; all must occur
 	Portal  string // IRI
 	Dataset string // IRI
 	Host    string
 	Type    string // media type
 	Outcome Outcome
-	Sort    string // "" by relevance or newest change first; "changed", "versions", "size", "title"
-	After   string // Next of the page before
-	Limit   int    // 0 for 25
-	Facets  bool   // count the facets too
+	Sort    string // "" for relevance, or newest change first without Text; "changed", "versions", "size", "title"
+	After   string // Found.Next of the previous page
+	Limit   int    // default 25
+	Facets  bool   // return the counts of facets
 }
 
-// Found is one page of an answer; where Search.Facets asked for it, with the counts of each facet over the whole answer.
+// Found is one page of results, with the counts of facets over all results if Search.Facets is set.
 type Found struct {
 	Resources []Resource
 	Total     int
@@ -135,16 +135,16 @@ type Found struct {
 	Portals   []Count
 	Hosts     []Count
 	Types     []Count
-	Columns   map[string][]string // by resource id: names of columns of its latest version that hold a word of the text
+	Columns   map[string][]string // by resource id, the column names of its latest version that contain a word of Search.Text
 }
 
-// ActivityQuery asks for fetches, newest first.
+// ActivityQuery selects visits, newest first.
 type ActivityQuery struct {
 	URL     string
 	Host    string
 	Outcome Outcome
-	Before  time.Time // zero: from the newest
-	Limit   int       // 0 for 50
+	Before  time.Time // zero for the newest
+	Limit   int       // default 50
 }
 
 // Capture is a version as capture indexes list it.

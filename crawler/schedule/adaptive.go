@@ -9,41 +9,41 @@ import (
 	"time"
 )
 
-// Hints are what is known besides the history. The zero value is nothing.
+// Hints are what is known besides the history. Zero fields are unknown, or have defaults.
 type Hints struct {
-	Declared time.Duration // the period its portal declares (dct:accrualPeriodicity)
-	// Price of a fetch: the time for which the copy in the archive must be expected to be the present one because of it. The
-	// dearer, the fewer visits; a Planner finds the price at which a budget is just spent. 0: DefaultPrice.
+	Declared time.Duration // the update period that the portal declares (dct:accrualPeriodicity)
+	// Price is the price of a fetch: the time for which the fetch must be expected to keep the archive's copy current. The
+	// higher it is, the fewer visits are made. A Planner computes the price at which a budget is just spent. Default DefaultPrice.
 	Price time.Duration
-	Prior *Prior // what files are like in general; nil: DefaultPrior
+	Prior *Prior // how files change in general; default DefaultPrior
 }
 
-// DefaultPrice spends about one fetch per URL and week on a typical archive.
+// DefaultPrice results in about one fetch per URL and week in a typical archive.
 const DefaultPrice = 8 * time.Hour
 
-// Decision on one URL.
+// Decision is when to visit a URL.
 type Decision struct {
 	Next  time.Time
-	Value time.Duration // what is lost by coming later: the period of a change that is foreseen, else 0
+	Value time.Duration // the loss by a later visit: the weighted period of a predicted change, else 0
 	Why   string
 }
 
-// Adaptive is the archive's own rule, from the same inputs as Paper. See Decide.
+// Adaptive is Decide with the results of Paper.
 func Adaptive(history []Visit, now time.Time, l Limits, h Hints) (next time.Time, why string) {
 	d := Decide(history, now, l, h)
 	return d.Next, d.Why
 }
 
-// Decide estimates how a file changes and sets the next visit to where it pays.
+// Decide estimates how a file changes, and returns the time at which the next visit is worth its price.
 //
-// A visit at time T after the last one pays E[t; t <= T], the expected time to the next change counted only where it falls
-// before T: that is the gain, in time during which the archive's copy is the present one, of a visit over going on
-// waiting (the index of the restless bandit whose arms are the URLs; for changes at random with a known rate it is the rule of
-// Cho and Garcia-Molina for most versions and freshness per fetch). The URL is due when that reaches the price.
+// A visit at time T after the last one gains E[t; t <= T], the expected time to the next change if that comes before T. This is
+// the time for which the archive's copy is current, compared with waiting longer. (It is the index of a restless bandit
+// whose arms are the URLs. For random changes at a known rate, it is the rule of Cho and Garcia-Molina for the most versions
+// and freshness per fetch.) The URL is due when the gain reaches the price.
 //
-// Where a period and its hour are known, the visit is set right behind the next foreseen change. Where a period is likely
-// and its hour is not, it is set to halve the hours in question. Visits that failed tell nothing about changes and have a
-// back-off of their own.
+// If the period of changes and their hour are known, the visit follows right after the next predicted change. If a period is
+// likely but its hour is not known, the visit halves the possible hours. Failed visits say nothing about changes and
+// have a back-off of their own.
 func Decide(history []Visit, now time.Time, l Limits, h Hints) Decision {
 	return Believe(history, h).Decide(now, l, h)
 }
@@ -58,7 +58,7 @@ func (h Hints) withDefaults() Hints {
 	return h
 }
 
-// Decide at a price.
+// Decide returns the decision for the belief. Of the hints, it uses the price only.
 func (b *Belief) Decide(now time.Time, l Limits, h Hints) Decision {
 	l, h = l.withDefaults(), h.withDefaults()
 	if b.visit.IsZero() {
@@ -72,7 +72,7 @@ func (b *Belief) Decide(now time.Time, l Limits, h Hints) Decision {
 	return Decision{next, time.Duration(p.worth * float64(time.Second)), b.why(p)}
 }
 
-// retry after a failure: soon at first, then less and less often, never giving up.
+// retry returns the decision after failed visits: at intervals that grow up to the maximum.
 func (b *Belief) retry(last time.Time, l Limits) Decision {
 	what := "could not be fetched"
 	if b.gone > 0 {
@@ -82,18 +82,19 @@ func (b *Belief) retry(last time.Time, l Limits) Decision {
 	return Decision{last.Add(wait), 0, fmt.Sprintf("%s%s: again after %s", what, inARow(b.fails), days(wait))}
 }
 
+// retryAfter returns the wait after failed visits. It grows faster if the file is missing.
 func (b *Belief) retryAfter(l Limits) time.Duration {
 	first := l.Min
 	if b.gone > 0 {
 		first = max(l.Min, 24*time.Hour)
 	}
 	doublings := b.fails - 1
-	if b.gone > 0 { // what is not there tends to stay away
+	if b.gone > 0 { // a missing file tends to stay missing
 		doublings *= 2
 	}
 	wait := first
 	for range min(doublings, 12) {
-		if wait > l.Max/2 { // and doubled once more it might overflow
+		if wait > l.Max/2 { // doubling may overflow
 			return l.Max
 		}
 		wait *= 2
@@ -101,7 +102,7 @@ func (b *Belief) retryAfter(l Limits) time.Duration {
 	return l.clamp(wait)
 }
 
-// sure is how likely a period's hour must be before visits are set by it.
+// sure is the probability of a period's hour from which visits follow it.
 const sure = 0.6
 
 func inARow(n int) string {
@@ -111,10 +112,10 @@ func inARow(n int) string {
 	return fmt.Sprintf(" %d times in a row", n)
 }
 
-// plan is a visit to come, before it is put into words.
+// plan is a future visit.
 type plan struct {
 	at     float64 // seconds since the epoch
-	worth  float64 // of coming at that very time, seconds
+	worth  float64 // Decision.Value, in seconds
 	reason reason
 	model  int
 }
@@ -122,53 +123,53 @@ type plan struct {
 type reason int
 
 const (
-	itPays    reason = iota // waiting longer would lose more than a visit costs
-	itChanges               // a change is foreseen
-	itIsLate                // a change was foreseen and was not there
-	toHalve                 // to find the time of a likely period
+	reasonGain    reason = iota // waiting longer would lose more than a visit costs
+	reasonChange                // a change is predicted
+	reasonLate                  // a predicted change was not found yet
+	reasonHalving               // the hour of a likely period is unknown
 )
 
 func (b *Belief) plan(price float64, l Limits) plan {
-	if p, ok := b.foreseen(price, l); ok {
+	if p, ok := b.predicted(price, l); ok {
 		return p
 	}
-	p := plan{at: b.last + b.index(price, l)}
-	if m := b.asks(price); m >= 0 && b.last+b.halves[m] < p.at {
-		p.at, p.reason, p.model = b.last+b.halves[m], toHalve, m
+	p := plan{at: b.last + b.worthwhileWait(price, l)}
+	if m := b.periodToFind(price); m >= 0 && b.last+b.halves[m] < p.at {
+		p.at, p.reason, p.model = b.last+b.halves[m], reasonHalving, m
 	}
 	return p
 }
 
-// why puts a plan into a sentence.
+// why describes a plan in a sentence.
 func (b *Belief) why(p plan) string {
 	m := &models[p.model]
 	switch p.reason {
-	case itChanges:
+	case reasonChange:
 		return fmt.Sprintf("changes %s around %s (%.0f %% sure): visited right after", m.name, m.clock(b.likely.mean), 100*b.likely.p)
-	case itIsLate:
+	case reasonLate:
 		return fmt.Sprintf("changes %s around %s (%.0f %% sure) but did not yet: visited once more", m.name, m.clock(b.likely.mean), 100*b.likely.p)
-	case toHalve:
+	case reasonHalving:
 		return fmt.Sprintf("seems to change %s (%.0f %%): visited after %s to find its hour", m.name, 100*b.mass[p.model], span(p.at-b.last))
 	}
 	return b.describe(p.at - b.last)
 }
 
-// index finds the wait at which a visit pays its price, between two waits of the table on a line.
-func (b *Belief) index(price float64, l Limits) float64 {
-	least, most := l.Min.Seconds(), l.Max.Seconds()
+// worthwhileWait returns the wait, in seconds, at which a visit gains its price, by linear interpolation in the table.
+func (b *Belief) worthwhileWait(price float64, l Limits) float64 {
+	shortest, longest := l.Min.Seconds(), l.Max.Seconds()
 	i := sort.SearchFloat64s(b.pays[:], price)
 	switch i {
 	case nWaits:
-		return most
+		return longest
 	case 0:
-		return least
+		return shortest
 	}
 	wait := waits[i-1] + (waits[i]-waits[i-1])*(price-b.pays[i-1])/(b.pays[i]-b.pays[i-1])
-	return max(least, min(wait, most))
+	return max(shortest, min(wait, longest))
 }
 
-// nWaits is the number of waits for which the gain of a visit is tabled: from ten minutes on, each an eighth longer than
-// the one before, to ten years.
+// nWaits is the number of waits for which the gain of a visit is tabulated: from ten minutes to ten years, each an eighth
+// longer than the one before.
 const nWaits = 113
 
 var waits = func() (w [nWaits]float64) {
@@ -179,7 +180,7 @@ var waits = func() (w [nWaits]float64) {
 	return w
 }()
 
-// gains is the table of what a visit brings where changes come at random, by wait and rate.
+// gains tabulates the gain of a visit for random changes, by wait and rate.
 var gains = func() (g [nWaits][nRates]float64) {
 	for i, wait := range waits {
 		for k := 1; k < nRates; k++ {
@@ -191,9 +192,9 @@ var gains = func() (g [nWaits][nRates]float64) {
 	return g
 }()
 
-// foresee tables, from what is believed, what decisions at any price are drawn from: the index E[t; t <= wait] for
-// each wait of the table, each hypothesis with its worth, and the likely times of change.
-func (b *Belief) foresee() {
+// tabulate computes from the hypotheses what decisions at any price need: the gain E[t; t <= wait] for each wait of the table,
+// weighted by worth, and the likely times of change.
+func (b *Belief) tabulate() {
 	b.likely = b.cluster()
 	type coming struct{ in, p float64 }
 	var times [nModels][]coming
@@ -215,7 +216,7 @@ func (b *Belief) foresee() {
 			}
 		}
 	}
-	before := 0.0 // of the phases: they come one by one
+	before := 0.0 // gain from the periodic changes up to this wait
 	for i := range b.pays {
 		before += b.pays[i]
 		b.pays[i] = before
@@ -225,7 +226,7 @@ func (b *Belief) foresee() {
 	}
 }
 
-// next time a model foresees a change after a time, in seconds since the epoch.
+// next returns the first change that a model predicts after a time, in seconds since the epoch.
 func (m *model) next(after, center float64) float64 {
 	at := epoch + center + m.period*math.Ceil((after-epoch-center)/m.period)
 	for m.weekdays && weekend(at) {
@@ -234,50 +235,51 @@ func (m *model) next(after, center float64) float64 {
 	return at
 }
 
-// worth of a version, by the rate of change: versions of a file that changes often count a little more than an even
-// treatment of all files would have it, or hourly and daily files would hardly be visited.
+// worth returns the weight of a version by the rate of change. Versions of files that change often count a little more;
+// otherwise hourly and daily files would hardly be visited.
 func worth(l float64) float64 { return math.Pow(max(1, l*month), 0.15) }
 
-// foreseen sets the visit behind the next change, if its time is known well enough and a visit each period pays.
-func (b *Belief) foreseen(price float64, l Limits) (plan, bool) {
+// predicted plans a visit after the next predicted change. ok is false if the time of changes is not known well enough, or a visit
+// in each period is not worth its price.
+func (b *Belief) predicted(price float64, l Limits) (plan, bool) {
 	m := &models[b.likely.model]
 	mean, spread := b.likely.mean, b.likely.spread
 	if !b.pinned(price) {
 		return plan{}, false
 	}
-	// Visits that are always in time say less and less of the hour, so they come nearer to it until one is early.
+	// Visits that all come after the change reveal little about its time, so they approach it until one comes before it.
 	slack := 1.2 * spread * max(0.25, 1-float64(b.inTime)/40)
 	at := mean + slack // into the period
 	next := at + epoch + m.period*math.Ceil((b.last-epoch-at)/m.period)
 	for next-b.last < max(l.Min.Seconds(), 0.3*m.period) || m.weekdays && weekend(next-slack) {
 		next += m.period
 	}
-	p := plan{next, m.period * worth(1/m.period), itChanges, b.likely.model}
-	if b.late { // it may only be late this time
+	p := plan{next, m.period * worth(1/m.period), reasonChange, b.likely.model}
+	if b.late { // the change may only be late this time
 		due := at + epoch + m.period*math.Floor((b.last-epoch-mean+2*spread)/m.period) - slack
 		again := max(due+3*spread, b.last+l.Min.Seconds())
 		if math.Abs(b.last-due) < 2*spread && next-again > 0.3*m.period && again-due < 0.5*m.period {
-			p.at, p.reason = again, itIsLate
+			p.at, p.reason = again, reasonLate
 		}
 	}
 	return p, true
 }
 
-// pinned says whether a period's time is known well enough, and a visit each period pays.
+// pinned reports whether the time of changes is known well enough, and a visit in each period is worth its price.
 func (b *Belief) pinned(price float64) bool {
 	period := models[b.likely.model].period
 	return b.likely.p >= sure && price <= period*worth(1/period)
 }
 
-// cluster is a time in a period around which changes fall.
+// cluster is a time in a period around which changes happen.
 type cluster struct {
 	model  int
 	mean   float64 // seconds into the period
 	spread float64 // standard deviation of a change around it
-	p      float64 // 0: there is none
+	p      float64 // 0 for no cluster
 }
 
-// cluster of the times around the likeliest.
+// cluster returns the cluster around the likeliest time.
 func (b *Belief) cluster() cluster {
 	if len(b.phases) == 0 {
 		return cluster{}
@@ -287,7 +289,7 @@ func (b *Belief) cluster() cluster {
 	cell := m.period / float64(m.cells)
 	var p, off, square float64
 	for _, f := range b.phases {
-		if !m.like(&models[f.model]) {
+		if !m.sameHours(&models[f.model]) {
 			continue
 		}
 		d := math.Remainder(f.center-top.center, m.period)
@@ -302,16 +304,17 @@ func (b *Belief) cluster() cluster {
 	return cluster{top.model, top.center + off, math.Sqrt(square/p - off*off + m.spread*m.spread/2 + cell*cell/12), p}
 }
 
-// like says whether two models foresee changes at the same hours.
-func (m *model) like(o *model) bool { return m.period == o.period }
+// sameHours reports whether two models predict changes at the same hours.
+func (m *model) sameHours(o *model) bool { return m.period == o.period }
 
-// asks for the time of the likeliest period that is likely enough, and whose visits would pay if it were known; -1: none.
-func (b *Belief) asks(price float64) int {
+// periodToFind returns the likeliest period that is likely enough, and whose visits would be worth their price if its hour were
+// known; -1 for none.
+func (b *Belief) periodToFind(price float64) int {
 	best := -1
 	for m, p := range b.mass {
 		period := models[m].period
 		likely := 0.25
-		if period > dayS { // many days of freshness hang on the answer
+		if period > dayS { // a lower threshold, since many days of freshness depend on the hour
 			likely = 0.15
 		}
 		if p > likely && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.7*period*worth(1/period) && (best < 0 || p > b.mass[best]) {
@@ -321,7 +324,7 @@ func (b *Belief) asks(price float64) int {
 	return best
 }
 
-// describe puts a belief into a sentence.
+// describe describes a belief in a sentence.
 func (b *Belief) describe(wait float64) string {
 	mean, p := 0.0, 0.0
 	for k := 1; k < nRates; k++ {
@@ -340,7 +343,7 @@ func (b *Belief) describe(wait float64) string {
 
 func span(s float64) string { return days(time.Duration(s * float64(time.Second))) }
 
-// clock writes a time in a period.
+// clock formats a time in a period.
 func (m *model) clock(at float64) string {
 	at = math.Mod(math.Mod(at, m.period)+m.period, m.period)
 	hm := func(s float64) string { return fmt.Sprintf("%02d:%02d UTC", int(s/hour)%24, int(s/60)%60) }

@@ -271,7 +271,7 @@ func TestAPlanSpendsOneVisitOfEachURLInARound(t *testing.T) {
 			}
 			return moved
 		}
-		if plan(leastPlanned-1) || r.Price() != DefaultPrice {
+		if plan(minPlanned-1) || r.Price() != DefaultPrice {
 			t.Error("a few URLs are enough for a plan")
 		}
 		const urls = 6000

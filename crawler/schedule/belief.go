@@ -7,23 +7,22 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// A belief is what a history tells about how a file changes: how likely each of a set of hypotheses is. The hypotheses
-// are that it never changes, that it changes at random with one of a grid of rates, and that it changes once a period
-// (daily, on weekdays, weekly, monthly) at one of a grid of times in it.
+// Belief is the probability distribution, given a history, over hypotheses about how a file changes: never, at random with one
+// of a grid of rates, or once a period (daily, on weekdays, weekly, monthly) at one of a grid of times in it.
 type Belief struct {
-	rates  [nRates]float64 // probability of each rate of the grid; rates[0] is "never"
-	phases []phase         // probability of each period and time, the unlikely ones left out
-	mass   [nModels]float64
-	likely cluster          // the likeliest time, with those around it
-	pays   [nWaits]float64  // what a visit pays after each wait of the table, seconds
-	halves [nModels]float64 // the wait after which a period's change has come in half of its likely times; 0: not known
-	fails  int              // visits in a row at the end that showed no content
-	gone   int              // of them, those that said the file is not there
-	known  bool
-	visit  time.Time // the last visit, whatever came of it; zero: there was none
-	last   float64   // the last visit that showed the content, else the last visit; seconds since the epoch
-	late   bool      // that visit found no change
-	inTime int       // visits in a row at the end that found a change
+	rates  [nRates]float64  // probability of each rate of the grid; rates[0] is "never"
+	phases []phase          // probability of each period and time, without the unlikely ones
+	mass   [nModels]float64 // probability of each period
+	likely cluster          // around the likeliest time
+	pays   [nWaits]float64  // gain of a visit after each wait of the table, in seconds
+	halves [nModels]float64 // the wait after which half of a period's likely times have passed; 0 if not known
+	fails  int              // failed visits in a row at the end
+	gone   int              // of them, those that found the file missing
+	known  bool             // some visit found the content
+	visit  time.Time        // the last visit; zero if there was none
+	last   float64          // the last visit that found the content, else the last visit; seconds since the epoch
+	late   bool             // that visit found no change
+	inTime int              // visits in a row at the end that found a change
 }
 
 // phase is the hypothesis that the file changes once a period, around a time in it.
@@ -40,11 +39,11 @@ const (
 	month = 30.44 * dayS
 )
 
-// nRates is the number of rates: never, then from one change in three hours to one in four years, each half of the
-// one before.
+// nRates is the number of rates: never, then from one change in three hours down to one in 2.8 years, each half of the one
+// before.
 const nRates = 15
 
-// rate of a hypothesis, changes per second.
+// rate returns the rate of a hypothesis, in changes per second.
 func rate(k int) float64 {
 	if k == 0 {
 		return 0
@@ -52,7 +51,7 @@ func rate(k int) float64 {
 	return 1 / (3 * hour * math.Pow(2, float64(k-1)))
 }
 
-// rates is the table of the grid.
+// rates tabulates rate.
 var rates = func() (r [nRates]float64) {
 	for k := range r {
 		r[k] = rate(k)
@@ -60,11 +59,11 @@ var rates = func() (r [nRates]float64) {
 	return r
 }()
 
-// model of periodic change.
+// model is a model of periodic change. Times are in seconds.
 type model struct {
 	name     string
 	period   float64
-	cells    int     // times tried
+	cells    int     // number of times in the grid
 	spread   float64 // standard deviation of the time of a change
 	weekdays bool    // Monday to Friday only
 }
@@ -78,14 +77,14 @@ var models = [nModels]model{
 	{"monthly", month, 30, dayS, false},
 }
 
-// Chances that do not depend on the model: that a foreseen change does not happen, and that something else does.
+// Probabilities that do not depend on the model.
 const (
-	skipped = 0.04
-	strange = 0.02
+	skipped = 0.04 // a predicted change does not happen
+	strange = 0.02 // an observation has another cause
 )
 
-// sight is one thing a history shows: that in (from, to] the content changed, did not, or changed last exactly at to.
-type sight struct {
+// observation is one fact of a history: in (from, to] the content changed, did not change, or last changed exactly at to.
+type observation struct {
 	from, to float64
 	changed  bool
 	exact    bool
@@ -95,10 +94,10 @@ func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
 func fromSeconds(s float64) time.Time { return time.Unix(0, int64(s*1e9)).UTC() }
 
-// sights of a history. Visits that did not show the content tell nothing about it.
-func sights(history []Visit) []sight {
+// observations returns the observations of a history. Failed visits yield none.
+func observations(history []Visit) []observation {
 	honest := honestTimes(history)
-	var all []sight
+	var all []observation
 	prev := math.NaN()
 	for _, v := range history {
 		if !v.Known() {
@@ -108,15 +107,15 @@ func sights(history []Visit) []sight {
 		useful := honest && !v.LastModified.IsZero() && modified < now-minute
 		first := math.IsNaN(prev)
 		switch {
-		case useful && first: // as old as that; when it was new is no change
-			all = append(all, sight{from: modified, to: now})
+		case useful && first: // the file is as old as that; its creation is not a change
+			all = append(all, observation{from: modified, to: now})
 		case first:
-		case useful && v.Changed && modified > prev: // before it, there may have been other changes: not known
-			all = append(all, sight{from: modified, to: modified, changed: true, exact: true}, sight{from: modified, to: now})
+		case useful && v.Changed && modified > prev: // there may have been other changes before
+			all = append(all, observation{from: modified, to: modified, changed: true, exact: true}, observation{from: modified, to: now})
 		case !v.Changed && len(all) > 0 && !all[len(all)-1].changed && all[len(all)-1].to == prev:
 			all[len(all)-1].to = now
 		default:
-			all = append(all, sight{from: prev, to: now, changed: v.Changed})
+			all = append(all, observation{from: prev, to: now, changed: v.Changed})
 		}
 		prev = now
 	}
@@ -125,8 +124,8 @@ func sights(history []Visit) []sight {
 
 const minute = 60.0
 
-// honestTimes says whether Last-Modified has always told what the bytes told. Servers that say "now", or change it without
-// changing the file, are not believed.
+// honestTimes reports whether Last-Modified has always agreed with the bytes. It does not if a server sends the current time, or
+// changes it without changing the file.
 func honestTimes(history []Visit) bool {
 	var prev time.Time
 	for _, v := range history {
@@ -146,7 +145,7 @@ func honestTimes(history []Visit) bool {
 	return true
 }
 
-// Believe weighs the hypotheses by a history, under the hints' prior.
+// Believe returns the belief for a history, which must be sorted by time. Of the hints, it uses the prior and the declared period.
 func Believe(history []Visit, h Hints) *Belief {
 	h = h.withDefaults()
 	prior, declared := h.Prior, h.Declared
@@ -172,11 +171,11 @@ func Believe(history []Visit, h Hints) *Belief {
 			b.last = seconds(v.At)
 		}
 	}
-	seen := sights(history)
+	seen := observations(history)
 	var logs [nRates]float64
 	best := math.Inf(-1)
 	for k := range logs {
-		logs[k] = math.Log(prior.rates[k]*told(declared, meanInterval(k))) + likelihood(rates[k], seen)
+		logs[k] = math.Log(prior.rates[k]*declaredFactor(declared, meanInterval(k))) + likelihood(rates[k], seen)
 		best = max(best, logs[k])
 	}
 	candidates := phases(seen, prior, declared, &best)
@@ -198,7 +197,7 @@ func Believe(history []Visit, h Hints) *Belief {
 			b.mass[c.model] += c.p
 		}
 	}
-	b.foresee()
+	b.tabulate()
 	return b
 }
 
@@ -209,8 +208,9 @@ func meanInterval(k int) float64 {
 	return 1 / rate(k)
 }
 
-// told is how much a declared period speaks for a mean interval: portals are right in most cases.
-func told(declared time.Duration, interval float64) float64 {
+// declaredFactor returns the factor by which a declared period raises the probability of a mean interval near it. Portals are
+// right in most cases.
+func declaredFactor(declared time.Duration, interval float64) float64 {
 	if declared <= 0 {
 		return 1
 	}
@@ -220,8 +220,8 @@ func told(declared time.Duration, interval float64) float64 {
 	return 1
 }
 
-// likelihood of sights under changes at random, as a logarithm.
-func likelihood(l float64, seen []sight) float64 {
+// likelihood returns the logarithm of the likelihood of observations under random changes at rate l.
+func likelihood(l float64, seen []observation) float64 {
 	sum := 0.0
 	for _, s := range seen {
 		switch {
@@ -236,19 +236,19 @@ func likelihood(l float64, seen []sight) float64 {
 	return sum
 }
 
-// phases weighs all periods and times; p is a logarithm here.
-func phases(seen []sight, prior *Prior, declared time.Duration, best *float64) []phase {
-	const hopeless = 9 // e^9 times less likely than the best so far: left out
+// phases returns the phases that are not hopeless, with the logarithm of their weights as p. It raises *best to the greatest.
+func phases(seen []observation, prior *Prior, declared time.Duration, best *float64) []phase {
+	const hopeless = 9 // e^9 times less likely than the best so far
 	var all []phase
 	for m := range models {
 		mod := &models[m]
-		start := math.Log(prior.models[m] / float64(mod.cells) * told(declared, mod.period))
+		start := math.Log(prior.models[m] / float64(mod.cells) * declaredFactor(declared, mod.period))
 		for c := range mod.cells {
 			center := (float64(c) + 0.5) * mod.period / float64(mod.cells)
 			sum := start
-			product := 1.0 // of what is not in the sum yet: a logarithm costs more than the rest
+			product := 1.0 // of the factors that are not in the sum yet, since logarithms are slow
 			for i := len(seen) - 1; i >= 0; i-- {
-				product *= mod.sight(seen[i], center)
+				product *= mod.likelihood(seen[i], center)
 				if i == 0 || product < 1e-6 {
 					sum += math.Log(product)
 					product = 1
@@ -266,8 +266,8 @@ func phases(seen []sight, prior *Prior, declared time.Duration, best *float64) [
 	return all
 }
 
-// sight is the likelihood of one sight when the file changes around center.
-func (m *model) sight(s sight, center float64) float64 {
+// likelihood returns the likelihood of one observation if the file changes around center.
+func (m *model) likelihood(s observation, center float64) float64 {
 	if s.exact {
 		off := math.Mod(s.to-epoch-center, m.period)
 		off = min(math.Abs(off), m.period-math.Abs(off))
@@ -285,7 +285,7 @@ func (m *model) sight(s sight, center float64) float64 {
 	return 1 - p
 }
 
-// epoch is a Monday, 0 h UTC: where periods are counted from.
+// epoch is the beginning of all periods, a Monday at 0 h UTC.
 var epoch = seconds(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 
 func weekend(t float64) bool {
@@ -293,7 +293,7 @@ func weekend(t float64) bool {
 	return (d+7)%7 >= 5
 }
 
-// quiet is the probability that no foreseen change falls into (from, to].
+// quiet returns the probability that no predicted change happens in (from, to].
 func (m *model) quiet(from, to, center float64) float64 {
 	from, to = from-epoch-center, to-epoch-center
 	none := 1.0
@@ -309,7 +309,7 @@ func (m *model) quiet(from, to, center float64) float64 {
 	}
 }
 
-// below is the normal distribution function, by the logistic one.
+// below approximates the normal distribution function by the logistic one.
 func below(z float64) float64 {
 	switch {
 	case z > 4:

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Explain puts the five likeliest hypotheses of a belief into sentences, the likeliest first, and says what is left, for people who ask why a URL is
-// visited when it is.
+// Explain describes the five likeliest hypotheses of a belief in sentences, the likeliest first, and gives the probability of
+// the rest.
 func (b *Belief) Explain() []string {
 	type line struct {
 		p    float64
@@ -25,10 +25,10 @@ func (b *Belief) Explain() []string {
 		lines = append(lines, line{p, text})
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.p, a.p) })
-	const most = 5
+	const maxLines = 5
 	var out []string
 	rest := 1.0
-	for _, l := range lines[:min(most, len(lines))] {
+	for _, l := range lines[:min(maxLines, len(lines))] {
 		if l.p >= 0.01 {
 			out = append(out, fmt.Sprintf("%.0f %%: %s", 100*l.p, l.text))
 			rest -= l.p
@@ -40,7 +40,7 @@ func (b *Belief) Explain() []string {
 	return out
 }
 
-// likeliest time of a model, with the probability of that very time.
+// likeliest returns the likeliest time of a model, in seconds into the period, and its probability.
 func (b *Belief) likeliest(model int) (at, p float64) {
 	for _, f := range b.phases {
 		if f.model == model && f.p > p {

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Prior is how files change in general: the share of those that never change, of each rate, of each period. It is
-// immutable.
+// Prior is how files change in general: the share of files of each rate, including never, and of each period. It is immutable.
 type Prior struct {
 	rates  [nRates]float64
 	models [nModels]float64
 }
 
-// DefaultPrior is for an archive that has not seen much yet: most open data never changes, some changes all the time.
+// DefaultPrior returns the prior of an archive without much experience: most open data never changes, some changes all the time.
 func DefaultPrior() *Prior {
 	p := &Prior{models: [nModels]float64{0.05, 0.05, 0.06, 0.06}}
 	p.rates[0] = 0.35
@@ -29,37 +28,37 @@ func DefaultPrior() *Prior {
 	return p
 }
 
-// sampleSize is how many URLs a planner looks at to find the price.
+// sampleSize is the number of URLs from which a Planner computes the price.
 const sampleSize = 2000
 
-// Planner shares a budget of fetches out among all URLs: it learns from a sample of them how files change in general and
-// finds the price of a fetch at which the budget is just spent. Its methods may be called concurrently.
+// Planner distributes a budget of fetches over all URLs. From a sample of them, it learns how files change in general, and
+// computes the price of a fetch at which the budget is just spent. Its methods may be called concurrently.
 type Planner struct {
 	limits Limits
-	queue  float64 // days' fetches that should be overdue when a plan ends
+	queue  float64 // fetches that should be overdue when a plan ends, in days of the budget
 
 	mu     sync.Mutex // guards what follows
 	price  float64    // seconds
 	prior  *Prior
-	sample map[uint64]*Belief // by mixed id; those below cut
+	sample map[uint64]*Belief // by mixed id, up to cut
 	cut    uint64
 }
 
-// NewPlanner shares out fetches of which no more can be made than Replan is told.
+// NewPlanner returns a Planner for a fixed budget of fetches, which Replan sets.
 func NewPlanner(l Limits) *Planner {
 	return &Planner{limits: l.withDefaults(), queue: queue, price: DefaultPrice.Seconds(), prior: DefaultPrior(),
 		sample: map[uint64]*Belief{}, cut: math.MaxUint64}
 }
 
-// Hints for a URL at the present price.
+// Hints returns the hints for a URL at the current price.
 func (p *Planner) Hints(declared time.Duration) Hints {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Hints{Declared: declared, Price: time.Duration(p.price * float64(time.Second)), Prior: p.prior}
 }
 
-// Decide is Decide with the planner's hints. The id, any number that stays the URL's own, lets the planner take what it
-// learns of the URL into its sample. With the decision comes what it was drawn from, for Again.
+// Decide calls the function Decide with the planner's hints. id must be unique to the URL; the planner may add the URL to its
+// sample. Decide also returns the belief, for Again.
 func (p *Planner) Decide(id uint64, history []Visit, now time.Time, declared time.Duration) (Decision, *Belief) {
 	h := p.hints(id, declared)
 	b := Believe(history, h)
@@ -68,13 +67,13 @@ func (p *Planner) Decide(id uint64, history []Visit, now time.Time, declared tim
 	return d, b
 }
 
-// Again decides anew at the present price, from a belief no visit has been added to since.
+// Again decides at the current price, from the belief that the last Decide for the URL returned.
 func (p *Planner) Again(id uint64, b *Belief, now time.Time) Decision {
 	return b.Decide(now, p.limits, p.hints(id, 0))
 }
 
-// hints of a URL. Each has a price a little of its own: thousands of files change once a day, and a price at which all of
-// them just pay or all just do not would swing to and fro.
+// hints returns the hints for a URL. Prices differ slightly between URLs. Thousands of files change once a day, and at one price
+// for all, either all or none of them would be worth a visit, so that the price would oscillate.
 func (p *Planner) hints(id uint64, declared time.Duration) Hints {
 	h := p.Hints(declared)
 	h.Price = time.Duration(float64(h.Price) * ownPrice(mix(id)))
@@ -86,7 +85,7 @@ func ownPrice(mixed uint64) float64 {
 	return math.Exp(0.3 * (u - 0.5))
 }
 
-// learn keeps a belief if its URL belongs to the sample: those whose mixed ids are smallest.
+// learn adds a belief to the sample if its URL belongs there. The sample consists of the smallest mixed ids.
 func (p *Planner) learn(id uint64, b *Belief) {
 	mixed := mix(id)
 	p.mu.Lock()
@@ -113,7 +112,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Replan finds the price anew, once a day or so, for so many URLs and fetches a day.
+// Replan computes the price for a number of URLs and of fetches a day. It should be called about once a day.
 func (p *Planner) Replan(now time.Time, urls int, perDay float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,14 +132,14 @@ func (p *Planner) Replan(now time.Time, urls int, perDay float64) {
 	p.price = math.Exp((lo + hi) / 2)
 }
 
-// forget the sample.
-func (p *Planner) forget() {
+// resetSample empties the sample.
+func (p *Planner) resetSample() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sample, p.cut = map[uint64]*Belief{}, math.MaxUint64
 }
 
-// study takes a URL into the sample, if it belongs there and was visited.
+// study adds a URL to the sample if it belongs there and was visited.
 func (p *Planner) study(id uint64, u Known) {
 	p.mu.Lock()
 	belongs := mix(id) <= p.cut
@@ -150,21 +149,19 @@ func (p *Planner) study(id uint64, u Known) {
 	}
 }
 
-// studied is how many URLs are in the sample.
+// studied returns the size of the sample.
 func (p *Planner) studied() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sample)
 }
 
-// A plan looks so far ahead, and wants so much of a day's fetches in the queue at the end: what is overdue keeps every fetch of
-// the budget in use through nights and weekends.
 const (
-	ahead = 2 * dayS
-	queue = 0.75
+	ahead = 2 * dayS // the time that a plan covers, in seconds
+	queue = 0.75     // overdue fetches at its end, in days of the budget: they use the budget up in nights and weekends
 )
 
-// due counts the visits of the sample that are due within the time a plan looks ahead, at a price.
+// due returns how many visits of the sample are due at a price within the time that a plan covers.
 func (p *Planner) due(price, now float64) float64 {
 	sum := 0.0
 	for mixed, m := range p.sample {
@@ -174,14 +171,14 @@ func (p *Planner) due(price, now float64) float64 {
 			continue
 		}
 		sum++
-		if m.fails == 0 { // else it will have passed, most likely
-			sum += (now + ahead - at) / m.usual(own, p.limits)
+		if m.fails == 0 { // a failure has most likely ended by then
+			sum += (now + ahead - at) / m.interval(own, p.limits)
 		}
 	}
 	return sum
 }
 
-// at is when a visit is due at a price.
+// at returns when a visit is due at a price, in seconds since the epoch.
 func (b *Belief) at(price float64, l Limits) float64 {
 	last := seconds(b.visit)
 	if b.fails > 0 {
@@ -190,13 +187,13 @@ func (b *Belief) at(price float64, l Limits) float64 {
 	return last + max(l.Min.Seconds(), min(b.plan(price, l).at-last, l.Max.Seconds()))
 }
 
-// usual is the time between visits at a price.
-func (b *Belief) usual(price float64, l Limits) float64 {
+// interval returns the usual time between visits at a price, in seconds.
+func (b *Belief) interval(price float64, l Limits) float64 {
 	switch m := &models[b.likely.model]; {
 	case b.fails > 0:
 		return b.retryAfter(l).Seconds()
 	case !b.pinned(price):
-		return b.index(price, l)
+		return b.worthwhileWait(price, l)
 	case m.weekdays:
 		return m.period * 7 / 5
 	default:
@@ -204,10 +201,9 @@ func (b *Belief) usual(price float64, l Limits) float64 {
 	}
 }
 
-// learn moves a prior towards what a sample shows (a step of expectation maximisation, held back by what was thought
-// before).
+// learn returns a prior that is the mean of a sample and the default prior (a step of expectation maximisation).
 func (p *Prior) learn(sample map[uint64]*Belief) *Prior {
-	const weight = 500.0 // URLs that the default counts for
+	const weight = 500.0 // the default prior counts as so many URLs
 	next, base := &Prior{}, DefaultPrior()
 	n := weight
 	for k := range next.rates {

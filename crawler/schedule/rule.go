@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// Rule is a schedule as a crawl uses it: from a URL's key, the update period its source declares (0: none) and its visits so
-// far (the newest last) to its next visit, and why. It may be called concurrently.
+// Rule is a schedule as a crawl uses it. Next returns the time of a URL's next visit and the reason, from the URL's key, the
+// update period that its source declares (0 for none) and its visits, the newest last. It may be called concurrently.
 type Rule interface {
 	Next(key string, declared time.Duration, history []Visit, now time.Time) (next time.Time, why string)
 }
 
-// PaperRule is Paper as a Rule.
+// PaperRule makes Paper a Rule.
 type PaperRule Limits
 
-// Next is Paper.
+// Next calls Paper.
 func (r PaperRule) Next(_ string, _ time.Duration, history []Visit, now time.Time) (time.Time, string) {
 	return Paper(history, now, Limits(r))
 }
 
-// AdaptiveRule is Decide as a Rule, at a price that Plan finds. All that it asks for is fetched, so no URL has to be overdue
-// to keep a budget in use.
+// AdaptiveRule makes Decide a Rule, at the price that Plan computes. A crawl makes all the visits that the rule asks for, so
+// unlike a Planner for a fixed budget, it needs no queue of overdue URLs.
 type AdaptiveRule struct {
 	opts    AdaptiveOptions
 	planner *Planner
-	moved   float64 // the price when Plan last said that it had moved; used by one Plan at a time
+	moved   float64 // the price when Plan last returned true; only Plan uses it
 }
 
 // AdaptiveOptions of an AdaptiveRule.
 type AdaptiveOptions struct {
 	Limits Limits
-	Round  time.Duration // a plan is for as many fetches as would visit every URL once in this time; 7 days
-	Price  time.Duration // of a fetch, until the first plan; DefaultPrice
+	Round  time.Duration // a plan makes as many fetches as visiting every URL once in this time; default 7 days
+	Price  time.Duration // price of a fetch until the first plan; default DefaultPrice
 }
 
-// NewAdaptiveRule has made no plan yet.
+// NewAdaptiveRule returns a rule that has made no plan yet.
 func NewAdaptiveRule(o AdaptiveOptions) *AdaptiveRule {
 	if o.Round <= 0 {
 		o.Round = 7 * 24 * time.Hour
@@ -54,7 +54,7 @@ var (
 	_ Rule = (*AdaptiveRule)(nil)
 )
 
-// Next is Decide at the present price.
+// Next calls Decide with the current price.
 func (r *AdaptiveRule) Next(key string, declared time.Duration, history []Visit, now time.Time) (time.Time, string) {
 	d, _ := r.planner.Decide(idOf(key), history, now, declared)
 	return d.Next, d.Why
@@ -66,41 +66,39 @@ func idOf(key string) uint64 {
 	return id.Sum64()
 }
 
-// Known is a URL as a plan sees it.
+// Known is what a plan needs of a URL.
 type Known struct {
 	Key      string
 	Declared time.Duration
 	History  []Visit
 }
 
-// What Plan goes by: fewer visited URLs than this tell too little, and a price that has moved by less is not worth to move
-// what is queued.
 const (
-	leastPlanned = 500
-	priceMoved   = 0.03
+	minPlanned   = 500  // Plan needs so many visited URLs in its sample
+	minPriceMove = 0.03 // it ignores a smaller change of the price's logarithm
 )
 
-// Plan finds the price of a fetch anew, from all URLs, which each gives one after the other and of which it looks closely at
-// a sample only. It says whether the price has moved so far that what is queued should be asked about again (Next): URLs that
-// wait at the price of another day come due in clumps. The error is each's. One Plan at a time; Next may be called meanwhile.
+// Plan computes the price of a fetch from all URLs, with which each calls visit. It examines only a sample of them. moved
+// reports whether the price has changed so much that queued URLs should be scheduled again with Next: URLs scheduled at
+// different prices become due in clumps. The error is that of each. Calls of Plan must not overlap; Next may be called meanwhile.
 func (r *AdaptiveRule) Plan(now time.Time, each func(visit func(Known)) error) (moved bool, err error) {
 	known := 0
-	r.planner.forget()
+	r.planner.resetSample()
 	err = each(func(u Known) {
 		known++
 		r.planner.study(idOf(u.Key), u)
 	})
-	if err != nil || r.planner.studied() < leastPlanned {
+	if err != nil || r.planner.studied() < minPlanned {
 		return false, err
 	}
 	r.planner.Replan(now, known, float64(known)/(r.opts.Round.Hours()/24))
 	price := r.Price().Seconds()
-	if math.Abs(math.Log(price/r.moved)) < priceMoved {
+	if math.Abs(math.Log(price/r.moved)) < minPriceMove {
 		return false, nil
 	}
 	r.moved = price
 	return true, nil
 }
 
-// Price of a fetch at the moment, for those who want to see it.
+// Price returns the current price of a fetch.
 func (r *AdaptiveRule) Price() time.Duration { return r.planner.Hints(0).Price }

@@ -1,9 +1,9 @@
-// Package schedule says when a URL is to be visited again, from what earlier visits found: pure functions of a history
-// and a time, with a sentence that says why.
+// Package schedule decides when to visit a URL again, from what earlier visits found. Its rules are pure functions of a
+// history and a time, and also return a sentence with the reason.
 //
-// Paper is the rule of the ODArchive paper; Adaptive estimates how often and at what hour a file changes, and shares a
-// budget of fetches out among all URLs. Neither reads a clock, keeps state or does I/O; what a fetch is worth at the moment is
-// kept by a Planner, or by the AdaptiveRule of a crawl, which finds it anew when it is given all URLs (Plan).
+// Paper is the rule of the ODArchive paper. Decide estimates how often and at what hour a file changes, and distributes a
+// budget of fetches over all URLs by a price. Neither reads a clock, keeps state or does I/O. A Planner keeps the price, and
+// so does the AdaptiveRule of a crawl, whose Plan computes it from all URLs.
 package schedule
 
 import (
@@ -13,22 +13,22 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Visit is one fetch of a URL, as far as it matters for the next one.
+// Visit is what the schedule needs of one visit.
 type Visit struct {
 	At           time.Time
 	Outcome      catalog.Outcome
-	Changed      bool      // other bytes than at the visit before; true for the first version
-	LastModified time.Time // as the server said, zero if it did not
+	Changed      bool      // the bytes differ from those of the visit before; true for the first version
+	LastModified time.Time // as the server sent it; zero if it did not
 }
 
-// Known says whether the visit showed the file's content, so that Changed means something.
+// Known reports whether the visit found the file's content, so that Changed is valid.
 func (v Visit) Known() bool { return v.Outcome == catalog.Archived || v.Outcome == catalog.Unchanged }
 
 // Limits of the time between two visits of a URL. Zero fields have defaults.
 type Limits struct {
-	Min   time.Duration // 6 hours
-	Max   time.Duration // 90 days
-	First time.Duration // after the first visit; 7 days
+	Min   time.Duration // default 6 hours
+	Max   time.Duration // default 90 days
+	First time.Duration // for Paper, after the first visit; default 7 days
 }
 
 func (l Limits) withDefaults() Limits {
@@ -48,12 +48,12 @@ func (l Limits) withDefaults() Limits {
 
 func (l Limits) clamp(d time.Duration) time.Duration { return max(l.Min, min(d, l.Max)) }
 
-// paperWindow is how many intervals between visits the paper's rule looks back.
+// paperWindow is the number of intervals between visits that the paper's rule considers.
 const paperWindow = 5
 
-// Paper is the rule of the ODArchive paper (listing 3): the mean time between changes over the last five intervals
-// between visits, half of it after a change. A visit that failed counts as one that found no change. History is in order
-// of time; without any the URL is due now.
+// Paper is the rule of the ODArchive paper (listing 3). The next visit follows after the mean time between changes over the
+// last five intervals between visits, or after half of it if the last visit found a change. A failed visit counts as one that
+// found no change. history must be sorted by time. If it is empty, the URL is due now.
 func Paper(history []Visit, now time.Time, l Limits) (next time.Time, why string) {
 	l = l.withDefaults()
 	if len(history) == 0 {
@@ -85,7 +85,7 @@ func Paper(history []Visit, now time.Time, l Limits) (next time.Time, why string
 	return last.At.Add(interval), why
 }
 
-// days writes a duration the way people talk about intervals.
+// days formats a duration in days, hours or minutes.
 func days(d time.Duration) string {
 	switch {
 	case d >= 1000*24*time.Hour:

@@ -1,12 +1,12 @@
-// Package supervise runs jobs apart from one another, so that what ends one of them ends nothing else.
+// Package supervise runs background jobs independently of one another, so that the failure of one does not end another.
 //
-// A job is a function that works until its context ends. If it returns an error or panics, it is logged once, with the
-// stack of a panic, and run again after a pause: 1 s at first, then twice the one before, at most 10 min. A job that ran
-// for 10 min begins again with 1 s. A job that returns nil is done. An error that Options.Final names stops the job for
-// good, since another try could not help. List says how each job stands.
+// A job is a function that works until its context ends. If it returns an error or panics, the failure is logged, with the
+// stack of a panic, and the job is run again after a pause: 1 s at first, then doubled each time up to 10 min. After a run of
+// 10 min, the pause is 1 s again. A job that returns nil is done. An error that Options.Final accepts stops the job for good.
+// List returns the states of the jobs.
 //
-// It does not limit what a job does, and it recovers panics only in the goroutine of the job: what a job starts, the job
-// must contain itself (Contain).
+// The package does not limit what a job does. It recovers panics only in the job's own goroutine; in other goroutines that
+// it starts, the job must use Contain.
 package supervise
 
 import (
@@ -23,44 +23,44 @@ import (
 
 // The pauses before a job is run again.
 const (
-	firstPause   = time.Second
-	longestPause = 10 * time.Minute
+	minPause = time.Second
+	maxPause = 10 * time.Minute
 )
 
-// Options of New. The zero value is a working one.
+// Options of New. The zero value uses the defaults.
 type Options struct {
-	Log   *slog.Logger     // nil discards
-	Final func(error) bool // whether an error stops a job for good; nil: none does
+	Log   *slog.Logger     // nil discards logs
+	Final func(error) bool // reports whether an error stops a job for good; nil for none
 }
 
-// Jobs is a set of jobs. Its methods may be called concurrently. A nil *Jobs runs jobs all the same, unlisted.
+// Jobs is a set of jobs. Its methods may be called concurrently. A nil *Jobs runs jobs without listing them.
 type Jobs struct {
 	opts Options
 
-	mu  sync.Mutex // guards all and what is in it
+	mu  sync.Mutex // guards all and its elements
 	all []*Job
 }
 
 // The states of a job.
 const (
 	Running = "running"
-	Waiting = "waiting" // failed, and will be run again
+	Waiting = "waiting" // failed, will be run again
 	Stopped = "stopped" // failed for good
 	Done    = "done"
 )
 
-// Job is how one job stands. Names are stable: it is part of what /crawl/status answers.
+// Job is the state of one job. Its JSON names are stable, since /crawl/status contains them.
 type Job struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"`
-	Since    time.Time `json:"since"`             // when the state began
+	Since    time.Time `json:"since"`             // when State began
 	Failures int       `json:"failures"`          // since the process began
-	Error    string    `json:"error,omitempty"`   // the last one
-	FailedAt time.Time `json:"failedAt,omitzero"` // when that was
+	Error    string    `json:"error,omitempty"`   // of the last failure
+	FailedAt time.Time `json:"failedAt,omitzero"` // time of the last failure
 	Next     time.Time `json:"next,omitzero"`     // when a waiting job is run again
 }
 
-// New makes an empty set.
+// New returns an empty set.
 func New(opts Options) *Jobs {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -68,22 +68,22 @@ func New(opts Options) *Jobs {
 	return &Jobs{opts: opts}
 }
 
-// Run runs a job, again after each failure, until it returns nil, fails for good, or ctx ends. It returns the error that
-// stopped the job for good, else nil. A name stands for one job at a time.
+// Run runs a job, and again after each failure, until it returns nil, fails for good, or ctx ends. It returns the error that
+// stopped the job for good, or nil. At most one job of a name may run at a time.
 func (s *Jobs) Run(ctx context.Context, name string, work func(context.Context) error) error {
 	if s == nil {
 		s = New(Options{})
 	}
-	j := s.begin(name)
+	j := s.add(name)
 	for pause := time.Duration(0); ctx.Err() == nil; {
 		began := time.Now()
-		s.set(j, func(j *Job) { j.State, j.Since, j.Next = Running, began, time.Time{} })
+		s.change(j, func(j *Job) { j.State, j.Since, j.Next = Running, began, time.Time{} })
 		err := Contain(func() error { return work(ctx) })
 		if err == nil || ctx.Err() != nil {
 			break
 		}
-		if pause = min(2*pause, longestPause); pause == 0 || time.Since(began) >= longestPause {
-			pause = firstPause
+		if pause = min(2*pause, maxPause); pause == 0 || time.Since(began) >= maxPause {
+			pause = minPause
 		}
 		if s.fail(j, err, pause) {
 			return fmt.Errorf("%s: %w", name, err)
@@ -95,12 +95,12 @@ func (s *Jobs) Run(ctx context.Context, name string, work func(context.Context) 
 			timer.Stop()
 		}
 	}
-	s.set(j, func(j *Job) { j.State, j.Since, j.Next = Done, time.Now(), time.Time{} })
+	s.change(j, func(j *Job) { j.State, j.Since, j.Next = Done, time.Now(), time.Time{} })
 	return nil
 }
 
-// begin lists a job, in the place of an earlier one of that name.
-func (s *Jobs) begin(name string) *Job {
+// add adds a job to the list, and removes an earlier one of that name.
+func (s *Jobs) add(name string) *Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := &Job{Name: name}
@@ -112,17 +112,17 @@ func (s *Jobs) begin(name string) *Job {
 	return j
 }
 
-func (s *Jobs) set(j *Job, change func(*Job)) {
+func (s *Jobs) change(j *Job, change func(*Job)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(j)
 }
 
-// fail notes and logs a failure; final reports that the job is not run again.
+// fail records and logs a failure. It reports whether the job is stopped for good.
 func (s *Jobs) fail(j *Job, err error, pause time.Duration) (final bool) {
 	final = s.opts.Final != nil && s.opts.Final(err)
 	now := time.Now()
-	s.set(j, func(j *Job) {
+	s.change(j, func(j *Job) {
 		j.Failures++
 		j.Error, j.FailedAt, j.Since = err.Error(), now, now
 		if j.State, j.Next = Waiting, now.Add(pause); final {
@@ -135,9 +135,9 @@ func (s *Jobs) fail(j *Job, err error, pause time.Duration) (final bool) {
 		facts = append(facts, "stack", p.Stack)
 	}
 	if final {
-		s.opts.Log.Error("a job has stopped; everything else goes on", facts...)
+		s.opts.Log.Error("a job has stopped for good; other jobs continue", facts...)
 	} else {
-		s.opts.Log.Error("a job failed and is run again; everything else goes on", append(facts, "after", pause)...)
+		s.opts.Log.Error("a job failed and will be run again; other jobs continue", append(facts, "after", pause)...)
 	}
 	return final
 }
@@ -157,7 +157,7 @@ func (s *Jobs) List() []Job {
 	return list
 }
 
-// Panic is the error that Contain makes of a panic.
+// Panic is the error that Contain returns for a panic.
 type Panic struct {
 	Value any
 	Stack string

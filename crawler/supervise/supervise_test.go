@@ -50,14 +50,14 @@ func TestAJobThatFailsIsRunAgainWithBackOffAndTheOthersGoOn(t *testing.T) {
 				t.Errorf("try %d after %s, want %s", i, tries[i], want)
 			}
 		}
-		if n := len(tries); tries[n-1]-tries[n-2] != longestPause {
-			t.Errorf("the last pause was %s, want %s", tries[n-1]-tries[n-2], longestPause)
+		if n := len(tries); tries[n-1]-tries[n-2] != maxPause {
+			t.Errorf("the last pause was %s, want %s", tries[n-1]-tries[n-2], maxPause)
 		}
 		if ticks != 59 && ticks != 60 {
 			t.Errorf("the other job ticked %d times in an hour", ticks)
 		}
 		list := jobs.List()
-		if len(list) != 2 || list[0].State != Waiting || list[0].Failures != len(tries) || list[0].Error == "" || list[0].Next.Sub(list[0].FailedAt) != longestPause ||
+		if len(list) != 2 || list[0].State != Waiting || list[0].Failures != len(tries) || list[0].Error == "" || list[0].Next.Sub(list[0].FailedAt) != maxPause ||
 			list[1].State != Running || list[1].Failures != 0 {
 			t.Errorf("jobs: %+v", list)
 		}
@@ -77,11 +77,11 @@ func TestAJobThatRanForLongBeginsAgainWithTheShortestPause(t *testing.T) {
 		tries := 0
 		err := New(Options{}).Run(ctx, "job", func(context.Context) error {
 			if tries++; tries == 6 {
-				time.Sleep(longestPause)
+				time.Sleep(maxPause)
 			}
 			if tries == 7 {
-				if got := time.Since(ended); got != firstPause {
-					t.Errorf("paused %s after a long run, want %s", got, firstPause)
+				if got := time.Since(ended); got != minPause {
+					t.Errorf("paused %s after a long run, want %s", got, minPause)
 				}
 				cancel()
 			}

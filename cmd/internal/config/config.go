@@ -1,7 +1,7 @@
-// Package config is what a person may set: flags, ODARCHIVE_* variables and a TOML file, in that order of weight.
+// Package config has the settings of the program. Flags have precedence over ODARCHIVE_* variables, and these over a TOML file.
 //
-// A Config with only its zero values is usable after Defaults. Every setting is a flag first; the file and the
-// environment know it by the same name (`max-body = "50MiB"`, ODARCHIVE_MAX_BODY=50MiB), so there is one list to read.
+// Defaults returns a usable Config. Every setting is a flag. The file and the environment use the same name
+// (`max-body = "50MiB"`, ODARCHIVE_MAX_BODY=50MiB).
 package config
 
 import (
@@ -20,50 +20,50 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Config is every setting of a node.
+// Config has all settings of a node.
 type Config struct {
 	Data      string // directory of the archive
-	Base      string // IRI below which the archive mints its own
+	Base      string // prefix of the archive's own IRIs
 	LogLevel  string // debug info warn error
 	LogFormat string // text json
 
-	KeepChanges Bytes // of the change log of the triples, 0 = as much as the store's size calls for
+	KeepChanges Bytes // size of the change log of the triples; 0 for a size that depends on the store
 
 	Fetch Fetch
 	Serve Serve
 }
 
-// Fetch is how the archive behaves towards other people's hosts.
+// Fetch has the settings of everything that fetches.
 type Fetch struct {
 	UserAgent         string
 	Contact           string // e-mail or page, part of the User-Agent
 	MaxBody           Bytes
 	MinInterval       time.Duration // between two visits of one URL
 	MaxInterval       time.Duration
-	Round             time.Duration // in which as many visits are planned as there are URLs
+	Round             time.Duration // time in which as many visits are planned as there are URLs
 	HostDelay         time.Duration // between two requests to one host
 	AllowNets         []string      // CIDR
 	AllowPrivateHosts bool
-	UnverifiedHosts   []string // whose TLS certificate is not verified, which their fetches record
-	PerAddress        bool     // one connection to a network address at a time, whatever its hosts are called
+	UnverifiedHosts   []string // hosts whose TLS certificate is not verified; fetches record that
+	PerAddress        bool     // one connection to a network address at a time, over all its hosts
 	PerDomain         bool     // one connection to a registered domain at a time
-	Hours             string   // of the day in which fetching is allowed, local time, "22:00-06:00"; "": all
+	Hours             string   // hours of fetching in local time, "22:00-06:00"; "" for all
 	Resolver          string
 	Schedule          string // paper adaptive
-	Bandwidth         Bytes  // a second, 0 = no limit
+	Bandwidth         Bytes  // per second; 0 = no limit
 	Workers           int
 }
 
-// Serve is how the archive is served.
+// Serve has the settings of the server.
 type Serve struct {
 	Listen    string
 	Token     string
-	Service   []string // endpoints that anybody's SERVICE may ask
+	Service   []string // endpoints that SERVICE in anybody's queries may use
 	NoCrawl   bool
-	ScrubRate Bytes // a second, 0 = no scrub
+	ScrubRate Bytes // per second; 0 = no scrub
 }
 
-// Defaults of every setting.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text",
@@ -88,19 +88,19 @@ func (f Fetch) Networks() ([]netip.Prefix, error) {
 	return nets, nil
 }
 
-// Check says in one sentence what is wrong with a setting.
+// Check returns an error that names the first invalid setting.
 func (c Config) Check() error {
 	switch {
 	case c.Fetch.MinInterval <= 0 || c.Fetch.MaxInterval < c.Fetch.MinInterval:
-		return fmt.Errorf("--min-interval %s and --max-interval %s: the first must be more than nothing and not above the second", c.Fetch.MinInterval, c.Fetch.MaxInterval)
+		return fmt.Errorf("--min-interval %s and --max-interval %s: the first must be positive and not greater than the second", c.Fetch.MinInterval, c.Fetch.MaxInterval)
 	case c.Fetch.MaxBody <= 0:
-		return fmt.Errorf("--max-body %s: must be more than nothing", c.Fetch.MaxBody)
+		return fmt.Errorf("--max-body %s: must be positive", c.Fetch.MaxBody)
 	case c.Fetch.Schedule != "paper" && c.Fetch.Schedule != "adaptive":
 		return fmt.Errorf("--schedule %q: expected paper or adaptive", c.Fetch.Schedule)
 	case c.Fetch.Round <= 0:
 		return fmt.Errorf("--round %s: expected a time such as 168h", c.Fetch.Round)
 	case c.Fetch.Workers < 1:
-		return fmt.Errorf("--workers %d: at least one is needed", c.Fetch.Workers)
+		return fmt.Errorf("--workers %d: must be at least 1", c.Fetch.Workers)
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("--log-format %q: expected text or json", c.LogFormat)
 	}
@@ -114,13 +114,13 @@ func (c Config) Check() error {
 	return err
 }
 
-// NameServer returns the address of the DNS server to ask, with its port (53 if none is given); "" for the system's.
+// NameServer returns the address of the DNS server to use, with its port (default 53); "" for the system's.
 func (f Fetch) NameServer() (string, error) {
 	if f.Resolver == "" {
 		return "", nil
 	}
 	host, port, err := net.SplitHostPort(f.Resolver)
-	if err != nil { // no port, or an IPv6 address by itself
+	if err != nil { // no port, or a bare IPv6 address
 		host, port = strings.Trim(f.Resolver, "[]"), "53"
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
@@ -130,45 +130,47 @@ func (f Fetch) NameServer() (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// GlobalFlags, FetchFlags and ServeFlags bind the settings to a command's flags.
+// GlobalFlags adds the flags of all commands.
 func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "directory of the archive")
-	f.StringVar(&c.Base, "base", c.Base, "address below which the archive's own IRIs stand")
-	f.Var(&c.KeepChanges, "keep-changes", "how much of the log of changed triples is kept, 0 for about the size of the triples themselves, at most 1 GiB")
+	f.StringVar(&c.Base, "base", c.Base, "prefix of the archive's own IRIs")
+	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about the size of the triples, at most 1 GiB")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 }
 
+// FetchFlags adds the flags of commands that fetch.
 func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	s := &c.Fetch
-	f.StringVar(&s.UserAgent, "user-agent", s.UserAgent, "product token the crawler calls itself by")
-	f.StringVar(&s.Contact, "contact", s.Contact, "e-mail or page for hosts that want to reach you")
-	f.Var(&s.MaxBody, "max-body", "largest file that is fetched")
-	f.DurationVar(&s.MinInterval, "min-interval", s.MinInterval, "shortest time between two visits of one URL")
-	f.DurationVar(&s.MaxInterval, "max-interval", s.MaxInterval, "longest time between two visits of one URL")
-	f.DurationVar(&s.Round, "round", s.Round, "time in which a running server plans as many visits as it knows files: more of those that change often, fewer of others")
-	f.DurationVar(&s.HostDelay, "host-delay", s.HostDelay, "shortest time between two requests to one host")
+	f.StringVar(&s.UserAgent, "user-agent", s.UserAgent, "product token of the crawler")
+	f.StringVar(&s.Contact, "contact", s.Contact, "e-mail address or page for owners of hosts")
+	f.Var(&s.MaxBody, "max-body", "maximum size of a file")
+	f.DurationVar(&s.MinInterval, "min-interval", s.MinInterval, "minimum time between two visits of one URL")
+	f.DurationVar(&s.MaxInterval, "max-interval", s.MaxInterval, "maximum time between two visits of one URL")
+	f.DurationVar(&s.Round, "round", s.Round, "time in which a server plans as many visits as it has files: more of files that change often, fewer of others")
+	f.DurationVar(&s.HostDelay, "host-delay", s.HostDelay, "minimum time between two requests to one host")
 	f.StringArrayVar(&s.AllowNets, "allow-net", nil, "private network that may be fetched, as CIDR (repeatable)")
 	f.BoolVar(&s.AllowPrivateHosts, "allow-private-hosts", s.AllowPrivateHosts, "fetch loopback and private addresses too")
-	f.StringArrayVar(&s.UnverifiedHosts, "unverified-host", nil, "host, or host:port, whose TLS certificate is not verified, which its fetches record (repeatable)")
-	f.BoolVar(&s.PerAddress, "per-address", s.PerAddress, "one connection to a network address at a time, whatever its hosts are called")
+	f.StringArrayVar(&s.UnverifiedHosts, "unverified-host", nil, "host, or host:port, whose TLS certificate is not verified; its fetches record that (repeatable)")
+	f.BoolVar(&s.PerAddress, "per-address", s.PerAddress, "one connection to a network address at a time, over all its hosts")
 	f.BoolVar(&s.PerDomain, "per-domain", s.PerDomain, "one connection to a registered domain at a time")
 	f.StringVar(&s.Hours, "hours", s.Hours, "hours of the day in which to fetch, in local time, as 22:00-06:00")
-	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to ask, as HOST:PORT")
+	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to use, as HOST:PORT")
 	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
-	f.Var(&s.Bandwidth, "bandwidth", "bytes a second over all hosts, 0 for no limit")
-	f.IntVar(&s.Workers, "workers", s.Workers, "hosts that are fetched from at the same time")
+	f.Var(&s.Bandwidth, "bandwidth", "bytes per second over all hosts, 0 for no limit")
+	f.IntVar(&s.Workers, "workers", s.Workers, "number of hosts to fetch from at the same time")
 }
 
+// ServeFlags adds the flags of commands that serve.
 func (c *Config) ServeFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "address to serve on, as HOST:PORT (port 0: a free one)")
-	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may ask for anybody; the token holder may ask any (repeatable)")
-	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes a second that are read again in the background and compared with their checksums, 0 for none")
-	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that allows to add, crawl and update over HTTP")
+	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "address to serve on, as HOST:PORT (port 0 for a free one)")
+	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
+	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
+	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that permits adding, crawling and updating over HTTP")
 }
 
-// Load fills every flag that was not given from the environment, else from the file (may be ""). A name that no flag
-// of the program has is an error, so that a misspelt setting does not go unnoticed.
+// Load sets every flag that was not given from the environment, or else from the file, if that is not "". A name in the file
+// for which known returns false is an error, so that misspelt settings are noticed.
 func Load(flags *pflag.FlagSet, file string, known func(name string) bool) error {
 	settings := map[string]any{}
 	if file != "" {
@@ -177,7 +179,7 @@ func Load(flags *pflag.FlagSet, file string, known func(name string) bool) error
 		}
 		for name := range settings {
 			if !known(name) {
-				return fmt.Errorf("config file %s: there is no setting %q", file, name)
+				return fmt.Errorf("config file %s: no setting %q exists", file, name)
 			}
 		}
 	}
@@ -210,9 +212,10 @@ func setFromFile(flags *pflag.FlagSet, name string, value any, file string) erro
 	return nil
 }
 
-// Bytes is a size that people write as 100MiB or 2GB. It is a flag value.
+// Bytes is a size, written as 100MiB or 2GB. It implements pflag.Value.
 type Bytes int64
 
+// Set parses a size.
 func (b *Bytes) Set(s string) error {
 	n, err := humanize.ParseBytes(s)
 	if err != nil || n > 1<<62 {
@@ -222,7 +225,8 @@ func (b *Bytes) Set(s string) error {
 	return nil
 }
 
+// String formats the size in binary units.
 func (b Bytes) String() string { return humanize.IBytes(uint64(b)) }
 
-// Type is what help shows for the flag's value.
+// Type returns the word for the value in help texts.
 func (b Bytes) Type() string { return "size" }

@@ -1,8 +1,7 @@
-// Package sampleweb is a small web of open-data hosts on loopback addresses, for the demo and for stories that need
-// a whole web: several hosts, robots.txt, ETags, files that change as time goes by, an error page in disguise.
+// Package sampleweb serves a small web of open-data hosts on loopback addresses, for the demo and for tests of commands that
+// need a whole web: several hosts, robots.txt, ETags, files that change over time, an error page with status 200.
 //
-// It serves only the files of testdata/demo, which are our own. It is no test double of a misbehaving server:
-// crawler/web/webtest is that.
+// It serves only the files of testdata/demo. For servers that misbehave, see crawler/web/webtest.
 package sampleweb
 
 import (
@@ -39,24 +38,23 @@ type host struct {
 	age    func() int
 }
 
-// state is one state of a file, with the entity tag it is served under.
+// state is one state of a file, with its entity tag.
 type state struct {
 	bytes []byte
 	etag  string
 }
 
-// Options of Start. The zero value serves every file in its first state for ever.
+// Options of Start. The zero value serves the first state of every file.
 type Options struct {
-	// Step is how long each state of a file is served before the next one takes its place. The last state stays.
+	// Step is how long each state of a file is served. The last one is served until the end.
 	Step time.Duration
-	// State, where it is given, says which state is served instead; beyond the last one, the last stays.
+	// State, if not nil, returns the number of the state to serve instead. Greater numbers mean the last state.
 	State func() int
-	// Handlers are served by the host "portalwatch" below their paths: its SPARQL endpoint, usually.
+	// Handlers are served by the host "portalwatch", by path: usually its SPARQL endpoint.
 	Handlers map[string]http.Handler
 }
 
-// Start serves the web until Close. Every host gets a loopback address of its own where the system has several, and
-// a free port.
+// Start serves the web until Close. Every host gets a free port, and its own loopback address if the system has several.
 func Start(opts Options) (*Web, error) {
 	w := &Web{hosts: map[string]*host{}}
 	started := time.Now()
@@ -107,7 +105,7 @@ func hostNames() ([]string, error) {
 
 func (w *Web) listen(h *host, lastByte int, handler http.Handler) error {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", lastByte))
-	if err != nil { // a system with a single loopback address: ports tell the hosts apart
+	if err != nil { // a system with a single loopback address
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
@@ -121,25 +119,25 @@ func (w *Web) listen(h *host, lastByte int, handler http.Handler) error {
 	return nil
 }
 
-// Close stops every host and waits for them.
+// Close stops all hosts.
 func (w *Web) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	for _, stop := range w.stop {
-		_ = stop(ctx) // a connection that outlives the grace time is cut by the end of the process
+		_ = stop(ctx) // remaining connections end with the process
 	}
 	_ = w.server.Wait() // always http.ErrServerClosed
 }
 
-// Base address of a host, with a final '/'.
+// Base returns the base address of a host, with a final '/'.
 func (w *Web) Base(name string) string { return w.hosts[name].base }
 
-// Hosts are the names of the hosts that serve files, sorted.
+// Hosts returns the names of the hosts that serve files, sorted.
 func (w *Web) Hosts() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.hosts)), func(n string) bool { return n == "portalwatch" })
 }
 
-// States are the successive bytes of a file such as "city/environment/trees.csv".
+// States returns the bytes of all states of a file such as "city/environment/trees.csv".
 func (w *Web) States(file string) [][]byte {
 	name, p, _ := strings.Cut(file, "/")
 	var all [][]byte
@@ -149,7 +147,7 @@ func (w *Web) States(file string) [][]byte {
 	return all
 }
 
-// Catalog is the TriG document that lists the files of the web as Portal Watch would, with the addresses of this run.
+// Catalog returns the TriG document that lists the files of the web as Portal Watch would, with the addresses of this run.
 func (w *Web) Catalog() (string, error) {
 	text, err := testdata.Demo.ReadFile("demo/catalog.trig")
 	if err != nil {
@@ -162,7 +160,7 @@ func (w *Web) Catalog() (string, error) {
 	return strings.NewReplacer(pairs...).Replace(string(text)), nil
 }
 
-// read takes the host's files from demo/NAME; a host without a folder has none.
+// read reads the host's files from demo/NAME. A host without a folder has no files.
 func (h *host) read(fsys fs.FS) error {
 	if robots, err := fs.ReadFile(fsys, "demo/robots-"+h.name+".txt"); err == nil {
 		h.robots = robots
@@ -182,8 +180,8 @@ func (h *host) read(fsys fs.FS) error {
 		url := strings.TrimPrefix(name, root)
 		n, err := strconv.Atoi(strings.TrimPrefix(path.Ext(url), "."))
 		url = strings.TrimSuffix(url, path.Ext(url))
-		if err != nil || n != len(h.files[url]) { // WalkDir goes in lexical order: state 0 comes first
-			return fmt.Errorf("%s: states are numbered from 0 without a gap", name)
+		if err != nil || n != len(h.files[url]) { // WalkDir walks in lexical order, so state 0 comes first
+			return fmt.Errorf("%s: the states are not numbered from 0 without a gap", name)
 		}
 		h.files[url] = append(h.files[url], state{bytes, fmt.Sprintf(`"%x"`, sha256.Sum256(bytes))[:18] + `"`})
 		return nil
@@ -198,7 +196,7 @@ var contentTypes = map[string]string{
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/robots.txt" && h.robots != nil {
 		w.Header().Set("Content-Type", "text/plain")
-		_, _ = w.Write(h.robots) // the client is gone: nobody to tell
+		_, _ = w.Write(h.robots) // the client may have disconnected
 		return
 	}
 	states := h.files[r.URL.Path]

@@ -14,15 +14,15 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// File is one file on its way. Write to it, Finish, then read; the methods that read may then be called concurrently.
+// File is one spooled file. Write it, call Finish, then read it. After Finish, methods that read may be called concurrently.
 type File struct {
 	spool    *Spool
 	memory   []byte
-	disk     *os.File // nil while everything is in memory
+	disk     *os.File // nil while all bytes are in memory
 	onDisk   int64    // counted in spool.disk
-	checked  int64    // up to so many bytes the disk had room
+	checked  int64    // the free space is checked again when onDisk reaches this
 	size     int64
-	head     []byte // what Head shows of a file on disk
+	head     []byte // the beginning of a file on disk, for Head
 	sha      hash.Hash
 	md5      hash.Hash
 	crc      uint32
@@ -31,15 +31,15 @@ type File struct {
 	removed  bool
 }
 
-// headKept is how much of a file on disk stays in memory, so that looking at its beginning costs no read.
-const headKept = 64 << 10
+// maxHead is how many bytes of the beginning of a file on disk stay in memory, so that Head need not read the disk.
+const maxHead = 64 << 10
 
-// Create starts a file.
+// Create returns an empty file. The caller must remove it.
 func (s *Spool) Create() *File {
 	return &File{spool: s, sha: sha256.New(), md5: md5.New()}
 }
 
-// Expect makes room for so many bytes at once, if they are to stay in memory. It promises nothing.
+// Expect allocates memory for a file of n bytes, if such a file may stay in memory. It is a hint: the file may have any length.
 func (f *File) Expect(n int64) {
 	if f.memory == nil && f.disk == nil && n > 0 && n <= int64(f.spool.opts.MemoryPerFile) {
 		f.memory = make([]byte, 0, n)
@@ -48,7 +48,7 @@ func (f *File) Expect(n int64) {
 
 var errFinished = errors.New("spool: write to a finished file")
 
-// Write appends, and adds to the digests. ErrFull where the spool has no room left on disk.
+// Write appends p and updates the digests. The error wraps ErrFull if there is no room on the disk.
 func (f *File) Write(p []byte) (int, error) {
 	if f.finished || f.removed {
 		return 0, errFinished
@@ -87,7 +87,7 @@ func (f *File) moveToDisk() error {
 	return f.writeDisk(memory)
 }
 
-// checkEvery is after how many bytes the disk is asked for its free space again.
+// checkEvery is how many bytes are written between two checks of the free space.
 const checkEvery = 1 << 20
 
 func (f *File) writeDisk(p []byte) error {
@@ -98,20 +98,20 @@ func (f *File) writeDisk(p []byte) error {
 	f.onDisk += int64(len(p))
 	if f.onDisk >= f.checked {
 		f.checked = f.onDisk + checkEvery
-		if err := f.spool.reserved(); err != nil {
+		if err := f.spool.checkReserve(); err != nil {
 			return err
 		}
 	}
 	if _, err := f.disk.Write(p); err != nil {
 		return diskError(err)
 	}
-	if room := headKept - len(f.head); room > 0 {
+	if room := maxHead - len(f.head); room > 0 {
 		f.head = append(f.head, p[:min(room, len(p))]...)
 	}
 	return nil
 }
 
-// Finish ends writing. It may be called twice.
+// Finish ends writing and computes the digests. A second call does nothing.
 func (f *File) Finish() error {
 	if f.removed {
 		return os.ErrClosed
@@ -124,16 +124,16 @@ func (f *File) Finish() error {
 	return nil
 }
 
-// Size in bytes.
+// Size returns the number of bytes written.
 func (f *File) Size() int64 { return f.size }
 
-// Digests of a finished file.
+// Digests returns the digests of a finished file.
 func (f *File) Digests() catalog.Digests { return f.digests }
 
-// CRC32 (IEEE) of what has been written.
+// CRC32 returns the CRC-32 (IEEE) of the bytes written.
 func (f *File) CRC32() uint32 { return f.crc }
 
-// Head is the first n bytes, or all of a shorter file. The slice must not be changed and is gone with Remove.
+// Head returns the first n bytes, or all of a shorter file. The caller must not change the slice, nor use it after Remove.
 func (f *File) Head(n int) ([]byte, error) {
 	if f.disk == nil {
 		return f.memory[:min(n, len(f.memory))], nil
@@ -148,7 +148,7 @@ func (f *File) Head(n int) ([]byte, error) {
 	return p, nil
 }
 
-// ReadAt reads a finished file (io.ReaderAt).
+// ReadAt implements io.ReaderAt for a finished file.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if f.removed {
 		return 0, os.ErrClosed
@@ -159,14 +159,14 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return f.disk.ReadAt(p, off)
 }
 
-// Reader reads a file from its beginning, at its own position.
+// Reader reads a file at its own position.
 type Reader interface {
 	io.ReadSeekCloser
 	io.ReaderAt
 	io.WriterTo
 }
 
-// Open a finished file; readers are independent of each other, and useless after Remove.
+// Open returns a reader at the beginning of a finished file. Readers are independent of each other. They fail after Remove.
 func (f *File) Open() Reader {
 	if f.disk == nil && !f.removed {
 		return reader{bytes.NewReader(f.memory)}
@@ -187,7 +187,7 @@ func (r *sectionReader) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r.SectionReader}, make([]byte, 128<<10))
 }
 
-// Remove frees what the file takes. It may be called twice, and on nil.
+// Remove frees the memory or disk space of the file. It does nothing on nil, or if called again.
 func (f *File) Remove() error {
 	if f == nil || f.removed {
 		return nil

@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
-// Room watches the free space of the disk that holds a directory. Its methods may be called concurrently, and often: the
-// disk is asked at most once a second.
+// Room watches the free space of the disk with a directory. Its methods may be called concurrently, and often: they read the
+// free space at most once a second.
 type Room struct {
-	dir   string
-	least int64
+	dir string
+	min int64 // bytes that must stay free
 
-	mu    sync.Mutex // guards what follows
-	asked time.Time
-	why   string
+	mu      sync.Mutex // guards what follows
+	checked time.Time
+	why     string
 }
 
-// NewRoom watches for less than so many free bytes, or 3/8 of a small disk.
-func NewRoom(dir string, least int64) *Room { return &Room{dir: dir, least: least} }
+// NewRoom returns a Room that wants minFree bytes to stay free, or 3/8 of a small disk.
+func NewRoom(dir string, minFree int64) *Room { return &Room{dir: dir, min: minFree} }
 
-// Short says why nothing more should be fetched for now, "" while there is room. It fits frontier.Options.Hold.
+// Short returns why nothing more should be fetched now, "" while there is room. It is meant for frontier.Options.Hold.
 func (r *Room) Short() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := time.Now(); now.Sub(r.asked) >= time.Second {
-		r.asked, r.why = now, ""
+	if now := time.Now(); now.Sub(r.checked) >= time.Second {
+		r.checked, r.why = now, ""
 		n, total, err := free(r.dir)
-		least := min(r.least, total/8*3)
+		minFree := min(r.min, total/8*3)
 		switch {
 		case err != nil:
 			r.why = fmt.Sprintf("the free space of %s is not known: %v", r.dir, err)
-		case n < least:
-			r.why = fmt.Sprintf("the disk is nearly full: %d MiB are free, and %d MiB must stay free", n>>20, least>>20)
+		case n < minFree:
+			r.why = fmt.Sprintf("the disk is nearly full: %d MiB are free, and %d MiB must stay free", n>>20, minFree>>20)
 		}
 	}
 	return r.why
 }
 
-// Refused has the next Short ask the disk at once: somebody was refused for want of room.
+// Refused makes the next Short read the free space at once, because a write failed for lack of room.
 func (r *Room) Refused() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked = time.Time{}
+	r.checked = time.Time{}
 }

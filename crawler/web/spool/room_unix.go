@@ -4,7 +4,7 @@ package spool
 
 import "syscall"
 
-// free bytes of the disk that holds a directory, for those who are not its owner's root, and all its bytes.
+// free returns the bytes of a directory's disk that users other than root may still write, and its total size.
 func free(dir string) (free, total int64, err error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

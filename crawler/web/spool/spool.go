@@ -1,8 +1,8 @@
-// Package spool holds bytes on their way from the network to the archive: written once, hashed while they are written,
-// then read as often as need be, and removed.
+// Package spool keeps files between the network and the archive. A file is written once and hashed meanwhile, then read any
+// number of times, and removed.
 //
-// Small files stay in memory, larger ones go to temporary files; how much of either is in use at a time is bounded. A
-// file belongs to whoever created it until Remove. Nothing here survives the process: New clears what a former one left.
+// Small files stay in memory, larger ones go to temporary files. The total of both is bounded. A file belongs to its creator
+// until Remove. Nothing survives the process: New deletes the files of an earlier one.
 package spool
 
 import (
@@ -15,10 +15,10 @@ import (
 	"syscall"
 )
 
-// ErrFull is returned by Write where the spool's total on disk would be exceeded, or the disk has no room.
+// ErrFull is wrapped by errors of Write if the spool's maximum on disk is reached, or the disk has no room.
 var ErrFull = errors.New("the spool is full")
 
-// diskError makes ErrFull of what a full disk or quota gives.
+// diskError wraps an error of the file system, and ErrFull if the disk or a quota is full.
 func diskError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("spool: %w: %w", ErrFull, err)
@@ -26,19 +26,19 @@ func diskError(err error) error {
 	return fmt.Errorf("spool: %w", err)
 }
 
-// Options of a spool. The zero value keeps 256 KiB of each file in memory and takes at most 8 GiB of disk.
+// Options of a Spool. The zero value uses the defaults.
 type Options struct {
-	MemoryPerFile int   // bytes of one file held in memory before it moves to disk
-	Memory        int64 // bytes of all files held in memory; beyond it files move to disk at once
-	Disk          int64 // bytes of all files on disk
-	Reserve       int64 // bytes of the disk that stay free; 0 = 704 MiB, or 11/32 of a small disk, negative = none
+	MemoryPerFile int   // maximum bytes of a file in memory; default 256 KiB
+	Memory        int64 // maximum bytes of all files in memory; default 64 MiB
+	Disk          int64 // maximum bytes of all files on disk; default 8 GiB
+	Reserve       int64 // bytes of the disk that stay free; default 704 MiB, or 11/32 of a small disk; negative for none
 }
 
 const (
 	defaultMemoryPerFile = 256 << 10
 	defaultMemory        = 64 << 20
 	defaultDisk          = 8 << 30
-	defaultReserve       = 704 << 20 // less than what a crawl begins with (Room), more than what packs and database want
+	defaultReserve       = 704 << 20 // less than Room wants before a lease, more than packs and database want
 )
 
 func (o Options) withDefaults() Options {
@@ -57,19 +57,19 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// reserved returns ErrFull if the disk has no more room than what stays free.
-func (s *Spool) reserved() error {
+// checkReserve returns an error that wraps ErrFull if less than the reserve is free.
+func (s *Spool) checkReserve() error {
 	if s.opts.Reserve < 0 {
 		return nil
 	}
 	n, total, err := free(s.dir)
-	if least := min(s.opts.Reserve, total/32*11); err == nil && n < least {
-		return fmt.Errorf("spool: %w: the disk has %d MiB left, and %d MiB stay free", ErrFull, n>>20, least>>20)
+	if reserve := min(s.opts.Reserve, total/32*11); err == nil && n < reserve {
+		return fmt.Errorf("spool: %w: the disk has %d MiB left, and %d MiB stay free", ErrFull, n>>20, reserve>>20)
 	}
-	return nil // where the free space is not known, a write that fails will tell
+	return nil // if the free space is not known, writes may fail
 }
 
-// Spool is a directory of files on their way. Its methods may be called concurrently.
+// Spool is a directory of spooled files. Its methods may be called concurrently.
 type Spool struct {
 	dir    string
 	opts   Options
@@ -79,8 +79,8 @@ type Spool struct {
 
 const prefix = "spool-"
 
-// New opens a spool in a directory, which it makes where it is missing and clears of files a former process left. Two
-// processes must not share one.
+// New opens a spool in a directory. It creates the directory if necessary, and deletes the files of an earlier process. Two
+// processes must not share a directory.
 func New(dir string, opts Options) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
@@ -100,5 +100,5 @@ func New(dir string, opts Options) (*Spool, error) {
 	return &Spool{dir: dir, opts: opts.withDefaults()}, nil
 }
 
-// Usage in bytes of all files that are not removed yet.
+// Usage returns the bytes in memory and on disk of all files that are not removed yet.
 func (s *Spool) Usage() (memory, disk int64) { return s.memory.Load(), s.disk.Load() }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// authority vouches for the hosts of one web.
+// authority is the certificate authority of one web.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -39,7 +39,7 @@ func (a *authority) pool() *x509.CertPool {
 	return p
 }
 
-// certificate of a host: good, expired, self-signed or wrong-name.
+// certificate returns a certificate for a host. kind is good, expired, self-signed or wrong-name.
 func (a *authority) certificate(host, kind string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

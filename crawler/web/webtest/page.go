@@ -15,32 +15,32 @@ import (
 	"time"
 )
 
-// quiet is the log of servers whose connections are broken on purpose.
+// quiet discards the logs of the servers, which break connections on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
-// page is one path of a host, with its answers over time.
+// page is one path of a host, with its responses over time.
 type page struct {
-	answers []*answer // in the order of the file
+	answers []*answer // in the order of the archive
 }
 
-// answer is one state of a page. The directives:
+// answer is one state of a page. The directives are:
 //
-//	> status 404              the status, else 200
-//	> header Name: value      a header, may be repeated
-//	> redirect URL [status]   302 unless a status is given
-//	> etag                    an entity tag made from the body, and 304 to who has it
-//	> modified TIME           Last-Modified (RFC 3339), and 304 to who has it
-//	> gzip                    the body compressed, with Content-Encoding
-//	> repeat N                the body N times
-//	> wait DURATION           before the answer
-//	> drip N DURATION         N bytes at a time, with a pause
-//	> length N                says another Content-Length than is true
+//	> status 404              responds with the status instead of 200
+//	> header Name: value      sets a header; may be repeated
+//	> redirect URL [status]   redirects, with 302 by default
+//	> etag                    sends an entity tag made from the body, and 304 to a client that has it
+//	> modified TIME           sends Last-Modified (RFC 3339), and 304 to a client that has it
+//	> gzip                    compresses the body, with Content-Encoding
+//	> repeat N                sends the body N times
+//	> wait DURATION           waits before the response
+//	> drip N DURATION         sends N bytes at a time, with pauses
+//	> length N                sends a false Content-Length
 //	> cut N                   closes the connection after N bytes of the body
-//	> endless                 the body again and again
-//	> hang                    takes the request and never answers
-//	> close                   closes the connection instead of answering
-//	> want TEXT               what a test expects to come of it; see Wants
-//	> raw [crlf]              the section is the answer byte for byte, the lines of its head (of all of it) ended by CR LF
+//	> endless                 repeats the body for ever
+//	> hang                    accepts the request and never responds
+//	> close                   closes the connection instead of responding
+//	> want TEXT               is the outcome that a test expects; see Wants
+//	> raw [crlf]              sends the section as it is; the lines of its head end with CR LF, with crlf all its lines
 type answer struct {
 	from     from
 	status   int
@@ -61,13 +61,13 @@ type answer struct {
 	want     string
 }
 
-// from says when an answer begins to be served.
+// from is the state or the time from which an answer is served.
 type from struct {
 	state int
 	at    time.Time
 }
 
-// cutState takes the " @STATE" off a section's name.
+// cutState splits a section's name at " @STATE".
 func cutState(name string) (string, from, error) {
 	name, state, ok := strings.Cut(name, " @")
 	if !ok {
@@ -168,7 +168,7 @@ func (a *answer) direct(d string) (err error) {
 	return err
 }
 
-// current answer of a page: the last one that has begun.
+// current returns the answer that the page has in a state at a time.
 func (p *page) current(state int, now time.Time) *answer {
 	var cur *answer
 	for _, a := range p.answers {
@@ -179,14 +179,14 @@ func (p *page) current(state int, now time.Time) *answer {
 	return cur
 }
 
-// ServeHTTP records the request and answers as the page says.
+// ServeHTTP records the request and serves the page's current answer.
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.RequestURI()
 	noted := &Request{Host: h.name, Method: r.Method, Path: path, Header: r.Header.Clone(), Proto: r.Proto, Remote: r.RemoteAddr, Start: time.Now()}
 	h.web.mu.Lock()
 	h.web.requests = append(h.web.requests, noted)
 	h.inFlight++
-	h.most = max(h.most, h.inFlight)
+	h.maxInFlight = max(h.maxInFlight, h.inFlight)
 	state := h.web.state
 	h.web.mu.Unlock()
 	defer func() {
@@ -249,7 +249,7 @@ func (a *answer) serve(w http.ResponseWriter, r *http.Request, closing <-chan st
 	a.send(w, r, closing)
 }
 
-// fresh says whether the client has this state already.
+// fresh reports whether the client has this answer already.
 func (a *answer) fresh(r *http.Request) bool {
 	if tag := r.Header.Get("If-None-Match"); tag != "" {
 		return a.etag == tag
@@ -273,7 +273,7 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request, closing <-chan str
 				return
 			}
 			if rest = rest[n:]; a.dripSize > 0 {
-				_ = http.NewResponseController(w).Flush() // a client that is gone shows at the next write
+				_ = http.NewResponseController(w).Flush() // the next write reports a lost connection
 				if !a.pause(a.dripWait, r, closing) {
 					panic(http.ErrAbortHandler)
 				}
@@ -289,20 +289,20 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request, closing <-chan str
 	}
 }
 
-// sendRaw takes the connection over and writes the section's bytes.
+// sendRaw writes the section's bytes to the connection.
 func (a *answer) sendRaw(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	defer conn.Close()
-	_, _ = conn.Write(a.body) // the client may have had enough
+	_, _ = conn.Write(a.body) // the client may have closed the connection
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
 	}
 }
 
-// pause waits; false if the web was closed or the client has gone meanwhile.
+// pause waits for d. It returns false if the web is closed or the client disconnects meanwhile.
 func (a *answer) pause(d time.Duration, r *http.Request, closing <-chan struct{}) bool {
 	if d <= 0 {
 		return true

@@ -1,14 +1,14 @@
-// Package webtest is a small web in a text file, for tests: hosts with robots.txt, redirects and entity tags, files that
-// change, servers that misbehave.
+// Package webtest serves a small web from a text file, for tests: hosts with robots.txt, redirects and entity tags, files
+// that change, servers that misbehave.
 //
-// The file is a txtar archive. A section "data.example/a.csv" is what http://data.example/a.csv answers; lines at its
-// beginning that start with '>' are directives (see page.go), the rest is the body. A section "data.example" holds directives
-// of the host. Later states of a page are sections "data.example/a.csv @2", served from state 2 on (SetState), or
+// The file is a txtar archive. The section "data.example/a.csv" is the response to http://data.example/a.csv. Its first lines
+// that begin with '>' are directives (see page.go), the rest is the body. The section "data.example" has directives for the host.
+// Later states of a page are sections "data.example/a.csv @2", served from state 2 on (SetState), or
 // "... @2026-11-22T10:00:00Z", served from that time on.
 //
-// Every host is a real HTTP server on a loopback port of its own. Names get made-up public addresses; LookupNetIP and Dial
-// lead there, so that a client under test resolves, checks and connects as it would outside, and nothing leaves the
-// process. All requests are recorded; Broken says which promises of a polite crawler they break.
+// Every host is a real HTTP server on a loopback port. Names get invented public addresses, which LookupNetIP and Dial
+// map to these ports, so a client under test resolves, checks and connects as usual, and nothing leaves the process. All
+// requests are recorded. Broken lists the promises of a polite crawler that they break.
 package webtest
 
 import (
@@ -32,7 +32,7 @@ import (
 
 // Options of a web. The zero value serves the first states.
 type Options struct {
-	Now func() time.Time // chooses states by time; time.Now
+	Now func() time.Time // the clock for states by time; default time.Now
 }
 
 // Web is a running web. Its methods may be called concurrently.
@@ -52,27 +52,27 @@ type Web struct {
 // host is one server.
 type host struct {
 	web    *Web
-	name   string // with port, where it is not the scheme's own
+	name   string // with the port if it is not the scheme's default
 	addrs  []netip.Addr
 	port   uint16
-	secure string // "" plain; "good", "expired", "self-signed", "wrong-name"
+	secure string // "" for no TLS; "good", "expired", "self-signed", "wrong-name"
 	pages  map[string]*page
 	real   string // loopback address
 	server *http.Server
 
-	inFlight, most int // guarded by web.mu
+	inFlight, maxInFlight int // requests being served; guarded by web.mu
 }
 
-// Request is one that was received.
+// Request is a received request.
 type Request struct {
-	Host   string // as asked for, with port where it is not the scheme's own
+	Host   string // with the port if it is not the scheme's default
 	Method string
-	Path   string // with query, as it was sent
+	Path   string // with the query, as it was sent
 	Header http.Header
 	Proto  string
 	Remote string
 	Start  time.Time
-	End    time.Time // zero while it is being answered
+	End    time.Time // zero while it is being served
 }
 
 // Start serves the web of a txtar archive until Close.
@@ -95,7 +95,7 @@ func Start(archive []byte, opts Options) (*Web, error) {
 	return w, nil
 }
 
-// section takes in one section of the archive.
+// section adds one section of the archive.
 func (w *Web) section(name string, data []byte) error {
 	name, state, err := cutState(name)
 	if err != nil {
@@ -134,7 +134,7 @@ func (h *host) configure(directives []string) error {
 	for _, d := range directives {
 		word, arg, _ := strings.Cut(d, " ")
 		switch word {
-		case "address": // may be repeated; else a public one is made up
+		case "address": // may be repeated; the default is an invented public address
 			a, err := netip.ParseAddr(arg)
 			if err != nil {
 				return err
@@ -195,7 +195,7 @@ func (w *Web) Close() {
 	_ = w.servers.Wait() // always http.ErrServerClosed
 }
 
-// LookupNetIP finds the made-up addresses of a host: the web's own DNS.
+// LookupNetIP returns the invented addresses of a host. It replaces DNS.
 func (w *Web) LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error) {
 	for _, h := range w.hosts {
 		if n, _, _ := strings.Cut(h.name, ":"); n == strings.TrimSuffix(name, ".") {
@@ -205,7 +205,7 @@ func (w *Web) LookupNetIP(ctx context.Context, network, name string) ([]netip.Ad
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-// Dial connects to the server behind a made-up address.
+// Dial connects to the server with an invented address.
 func (w *Web) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -218,7 +218,7 @@ func (w *Web) Dial(ctx context.Context, network, address string) (net.Conn, erro
 	return (&net.Dialer{}).DialContext(ctx, "tcp", h.real)
 }
 
-// RootCAs are those that vouch for the hosts with good certificates.
+// RootCAs returns the root certificates for the hosts with good certificates.
 func (w *Web) RootCAs() *x509.CertPool {
 	if w.ca == nil {
 		return x509.NewCertPool()
@@ -226,7 +226,7 @@ func (w *Web) RootCAs() *x509.CertPool {
 	return w.ca.pool()
 }
 
-// Wants maps the URLs of pages with a "want" directive to its text.
+// Wants returns the text of the "want" directive by URL.
 func (w *Web) Wants() map[string]string {
 	wants := map[string]string{}
 	for _, h := range w.hosts {
@@ -245,14 +245,14 @@ func (w *Web) Wants() map[string]string {
 	return wants
 }
 
-// SetState moves the web to a state: pages are served as their last section up to it says.
+// SetState sets the state of the web. Each page is served as its last section up to that state.
 func (w *Web) SetState(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.state = n
 }
 
-// Requests that were received so far, in order; those under way have no end yet.
+// Requests returns the requests received so far, in order. Those being served have no End yet.
 func (w *Web) Requests() []Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -263,31 +263,31 @@ func (w *Web) Requests() []Request {
 	return all
 }
 
-// Forget the requests received so far.
+// Forget drops the requests received so far.
 func (w *Web) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = nil
 	for _, h := range w.hosts {
-		h.most = h.inFlight
+		h.maxInFlight = h.inFlight
 	}
 }
 
-// Promises of a polite crawler, checked by Broken.
+// Promises are the promises of a polite crawler that Broken checks.
 type Promises struct {
-	Delay  func(host string) time.Duration // least time between the starts of two requests; nil: none
-	Denied func(host, path string) bool    // must not be asked for; nil: nothing
+	Delay  func(host string) time.Duration // minimum time between the starts of two requests; nil for none
+	Denied func(host, path string) bool    // reports pages that must not be requested; nil for none
 }
 
-// Broken lists, in words, what was done against the promises: more than one request of a host at a time, too little time
-// between two, a forbidden path, a method other than GET.
+// Broken returns a sentence for each broken promise: several requests to a host at a time, too little time between two
+// requests, a forbidden path, a method other than GET.
 func (w *Web) Broken(p Promises) []string {
 	var broken []string
 	last := map[string]Request{}
 	for _, r := range w.Requests() {
 		if before, ok := last[r.Host]; ok && p.Delay != nil {
-			if d, least := r.Start.Sub(before.Start), p.Delay(r.Host); d < least {
-				broken = append(broken, fmt.Sprintf("%s was asked for %s only %v after %s, less than %v", r.Host, r.Path, d, before.Path, least))
+			if d, delay := r.Start.Sub(before.Start), p.Delay(r.Host); d < delay {
+				broken = append(broken, fmt.Sprintf("%s was asked for %s only %v after %s, less than %v", r.Host, r.Path, d, before.Path, delay))
 			}
 		}
 		if p.Denied != nil && p.Denied(r.Host, r.Path) {
@@ -301,8 +301,8 @@ func (w *Web) Broken(p Promises) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(w.hosts)) {
-		if most := w.hosts[name].most; most > 1 {
-			broken = append(broken, fmt.Sprintf("%s had to answer %d requests at a time", name, most))
+		if n := w.hosts[name].maxInFlight; n > 1 {
+			broken = append(broken, fmt.Sprintf("%s had to answer %d requests at a time", name, n))
 		}
 	}
 	return broken
