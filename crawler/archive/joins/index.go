@@ -9,33 +9,33 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Bounds of one version's share in the index. A replacement of one version by another, each at its bounds, writes less
-// than two transactions hold.
+// Bounds of one version in the index. Replacing a version by another, both at their bounds, writes less than two transactions
+// hold.
 const (
 	filedFew   = 128    // hashes that a set of values is filed under
-	filedMore  = 256    // and one of more than a sketch's size of values
-	filedMany  = 1024   // and one of more than largeFrom values, so that small columns are found in it
+	filedMore  = 256    // the same for a set with more values than a sketch holds
+	filedMany  = 1024   // the same for a set with more than largeFrom values, so that small columns are found in it
 	largeFrom  = 4096   // distinct values
 	maxFiled   = 12_288 // hashes that all columns of a version are filed under
-	maxPosting = 32     // sets filed under one hash; a value that is everywhere tells nothing
-	maxMembers = 16     // columns kept of those that have one set of values; as many as are kept of one's matches
-	maxHeads   = 128    // sets that one is compared with roughly
-	maxClose   = 48     // and closely
-	perColumn  = 16     // matches that are kept of one column
-	perWeak    = 4      // and of these, found of a column whose values are few, with one like it: see weak
-	perVersion = 64     // and of a version
-	margin     = .02    // by how much a match must be better than one that is kept, to take its place
+	maxPosting = 32     // sets filed under one hash; a value that occurs everywhere is useless
+	maxMembers = 16     // columns kept in one set of values, as many as matches of a column
+	maxHeads   = 128    // sets that a column is compared with roughly
+	maxClose   = 48     // sets that a column is compared with by sketch
+	perColumn  = 16     // matches kept for a column
+	perWeak    = 4      // weak matches among these
+	perVersion = 64     // matches kept for a version
+	margin     = .02    // how much better a match must be than a kept one to replace it
 	maxName    = 100    // bytes of a column's name
 )
 
-// Replacement is a version that takes the place of another in the index.
+// Replacement is a version that replaces another in the index.
 type Replacement struct {
-	Old     string // whose columns leave; "" for none
-	New     string // whose columns come; "" for none
+	Old     string // the version whose columns are removed; "" for none
+	New     string // the version whose columns are added; "" for none
 	Columns []Column
 }
 
-// Weight is how many bytes a replacement writes at most for its columns, without matches.
+// Weight returns the maximum number of bytes that a replacement writes for its columns, without matches.
 func (r Replacement) Weight() (n int) {
 	left := maxFiled
 	for _, c := range r.Columns {
@@ -54,7 +54,7 @@ type Change struct {
 	Before, After []Match
 }
 
-// Of lists the matches of a version, best first. None is no error.
+// Of returns the matches of a version, best first.
 func Of(txn *kv.Txn, version string) ([]Match, error) {
 	list, err := tables{txn}.matches(version)
 	if err != nil {
@@ -63,7 +63,7 @@ func Of(txn *kv.Txn, version string) ([]Match, error) {
 	return list, nil
 }
 
-// Some lists the first versions that have matches, at most limit, as changes that take their matches away.
+// Some returns the first versions that have matches, at most limit, as changes that remove the matches.
 func Some(txn *kv.Txn, limit int) (all []Change, err error) {
 	err = txn.Scan(kv.SpaceJoins, []byte{tableMatches}, nil, func(k, v []byte) (bool, error) {
 		version := string(k[1:])
@@ -77,7 +77,7 @@ func Some(txn *kv.Txn, limit int) (all []Change, err error) {
 	return all, nil
 }
 
-// Clear takes the matches of versions away, and nothing else: it is the first half of emptying the index.
+// Clear removes the matches of versions, and nothing else. It is the first step of emptying the index.
 func Clear(txn *kv.Txn, changes []Change) error {
 	for _, c := range changes {
 		if err := (tables{txn}).setMatches(c.Version, nil); err != nil {
@@ -87,8 +87,8 @@ func Clear(txn *kv.Txn, changes []Change) error {
 	return nil
 }
 
-// Prepare works out what replacements change in the index that txn sees, one after the other: txn is only read from.
-// What it returns is to be written before the next Prepare, and by nobody else meanwhile.
+// Prepare computes what replacements, one after the other, change in the index. It only reads from txn. The update must be
+// written before the next Prepare, and nothing else may write to the index meanwhile.
 func Prepare(txn *kv.Txn, replacements []Replacement) (*Update, error) {
 	u := newUpdate(txn)
 	u.cursor = txn.Cursor(kv.SpaceJoins)
@@ -105,11 +105,11 @@ func Prepare(txn *kv.Txn, replacements []Replacement) (*Update, error) {
 	if u.filed, err = u.entries(); err != nil {
 		return nil, fmt.Errorf("joins: postings: %w", err)
 	}
-	u.finish()
+	u.collectChanges()
 	return u, nil
 }
 
-// arrival is a column that comes.
+// arrival is a column to be added.
 type arrival struct {
 	Column
 	print fingerprint
@@ -117,14 +117,14 @@ type arrival struct {
 	reach uint32
 }
 
-// prefetch reads the postings that replacements need in the order in which they are stored.
+// prefetch reads the postings that replacements need, in the order in which they are stored.
 func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 	all := make([][]arrival, len(replacements))
 	var hashes []uint32
 	for i, r := range replacements {
-		all[i] = fitting(r.Columns)
+		all[i] = arrivals(r.Columns)
 		for _, c := range all[i] {
-			n, err := u.find(c.print)
+			n, err := u.setWith(c.print)
 			if err != nil {
 				return nil, err
 			}
@@ -133,7 +133,7 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 				if err != nil {
 					return nil, err
 				}
-				if found := equals(c.Column, s); found.enough() {
+				if found := matchMembers(c.Column, s); found.enough() {
 					continue
 				}
 			}
@@ -163,8 +163,8 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 	return all, u.load(slices.Compact(hashes))
 }
 
-// fitting leaves columns out that are too many for one version: keys stay first.
-func fitting(columns []Column) []arrival {
+// arrivals returns the columns that fit into the bounds of one version, keys first.
+func arrivals(columns []Column) []arrival {
 	left := maxFiled
 	var all []arrival
 	for _, keys := range []bool{true, false} {
@@ -192,7 +192,7 @@ func cut(s string) string {
 	return s[:end]
 }
 
-// filing is the hashes that a sketch is filed under, and up to which hash these are all its values.
+// filing returns the hashes that a sketch is filed under, and the hash up to which these are complete.
 func filing(s csvprofile.Sketch) ([]uint32, uint32) {
 	few := filedFew
 	switch n := estimate(s); {
@@ -207,7 +207,7 @@ func filing(s csvprofile.Sketch) ([]uint32, uint32) {
 	return s, reach(s)
 }
 
-// estimate of the number of values behind a sketch.
+// estimate returns the estimated number of values of a sketch.
 func estimate(s csvprofile.Sketch) int {
 	if len(s) < csvprofile.SketchSize {
 		return len(s)

@@ -1,14 +1,15 @@
-// Package joins finds columns whose values overlap: which tables can be joined with this one.
+// Package joins finds columns whose values overlap: which tables can be joined with a given one.
 //
-// An index in the database holds the sketches that profiles keep of columns (csvprofile.Sketch, bottom-k MinHash), each
-// filed under its smallest hashes; columns of the same values, as the tables of a series have them, are one set and have one
-// sketch (FORMAT.md). Prepare works out what changes when the columns of superseded versions leave and those
-// of new ones come, many at a time, and whose matches change by it; Update.Write makes it so. Of returns a version's
-// matches. The index is derived: it follows the versions at some distance, and can be made again from their profiles.
+// An index in the database holds the sketches of columns that profiles contain (csvprofile.Sketch, bottom-k MinHash), each
+// filed under its smallest hashes. Columns with the same values, as the tables of a series have, are one set with one sketch
+// (FORMAT.md). Prepare computes what changes when versions replace older ones, many at a time, and which matches change with
+// that; Update.Write writes it. Of returns a version's matches. The index is derived from the profiles of the versions,
+// follows them later, and can be rebuilt.
 //
-// Answers are estimates: among columns of up to 1,024 distinct values they are exact, among larger ones of like size a
-// containment of one half is told within a few percent, and the more roughly the more the sizes differ. A column of 50
-// values is found in one of 5,000, not in one of 100,000. Work and space are bounded a version, whatever its tables are.
+// Results are estimates. Among columns of up to 1,024 distinct values they are exact; among larger columns of similar size, a
+// containment of one half is estimated within a few percent; the more the sizes differ, the rougher the estimate. A column
+// of 50 values is found in one of 5,000, but not in one of 100,000. Work and space for one version are bounded, whatever its
+// tables are.
 package joins
 
 import (
@@ -19,10 +20,10 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// Threshold is the least share of one column's values in another at which the two are a match.
+// Threshold is the minimum share of one column's values in another that makes the two a match.
 const Threshold = 0.5
 
-// Place of a column.
+// Place is the place of a column.
 type Place struct {
 	Version string `json:"version"`          // its id
 	Member  string `json:"member,omitempty"` // path of the file in the version, "" for the version itself
@@ -34,12 +35,12 @@ func (p Place) sameTable(q Place) bool {
 	return p.Version == q.Version && p.Member == q.Member && p.Table == q.Table
 }
 
-// Column is one column of one table, as the index keeps it.
+// Column is one column of a table.
 type Column struct {
 	Place
 	Name     string
 	Distinct int64
-	Key      bool // no value comes twice
+	Key      bool // no value occurs twice
 	Sketch   csvprofile.Sketch
 }
 
@@ -49,30 +50,31 @@ type Match struct {
 	Name        string  `json:"name"`
 	Other       Place   `json:"other"`
 	OtherName   string  `json:"otherName"`
-	Containment float64 `json:"containment"` // share of the column's values that the other has
-	Reverse     float64 `json:"reverse"`     // share of the other's values that the column has
+	Containment float64 `json:"containment"` // share of the column's values that the other contains
+	Reverse     float64 `json:"reverse"`     // share of the other's values that the column contains
 	Jaccard     float64 `json:"jaccard"`
 }
 
-// best is by what matches are chosen.
-func (m Match) best() float64 { return max(m.Containment, m.Reverse) + m.Jaccard/1024 }
+// score ranks matches; the highest are kept.
+func (m Match) score() float64 { return max(m.Containment, m.Reverse) + m.Jaccard/1024 }
 
-func (m Match) turned() Match {
+// reversed returns the match as seen from the other column.
+func (m Match) reversed() Match {
 	return Match{Column: m.Other, Name: m.OtherName, Other: m.Column, OtherName: m.Name, Containment: m.Reverse, Reverse: m.Containment, Jaccard: m.Jaccard}
 }
 
 const (
-	minValues  = 3  // a column with fewer distinct values joins nothing
-	manyValues = 8  // with fewer, one of the two columns must be a key
-	fewValues  = 20 // with fewer, and no key, it is not noted of many: see weak
-	minSample  = 4  // hashes below which an estimate is a guess
+	minValues  = 3  // a column with fewer distinct values is not indexed
+	manyValues = 8  // with fewer, a match requires that one of the two columns is a key
+	fewValues  = 20 // with fewer, and without a key, a match is weak
+	minSample  = 4  // an estimate needs this many hashes
 	maxError   = .05
-	maxChance  = .3 // of numbers that may be found in a column by chance
+	maxChance  = .3 // see chance
 	shareUnit  = 1e4
 )
 
-// Eligible tells whether a column is worth indexing: it has several values, of a kind that does not meet by chance as
-// small numbers, row numbers, dates and truth values do.
+// Eligible reports whether a column is worth indexing: it has several values, of a kind that rarely coincides by chance, as
+// small numbers, row numbers, dates and booleans do.
 func Eligible(c csvprofile.Column) bool {
 	if c.Distinct < minValues || len(c.Sketch) < minValues || c.MaxLen == 0 {
 		return false
@@ -86,8 +88,8 @@ func Eligible(c csvprofile.Column) bool {
 	return false
 }
 
-// chance is the share of whole numbers of a column's magnitude that it has: 1 for row numbers from 1, little for codes
-// that leave gaps, or that lie close together far from zero.
+// chance returns the share of the integers of a column's magnitude that the column contains: 1 for row numbers from 1, little
+// for codes with gaps or for a narrow range far from zero.
 func chance(c csvprofile.Column) float64 {
 	low, err1 := strconv.ParseFloat(c.Min, 64)
 	high, err2 := strconv.ParseFloat(c.Max, 64)
@@ -97,8 +99,8 @@ func chance(c csvprofile.Column) float64 {
 	return float64(c.Distinct) / (1 + max(math.Abs(high), math.Abs(low), high-low))
 }
 
-// Compare estimates the overlap of two columns from their sketches: among all hashes up to the lower of the two
-// sketches' ends, both are complete samples.
+// Compare estimates the overlap of two columns from their sketches, and reports whether they match. Up to the lower of the two
+// sketches' greatest hashes, both are complete samples.
 func Compare(a, b Column) (m Match, ok bool) {
 	inA, inB, both := overlap(a.Sketch, b.Sketch)
 	m = Match{Column: a.Place, Name: a.Name, Other: b.Place, OtherName: b.Name}
@@ -113,17 +115,19 @@ func Compare(a, b Column) (m Match, ok bool) {
 	if inB >= min(minSample, len(b.Sketch)) {
 		m.Reverse = share(both, inB)
 	}
-	return m, (enough(m.Containment, inA, a) || enough(m.Reverse, inB, b)) && tells(a, b)
+	return m, (enough(m.Containment, inA, a) || enough(m.Reverse, inB, b)) && informative(a, b)
 }
 
-// tells whether it says anything that two columns share their values: of categories it does not.
-func tells(a, b Column) bool { return a.Key || b.Key || min(a.Distinct, b.Distinct) >= manyValues }
+// informative reports whether shared values say anything about two columns: for categories they do not.
+func informative(a, b Column) bool {
+	return a.Key || b.Key || min(a.Distinct, b.Distinct) >= manyValues
+}
 
-// weak tells whether two columns say little by sharing their values: many tables have the same few.
+// weak reports whether shared values say little about two columns, since many tables have the same few values.
 func weak(a, b Column) bool { return !a.Key && !b.Key && min(a.Distinct, b.Distinct) < fewValues }
 
-// enough tells whether a containment reaches the threshold. One that was estimated from n hashes may lie one standard
-// error below it, for then the true one is about as likely above.
+// enough reports whether a containment reaches the threshold. A containment that was estimated from n hashes may be one
+// standard error below, since the true one may then be above.
 func enough(share float64, n int, of Column) bool {
 	if n == len(of.Sketch) && n < csvprofile.SketchSize {
 		return share >= Threshold
@@ -131,11 +135,11 @@ func enough(share float64, n int, of Column) bool {
 	return share >= Threshold-min(0.5/math.Sqrt(float64(n)), maxError)
 }
 
-// overlap counts the hashes of two sketches up to where both are complete, and those that both have.
+// overlap counts the hashes of two sketches up to where both are complete, and the common ones among them.
 func overlap(a, b csvprofile.Sketch) (inA, inB, both int) {
 	end := min(reach(a), reach(b))
 	a, b = upTo(a, end), upTo(b, end)
-	for i, j := 0, 0; i < len(a) && j < len(b); { // without branches: which comes next cannot be foretold
+	for i, j := 0, 0; i < len(a) && j < len(b); { // without branches, which would be mispredicted
 		x, y := a[i], b[j]
 		both += one(x == y)
 		i += one(x <= y)
@@ -156,7 +160,7 @@ func one(is bool) (n int) {
 	return n
 }
 
-// reach is the greatest hash up to which a sketch knows all values.
+// reach returns the greatest hash up to which a sketch is complete.
 func reach(s csvprofile.Sketch) uint32 {
 	if len(s) < csvprofile.SketchSize {
 		return math.MaxUint32

@@ -171,7 +171,7 @@ func TestASmallColumnIsFoundInAReferenceTable(t *testing.T) {
 	if len(got) != 1 || got[0].Other.Version != "reference" || got[0].Containment < 0.6 || got[0].Reverse > 0.1 {
 		t.Errorf("the facts join %+v", got)
 	}
-	if back := of(t, db, "reference"); len(back) != 1 || back[0] != got[0].turned() {
+	if back := of(t, db, "reference"); len(back) != 1 || back[0] != got[0].reversed() {
 		t.Errorf("the reference table joins %+v", back)
 	}
 }
@@ -334,7 +334,7 @@ func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
 			if high != part {
 				part, low = high, part
 			}
-			if len(v) == 0 || !slices.IsSortedFunc(array, byPair) || array[len(array)-1].hash > high || low > 0 && array[0].hash <= low {
+			if len(v) == 0 || !slices.IsSortedFunc(array, comparePairs) || array[len(array)-1].hash > high || low > 0 && array[0].hash <= low {
 				t.Errorf("array %d of partition %x is out of order, or of its bounds", id, high)
 			}
 			return true, nil
@@ -343,11 +343,11 @@ func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(pairs, byPair)
+	slices.SortFunc(pairs, comparePairs)
 	all := map[uint32][]number{}
-	for _, p := range settle(pairs, false) {
-		if p.set&leaves != 0 {
-			t.Errorf("set %d leaves hash %x, where it never was", p.set&^leaves, p.hash)
+	for _, p := range cancelPairs(pairs, false) {
+		if p.set&removed != 0 {
+			t.Errorf("set %d removed hash %x, where it never was", p.set&^removed, p.hash)
 		}
 		all[p.hash] = append(all[p.hash], p.set)
 	}

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// hit is what a column is known to share with another before that is looked at.
+// hit is what a column shares with another according to the postings.
 type hit struct {
-	shared int32 // hashes under which both are filed
-	last   int32 // where among the column's own the greatest of them stands, from 0
+	shared int32 // hashes that both are filed under
+	last   int32 // index of the greatest of them among the column's own
 }
 
-// most is the greatest containment, either way, that a hit leaves possible; reach is the column's own.
-func (h hit) most(other number, reach uint32) float64 {
-	theirs := float64(other.least()) * float64(reach) / math.MaxUint32
+// maxContainment returns the greatest containment, either way, that a hit allows; reach is the column's.
+func (h hit) maxContainment(other number, reach uint32) float64 {
+	theirs := float64(other.minFiled()) * float64(reach) / math.MaxUint32
 	return float64(h.shared) / min(float64(h.last+1), max(theirs, 1))
 }
 
-// hits counts what a column shares with others: a hash table with open addressing, whose room is used again for the next.
+// hits counts what a column shares with others: a hash table with open addressing, whose memory is reused for the next column.
 type hits struct {
 	slots []slot
 	used  []int32 // slots
@@ -44,7 +44,7 @@ func (t *hits) add(n number, at int32) {
 	s.number, s.shared, s.last = n, s.shared+1, at
 }
 
-// slot of a number, or the free one where it belongs, which becomes used.
+// slot returns the slot of a number. If there is none, a free slot becomes used.
 func (t *hits) slot(n number) *slot {
 	mask := uint32(len(t.slots) - 1)
 	for i := uint32(n) * 0x9e3779b1 >> 7 & mask; ; i = (i + 1) & mask {
@@ -75,28 +75,28 @@ type candidate struct {
 	shared int32
 }
 
-func byShare(a, b candidate) int {
+func compareCandidates(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.number, b.number))
 }
 
-// equals matches a column with those that have the same values.
-func equals(c Column, s *set) (found matches) {
+// matchMembers matches a column with the members of the set that has its values.
+func matchMembers(c Column, s *set) (found matches) {
 	for _, other := range s.members {
-		if tells(c, other) && !other.sameTable(c.Place) {
+		if informative(c, other) && !other.sameTable(c.Place) {
 			found.add(Match{Column: c.Place, Name: c.Name, Other: other.Place, OtherName: other.Name, Containment: 1, Reverse: 1, Jaccard: 1}, weak(c, other))
 		}
 	}
 	return found
 }
 
-// matches of one column.
+// matches are the matches of one column.
 type matches struct {
 	list []Match
-	weak int // how many of them are
-	best int // how many of them no other could replace
+	weak int // the number of weak ones
+	best int // the number that no other match could replace
 }
 
-// enough tells whether more would make no difference.
+// enough reports whether more matches would make no difference.
 func (f *matches) enough() bool { return f.best >= perColumn }
 
 func (f *matches) add(m Match, weak bool) {
@@ -106,12 +106,12 @@ func (f *matches) add(m Match, weak bool) {
 		}
 		f.weak++
 	}
-	if f.list = append(f.list, m); m.best() >= 1-margin {
+	if f.list = append(f.list, m); m.score() >= 1-margin {
 		f.best++
 	}
 }
 
-// match compares a column with those that its set shares hashes with, and adds these matches to the given ones.
+// match compares a column with those that share hashes with it, and adds the matches to found.
 func (u *Update) match(c arrival, found *matches) error {
 	close, err := u.candidates(c)
 	if err != nil {
@@ -141,17 +141,17 @@ func (u *Update) match(c arrival, found *matches) error {
 	return nil
 }
 
-// candidates are the sets that share enough hashes with a column, which hits holds.
+// candidates returns the sets that share enough hashes with a column, according to hits.
 func (u *Update) candidates(c arrival) ([]candidate, error) {
 	list := u.rough[:0]
 	for _, i := range u.hits.used {
 		s := u.hits.slots[i]
-		if most := s.most(s.number, c.reach); most >= Threshold/2 {
+		if most := s.maxContainment(s.number, c.reach); most >= Threshold/2 {
 			list = append(list, candidate{s.number, most, s.shared})
 		}
 	}
 	u.rough = list
-	slices.SortFunc(list, byShare)
+	slices.SortFunc(list, compareCandidates)
 	list = list[:min(len(list), maxHeads)]
 	kept := list[:0]
 	for _, x := range list {
@@ -172,29 +172,29 @@ func (u *Update) candidates(c arrival) ([]candidate, error) {
 			kept = append(kept, x)
 		}
 	}
-	slices.SortFunc(kept, byShare)
+	slices.SortFunc(kept, compareCandidates)
 	return kept[:min(len(kept), maxClose)], nil
 }
 
-// noteAll notes the best of a column's matches on both sides.
-func (u *Update) noteAll(found []Match) error {
-	slices.SortFunc(found, byWorth)
+// addMatches adds the best of a column's matches on both sides.
+func (u *Update) addMatches(found []Match) error {
+	slices.SortFunc(found, compareMatches)
 	for _, m := range found[:min(len(found), perColumn)] {
-		if err := u.note(m); err != nil {
+		if err := u.addMatch(m); err != nil {
 			return err
 		}
-		if err := u.note(m.turned()); err != nil {
+		if err := u.addMatch(m.reversed()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// note adds a match to those of its column's version, if there is room or it is clearly better than another: were ties
-// displaced, every new table of a series would change many older ones.
-func (u *Update) note(m Match) error {
+// addMatch adds a match to those of its column's version, if there is room or it is clearly better than a kept one. If ties
+// replaced each other, every new table of a series would change many older ones.
+func (u *Update) addMatch(m Match) error {
 	version := m.Column.Version
-	if err := u.look(version); err != nil {
+	if err := u.readMatches(version); err != nil {
 		return err
 	}
 	list := u.after[version]
@@ -208,20 +208,20 @@ func (u *Update) note(m Match) error {
 		worst = len(list) - 1
 	}
 	if n >= perColumn || len(list) >= perVersion {
-		if m.best() < list[worst].best()+margin {
+		if m.score() < list[worst].score()+margin {
 			return nil
 		}
 		list = slices.Delete(list, worst, worst+1)
 	}
-	at, _ := slices.BinarySearchFunc(list, m, byWorth)
+	at, _ := slices.BinarySearchFunc(list, m, compareMatches)
 	u.after[version] = slices.Insert(list, at, m)
 	return nil
 }
 
-func byWorth(a, b Match) int {
-	return cmp.Or(cmp.Compare(b.best(), a.best()), byPlace(a.Column, b.Column), byPlace(a.Other, b.Other))
+func compareMatches(a, b Match) int {
+	return cmp.Or(cmp.Compare(b.score(), a.score()), comparePlaces(a.Column, b.Column), comparePlaces(a.Other, b.Other))
 }
 
-func byPlace(a, b Place) int {
+func comparePlaces(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Member, b.Member), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
 }

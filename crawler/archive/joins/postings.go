@@ -10,20 +10,20 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Postings tell which sets are filed under a hash. They are kept as pairs of a hash and a set's number, in arrays that are
-// sorted by both; one entry a pair would cost fifty times as much to write. Hashes are parted into ranges, and each part of
-// them, a partition, has some arrays, of which the newer are the smaller: an update appends one to every partition that it
-// changes, and merges some of like size, as log-structured trees do. A set that leaves is filed once more, with a mark that
-// cancels the first; merging makes both vanish. A partition that has grown is split.
+// Postings are the sets that are filed under a hash. They are stored as pairs of a hash and a set's number, in arrays sorted
+// by both; one entry for each pair would cost fifty times as much to write. Hashes are divided into ranges. The pairs of a
+// range, a partition, are in several arrays, of which the newer are the smaller: an update appends an array to every
+// partition that it changes, and merges some of similar size, as log-structured trees do. Removing a set adds its pair
+// again, with a mark that cancels the first one; merging drops both. A partition that grew is split.
 const (
 	pairSize  = 8      // bytes
-	maxPairs  = 16_384 // in a partition, about
-	fewPairs  = 256    // in a partition that is one array
-	mergeAt   = 8      // arrays of a size, or smaller
-	mergeFor  = 4      // pairs merged for a pair that is filed, at most: merging keeps up with less
-	mergeFree = 8192   // and as many in every update
+	maxPairs  = 16_384 // about as many in a partition
+	fewPairs  = 256    // a partition with fewer is one array
+	mergeAt   = 8      // arrays of a size or smaller that are merged
+	mergeFor  = 4      // maximum number of pairs merged for each pair that is filed, more than merging needs
+	mergeFree = 8192   // pairs that every update may merge besides
 
-	leaves number = 1 << 31 // in the number of a pair: the set is no longer filed there
+	removed number = 1 << 31 // a bit in the number of a pair: the set is no longer filed there
 )
 
 type pair struct {
@@ -31,38 +31,39 @@ type pair struct {
 	set  number
 }
 
-// byPair has a mark follow what it cancels.
-func byPair(a, b pair) int {
+// comparePairs orders pairs so that a mark follows the pair that it cancels.
+func comparePairs(a, b pair) int {
 	if a.hash != b.hash {
 		return cmp.Compare(a.hash, b.hash)
 	}
-	return bySet(a.set, b.set)
+	return compareSets(a.set, b.set)
 }
 
-func bySet(a, b number) int {
-	return cmp.Compare(uint64(a&^leaves)<<1|uint64(a>>31), uint64(b&^leaves)<<1|uint64(b>>31))
+func compareSets(a, b number) int {
+	return cmp.Compare(uint64(a&^removed)<<1|uint64(a>>31), uint64(b&^removed)<<1|uint64(b>>31))
 }
 
-// settle takes out pairs that cancel each other, of sorted ones; where nothing is left that a mark could cancel, marks too.
-func settle(pairs []pair, all bool) []pair {
+// cancelPairs drops sorted pairs that cancel each other. If all is set, no mark can cancel anything else, and marks are dropped
+// too.
+func cancelPairs(pairs []pair, all bool) []pair {
 	kept := pairs[:0]
 	for i := 0; i < len(pairs); i++ {
-		if i+1 < len(pairs) && pairs[i+1] == (pair{pairs[i].hash, pairs[i].set | leaves}) {
+		if i+1 < len(pairs) && pairs[i+1] == (pair{pairs[i].hash, pairs[i].set | removed}) {
 			i++
 			continue
 		}
-		if !all || pairs[i].set&leaves == 0 {
+		if !all || pairs[i].set&removed == 0 {
 			kept = append(kept, pairs[i])
 		}
 	}
 	return kept
 }
 
-// merge makes one sorted list of two.
+// merge merges two sorted lists.
 func merge(a, b []pair) []pair {
 	all := make([]pair, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		if byPair(a[0], b[0]) <= 0 {
+		if comparePairs(a[0], b[0]) <= 0 {
 			all, a = append(all, a[0]), a[1:]
 		} else {
 			all, b = append(all, b[0]), b[1:]
@@ -71,7 +72,7 @@ func merge(a, b []pair) []pair {
 	return append(append(all, a...), b...)
 }
 
-// partition of the hashes: those up to high that are above the next lower one's.
+// partition has the hashes up to high and above the next lower partition.
 type partition struct {
 	high    uint32
 	arrays  []array
@@ -84,29 +85,29 @@ type array struct {
 	pairs int
 }
 
-// class of arrays that are of like size.
+// class returns the same number for arrays of similar size.
 func class(pairs int) int { return bits.Len(uint(pairs)) / 3 }
 
-// posting is the sets filed under one hash, in the order in which they came.
+// posting is the sets filed under one hash, in the order in which they were filed.
 type posting struct {
 	list []number
 	part *partition
 }
 
-// postings are those that an update has looked at.
+// postings are the postings that an update read.
 type postings struct {
 	tables
 	cursor *kv.Cursor
 	lists  map[uint32]*posting
 	parts  map[uint32]*partition // by high
-	room   []posting             // for lists
+	room   []posting             // memory for lists
 }
 
 func arrayKey(high, id uint32) []byte {
 	return binary.BigEndian.AppendUint32(nkey(tablePosting, high), id)
 }
 
-// posting of a hash.
+// posting returns the posting of a hash.
 func (p *postings) posting(hash uint32) (*posting, error) {
 	if l := p.lists[hash]; l != nil {
 		return l, nil
@@ -115,7 +116,7 @@ func (p *postings) posting(hash uint32) (*posting, error) {
 	return p.lists[hash], err
 }
 
-// load reads what is filed under some hashes, which ascend.
+// load reads the postings of some hashes, in ascending order.
 func (p *postings) load(hashes []uint32) error {
 	p.room = make([]posting, len(hashes))
 	for len(hashes) > 0 {
@@ -128,7 +129,7 @@ func (p *postings) load(hashes []uint32) error {
 	return nil
 }
 
-// loadPartition reads what is filed under those hashes that are in the partition of the first, and says how many they are.
+// loadPartition reads the postings of the hashes that are in the partition of the first, and returns their number.
 func (p *postings) loadPartition(hashes []uint32) (n int, err error) {
 	var part *partition
 	var known, done bool
@@ -172,12 +173,12 @@ func (p *postings) loadPartition(hashes []uint32) (n int, err error) {
 		enter(math.MaxUint32)
 	}
 	for _, h := range hashes[:n] {
-		p.lists[h].settle()
+		p.lists[h].cancel()
 	}
 	return n, nil
 }
 
-// gather adds what an array files under some hashes, which ascend, to their lists.
+// gather adds the pairs of an array to the lists of some hashes, in ascending order.
 func (p *postings) gather(hashes []uint32, v []byte) {
 	for _, h := range hashes {
 		at, end := 0, len(v)/pairSize
@@ -196,16 +197,17 @@ func (p *postings) gather(hashes []uint32, v []byte) {
 	}
 }
 
-func (l *posting) settle() {
+// cancel drops sets that were removed.
+func (l *posting) cancel() {
 	if len(l.list) < 2 {
 		return
 	}
-	slices.SortFunc(l.list, bySet)
+	slices.SortFunc(l.list, compareSets)
 	kept := l.list[:0]
 	for _, n := range l.list {
-		if n&leaves == 0 {
+		if n&removed == 0 {
 			kept = append(kept, n)
-		} else if last := len(kept) - 1; last >= 0 && kept[last] == n&^leaves {
+		} else if last := len(kept) - 1; last >= 0 && kept[last] == n&^removed {
 			kept = kept[:last]
 		}
 	}
@@ -220,25 +222,25 @@ func (l *posting) add(hash uint32, n number) {
 func (l *posting) remove(hash uint32, n number) {
 	if at := slices.Index(l.list, n); at >= 0 {
 		l.list = slices.Delete(l.list, at, at+1)
-		l.part.changes = append(l.part.changes, pair{hash, n | leaves})
+		l.part.changes = append(l.part.changes, pair{hash, n | removed})
 	}
 }
 
-// entry of the database that is to be written; without a value: deleted.
+// entry is a change of the database. Without a value, the key is deleted.
 type entry struct{ key, val []byte }
 
-// entries are what the changes come to.
+// entries returns the changes of the database, with merges.
 func (p *postings) entries() (all []entry, err error) {
 	var changed []*partition
 	budget := mergeFree
 	for _, part := range p.parts {
-		slices.SortFunc(part.changes, byPair)
-		if part.changes = settle(part.changes, len(part.arrays) == 0); len(part.changes) > 0 {
+		slices.SortFunc(part.changes, comparePairs)
+		if part.changes = cancelPairs(part.changes, len(part.arrays) == 0); len(part.changes) > 0 {
 			changed = append(changed, part)
 			budget += mergeFor * len(part.changes)
 		}
 	}
-	slices.SortFunc(changed, func(a, b *partition) int { // those that need merging most come first
+	slices.SortFunc(changed, func(a, b *partition) int { // those that need merging most first
 		return cmp.Or(cmp.Compare(len(b.arrays), len(a.arrays)), cmp.Compare(a.high, b.high))
 	})
 	for i, part := range changed {
@@ -258,14 +260,14 @@ func (p *postings) entries() (all []entry, err error) {
 			all = append(all, entry{key: arrayKey(part.high, a.id)})
 		}
 		if len(merged) > 0 {
-			pairs = settle(pairs, len(merged) == len(part.arrays))
+			pairs = cancelPairs(pairs, len(merged) == len(part.arrays))
 		}
 		all = append(all, split(part, pairs, len(merged) == len(part.arrays))...)
 	}
 	return all, nil
 }
 
-// toMerge chooses the arrays that are merged with a partition's changes, and says how many pairs they have.
+// toMerge returns the arrays to be merged with a partition's changes, and the number of their pairs.
 func (part *partition) toMerge() (merged []array, pairs int) {
 	total := len(part.changes)
 	for _, a := range part.arrays {
@@ -290,7 +292,7 @@ func (part *partition) toMerge() (merged []array, pairs int) {
 	}
 }
 
-// split writes pairs as one array of a partition, or, where they are all of its and too many, as those of several.
+// split returns pairs as one array of a partition, or, if they are all of its pairs and too many, as arrays of several.
 func split(part *partition, pairs []pair, all bool) (entries []entry) {
 	for all && len(pairs) > maxPairs {
 		cut := maxPairs / 2

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// replace takes the old version's columns and matches out and puts the new one's in. A set of values that the new one has
-// too stays what and where it is.
+// replace removes the old version's columns and matches and adds the new one's. A set of values that both have stays as it is.
 func (u *Update) replace(r Replacement, columns []arrival) error {
-	left, err := u.leave(r.Old)
+	left, err := u.removeColumns(r.Old)
 	if err != nil {
 		return err
 	}
@@ -18,7 +17,7 @@ func (u *Update) replace(r Replacement, columns []arrival) error {
 	if r.New != "" {
 		numbers := []number{}
 		for _, c := range columns {
-			n, member, err := u.enter(c)
+			n, member, err := u.addColumn(c)
 			if err != nil {
 				return err
 			}
@@ -36,8 +35,8 @@ func (u *Update) replace(r Replacement, columns []arrival) error {
 	return nil
 }
 
-// leave takes the columns of a version out of their sets, and lists these.
-func (u *Update) leave(version string) ([]number, error) {
+// removeColumns removes the columns of a version from their sets, and returns the sets.
+func (u *Update) removeColumns(version string) ([]number, error) {
 	if version == "" {
 		return nil, nil
 	}
@@ -57,7 +56,7 @@ func (u *Update) leave(version string) ([]number, error) {
 	return numbers, nil
 }
 
-// dropIfEmpty takes a set out that no column has any more.
+// dropIfEmpty drops a set without columns.
 func (u *Update) dropIfEmpty(n number) error {
 	s, err := u.set(n)
 	if err != nil || len(s.members) > 0 {
@@ -71,10 +70,11 @@ func (u *Update) dropIfEmpty(n number) error {
 	u.setPrint(s.print, 0)
 	delete(u.sets, n)
 	delete(u.fresh, n)
-	u.gone = append(u.gone, n)
+	u.dropped = append(u.dropped, n)
 	return nil
 }
 
+// unfile removes a set from its postings.
 func (u *Update) unfile(n number) error {
 	sketch, err := u.sketch(n)
 	if err != nil {
@@ -91,7 +91,7 @@ func (u *Update) unfile(n number) error {
 	return nil
 }
 
-// removeMatches takes the matches of a version out, and those of others that name it.
+// removeMatches removes the matches of a version, and those of others that name it.
 func (u *Update) removeMatches(version string) error {
 	if version == "" {
 		return nil
@@ -101,28 +101,28 @@ func (u *Update) removeMatches(version string) error {
 		return err
 	}
 	for _, other := range others {
-		if err := u.look(other); err != nil {
+		if err := u.readMatches(other); err != nil {
 			return err
 		}
 		u.after[other] = slices.DeleteFunc(u.after[other], func(m Match) bool { return m.Other.Version == version })
 	}
-	if err := u.look(version); err != nil {
+	if err := u.readMatches(version); err != nil {
 		return err
 	}
 	u.after[version] = nil
 	return nil
 }
 
-// enter finds out with which others a column matches and puts it among those that have the same values, if there are not
-// enough of them.
-func (u *Update) enter(c arrival) (n number, member bool, err error) {
-	n, err = u.find(c.print)
+// addColumn finds the matches of a column and adds the column to the set with its values. member reports whether the set had
+// room for it.
+func (u *Update) addColumn(c arrival) (n number, member bool, err error) {
+	n, err = u.setWith(c.print)
 	if err != nil {
 		return 0, false, err
 	}
 	isNew := n == 0
 	if isNew {
-		if n, err = u.make(c); err != nil {
+		if n, err = u.newSet(c); err != nil {
 			return 0, false, err
 		}
 	}
@@ -130,9 +130,9 @@ func (u *Update) enter(c arrival) (n number, member bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	found := equals(c.Column, s)
+	found := matchMembers(c.Column, s)
 	if !found.enough() {
-		filed, err := u.count(n, c, isNew)
+		filed, err := u.countHits(n, c, isNew)
 		if err != nil {
 			return 0, false, err
 		}
@@ -143,12 +143,12 @@ func (u *Update) enter(c arrival) (n number, member bool, err error) {
 			return 0, false, err
 		}
 	}
-	return n, s.join(c.Column), u.noteAll(found.list)
+	return n, s.addMember(c.Column), u.addMatches(found.list)
 }
 
-// make makes a set of values that was not there.
-func (u *Update) make(c arrival) (number, error) {
-	n, err := u.take(len(c.filed))
+// newSet adds an empty set with the values of a column.
+func (u *Update) newSet(c arrival) (number, error) {
+	n, err := u.allocate(len(c.filed))
 	if err != nil {
 		return 0, err
 	}
@@ -157,9 +157,9 @@ func (u *Update) make(c arrival) (number, error) {
 	return n, nil
 }
 
-// count counts with which others a set shares how many of the hashes that both are filed under, and files it if it is new:
-// under how many, for where there are enough it is not.
-func (u *Update) count(n number, c arrival, isNew bool) (filed int, err error) {
+// countHits counts the hashes that a set and others are filed under, and files the set if it is new. It returns the number of
+// hashes that it filed the set under: hashes with enough sets are skipped.
+func (u *Update) countHits(n number, c arrival, isNew bool) (filed int, err error) {
 	u.hits.clear()
 	for i, h := range c.filed {
 		p, err := u.posting(h)
@@ -179,8 +179,8 @@ func (u *Update) count(n number, c arrival, isNew bool) (filed int, err error) {
 	return filed, nil
 }
 
-// finish finds out which matches have changed.
-func (u *Update) finish() {
+// collectChanges sets Changes to the versions whose matches changed.
+func (u *Update) collectChanges() {
 	for _, version := range slices.Sorted(maps.Keys(u.before)) {
 		if before, after := u.before[version], u.after[version]; !slices.Equal(before, after) {
 			u.Changes = append(u.Changes, Change{version, before, after})

@@ -23,25 +23,26 @@ const (
 	tablePosting = 'p' // greatest hash of a partition, id -> pairs of a hash and a number
 	tableVersion = 'v' // version id                      -> numbers of sets that have columns of it
 	tableMatches = 'm' // version id                      -> its matches: their count, and each one's fields
-	tableSeen    = 'r' // version id, 0, other version id -> index of versions whose matches name the first
+	tableSeen    = 'r' // version id, 0, other version id -> index: matches of the other version name the first
 )
 
-// number of a set of values in the index: never used again, and not 0. See numbered.
+// number is the number of a set of values in the index. It is never reused, and not 0. See numberOf.
 type number uint32
 
-const maxNumbers = number(leaves >> 3)
+const maxNumbers = number(removed >> 3)
 
-// set is the columns that have the same values; their sketch is kept apart.
+// set is the columns that have the same values. Their sketch is stored separately.
 type set struct {
 	print   fingerprint // of the sketch
-	filed   int         // hashes it is filed under; 0: it is found by its fingerprint alone, and its sketch is not kept
-	reach   uint32      // the greatest that it would be filed under, or the greatest there is where all its values are among them
-	members []Column    // without Sketch; the first of them
+	filed   int         // hashes it is filed under; 0: only its fingerprint finds it, and its sketch is not stored
+	reach   uint32      // the hash up to which the hashes that it is filed under are complete
+	members []Column    // the first ones, without Sketch
 	changed bool
 }
 
-// join makes a column one of the members, if there is room. Some of it is kept for keys: tables that others refer to.
-func (s *set) join(c Column) bool {
+// addMember makes a column a member if there is room, and reports whether it did. A quarter of the room is reserved for keys,
+// which tables refer to.
+func (s *set) addMember(c Column) bool {
 	at := len(s.members)
 	if at >= maxMembers {
 		keys := 0
@@ -62,7 +63,7 @@ func (s *set) join(c Column) bool {
 	return true
 }
 
-// fingerprint tells a sketch from all others, also from those that somebody thought out to meet it.
+// fingerprint identifies a sketch, even against collisions made on purpose.
 type fingerprint [16]byte
 
 func printOf(s csvprofile.Sketch) fingerprint {
@@ -80,7 +81,7 @@ func sketchBytes(s csvprofile.Sketch) []byte {
 
 var (
 	errDamaged   = errors.New("joins: damaged record")
-	errExhausted = errors.New("joins: the index has given out all its numbers; make it again")
+	errExhausted = errors.New("joins: the index has used all its numbers; rebuild it")
 )
 
 func nkey(table byte, n uint32) []byte { return binary.BigEndian.AppendUint32([]byte{table}, n) }
@@ -120,7 +121,7 @@ func (t tables) set(n number) (s *set, err error) {
 		r := reader{fields.Reader{B: v}}
 		s = &set{filed: int(r.Uvarint()), reach: uint32(r.Uvarint())}
 		copy(s.print[:], r.Bytes(len(s.print)))
-		s.members = make([]Column, r.Count(leastMember))
+		s.members = make([]Column, r.Count(minMemberLen))
 		for i := range s.members {
 			c := Column{Distinct: int64(r.Uvarint()), Key: r.Uvarint() == 1}
 			c.Table, c.Column = int(r.Uvarint()), int(r.Uvarint())
@@ -133,13 +134,13 @@ func (t tables) set(n number) (s *set, err error) {
 		return nil
 	})
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: set %d is filed and not there", errDamaged, n)
+		err = fmt.Errorf("%w: set %d is filed but does not exist", errDamaged, n)
 	}
 	return s, err
 }
 
-// leastMember is how many bytes a column takes in a set, at least.
-const leastMember = 7
+// minMemberLen is the minimum number of bytes of a column in a set.
+const minMemberLen = 7
 
 func (t tables) setSet(n number, s *set) error {
 	raw := binary.AppendUvarint(nil, uint64(s.filed))
@@ -198,7 +199,7 @@ func (t tables) matches(version string) (list []Match, err error) {
 }
 
 func decodeMatches(version string, v []byte) (list []Match, err error) {
-	if len(v) > 0 && v[0] == '[' { // as an older program wrote them; a count is never as great
+	if len(v) > 0 && v[0] == '[' { // as an older program wrote them; a count is never that great
 		err := json.Unmarshal(v, &list)
 		return list, err
 	}
@@ -234,7 +235,7 @@ func (t tables) setMatches(version string, list []Match) error {
 	return t.txn.Set(kv.SpaceJoins, vkey(tableMatches, version), raw)
 }
 
-// seenBy lists the versions whose matches name a version.
+// seenBy returns the versions whose matches name a version.
 func (t tables) seenBy(version string) (list []string, err error) {
 	prefix := append(vkey(tableSeen, version), 0)
 	err = t.txn.Scan(kv.SpaceJoins, prefix, nil, func(k, _ []byte) (bool, error) {

@@ -8,27 +8,27 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Update is what replacements change in the index. It remembers whatever was read for one of them, for the next:
-// tables that resemble each other meet the same postings, columns and matches.
+// Update is what replacements change in the index. It caches what was read for one of them for the next, since similar tables
+// meet the same postings, columns and matches.
 type Update struct {
-	Changes []Change // versions whose matches are other ones now, in the order of their ids
+	Changes []Change // versions whose matches change, in the order of their ids
 
 	postings
-	filed         []entry // what changes in the postings
+	filed         []entry // changes of the postings
 	sets          map[number]*set
-	prints        map[fingerprint]number       // 0: no set has it
-	printed       map[fingerprint]bool         // those that changed
-	sketches      map[number]csvprofile.Sketch // some of those that were read
-	fresh         map[number]csvprofile.Sketch // of sets that were not there
-	gone          []number
-	versions      map[string][]number // sets of versions; none: the version has none, or left
-	before, after map[string][]Match  // of the versions that were looked at
+	prints        map[fingerprint]number       // 0: no set has the fingerprint
+	printed       map[fingerprint]bool         // fingerprints whose number changed
+	sketches      map[number]csvprofile.Sketch // some that were read
+	fresh         map[number]csvprofile.Sketch // of new sets
+	dropped       []number
+	versions      map[string][]number // sets of versions; empty: the version has none or was removed
+	before, after map[string][]Match  // of the versions that were read
 	next, first   number
-	hits          hits // of one column; its room, and that of rough, is used again for the next
+	hits          hits // of one column; its memory, and that of rough, is reused for the next
 	rough         []candidate
 }
 
-// maxSketches bounds the sketches that are remembered.
+// maxSketches bounds the cached sketches.
 const maxSketches = 2048
 
 func newUpdate(txn *kv.Txn) *Update {
@@ -38,7 +38,7 @@ func newUpdate(txn *kv.Txn) *Update {
 	}
 }
 
-// Write makes the changes. It may be called again where the transaction of an earlier call was not committed.
+// Write writes the changes. It may be called again if the transaction of an earlier call was not committed.
 func (u *Update) Write(txn *kv.Txn) error {
 	t := tables{txn}
 	if u.next != u.first {
@@ -46,7 +46,7 @@ func (u *Update) Write(txn *kv.Txn) error {
 			return err
 		}
 	}
-	for _, n := range u.gone {
+	for _, n := range u.dropped {
 		if err := t.dropSet(n); err != nil {
 			return err
 		}
@@ -90,23 +90,23 @@ func (u *Update) Write(txn *kv.Txn) error {
 	return nil
 }
 
-// setSeen keeps the index of whose matches name a version.
+// setSeen updates tableSeen.
 func (t tables) setSeen(c Change) error {
-	gone := map[string]bool{}
+	dropped := map[string]bool{}
 	for _, m := range c.Before {
-		gone[m.Other.Version] = true
+		dropped[m.Other.Version] = true
 	}
 	for _, m := range c.After {
-		if _, was := gone[m.Other.Version]; was {
-			gone[m.Other.Version] = false
+		if _, was := dropped[m.Other.Version]; was {
+			dropped[m.Other.Version] = false
 			continue
 		}
 		if err := t.txn.Set(kv.SpaceJoins, seenKey(m.Other.Version, c.Version), nil); err != nil {
 			return err
 		}
 	}
-	for other, gone := range gone {
-		if !gone {
+	for other, dropped := range dropped {
+		if !dropped {
 			continue
 		}
 		if err := t.txn.Delete(kv.SpaceJoins, seenKey(other, c.Version)); err != nil {
@@ -116,8 +116,8 @@ func (t tables) setSeen(c Change) error {
 	return nil
 }
 
-// take gives a number that no set ever had to one that is filed under so many hashes.
-func (u *Update) take(filed int) (number, error) {
+// allocate returns a number that no set ever had, for a set that is filed under so many hashes.
+func (u *Update) allocate(filed int) (number, error) {
 	if u.next == 0 {
 		list, err := u.numbers([]byte{tableNext})
 		if err != nil {
@@ -133,7 +133,7 @@ func (u *Update) take(filed int) (number, error) {
 		return 0, errExhausted
 	}
 	u.next++
-	return numbered(u.next-1, filed), nil
+	return numberOf(u.next-1, filed), nil
 }
 
 func (u *Update) set(n number) (*set, error) {
@@ -147,8 +147,8 @@ func (u *Update) set(n number) (*set, error) {
 	return s, err
 }
 
-// find gives the set that has such a sketch, 0 for none.
-func (u *Update) find(print fingerprint) (number, error) {
+// setWith returns the set whose sketch has a fingerprint, 0 if there is none.
+func (u *Update) setWith(print fingerprint) (number, error) {
 	if n, known := u.prints[print]; known {
 		return n, nil
 	}
@@ -178,7 +178,7 @@ func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
 	return s, err
 }
 
-// setsOf a version, as the updates so far have left them.
+// setsOf returns the sets of a version after the replacements so far.
 func (u *Update) setsOf(version string) ([]number, error) {
 	if numbers, known := u.versions[version]; known {
 		return numbers, nil
@@ -186,8 +186,8 @@ func (u *Update) setsOf(version string) ([]number, error) {
 	return u.numbers(vkey(tableVersion, version))
 }
 
-// look reads the matches of a version for the first time.
-func (u *Update) look(version string) error {
+// readMatches reads the matches of a version, once.
+func (u *Update) readMatches(version string) error {
 	if _, ok := u.before[version]; ok {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (u *Update) look(version string) error {
 	return err
 }
 
-// seenBy lists the versions whose matches name a version, as the updates so far have left them, and maybe some more.
+// seenBy returns the versions whose matches name a version after the replacements so far, and possibly some more.
 func (u *Update) seenBy(version string) ([]string, error) {
 	list, err := u.tables.seenBy(version)
 	if err != nil {
@@ -210,18 +210,18 @@ func (u *Update) seenBy(version string) ([]string, error) {
 	return list, nil
 }
 
-// numbered is the number of the set that came as the n-th and is filed under so many hashes: the lowest three bits
-// tell about how many.
-func numbered(n number, filed int) number {
+// numberOf returns the number of the n-th set, which is filed under so many hashes: the lowest three bits encode about how
+// many.
+func numberOf(n number, filed int) number {
 	class := 0
-	for least := 8; class < 7 && filed >= least; least *= 2 {
+	for lower := 8; class < 7 && filed >= lower; lower *= 2 {
 		class++
 	}
 	return n<<3 | number(class)
 }
 
-// least is how many hashes a set is filed under, at least.
-func (n number) least() int {
+// minFiled returns the minimum number of hashes that a set with this number is filed under.
+func (n number) minFiled() int {
 	if n&7 == 0 {
 		return 1
 	}
