@@ -2,15 +2,15 @@ package quality
 
 import "strings"
 
-// format of files: whether everybody may implement it, and whether programs can take data out of it.
+// format is a file format: whether anyone may implement it, and whether programs can extract data from it.
 type format struct {
 	name           string
 	open, readable bool
 }
 
-// formats by the words that name them: extensions, media types (registered or in use), names. Open are those with a
-// published standard that everybody may implement (Open Knowledge Foundation, "Open Data Handbook: File Formats");
-// machine-readable those whose data programs find without guessing.
+// formats lists formats with the words that name them: extensions, media types (registered or in use), names. A format is open
+// if it has a published standard that anyone may implement (Open Knowledge Foundation, "Open Data Handbook: File Formats"),
+// and machine-readable if programs find its data without guessing.
 var formats = []struct {
 	format
 	words string
@@ -105,9 +105,9 @@ func words() map[string]format {
 	return all
 }
 
-// formatOf what people write for a format: "CSV", ".csv", "text/csv; charset=utf-8", the IRI of a file type in the EU's
-// authority list or of a media type in IANA's register. A media type of a registered kind that is not in the table counts
-// as known, as neither open nor readable.
+// formatOf returns the format of a declaration: "CSV", ".csv", "text/csv; charset=utf-8", or the IRI of a file type in the EU's
+// authority list or of a media type in IANA's registry. A media type that is not in the table but has a registered type counts
+// as known, neither open nor readable.
 func formatOf(s string) (format, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if _, rest, ok := strings.Cut(s, "/media-types/"); ok {
@@ -135,8 +135,7 @@ func formatOf(s string) (format, bool) {
 	return format{}, false
 }
 
-// sameFormat tells whether one of the declared formats is what was found. A table in a zip is both: what is declared may be
-// what is inside.
+// sameFormat reports whether one of the declared formats is the detected one, or a special case of it.
 func sameFormat(declared []string, found string) bool {
 	f, _ := formatOf(found)
 	for _, d := range declared {
@@ -145,7 +144,7 @@ func sameFormat(declared []string, found string) bool {
 			return true
 		}
 		switch {
-		case f.name == "ZIP" && (g.name == "Shapefile" || g.name == "GTFS"), // always come as one
+		case f.name == "ZIP" && (g.name == "Shapefile" || g.name == "GTFS"), // these are zip files
 			f.name == "JSON" && (g.name == "GeoJSON" || g.name == "JSON-LD"), f.name == "GeoJSON" && g.name == "JSON",
 			f.name == "XML" && (g.name == "KML" || g.name == "GML" || g.name == "GPX" || g.name == "SDMX" || g.name == "RSS" || g.name == "Atom"),
 			g.name == "XML" && (f.name == "KML" || f.name == "GML" || f.name == "GPX" || f.name == "RDF/XML" || f.name == "RSS" || f.name == "Atom"),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler/archive/describe"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
@@ -15,36 +16,37 @@ import (
 	"odarchive/vocab/rdf"
 )
 
-// Keeper measures the portals of a store.
+// Keeper measures the portals of a store and keeps the measurements in it.
 type Keeper struct {
 	Triples *triplestore.Store
 	Mint    ns.Mint
-	Known   func(ctx context.Context, address string) (Known, error)
-	// Visited are the datasets of a portal whose files were fetched since a moment; false where that are too many to say. nil:
-	// it is not known, so Update measures everything.
+	// Known returns what the archive knows of a URL.
+	Known func(ctx context.Context, address string) (Known, error)
+	// Visited returns the datasets of a portal whose files were fetched since a time; known is false if they are too many. If
+	// Visited is nil, Update measures everything.
 	Visited func(ctx context.Context, portal string, since time.Time) (datasets []string, known bool, err error)
-	// ReadOnly measures and keeps nothing.
+	// ReadOnly makes the Keeper measure without keeping the measurements.
 	ReadOnly bool
 }
 
-// write drops some quads and adds others.
+// write deletes and inserts quads.
 func (k Keeper) write(ctx context.Context, drop, add []term.Quad) error {
 	if k.ReadOnly {
 		return nil
 	}
-	return k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return write(txn, drop, add) })
+	return k.Triples.Update(ctx, func(txn *triplestore.Txn) error { return describe.Replace(txn, drop, add) })
 }
 
 const (
-	datasetsATime = 200    // of one snapshot and one transaction
-	maxAbout      = 20_000 // statements about one dataset that are looked at
+	batchSize = 200    // datasets in one snapshot and one transaction
+	maxAbout  = 20_000 // statements about one dataset that are read
 )
 
 // Table is the quality of one portal.
 type Table struct {
 	Portal   string `json:"portal"`
 	Datasets int    `json:"datasets"`
-	Changed  int    `json:"changed"` // datasets whose values are others than last time
+	Changed  int    `json:"changed"` // datasets whose values changed
 	Rows     []Row  `json:"metrics"`
 }
 
@@ -54,10 +56,10 @@ type Row struct {
 	Dimension string  `json:"dimension"` // likewise
 	Label     string  `json:"label"`
 	Mean      float64 `json:"mean"`     // over the datasets that have a value
-	Datasets  int     `json:"datasets"` // how many have one
+	Datasets  int     `json:"datasets"` // the number of these
 }
 
-// Portals that have a catalog in the store.
+// Portals returns the portals that have a catalog in the store.
 func (k Keeper) Portals(ctx context.Context) ([]string, error) {
 	var portals []string
 	err := k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
@@ -77,7 +79,8 @@ func (k Keeper) Portals(ctx context.Context) ([]string, error) {
 	return portals, err
 }
 
-// Measure all datasets of a portal and keep what changed. Only datasets that are listed now have measurements behind it.
+// Measure measures all datasets of a portal, keeps what changed, and drops the measurements of datasets that are no longer
+// listed.
 func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 	t := Table{Portal: portal}
 	state, _, err := k.states(ctx, portal)
@@ -90,8 +93,8 @@ func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 	}
 	t.Datasets = len(datasets)
 	sums, counts := map[Metric]float64{}, map[Metric]int{}
-	for batch := range slices.Chunk(datasets, datasetsATime) {
-		values, err := k.batch(ctx, portal, batch)
+	for batch := range slices.Chunk(datasets, batchSize) {
+		values, err := k.measureBatch(ctx, portal, batch)
 		if err != nil {
 			return t, fmt.Errorf("quality of %s: %w", portal, err)
 		}
@@ -101,23 +104,23 @@ func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 				counts[m.Metric]++
 			}
 		}
-		changed, err := k.keep(ctx, portal, batch, values)
+		changed, err := k.save(ctx, portal, batch, values)
 		if err != nil {
 			return t, fmt.Errorf("quality of %s: %w", portal, err)
 		}
 		t.Changed += changed
 	}
-	if err := k.forget(ctx, portal, datasets); err != nil {
+	if err := k.dropUnlisted(ctx, portal, datasets); err != nil {
 		return t, fmt.Errorf("quality of %s: %w", portal, err)
 	}
-	if err := errors.Join(k.conclude(ctx, &t, sums, counts, state), k.noteWhole(ctx, portal)); err != nil {
+	if err := errors.Join(k.saveMeans(ctx, &t, sums, counts, state), k.setMeasuredToday(ctx, portal)); err != nil {
 		return t, fmt.Errorf("quality of %s: %w", portal, err)
 	}
 	return t, nil
 }
 
-// conclude with the means of a portal, and with which state was measured.
-func (k Keeper) conclude(ctx context.Context, t *Table, sums map[Metric]float64, counts map[Metric]int, state []term.Key) error {
+// saveMeans writes the means of a portal, and which state was measured.
+func (k Keeper) saveMeans(ctx context.Context, t *Table, sums map[Metric]float64, counts map[Metric]int, state []term.Key) error {
 	var means []Measurement
 	for _, m := range Metrics() {
 		if counts[m] == 0 {
@@ -127,10 +130,10 @@ func (k Keeper) conclude(ctx context.Context, t *Table, sums map[Metric]float64,
 		means = append(means, mean)
 		t.Rows = append(t.Rows, Row{m.Name, m.Dimension, m.Label, mean.Value, counts[m]})
 	}
-	if _, err := k.keep(ctx, t.Portal, []term.Key{term.IRI(t.Portal)}, [][]Measurement{means}); err != nil {
+	if _, err := k.save(ctx, t.Portal, []term.Key{term.IRI(t.Portal)}, [][]Measurement{means}); err != nil {
 		return err
 	}
-	return k.note(ctx, t.Portal, state)
+	return k.setMeasuredState(ctx, t.Portal, state)
 }
 
 func (k Keeper) datasets(ctx context.Context, portal string) (all []term.Key, err error) {
@@ -143,8 +146,8 @@ func (k Keeper) datasets(ctx context.Context, portal string) (all []term.Key, er
 	return all, err
 }
 
-// batch measures some datasets in one state of the store.
-func (k Keeper) batch(ctx context.Context, portal string, datasets []term.Key) (values [][]Measurement, err error) {
+// measureBatch measures some datasets in one state of the store.
+func (k Keeper) measureBatch(ctx context.Context, portal string, datasets []term.Key) (values [][]Measurement, err error) {
 	graph := term.IRI(k.Mint.Graph(portal))
 	var abouts [][]term.Quad
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
@@ -177,9 +180,8 @@ func (k Keeper) batch(ctx context.Context, portal string, datasets []term.Key) (
 	return values, ctx.Err()
 }
 
-// keep writes the measurements of some things where they are others than before, as one transaction; it says of how many
-// things.
-func (k Keeper) keep(ctx context.Context, portal string, things []term.Key, values [][]Measurement) (changed int, err error) {
+// save writes the measurements of some things that changed, in one transaction, and returns the number of these things.
+func (k Keeper) save(ctx context.Context, portal string, things []term.Key, values [][]Measurement) (changed int, err error) {
 	graph := term.IRI(Graph(k.Mint, portal))
 	var drop, add []term.Quad
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
@@ -194,7 +196,7 @@ func (k Keeper) keep(ctx context.Context, portal string, things []term.Key, valu
 				if _, same := want[iri]; same {
 					delete(want, iri)
 				} else {
-					drop = append(drop, again(graph, thing, iri)...)
+					drop = append(drop, statementsOf(graph, thing, iri)...)
 				}
 				return nil
 			})
@@ -216,8 +218,8 @@ func (k Keeper) keep(ctx context.Context, portal string, things []term.Key, valu
 	return changed, k.write(ctx, drop, add)
 }
 
-// forget the measurements of datasets that are listed no longer.
-func (k Keeper) forget(ctx context.Context, portal string, datasets []term.Key) error {
+// dropUnlisted drops the measurements of datasets that are no longer listed.
+func (k Keeper) dropUnlisted(ctx context.Context, portal string, datasets []term.Key) error {
 	graph := term.IRI(Graph(k.Mint, portal))
 	listed := map[term.Key]bool{term.IRI(portal): true}
 	for _, d := range datasets {
@@ -227,7 +229,7 @@ func (k Keeper) forget(ctx context.Context, portal string, datasets []term.Key) 
 	err := k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
 		return each(ctx, sn, "", term.IRI(dqv.ComputedOn), "", graph, func(q term.Quad) error {
 			if !listed[q.O] {
-				drop = append(drop, again(graph, q.O, q.S.Value())...)
+				drop = append(drop, statementsOf(graph, q.O, q.S.Value())...)
 			}
 			return nil
 		})

@@ -1,17 +1,15 @@
 package quality
 
-import (
-	"strings"
-)
+import "strings"
 
-// license as it is known by name; open says whether it conforms to the Open Definition 2.1 (opendefinition.org/licenses).
+// license is a known licence. open reports whether it conforms to the Open Definition 2.1 (opendefinition.org/licenses).
 type license struct {
 	id   string
 	open bool
 }
 
-// licenses by the beginnings of what people write for them, once it is folded (see fold): the longest that fits counts.
-// Words of three letters and less have to be all there is.
+// licenses lists licences with the prefixes of what people write for them, folded (see fold). The longest matching prefix counts.
+// Prefixes of up to three letters may only be followed by a version.
 var licenses = []struct {
 	license
 	words string
@@ -50,7 +48,7 @@ var licenses = []struct {
 	{license{"PSI", false}, "psi uk-psi"},
 }
 
-// fold an address or words into one spelling: "https://creativecommons.org/licenses/by/4.0/" and "CC BY 4.0" become
+// fold folds a URL or words into one spelling: "https://creativecommons.org/licenses/by/4.0/" and "CC BY 4.0" become
 // "creativecommons-org-licenses-by-4-0" and "cc-by-4-0".
 func fold(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
@@ -77,21 +75,21 @@ func fold(s string) string {
 	return b.String()
 }
 
-// licenseOf what is declared: an address, an identifier, a name. False where nobody knows it.
-func licenseOf(s string) (license, bool) {
+// licenseOf returns the licence of a declaration: a URL, an identifier, or a name. ok is false if it is unknown.
+func licenseOf(s string) (l license, ok bool) {
 	folded := fold(s)
 	best, longest := license{}, 0
-	for _, l := range licenses {
-		for _, word := range strings.Fields(l.words) {
+	for _, known := range licenses {
+		for _, word := range strings.Fields(known.words) {
 			if len(word) > longest && begins(folded, word) {
-				best, longest = l.license, len(word)
+				best, longest = known.license, len(word)
 			}
 		}
 	}
 	return best, longest > 0
 }
 
-// begins with whole words, a version behind them or nothing where the word is short.
+// begins reports whether s begins with whole words. After a short one, only a version may follow.
 func begins(s, word string) bool {
 	rest, ok := strings.CutPrefix(s, word)
 	if !ok || (rest != "" && rest[0] != '-' && (rest[0] < '0' || rest[0] > '9')) {

@@ -18,16 +18,16 @@ import (
 	"odarchive/vocab/vcard"
 )
 
-// Known is what the archive knows of an address.
+// Known is what the archive knows of a URL.
 type Known struct {
 	Visited   bool   // it was fetched at least once
-	Retrieved bool   // the last fetch gave a file, or the one there was already
-	MediaType string // of the latest version, as detected; "" while there is none
+	Retrieved bool   // the last fetch returned a file, possibly unchanged
+	MediaType string // of the latest version, as detected; "" if there is none
 	Size      int64  // of the latest version, in bytes
 }
 
-// Measure a dataset by the statements about it and the nodes around it. known tells what is known of an address; nil for
-// nothing.
+// Measure measures a dataset by the statements about it and the nodes around it. known returns what the archive knows of a URL;
+// if it is nil, metrics that need it have no value.
 func Measure(dataset term.Key, about []term.Quad, known func(address string) Known) []Measurement {
 	g := graph{}
 	for _, q := range about {
@@ -37,15 +37,15 @@ func Measure(dataset term.Key, about []term.Quad, known func(address string) Kno
 	m.distributions = g.all(dataset, dcat.DistributionProp)
 	m.existence()
 	m.conformance()
-	m.truth()
+	m.accuracy()
 	m.openness()
 	return m.found
 }
 
-// graph is statements by subject.
+// graph holds statements by subject.
 type graph map[term.Key][]term.Quad
 
-// all objects of properties that say something.
+// all returns the objects of properties, without blank literals.
 func (g graph) all(s term.Key, properties ...string) []term.Key {
 	var found []term.Key
 	for _, p := range properties {
@@ -60,7 +60,7 @@ func (g graph) all(s term.Key, properties ...string) []term.Key {
 
 func (g graph) has(s term.Key, properties ...string) bool { return len(g.all(s, properties...)) > 0 }
 
-// words of a value: a literal, an IRI, or what a blank node is called.
+// words returns the text of a value: a literal, an IRI, or the name of a blank node.
 func (g graph) words(o term.Key) string {
 	if o.Kind() != term.KindBlank {
 		return strings.TrimSpace(o.Value())
@@ -73,7 +73,7 @@ func (g graph) words(o term.Key) string {
 	return ""
 }
 
-// measuring one dataset.
+// measuring is the state of measuring one dataset.
 type measuring struct {
 	graph
 	dataset       term.Key
@@ -86,7 +86,7 @@ func (m *measuring) set(metric Metric, value float64) {
 	m.found = append(m.found, Measurement{metric, round(value)})
 }
 
-// tally counts how much of something is so.
+// tally counts how many of all things have a property.
 type tally struct{ yes, all int }
 
 func (t *tally) add(yes bool) {
@@ -96,7 +96,7 @@ func (t *tally) add(yes bool) {
 	}
 }
 
-// share is set where there was something to count.
+// share sets a metric to the share of a tally, if that counted anything.
 func (m *measuring) share(metric Metric, t tally) {
 	if t.all > 0 {
 		m.set(metric, float64(t.yes)/float64(t.all))
@@ -110,8 +110,8 @@ func one(b bool) float64 {
 	return 0
 }
 
-// ofDistributions is the share of them that have one of the properties; 0 where there are no distributions.
-func (m *measuring) ofDistributions(properties ...string) float64 {
+// shareOfDistributions returns the share of distributions that have one of the properties, 0 if there are no distributions.
+func (m *measuring) shareOfDistributions(properties ...string) float64 {
 	var t tally
 	for _, d := range m.distributions {
 		t.add(m.has(d, properties...))
@@ -122,19 +122,19 @@ func (m *measuring) ofDistributions(properties ...string) float64 {
 	return float64(t.yes) / float64(t.all)
 }
 
-// somewhere tells whether the dataset or one of its distributions has one of the properties.
-func (m *measuring) somewhere(properties ...string) bool {
-	return m.has(m.dataset, properties...) || m.ofDistributions(properties...) > 0
+// anywhere reports whether the dataset or one of its distributions has one of the properties.
+func (m *measuring) anywhere(properties ...string) bool {
+	return m.has(m.dataset, properties...) || m.shareOfDistributions(properties...) > 0
 }
 
 func (m *measuring) existence() {
 	d := m.dataset
-	m.set(ExistenceAccess, m.ofDistributions(dcat.AccessURL, dcat.DownloadURL))
+	m.set(ExistenceAccess, m.shareOfDistributions(dcat.AccessURL, dcat.DownloadURL))
 	m.set(ExistenceDiscovery, (one(m.has(d, dcterms.Title))+one(m.has(d, dcterms.Description))+one(m.has(d, dcat.Keyword, dcat.Theme)))/3)
 	m.set(ExistenceContact, one(m.has(d, dcat.ContactPoint, dcterms.Publisher)))
-	m.set(ExistenceRights, one(m.somewhere(dcterms.License, dcterms.Rights)))
-	m.set(ExistencePreservation, (one(m.has(d, dcterms.AccrualPeriodicity))+m.ofDistributions(dcterms.Format, dcat.MediaType)+m.ofDistributions(dcat.ByteSize))/3)
-	m.set(ExistenceDate, (one(m.somewhere(dcterms.Issued))+one(m.somewhere(dcterms.Modified)))/2)
+	m.set(ExistenceRights, one(m.anywhere(dcterms.License, dcterms.Rights)))
+	m.set(ExistencePreservation, (one(m.has(d, dcterms.AccrualPeriodicity))+m.shareOfDistributions(dcterms.Format, dcat.MediaType)+m.shareOfDistributions(dcat.ByteSize))/3)
+	m.set(ExistenceDate, (one(m.anywhere(dcterms.Issued))+one(m.anywhere(dcterms.Modified)))/2)
 	m.set(ExistenceTemporal, one(m.has(d, dcterms.Temporal)))
 	m.set(ExistenceSpatial, one(m.has(d, dcterms.Spatial)))
 }
@@ -175,7 +175,7 @@ func (m *measuring) conformance() {
 	m.share(ConformanceFormat, formats)
 }
 
-// formats of a distribution, as declared: its format, and its media type.
+// formats returns the declared formats and media types of a distribution.
 func (m *measuring) formats(d term.Key) []string {
 	var all []string
 	for _, o := range m.all(d, dcterms.Format, dcat.MediaType) {
@@ -186,8 +186,8 @@ func (m *measuring) formats(d term.Key) []string {
 	return all
 }
 
-// truth is what the archive has found out: whether files can be had, and whether they are as declared.
-func (m *measuring) truth() {
+// accuracy measures what the archive found out: whether files can be retrieved, and whether they are as declared.
+func (m *measuring) accuracy() {
 	if m.known == nil {
 		return
 	}
@@ -223,7 +223,7 @@ func (m *measuring) truth() {
 	m.share(AccuracySize, sizes)
 }
 
-// visited is what is known of the file: of its download address before the others.
+// visited returns what is known of a distribution's file, preferably of its download URL.
 func (m *measuring) visited(d term.Key) Known {
 	for _, o := range append(m.all(d, dcat.DownloadURL, dcat.AccessURL), d) {
 		if o.Kind() == term.KindBlank {
@@ -284,7 +284,7 @@ func isMail(s string) bool {
 	return strings.Contains(domain, ".")
 }
 
-// isDate tells a literal that says it is a date and is one, and a plain one that reads as one.
+// isDate reports whether a literal is a valid date of its datatype, or a plain string that is a date.
 func isDate(o term.Key) bool {
 	for _, datatype := range []string{"date", "dateTime", "gYear", "gYearMonth"} {
 		iri := "http://www.w3.org/2001/XMLSchema#" + datatype

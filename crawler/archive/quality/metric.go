@@ -1,25 +1,25 @@
-// Package quality measures how good the metadata of datasets is, by the dimensions of Neumaier, Umbrich and Polleres,
-// "Automated Quality Assessment of Metadata across Open Data Portals" (JDIQ 8(1), 2016): whether information is there,
-// whether it conforms to what it should be, whether it is true of the files, and whether data can be had and used.
+// Package quality measures the quality of dataset metadata, in the dimensions of Neumaier, Umbrich and Polleres, "Automated
+// Quality Assessment of Metadata across Open Data Portals" (JDIQ 8(1), 2016): whether information exists, whether it
+// conforms to what it should be, whether it is true of the files, and whether the data can be retrieved and used.
 //
-// Measure is a pure function over the statements about one dataset, in the words of DCAT, and over what the archive knows
-// of its files; so it works for every kind of source. Every value lies between 0 and 1. What cannot be asked (whether
-// dates conform where there is none) has no value, so that nothing counts twice.
+// Measure is a pure function of the DCAT statements about one dataset and of what the archive knows of its files, so it
+// works for every kind of source. Every value is between 0 and 1. A metric that does not apply (whether dates conform, if
+// there are none) has no value, so that nothing counts twice.
 //
-// A Keeper measures portals: it writes dqv:QualityMeasurement for each dataset and their means for the portal into a graph
-// beside the portal's own, only where values changed. It fetches nothing.
+// A Keeper measures portals: it writes a dqv:QualityMeasurement for each dataset, and the means for the portal, into a graph
+// next to the portal's own, where values changed. It fetches nothing.
 package quality
 
 import "odarchive/vocab/arc"
 
-// Metric is one way to measure. Its IRI is documented in the archive's own terms.
+// Metric is one metric. Its IRI is documented in the archive's own vocabulary.
 type Metric struct {
 	Name      string // local name of the IRI
 	Dimension string // local name of the dimension's IRI
 	Label     string
 }
 
-// IRI of the metric.
+// IRI returns the IRI of the metric.
 func (m Metric) IRI() string { return arc.NS + m.Name }
 
 // The metrics, in the order of the paper.
@@ -51,7 +51,7 @@ var (
 	OpennessLicense         = Metric{"OpennessLicense", "Openness", "licence is open"}
 )
 
-// Metrics are all there are.
+// Metrics returns all metrics.
 func Metrics() []Metric {
 	return []Metric{
 		ExistenceAccess, ExistenceDiscovery, ExistenceContact, ExistenceRights, ExistencePreservation, ExistenceDate, ExistenceTemporal, ExistenceSpatial,

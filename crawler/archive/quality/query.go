@@ -6,7 +6,7 @@ import (
 	"odarchive/ns"
 )
 
-// Query gives the means of a portal: ?metric ?mean, where it was measured.
+// Query returns a SPARQL query for the means of a portal: ?metric ?mean.
 func Query(m ns.Mint, portal string) string {
 	return fmt.Sprintf(`PREFIX dqv: <http://www.w3.org/ns/dqv#>
 SELECT ?metric ?mean {

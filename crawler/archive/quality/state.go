@@ -12,17 +12,17 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Measurements are of one state of a portal's graph, which goes by the harvest that made it. The graph of the measurements
-// names that harvest (prov:wasDerivedFrom) once they are complete, so whoever was killed while measuring is found out, and
-// the day when all of the portal was last measured (dct:created).
+// Measurements are of one state of a portal's graph, identified by the harvest that made it. Once they are complete, the graph
+// of the measurements names that harvest (prov:wasDerivedFrom), so that an interrupted measurement is recognised, and the day
+// when the whole portal was last measured (dct:created).
 
-// Current tells whether what was measured is what the portal says now.
+// Current reports whether the measurements are of the present state of the portal's graph.
 func (k Keeper) Current(ctx context.Context, portal string) (bool, error) {
 	now, measured, err := k.states(ctx, portal)
 	return err == nil && slices.Equal(now, measured), err
 }
 
-// states are the harvests that made the portal's graph, and those whose result was measured: one each, or none.
+// states returns the harvest that made the portal's graph, and the harvest whose result was measured; each may be empty.
 func (k Keeper) states(ctx context.Context, portal string) (now, measured []term.Key, err error) {
 	graph, own := term.IRI(k.Mint.Graph(portal)), term.IRI(Graph(k.Mint, portal))
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
@@ -35,7 +35,7 @@ func (k Keeper) states(ctx context.Context, portal string) (now, measured []term
 	return now, measured, err
 }
 
-// objects of a property in the default graph.
+// objects returns the objects of a property in the default graph.
 func objects(ctx context.Context, sn *triplestore.Snapshot, s term.Key, property string) (all []term.Key, err error) {
 	p, ok, err := pattern(sn, s, term.IRI(property), "", "")
 	if err != nil || !ok {
@@ -49,25 +49,25 @@ func objects(ctx context.Context, sn *triplestore.Snapshot, s term.Key, property
 	return all, err
 }
 
-// note which state was measured.
-func (k Keeper) note(ctx context.Context, portal string, state []term.Key) error {
-	return k.say(ctx, portal, prov.WasDerivedFrom, state)
+// setMeasuredState records which state was measured.
+func (k Keeper) setMeasuredState(ctx context.Context, portal string, state []term.Key) error {
+	return k.setStatement(ctx, portal, prov.WasDerivedFrom, state)
 }
 
-// noteWhole notes that all of the portal was measured today.
-func (k Keeper) noteWhole(ctx context.Context, portal string) error {
-	return k.say(ctx, portal, dcterms.Created, []term.Key{term.Typed(time.Now().UTC().Format(time.DateOnly), xsd.Date)})
+// setMeasuredToday records that the whole portal was measured today.
+func (k Keeper) setMeasuredToday(ctx context.Context, portal string) error {
+	return k.setStatement(ctx, portal, dcterms.Created, []term.Key{term.Typed(time.Now().UTC().Format(time.DateOnly), xsd.Date)})
 }
 
-// say something of the graph of the measurements, in place of what was said before.
-func (k Keeper) say(ctx context.Context, portal, property string, objectsNow []term.Key) error {
+// setStatement replaces the objects of a property of the measurements' graph.
+func (k Keeper) setStatement(ctx context.Context, portal, property string, after []term.Key) error {
 	graph := term.IRI(Graph(k.Mint, portal))
 	var before []term.Key
 	err := k.Triples.View(ctx, func(sn *triplestore.Snapshot) (err error) {
 		before, err = objects(ctx, sn, graph, property)
 		return err
 	})
-	if err != nil || slices.Equal(before, objectsNow) {
+	if err != nil || slices.Equal(before, after) {
 		return err
 	}
 	about := func(all []term.Key) (quads []term.Quad) {
@@ -76,5 +76,5 @@ func (k Keeper) say(ctx context.Context, portal, property string, objectsNow []t
 		}
 		return quads
 	}
-	return k.write(ctx, about(before), about(objectsNow))
+	return k.write(ctx, about(before), about(after))
 }

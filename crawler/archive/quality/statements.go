@@ -18,10 +18,11 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Graph that holds the measurements of a portal.
+// Graph returns the IRI of the graph that holds the measurements of a portal.
 func Graph(m ns.Mint, portal string) string { return m.Graph(portal) + "#quality" }
 
-// pattern in the ids of a snapshot; false where the store knows one of the terms not at all, so that nothing matches.
+// pattern translates a pattern to the ids of a snapshot. ok is false if the store lacks one of the terms, so that nothing
+// matches.
 func pattern(sn *triplestore.Snapshot, s, p, o, g term.Key) (found term.Pattern, ok bool, err error) {
 	for _, part := range []struct {
 		key term.Key
@@ -37,8 +38,7 @@ func pattern(sn *triplestore.Snapshot, s, p, o, g term.Key) (found term.Pattern,
 	return found, true, nil
 }
 
-// each calls f with every quad that matches. It scans the order that has what is known in front: Dump would read all of
-// the subjects.
+// each calls f with every matching quad. It scans the order that begins with the given terms; Dump would read all subjects.
 func each(ctx context.Context, sn *triplestore.Snapshot, s, p, o, g term.Key, f func(term.Quad) error) error {
 	found, ok, err := pattern(sn, s, p, o, g)
 	if err != nil || !ok {
@@ -54,7 +54,7 @@ func each(ctx context.Context, sn *triplestore.Snapshot, s, p, o, g term.Key, f 
 	return scan(ctx, sn, found, order, f)
 }
 
-// blocks calls f with all quads that match, many at a time; they are f's until it returns.
+// blocks calls f with all matching quads, many at a time. The slice is valid until f returns.
 func blocks(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order term.Order, f func([]term.IDQuad) error) error {
 	c := sn.Scan(p, order)
 	defer c.Close()
@@ -72,11 +72,12 @@ func blocks(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order
 	}
 }
 
+// scan calls f with all matching quads.
 func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order term.Order, f func(term.Quad) error) error {
 	return blocks(ctx, sn, p, order, func(ids []term.IDQuad) error {
 		flat := make([]term.ID, 0, 4*len(ids))
 		for _, q := range ids {
-			if q.G == term.DefaultGraph { // it has no name
+			if q.G == term.DefaultGraph { // it has no key
 				q.G = q.P
 			}
 			flat = append(flat, q.S, q.P, q.O, q.G)
@@ -97,7 +98,7 @@ func scan(ctx context.Context, sn *triplestore.Snapshot, p term.Pattern, order t
 	})
 }
 
-// around a dataset: what is said of it, of its distributions and agents, and of nodes without a name below these.
+// around returns the statements about a dataset, its distributions and agents, and the blank nodes below these.
 func around(ctx context.Context, sn *triplestore.Snapshot, dataset, graph term.Key) (about []term.Quad, err error) {
 	seen := map[term.Key]bool{dataset: true}
 	for queue := []term.Key{dataset}; len(queue) > 0 && len(about) < maxAbout; queue = queue[1:] {
@@ -121,21 +122,7 @@ func around(ctx context.Context, sn *triplestore.Snapshot, dataset, graph term.K
 	return about, nil
 }
 
-func write(txn *triplestore.Txn, drop, add []term.Quad) error {
-	for _, q := range drop {
-		if err := txn.Delete(q); err != nil {
-			return err
-		}
-	}
-	for _, q := range add {
-		if err := txn.Insert(q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// node names a measurement after all it says, so that the same is the same and another is another.
+// node returns the IRI of a measurement, made of everything that it states, so that equal measurements have equal IRIs.
 func node(graph, thing term.Key, m Measurement) string {
 	sum := sha256.Sum256([]byte(thing))
 	return graph.Value() + "-" + hex.EncodeToString(sum[:8]) + "-" + m.Metric.Name + "-" + lexical(m.Value)
@@ -143,11 +130,11 @@ func node(graph, thing term.Key, m Measurement) string {
 
 func lexical(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// round to four places, as values are kept.
+// round rounds to four decimal places, as values are stored.
 func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
 
-// again makes the statements of a measurement from its name.
-func again(graph, thing term.Key, iri string) []term.Quad {
+// statementsOf returns the statements of a measurement, which its IRI encodes.
+func statementsOf(graph, thing term.Key, iri string) []term.Quad {
 	parts := strings.Split(iri, "-")
 	if len(parts) < 2 {
 		return nil
@@ -159,6 +146,7 @@ func again(graph, thing term.Key, iri string) []term.Quad {
 	return quads(graph, thing, iri, Measurement{Metric{Name: parts[len(parts)-2]}, value})
 }
 
+// quads returns the statements of a measurement with an IRI.
 func quads(graph, thing term.Key, iri string, m Measurement) []term.Quad {
 	s := term.IRI(iri)
 	value := lexical(m.Value)

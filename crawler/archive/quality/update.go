@@ -18,19 +18,19 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// wholeEvery is how long measurements of what changed follow one of everything.
-const wholeEvery = 7 * 24 * time.Hour
+// fullInterval is the time between two measurements of a whole portal.
+const fullInterval = 7 * 24 * time.Hour
 
-// Position of the change log now, for an Update later.
+// Position returns the present position of the change log, for a later Update.
 func (k Keeper) Position() uint64 {
 	sn := k.Triples.Snapshot()
 	defer sn.Release()
 	return sn.Position()
 }
 
-// Update measures the datasets of a portal that changed: what is said of them, by the commits after a position, and what is
-// known of their files, by the visits since the harvest that was measured last. It measures all of them once a week, where
-// it cannot tell what changed, and where that is most of them. The Table has no rows where nothing changed.
+// Update measures the datasets of a portal that changed: those whose statements changed in commits after a position, and those
+// whose files were visited since the harvest that was measured last. It measures all datasets once a week, if it cannot
+// tell what changed, or if most changed. The Table has no rows if nothing changed.
 func (k Keeper) Update(ctx context.Context, portal string, since uint64) (Table, error) {
 	todo, known, err := k.changed(ctx, portal, since)
 	if err != nil {
@@ -46,7 +46,7 @@ func (k Keeper) Update(ctx context.Context, portal string, since uint64) (Table,
 	return t, nil
 }
 
-// changes are datasets to be measured, and those that are listed no longer.
+// changes are the datasets to be measured, and those that are no longer listed.
 type changes struct{ measure, forget []term.Key }
 
 func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo changes, known bool, err error) {
@@ -86,7 +86,7 @@ func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo 
 		if err != nil {
 			return err
 		}
-		datasets, err := climb(ctx, sn, touched, term.IRI(portal), graph)
+		datasets, err := listedAbove(ctx, sn, touched, term.IRI(portal), graph)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,8 @@ func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo 
 	return todo, known, err
 }
 
-// visited datasets, by their files, since the harvest that was measured last; false where that is not known, or all are due.
+// visited returns the datasets whose files were visited since the harvest that was measured last. known is false if that is
+// unknown, or if all datasets are due.
 func (k Keeper) visited(ctx context.Context, portal string) (datasets []string, known bool, err error) {
 	var started, whole []term.Key
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
@@ -121,7 +122,7 @@ func (k Keeper) visited(ctx context.Context, portal string) (datasets []string, 
 		return nil, false, err
 	}
 	day, ok := timeOf(whole[0])
-	if since, known := timeOf(started[0]); ok && known && time.Since(day) < wholeEvery {
+	if since, known := timeOf(started[0]); ok && known && time.Since(day) < fullInterval {
 		return k.Visited(ctx, portal, since)
 	}
 	return nil, false, nil
@@ -136,14 +137,10 @@ func timeOf(k term.Key) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// climb from things to the listed datasets that they belong to.
-func climb(ctx context.Context, sn *triplestore.Snapshot, touched map[term.Key]bool, portal, graph term.Key) (map[term.Key]bool, error) {
+// listedAbove returns the listed datasets to which touched subjects belong.
+func listedAbove(ctx context.Context, sn *triplestore.Snapshot, touched map[term.Key]bool, portal, graph term.Key) (map[term.Key]bool, error) {
 	datasets, seen := map[term.Key]bool{}, map[term.Key]bool{portal: true}
-	var queue []term.Key
-	for s := range touched {
-		queue = append(queue, s)
-	}
-	for ; len(queue) > 0; queue = queue[1:] {
+	for queue := slices.Collect(maps.Keys(touched)); len(queue) > 0; queue = queue[1:] {
 		if seen[queue[0]] {
 			continue
 		}
@@ -176,21 +173,21 @@ func (k Keeper) update(ctx context.Context, portal string, todo changes) (Table,
 		return t, err
 	}
 	if len(todo.measure)+len(todo.forget) == 0 {
-		return t, k.note(ctx, portal, state)
+		return t, k.setMeasuredState(ctx, portal, state)
 	}
-	for batch := range slices.Chunk(todo.measure, datasetsATime) {
-		values, err := k.batch(ctx, portal, batch)
+	for batch := range slices.Chunk(todo.measure, batchSize) {
+		values, err := k.measureBatch(ctx, portal, batch)
 		if err != nil {
 			return t, err
 		}
-		changed, err := k.keep(ctx, portal, batch, values)
+		changed, err := k.save(ctx, portal, batch, values)
 		if err != nil {
 			return t, err
 		}
 		t.Changed += changed
 	}
-	for batch := range slices.Chunk(todo.forget, datasetsATime) {
-		if _, err := k.keep(ctx, portal, batch, make([][]Measurement, len(batch))); err != nil {
+	for batch := range slices.Chunk(todo.forget, batchSize) {
+		if _, err := k.save(ctx, portal, batch, make([][]Measurement, len(batch))); err != nil {
 			return t, err
 		}
 	}
@@ -205,10 +202,10 @@ func (k Keeper) update(ctx context.Context, portal string, todo changes) (Table,
 	if err != nil {
 		return t, err
 	}
-	return t, k.conclude(ctx, &t, sums, counts, state)
+	return t, k.saveMeans(ctx, &t, sums, counts, state)
 }
 
-// stored measurements of a portal's datasets, summed up by metric. It goes by ids: texts are made of the distinct ones only.
+// stored sums up the stored measurements of a portal's datasets by metric. It works on ids, and looks up only distinct values.
 func (k Keeper) stored(ctx context.Context, portal string) (sums map[Metric]float64, counts map[Metric]int, err error) {
 	sums, counts = map[Metric]float64{}, map[Metric]int{}
 	graph := term.IRI(Graph(k.Mint, portal))
@@ -253,7 +250,7 @@ func (k Keeper) stored(ctx context.Context, portal string) (sums map[Metric]floa
 	return sums, counts, err
 }
 
-// pairs calls f with subject and object of a property's statements.
+// pairs calls f with subject and object of each statement of a property.
 func pairs(ctx context.Context, sn *triplestore.Snapshot, property string, o, g term.Key, f func(s, o term.ID) error) error {
 	p, ok, err := pattern(sn, "", term.IRI(property), o, g)
 	if err != nil || !ok {
@@ -269,6 +266,7 @@ func pairs(ctx context.Context, sn *triplestore.Snapshot, property string, o, g 
 	})
 }
 
+// count returns the number of matching quads.
 func count(ctx context.Context, sn *triplestore.Snapshot, s, p, g term.Key) (n int, err error) {
 	found, ok, err := pattern(sn, s, p, "", g)
 	if err != nil || !ok {
