@@ -1,12 +1,12 @@
-// Package backup copies a data directory while it is in use, wholly or what is new since an earlier copy, and makes a data
-// directory of such copies.
+// Package backup copies a data directory while it is in use, completely or only what is new since an earlier backup, and
+// restores a data directory from such backups.
 //
-// A backup is one stream: first an unchanging state of the database (triplestore/kv), then the packs that this state
-// needs (crawler/archive/content), then a list of all packs. Packs never change once they are closed, so an incremental backup
-// holds only new ones. Every byte is covered by a checksum. FORMAT.md has the details.
+// A backup is one stream: an unchanging state of the database (triplestore/kv), then the packs that this state needs
+// (crawler/archive/content), then a list of all packs. Closed packs never change, so an incremental backup contains only new
+// ones. Every byte is covered by a checksum. FORMAT.md has the details.
 //
-// ToFile gives a backup its name when it is complete and on disk; Restore makes the directory aside and renames it. So
-// what has its name is whole, whenever the process or the machine may have stopped.
+// ToFile renames a backup to its name once it is complete and on disk. Restore writes to a temporary directory and renames
+// it. So whatever has its name is complete, even if the process or the machine stopped.
 package backup
 
 import (
@@ -30,13 +30,13 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// What lies where in a data directory.
+// Names in a data directory.
 const (
 	packsDir     = "packs"
 	closedSuffix = ".pack"
 )
 
-// What a caller may want to decide on.
+// Errors that callers decide on.
 var (
 	ErrBroken = errors.New("the backup is cut off or changed")
 	ErrChain  = errors.New("the backup does not follow on the one before")
@@ -44,50 +44,50 @@ var (
 	ErrNewer  = errors.New("the backup was written by a newer program")
 )
 
-// Source is what a backup is made of.
+// Source is what a backup copies.
 type Source struct {
 	DB      *kv.DB
 	Content *content.Store
 	Dir     string       // the data directory; only Files are read from it
-	Files   []string     // small files of it that are copied, too, by their names
+	Files   []string     // names of small files in Dir to be copied
 	Log     *slog.Logger // logs damaged packs; may be nil
 }
 
 // Info describes a backup.
 type Info struct {
 	ID      string    `json:"id"`
-	Base    string    `json:"base,omitempty"` // ID of the backup this one follows on; "": it is a full one
+	Base    string    `json:"base,omitempty"` // ID of the backup that this one continues; "" for a full one
 	Time    time.Time `json:"time"`
-	Version uint64    `json:"version"`           // of the database: where the next one goes on
-	Lineage string    `json:"lineage,omitempty"` // the history that Version counts in; "": not known
+	Version uint64    `json:"version"`           // of the database, where the next backup continues
+	Lineage string    `json:"lineage,omitempty"` // the history in which Version counts; "" if unknown
 	Packs   []Pack    `json:"packs"`             // all packs of this state
-	Damaged []string  `json:"damaged,omitempty"` // names of packs in this backup that were damaged already
+	Damaged []string  `json:"damaged,omitempty"` // names of packs in this backup that were damaged when they were copied
 }
 
-// Pack of a state.
+// Pack is a pack of the backed-up state.
 type Pack struct {
 	Name     string `json:"name"`
 	Size     int64  `json:"size"`
-	Contains bool   `json:"contains,omitempty"` // it is in this backup; else in one before
+	Contains bool   `json:"contains,omitempty"` // it is in this backup, not in an earlier one
 }
 
-// Progress is told bytes that have been written or read; nil for nobody.
+// Progress is called with the number of bytes written or read since the last call. It may be nil.
 type Progress func(n int64)
 
-// followedBy refuses an archive of another history: its numbers mean other changes.
-func (base *Info) followedBy(lineage string) error {
+// checkLineage returns an error for an archive with another history, in which versions number other changes.
+func (base *Info) checkLineage(lineage string) error {
 	if base.Lineage == "" || base.Lineage == lineage {
 		return nil
 	}
 	return fmt.Errorf("%w: the archive has been restored, or has lost something, since then, or is another one; a full backup is needed", ErrChain)
 }
 
-// Write writes a backup: a full one, or with since what is new since that one.
+// Write writes a full backup, or, if since is not nil, what is new since that backup.
 func Write(ctx context.Context, src Source, w io.Writer, since *Info, p Progress) (Info, error) {
 	info := Info{ID: rand.Text(), Time: time.Now().UTC().Truncate(time.Second), Lineage: src.DB.Lineage()}
 	var version uint64
 	if since != nil {
-		if err := since.followedBy(info.Lineage); err != nil {
+		if err := since.checkLineage(info.Lineage); err != nil {
 			return info, fmt.Errorf("backup: %w", err)
 		}
 		info.Base, version = since.ID, since.Version
@@ -101,7 +101,7 @@ func Write(ctx context.Context, src Source, w io.Writer, since *Info, p Progress
 			return info, fmt.Errorf("backup: %w", err)
 		}
 	}
-	release := src.Content.KeepPacks() // whatever the state of the database names stays
+	release := src.Content.KeepPacks() // so that all packs stay that the state of the database names
 	defer release()
 	err := out.section(kindDatabase, "", func(w io.Writer) (err error) {
 		info.Version, err = src.DB.Backup(w, version)
@@ -119,6 +119,7 @@ func Write(ctx context.Context, src Source, w io.Writer, since *Info, p Progress
 	return info, nil
 }
 
+// file writes a small file, if it exists.
 func (out *writer) file(dir, name string) error {
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -133,14 +134,14 @@ func (out *writer) file(dir, name string) error {
 	})
 }
 
-// packs writes the packs that the backup before does not have whole, or had unfinished.
+// packs writes the packs of which the backup before has no sound, closed copy.
 func (out *writer) packs(src Source, since *Info, info *Info) error {
 	list, err := src.Content.Packs()
 	if err != nil {
 		return err
 	}
 	for _, p := range list {
-		if since != nil && p.Closed && since.hasWhole(p.Name) {
+		if since != nil && p.Closed && since.hasSound(p.Name) {
 			info.Packs = append(info.Packs, Pack{Name: p.Name, Size: p.Size})
 			continue
 		}
@@ -158,14 +159,15 @@ func (out *writer) packs(src Source, since *Info, info *Info) error {
 	return nil
 }
 
-func (base *Info) hasWhole(name string) bool {
+// hasSound reports whether the backup or one before it has a sound copy of a pack.
+func (base *Info) hasSound(name string) bool {
 	return !slices.Contains(base.Damaged, name) && slices.ContainsFunc(base.Packs, func(p Pack) bool { return p.Name == name })
 }
 
-// errDamaged says that a pack was copied, and is not what it was.
+// errDamaged reports that a pack was copied and is damaged.
 var errDamaged = errors.New("the pack is damaged")
 
-// pack writes one pack, healed through its parity where that is possible, and returns how many bytes it has.
+// pack writes one pack, healed by its parity if possible, and returns the number of its bytes.
 func (out *writer) pack(store *content.Store, p content.Pack) (n int64, err error) {
 	var damage error
 	sum := sha256.New()
@@ -178,8 +180,8 @@ func (out *writer) pack(store *content.Store, p content.Pack) (n int64, err erro
 		}
 		return err
 	})
-	if err == nil && damage == nil && p.Closed && !namedBy(p.Name, sum) {
-		damage = fmt.Errorf("%w beyond its parity: its content is not what its name says", errDamaged)
+	if err == nil && damage == nil && p.Closed && !nameMatches(p.Name, sum) {
+		damage = fmt.Errorf("%w beyond its parity: its content does not match its name", errDamaged)
 	}
 	if err != nil {
 		return n, err
@@ -187,10 +189,10 @@ func (out *writer) pack(store *content.Store, p content.Pack) (n int64, err erro
 	return n, damage
 }
 
-// namedBy reports whether a closed pack's name is of the bytes that were summed.
-func namedBy(name string, sum hash.Hash) bool {
+// nameMatches reports whether the hash in a closed pack's name is that of its bytes.
+func nameMatches(name string, sum hash.Hash) bool {
 	_, text, _ := strings.Cut(strings.TrimSuffix(name, closedSuffix), "-")
-	return strings.HasPrefix(hexOf(sum.Sum(nil)), text)
+	return strings.HasPrefix(hex.EncodeToString(sum.Sum(nil)), text)
 }
 
 type counter struct {
@@ -204,7 +206,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ToFile writes a backup to a file that does not exist yet. sincePath names the backup it follows on; "" makes a full one.
+// ToFile writes a backup to a new file. sincePath is the backup that it continues; "" makes a full one. The error is ErrExists
+// if the file exists.
 func ToFile(ctx context.Context, src Source, path, sincePath string, p Progress) (info Info, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return info, fmt.Errorf("backup: %w: %s", ErrExists, path)
@@ -245,7 +248,7 @@ func ToFile(ctx context.Context, src Source, path, sincePath string, p Progress)
 	return info, nil
 }
 
-// Inspect reads what a complete backup says of itself, without reading all of it.
+// Inspect returns the description of a complete backup, without reading all of it.
 func Inspect(path string) (info Info, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -270,5 +273,3 @@ func syncDir(dir string) error {
 	defer d.Close()
 	return d.Sync()
 }
-
-func hexOf(sum []byte) string { return hex.EncodeToString(sum) }

@@ -330,7 +330,7 @@ func FuzzStream(f *testing.F) {
 			return
 		}
 		for {
-			_, _, body, err := in.next()
+			_, _, body, err := in.nextSection()
 			if err != nil {
 				return
 			}

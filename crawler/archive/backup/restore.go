@@ -17,9 +17,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Restore makes the data directory dir, which must not exist or be empty, of a full backup and the incremental ones that
-// follow on it, in their order. Until everything is there and checked, it is dir + ".restoring". Packs that were damaged
-// when they were backed up are kept as they are; the Info of the last backup names them.
+// Restore creates the data directory dir, which must not exist or must be empty, from a full backup and the incremental
+// backups that continue it, in order. Until everything is written and checked, its name is dir + ".restoring". Packs that
+// were damaged when they were backed up stay as they are; the Info of the last backup, which Restore returns, names them.
 func Restore(ctx context.Context, dir string, paths []string, p Progress) (info Info, err error) {
 	dir = filepath.Clean(dir)
 	if len(paths) == 0 {
@@ -31,7 +31,7 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 		return info, fmt.Errorf("restore: %w", err)
 	}
 	work := dir + ".restoring"
-	if err := os.RemoveAll(work); err != nil { // of a restore that was killed
+	if err := os.RemoveAll(work); err != nil { // left by a restore that was killed
 		return info, fmt.Errorf("restore: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(work, packsDir), 0o755); err != nil {
@@ -43,7 +43,7 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 		}
 	}()
 	for _, path := range paths {
-		if info, err = restoreOne(ctx, work, path, info.ID, p); err != nil {
+		if info, err = applyBackup(ctx, work, path, info.ID, p); err != nil {
 			return info, fmt.Errorf("restore: %s: %w", path, err)
 		}
 	}
@@ -53,21 +53,21 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 	if err := syncDir(work); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
-	os.Remove(dir) // an empty one
+	os.Remove(dir) // it is empty
 	if err := os.Rename(work, dir); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
 	return info, syncDir(filepath.Dir(dir))
 }
 
-// restoreOne applies one backup to the directory that those before it made.
-func restoreOne(ctx context.Context, work, path, before string, p Progress) (info Info, err error) {
-	if info, err = Inspect(path); err != nil { // a cut-off one is refused before anything is written
+// applyBackup applies one backup to a directory. before is the ID of the last one that was applied, "" if there is none.
+func applyBackup(ctx context.Context, work, path, before string, p Progress) (info Info, err error) {
+	if info, err = Inspect(path); err != nil { // fails for a truncated one before anything is written
 		return info, err
 	}
 	if info.Base != before {
 		if before == "" {
-			return info, fmt.Errorf("%w: it is not a full one", ErrChain)
+			return info, fmt.Errorf("%w: it is not a full backup", ErrChain)
 		}
 		return info, ErrChain
 	}
@@ -81,7 +81,7 @@ func restoreOne(ctx context.Context, work, path, before string, p Progress) (inf
 		return info, err
 	}
 	for {
-		kind, name, body, err := in.next()
+		kind, name, body, err := in.nextSection()
 		if err != nil {
 			return info, err
 		}
@@ -122,7 +122,7 @@ func loadDatabase(dir string, body io.Reader) error {
 	return errors.Join(db.Load(body), db.Close())
 }
 
-// restorePack writes a pack. One that was damaged when it was backed up is taken as it is; checksums guard the copy of it.
+// restorePack writes a pack. One that was damaged when it was backed up need not match its name.
 func restorePack(dir, name string, body io.Reader, damaged bool) error {
 	sum := sha256.New()
 	if err := restoreFile(dir, name, body, sum); err != nil {
@@ -132,20 +132,20 @@ func restorePack(dir, name string, body io.Reader, damaged bool) error {
 	if !closed {
 		return nil
 	}
-	if !damaged && !namedBy(name, sum) {
-		return fmt.Errorf("%w: pack %s is not what its name says", ErrBroken, name)
+	if !damaged && !nameMatches(name, sum) {
+		return fmt.Errorf("%w: pack %s does not match its name", ErrBroken, name)
 	}
 	num, _, _ := strings.Cut(base, "-")
 	if err := os.Remove(filepath.Join(dir, num+".open")); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // what an earlier backup had of it
+		return err // the open pack of an earlier backup
 	}
 	return nil
 }
 
-// restoreFile writes one file below dir and has it on disk.
+// restoreFile writes one file in dir, durably. sum, if not nil, receives its bytes.
 func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == packsDir {
-		return fmt.Errorf("%w: a file called %q", ErrBroken, name)
+		return fmt.Errorf("%w: a file named %q", ErrBroken, name)
 	}
 	f, err := os.Create(filepath.Join(dir, name))
 	if err != nil {
@@ -161,8 +161,7 @@ func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
 	return errors.Join(err, f.Close())
 }
 
-// checkPacks compares the packs with the list of the last backup, and takes those away that were dropped since an
-// earlier one.
+// checkPacks compares the packs with the list of the last backup, and removes those that were dropped since an earlier one.
 func checkPacks(dir string, info Info) error {
 	wanted := make(map[string]int64)
 	for _, p := range info.Packs {

@@ -27,14 +27,14 @@ const (
 	kindFile     = 'F'
 	kindDatabase = 'D'
 	kindPack     = 'P'
-	kindInfo     = 'I' // the last one
+	kindInfo     = 'I' // the last section
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // writer writes sections as chunks with checksums.
 type writer struct {
-	ctx      context.Context // of the one Write that this belongs to
+	ctx      context.Context // of the Write that this belongs to
 	w        io.Writer
 	n        int64
 	progress Progress
@@ -55,7 +55,7 @@ func (out *writer) put(b []byte) error {
 
 func (out *writer) begin() error { return out.put([]byte(magic)) }
 
-// section writes what f writes. A section is its kind, a name, chunks, and an empty chunk.
+// section writes a section with what f writes: its kind, a name, chunks, and an empty chunk.
 func (out *writer) section(kind byte, name string, f func(io.Writer) error) error {
 	if len(name) > maxName {
 		return fmt.Errorf("the name %q is too long", name)
@@ -110,7 +110,7 @@ func (out *writer) chunk(b []byte) error {
 	return out.put(b)
 }
 
-// end writes the info and where it begins.
+// end writes the info and its offset.
 func (out *writer) end(info Info) error {
 	data, err := json.Marshal(info)
 	if err != nil {
@@ -129,7 +129,7 @@ func (out *writer) end(info Info) error {
 
 // reader reads sections.
 type reader struct {
-	ctx      context.Context // of the one Restore that this belongs to
+	ctx      context.Context // of the Restore that this belongs to
 	r        io.Reader
 	progress Progress
 }
@@ -166,8 +166,8 @@ func (in *reader) begin() error {
 	return fmt.Errorf("%w: it does not begin like a backup", ErrBroken)
 }
 
-// next gives the next section; its body has to be read to the end.
-func (in *reader) next() (kind byte, name string, body io.Reader, err error) {
+// nextSection returns the next section. The caller must read its body to the end.
+func (in *reader) nextSection() (kind byte, name string, body io.Reader, err error) {
 	head := make([]byte, 2, 2+maxName+4)
 	if err := in.get(head); err != nil {
 		return 0, "", nil, err
@@ -178,7 +178,7 @@ func (in *reader) next() (kind byte, name string, body io.Reader, err error) {
 	}
 	plain := head[:len(head)-4]
 	if crc32.Checksum(plain, castagnoli) != binary.BigEndian.Uint32(head[len(plain):]) {
-		return 0, "", nil, fmt.Errorf("%w: the beginning of a section", ErrBroken)
+		return 0, "", nil, fmt.Errorf("%w: the head of a section is damaged", ErrBroken)
 	}
 	return plain[0], string(plain[2:]), &chunks{in: in}, nil
 }
@@ -212,7 +212,7 @@ func (c *chunks) fill() error {
 	}
 	n := binary.BigEndian.Uint32(head[:])
 	if n > maxChunk {
-		return fmt.Errorf("%w: a chunk of %d bytes", ErrBroken, n)
+		return fmt.Errorf("%w: a chunk has %d bytes", ErrBroken, n)
 	}
 	if uint32(cap(c.buf)) < n {
 		c.buf = make([]byte, maxChunk)
@@ -228,7 +228,7 @@ func (c *chunks) fill() error {
 	return nil
 }
 
-// readEnd gives the info of a backup that can be read from its end.
+// readEnd returns the encoded info at the end of a backup.
 func readEnd(f io.ReadSeeker) ([]byte, error) {
 	var end [len(footer) + 8]byte
 	size, err := f.Seek(-int64(len(end)), io.SeekEnd)
@@ -252,12 +252,12 @@ func readEnd(f io.ReadSeeker) ([]byte, error) {
 	if _, err := f.Seek(int64(at), io.SeekStart); err != nil {
 		return nil, err
 	}
-	kind, _, body, err := in.next()
+	kind, _, body, err := in.nextSection()
 	if err != nil {
 		return nil, err
 	}
 	if kind != kindInfo {
-		return nil, fmt.Errorf("%w: its end is no description", ErrBroken)
+		return nil, fmt.Errorf("%w: it does not end with a description", ErrBroken)
 	}
 	return readInfo(body)
 }

@@ -1,8 +1,9 @@
-// Package describe says in triples what the archive knows: resources, versions, fetches and tables as DCAT, CSVW and PROV.
+// Package describe describes what the archive knows in triples: resources, versions, fetches and tables as DCAT, CSVW and
+// PROV.
 //
-// Every function is pure: the same facts give the same quads, blank node labels included, so that describing twice
-// adds nothing and the triples can be rebuilt from the records at any time. All quads go to the default graph.
-// Text of strangers becomes literals, or IRIs with the characters that no IRI may hold percent-encoded.
+// The functions that return quads are pure: equal facts give equal quads, including blank node labels, so describing twice adds
+// nothing and the triples can be rebuilt from the records at any time. All quads are in the default graph. Text of strangers
+// becomes literals, or IRIs in which characters that an IRI must not contain are percent-encoded.
 package describe
 
 import (
@@ -25,7 +26,7 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// graph collects statements about one subject after the other.
+// graph collects statements about one subject after another.
 type graph struct {
 	quads   []term.Quad
 	subject term.Key
@@ -40,7 +41,7 @@ func (g *graph) add(predicate string, o term.Key) {
 // maxText bounds a stranger's text in a statement, in bytes.
 const maxText = 8 << 10
 
-// text adds a plain string where there is one.
+// text adds a plain string, unless it is blank.
 func (g *graph) text(predicate, s string) {
 	if len(s) > maxText {
 		s = s[:maxText]
@@ -54,12 +55,12 @@ func (g *graph) isA(class string) { g.add(rdf.Type, term.IRI(class)) }
 
 func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd.Integer) }
 
-// Time is the literal of an instant as the archive writes it: UTC with milliseconds.
+// Time returns a time as the archive writes it: UTC with milliseconds.
 func Time(t time.Time) term.Key {
 	return term.Typed(t.UTC().Format("2006-01-02T15:04:05.000Z"), xsd.DateTime)
 }
 
-// IRI makes an IRI of a stranger's address: what RFC 3987 forbids is percent-encoded, nothing else is touched.
+// IRI returns a stranger's address as an IRI: characters that RFC 3987 forbids are percent-encoded, others stay as they are.
 func IRI(address string) term.Key {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(address, "\uFFFD") {
@@ -72,13 +73,13 @@ func IRI(address string) term.Key {
 	return term.IRI(b.String())
 }
 
-// absolute tells whether an address can stand as an IRI by itself.
+// absolute reports whether an address is an absolute IRI.
 func absolute(address string) bool {
 	scheme, rest, ok := strings.Cut(address, ":")
 	return ok && rest != "" && scheme != "" && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }
 
-// Resource describes a URL that is crawled, and the datasets and portals that list it.
+// Resource describes a resource, and the datasets and portals that list it.
 func Resource(r catalog.Resource) []term.Quad {
 	g := &graph{}
 	url := IRI(r.URL)
@@ -101,7 +102,7 @@ func Resource(r catalog.Resource) []term.Quad {
 	return g.quads
 }
 
-// Portal describes a portal by its title; nothing where either is missing.
+// Portal describes a portal by its title. It returns nothing if either is missing.
 func Portal(iri, title string) []term.Quad {
 	g := &graph{}
 	if absolute(iri) {
@@ -111,6 +112,7 @@ func Portal(iri, title string) []term.Quad {
 	return g.quads
 }
 
+// source describes a listing.
 func (g *graph) source(url term.Key, s catalog.Source) {
 	portal, dataset := absolute(s.Portal), absolute(s.Dataset)
 	if portal {
@@ -134,7 +136,7 @@ func (g *graph) source(url term.Key, s catalog.Source) {
 	}
 }
 
-// Version describes one kept state of a resource, without what is inside it (Table).
+// Version describes a version, without what is inside it (Inside) and how it changed (Change).
 func Version(m ns.Mint, v catalog.Version) []term.Quad {
 	g := &graph{}
 	iri, url := term.IRI(m.Version(v.ID)), IRI(v.URL)

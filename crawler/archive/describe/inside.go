@@ -15,10 +15,10 @@ import (
 	"odarchive/vocab/void"
 )
 
-// maxPartitions bounds how many predicates, classes and vocabularies of one RDF file are described each.
+// maxPartitions bounds the predicates, the classes and the vocabularies of one RDF file that are described.
 const maxPartitions = 100
 
-// Inside describes what a version holds: tables (CSVW), RDF (VoID), and the members of an archive as its parts.
+// Inside describes what a version contains: tables (CSVW), RDF (VoID), and the members of an archive as its parts.
 func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	if in == nil {
 		return nil
@@ -54,7 +54,7 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	return g.quads
 }
 
-// member describes one file of an archive, under a label for its blank nodes. It returns how many of its tables it left out.
+// member describes one file of an archive, with a label for its blank nodes. It returns the number of tables that it left out.
 func (g *graph) member(version term.Key, iri, label string, member inspect.Member, left *room) (tablesOmitted int) {
 	g.about(version)
 	g.add(dcterms.HasPart, term.IRI(iri))
@@ -74,7 +74,7 @@ func (g *graph) member(version term.Key, iri, label string, member inspect.Membe
 	return g.tables(place{file: iri, label: label}, member.Tables, left)
 }
 
-// rdf describes the statements of an RDF file about the subject that is set (VoID section 4).
+// rdf describes an RDF file, which is the present subject (VoID section 4).
 func (g *graph) rdf(label string, p *rdfprofile.Profile, left *room) {
 	file := g.subject
 	g.isA(void.Dataset)

@@ -11,15 +11,15 @@ import (
 )
 
 // Joins describes which columns of other tables a version's columns share values with.
-func Joins(m ns.Mint, matches []joins.Match) []term.Quad { return joinsBut(m, matches, nil) }
+func Joins(m ns.Mint, matches []joins.Match) []term.Quad { return describeJoins(m, matches, nil) }
 
-// JoinsChange describes what goes and what comes where a version's matches become others; what stays is in neither.
-func JoinsChange(m ns.Mint, before, after []joins.Match) (gone, come []term.Quad) {
-	return joinsBut(m, without(before, after), after), joinsBut(m, without(after, before), before)
+// JoinsChange describes the difference between the matches of a version before and after a change.
+func JoinsChange(m ns.Mint, before, after []joins.Match) (removed, added []term.Quad) {
+	return describeJoins(m, except(before, after), after), describeJoins(m, except(after, before), before)
 }
 
-// without gives the matches that are not among others.
-func without(matches, others []joins.Match) (rest []joins.Match) {
+// except returns the matches that are not among others.
+func except(matches, others []joins.Match) (rest []joins.Match) {
 	if len(others) == 0 {
 		return matches
 	}
@@ -35,33 +35,33 @@ func without(matches, others []joins.Match) (rest []joins.Match) {
 	return rest
 }
 
-// pair of files that matches are between.
+// pair is the two files of a match.
 type pair [2]joins.Place
 
 func pairOf(match joins.Match) pair {
 	return pair{{Version: match.Column.Version, Member: match.Column.Member}, {Version: match.Other.Version, Member: match.Other.Member}}
 }
 
-// joinsBut describes matches, but not that two files can be joined where others say so.
-func joinsBut(m ns.Mint, matches, others []joins.Match) []term.Quad {
+// describeJoins describes matches, except that files are joinable if others imply the same.
+func describeJoins(m ns.Mint, matches, others []joins.Match) []term.Quad {
 	if len(matches) == 0 {
 		return nil
 	}
 	g := &graph{}
-	said := make(map[pair]struct{}, len(others))
+	described := make(map[pair]struct{}, len(others))
 	for _, match := range others {
-		said[pairOf(match)] = struct{}{}
+		described[pairOf(match)] = struct{}{}
 	}
 	for _, match := range matches {
 		from, to := Column(m, match.Column), Column(m, match.Other)
 		files := pairOf(match)
-		if _, known := said[files]; !known && files[0] != files[1] {
-			said[files] = struct{}{}
+		if _, known := described[files]; !known && files[0] != files[1] {
+			described[files] = struct{}{}
 			g.about(term.IRI(fileOf(m, files[0])))
 			g.add(arc.JoinableWith, term.IRI(fileOf(m, files[1])))
 		}
 		if match.Containment < match.Reverse && match.Containment < joins.Threshold {
-			continue // said the other way round
+			continue // described from the other column
 		}
 		g.about(term.IRI(from))
 		g.add(arc.ContainedIn, term.IRI(to))
@@ -75,7 +75,7 @@ func joinsBut(m ns.Mint, matches, others []joins.Match) []term.Quad {
 	return g.quads
 }
 
-// Column is the IRI of a column at a place.
+// Column returns the IRI of a column.
 func Column(m ns.Mint, p joins.Place) string {
 	return fileOf(m, p) + "#" + fragment(p.Table) + strconv.Itoa(p.Column+1)
 }
@@ -87,7 +87,7 @@ func fileOf(m ns.Mint, p joins.Place) string {
 	return m.Member(p.Version, p.Member)
 }
 
-// fragment is what the columns of a file's i-th table, from 0, have before their numbers.
+// fragment returns the prefix of the column numbers of a file's table, which are counted from 0.
 func fragment(table int) string {
 	if table == 0 {
 		return ""
@@ -95,7 +95,7 @@ func fragment(table int) string {
 	return strconv.Itoa(table+1) + "."
 }
 
-// label is a place as a part of the label of a blank node; a path is told by its hash, for it may be long.
+// label returns a place as a part of a blank node label. It contains the hash of a path, which may be long.
 func label(p joins.Place) string {
 	s := p.Version
 	if p.Member != "" {

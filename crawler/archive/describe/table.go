@@ -12,17 +12,17 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// maxColumns bounds how many columns of one table are described: wider ones are matrices, not records.
+// maxColumns bounds the columns of one table that are described: wider tables are matrices, not records.
 const maxColumns = 2000
 
-// maxDescribed bounds how many columns one version's tables are described with altogether.
+// maxDescribed bounds the columns of one version that are described.
 const maxDescribed = 5000
 
-// room is how much may still be described of one version's content. What has no room is counted, and left out.
+// room is how much of one version's content may still be described. The rest is counted and left out.
 type room struct {
 	columns, tables, members int
-	nodes                    int // of RDF: partitions and faults
-	bytes                    int // of the IRIs of columns and members, which repeat paths that may be long
+	nodes                    int // partitions and faults of RDF
+	bytes                    int // of the IRIs of columns and members, which repeat paths
 }
 
 func newRoom() *room {
@@ -37,12 +37,12 @@ const (
 	maxIRIBytes = 1 << 20
 )
 
-// place is where a table stands: the IRI of the file it is in, the labels of its blank nodes, the fragments of its columns.
+// place is the place of a table: the IRI of its file, the label of its blank nodes, and the prefix of its columns' fragments.
 type place struct {
 	file, label, fragment string
 }
 
-// tables describes the tables of one file: of a version, or of a member of one. It returns how many it left out.
+// tables describes the tables of one file, a version or a member of one. It returns the number of tables that it left out.
 func (g *graph) tables(at place, all []*csvprofile.Profile, left *room) (omitted int) {
 	for i, p := range all {
 		here := at
@@ -102,21 +102,21 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 
 func (g *graph) dialect(d csvprofile.Dialect) {
 	g.text(csvw.Encoding, d.Encoding)
-	g.exactly(csvw.Delimiter, d.Delimiter)
-	g.exactly(csvw.QuoteChar, d.QuoteChar)
+	g.verbatim(csvw.Delimiter, d.Delimiter)
+	g.verbatim(csvw.QuoteChar, d.QuoteChar)
 	g.add(csvw.Header, boolean(d.Header))
-	g.exactly(csvw.LineTerminators, d.LineTerminator)
+	g.verbatim(csvw.LineTerminators, d.LineTerminator)
 	if d.Header {
 		g.add(csvw.HeaderRowCount, integer(int64(d.HeaderRows)))
 	}
 	if d.Preamble > 0 {
 		g.add(csvw.SkipRows, integer(int64(d.Preamble)))
 	}
-	g.exactly(csvw.CommentPrefix, d.CommentPrefix)
+	g.verbatim(csvw.CommentPrefix, d.CommentPrefix)
 }
 
-// exactly adds a string as it is, white space included: a delimiter may be a tab.
-func (g *graph) exactly(predicate, s string) {
+// verbatim adds a string with its white space, since a delimiter may be a tab.
+func (g *graph) verbatim(predicate, s string) {
 	if s != "" {
 		g.add(predicate, term.String(s))
 	}

@@ -145,7 +145,7 @@ func portalWords(ctx context.Context, t records.Txn, asked bool) (map[string][]s
 func ask(ctx context.Context, t records.Txn, word string, portals map[string][]string) (asked, error) {
 	one := asked{word: word, portals: map[string]bool{}}
 	for _, w := range worth {
-		exact, beginning, _, err := wordindex.Find(ctx, t.Txn, w.field, word)
+		exact, beginning, err := wordindex.Find(ctx, t.Txn, w.field, word)
 		if err != nil {
 			return one, err
 		}

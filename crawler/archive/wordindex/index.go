@@ -9,28 +9,29 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Field of a document in which a word stands.
+// Field is a field of documents.
 type Field byte
 
 const prefixPostings = 'w'
 
-// postingKey is 'w', field, word, 0, chunk (4 bytes): the chunks of a word stand in order, the words of a field too.
+// postingKey returns the key of a posting: 'w', field, word, 0, chunk (4 bytes). Words of a field are in order, and so are the
+// chunks of a word.
 func postingKey(f Field, word string, chunk uint32) []byte {
 	k := append([]byte{prefixPostings, byte(f)}, word...)
 	return binary.BigEndian.AppendUint32(append(k, 0), chunk)
 }
 
 type change struct {
-	offset uint16
-	gone   bool
+	offset  uint16
+	removed bool
 }
 
-// Changes gathers what one transaction changes. The zero value is ready.
+// Changes gathers what one transaction changes. The zero value is ready to use.
 type Changes struct {
 	chunks map[string][]change // by posting key, in the order made
 }
 
-// Replace says that a field of a document held the words of before and holds those of after.
+// Replace replaces the words of a field of a document.
 func (c *Changes) Replace(doc uint32, f Field, before, after []string) {
 	had := make(map[string]bool, len(before))
 	for _, w := range before {
@@ -48,22 +49,22 @@ func (c *Changes) Replace(doc uint32, f Field, before, after []string) {
 	}
 }
 
-func (c *Changes) add(doc uint32, f Field, word string, gone bool) {
+func (c *Changes) add(doc uint32, f Field, word string, removed bool) {
 	if c.chunks == nil {
 		c.chunks = make(map[string][]change)
 	}
 	k := string(postingKey(f, word, doc>>chunkBits))
-	c.chunks[k] = append(c.chunks[k], change{uint16(doc & (chunkDocs - 1)), gone})
+	c.chunks[k] = append(c.chunks[k], change{uint16(doc & (chunkDocs - 1)), removed})
 }
 
-// Write puts the changes into the transaction and forgets them.
+// Write writes the changes in a transaction, and empties c.
 func (c *Changes) Write(txn *kv.Txn) error {
 	for k, changes := range c.chunks {
 		raw, _, err := txn.Get(kv.SpaceSearch, []byte(k))
 		if err != nil {
 			return fmt.Errorf("word index: %w", err)
 		}
-		raw, ok := amend(raw, changes)
+		raw, ok := applyChanges(raw, changes)
 		if !ok {
 			return fmt.Errorf("word index: posting %q is damaged", k)
 		}
@@ -80,23 +81,22 @@ func (c *Changes) Write(txn *kv.Txn) error {
 	return nil
 }
 
-// maxChunks bounds what is read for the beginning of a word: two letters can begin very many.
+// maxChunks bounds the chunks that Find reads, since very many words may begin with two letters.
 const maxChunks = 30_000
 
-// Find gives the documents that have a word in a field, and those that have only words that begin with it there. A single
-// letter or digit is looked up as it is. more says that so many words begin so that not all were read.
-func Find(ctx context.Context, txn *kv.Txn, f Field, word string) (exact, beginning Set, more bool, err error) {
+// Find returns the documents with a word in a field, and in beginning those with words that begin with it. A single letter or
+// digit is not searched for as a beginning. Find reads at most maxChunks chunks.
+func Find(ctx context.Context, txn *kv.Txn, f Field, word string) (exact, beginning Set, err error) {
 	prefix := append([]byte{prefixPostings, byte(f)}, word...)
-	if !whole(word) {
+	if !findsBeginnings(word) {
 		prefix = append(prefix, 0)
 	}
 	n, end := 0, len(prefix)
-	if !whole(word) {
+	if !findsBeginnings(word) {
 		end--
 	}
 	err = txn.Scan(kv.SpaceSearch, prefix, nil, func(k, raw []byte) (bool, error) {
 		if n++; n > maxChunks {
-			more = true
 			return false, nil
 		}
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -116,5 +116,5 @@ func Find(ctx context.Context, txn *kv.Txn, f Field, word string) (exact, beginn
 		}
 		return true, nil
 	})
-	return exact, beginning, more, err
+	return exact, beginning, err
 }

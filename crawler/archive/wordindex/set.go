@@ -9,7 +9,7 @@ import (
 // Set is a set of document numbers, one bit each.
 type Set []uint64
 
-// Has tells whether a document is in the set.
+// Has reports whether a document is in the set.
 func (s Set) Has(doc uint32) bool {
 	i := int(doc >> 6)
 	return i < len(s) && s[i]&(1<<(doc&63)) != 0
@@ -29,7 +29,7 @@ func (s *Set) Union(o Set) {
 	}
 }
 
-// Intersect removes the documents that another set has not.
+// Intersect removes the documents that are not in another set.
 func (s Set) Intersect(o Set) {
 	for i := range s {
 		if i < len(o) {
@@ -55,15 +55,15 @@ func (s *Set) grow(n int) {
 	}
 }
 
-// A chunk is the documents of a word among chunkDocs neighbours: their offsets in ascending order while they are few, a
-// bitmap when that is shorter.
+// A chunk holds the documents of a word among chunkDocs consecutive ones: their offsets in ascending order, or a bitmap if that
+// is shorter.
 const (
 	chunkBits = 12
 	chunkDocs = 1 << chunkBits
 	bitmapLen = chunkDocs / 8
 )
 
-// chunk of a stored value. ok is false where it is none.
+// decode returns the offsets of a stored chunk. ok is false if it is malformed.
 func decode(raw []byte) (offsets []uint16, ok bool) {
 	if len(raw) == bitmapLen {
 		for i, b := range raw {
@@ -82,7 +82,7 @@ func decode(raw []byte) (offsets []uint16, ok bool) {
 	return offsets, true
 }
 
-// encode takes offsets in ascending order.
+// encode returns the stored chunk of offsets in ascending order.
 func encode(offsets []uint16) []byte {
 	if 2*len(offsets) >= bitmapLen {
 		raw := make([]byte, bitmapLen)
@@ -98,7 +98,7 @@ func encode(offsets []uint16) []byte {
 	return raw
 }
 
-// addChunk adds a stored chunk to a set.
+// addChunk adds a stored chunk to a set. It returns false if the chunk is malformed.
 func (s *Set) addChunk(chunk uint32, raw []byte) bool {
 	base := int(chunk) * (chunkDocs / 64)
 	if len(raw) == bitmapLen {
@@ -115,12 +115,12 @@ func (s *Set) addChunk(chunk uint32, raw []byte) bool {
 	return ok
 }
 
-// amend applies an ordered list of changes to a stored chunk, which it may overwrite.
-func amend(raw []byte, changes []change) (_ []byte, ok bool) {
-	if len(raw) == bitmapLen { // a bitmap that stays one
+// applyChanges applies changes, in order, to a stored chunk, which it may overwrite. ok is false if the chunk is malformed.
+func applyChanges(raw []byte, changes []change) (_ []byte, ok bool) {
+	if len(raw) == bitmapLen { // a bitmap, which probably stays one
 		for _, c := range changes {
 			bit := byte(1) << (c.offset & 7)
-			if raw[c.offset>>3] |= bit; c.gone {
+			if raw[c.offset>>3] |= bit; c.removed {
 				raw[c.offset>>3] ^= bit
 			}
 		}
@@ -134,17 +134,17 @@ func amend(raw []byte, changes []change) (_ []byte, ok bool) {
 		changes = nil
 	}
 	offsets, ok := decode(raw)
-	return encode(changed(offsets, changes)), ok
+	return encode(applyToOffsets(offsets, changes)), ok
 }
 
-// changed applies an ordered list of changes to offsets.
-func changed(offsets []uint16, changes []change) []uint16 {
+// applyToOffsets applies changes, in order, to offsets.
+func applyToOffsets(offsets []uint16, changes []change) []uint16 {
 	for _, c := range changes {
 		i, there := slices.BinarySearch(offsets, c.offset)
 		switch {
-		case c.gone && there:
+		case c.removed && there:
 			offsets = slices.Delete(offsets, i, i+1)
-		case !c.gone && !there:
+		case !c.removed && !there:
 			offsets = slices.Insert(offsets, i, c.offset)
 		}
 	}

@@ -99,15 +99,15 @@ func TestFindsWhatWasWrittenAndNotWhatWasRemoved(t *testing.T) {
 			if isThere {
 				wantExact = append(wantExact, doc)
 			}
-			if whole(word) && slices.ContainsFunc(docs[doc], func(w string) bool { return w != word && strings.HasPrefix(w, word) }) {
+			if findsBeginnings(word) && slices.ContainsFunc(docs[doc], func(w string) bool { return w != word && strings.HasPrefix(w, word) }) {
 				wantBeginning = append(wantBeginning, doc)
 			}
 		}
 		err := db.View(func(txn *kv.Txn) error {
-			e, b, _, err := Find(t.Context(), txn, field, word)
+			e, b, err := Find(t.Context(), txn, field, word)
 			e.Each(func(doc uint32) { exact = append(exact, doc) })
 			b.Each(func(doc uint32) { beginning = append(beginning, doc) })
-			other, _, _, err2 := Find(t.Context(), txn, 'C', word)
+			other, _, err2 := Find(t.Context(), txn, 'C', word)
 			if len(other) > 0 || err2 != nil {
 				t.Errorf("another field: %v, %v", other, err2)
 			}
@@ -150,14 +150,14 @@ func TestAChunkIsAmendedInPlaceAsIfItWereWrittenAnew(t *testing.T) {
 		for i := range changes {
 			// It grows for half of the time, well beyond where a bitmap is shorter, and then shrinks.
 			changes[i] = change{uint16(r.IntN(chunkDocs / 8)), r.IntN(10) < 2+round/1500*6}
-			if changes[i].gone {
+			if changes[i].removed {
 				delete(has, changes[i].offset)
 			} else {
 				has[changes[i].offset] = true
 			}
 		}
 		var ok bool
-		if raw, ok = amend(raw, changes); !ok {
+		if raw, ok = applyChanges(raw, changes); !ok {
 			t.Fatalf("round %d: damaged", round)
 		}
 		if want := encode(slices.Sorted(maps.Keys(has))); !bytes.Equal(raw, want) {

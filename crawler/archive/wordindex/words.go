@@ -12,11 +12,11 @@ import (
 
 const (
 	maxWord = 48      // bytes of a word that are kept
-	maxText = 8 << 10 // bytes of a text that are looked at
+	maxText = 8 << 10 // bytes of a text that are read
 )
 
-// Words of a text, each once, in the order of the text, at most max. With parts, a word of several kinds of characters
-// ("Luft2019", "LuftGuete") gives its parts too: an index wants them, a question does not.
+// Words returns the distinct words of a text in order, at most max. If parts is set, as for an index, a word of several kinds
+// of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none.
 func Words(text string, max int, parts bool) []string {
 	c := cutter{max: max, parts: parts, seen: map[string]bool{}}
 	if len(text) > maxText {
@@ -25,7 +25,7 @@ func Words(text string, max int, parts bool) []string {
 	run := c.runes[:0]
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 		switch {
-		case unicode.Is(unicode.Mn, r): // an accent, apart from its letter since NFKD
+		case unicode.Is(unicode.Mn, r): // an accent, which NFKD separated from its letter
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			run = append(run, r)
 		case len(run) > 0:
@@ -39,8 +39,8 @@ func Words(text string, max int, parts bool) []string {
 	return c.words
 }
 
-// everywhere are words that addresses begin with: they tell no document from another.
-var everywhere = map[string]bool{"http": true, "https": true, "www": true}
+// stopWords are words that most addresses begin with, which distinguish no documents.
+var stopWords = map[string]bool{"http": true, "https": true, "www": true}
 
 type cutter struct {
 	max   int
@@ -62,14 +62,14 @@ func (c *cutter) add(runes []rune) {
 		}
 		w = w[:end]
 	}
-	if !c.seen[w] && !everywhere[w] {
+	if !c.seen[w] && !stopWords[w] {
 		c.seen[w] = true
 		c.words = append(c.words, w)
 	}
 }
 
-// word takes a run of letters and digits. Scripts that are written without spaces give pairs of characters, and the last
-// one alone, so that any two neighbours, and any one character as the beginning of a pair, find the text.
+// word adds the words of a run of letters and digits. A run in a script without spaces yields pairs of characters, and the last
+// character alone, so that any two adjacent characters, and any one as the beginning of a pair, find the text.
 func (c *cutter) word(run []rune) {
 	start := 0
 	for i := range run {
@@ -124,15 +124,17 @@ func unspaced(r rune) bool {
 	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// Begins tells whether one of the words of a text is a word or begins with it, as Find would find it.
+// Begins reports whether Find would find a word in a text.
 func Begins(text, word string) bool {
 	return slices.ContainsFunc(Words(text, 1000, true), func(w string) bool { return Meets(w, word) })
 }
 
-// Meets tells whether a word of a text is the one of a question, or begins with it, as Find would find it.
-func Meets(w, word string) bool { return w == word || whole(word) && strings.HasPrefix(w, word) }
+// Meets reports whether Find would find word through w, a word of a text.
+func Meets(w, word string) bool {
+	return w == word || findsBeginnings(word) && strings.HasPrefix(w, word)
+}
 
-// fold writes letters as all their forms are compared.
+// fold returns the runes in lower case, or folded if they are not ASCII.
 func fold(runes []rune) string {
 	b := make([]byte, len(runes))
 	for i, r := range runes {
@@ -146,8 +148,8 @@ func fold(runes []rune) string {
 	return string(b)
 }
 
-// whole tells whether a word is long enough to find what begins with it.
-func whole(word string) bool {
+// findsBeginnings reports whether a word is long enough to search for words that begin with it.
+func findsBeginnings(word string) bool {
 	r, n := utf8.DecodeRuneInString(word)
 	return len(word) > n || unspaced(r)
 }
