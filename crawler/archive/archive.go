@@ -1,15 +1,16 @@
-// Package archive is the waist of the project: everything that writes versions and everything that reads them meets here.
+// Package archive is the waist of the project: everything that writes versions and everything that reads them meets
+// here.
 //
-// An Archive joins the bytes (package content), the records of what was listed, fetched and kept (package records), and the
-// triples that describe them (package triplestore). Records and bytes are the truth. The rest is derived from them and can
-// be made again: the triples (packages describe and joining), the search index (package search), the figures (package
-// tallies), and the short records of what a zip needs (stored.go).
+// An Archive joins the bytes (package content), the records of what was listed, fetched and kept (package records), and
+// the triples that describe them (package triplestore). Records and bytes are the truth. The rest is derived from them
+// and can be made again: the triples (packages describe and joining), the search index (package search), the figures
+// (package tallies), and the short records of what a zip needs (stored.go).
 //
-// Data comes in through Register, which takes what a source lists, and Commit, which takes one finished fetch. Each is one
-// transaction over all parts and whatever the caller adds to it, such as the frontier's result, so a version exists for every
-// reader at the same moment or not at all. commit.go shows the parts in order. Bytes are durable before a transaction names
-// them. Reading never waits for writing. Only the index of joinable columns follows later: Commit marks the version, and Join
-// indexes marked versions, many at a time.
+// Data comes in through Register, which takes what a source lists, and Commit, which takes one finished fetch. Each is
+// one transaction over all parts and whatever the caller adds to it, such as the frontier's result, so a version exists
+// for every reader at the same moment or not at all. commit.go shows the parts in order. Bytes are durable before a
+// transaction names them. Reading never waits for writing. Only the index of joinable columns follows later: Commit
+// marks the version, and Join indexes marked versions, many at a time.
 //
 // The package decides nothing about when and how to fetch, and serves nothing over HTTP.
 package archive
@@ -66,9 +67,9 @@ func (a *Archive) Bytes() *content.Store { return a.content }
 // DB returns the database behind the archive.
 func (a *Archive) DB() *kv.DB { return a.db }
 
-// Upgrade brings the records of a directory that an older program wrote up to date: stored records and the index of joinable
-// columns. It continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write
-// meanwhile.
+// Upgrade brings the records of a directory that an older program wrote up to date: stored records and the index of
+// joinable columns. It continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing
+// else may write meanwhile.
 func (a *Archive) Upgrade(ctx context.Context) error {
 	if err := a.storeAll(ctx); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (a *Archive) BuildSearch(ctx context.Context) (indexed int, err error) {
 	return a.search.Build(ctx)
 }
 
-// LoadSearch reads into memory what Search needs, unless it is there. Search does so itself when it first runs.
+// LoadSearch reads into memory what Search needs, unless it is loaded. Search does so itself when it first runs.
 func (a *Archive) LoadSearch(ctx context.Context) error { return a.search.Load(ctx) }
 
 // Search finds resources.
@@ -101,11 +102,12 @@ func (a *Archive) Join(ctx context.Context) (int, error) { return a.joining.Join
 // Unjoined returns the number of versions that wait for Join.
 func (a *Archive) Unjoined() int { return a.joining.Len() }
 
-// RebuildJoins empties the index of joinable columns and marks all latest versions for Join. Nothing else may write meanwhile.
+// RebuildJoins empties the index of joinable columns and marks all latest versions for Join. Nothing else may write
+// meanwhile.
 func (a *Archive) RebuildJoins(ctx context.Context) error { return a.joining.Rebuild(ctx) }
 
-// Joins returns the columns that share values with those of a version, best first. Only the latest version of a resource has
-// any, and a new version only once Join has indexed it.
+// Joins returns the columns that share values with those of a version, best first. Only the latest version of a
+// resource has any, and a new version only once Join has indexed it.
 func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Match, err error) {
 	err = a.view(func(t records.Txn) error {
 		if _, ok, err := t.Version(versionID); err != nil || !ok {
@@ -117,7 +119,8 @@ func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Ma
 	return found, err
 }
 
-// Quads calls emit with the descriptions of all records: every triple that crawling made, derived from the records alone.
+// Quads calls emit with the descriptions of all records: every triple that crawling made, derived from the records
+// alone.
 func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error {
 	return a.view(func(t records.Txn) error {
 		err := t.EachResource(ctx, "", func(r records.Resource) (bool, error) { return true, emit(describe.Resource(r.Resource)) })

@@ -76,7 +76,7 @@ func visit(t *testing.T, a *Archive, url, body string, at time.Time) catalog.Act
 	return act
 }
 
-// join takes all versions that wait into the index of columns.
+// join indexes all versions that wait.
 func join(t *testing.T, a *Archive) {
 	t.Helper()
 	for n := 1; n > 0; {
@@ -229,7 +229,7 @@ func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
 	join(t, a)
 	before := triplesOf(t, a)
 	for range 2 {
-		if err := a.RebuildJoins(t.Context()); err != nil { // as when an older program's index is met
+		if err := a.RebuildJoins(t.Context()); err != nil { // as for the index of an older program
 			t.Fatal(err)
 		}
 		for q := range triplesOf(t, a) {
@@ -258,7 +258,7 @@ func TestAnIndexOfColumnsOfAnotherFormatIsMadeAgain(t *testing.T) {
 	before := triplesOf(t, a)
 	for _, format := range []string{"done", "2", "3"} {
 		err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
-			for _, key := range []string{"p\x00\x00\x00\x07", "c\x00\x00\x00\x09", "s\x00\x00\x00\x09"} { // of another program's
+			for _, key := range []string{"p\x00\x00\x00\x07", "c\x00\x00\x00\x09", "s\x00\x00\x00\x09"} { // of another format
 				if err := txn.Set(kv.SpaceJoins, []byte(key), []byte("1234")); err != nil {
 					return err
 				}

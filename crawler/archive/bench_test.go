@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// peopled is an archive on disk of n resources, as a harvest of portals would leave it, without its triples; BuildSearch makes its index.
+// peopled returns an archive on disk with n resources, as after a harvest of portals, without triples and search index.
 func peopled(b *testing.B, n int) *Archive {
 	db, err := kv.Open(b.TempDir(), kv.Options{NoSync: true, MinFree: -1})
 	if err != nil {
@@ -90,8 +90,8 @@ func peopled(b *testing.B, n int) *Archive {
 	return a
 }
 
-// BenchmarkSearch asks for the first page with facets, of all, of a common word, of two words and of a rare one, beside
-// decoding every record, which is what a search without an index does.
+// BenchmarkSearch searches for the first page with facets: of everything, of a common word, of two words and of a rare
+// one. The baseline decodes every record, as a search without an index does.
 func BenchmarkSearch(b *testing.B) {
 	for _, n := range []int{50_000, 500_000} {
 		if testing.Short() && n > 50_000 {

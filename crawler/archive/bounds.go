@@ -28,7 +28,8 @@ const (
 // MaxETag bounds an entity tag, in bytes. Longer ones are dropped.
 const MaxETag = 2 << 10
 
-// OmittedHeader is the header field in which a version's headers list the names of the fields that were too long to keep.
+// OmittedHeader is the header field in which a version's headers list the names of the fields that were too long to
+// keep.
 const OmittedHeader = "Odarchive-Omitted-Headers"
 
 // boundActivity cuts what strangers say of a fetch.
@@ -53,7 +54,8 @@ func (k *Kept) bound() {
 	k.Headers, k.Request = boundHeaders(k.Headers), boundHeaders(k.Request)
 }
 
-// boundHeaders returns the shortest fields that fit into maxHeaders, and lists the names of the others in OmittedHeader.
+// boundHeaders returns the shortest fields that fit into maxHeaders, and lists the names of the others in
+// OmittedHeader.
 func boundHeaders(h http.Header) http.Header {
 	if headersSize(h) <= maxHeaders {
 		return h
@@ -96,8 +98,8 @@ func fieldSize(h http.Header, name string) int {
 // ErrBadIRI is in the chain of errors about the IRIs of portals and datasets that no record may hold.
 var ErrBadIRI = errors.New("not an IRI that can be kept")
 
-// CheckName returns an ErrBadIRI error if the IRI of a portal or dataset contains control characters, which separate the
-// parts of keys, is not UTF-8, or is longer than 4 KiB, since a key holds two.
+// CheckName returns an ErrBadIRI error if the IRI of a portal or dataset contains control characters, which separate
+// the parts of keys, is not UTF-8, or is longer than 4 KiB, since a key holds two.
 func CheckName(iri string) error {
 	switch {
 	case len(iri) > maxName:

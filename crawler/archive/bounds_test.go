@@ -17,7 +17,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// wideInside has so many columns, each with a sketch of so many values.
+// wideInside returns a table of columns that each have a sketch of some values.
 func wideInside(columns, values int) *inspect.Inside {
 	p := &csvprofile.Profile{Version: 1, Rows: 10}
 	for i := range columns {
@@ -69,7 +69,7 @@ func TestAVersionWithAllBoundsReachedFitsIntoATransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The next version takes the words and columns of this one away.
+	// The next version removes the words and columns of this one.
 	act.Start, act.End = now.Add(time.Hour), now.Add(time.Hour)
 	next := *kept
 	next.Ref = bytesOf(t, a, "a,b\n1,3\n")

@@ -72,8 +72,8 @@ func DiffDialect(p *csvprofile.Profile) *diff.Dialect {
 	return d
 }
 
-// DiffSchema returns what a profile knows of a table's columns for package diff, nil if the two may count rows or columns
-// differently.
+// DiffSchema returns what a profile knows of a table's columns for package diff, nil if the two may count rows or
+// columns differently.
 func DiffSchema(p *csvprofile.Profile) *diff.Schema {
 	if p == nil || p.Truncated || p.Empty > 0 || p.Ragged > 0 || p.Blank > 0 || p.Dialect.Footer > 0 || p.Dialect.CommentPrefix != "" ||
 		p.Dialect.SkipInitialSpace || p.Dialect.HeaderRows > 1 {

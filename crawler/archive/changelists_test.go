@@ -20,7 +20,7 @@ func TestChangeStatsFollowEveryCommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := New(a.mint, a.db, a.triples, a.content).ChangeStats(t.Context(), limit) // decodes all
+		want, err := New(a.mint, a.db, a.triples, a.content).ChangeStats(t.Context(), limit) // decodes all tallies
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("held: %+v\nread: %+v, %v", got, want, err)
 		}

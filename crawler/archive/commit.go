@@ -25,10 +25,10 @@ type Visit struct {
 	Activity catalog.Activity
 	// Kept is the body to be kept; nil if there is none.
 	Kept *Kept
-	// ErrorPage is the digest of a body that was recognised as an error page, which many URLs of the host return. Versions
-	// with these bytes that were kept earlier are marked. nil if there is none.
+	// ErrorPage is the digest of a body that was recognised as an error page, which many URLs of the host return.
+	// Versions with these bytes that were kept earlier are marked. nil if there is none.
 	ErrorPage *[32]byte
-	// Fault says how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
+	// Fault describes how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
 	Fault string
 }
 
@@ -99,9 +99,9 @@ func (a *Archive) update(ctx context.Context, f func(*update) error) error {
 }
 
 // Commit records one fetch of a registered URL; at this moment a new version begins to exist. All parts, and what also
-// writes (may be nil; it receives the activity as recorded), form one transaction, which is durable when Commit returns.
-// Bytes equal to those of the latest version make no version: the outcome becomes Unchanged. Commit returns the activity as
-// recorded. The error is ErrNotFound if the URL is not registered.
+// writes (may be nil; it receives the activity as recorded), form one transaction, which is durable when Commit
+// returns. Bytes equal to those of the latest version make no version: the outcome becomes Unchanged. Commit returns
+// the activity as recorded. The error is ErrNotFound if the URL is not registered.
 func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, catalog.Activity) error) (catalog.Activity, error) {
 	url := visit.Activity.URL
 	visit, err := visit.bounded() // before other writers have to wait
@@ -187,7 +187,8 @@ func visited(r records.Resource, act catalog.Activity) records.Resource {
 	return r
 }
 
-// keep adds the bytes to the content store and makes them a version, unless the latest version of the resource has them.
+// keep adds the bytes to the content store and makes them a version, unless the latest version of the resource has
+// them.
 func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) error {
 	ref := kept.Ref
 	if kept.Placed != nil {

@@ -52,8 +52,8 @@ func eachOfHost(ctx context.Context, t records.Txn, host string, sha256 [32]byte
 	})
 }
 
-// markErrorPages marks a host's versions with some bytes as error pages. They stay in the archive under their IRIs, and no
-// longer count as versions of the data.
+// markErrorPages marks a host's versions with some bytes as error pages. They stay in the archive under their IRIs, and
+// no longer count as versions of the data.
 func (u *update) markErrorPages(ctx context.Context, host string, sha256 [32]byte, why string) error {
 	var versions []string
 	err := eachOfHost(ctx, u.records, host, sha256, func(_, version string) bool {

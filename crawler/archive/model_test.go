@@ -25,15 +25,15 @@ import (
 	"odarchive/vocab/dcterms"
 )
 
-// Several writers commit versions while operations of the disk fail and the power goes, again and again on one disk. Whatever
-// happens, after opening again: of every version that was acknowledged the record, the bytes, bit for bit, and the triples are
-// there, and of every other one all of them or none.
+// Several writers commit versions while disk operations and the power fail, again and again on one disk. After each
+// opening, the record, the bytes and the triples of every acknowledged version must exist, and all or none of every
+// other version.
 func TestWhateverFailsTheArchiveHoldsTheVersionsItAcknowledged(t *testing.T) {
 	t.Parallel()
 	disktest.RunModels(t, 12, 5, func(m *disktest.Model) { (&model{m}).live() })
 }
 
-// model is an archive on a bad disk, and what is known of it.
+// model is an archive on a failing disk, and what it acknowledged.
 type model struct{ *disktest.Model }
 
 const (
@@ -41,7 +41,7 @@ const (
 	parts        = 3 // of a version: its record, its bytes, its triples
 )
 
-// opened is an archive with what it is made of.
+// opened is an archive with its stores.
 type opened struct {
 	*archive.Archive
 	triples *triplestore.Store
@@ -95,7 +95,7 @@ var (
 
 func address(writer int) string { return fmt.Sprintf("http://data.example/%d.csv", writer) }
 
-// body is much like the one before, but for some lines, as versions of a file are; every fifth one is large.
+// body returns a version that differs from the one before in some lines. Every fifth one is large.
 func body(writer, number int) []byte {
 	r := rand.New(rand.NewPCG(uint64(writer), 9))
 	lines := 100
@@ -165,7 +165,7 @@ func (m *model) put(o opened, w *disktest.Put, r *rand.Rand) error {
 	return err
 }
 
-// compare holds the archive to what is known.
+// compare compares the archive with what it acknowledged.
 func (m *model) compare(o opened) {
 	ctx := context.Background()
 	records := map[[32]byte]catalog.Version{}

@@ -91,8 +91,8 @@ func (a *Archive) Newest(ctx context.Context, urlOrID string) (catalog.Version, 
 	return a.Version(ctx, ns.VersionID(r.ID, r.Versions-1))
 }
 
-// At returns the version of a URL that was current at a time: the last one crawled until then, or the first one if all were
-// crawled later (RFC 7089 section 4.5.3).
+// At returns the version of a URL that was current at a time: the last one crawled until then, or the first one if all
+// were crawled later (RFC 7089 section 4.5.3).
 func (a *Archive) At(ctx context.Context, urlOrID string, at time.Time) (catalog.Version, error) {
 	all, err := a.Versions(ctx, urlOrID)
 	if err != nil {
@@ -269,8 +269,8 @@ func (a *Archive) Activities(ctx context.Context, q catalog.ActivityQuery) (foun
 	return found, err
 }
 
-// InternalFailures returns the faults of this program with single URLs, newest first, at most limit (0: all), and the length
-// of the whole list.
+// InternalFailures returns the faults of this program with single URLs, newest first, at most limit (0: all), and the
+// length of the whole list.
 func (a *Archive) InternalFailures(ctx context.Context, limit int) (newest []catalog.InternalFailure, total int, err error) {
 	err = a.view(func(t records.Txn) (err error) {
 		newest, total, err = t.Failures(ctx, limit)

@@ -21,9 +21,9 @@ type Listing struct {
 	Quads []term.Quad
 }
 
-// Register adds the listing's URLs, with the source's statements about them, in one transaction; also, if not nil, runs in
-// the same transaction. A known URL gains the listing and keeps earlier ones. fresh[i] reports whether seed i was new. If a
-// URL is malformed, Register returns an error that names it and changes nothing.
+// Register adds the listing's URLs, with the source's statements about them, in one transaction; also, if not nil, runs
+// in the same transaction. A known URL gains the listing and keeps earlier ones. fresh[i] reports whether seed i was
+// new. If a URL is malformed, Register returns an error that names it and changes nothing.
 func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, also func(*kv.Txn) error) (fresh []bool, err error) {
 	err = a.update(ctx, func(u *update) error {
 		fresh = make([]bool, len(listing.Seeds))
@@ -172,7 +172,7 @@ func (u *update) titlePortal(portal, title string) error {
 // maxRetitled bounds the resources that one registration describes again because the title of their dataset changed.
 const maxRetitled = 1000
 
-// retitle gives the other resources of a dataset its new title, since the dataset is described by all of them.
+// retitle sets the new title of a dataset in its other resources too, since all of them describe it.
 func (u *update) retitle(ctx context.Context, id string, s catalog.Source) error {
 	if s.Dataset == "" || s.DatasetTitle == "" {
 		return nil
@@ -203,8 +203,8 @@ func (u *update) retitle(ctx context.Context, id string, s catalog.Source) error
 	return nil
 }
 
-// saveResource writes a resource to the parts that hold something of it: records, search index and triples. before is the
-// record as it is stored, zero if there is none.
+// saveResource writes a resource to the parts that hold something of it: records, search index and triples. before is
+// the record as it is stored, zero if there is none.
 func (u *update) saveResource(before, after records.Resource) error {
 	if err := u.records.SaveResource(before, after); err != nil {
 		return err

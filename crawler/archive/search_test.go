@@ -121,7 +121,7 @@ func TestPagesOfASearchMeetWithoutGapOrRepetition(t *testing.T) {
 	}
 }
 
-// searchEntries is everything the search index says, by resource instead of document number.
+// searchEntries returns the contents of the search index, by resource instead of document number.
 func searchEntries(t *testing.T, a *Archive) map[string]string {
 	t.Helper()
 	ids := map[uint32]string{}

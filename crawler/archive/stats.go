@@ -78,8 +78,8 @@ func (a *Archive) Portals(ctx context.Context) ([]catalog.Portal, error) {
 	return all, err
 }
 
-// Hosts reports how crawling goes on each host, those with the most resources first, at most limit (0: all). The crawler adds
-// why a host waits at this moment.
+// Hosts reports how crawling goes on each host, those with the most resources first, at most limit (0: all). The
+// crawler adds why a host waits at this moment.
 func (a *Archive) Hosts(ctx context.Context, limit int) (all []catalog.HostHealth, err error) {
 	add := func(host string, n tallies.Tally) error {
 		all = append(all, catalog.HostHealth{Host: host, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})

@@ -51,9 +51,9 @@ func WantVersion(id string) (w Wanted, ok bool) {
 // WantLatest returns the latest version of a resource, by its id, that is not an error page.
 func WantLatest(resource string) Wanted { return Wanted{resource, latestN} }
 
-// The space of stored records: resource id, ^N (4 bytes) -> stored record. The latest version of a resource comes first.
-// A stored record holds in few bytes what Find would otherwise gather from version, file and family. Error pages have none.
-// Find gathers what has no stored record.
+// The space of stored records: resource id, ^N (4 bytes) -> stored record. The latest version of a resource comes
+// first. A stored record holds in few bytes what Find would otherwise gather from version, file and family. Error pages
+// have none. Find gathers what has no stored record.
 const (
 	storedSpace  = kv.SpaceArchiveIdx
 	storedFormat = 1
@@ -64,8 +64,8 @@ func storedKey(resource string, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(make([]byte, 0, storedKeyLen), resource...), ^uint32(n))
 }
 
-// encodeStored returns: format (1 byte), SHA-256, MD5, CRC-32; family, layout, size, deflate size (uvarint each); time in
-// nanoseconds since 1970 (varint); and type, file name and URL, each as its length and bytes.
+// encodeStored returns: format (1 byte), SHA-256, MD5, CRC-32; family, layout, size, deflate size (uvarint each); time
+// in nanoseconds since 1970 (varint); and type, file name and URL, each as its length and bytes.
 func encodeStored(v catalog.Version, ref content.Ref) []byte {
 	b := make([]byte, 1, 128+len(v.Type)+len(v.FileName)+len(v.URL))
 	b[0] = storedFormat
@@ -103,9 +103,9 @@ func saveStored(txn *kv.Txn, resource string, v catalog.Version, ref content.Ref
 	return txn.Set(storedSpace, storedKey(resource, v.N), encodeStored(v, ref))
 }
 
-// Find looks up many versions in one ordered pass over their records, on all processors. found[i] is wanted[i], with an empty
-// ID if the archive has no such version or its bytes are lost. To keep the returned layouts readable, hold the content store
-// from before the call until the bytes are read.
+// Find looks up many versions in one ordered pass over their records, on all processors. found[i] is wanted[i], with an
+// empty ID if the archive has no such version or its bytes are lost. To keep the returned layouts readable, hold the
+// content store from before the call until the bytes are read.
 func (a *Archive) Find(ctx context.Context, wanted []Wanted) (found []Stored, err error) {
 	order := keyOrder(wanted)
 	found = make([]Stored, len(wanted))
@@ -127,7 +127,8 @@ type spot struct {
 	at     int32
 }
 
-// keyOrder returns the positions of wanted in key order. latestN, for which the cursor steps back, comes last of its resource.
+// keyOrder returns the positions of wanted in key order. latestN, for which the cursor steps back, comes last of its
+// resource.
 func keyOrder(wanted []Wanted) []spot {
 	order := make([]spot, len(wanted))
 	for i, w := range wanted {
@@ -224,7 +225,8 @@ func (a *Archive) gather(ctx context.Context, w Wanted) (s Stored, err error) {
 	return s, err
 }
 
-// Lose records that some bytes are lost: their versions stay, but Find no longer returns them unless the bytes are stored again.
+// Lose records that some bytes are lost: their versions stay, but Find no longer returns them unless the bytes are
+// stored again.
 func (a *Archive) Lose(ctx context.Context, sha [32]byte) error {
 	return a.db.Update(ctx, func(txn *kv.Txn) error {
 		return records.Txn{Txn: txn}.OfDigest(ctx, sha, func(resource string, n int) (bool, error) {
@@ -244,8 +246,8 @@ func (a *Archive) IsLost(v catalog.Version) (lost bool, err error) {
 	return lost, err
 }
 
-// storedAll in SpaceMeta is storedDone once every version has its stored record. Before, it is the key of the version, in the
-// table of versions, from which storeAll continues.
+// storedAll in SpaceMeta is storedDone once every version has its stored record. Before, it is the key of the version,
+// in the table of versions, from which storeAll continues.
 const (
 	storedAll     = "archive/stored"
 	storedDone    = "done"

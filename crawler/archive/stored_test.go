@@ -14,7 +14,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// several is an archive of some resources with up to four versions each, and what may be asked of it.
+// several returns an archive of resources with up to four versions each, and versions to look for.
 func several(t *testing.T) (*Archive, []Wanted) {
 	t.Helper()
 	a := newArchive(t)
@@ -49,7 +49,7 @@ func several(t *testing.T) (*Archive, []Wanted) {
 	return a, wanted
 }
 
-// compareFound looks the versions up in the long way.
+// compareFound compares the result of Find with that of gather.
 func compareFound(t *testing.T, a *Archive, wanted []Wanted) (known int) {
 	t.Helper()
 	found, err := a.Find(t.Context(), wanted)
@@ -102,7 +102,7 @@ func TestTheStoredRecordsOfAnOlderDirectoryAreMade(t *testing.T) {
 	err = a.view(func(t records.Txn) error {
 		return t.Scan(storedSpace, nil, nil, func(_, val []byte) (bool, error) {
 			n++
-			for short := range val { // a damaged record says no
+			for short := range val { // a damaged record is not decoded
 				if _, ok := decodeStored(val[:short]); ok {
 					return false, fmt.Errorf("%d bytes of %q can be read", short, val)
 				}

@@ -1,12 +1,12 @@
-// Package backup copies a data directory while it is in use, completely or only what is new since an earlier backup, and
-// restores a data directory from such backups.
+// Package backup copies a data directory while it is in use, completely or only what is new since an earlier backup,
+// and restores a data directory from such backups.
 //
 // A backup is one stream: an unchanging state of the database (triplestore/kv), then the packs that this state needs
-// (crawler/archive/content), then a list of all packs. Closed packs never change, so an incremental backup contains only new
-// ones. Every byte is covered by a checksum. FORMAT.md has the details.
+// (crawler/archive/content), then a list of all packs. Closed packs never change, so an incremental backup contains
+// only new ones. Every byte is covered by a checksum. FORMAT.md has the details.
 //
-// ToFile renames a backup to its name once it is complete and on disk. Restore writes to a temporary directory and renames
-// it. So whatever has its name is complete, even if the process or the machine stopped.
+// ToFile renames a backup to its name once it is complete and on disk. Restore writes to a temporary directory and
+// renames it. So whatever has its name is complete, even if the process or the machine stopped.
 package backup
 
 import (
@@ -38,9 +38,9 @@ const (
 
 // Errors that callers decide on.
 var (
-	ErrBroken = errors.New("the backup is cut off or changed")
-	ErrChain  = errors.New("the backup does not follow on the one before")
-	ErrExists = errors.New("there is something already")
+	ErrBroken = errors.New("the backup is truncated or changed")
+	ErrChain  = errors.New("the backup does not continue the one before")
+	ErrExists = errors.New("it exists already")
 	ErrNewer  = errors.New("the backup was written by a newer program")
 )
 
@@ -79,7 +79,7 @@ func (base *Info) checkLineage(lineage string) error {
 	if base.Lineage == "" || base.Lineage == lineage {
 		return nil
 	}
-	return fmt.Errorf("%w: the archive has been restored, or has lost something, since then, or is another one; a full backup is needed", ErrChain)
+	return fmt.Errorf("%w: since then, the archive was restored or lost data, or this is another archive; a full backup is needed", ErrChain)
 }
 
 // Write writes a full backup, or, if since is not nil, what is new since that backup.
@@ -206,8 +206,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ToFile writes a backup to a new file. sincePath is the backup that it continues; "" makes a full one. The error is ErrExists
-// if the file exists.
+// ToFile writes a backup to a new file. sincePath is the backup that it continues; "" makes a full one. The error is
+// ErrExists if the file exists.
 func ToFile(ctx context.Context, src Source, path, sincePath string, p Progress) (info Info, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return info, fmt.Errorf("backup: %w: %s", ErrExists, path)

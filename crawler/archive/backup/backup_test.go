@@ -19,7 +19,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// archive is a data directory that is open.
+// archive is an open data directory.
 type archive struct {
 	t     testing.TB
 	dir   string
@@ -53,7 +53,7 @@ func (a *archive) source() Source {
 	return Source{DB: a.db, Content: a.store, Dir: a.dir, Files: []string{"odarchive.json", "missing"}}
 }
 
-// put stores a file that begins as the one before, and remembers it in the database as the archive would.
+// put stores a file that begins as the one before, and records it in the database as the archive would.
 func (a *archive) put(n int) [32]byte {
 	a.t.Helper()
 	data := make([]byte, 30_000)
@@ -70,7 +70,7 @@ func (a *archive) put(n int) [32]byte {
 	return ref.SHA256
 }
 
-// check reads every file that the database names, and says how many there are.
+// check reads every file that the database names, and returns their number.
 func (a *archive) check() (n int) {
 	a.t.Helper()
 	err := a.db.View(func(tx *kv.Txn) error {
@@ -156,7 +156,7 @@ func TestAFullBackupAndItsIncrementsAreRestoredWhileTheArchiveGoesOn(t *testing.
 			t.Errorf("round %d: %d files of %d", round, got, stored)
 		}
 		b.last, b.r = a.last, rand.New(rand.NewPCG(9, uint64(round)))
-		b.put(1_000_000 + round) // it can be written on
+		b.put(1_000_000 + round) // it is writable
 		b.check()
 		if data, _ := os.ReadFile(filepath.Join(restored, "odarchive.json")); string(data) != `{"format":1}` {
 			t.Errorf("the file beside has %q", data)

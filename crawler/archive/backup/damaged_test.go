@@ -15,7 +15,7 @@ import (
 	"odarchive/crawler/archive/content"
 )
 
-// closedPacks stores files that fill several packs, and gives the paths of those that are closed.
+// closedPacks stores files that fill several packs, and returns the paths of the closed ones.
 func (a *archive) closedPacks() []string {
 	a.t.Helper()
 	for i := range 30 {
@@ -32,7 +32,7 @@ func (a *archive) closedPacks() []string {
 	return list
 }
 
-// spoil turns the bits of a pack over from one place to another.
+// spoil inverts the bits of a pack between two offsets.
 func spoil(t testing.TB, path string, from, to int) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -52,7 +52,7 @@ func spoil(t testing.TB, path string, from, to int) {
 	}
 }
 
-// withoutParity stops the store, takes the parity of a pack away, and spoils the pack: what is opened then cannot heal it.
+// withoutParity closes the store, removes the parity of a pack, and spoils the pack, so that it cannot be healed.
 func (a *archive) withoutParity(pack string) *archive {
 	a.t.Helper()
 	a.close()
@@ -154,7 +154,7 @@ func TestAPackThatIsMendedSinceIsInTheNextIncrement(t *testing.T) {
 	if info, err := ToFile(t.Context(), a.source(), full, "", nil); err != nil || len(info.Damaged) != 1 {
 		t.Fatalf("damaged are %v, %v", info.Damaged, err)
 	}
-	spoil(t, packs[0], 40_000, 100_000) // twice is as before
+	spoil(t, packs[0], 40_000, 100_000) // inverting twice restores it
 	if info, err := ToFile(t.Context(), a.source(), part, full, nil); err != nil || len(info.Damaged) > 0 {
 		t.Fatalf("damaged are %v, %v", info.Damaged, err)
 	}
@@ -204,7 +204,7 @@ func TestABackupDoesNotFollowOnOneOfAnotherLineage(t *testing.T) {
 		t.Errorf("on its own: %v", err)
 	}
 	older := info
-	older.Lineage = "" // what programs of before wrote
+	older.Lineage = "" // as older programs wrote it
 	if _, err := Write(t.Context(), a.source(), io.Discard, &older, nil); err != nil {
 		t.Errorf("on one without a lineage: %v", err)
 	}

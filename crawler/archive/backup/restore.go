@@ -18,8 +18,9 @@ import (
 )
 
 // Restore creates the data directory dir, which must not exist or must be empty, from a full backup and the incremental
-// backups that continue it, in order. Until everything is written and checked, its name is dir + ".restoring". Packs that
-// were damaged when they were backed up stay as they are; the Info of the last backup, which Restore returns, names them.
+// backups that continue it, in order. Until everything is written and checked, its name is dir + ".restoring". Packs
+// that were damaged when they were backed up stay as they are; the Info of the last backup, which Restore returns,
+// names them.
 func Restore(ctx context.Context, dir string, paths []string, p Progress) (info Info, err error) {
 	dir = filepath.Clean(dir)
 	if len(paths) == 0 {
@@ -60,7 +61,8 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 	return info, syncDir(filepath.Dir(dir))
 }
 
-// applyBackup applies one backup to a directory. before is the ID of the last one that was applied, "" if there is none.
+// applyBackup applies one backup to a directory. before is the ID of the last one that was applied, "" if there is
+// none.
 func applyBackup(ctx context.Context, work, path, before string, p Progress) (info Info, err error) {
 	if info, err = Inspect(path); err != nil { // fails for a truncated one before anything is written
 		return info, err
@@ -99,11 +101,11 @@ func applyBackup(ctx context.Context, work, path, before string, p Progress) (in
 			}
 			var last Info
 			if err := json.Unmarshal(data, &last); err != nil || last.ID != info.ID {
-				return info, fmt.Errorf("%w: its description", ErrBroken)
+				return info, fmt.Errorf("%w: its two descriptions differ", ErrBroken)
 			}
 			return info, nil
 		default:
-			err = fmt.Errorf("%w: a section of kind %q", ErrBroken, kind)
+			err = fmt.Errorf("%w: a section has the unknown kind %q", ErrBroken, kind)
 		}
 		if err == nil {
 			_, err = io.Copy(io.Discard, body)
@@ -161,7 +163,8 @@ func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
 	return errors.Join(err, f.Close())
 }
 
-// checkPacks compares the packs with the list of the last backup, and removes those that were dropped since an earlier one.
+// checkPacks compares the packs with the list of the last backup, and removes those that were dropped since an earlier
+// one.
 func checkPacks(dir string, info Info) error {
 	wanted := make(map[string]int64)
 	for _, p := range info.Packs {
@@ -184,7 +187,7 @@ func checkPacks(dir string, info Info) error {
 			return err
 		}
 		if fi.Size() != size {
-			return fmt.Errorf("%w: pack %s has %d bytes of %d", ErrBroken, e.Name(), fi.Size(), size)
+			return fmt.Errorf("%w: pack %s has %d bytes, not %d", ErrBroken, e.Name(), fi.Size(), size)
 		}
 		delete(wanted, e.Name())
 	}

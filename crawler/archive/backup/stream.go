@@ -163,7 +163,7 @@ func (in *reader) begin() error {
 	if bytes.HasPrefix(b, []byte(family)) {
 		return ErrNewer
 	}
-	return fmt.Errorf("%w: it does not begin like a backup", ErrBroken)
+	return fmt.Errorf("%w: it does not begin as a backup does", ErrBroken)
 }
 
 // nextSection returns the next section. The caller must read its body to the end.
@@ -240,7 +240,7 @@ func readEnd(f io.ReadSeeker) ([]byte, error) {
 	}
 	at := binary.BigEndian.Uint64(end[len(footer):])
 	if string(end[:len(footer)]) != footer || at >= uint64(size) {
-		return nil, fmt.Errorf("%w: it does not end like a backup", ErrBroken)
+		return nil, fmt.Errorf("%w: it does not end as a backup does", ErrBroken)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func benchStore(b *testing.B) *testStore {
 	return s
 }
 
-// recordBytes is what keys and values of the store's records take.
+// recordBytes returns the size of the keys and values of the store's records.
 func (s *testStore) recordBytes() (n int64) {
 	for _, space := range []kv.Space{filesSpace, refsSpace} {
 		s.kv.View(func(tx *kv.Txn) error {
@@ -56,8 +56,8 @@ func folderSize(b *testing.B, dir string) (n int64) {
 	return n
 }
 
-// BenchmarkStoredSize keeps a corpus of versioned open data in four ways and reports what each takes on disk, records
-// included, and the processor time for taking it in. Run it with -benchtime 1x.
+// BenchmarkStoredSize stores a corpus of versioned open data in four ways and reports the size on disk, including
+// records, and the processor time. Run it with -benchtime 1x.
 func BenchmarkStoredSize(b *testing.B) {
 	files := corpus(160, 6)
 	var raw int64
@@ -83,7 +83,7 @@ func BenchmarkStoredSize(b *testing.B) {
 	}
 }
 
-// BenchmarkIngest takes the corpus in; MB are raw ones, per second of processor time.
+// BenchmarkIngest stores the corpus. It reports raw MB per second of processor time.
 func BenchmarkIngest(b *testing.B) {
 	files := corpus(60, 5)
 	var raw int64
@@ -162,7 +162,7 @@ func zstdAll(b *testing.B, files []series) (n int64) {
 	return n
 }
 
-// gitAll commits the versions round by round and packs them as git does by itself.
+// gitAll commits the versions round by round, and packs them as git does by default.
 func gitAll(b *testing.B, files []series) int64 {
 	dir := b.TempDir()
 	git := func(args ...string) {
@@ -185,7 +185,7 @@ func gitAll(b *testing.B, files []series) int64 {
 	return folderSize(b, filepath.Join(dir, ".git", "objects"))
 }
 
-// BenchmarkUnchanged puts a file again whose digests are known, and one whose digests have to be worked out.
+// BenchmarkUnchanged puts a stored file again, with known digests and without.
 func BenchmarkUnchanged(b *testing.B) {
 	s := benchStore(b)
 	data := table(rng(1), 8<<20)
@@ -205,7 +205,7 @@ func BenchmarkUnchanged(b *testing.B) {
 	})
 }
 
-// BenchmarkRead reads a file of 8 MB, raw and as deflate stream; bytes are raw ones in both.
+// BenchmarkRead reads a file of 8 MB, raw and as a deflate stream. Both report raw bytes.
 func BenchmarkRead(b *testing.B) {
 	s := benchStore(b)
 	data := table(rng(1), 8<<20)
@@ -234,7 +234,7 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkVerify checks every segment and record; bytes are those of the packs.
+// BenchmarkVerify verifies a store. It reports bytes of packs.
 func BenchmarkVerify(b *testing.B) {
 	s := benchStore(b)
 	s.put(noise(rng(1), 100<<20), Digest{})

@@ -17,9 +17,9 @@ type Compacted struct {
 	Freed int64 // bytes on disk
 }
 
-// Compact frees the space of cut and collected segments: for every closed pack with more waste than Options.Waste, it appends
-// what is still needed to the current pack, and drops the old one. Readers are not disturbed. Compact is quick if there is
-// nothing to do.
+// Compact frees the space of cut and collected segments: for every closed pack with more waste than Options.Waste, it
+// appends what is still needed to the current pack, and drops the old one. Readers are not disturbed. Compact is quick
+// if there is nothing to do.
 func (s *Store) Compact(ctx context.Context) (c Compacted, err error) {
 	s.sweep.Lock()
 	defer s.sweep.Unlock()

@@ -2,24 +2,24 @@
 //
 // A file is a sequence of segments. A segment is up to 64 KiB of the file as raw deflate blocks that end on a byte
 // boundary, in a pack: an append-only file of at most Options.MaxPack bytes that never changes once it is closed. The
-// segments of a file in order, and then the two bytes 03 00, are a complete deflate stream: a zip entry (method 8) or the
-// body of a gzip HTTP response, without recompression. Their lengths and the file's CRC-32 are known beforehand.
+// segments of a file in order, and then the two bytes 03 00, are a complete deflate stream: a zip entry (method 8) or
+// the body of a gzip HTTP response, without recompression. Their lengths and the file's CRC-32 are known beforehand.
 //
 // Put stores a file once, however many versions and addresses it has (SHA-256). If the caller names the file that came
-// before at the same address, Put finds what the two have in common, to the byte, and refers to the older file's segments
-// for it. Where the common part ends inside a segment, that segment is cut: its pieces are deflated again and appended, and
-// its record names them from then on. Files that share segments in this way form a family.
+// before at the same address, Put finds what the two have in common, to the byte, and refers to the older file's
+// segments for it. Where the common part ends inside a segment, that segment is cut: its pieces are deflated again and
+// appended, and its record names them from then on. Files that share segments in this way form a family.
 //
-// When Put returns, the file survives a power failure. What a reader returns has been compared with its checksum; otherwise
-// the error is ErrDamaged. Nothing is overwritten in place except by the same bytes. Compact and GC copy what is still
-// needed and drop the pack. A pack is never truncated below the end of what its own checksums confirm.
+// When Put returns, the file survives a power failure. What a reader returns has been compared with its checksum;
+// otherwise the error is ErrDamaged. Nothing is overwritten in place except by the same bytes. Compact and GC copy what
+// is still needed and drop the pack. A pack is never truncated below the end of what its own checksums confirm.
 //
-// A closed pack has parity beside it (Reed-Solomon, 6.25 %): readers recover damaged bytes from it, and Scrub and Mend make
-// the pack whole again. Packs describe the files that they hold, so Salvage lists and extracts files without a database. A
-// failed fsync, or a failed write that cannot be undone, stops all writes of the database.
+// A closed pack has parity beside it (Reed-Solomon, 6.25 %): readers recover damaged bytes from it, and Scrub and Mend
+// make the pack whole again. Packs describe the files that they hold, so Salvage lists and extracts files without a
+// database. A failed fsync, or a failed write that cannot be undone, stops all writes of the database.
 //
-// The records of files, extents of segments, and packs are in kv; FORMAT.md describes them and the packs. The package does
-// not know addresses, versions or media types.
+// The records of files, extents of segments, and packs are in kv; FORMAT.md describes them and the packs. The package
+// does not know addresses, versions or media types.
 package content
 
 import (
@@ -54,9 +54,9 @@ type Digest [32]byte
 // String returns the digest in hexadecimal.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// Ref describes a stored file. DeflateSize is the size of the file's segments; a complete deflate stream has two bytes more
-// (Tail). It changes when a later version cuts a segment: Layout numbers these states, and Deflated still reads an earlier
-// one while a Hold is open.
+// Ref describes a stored file. DeflateSize is the size of the file's segments; a complete deflate stream has two bytes
+// more (Tail). It changes when a later version cuts a segment: Layout numbers these states, and Deflated still reads an
+// earlier one while a Hold is open.
 type Ref struct {
 	SHA256      [32]byte
 	MD5         [16]byte
@@ -147,8 +147,8 @@ type Store struct {
 	closed bool
 }
 
-// Open opens the store with its packs in dir and its records in db, and creates it if it does not exist. It truncates what
-// a crash left torn at the end of a pack. If the database is read-only, so is the store: nothing in dir changes.
+// Open opens the store with its packs in dir and its records in db, and creates it if it does not exist. It truncates
+// what a crash left torn at the end of a pack. If the database is read-only, so is the store: nothing in dir changes.
 func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{dir: dir, fs: o.FS, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), codecs: newCodecs(o.Level)}
@@ -243,8 +243,8 @@ func (s *Store) Stat(sha [32]byte) (Ref, bool, error) {
 // hold keeps the segments that cuts have replaced since it was made.
 type hold struct{ _ byte } // not empty, so that each has a different address
 
-// Hold keeps every layout that is or becomes current readable until release is called: Refs that Stat returns from now on
-// stay valid for Deflated. release may be called twice.
+// Hold keeps every layout that is or becomes current readable until release is called: Refs that Stat returns from now
+// on stay valid for Deflated. release may be called twice.
 func (s *Store) Hold() (release func()) {
 	h := &hold{}
 	s.mu.Lock()

@@ -23,7 +23,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// testStore is a store with its database, both in a folder of their own.
+// testStore is a store with its database, each in a temporary folder.
 type testStore struct {
 	*Store
 	t    testing.TB
@@ -37,7 +37,7 @@ func newStore(t testing.TB, o Options) *testStore {
 	if o.MinFree == 0 {
 		o.MinFree = -1
 	}
-	o.NoSync = o.FS == nil // the tests of failing writes count fsyncs, too
+	o.NoSync = o.FS == nil // tests of failing writes also count fsyncs
 	s := &testStore{t: t, dir: t.TempDir(), opts: o}
 	db, err := kv.Open("", kv.Options{InMemory: true})
 	if err != nil {
@@ -52,7 +52,7 @@ func newStore(t testing.TB, o Options) *testStore {
 	return s
 }
 
-// reopen opens the store again over what is on disk. Without a Close before it, that is what a killed process leaves.
+// reopen opens the store again from what is on disk. Without a Close before, that is what a killed process leaves.
 func (s *testStore) reopen() {
 	s.t.Helper()
 	if s.Store != nil {
@@ -171,7 +171,7 @@ func noise(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// edit makes a next version: some changes at places, or something appended, or cut out.
+// edit returns a next version: with changed, appended or deleted parts.
 func edit(r *rand.Rand, old []byte) []byte {
 	newer := slices.Clone(old)
 	switch r.IntN(5) {
@@ -220,7 +220,7 @@ func TestManyVersionsOfSeveralFilesAgreeWithAModelThroughCrashesAndCompaction(t 
 	for step := range 50 {
 		i := r.IntN(len(chains))
 		base := i
-		if r.IntN(10) == 0 { // two addresses that had the same file once
+		if r.IntN(10) == 0 { // two addresses with the same file
 			base = r.IntN(len(chains))
 		}
 		data := edit(r, chains[base])
@@ -299,7 +299,7 @@ func TestAReaderThatCannotSeekIsCopied(t *testing.T) {
 		}
 	}
 	s.check(data)
-	next := edit(rng(5), data) // both are too big to be held in memory
+	next := edit(rng(5), data) // both are too big for memory
 	s.put(next, sha256.Sum256(data))
 	s.check(next)
 	s.check(data)

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// series is one address through time: the versions that were fetched, oldest first.
+// series is the versions of one address, oldest first.
 type series struct {
 	name     string
 	versions [][]byte
 }
 
-// corpus makes versioned open data: tables, JSON, XML, and files that are compressed already, of 4 KB to 4 MB; their
-// versions have edited cells, appended rows, deleted rows, several of these, or are replaced. It is the same each time.
+// corpus returns versioned open data: tables, JSON, XML, and compressed files of 4 KB to 4 MB. Versions have edited
+// cells, appended rows, deleted rows, several of these, or are replaced. The corpus is always the same.
 func corpus(files, versions int) (all []series) {
 	r := rng(20261121)
 	for i := range files {
@@ -83,14 +83,14 @@ func evolve(r *rand.Rand, kind, habit int, old []string) []string {
 		for range 1 + r.IntN(1+len(rows)/20) {
 			rows = append(rows, row(r, kind, len(rows)+1))
 		}
-	case habit == 7: // rows go
+	case habit == 7: // rows are deleted
 		for range 1 + r.IntN(1+len(rows)/200) {
 			if len(rows) > 3 {
 				i := r.IntN(len(rows))
 				rows = slices.Delete(rows, i, i+1)
 			}
 		}
-	case habit == 8: // all of it
+	case habit == 8: // all of these
 		edits(1 + r.IntN(1+len(rows)/500))
 		i := r.IntN(len(rows) + 1)
 		rows = slices.Insert(rows, i, row(r, kind, 7), row(r, kind, 8))
@@ -130,7 +130,7 @@ func render(kind int, rows []string) []byte {
 			b.WriteString(line + "\n")
 		}
 	}
-	if kind == 9 { // compressed already, as many a portal has it
+	if kind == 9 { // compressed, as many portals have it
 		var z bytes.Buffer
 		w := gzip.NewWriter(&z)
 		w.Write(b.Bytes())

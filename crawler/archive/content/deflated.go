@@ -9,8 +9,8 @@ import (
 // readAhead is the number of deflated bytes that are read from a pack at once.
 const readAhead = 256 << 10
 
-// Deflated reads the concatenated segments of a file: a deflate stream that lacks only Tail. The bytes are those in the packs,
-// compared with their checksums. It must not be used concurrently, and must be closed.
+// Deflated reads the concatenated segments of a file: a deflate stream that lacks only Tail. The bytes are those in the
+// packs, compared with their checksums. It must not be used concurrently, and must be closed.
 type Deflated struct {
 	s      *Store
 	layout *layout
@@ -23,8 +23,8 @@ type Deflated struct {
 
 var aheadBuffers = sync.Pool{New: func() any { b := make([]byte, 0, readAhead+readAhead/8); return &b }}
 
-// Deflated opens the deflate stream of a file in the layout of a Ref, or in the Current one. An older layout stays readable
-// while a Hold is open that was made before the Ref was returned.
+// Deflated opens the deflate stream of a file in the layout of a Ref, or in the Current one. An older layout stays
+// readable while a Hold is open that was made before the Ref was returned.
 func (s *Store) Deflated(sha [32]byte, number uint64) (*Deflated, error) {
 	if s.isClosed() {
 		return nil, ErrClosed

@@ -10,15 +10,15 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// stateUndescribed is the state of a store of format 1 whose files are being described: the digest of the last file that
-// has its record.
+// stateUndescribed is the state of a store of format 1 whose files are being described: the digest of the last file
+// that has its record.
 const stateUndescribed = "untold"
 
 // describedPerTxn is the number of files that get their records with one fsync and transaction.
 const describedPerTxn = 256
 
-// describeOld writes file and cut records for files that a program without them stored, so that they too can be extracted
-// from packs alone. It continues where it was interrupted, and does nothing once it is done.
+// describeOld writes file and cut records for files that a program without them stored, so that they too can be
+// extracted from packs alone. It continues where it was interrupted, and does nothing once it is done.
 func (s *Store) describeOld(ctx context.Context) error {
 	for {
 		from, there, err := s.describedUpTo()

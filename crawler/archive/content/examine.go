@@ -39,9 +39,9 @@ func missingPack(name string) *examined {
 	return &examined{name: name, missing: true, spans: []span{{-1, -1, "the pack is missing"}}}
 }
 
-// examine reads a whole pack and its parity. It compares a closed pack with the checksums in its parity or, without parity,
-// with the hash in its name, and the committed part of an open pack with the checksums of its records. The error is
-// errNoPack if the pack does not exist.
+// examine reads a whole pack and its parity. It compares a closed pack with the checksums in its parity or, without
+// parity, with the hash in its name, and the committed part of an open pack with the checksums of its records. The
+// error is errNoPack if the pack does not exist.
 func (s *Store) examine(ctx context.Context, num uint64, slow *disk.Throttle) (x examined, err error) {
 	h, err := s.packs.acquire(num)
 	if err != nil {
@@ -89,7 +89,7 @@ func examineBy(r *slowReader, p *parityFile, x *examined) error {
 		for i := 0; i < len(b); i += parityBlock {
 			block := b[i:min(i+parityBlock, len(b))]
 			if i+len(block) > n {
-				x.add(at+int64(i), at+int64(i+len(block)), "the pack ends before its end")
+				x.add(at+int64(i), at+int64(i+len(block)), "the pack is truncated")
 			} else if blockSum(block) != p.pack.blocks[(at+int64(i))/parityBlock] {
 				x.add(at+int64(i), at+int64(i+len(block)), "it differs from its checksum")
 			}
@@ -195,8 +195,8 @@ func (s *Store) damagesOf(x *examined) (list []disk.Damage) {
 	return list
 }
 
-// listPacks returns the numbers of all packs that exist, the total size of the packs in the database, and in missing the
-// packs that do not exist although something in them is needed.
+// listPacks returns the numbers of all packs that exist, the total size of the packs in the database, and in missing
+// the packs that do not exist although something in them is needed.
 func (s *Store) listPacks() (nums, missing []uint64, total int64, err error) {
 	there := s.packs.numbers()
 	err = s.db.View(func(tx *kv.Txn) error {

@@ -13,8 +13,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// After an fsync that failed, bytes of a pack can be read and are not on the disk, and no later fsync brings them there. The next
-// process went on behind them and closed the pack; after a power failure the pack was damaged.
+// After a failed fsync, bytes of a pack are readable but not on the disk, and no later fsync writes them. The next
+// process must not append after them as they are: after a power failure the closed pack would be damaged.
 func TestBytesThatAFailedFsyncHasLostAreOnDiskAfterTheNextOpening(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {

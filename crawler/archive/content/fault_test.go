@@ -104,7 +104,7 @@ func TestNoFlippedBitGoesUnnoticed(t *testing.T) {
 	s.verify()
 }
 
-// readAll reads a file in both ways.
+// readAll reads a file raw and as a deflate stream.
 func readAll(s *Store, sha Digest) error {
 	r, err := s.Open(sha)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestADamagedFileIsHealedByItsBytesOrForgotten(t *testing.T) {
 		t.Fatalf("healed %d segments, %v", n, err)
 	}
 	s.check(data)
-	s.check(next) // it shared the segment
+	s.check(next) // it shares the segment
 	if _, err := s.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestADamagedFileIsHealedByItsBytesOrForgotten(t *testing.T) {
 
 	flip(t, filepath.Join(s.dir, s.packs.nameOf(s.packs.numbers()[0])), 9000)
 	again := edit(r, data)
-	s.put(again, sha) // a damaged previous version is done without
+	s.put(again, sha) // a damaged previous version is not used
 	s.check(again)
 	if err := s.Forget(t.Context(), sha); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// named is a record of somebody else's that comes in the same transaction as the file it names.
+// named is a record of the caller in the same transaction as the file that it names.
 const named = "content test/"
 
 func (s *Store) putNamed(db *kv.DB, data []byte, previous Digest) error {
@@ -293,7 +293,7 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 			n++
 		}
 		cmd.Process.Kill()
-		for in.Scan() { // what it still said before it died
+		for in.Scan() { // what the child reported before it died
 			if text, ok := strings.CutPrefix(in.Text(), "stored "); ok {
 				if sum, err := hex.DecodeString(text); err == nil && len(sum) == 32 {
 					stored[Digest(sum)] = true

@@ -153,7 +153,7 @@ func TestAFailedWriteStopsWritesUnlessTheDiskIsFullAndItCanBeTakenBack(t *testin
 	}
 }
 
-// campaign has several writers put files, with compactions between, until one meets an error. It returns what was
+// campaign lets several writers put files, with compactions in between, until one gets an error. It returns what was
 // acknowledged, by digest.
 func campaign(s *testStore, seed uint64) map[Digest][]byte {
 	var mu sync.Mutex
@@ -244,7 +244,7 @@ func TestWhatWasAcknowledgedSurvivesAPowerCutAtAnyMoment(t *testing.T) {
 		}
 		again.verify()
 		checkSalvage(t, left, acknowledged)
-		more := campaign(again, seed+i+1000) // it goes on
+		more := campaign(again, seed+i+1000) // it continues
 		for _, data := range more {
 			again.check(data)
 		}

@@ -28,7 +28,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// FuzzPack walks through a pack of any bytes: nothing that is not a segment may pass for one.
+// FuzzPack walks through a pack of arbitrary bytes: only segments may be found in it.
 func FuzzPack(f *testing.F) {
 	good := append([]byte(packMagic), make([]byte, 8)...)
 	good = appendSegment(good, head{extent: 1, raw: 3}, nil)
@@ -48,7 +48,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// FuzzVersions puts two files that a stranger chose as versions of one address.
+// FuzzVersions puts two arbitrary files as versions of one address.
 func FuzzVersions(f *testing.F) {
 	text := table(rng(1), 4000)
 	f.Add(text, append(bytes.Clone(text[1000:]), text[:1000]...))
@@ -65,7 +65,7 @@ func FuzzVersions(f *testing.F) {
 	})
 }
 
-// FuzzMatches checks that what is said to be common is common, and in order.
+// FuzzMatches checks that matches are equal bytes, in order.
 func FuzzMatches(f *testing.F) {
 	text := table(rng(2), 3000)
 	f.Add(text, text[500:])

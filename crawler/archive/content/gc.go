@@ -16,9 +16,9 @@ type Collected struct {
 	Compacted
 }
 
-// GC drops the files for which live returns false, and then compacts. It calls live for every file, in no particular order.
-// live must return true for every file that a record names. Files that Put returned within the last hour are spared, so a
-// Put and the commit that names its file may be separate.
+// GC drops the files for which live returns false, and then compacts. It calls live for every file, in no particular
+// order. live must return true for every file that a record names. Files that Put returned within the last hour are
+// spared, so a Put and the commit that names its file may be separate.
 func (s *Store) GC(ctx context.Context, live func(sha [32]byte) bool) (c Collected, err error) {
 	if err := s.writable(); err != nil {
 		return c, err

@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/reedsolomon"
 )
 
-// guarded reads a closed pack and reconstructs blocks that differ from their checksums from the other blocks of their row. It
-// must not be used concurrently.
+// guarded reads a closed pack and reconstructs blocks that differ from their checksums from the other blocks of their
+// row. It must not be used concurrently.
 type guarded struct {
 	pack   io.ReaderAt
 	parity *parityFile
@@ -60,7 +60,8 @@ func (g *guarded) ReadAt(b []byte, at int64) (n int, err error) {
 // guardedRead is the number of bytes that are read at once.
 const guardedRead = 64 * parityBlock
 
-// blocks returns the bytes between two offsets, the first of which is the start of a block. They are valid until the next call.
+// blocks returns the bytes between two offsets, the first of which is the start of a block. They are valid until the
+// next call.
 func (g *guarded) blocks(from, to int64) ([]byte, error) {
 	if to < g.parity.pack.size {
 		to -= to % parityBlock
@@ -144,7 +145,8 @@ func (g *guarded) reconstruct(k int, b []byte) error {
 	return nil
 }
 
-// soundReader returns a reader of a pack that heals what it reads if the pack has parity, and reads bad sectors as zeros.
+// soundReader returns a reader of a pack that heals what it reads if the pack has parity, and reads bad sectors as
+// zeros.
 func (s *Store) soundReader(num uint64, h *handle) (r io.ReaderAt, free func()) {
 	if name := s.packs.nameOf(num); isClosed(name) {
 		if g, err := s.guard(name, h.f); err == nil {

@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Heal writes the damaged segments of a stored file again from the file's bytes in r, and returns their number. It heals all
-// files that share them. The error is ErrDigest if r has other bytes.
+// Heal writes the damaged segments of a stored file again from the file's bytes in r, and returns their number. It
+// heals all files that share them. The error is ErrDigest if r has other bytes.
 func (s *Store) Heal(ctx context.Context, sha [32]byte, r io.Reader) (healed int, err error) {
 	if err := s.writable(); err != nil {
 		return 0, err
@@ -77,8 +77,8 @@ func (s *Store) heal(ctx context.Context, l *layout, raw *view) (healed int, err
 	return healed, nil
 }
 
-// healSegment appends the segment again and points its record there. Its deflated length may change with the deflate library;
-// then healSegment starts a new epoch, so that the sizes of the family's files are computed again.
+// healSegment appends the segment again and points its record there. Its deflated length may change with the deflate
+// library; then healSegment starts a new epoch, so that the sizes of the family's files are computed again.
 func (s *Store) healSegment(ctx context.Context, w *segmentWriter, g *leaf, raw *view, family uint64) error {
 	data, err := raw.slice(g.rawAt, g.end(), nil)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) healSegment(ctx context.Context, w *segmentWriter, g *leaf, raw 
 		}
 		old := &x.segments[g.index]
 		if old.cut != 0 || old.crc != fresh.crc || old.raw != fresh.raw {
-			return fmt.Errorf("segment %d of extent %d is another one", g.index, g.extent)
+			return fmt.Errorf("segment %d of extent %d is not the one to be healed", g.index, g.extent)
 		}
 		packs := make(packDeltas)
 		if old.pack != 0 {

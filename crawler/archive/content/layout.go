@@ -65,7 +65,7 @@ func resolve(tx getter, f fileRecord, until uint64) (*layout, error) {
 		}
 	}
 	if r.raw != f.size {
-		return nil, &DamageError{File: f.sha, Why: fmt.Sprintf("its segments have %d bytes of %d", r.raw, f.size)}
+		return nil, &DamageError{File: f.sha, Why: fmt.Sprintf("its segments have %d bytes, not %d", r.raw, f.size)}
 	}
 	f.layout, f.deflateSize = until, r.def
 	return &layout{file: f, leaves: r.leaves}, nil

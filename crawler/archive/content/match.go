@@ -3,9 +3,9 @@ package content
 import "math/bits"
 
 // Anchors find what a new file has in common with an older one: places where a rolling hash (gear) of the last 64 bytes
-// begins with zeros. Anchors depend only on these bytes, so both files have them at the same places, whatever was inserted
-// or deleted before. Around two anchors with the same hash, the files are compared byte by byte in both directions; hashes
-// only suggest where to look.
+// begins with zeros. Anchors depend only on these bytes, so both files have them at the same places, whatever was
+// inserted or deleted before. Around two anchors with the same hash, the files are compared byte by byte in both
+// directions; hashes only suggest where to look.
 
 // match is a stretch of n bytes at the offset at in the new file and old in the older one.
 type match struct {
@@ -166,8 +166,8 @@ func firstError(views ...*view) error {
 	return nil
 }
 
-// extend compares the bytes around an anchor that ends before at, with the place where the anchor was first seen and with the
-// one that continues the last match, and returns the longer match.
+// extend compares the bytes around an anchor that ends before at, with the place where the anchor was first seen and
+// with the one that continues the last match, and returns the longer match.
 func (a *anchors) extend(older, newer *view, h uint64, at, done int64, list []match) (best match, ok bool) {
 	try := func(o int64) {
 		if o < 0 || o > older.size {

@@ -14,8 +14,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// VerifyAll reads every pack and parity file, compares it with its checksums, and returns the damages. It does not check
-// files; Verify does. progress, if not nil, is called with bytes, from one goroutine.
+// VerifyAll reads every pack and parity file, compares it with its checksums, and returns the damages. It does not
+// check files; Verify does. progress, if not nil, is called with bytes, from one goroutine.
 func (s *Store) VerifyAll(ctx context.Context, progress func(done, total int64)) (list []disk.Damage, err error) {
 	s.parity.waitIdle(ctx)
 	err = s.eachPack(ctx, nil, progress, func(num uint64, x *examined) error {
@@ -67,10 +67,10 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 	return nil
 }
 
-// Mend heals closed packs from their parity, corrects their names, replaces damaged and missing parity, and seals packs in
-// which nothing needs the damaged bytes: these keep everything sound that they hold. It returns the remaining damages, except
-// those of waste, and the files that are unreadable because of them. After Heal or Forget of those files, a second Mend
-// leaves no damage.
+// Mend heals closed packs from their parity, corrects their names, replaces damaged and missing parity, and seals packs
+// in which nothing needs the damaged bytes: these keep everything sound that they hold. It returns the remaining
+// damages, except those of waste, and the files that are unreadable because of them. After Heal or Forget of those
+// files, a second Mend leaves no damage.
 func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, err error) {
 	if err := s.writable(); err != nil {
 		return nil, nil, err
@@ -172,8 +172,8 @@ func (s *Store) mendName(num uint64, name, right string) error {
 	return s.syncDir()
 }
 
-// mendClosed replaces a damaged pack by a copy that is healed from its parity. The damaged file stays until the copy, compared
-// with the hash in its name, is on disk.
+// mendClosed replaces a damaged pack by a copy that is healed from its parity. The damaged file stays until the copy,
+// compared with the hash in its name, is on disk.
 func (s *Store) mendClosed(num uint64, name string) error {
 	h, err := s.packs.acquire(num)
 	if err != nil {
@@ -205,8 +205,8 @@ func (s *Store) mendClosed(num uint64, name string) error {
 	return nil
 }
 
-// writeCopy copies the first size bytes of a pack to a file, durably, and returns their SHA-256. On an error it removes the
-// file.
+// writeCopy copies the first size bytes of a pack to a file, durably, and returns their SHA-256. On an error it removes
+// the file.
 func (s *Store) writeCopy(path string, r io.ReaderAt, size int64) (sum [sha256.Size]byte, err error) {
 	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {

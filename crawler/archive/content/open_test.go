@@ -13,10 +13,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// openPackOf returns the path of the pack that is being written.
+// openPackOf returns the path of the current pack.
 func (s *testStore) openPack() string { return filepath.Join(s.dir, openName(s.tail.current())) }
 
-// lose makes the database forget what it knows of a pack, or count less of it.
+// lose deletes the database's record of a pack, or reduces the bytes that it counts.
 func (s *testStore) lose(num uint64, end int64) {
 	s.t.Helper()
 	err := s.kv.Update(s.t.Context(), func(tx *kv.Txn) error {
@@ -105,7 +105,7 @@ func TestWhatAPowerCutLeavesBehindTheLastCommitIsNoDamage(t *testing.T) {
 	s.put(kept, Digest{})
 	name, num := s.openPack(), s.tail.current()
 	committed := len(read(t, name))
-	for i := range 3 { // written to the pack, and to no transaction
+	for i := range 3 { // written to the pack, but to no transaction
 		p, err := s.Place(t.Context(), bytes.NewReader(noise(rng(uint64(10+i)), 40_000)), PutOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestOpenPackDamageNamesExactlyTheFilesThatAreHit(t *testing.T) {
 		if name := s.openPack(); len(files) > 0 {
 			write(t, name, whole)
 		} else {
-			whole = read(t, name) // damaged waste was left behind, or the head written anew
+			whole = read(t, name) // damaged waste remains, or the head was rewritten
 		}
 	}
 }
@@ -269,7 +269,7 @@ func TestFilesOfTheFirstFormatAreDescribedByTheScrub(t *testing.T) {
 	name, num := s.openPack(), s.tail.current()
 	s.Close()
 	w := &walker{r: bytes.NewReader(whole), end: int64(len(whole))}
-	w.walk(func(rec found) error { // what format 1 has not
+	w.walk(func(rec found) error { // what format 1 lacks
 		if rec.mark != segmentMark {
 			clear(whole[rec.offset : rec.offset+int64(len(rec.bytes))])
 		}
@@ -303,7 +303,7 @@ func TestFilesOfTheFirstFormatAreDescribedByTheScrub(t *testing.T) {
 	}
 }
 
-// firstFormat makes a pack of the first format: another magic, and nothing but segments, at the same places.
+// firstFormat converts a pack to format 1: another magic, and only segments, at the same places.
 func firstFormat(t *testing.T, pack []byte) []byte {
 	t.Helper()
 	var segments int64
@@ -400,7 +400,7 @@ func TestAReadOnlyStoreFollowsAPackThatIsClosedMeanwhile(t *testing.T) {
 	if err := s.tail.closeCurrent(); err != nil {
 		t.Fatal(err)
 	}
-	s.packs.add(num, openName(num)) // as another process knows it
+	s.packs.add(num, openName(num)) // the name that another process knows
 	s.packs.reopen(num)
 	s.check(data)
 }

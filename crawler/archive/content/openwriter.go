@@ -12,8 +12,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// openWriter registers the packs and repairs what a crash may have left: it continues the newest open pack and closes older
-// ones. A read-only store leaves every file as it is.
+// openWriter registers the packs and repairs what a crash may have left: it continues the newest open pack and closes
+// older ones. A read-only store leaves every file as it is.
 func openWriter(s *Store) (*writer, error) {
 	w := &writer{s: s, in: make(map[*byte]uint64)}
 	open, err := s.register()
@@ -76,8 +76,8 @@ func (w *writer) closeOlder() {
 	}
 }
 
-// reopen continues an open pack after its last sound record. It never truncates bytes that the database counts, nor records
-// that match their checksums: the database may have lost a commit that the pack still has.
+// reopen continues an open pack after its last sound record. It never truncates bytes that the database counts, nor
+// records that match their checksums: the database may have lost a commit that the pack still has.
 func (w *writer) reopen(num uint64, name string) error {
 	path := filepath.Join(w.s.dir, name)
 	committed := w.committed(num, name)
@@ -134,13 +134,13 @@ func (w *writer) reopen(num uint64, name string) error {
 		w.s.log.Info("pack closed: its end is torn by a power failure", "pack", name)
 	}
 	if format == 1 || size < committed || size < packHead || len(torn) > 0 {
-		w.closeOlder() // a pack of format 1 takes no records of format 2, and lost bytes must not be replaced by others
+		w.closeOlder() // a pack of format 1 must not get records of format 2, and lost bytes must not be replaced by others
 	}
 	return nil
 }
 
-// noteDamage records damage in the committed bytes of a pack, and returns the rest of the damages: no fsync covered those
-// bytes, so a power failure may have torn them.
+// noteDamage records damage in the committed bytes of a pack, and returns the rest of the damages: no fsync covered
+// those bytes, so a power failure may have torn them.
 func (w *writer) noteDamage(num uint64, name string, committed int64, damages []found) (torn []found) {
 	err := w.s.eachSegmentIn(num, func(g *segment, _ uint64, _ int) { committed = max(committed, g.offset+g.stored()) })
 	if err != nil {
@@ -160,9 +160,9 @@ func (w *writer) noteDamage(num uint64, name string, committed int64, damages []
 // largestPage is the size of the largest page that a kernel writes.
 const largestPage = 64 << 10
 
-// rewriteEnd makes the end of an open pack durable. If an fsync of an earlier process failed, the kernel may show bytes that
-// are not on the disk, and another fsync would not write them. So rewriteEnd writes the bytes after those that the database
-// counts, which were fsynced, over themselves.
+// rewriteEnd makes the end of an open pack durable. If an fsync of an earlier process failed, the kernel may show bytes
+// that are not on the disk, and another fsync would not write them. So rewriteEnd writes the bytes after those that the
+// database counts, which were fsynced, over themselves.
 func (w *writer) rewriteEnd(f disk.File, committed, end int64) error {
 	if committed > end { // the pack lost bytes that the database counts
 		committed = 0

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// A pack begins with its magic and its number. Packs of format 1 hold only segments; those of format 2 also hold file and
-// cut records.
+// A pack begins with its magic and its number. Packs of format 1 hold only segments; those of format 2 also hold file
+// and cut records.
 const (
 	packMagic1 = "ODPACK1\n"
 	packMagic  = "ODPACK2\n"
 	packHead   = 16
 )
 
-// An open pack is named NUMBER.open, a closed one NUMBER-HASH.pack, with the first half of its SHA-256. NUMBER-HASH.parity
-// is its parity.
+// An open pack is named NUMBER.open, a closed one NUMBER-HASH.pack, with the first half of its SHA-256.
+// NUMBER-HASH.parity is its parity.
 const (
 	openSuffix   = ".open"
 	closedSuffix = ".pack"

@@ -15,8 +15,8 @@ type Pack struct {
 	num    uint64
 }
 
-// KeepPacks prevents packs from being dropped until release is called, so that packs can be copied after the database that
-// names them. Puts are not affected; Compact, GC and Verify wait.
+// KeepPacks prevents packs from being dropped until release is called, so that packs can be copied after the database
+// that names them. Puts are not affected; Compact, GC and Verify wait.
 func (s *Store) KeepPacks() (release func()) {
 	s.sweep.Lock()
 	return s.sweep.Unlock
@@ -59,8 +59,8 @@ func (s *Store) Packs() (list []Pack, err error) {
 	return list, nil
 }
 
-// CopyPack writes a pack's bytes to w. The caller must have called KeepPacks. Damaged bytes of a closed pack are recovered from
-// its parity, if possible.
+// CopyPack writes a pack's bytes to w. The caller must have called KeepPacks. Damaged bytes of a closed pack are
+// recovered from its parity, if possible.
 func (s *Store) CopyPack(w io.Writer, p Pack) error {
 	r, free, err := s.acquireSound(p.num)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"odarchive/triplestore/fields"
 )
 
-// Packs describe what their segments are for, so that files can be extracted from packs alone (Salvage): a file record names
-// the segments of a file, a cut record the extent of the pieces that replace a segment. Both have the head of a segment with
-// another mark, and zero as raw length and CRC-32. FORMAT.md describes their bodies. They are written before the fsync
-// that precedes the file's transaction, so every stored file has its records.
+// Packs describe what their segments are for, so that files can be extracted from packs alone (Salvage): a file record
+// names the segments of a file, a cut record the extent of the pieces that replace a segment. Both have the head of a
+// segment with another mark, and zero as raw length and CRC-32. FORMAT.md describes their bodies. They are written
+// before the fsync that precedes the file's transaction, so every stored file has its records.
 
 const (
 	fileRecordRuns = 32 << 10 // bytes of runs in one part of a file record

@@ -12,11 +12,11 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// The parity of a closed pack has two shards for 32 (Reed-Solomon), 6.25 % of the pack. Data shard i is the i-th 32nd of the
-// pack, so up to two lost stretches of a 32nd each, two whole megabytes of 64, can be recovered. Shards are checked in blocks
-// of 4 KiB, a sector of most disks, and block k of all shards is a row that is corrected by itself: scattered bad sectors can
-// be recovered as long as no three of them are in one row of 34. Ten of them in 64 MiB hit a row three times once in 2,000
-// cases; with blocks of 64 KiB, once in nine. The checksums of all blocks take 0.1 %.
+// The parity of a closed pack has two shards for 32 (Reed-Solomon), 6.25 % of the pack. Data shard i is the i-th 32nd
+// of the pack, so up to two lost stretches of a 32nd each, two whole megabytes of 64, can be recovered. Shards are
+// checked in blocks of 4 KiB, a sector of most disks, and block k of all shards is a row that is corrected by itself:
+// scattered bad sectors can be recovered as long as no three of them are in one row of 34. Ten of them in 64 MiB hit a
+// row three times once in 2,000 cases; with blocks of 64 KiB, once in nine. The checksums of all blocks take 0.1 %.
 const (
 	parityMagic  = "ODPARIT1"
 	dataShards   = 32

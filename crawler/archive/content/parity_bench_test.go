@@ -9,8 +9,8 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// BenchmarkPutWithParity puts files that fill some packs and waits for their parity. It reports the processor time of the
-// whole process per megabyte of packs, and the size of parity. Run it with -benchtime 1x.
+// BenchmarkPutWithParity puts files that fill some packs and waits for their parity. It reports the processor time of
+// the whole process per megabyte of packs, and the size of parity. Run it with -benchtime 1x.
 func BenchmarkPutWithParity(b *testing.B) {
 	r := rng(1)
 	var list [][]byte
@@ -51,8 +51,8 @@ func BenchmarkPutWithParity(b *testing.B) {
 	}
 }
 
-// BenchmarkMakeParity makes the parity of one full pack, with its checksums computed before and not, and heals a lost
-// 32nd of it.
+// BenchmarkMakeParity makes the parity of one full pack, with and without computed checksums, and heals a lost 32nd of
+// it.
 func BenchmarkMakeParity(b *testing.B) {
 	pack := noise(rng(2), 64<<20)
 	enc, err := newEncoder()

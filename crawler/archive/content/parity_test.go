@@ -36,7 +36,7 @@ func closedPacks(t *testing.T, o Options, files, size int) (s *testStore, packs 
 	return s, packs, stored
 }
 
-// rounds returns how often a random test is repeated.
+// rounds returns the number of repetitions of a random test.
 func rounds(n int) int {
 	if testing.Short() {
 		return n / 5
@@ -60,7 +60,7 @@ func write(t *testing.T, name string, data []byte) {
 	}
 }
 
-// harm damages some bytes in a way that disks have.
+// harm damages some bytes as a failing disk does.
 func harm(r *rand.Rand, data []byte) (harmed []byte, how string) {
 	data = slices.Clone(data)
 	switch r.IntN(4) {
@@ -209,7 +209,7 @@ func TestDamagedParityIsFoundAndMadeAnewAndStillHeals(t *testing.T) {
 			continue
 		}
 		write(t, parity, harmed)
-		if i%2 == 0 { // one bit in both
+		if i%2 == 0 { // one bit of each
 			both := slices.Clone(whole)
 			both[r.IntN(len(both))] ^= 4
 			write(t, pack, both)

@@ -15,8 +15,8 @@ import (
 	"github.com/klauspost/reedsolomon"
 )
 
-// parityMaker makes the parity of closed packs, one at a time, in the background: no Put waits for it. What it leaves undone
-// when it stops or fails, the next Open or Scrub does.
+// parityMaker makes the parity of closed packs, one at a time, in the background: no Put waits for it. The next Open or
+// Scrub makes what is missing.
 type parityMaker struct {
 	s   *Store
 	enc reedsolomon.Encoder
@@ -164,7 +164,7 @@ func (h *parityMaker) remove(pack string) {
 		h.s.log.Warn("parity not removed", "file", name, "error", err)
 	}
 	h.set(name, false)
-	h.s.mended(name, "nothing: its pack is gone")
+	h.s.mended(name, "nothing: its pack no longer exists")
 }
 
 func (h *parityMaker) set(name string, there bool) {

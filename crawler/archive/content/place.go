@@ -9,9 +9,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Placed is a file whose bytes are on disk, and which is stored once the transaction of Write is committed: Place and Write
-// are Put for a caller with its own transaction. Until Release, Puts of the same bytes, or of another version after the same
-// previous file, wait, and Compact does not treat the bytes as waste.
+// Placed is a file whose bytes are on disk, and which is stored once the transaction of Write is committed: Place and
+// Write are Put for a caller with its own transaction. Until Release, Puts of the same bytes, or of another version
+// after the same previous file, wait, and Compact does not treat the bytes as waste.
 type Placed struct {
 	s     *Store
 	ref   Ref    // of a file that was stored already
@@ -20,8 +20,8 @@ type Placed struct {
 	leave []func()
 }
 
-// Place does what Put does, except for the transaction. The caller must call Release, whether it calls Write or not. Bytes
-// that are placed and not written are waste in a pack.
+// Place does what Put does, except for the transaction. The caller must call Release, whether it calls Write or not.
+// Bytes that are placed and not written are waste in a pack.
 func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, error) {
 	if err := s.writable(); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 	return nil
 }
 
-// Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. If the
-// transaction fails, Write may be called again in another one, before Release.
+// Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. If
+// the transaction fails, Write may be called again in another one, before Release.
 func (p *Placed) Write(tx *kv.Txn) (Ref, error) {
 	if p.put == nil {
 		return p.ref, nil

@@ -164,7 +164,7 @@ func TestPlacedBytesOutliveCompaction(t *testing.T) {
 	alone, onBase := noise(r, 50_000), edit(r, base)
 	p, q := s.place(alone, Digest{}), s.place(onBase, sha256.Sum256(base))
 	var others [][]byte
-	for range 6 { // packs are closed meanwhile
+	for range 6 { // this closes packs
 		others = append(others, noise(r, 40_000))
 		s.put(others[len(others)-1], Digest{})
 	}

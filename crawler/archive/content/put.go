@@ -16,23 +16,23 @@ type Digests = catalog.Digests
 
 // PutOptions are the options of a Put or Place. The zero value is valid.
 type PutOptions struct {
-	// Previous is the SHA-256 of the file that was at the same address before, zero if there is none. Put looks for common
-	// parts in it. It need not be stored.
+	// Previous is the SHA-256 of the file that was at the same address before, zero if there is none. Put looks for
+	// common parts in it. It need not be stored.
 	Previous Digest
 	// Known are the digests of the bytes, if the caller has computed them. If such a file is stored, nothing is read;
 	// otherwise the SHA-256 must match the bytes (ErrDigest) and the MD5 is not checked.
 	Known *Digests
-	// Label is stored with the file in its pack and returned by Salvage, to tell where the file is from when only packs are
-	// left. By convention it is JSON: {"url", "time", "type", "name"}. A label longer than 16 KiB is left out.
+	// Label is stored with the file in its pack and returned by Salvage, to tell where the file is from when only packs
+	// are left. By convention it is JSON: {"url", "time", "type", "name"}. A label longer than 16 KiB is left out.
 	Label []byte
-	// Written is called, if not nil, when all that remains is to wait for the disk and the database; by then none of the
-	// file's bytes are in memory. Put and Place may return without calling it.
+	// Written is called, if not nil, when all that remains is to wait for the disk and the database; by then none of
+	// the file's bytes are in memory. Put and Place may return without calling it.
 	Written func()
 }
 
 // Put stores a file and returns when it is durable. The same bytes are stored once and may be put again at any time. A
-// reader that can seek (an *os.File) is read from its current offset; any other is copied first, since Put reads twice. On
-// an error nothing is stored. The error is ErrDiskFull if there is no room.
+// reader that can seek (an *os.File) is read from its current offset; any other is copied first, since Put reads twice.
+// On an error nothing is stored. The error is ErrDiskFull if there is no room.
 func (s *Store) Put(ctx context.Context, r io.Reader, o PutOptions) (ref Ref, err error) {
 	p, err := s.Place(ctx, r, o)
 	if err != nil {

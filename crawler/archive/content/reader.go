@@ -10,8 +10,8 @@ import (
 // keepDecoded is the number of inflated segments that a Reader keeps.
 const keepDecoded = 4
 
-// Reader reads the raw bytes of one file. Read, Seek and WriteTo must not run concurrently; ReadAt may. A Reader must be
-// closed.
+// Reader reads the raw bytes of one file. Read, Seek and WriteTo must not run concurrently; ReadAt may. A Reader must
+// be closed.
 type Reader struct {
 	s    *Store
 	size int64
@@ -176,9 +176,9 @@ func (s *Store) damage(l *layout, i int, why string) error {
 	return &DamageError{Pack: s.packs.nameOf(g.pack), Offset: g.offset, File: l.file.sha, Why: why}
 }
 
-// bodies reads the leaves from i to to, exclusive, which must be consecutive in one pack (see together). It compares them
-// with their checksums and returns their concatenated bodies, in buf. If the pack does not exist, it reads the layout
-// again, once, since Compact may have moved the segments.
+// bodies reads the leaves from i to to, exclusive, which must be consecutive in one pack (see together). It compares
+// them with their checksums and returns their concatenated bodies, in buf. If the pack does not exist, it reads the
+// layout again, once, since Compact may have moved the segments.
 func (s *Store) bodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 	for again := false; ; again = true {
 		b, err := s.tryBodies(l, i, to, buf)
@@ -254,7 +254,8 @@ func (s *Store) tryBodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 	return out, nil
 }
 
-// readLeaves reads consecutive segments into b. at is the first that is damaged, and wrong describes how, "" if none is.
+// readLeaves reads consecutive segments into b. at is the first that is damaged, and wrong describes how, "" if none
+// is.
 func readLeaves(r io.ReaderAt, leaves []leaf, b []byte) (at int, wrong string, err error) {
 	n, err := readFull(r, b, leaves[0].offset)
 	switch {
@@ -300,8 +301,8 @@ func (s *Store) throughParity(h *handle, num uint64, at int64, why string, read 
 	return read(g)
 }
 
-// together returns the end of the leaves from i on that are consecutive in one pack: at least one leaf, and at most limit
-// bytes if there are more.
+// together returns the end of the leaves from i on that are consecutive in one pack: at least one leaf, and at most
+// limit bytes if there are more.
 func (l *layout) together(i, limit int) (to int) {
 	n := l.leaves[i].deflated
 	for to = i + 1; to < len(l.leaves); to++ {

@@ -2,11 +2,12 @@ package content
 
 import "time"
 
-// spare is the minimum time for which GC leaves files alone that Put or Place returned. The maximum is less than twice that.
+// spare is the minimum time for which GC leaves files alone that Put or Place returned. The maximum is less than twice
+// that.
 const spare = time.Hour
 
-// recent is the set of files of the last hour, in two generations: when the younger one is an hour old, it replaces the older
-// one. So nothing is ever searched for what has expired.
+// recent is the set of files of the last hour, in two generations: when the younger one is an hour old, it replaces the
+// older one. So nothing is ever searched for what has expired.
 type recent struct {
 	began        time.Time // when young began
 	young, older map[Digest]struct{}

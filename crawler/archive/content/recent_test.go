@@ -29,12 +29,12 @@ func TestAFileIsSparedForAnHourAndNotForTwo(t *testing.T) {
 	}
 }
 
-// The cost of giving out a file does not grow with how many were given out within the hour.
+// The cost of sparing a file does not grow with the number of files of the last hour.
 func TestSparingManyFilesIsNotQuadratic(t *testing.T) {
 	t.Parallel()
 	var r recent
 	now := time.Now()
-	for i := range 400_000 { // minutes, if each looked at all
+	for i := range 400_000 { // would take minutes if each call looked at all files
 		var sha Digest
 		binary.BigEndian.PutUint64(sha[:], uint64(i))
 		r.add(sha, now)

@@ -121,8 +121,8 @@ func decodeFile(sha Digest, val []byte, head bool) (f fileRecord, err error) {
 // encodeRuns encodes runs in the pages of a file record of the database.
 func encodeRuns(runs []run) (pages [][]byte) { return encodePages(runs, pageBytes) }
 
-// encodePages encodes runs in pages of slightly more than size bytes. A run is the difference of its extent to the one before
-// in the page (zigzag), first, n.
+// encodePages encodes runs in pages of slightly more than size bytes. A run is the difference of its extent to the one
+// before in the page (zigzag), first, n.
 func encodePages(runs []run, size int) (pages [][]byte) {
 	var page []byte
 	var last uint64
@@ -291,8 +291,8 @@ func readEpoch(db *kv.DB) (n uint64, err error) {
 	return n, err
 }
 
-// numbers allocates the numbers of extents, families and packs. A number is never allocated twice: blocks of numbers are
-// reserved in kv before they are used.
+// numbers allocates the numbers of extents, families and packs. A number is never allocated twice: blocks of numbers
+// are reserved in kv before they are used.
 type numbers struct {
 	db        *kv.DB
 	mu        sync.Mutex // guards next, end
@@ -331,8 +331,8 @@ func keyNumber(key []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(key[1:]), true
 }
 
-// raiseTo makes the next number at least first: a pack of a backup may have a number that the copy of the database does not
-// count as reserved.
+// raiseTo makes the next number at least first: a pack of a backup may have a number that the copy of the database does
+// not count as reserved.
 func (n *numbers) raiseTo(first uint64) error {
 	var next uint64
 	err := n.db.View(func(tx *kv.Txn) (err error) {

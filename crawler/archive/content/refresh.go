@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Refresh updates the Layout and DeflateSize of Refs whose segments were cut since Put or Stat returned them. It leaves Refs
-// without a family alone. Sizes that it had to compute are saved for the next time.
+// Refresh updates the Layout and DeflateSize of Refs whose segments were cut since Put or Stat returned them. It leaves
+// Refs without a family alone. Sizes that it had to compute are saved for the next time.
 func (s *Store) Refresh(ctx context.Context, refs []*Ref) error {
 	snap := s.db.Snapshot()
 	defer snap.Close()

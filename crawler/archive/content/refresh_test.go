@@ -20,7 +20,7 @@ func TestRefsAreBroughtUpToDateWithLaterCuts(t *testing.T) {
 		data = edit(r, data)
 	}
 	alone := s.put(noise(r, 5000), Digest{})
-	for range 2 { // the second time from what is kept
+	for range 2 { // the second time with saved sizes
 		refreshed := append(slices.Clone(refs), alone, Ref{SHA256: Digest{1}, Layout: 7})
 		var list []*Ref
 		for i := range refreshed {

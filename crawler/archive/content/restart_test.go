@@ -12,8 +12,8 @@ import (
 	"odarchive/triplestore/disk/disktest"
 )
 
-// After a failed fsync Linux takes the bytes for written: reading shows them, a later fsync succeeds, and they are not on
-// the disk. Whoever starts then must not build upon them.
+// After a failed fsync, Linux treats the bytes as written: reading returns them, a later fsync succeeds, and they are
+// not on the disk. A process that starts then must not rely on them.
 func TestWhatAFailedFsyncDroppedIsWrittenAgainByTheNextProcess(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(rounds(15)) {
@@ -84,7 +84,7 @@ func TestAPackWhoseTailCannotBeWrittenAgainIsLeftAlone(t *testing.T) {
 		s.put(next, Digest{})
 		s.check(next)
 		s.shut()
-		s = mustOnDisk(t, f, Options{}) // it is closed now
+		s = mustOnDisk(t, f, Options{}) // this closes it
 		if !isClosed(s.packs.nameOf(1)) {
 			t.Errorf("%v fails: the pack is left open for ever", kind)
 		}

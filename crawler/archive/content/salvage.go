@@ -39,10 +39,10 @@ type SalvageReport struct {
 	Damages  []disk.Damage
 }
 
-// Salvage reads the packs in dir without a database, damaged ones through their parity, and calls f with every file that they
-// describe, in the order of the packs. These may include files that were collected or whose Put failed. Salvage needs up to
-// 200 bytes of memory for each segment, and changes nothing. The error is that of f, or a failure to read on; damage is only
-// in the report.
+// Salvage reads the packs in dir without a database, damaged ones through their parity, and calls f with every file
+// that they describe, in the order of the packs. These may include files that were collected or whose Put failed.
+// Salvage needs up to 200 bytes of memory for each segment, and changes nothing. The error is that of f, or a failure
+// to read on; damage is only in the report.
 func Salvage(ctx context.Context, fsys disk.FS, dir string, f func(SalvagedFile) error) (report SalvageReport, err error) {
 	enc, err := newEncoder()
 	if err != nil {
@@ -72,8 +72,8 @@ func Salvage(ctx context.Context, fsys disk.FS, dir string, f func(SalvagedFile)
 	return report, nil
 }
 
-// WriteTo writes the file's bytes and compares them with its size and SHA-256: after an error, what was written is not the
-// file. It may only be called while the function that received the file runs.
+// WriteTo writes the file's bytes and compares them with its size and SHA-256: after an error, what was written is not
+// the file. It may only be called while the function that received the file runs.
 func (f *SalvagedFile) WriteTo(w io.Writer) (n int64, err error) {
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
@@ -197,7 +197,8 @@ func (s *salvage) addFile(body []byte) {
 	f.records = append(f.records, t)
 }
 
-// chooseRecord sets f to the complete record with the fewest missing segments. It returns false if no record is complete.
+// chooseRecord sets f to the complete record with the fewest missing segments. It returns false if no record is
+// complete.
 func (s *salvage) chooseRecord(f *SalvagedFile) bool {
 	type part struct{ parts, part int }
 	found := make(map[part][]packedFile)

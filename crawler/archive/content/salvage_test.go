@@ -93,7 +93,7 @@ func TestAFileOfManyRunsIsExtracted(t *testing.T) {
 	r := rng(2)
 	data := table(r, 1<<20)
 	sha := s.putLabelled(data, Digest{}, "first")
-	for i := range 25 { // cuts at many places
+	for i := range 25 { // many cuts
 		for at := i * 300; at+20 < len(data); at += 25_000 {
 			copy(data[at:], "another value here")
 		}

@@ -8,9 +8,9 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Scrub examines all packs again and again, reading at most bytesPerSecond (0: no limit), and mends damage, until ctx ends. A
-// round starts an hour after the start of the one before, or a minute if a reader met damage. Errors that end a round are
-// logged, and the next round tries again. The only error that Scrub returns is ErrClosed.
+// Scrub examines all packs again and again, reading at most bytesPerSecond (0: no limit), and mends damage, until ctx
+// ends. A round starts an hour after the start of the one before, or a minute if a reader met damage. Errors that end a
+// round are logged, and the next round tries again. The only error that Scrub returns is ErrClosed.
 func (s *Store) Scrub(ctx context.Context, bytesPerSecond int64) error {
 	slow := disk.NewThrottle(bytesPerSecond)
 	for {
@@ -19,7 +19,7 @@ func (s *Store) Scrub(ctx context.Context, bytesPerSecond int64) error {
 			if errors.Is(err, ErrClosed) {
 				return err
 			}
-			s.log.Warn("packs not scrubbed to the end", "error", err)
+			s.log.Warn("scrub of packs ended early", "error", err)
 		}
 		if !s.rest(ctx, began) {
 			return nil

@@ -8,9 +8,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A repair discards nothing: the sound parts of a damaged pack may be all that is left of a file that was given up. So a pack
-// in which nothing needs the damaged bytes is sealed: it is closed under the hash of what it holds now, and gets parity of
-// that. Compact drops the damaged bytes with other waste, once there is enough.
+// A repair discards nothing: the sound parts of a damaged pack may be all that is left of a file that was given up. So
+// a pack in which nothing needs the damaged bytes is sealed: it is closed under the hash of what it holds now, and gets
+// parity of that. Compact drops the damaged bytes with other waste, once there is enough.
 
 // seal seals a pack, unless something needs what is damaged in it.
 func (s *Store) seal(num uint64, name string, spans []span) error {
@@ -41,8 +41,8 @@ func (s *Store) seal(num uint64, name string, spans []span) error {
 
 func (s *Store) sealed(name string) { s.mended(name, "nothing: no file needs the damaged bytes") }
 
-// sealCopy seals a pack that is no longer written to: a copy, with what parity recovers, replaces it and then gets its new
-// name. Wherever that is interrupted, one file of the pack exists, and the next Mend continues.
+// sealCopy seals a pack that is no longer written to: a copy, with what parity recovers, replaces it and then gets its
+// new name. Wherever that is interrupted, one file of the pack exists, and the next Mend continues.
 func (s *Store) sealCopy(num uint64, name string) error {
 	h, err := s.packs.acquire(num)
 	if err != nil {

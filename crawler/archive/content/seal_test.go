@@ -11,7 +11,7 @@ import (
 	"odarchive/triplestore/disk/disktest"
 )
 
-// onlyWaste checks that whatever is damaged is needed by nobody, and that nothing more can be done about it.
+// onlyWaste checks that nothing needs the damaged bytes, and that no repair is left to do.
 func (s *testStore) onlyWaste() {
 	s.t.Helper()
 	v, err := s.Verify(s.t.Context(), VerifyOptions{Deep: true})
@@ -33,7 +33,7 @@ func (s *testStore) onlyWaste() {
 	}
 }
 
-// packBytes are all packs, by number.
+// packBytes returns the bytes of all packs, by number.
 func (s *testStore) packBytes() map[uint64][]byte {
 	s.t.Helper()
 	all := map[uint64][]byte{}
@@ -69,7 +69,7 @@ func TestARepairKeepsEverySoundByte(t *testing.T) {
 		pack := filepath.Join(s.dir, s.packs.nameOf(1))
 		harmed := read(t, pack)
 		rows := rowsOf(int64(len(harmed)))
-		for shard := range 3 { // of one row: more than parity gives
+		for shard := range 3 { // of one row: more than parity recovers
 			clear(harmed[shard*rows*parityBlock+100 : shard*rows*parityBlock+200])
 		}
 		write(t, pack, harmed)
@@ -110,7 +110,7 @@ func TestARepairKeepsEverySoundByte(t *testing.T) {
 		if c, err := s.Compact(t.Context()); err != nil || c.Packs == 0 {
 			t.Errorf("%s: compacted %+v, %v", name, c, err)
 		}
-		s.verify() // the waste is gone now
+		s.verify() // the waste is dropped
 	}
 }
 
@@ -143,7 +143,7 @@ func TestDamagedWasteIsSealedAndWhatIsBesideItIsProtected(t *testing.T) {
 		t.Errorf("%s is still called so, or has parity of that name: %v", pack, err)
 	}
 	sealed := read(t, pack)
-	for shard := range 2 { // what parity gives, in the row that was damaged beyond it before
+	for shard := range 2 { // what parity recovers, in the row that was damaged beyond it before
 		harmed = bytes.Clone(sealed)
 		clear(harmed[(shard*5+4)*rows*parityBlock+100:][:parityBlock])
 		write(t, pack, harmed)

@@ -111,7 +111,8 @@ type head struct {
 	crc           uint32 // IEEE, of the raw bytes
 }
 
-// appendSegment appends head and body to b. The head's last four bytes are the CRC-32C of the rest of the head and the body.
+// appendSegment appends head and body to b. The head's last four bytes are the CRC-32C of the rest of the head and the
+// body.
 func appendSegment(b []byte, h head, body []byte) []byte {
 	at := len(b)
 	if h.mark == 0 {
@@ -147,7 +148,7 @@ func checkSegment(b []byte) (h head, body []byte, wrong string) {
 	h, ok := parseHead(b)
 	switch {
 	case !ok:
-		return h, nil, "there is no segment"
+		return h, nil, "no record begins there"
 	case len(b) != segmentHead+h.deflated:
 		return h, nil, "its length is wrong"
 	}
@@ -161,8 +162,8 @@ func checkSegment(b []byte) (h head, body []byte, wrong string) {
 
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// inflate fills dst, which has the length of the raw bytes, with the raw bytes of a segment. The body matches its checksum,
-// so an error means that it was written wrong.
+// inflate fills dst, which has the length of the raw bytes, with the raw bytes of a segment. The body matches its
+// checksum, so an error means that it was written wrong.
 func inflate(dst, body []byte) error {
 	if len(body) == len(dst)+5 && body[0] == 0 && int(binary.LittleEndian.Uint16(body[1:])) == len(dst) {
 		copy(dst, body[5:])

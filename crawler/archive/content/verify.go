@@ -39,9 +39,9 @@ type Verified struct {
 
 const damagesKept = 100
 
-// Verify reads every pack and compares each segment with its checksum, each closed pack as a whole with its parity or its
-// name, and parity with its checksums. Then it compares every file's record with its segments: their places, sizes and
-// CRC-32. The store may be used meanwhile. Damage is in the result; an error means that Verify could not continue.
+// Verify reads every pack and compares each segment with its checksum, each closed pack as a whole with its parity or
+// its name, and parity with its checksums. Then it compares every file's record with its segments: their places, sizes
+// and CRC-32. The store may be used meanwhile. Damage is in the result; an error means that Verify could not continue.
 func (s *Store) Verify(ctx context.Context, o VerifyOptions) (v Verified, err error) {
 	s.parity.waitIdle(ctx)
 	s.sweep.Lock() // so that no pack is dropped

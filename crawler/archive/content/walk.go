@@ -17,7 +17,8 @@ type found struct {
 	wrong  string // what is wrong with it, "" if it matches its checksum
 }
 
-// walker reads the records of a pack in order, up to the byte end. After a damaged record it searches for the next sound one.
+// walker reads the records of a pack in order, up to the byte end. After a damaged record it searches for the next
+// sound one.
 type walker struct {
 	r     io.ReaderAt
 	end   int64
@@ -27,8 +28,8 @@ type walker struct {
 	searched int64
 }
 
-// maxSearch bounds the bytes whose checksums are computed while searching, since a file may be made to look like the heads of
-// many records. It takes a few seconds.
+// maxSearch bounds the bytes whose checksums are computed while searching, since a file may be made to look like the
+// heads of many records. It takes a few seconds.
 const maxSearch = 16 << 30
 
 // walk calls f with every record and every damaged place.
@@ -75,7 +76,7 @@ func inspect(b []byte) (s found) {
 	s.head = h
 	switch {
 	case !ok:
-		s.wrong = "there is no segment"
+		s.wrong = "no record begins there"
 	case size > len(b):
 		s.wrong = "the pack ends inside it"
 	default:

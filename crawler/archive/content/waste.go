@@ -18,8 +18,8 @@ func (s *Store) mayDrop() error {
 	return nil
 }
 
-// isWasteful reports whether a pack is worth rewriting. It reads a pack without needed segments to find out whether it holds
-// needed file records.
+// isWasteful reports whether a pack is worth rewriting. It reads a pack without needed segments to find out whether it
+// holds needed file records.
 func (s *Store) isWasteful(num uint64, p packRecord) (bool, error) {
 	if p.live+p.records == 0 || float64(p.waste()) > s.opts.Waste*float64(p.end) {
 		return true, nil

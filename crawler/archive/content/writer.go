@@ -60,7 +60,7 @@ func (w *writer) enter() (leave func(), err error) {
 	}, nil
 }
 
-// refreshed returns the number below which nobody writes to packs any more.
+// lowestWritten returns the number of the lowest pack to which a Put in progress may write. Lower packs are final.
 func (w *writer) lowestWritten() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,8 +126,8 @@ func (w *writer) write(p *tailPack, b []byte) error {
 	return w.fail(p, "write pack", err)
 }
 
-// truncateLast truncates the records that by appended after anyone else's last append. No record of the database, committed
-// or pending, may reference them.
+// truncateLast truncates the records that by appended after anyone else's last append. No record of the database,
+// committed or pending, may reference them.
 func (w *writer) truncateLast(by *appender) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,8 +173,8 @@ func (w *writer) createPack() error {
 	return nil
 }
 
-// failOne wraps an error that left no bytes of a Put in an unknown state. A full disk and a lack of file descriptors concern
-// one Put only; anything else stops all writes.
+// failOne wraps an error that left no bytes of a Put in an unknown state. A full disk and a lack of file descriptors
+// concern one Put only; anything else stops all writes.
 func (w *writer) failOne(doing string, err error) error {
 	out := diskError(doing, err)
 	if !disk.IsFull(err) && !isShortage(err) {
@@ -188,8 +188,8 @@ func isShortage(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
-// fail stops using a pack whose file is in an unknown state, and stops all writes. The next Open finds out what the file
-// holds. The caller holds mu.
+// fail stops using a pack whose file is in an unknown state, and stops all writes. The next Open finds out what the
+// file holds. The caller holds mu.
 func (w *writer) fail(p *tailPack, doing string, err error) error {
 	if p.failed != nil {
 		return p.failed
@@ -256,7 +256,7 @@ func (w *writer) closePack(p *tailPack) error {
 	p.synced = p.end
 	sums, err := sumPack(p.f, p.end)
 	if err != nil { // it is on disk; the next Open closes it
-		w.s.log.Error("pack cannot be read to be closed", "pack", openName(p.num), "error", err)
+		w.s.log.Error("pack not closed, since it cannot be read", "pack", openName(p.num), "error", err)
 		w.p, w.last = nil, nil
 		return p.f.Close()
 	}

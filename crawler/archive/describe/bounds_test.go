@@ -12,7 +12,7 @@ import (
 	"odarchive/vocab/arc"
 )
 
-// widths are tables of so many columns each.
+// widths returns tables with some numbers of columns.
 func widths(columns ...int) (all []*csvprofile.Profile) {
 	for _, n := range columns {
 		all = append(all, &csvprofile.Profile{Columns: make([]csvprofile.Column, n)})

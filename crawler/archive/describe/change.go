@@ -8,8 +8,8 @@ import (
 	"odarchive/vocab/arc"
 )
 
-// Change describes how a version differs from the one before. It returns nothing without a summary, and leaves out figures that
-// the kind of comparison does not count.
+// Change describes how a version differs from the one before. It returns nothing without a summary, and leaves out
+// figures that the kind of comparison does not count.
 func Change(m ns.Mint, v catalog.Version, s *diff.Summary) []term.Quad {
 	if s == nil {
 		return nil

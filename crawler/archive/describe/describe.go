@@ -1,9 +1,9 @@
-// Package describe describes what the archive knows in triples: resources, versions, fetches and tables as DCAT, CSVW and
-// PROV.
+// Package describe describes what the archive knows in triples: resources, versions, fetches and tables as DCAT, CSVW
+// and PROV.
 //
-// The functions that return quads are pure: equal facts give equal quads, including blank node labels, so describing twice adds
-// nothing and the triples can be rebuilt from the records at any time. All quads are in the default graph. Text of strangers
-// becomes literals, or IRIs in which characters that an IRI must not contain are percent-encoded.
+// The functions that return quads are pure: equal facts give equal quads, including blank node labels, so describing
+// twice adds nothing and the triples can be rebuilt from the records at any time. All quads are in the default graph.
+// Text of strangers becomes literals, or IRIs in which characters that an IRI must not contain are percent-encoded.
 package describe
 
 import (
@@ -60,7 +60,8 @@ func Time(t time.Time) term.Key {
 	return term.Typed(t.UTC().Format("2006-01-02T15:04:05.000Z"), xsd.DateTime)
 }
 
-// IRI returns a stranger's address as an IRI: characters that RFC 3987 forbids are percent-encoded, others stay as they are.
+// IRI returns a stranger's address as an IRI: characters that RFC 3987 forbids are percent-encoded, others stay as they
+// are.
 func IRI(address string) term.Key {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(address, "\uFFFD") {

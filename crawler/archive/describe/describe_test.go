@@ -34,7 +34,7 @@ func version() catalog.Version {
 		FileName: "trees.csv", At: at(0), Activity: "0123456789abcdef01234567-1", Previous: "0123456789abcdef01234567_0", ETag: `"a"`}
 }
 
-// inside says what a file of the given name and bytes holds.
+// inside examines a file.
 func inside(t *testing.T, name, body string) *inspect.Inside {
 	t.Helper()
 	in := inspect.Input{Name: name, Size: int64(len(body)), Body: strings.NewReader(body)}
@@ -66,7 +66,7 @@ func aZip(t *testing.T) string {
 	return b.String()
 }
 
-// Each golden file is what one thing is described as, in Turtle.
+// Each golden file is the description of one thing, in Turtle.
 func TestDescriptionsAreAsWrittenDown(t *testing.T) {
 	t.Parallel()
 	resource := catalog.Resource{URL: "http://data.example/trees and more.csv", Host: "data.example", Title: "Trees", FileName: "trees.csv", Format: "CSV", MediaType: "text/csv",

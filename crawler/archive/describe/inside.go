@@ -54,7 +54,8 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	return g.quads
 }
 
-// member describes one file of an archive, with a label for its blank nodes. It returns the number of tables that it left out.
+// member describes one file of an archive, with a label for its blank nodes. It returns the number of tables that it
+// left out.
 func (g *graph) member(version term.Key, iri, label string, member inspect.Member, left *room) (tablesOmitted int) {
 	g.about(version)
 	g.add(dcterms.HasPart, term.IRI(iri))

@@ -37,12 +37,14 @@ const (
 	maxIRIBytes = 1 << 20
 )
 
-// place is the place of a table: the IRI of its file, the label of its blank nodes, and the prefix of its columns' fragments.
+// place is the place of a table: the IRI of its file, the label of its blank nodes, and the prefix of its columns'
+// fragments.
 type place struct {
 	file, label, fragment string
 }
 
-// tables describes the tables of one file, a version or a member of one. It returns the number of tables that it left out.
+// tables describes the tables of one file, a version or a member of one. It returns the number of tables that it left
+// out.
 func (g *graph) tables(at place, all []*csvprofile.Profile, left *room) (omitted int) {
 	for i, p := range all {
 		here := at

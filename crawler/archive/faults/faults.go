@@ -13,8 +13,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// IsOwn reports whether an error of work under ctx is the archive's own: of the disk, the database or this machine, or the
-// end of ctx. Every other error that one URL's bytes cause on their way in concerns no other URL.
+// IsOwn reports whether an error of work under ctx is the archive's own: of the disk, the database or this machine, or
+// the end of ctx. Every other error that one URL's bytes cause on their way in concerns no other URL.
 func IsOwn(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return true

@@ -1,8 +1,9 @@
 // Package joining keeps the index of joinable columns (package joins) and its triples in step with the versions.
 //
 // The transaction that makes a version only marks it (Mark). Join later adds marked versions to the index, many in one
-// transaction, and removes the versions that they replace, so only the latest version of a resource is indexed. What Join
-// reads and compares blocks no other writer. A version that cannot be indexed is given up and listed as an internal failure.
+// transaction, and removes the versions that they replace, so only the latest version of a resource is indexed. What
+// Join reads and compares blocks no other writer. A version that cannot be indexed is given up and listed as an
+// internal failure.
 package joining
 
 import (
@@ -37,7 +38,8 @@ const (
 	maxWeight   = 3 << 19 // of their columns, in bytes
 )
 
-// maxRecent bounds the versions whose columns are remembered until they are indexed, which spares reading their profiles.
+// maxRecent bounds the versions whose columns are remembered until they are indexed, which spares reading their
+// profiles.
 const maxRecent = 2 * maxVersions
 
 // Queue is the versions that are not in the index yet. It is safe for concurrent use.
@@ -99,8 +101,8 @@ func (q *Queue) forget(versions ...joins.Replacement) {
 	}
 }
 
-// Join adds some of the marked versions to the index, with their triples, in one transaction. It returns their number, 0 if
-// none is marked.
+// Join adds some of the marked versions to the index, with their triples, in one transaction. It returns their number,
+// 0 if none is marked.
 func (q *Queue) Join(ctx context.Context) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -186,8 +188,8 @@ func (q *Queue) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
 	return done, nil
 }
 
-// joinAlone indexes a version that failed by itself with err: in two transactions if it is too big for one. If that fails
-// too, it gives the version up, so that the versions after it do not wait.
+// joinAlone indexes a version that failed by itself with err: in two transactions if it is too big for one. If that
+// fails too, it gives the version up, so that the versions after it do not wait.
 func (q *Queue) joinAlone(ctx context.Context, mark []byte, err error) error {
 	if errors.Is(err, kv.ErrTooBig) {
 		err = faults.Contain(func() error { return q.joinApart(ctx, mark) })
@@ -246,7 +248,7 @@ func (q *Queue) giveUp(ctx context.Context, mark []byte, why error) error {
 	})
 }
 
-// replacement returns what a mark stands for.
+// replacement returns the replacement that a mark requests.
 func (q *Queue) replacement(t records.Txn, mark []byte) (joins.Replacement, error) {
 	resource, n := records.VersionAt(mark)
 	r := joins.Replacement{New: ns.VersionID(resource, n)}

@@ -18,8 +18,9 @@ const (
 	format    = "4" // see crawler/archive/joins/FORMAT.md
 )
 
-// Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls Rebuild first. It continues
-// or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write meanwhile.
+// Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls Rebuild first. It
+// continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write
+// meanwhile.
 func (q *Queue) Upgrade(ctx context.Context) error {
 	var written []byte
 	err := q.db.View(func(txn *kv.Txn) (err error) {
@@ -53,8 +54,8 @@ const (
 	markedPerTxn  = 1000
 )
 
-// Rebuild empties the index, removes its triples, and marks the latest version of every resource. Nothing else may write
-// meanwhile.
+// Rebuild empties the index, removes its triples, and marks the latest version of every resource. Nothing else may
+// write meanwhile.
 func (q *Queue) Rebuild(ctx context.Context) error {
 	for more := true; more; {
 		var cleared []joins.Change

@@ -17,7 +17,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// hashed is the sketch of a column whose values are known by numbers.
+// hashed returns the sketch of a column whose values are numbers.
 func hashed(values []uint64) csvprofile.Sketch {
 	s := make(csvprofile.Sketch, len(values))
 	for i, v := range values {
@@ -30,7 +30,7 @@ func hashed(values []uint64) csvprofile.Sketch {
 	return s[:min(len(s), csvprofile.SketchSize)]
 }
 
-// sample is n values out of the first size of a pool.
+// sample returns n of the first size values of a pool.
 func sample(rng *rand.Rand, pool uint64, n, size int) []uint64 {
 	values := make([]uint64, n)
 	for i := range values {
@@ -39,7 +39,7 @@ func sample(rng *rand.Rand, pool uint64, n, size int) []uint64 {
 	return values
 }
 
-// whole is the first n values of a pool.
+// whole returns the first n values of a pool.
 func whole(pool uint64, n int) []uint64 {
 	values := make([]uint64, n)
 	for i := range values {
@@ -48,22 +48,23 @@ func whole(pool uint64, n int) []uint64 {
 	return values
 }
 
-// worlds are the tables that the growth of the index is measured with, by their numbers.
+// worlds are the tables with which the growth of the index is measured, by their numbers.
 var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
-	// A series of tables of one publisher: the same codes, cities and almost the same row numbers, and other stations of the same.
+	// A series of one publisher: the same codes and cities, almost the same row numbers, and some of the same stations.
 	"one series": func(rng *rand.Rand, n int) [][]uint64 {
 		return [][]uint64{whole(1, 400), sample(rng, 2, 1100, 5000), whole(3, 8), append(whole(4, 1040+rng.IntN(20)), uint64(5)<<32|uint64(n))}
 	},
-	// Ten tables each of ever other series: nine tenths of their keys in common, a fifth of their stations, and the cities; and values of their own.
+	// Series of ten tables: nine tenths of their keys, a fifth of their stations and the cities are common, other
+	// values are not.
 	"many series": func(rng *rand.Rand, n int) [][]uint64 {
 		series := uint64(n%100 + n/1000*100 + 1)
 		return [][]uint64{sample(rng, series<<8, 650, 300), sample(rng, series<<8|1, 1100, 5000), whole(series<<8|2, 8), whole(uint64(n+1)<<8|3, 500)}
 	},
 }
 
-// BenchmarkGrowth tells what a table costs when there are so many in the index, taken in by 200 into a database on disk: its
-// processor time, also in times of compressing a table of 50 KB with gzip -6. Run it once: -benchtime 1x. Of many series it tells
-// also how an index costs that has the postings of a hundred thousand tables more, put there as they would be stored.
+// BenchmarkGrowth reports the cost of a table in an index of some size, in a database on disk, for updates of 200
+// tables: its processor time, also in multiples of compressing a table of 50 KB with gzip -6. Run it once: -benchtime
+// 1x. For many series it also reports the cost in an index with the postings of another hundred thousand tables.
 func BenchmarkGrowth(b *testing.B) {
 	for _, world := range []string{"one series", "many series"} {
 		b.Run(world, func(b *testing.B) {
@@ -99,7 +100,7 @@ func newGrowth(b *testing.B, table func(rng *rand.Rand, n int) [][]uint64) *grow
 	return &growth{b: b, db: db, rng: rand.New(rand.NewPCG(1, 2)), table: table}
 }
 
-// to brings tables in until there are so many, and reports what each of the last ones cost.
+// to adds tables until the index has n, and reports the cost of each of the last ones.
 func (g *growth) to(size int) {
 	const at = 200
 	var used time.Duration
@@ -131,7 +132,7 @@ func (g *growth) to(size int) {
 	g.b.Logf("%d%s tables: %.0f µs each", size, g.filler, each/1000)
 }
 
-// fill writes so many pairs that no table asks for.
+// fill writes pairs that no table shares.
 func (g *growth) fill(pairs int) {
 	batch := g.db.Batch()
 	const at = maxPairs / 2
@@ -151,7 +152,7 @@ func (g *growth) fill(pairs int) {
 	g.filler = "+100000"
 }
 
-// sizes of the index at which BenchmarkGrowth looks; ODARCHIVE_TABLES sets another end than 10,000.
+// sizes returns the sizes of the index that BenchmarkGrowth measures; ODARCHIVE_TABLES replaces the last one, 10,000.
 func sizes() (all []int) {
 	end, err := strconv.Atoi(os.Getenv("ODARCHIVE_TABLES"))
 	if err != nil {
@@ -163,7 +164,7 @@ func sizes() (all []int) {
 	return all
 }
 
-// gzipTime is the processor time of compressing a table of 50 KB as gzip -6 does.
+// gzipTime returns the processor time of compressing a table of 50 KB as gzip -6 does.
 func gzipTime() time.Duration {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var table bytes.Buffer

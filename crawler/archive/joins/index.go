@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Bounds of one version in the index. Replacing a version by another, both at their bounds, writes less than two transactions
-// hold.
+// Bounds of one version in the index. Replacing a version by another, both at their bounds, writes less than two
+// transactions hold.
 const (
 	filedFew   = 128    // hashes that a set of values is filed under
 	filedMore  = 256    // the same for a set with more values than a sketch holds
@@ -87,8 +87,8 @@ func Clear(txn *kv.Txn, changes []Change) error {
 	return nil
 }
 
-// Prepare computes what replacements, one after the other, change in the index. It only reads from txn. The update must be
-// written before the next Prepare, and nothing else may write to the index meanwhile.
+// Prepare computes what replacements, one after the other, change in the index. It only reads from txn. The update must
+// be written before the next Prepare, and nothing else may write to the index meanwhile.
 func Prepare(txn *kv.Txn, replacements []Replacement) (*Update, error) {
 	u := newUpdate(txn)
 	u.cursor = txn.Cursor(kv.SpaceJoins)

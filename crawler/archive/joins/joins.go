@@ -1,15 +1,15 @@
 // Package joins finds columns whose values overlap: which tables can be joined with a given one.
 //
-// An index in the database holds the sketches of columns that profiles contain (csvprofile.Sketch, bottom-k MinHash), each
-// filed under its smallest hashes. Columns with the same values, as the tables of a series have, are one set with one sketch
-// (FORMAT.md). Prepare computes what changes when versions replace older ones, many at a time, and which matches change with
-// that; Update.Write writes it. Of returns a version's matches. The index is derived from the profiles of the versions,
-// follows them later, and can be rebuilt.
+// An index in the database holds the sketches of columns that profiles contain (csvprofile.Sketch, bottom-k MinHash),
+// each filed under its smallest hashes. Columns with the same values, as the tables of a series have, are one set with
+// one sketch (FORMAT.md). Prepare computes what changes when versions replace older ones, many at a time, and which
+// matches change with that; Update.Write writes it. Of returns a version's matches. The index is derived from the
+// profiles of the versions, follows them later, and can be rebuilt.
 //
-// Results are estimates. Among columns of up to 1,024 distinct values they are exact; among larger columns of similar size, a
-// containment of one half is estimated within a few percent; the more the sizes differ, the rougher the estimate. A column
-// of 50 values is found in one of 5,000, but not in one of 100,000. Work and space for one version are bounded, whatever its
-// tables are.
+// Results are estimates. Among columns of up to 1,024 distinct values they are exact; among larger columns of similar
+// size, a containment of one half is estimated within a few percent; the more the sizes differ, the rougher the
+// estimate. A column of 50 values is found in one of 5,000, but not in one of 100,000. Work and space for one version
+// are bounded, whatever its tables are.
 package joins
 
 import (
@@ -73,8 +73,8 @@ const (
 	shareUnit  = 1e4
 )
 
-// Eligible reports whether a column is worth indexing: it has several values, of a kind that rarely coincides by chance, as
-// small numbers, row numbers, dates and booleans do.
+// Eligible reports whether a column is worth indexing: it has several values, of a kind that rarely coincides by
+// chance, as small numbers, row numbers, dates and booleans do.
 func Eligible(c csvprofile.Column) bool {
 	if c.Distinct < minValues || len(c.Sketch) < minValues || c.MaxLen == 0 {
 		return false
@@ -88,8 +88,8 @@ func Eligible(c csvprofile.Column) bool {
 	return false
 }
 
-// chance returns the share of the integers of a column's magnitude that the column contains: 1 for row numbers from 1, little
-// for codes with gaps or for a narrow range far from zero.
+// chance returns the share of the integers of a column's magnitude that the column contains: 1 for row numbers from 1,
+// little for codes with gaps or for a narrow range far from zero.
 func chance(c csvprofile.Column) float64 {
 	low, err1 := strconv.ParseFloat(c.Min, 64)
 	high, err2 := strconv.ParseFloat(c.Max, 64)
@@ -99,8 +99,8 @@ func chance(c csvprofile.Column) float64 {
 	return float64(c.Distinct) / (1 + max(math.Abs(high), math.Abs(low), high-low))
 }
 
-// Compare estimates the overlap of two columns from their sketches, and reports whether they match. Up to the lower of the two
-// sketches' greatest hashes, both are complete samples.
+// Compare estimates the overlap of two columns from their sketches, and reports whether they match. Up to the lower of
+// the two sketches' greatest hashes, both are complete samples.
 func Compare(a, b Column) (m Match, ok bool) {
 	inA, inB, both := overlap(a.Sketch, b.Sketch)
 	m = Match{Column: a.Place, Name: a.Name, Other: b.Place, OtherName: b.Name}

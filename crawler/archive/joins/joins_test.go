@@ -61,7 +61,7 @@ func of(t testing.TB, db *kv.DB, version string) (list []Match) {
 	return list
 }
 
-// columnsOf profiles a table of the given columns and takes those that are eligible.
+// columnsOf profiles a table and returns its eligible columns.
 func columnsOf(t testing.TB, version string, columns ...[]string) (all []Column) {
 	t.Helper()
 	rows := 0
@@ -98,9 +98,9 @@ func words(prefix string, from, to int) (list []string) {
 	return list
 }
 
-// TestPlantedJoinsAreFound makes a corpus of tables whose columns draw from shared pools of keys in known parts, among
-// columns that mean nothing, and measures precision and recall of "at least half of the values of one are in the other"
-// over all pairs.
+// TestPlantedJoinsAreFound makes a corpus of tables whose columns draw known shares from common pools of keys, among
+// random columns, and measures precision and recall of "at least half of the values of one are in the other" over all
+// pairs.
 func TestPlantedJoinsAreFound(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -182,7 +182,7 @@ func TestASupersededVersionDropsOut(t *testing.T) {
 	put(t, db, "", "a0", columnsOf(t, "a0", words("x", 0, 50))...)
 	put(t, db, "", "b0", columnsOf(t, "b0", words("x", 10, 60))...)
 	changes := put(t, db, "a0", "a1", columnsOf(t, "a1", words("x", 5, 55), words("y", 0, 20))...)
-	if len(changes) != 3 { // a0 has none any more, a1 has one, b0 another
+	if len(changes) != 3 { // a0 has none left, a1 has one, b0 has another
 		t.Errorf("changes %+v", changes)
 	}
 	if got := of(t, db, "a0"); len(got) != 0 {
@@ -281,8 +281,8 @@ func TestCategoriesDoNotJoinEachOtherButKeysOfFew(t *testing.T) {
 	}
 }
 
-// TestManyAtOnceIsOneAfterTheOther compares the whole index after many replacements in few updates with one that met them
-// one by one.
+// TestManyAtOnceIsOneAfterTheOther compares the index after many replacements in few updates with one that replaced
+// them one by one.
 func TestManyAtOnceIsOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -318,7 +318,7 @@ func TestManyAtOnceIsOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// filedUnder is the sets filed under each hash, whatever arrays they stand in.
+// filedUnder returns the sets filed under each hash, in any array.
 func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
 	t.Helper()
 	var pairs []pair
@@ -354,7 +354,7 @@ func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
 	return all
 }
 
-// dump is all that the index says.
+// dump returns the contents of the index.
 func dump(t *testing.T, db *kv.DB) map[string]string {
 	all := map[string]string{}
 	for h, sets := range filedUnder(t, db) {
@@ -374,8 +374,8 @@ func dump(t *testing.T, db *kv.DB) map[string]string {
 	return all
 }
 
-// BenchmarkUpdate is what a table of four columns worth indexing costs that replaces an older one, in an index of 2,000
-// such tables that share values; taken one at a time, and 64.
+// BenchmarkUpdate replaces tables of four eligible columns in an index of 2,000 such tables that share values, one at a
+// time and 64 at a time.
 func BenchmarkUpdate(b *testing.B) {
 	for _, at := range []int{1, 64} {
 		b.Run(fmt.Sprint(at), func(b *testing.B) { benchmarkUpdate(b, at) })

@@ -18,7 +18,8 @@ func (h hit) maxContainment(other number, reach uint32) float64 {
 	return float64(h.shared) / min(float64(h.last+1), max(theirs, 1))
 }
 
-// hits counts what a column shares with others: a hash table with open addressing, whose memory is reused for the next column.
+// hits counts what a column shares with others: a hash table with open addressing, whose memory is reused for the next
+// column.
 type hits struct {
 	slots []slot
 	used  []int32 // slots
@@ -190,8 +191,8 @@ func (u *Update) addMatches(found []Match) error {
 	return nil
 }
 
-// addMatch adds a match to those of its column's version, if there is room or it is clearly better than a kept one. If ties
-// replaced each other, every new table of a series would change many older ones.
+// addMatch adds a match to those of its column's version, if there is room or it is clearly better than a kept one. If
+// ties replaced each other, every new table of a series would change many older ones.
 func (u *Update) addMatch(m Match) error {
 	version := m.Column.Version
 	if err := u.readMatches(version); err != nil {

@@ -10,11 +10,11 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Postings are the sets that are filed under a hash. They are stored as pairs of a hash and a set's number, in arrays sorted
-// by both; one entry for each pair would cost fifty times as much to write. Hashes are divided into ranges. The pairs of a
-// range, a partition, are in several arrays, of which the newer are the smaller: an update appends an array to every
-// partition that it changes, and merges some of similar size, as log-structured trees do. Removing a set adds its pair
-// again, with a mark that cancels the first one; merging drops both. A partition that grew is split.
+// Postings are the sets that are filed under a hash. They are stored as pairs of a hash and a set's number, in arrays
+// sorted by both; one entry for each pair would cost fifty times as much to write. Hashes are divided into ranges. The
+// pairs of a range, a partition, are in several arrays, of which the newer are the smaller: an update appends an array
+// to every partition that it changes, and merges some of similar size, as log-structured trees do. Removing a set adds
+// its pair again, with a mark that cancels the first one; merging drops both. A partition that grew is split.
 const (
 	pairSize  = 8      // bytes
 	maxPairs  = 16_384 // about as many in a partition
@@ -43,8 +43,8 @@ func compareSets(a, b number) int {
 	return cmp.Compare(uint64(a&^removed)<<1|uint64(a>>31), uint64(b&^removed)<<1|uint64(b>>31))
 }
 
-// cancelPairs drops sorted pairs that cancel each other. If all is set, no mark can cancel anything else, and marks are dropped
-// too.
+// cancelPairs drops sorted pairs that cancel each other. If all is set, no mark can cancel anything else, and marks are
+// dropped too.
 func cancelPairs(pairs []pair, all bool) []pair {
 	kept := pairs[:0]
 	for i := 0; i < len(pairs); i++ {

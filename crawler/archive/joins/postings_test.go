@@ -12,7 +12,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// change files the first of a pair's numbers under its hash, or, where it is, takes it out.
+// change adds a set to a posting, or removes it if it is there.
 func change(p *postings, c pair, want map[uint32][]number) error {
 	l, err := p.posting(c.hash)
 	if err != nil {
@@ -28,8 +28,8 @@ func change(p *postings, c pair, want map[uint32][]number) error {
 	return nil
 }
 
-// TestPostingsAreThoseOfAMap files sets under hashes and takes them out again, at random, in updates of all sizes, and
-// compares what is filed with a map: while arrays are merged and partitions split and emptied.
+// TestPostingsAreThoseOfAMap adds and removes sets at random in updates of all sizes, while arrays are merged and
+// partitions are split and emptied, and compares the postings with a map.
 func TestPostingsAreThoseOfAMap(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -60,7 +60,7 @@ func TestPostingsAreThoseOfAMap(t *testing.T) {
 			}
 		}
 		var ahead []uint32
-		for _, c := range changes[min(20, len(changes)):] { // the others are read when they are needed
+		for _, c := range changes[min(20, len(changes)):] { // the others are read when needed
 			ahead = append(ahead, c.hash)
 		}
 		slices.Sort(ahead)

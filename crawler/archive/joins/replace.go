@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// replace removes the old version's columns and matches and adds the new one's. A set of values that both have stays as it is.
+// replace removes the old version's columns and matches and adds the new one's. A set of values that both have stays as
+// it is.
 func (u *Update) replace(r Replacement, columns []arrival) error {
 	left, err := u.removeColumns(r.Old)
 	if err != nil {
@@ -113,8 +114,8 @@ func (u *Update) removeMatches(version string) error {
 	return nil
 }
 
-// addColumn finds the matches of a column and adds the column to the set with its values. member reports whether the set had
-// room for it.
+// addColumn finds the matches of a column and adds the column to the set with its values. member reports whether the
+// set had room for it.
 func (u *Update) addColumn(c arrival) (n number, member bool, err error) {
 	n, err = u.setWith(c.print)
 	if err != nil {
@@ -157,8 +158,8 @@ func (u *Update) newSet(c arrival) (number, error) {
 	return n, nil
 }
 
-// countHits counts the hashes that a set and others are filed under, and files the set if it is new. It returns the number of
-// hashes that it filed the set under: hashes with enough sets are skipped.
+// countHits counts the hashes that a set and others are filed under, and files the set if it is new. It returns the
+// number of hashes that it filed the set under: hashes with enough sets are skipped.
 func (u *Update) countHits(n number, c arrival, isNew bool) (filed int, err error) {
 	u.hits.clear()
 	for i, h := range c.filed {

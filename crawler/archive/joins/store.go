@@ -40,8 +40,8 @@ type set struct {
 	changed bool
 }
 
-// addMember makes a column a member if there is room, and reports whether it did. A quarter of the room is reserved for keys,
-// which tables refer to.
+// addMember makes a column a member if there is room, and reports whether it did. A quarter of the room is reserved for
+// keys, which tables refer to.
 func (s *set) addMember(c Column) bool {
 	at := len(s.members)
 	if at >= maxMembers {

@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Update is what replacements change in the index. It caches what was read for one of them for the next, since similar tables
-// meet the same postings, columns and matches.
+// Update is what replacements change in the index. It caches what was read for one of them for the next, since similar
+// tables meet the same postings, columns and matches.
 type Update struct {
 	Changes []Change // versions whose matches change, in the order of their ids
 
@@ -210,8 +210,8 @@ func (u *Update) seenBy(version string) ([]string, error) {
 	return list, nil
 }
 
-// numberOf returns the number of the n-th set, which is filed under so many hashes: the lowest three bits encode about how
-// many.
+// numberOf returns the number of the n-th set, which is filed under so many hashes: the lowest three bits encode about
+// how many.
 func numberOf(n number, filed int) number {
 	class := 0
 	for lower := 8; class < 7 && filed >= lower; lower *= 2 {

@@ -8,9 +8,9 @@ type format struct {
 	open, readable bool
 }
 
-// formats lists formats with the words that name them: extensions, media types (registered or in use), names. A format is open
-// if it has a published standard that anyone may implement (Open Knowledge Foundation, "Open Data Handbook: File Formats"),
-// and machine-readable if programs find its data without guessing.
+// formats lists formats with the words that name them: extensions, media types (registered or in use), names. A format
+// is open if it has a published standard that anyone may implement (Open Knowledge Foundation, "Open Data Handbook:
+// File Formats"), and machine-readable if programs find its data without guessing.
 var formats = []struct {
 	format
 	words string
@@ -105,9 +105,9 @@ func words() map[string]format {
 	return all
 }
 
-// formatOf returns the format of a declaration: "CSV", ".csv", "text/csv; charset=utf-8", or the IRI of a file type in the EU's
-// authority list or of a media type in IANA's registry. A media type that is not in the table but has a registered type counts
-// as known, neither open nor readable.
+// formatOf returns the format of a declaration: "CSV", ".csv", "text/csv; charset=utf-8", or the IRI of a file type in
+// the EU's authority list or of a media type in IANA's registry. A media type that is not in the table but has a
+// registered type counts as known, neither open nor readable.
 func formatOf(s string) (format, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if _, rest, ok := strings.Cut(s, "/media-types/"); ok {

@@ -22,8 +22,8 @@ type Keeper struct {
 	Mint    ns.Mint
 	// Known returns what the archive knows of a URL.
 	Known func(ctx context.Context, address string) (Known, error)
-	// Visited returns the datasets of a portal whose files were fetched since a time; known is false if they are too many. If
-	// Visited is nil, Update measures everything.
+	// Visited returns the datasets of a portal whose files were fetched since a time; known is false if they are too
+	// many. If Visited is nil, Update measures everything.
 	Visited func(ctx context.Context, portal string, since time.Time) (datasets []string, known bool, err error)
 	// ReadOnly makes the Keeper measure without keeping the measurements.
 	ReadOnly bool
@@ -79,24 +79,32 @@ func (k Keeper) Portals(ctx context.Context) ([]string, error) {
 	return portals, err
 }
 
-// Measure measures all datasets of a portal, keeps what changed, and drops the measurements of datasets that are no longer
-// listed.
+// Measure measures all datasets of a portal, keeps what changed, and drops the measurements of datasets that are no
+// longer listed.
 func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
-	t := Table{Portal: portal}
-	state, _, err := k.states(ctx, portal)
+	t, err := k.measureAll(ctx, portal)
 	if err != nil {
 		return t, fmt.Errorf("quality of %s: %w", portal, err)
 	}
+	return t, nil
+}
+
+func (k Keeper) measureAll(ctx context.Context, portal string) (Table, error) {
+	t := Table{Portal: portal}
+	state, _, err := k.states(ctx, portal)
+	if err != nil {
+		return t, err
+	}
 	datasets, err := k.datasets(ctx, portal)
 	if err != nil {
-		return t, fmt.Errorf("quality of %s: %w", portal, err)
+		return t, err
 	}
 	t.Datasets = len(datasets)
 	sums, counts := map[Metric]float64{}, map[Metric]int{}
 	for batch := range slices.Chunk(datasets, batchSize) {
 		values, err := k.measureBatch(ctx, portal, batch)
 		if err != nil {
-			return t, fmt.Errorf("quality of %s: %w", portal, err)
+			return t, err
 		}
 		for _, found := range values {
 			for _, m := range found {
@@ -106,17 +114,14 @@ func (k Keeper) Measure(ctx context.Context, portal string) (Table, error) {
 		}
 		changed, err := k.save(ctx, portal, batch, values)
 		if err != nil {
-			return t, fmt.Errorf("quality of %s: %w", portal, err)
+			return t, err
 		}
 		t.Changed += changed
 	}
 	if err := k.dropUnlisted(ctx, portal, datasets); err != nil {
-		return t, fmt.Errorf("quality of %s: %w", portal, err)
+		return t, err
 	}
-	if err := errors.Join(k.saveMeans(ctx, &t, sums, counts, state), k.setMeasuredToday(ctx, portal)); err != nil {
-		return t, fmt.Errorf("quality of %s: %w", portal, err)
-	}
-	return t, nil
+	return t, errors.Join(k.saveMeans(ctx, &t, sums, counts, state), k.setMeasuredToday(ctx, portal))
 }
 
 // saveMeans writes the means of a portal, and which state was measured.

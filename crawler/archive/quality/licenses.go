@@ -2,14 +2,15 @@ package quality
 
 import "strings"
 
-// license is a known licence. open reports whether it conforms to the Open Definition 2.1 (opendefinition.org/licenses).
+// license is a known licence. open reports whether it conforms to the Open Definition 2.1
+// (opendefinition.org/licenses).
 type license struct {
 	id   string
 	open bool
 }
 
-// licenses lists licences with the prefixes of what people write for them, folded (see fold). The longest matching prefix counts.
-// Prefixes of up to three letters may only be followed by a version.
+// licenses lists licences with the prefixes of what people write for them, folded (see fold). The longest matching
+// prefix counts. Prefixes of up to three letters may only be followed by a version.
 var licenses = []struct {
 	license
 	words string

@@ -26,8 +26,8 @@ type Known struct {
 	Size      int64  // of the latest version, in bytes
 }
 
-// Measure measures a dataset by the statements about it and the nodes around it. known returns what the archive knows of a URL;
-// if it is nil, metrics that need it have no value.
+// Measure measures a dataset by the statements about it and the nodes around it. known returns what the archive knows
+// of a URL; if it is nil, metrics that need it have no value.
 func Measure(dataset term.Key, about []term.Quad, known func(address string) Known) []Measurement {
 	g := graph{}
 	for _, q := range about {
@@ -110,7 +110,8 @@ func one(b bool) float64 {
 	return 0
 }
 
-// shareOfDistributions returns the share of distributions that have one of the properties, 0 if there are no distributions.
+// shareOfDistributions returns the share of distributions that have one of the properties, 0 if there are no
+// distributions.
 func (m *measuring) shareOfDistributions(properties ...string) float64 {
 	var t tally
 	for _, d := range m.distributions {

@@ -1,13 +1,14 @@
-// Package quality measures the quality of dataset metadata, in the dimensions of Neumaier, Umbrich and Polleres, "Automated
-// Quality Assessment of Metadata across Open Data Portals" (JDIQ 8(1), 2016): whether information exists, whether it
-// conforms to what it should be, whether it is true of the files, and whether the data can be retrieved and used.
+// Package quality measures the quality of dataset metadata, in the dimensions of Neumaier, Umbrich and Polleres,
+// "Automated Quality Assessment of Metadata across Open Data Portals" (JDIQ 8(1), 2016): whether information exists,
+// whether it conforms to what it should be, whether it is true of the files, and whether the data can be retrieved and
+// used.
 //
 // Measure is a pure function of the DCAT statements about one dataset and of what the archive knows of its files, so it
-// works for every kind of source. Every value is between 0 and 1. A metric that does not apply (whether dates conform, if
-// there are none) has no value, so that nothing counts twice.
+// works for every kind of source. Every value is between 0 and 1. A metric that does not apply (whether dates conform,
+// if there are none) has no value, so that nothing counts twice.
 //
-// A Keeper measures portals: it writes a dqv:QualityMeasurement for each dataset, and the means for the portal, into a graph
-// next to the portal's own, where values changed. It fetches nothing.
+// A Keeper measures portals: it writes a dqv:QualityMeasurement for each dataset, and the means for the portal, into a
+// graph next to the portal's own, where values changed. It fetches nothing.
 package quality
 
 import "odarchive/vocab/arc"

@@ -38,7 +38,7 @@ func read(t testing.TB, turtle string) []term.Quad {
 	return all
 }
 
-// The values were worked out by hand from the definitions of the metrics, not taken from the program.
+// The values were computed by hand from the definitions of the metrics.
 func TestQualityOfDatasetsWorkedOutByHand(t *testing.T) {
 	t.Parallel()
 	known := func(address string) Known {
@@ -64,9 +64,10 @@ func TestQualityOfDatasetsWorkedOutByHand(t *testing.T) {
 			`ExistenceAccess 1, ExistenceDiscovery 1, ExistenceContact 1, ExistenceRights 1, ExistencePreservation 1, ExistenceDate 1, ExistenceTemporal 1, ExistenceSpatial 1, ` +
 				`ConformanceAccess 1, ConformanceEmail 1, ConformanceURL 1, ConformanceDate 1, ConformanceLicense 1, ConformanceFormat 1, ` +
 				`RetrievabilityDataset 1, RetrievabilityDistribution 1, AccuracyFormat 1, AccuracySize 1, OpennessFormat 1, OpennessMachineReadable 1, OpennessLicense 1`},
-		// Discovery: title, no description, a theme: 2/3. Preservation: no period, both have a format (1), one of two a size (1/2): 1.5/3.
-		// Dates: issued only: 1/2; it is no date. URLs: two of three. Formats: CSV and PDF are known, "data" is not.
-		// Files: a.pdf is had, gone.csv is not. a.pdf turned out HTML of 500 bytes where 1000 were declared.
+		// Discovery: title, no description, a theme: 2/3. Preservation: no period, both have a format (1), one of two a
+		// size (1/2): 1.5/3. Dates: issued only: 1/2; it is no date. URLs: two of three. Formats: CSV and PDF are
+		// known, "data" is not. Files: a.pdf was retrieved, gone.csv was not. a.pdf is HTML of 500 bytes; 1000 were
+		// declared.
 		{"some of it", `<d> dct:title "T" ; dcat:theme "traffic" ; dct:issued "spring" ; dct:publisher <org> ; dcat:distribution <a.pdf>, <gone.csv> ; dct:license "nobody knows" .
 			<org> foaf:name "Org" ; foaf:mbox "not an address" ; foaf:homepage <http://org.example/> .
 			<a.pdf> dcat:accessURL <a.pdf> ; dct:format "PDF" ; dcat:byteSize 1000 .
@@ -74,7 +75,8 @@ func TestQualityOfDatasetsWorkedOutByHand(t *testing.T) {
 			`ExistenceAccess 1, ExistenceDiscovery 0.6667, ExistenceContact 1, ExistenceRights 1, ExistencePreservation 0.5, ExistenceDate 0.5, ExistenceTemporal 0, ExistenceSpatial 0, ` +
 				`ConformanceAccess 0.6667, ConformanceEmail 0, ConformanceURL 1, ConformanceDate 0, ConformanceLicense 0, ConformanceFormat 0.6667, ` +
 				`RetrievabilityDataset 1, RetrievabilityDistribution 0.5, AccuracyFormat 0, AccuracySize 0, OpennessFormat 1, OpennessMachineReadable 0.5, OpennessLicense 0`},
-		// One of three files has an address; a licence that is known but not open, and one that is; an Excel file is machine-readable, not open.
+		// One of three files has an address; a licence that is known but not open, and one that is; an Excel file is
+		// machine-readable, not open.
 		{"licences and formats", `<e> dct:license "cc-by-nc" ; dcat:distribution _:a, _:b, _:c . _:a dcat:accessURL <http://p.example/x.xls> ; dct:format "XLS" ; dct:license "Creative Commons Zero" . _:b dct:format ".geojson" . _:c dct:title "none" .`,
 			`ExistenceAccess 0.3333, ExistenceDiscovery 0, ExistenceContact 0, ExistenceRights 1, ExistencePreservation 0.2222, ExistenceDate 0, ExistenceTemporal 0, ExistenceSpatial 0, ` +
 				`ConformanceAccess 1, ConformanceLicense 1, ConformanceFormat 1, OpennessFormat 0.5, OpennessMachineReadable 1, OpennessLicense 0.5`},
@@ -219,7 +221,7 @@ func TestOnlyWhatChangedIsWrittenAnew(t *testing.T) {
 	}
 }
 
-// says replaces statements of the portal's graph, as a harvest does, and gives the position of before.
+// says replaces statements of the portal's graph, as a harvest does, and returns the position before.
 func (k Keeper) says(t testing.TB, drop, add string) uint64 {
 	t.Helper()
 	position := k.Position()
@@ -244,7 +246,7 @@ func (k Keeper) says(t testing.TB, drop, add string) uint64 {
 	return position
 }
 
-// harvested notes which harvest made the portal's graph, and when it began.
+// harvested records which harvest made the portal's graph, and when it began.
 func (k Keeper) harvested(t testing.TB, id string, began time.Time) {
 	t.Helper()
 	graph, by := term.IRI(k.Mint.Graph("http://p.example/")), term.IRI("http://a.example/activity/"+id)
@@ -261,7 +263,7 @@ func (k Keeper) harvested(t testing.TB, id string, began time.Time) {
 	}
 }
 
-// TestAnUpdateGivesWhatMeasuringEverythingGives goes both roads after each of some changes.
+// TestAnUpdateGivesWhatMeasuringEverythingGives compares both after each of several changes.
 func TestAnUpdateGivesWhatMeasuringEverythingGives(t *testing.T) {
 	t.Parallel()
 	k := keeper(t, `<> dcat:dataset <a>, <b>, <c>, <e>, <f> . <a> dct:title "A" ; dct:publisher <org> . <b> dct:title "B" ; dcat:distribution <b1> . <b1> dcat:accessURL <b1.csv> ; dct:format "CSV" .
@@ -323,7 +325,8 @@ func TestAnUpdateGivesWhatMeasuringEverythingGives(t *testing.T) {
 	}
 }
 
-// BenchmarkAHarvestThatChangesLittle measures the quality of a portal of 20,000 datasets after a harvest that changed ten.
+// BenchmarkAHarvestThatChangesLittle measures the quality of a portal of 20,000 datasets after a harvest that changed
+// ten.
 func BenchmarkAHarvestThatChangesLittle(b *testing.B) {
 	var text strings.Builder
 	for i := range 20_000 {

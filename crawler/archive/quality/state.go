@@ -12,9 +12,9 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Measurements are of one state of a portal's graph, identified by the harvest that made it. Once they are complete, the graph
-// of the measurements names that harvest (prov:wasDerivedFrom), so that an interrupted measurement is recognised, and the day
-// when the whole portal was last measured (dct:created).
+// Measurements are of one state of a portal's graph, identified by the harvest that made it. Once they are complete,
+// the graph of the measurements names that harvest (prov:wasDerivedFrom), so that an interrupted measurement is
+// recognised, and the day when the whole portal was last measured (dct:created).
 
 // Current reports whether the measurements are of the present state of the portal's graph.
 func (k Keeper) Current(ctx context.Context, portal string) (bool, error) {
@@ -22,7 +22,8 @@ func (k Keeper) Current(ctx context.Context, portal string) (bool, error) {
 	return err == nil && slices.Equal(now, measured), err
 }
 
-// states returns the harvest that made the portal's graph, and the harvest whose result was measured; each may be empty.
+// states returns the harvest that made the portal's graph, and the harvest whose result was measured; each may be
+// empty.
 func (k Keeper) states(ctx context.Context, portal string) (now, measured []term.Key, err error) {
 	graph, own := term.IRI(k.Mint.Graph(portal)), term.IRI(Graph(k.Mint, portal))
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {

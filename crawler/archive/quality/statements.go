@@ -21,8 +21,8 @@ import (
 // Graph returns the IRI of the graph that holds the measurements of a portal.
 func Graph(m ns.Mint, portal string) string { return m.Graph(portal) + "#quality" }
 
-// pattern translates a pattern to the ids of a snapshot. ok is false if the store lacks one of the terms, so that nothing
-// matches.
+// pattern translates a pattern to the ids of a snapshot. ok is false if the store lacks one of the terms, so that
+// nothing matches.
 func pattern(sn *triplestore.Snapshot, s, p, o, g term.Key) (found term.Pattern, ok bool, err error) {
 	for _, part := range []struct {
 		key term.Key
@@ -38,7 +38,8 @@ func pattern(sn *triplestore.Snapshot, s, p, o, g term.Key) (found term.Pattern,
 	return found, true, nil
 }
 
-// each calls f with every matching quad. It scans the order that begins with the given terms; Dump would read all subjects.
+// each calls f with every matching quad. It scans the order that begins with the given terms; Dump would read all
+// subjects.
 func each(ctx context.Context, sn *triplestore.Snapshot, s, p, o, g term.Key, f func(term.Quad) error) error {
 	found, ok, err := pattern(sn, s, p, o, g)
 	if err != nil || !ok {

@@ -28,9 +28,9 @@ func (k Keeper) Position() uint64 {
 	return sn.Position()
 }
 
-// Update measures the datasets of a portal that changed: those whose statements changed in commits after a position, and those
-// whose files were visited since the harvest that was measured last. It measures all datasets once a week, if it cannot
-// tell what changed, or if most changed. The Table has no rows if nothing changed.
+// Update measures the datasets of a portal that changed: those whose statements changed in commits after a position,
+// and those whose files were visited since the harvest that was measured last. It measures all datasets once a week, if
+// it cannot tell what changed, or if most changed. The Table has no rows if nothing changed.
 func (k Keeper) Update(ctx context.Context, portal string, since uint64) (Table, error) {
 	todo, known, err := k.changed(ctx, portal, since)
 	if err != nil {
@@ -102,8 +102,8 @@ func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo 
 	return todo, known, err
 }
 
-// visited returns the datasets whose files were visited since the harvest that was measured last. known is false if that is
-// unknown, or if all datasets are due.
+// visited returns the datasets whose files were visited since the harvest that was measured last. known is false if
+// that is unknown, or if all datasets are due.
 func (k Keeper) visited(ctx context.Context, portal string) (datasets []string, known bool, err error) {
 	var started, whole []term.Key
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
@@ -205,7 +205,8 @@ func (k Keeper) update(ctx context.Context, portal string, todo changes) (Table,
 	return t, k.saveMeans(ctx, &t, sums, counts, state)
 }
 
-// stored sums up the stored measurements of a portal's datasets by metric. It works on ids, and looks up only distinct values.
+// stored sums up the stored measurements of a portal's datasets by metric. It works on ids, and looks up only distinct
+// values.
 func (k Keeper) stored(ctx context.Context, portal string) (sums map[Metric]float64, counts map[Metric]int, err error) {
 	sums, counts = map[Metric]float64{}, map[Metric]int{}
 	graph := term.IRI(Graph(k.Mint, portal))

@@ -13,11 +13,11 @@ import (
 	"odarchive/triplestore/fields"
 )
 
-// The record of what is inside a version (tableInside) is: the format (1 byte); the length of a JSON text and the text, an
-// inspect.Inside without the sketches of its columns; then, for each column of all tables in order, the file's before its
-// members', the number of hashes in its sketch and the difference of each hash to the one before. All numbers are uvarints.
-// Sketches are kept out of the JSON because they are most of the record and no compression shortens them. Older programs
-// wrote JSON alone, which begins with a brace.
+// The record of what is inside a version (tableInside) is: the format (1 byte); the length of a JSON text and the text,
+// an inspect.Inside without the sketches of its columns; then, for each column of all tables in order, the file's
+// before its members', the number of hashes in its sketch and the difference of each hash to the one before. All
+// numbers are uvarints. Sketches are kept out of the JSON because they are most of the record and no compression
+// shortens them. Older programs wrote JSON alone, which begins with a brace.
 const insideFormat = 1
 
 // A record longer than insideWhole is stored in pieces. The value at the version's key is then: the format insidePieces

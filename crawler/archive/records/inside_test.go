@@ -12,7 +12,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// insides are what may be inside versions.
+// insides returns examples of what is inside versions.
 func insides(t testing.TB) []*inspect.Inside {
 	profile := func(text string) *csvprofile.Profile {
 		p, err := csvprofile.Read(t.Context(), strings.NewReader(text), csvprofile.Options{})
@@ -64,7 +64,7 @@ func TestWhatIsInsideAVersionIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// wideInside has so many columns, each with a sketch of so many values.
+// wideInside returns a table of columns that each have a sketch of some values.
 func wideInside(columns, values int) *inspect.Inside {
 	p := &csvprofile.Profile{Version: 1, Rows: 10}
 	for i := range columns {
@@ -86,7 +86,7 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 	long := wideInside(3000, 0)
 	for i := range long.Tables[0].Columns {
 		c := &long.Tables[0].Columns[i]
-		c.Max = strings.Repeat(fmt.Sprintf("%x", uint64(i+1)*0x9E3779B97F4A7C15), 600) // which compresses badly enough
+		c.Max = strings.Repeat(fmt.Sprintf("%x", uint64(i+1)*0x9E3779B97F4A7C15), 600) // which compresses badly
 	}
 	for name, in := range map[string]*inspect.Inside{
 		"few columns": wideInside(10, 5), "20,000 columns": wideInside(20_000, 3), "columns of many values": wideInside(5000, 1000),

@@ -143,7 +143,8 @@ func fewerSketches(in *inspect.Inside) *inspect.Inside {
 	return kept
 }
 
-// fewer returns a copy with the first columns and members only. It counts what it leaves out and shares no columns with in.
+// fewer returns a copy with the first columns and members only. It counts what it leaves out and shares no columns with
+// in.
 func fewer(in *inspect.Inside, columns, members int) *inspect.Inside {
 	kept := *in
 	firstColumns := func(tables []*csvprofile.Profile) []*csvprofile.Profile {
@@ -176,7 +177,7 @@ func fewer(in *inspect.Inside, columns, members int) *inspect.Inside {
 	return &kept
 }
 
-// bareInside returns an Inside that says only that there was too much to keep.
+// bareInside returns an Inside that only reports that there was too much to keep.
 func bareInside(in *inspect.Inside) *inspect.Inside {
 	return &inspect.Inside{
 		More: true, Faults: []string{"what is inside is too much to be kept"}, MembersOmitted: len(in.Members) + in.MembersOmitted,

@@ -3,7 +3,7 @@
 //
 // A Txn is a database transaction with these records as its vocabulary. The other parts of the archive read and write
 // them through it, so this package alone knows their keys and encodings (the exceptions are below). A record and its
-// index entries change together. The package decides nothing: what a fetch makes of a record is package archive's.
+// index entries change together. The package decides nothing: package archive decides how a fetch changes a record.
 package records
 
 import (
@@ -22,8 +22,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, except those of tableInside (inside.go) and of the indexes, which
-// are empty. Package joining owns 'j' and package tallies owns 'c'.
+// The archive's keyspace, by first byte. Values are JSON, except those of tableInside (inside.go) and of the indexes,
+// which are empty. Package joining owns 'j' and package tallies owns 'c'.
 const (
 	tableResource   = 'r' // resource id                           -> Resource
 	tableVersion    = 'v' // resource id, N (4 bytes)              -> catalog.Version
@@ -121,8 +121,8 @@ func VersionAt(k []byte) (resource string, n int) {
 	return string(k[end-IDLen : end]), int(binary.BigEndian.Uint32(k[end:]))
 }
 
-// idAfter returns the resource id that follows prefix in an index's key. It reports false if something else follows, as it
-// does in records of older programs whose names contain zero bytes.
+// idAfter returns the resource id that follows prefix in an index's key. It reports false if something else follows, as
+// it does in records of older programs whose names contain zero bytes.
 func idAfter(k, prefix []byte) (resource string, ok bool) {
 	if len(k) != len(prefix)+IDLen {
 		return "", false
@@ -157,7 +157,8 @@ func (t Txn) mark(k []byte) error { return t.Set(kv.SpaceArchive, k, nil) }
 
 func (t Txn) drop(k []byte) error { return t.Delete(kv.SpaceArchive, k) }
 
-// scan calls f with the keys that have the prefix, and their values, starting at from, until f returns false or an error.
+// scan calls f with the keys that have the prefix, and their values, starting at from, until f returns false or an
+// error.
 func (t Txn) scan(ctx context.Context, prefix, from []byte, f func(k, v []byte) (more bool, err error)) error {
 	return t.Scan(kv.SpaceArchive, prefix, from, func(k, v []byte) (bool, error) {
 		if err := ctx.Err(); err != nil {
@@ -184,7 +185,8 @@ func (t Txn) Resource(resource string) (r Resource, ok bool, err error) {
 	return r, ok, err
 }
 
-// EachResource calls f with the resources after the given id, in the order of their ids, until f returns false or an error.
+// EachResource calls f with the resources after the given id, in the order of their ids, until f returns false or an
+// error.
 func (t Txn) EachResource(ctx context.Context, after string, f func(Resource) (more bool, err error)) error {
 	return eachValue(ctx, t, key(tableResource), key(tableResource, after+"\x00"), f)
 }
@@ -224,7 +226,8 @@ func (t Txn) SaveResource(before, after Resource) error {
 	return t.set(key(tableResource, resource), after)
 }
 
-// OfHost calls f with the ids of a host's resources after the given id, in their order, until f returns false or an error.
+// OfHost calls f with the ids of a host's resources after the given id, in their order, until f returns false or an
+// error.
 func (t Txn) OfHost(ctx context.Context, host, after string, f func(id string) (more bool, err error)) error {
 	return t.eachID(ctx, key(tableByHost, host, ""), after, f)
 }
@@ -287,8 +290,8 @@ func (t Txn) Versions(ctx context.Context, resource string) (all []catalog.Versi
 	return all, err
 }
 
-// EachVersion calls f with all versions, resource by resource, starting with the version of the given id ("": the first),
-// until f returns false or an error.
+// EachVersion calls f with all versions, resource by resource, starting with the version of the given id ("": the
+// first), until f returns false or an error.
 func (t Txn) EachVersion(ctx context.Context, from string, f func(catalog.Version) (more bool, err error)) error {
 	resource, n, _ := ns.SplitVersionID(from)
 	return eachValue(ctx, t, key(tableVersion), VersionKey(tableVersion, resource, n), f)
@@ -376,8 +379,8 @@ func (t Txn) Activity(resource string, start time.Time) (act catalog.Activity, o
 	return act, ok, err
 }
 
-// Activities calls f with all fetches that started before a time (zero: with all), newest first, until f returns false or
-// an error.
+// Activities calls f with all fetches that started before a time (zero: with all), newest first, until f returns false
+// or an error.
 func (t Txn) Activities(ctx context.Context, before time.Time, f func(catalog.Activity) (more bool, err error)) error {
 	var from []byte
 	if !before.IsZero() {

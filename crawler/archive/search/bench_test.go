@@ -10,7 +10,8 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// BenchmarkAnswer counts, narrows and sorts a first page with facets over facts in memory: the part of a search that grows with the archive.
+// BenchmarkAnswer counts, narrows and sorts a first page with facets: the part of a search whose cost grows with the
+// archive.
 func BenchmarkAnswer(b *testing.B) {
 	for _, n := range []int{50_000, 500_000, 1_000_000} {
 		f := &facts{}

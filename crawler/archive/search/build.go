@@ -12,8 +12,9 @@ import (
 // resourcesPerTxn bounds a transaction of Build.
 const resourcesPerTxn = 200
 
-// Build builds the index if there is none, as in the directory of an older program, or if building it was interrupted. It
-// returns the number of resources that it indexed. Nothing else may write meanwhile. An index of a newer program is an error.
+// Build builds the index if there is none, as in the directory of an older program, or if building it was interrupted.
+// It returns the number of resources that it indexed. Nothing else may write meanwhile. An index of a newer program is
+// an error.
 func (x *Index) Build(ctx context.Context) (indexed int, err error) {
 	var s state
 	hasResources := false

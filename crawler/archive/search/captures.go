@@ -13,8 +13,9 @@ import (
 )
 
 // Captures calls f with the captures whose keys begin with prefix, ordered by key and time, starting at the key after
-// (inclusive; "": the first), until f returns false or an error. URLs that differ in their scheme share a key. f must not
-// be slow, since one state of the database is held meanwhile; a slow caller continues later from the key it reached.
+// (inclusive; "": the first), until f returns false or an error. URLs that differ in their scheme share a key. f must
+// not be slow, since one state of the database is held meanwhile; a slow caller continues later from the key it
+// reached.
 func (x *Index) Captures(ctx context.Context, prefix, after string, f func(catalog.Capture) (more bool, err error)) error {
 	return records.View(x.db, func(t records.Txn) error {
 		var ids []string // of the resources that share the key current

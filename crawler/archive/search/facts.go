@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// facts are the rows of all resources in memory, by document number, so that facets are counted and results sorted without
-// reading a record. They take some 110 bytes a resource, are loaded when first needed, and follow every commit.
+// facts are the rows of all resources in memory, by document number, so that facets are counted and results sorted
+// without reading a record. They take some 110 bytes a resource, are loaded when first needed, and follow every commit.
 type facts struct {
 	loading sync.Mutex // held by the one reader that loads; taken before mu
 
@@ -73,7 +73,8 @@ func (n *names) find(s string) (i uint32, ok bool) {
 	return i, ok
 }
 
-// Hosts returns the number of hosts that have a resource, 0 if the facts are not in memory. Hosts never lose all resources.
+// Hosts returns the number of hosts that have a resource, 0 if the facts are not in memory. Hosts never lose all
+// resources.
 func (x *Index) Hosts() int {
 	f := &x.facts
 	f.mu.RLock()
@@ -118,7 +119,7 @@ func (f *facts) set(doc uint32, r row) {
 		typ: f.types.number(r.Type), set: set, outcome: f.outcomes.number(string(r.Outcome)), known: true}
 }
 
-// Load reads the facts into memory unless they are there; Search does so when it first runs. Rows that are committed
+// Load reads the facts into memory unless they are loaded; Search does so when it first runs. Rows that are committed
 // meanwhile are applied after those that were read: applying a row twice does no harm.
 func (x *Index) Load(ctx context.Context) error {
 	f := &x.facts

@@ -13,7 +13,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// place is where a resource comes in the results: by the highest score, then the highest figure, then the title.
+// place is the place of a resource in the results: ordered by the highest score, then the highest figure, then the
+// title.
 type place struct {
 	score int
 	n     int64

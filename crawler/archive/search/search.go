@@ -1,6 +1,7 @@
-// Package search finds resources: by words, facets and datasets (Search), and by the keys of capture indexes (Captures).
+// Package search finds resources: by words, facets and datasets (Search), and by the keys of capture indexes
+// (Captures).
 //
-// The index is derived from the records and changes in the same transactions (Update); Build makes it again where it is
+// The index is derived from the records and changes in the same transactions (Update); Build rebuilds it if it is
 // missing. Words are looked up in the database (package wordindex). What narrows, sorts and counts results is in memory
 // (facts), so a search reads records only for the page that it returns.
 package search

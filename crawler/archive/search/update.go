@@ -123,8 +123,8 @@ func (u *Update) SetResource(before, after records.Resource) error {
 	return nil
 }
 
-// SetColumns indexes the column names of a resource's latest version. former is what was inside the version before, nil if
-// there is none.
+// SetColumns indexes the column names of a resource's latest version. former is what was inside the version before, nil
+// if there is none.
 func (u *Update) SetColumns(id string, former, latest *inspect.Inside) error {
 	doc, err := u.document(id)
 	if err != nil {
@@ -168,7 +168,8 @@ func documentOfURL(txn records.Txn, urlOrID string) (doc uint32, known bool) {
 	return doc, known && err == nil
 }
 
-// addCapture lists a resource for Captures. A URL without a CDX key, or whose key is too long for the database, is left out.
+// addCapture lists a resource for Captures. A URL without a CDX key, or whose key is too long for the database, is left
+// out.
 func (u *Update) addCapture(r records.Resource) error {
 	k, err := address.CDX(r.URL)
 	if err != nil || len(k) > kv.MaxKey-100 {
@@ -245,8 +246,8 @@ func columnNames(in *inspect.Inside) iter.Seq[string] {
 	}
 }
 
-// LatestInside returns what is inside the latest version of a resource. An unreadable record counts as empty: the words of
-// its columns stay in the index.
+// LatestInside returns what is inside the latest version of a resource. An unreadable record counts as empty: the words
+// of its columns stay in the index.
 func LatestInside(txn records.Txn, r records.Resource) (*inspect.Inside, error) {
 	in, err := txn.Inside(ns.VersionID(r.ID, r.Versions-1))
 	if errors.Is(err, records.ErrBadRecord) {

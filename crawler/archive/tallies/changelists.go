@@ -26,8 +26,9 @@ type ChangeStats struct {
 	Types   []ChangesOf `json:"types"`
 }
 
-// changeLists caches the tallies behind ChangeStats, sorted, once they were asked for: an archive has 100,000 hosts, and
-// decoding their tallies takes half a second. A commit only notes which tallies it changed; the next reader reads those.
+// changeLists caches the tallies behind ChangeStats, sorted, once they were asked for: an archive has 100,000 hosts,
+// and decoding their tallies takes half a second. A commit only notes which tallies it changed; the next reader reads
+// those.
 type changeLists struct {
 	mu      sync.Mutex // held by the one reader that brings the lists up to date; commits only wait for dirtyMu
 	lists   map[Group][]ChangesOf

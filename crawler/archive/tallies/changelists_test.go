@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkChangeStats asks for the changes of 100,000 hosts: the first time and with each held list thrown away, which is
-// decoding them all, and again behind no, one and a hundred commits.
+// BenchmarkChangeStats computes the changes of 100,000 hosts: without a cached list, which decodes all tallies, and
+// with one after no, one and a hundred commits.
 func BenchmarkChangeStats(b *testing.B) {
 	const hosts = 100_000
 	db, err := kv.Open(b.TempDir(), kv.Options{NoSync: true, MinFree: -1})

@@ -1,8 +1,8 @@
-// Package tallies counts: resources, fetches, versions, bytes and changes of the whole archive, and of each portal, host,
-// media type and day.
+// Package tallies counts: resources, fetches, versions, bytes and changes of the whole archive, and of each portal,
+// host, media type and day.
 //
-// A tally is one record. An Update gathers what a transaction adds to tallies and writes each of them once, so the figures
-// are true at the moment at which the transaction is. They are exact because writers are serialised.
+// A tally is one record. An Update gathers what a transaction adds to tallies and writes each of them once, so the
+// figures are true at the moment at which the transaction is. They are exact because writers are serialised.
 package tallies
 
 import (
@@ -251,8 +251,8 @@ func (u *Update) AddToPortal(portal string, r catalog.Resource) error {
 	})
 }
 
-// SetPortalTitle keeps the title of a portal with its counts, since thousands of resources share it, and returns the former
-// one.
+// SetPortalTitle keeps the title of a portal with its counts, since thousands of resources share it, and returns the
+// former one.
 func (u *Update) SetPortalTitle(portal, title string) (before string, err error) {
 	n, err := u.tally(ByPortal, portal)
 	if err != nil {
@@ -262,8 +262,8 @@ func (u *Update) SetPortalTitle(portal, title string) (before string, err error)
 	return before, nil
 }
 
-// AddVisit counts a fetch that turned the record before into after, with the version that it may have added. changed is how
-// that version differs from the one before, nil if unknown.
+// AddVisit counts a fetch that turned the record before into after, with the version that it may have added. changed is
+// how that version differs from the one before, nil if unknown.
 func (u *Update) AddVisit(before, after records.Resource, act catalog.Activity, changed *diff.Summary) error {
 	isNew := after.Versions > before.Versions
 	mediaType := ""

@@ -14,8 +14,8 @@ type Field byte
 
 const prefixPostings = 'w'
 
-// postingKey returns the key of a posting: 'w', field, word, 0, chunk (4 bytes). Words of a field are in order, and so are the
-// chunks of a word.
+// postingKey returns the key of a posting: 'w', field, word, 0, chunk (4 bytes). Words of a field are in order, and so
+// are the chunks of a word.
 func postingKey(f Field, word string, chunk uint32) []byte {
 	k := append([]byte{prefixPostings, byte(f)}, word...)
 	return binary.BigEndian.AppendUint32(append(k, 0), chunk)
@@ -84,8 +84,8 @@ func (c *Changes) Write(txn *kv.Txn) error {
 // maxChunks bounds the chunks that Find reads, since very many words may begin with two letters.
 const maxChunks = 30_000
 
-// Find returns the documents with a word in a field, and in beginning those with words that begin with it. A single letter or
-// digit is not searched for as a beginning. Find reads at most maxChunks chunks.
+// Find returns the documents with a word in a field, and in beginning those with words that begin with it. A single
+// letter or digit is not searched for as a beginning. Find reads at most maxChunks chunks.
 func Find(ctx context.Context, txn *kv.Txn, f Field, word string) (exact, beginning Set, err error) {
 	prefix := append([]byte{prefixPostings, byte(f)}, word...)
 	if !findsBeginnings(word) {

@@ -55,8 +55,8 @@ func (s *Set) grow(n int) {
 	}
 }
 
-// A chunk holds the documents of a word among chunkDocs consecutive ones: their offsets in ascending order, or a bitmap if that
-// is shorter.
+// A chunk holds the documents of a word among chunkDocs consecutive ones: their offsets in ascending order, or a bitmap
+// if that is shorter.
 const (
 	chunkBits = 12
 	chunkDocs = 1 << chunkBits
@@ -115,7 +115,8 @@ func (s *Set) addChunk(chunk uint32, raw []byte) bool {
 	return ok
 }
 
-// applyChanges applies changes, in order, to a stored chunk, which it may overwrite. ok is false if the chunk is malformed.
+// applyChanges applies changes, in order, to a stored chunk, which it may overwrite. ok is false if the chunk is
+// malformed.
 func applyChanges(raw []byte, changes []change) (_ []byte, ok bool) {
 	if len(raw) == bitmapLen { // a bitmap, which probably stays one
 		for _, c := range changes {

@@ -48,7 +48,7 @@ func FuzzWords(f *testing.F) {
 				t.Fatalf("word %q of %q", w, text)
 			}
 		}
-		for _, w := range Words(text, 3, false) { // the limit of the index is far away from three
+		for _, w := range Words(text, 3, false) { // the limit of the index is much higher
 			if !Begins(text, w) {
 				t.Fatalf("the word %q of the question %q does not find it", w, text)
 			}
@@ -148,7 +148,7 @@ func TestAChunkIsAmendedInPlaceAsIfItWereWrittenAnew(t *testing.T) {
 	for round := range 3000 {
 		changes := make([]change, 1+r.IntN(8))
 		for i := range changes {
-			// It grows for half of the time, well beyond where a bitmap is shorter, and then shrinks.
+			// The chunk grows for half of the rounds, until a bitmap is much shorter, and then shrinks.
 			changes[i] = change{uint16(r.IntN(chunkDocs / 8)), r.IntN(10) < 2+round/1500*6}
 			if changes[i].removed {
 				delete(has, changes[i].offset)

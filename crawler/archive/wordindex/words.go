@@ -15,8 +15,8 @@ const (
 	maxText = 8 << 10 // bytes of a text that are read
 )
 
-// Words returns the distinct words of a text in order, at most max. If parts is set, as for an index, a word of several kinds
-// of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none.
+// Words returns the distinct words of a text in order, at most max. If parts is set, as for an index, a word of several
+// kinds of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none.
 func Words(text string, max int, parts bool) []string {
 	c := cutter{max: max, parts: parts, seen: map[string]bool{}}
 	if len(text) > maxText {
@@ -68,8 +68,8 @@ func (c *cutter) add(runes []rune) {
 	}
 }
 
-// word adds the words of a run of letters and digits. A run in a script without spaces yields pairs of characters, and the last
-// character alone, so that any two adjacent characters, and any one as the beginning of a pair, find the text.
+// word adds the words of a run of letters and digits. A run in a script without spaces yields pairs of characters, and
+// the last character alone, so that any two adjacent characters, and any one as the beginning of a pair, find the text.
 func (c *cutter) word(run []rune) {
 	start := 0
 	for i := range run {
