@@ -20,7 +20,7 @@ import (
 type kind byte
 
 const (
-	nothing kind = iota // iota = a request for the endpoint itself
+	nothing kind = iota // a request for the endpoint itself
 	query
 	update
 )

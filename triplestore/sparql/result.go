@@ -12,7 +12,7 @@ import (
 type Kind byte
 
 const (
-	Solutions Kind = iota // iota = SELECT: rows, by Next
+	Solutions Kind = iota // SELECT: rows, by Next
 	Boolean               // ASK: by Boolean
 	Triples               // CONSTRUCT and DESCRIBE: by Triple
 )

@@ -145,7 +145,7 @@ func (u *updateRun) solve(ds term.Dataset, ops []algebra.UpdateOp) error {
 			return fmt.Errorf("operation %d: %w", i+1, err)
 		}
 	}
-	u.ds, u.later = nil, nil // nil, nil = release the state
+	u.ds, u.later = nil, nil // release the state
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (v view) Estimate(p term.Pattern) term.Estimate {
 	}
 	p.G = v.graph
 	e := v.Dataset.Estimate(p)
-	e.Exact = e.Exact && v.graph != term.AnyGraph // e.Exact && = a triple may be in several graphs
+	e.Exact = e.Exact && v.graph != term.AnyGraph // a triple may be in several graphs
 	return e
 }
 

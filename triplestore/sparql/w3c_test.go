@@ -119,7 +119,7 @@ func runQuery(x *conformance.Test) (string, error) {
 		return "", err
 	}
 	if f, ok := results.ByName(strings.TrimPrefix(filepath.Ext(x.Result), ".")); ok && !got.IsGraph {
-		if got, err = through(got, f); err != nil { // through(got, f); err != nil { = this tests the result formats, too
+		if got, err = through(got, f); err != nil { // this tests the result formats, too
 			return "", err
 		}
 	}

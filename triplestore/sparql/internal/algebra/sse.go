@@ -16,20 +16,6 @@ func SSE(op Op) string {
 	return strings.TrimPrefix(w.String(), "\n") + "\n"
 }
 
-// ExprSSE prints an expression on one line.
-func ExprSSE(e Expr) string {
-	var w sse
-	w.expr(e, 0)
-	return w.String()
-}
-
-// PathSSE prints a path on one line.
-func PathSSE(p Path) string {
-	var w sse
-	w.path(p)
-	return w.String()
-}
-
 // String returns the node as SPARQL writes it.
 func (n Node) String() string {
 	switch {

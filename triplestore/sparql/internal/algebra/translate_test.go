@@ -75,11 +75,11 @@ func TestTheExamplesOfTheSpecification(t *testing.T) {
 
 func TestUpdatesAreTranslated(t *testing.T) {
 	t.Parallel()
-	u, err := syntax.ParseUpdate(`PREFIX : <x:> DELETE WHERE { ?s :p ?o GRAPH ?g { ?s :q _:b } } ; INSERT DATA { :a :b <<( :c :d _:e )>> }`, "", syntax.Options{})
+	_, err := syntax.ParseUpdate(`PREFIX : <x:> DELETE WHERE { ?s :p ?o GRAPH ?g { ?s :q _:b } } ; INSERT DATA { :a :b <<( :c :d _:e )>> }`, "", syntax.Options{})
 	if err == nil {
 		t.Fatal("a blank node in DELETE WHERE was read")
 	}
-	u, err = syntax.ParseUpdate(`PREFIX : <x:> DELETE WHERE { ?s :p ?o GRAPH ?g { ?s :q 1 } ?s :r 2 } ; INSERT DATA { GRAPH :g { :a :b <<( :c :d _:e )>> } }`, "", syntax.Options{})
+	u, err := syntax.ParseUpdate(`PREFIX : <x:> DELETE WHERE { ?s :p ?o GRAPH ?g { ?s :q 1 } ?s :r 2 } ; INSERT DATA { GRAPH :g { :a :b <<( :c :d _:e )>> } }`, "", syntax.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

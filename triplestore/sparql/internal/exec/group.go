@@ -7,17 +7,15 @@ import (
 
 // group partitions its input and aggregates each part.
 type group struct {
-	q     *query
-	node  *plan.Group
-	in    op
-	by    []int
-	set   *idSet
-	aggs  []*aggregate
-	nrs   []int32
-	done  *pieces
-	paid  int
-	key   []term.ID
-	ended bool
+	q    *query
+	node *plan.Group
+	in   op
+	by   []int
+	set  *idSet
+	aggs []*aggregate
+	nrs  []int32
+	done *pieces
+	key  []term.ID
 }
 
 func (q *query) openGroup(n *plan.Group, in op, cols []int) (op, error) {

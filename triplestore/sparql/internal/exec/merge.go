@@ -146,7 +146,7 @@ func (m *merge) flush() *batch {
 	case m.rb != nil:
 		right = m.rb.cols
 	default:
-		right = make([][]term.ID, len(m.all)) // make([][]term.ID, len(m.all)) = only rows without a partner
+		right = make([][]term.ID, len(m.all)) // only rows without a partner
 	}
 	return m.p.flush(m.lb.cols, right)
 }

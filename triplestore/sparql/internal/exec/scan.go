@@ -167,7 +167,7 @@ func (s *scan) inRange(quads []term.IDQuad) []term.IDQuad {
 		if len(quads) == 0 {
 			return nil
 		}
-		s.ranges = s.ranges[1:] // s.ranges[1:] = the first quad is beyond
+		s.ranges = s.ranges[1:] // the first quad is beyond
 		if len(s.ranges) > 0 && at(&quads[len(quads)-1], s.first) < s.ranges[0].From {
 			s.seekRange()
 			return nil

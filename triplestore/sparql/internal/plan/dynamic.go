@@ -119,7 +119,7 @@ func (t *table) joinSets(mask, sub, rest uint, f *factor) {
 	c := &joiner{b: b, filters: b.newlyCovered(t.g.filters, t.slotsOf(sub).sure, t.slotsOf(rest).sure)}
 	c.rows, c.distinct = -1, t.distinct[mask]
 	if rows, ok := t.rows[mask]; ok {
-		c.rows = rows // rows = one estimate for a set, whatever its tree
+		c.rows = rows // one estimate for a set, whatever its tree
 		for _, e := range c.filters {
 			c.extra += rows * exprCost(e.Expr)
 		}

@@ -56,7 +56,7 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 	if sure.Minus(graph).Empty() {
 		return n, nil
 	}
-	n.Kind = Anti // Anti = a key is bound on both sides, so each partner shares a bound variable
+	n.Kind = Anti // a key is bound on both sides, so each partner shares a bound variable
 	return n, nil
 }
 

@@ -25,7 +25,7 @@ func (b *builder) inGraph(op algebra.Graph, sc scope, f func() (*group, error)) 
 	outer := b.graph
 	b.graph = Pos{ID: id, Slot: -1}
 	if !ok {
-		b.graph.ID = LocalID(1<<40 - 1) // LocalID(1<<40 = matches nothing; the group is empty anyway
+		b.graph.ID = LocalID(1<<40 - 1) // matches nothing; the group is empty anyway
 	}
 	defer func() { b.graph = outer }()
 	g, err := f()

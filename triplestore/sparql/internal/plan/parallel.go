@@ -63,7 +63,7 @@ func (b *builder) parallelInputs(n Node, early bool) {
 	case *Slice:
 		n.In = b.parallel(n.In, early || n.Limit >= 0)
 	case *Lateral:
-		n.L = b.parallel(n.L, early) // b.parallel(n.L, early) // R = R runs many times, each for few rows
+		n.L = b.parallel(n.L, early) // R runs many times, each for few rows
 	case *Substitute:
 		n.L = b.parallel(n.L, early)
 	}

@@ -27,7 +27,7 @@ func (b *builder) startsOutsideGraph(op algebra.Op, seeds Set, graph Pos, in Nod
 		} else if id, ok, err := b.lookup(op.Name.Term); ok && err == nil {
 			graph.ID = id
 		} else {
-			in = nil // nil = no value is a node of a graph that does not exist
+			in = nil // no value is a node of a graph that does not exist
 		}
 	}
 	if hidesVars(op) {
