@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// route is one operation of the OpenAPI document as the page shows it.
+// route is an operation of the OpenAPI document.
 type route struct {
 	ID, Method, Path, Summary, About string
 	Parameters                       []routeParameter
@@ -33,7 +33,7 @@ type routeGroup struct {
 type openAPI struct {
 	Info struct{ Description string }
 	Tags []struct{ Name string }
-	// Paths and methods come in the document's order only as text; the page sorts by tag and path.
+	// The maps lose the document's order, so the page sorts by tag and path.
 	Paths map[string]map[string]struct {
 		Tags        []string
 		OperationID string `json:"operationId"`
@@ -93,7 +93,7 @@ func readAPI(document []byte) (about string, groups []routeGroup, err error) {
 	return doc.Info.Description, groups, nil
 }
 
-// bodyOf chooses the simplest body to try a route with.
+// bodyOf returns the simplest body to try a route with.
 func bodyOf(content map[string]json.RawMessage) (mediaType, example string) {
 	for _, t := range []struct{ mediaType, example string }{
 		{"application/sparql-query", "SELECT * WHERE { ?s ?p ?o } LIMIT 10"}, {"application/json", `{"href": "http://data.example/file.csv"}`}, {"text/turtle", ""},
@@ -105,7 +105,7 @@ func bodyOf(content map[string]json.RawMessage) (mediaType, example string) {
 	return "", ""
 }
 
-// apiDoc answers GET /api-doc: the API to read and, with the script, to try.
+// apiDoc answers GET /api-doc: the documentation of the API, with forms to try it if scripts run.
 func (u *UI) apiDoc(w http.ResponseWriter, r *http.Request) error {
 	page := struct {
 		Base   string

@@ -25,12 +25,13 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// Scripts come from `npm run build`; in a checkout without Node there is only .gitkeep.
+// Scripts come from `npm run build`. In a checkout that was not built, the folder has only .gitkeep.
 //
 //go:embed all:dist
 var distFiles embed.FS
 
-// assets are the files pages link to, under names that hold a digest of their bytes and may be cached for ever.
+// assets are the files that pages link to. A served name contains a digest of the file's bytes, so it may be cached
+// forever.
 type assets struct {
 	files   map[string]asset  // by served name
 	address map[string]string // "style.css" -> "/assets/style.0a1b2c3d.css"
@@ -39,7 +40,7 @@ type assets struct {
 type asset struct {
 	mime  string
 	bytes []byte
-	gzip  []byte // nil where it would not be smaller
+	gzip  []byte // nil if it would not be smaller
 }
 
 func loadAssets() (*assets, error) {
@@ -67,11 +68,11 @@ func loadAssets() (*assets, error) {
 	return a, nil
 }
 
-// addScripts takes what the manifest of the build lists: {"console.js": "console-ABCD.js", ...}.
+// addScripts adds the files in the manifest of the build: {"console.js": "console-ABCD.js", ...}.
 func (a *assets) addScripts() error {
 	raw, err := distFiles.ReadFile("dist/manifest.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // pages are plain forms
+		return nil // not built: pages work as plain forms
 	}
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (a *assets) add(name, served string, data []byte) error {
 	return nil
 }
 
-// mimeOf does not ask the machine's own tables, which differ.
+// mimeOf does not ask the machine's own tables first, because they differ between machines.
 func mimeOf(name string) string {
 	switch path.Ext(name) {
 	case ".css":

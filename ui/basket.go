@@ -12,8 +12,8 @@ import (
 
 const maxBasket = 500
 
-// basket answers GET /basket?id=...: versions put together for one zip. The address holds the whole basket, so that
-// it can be sent to somebody; the script keeps it between pages.
+// basket answers GET /basket?id=...: versions that are collected for one zip. The address contains the whole basket, so
+// it can be sent to others. The script keeps the basket between pages.
 func (u *UI) basket(w http.ResponseWriter, r *http.Request) error {
 	ids := r.URL.Query()["id"]
 	if len(ids) > maxBasket {
@@ -21,7 +21,7 @@ func (u *UI) basket(w http.ResponseWriter, r *http.Request) error {
 	}
 	type line struct {
 		catalog.Version
-		Without string // address of the basket without this one
+		Without string // address of the basket without this version
 	}
 	page := struct {
 		Lines   []line

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkPages renders whole pages over the small world: what a page costs besides the archive.
+// BenchmarkPages renders whole pages of the small world, to measure what a page costs besides reading the archive.
 func BenchmarkPages(b *testing.B) {
 	w := newWorld()
 	h := site(w)

@@ -1,7 +1,7 @@
 //go:build browser
 
-// Tests in a real browser: `go test ./ui/... -tags browser -run Browser`. They need chromium, and the scripts built with
-// `npm ci --ignore-scripts && npm run build`; without either they say so and skip.
+// Tests in a real browser: `go test ./ui/... -tags browser -run Browser`. They need chromium, and the scripts built
+// with `npm ci --ignore-scripts && npm run build`. If either is missing, they are skipped.
 
 package ui_test
 
@@ -29,7 +29,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// window is one tab that writes down what must not happen in it.
+// window is a tab that records what must not happen in it.
 type window struct {
 	t    *testing.T
 	ctx  context.Context
@@ -39,8 +39,8 @@ type window struct {
 	faults []string
 }
 
-// openBrowser starts chromium so that it knows no host but this machine. Where ODARCHIVE_BROWSER is "required", as in
-// make test-browser, nothing may be missing.
+// openBrowser starts chromium without access to hosts other than this machine. If ODARCHIVE_BROWSER is "required", as
+// in make test-browser, a missing browser or script is a failure.
 func openBrowser(t *testing.T) (context.Context, context.CancelFunc) {
 	t.Helper()
 	skip := t.Skip
@@ -72,7 +72,7 @@ func openBrowser(t *testing.T) (context.Context, context.CancelFunc) {
 	return ctx, func() { cancel(); cancelAllocator() }
 }
 
-// newWindow opens a tab that only knows the given handler.
+// newWindow opens a tab that can reach only the given handler.
 func newWindow(t *testing.T, parent context.Context, h http.Handler) *window {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -80,7 +80,7 @@ func newWindow(t *testing.T, parent context.Context, h http.Handler) *window {
 	return windowOn(t, parent, s.URL)
 }
 
-// windowOn opens a tab that may ask the server at base and nothing else.
+// windowOn opens a tab that can reach only the server at base.
 func windowOn(t *testing.T, parent context.Context, base string) *window {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(parent)
@@ -159,7 +159,7 @@ func eval[T any](w *window, script string) T {
 	return v
 }
 
-// until waits for a condition in the page, or in the one that comes after it: a click may still be leading there.
+// until waits for a condition in the page, or in the next one if a click leads there.
 func (w *window) until(condition string) {
 	w.t.Helper()
 	script := `(() => { try { return Boolean(` + condition + `); } catch { return false; } })()`
@@ -178,7 +178,7 @@ func (w *window) until(condition string) {
 	w.t.Fatalf("never came true: %s", condition)
 }
 
-// leaving tells whether a script was lost because its page gave way to another.
+// leaving reports whether a script was interrupted because its page was replaced.
 func leaving(err error) bool {
 	for _, s := range []string{"navigated or closed", "context was destroyed", "Cannot find context", "Cannot find default execution context"} {
 		if strings.Contains(err.Error(), s) {
@@ -200,7 +200,7 @@ func (w *window) media(dark bool, width, height int64) {
 	w.do(chromedp.EmulateViewport(width, height))
 }
 
-// withQueries puts a SPARQL endpoint and zips of the simplest kind beside the pages: answers are made by n rows.
+// withQueries adds a minimal SPARQL endpoint and zips to the pages. The answer to a query has n rows.
 func withQueries(w *world) http.Handler {
 	mux := http.NewServeMux()
 	pages := site(w)
@@ -219,7 +219,7 @@ func withQueries(w *world) http.Handler {
 			return
 		}
 		if strings.Contains(query, "SLOW") {
-			<-r.Context().Done() // until the browser gives up
+			<-r.Context().Done() // the browser gives up
 			w.stopped.Store(true)
 			return
 		}
@@ -377,7 +377,7 @@ func TestBrowserDrawsTenThousandRowsInUnderASecond(t *testing.T) {
 		t.Logf("%d rows drawn in %s ms", n, took)
 		var ms int
 		fmt.Sscan(took, &ms)
-		if n == 10_000 && ms >= 1000 { // issue: 10,000 rows in under a second
+		if n == 10_000 && ms >= 1000 { // the limit: 10,000 rows in under a second
 			t.Errorf("10,000 rows took %d ms", ms)
 		}
 		longest := eval[float64](w, `new Promise((done) => { const g = document.querySelector(".grid"); let worst = 0, i = 0; (function step() { const t = performance.now(); g.scrollTop = g.scrollHeight * ((i * 37) % 100) / 100; g.dispatchEvent(new Event("scroll")); worst = Math.max(worst, performance.now() - t); if (++i < 60) requestAnimationFrame(step); else done(worst); })(); })`)
@@ -400,7 +400,7 @@ func TestBrowserDownloadsTheZipByteForByte(t *testing.T) {
 	var got []byte
 	deadline := time.Now().Add(20 * time.Second)
 	for time.Now().Before(deadline) && len(got) != len(zipBytes) {
-		got, _ = os.ReadFile(filepath.Join(dir, "files.zip")) // until it is there
+		got, _ = os.ReadFile(filepath.Join(dir, "files.zip")) // until it is complete
 		eval[bool](w, `new Promise((done) => setTimeout(() => done(true), 50))`)
 	}
 	if !bytes.Equal(got, zipBytes) {
@@ -448,7 +448,7 @@ func TestBrowserPagesReadWithoutScript(t *testing.T) {
 	w.report("without script")
 }
 
-// TestBrowserScreenshots saves a picture of each page to ODARCHIVE_SHOTS, for people to look at.
+// TestBrowserScreenshots saves a picture of each page to ODARCHIVE_SHOTS.
 func TestBrowserScreenshots(t *testing.T) {
 	dir := os.Getenv("ODARCHIVE_SHOTS")
 	if dir == "" {

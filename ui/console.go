@@ -9,10 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"odarchive/sparqlapi/answer"
 	"odarchive/vocab"
 )
 
-// console answers GET /console?query=: the editor, or without script a form that posts to /sparql.
+// console answers GET /console?query= with the query editor, which without script is a form that posts to /sparql.
 func (u *UI) console(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query().Get("query")
 	given := query != ""
@@ -23,7 +24,7 @@ func (u *UI) console(w http.ResponseWriter, r *http.Request) error {
 		Query    string
 		Given    bool
 		Examples []Example
-		JSON     string // examples for the script
+		JSON     string // examples, for the script
 	}{Query: query, Given: given, Examples: u.examples}
 	raw, err := json.Marshal(u.examples)
 	if err != nil {
@@ -33,7 +34,7 @@ func (u *UI) console(w http.ResponseWriter, r *http.Request) error {
 	return u.render(w, r, http.StatusOK, "console", view{Title: "SPARQL console", Page: page, Scripts: []string{"console.js"}, Wide: true})
 }
 
-// words are what the editor completes: the store's own prefixes, classes and predicates with counts.
+// words are what the editor completes: the store's prefixes, classes and predicates, with counts.
 type words struct {
 	Prefixes   map[string]string `json:"prefixes"`
 	Classes    []word            `json:"classes"`
@@ -45,9 +46,9 @@ type word struct {
 	Count int64  `json:"count"`
 }
 
-// completions keeps the answer of two queries that read the whole store.
+// completions caches the answers of two queries that read the whole store.
 type completions struct {
-	mu    sync.Mutex // guards words, at; held while asking, so that only one reader asks
+	mu    sync.Mutex // guards words and at; held during the queries, so that they run once
 	words words
 	at    time.Time
 }
@@ -57,7 +58,8 @@ const (
 	completionTime  = 5 * time.Second
 )
 
-// completion answers GET /completion.json. What cannot be counted in time is left out: the editor works without.
+// completion answers GET /completion.json. Words that cannot be counted in time are left out; the editor works without
+// them.
 func (u *UI) completion(w http.ResponseWriter, r *http.Request) error {
 	c := &u.completions
 	c.mu.Lock()
@@ -68,9 +70,8 @@ func (u *UI) completion(w http.ResponseWriter, r *http.Request) error {
 			Predicates: u.counted(r.Context(), "SELECT ?term (COUNT(*) AS ?n) WHERE { ?s ?term ?o } GROUP BY ?term ORDER BY DESC(?n) LIMIT 1000")}
 		c.at = now
 	}
-	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "max-age=60")
-	return json.NewEncoder(w).Encode(c.words)
+	return answer.JSON(w, r, c.words)
 }
 
 func (u *UI) counted(ctx context.Context, query string) []word {

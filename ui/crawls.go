@@ -18,26 +18,26 @@ type crawlsPage struct {
 	Most    int // resources of the largest host
 	Host    string
 	Outcome catalog.Outcome
-	Older   string // address of the visits before these
+	Older   string // address of the page of earlier visits
 	Filters []chosen
 	Last    []harvested
-	First   bool // the newest visits are shown: the page may renew itself
+	First   bool // the page shows the newest visits, so it may refresh itself
 	Now     *crawlNow
 }
 
-// Crawl says how the crawl goes. crawler.Pipeline's Status is such.
+// Crawl returns the state of the crawl; crawler.Pipeline.Status does.
 type Crawl func() (crawler.Status, error)
 
-// crawlNow is how the crawl goes, for people.
+// crawlNow is the state of the crawl, for people.
 type crawlNow struct {
 	crawler.Status
 	Off bool // this program does not crawl
-	Due bool // something is due at this moment, or within a second
+	Due bool // a visit is due within a second
 
-	Troubled []supervise.Job // background jobs that failed, and wait or have stopped
+	Troubled []supervise.Job // background jobs that failed and wait or have stopped
 }
 
-// crawlNow is nil where nobody knows.
+// crawlNow returns the state of the crawl, or nil if Options.Crawl is not set.
 func (u *UI) crawlNow() (*crawlNow, error) {
 	if u.crawl == nil {
 		return nil, nil
@@ -55,15 +55,15 @@ func (u *UI) crawlNow() (*crawlNow, error) {
 	return now, nil
 }
 
-// crawls answers GET /crawls: the health of each host, and the last fetches. The script renews the marked part every
-// few seconds while somebody looks.
+// crawls answers GET /crawls: the state of each host, and the last fetches. The script refreshes the marked part every
+// few seconds.
 func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	query := catalog.ActivityQuery{Host: q.Get("host"), Outcome: catalog.Outcome(q.Get("outcome")), Limit: 20}
 	if before := q.Get("before"); before != "" {
 		t, err := time.Parse(time.RFC3339Nano, before)
 		if err != nil {
-			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is no RFC 3339 time", before)
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is not an RFC 3339 time", before)
 		}
 		query.Before = t
 	}

@@ -18,18 +18,18 @@ func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
 		status crawler.Status
 		want   string
 	}{
-		"held":    {crawler.Status{Held: "the disk is nearly full", Since: running}, "The crawl stands still: the disk is nearly full."},
+		"held":    {crawler.Status{Held: "the disk is nearly full", Since: running}, "The crawl is on hold: the disk is nearly full."},
 		"serving": {crawler.Status{}, "This server does not crawl: it was started with --no-crawl."},
 		"busy": {crawler.Status{Since: running, Active: 3, Rate: 2.25, Fetches: 120, Failed: 4, Kept: 7, Bytes: 5e6},
-			"3 hosts are being visited, 2.2 fetches a second. Since this program began to crawl, 2 h ago: 120 fetches, 4 failed, 7 new versions, 5.0 MB."},
+			"3 hosts are being visited, 2.2 fetches a second. Since the crawl started 2 h ago: 120 fetches, 4 failed, 7 new versions, 5.0 MB."},
 		"waiting": {crawler.Status{Since: running, NextDue: running, Waiting: map[string]int{"retry-after": 1, "politeness": 2}},
-			"Files are due, and wait for their hosts. Hosts that have to be waited for: 2 for politeness, 1 for retry-after."},
+			"Files are due and wait for their hosts. Hosts that the crawler waits for: 2 for politeness, 1 for retry-after."},
 		"idle": {crawler.Status{Since: running, NextDue: fixedNow.Add(3 * time.Hour)}, "Nothing is due; the next visit is in 3 h."},
 		"a job fails": {crawler.Status{Since: running, Jobs: []supervise.Job{{Name: "joining", State: supervise.Running},
 			{Name: "planning", State: supervise.Waiting, Error: "no room", FailedAt: running, Next: fixedNow.Add(3 * time.Hour)}}},
-			"Nothing is queued. The job planning failed 2 h ago and is tried again in 3 h: no room"},
+			"Nothing is queued. The job planning failed 2 h ago and is retried in 3 h: no room"},
 		"a job has stopped": {crawler.Status{Since: running, Jobs: []supervise.Job{{Name: "crawling", State: supervise.Stopped, Error: "the disk is gone", FailedAt: running}}},
-			"The job crawling failed 2 h ago and has stopped until the program is started again: the disk is gone"},
+			"The job crawling failed 2 h ago and is stopped until the program restarts: the disk is gone"},
 		"empty": {crawler.Status{Since: running}, "Nothing is queued."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +41,8 @@ func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
 			if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, c.want) {
 				t.Errorf("/crawls lacks %q: %s", c.want, text)
 			}
-			if held := strings.Contains(body(t, get(t, h, "/")), "The crawl stands still"); held != (c.status.Held != "") {
-				t.Errorf("the first page says that the crawl stands still: %v", held)
+			if held := strings.Contains(body(t, get(t, h, "/")), "The crawl is on hold"); held != (c.status.Held != "") {
+				t.Errorf("the first page says that the crawl is on hold: %v", held)
 			}
 		})
 	}
@@ -55,7 +55,7 @@ func TestTheCrawlsPageListsFaultsOfTheProgram(t *testing.T) {
 		{URL: "http://h.example/<odd>.csv", At: fixedNow.Add(-time.Minute), Why: "inspect: a fault of this program: <b>", Times: 3},
 	}}}
 	page := body(t, get(t, site(w), "/crawls"))
-	for _, want := range []string{"Faults of this program", "2 files", "/dataset?url=http%3A%2F%2Fh.example%2F%3Codd%3E.csv", "program: &lt;b&gt;"} {
+	for _, want := range []string{"Errors of this program", "2 files", "/dataset?url=http%3A%2F%2Fh.example%2F%3Codd%3E.csv", "program: &lt;b&gt;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("/crawls lacks %q: %s", want, page)
 		}

@@ -14,7 +14,8 @@ import (
 	"odarchive/vocab/rdfs"
 )
 
-// Describe shows what the archive says about any IRI (linkeddata.Page). Files and datasets have pages of their own.
+// Describe answers with the page of statements about an IRI (linkeddata.Page). It redirects to the pages of files,
+// versions, datasets and portals.
 func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error {
 	ctx := r.Context()
 	ref, minted := u.mint.Parse(iri)
@@ -43,15 +44,15 @@ func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error 
 		return err
 	}
 	if s == nil || len(s.Out)+len(s.In) == 0 {
-		return problem.Newf(http.StatusNotFound, "Unknown IRI", "the archive says nothing about %s", iri)
+		return problem.Newf(http.StatusNotFound, "Unknown IRI", "the archive has no statements about %s", iri)
 	}
 	page := struct {
 		IRI        string
 		Name       string
 		Statements *statements
 		Query      string
-		Member     string // address of its bytes, where it is a file inside a version
-		Version    string // and of that
+		Member     string // address of the bytes, if the IRI is a file inside a version
+		Version    string // address of that version
 	}{IRI: iri, Name: curie(iri, u.mint.Base), Statements: s, Query: "DESCRIBE <" + iriText(iri) + ">"}
 	if minted && ref.Kind == ns.KindMember {
 		page.Name, page.Member, page.Version = ref.Path, u.memberPath(ref.ID, ref.Path)+"?download=1", u.versionPath(ref.ID)
@@ -59,11 +60,11 @@ func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error 
 	return u.render(w, r, http.StatusOK, "describe", view{Title: page.Name, Page: page})
 }
 
-// Document shows a document of statements, subject by subject, with links to its other syntaxes.
+// Document answers with the page of a document of statements, by subject, with links to its other syntaxes.
 func (u *UI) Document(w http.ResponseWriter, r *http.Request, title string, quads []term.Quad) error {
 	bySubject := make(map[term.Key][]term.Quad)
 	var order []term.Key
-	inside := make(map[term.Key]bool) // blank nodes that stand in another's statements
+	inside := make(map[term.Key]bool) // blank nodes that are objects of other statements
 	for _, q := range quads {
 		if _, known := bySubject[q.S]; !known {
 			order = append(order, q.S)
@@ -96,12 +97,12 @@ type subject struct {
 	Out  []statement
 }
 
-// describedTerm is one term of the vocabulary as its page shows it.
+// describedTerm is a term of the vocabulary.
 type describedTerm struct {
 	Name, IRI, Kind, Label, Comment string
 }
 
-// Vocabulary shows the archive's own terms to a person.
+// Vocabulary answers with the page of the archive's own terms.
 func (u *UI) Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Quad) error {
 	terms := make(map[string]*describedTerm)
 	for _, q := range quads {
@@ -137,7 +138,7 @@ func (u *UI) Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Qua
 	return u.render(w, r, http.StatusOK, "vocabulary", view{Title: "Vocabulary", Page: page})
 }
 
-// describePage answers GET /describe where the pages are served without linkeddata before them.
+// describePage answers GET /describe if the pages are served without package linkeddata.
 func (u *UI) describePage(w http.ResponseWriter, r *http.Request) error {
 	iri := r.URL.Query().Get("iri")
 	if parsed, err := url.Parse(iri); err != nil || !parsed.IsAbs() {

@@ -20,9 +20,9 @@ type diffPage struct {
 	From, To catalog.Version
 	Resource catalog.Resource
 	Same     bool
-	Changes  Comparison // in the terms of what the files are; no HTML where there is nothing to say
-	KeyFault string     // why the key that was asked for does not fit
-	Text     bool       // both are text and were compared line by line
+	Changes  Comparison // has no HTML if there is nothing to show
+	KeyFault string     // why the requested key does not fit
+	Text     bool       // both are text and were compared by line
 	Lines    []diffLine
 	Added    int
 	Removed  int
@@ -33,15 +33,16 @@ type diffPage struct {
 
 const diffBytes = 2 << 20 // of each version
 
-// diff answers GET /diff?from=&to=: what changed between two versions.
-func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
+// Diff answers with the page of the differences between two versions, named by the parameters from and to. Package changes
+// calls it for /diff.
+func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	ctx := r.Context()
 	var two [2]catalog.Version
 	for i, name := range []string{"from", "to"} {
 		id := q.Get(name)
 		if _, _, ok := ns.SplitVersionID(id); !ok {
-			return problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is no version id: expected 24 hexadecimal digits, _ and a number", name, id)
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is not a version id: expected 24 hexadecimal digits, _ and a number", name, id)
 		}
 		var err error
 		if two[i], err = u.archive.Version(ctx, id); err != nil {
@@ -63,13 +64,13 @@ func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
 		var fault *diff.KeyError
 		page.Changes, err = u.changes(ctx, page.From, page.To, changes.Key(r))
 		switch {
-		case errors.As(err, &fault): // the form stays, to choose another
+		case errors.As(err, &fault): // the form is shown, to choose another key
 			status, page.KeyFault, page.Changes = http.StatusBadRequest, fault.Error(), Comparison{Columns: fault.Columns}
 		case err != nil:
 			return err
 		}
 	}
-	if c := &page.Changes; len(c.Columns) > maxKeys { // the key stays among those that are offered
+	if c := &page.Changes; len(c.Columns) > maxKeys { // the key is always among the columns on offer
 		c.Columns = append(slices.Clone(c.Key), slices.DeleteFunc(c.Columns[:maxKeys], func(name string) bool { return slices.Contains(c.Key, name) })...)
 	}
 	if !page.Same && page.KeyFault == "" {
@@ -77,20 +78,16 @@ func (u *UI) diff(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	title := page.Resource.Title
-	if title == "" {
-		title = fileName(page.To.URL)
-	}
-	return u.render(w, r, status, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", title, page.From.N, page.To.N), Page: page})
+	return u.render(w, r, status, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", titleOf(page.Resource), page.From.N, page.To.N), Page: page})
 }
 
-// maxKeys bounds the columns that are offered as names of rows.
+// maxKeys bounds the columns on offer for a key.
 const maxKeys = 200
 
-// maxChoices bounds the versions that a list offers.
+// maxChoices bounds the newest versions in a list to choose from.
 const maxChoices = 300
 
-// around gives the versions to choose from: the newest, and those beside the ones that are shown.
+// around returns the versions to choose from: the newest, and the neighbours of those that are shown.
 func around(all []catalog.Version, shown ...int) (list []catalog.Version) {
 	for i, v := range all {
 		near := len(all)-i <= maxChoices

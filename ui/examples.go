@@ -6,7 +6,7 @@ import (
 	"odarchive/ns"
 )
 
-// Example is a query that the home page and the console offer.
+// Example is a query on the home page and in the console.
 type Example struct {
 	Title string
 	About string // one sentence
@@ -22,7 +22,7 @@ PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 `
 
-// withPrefixes puts the declarations of the prefixes that a query uses before it.
+// withPrefixes prepends the declarations of the prefixes that a query uses.
 func withPrefixes(query string) string {
 	var used strings.Builder
 	for line := range strings.Lines(prefixes) {
@@ -34,10 +34,10 @@ func withPrefixes(query string) string {
 	return used.String() + "\n" + query
 }
 
-// Examples are the archive's own questions. They hold in any archive; the mint is there for those that name it.
+// Examples returns the default example queries, which work in any archive.
 func Examples(m ns.Mint) []Example {
 	list := []Example{
-		{"The latest versions", "What was archived last, newest first.", `SELECT ?version ?resource ?type ?size ?issued WHERE {
+		{"The latest versions", "The versions that were archived last, newest first.", `SELECT ?version ?resource ?type ?size ?issued WHERE {
   ?version dct:isVersionOf ?resource ;
            dct:issued ?issued ;
            dcat:mediaType ?type ;
@@ -45,7 +45,7 @@ func Examples(m ns.Mint) []Example {
 }
 ORDER BY DESC(?issued)
 LIMIT 100`},
-		{"Every CSV file of a portal", "All CSV versions with the portal that lists them: narrow it with a FILTER, download the answer as one zip.", `SELECT ?portal ?resource ?version WHERE {
+		{"Every CSV file of a portal", "All CSV versions with the portals that list them. Narrow the query with a FILTER, and download the files as one zip.", `SELECT ?portal ?resource ?version WHERE {
   ?resource arc:hasPortal ?portal ;
             dct:hasVersion ?version .
   ?version dcat:mediaType "text/csv" .
@@ -59,7 +59,7 @@ LIMIT 1000`},
 GROUP BY ?resource
 ORDER BY DESC(?versions)
 LIMIT 50`},
-		{"Tables with a column named like …", "Which versions hold a column whose name matches a pattern.", `SELECT ?version ?name ?datatype WHERE {
+		{"Tables with a column named like …", "Versions with a column whose name matches a pattern.", `SELECT ?version ?name ?datatype WHERE {
   ?table csvw:url ?version ;
          csvw:tableSchema ?schema .
   ?schema csvw:column ?column .
@@ -78,14 +78,14 @@ LIMIT 500`},
 }
 ORDER BY DESC(?rows)
 LIMIT 100`},
-		{"Versions of one month", "Everything archived in a span of time.", `SELECT ?version ?issued WHERE {
+		{"Versions of one month", "Everything archived in a period.", `SELECT ?version ?issued WHERE {
   ?version dct:issued ?issued .
   FILTER (?issued >= "2026-11-01T00:00:00Z"^^xsd:dateTime &&
           ?issued <  "2026-12-01T00:00:00Z"^^xsd:dateTime)
 }
 ORDER BY ?issued
 LIMIT 1000`},
-		{"What could not be fetched", "Fetches that gave no version, and why.", `SELECT ?resource ?when ?outcome ?class ?why WHERE {
+		{"What could not be fetched", "Fetches that kept no version, and why.", `SELECT ?resource ?when ?outcome ?class ?why WHERE {
   ?fetch prov:used ?resource ;
          prov:startedAtTime ?when ;
          arc:outcome ?outcome .
@@ -95,7 +95,7 @@ LIMIT 1000`},
 }
 ORDER BY DESC(?when)
 LIMIT 200`},
-		{"File types", "How many versions of each media type, and how much they weigh.", `SELECT ?type (COUNT(?version) AS ?versions) (SUM(?size) AS ?bytes) WHERE {
+		{"File types", "Number and total size of versions, by media type.", `SELECT ?type (COUNT(?version) AS ?versions) (SUM(?size) AS ?bytes) WHERE {
   ?version dct:isVersionOf ?resource ;
            dcat:mediaType ?type ;
            dcat:byteSize ?size .

@@ -28,7 +28,7 @@ import (
 	"odarchive/ui"
 )
 
-// world is a small archive in memory: what the pages need, with nothing behind it.
+// world is a small archive in memory.
 type world struct {
 	now       time.Time
 	resources []catalog.Resource
@@ -36,7 +36,7 @@ type world struct {
 	bytes     map[string][]byte            // by version id
 	visits    []catalog.Activity           // newest first
 	mint      ns.Mint
-	stopped   atomic.Bool // a slow query was given up
+	stopped   atomic.Bool // a slow query was cancelled
 	status    crawler.Status
 }
 
@@ -250,7 +250,7 @@ func (w *world) Activities(_ context.Context, q catalog.ActivityQuery) (list []c
 	return list, nil
 }
 
-// query answers a handful of the pages' own queries.
+// query answers a few of the pages' own queries.
 func (w *world) query(_ context.Context, q string, _ int) (ui.Rows, error) {
 	n := func(i int) term.Key { return term.Typed(fmt.Sprint(i), "http://www.w3.org/2001/XMLSchema#integer") }
 	switch {
@@ -300,7 +300,7 @@ func (w *world) changes(_ context.Context, from, to catalog.Version, key []strin
 
 func (w *world) crawl() (crawler.Status, error) { return w.status, nil }
 
-// site serves the pages over the small world.
+// site serves the pages of the small world.
 func site(w *world) http.Handler {
 	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Crawl: w.crawl, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
 	if err != nil {

@@ -16,25 +16,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// figure is one statistic: a query, and how its answer is drawn. The first variable names a line, the second counts.
+// figure is a statistic: a query, and how its answer is drawn. The first variable labels a line; the second is its
+// value.
 type figure struct {
 	ID, Title, About string
 	Kind             string // "bars", "columns", "quantiles"
-	Size             bool   // the figures are bytes
+	Size             bool   // the values are bytes
 	Query            string
 }
 
-// figureList holds the tables of the ODArchive paper's findings, each asked of this archive's own triples.
+// figureList follows the tables in the ODArchive paper, each computed from this archive's own triples.
 var figureList = []figure{
 	{ID: "types", Title: "File types", About: "Versions by detected media type.", Kind: "bars",
 		Query: "SELECT ?type (COUNT(?version) AS ?versions) WHERE {\n  ?version dct:isVersionOf ?resource ; dcat:mediaType ?type .\n}\nGROUP BY ?type\nORDER BY DESC(?versions)\nLIMIT 20"},
-	{ID: "bytes", Title: "Bytes by type", About: "What the versions of each type weigh together.", Kind: "bars", Size: true,
+	{ID: "bytes", Title: "Bytes by type", About: "Total size of the versions of each type.", Kind: "bars", Size: true,
 		Query: "SELECT ?type (SUM(?size) AS ?bytes) WHERE {\n  ?version dct:isVersionOf ?resource ; dcat:mediaType ?type ; dcat:byteSize ?size .\n}\nGROUP BY ?type\nORDER BY DESC(?bytes)\nLIMIT 20"},
 	{ID: "sizes", Title: "Sizes by quantile", About: "From the smallest version to the largest; half of all versions are smaller than the middle.", Kind: "quantiles", Size: true,
 		Query: "SELECT ?size WHERE {\n  ?version dcat:byteSize ?size .\n}\nLIMIT 200000"},
 	{ID: "days", Title: "Versions by day", About: "New versions archived on each day.", Kind: "columns",
 		Query: "SELECT ?day (COUNT(?version) AS ?versions) WHERE {\n  ?version dct:issued ?issued .\n  BIND (SUBSTR(STR(?issued), 1, 10) AS ?day)\n}\nGROUP BY ?day\nORDER BY ?day\nLIMIT 400"},
-	{ID: "changes", Title: "Changes by day", About: "Versions that differed from one before them, on each day.", Kind: "columns",
+	{ID: "changes", Title: "Changes by day", About: "Versions that differ from the one before, on each day.", Kind: "columns",
 		Query: "SELECT ?day (COUNT(?version) AS ?changes) WHERE {\n  ?version prov:wasRevisionOf ?before ; dct:issued ?issued .\n  BIND (SUBSTR(STR(?issued), 1, 10) AS ?day)\n}\nGROUP BY ?day\nORDER BY ?day\nLIMIT 400"},
 	{ID: "versions", Title: "Versions per resource", About: "How many resources have one version, two, three and so on.", Kind: "columns",
 		Query: "SELECT ?versions (COUNT(?resource) AS ?resources) WHERE {\n  { SELECT ?resource (COUNT(?version) AS ?versions) WHERE { ?resource dct:hasVersion ?version } GROUP BY ?resource }\n}\nGROUP BY ?versions\nORDER BY ?versions\nLIMIT 100"},
@@ -42,9 +43,9 @@ var figureList = []figure{
 		Query: "SELECT ?portal (COUNT(DISTINCT ?resource) AS ?resources) WHERE {\n  ?resource a dcat:Distribution ; arc:hasPortal ?portal .\n}\nGROUP BY ?portal\nORDER BY DESC(?resources)\nLIMIT 25"},
 	{ID: "hosts", Title: "Resources per host", About: "Where the files come from.", Kind: "bars",
 		Query: "SELECT ?host (COUNT(?resource) AS ?resources) WHERE {\n  ?resource arc:host ?host .\n}\nGROUP BY ?host\nORDER BY DESC(?resources)\nLIMIT 25"},
-	{ID: "outcomes", Title: "Outcomes of fetches", About: "What came of every fetch so far.", Kind: "bars",
+	{ID: "outcomes", Title: "Outcomes of fetches", About: "Outcomes of all fetches.", Kind: "bars",
 		Query: "SELECT ?outcome (COUNT(?fetch) AS ?fetches) WHERE {\n  ?fetch arc:outcome ?outcome .\n}\nGROUP BY ?outcome\nORDER BY DESC(?fetches)"},
-	{ID: "errors", Title: "Why there was no version", About: "Error classes of fetches that gave nothing to keep.", Kind: "bars",
+	{ID: "errors", Title: "Why there was no version", About: "Error classes of fetches that kept nothing.", Kind: "bars",
 		Query: "SELECT ?class (COUNT(?fetch) AS ?fetches) WHERE {\n  ?fetch arc:errorClass ?class .\n}\nGROUP BY ?class\nORDER BY DESC(?fetches)"},
 	{ID: "rows", Title: "Rows of tables by quantile", About: "From the shortest table to the longest.", Kind: "quantiles",
 		Query: "SELECT ?rows WHERE {\n  ?table arc:rows ?rows .\n}\nLIMIT 200000"},
@@ -54,26 +55,26 @@ var figureList = []figure{
 		Query: "SELECT ?delimiter (COUNT(?table) AS ?tables) WHERE {\n  ?table csvw:dialect ?dialect .\n  ?dialect csvw:delimiter ?delimiter .\n}\nGROUP BY ?delimiter\nORDER BY DESC(?tables)"},
 	{ID: "encodings", Title: "Encodings of tables", About: "Character encodings detected in CSV versions.", Kind: "bars",
 		Query: "SELECT ?encoding (COUNT(?table) AS ?tables) WHERE {\n  ?table csvw:dialect ?dialect .\n  ?dialect csvw:encoding ?encoding .\n}\nGROUP BY ?encoding\nORDER BY DESC(?tables)"},
-	{ID: "datatypes", Title: "Datatypes of columns", About: "What the columns of CSV versions hold.", Kind: "bars",
+	{ID: "datatypes", Title: "Datatypes of columns", About: "Datatypes that were detected in the columns of CSV versions.", Kind: "bars",
 		Query: "SELECT ?datatype (COUNT(?column) AS ?columns) WHERE {\n  ?column csvw:datatype ?datatype .\n}\nGROUP BY ?datatype\nORDER BY DESC(?columns)\nLIMIT 20"},
 }
 
 const (
 	figureTime  = 30 * time.Second // for one query
-	figureFresh = time.Minute      // an answer is shown this long, and thirty times as long as it took, before it is asked again
-	figureWait  = 2 * time.Second  // how long a page waits for figures that were never counted
+	figureFresh = time.Minute      // a result is used for this long, and for at least thirty times as long as it took
+	figureWait  = 2 * time.Second  // how long a page waits for the first results
 )
 
-// drawn is a figure with its answer.
+// drawn is a figure with its result.
 type drawn struct {
 	figure
 	Plot  template.HTML
 	Lines []drawnLine
 	Total string
 	Empty bool
-	// Pending says that it was never counted yet.
+	// Pending is set until the query has run once.
 	Pending bool
-	Error   string // one sentence where the query did not end in time
+	Error   string // one sentence, if the query failed or did not end in time
 	Most    float64
 }
 
@@ -82,19 +83,19 @@ type drawnLine struct {
 	Value             float64
 }
 
-// figures keeps the last answers. They are asked for in the background when a reader finds them old, so that a page never
-// waits for a count it can show as it was a moment ago.
+// figures caches the results. A reader who finds them old starts a new count in the background, and sees the old
+// results.
 type figures struct {
 	ask  Select
-	ctx  context.Context // of the work in the background; ended by close
+	ctx  context.Context // of the background work; close cancels it
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu    sync.Mutex // guards the rest
+	mu    sync.Mutex // guards the fields below
 	drawn []drawn
 	at    time.Time     // when the last count ended
-	took  time.Duration // it
-	done  chan struct{} // closed when the count under way ends; nil where none is
+	took  time.Duration // how long the last count took
+	done  chan struct{} // closed when the running count ends; nil if none runs
 }
 
 func newFigures(ask Select) *figures {
@@ -107,13 +108,14 @@ func newFigures(ask Select) *figures {
 	return f
 }
 
-// close ends the work in the background and waits for it.
+// close stops the background work and waits for it.
 func (f *figures) close() {
 	f.stop()
 	f.work.Wait()
 }
 
-// all gives the last answers, and sees to new ones. Only where nothing was ever counted it waits, not for long.
+// all returns the cached results, and starts a new count if they are old. Before the first count has ended it waits,
+// for at most figureWait.
 func (f *figures) all(ctx context.Context, now time.Time) []drawn {
 	if f.ask == nil {
 		return nil
@@ -141,7 +143,7 @@ func (f *figures) all(ctx context.Context, now time.Time) []drawn {
 	return slices.Clone(f.drawn)
 }
 
-// count asks for every figure, two at a time; each is shown as soon as it is there.
+// count computes every figure, two at a time, and shows each as soon as it is ready.
 func (f *figures) count(now time.Time, done chan struct{}) {
 	defer close(done)
 	start := time.Now()
@@ -159,7 +161,7 @@ func (f *figures) count(now time.Time, done chan struct{}) {
 			return nil
 		})
 	}
-	group.Wait() // no figure gives an error: it is shown in its place
+	group.Wait() // a figure that fails holds its own error
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.at, f.took, f.done = now, time.Since(start), nil
@@ -253,7 +255,7 @@ func value(k term.Key) float64 {
 	return v
 }
 
-// percentiles gives the 0th to the 100th, by the nearest rank.
+// percentiles returns the 0th to the 100th percentile, by nearest rank. It sorts values.
 func percentiles(values []float64) []float64 {
 	slices.Sort(values)
 	out := make([]float64, 101)

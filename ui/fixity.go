@@ -1,34 +1,34 @@
 package ui
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
 
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/conneg"
 	"odarchive/triplestore/disk"
 )
 
-// Fixity says whether what is stored is what was written, and how that is known. Names are stable: it is an answer.
+// Fixity is the result of comparing what is stored with its checksums. Its JSON names are part of the API.
 type Fixity struct {
 	State    string        `json:"state"`            // one of the constants below
-	Reason   string        `json:"reason,omitempty"` // of a state other than Sound, a sentence
-	Rate     int64         `json:"rate"`             // bytes a second that are read again in the background, 0: none
+	Reason   string        `json:"reason,omitempty"` // one sentence, unless the state is Sound
+	Rate     int64         `json:"rate"`             // bytes a second that the background check reads at most; 0 means that it is off
 	Parts    []FixityPart  `json:"parts"`
-	Mended   int           `json:"mended"`   // of the damages
-	Unmended int           `json:"unmended"` // those that answers may meet
-	Lost     int           `json:"lost"`     // those that cost something
-	Damages  []disk.Damage `json:"damages"`  // found since the program began, the latest first
+	Mended   int           `json:"mended"`   // damages that are repaired
+	Unmended int           `json:"unmended"` // damages that a request may still meet
+	Lost     int           `json:"lost"`     // damages that lost data
+	Damages  []disk.Damage `json:"damages"`  // found since the program started, latest first
 }
 
-// FixityPart is how far the reading of a part of the archive is.
+// FixityPart is the progress of checking a part of the archive.
 type FixityPart struct {
-	Name string `json:"name"` // database, packs
+	Name string `json:"name"` // "database" or "packs"
 	disk.Round
 }
 
-// States of Fixity, the gravest last.
+// The states of Fixity, from best to worst.
 const (
 	Sound         = "sound"
 	ReadOnly      = "read-only"
@@ -36,7 +36,7 @@ const (
 	WritesStopped = "writes-stopped"
 )
 
-// Count sorts the damages and counts them.
+// Count sorts the damages, latest first, and counts them.
 func (f *Fixity) Count() {
 	slices.SortStableFunc(f.Damages, func(a, b disk.Damage) int { return b.Found.Compare(a.Found) })
 	f.Mended, f.Unmended, f.Lost = 0, 0, 0
@@ -52,7 +52,7 @@ func (f *Fixity) Count() {
 	}
 }
 
-// Percent of the round under way.
+// Percent returns how much of the current round is done.
 func (p FixityPart) Percent() int {
 	if p.Total <= 0 {
 		return 0
@@ -60,7 +60,7 @@ func (p FixityPart) Percent() int {
 	return int(min(p.Done, p.Total) * 100 / p.Total)
 }
 
-// Ends is when the round under way ends at its present rate; zero if that is not known.
+// Ends returns when the current round ends at its present rate, or the zero time if that is not known.
 func (p FixityPart) Ends(now time.Time) time.Time {
 	if p.Began.IsZero() || p.Done <= 0 || p.Total <= p.Done || !now.After(p.Began) {
 		return time.Time{}
@@ -74,7 +74,7 @@ type fixityPage struct {
 	Now time.Time
 }
 
-// fixityNow is what is known of the archive's fixity; nothing is known where nobody says.
+// fixityNow returns the archive's fixity, or a Fixity without parts if Options.Fixity is not set.
 func (u *UI) fixityNow() Fixity {
 	f := Fixity{State: Sound}
 	if u.fixity != nil {
@@ -97,13 +97,12 @@ func (u *UI) fixityPage(w http.ResponseWriter, r *http.Request) error {
 	best, ok := conneg.Negotiate(r, []conneg.Offer{{MediaType: "text/html", Name: "html"}, {MediaType: "application/json", Name: "json"}})
 	format := r.URL.Query().Get("format")
 	if format == "json" || format == "" && ok && best.Name == "json" {
-		w.Header().Set("Content-Type", "application/json")
-		return json.NewEncoder(w).Encode(f)
+		return answer.JSON(w, r, f)
 	}
 	return u.render(w, r, http.StatusOK, "fixity", view{Title: "Fixity", Page: fixityPage{f, u.now()}})
 }
 
-// notice is the sentence above every page while the archive cannot do all that it should; "" while it can.
+// notice returns the sentence above every page while the archive is restricted or damaged, or "".
 func (u *UI) notice() string {
 	if u.fixity == nil {
 		return ""

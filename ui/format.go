@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"html/template"
@@ -15,7 +16,7 @@ import (
 	"odarchive/ui/plot"
 )
 
-// funcs are what templates may call.
+// funcs returns the functions that templates may call.
 func (u *UI) funcs() template.FuncMap {
 	return template.FuncMap{
 		"bytes":   humanBytes,
@@ -51,27 +52,27 @@ func (u *UI) funcs() template.FuncMap {
 	}
 }
 
-// versionPath is the address of a version on this server, whatever host name the reader came by.
+// versionPath returns the path of a version on this server. It has no host, because the archive may have several names.
 func (u *UI) versionPath(id string) string {
 	return "/" + strings.TrimPrefix(u.mint.Version(id), u.mint.Base)
 }
 
-// pagePath is the address of the page about a URL, on this server.
+// pagePath returns the path of the page about a URL.
 func pagePath(address string) string { return "/dataset?url=" + url.QueryEscape(address) }
 
-// consolePath opens a query in the console.
+// consolePath returns the address of the console with a query.
 func consolePath(query string) string { return "/console?query=" + url.QueryEscape(query) }
 
-// linkTo makes a stranger's address a link only where following it is safe.
+// linkTo returns a link to a stranger's address if its scheme is safe to follow, and "" otherwise.
 func linkTo(address string) template.URL {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
 		return ""
 	}
-	return template.URL(u.String()) // scheme checked above; the template engine still escapes it for its attribute
+	return template.URL(u.String()) // the scheme is checked; the template engine escapes it for its attribute
 }
 
-// humanBytes writes sizes as people compare them: 412 B, 3.4 KB, 1.2 GB (powers of 1000).
+// humanBytes formats a size: 412 B, 3.4 KB, 1.2 GB (powers of 1000).
 func humanBytes(n int64) string {
 	if n < 1000 {
 		return strconv.FormatInt(n, 10) + " B"
@@ -89,7 +90,7 @@ func humanBytes(n int64) string {
 	return strconv.FormatFloat(f/1000, 'f', 1, 64) + " PB"
 }
 
-// humanCount groups digits with thin spaces.
+// humanCount formats a number with narrow spaces between groups of three digits.
 func humanCount(n any) string {
 	s := fmt.Sprint(n)
 	neg := strings.HasPrefix(s, "-")
@@ -107,7 +108,8 @@ func humanCount(n any) string {
 	return b.String()
 }
 
-// decimal writes five digits of a number, all of a larger one's before the point; 1.2e+20 only where nobody counts digits.
+// decimal formats a number with five significant digits, or more if its whole part has more. Very large and very small
+// numbers have an exponent.
 func decimal(f float64) string {
 	size := math.Abs(f)
 	if size != 0 && (size < 1e-4 || size >= 1e15) {
@@ -124,7 +126,7 @@ func decimal(f float64) string {
 	return humanCount(whole) + rest
 }
 
-// when writes a moment in UTC, exact for machines.
+// when formats a moment in UTC, with the exact time for machines.
 func when(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
@@ -133,7 +135,7 @@ func when(t time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format("2 Jan 2006, 15:04:05") + " UTC</time>")
 }
 
-// ago writes how long a moment is away; the exact time shows on pointing.
+// ago formats the distance of a moment from now. The exact time is its title.
 func ago(now, t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
@@ -149,7 +151,7 @@ func ago(now, t time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + t.UTC().Format("2 Jan 2006, 15:04:05") + ` UTC">` + text + "</time>")
 }
 
-// humanSpan writes a duration in its largest unit: 40 s, 12 min, 3 h, 5 days.
+// humanSpan formats a duration in its largest unit: 40 s, 12 min, 3 h, 5 days.
 func humanSpan(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -176,7 +178,7 @@ func plural(n int, noun string) string {
 	return humanCount(n) + " " + noun + "s"
 }
 
-// shortType writes a media type as people know it.
+// shortType returns a media type in the words that people use.
 func shortType(mime string) string {
 	known := map[string]string{
 		"text/csv": "CSV", "text/tab-separated-values": "TSV", "application/json": "JSON", "application/geo+json": "GeoJSON", "application/xml": "XML", "text/xml": "XML",
@@ -194,7 +196,7 @@ func shortType(mime string) string {
 	return mime
 }
 
-// fileName is the last part of an address, for titles.
+// fileName returns the last part of an address, for titles.
 func fileName(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -243,19 +245,19 @@ func number(v any) float64 {
 	return 0
 }
 
-// picked is the form that chooses two versions to compare.
+// picked is the form to choose two versions to compare.
 type picked struct {
 	Versions []catalog.Version
-	From, To string // ids
+	From, To string // ids of the chosen versions
 	Comparison
 }
 
-// crumb is one step of the way down to a page.
+// crumb is a step of the path from a portal to a page.
 type crumb struct{ Name, Href string }
 
-const maxCrumbs = 2 // portals, and datasets, that a way names
+const maxCrumbs = 2 // most portals, and most datasets, that a path names
 
-// crumbs lead from the portals and datasets that list a resource down to it.
+// crumbs returns the path to a resource: the portals and datasets that list it.
 func crumbs(r catalog.Resource) (way []crumb) {
 	for _, p := range r.Portals[:min(len(r.Portals), maxCrumbs)] {
 		way = append(way, crumb{hostOf(p), pagePath(p)})
@@ -270,10 +272,7 @@ func crumbs(r catalog.Resource) (way []crumb) {
 	return way
 }
 
-// titleOf names a resource for people.
+// titleOf returns a resource's title, or its file name.
 func titleOf(r catalog.Resource) string {
-	if r.Title != "" {
-		return r.Title
-	}
-	return fileName(r.URL)
+	return cmp.Or(r.Title, fileName(r.URL))
 }

@@ -2,25 +2,26 @@ package ui
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"odarchive/crawler/harvest"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
-// Harvests are the last ones, newest first, that began before a time (zero: all), at most limit. ledger.Ledger's are such.
+// Harvests returns at most limit harvests that began before a time (zero for now), newest first; ledger.Ledger.Harvests
+// does.
 type Harvests func(ctx context.Context, before time.Time, limit int) ([]harvest.Report, error)
 
 const (
 	shownHarvests = 10  // on the page
-	mostHarvests  = 500 // in one answer
+	maxHarvests   = 500 // in a JSON answer
 )
 
-// harvested is a harvest as the page and the JSON have it.
+// harvested is a harvest on the page and in JSON.
 type harvested struct {
 	harvest.Report
 	Outcome string `json:"outcome"` // one sentence
@@ -40,20 +41,20 @@ func (u *UI) lastHarvests(ctx context.Context, before time.Time, limit int) ([]h
 	return all, err
 }
 
-// outcomeOf a harvest in one sentence.
+// outcomeOf describes the outcome of a harvest in one sentence.
 func outcomeOf(r harvest.Report) string {
 	changes := fmt.Sprintf("%d new, %d changed, %d unchanged, %d withdrawn, %d listed again", r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned)
 	switch {
 	case r.Error != "":
 		return r.Error
 	case r.Ended.IsZero():
-		return "it runs, or was cut off and will go on where it was"
+		return "running, or interrupted; the next harvest continues where it stopped"
 	case r.NotModified:
-		return "unchanged since the last harvest, as the source says; it was not read again"
+		return "not read: the source reports no change since the last harvest"
 	case r.Limited:
-		return "ended at the limit that was asked for: " + changes
+		return "stopped at the requested limit: " + changes
 	case r.Unknown > 0:
-		return fmt.Sprintf("%s; %d that the portal failed to give stay as they were", changes, r.Unknown)
+		return fmt.Sprintf("%s; %d that the portal failed to return were left as they were", changes, r.Unknown)
 	}
 	return changes
 }
@@ -64,22 +65,17 @@ func (u *UI) harvestsJSON(w http.ResponseWriter, r *http.Request) error {
 	if s := r.URL.Query().Get("before"); s != "" {
 		t, err := time.Parse(time.RFC3339Nano, s)
 		if err != nil {
-			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is no RFC 3339 time", s)
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is not an RFC 3339 time", s)
 		}
 		before = t
 	}
-	limit := 50
-	if s := r.URL.Query().Get("limit"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > mostHarvests {
-			return problem.Newf(http.StatusBadRequest, "Bad parameter", "limit=%q is no number from 1 to %d", s, mostHarvests)
-		}
-		limit = n
+	limit, err := target.Int(r.URL.Query(), "limit", 50, 1, maxHarvests)
+	if err != nil {
+		return err
 	}
 	all, err := u.lastHarvests(r.Context(), before, limit)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(all)
+	return answer.JSON(w, r, all)
 }

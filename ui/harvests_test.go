@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/harvest"
 )
 
-// harvests of the world: one that went well, one that failed, one that was cut off.
+// harvests of the world: one that succeeded, one that failed, one that was interrupted.
 func (w *world) harvests(_ context.Context, before time.Time, limit int) ([]harvest.Report, error) {
 	began := w.now.Add(-time.Hour)
 	all := []harvest.Report{
@@ -27,8 +27,8 @@ func TestTheLastHarvestsAreListedWithWhatCameOfThem(t *testing.T) {
 	t.Parallel()
 	h := site(newWorld())
 	page := body(t, get(t, h, "/crawls"))
-	for _, want := range []string{"data.city.example", "3 new, 0 changed, 1197 unchanged, 0 withdrawn, 0 listed again; 2 that the portal failed to give stay as they were",
-		"https://p.example/&lt;c&gt;.ttl answered 500", "it runs, or was cut off"} {
+	for _, want := range []string{"data.city.example", "3 new, 0 changed, 1197 unchanged, 0 withdrawn, 0 listed again; 2 that the portal failed to return were left as they were",
+		"https://p.example/&lt;c&gt;.ttl answered 500", "running, or interrupted"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("/crawls lacks %q", want)
 		}

@@ -7,7 +7,7 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// home answers GET /: what this is, how much of it there is, what changed last, what can be asked.
+// home answers GET /: what the archive is, its figures, what changed last, and examples.
 func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 	stats, err := u.stats(r.Context())
 	if err != nil {
@@ -27,8 +27,8 @@ func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 		Latest   []listed
 		Examples []Example
 		Types    []catalog.Count
-		Sample   string // a URL for the commands shown
-		Held     string // why the crawl stands still
+		Sample   string // a URL for the commands on the page
+		Held     string // why the crawl is paused
 	}{Stats: stats, Latest: list(latest, nil), Examples: examples[:min(4, len(examples))], Types: stats.Types[:min(6, len(stats.Types))],
 		Sample: "http://data.example/file.csv"}
 	if now != nil {
@@ -42,7 +42,7 @@ func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 
 const latestShown = 8
 
-// latest finds the resources that changed last.
+// latest returns the resources that changed last.
 func (u *UI) latest(ctx context.Context) ([]catalog.Resource, error) {
 	found, err := u.archive.Search(ctx, catalog.Search{Sort: "changed", Limit: latestShown})
 	return found.Resources, err

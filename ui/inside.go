@@ -7,18 +7,18 @@ import (
 	"odarchive/crawler/inspect/rdfprofile"
 )
 
-// inside is what a version's page tells of its content beside the first table.
+// inside is what a version contains besides its first table.
 type inside struct {
 	Members []member
 	Number  int
-	More    bool // there are more members than are told
+	More    bool // there are more members than Members lists
 	Tables  []part
 	RDF     *rdfFacts
 	Faults  []string
-	Omitted []string // sentences on what of the content is not kept or not shown
+	Omitted []string // one sentence each on what is not kept or not shown
 }
 
-// member is a file in a version that is an archive.
+// member is a file inside a version that is an archive.
 type member struct {
 	Path, About, Download string
 	Size                  int64
@@ -26,7 +26,7 @@ type member struct {
 	Tables                []part
 }
 
-// part is one of several tables.
+// part is a table, if there are several.
 type part struct{ Name, Size, Rows, Columns string }
 
 type rdfFacts struct {
@@ -43,7 +43,7 @@ type rdfFault struct {
 	Message   string
 }
 
-// maxShown bounds the lists of a page, maxParts the tables of one member.
+// maxShown bounds the lists on a page, and maxParts the tables of one member.
 const (
 	maxShown = 200
 	maxParts = 20
@@ -80,7 +80,7 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 	return page
 }
 
-// omitted says what the bounds of records and pages have left out.
+// omitted describes what is left out because of limits on records and pages.
 func omitted(in *inspect.Inside) (list []string) {
 	if len(in.Tables) > 0 && in.Tables[0].Width() > maxColumns {
 		list = append(list, "This page shows the first "+humanCount(maxColumns)+" of the "+plural(in.Tables[0].Width(), "column")+" of the first table.")
@@ -92,13 +92,13 @@ func omitted(in *inspect.Inside) (list []string) {
 		list = append(list, "This page shows the first "+humanCount(maxShown)+" of the files inside.")
 	}
 	if n := in.ColumnsOmitted; n > 0 {
-		list = append(list, "The archive keeps no profile of "+plural(n, "column")+" more: there are too many.")
+		list = append(list, "The archive keeps no profile of "+plural(n, "more column")+", because there are too many.")
 	}
 	if n := in.MembersOmitted; n > 0 {
-		list = append(list, "The archive does not list "+plural(n, "file")+" more that are inside: there are too many.")
+		list = append(list, "The archive does not list "+plural(n, "more file")+" inside, because there are too many.")
 	}
 	if n := in.SketchesOmitted; n > 0 {
-		list = append(list, "The values of "+plural(n, "column")+" are not compared with other tables: there are too many.")
+		list = append(list, "The values of "+plural(n, "column")+" are not compared with other tables, because there are too many.")
 	}
 	return list
 }
@@ -110,7 +110,7 @@ func rdfCounts(all []rdfprofile.Count) (list []rdfCount) {
 	return list
 }
 
-// memberPath is the address of a member on this server.
+// memberPath returns the path of a member on this server.
 func (u *UI) memberPath(versionID, path string) string {
 	return "/" + strings.TrimPrefix(u.mint.Member(versionID, path), u.mint.Base)
 }

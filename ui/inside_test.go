@@ -22,9 +22,9 @@ func TestAPageSaysWhatItDoesNotShow(t *testing.T) {
 	got := plainSpaces(strings.Join(page.Omitted, "\n"))
 	want := "This page shows the first 500 of the 16 000 columns of the first table.\n" +
 		"This page shows the first 200 of the files inside.\n" +
-		"The archive keeps no profile of 15 400 columns more: there are too many.\n" +
-		"The archive does not list 7 files more that are inside: there are too many.\n" +
-		"The values of 1 column are not compared with other tables: there are too many."
+		"The archive keeps no profile of 15 400 more columns, because there are too many.\n" +
+		"The archive does not list 7 more files inside, because there are too many.\n" +
+		"The values of 1 column are not compared with other tables, because there are too many."
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -33,7 +33,7 @@ func TestAPageSaysWhatItDoesNotShow(t *testing.T) {
 	}
 }
 
-// plainSpaces has ordinary spaces for the narrow ones in figures.
+// plainSpaces replaces the narrow spaces in numbers by ordinary ones.
 func plainSpaces(s string) string {
 	return strings.NewReplacer("\u202f", " ", "\u2009", " ", "\u00a0", " ").Replace(s)
 }

@@ -7,21 +7,21 @@ import (
 	"odarchive/crawler/archive/joins"
 )
 
-// joinable is one line of "tables that go with this one".
+// joinable is a line of the list of tables that can be joined with this one.
 type joinable struct {
 	Column, With     string // names of the columns
 	Title, URL, Href string // of the other file
 	Member           string
-	Share, Back      string // containment both ways
+	Share, Back      string // containment in both directions
 }
 
-// joins lists what a version's table can be joined with.
+// joins returns the columns of other tables that a version's table can be joined with.
 func (u *UI) joins(ctx context.Context, versionID string) (lines []joinable, err error) {
 	matches, err := u.archive.Joins(ctx, versionID)
 	if err != nil {
 		return nil, err
 	}
-	titles := map[string][2]string{} // of versions seen, with their URLs
+	titles := map[string][2]string{} // titles and URLs by version id
 	for _, m := range matches {
 		known, ok := titles[m.Other.Version]
 		if !ok {
@@ -45,11 +45,7 @@ func (u *UI) titleOf(ctx context.Context, p joins.Place) ([2]string, error) {
 	if err != nil {
 		return [2]string{}, err
 	}
-	title := res.Title
-	if title == "" {
-		title = fileName(v.URL)
-	}
-	return [2]string{title, v.URL}, nil
+	return [2]string{titleOf(res), v.URL}, nil
 }
 
 func percent(f float64) string { return strconv.FormatFloat(100*f, 'f', 0, 64) + " %" }

@@ -1,23 +1,26 @@
 package ui
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// diffLine is one line of a comparison.
+// diffLine is a line of a comparison.
 type diffLine struct {
 	Kind string // "same", "added", "removed", "gap"
-	Old  int    // line number in the old version, 0 where it is not there
+	Old  int    // line number in the old version, or 0
 	New  int
 	Text string
 }
 
 const (
 	diffContext = 3    // lines shown around a change
-	diffShown   = 2000 // lines shown at most
-	diffEffort  = 1200 // edits searched for; beyond it the rest counts as replaced
+	diffShown   = 2000 // most lines shown
+	diffEffort  = 1200 // most edits searched for; beyond that, all remaining lines count as replaced
 )
 
-// diffLines compares by lines: the common beginning and end first, then the shortest edit script of the middle
-// (Myers 1986), given up where it would take too long.
+// diffLines compares two texts by line: first the common beginning and end, then the shortest edit script of the middle
+// (Myers 1986), within diffEffort.
 func diffLines(a, b []string) (out []diffLine, added, removed int) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -59,7 +62,7 @@ func diffLines(a, b []string) (out []diffLine, added, removed int) {
 	return fold(all), added, removed
 }
 
-// fold leaves out what is far from every change.
+// fold replaces lines that are far from every change by gaps.
 func fold(all []diffLine) []diffLine {
 	near := make([]bool, len(all))
 	for i, l := range all {
@@ -86,8 +89,8 @@ func fold(all []diffLine) []diffLine {
 
 type edit struct{ kind, text string }
 
-// edits is Myers' greedy algorithm with a bound on the number of edits. The frontier of each step is kept for the way
-// back, so memory is the square of the edits: about 6 MB at the bound.
+// edits runs Myers' greedy algorithm with a limit on the number of edits. It keeps the frontier of each step to find
+// the path back, so memory grows with the square of the edits: about 6 MB at the limit.
 func edits(a, b []string) []edit {
 	n, m := len(a), len(b)
 	if n == 0 || m == 0 {
@@ -119,10 +122,9 @@ func edits(a, b []string) []edit {
 	return replace(a, b)
 }
 
-// clone keeps the diagonals -d-1 to d+1 of a frontier.
+// clone copies the diagonals -d-1 to d+1 of a frontier.
 func clone(v []int32, limit, d int) []int32 {
-	lo, hi := max(0, limit-d), min(len(v), limit+d+3)
-	return append([]int32(nil), v[lo:hi]...)
+	return slices.Clone(v[max(0, limit-d):min(len(v), limit+d+3)])
 }
 
 func walkBack(a, b []string, steps [][]int32) []edit {
@@ -163,9 +165,7 @@ func walkBack(a, b []string, steps [][]int32) []edit {
 		y--
 		back = append(back, edit{"same", a[x]})
 	}
-	for i, j := 0, len(back)-1; i < j; i, j = i+1, j-1 {
-		back[i], back[j] = back[j], back[i]
-	}
+	slices.Reverse(back)
 	return back
 }
 

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the texts, the edits must lead from the old one to the new one, and not touch what is common.
+// For any two texts, the edits must turn the old one into the new one, and keep what is common.
 func TestEditsLeadFromTheOldTextToTheNew(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -35,7 +35,7 @@ func TestEditsLeadFromTheOldTextToTheNew(t *testing.T) {
 	})
 }
 
-// common is the length of the longest common subsequence, by the book.
+// common returns the length of the longest common subsequence, by dynamic programming.
 func common(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for _, x := range a {

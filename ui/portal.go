@@ -1,23 +1,23 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 
 	"odarchive/crawler/catalog"
 )
 
 type portalPage struct {
 	Portal     catalog.Portal
-	Files      []listed // changed last
+	Files      []listed // those that changed last
 	Facets     []facet
-	Outcomes   []outcomes // of fetches, most first
+	Outcomes   []outcomes // of fetches, most frequent first
 	Fetches    int
-	Search     string // address of all its files
+	Search     string // address of the search for all its files
 	Zip        string
-	Quality    *qualityTable // nil where it was not measured
+	Quality    *qualityTable // nil if it was not measured
 	Statements *statements
 }
 
@@ -26,7 +26,7 @@ type outcomes struct {
 	Count   int
 }
 
-// filesOfPortal is how many of a portal's files its page lists.
+// filesOfPortal is how many files the page of a portal lists.
 const filesOfPortal = 10
 
 func (u *UI) portal(ctx context.Context, iri string) (p catalog.Portal, known bool, err error) {
@@ -37,7 +37,7 @@ func (u *UI) portal(ctx context.Context, iri string) (p catalog.Portal, known bo
 	return p, false, err
 }
 
-// portalPage is the page of a source: how much it lists, of what kind, how fetching went, what changed last.
+// portalPage answers with the page of a portal: its size, its types of files, outcomes of fetches, and last changes.
 func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal) error {
 	ctx := r.Context()
 	search := catalog.Search{Portal: p.IRI, Sort: "changed", Limit: filesOfPortal, Facets: true}
@@ -52,10 +52,7 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 		page.Fetches += n
 	}
 	slices.SortFunc(page.Outcomes, func(a, b outcomes) int {
-		if a.Count != b.Count {
-			return b.Count - a.Count
-		}
-		return strings.Compare(string(a.Outcome), string(b.Outcome))
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Outcome, b.Outcome))
 	})
 	if page.Quality, err = u.qualityOf(ctx, p.IRI); err != nil {
 		return err
@@ -63,9 +60,5 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 	if page.Statements, err = u.statements(ctx, p.IRI); err != nil {
 		return err
 	}
-	title := p.Title
-	if title == "" {
-		title = p.IRI
-	}
-	return u.render(w, r, http.StatusOK, "portal", view{Title: title, Section: "/portals", Page: page})
+	return u.render(w, r, http.StatusOK, "portal", view{Title: cmp.Or(p.Title, p.IRI), Section: "/portals", Page: page})
 }

@@ -22,7 +22,7 @@ type preview struct {
 	Text   string
 	Header []string
 	Rows   [][]string
-	More   bool // the file goes on
+	More   bool // the file is longer
 	Note   string
 }
 
@@ -34,7 +34,7 @@ const (
 	previewCell  = 300 // characters
 )
 
-// preview reads the beginning of a version's bytes. They are a stranger's: nothing of them is ever markup here.
+// preview reads the beginning of a version's bytes. They come from a stranger and are never used as markup.
 func (u *UI) preview(ctx context.Context, v catalog.Version, profile *csvprofile.Profile) (preview, error) {
 	if v.Size == 0 {
 		return preview{Kind: "empty"}, nil
@@ -84,7 +84,7 @@ func isTextual(mediaType string) bool {
 	return false
 }
 
-// decode gives UTF-8; a character cut off at the end of the sample is dropped.
+// decode converts to UTF-8. It drops an incomplete character at the end, and returns false for data that is not text.
 func decode(head []byte, charset string) (string, bool) {
 	if charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
 		if enc, err := htmlindex.Get(charset); err == nil {
@@ -118,7 +118,7 @@ func textPreview(mediaType, text string, cut bool) preview {
 	if len(lines) > previewLines {
 		p.Text, p.More = strings.Join(lines[:previewLines], ""), true
 	}
-	const longest = 64 << 10 // a file without line ends
+	const longest = 64 << 10 // for a file without line ends
 	if len(p.Text) > longest {
 		p.Text, p.More = strings.ToValidUTF8(p.Text[:longest], ""), true
 	}

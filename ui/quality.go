@@ -2,16 +2,16 @@ package ui
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"odarchive/crawler/archive/quality"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 )
 
-// qualityTable is how good a portal's metadata is, in the order of the metrics.
+// qualityTable is the quality of a portal's metadata, in the order of the metrics.
 type qualityTable struct {
 	Portal string       `json:"portal"`
 	Rows   []qualityRow `json:"metrics"`
@@ -24,10 +24,10 @@ type qualityRow struct {
 	Label     string  `json:"label"`
 	Mean      float64 `json:"mean"`
 	Percent   int     `json:"-"`
-	First     bool    `json:"-"` // of its dimension
+	First     bool    `json:"-"` // the first row of its dimension
 }
 
-// qualityOf a portal as it was measured last; nil where it was not.
+// qualityOf returns the last measurement of a portal's quality, or nil if there is none.
 func (u *UI) qualityOf(ctx context.Context, portal string) (*qualityTable, error) {
 	if u.query == nil || strings.ContainsAny(portal, "<>\"{}|^`\\ \n\r\t") {
 		return nil, nil
@@ -40,7 +40,7 @@ func (u *UI) qualityOf(ctx context.Context, portal string) (*qualityTable, error
 	means := map[string]float64{}
 	for _, row := range rows.Rows {
 		if len(row) == 2 {
-			means[row[0].Value()], _ = strconv.ParseFloat(row[1].Value(), 64) // our own decimals
+			means[row[0].Value()], _ = strconv.ParseFloat(row[1].Value(), 64) // decimals that this program wrote
 		}
 	}
 	last := ""
@@ -62,15 +62,14 @@ func (u *UI) qualityOf(ctx context.Context, portal string) (*qualityTable, error
 func (u *UI) quality(w http.ResponseWriter, r *http.Request) error {
 	portal := r.URL.Query().Get("portal")
 	if portal == "" {
-		return problem.Newf(http.StatusBadRequest, "No portal", "say which by portal=IRI; /portals lists them")
+		return problem.New(http.StatusBadRequest, "No portal given", "expected portal= and the IRI of a portal; /portals lists them")
 	}
 	t, err := u.qualityOf(r.Context(), portal)
 	if err != nil {
 		return err
 	}
 	if t == nil {
-		return problem.Newf(http.StatusNotFound, "Not measured", "the quality of %q was not measured", portal)
+		return problem.Newf(http.StatusNotFound, "Not measured", "the quality of %q has not been measured", portal)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(t)
+	return answer.JSON(w, r, t)
 }

@@ -25,7 +25,7 @@ func TestQualityOfAPortalIsATableWithItsQuery(t *testing.T) {
 	u := &UI{query: measured, mint: ns.Mint{Base: "http://a.example/"}}
 	for _, c := range []struct{ portal, want string }{
 		{"http://p.example/", `{"portal":"http://p.example/","metrics":[{"dimension":"Existence","metric":"https://archiver.ai.wu.ac.at/ns/csvw#ExistenceAccess","label":"access information","mean":1},{"dimension":"Openness"`},
-		{"http://other.example/", "was not measured"}, {"> } DROP ALL #", "was not measured"}, {"", "No portal"},
+		{"http://other.example/", "has not been measured"}, {"> } DROP ALL #", "has not been measured"}, {"", "No portal"},
 	} {
 		w := httptest.NewRecorder()
 		err := u.quality(w, httptest.NewRequest(http.MethodGet, "/quality.json?portal="+url.QueryEscape(c.portal), nil))

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -16,7 +17,7 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// policy allows what the pages need and nothing else: no inline code, nothing from elsewhere.
+// policy allows what the pages need and nothing else: no inline code, nothing from other servers.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // templates are the parsed pages by name ("home", "search" ...), each with the layout and the shared parts.
@@ -24,16 +25,16 @@ type templates struct {
 	byName map[string]*template.Template
 }
 
-// view is what the layout gets; Page is the page's own data.
+// view is the data of the layout. Page is the data of the page itself.
 type view struct {
-	Title   string // of the document, without the site's name
+	Title   string // without the site's name
 	Path    string // of the request
-	Section string // address of the part of the site that the page belongs to, for the navigation; "" for Path
+	Section string // path of the site's section that the navigation marks; "" for Path
 	Query   string // text in the search field
 	Scripts []string
 	Page    any
-	Wide    bool   // the page uses the whole window
-	Notice  string // above the page: why the archive cannot do all that it should
+	Wide    bool   // the page uses the full width of the window
+	Notice  string // sentence above the page, if the archive is restricted or damaged
 }
 
 func loadTemplates(u *UI) (*templates, error) {
@@ -63,8 +64,8 @@ func loadTemplates(u *UI) (*templates, error) {
 	return t, nil
 }
 
-// render answers with one page. The whole page is made before the first byte goes out, so that a failing template
-// is an honest 500 and the length is known.
+// render answers with a page. It renders the whole page before it sends anything, so that a template's failure is a
+// status 500 and the length is known.
 func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) error {
 	page, ok := u.pages.byName[name]
 	if !ok {
@@ -88,12 +89,12 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		w.Write(body.Bytes()) // the client may have gone; there is nobody left to tell
+		w.Write(body.Bytes()) // an error means that the client has left
 	}
 	return nil
 }
 
-// ErrorPage tells a failure to a person (problem.Options.Page); programs get the JSON document.
+// ErrorPage answers a browser with a page about a failure (problem.Options.Page). It returns false for other clients.
 func (u *UI) ErrorPage(w http.ResponseWriter, r *http.Request, e *problem.Error) bool {
 	if !wantsPage(r) {
 		return false
@@ -103,10 +104,7 @@ func (u *UI) ErrorPage(w http.ResponseWriter, r *http.Request, e *problem.Error)
 		h.Del(stale)
 	}
 	h.Set("Cache-Control", "no-store")
-	title := e.Title
-	if title == "" {
-		title = http.StatusText(e.Status)
-	}
+	title := cmp.Or(e.Title, http.StatusText(e.Status))
 	page := struct {
 		Status        int
 		Title, Detail string
@@ -114,12 +112,12 @@ func (u *UI) ErrorPage(w http.ResponseWriter, r *http.Request, e *problem.Error)
 	return u.render(w, r, e.Status, "error", view{Title: title, Page: page}) == nil
 }
 
-// wantsPage tells a browser's navigation from a program: only the former names text/html first.
+// wantsPage reports whether a browser navigates to a page: only then is text/html the first type in Accept.
 func wantsPage(r *http.Request) bool {
 	first, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
 	first, _, _ = strings.Cut(first, ";")
 	return r.Method == http.MethodGet && strings.TrimSpace(first) == "text/html"
 }
 
-// script is the address of a built script, "" in a build without Node.
+// script returns the address of a built script, or "" if the scripts were not built.
 func (u *UI) script(name string) string { return u.assets.address[name] }

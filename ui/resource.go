@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 type resourcePage struct {
 	Resource   catalog.Resource
-	Data       int           // versions that are no error pages
+	Data       int           // versions that are not error pages
 	Versions   []versionLine // newest first
 	Timeline   template.HTML
 	Sizes      template.HTML
@@ -31,27 +32,26 @@ type resourcePage struct {
 	Cite       string
 	All        string // query for all versions of this resource
 	Crumbs     []crumb
-	Latest     *versionLine // nil where there is none
+	Latest     *versionLine // nil if there is none, or if the page shows older versions
 	contents                // of the latest version
 	Choices    []catalog.Version
-	Older      string // address of the page of older versions, "" at the end
-	First      bool   // the newest versions are shown
+	Older      string // address of the page of older versions, or ""
+	First      bool   // the page shows the newest versions
 }
 
 type versionLine struct {
 	catalog.Version
-	Rows   string // of a table, "" where not known
-	Change string // against the version before, "" for the first
-	Before string // id of the version before, "" for the first
+	Rows   string // rows of its table, or ""
+	Change string // difference from the version before, "" for the first version
+	Before string // id of the version before, or ""
 }
 
 const (
 	versionsShown = 50  // on one page of a resource
-	momentsDrawn  = 400 // on a timeline, and points of a sparkline
+	momentsDrawn  = 400 // on a timeline or a sparkline
 )
 
-// Dataset answers GET /dataset?url=: the page of a crawled URL, of a portal's dataset, or of a portal, whichever the
-// IRI names.
+// Dataset answers GET /dataset?url= with the page of a crawled URL, of a portal's dataset, or of a portal.
 func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
 	address := r.URL.Query().Get("url")
 	if address == "" {
@@ -87,7 +87,7 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	end := len(versions)
 	if before := r.URL.Query().Get("before"); before != "" {
 		if end, err = strconv.Atoi(before); err != nil || end < 1 || end > len(versions) {
-			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is no number of a version of this file", before)
+			return problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is not the number of a version of this file", before)
 		}
 	}
 	start := max(0, end-versionsShown)
@@ -143,7 +143,7 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	return u.render(w, r, http.StatusOK, "resource", view{Title: title, Page: page})
 }
 
-// versionLine is a version and how it differs from the one before; rows is -1 where it is no table.
+// versionLine returns a version and its difference from the one before. rows is -1 if it is not a table.
 func (u *UI) versionLine(ctx context.Context, v catalog.Version, before []catalog.Version) (line versionLine, rows int64, err error) {
 	line.Version = v
 	in, err := u.archive.Inside(ctx, v.ID)
@@ -168,7 +168,7 @@ func (u *UI) versionLine(ctx context.Context, v catalog.Version, before []catalo
 	return line, rows, nil
 }
 
-// changeWords sums up a change in the terms of what changed, else in bytes.
+// changeWords describes a change by rows, columns, triples or values, or else by bytes.
 func changeWords(s *diff.Summary, bytes int64) string {
 	var words []string
 	if s != nil {
@@ -209,7 +209,7 @@ func changeWords(s *diff.Summary, bytes int64) string {
 	return "same size"
 }
 
-// thinned takes at most n of a list, evenly, with the first and the last.
+// thinned returns at most n elements of a list, evenly spaced, including the first and the last.
 func thinned[T any](list []T, n int) []T {
 	if len(list) <= n {
 		return list
@@ -221,7 +221,7 @@ func thinned[T any](list []T, n int) []T {
 	return out
 }
 
-// visitLine draws the last visits: what was new, what was not, what failed.
+// visitLine draws the last visits: new versions, unchanged files, failures.
 func visitLine(visits []catalog.Activity) template.HTML {
 	var moments []plot.Moment
 	for i := len(visits) - 1; i >= 0; i-- {
@@ -240,7 +240,7 @@ func visitLine(visits []catalog.Activity) template.HTML {
 	return plot.Timeline(moments, fmt.Sprintf("The last %s", plural(len(visits), "visit")))
 }
 
-// citation names one version so that others can find exactly these bytes again.
+// citation describes a version so that others can find the same bytes.
 func citation(res catalog.Resource, v catalog.Version, iri string) string {
 	return fmt.Sprintf("%s. %s, version %d of %s. Archived copy: %s", titleOf(res), res.URL, v.N, v.At.UTC().Format("2 January 2006, 15:04:05 UTC"), iri)
 }
@@ -266,7 +266,7 @@ func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog
 			if errors.Is(err, r.Context().Err()) {
 				return err
 			}
-			res = catalog.Resource{URL: address, Host: hostOf(address)} // listed, not yet taken up by the crawler
+			res = catalog.Resource{URL: address, Host: hostOf(address)} // listed, but not known to the crawler
 		}
 		page.Resources = append(page.Resources, listed{Resource: res})
 	}
@@ -274,9 +274,5 @@ func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog
 	if page.Statements, err = u.statements(r.Context(), entry.IRI); err != nil {
 		return err
 	}
-	title := entry.Title
-	if title == "" {
-		title = entry.IRI
-	}
-	return u.render(w, r, http.StatusOK, "portaldataset", view{Title: title, Page: page})
+	return u.render(w, r, http.StatusOK, "portaldataset", view{Title: cmp.Or(entry.Title, entry.IRI), Page: page})
 }

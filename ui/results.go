@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// rowsHere is where the table of a result goes in its page (results.html); a query cannot hold it, because the last one counts.
+// rowsHere marks the place of the result table in its page (results.html). A query may contain it too, so the last one
+// counts.
 const rowsHere = "RESULT ROWS GO HERE"
 
-// Results makes the page around a table of results that is streamed into it (protocol.Options.Page): how a browser
-// without script sees an answer.
+// Results returns the page around a result table that is streamed (protocol.Options.Page). Browsers without script see
+// answers this way.
 func (u *UI) Results(w http.ResponseWriter, r *http.Request, query string) (head, tail string) {
 	v := view{Title: "Answer", Path: "/console", Scripts: []string{"page.js"}, Wide: true, Page: struct{ Query string }{query}}
 	var page bytes.Buffer

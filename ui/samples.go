@@ -12,25 +12,25 @@ import (
 	"odarchive/crawler/inspect/tables"
 )
 
-// sample is the beginning of a table in a file that is no delimited text: a sheet, an array of objects, Parquet.
+// sample is the beginning of a table in a file that is not delimited text: a sheet, an array of objects, Parquet.
 type sample struct {
 	Name   string
 	Header []string
 	Rows   [][]string
-	More   bool // the table goes on
+	More   bool // the table has more rows
 }
 
-// A page shows the first rows of such tables where that costs little; workbooks have to be unpacked for it.
+// Limits for reading samples. A workbook has to be unpacked first.
 const (
 	sampleTables  = 5
 	sampleBytes   = 8 << 20
 	sampleUnpack  = 64 << 20
 	sampleTime    = 2 * time.Second
-	samplesAtOnce = 2 // pages that read them at the same time
+	samplesAtOnce = 2 // pages that read samples at the same time
 )
 
-// samples gives the first rows of the tables that a version is known to hold. They are left out where the file is too
-// large, and where it cannot be read again: its columns are told all the same.
+// samples returns the first rows of the tables in a version. It returns none if the file is too large or cannot be
+// read; the page shows the columns anyway.
 func (u *UI) samples(ctx context.Context, v catalog.Version, in *inspect.Inside) []sample {
 	if in == nil || len(in.Tables) == 0 || !tables.Known(v.Type) {
 		return nil
@@ -59,9 +59,9 @@ func (u *UI) readSamples(ctx context.Context, v catalog.Version) (list []sample,
 	input := tables.Input{Type: v.Type, Charset: v.Charset, Size: v.Size}
 	body, random := f.(io.ReaderAt)
 	switch {
-	case isTextual(v.Type): // the beginning of a text is enough, and its last record is likely cut off
+	case isTextual(v.Type): // the beginning of a text is enough; its last record may be cut off
 		input.Size = min(input.Size, previewBytes)
-	case v.Type == "application/vnd.apache.parquet" && random: // only what is asked for is read of it
+	case v.Type == "application/vnd.apache.parquet" && random: // only the rows that are needed are read
 	case v.Size > sampleBytes:
 		return nil, nil
 	}

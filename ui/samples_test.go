@@ -56,7 +56,7 @@ func TestTheFirstRowsOfTablesThatAreNoTextAreShown(t *testing.T) {
 				t.Errorf("%s: %q is missing", c.url, want)
 			}
 		}
-		if got := strings.Count(part, "<tr><td>"); got != c.rows || strings.Contains(part, "The first rows of it") != c.more {
+		if got := strings.Count(part, "<tr><td>"); got != c.rows || strings.Contains(part, ">The first rows.") != c.more {
 			t.Errorf("%s: %d rows, want %d\n%s", c.url, got, c.rows, part)
 		}
 	}

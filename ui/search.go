@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// facet is one group of links that narrow a search.
+// facet is a group of links that narrow a search.
 type facet struct {
 	Name  string // for people
 	Lines []facetLine
@@ -20,7 +20,7 @@ type facetLine struct {
 	Href string
 }
 
-// chosen is a narrowing in force, with the address that takes it off.
+// chosen is an active filter, with the address of the page without it.
 type chosen struct{ Name, Value, Href string }
 
 type searchPage struct {
@@ -29,13 +29,13 @@ type searchPage struct {
 	Facets []facet
 	Chosen []chosen
 	Next   string // address of the next page
-	Portal string // title of the portal, where the search is narrowed to one
+	Portal string // title of the portal, if the search is limited to one
 	Sort   []sortLink
-	Zip    string // query whose answer is the latest versions found, for the zip and the console
+	Zip    string // query for the latest versions of the files found, or ""
 	Files  []listed
 }
 
-// listed is a resource as lists show it, with the columns that a search found in it.
+// listed is a resource in a list, with the columns of it that match the search.
 type listed struct {
 	catalog.Resource
 	Columns []string
@@ -54,10 +54,10 @@ type sortLink struct {
 	Current    bool
 }
 
-// maxQuestion is how many characters of a text are searched for.
+// maxQuestion is the maximum length of a search text, in characters.
 const maxQuestion = 300
 
-// cut gives at most n characters.
+// cut returns the first n characters of s.
 func cut(s string, n int) string {
 	if runes := []rune(s); len(runes) > n {
 		return string(runes[:n])
@@ -65,7 +65,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// search answers GET /search: resources by text and facets. Every state of the page is an address.
+// search answers GET /search: resources by text and facets. The address contains the whole state of the page.
 func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	s := catalog.Search{Text: cut(q.Get("q"), maxQuestion), Portal: q.Get("portal"), Dataset: q.Get("dataset"), Host: q.Get("host"), Type: q.Get("type"),
@@ -101,7 +101,7 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page})
 }
 
-// facets are the links that narrow a search further; q are the parameters it has.
+// facets returns links that narrow a search. q holds its present parameters.
 func facets(found catalog.Found, q url.Values, s catalog.Search) (groups []facet) {
 	for _, f := range []struct {
 		name, key string
@@ -125,8 +125,8 @@ func facets(found catalog.Found, q url.Values, s catalog.Search) (groups []facet
 	return groups
 }
 
-// searchQuery asks for the files of a search that facets alone narrow; "" for one with words or without any facet,
-// because a text search and a query do not find exactly the same.
+// searchQuery returns a query for the files of a search that has only facets. It returns "" for a search with words,
+// because a query would not find exactly the same, and for one without facets.
 func searchQuery(s catalog.Search) string {
 	if s.Text != "" || s.Outcome != "" {
 		return ""
@@ -150,13 +150,13 @@ func searchQuery(s catalog.Search) string {
 	return withPrefixes("SELECT DISTINCT ?file WHERE {\n  ?file a dcat:Distribution .\n" + where.String() + "}")
 }
 
-// literal writes a string of a stranger's into a query.
+// literal quotes a stranger's string for a query.
 func literal(s string) string {
 	return `"` + strings.NewReplacer("\\", "\\\\", `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(s) + `"`
 }
 
-// with is the address of the same search with one parameter set, or taken off where value is "". A changed search
-// begins at its first page.
+// with returns the address of the search with one parameter set, or removed if value is "". The new search starts at
+// its first page.
 func with(q url.Values, key, value string) string {
 	next := maps.Clone(q)
 	if next == nil {
@@ -174,7 +174,7 @@ func with(q url.Values, key, value string) string {
 	return "/search?" + next.Encode()
 }
 
-// portals answers GET /portals: the sources, largest first.
+// portals answers GET /portals: the portals, largest first.
 func (u *UI) portals(w http.ResponseWriter, r *http.Request) error {
 	list, err := u.archive.Portals(r.Context())
 	if err != nil {

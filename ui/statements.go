@@ -12,17 +12,17 @@ import (
 	"odarchive/vocab"
 )
 
-// statements are the triples about an IRI as a page shows them.
+// statements are the triples about an IRI, for a page.
 type statements struct {
 	IRI     string
 	Out     []statement
 	In      []links // rarest predicate first
-	Cut     bool    // there are more statements than are shown
-	Query   string  // finds all links to it
+	Cut     bool    // there are more statements than shown
+	Query   string  // finds all triples that point to the IRI
 	Formats []format
 }
 
-// links are the subjects that lead here by one predicate: a few to see, the others to open.
+// links are the subjects that point to the IRI by one predicate. More is folded until a reader opens it.
 type links struct {
 	Predicate   node
 	First, More []node
@@ -31,10 +31,10 @@ type links struct {
 type statement struct {
 	Predicate node
 	Other     node        // object of Out, subject of In
-	Inside    []statement // what is said of a blank node that is the object
+	Inside    []statement // statements about the object, if it is a blank node
 }
 
-// node is one term: what is shown, where it leads, what it is exactly.
+// node is a term: its short text, its full text, and where it links to.
 type node struct {
 	Text, Full string
 	Href       template.URL
@@ -45,10 +45,10 @@ type format struct{ Name, Href string }
 
 const (
 	maxStatements = 200
-	maxLinks      = 8 // of a predicate, before one asks for more: a file's visits would hide its datasets
+	maxLinks      = 8 // links of one predicate that are not folded: the visits of a file would hide its datasets
 )
 
-// statements gathers the triples around an IRI; nil where the program brought no way to ask.
+// statements returns the triples around an IRI, or nil if Options.Describe is not set.
 func (u *UI) statements(ctx context.Context, iri string) (*statements, error) {
 	if u.describe == nil {
 		return nil, nil
@@ -72,7 +72,7 @@ func (u *UI) statements(ctx context.Context, iri string) (*statements, error) {
 	return s, nil
 }
 
-// links gathers the statements that lead here by their predicates.
+// links groups the statements that point here by predicate.
 func (u *UI) links(in []term.Quad) []links {
 	byPredicate := make(map[term.Key]int)
 	var list []links
@@ -96,7 +96,8 @@ func (u *UI) links(in []term.Quad) []links {
 	return list
 }
 
-// about puts what is said of blank nodes inside the statements that lead to them, each once.
+// about returns the statements about a subject. Those about a blank node are inside the first statement that leads to
+// it.
 func (u *UI) about(subject term.Key, bySubject map[term.Key][]term.Quad) []statement {
 	var list []statement
 	quads := bySubject[subject]
@@ -128,7 +129,7 @@ func (u *UI) node(k term.Key) node {
 	return node{Text: "a triple", Full: string(k)}
 }
 
-// iriHref leads to the archive's own page where the IRI is one of its own or of a crawled resource.
+// iriHref returns a link to the archive's own page of an IRI, or "" if the IRI is not a web address.
 func (u *UI) iriHref(iri string) template.URL {
 	if rest, ok := strings.CutPrefix(iri, u.mint.Base); ok {
 		return template.URL("/" + rest)
@@ -139,7 +140,7 @@ func (u *UI) iriHref(iri string) template.URL {
 	return template.URL("/describe?iri=" + url.QueryEscape(iri))
 }
 
-// curie folds an IRI with the prefixes that readers know; base is this archive's own.
+// curie shortens an IRI with well-known prefixes, or to a path if it is below base, the archive's own.
 func curie(iri, base string) string {
 	best, bestNS := "", ""
 	for prefix, ns := range vocab.Prefixes() {
@@ -156,8 +157,8 @@ func curie(iri, base string) string {
 	return iri
 }
 
-// iriText makes a stranger's address safe to stand between < and > in a query: what RFC 3987 forbids there is
-// percent-encoded, as the archive's triples have it.
+// iriText makes a stranger's address safe between < and > in a query. It percent-encodes what RFC 3987 forbids, as the
+// archive's triples do.
 func iriText(address string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(address, "\uFFFD") {
@@ -170,7 +171,7 @@ func iriText(address string) string {
 	return b.String()
 }
 
-// sorted gives a copy of list in order of key.
+// sorted returns a copy of list in the order of key.
 func sorted[T any](list []T, key func(T) string) []T {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b T) int { return strings.Compare(key(a), key(b)) })

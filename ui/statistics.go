@@ -6,7 +6,7 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// statistics answers GET /statistics: the archive in figures, each with the query behind it.
+// statistics answers GET /statistics: figures of the archive, each with its query.
 func (u *UI) statistics(w http.ResponseWriter, r *http.Request) error {
 	stats, err := u.stats(r.Context())
 	if err != nil {

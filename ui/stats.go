@@ -8,13 +8,13 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// statsFresh is how long figures are shown before the archive is asked again: counting takes longer the more there is,
-// and the live page asks every few seconds for each reader.
+// statsFresh is how long figures are cached. Counting takes longer in a larger archive, and the live page asks every
+// few seconds for each reader.
 const statsFresh = 2 * time.Second
 
-// recentStats keeps the archive's figures for a moment.
+// recentStats caches the archive's figures.
 type recentStats struct {
-	mu    sync.Mutex // guards the rest; held while asking, so that only one reader asks
+	mu    sync.Mutex // guards the fields below; held during a count, so that it runs once
 	stats catalog.Stats
 	at    time.Time
 }

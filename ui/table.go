@@ -10,7 +10,7 @@ import (
 	"odarchive/ui/plot"
 )
 
-// tablePreview reads the first rows of a table from its text, as the archive itself reads them.
+// tablePreview reads the first rows of a table from its text, with the dialect that the archive found.
 func tablePreview(text string, d csvprofile.Dialect, cut bool) preview {
 	p := preview{Kind: "table", More: cut}
 	rows := csvprofile.NewRows(strings.NewReader(text), d)
@@ -40,7 +40,7 @@ func cells(raw [][]byte) []string {
 	return out
 }
 
-// mergeHeader puts the titles of several header rows together.
+// mergeHeader joins the titles of several header rows.
 func mergeHeader(above, below []string) []string {
 	for i, title := range below {
 		if i < len(above) && above[i] != "" && title != "" && above[i] != title {
@@ -59,7 +59,7 @@ func shorten(s string) string {
 	return string([]rune(s)[:previewCell]) + "…"
 }
 
-// table is what a version's profile says, as its page shows it.
+// table is a version's profile, for a page.
 type table struct {
 	Size    string // columns and rows
 	Dialect string
@@ -67,14 +67,14 @@ type table struct {
 	List    []column
 }
 
-// column is one line of a table's profile.
+// column is a column of a table's profile.
 type column struct {
 	I                                int
 	Name, Datatype, Format, Distinct string
 	Nulls, Min, Max, Mean, Class     string
 	Key                              bool
 	Plot                             template.HTML
-	Top                              string // commonest values, for pointing
+	Top                              string // most frequent values, shown on hover
 }
 
 func sizeOf(p *csvprofile.Profile) string {
@@ -110,7 +110,7 @@ func tableFacts(p *csvprofile.Profile) *table {
 	return t
 }
 
-// columnPlot draws a box of the quantiles of numbers, else columns of the commonest values.
+// columnPlot draws a box plot of a numeric column's quantiles, or else the frequencies of its most frequent values.
 func columnPlot(c csvprofile.Column) template.HTML {
 	if len(c.Quantiles) == 5 {
 		values := make([]float64, 0, 7)
@@ -134,7 +134,7 @@ func columnPlot(c csvprofile.Column) template.HTML {
 
 func dialectWords(d csvprofile.Dialect) string {
 	if d.Encoding == "" {
-		return "" // records of JSON or XML, a sheet, Parquet
+		return "" // JSON or XML records, a sheet, Parquet
 	}
 	words := []string{d.Encoding}
 	switch d.Delimiter {

@@ -15,20 +15,20 @@ import (
 // Options of New. Archive and Mint are required.
 type Options struct {
 	Archive  Archive
-	Select   Select        // nil: pages leave out what needs a query
-	Describe Describe      // nil: pages leave out triples
-	Changes  Changes       // nil: differences are shown by lines only
-	Harvests Harvests      // nil: there were none
-	Crawl    Crawl         // nil: pages do not say how the crawl goes
-	Fixity   func() Fixity // nil: pages say nothing of it
+	Select   Select        // nil: pages have no parts that need a query
+	Describe Describe      // nil: pages show no triples
+	Changes  Changes       // nil: differences are shown by line only
+	Harvests Harvests      // nil: no harvests are shown
+	Crawl    Crawl         // nil: pages do not show the state of the crawl
+	Fixity   func() Fixity // nil: pages do not show fixity
 	Mint     ns.Mint
-	Examples []Example // of the console; nil for Examples(mint)
+	Examples []Example // in the console; nil for Examples(Mint)
 	Log      *slog.Logger
-	Now      func() time.Time // for "3 minutes ago"; nil for time.Now
-	Version  string           // of the program, shown in the footer
+	Now      func() time.Time // nil for time.Now
+	Version  string           // of the program, for the footer
 }
 
-// UI serves the pages. Close it.
+// UI serves the pages. Call Close when done.
 type UI struct {
 	archive  Archive
 	query    Select
@@ -51,10 +51,10 @@ type UI struct {
 
 	completions completions
 	recent      recentStats
-	sampling    chan struct{} // bounds samples
+	sampling    chan struct{} // limits concurrent reading of samples
 }
 
-// New reads templates and assets; both are embedded, so that only a broken build makes it fail.
+// New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
 	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
@@ -78,7 +78,7 @@ func New(o Options) (*UI, error) {
 	return u, err
 }
 
-// Close ends what the pages do in the background.
+// Close stops the background work.
 func (u *UI) Close() error {
 	u.figures.close()
 	return nil
@@ -111,10 +111,7 @@ func (u *UI) Routes(r chi.Router) {
 	r.Get("/favicon.svg", u.assets.serveIcon)
 }
 
-// Diff is the page of two versions, by the parameters from and to. Package changes sends people here from /diff.
-func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error { return u.diff(w, r) }
-
-// Handler serves the pages by themselves, with a page for what is not there.
+// Handler serves the pages by themselves, with an error page for other paths.
 func (u *UI) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.NotFound(problem.Handler(func(_ http.ResponseWriter, r *http.Request) error {

@@ -76,7 +76,7 @@ func TestEveryPageIsWholeAndSafe(t *testing.T) {
 	}
 }
 
-// check walks a page: no inline code or style, ids once, labels on fields, one h1, links that stay on the server
+// check tests a page: no inline code or style, unique ids, labels on fields, one h1, and links that stay on the server
 // unless they name an archived address.
 func check(t *testing.T, address string, doc *html.Node) {
 	t.Helper()
@@ -142,7 +142,7 @@ func TestPagesNameTheTablesThatGoWithOne(t *testing.T) {
 	const trees = "http://data.city.example/trees.csv"
 	for _, path := range []string{"/version?id=" + w.versions[trees][3].ID, "/dataset?url=" + url.QueryEscape(trees)} {
 		text := body(t, get(t, h, path))
-		for _, want := range []string{"Tables that go with this one", "&lt;year&gt;", "Series 03", "75 %", "100 %"} {
+		for _, want := range []string{"Tables to join with this one", "&lt;year&gt;", "Series 03", "75 %", "100 %"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", path, want)
 			}
@@ -267,7 +267,7 @@ func TestASearchNamesTheColumnsItFound(t *testing.T) {
 	}
 }
 
-// What a reader's browser loads before anything else happens stays small: the issue's limit is 160 KB.
+// The scripts that a browser loads with every page must stay below 160 KB.
 func TestScriptsStaySmall(t *testing.T) {
 	t.Parallel()
 	scripts, err := filepath.Glob("dist/*.js")

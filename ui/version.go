@@ -14,7 +14,7 @@ import (
 type versionView struct {
 	Version  catalog.Version
 	Resource catalog.Resource
-	Before   string // ids of the neighbours, "" where there is none
+	Before   string // ids of the versions before and after, or ""
 	After    string
 	contents
 	Joins      []joinable
@@ -30,11 +30,11 @@ func (u *UI) versionPage(w http.ResponseWriter, r *http.Request) error {
 	return u.Version(w, r, r.URL.Query().Get("id"))
 }
 
-// Version answers with the page of a version, for people who follow its IRI with a browser.
+// Version answers with the page of a version.
 func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 	_, n, ok := ns.SplitVersionID(id)
 	if !ok {
-		return problem.Newf(http.StatusNotFound, "Unknown version", "%q is no version id: expected 24 hexadecimal digits, _ and a number", id)
+		return problem.Newf(http.StatusNotFound, "Unknown version", "%q is not a version id: expected 24 hexadecimal digits, _ and a number", id)
 	}
 	ctx := r.Context()
 	v, err := u.archive.Version(ctx, id)
@@ -70,11 +70,11 @@ func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 	return u.render(w, r, http.StatusOK, "version", view{Title: title + ", version " + humanCount(v.N), Page: page})
 }
 
-// contents is what a version holds, as pages show it.
+// contents is what a version contains, for pages.
 type contents struct {
 	Preview preview
-	Samples []sample // of tables that are no delimited text
-	Table   *table   // the first one; nil where there is none
+	Samples []sample // of tables that are not delimited text
+	Table   *table   // the first table, or nil
 	Inside  *inside
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// startDemo builds the program and runs its demo; it gives the address that the program prints.
+// startDemo builds the program, runs its demo, and returns the address that it prints.
 func startDemo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,9 +42,9 @@ func startDemo(t *testing.T) string {
 	if err := demo.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cancel(); demo.Wait() }) // it ends by the signal: its status says only that
+	t.Cleanup(func() { cancel(); demo.Wait() }) // it ends by the signal, so its error is expected
 	address := make(chan string, 1)
-	go func() { // ends with the program
+	go func() { // ends when the program does
 		defer close(address)
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
@@ -67,8 +67,8 @@ func startDemo(t *testing.T) string {
 	return ""
 }
 
-// TestBrowserFindsAndDownloadsWhatTheDemoArchived goes the way of a newcomer: the front page, a file, the console, a
-// query, its zip; what was downloaded is compared byte for byte with the versions themselves.
+// TestBrowserFindsAndDownloadsWhatTheDemoArchived does what a new user does: the front page, a file, the console, a
+// query, its zip. It compares the files of the zip with the versions, byte for byte.
 func TestBrowserFindsAndDownloadsWhatTheDemoArchived(t *testing.T) {
 	ctx, end := openBrowser(t)
 	defer end()
@@ -107,7 +107,7 @@ SELECT ?version WHERE { ?file dct:hasVersion ?version . ?version dcat:mediaType 
 			if err != nil {
 				t.Fatal(err)
 			}
-			archive, _ = zip.NewReader(bytes.NewReader(data), int64(len(data))) // until it is whole
+			archive, _ = zip.NewReader(bytes.NewReader(data), int64(len(data))) // until it is complete
 		}
 		eval[bool](w, `new Promise((done) => setTimeout(() => done(true), 50))`)
 	}
@@ -118,7 +118,7 @@ SELECT ?version WHERE { ?file dct:hasVersion ?version . ?version dcat:mediaType 
 	compareZip(t, base, query, archive)
 }
 
-// compareZip holds the files of a zip against the versions that the query names, each fetched by its IRI.
+// compareZip compares the files of a zip with the versions that the query selects, each fetched by its IRI.
 func compareZip(t *testing.T, base, query string, archive *zip.Reader) {
 	t.Helper()
 	var answer struct {

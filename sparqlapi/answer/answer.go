@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// JSON sends v with an ETag of its bytes, or status 304 if the client has them. An error means that nothing was sent.
+// JSON sends v with an ETag of its bytes, or status 304 if the client has them. Unless the caller has set Cache-Control,
+// clients must revalidate. An error means that nothing was sent.
 func JSON(w http.ResponseWriter, r *http.Request, v any) error {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
@@ -23,7 +24,9 @@ func JSON(w http.ResponseWriter, r *http.Request, v any) error {
 	tag := Tag(body.Bytes())
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-cache")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-cache")
+	}
 	h.Set("ETag", tag)
 	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && Matches(r.Header.Values("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)

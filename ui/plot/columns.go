@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// Column is one value of a column chart.
+// Column is a value in a column chart.
 type Column struct {
-	Label string // under the axis, where there is room
+	Label string // below the axis, if there is room
 	Value float64
-	Title string // shown on pointing
+	Title string // shown on hover
 }
 
-// Columns draws values side by side, over an axis that begins at zero.
+// Columns draws values side by side. The axis starts at zero.
 func Columns(cols []Column, label string) template.HTML {
 	if len(cols) == 0 {
 		return ""
@@ -50,8 +50,8 @@ func Columns(cols []Column, label string) template.HTML {
 	return c.end()
 }
 
-// Quantiles draws values (one per percentile, least first) on a logarithmic axis: the shape of a distribution that
-// reaches from bytes to gigabytes.
+// Quantiles draws percentiles, in ascending order, on a logarithmic axis, for distributions that range from bytes to
+// gigabytes.
 func Quantiles(values []float64, text func(float64) string, label string) template.HTML {
 	if len(values) < 2 {
 		return ""
@@ -87,7 +87,7 @@ func Quantiles(values []float64, text func(float64) string, label string) templa
 	return c.end()
 }
 
-// roundUp gives the next 1, 2 or 5 times a power of ten.
+// roundUp returns the next 1, 2 or 5 times a power of ten.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -101,7 +101,7 @@ func roundUp(v float64) float64 {
 	return 10 * p
 }
 
-// short writes an axis value: 1.5k, 2M.
+// short formats an axis value: 1.5k, 2M.
 func short(v float64) string {
 	for _, u := range []struct {
 		size float64

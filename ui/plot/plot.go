@@ -1,7 +1,7 @@
-// Package plot draws small plots as SVG on the server: they need no script, print, scale and follow the page's colours
-// through CSS classes (a strict policy forbids style attributes).
+// Package plot draws small plots as SVG on the server. They need no script, print, scale, and take their colours from
+// the page through CSS classes, because the page's policy forbids style attributes.
 //
-// Every plot is one <svg role="img"> whose label says what it shows; the figures themselves stand in a table beside it.
+// Every plot is one <svg role="img"> with a label that describes it; the values are in a table next to it.
 package plot
 
 import (
@@ -26,7 +26,7 @@ func newCanvas(w, h float64, class, label string) *canvas {
 
 func (c *canvas) end() template.HTML {
 	c.b.WriteString("</svg>")
-	return template.HTML(c.b.String()) // built here from escaped text and numbers only
+	return template.HTML(c.b.String()) // made of escaped text and numbers only
 }
 
 func (c *canvas) rect(x, y, w, h float64, class, title string) {
@@ -45,7 +45,7 @@ func (c *canvas) circle(x, y, r float64, class, title string) {
 	fmt.Fprintf(&c.b, `<circle cx="%s" cy="%s" r="%s" class="%s">%s</circle>`, num(x), num(y), num(r), class, titled(title))
 }
 
-// path draws a polyline through points.
+// path draws a line through points.
 func (c *canvas) path(points [][2]float64, class string) {
 	var d strings.Builder
 	for i, p := range points {
@@ -62,7 +62,7 @@ func titled(s string) string {
 	return "<title>" + html.EscapeString(s) + "</title>"
 }
 
-// num writes a coordinate with at most two decimals.
+// num formats a coordinate with at most two decimals.
 func num(f float64) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		f = 0
@@ -71,7 +71,7 @@ func num(f float64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// Spark is a line the size of a word: values in order, the last one marked.
+// Spark draws a line the size of a word: values in order, with a mark on the last one.
 func Spark(values []float64, label string) template.HTML {
 	if len(values) < 2 {
 		return ""
@@ -89,7 +89,7 @@ func Spark(values []float64, label string) template.HTML {
 	return c.end()
 }
 
-// Histogram is a row of thin columns for one table column's values.
+// Histogram draws a row of thin columns.
 func Histogram(counts []int64, label string) template.HTML {
 	if len(counts) == 0 {
 		return ""
@@ -111,7 +111,7 @@ func Histogram(counts []int64, label string) template.HTML {
 	return c.end()
 }
 
-// Share is one bar of a table of bars: value out of most.
+// Share draws one bar of a table of bars: value as a part of max.
 func Share(value, most float64) template.HTML {
 	const w, h = 100.0, 10.0
 	fraction := 0.0
@@ -135,7 +135,7 @@ func bounds(values []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// share places v between lo and hi as 0 to 1; where all are equal, in the middle.
+// share maps v from the range lo to hi to 0 to 1. If the range is empty, it returns 0.5.
 func share(v, lo, hi float64) float64 {
 	if hi <= lo {
 		return 0.5
@@ -143,7 +143,7 @@ func share(v, lo, hi float64) float64 {
 	return (v - lo) / (hi - lo)
 }
 
-// Box shows least, 5 %, quartiles, 95 % and greatest value of a column of numbers.
+// Box draws a box plot of seven values: minimum, 5 %, the three quartiles, 95 %, maximum.
 func Box(v [7]float64, label string) template.HTML {
 	const w, h, mid = 96.0, 24.0, 12.0
 	c := newCanvas(w, h, "histogram box", label)

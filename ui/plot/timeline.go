@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Moment is one thing that happened: a version, a fetch.
+// Moment is an event: a version or a fetch.
 type Moment struct {
 	At    time.Time
-	Size  float64 // drawn as the mark's area, 0 for the smallest
-	Title string  // shown on pointing
-	Href  string  // where the mark leads, "" for nowhere
+	Size  float64 // area of the mark, 0 for the smallest
+	Title string  // shown on hover
+	Href  string  // target of the mark's link, "" for none
 	Class string  // "", "muted", "bad"
 }
 
-// Timeline draws moments from the first to the last on an axis of dates. Moments are sorted by time.
+// Timeline draws moments on an axis of dates. They must be sorted by time.
 func Timeline(moments []Moment, label string) template.HTML {
 	if len(moments) == 0 {
 		return ""
@@ -27,7 +27,7 @@ func Timeline(moments []Moment, label string) template.HTML {
 	c := newCanvas(w, h, "timeline", label)
 	from, to := moments[0].At, moments[len(moments)-1].At
 	if span := to.Sub(from); span < time.Minute {
-		from, to = from.Add(-10*time.Second), from.Add(70*time.Second) // on the left, where a small screen shows it first
+		from, to = from.Add(-10*time.Second), from.Add(70*time.Second) // at the left, which small screens show first
 	}
 	x := func(t time.Time) float64 { return pad + (w-2*pad)*float64(t.Sub(from))/float64(to.Sub(from)) }
 	c.line(pad, axis, w-pad, axis, "axis")
@@ -59,7 +59,7 @@ func Timeline(moments []Moment, label string) template.HTML {
 	return c.group()
 }
 
-// group ends a plot whose marks are links: role img would hide them from assistive technology.
+// group ends a plot whose marks are links. With role img, assistive technology would not see them.
 func (c *canvas) group() template.HTML {
 	s := string(c.end())
 	return template.HTML(strings.Replace(s, `role="img"`, `role="group"`, 1))
@@ -70,7 +70,7 @@ type tick struct {
 	label string
 }
 
-// steps are the distances between ticks that people read easily, with the form of their labels.
+// steps are distances between ticks that are easy to read, with the format of their labels.
 var steps = []struct {
 	every  time.Duration
 	format string
@@ -81,7 +81,7 @@ var steps = []struct {
 	{30 * 24 * time.Hour, "Jan 2006"}, {91 * 24 * time.Hour, "Jan 2006"}, {365 * 24 * time.Hour, "2006"}, {5 * 365 * 24 * time.Hour, "2006"},
 }
 
-// ticks gives at most eight round moments between from and to (UTC).
+// ticks returns round moments between from and to in UTC, usually at most eight.
 func ticks(from, to time.Time) []tick {
 	span := to.Sub(from)
 	step := steps[len(steps)-1]
@@ -97,7 +97,7 @@ func ticks(from, to time.Time) []tick {
 			continue
 		}
 		out = append(out, tick{t, t.Format(step.format)})
-		if len(out) == 40 { // centuries apart: enough said
+		if len(out) == 40 { // a span of centuries
 			break
 		}
 	}

@@ -1,9 +1,9 @@
-// Trying the API on its own page: a form per route, the answer below it.
+// Tries the API on its page: a form per route, and the answer below it.
 
 import { el } from "./lib/dom.js";
 import { bytes, seconds } from "./lib/format.js";
 
-const shown = 20_000; // characters of an answer put into the page
+const shown = 20_000; // characters of an answer shown
 
 for (const form of document.querySelectorAll("form[data-try]")) {
   form.querySelector("[data-send]").hidden = false;
@@ -42,7 +42,7 @@ for (const form of document.querySelectorAll("form[data-try]")) {
         try {
           text = JSON.stringify(JSON.parse(text), null, 2);
         } catch {
-          // shown as it came
+          // not JSON: shown as it is
         }
       }
       out.replaceChildren(summary, el("pre.source", { tabindex: "0" }, el("code", {}, text.length > shown ? text.slice(0, shown) + "\n…" : text)));

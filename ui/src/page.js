@@ -1,5 +1,5 @@
-// What every page gains from a script: a basket, tables that sort, commands that copy, zips that say their size first,
-// a crawl page that renews itself. Without it all of them still read.
+// What scripts add to every page: a basket, sortable tables, copy buttons, the size of a zip before its download, and
+// a crawl page that refreshes itself. Pages work without it.
 
 import { basket } from "./page/basket.js";
 import { copyButtons } from "./page/copy.js";

@@ -1,4 +1,4 @@
-// Reading answers: SPARQL results JSON as rows of terms, everything else as text.
+// Reads answers: SPARQL results JSON as rows of terms, everything else as text.
 
 export const accept = "application/sparql-results+json, text/turtle;q=0.9, application/json;q=0.5";
 

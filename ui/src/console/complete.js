@@ -1,5 +1,4 @@
-// Completion from the store itself: its prefixes, classes and predicates with counts, the query's own variables, and
-// the words of the language.
+// Completes prefixes, classes and predicates of the store, with counts, variables of the query, and keywords.
 
 import { count } from "../lib/format.js";
 
@@ -56,7 +55,7 @@ function names(words, context) {
   return options;
 }
 
-// Inserts text, and the declaration of its prefix where the query lacks it.
+// Inserts text, and the declaration of its prefix if the query lacks it.
 function withPrefix(prefix, text, namespace) {
   return (view, _completion, from, to) => {
     const doc = view.state.doc.toString();

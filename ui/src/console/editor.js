@@ -1,4 +1,4 @@
-// The query editor: CodeMirror 6 in a shadow root, where its own style sheets are adopted and pass a strict policy.
+// The query editor: CodeMirror 6 in a shadow root, where a strict policy allows its own style sheets.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
@@ -10,7 +10,7 @@ import { tags } from "@lezer/highlight";
 import { sparql } from "codemirror-lang-sparql";
 import { completions } from "./complete.js";
 
-// Colours are the page's own custom properties, which reach into the shadow root; dark and light follow by themselves.
+// Colours are custom properties of the page, which apply in the shadow root too, in the light and the dark theme.
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--accent)", fontWeight: "600" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--good)" },

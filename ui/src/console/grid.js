@@ -1,18 +1,18 @@
-// The result table. Only the rows in view exist, so a hundred thousand of them scroll as ten do.
+// The result table. Only visible rows are in the page, so a hundred thousand rows scroll like ten.
 
 import { el } from "../lib/dom.js";
 import { count } from "../lib/format.js";
 import { address, compare, full, isNumber, text } from "./terms.js";
 
 const rowHeight = 29;
-const spare = 12; // rows drawn above and below the view
+const spare = 12; // rows rendered above and below the view
 
 export function makeGrid(result, base) {
   const { vars, rows } = result;
   let order = rows.map((_, i) => i);
   let sorted = { column: -1, down: false };
   let filter = "";
-  let texts = null; // lower-case text of each row, made at the first filter
+  let texts = null; // lower-case text of each row, computed for the first filter
 
   const top = el("tr.space", {}, el("td", { colspan: String(vars.length + 1) }));
   const bottom = el("tr.space", {}, el("td", { colspan: String(vars.length + 1) }));
@@ -20,7 +20,7 @@ export function makeGrid(result, base) {
   const heads = vars.map((name, column) => el("th", { scope: "col" }, el("button", { type: "button", onclick: () => sort(column) }, name)));
   const table = el("table", { "aria-rowcount": String(rows.length + 1) }, el("thead", {}, el("tr", { "aria-rowindex": "1" }, el("th.index", { scope: "col" }, el("span.sr", {}, "Row")), ...heads)), body);
   const node = el("div.grid", { tabindex: "0", role: "region", "aria-label": "Results" }, table);
-  node.style.setProperty("--columns", String(vars.length)); // widths share the window
+  node.style.setProperty("--columns", String(vars.length)); // columns share the width
   let drawn = [-1, -1];
   node.addEventListener("scroll", () => draw(false), { passive: true });
 

@@ -1,5 +1,4 @@
-// The console: tabs, editor, run and cancel, the zip of the answer's files, results. The page is a plain form before
-// this runs and stays one where it does not.
+// The console: tabs, editor, run and cancel, the zip of the answer's files, results. Without it the page is a plain form.
 
 import { debounce, el } from "../lib/dom.js";
 import { count, seconds } from "../lib/format.js";
@@ -15,7 +14,7 @@ export function openConsole(root) {
   const area = form.querySelector("textarea");
   const status = root.querySelector("[data-status]");
   const results = root.querySelector("[data-results]");
-  const panels = new WeakMap(); // tab -> its answer and the words about it
+  const panels = new WeakMap(); // tab -> its answer and status
   const panel = () => {
     const tab = tabs.current();
     if (!panels.has(tab)) panels.set(tab, { node: el("div"), status: "", bad: false });
@@ -36,7 +35,7 @@ export function openConsole(root) {
   fetch("/completion.json")
     .then((r) => r.json())
     .then((w) => (Object.assign(words, w), setPrefixes(w.prefixes)))
-    .catch(() => {}); // the editor works without
+    .catch(() => {}); // the editor works without completion
 
   const host = el("div.editor", { id: "editor", role: "tabpanel", "aria-label": "Query" });
   const lines = Math.max(area.value.split("\n").length, 7);
@@ -57,7 +56,7 @@ export function openConsole(root) {
   });
   editor = makeEditor(host, { text: tabs.current().query, words, onRun: start, onChange: changed });
 
-  // Run and cancel are one button, so that a second click can never start a second query.
+  // Run and cancel share a button, so that a second click cannot start a second query.
   let running = null;
   function start() {
     if (running) return;
@@ -113,7 +112,7 @@ export function openConsole(root) {
     if (event.key === "Escape" && running) running.abort();
   });
 
-  // The zip button says what it will hold, for the query as it stands.
+  // The zip button shows the size of the zip for the present query.
   let asked = null;
   const measure = debounce(600, async () => {
     asked?.abort();
@@ -174,7 +173,7 @@ function firstLine(query) {
   return (lines.slice(0, 2).join(" ").replace(/\s+/g, " ") || query).slice(0, 80);
 }
 
-// A button that opens a list of choices; Escape or a click elsewhere closes it.
+// A button that opens a list of choices. Escape or a click elsewhere closes it.
 function menu(title, items) {
   const list = el("div.menu", { hidden: true });
   const opener = el("button.plain", { type: "button", "aria-expanded": "false", onclick: () => toggle(list.hidden) }, title);

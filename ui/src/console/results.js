@@ -1,4 +1,4 @@
-// The answer and the ways to look at it.
+// The answer, and the views to choose from.
 
 import { debounce, el } from "../lib/dom.js";
 import { count } from "../lib/format.js";
@@ -6,7 +6,7 @@ import { formats, graphFormats, save } from "./answer.js";
 import { makeGrid } from "./grid.js";
 import { canChart, canMap, canTimeline, chart, map, timeline } from "./views.js";
 
-const rawShown = 500_000; // characters of raw text put into the page
+const rawShown = 500_000; // characters of raw text shown
 
 export function showResults(host, result, { query, base, onError }) {
   if (result.kind === "boolean") {

@@ -1,4 +1,4 @@
-// Tabs with a query each, kept in the browser, and the history of what was run.
+// Tabs with one query each, stored in the browser, and the history of queries.
 
 import { el } from "../lib/dom.js";
 import { read, write } from "../lib/kept.js";

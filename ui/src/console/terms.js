@@ -1,4 +1,4 @@
-// RDF terms of SPARQL results JSON as a person reads them.
+// Formats RDF terms of SPARQL results JSON for people.
 
 let prefixes = {};
 let namespaces = []; // longest first
@@ -10,7 +10,7 @@ export function setPrefixes(map) {
 
 export const knownPrefixes = () => prefixes;
 
-let own = ""; // base of this archive's IRIs, which are shown by their path
+let own = ""; // base of this archive's IRIs, which are shown as paths
 export const setBase = (base) => (own = base || "");
 
 /** Folds an IRI with the known prefixes, or leaves it. */

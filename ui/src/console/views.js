@@ -1,4 +1,4 @@
-// The ways to look at rows besides the table: chart, timeline, map.
+// Views of rows besides the table: chart, timeline, map.
 
 import { el, svg } from "../lib/dom.js";
 import { count } from "../lib/format.js";
@@ -37,7 +37,7 @@ export function chart(result) {
   return node;
 }
 
-// Addresses differ at their ends.
+// Addresses differ mostly at their ends.
 const tail = (s, most) => (s.length > most ? "…" + s.slice(1 - most) : s);
 
 function nice(max) {
@@ -112,7 +112,7 @@ export function timeline(result) {
   return node;
 }
 
-// A line of one event says little: the first column of IRIs, or else of anything, whose values come again.
+// Finds the column that groups events into lines: the first one with repeated values, preferably IRIs.
 function repeating(result, columns) {
   const rows = result.rows.slice(0, most);
   const again = columns.filter((i) => new Set(rows.map((row) => text(row[i]))).size < rows.length);
@@ -148,7 +148,7 @@ function lanes(result, when, lane) {
   return root;
 }
 
-// Coordinates are a pair of columns named like latitude and longitude, or WKT points.
+// Finds coordinates: a pair of columns named like latitude and longitude, or WKT points.
 function coordinates(result) {
   const find = (pattern) => result.vars.findIndex((v) => pattern.test(v));
   const lat = find(/^(lat|latitude|breite|y)$/i), lon = find(/^(lon|long|lng|longitude|laenge|x)$/i);

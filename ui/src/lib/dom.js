@@ -1,4 +1,4 @@
-// Making elements without markup: text is always text.
+// Makes elements without markup: text stays text.
 
 /** el("button.plain", {type: "button", onclick}, "Run") */
 export function el(spec, attributes = {}, ...children) {

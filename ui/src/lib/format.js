@@ -1,4 +1,4 @@
-// Figures as the server writes them: thin spaces between groups of digits, sizes in powers of 1000.
+// Formats numbers as the server does: narrow spaces between groups of digits, sizes in powers of 1000.
 
 export const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 

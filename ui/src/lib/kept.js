@@ -1,4 +1,4 @@
-// What the browser keeps between pages. Storage may be full or forbidden: then nothing is kept and nothing breaks.
+// Values that the browser stores between pages. If storage is full or forbidden, nothing is stored and nothing breaks.
 
 export function read(name, otherwise) {
   try {
@@ -13,6 +13,6 @@ export function write(name, value) {
   try {
     localStorage.setItem("odarchive." + name, JSON.stringify(value));
   } catch {
-    // nothing is kept
+    // nothing is stored
   }
 }

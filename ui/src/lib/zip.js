@@ -1,4 +1,4 @@
-// How many files, and how many bytes, the zip of a query will hold: asked of the server before anybody clicks.
+// Asks the server how many files and bytes the zip of a query has, before its download.
 
 import { bytes, files } from "./format.js";
 
@@ -14,7 +14,7 @@ export async function plan(query, signal) {
   });
   const body = await response.json().catch(() => ({}));
   if (!response.ok) return { none: body.detail || body.title || response.statusText };
-  if (!body.files) return { none: "The answer names no file of this archive." };
+  if (!body.files) return { none: "The answer contains no file of this archive." };
   return body;
 }
 

@@ -1,4 +1,4 @@
-// The basket: version ids kept in the browser; the basket page's address holds them all.
+// The basket: version ids stored in the browser. The address of the basket page contains them all.
 
 import { read, write } from "../lib/kept.js";
 
@@ -27,7 +27,7 @@ export function basket(root) {
 
 function label(button) {
   const inside = ids().includes(button.dataset.basketAdd);
-  button.textContent = inside ? "Take out of basket" : "Add to basket";
+  button.textContent = inside ? "Remove from basket" : "Add to basket";
   button.setAttribute("aria-pressed", String(inside));
 }
 
@@ -40,7 +40,7 @@ function showCount() {
   }
 }
 
-// The bare address shows what this browser has put together.
+// Without ids in its address, the page shows the basket of this browser.
 function openOwnBasket() {
   if (location.pathname === "/basket" && !location.search && ids().length) location.replace(address(ids()));
 }

@@ -1,4 +1,4 @@
-// "/" goes to the search field, as in many archives and code hosts.
+// "/" moves to the search field, as on many sites.
 export function searchKey() {
   document.addEventListener("keydown", (event) => {
     const target = event.target;

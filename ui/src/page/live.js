@@ -1,4 +1,4 @@
-// A page that renews its marked part while somebody looks: it fetches itself and takes the new part over.
+// Refreshes the marked part of a page while it is visible: fetches the page again and replaces the part.
 
 export function live(enhance) {
   const part = document.querySelector("[data-live]");

@@ -1,4 +1,4 @@
-// Tables with data-sortable sort by a click on a column's head. Cells may carry data-value for sizes.
+// A click on a column's head sorts a table with data-sortable. Cells with sizes have the number in data-value.
 
 import { el } from "../lib/dom.js";
 

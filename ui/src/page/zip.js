@@ -9,6 +9,6 @@ export function zipButtons(root) {
           button.title = p.none;
         } else button.textContent = `Download all as ZIP (${planText(p)})`;
       })
-      .catch(() => {}); // the button works without its figure
+      .catch(() => {}); // the button works without the size
   }
 }
