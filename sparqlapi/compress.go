@@ -11,11 +11,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// smallest is the size below which compressing costs a client more than it saves: one network packet.
-const smallest = 1400
+// minCompressed is the size from which answers are compressed. Smaller ones fit in one network packet anyway.
+const minCompressed = 1400
 
-// compress gzips generated text for clients that take it. Handlers of archived bytes stand outside of it: their
-// lengths, ranges and ETags are those of the bytes as stored.
+// compress gzips generated text for clients that accept it. It must not wrap handlers of archived bytes, whose lengths,
+// ranges and ETags are those of the stored bytes.
 func compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		addVary(w.Header(), "Accept-Encoding")
@@ -25,7 +25,7 @@ func compress(next http.Handler) http.Handler {
 		}
 		cw := &compressor{ResponseWriter: w}
 		next.ServeHTTP(cw, r)
-		cw.finish() // not deferred: after a panic the stream must stay visibly unfinished
+		cw.finish() // not deferred: after a panic the stream must stay incomplete
 	})
 }
 
@@ -54,11 +54,11 @@ func addVary(h http.Header, name string) {
 	h.Add("Vary", name)
 }
 
-// compressor decides at the first full packet of body, or at the end, or when the handler flushes.
+// compressor decides whether to compress when the body reaches minCompressed, when the handler flushes, or at the end.
 type compressor struct {
 	http.ResponseWriter
 	status  int
-	held    []byte // body before the decision
+	held    []byte // body until the decision
 	decided bool
 	gz      *gzip.Writer
 }
@@ -83,7 +83,7 @@ func (c *compressor) Write(p []byte) (int, error) {
 		c.status = http.StatusOK
 	}
 	if !c.decided {
-		if len(c.held)+len(p) < smallest {
+		if len(c.held)+len(p) < minCompressed {
 			c.held = append(c.held, p...)
 			return len(p), nil
 		}
@@ -101,7 +101,7 @@ func (c *compressor) put(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// decide sends the header and what was held back. big says that the body is worth it.
+// decide sends the header and the held body. big reports that the body is worth compressing.
 func (c *compressor) decide(big bool) error {
 	c.decided = true
 	h := c.Header()
@@ -128,7 +128,7 @@ func (c *compressor) decide(big bool) error {
 	return err
 }
 
-// Flush sends what there is: a handler that flushes streams.
+// Flush sends what has been written. A handler that flushes is streaming, so its answer counts as big.
 func (c *compressor) Flush() {
 	if c.status == 0 {
 		c.status = http.StatusOK
@@ -139,10 +139,10 @@ func (c *compressor) Flush() {
 	if c.gz != nil && c.gz.Flush() != nil {
 		return
 	}
-	http.NewResponseController(c.ResponseWriter).Flush() // best effort, as http.Flusher is
+	http.NewResponseController(c.ResponseWriter).Flush() // errors are ignored, as http.Flusher does
 }
 
-// Unwrap lets http.ResponseController reach deadlines.
+// Unwrap supports http.ResponseController.
 func (c *compressor) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *compressor) finish() {
@@ -152,7 +152,7 @@ func (c *compressor) finish() {
 		}
 	}
 	if c.gz != nil {
-		if c.gz.Close() == nil { // after a failed write the state is not worth keeping
+		if c.gz.Close() == nil { // a writer that failed is not reused
 			gzipWriters.Put(c.gz)
 		}
 		c.gz = nil

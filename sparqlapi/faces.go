@@ -62,7 +62,7 @@ func (o Options) member(w http.ResponseWriter, r *http.Request) error {
 	return o.Members.Member(w, r, id, path)
 }
 
-// dataset answers /dataset?url=: a page, or the description for clients that ask for RDF.
+// dataset answers /dataset?url= with a page, or with the description for clients that ask for RDF.
 func (o Options) dataset(w http.ResponseWriter, r *http.Request) error {
 	addVary(w.Header(), "Accept")
 	if o.LinkedData != nil && r.URL.Query().Get("format") != "html" && linkeddata.WantsRDF(r, "text/html") {
@@ -71,7 +71,8 @@ func (o Options) dataset(w http.ResponseWriter, r *http.Request) error {
 	return o.UI.Dataset(w, r)
 }
 
-// wantsPage tells a browser from a program that takes anything: text/html must be named, and nothing be liked better.
+// wantsPage reports whether a browser sent the request: Accept must name HTML and prefer nothing to it. Programs that
+// accept anything do not name it.
 func wantsPage(r *http.Request) bool {
 	if !strings.Contains(r.Header.Get("Accept"), "html") {
 		return false
@@ -84,7 +85,7 @@ func wantsPage(r *http.Request) bool {
 func openAPI(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/openapi+json;version=3.1")
 	w.Header().Set("Cache-Control", "max-age=3600")
-	w.Write(openapi.Document()) // the client may have gone; there is nobody left to tell
+	w.Write(openapi.Document()) // an error means that the client has left
 	return nil
 }
 
@@ -107,7 +108,7 @@ func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
 	}
 	state, err := o.Ready(r.Context())
 	if err != nil {
-		problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", state).(*problem.Error)) // to people, too
+		problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", state).(*problem.Error)) // as JSON for browsers, too
 		return nil
 	}
 	return writeLine(w, state)
@@ -117,7 +118,7 @@ func notFound(_ http.ResponseWriter, r *http.Request) error {
 	return problem.Newf(http.StatusNotFound, "No such route", "nothing is served at %s; /openapi.json lists what is", r.URL.Path)
 }
 
-// notAllowed names the methods the route does take (RFC 9110 §15.5.6).
+// notAllowed lists the methods that the route accepts in Allow (RFC 9110 §15.5.6).
 func notAllowed(w http.ResponseWriter, r *http.Request) error {
 	var takes []string
 	if c := chi.RouteContext(r.Context()); c != nil && c.Routes != nil {

@@ -34,7 +34,7 @@ import (
 
 const token = "a token that must never reach a log"
 
-// archive is a small one in memory: three files, two versions each.
+// archive is a small archive in memory: three files with two versions each.
 type archive struct {
 	mint      ns.Mint
 	resources []catalog.Resource
@@ -131,7 +131,7 @@ func (a *archive) CrawlNow(_ context.Context, id, host string) (n int, err error
 
 var errUnknown = fmt.Errorf("not in the archive")
 
-// pages stands in for package ui.
+// pages replaces package ui.
 type pages struct{}
 
 func (pages) Routes(r chi.Router) {
@@ -164,7 +164,7 @@ func echo(name string) http.Handler {
 	})
 }
 
-// server is the whole face over the small archive.
+// server serves all routes over the small archive.
 func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archive) {
 	t.Helper()
 	a := newArchive()
@@ -190,7 +190,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 	return sparqlapi.New(o), a
 }
 
-// ask makes one request; headers are alternating names and values.
+// ask sends a request; headers are alternating names and values.
 func ask(h http.Handler, method, address, body string, headers ...string) *http.Response {
 	r := httptest.NewRequest(method, address, strings.NewReader(body))
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -210,7 +210,7 @@ func text(t testing.TB, res *http.Response) string {
 	return string(b)
 }
 
-// fakeFiles stands in for everything that serves bytes and time maps. It lists one member, a.csv.
+// fakeFiles replaces the packages that serve bytes and time maps. It lists one member, a.csv.
 type fakeFiles struct{}
 
 func (fakeFiles) Version(w http.ResponseWriter, r *http.Request, id string) error {

@@ -11,24 +11,25 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// Guard knows the token that writing needs. The token is compared in constant time and as a digest, so that neither
-// its text nor its length shows in how long a refusal takes.
+// Guard checks the token that writing requires. It compares digests in constant time, so that the time of a refusal
+// reveals neither the token nor its length.
 type Guard struct {
 	digest [sha256.Size]byte
-	closed bool // no token: nobody writes
+	closed bool // no token is set
 }
 
-// NewGuard makes a guard; with an empty token every write is refused.
+// NewGuard returns a guard for a token. With an empty token it refuses every write.
 func NewGuard(token string) *Guard {
 	return &Guard{digest: sha256.Sum256([]byte(token)), closed: token == ""}
 }
 
 type localKey struct{}
 
-// Local marks the context of requests that come by a way which only the archive's own user has. They need no token.
+// Local marks the context of requests that only the archive's own user can send, such as those of the socket. They need
+// no token.
 func Local(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
 
-// Check tells whether r may write: nil, or a problem of status 401 or 403.
+// Check returns nil if r may write, or else a problem of status 401 or 403.
 func (g *Guard) Check(r *http.Request) error {
 	if r.Context().Value(localKey{}) != nil {
 		return nil
@@ -47,7 +48,7 @@ func (g *Guard) Check(r *http.Request) error {
 	return nil
 }
 
-// Require lets through only what Check allows.
+// Require wraps a handler that only requests with leave to write may reach.
 func (g *Guard) Require(next http.Handler) http.Handler {
 	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if err := g.Check(r); err != nil {
@@ -60,7 +61,8 @@ func (g *Guard) Require(next http.Handler) http.Handler {
 
 type secretKey struct{}
 
-// credentials are the bearer token, else the paper's ?secret= that hideSecret took out of the address.
+// credentials returns the bearer token, or else the value of the paper's ?secret=, which hideSecret has removed from
+// the address.
 func credentials(r *http.Request) (string, bool) {
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(token), true
@@ -69,7 +71,7 @@ func credentials(r *http.Request) (string, bool) {
 	return secret, ok
 }
 
-// hideSecret takes ?secret= out of the request's address before anything can write that down.
+// hideSecret removes ?secret= from a request's address before anything can log it.
 func hideSecret(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query, secret, found := cutParameter(r.URL.RawQuery, "secret")
@@ -85,8 +87,8 @@ func hideSecret(next http.Handler) http.Handler {
 	})
 }
 
-// cutParameter takes one parameter out of a query string and leaves the rest byte for byte as it was, because raw
-// addresses in paths own their query string.
+// cutParameter removes one parameter from a query string. It keeps the rest byte for byte, because the query string may
+// belong to a raw address in the path.
 func cutParameter(query, name string) (rest, value string, found bool) {
 	parts := strings.Split(query, "&")
 	kept := parts[:0]

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// secure sets what holds for every answer. A handler of archived bytes replaces the policy by its own, stricter one
-// (sandbox); pages of ui replace it by theirs.
+// secure sets the security headers of every answer. Handlers of archived bytes and the pages of ui set policies of
+// their own.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -18,11 +18,11 @@ func secure(next http.Handler) http.Handler {
 	})
 }
 
-// exposed are the answer headers a script of another site may read.
+// exposed are the response headers that scripts of other sites may read.
 const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Odarchive-Left-Out, Retry-After, Vary, X-Request-Id"
 
-// crossOrigin lets scripts of any site read, without credentials: everything here is public. Writing from another
-// site's page is not offered, so a preflight for it is answered without leave.
+// crossOrigin lets scripts of any site read, without credentials, because everything here is public. A preflight
+// request for writing gets no permission.
 func crossOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -33,7 +33,7 @@ func crossOrigin(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if readable(r.URL.Path, asked) {
+		if isReading(r.URL.Path, asked) {
 			h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS")
 			h.Set("Access-Control-Allow-Headers", "Accept, Accept-Datetime, Content-Type, If-None-Match, If-Modified-Since, Range")
 			h.Set("Access-Control-Max-Age", "86400")
@@ -42,8 +42,8 @@ func crossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// readable tells whether a method only reads: GET and HEAD everywhere, POST where a question may be long.
-func readable(path, method string) bool {
+// isReading reports whether requests with a method only read: GET and HEAD on every path, POST on postReads.
+func isReading(path, method string) bool {
 	if method != http.MethodPost {
 		return method == http.MethodGet || method == http.MethodHead
 	}

@@ -13,16 +13,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rate is how many requests one client address may make.
+// Rate limits the requests from one client.
 type Rate struct {
-	PerSecond float64 // sustained; 0 for no limit
+	PerSecond float64 // sustained; 0 means no limit
 	Burst     int     // at once; at least 1
 }
 
-// clientsKept bounds the table of clients; beyond it the whole table is forgotten, which forgives and never blocks.
-const clientsKept = 65536
+// maxClients bounds the table of clients. When it is full, the whole table is dropped, which allows more requests than
+// the limit for a moment but never blocks.
+const maxClients = 65536
 
-// limiter holds one token bucket per client network: an IPv4 address or an IPv6 /64, which is what one household has.
+// limiter has a token bucket for each client network: an IPv4 address, or an IPv6 /64, which is what one household
+// gets.
 type limiter struct {
 	rate Rate
 	now  func() time.Time
@@ -35,12 +37,13 @@ func newLimiter(r Rate) *limiter {
 	return &limiter{rate: Rate{r.PerSecond, max(r.Burst, 1)}, now: time.Now, clients: make(map[netip.Prefix]*rate.Limiter)}
 }
 
-// take uses up one request of the client; wait > 0 says when the next one is welcome.
+// take counts a request of the client. If wait > 0, the request is over the limit, and the next one is allowed after
+// wait.
 func (l *limiter) take(client netip.Prefix) (wait time.Duration) {
 	l.mu.Lock()
 	bucket, ok := l.clients[client]
 	if !ok {
-		if len(l.clients) >= clientsKept {
+		if len(l.clients) >= maxClients {
 			clear(l.clients)
 		}
 		bucket = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
@@ -55,8 +58,8 @@ func (l *limiter) take(client netip.Prefix) (wait time.Duration) {
 	return wait
 }
 
-// limit answers 429 to a client that asks too often. A client on the machine itself is not limited: it is the
-// operator, or a proxy that sees the real addresses and has limits of its own.
+// limit answers requests over the rate with status 429. Clients on this machine are not limited: they are the operator,
+// or a proxy that sees the real addresses and has its own limits.
 func limit(r Rate) func(http.Handler) http.Handler {
 	if r.PerSecond <= 0 {
 		return func(next http.Handler) http.Handler { return next }

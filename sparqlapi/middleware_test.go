@@ -14,7 +14,7 @@ import (
 	"odarchive/sparqlapi"
 )
 
-// sayVersion answers for every version with its handler.
+// sayVersion answers requests for any version with its handler.
 type sayVersion struct {
 	fakeFiles
 	http.Handler
@@ -79,7 +79,7 @@ func TestAFlushedPieceArrivesBeforeTheAnswerEnds(t *testing.T) {
 	})
 	s := httptest.NewServer(h)
 	defer s.Close()
-	res, err := s.Client().Get(s.URL + "/sparql") // the client unpacks
+	res, err := s.Client().Get(s.URL + "/sparql") // the client decompresses
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestABrokenStreamIsCutAndNotClosed(t *testing.T) {
 	defer s.Close()
 	res, err := s.Client().Get(s.URL + "/sparql")
 	if err != nil {
-		return // cut before the header is as good
+		return // cut before the header: that is fine, too
 	}
 	defer res.Body.Close()
 	if _, err := io.ReadAll(res.Body); err == nil {

@@ -13,16 +13,16 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Event is one answered request, for metrics.
+// Event is an answered request, for metrics.
 type Event struct {
-	Route  string // the pattern, not the address: few values; "" where none matched
+	Route  string // the pattern that matched, not the address; "" if none did
 	Method string
 	Status int
 	Took   time.Duration
 	Bytes  int64
 }
 
-// observe gives each request an id, and after the answer writes one access line and reports one event.
+// observe assigns an id to each request. After the answer it writes a line of access log and reports an event.
 func observe(log *slog.Logger, report func(Event)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func observe(log *slog.Logger, report func(Event)) func(http.Handler) http.Handl
 	}
 }
 
-// requestID takes over a proxy's id when it is a plain short word, and makes one otherwise.
+// requestID returns the request's X-Request-Id if it is a short plain word, as a proxy sends, and a new id otherwise.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") != "" {
@@ -57,7 +57,7 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// route is the pattern that matched; chi fills it in while routing, so it is read after the answer.
+// route returns the pattern that matched. chi sets it while routing, so it is known only after the answer.
 func route(r *http.Request) string {
 	if c := chi.RouteContext(r.Context()); c != nil {
 		return c.RoutePattern()
@@ -65,7 +65,7 @@ func route(r *http.Request) string {
 	return ""
 }
 
-// accessLevel keeps probes and assets out of an ordinary log.
+// accessLevel returns a low level for probes and assets, to keep them out of an ordinary log.
 func accessLevel(r *http.Request, status int) slog.Level {
 	quiet := r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/assets/")
 	if quiet && status < 500 {
@@ -74,8 +74,8 @@ func accessLevel(r *http.Request, status int) slog.Level {
 	return slog.LevelInfo
 }
 
-// recoverPanics turns a bug into a 500 for one client. http.ErrAbortHandler goes through: it is how a stream that
-// broke in the middle tells net/http to cut the connection.
+// recoverPanics answers status 500 if a handler panics. It passes http.ErrAbortHandler on: with it, a handler whose
+// stream failed makes net/http cut the connection.
 func recoverPanics(log *slog.Logger) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

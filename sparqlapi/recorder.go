@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// writeWait is how long a client may take to accept one write before the connection is given up; a reader slower than
-// that holds query memory and file handles for nothing.
+// writeWait is how long a client may take to accept one write before the connection is closed. A slower one would hold
+// memory of queries and open files for too long.
 const writeWait = 2 * time.Minute
 
-// recorder remembers what was answered, and pushes the write deadline forward while the client keeps reading.
+// recorder records the status and length of an answer, and extends the write deadline while the client keeps reading.
 type recorder struct {
 	http.ResponseWriter
 	status   int
@@ -32,7 +32,7 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom keeps the way open for sendfile. The bytes go out in pieces, each with its own deadline.
+// ReadFrom allows sendfile. It copies in pieces, each with its own deadline.
 func (w *recorder) ReadFrom(src io.Reader) (total int64, err error) {
 	from, ok := w.ResponseWriter.(io.ReaderFrom)
 	if !ok {
@@ -50,7 +50,7 @@ func (w *recorder) ReadFrom(src io.Reader) (total int64, err error) {
 	}
 }
 
-// Flush and Unwrap keep http.ResponseController working through the wrapper.
+// Flush and Unwrap support http.ResponseController.
 func (w *recorder) Flush()                      { w.begin(); http.NewResponseController(w.ResponseWriter).Flush() }
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
@@ -60,6 +60,6 @@ func (w *recorder) begin() {
 	}
 	if now := time.Now(); now.After(w.deadline.Add(-writeWait / 2)) {
 		w.deadline = now.Add(writeWait)
-		http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline) // not every writer has one
+		http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline) // fails for writers without deadlines
 	}
 }

@@ -65,7 +65,7 @@ type Options struct {
 	Observe func(Event)   // is called after each request, for metrics; may be nil
 
 	SPARQL     http.Handler // SPARQL 1.1 Protocol; calls Guard itself, because only it can recognise an update
-	GraphStore http.Handler // Graph Store Protocol; all but GET and HEAD need Guard's leave
+	GraphStore http.Handler // Graph Store Protocol; all methods but GET and HEAD need the token
 	Versions   Versions
 	Members    Members
 	Zips       Zips
@@ -115,7 +115,7 @@ func New(o Options) http.Handler {
 	return r
 }
 
-// routes is the contents page of the API.
+// routes registers every route. It reads like the table of contents of the API.
 func (o Options) routes(r chi.Router) {
 	for _, base := range []string{"", "/api/v1"} {
 		if a := o.REST; a != nil {
@@ -235,8 +235,8 @@ func (o Options) routes(r chi.Router) {
 // postReads are the routes whose POST only reads, for questions that are too long for an address.
 var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/api/v1/sparql", "/api/v1/get/files", "/api/v1/get/files/sparql"}
 
-// unwanted are the paths that robots.txt asks crawlers of the web to leave alone: they are costly, or serve bytes that
-// have an address of their own elsewhere.
+// unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
+// address is elsewhere.
 var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/cdx", "/rdf-graph-store", "/search?"}
 
 // read registers a handler for GET and HEAD.

@@ -300,7 +300,7 @@ func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
 	routed := map[string]bool{}
 	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if method == "HEAD" || strings.HasPrefix(route, "/api/v1/") || route == "/" || route == "/activity/{id}" || route == "/graph/*" || route == "/rdf-graph-store/*" || strings.HasPrefix(route, "/crawler") || route == "/ns" {
-			return nil // twins, or IRIs that are followed and not called
+			return nil // duplicates, or IRIs that are followed but not called
 		}
 		routed[method+" "+plainPath(route)] = true
 		return nil
@@ -321,7 +321,7 @@ func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
 	}
 }
 
-// plainPath folds a documented path and a routing pattern into one form.
+// plainPath returns the common form of a documented path and a routing pattern.
 func plainPath(path string) string {
 	path = regexp.MustCompile(`\{(url|type|path)\}$`).ReplaceAllString(path, "*")
 	path = strings.Replace(path, "/ns/csvw", "/ns/*", 1)

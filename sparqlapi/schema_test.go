@@ -13,9 +13,8 @@ import (
 	"odarchive/sparqlapi/openapi"
 )
 
-// schemas checks values against the part of JSON Schema 2020-12 that openapi.json uses. A keyword it does not know is
-// a fault, so that nothing in the document goes unchecked by accident. Objects may not have members the document
-// does not name: what is served is documented.
+// schemas checks values against the part of JSON Schema 2020-12 that openapi.json uses. It reports an unknown keyword,
+// so that nothing in the document is ignored. Objects must not have members that the document does not name.
 type schemas struct{ doc map[string]any }
 
 func readSchemas(t *testing.T) schemas {

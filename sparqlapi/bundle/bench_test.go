@@ -18,7 +18,7 @@ import (
 	kflate "github.com/klauspost/compress/flate"
 )
 
-// tables are n CSV files of about size bytes, stored.
+// tables stores n CSV files of about size bytes.
 func tables(b *testing.B, w *world, n, size int) (entries []Entry, raw int64) {
 	for i := range n {
 		var data []byte
@@ -31,8 +31,8 @@ func tables(b *testing.B, w *world, n, size int) (entries []Entry, raw int64) {
 	return entries, raw
 }
 
-// BenchmarkZip writes the same files as a zip in three ways, into nothing and over loopback HTTP. raw-MB/cpu-s are raw bytes
-// by processor time of the whole process, the client of the HTTP runs included.
+// BenchmarkZip writes the same files as a zip in three ways, to nowhere and over loopback HTTP. raw-MB/cpu-s is raw
+// bytes per processor time of the whole process, including the HTTP client.
 func BenchmarkZip(b *testing.B) {
 	w := newWorld(b)
 	entries, raw := tables(b, w, 400, 200_000)
@@ -101,8 +101,8 @@ func BenchmarkZip(b *testing.B) {
 	})
 }
 
-// BenchmarkHundredThousand plans and sends a zip of 100,000 files: how long until the first byte, and how much memory
-// the whole holds at most beyond the list of entries.
+// BenchmarkHundredThousand plans and sends a zip of 100,000 files. It measures the time to the first byte, and the
+// memory beyond the list of entries.
 func BenchmarkHundredThousand(b *testing.B) {
 	w := newWorld(b)
 	some, _ := tables(b, w, 500, 3000)

@@ -91,7 +91,7 @@ func (w *world) add(url string, n int, name string, data []byte) Entry {
 	return e
 }
 
-// entries of all versions, with sizes as they are now.
+// entries returns all versions, with their present sizes.
 func (w *world) entries() (list []Entry) {
 	for _, iri := range w.order {
 		s, err := w.version(iri)
@@ -168,7 +168,7 @@ func sample(t testing.TB) *world {
 	return w
 }
 
-// iri of an entry of a plan below mint's base.
+// iriIn returns the IRI of an entry below mint's base.
 func iriIn(e Entry) string { return (&Plan{mint: mint, versions: mint.Version("")}).iri(&e) }
 
 func plan(t testing.TB, entries []Entry) *Plan {
@@ -431,7 +431,7 @@ func TestMoreEntriesThanSixteenBitsCount(t *testing.T) {
 	}
 }
 
-// readerAt reads a zip without writing it anywhere.
+// readerAt reads a zip without storing it.
 type readerAt struct {
 	p *Plan
 	c Contents
@@ -505,7 +505,7 @@ func TestALargeEntryHasItsSizesInTheZip64Field(t *testing.T) {
 	}
 }
 
-// shifted is data behind many zeros.
+// shifted is data after many zeros.
 type shifted struct {
 	data []byte
 	at   int64
@@ -764,7 +764,7 @@ func TestALostEntryBreaksTheDownloadOff(t *testing.T) {
 	t.Parallel()
 	w := sample(t)
 	lost := w.versions[w.order[4]]
-	if err := w.store.Forget(t.Context(), lost.Ref.SHA256); err != nil { // between planning and sending
+	if err := w.store.Forget(t.Context(), lost.Ref.SHA256); err != nil { // after planning, before sending
 		t.Fatal(err)
 	}
 	w.stale = true

@@ -25,7 +25,8 @@ type collector struct {
 	entries []Entry
 }
 
-// add appends the entries that have an ID. It takes the slice over. More than limit entries are a problem of status 413.
+// add appends the entries that have an ID. It takes ownership of the slice. More than limit entries are a problem of
+// status 413.
 func (c *collector) add(entries []Entry) error {
 	entries = keep(entries, func(e *Entry) bool { return e.ID != "" })
 	if c.entries == nil {
@@ -72,9 +73,9 @@ func keep(entries []Entry, stays func(*Entry) bool) []Entry {
 // for each.
 const lookUpAtOnce = 1 << 17
 
-// Collect returns the versions that rows name in any column: a version, or a file inside one, by its IRI below mint's
-// base, or a resource by its URL, which means its latest version. Each comes once, in the order of the rows. More than
-// limit are a problem of status 413; 0 means no limit.
+// Collect returns what rows name in any column: a version, or a file inside one, by its IRI below mint's base, or a
+// resource by its URL, which means its latest version. Each file comes once, in the order of the rows. More than limit
+// are a problem of status 413; 0 means no limit.
 func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int) ([]Entry, error) {
 	c := &collector{finder: finder{a, mint}, limit: limit}
 	var recent recentKeys

@@ -20,16 +20,16 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// The entries that are made from the list of entries.
+// The entries that describe the others.
 const (
 	manifestName = "manifest.json"
 	metadataName = "metadata.ttl"
 )
 
-// document writes one of them; it gives the same bytes each time.
+// document writes one of them, with the same bytes each time.
 type document func(w *bufio.Writer, p *Plan)
 
-// measure runs a document without keeping it.
+// measure runs a document and discards its bytes.
 func measure(d document, p *Plan) (size int64, crc uint32) {
 	m := &meter{}
 	w := bufio.NewWriterSize(m, 64<<10)
@@ -49,7 +49,7 @@ func (m *meter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// manifest lists the entries in JSON, a line each.
+// manifest writes the entries as JSON, one on each line.
 func manifest(w *bufio.Writer, p *Plan) {
 	var b []byte
 	b = append(b, "{\n"...)
@@ -97,7 +97,7 @@ func manifest(w *bufio.Writer, p *Plan) {
 	w.WriteString("\n  ]\n}\n")
 }
 
-// appendLeftOut lists what the zip does not hold, in manifest.json.
+// appendLeftOut writes the list of files that are left out.
 func (p *Plan) appendLeftOut(b []byte) []byte {
 	if len(p.leftOut) == 0 {
 		return b
@@ -116,7 +116,7 @@ func (p *Plan) appendLeftOut(b []byte) []byte {
 	return append(b, "\n  ],\n"...)
 }
 
-// text writes one of the entry's texts behind its name.
+// text writes a name, which is already quoted, and one of the entry's texts.
 func (e *Entry) text(b []byte, name, value string) []byte {
 	b = append(b, name...)
 	if !e.plain {
@@ -136,7 +136,7 @@ func member(b []byte, indent, name, value, end string) []byte {
 	return append(b, end...)
 }
 
-// appendJSON quotes a string; plain ones without the reflection of encoding/json.
+// appendJSON writes a string in quotes. For plain strings it avoids the cost of encoding/json.
 func appendJSON(b []byte, s string) []byte {
 	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f || r == '"' || r == '\\' }) >= 0 {
 		quoted, err := json.Marshal(validText(s))
@@ -177,7 +177,7 @@ func digits(b []byte, n, width int) []byte {
 	return b
 }
 
-// metadata describes the versions in Turtle, in the archive's own terms.
+// metadata writes a description of the versions in Turtle.
 func metadata(w *bufio.Writer, p *Plan) {
 	fmt.Fprintf(w, "@prefix dct: <%s> .\n@prefix dcat: <%s> .\n@prefix prov: <%s> .\n@prefix spdx: <%s> .\n@prefix xsd: <%s> .\n",
 		dcterms.NS, dcat.NS, prov.NS, spdx.NS, xsd.NS)
@@ -205,7 +205,7 @@ func metadata(w *bufio.Writer, p *Plan) {
 		b = hex.AppendEncode(b, e.Ref.SHA256[:])
 		w.Write(put(b, "\"^^xsd:hexBinary ] .\n"))
 	}
-	for i := range p.leftOut { // a version has no part whose bytes are here: what is said of it is why
+	for i := range p.leftOut { // only the reason is stated, since dct:hasVersion and others would promise bytes
 		e := &p.leftOut[i]
 		b = put(b[:0], "\n<", iri(p.iri(e)), "> a prov:Entity")
 		if e.Member != nil {
@@ -222,7 +222,7 @@ func put(b []byte, texts ...string) []byte {
 	return b
 }
 
-// iri escapes what no IRI reference in Turtle may hold.
+// iri percent-encodes the characters that an IRI reference in Turtle must not contain.
 func iri(s string) string {
 	if strings.IndexFunc(s, forbidden) < 0 {
 		return s
@@ -238,7 +238,7 @@ func iri(s string) string {
 	return b.String()
 }
 
-// isPlainASCII tells whether s has nothing that has to be escaped anywhere: most addresses and names are so.
+// isPlainASCII reports whether s needs no escaping in any document. Most addresses and names do not.
 func isPlainASCII(s string) bool {
 	for i := range len(s) {
 		if !unreserved[s[i]] {
@@ -248,7 +248,7 @@ func isPlainASCII(s string) bool {
 	return true
 }
 
-// unreserved are letters, digits and what addresses are made of.
+// unreserved are letters, digits and the punctuation of ordinary addresses.
 var unreserved = func() (table [256]bool) {
 	for c := byte('0'); c <= 'z'; c++ {
 		table[c] = c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a'
@@ -263,12 +263,13 @@ func forbidden(r rune) bool {
 	return r <= ' ' || r == 0x7f || r == '\uFFFD' || strings.ContainsRune("<>\"{}|\\^`", r)
 }
 
-// relative is the reference to an entry from metadata.ttl, behind the "./" that keeps a colon from making it a scheme.
+// relative returns the reference to an entry from metadata.ttl, to be written after "./" so that a colon cannot be
+// taken for the end of a scheme.
 func relative(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
 var turtleEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 
-// write runs a document into w.
+// write writes a document to w.
 func (d document) write(w io.Writer, p *Plan) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	d(b, p)

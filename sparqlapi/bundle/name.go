@@ -14,14 +14,14 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Limits of names: what unpacks everywhere.
+// Limits of names that can be unpacked everywhere.
 const (
 	maxSegment = 96  // bytes of one part of a name
-	maxDepth   = 12  // parts; longer paths are folded into one
+	maxDepth   = 12  // parts; the middle of a longer path is replaced by a hash
 	maxName    = 230 // bytes
 )
 
-// nameOf returns a safe name for an entry, which others may have too.
+// nameOf returns a safe name for an entry. It may not be unique.
 func nameOf(e *Entry) string {
 	name := versionName(e.URL, e.N, e.FileName)
 	if e.Member != nil {
@@ -52,17 +52,17 @@ func slowName(resource string, n int, fileName string) string {
 	if fileName == "" {
 		fileName = parts[len(parts)-1]
 	}
-	// A file's name may hold no path; one that comes with one is cut to its last part.
+	// A file name must not be a path: only its last part is used.
 	fileName = fileName[strings.LastIndexAny(fileName, `/\`)+1:]
 	return safe(append(parts, strconv.Itoa(n)+"-"+fileName))
 }
 
-// memberName returns the name of a file inside a version, given the version's name: in a folder beside it.
+// memberName returns the name of a file inside a version, in a folder next to the version with the given name.
 func memberName(version, path string) string {
 	return safe(strings.Split(version+"_/"+strings.Trim(path, "/"), "/"))
 }
 
-// safe makes a name of parts that can be unpacked on every system, into the folder and not beside it.
+// safe joins parts to a name that can be unpacked on every system, and only into the target folder.
 func safe(parts []string) string {
 	if len(parts) > maxDepth {
 		middle := strings.Join(parts[maxDepth/2:len(parts)-maxDepth/2], "/")
@@ -75,7 +75,7 @@ func safe(parts []string) string {
 	if len(out) == 1 || isReserved(out[0]) {
 		out[0] = "_" + out[0]
 	}
-	for i := 1; length(out) > maxName && i < len(out)-1; i++ { // shorten folders, host and file name last
+	for i := 1; length(out) > maxName && i < len(out)-1; i++ { // shorten folders only, not host and file name
 		if h := shortHash(out[i]); len(h) < len(out[i]) {
 			out[i] = h
 		}
@@ -90,13 +90,13 @@ func length(parts []string) (n int) {
 	return n
 }
 
-// isReserved are the names of the entries that Plan makes itself.
+// isReserved reports whether s is the name of an entry that New adds.
 func isReserved(s string) bool {
 	return strings.EqualFold(s, manifestName) || strings.EqualFold(s, metadataName)
 }
 
-// safePart replaces what some system does not take in a file name: separators, control and format characters, the
-// characters Windows forbids, dots and spaces at an end, its device names; and what is no UTF-8.
+// safePart replaces what some system rejects in a file name: separators, control and format characters, the characters
+// Windows forbids, dots and spaces at the ends, device names, and invalid UTF-8.
 func safePart(p string) string {
 	p = strings.Map(func(r rune) rune {
 		switch {
@@ -120,7 +120,7 @@ func safePart(p string) string {
 	return p
 }
 
-// shorten cuts the middle out of a name and leaves beginning and extension; a hash keeps different names different.
+// shorten cuts the middle out of a name. A hash keeps different names different.
 func shorten(p string) string {
 	ext := path.Ext(p)
 	if len(ext) > 12 {
@@ -138,7 +138,7 @@ func shortHash(s string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// isDevice tells names that Windows takes for devices, with any extension.
+// isDevice reports whether Windows takes the name for a device, with any extension.
 func isDevice(p string) bool {
 	base, _, _ := strings.Cut(strings.ToUpper(p), ".")
 	switch base = strings.TrimRight(base, " "); base {
@@ -152,8 +152,8 @@ func isDevice(p string) bool {
 	return len(n) == 1 && n >= "0" && n <= "9" || n == "¹" || n == "²" || n == "³"
 }
 
-// plainName is versionName for the addresses and file names that most have, in which nothing has to be replaced; it takes a
-// tenth of the time.
+// plainName is the fast path of versionName, for addresses and file names in which nothing has to be replaced. It takes
+// a tenth of the time.
 func plainName(resource string, n int, fileName string) (string, bool) {
 	_, rest, ok := strings.Cut(resource, "://")
 	if end := strings.IndexAny(rest, "?#"); end >= 0 {
@@ -175,7 +175,7 @@ func plainName(resource string, n int, fileName string) (string, bool) {
 	return name, isPlain(name)
 }
 
-// isPlain tells whether safe would leave a name as it is, and says no rather than look closer.
+// isPlain reports whether safe would not change a name. It returns false if that takes a closer look.
 func isPlain(name string) bool {
 	if len(name) > maxName {
 		return false
@@ -196,21 +196,20 @@ func isPlain(name string) bool {
 	return depth > 1 && depth <= maxDepth && isPlainPart(name[from:])
 }
 
-// isPlainPart knows that the characters are good.
+// isPlainPart is isPlain for one part, whose characters are already checked.
 func isPlainPart(p string) bool {
 	if p == "" || len(p) > maxSegment || p[0] == '-' || p[0] == '.' || p[len(p)-1] == '.' {
 		return false
 	}
-	switch p[0] | 0x20 { // what a device's name may begin with
+	switch p[0] | 0x20 { // first letters of device names
 	case 'c', 'p', 'a', 'n', 'l':
 		return !isDevice(p)
 	}
 	return true
 }
 
-// nameAll makes the names of the entries safe and different from each other, also for file systems that do not tell
-// upper from lower case, and from the folders in other names. What is taken is known by a hash: where two differ in
-// spite of that, one gets a longer name than it needs.
+// nameAll makes the names of the entries safe and unique, on file systems that ignore case, too, and different from the
+// folders in other names. It compares hashes: a collision gives an entry a longer name than it needs.
 func nameAll(entries []Entry, iri func(*Entry) string) {
 	folders := make(map[uint64]struct{})
 	taken := make([]uint64, len(entries))
@@ -241,7 +240,7 @@ func nameAll(entries []Entry, iri func(*Entry) string) {
 	}
 }
 
-// areDifferent sorts the hashes of names.
+// areDifferent reports whether no two names are the same and none is a folder. It sorts names.
 func areDifferent(names []uint64, folders map[uint64]struct{}) bool {
 	for _, h := range names {
 		if _, isFolder := folders[h]; isFolder {
@@ -257,7 +256,7 @@ func areDifferent(names []uint64, folders map[uint64]struct{}) bool {
 	return true
 }
 
-// rename gives another name to every entry whose name is taken by a folder or by an entry before it.
+// rename gives a new name to every entry whose name belongs to a folder or to an earlier entry.
 func rename(entries []Entry, iri func(*Entry) string, folders map[uint64]struct{}) {
 	files := make(map[uint64]struct{}, len(entries))
 	for i := range entries {
@@ -275,7 +274,7 @@ func rename(entries []Entry, iri func(*Entry) string, folders map[uint64]struct{
 	}
 }
 
-// folded is a hash of a name without regard to upper and lower case. The same names have the same hash for ever.
+// folded returns a hash of a name that ignores case. It must never change, since it affects the names in zips.
 func folded(s string) uint64 {
 	var buf [2 * maxName]byte
 	b := append(buf[:0], s...)
@@ -290,7 +289,7 @@ func folded(s string) uint64 {
 	return xxhash.Sum64(b)
 }
 
-// distinct puts a word made of the version's IRI before the extension.
+// distinct inserts a few digits of a hash of the IRI before the extension.
 func distinct(name, iri string, n int) string {
 	dir, file := path.Split(name)
 	ext := path.Ext(file)

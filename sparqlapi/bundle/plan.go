@@ -14,21 +14,20 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// ErrEmpty says that a zip would hold no version.
+// ErrEmpty means that a zip would contain no version.
 var ErrEmpty = errors.New("no version is selected")
 
-// Plan is a zip whose every byte is settled. It holds the list of entries and nothing else, and may be used by several
-// goroutines.
+// Plan is a zip whose bytes are all determined. It holds only the list of entries, and may be used concurrently.
 type Plan struct {
 	meta     Meta
 	mint     ns.Mint
-	versions string // what the IRI of every version begins with
+	versions string // prefix of the IRIs of versions
 	entries  []Entry
 	leftOut  []Entry
-	made     []file  // manifest and metadata
-	offsets  []int64 // of the entries' local heads
+	made     []file  // manifest.json and metadata.ttl
+	offsets  []int64 // of the entries' local headers
 	central  int64   // offset of the central directory
-	marks    []int64 // offsets of every markEvery-th entry of the directory
+	marks    []int64 // offset of every markEvery-th entry of the directory
 	size     int64
 	rawSize  int64
 	modified time.Time // of the newest entry
@@ -37,8 +36,8 @@ type Plan struct {
 
 var documents = [...]document{manifest, metadata}
 
-// New settles a zip of the entries. It takes them over, drops those whose version stands in them already, and gives
-// them safe and unique names. No entries: ErrEmpty; none but those that are left out: a problem of status 422.
+// New plans a zip of the entries. It takes ownership of the slice, drops repeated entries, and gives the others safe
+// and unique names. Without entries it returns ErrEmpty; if all are left out, a problem of status 422.
 func New(entries []Entry, meta Meta) (*Plan, error) {
 	p := &Plan{meta: meta, mint: ns.Mint{Base: meta.Base}}
 	p.versions = p.mint.Version("")
@@ -87,7 +86,7 @@ func New(entries []Entry, meta Meta) (*Plan, error) {
 	return p, nil
 }
 
-// makeDocuments settles the first entries, and the tag: each runs through all entries, so they run beside one another.
+// makeDocuments computes the documents and the ETag, concurrently because each reads all entries.
 func (p *Plan) makeDocuments() {
 	newest := Entry{Stored: archive.Stored{At: p.modified}}
 	var running sync.WaitGroup
@@ -107,7 +106,7 @@ func (p *Plan) makeDocuments() {
 	}
 }
 
-// hash covers everything that the zip's bytes depend on.
+// hash returns the ETag: a hash of everything that determines the zip's bytes.
 func (p *Plan) hash() string {
 	sum := sha256.New()
 	var b []byte
@@ -153,10 +152,10 @@ func (p *Plan) hash() string {
 
 func (p *Plan) count() int { return len(p.made) + len(p.entries) }
 
-// markEvery is how many entries of the directory are made in vain, at most, for a range that begins in it.
+// markEvery bounds the directory entries that are made and discarded for a range that begins inside the directory.
 const markEvery = 256
 
-// listed is what stands at place i of the directory.
+// listed returns entry i of the directory.
 func (p *Plan) listed(i int) file {
 	if i < len(p.made) {
 		return p.made[i]
@@ -172,7 +171,7 @@ func (p *Plan) iri(e *Entry) string {
 	return p.versions + e.ID
 }
 
-// file is the entry i as the zip's structures have it.
+// file returns the i-th entry as the zip's structures describe it.
 func (p *Plan) file(i int) file {
 	e := &p.entries[i]
 	method := uint16(methodDeflate)
@@ -182,20 +181,20 @@ func (p *Plan) file(i int) file {
 	return file{name: e.Name, method: method, crc: e.Ref.CRC32, size: e.Ref.Size, packed: e.dataSize(), offset: p.offsets[i], modified: e.modified()}
 }
 
-// Entries of the zip, with their final names. They are the plan's own.
+// Entries returns the entries of the zip, with their final names. The caller must not change them.
 func (p *Plan) Entries() []Entry { return p.entries }
 
-// LeftOut are the entries that the zip only names, each with the reason in LeftOut.
+// LeftOut returns the entries that the zip only names, each with the reason.
 func (p *Plan) LeftOut() []Entry { return p.leftOut }
 
-// Size of the zip in bytes.
+// Size returns the length of the zip in bytes.
 func (p *Plan) Size() int64 { return p.size }
 
-// RawSize is the size of all entries when they are unpacked.
+// RawSize returns the uncompressed size of all entries.
 func (p *Plan) RawSize() int64 { return p.rawSize }
 
-// ETag is strong: the same tag means the same bytes.
+// ETag returns a strong entity tag: the same tag means the same bytes.
 func (p *Plan) ETag() string { return p.etag }
 
-// Modified is the time of the newest entry.
+// Modified returns the time of the newest entry.
 func (p *Plan) Modified() time.Time { return p.modified }

@@ -11,12 +11,13 @@ import (
 	"odarchive/sparqlapi/byterange"
 )
 
-// LeftOutHeader counts the selected files that a zip does not hold; its manifest.json says which, and why.
+// LeftOutHeader is the number of selected files that are not in the zip. The zip's manifest.json lists them with
+// reasons.
 const LeftOutHeader = "Odarchive-Left-Out"
 
-// Serve answers a GET or HEAD (or a POST that asks for the same) with the zip: Content-Length, ETag, Last-Modified,
-// ranges, conditions. The caller holds the contents (Hold) since before the entries were looked up. Where an entry turns
-// out to be damaged the connection is cut, so that nobody takes the rest for the whole.
+// Serve answers a GET or HEAD request, or a POST for the same, with the zip: Content-Length, ETag, Last-Modified,
+// ranges, conditions. The caller must hold the contents (Contents.Hold) since before it looked the entries up. If an
+// entry turns out to be damaged, Serve cuts the connection, so that the client does not take the answer for complete.
 func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *slog.Logger) {
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
@@ -28,7 +29,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	h.Set(LeftOutHeader, strconv.Itoa(len(p.leftOut)))
 	body := &reader{plan: p, contents: c}
 	r = r.Clone(r.Context())
-	if r.Method == http.MethodPost { // http.ServeContent knows conditions and ranges of GET and HEAD only
+	if r.Method == http.MethodPost { // http.ServeContent handles conditions and ranges of GET and HEAD only
 		r.Method = http.MethodGet
 	}
 	byterange.Serve(&sender{ResponseWriter: w, body: body}, r, p.modified, body)
@@ -40,7 +41,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	}
 }
 
-// reader is the zip as byterange.Serve wants it. It is hardly read: sender takes a section of it at once.
+// reader is the zip for byterange.Serve. In most cases nothing is read from it, because sender writes a whole section.
 type reader struct {
 	plan     *Plan
 	contents Contents
@@ -62,7 +63,7 @@ func (z *reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read is for whoever does not copy through sender.
+// Read is for callers that do not copy to a sender.
 func (z *reader) Read(b []byte) (int, error) {
 	if z.err != nil {
 		return 0, z.err
@@ -87,13 +88,13 @@ func (f *fixed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sender lets a section of the zip write itself into the answer, with the store's own buffers.
+// sender writes sections of the zip into the answer directly, with the store's own buffers.
 type sender struct {
 	http.ResponseWriter
 	body *reader
 }
 
-// ReadFrom is io.ReaderFrom; the io.CopyN of who serves it ends here.
+// ReadFrom implements io.ReaderFrom. The io.CopyN of http.ServeContent calls it.
 func (s *sender) ReadFrom(src io.Reader) (int64, error) {
 	if l, ok := src.(*io.LimitedReader); ok && l.R == io.Reader(s.body) && s.body.err == nil {
 		n, err := s.body.plan.WriteRange(s.ResponseWriter, s.body.contents, s.body.pos, l.N)
@@ -105,5 +106,5 @@ func (s *sender) ReadFrom(src io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{s.ResponseWriter}, src)
 }
 
-// Unwrap lets http.ResponseController reach deadlines.
+// Unwrap supports http.ResponseController.
 func (s *sender) Unwrap() http.ResponseWriter { return s.ResponseWriter }

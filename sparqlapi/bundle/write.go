@@ -8,21 +8,21 @@ import (
 	"odarchive/crawler/archive/content"
 )
 
-// WriteTo writes the whole zip.
+// WriteTo writes the whole zip. It returns the number of bytes written.
 func (p *Plan) WriteTo(w io.Writer, c Contents) (int64, error) {
 	out := &section{w: w, left: p.size}
 	err := p.write(out, c, 0)
 	return out.done, err
 }
 
-// WriteRange writes length bytes from offset on.
+// WriteRange writes length bytes from offset on, or fewer at the end. It returns the number of bytes written.
 func (p *Plan) WriteRange(w io.Writer, c Contents, offset, length int64) (int64, error) {
 	out := &section{w: w, left: min(length, p.size-offset)}
 	err := p.write(out, c, offset)
 	return out.done, err
 }
 
-// section passes a number of bytes on and then says errDone.
+// section skips some bytes, writes a number of bytes, and then returns errDone.
 type section struct {
 	w    io.Writer
 	skip int64
@@ -56,7 +56,7 @@ func (s *section) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// write writes from offset on until the section is complete.
+// write writes the zip from offset on until the section is complete.
 func (p *Plan) write(out *section, c Contents, offset int64) error {
 	err := p.steps(out, c, offset)
 	if err == errDone || (err == nil && out.left == 0) {
@@ -97,7 +97,7 @@ func (p *Plan) steps(out *section, c Contents, offset int64) error {
 	return p.writeDirectory(out, offset, scratch)
 }
 
-// writeEntry writes an entry without its first skip bytes.
+// writeEntry writes an entry without its first skip bytes. It returns scratch, which may have grown.
 func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch []byte) ([]byte, error) {
 	f := p.file(i)
 	headSize := f.localSize()
@@ -124,7 +124,7 @@ func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch [
 	return scratch, err
 }
 
-// writeMember unpacks a member, and compares it with what was planned.
+// writeMember unpacks a member, and returns an error if its bytes are not those planned.
 func (p *Plan) writeMember(out *section, e *Entry) error {
 	sum := &meter{}
 	err := e.Member.Write(io.MultiWriter(sum, out))
@@ -161,7 +161,7 @@ func (p *Plan) writeBody(out *section, c Contents, e *Entry, from int64) error {
 	return nil
 }
 
-// writeDirectory writes the directory, or what of it is behind an offset of the zip.
+// writeDirectory writes the part of the directory behind an offset of the zip.
 func (p *Plan) writeDirectory(out *section, offset int64, scratch []byte) error {
 	const enough = 32 << 10
 	scratch = scratch[:0]
@@ -184,7 +184,7 @@ func (p *Plan) writeDirectory(out *section, offset int64, scratch []byte) error 
 
 func (p *Plan) directorySize() int64 {
 	var buf [128]byte
-	size := p.size - p.central // with the end, whose length depends on the rest only by being zip64 or not
+	size := p.size - p.central // with the end record, whose length depends only on whether it has zip64 fields
 	short := int64(len(appendEnd(buf[:0], 0, 0, 0)))
 	if p.count() >= max16 || p.central >= max32 || size-short >= max32 {
 		return size - int64(len(appendEnd(buf[:0], p.count(), max32, max32)))
@@ -192,7 +192,7 @@ func (p *Plan) directorySize() int64 {
 	return size - short
 }
 
-// EntryError says which entry kept a zip from being written.
+// EntryError is a failure to write an entry.
 type EntryError struct {
 	Name    string
 	Version string
@@ -203,5 +203,5 @@ func (e *EntryError) Error() string {
 	return "bundle: entry " + e.Name + " (" + e.Version + "): " + e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *EntryError) Unwrap() error { return e.Err }

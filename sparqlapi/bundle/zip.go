@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The zip format: APPNOTE.TXT 6.3.10, sections in brackets.
+// The zip format, after APPNOTE.TXT 6.3.10. Its sections are in brackets.
 const (
 	localHead   = 0x04034b50 // [4.3.7]
 	centralHead = 0x02014b50 // [4.3.12]
@@ -20,7 +20,7 @@ const (
 	extraZip64    = 0x0001  // [4.5.3]
 	extraTime     = 0x5455  // extended timestamp, seconds since 1970 in UTC
 	version20     = 20
-	version45     = 45 // knows zip64
+	version45     = 45 // supports zip64
 	madeOnUnix    = 3 << 8
 	regularFile   = 0o100644 << 16
 )
@@ -30,14 +30,14 @@ const (
 	max16 = math.MaxUint16
 )
 
-// file is what the zip's structures say of one entry.
+// file is an entry as the zip's structures describe it.
 type file struct {
 	name     string
 	method   uint16
 	crc      uint32
-	size     int64 // raw
+	size     int64 // uncompressed
 	packed   int64 // in the zip
-	offset   int64 // of the local head
+	offset   int64 // of the local header
 	modified time.Time
 }
 
@@ -52,12 +52,12 @@ func (f *file) flags() uint16 {
 	return 0
 }
 
-// end is where the entry's data end in the zip.
+// end returns the offset after the entry's data.
 func (f *file) end() int64 { return f.offset + f.localSize() + f.packed }
 
 func clip32(n int64) uint32 { return uint32(min(n, max32)) }
 
-// localSize is the length of appendLocal.
+// localSize returns the length of appendLocal's output.
 func (f *file) localSize() int64 {
 	n := 30 + int64(len(f.name)) + 9
 	if f.big() {
@@ -80,7 +80,7 @@ func appendLocal(b []byte, f *file) []byte {
 	b = le.AppendUint16(b, clock)
 	b = le.AppendUint16(b, date)
 	b = le.AppendUint32(b, f.crc)
-	if f.big() { // both sizes stand in the extra field then [4.5.3]
+	if f.big() { // both sizes are in the extra field then [4.5.3]
 		b = le.AppendUint32(b, max32)
 		b = le.AppendUint32(b, max32)
 	} else {
@@ -106,7 +106,8 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(min(t.Unix(), math.MaxInt32)))
 }
 
-// centralExtra is the zip64 field of the central directory: only what does not fit, in this order [4.5.3].
+// centralExtra appends the zip64 field of the central directory. It has only the numbers that do not fit elsewhere, in
+// this order [4.5.3].
 func centralExtra(b []byte, f *file) []byte {
 	var big []uint64
 	for _, n := range []int64{f.size, f.packed, f.offset} {
@@ -125,7 +126,7 @@ func centralExtra(b []byte, f *file) []byte {
 	return b
 }
 
-// centralSize is the length of appendCentral.
+// centralSize returns the length of appendCentral's output.
 func (f *file) centralSize() int64 {
 	var buf [32]byte
 	return 46 + int64(len(f.name)) + 9 + int64(len(centralExtra(buf[:0], f)))
@@ -162,15 +163,15 @@ func appendCentral(b []byte, f *file) []byte {
 	return appendTime(b, f.modified)
 }
 
-// appendEnd closes the zip: count entries, and a central directory of some size at some offset.
+// appendEnd appends the end of a zip with count entries, and a central directory of the given size and offset.
 func appendEnd(b []byte, count int, size, offset int64) []byte {
 	le := binary.LittleEndian
 	if count >= max16 || size >= max32 || offset >= max32 {
 		b = le.AppendUint32(b, end64)
-		b = le.AppendUint64(b, 44) // what follows of this record
+		b = le.AppendUint64(b, 44) // length of the rest of this record
 		b = le.AppendUint16(b, madeOnUnix|version45)
 		b = le.AppendUint16(b, version45)
-		b = le.AppendUint32(b, 0) // disk
+		b = le.AppendUint32(b, 0) // number of this disk
 		b = le.AppendUint32(b, 0) // disk with the directory
 		b = le.AppendUint64(b, uint64(count))
 		b = le.AppendUint64(b, uint64(count))
@@ -191,7 +192,7 @@ func appendEnd(b []byte, count int, size, offset int64) []byte {
 	return le.AppendUint16(b, 0) // comment
 }
 
-// dosTime is in steps of two seconds, here in UTC [4.4.6].
+// dosTime returns a time in DOS format, in UTC and in steps of two seconds [4.4.6].
 func dosTime(t time.Time) (date, clock uint16) {
 	if t.Year() > 2107 {
 		t = time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC)

@@ -1,9 +1,9 @@
-// Package byterange serves content whose length is known as http.ServeContent does, and several ranges of it in one answer
-// as multipart/byteranges (RFC 9110 §14.6).
+// Package byterange serves content of known length as http.ServeContent does, and several ranges of it in one answer as
+// multipart/byteranges (RFC 9110 §14.6).
 //
-// A few ranges that do not overlap are answered so. Anything else that names several is answered with the whole, which is
-// always a valid answer (§14.2): many small ranges, or the same bytes over and over, must not cost more than a download.
-// Nothing is read in another goroutine, so the content may be closed when Serve has returned.
+// It answers so for a few ranges that do not overlap. For other requests with several ranges it sends the whole
+// content, which is always a valid answer (§14.2): many small ranges, or the same bytes repeatedly, must not cost more
+// than a download. Content is read only during Serve.
 package byterange
 
 import (
@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// Max is how many ranges of one request are answered one by one.
+// Max is the maximum number of ranges that are answered separately.
 const Max = 16
 
-// part is one range: the bytes from start up to, not including, end.
+// part is the range of bytes from start up to, but not including, end.
 type part struct{ start, end int64 }
 
-// Serve answers a GET or HEAD: conditions, one range, a few ranges, or the whole. Content-Type is set by the caller, and
-// ETag where there is one; modified may be zero. A read that fails ends the answer early: the caller watches the content
-// for it.
+// Serve answers a GET or HEAD request: conditions, one range, several ranges, or the whole. The caller sets
+// Content-Type, and ETag if it has one. modified may be zero. If reading content fails, the answer ends early without
+// an error, so the caller must watch content for that.
 func Serve(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker) {
 	header := r.Header.Get("Range")
 	if !strings.Contains(header, ",") {
@@ -43,7 +43,7 @@ func Serve(w http.ResponseWriter, r *http.Request, modified time.Time, content i
 	switch {
 	case !ok || overlap(parts):
 		http.ServeContent(w, plain, "", modified, content)
-	case len(parts) == 0: // none of them is in the content: 416
+	case len(parts) == 0: // none is satisfiable: 416
 		plain.Header.Set("Range", "bytes="+strconv.FormatInt(size, 10)+"-")
 		http.ServeContent(w, plain, "", modified, content)
 	case len(parts) == 1:
@@ -68,8 +68,8 @@ func unchanged(have http.Header, r *http.Request, modified time.Time) bool {
 	return err == nil && !modified.IsZero() && t.Unix() == modified.Unix()
 }
 
-// parse reads a Range header (RFC 9110 §14.1.2) and gives what of it lies in content of some size; !ok where it is no list
-// of at most Max ranges of bytes.
+// parse parses a Range header (RFC 9110 §14.1.2) for content of a given size, and drops ranges behind its end. It
+// returns false unless the header is a list of at most Max byte ranges.
 func parse(header string, size int64) (parts []part, ok bool) {
 	list, ok := strings.CutPrefix(header, "bytes=")
 	if !ok || strings.Count(list, ",") >= 2*Max {
@@ -78,7 +78,7 @@ func parse(header string, size int64) (parts []part, ok bool) {
 	n := 0
 	for spec := range strings.SplitSeq(list, ",") {
 		spec = strings.Trim(spec, " \t")
-		if spec == "" { // a list may have empty elements
+		if spec == "" { // lists may have empty elements
 			continue
 		}
 		if n++; n > Max {
@@ -95,13 +95,13 @@ func parse(header string, size int64) (parts []part, ok bool) {
 	return parts, n > 0
 }
 
-// parseOne reads one range; an empty one lies behind the content.
+// parseOne parses one range. A range behind the end of the content is empty.
 func parseOne(spec string, size int64) (p part, ok bool) {
 	first, last, found := strings.Cut(spec, "-")
 	if !found {
 		return p, false
 	}
-	if first == "" { // so many of the last bytes
+	if first == "" { // the last n bytes
 		n, ok := number(last)
 		return part{max(0, size-n), size}, ok
 	}
@@ -124,7 +124,7 @@ func number(s string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// overlap tells whether any byte would be sent twice.
+// overlap reports whether a byte would be sent twice.
 func overlap(parts []part) bool {
 	sorted := slices.SortedFunc(slices.Values(parts), func(a, b part) int { return int(min(1, max(-1, a.start-b.start))) })
 	for i := 1; i < len(sorted); i++ {
@@ -135,13 +135,13 @@ func overlap(parts []part) bool {
 	return false
 }
 
-// several makes the answer with the whole, which http.ServeContent sends where the conditions of the request allow, an
-// answer with several parts.
+// several turns the answer with the whole, which http.ServeContent sends if the request's conditions allow, into one
+// with several parts.
 type several struct {
 	http.ResponseWriter
 	content  io.ReadSeeker
 	parts    []part
-	heads    []string // in front of each part
+	heads    []string // before each part
 	end      string
 	boundary string
 	total    int64
@@ -161,7 +161,7 @@ func newSeveral(w http.ResponseWriter, content io.ReadSeeker, parts []part, size
 	return s
 }
 
-// WriteHeader is http.ResponseWriter's.
+// WriteHeader implements http.ResponseWriter.
 func (s *several) WriteHeader(status int) {
 	if status == http.StatusOK {
 		status = http.StatusPartialContent
@@ -171,7 +171,8 @@ func (s *several) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-// ReadFrom is io.ReaderFrom; http.ServeContent's io.CopyN ends here. What it reads from is only a length.
+// ReadFrom implements io.ReaderFrom. The io.CopyN of http.ServeContent calls it; its argument is a length without
+// content.
 func (s *several) ReadFrom(io.Reader) (n int64, err error) {
 	for i, p := range s.parts {
 		k, err := io.WriteString(s.ResponseWriter, s.heads[i])
@@ -190,13 +191,13 @@ func (s *several) ReadFrom(io.Reader) (n int64, err error) {
 	return n + int64(k), err
 }
 
-// Unwrap lets http.ResponseController reach deadlines.
+// Unwrap supports http.ResponseController.
 func (s *several) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// length stands for content of which only the length is asked.
+// length is content of which only the length is used.
 type length struct{ n, pos int64 }
 
-// Seek is io.Seeker.
+// Seek implements io.Seeker.
 func (l *length) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -208,5 +209,5 @@ func (l *length) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read is io.Reader; nobody calls it.
+// Read implements io.Reader. It is never called.
 func (l *length) Read([]byte) (int, error) { return 0, io.EOF }

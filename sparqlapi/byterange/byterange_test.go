@@ -32,7 +32,7 @@ func ask(method string, header ...string) *httptest.ResponseRecorder {
 	return w
 }
 
-// parts are those of an answer, as "range: bytes" lines.
+// parts returns the parts of an answer as "range: bytes" lines.
 func parts(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	kind, params, err := mime.ParseMediaType(w.Header().Get("Content-Type"))
@@ -100,7 +100,7 @@ func TestOtherRangesAreAnsweredAsTheyAlwaysWere(t *testing.T) {
 	}
 	for header, want := range map[string]int{
 		"": 200, "bytes=3-4": 206, "bytes=99-": 416,
-		"bytes=99-,100-200": 416, "bytes=3-4,99-": 206, // one of them is there
+		"bytes=99-,100-200": 416, "bytes=3-4,99-": 206, // one of them is satisfiable
 		"bytes=0-5,5-9": 200, "bytes=0-,0-": 200, "bytes=0-,-1": 200, "bytes=5-9,0-35": 200, // the same bytes twice
 		many: 200, "bytes=0-1" + strings.Repeat(",", 100_000): 200, "bytes=" + strings.Repeat("0-,", 50_000): 200,
 		"bytes=,": 200, "bytes=a-b,0-1": 200, "bytes=5-4,0-1": 200, "bytes=0-1,-": 200, "lines=0-1,3-4": 200, "bytes=+1-2,3-4": 200,

@@ -16,7 +16,8 @@ import (
 
 // Archive lists captures.
 type Archive interface {
-	// Captures calls f with the captures whose key begins with prefix, in order, from the key after on, until f is false.
+	// Captures calls f with the captures whose key begins with prefix, in order, from the key after on, until f returns
+	// false.
 	Captures(ctx context.Context, prefix, after string, f func(catalog.Capture) (more bool, err error)) error
 }
 
@@ -27,8 +28,8 @@ type Handler struct {
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { problem.Handler(h.serve)(w, r) }
 
-// portion is how many captures are read at a time, and all of the last address: between portions nothing of the archive is
-// held, however slow the client.
+// portion is how many captures are read at a time, together with all others of the last address. No snapshot of the
+// archive is held between portions, however slow the client is.
 const portion = 1000
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
@@ -52,7 +53,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	next, err := h.answer(r.Context(), q, func(c catalog.Capture) { lines.capture(c) })
 	if err != nil {
 		if lines.lines > 0 {
-			panic(http.ErrAbortHandler) // an answer that was begun must not look whole
+			panic(http.ErrAbortHandler) // part of the answer is sent: it must not look complete
 		}
 		return err
 	}
@@ -60,11 +61,11 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		next = ""
 	}
 	lines.end(next)
-	out.Flush() // the client may have gone; there is nobody left to tell
+	out.Flush() // an error means that the client has left
 	return nil
 }
 
-// answer gives the captures of a request in its order; next is the key to go on with, "" at the end.
+// answer calls give with the captures of a request, in its order. next is the key to continue after, or "" at the end.
 func (h *Handler) answer(ctx context.Context, q request, give func(catalog.Capture)) (next string, err error) {
 	if !q.reverse && !q.last && q.closest.IsZero() {
 		return h.stream(ctx, q, give)
@@ -91,8 +92,8 @@ func (h *Handler) answer(ctx context.Context, q request, give func(catalog.Captu
 	return "", nil
 }
 
-// order puts captures into the order that is not the index's: those to give first come first. The last lines are found
-// as the first ones in reverse.
+// order sorts captures if the request's order is not the index's. The last lines are found as the first ones in
+// reverse.
 func (q request) order(list []catalog.Capture) {
 	slices.SortStableFunc(list, func(a, b catalog.Capture) int {
 		if !q.closest.IsZero() {
@@ -104,7 +105,7 @@ func (q request) order(list []catalog.Capture) {
 
 func distance(c catalog.Capture, t time.Time) time.Duration { return c.At.Sub(t).Abs() }
 
-// mark is a place in the index: the capture behind which to go on.
+// mark is a position in the index: the last capture before the continuation.
 type mark struct{ key, timestamp, id string }
 
 func (m mark) String() string {
@@ -125,7 +126,7 @@ func parseMark(s string) (m mark, err error) {
 	return mark{parts[0], parts[1], parts[2]}, nil
 }
 
-// stream reads portions and gives what the request wants of them.
+// stream reads portions, and calls give with the captures that the request selects.
 func (h *Handler) stream(ctx context.Context, q request, give func(catalog.Capture)) (next string, err error) {
 	at, err := parseMark(q.resume)
 	if err != nil {
@@ -138,7 +139,7 @@ func (h *Handler) stream(ctx context.Context, q request, give func(catalog.Captu
 			more = false
 			skip := at
 			err := h.Archive.Captures(ctx, prefix, at.key, func(c catalog.Capture) (bool, error) {
-				if skip.key == c.Key { // the captures of the mark's key up to the mark's were given
+				if skip.key == c.Key { // captures of this key up to the mark were given before
 					if skip.id == c.ID {
 						skip = mark{}
 					}

@@ -19,7 +19,7 @@ import (
 	"odarchive/sparqlapi/cdx"
 )
 
-// captures is an index in memory, in its order.
+// captures is an index in memory, in order.
 type captures []catalog.Capture
 
 func (list captures) Captures(_ context.Context, prefix, after string, f func(catalog.Capture) (bool, error)) error {
@@ -57,7 +57,7 @@ func ask(list captures, query string) *httptest.ResponseRecorder {
 	return rec
 }
 
-// short is an answer as "host/path@year" words.
+// short returns an answer as "host/path@year" words.
 func short(body string) string {
 	return strings.Join(regexp.MustCompile(`(?m)^(\S+\)\S*) (\d{4})`).FindAllString(body, -1), ", ")
 }
@@ -193,7 +193,7 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 	for _, extra := range []string{"", "&filter=mimetype:json", "&from=2025"} {
 		whole := ask(list, "url=*.data.example&fl=urlkey,timestamp"+extra).Body.String()
 		got := ""
-		for page := range 4 { // one more than there are
+		for page := range 4 { // one more page than there are
 			got += ask(list, fmt.Sprintf("url=*.data.example&fl=urlkey,timestamp&pageSize=1&page=%d%s", page, extra)).Body.String()
 		}
 		if got != whole || strings.Count(got, "\n") < 1300 {

@@ -1,8 +1,8 @@
-// Package cdx serves the capture index at /cdx: which versions of which URLs there are, in the order of their SURT keys
-// and times, with the parameters that users of the CDX servers of pywb and of the Wayback Machine know.
+// Package cdx serves the capture index at /cdx: the versions of URLs in the order of SURT keys and times, with the
+// parameters that users of the CDX servers of pywb and of the Wayback Machine know.
 //
-// Every version is a capture; visits that found nothing new are none. Lines are CDXJ, space-separated fields, JSON objects,
-// or the Wayback Machine's JSON table. Answers are streamed and hold at most MaxLines; showResumeKey and resumeKey go on
-// behind them, which costs the same at any place of a long walk. Pages (page, pageSize, showNumPages) are counted from the
-// beginning, so the late ones of a long walk cost more. What knows the versions is given to the package as an Archive.
+// Every version is a capture; visits without a new version are not. Formats are CDXJ, space-separated fields, JSON
+// objects, and the Wayback Machine's JSON table. Answers are streamed and have at most MaxLines lines. showResumeKey
+// and resumeKey continue after them, at the same cost anywhere in the index. Pages (page, pageSize, showNumPages) are
+// counted from the beginning, so late pages cost more.
 package cdx

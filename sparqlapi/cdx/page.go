@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// block is how many captures make up what other servers call a block of their index.
+	// block is the number of captures in what other servers call a block of their index.
 	block = 1000
 	// defaultPageSize and maxPageSize are in blocks.
 	defaultPageSize = 5
@@ -19,11 +19,11 @@ const (
 	maxPage         = 1_000_000
 )
 
-// pages divide the captures that an address matches, before filters and times take any away, into equal parts: a page may
-// have few lines, or none.
+// pages divide the captures of an address into equal parts, before filters and times are applied. So a page may have
+// few lines, or none.
 type pages struct {
 	on    bool
-	count bool // how many there are is asked, and nothing else
+	count bool // the request asks only for the number of pages
 	page  int  // from 0
 	size  int  // captures
 }
@@ -58,12 +58,12 @@ func (r *request) parsePages(q url.Values) error {
 		return bad("page= does not go together with resumeKey, sort or a negative limit")
 	}
 	if r.pages.on {
-		r.tellNext = false // the next page is the place to go on
+		r.tellNext = false // the next page continues, not a resumeKey
 	}
 	return nil
 }
 
-// countPages answers showNumPages: the number alone, as the Wayback Machine does, or with output=json the object of pywb.
+// countPages answers showNumPages: with a number, like the Wayback Machine, or for output=json with pywb's object.
 func (h *Handler) countPages(w http.ResponseWriter, r *http.Request, q request) error {
 	captures, err := h.count(r.Context(), q.prefixes)
 	if err != nil {

@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// MaxLines of one answer; more is asked for with resumeKey.
+	// MaxLines is the maximum number of lines of an answer. A resumeKey continues after them.
 	MaxLines = 100_000
-	// maxHeld bounds what must be held to be put into another order, or to give the last lines.
+	// maxHeld bounds the captures in memory when they are sorted, or when the last lines are requested.
 	maxHeld    = 50_000
 	maxFilters = 20
 )
 
-// request is a question to the index, as its parameters say it.
+// request has the parsed parameters of a request.
 type request struct {
-	prefixes []string // of keys, one after the other in order
+	prefixes []string // of keys, in order
 	exact    bool
-	from, to string // timestamps, 14 digits; "" for no bound
+	from, to string // timestamps of 14 digits; "" means no bound
 	filters  []filter
-	fields   []string // canonical names; nil: those of the format
+	fields   []string // canonical names; nil means those of the format
 	collapse func(catalog.Capture) string
 	format   string // "cdxj", "text", "json", "jsonl"
 	limit    int
 	last     bool // the last lines instead of the first
 	reverse  bool
-	closest  time.Time // lines in the order of their distance from it, where it is set
-	resume   string    // key of the line before, "" from the beginning
+	closest  time.Time // if not zero, lines are in the order of their distance from it
+	resume   string    // resumeKey, "" for the beginning
 	tellNext bool
 	pages    pages
 }
 
-// parse reads the parameters of a request; what it does not know it leaves alone, as other servers do.
+// parse parses the parameters of a request. It ignores unknown parameters, as other servers do.
 func parse(q url.Values) (request, error) {
 	r := request{limit: MaxLines, format: "cdxj", resume: q.Get("resumeKey"), tellNext: isOn(q.Get("showResumeKey"))}
 	if err := r.parseTarget(q.Get("url"), q.Get("matchType")); err != nil {
@@ -119,7 +119,7 @@ func (r *request) parseTarget(target, match string) error {
 		r.prefixes = []string{key}
 	case "host":
 		r.prefixes = []string{host + ")"}
-	case "domain": // in the order of the keys; a port stands behind the name
+	case "domain": // in the order of keys; a port follows the host name
 		host, _, _ = strings.Cut(host, ":")
 		r.prefixes = []string{host + ")", host + ",", host + ":"}
 	default:
@@ -130,7 +130,8 @@ func (r *request) parseTarget(target, match string) error {
 
 var digits = regexp.MustCompile(`^[0-9]{1,14}$`)
 
-// bound fills the timestamp up: its digits name the beginning of a time, or for "to" the end of it.
+// bound completes a timestamp of fewer digits, to the beginning or the end of the period it names, with the digits of
+// rest.
 func bound(s, rest string) (string, error) {
 	if s == "" {
 		return "", nil
@@ -141,7 +142,7 @@ func bound(s, rest string) (string, error) {
 	return s + rest[len(s):], nil
 }
 
-// names that other servers have for a field, by ours.
+// fieldNames has the names that other servers use for our fields.
 var fieldNames = map[string][]string{
 	"urlkey": nil, "timestamp": nil, "original": {"url"}, "mimetype": {"mime", "mime-detected"}, "statuscode": {"status"}, "digest": nil, "length": nil,
 	"filename": nil, "charset": {"encoding"}, "id": nil, "md5": nil, "etag": nil, "lastmodified": {"last-modified"},
@@ -178,8 +179,8 @@ func (r *request) parseFields(q url.Values) error {
 	return nil
 }
 
-// filter is one [!][=|~]field:expression: contains, is, or matches a regular expression. Without a mark an expression with
-// the characters of one is taken as one, which is what the Wayback Machine's users write.
+// filter is one [!][=|~]field:expression: the field contains, equals or matches the expression. Without = or ~, an
+// expression with special characters also counts as a regular expression, as users of the Wayback Machine expect.
 type filter struct {
 	field string
 	not   bool
@@ -227,7 +228,7 @@ func (r *request) parseFilters(q url.Values) error {
 	return nil
 }
 
-// parseCollapse reads field[:n]: of neighbours with the same first n characters of a field the first is given.
+// parseCollapse parses field[:n]: of adjacent captures with the same first n characters of a field, the first is given.
 func (r *request) parseCollapse(s string) error {
 	if s == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// classic are the fields of a line of text where none are named; ours are those of a JSON object.
+// classic has the default fields of a text line, ours those of a JSON object.
 var (
 	classic = []string{"urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"}
 	ours    = []string{"original", "mimetype", "statuscode", "digest", "length", "charset", "filename", "id"}
@@ -19,7 +19,7 @@ var (
 
 const timestampLayout = "20060102150405"
 
-// value of a field; "-" for none, as in every CDX.
+// value returns the value of a field, or "-" if it has none, as in every CDX.
 func value(c catalog.Capture, field string) (v string) {
 	switch field {
 	case "urlkey":
@@ -57,7 +57,7 @@ func value(c catalog.Capture, field string) (v string) {
 	return v
 }
 
-// keyName is a field's name in the JSON of CDXJ, where pywb has shorter ones than the classic lines.
+// keyName returns a field's name in the JSON of CDXJ, where pywb uses shorter names.
 func keyName(field string) string {
 	switch field {
 	case "original":
@@ -70,7 +70,7 @@ func keyName(field string) string {
 	return field
 }
 
-// writer writes captures in one format. Errors of the connection are the buffer's.
+// writer writes captures in one format. The buffer keeps errors of the connection.
 type writer struct {
 	out    *bufio.Writer
 	format string
@@ -134,7 +134,7 @@ func (w *writer) capture(c catalog.Capture) {
 	w.lines++
 }
 
-// row is a row of the Wayback Machine's table.
+// row writes a row of the Wayback Machine's table.
 func (w *writer) row(values []string) {
 	raw, _ := json.Marshal(values) // strings
 	w.out.Write(raw)
@@ -159,7 +159,7 @@ func (w *writer) object(c catalog.Capture) {
 	w.out.WriteString("}\n")
 }
 
-// end closes the answer; next is the key to go on with, "" for none.
+// end ends the answer. next is the key to continue after, or "".
 func (w *writer) end(next string) {
 	if w.format != "json" {
 		if next != "" {
@@ -178,7 +178,7 @@ func (w *writer) end(next string) {
 	w.out.WriteString("]\n")
 }
 
-// oneWord keeps a field of a text line in one piece.
+// oneWord replaces white space in a field of a text line.
 func oneWord(s string) string {
 	if !strings.ContainsAny(s, " \t\r\n") {
 		return s

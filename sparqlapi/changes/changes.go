@@ -1,7 +1,8 @@
-// Package changes serves how versions differ: /diff for two versions, /stats/changes for all of them.
+// Package changes serves the differences between versions: /diff for two versions, /stats/changes for statistics of
+// all.
 //
-// /diff?url=&from=&to= answers in JSON, as text, or with the page for people, by ?format= or Accept. from and to are
-// numbers of versions of the URL, or version ids; without them the latest version is compared with the one before.
+// /diff?url=&from=&to= answers in JSON, as text, or with a page, chosen by ?format= or Accept. from and to are numbers
+// of versions of the URL, or version ids. By default the latest version is compared with the one before.
 package changes
 
 import (
@@ -22,7 +23,7 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Archive is what the handlers read; *archive.Archive is one.
+// Archive is what the handlers read.
 type Archive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error)
@@ -30,19 +31,20 @@ type Archive interface {
 	ChangeStats(ctx context.Context, limit int) (tallies.ChangeStats, error)
 }
 
-// API holds the handlers.
+// API has the handlers.
 type API struct {
 	Archive Archive
-	// Page shows a person the difference; it finds version ids in the parameters from and to. nil: JSON and text only.
+	// Page answers with a page of the difference between the versions whose ids are the parameters from and to. If it
+	// is nil, JSON and text are offered only.
 	Page func(w http.ResponseWriter, r *http.Request) error
 }
 
-// maxList bounds how many changes one answer lists; counts are always of everything.
+// maxList bounds the changes that an answer lists. Its counts are complete.
 const maxList = 10_000
 
 var offers = []conneg.Offer{{MediaType: "application/json", Name: "json"}, {MediaType: "text/plain", Name: "text"}, {MediaType: "text/html", Name: "html"}}
 
-// Diff answers GET /diff.
+// Diff answers GET /diff?url=&from=&to=.
 func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 	format, err := a.format(r)
 	if err != nil {
@@ -73,7 +75,7 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var body bytes.Buffer // an error must come before the first byte
+	var body bytes.Buffer // holds the whole answer, since errors must come before the first byte
 	if format == "text" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		err = report.WriteText(&body)
@@ -88,7 +90,8 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// Key is the columns by which a request wants rows told apart: each a parameter key, none to have them found.
+// Key returns the parameters key of a request: the columns that identify a row. If there are none, the columns are
+// searched for.
 func Key(r *http.Request) []string {
 	return slices.DeleteFunc(r.URL.Query()["key"], func(name string) bool { return name == "" })
 }
@@ -111,7 +114,7 @@ func (a *API) format(r *http.Request) (string, error) {
 	return "", problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q: expected json, text or html", name)
 }
 
-// pair of versions that the parameters name.
+// pair returns the versions that the parameters name.
 func (a *API) pair(r *http.Request) (from, to catalog.Version, err error) {
 	q := r.URL.Query()
 	var all []catalog.Version
@@ -127,7 +130,7 @@ func (a *API) pair(r *http.Request) (from, to catalog.Version, err error) {
 	return from, to, err
 }
 
-// one version: by the parameter, or else the n-th of the URL's.
+// one returns the version that a parameter names, or version n of all if the parameter is empty.
 func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n int) (catalog.Version, error) {
 	value := r.URL.Query().Get(parameter)
 	if _, _, isID := ns.SplitVersionID(value); isID {

@@ -26,7 +26,7 @@ const (
 	id    = "0123456789abcdef01234567"
 )
 
-// fake remembers what was compared.
+// fake records what was compared.
 type fake struct {
 	from, to catalog.Version
 	options  diff.Options

@@ -1,7 +1,7 @@
-// Package conneg chooses a representation: proactive content negotiation over media types (RFC 9110 §12.5.1).
+// Package conneg does proactive content negotiation over media types and codings (RFC 9110 §12.5).
 //
-// A handler lists what it can give, best first, and Choose tells which of it the client likes best. The package does not
-// write headers: an answer that depends on Accept must say so with Vary.
+// A handler lists the representations it offers, best first, and Choose returns the one that the client prefers. The
+// package writes no headers: an answer that depends on Accept needs Vary.
 package conneg
 
 import (
@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Offer is a representation the server can give.
+// Offer is a representation that the server offers.
 type Offer struct {
-	MediaType string // "text/turtle", with parameters where they tell offers apart: `application/ld+json;profile="..."`
-	Name      string // the caller's own name for it; not looked at
+	MediaType string // "text/turtle", with parameters if they distinguish offers: `application/ld+json;profile="..."`
+	Name      string // for the caller; not used here
 }
 
-// Of makes plain offers of media types.
+// Of returns an offer for each media type.
 func Of(mediaTypes ...string) []Offer {
 	offers := make([]Offer, len(mediaTypes))
 	for i, mt := range mediaTypes {
@@ -25,12 +25,11 @@ func Of(mediaTypes ...string) []Offer {
 	return offers
 }
 
-// Choose picks the offer with the highest quality in accept, the value of an Accept header (several header lines joined
-// with commas). Each offer has the quality of the most specific range that covers it; of equally good offers the earlier
-// one wins. An empty header accepts everything. False means that nothing offered is acceptable (406).
+// Choose returns the offer with the highest quality in accept, the value of an Accept header (several header lines
+// joined with commas). The most specific range that covers an offer gives its quality; among equals the earlier offer
+// wins. An empty header accepts everything. Choose returns false if no offer is acceptable (406).
 //
-// What is malformed costs itself only: an unreadable range is passed over, an unreadable q is 1. If no range can be read
-// at all, the header is taken for an empty one.
+// A malformed range is skipped, and a malformed q counts as 1. If no range is valid, the header counts as empty.
 func Choose(accept string, offers []Offer) (Offer, bool) {
 	if len(offers) == 0 {
 		return Offer{}, false
@@ -53,14 +52,14 @@ func Negotiate(r *http.Request, offers []Offer) (Offer, bool) {
 	return Choose(strings.Join(r.Header.Values("Accept"), ","), offers)
 }
 
-// mediaRange is one element of an Accept header, or a media type with quality 1.
+// mediaRange is an element of an Accept header, or a media type with quality 1.
 type mediaRange struct {
 	typ, subtype string
 	params       map[string]string
 	q            float64
 }
 
-// maxRanges bounds the work for a header that somebody wrote to cost time.
+// maxRanges bounds the work for a hostile header.
 const maxRanges = 1000
 
 func parse(accept string) []mediaRange {
@@ -140,7 +139,7 @@ func unquote(s string) string {
 	return b.String()
 }
 
-// weight reads a qvalue (RFC 9110 §12.4.2): digits and a point, nothing else that a number might be.
+// weight parses a qvalue (RFC 9110 §12.4.2): digits and a point, no other forms of numbers.
 func weight(s string) float64 {
 	if strings.Trim(s, "0123456789.") != "" {
 		if strings.HasPrefix(s, "-") {
@@ -165,7 +164,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// quality is the weight of the most specific range that covers the offer; a later one as specific wins nothing.
+// quality returns the weight of the most specific range that covers the offer, and of the first one if several are
+// equally specific.
 func quality(ranges []mediaRange, o Offer) float64 {
 	offer, ok := parseRange(o.MediaType)
 	if !ok {
@@ -180,9 +180,9 @@ func quality(ranges []mediaRange, o Offer) float64 {
 	return q
 }
 
-// specificity grades how closely a range names an offer, 0 for not at all (RFC 9110 §12.5.1). A range with a parameter the
-// offer does not have at all names it still, but less than the same range without: a client that asks for
-// application/ld+json with some profile is better served with application/ld+json than with 406.
+// specificity returns how specifically a range names an offer, 0 if not at all (RFC 9110 §12.5.1). A range with a
+// parameter that the offer lacks matches, too, but less than the same range without: for a client that asks for
+// application/ld+json with some profile, application/ld+json is better than status 406.
 func specificity(r, offer mediaRange) int {
 	const any, anySubtype, otherParams, exact = 1, 2, 3, 4
 	switch {

@@ -18,7 +18,7 @@ func TestTheClientsPreferenceDecidesThenTheServersOrder(t *testing.T) {
 		ld   = "application/ld+json"
 	)
 	for _, c := range []struct {
-		name, accept, offers, want string // offers separated by spaces; want "" is 406
+		name, accept, offers, want string // offers are separated by spaces; want "" means 406
 	}{
 		{"no header accepts everything", "", ttl + " " + html, ttl},
 		{"any", "*/*", html + " " + ttl, html},

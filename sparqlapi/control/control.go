@@ -1,7 +1,7 @@
-// Package control takes orders for the running archive over HTTP: inject URLs into the queue, make them due, drop them, pause
-// and resume the crawl, write a backup. It also says how the crawl goes, host by host.
+// Package control takes orders for the running archive over HTTP: inject URLs into the queue, make them due, drop them,
+// pause and resume the crawl, write a backup. It also reports the state of the crawl, by host.
 //
-// The router asks for the token before an order comes here. An order is answered when it is durable.
+// The router checks the token. An order is answered when it is durable.
 package control
 
 import (
@@ -20,24 +20,24 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Crawl is what the orders about the crawl go to.
+// Crawl carries out orders.
 type Crawl interface {
-	// Inject makes URLs known and gives them scores, or keeps them out; it says how many were new.
+	// Inject adds URLs, sets their scores, or blocks them. It returns how many were new.
 	Inject(ctx context.Context, list []frontier.Injection) (added int, err error)
-	// Requeue makes URLs, and all URLs of hosts, due now; Drop takes them out of the crawl.
+	// Requeue makes URLs, or all URLs of hosts, due now. Drop removes them from the crawl.
 	Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error)
 	Drop(ctx context.Context, why string, targets ...string) (frontier.Ordered, error)
-	// Pause stops the crawl, also after a restart, until Resume.
+	// Pause stops the crawl until Resume, also after a restart.
 	Pause(ctx context.Context, why string) error
 	Resume(ctx context.Context) error
-	// Held says why the crawl stands still; "" where it does not.
+	// Held returns why the crawl is on hold, or "".
 	Held() string
 }
 
-// Progress is what the questions about the crawl go to.
+// Progress reports the state of the crawl.
 type Progress interface {
 	Status() (crawler.Status, error)
-	// Hosts lists the hosts behind after, in order of their names, at most limit.
+	// Hosts returns at most limit hosts whose names follow after, in the order of names.
 	Hosts(after string, limit int) ([]crawler.HostStatus, error)
 	Host(name string) (crawler.HostStatus, bool, error)
 }
@@ -47,7 +47,7 @@ type API struct {
 	Crawl    Crawl
 	Progress Progress
 	Backup   func(ctx context.Context, w io.Writer, since *backup.Info) error
-	Log      *slog.Logger // is told why a backup broke off that had begun; nil for nobody
+	Log      *slog.Logger // logs backups that fail after their beginning was sent; may be nil
 }
 
 const maxBody = 64 << 20
@@ -81,9 +81,9 @@ func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, r, map[string]int{"given": len(list), "added": added})
 }
 
-// order is what Requeue and Drop are asked.
+// order is the body of Requeue and Drop.
 type order struct {
-	Targets []string `json:"targets"` // URLs, and names of hosts
+	Targets []string `json:"targets"` // URLs and host names
 	Why     string   `json:"why"`
 }
 
@@ -146,7 +146,7 @@ func (a *API) Resume(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, r, map[string]string{"held": a.Crawl.Held()})
 }
 
-// Status answers GET /crawl/status: how the crawl goes and what it waits for.
+// Status answers GET /crawl/status: the state of the crawl, and what it waits for.
 func (a *API) Status(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Progress.Status()
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *API) Status(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, r, s)
 }
 
-// Hosts answers GET /crawl/hosts?host= or ?after=&limit=: state, wait reason, next slot and counts of each host.
+// Hosts answers GET /crawl/hosts?host= or ?after=&limit=: the state, reason to wait, next visit and counts of hosts.
 func (a *API) Hosts(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if name := q.Get("host"); name != "" {

@@ -18,7 +18,7 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// fakeCrawl remembers what it was asked to do.
+// fakeCrawl records its orders.
 type fakeCrawl struct {
 	injected []frontier.Injection
 	ordered  []string

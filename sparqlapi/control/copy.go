@@ -9,7 +9,8 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// Copy answers POST /backup with a backup of the whole archive; the body may say which backup it is to follow on.
+// Copy answers POST /backup with a backup of the whole archive. The body may describe an earlier backup: then the
+// answer has only what changed since.
 func (a *API) Copy(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -37,16 +38,15 @@ func (a *API) Copy(w http.ResponseWriter, r *http.Request) error {
 	case !out.failed && a.Log != nil:
 		a.Log.ErrorContext(r.Context(), "backup broken off", "path", r.URL.Path, "error", err)
 	}
-	panic(http.ErrAbortHandler) // the stream has begun: cut it visibly; the reader's checksum says so too
+	panic(http.ErrAbortHandler) // part of the stream is sent: cut it visibly; its checksum is missing, too
 }
 
-// delayed keeps the beginning of an answer until there is much of it, so that what fails early is still answered with its
-// cause.
+// delayed holds the first 64 KiB of an answer back, so that an early failure can still be answered with its cause.
 type delayed struct {
 	w      http.ResponseWriter
 	held   []byte
-	begun  bool // something is sent
-	failed bool // the client does not take it
+	begun  bool // something was sent
+	failed bool // the client stopped reading
 }
 
 const delayedBytes = 64 << 10
@@ -62,7 +62,7 @@ func (d *delayed) Write(p []byte) (int, error) {
 	return d.pass(p)
 }
 
-// send sends what is held.
+// send sends what is held back.
 func (d *delayed) send() error {
 	if d.begun {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// copyOf answers one POST /backup, and says how the answer ended and what was logged.
+// copyOf answers one POST /backup, and returns whether the answer was cut off and what was logged.
 func copyOf(t *testing.T, size int, err error, w http.ResponseWriter) (aborted bool, log string) {
 	t.Helper()
 	var lines bytes.Buffer
@@ -67,7 +67,7 @@ func TestABackupThatFailsInTheMiddleIsCutOffAndItsCauseLoggedOnce(t *testing.T) 
 	}
 }
 
-// deaf is a client that has gone.
+// deaf is a client that has left.
 type deaf struct{ http.ResponseWriter }
 
 func (deaf) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }

@@ -1,11 +1,11 @@
-// Package fileserve answers requests for the bytes of one version: GET and HEAD, ranges, conditions, and gzip straight
-// from the store's segments; and for the bytes of one file inside a version that is an archive (Members).
+// Package fileserve serves the bytes of one version: GET and HEAD, ranges, conditions, and gzip directly from the
+// store's segments. Members serves the bytes of a file inside a version that is an archive.
 //
-// What it sends is a stranger's: it carries a policy that lets nothing of it run (sandbox), is not sniffed, and keeps the
-// media type that the archive found, not the one it was fetched with. The identity of a version's bytes is their SHA-256,
-// which is the ETag; a version never changes, so it may be cached for ever. Memento headers come from Links.
+// The bytes come from strangers: answers have a policy under which nothing in them runs (sandbox), must not be sniffed,
+// and have the media type that the archive detected, not the one the server sent. The ETag of a version is its SHA-256.
+// A version never changes, so it may be cached forever. Handler.Links adds Memento headers.
 //
-// Descriptions and pages of versions are other packages' work (linkeddata, ui).
+// Packages linkeddata and ui serve descriptions and pages of versions.
 package fileserve
 
 import (
@@ -50,9 +50,9 @@ var _ Contents = (*content.Store)(nil)
 type Handler struct {
 	Archive  Archive
 	Contents Contents
-	// Links writes the Memento headers of a version and its relations (package memento); nil for none.
+	// Links adds the Memento headers of a version (package memento); nil adds none.
 	Links func(ctx context.Context, h http.Header, v catalog.Version) error
-	// IRI of a version, for Content-Location of the latest one.
+	// IRI returns a version's IRI, for the Content-Location of the latest version.
 	IRI func(versionID string) string
 	Log *slog.Logger
 }
@@ -87,7 +87,7 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, v catalog.Version
 	if err := h.headers(w, r, v, fixed); err != nil {
 		return err
 	}
-	several := strings.Contains(r.Header.Get("Range"), ",") // clients would decode all parts as one stream
+	several := strings.Contains(r.Header.Get("Range"), ",") // clients would decode the parts as one stream
 	if takesGzip(r.Header.Get("Accept-Encoding")) && compressible(v) && !several {
 		return h.sendGzip(w, r, v)
 	}
@@ -117,7 +117,7 @@ func (h *Handler) headers(w http.ResponseWriter, r *http.Request, v catalog.Vers
 	return h.Links(r.Context(), d, v)
 }
 
-// safe says what a stranger's bytes are and keeps them from running or being taken for something else.
+// safe sets the headers that state the type of a stranger's bytes and keep them from running.
 func safe(d http.Header, v catalog.Version) {
 	d.Set("Content-Type", mediaType(v))
 	d.Set("Content-Disposition", disposition(v))
@@ -126,7 +126,7 @@ func safe(d http.Header, v catalog.Version) {
 	d.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// lost answers for a version whose bytes cannot be read at all. The headers for them must not stay.
+// lost returns the answer for a version whose bytes cannot be read, and removes the headers that describe them.
 func (h *Handler) lost(w http.ResponseWriter, v catalog.Version, err error) error {
 	for _, name := range []string{"Content-Disposition", "Cache-Control", "Memento-Datetime", "Link", "Content-Location", "Content-Encoding"} {
 		w.Header().Del(name)
@@ -142,7 +142,7 @@ func (h *Handler) lost(w http.ResponseWriter, v catalog.Version, err error) erro
 	return err
 }
 
-// brokenOff cuts the connection after a failed read, so that a part is not taken for the whole.
+// brokenOff cuts the connection after a failed read, so that the client does not take the answer for complete.
 func (h *Handler) brokenOff(r *http.Request, v catalog.Version, err error) error {
 	if err == nil {
 		return nil
@@ -153,7 +153,7 @@ func (h *Handler) brokenOff(r *http.Request, v catalog.Version, err error) error
 	panic(http.ErrAbortHandler)
 }
 
-// watched remembers a failed read, which http.ServeContent keeps to itself.
+// watched records a failed read, which http.ServeContent does not report.
 type watched struct {
 	io.ReadSeeker
 	err error
@@ -167,12 +167,12 @@ func (f *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tag is a strong ETag; each coding of a version has its own (RFC 9110 §8.8.3.3).
+// tag returns a strong ETag. Each coding of a version has its own (RFC 9110 §8.8.3.3).
 func tag(v catalog.Version, coding string) string {
 	return `"` + hex.EncodeToString(v.Digests.SHA256[:]) + coding + `"`
 }
 
-// mediaType is what the archive found, if that can stand in a header, with the charset of text.
+// mediaType returns the detected type, with the charset of text, or application/octet-stream if the type is malformed.
 func mediaType(v catalog.Version) string {
 	t, params, err := mime.ParseMediaType(v.Type)
 	if err != nil {
@@ -187,7 +187,8 @@ func mediaType(v catalog.Version) string {
 	return t
 }
 
-// disposition offers the file under its own name; what a browser would draw or run is for saving only.
+// disposition returns a Content-Disposition with the file's name. Types that a browser would render or run are
+// attachments.
 func disposition(v catalog.Version) string {
 	kind := "attachment"
 	t, _, _ := strings.Cut(v.Type, ";")
@@ -211,7 +212,7 @@ func disposition(v catalog.Version) string {
 	return kind
 }
 
-// compressible leaves out what is compressed in itself: sending that as gzip only costs.
+// compressible reports whether sending a version as gzip is worth it: not for types that are compressed already.
 func compressible(v catalog.Version) bool {
 	t, _, _ := strings.Cut(v.Type, ";")
 	for _, prefix := range []string{"image/", "audio/", "video/"} {

@@ -149,7 +149,7 @@ func TestAVersionIsSentWithItsOwnTypeAndSafeHeaders(t *testing.T) {
 func TestSeveralPartsOfAVersionComeInOneAnswer(t *testing.T) {
 	t.Parallel()
 	f := sample(t)
-	for _, coding := range []string{"identity", "gzip"} { // parts of a gzip stream would be decoded as one
+	for _, coding := range []string{"identity", "gzip"} { // a client would decode the parts of a gzip stream as one
 		res, body, err := f.get(t, "GET", "/get/file/id/a_0", "Accept-Encoding", coding, "Range", "bytes=0-9,-20")
 		_, params, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 		if err != nil || res.StatusCode != 206 || res.ContentLength != int64(len(body)) || res.Header.Get("Content-Encoding") != "" {

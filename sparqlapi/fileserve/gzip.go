@@ -13,8 +13,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// sendGzip sends the version in gzip coding: a head, the stored segments as they are, their end, CRC-32 and length
-// (RFC 1952). Nothing is compressed here.
+// sendGzip sends the version in gzip coding: a header, the stored segments, their end, CRC-32 and length (RFC 1952). It
+// compresses nothing.
 func (h *Handler) sendGzip(w http.ResponseWriter, r *http.Request, v catalog.Version) error {
 	d, err := h.Contents.Deflated(v.Digests.SHA256, content.Current)
 	if err != nil {
@@ -22,20 +22,20 @@ func (h *Handler) sendGzip(w http.ResponseWriter, r *http.Request, v catalog.Ver
 	}
 	defer d.Close()
 	w.Header().Set("Content-Encoding", "gzip")
-	w.Header().Set("ETag", tag(v, fmt.Sprintf("-gzip%d", d.Ref().Layout))) // the segments of a layout are other bytes
+	w.Header().Set("ETag", tag(v, fmt.Sprintf("-gzip%d", d.Ref().Layout))) // each layout has other segments
 	zipped := newGzip(d)
 	body := &watched{ReadSeeker: zipped}
 	http.ServeContent(&encoded{w, zipped.size()}, r, "", v.At, body)
 	return h.brokenOff(r, v, body.err)
 }
 
-// encoded gives net/http the length that it leaves out of answers with a Content-Encoding.
+// encoded sets Content-Length, which net/http omits from answers with a Content-Encoding.
 type encoded struct {
 	http.ResponseWriter
 	size int64
 }
 
-// WriteHeader is http.ResponseWriter's.
+// WriteHeader implements http.ResponseWriter.
 func (e *encoded) WriteHeader(status int) {
 	if status == http.StatusOK {
 		e.Header().Set("Content-Length", strconv.FormatInt(e.size, 10))
@@ -43,13 +43,13 @@ func (e *encoded) WriteHeader(status int) {
 	e.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController reach deadlines.
+// Unwrap supports http.ResponseController.
 func (e *encoded) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
-// gzipHead says deflate, no name, no time, unknown system (RFC 1952 §2.3).
+// gzipHead is a gzip header: deflate, no name, no time, unknown system (RFC 1952 §2.3).
 const gzipHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-// gzipped is a gzip file put together of three parts, of which only the middle is long.
+// gzipped is a gzip file: header, stored segments, and tail.
 type gzipped struct {
 	d    *content.Deflated
 	tail string
@@ -64,7 +64,7 @@ func newGzip(d *content.Deflated) *gzipped {
 
 func (g *gzipped) size() int64 { return int64(len(gzipHead)) + g.d.Size() + int64(len(g.tail)) }
 
-// Seek is io.Seeker.
+// Seek implements io.Seeker.
 func (g *gzipped) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -79,7 +79,7 @@ func (g *gzipped) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read is io.Reader.
+// Read implements io.Reader.
 func (g *gzipped) Read(p []byte) (n int, err error) {
 	head, body := int64(len(gzipHead)), g.d.Size()
 	switch {

@@ -21,9 +21,9 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// MemberArchive knows the files inside versions that are archives.
+// MemberArchive finds the files inside versions that are archives.
 type MemberArchive interface {
-	// Member of a version by its path there; an error in whose chain archive.ErrNotFound is where there is none.
+	// Member returns the file at a path inside a version. An unknown one is an error that wraps archive.ErrNotFound.
 	Member(ctx context.Context, versionID, path string) (archive.Member, error)
 	// Extract writes a member's bytes, within limits of size, ratio and time.
 	Extract(ctx context.Context, m archive.Member, dst io.Writer) error
@@ -31,13 +31,12 @@ type MemberArchive interface {
 
 var _ MemberArchive = (*archive.Archive)(nil)
 
-// Members serves .../get/file/id/{id}/member/{path}: the bytes of one file inside a version. A member is unpacked into the
-// spool for each request, because only then it is known to be whole; HEAD and conditional requests do without where they
-// can.
+// Members serves files inside versions. It unpacks a member into the spool for each request, because a member is known
+// to be intact only afterwards. HEAD and conditional requests avoid that if they can.
 type Members struct {
 	Archive MemberArchive
 	Spool   *spool.Spool
-	Slots   chan struct{} // a channel whose capacity bounds how many members are unpacked at the same time
+	Slots   chan struct{} // its capacity bounds how many members are unpacked at the same time
 	IRI     func(versionID string) string
 }
 
@@ -66,7 +65,7 @@ func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string
 		return r.Context().Err()
 	}
 	file := h.Spool.Create()
-	defer file.Remove() // what cannot be removed now is cleared at the next start
+	defer file.Remove() // what cannot be removed now is removed at the next start
 	if err := errors.Join(h.Archive.Extract(r.Context(), m, file), file.Finish()); err != nil {
 		return notExtracted(m, err)
 	}
@@ -84,7 +83,7 @@ func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string
 	return nil
 }
 
-// Listed tells whether a version is known to have a member.
+// Listed reports whether a version is known to contain a member.
 func (h *Members) Listed(ctx context.Context, versionID, path string) (bool, error) {
 	m, err := h.Archive.Member(ctx, versionID, path)
 	if errors.Is(err, archive.ErrNotFound) {
@@ -102,13 +101,13 @@ func (h *Members) headers(w http.ResponseWriter, part catalog.Version, etag stri
 	}
 }
 
-// memberTag names a member's bytes by the version's and the path: neither ever changes.
+// memberTag returns the ETag of a member, made of the version's digest and the path. Neither ever changes.
 func memberTag(m archive.Member) string {
 	sum := sha256.Sum256(append(m.Version.Digests.SHA256[:], m.Path...))
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
 
-// notExtracted says why a member that is there has no bytes.
+// notExtracted returns the answer for a member whose bytes Extract could not write.
 func notExtracted(m archive.Member, err error) error {
 	switch {
 	case gone(err) && !m.Listed:
@@ -123,8 +122,8 @@ func notExtracted(m archive.Member, err error) error {
 	return &problem.Error{Status: http.StatusUnprocessableEntity, Title: "The member cannot be unpacked", Detail: why, Cause: err}
 }
 
-// WhyLost is a sentence on why Extract gave no bytes of a member of an archive; "" where that lies neither in the
-// archived file nor in its stored bytes, or the archive is not known to have the member.
+// WhyLost describes in one sentence why Extract failed. It returns "" if neither the archived file nor its stored bytes
+// are the cause, or if the archive does not list the member.
 func WhyLost(m archive.Member, err error) string {
 	switch {
 	case errors.Is(err, spool.ErrFull), errors.Is(err, context.Canceled), errors.Is(err, content.ErrClosed):

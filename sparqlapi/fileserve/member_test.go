@@ -24,7 +24,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// archives are versions by id, whose bytes are at hand.
+// archives has the bytes and the contents of versions, by id.
 type archives struct {
 	bytes  map[string][]byte
 	inside map[string]*inspect.Inside
@@ -70,7 +70,7 @@ func zipped(t *testing.T, nameAndBody ...string) string {
 
 const aVersion = "0123456789abcdef01234567_0"
 
-// membersOf serves the members of one zip, and gives the address of each by its path.
+// membersOf serves the members of one zip. get requests the member at a path.
 func membersOf(t *testing.T, body string) (get func(path string, header ...string) (*http.Response, string), paths []string) {
 	t.Helper()
 	in, err := inspect.File(t.Context(), inspect.Input{Found: detect.Detection{Type: "application/zip"}, Name: "a.zip", Size: int64(len(body)), Body: strings.NewReader(body)}, inspect.Limits{})

@@ -1,10 +1,10 @@
-// Package graphstore serves the SPARQL 1.1 Graph Store HTTP Protocol over a store: graphs are fetched with GET and HEAD,
-// replaced with PUT, added to with POST, and dropped with DELETE.
+// Package graphstore serves the SPARQL 1.1 Graph Store HTTP Protocol: GET and HEAD fetch graphs, PUT replaces them,
+// POST adds to them, and DELETE drops them.
 //
-// A graph is named by ?graph=IRI, by ?default, or by the request's own address below the endpoint (direct
-// identification, §4.1). A named graph exists as long as it holds a statement; the default graph always does. Reading is
-// open, writing needs Options.Authorize. Every write is one transaction; a body is parsed before it begins, so that a
-// slow client never holds up another writer.
+// ?graph=IRI, ?default, or the request's own address below the endpoint (direct identification, §4.1) names a graph. A
+// named graph exists while it has a statement; the default graph always exists. Reading is open, writing needs
+// Options.Authorize. Every write is one transaction. The body is parsed before the transaction begins, so that a slow
+// client does not block other writers.
 package graphstore
 
 import (
@@ -24,21 +24,21 @@ import (
 
 // Options of a Handler.
 type Options struct {
-	// Base is the endpoint's own IRI without a final slash ("http://localhost:8080/rdf-graph-store"). Graphs that are
-	// named by the address of the request get an IRI below it.
+	// Base is the endpoint's IRI ("http://localhost:8080/rdf-graph-store"). Graphs that the address of a request names
+	// have IRIs below it.
 	Base string
-	// Authorize tells whether a request may write: nil, or the error that is answered. Without it nobody may.
+	// Authorize returns nil if a request may write, or the error to answer with. If it is nil, nobody may write.
 	Authorize func(*http.Request) error
-	// MaxBody is the most bytes of a request's body, also after decompression; default 32 MiB. A body is held in
-	// memory while it is parsed.
+	// MaxBody is the maximum size of a request's body in bytes, also after decompression; 0 means DefaultMaxBody. A
+	// body is held in memory while it is parsed.
 	MaxBody int64
-	// Prefixes shorten what is sent.
+	// Prefixes are used in the graphs that are sent.
 	Prefixes map[string]string
-	// Log is told about answers that broke off; default none.
+	// Log receives a line when an answer breaks off; nil discards.
 	Log *slog.Logger
 }
 
-// DefaultMaxBody is Options.MaxBody where it is zero.
+// DefaultMaxBody is the default of Options.MaxBody.
 const DefaultMaxBody = 32 << 20
 
 // Handler is the endpoint.
@@ -47,7 +47,7 @@ type Handler struct {
 	o     Options
 }
 
-// New makes the endpoint. Base must be an absolute IRI.
+// New returns the endpoint. Base must be an absolute IRI.
 func New(store *triplestore.Store, o Options) (*Handler, error) {
 	o.Base = strings.TrimSuffix(o.Base, "/")
 	if err := iri.Check(o.Base); err != nil {
@@ -64,8 +64,8 @@ func New(store *triplestore.Store, o Options) (*Handler, error) {
 
 const allowed = "GET, HEAD, PUT, POST, DELETE, OPTIONS"
 
-// ServeHTTP answers a request. The router's wildcard "*", as the client escaped it, is the address below the endpoint;
-// see target.Escaped.
+// ServeHTTP answers a request. The part of the address below the endpoint must be the path value "*", as the client
+// escaped it; see target.Escaped.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	problem.Write(w, r, h.serve(w, r))
 }
@@ -113,7 +113,7 @@ func (h *Handler) authorize(r *http.Request) error {
 	return h.o.Authorize(r)
 }
 
-// target is the graph a request is about, the empty key for the default graph.
+// target returns the graph of a request, or the empty key for the default graph.
 func (h *Handler) target(r *http.Request) (term.Key, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -136,7 +136,7 @@ func (h *Handler) target(r *http.Request) (term.Key, error) {
 	return h.direct(r)
 }
 
-// direct is the graph named by the request's own address.
+// direct returns the graph that the request's own address names.
 func (h *Handler) direct(r *http.Request) (term.Key, error) {
 	name := h.o.Base + "/" + r.PathValue("*")
 	if r.URL.RawQuery != "" {
@@ -148,7 +148,7 @@ func (h *Handler) direct(r *http.Request) (term.Key, error) {
 	return term.IRI(name), nil
 }
 
-// graphIRI names a graph to people, and is the base of what is sent for it.
+// graphIRI returns the IRI of a graph, which is the base of relative IRIs in its documents.
 func (h *Handler) graphIRI(g term.Key) string {
 	if g == "" {
 		return h.o.Base + "?default"
@@ -160,7 +160,7 @@ func unknownGraph(g term.Key) error {
 	return problem.With(http.StatusNotFound, "No such graph", fmt.Errorf("the store holds no graph <%s>", g.Value()), "graph", g.Value())
 }
 
-// find looks up the pattern of a graph's quads in a snapshot; ok is false where the graph does not exist.
+// find returns the pattern of a graph's quads in a snapshot. ok is false if the graph does not exist.
 func find(sn *triplestore.Snapshot, g term.Key) (p term.Pattern, ok bool, err error) {
 	id, ok, err := sn.Graph(g)
 	if err != nil || !ok {
@@ -181,13 +181,13 @@ func holdsAny(sn *triplestore.Snapshot, p term.Pattern) (bool, error) {
 	return len(quads) > 0, err
 }
 
-// update runs f in a transaction, with what the graph looks like before it.
+// update runs f in a transaction. existed and tag describe the graph before it.
 func (h *Handler) update(ctx context.Context, g term.Key, f func(t *triplestore.Txn, existed bool, tag string) error) error {
 	return h.store.Update(ctx, func(t *triplestore.Txn) error {
 		sn := t.Snapshot() // released with the transaction, whose commit needs it
 		p, existed, err := find(sn, g)
 		if err == nil && g == "" {
-			existed, err = holdsAny(sn, p) // for 201 it counts whether anything was there
+			existed, err = holdsAny(sn, p) // status 201 depends on whether it had statements
 		}
 		if err != nil {
 			return fmt.Errorf("graphstore: %w", err)
@@ -196,7 +196,7 @@ func (h *Handler) update(ctx context.Context, g term.Key, f func(t *triplestore.
 	})
 }
 
-// offers are the syntaxes a graph can be had in, best first.
+// offers returns the syntaxes in which graphs are available, best first.
 func offers() []rdfio.Syntax {
 	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.RDFJSON(), rdfio.TriX(), rdfio.N3()}
 }

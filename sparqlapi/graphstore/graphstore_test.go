@@ -38,7 +38,7 @@ func newStore(t testing.TB) *triplestore.Store {
 	return store
 }
 
-// withToken is the authorisation of the tests: a header with one right value.
+// withToken authorizes the token of the tests.
 func withToken(r *http.Request) error {
 	if r.Header.Get("Authorization") != "Bearer t" {
 		return problem.New(http.StatusUnauthorized, "A token is needed", "")
@@ -265,7 +265,7 @@ func TestBodiesComeInEverySyntax(t *testing.T) {
 			t.Errorf("%s: %q", s, got)
 		}
 		if s.Quads && s.Text {
-			continue // a graph is not sent as a dataset
+			continue // a syntax for datasets, not for graphs
 		}
 		res := ask(t, h, "GET", "/rdf-graph-store/g", "", "Accept", s.MediaType)
 		back, err := rdfio.NewReader(strings.NewReader(want(t, res, 200, s.Name)), s, rdfio.Options{}).Read()

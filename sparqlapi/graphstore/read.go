@@ -13,7 +13,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// get streams a graph (§5.2), or only says that it is there (§5.7).
+// get streams a graph (§5.2), or for HEAD answers without its content (§5.7).
 func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error {
 	w.Header().Add("Vary", "Accept")
 	s, ok := negotiate(r)
@@ -49,8 +49,8 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error 
 	return h.stream(w, r, sn, pattern, s)
 }
 
-// stream writes the graph. An error before the first bytes have left is answered; later ones break the answer off, so
-// that the client does not take a part for the whole.
+// stream writes the graph. An error before the first byte is returned. After that it cuts the connection, so that the
+// client does not take the answer for complete.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, p term.Pattern, s rdfio.Syntax) error {
 	out := &countedWriter{w: w}
 	enc := rdfio.NewWriter(out, s, h.o.Prefixes)
@@ -102,5 +102,5 @@ func mediaTypes(syntaxes []rdfio.Syntax) []string {
 	return out
 }
 
-// entityTag changes with every commit of the store. It is weak, because the syntaxes of one state share it.
+// entityTag returns an ETag that changes with every commit of the store. It is weak, because the syntaxes share it.
 func entityTag(sn *triplestore.Snapshot) string { return fmt.Sprintf(`W/"%x"`, sn.Position()) }

@@ -15,7 +15,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// sharedData finds the folder of test data that is not part of the project; without it the test is skipped.
+// sharedData returns a path in the folder of test data that is not part of the project. Without it the test is skipped.
 func sharedData(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("ODARCHIVE_SHARED")
@@ -34,14 +34,14 @@ func sharedData(t testing.TB, elem ...string) string {
 	return p
 }
 
-// bodyExceptions are tests whose expected body is not what the requests before them make. The manifest says of itself
-// that it is deprecated; each of these contradicts its neighbours.
+// bodyExceptions are tests whose expected body contradicts the requests before them. The manifest calls itself
+// deprecated.
 var bodyExceptions = map[string]string{
 	"get_of_post__existing_graph": "expects the state before the PUT of Jane Doe and without the POST",
 }
 
-// TestW3CGraphStoreProtocol plays the manifest's requests in order against one store. The requests and answers stand as
-// text in the comments of the tests.
+// TestW3CGraphStoreProtocol sends the manifest's requests in order to one store. The requests and answers are text in
+// the comments of the tests.
 func TestW3CGraphStoreProtocol(t *testing.T) {
 	t.Parallel()
 	file := sharedData(t, "w3c", "sparql", "sparql11", "http-rdf-update", "manifest.ttl")
@@ -107,7 +107,7 @@ func TestW3CGraphStoreProtocol(t *testing.T) {
 	}
 }
 
-// message takes an indented HTTP message apart.
+// message splits an indented HTTP message into the lines of its head and its body.
 func message(s string) (head []string, body string) {
 	sc := bufio.NewScanner(strings.NewReader(strings.TrimLeft(s, "\n ")))
 	for sc.Scan() && strings.TrimSpace(sc.Text()) != "" {
@@ -120,7 +120,7 @@ func message(s string) (head []string, body string) {
 	return head, b.String()
 }
 
-// repaired adds the full stops that the Turtle of some requests lacks.
+// repaired adds the full stops that are missing from the Turtle of some requests.
 func repaired(name, body string) string {
 	if !strings.HasPrefix(name, "post__") {
 		return body
@@ -131,7 +131,7 @@ func repaired(name, body string) string {
 	return body
 }
 
-// sameStatus lets 204 stand for 200 where a write succeeds (§5.3 to 5.5 leave the choice).
+// sameStatus accepts 204 instead of 200 for a successful write (§5.3 to 5.5 allow both).
 func sameStatus(got int, want, method string) bool {
 	for _, field := range strings.Fields(want) {
 		if n, err := strconv.Atoi(field); err == nil {
@@ -141,7 +141,7 @@ func sameStatus(got int, want, method string) bool {
 	return false
 }
 
-// shape is a graph with its blank nodes named by nothing, which tells these small trees apart.
+// shape returns a graph without the names of its blank nodes, which is enough to compare these small trees.
 func shape(t *testing.T, doc string) string {
 	t.Helper()
 	var lines []string

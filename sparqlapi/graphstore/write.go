@@ -42,7 +42,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, g term.Key) error
 	return h.change(w, r, g, func(t *triplestore.Txn) error { return insert(r.Context(), t, quads) })
 }
 
-// create makes a graph under a new name below the endpoint (§5.5).
+// create adds a graph with a new name below the endpoint (§5.5).
 func (h *Handler) create(w http.ResponseWriter, r *http.Request) error {
 	var name [16]byte
 	rand.Read(name[:]) // never fails (crypto/rand)
@@ -57,7 +57,7 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// change commits f and answers 201 where there was no graph before, 204 where there was one.
+// change commits f and answers 201 if the graph is new, or else 204.
 func (h *Handler) change(w http.ResponseWriter, r *http.Request, g term.Key, f func(*triplestore.Txn) error) error {
 	status := http.StatusNoContent
 	err := h.update(r.Context(), g, func(t *triplestore.Txn, existed bool, tag string) error {
@@ -95,7 +95,8 @@ func (h *Handler) delete(w http.ResponseWriter, r *http.Request, g term.Key) err
 	return nil
 }
 
-// precondition honours If-Match and If-None-Match (RFC 9110 §13.1), which keep two writers from undoing each other's work.
+// precondition checks If-Match and If-None-Match (RFC 9110 §13.1), which keep two writers from overwriting each other's
+// changes.
 func precondition(r *http.Request, exists bool, tag string) error {
 	if !exists {
 		tag = ""
@@ -121,7 +122,7 @@ func insert(ctx context.Context, t *triplestore.Txn, quads []term.Quad) error {
 	return nil
 }
 
-// body reads the statements that were sent for graph g, each file of a form for itself.
+// body reads the statements that were sent for graph g. Each file of a form is a document of its own.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request, g term.Key) ([]term.Quad, error) {
 	limited := http.MaxBytesReader(w, r.Body, h.o.MaxBody)
 	r.Body = limited
@@ -145,7 +146,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, g term.Key) ([]te
 	}
 }
 
-// parse appends the statements of one document to quads.
+// parse parses one document and appends its statements to quads.
 func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file, encoding string, g term.Key, quads []term.Quad) ([]term.Quad, error) {
 	s, ok := rdfio.ByMediaType(contentType)
 	if !ok && file != "" && (contentType == "" || strings.HasPrefix(contentType, "application/octet-stream") || strings.HasPrefix(contentType, "text/plain")) {
@@ -185,7 +186,7 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 	}
 }
 
-// badBody tells the client what is wrong with what it sent; what is wrong with us stays what it is.
+// badBody returns the answer for a body that cannot be read or parsed.
 func badBody(err error) error {
 	var large *http.MaxBytesError
 	var at *rdfio.Error

@@ -23,13 +23,13 @@ import (
 
 const (
 	catalogPage = 100 // datasets on one page of the catalog
-	maxVersions = 50  // of a dataset, the newest: its description says how many there are, its timemap lists them
+	maxVersions = 50  // newest versions of a dataset; its description has their number, its TimeMap lists all
 )
 
 func iriOf(address string) term.Key { return describe.IRI(address) }
 
-// Catalog answers GET /catalog.ttl and its kin: the archive as a DCAT-AP 3 catalog, a Hydra page at a time. Each
-// resource with a version is a dcat:Dataset, each of its newest versions a dcat:Distribution of it.
+// Catalog answers GET /catalog, /catalog.ttl and so on: the archive as a DCAT-AP 3 catalog, in Hydra pages. Each
+// resource with a version is a dcat:Dataset, and each of its newest versions is a dcat:Distribution.
 func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Add("Vary", "Accept")
 	_, format := Extension(r.URL.Path)
@@ -73,10 +73,11 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 	return write(w, r, f.syntax, g)
 }
 
-// page gathers resources with a version, in the order of ids; next is where the following page begins.
+// page returns the resources with a version that follow after, in the order of ids. next is where the next page
+// continues, or "".
 func (l *LinkedData) page(ctx context.Context, after string) (page []catalog.Resource, next string, err error) {
 	err = l.o.Archive.Archived(ctx, after, func(r catalog.Resource) bool {
-		page = append(page, r) // nothing can be had of the others yet: DCAT-AP wants something to have
+		page = append(page, r) // only these: DCAT-AP requires a distribution
 		return len(page) <= catalogPage
 	})
 	if len(page) > catalogPage {
@@ -103,7 +104,7 @@ func (l *LinkedData) catalogHead(g *graph, self string) {
 	g.add(service, dcat.EndpointURL, service)
 }
 
-// hydraPage says which part of the collection this is, in the words of Hydra that harvesters of DCAT-AP follow.
+// hydraPage adds the position of the page in the collection, in the Hydra terms that DCAT-AP harvesters follow.
 func (l *LinkedData) hydraPage(g *graph, self, file, after, next string, total int) {
 	address := func(after string) term.Key {
 		if after == "" {
@@ -129,7 +130,7 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 		return err
 	}
 	if len(versions) == 0 {
-		return nil // nothing can be had yet: DCAT-AP wants something to have
+		return nil // there is no distribution, which DCAT-AP requires
 	}
 	first, last := versions[0], versions[len(versions)-1]
 	d := term.IRI(l.o.Mint.Page(res.URL))
@@ -151,7 +152,7 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 	g.add(d, dcat.LandingPage, term.IRI(l.o.Mint.Page(res.URL)+"#page"))
 	g.add(term.IRI(l.o.Mint.Page(res.URL)+"#page"), rdf.Type, term.IRI(foaf.Document))
 	for _, source := range res.Datasets {
-		g.add(d, prov.WasDerivedFrom, iriOf(source)) // dct:source would have to be described as a dcat:Dataset here
+		g.add(d, prov.WasDerivedFrom, iriOf(source)) // the object of dct:source would have to be described as a dcat:Dataset here
 	}
 	for _, v := range versions[max(0, len(versions)-maxVersions):] {
 		l.distribution(g, d, res, v)

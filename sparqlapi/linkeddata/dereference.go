@@ -12,7 +12,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Describe answers GET /describe?iri=&format=: what the archive says about any IRI.
+// Describe answers GET /describe?iri=&format= with the statements about any IRI.
 func (l *LinkedData) Describe(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	iri := q.Get("iri")
@@ -55,12 +55,12 @@ func (l *LinkedData) Minted(w http.ResponseWriter, r *http.Request) error {
 	return l.describe(w, r, l.o.Mint.Base+path, format)
 }
 
-// Graph answers GET /graph/{IRI}: it redirects from a named graph to its content, programs to the Graph Store and people
+// Graph answers GET /graph/{IRI} by a redirect to the content of a named graph: programs go to the Graph Store, people
 // to a query.
 func (l *LinkedData) Graph(w http.ResponseWriter, r *http.Request) error {
 	iri, format := l.o.Mint.Graph(r.PathValue("*")), r.URL.Query().Get("format")
 	if r.URL.RawQuery != "" && format == "" {
-		iri += "?" + r.URL.RawQuery // a portal's address may have a query of its own
+		iri += "?" + r.URL.RawQuery // a portal's address may have its own query string
 	}
 	w.Header().Add("Vary", "Accept")
 	f, err := choose(r, format, l.o.Page != nil)
@@ -92,7 +92,7 @@ func (l *LinkedData) Graph(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// describe answers with the description of an IRI, or 404 where the archive has nothing to say about it.
+// describe answers with the description of an IRI, or with 404 if the archive has no statements about it.
 func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, format string) error {
 	w.Header().Add("Vary", "Accept")
 	f, err := choose(r, format, l.o.Page != nil)
@@ -116,12 +116,12 @@ func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, forma
 	}
 	sortQuads(out)
 	sortQuads(in)
-	in = slices.DeleteFunc(in, func(q term.Quad) bool { return q.S == q.O }) // said among the former
+	in = slices.DeleteFunc(in, func(q term.Quad) bool { return q.S == q.O }) // these are in out already
 	return write(w, r, f.syntax, append(out, in...))
 }
 
-// Vocabulary answers GET /ns/...: the terms of the archive (csvw), which html shows to a person, and the SHACL shapes of
-// its triples (shapes).
+// Vocabulary answers GET /ns/...: the archive's terms (csvw), as a page by html if it is not nil, and the SHACL shapes
+// of its triples (shapes).
 func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []term.Quad) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Add("Vary", "Accept")
@@ -153,7 +153,7 @@ func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []
 	}
 }
 
-// document is the page of a document of statements; nil where there is none.
+// document returns the handler of a page of statements, or nil if there are no pages.
 func (l *LinkedData) document(title string) func(http.ResponseWriter, *http.Request, []term.Quad) error {
 	if l.o.Document == nil {
 		return nil

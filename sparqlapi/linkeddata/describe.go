@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	maxStatements = 10_000 // of one description, each way
-	maxDepth      = 8      // blank nodes behind blank nodes
+	maxStatements = 10_000 // of one description, in each direction
+	maxDepth      = 8      // of blank nodes inside blank nodes
 )
 
-// Describe gives the concise bounded description of an IRI over all graphs (the statements about it, and those about
-// the blank nodes they lead to) and the statements that point to it, each at most max and without graph names.
-// An IRI the store does not know gives nothing.
+// Describe returns the concise bounded description of an IRI over all graphs, that is the statements about it and those
+// about the blank nodes they lead to, and the statements that point to it. Each list has at most max statements,
+// without graph names. An unknown IRI has none.
 func Describe(ctx context.Context, ds term.Dataset, iri string, max int) (out, in []term.Quad, err error) {
 	id, ok, err := ds.Lookup(term.IRI(iri))
 	if err != nil || !ok {
@@ -36,7 +36,7 @@ func Describe(ctx context.Context, ds term.Dataset, iri string, max int) (out, i
 	return out, in, err
 }
 
-// bounded follows blank nodes breadth first.
+// bounded returns the description of id. It follows blank nodes breadth first.
 func bounded(ctx context.Context, ds term.Dataset, id term.ID, max int) ([]term.IDQuad, error) {
 	var all []term.IDQuad
 	seen := map[term.ID]bool{id: true}
@@ -64,7 +64,7 @@ func bounded(ctx context.Context, ds term.Dataset, id term.ID, max int) ([]term.
 	return all, nil
 }
 
-// scan reads at most max statements, each once however many graphs hold it.
+// scan reads at most max statements, each once even if several graphs contain it.
 func scan(ctx context.Context, ds term.Dataset, p term.Pattern, order term.Order, max int) ([]term.IDQuad, error) {
 	cursor := ds.Scan(p, order)
 	defer cursor.Close()
@@ -82,7 +82,7 @@ func scan(ctx context.Context, ds term.Dataset, p term.Pattern, order term.Order
 		}
 		for _, q := range batch {
 			q.G = 0
-			if len(out) > 0 && out[len(out)-1] == q { // sorted, so that copies of other graphs follow each other
+			if len(out) > 0 && out[len(out)-1] == q { // equal statements of different graphs are neighbours
 				continue
 			}
 			if out = append(out, q); len(out) == max {
@@ -93,7 +93,7 @@ func scan(ctx context.Context, ds term.Dataset, p term.Pattern, order term.Order
 	return out, nil
 }
 
-// keys turns ids into terms, each id once.
+// keys returns the terms of ids. It looks each id up once.
 func keys(ds term.Dataset, quads []term.IDQuad) ([]term.Quad, error) {
 	ids := make([]term.ID, 0, 3*len(quads))
 	for _, q := range quads {
@@ -116,7 +116,7 @@ func keys(ds term.Dataset, quads []term.IDQuad) ([]term.Quad, error) {
 	return out, nil
 }
 
-// sortQuads puts statements in one order, so that the same facts give the same bytes.
+// sortQuads sorts statements, so that the same facts make the same bytes.
 func sortQuads(quads []term.Quad) {
 	slices.SortStableFunc(quads, func(a, b term.Quad) int {
 		return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.P, b.P), cmp.Compare(a.O, b.O))

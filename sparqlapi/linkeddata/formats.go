@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ianaType is the IRI of a registered media type, as DCAT-AP 3 wants dcat:mediaType.
+// ianaType returns the IRI of a registered media type, for dcat:mediaType in DCAT-AP 3, or "".
 func ianaType(mime string) string {
 	kind, name, ok := strings.Cut(mime, "/")
 	if !ok || kind == "" || name == "" || strings.HasPrefix(name, "x-") {
@@ -14,8 +14,7 @@ func ianaType(mime string) string {
 	return "https://www.iana.org/assignments/media-types/" + url.PathEscape(kind) + "/" + url.PathEscape(name)
 }
 
-// euFormat is the IRI of a media type in the file type authority table of the EU, as DCAT-AP 3 wants dct:format; ""
-// where the table has none.
+// euFormat returns the IRI of a media type in the EU's file type authority table, for dct:format in DCAT-AP 3, or "".
 func euFormat(mime string) string {
 	code, ok := map[string]string{
 		"text/csv": "CSV", "text/tab-separated-values": "TSV", "text/plain": "TXT", "text/html": "HTML", "application/xhtml+xml": "XHTML",

@@ -34,7 +34,7 @@ import (
 
 var mint = ns.Mint{Base: "http://archive.example/"}
 
-// archive holds n resources with two versions each; one of them is only announced.
+// archive has n resources with two versions each, and one more without a version.
 type archive struct {
 	resources []catalog.Resource
 	versions  map[string][]catalog.Version
@@ -81,7 +81,7 @@ func (a *archive) Versions(_ context.Context, address string) ([]catalog.Version
 	return a.versions[address], nil
 }
 
-// quads is everything the crawler would have said.
+// quads returns the triples that the crawler would write.
 func (a *archive) quads(t *testing.T) []term.Quad {
 	t.Helper()
 	var all []term.Quad
@@ -121,7 +121,7 @@ func get(h func(http.ResponseWriter, *http.Request) error, address, accept strin
 	return rec.Result()
 }
 
-// read parses an answer in whatever syntax it says it has.
+// read parses an answer in the syntax of its Content-Type.
 func read(t *testing.T, res *http.Response) []term.Quad {
 	t.Helper()
 	body, err := io.ReadAll(res.Body)
@@ -225,7 +225,7 @@ func TestWhatIsMintedDereferences(t *testing.T) {
 	}
 }
 
-// triples of the crawler must have the shapes that ns/shapes.ttl promises.
+// The crawler's triples must conform to ns/shapes.ttl.
 func TestWhatTheCrawlerSaysHasItsShapes(t *testing.T) {
 	t.Parallel()
 	a := newArchive(3)
@@ -237,7 +237,7 @@ func TestWhatTheCrawlerSaysHasItsShapes(t *testing.T) {
 	for _, f := range faults {
 		t.Errorf("shapes.ttl: %s", f)
 	}
-	// The shapes do bite: each of these statements breaks one.
+	// Each of these statements violates a shape.
 	v := term.IRI(mint.Version(a.versions[a.resources[0].URL][0].ID))
 	for _, bad := range []term.Quad{
 		{S: v, P: term.IRI("http://www.w3.org/ns/dcat#byteSize"), O: term.String("many")},
@@ -267,7 +267,7 @@ func turtle(t *testing.T, text string) []term.Quad {
 	}
 }
 
-// The catalog is walked as a harvester walks it: from page to page by hydra:next.
+// The test reads the catalog as a harvester does: from page to page by hydra:next.
 func TestTheCatalogIsWholeOverItsPagesAndValidDCATAP(t *testing.T) {
 	t.Parallel()
 	a := newArchive(150)
@@ -311,7 +311,7 @@ func TestTheCatalogIsWholeOverItsPagesAndValidDCATAP(t *testing.T) {
 	}
 }
 
-// officialShapes reads the SHACL files of DCAT-AP from the folder that ODARCHIVE_DCATAP names, where it does.
+// officialShapes reads the SHACL files of DCAT-AP from the folder ODARCHIVE_DCATAP, if it is set.
 func officialShapes(t *testing.T) (quads []term.Quad) {
 	t.Helper()
 	dir := os.Getenv("ODARCHIVE_DCATAP")
@@ -323,7 +323,7 @@ func officialShapes(t *testing.T) (quads []term.Quad) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range turtle(t, string(raw)) { // the files share blank node labels that are not the same nodes
+		for _, q := range turtle(t, string(raw)) { // equal blank node labels of different files are different nodes
 			for _, k := range []*term.Key{&q.S, &q.O} {
 				if k.Kind() == term.KindBlank {
 					*k = term.Blank(name + k.Value())
@@ -335,7 +335,7 @@ func officialShapes(t *testing.T) (quads []term.Quad) {
 	return quads
 }
 
-// dcatAP is what DCAT-AP 3.0 makes mandatory for the classes the catalog uses, and the kinds of values it wants.
+// dcatAP has the mandatory properties of DCAT-AP 3.0 for the classes in the catalog, and their kinds of values.
 const dcatAP = `
 @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
 @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix spdx: <http://spdx.org/rdf/terms#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .

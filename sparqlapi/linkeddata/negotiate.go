@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/rdfio"
 )
 
-// face is one way to answer: an RDF syntax, or a page.
+// face is a representation: an RDF syntax, or a page.
 type face struct {
 	name   string // for ?format=
 	syntax rdfio.Syntax
@@ -23,7 +23,8 @@ func faces() []face {
 
 var page = face{name: "html", html: true}
 
-// choose reads ?format=, then Accept. offerPage says whether there is a page.
+// choose returns the representation that format names, or else the best one for Accept. offerPage reports whether there
+// is a page.
 func choose(r *http.Request, format string, offerPage bool) (face, error) {
 	if format != "" {
 		return byName(format, offerPage)
@@ -62,7 +63,7 @@ func byName(name string, offerPage bool) (face, error) {
 	return face{}, problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q is none of ttl, jsonld, rdf, nt, html", name)
 }
 
-// Extension takes a known extension (.ttl .jsonld .rdf .nt .html) off a path's end; format is "" where there is none.
+// Extension splits a known extension (.ttl .jsonld .rdf .nt .html) off a path. format is "" if there is none.
 func Extension(path string) (rest, format string) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
@@ -75,8 +76,8 @@ func Extension(path string) (rest, format string) {
 	return path, ""
 }
 
-// WantsRDF tells whether a request for something that has another face of its own (a file, a page) asks for RDF: by
-// ?format=, or because Accept prefers an RDF syntax over everything in other. Vary is the caller's.
+// WantsRDF reports whether a request for something with other representations, such as a file or a page, asks for RDF:
+// by ?format=, or because Accept prefers an RDF syntax to every type in other. The caller sets Vary.
 func WantsRDF(r *http.Request, other ...string) bool {
 	if format := r.URL.Query().Get("format"); format != "" {
 		_, err := byName(format, false)
@@ -90,7 +91,7 @@ func WantsRDF(r *http.Request, other ...string) bool {
 	return ok && best.Name == "rdf"
 }
 
-// alternates names the other faces of an address in Link (RFC 8288).
+// alternates adds the other representations of an address to Link (RFC 8288).
 func alternates(h http.Header, u *url.URL, offerPage bool) {
 	q := u.Query()
 	add := func(name, mediaType string) {

@@ -24,7 +24,7 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// graph collects statements.
+// graph is a list of statements.
 type graph []term.Quad
 
 func (g *graph) add(s term.Key, predicate string, o term.Key) {
@@ -94,7 +94,7 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	return write(w, r, f.syntax, g)
 }
 
-// predicates adds how many statements each of the archive's own properties has: known without reading them.
+// predicates adds the number of statements of some properties, as the store estimates it.
 func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) error {
 	return l.o.View(r.Context(), func(ds term.Dataset) error {
 		for i, p := range []string{rdf.Type, dcterms.Title, dcterms.HasVersion, dcterms.IsVersionOf, dcterms.Issued, dcat.MediaType, dcat.ByteSize, arc.HasPortal, prov.Used, csvw.NS + "url", arc.Rows} {
@@ -114,7 +114,7 @@ func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) err
 	})
 }
 
-// readTurtle reads a document of the program's own.
+// readTurtle reads a document that is part of the program.
 func readTurtle(text string) ([]term.Quad, error) {
 	in := rdfio.NewReader(strings.NewReader(text), rdfio.Turtle(), rdfio.Options{})
 	var quads []term.Quad

@@ -12,7 +12,7 @@ import (
 	"odarchive/vocab"
 )
 
-// write sends statements in one syntax, with an ETag of the bytes; http.ServeContent answers conditions and HEAD.
+// write sends statements in a syntax, with an ETag of the bytes. http.ServeContent handles conditions and HEAD.
 func write(w http.ResponseWriter, r *http.Request, s rdfio.Syntax, quads []term.Quad) error {
 	var body bytes.Buffer
 	out := rdfio.NewWriter(&body, s, vocab.Prefixes())

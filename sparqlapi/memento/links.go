@@ -8,8 +8,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// links are the values of Link for memento i of a resource (RFC 7089 §2.2.4). The relations first, prev, next and last
-// fall together where they are the same memento.
+// links returns the values of Link for memento i of a resource (RFC 7089 §2.2.4). If first, prev, next or last are the
+// same memento, they share one value.
 func (m *Memento) links(address string, list []catalog.Version, i int) []string {
 	values := []string{
 		link(address, "original", ""),
@@ -54,8 +54,8 @@ func link(iri, rel, mediaType string) string {
 	return s
 }
 
-// reference escapes what would end a reference or a header (RFC 8288 §3): addresses are a stranger's. What is outside of
-// ASCII is escaped byte by byte, which makes a URI of an IRI (RFC 3987 §3.1).
+// reference percent-encodes what would end a reference or a header (RFC 8288 §3), since addresses come from strangers.
+// Every byte outside of ASCII is encoded, which turns an IRI into a URI (RFC 3987 §3.1).
 func reference(iri string) string {
 	if strings.IndexFunc(iri, unsafe) < 0 {
 		return iri

@@ -1,9 +1,8 @@
 // Package memento serves the archive by time (RFC 7089): TimeGates, TimeMaps in link and JSON format, and the headers
-// that tie versions, resources, TimeGates and TimeMaps together.
+// that link versions, resources, TimeGates and TimeMaps.
 //
-// In the RFC's words a resource URL is an original resource (URI-R), a version IRI is a memento (URI-M), a TimeGate
-// (URI-G) redirects a client to the memento that was current at the time it asks for, and a TimeMap (URI-T) lists all of
-// them. What knows the versions is given to the package as an Archive.
+// In the RFC's words, a resource URL is an original resource (URI-R), and a version IRI is a memento (URI-M). A
+// TimeGate (URI-G) redirects to the memento that was current at a given time. A TimeMap (URI-T) lists all mementos.
 package memento
 
 import (
@@ -30,11 +29,11 @@ type Archive interface {
 
 var _ Archive = (*archive.Archive)(nil)
 
-// Memento has the routes. The zero Mint makes relative IRIs and is of no use.
+// Memento has the handlers. Archive and Mint are required.
 type Memento struct {
 	Archive Archive
 	Mint    ns.Mint
-	// Pages, where set, limits how many mementos one page of a TimeMap lists; 0 for 5000.
+	// Pages is how many mementos a page of a TimeMap lists; 0 means 5000.
 	Pages int
 }
 
@@ -85,7 +84,7 @@ func (m *Memento) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// parseTime reads the date format of HTTP. RFC 7089 wants RFC 1123 in GMT; a zone with its offset is understood, too.
+// parseTime parses an HTTP date. RFC 7089 requires RFC 1123 in GMT; a numeric zone is accepted, too.
 func parseTime(s string) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if t, err := http.ParseTime(s); err == nil {
@@ -95,21 +94,21 @@ func parseTime(s string) (time.Time, error) {
 	return t.UTC(), err
 }
 
-// At gives the version that was current at a time: the last one not after it, the first one for a time before them
-// all. Mementos are told apart by whole seconds, as in HTTP. The list is ordered by time and not empty.
+// At returns the index of the version that was current at a time: the last one that is not later, or the first one if
+// all are later. It compares whole seconds, as HTTP does. The list must be in order of time and not empty.
 func At(list []catalog.Version, t time.Time) int {
 	after := sort.Search(len(list), func(i int) bool { return list[i].At.Truncate(time.Second).After(t) })
 	return max(after-1, 0)
 }
 
-// Links writes the Memento headers of a version: Memento-Datetime, and its relations.
+// Links adds the Memento headers of a version: Memento-Datetime, and links to related versions.
 func (m *Memento) Links(ctx context.Context, h http.Header, v catalog.Version) error {
 	list, err := m.list(ctx, v.URL)
 	if err != nil {
 		return err
 	}
 	i := sort.Search(len(list), func(i int) bool { return list[i].N >= v.N })
-	if i == len(list) || list[i].ID != v.ID { // not listed, as it may be for a moment
+	if i == len(list) || list[i].ID != v.ID { // not listed yet
 		list, i = []catalog.Version{v}, 0
 	}
 	h.Set("Memento-Datetime", v.At.UTC().Format(http.TimeFormat))

@@ -16,21 +16,21 @@ import (
 
 // The two formats of a TimeMap.
 const (
-	linkFormat = "application/link-format" // RFC 6690, as RFC 7089 §5 wants it
-	jsonFormat = "application/json"        // as other archives' MemGators give it
+	linkFormat = "application/link-format" // RFC 6690, required by RFC 7089 §5
+	jsonFormat = "application/json"        // with the fields that MemGator uses
 )
 
-// page is a part of a TimeMap. Long TimeMaps are cut into pages of consecutive mementos (RFC 7089 §5.1), which are
-// named by the position of their first one; the whole is the first of them.
+// page is a part of a TimeMap. A long TimeMap is split into pages of consecutive mementos (RFC 7089 §5.1). The position
+// of its first memento names a page; the address without a position is that of the first page.
 type page struct {
 	address    string
 	all        []catalog.Version
 	part       []catalog.Version
-	from, next int // next: of the page behind, 0 for none
-	prev       int // -1 for none
+	from, next int // next: position of the next page, 0 for none
+	prev       int // position of the page before, -1 for none
 }
 
-// pageOf reads which page is wanted.
+// pageOf returns the page that a request names.
 func (m *Memento) pageOf(r *http.Request) (p page, err error) {
 	from := 0
 	r, position := takePage(r)
@@ -61,7 +61,7 @@ func (m *Memento) pageOf(r *http.Request) (p page, err error) {
 	return p, nil
 }
 
-// pageParameter is unlikely to be in a crawled address, whose own parameters have to stay in it.
+// pageParameter has a name that crawled addresses are unlikely to use. Their own parameters must stay in the address.
 const pageParameter = "odarchive-timemap-from"
 
 func takePage(r *http.Request) (*http.Request, string) {
@@ -75,7 +75,7 @@ func takePage(r *http.Request) (*http.Request, string) {
 	return r, position
 }
 
-// pageIRI names the page of a TimeMap that begins at a position.
+// pageIRI returns the IRI of the page of a TimeMap that begins at a position.
 func pageIRI(timeMap string, from int) string {
 	if from == 0 {
 		return timeMap
@@ -112,7 +112,7 @@ func (m *Memento) TimeMapLink(w http.ResponseWriter, r *http.Request) error {
 	return flush(out)
 }
 
-// rel of the i-th memento of the page.
+// rel returns the relations of the page's i-th memento.
 func (p *page) rel(i int) string {
 	at := p.from + i
 	switch {
@@ -173,7 +173,7 @@ func (m *Memento) TimeMapJSON(w http.ResponseWriter, r *http.Request) error {
 
 func (m *Memento) marshal(v catalog.Version) []byte {
 	b, err := json.Marshal(jsonMemento{v.At.UTC().Truncate(time.Second), m.Mint.Version(v.ID)})
-	if err != nil { // only a year beyond 9999
+	if err != nil { // the year is after 9999
 		return []byte("null")
 	}
 	return b
@@ -184,7 +184,7 @@ func begin(w http.ResponseWriter, mediaType string) {
 	w.Header().Set("Cache-Control", "no-cache")
 }
 
-// flush sends the rest; after a failure the client has gone, and what it has must not look whole.
+// flush sends the rest. If that fails, it cuts the connection, so that the answer does not look complete.
 func flush(out *bufio.Writer) error {
 	if out.Flush() != nil {
 		panic(http.ErrAbortHandler)
@@ -192,7 +192,7 @@ func flush(out *bufio.Writer) error {
 	return nil
 }
 
-// cutParameter takes pageParameter out of a query string and leaves the rest as it is.
+// cutParameter removes pageParameter from a query string and leaves the rest as it is.
 func cutParameter(query string) string {
 	var kept []string
 	for part := range strings.SplitSeq(query, "&") {

@@ -1,5 +1,5 @@
-// Package openapi holds the OpenAPI 3.1 document of the archive's HTTP API, served at /openapi.json and shown at
-// /api-doc. Tests of package sparqlapi hold it to the routes and to the answers.
+// Package openapi contains the OpenAPI 3.1 document of the archive's HTTP API, which is served at /openapi.json and
+// shown at /api-doc. Tests of package sparqlapi compare it with the routes and the answers.
 package openapi
 
 import _ "embed"
@@ -7,5 +7,5 @@ import _ "embed"
 //go:embed openapi.json
 var document string
 
-// Document is the JSON text; the bytes are the caller's own.
+// Document returns a copy of the JSON text.
 func Document() []byte { return []byte(document) }

@@ -1,9 +1,9 @@
-// Package outlast lets a write outlast its client's connection.
+// Package outlast lets a write continue after its client has closed the connection.
 //
-// net/http ends the context of a request when the client closes its side of the connection, and cannot tell a client that
-// has gone from one that only has nothing more to send (`nc -N`). A question without a listener is not worth answering. A
-// write whose body has arrived whole was asked for: Client gives it a context that ends with the server, not with the
-// client. While a body is still arriving, reading it fails where the client goes, whatever the context.
+// net/http cancels a request's context when the client closes its side of the connection. It cannot distinguish a
+// client that has left from one that only has nothing more to send (`nc -N`). A query without a reader should stop. A
+// write whose body has arrived should not: Client returns a context for it that ends with the server. While a body is
+// still arriving, reading it fails when the client leaves, with either context.
 package outlast
 
 import (
@@ -13,11 +13,11 @@ import (
 
 type key struct{}
 
-// Server marks the context that all requests of a server derive from (http.Server.BaseContext).
+// Server marks the context from which all requests of a server derive (http.Server.BaseContext).
 func Server(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, ctx) }
 
-// Client returns a context with the values of a request's, which ends when the server's ends, for the cause of that. The
-// caller must call release.
+// Client returns a context with the values of a request's context, which ends with the server's context and has its
+// cause. The caller must call release.
 func Client(request context.Context) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(request))
 	server, ok := request.Value(key{}).(context.Context)
@@ -28,7 +28,7 @@ func Client(request context.Context) (ctx context.Context, release func()) {
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// Handler runs another handler with the context of Client.
+// Handler runs next with the context that Client returns.
 func Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, release := Client(r.Context())

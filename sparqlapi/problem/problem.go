@@ -1,11 +1,11 @@
 // Package problem turns errors into HTTP answers: a status and an RFC 9457 document (application/problem+json).
 //
-// There is one way out for a failed request: a handler hands its error to Write, and nothing else in the project
-// chooses a status for a failure. An error that knows its own answer is an *Error (New, Wrap); every other error is
-// looked up in a Table, first the one the program brought along (Use), then the one of this package. What no table
-// knows is 500: its text may name files and hosts of the server, so it goes to the log and not to the client.
+// A handler passes its error to Write, and nothing else in the project chooses the status of a failure. An *Error (New,
+// Wrap) carries its own answer. Every other error is looked up in a Table: first in the program's (Use), then in this
+// package's. An error in neither is answered with status 500 and without its text, which may name files and hosts of
+// the server; the text is logged.
 //
-// The package does not know the project's other packages: the program passes their sentinels in a Table.
+// The package imports no other package of the project. The program passes their sentinels in a Table.
 package problem
 
 import (
@@ -20,21 +20,21 @@ import (
 	"time"
 )
 
-// ContentType of every answer of this package (RFC 9457 §3).
+// ContentType is the media type of every answer of this package (RFC 9457 §3).
 const ContentType = "application/problem+json"
 
-// Error is a failure that knows how it is told to a client.
+// Error is a failure with its answer to the client.
 type Error struct {
 	Status     int            // HTTP status
-	Type       string         // URI reference that names the kind of problem, "" for about:blank
-	Title      string         // the kind of problem, the same words each time; "" for the status text
-	Detail     string         // this occurrence, one sentence for a person
+	Type       string         // URI reference that identifies the kind of problem, "" for about:blank
+	Title      string         // the kind of problem, always in the same words; "" for the status text
+	Detail     string         // this occurrence, in one sentence
 	Fields     map[string]any // extension members, for programs: line, col, url ... (RFC 9457 §3.2)
-	RetryAfter time.Duration  // > 0: sent as Retry-After, rounded up to seconds
-	Cause      error          // what happened inside; logged, never sent
+	RetryAfter time.Duration  // if > 0, sent as Retry-After, rounded up to seconds
+	Cause      error          // the underlying error; logged, never sent
 }
 
-// New makes an error that is answered with status, title and detail as they are.
+// New returns an error that is answered with the given status, title and detail.
 func New(status int, title, detail string) error {
 	return &Error{Status: status, Title: title, Detail: detail}
 }
@@ -44,8 +44,8 @@ func Newf(status int, title, format string, args ...any) error {
 	return &Error{Status: status, Title: title, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Wrap makes an error that tells err's text to the client as its detail. Use it for errors whose text was written
-// for the person who asked (a syntax error, a bad parameter). Wrap of nil is nil.
+// Wrap returns an error whose detail is err's text. Use it for errors whose text is meant for the client, such as
+// syntax errors and bad parameters. Wrap of nil is nil.
 func Wrap(status int, title string, err error) error {
 	if err == nil {
 		return nil
@@ -65,7 +65,7 @@ func With(status int, title string, err error, namesAndValues ...any) error {
 	return &Error{Status: status, Title: title, Detail: err.Error(), Cause: err, Fields: fields}
 }
 
-// Error is the title and the detail.
+// Error returns the title and the detail.
 func (e *Error) Error() string {
 	if e.Detail == "" {
 		return e.title()
@@ -73,7 +73,7 @@ func (e *Error) Error() string {
 	return e.title() + ": " + e.Detail
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 func (e *Error) title() string {
@@ -101,12 +101,11 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// Write answers r with err. It writes nothing where err is nil. A handler that has already sent its status cannot tell an
-// error any more: it should panic with http.ErrAbortHandler instead, so that the client sees a broken answer and not a
-// short one.
+// Write answers r with err, or does nothing if err is nil. After a handler has sent its status, it must not call Write,
+// but panic with http.ErrAbortHandler, so that the client sees a broken answer and not a short one.
 //
-// A client that has closed its side of the connection may still read, and net/http answers 200 for a handler that writes
-// nothing: such a client is answered, too, with 499 where its leaving was what ended the work.
+// Clients that have closed their side of the connection may still read, and net/http would answer 200 for a handler
+// that writes nothing. So they are answered, too: with status 499 if the closing ended the work.
 func Write(w http.ResponseWriter, r *http.Request, err error) {
 	if err == nil {
 		return
@@ -130,10 +129,10 @@ func Write(w http.ResponseWriter, r *http.Request, err error) {
 	Send(w, r, e)
 }
 
-// Send writes the document of e itself, without looking anything up or logging.
+// Send writes the document of e, without a Table, and logs nothing.
 func Send(w http.ResponseWriter, r *http.Request, e *Error) {
 	body, err := json.Marshal(e)
-	if err != nil { // a field that JSON cannot hold is a bug of the caller; the answer must still be one
+	if err != nil { // a field that JSON cannot encode is a bug of the caller; the client gets an answer without the fields
 		body, _ = json.Marshal(&Error{Status: e.Status, Title: e.Title, Detail: e.Detail})
 	}
 	body = append(body, '\n')
@@ -148,7 +147,7 @@ func Send(w http.ResponseWriter, r *http.Request, e *Error) {
 	e.header(h)
 	w.WriteHeader(e.Status)
 	if r.Method != http.MethodHead {
-		w.Write(body) // the client may have gone; there is nobody left to tell
+		w.Write(body) // an error means that the client has left
 	}
 }
 
@@ -168,7 +167,7 @@ func cause(e *Error, err error) error {
 	return err
 }
 
-// Handler adapts a handler that returns its error.
+// Handler adapts a handler that returns an error.
 func Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
@@ -177,7 +176,7 @@ func Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc 
 	}
 }
 
-// Is tells whether err is, or wraps, an *Error of that status.
+// Is reports whether err is, or wraps, an *Error of that status.
 func Is(err error, status int) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == status

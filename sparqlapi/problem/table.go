@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// StatusClientClosed answers a client that closed its side of the connection before its request was dealt with.
+// StatusClientClosed answers clients that closed their side of the connection before the answer was ready.
 const StatusClientClosed = 499
 
-// Rule says how an error, or any error that wraps it, is answered.
+// Rule is the answer for an error, and for all errors that wrap it.
 type Rule struct {
 	Err        error
 	Status     int
 	Title      string
-	Tell       bool          // the error's text is meant for the client and becomes the detail
-	Advice     string        // what to do about it, a sentence behind the detail
-	RetryAfter time.Duration // > 0: sent as Retry-After
+	Tell       bool          // send the error's text to the client, as the detail
+	Advice     string        // a sentence after the detail on what to do
+	RetryAfter time.Duration // if > 0, sent as Retry-After
 }
 
-// Table is searched from the top; the first rule whose Err is in the chain of an error wins.
+// Table is a list of rules. The first rule whose Err is in an error's chain applies.
 type Table []Rule
 
-// ErrStopping is the cause with which a server ends the contexts of requests that outlast its grace.
+// ErrStopping is the cause with which a stopping server cancels requests that take too long to end.
 var ErrStopping = errors.New("the server is being stopped")
 
-// standard holds what needs no package of the project.
+// standard has the rules for errors of the standard library and of this package.
 var standard = Table{
 	{Err: ErrStopping, Status: http.StatusServiceUnavailable, Title: "The server is being stopped", RetryAfter: 10 * time.Second},
 	{Err: context.DeadlineExceeded, Status: http.StatusServiceUnavailable, Title: "The time limit for this request has passed"},
@@ -37,7 +37,7 @@ var standard = Table{
 	{Err: errors.ErrUnsupported, Status: http.StatusNotImplemented, Title: "Not supported", Tell: true},
 }
 
-// Find gives the answer for err: the *Error in its chain, else the first rule, else 500.
+// Find returns the answer for err: the *Error in its chain, or that of the first rule, or else status 500.
 func (t Table) Find(err error) *Error {
 	var own *Error
 	if errors.As(err, &own) {
@@ -70,13 +70,13 @@ func (t Table) Find(err error) *Error {
 
 // Options of Use.
 type Options struct {
-	Table Table        // the program's own errors, searched before the standard ones
-	Log   *slog.Logger // where 5xx failures are told once; nil for nowhere
-	// Page, where set, may answer with a page for people instead of the JSON document, and says whether it did.
+	Table Table        // the program's rules, which come before the standard ones
+	Log   *slog.Logger // logs each failure with a 5xx status once; nil discards
+	// Page, if not nil, may answer with a page instead of the JSON document. It reports whether it did.
 	Page func(w http.ResponseWriter, r *http.Request, e *Error) bool
 }
 
-// Use makes the middleware that tells Write how this program answers. Without it Write knows the standard errors only.
+// Use returns middleware that sets how Write answers. Without it, Write has the standard rules only.
 func Use(o Options) func(http.Handler) http.Handler {
 	s := &settings{table: o.Table, log: o.Log, page: o.Page}
 	if s.log == nil {
@@ -104,7 +104,7 @@ func from(ctx context.Context) *settings {
 	return &settings{log: discard}
 }
 
-// gone tells whether the client has closed the connection; a deadline or the end of the server's own is not that.
+// gone reports whether the client closed the connection. A deadline, and the end of the server, are something else.
 func gone(r *http.Request) bool {
 	cause := context.Cause(r.Context())
 	return errors.Is(r.Context().Err(), context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) && !errors.Is(cause, ErrStopping)

@@ -1,8 +1,8 @@
-// Package related serves which tables belong together: GET /joins answers with the columns of other tables that share
+// Package related serves tables that can be joined: GET /joins answers with the columns of other tables that share
 // values with those of a version.
 //
-// /joins?url= asks for the latest version of a URL, /joins?id= for a version by its id. The same is said in triples
-// (arc:joinableWith, arc:containedIn, arc:Join).
+// /joins?url= is about the latest version of a URL, /joins?id= about the version with an id. The same facts are in
+// triples (arc:joinableWith, arc:containedIn, arc:Join).
 package related
 
 import (
@@ -20,15 +20,14 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Archive is what the handler reads; *archive.Archive is one. Unknown things are errors that the program's table of
-// problems knows.
+// Archive is what the handler reads. An unknown thing is an error that the program's problem table answers with 404.
 type Archive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	Latest(ctx context.Context, urlOrID string) (catalog.Version, error)
 	Joins(ctx context.Context, versionID string) ([]joins.Match, error)
 }
 
-// API holds the handler.
+// API has the handler.
 type API struct {
 	Archive Archive
 	Mint    ns.Mint

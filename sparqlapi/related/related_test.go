@@ -23,7 +23,7 @@ const (
 	damaged = "2123456789abcdef01234567_0"
 )
 
-// fake has two tables, whose columns meet, and one version whose columns cannot be read.
+// fake has two tables that share values, and a version whose joins cannot be read.
 type fake map[string]catalog.Version
 
 func (f fake) Version(_ context.Context, id string) (catalog.Version, error) {

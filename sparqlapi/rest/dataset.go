@@ -15,7 +15,7 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Dataset is one crawled URL in the original's shape. Times are RFC 3339, intervals seconds.
+// Dataset is a crawled URL in the shape of the original API. Times are RFC 3339, intervals are in seconds.
 type Dataset struct {
 	ID       string    `json:"_id"`
 	Href     string    `json:"id"`
@@ -27,7 +27,7 @@ type Dataset struct {
 	TimeMap  string    `json:"timemap"` // RFC 7089
 }
 
-// Address is a URL taken apart as the original's runtime did.
+// Address is a URL in parts, as browsers split it.
 type Address struct {
 	Href     string `json:"href"`
 	Origin   string `json:"origin"`
@@ -40,7 +40,7 @@ type Address struct {
 	Hash     string `json:"hash"`
 }
 
-// Meta is what sources and detection say.
+// Meta is metadata from portals and from detection.
 type Meta struct {
 	Title        string    `json:"title"`
 	Filename     string    `json:"filename"`
@@ -53,9 +53,9 @@ type Meta struct {
 	Format       string    `json:"format,omitempty"`
 }
 
-// CrawlInfo is how crawling it goes.
+// CrawlInfo is the state of crawling the URL.
 type CrawlInfo struct {
-	FirstCrawl         bool      `json:"firstCrawl"` // still to come
+	FirstCrawl         bool      `json:"firstCrawl"` // not yet crawled
 	CrawlInterval      float64   `json:"crawlInterval"`
 	NextCrawl          *JSONTime `json:"nextCrawl"`
 	LastCrawlAttempt   *JSONTime `json:"lastCrawlAttempt"`
@@ -66,7 +66,7 @@ type CrawlInfo struct {
 	Outcome            string    `json:"outcome,omitempty"`
 }
 
-// Failure is one fetch that gave no version.
+// Failure is a fetch that kept no version.
 type Failure struct {
 	Time       JSONTime `json:"time"`
 	Outcome    string   `json:"outcome"`
@@ -75,13 +75,13 @@ type Failure struct {
 	Why        string   `json:"why,omitempty"`
 }
 
-// Change is one visit: whether it found new bytes, and how long after the visit before.
+// Change is a visit that compared bytes: whether they were new, and the seconds since the visit before.
 type Change struct {
 	NewFile  bool    `json:"newFile"`
 	Interval float64 `json:"interval"`
 }
 
-// File is one version in the original's shape.
+// File is a version in the shape of the original API.
 type File struct {
 	ID         string       `json:"_id"`
 	Length     int64        `json:"length"`
@@ -93,7 +93,7 @@ type File struct {
 	IRI        string       `json:"iri"`
 }
 
-// FileMetadata ties a file to its dataset.
+// FileMetadata names a file's dataset.
 type FileMetadata struct {
 	DatasetID  string `json:"dataset_ref_id"`
 	DatasetURL string `json:"dataset_ref_url"`
@@ -102,7 +102,7 @@ type FileMetadata struct {
 	Charset    string `json:"charset,omitempty"`
 }
 
-// JSONTime is written as the original's runtime wrote dates: UTC with milliseconds.
+// JSONTime is a time in the format of JavaScript: UTC with milliseconds.
 type JSONTime time.Time
 
 // MarshalText implements encoding.TextMarshaler.
@@ -110,7 +110,7 @@ func (t JSONTime) MarshalText() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Format("2006-01-02T15:04:05.000Z")), nil
 }
 
-// orNull is null for a time that is not known.
+// orNull returns nil, for null, if t is the zero time.
 func orNull(t time.Time) *JSONTime {
 	if t.IsZero() {
 		return nil
@@ -133,7 +133,7 @@ func (a *API) DatasetByID(w http.ResponseWriter, r *http.Request) error {
 	return a.writeDataset(w, r, target.Value(r, "id"))
 }
 
-// FileByDataset leads from the original's GET /get/file/dsid/{ID} to the latest version of that dataset.
+// FileByDataset redirects the original's GET /get/file/dsid/{ID} to the latest version of that dataset.
 func (a *API) FileByDataset(w http.ResponseWriter, r *http.Request) error {
 	resource, err := a.archive.Resource(r.Context(), target.Value(r, "id"))
 	if err != nil {
@@ -143,7 +143,7 @@ func (a *API) FileByDataset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// FileByNamedURL leads from the original's longer form, GET /get/file/url/{URL}, to /get/file/{URL}.
+// FileByNamedURL redirects the original's longer form, GET /get/file/url/{URL}, to /get/file/{URL}.
 func (a *API) FileByNamedURL(w http.ResponseWriter, r *http.Request) error {
 	address, _, err := target.URL(r)
 	if err != nil {
@@ -165,7 +165,7 @@ func (a *API) writeDataset(w http.ResponseWriter, r *http.Request, urlOrID strin
 	return answer.JSON(w, r, d)
 }
 
-// dataset gathers what the original kept in one document.
+// dataset returns the document of a resource.
 func (a *API) dataset(ctx context.Context, res catalog.Resource) (Dataset, error) {
 	versions, err := a.archive.Versions(ctx, res.URL)
 	if err != nil {
@@ -196,7 +196,7 @@ func (a *API) file(res catalog.Resource, v catalog.Version) File {
 		Metadata: FileMetadata{DatasetID: res.ID, DatasetURL: res.URL, Version: v.N, Filetype: v.Type, Charset: v.Charset}}
 }
 
-// failures are the visits that gave no version, oldest first; visits are newest first.
+// failures returns the visits that kept no version, oldest first. visits are newest first.
 func failures(visits []catalog.Activity) []Failure {
 	out := []Failure{}
 	for i := len(visits) - 1; i >= 0; i-- {
@@ -209,7 +209,7 @@ func failures(visits []catalog.Activity) []Failure {
 	return out
 }
 
-// changes are the visits that compared bytes, oldest first.
+// changes returns the visits that compared bytes, oldest first. visits are newest first.
 func changes(visits []catalog.Activity) []Change {
 	out := []Change{}
 	var before time.Time
@@ -246,7 +246,8 @@ func addressOf(raw string) Address {
 	return a
 }
 
-// extension of the latest version's type, else of its name, else of the declared format.
+// extension returns the extension of the latest version's type, of its name, or of the declared format, whichever is
+// known first.
 func extension(res catalog.Resource) string {
 	if ext := ExtensionOf(res.MediaType); ext != "" {
 		return ext

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pageSize = 200  // resources asked of the archive at once
-	maxLimit = 1000 // the largest page a client may ask for; without a limit it gets everything, streamed
+	pageSize = 200  // resources read from the archive at once
+	maxLimit = 1000 // the largest page of a client; without a limit the whole list is streamed
 )
 
 // DatasetsByHost answers GET /get/datasets/{domain}.
@@ -38,11 +38,11 @@ func (a *API) DatasetsByType(w http.ResponseWriter, r *http.Request) error {
 	return a.list(w, r, each, "no dataset of type "+mime+" is known")
 }
 
-// each goes through the resources of a list in the order of ids, after one of them.
+// each calls f with the resources of a list, in the order of ids, that follow an id.
 type each func(ctx context.Context, after string, f func(catalog.Resource) bool) error
 
-// page gathers at most limit resources; next is where the following page begins, "" at the end. Nothing slow happens
-// while the archive's cursor is open.
+// page returns at most limit resources. next is the id to continue after, or "" at the end. The archive's cursor is
+// closed before anything slow happens.
 func (e each) page(ctx context.Context, after string, limit int) (page []catalog.Resource, next string, err error) {
 	err = e(ctx, after, func(r catalog.Resource) bool {
 		page = append(page, r)
@@ -55,7 +55,7 @@ func (e each) page(ctx context.Context, after string, limit int) (page []catalog
 	return page, next, err
 }
 
-// list streams a JSON array. With limit it is one page, and the Link header names the next.
+// list streams a JSON array. With a limit it is one page, and the Link header names the next one.
 func (a *API) list(w http.ResponseWriter, r *http.Request, all each, nothing string) error {
 	query := r.URL.Query()
 	limit, err := target.Int(query, "limit", 0, 1, maxLimit)
@@ -78,7 +78,8 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, all each, nothing str
 		w.Header().Set("Link", "<"+r.URL.EscapedPath()+"?"+query.Encode()+`>; rel="next"`)
 		next = ""
 	}
-	// The first document is made before the status goes out, so that a failing archive is still a 500.
+	// The first document is encoded before the status is sent, so that a failing archive is still answered with status
+	// 500.
 	var first []byte
 	if len(page) > 0 {
 		if first, err = a.encode(r, page[0]); err != nil {
@@ -92,7 +93,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, all each, nothing str
 		return nil
 	}
 	if err := a.stream(w, r, all, first, page, next); err != nil {
-		panic(http.ErrAbortHandler) // the array cannot be closed honestly: cut the connection
+		panic(http.ErrAbortHandler) // the array is incomplete: cut the connection
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, all each, first []b
 }
 
 func (a *API) encode(r *http.Request, res catalog.Resource) ([]byte, error) {
-	res, err := a.archive.Resource(r.Context(), res.ID) // with its schedule, which a search leaves out
+	res, err := a.archive.Resource(r.Context(), res.ID) // read again, because lists do not have the schedule
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ const (
 	maxPostResources = 100_000
 )
 
-// Resource is what is posted. Only href is required.
+// Resource is a posted resource. Only href is required.
 type Resource struct {
 	Href    string          `json:"href"`
 	Title   string          `json:"title"`
@@ -101,7 +101,7 @@ func (p Resource) seed(i int) (catalog.Seed, error) {
 	return catalog.Seed{URL: strings.TrimSpace(p.Href), Portal: portal, Dataset: p.Dataset, Title: p.Title, Format: p.Format}, nil
 }
 
-// sourceIRI reads the forms that clients of the original send; of a list the first counts.
+// sourceIRI reads the forms that clients of the original send. Of a list it takes the first element.
 func sourceIRI(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil
@@ -129,7 +129,7 @@ func sourceIRI(raw json.RawMessage) (string, error) {
 	return sourceIRI(list[0])
 }
 
-// Crawl answers POST /crawl?id=|domain= (also the original's hostname=): what is named becomes due at once.
+// Crawl answers POST /crawl?id=|domain= (also the original's hostname=): it makes a dataset, or all of a host, due now.
 func (a *API) Crawl(w http.ResponseWriter, r *http.Request) error {
 	if a.crawler == nil {
 		return problem.New(http.StatusForbidden, "Reading only", "this server has no crawler")

@@ -1,8 +1,8 @@
-// Package rest is the API of the original ODArchive: /get/..., /stats/..., /post/... and /crawl, in JSON of the shape its
-// clients know, with more fields beside.
+// Package rest is the API of the original ODArchive: /get/..., /stats/..., /post/... and /crawl. Its JSON has the shape
+// that clients of the original expect, and more fields.
 //
-// It reads the archive and hands new URLs to the crawler through two small interfaces. Files and zips are served by
-// packages memento and bundle; who may write is checked by the router before a request comes here.
+// It reads the archive and passes new URLs to the crawler through two small interfaces. Packages fileserve, memento and
+// bundle serve files and zips. The router checks the token for writing.
 package rest
 
 import (
@@ -15,37 +15,37 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Archive is what the API reads. Unknown things are errors that the program's problem table knows as 404.
+// Archive is what the API reads. An unknown thing is an error that the program's problem table answers with 404.
 type Archive interface {
 	Stats(ctx context.Context) (catalog.Stats, error)
 	// ResourcesOfHost and ResourcesOfType call f with each resource of a host, or of a media type, in the order of ids,
 	// after the given id, until f returns false.
 	ResourcesOfHost(ctx context.Context, host, after string, f func(catalog.Resource) (more bool)) error
 	ResourcesOfType(ctx context.Context, mediaType, after string, f func(catalog.Resource) (more bool)) error
-	// Resource by its URL or its short id.
+	// Resource returns the resource with a URL or an id.
 	Resource(ctx context.Context, urlOrID string) (catalog.Resource, error)
 	Versions(ctx context.Context, url string) ([]catalog.Version, error)
 	Hosts(ctx context.Context, limit int) ([]catalog.HostHealth, error)
 	Activities(ctx context.Context, q catalog.ActivityQuery) ([]catalog.Activity, error)
 }
 
-// Crawler takes orders. Both methods answer when the order is durable, not when it is carried out.
+// Crawler takes orders. Its methods return when the order is durable, before it is carried out.
 type Crawler interface {
 	// Add registers resources. fresh[i] reports whether seeds[i] was new. If a seed is malformed, none is registered. After
 	// a failure of the store, the first of them may be.
 	Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error)
-	// CrawlNow makes resources due at once: the one of an id, or all of a host name; it says how many.
+	// CrawlNow makes resources due now: the one with an id, or all of a host. It returns how many.
 	CrawlNow(ctx context.Context, id, host string) (int, error)
 }
 
-// API holds the handlers; the router of package sparqlapi says which route is whose.
+// API has the handlers; package sparqlapi routes requests to them.
 type API struct {
 	archive Archive
-	crawler Crawler // nil: nothing can be posted here
+	crawler Crawler // nil: nothing can be posted
 	mint    ns.Mint
 }
 
-// New makes the API. crawler may be nil in a server that only reads.
+// New returns the API. crawler may be nil on a server that only reads.
 func New(archive Archive, crawler Crawler, mint ns.Mint) *API {
 	return &API{archive: archive, crawler: crawler, mint: mint}
 }
@@ -63,7 +63,7 @@ func (a *API) StatsBasic(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// StatsPerHost answers GET /stats/datasetCountPerHost?limit=; without a limit one host, as the original did.
+// StatsPerHost answers GET /stats/datasetCountPerHost?limit=. As in the original, the default limit is one host.
 func (a *API) StatsPerHost(w http.ResponseWriter, r *http.Request) error {
 	limit, err := target.Int(r.URL.Query(), "limit", 1, 1, 100_000)
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *API) StatsPerHost(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, r, lines)
 }
 
-// StatsFileTypes answers GET /stats/fileTypeDistribution, most first.
+// StatsFileTypes answers GET /stats/fileTypeDistribution, most frequent types first.
 func (a *API) StatsFileTypes(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.archive.Stats(r.Context())
 	if err != nil {

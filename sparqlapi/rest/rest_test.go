@@ -29,7 +29,7 @@ const (
 
 var at = time.Date(2026, 11, 20, 10, 0, 0, 5e8, time.UTC)
 
-// fake is an archive with 300 resources, of which the first has everything, and the crawler beside it.
+// fake is an archive of 300 resources, the first of which has every field, and its crawler.
 type fake struct {
 	resources []catalog.Resource
 	seeds     []catalog.Seed
@@ -113,7 +113,7 @@ func (f *fake) CrawlNow(_ context.Context, id, host string) (n int, err error) {
 	return n, nil
 }
 
-// routed serves the handlers below a router, as package sparqlapi does.
+// routed serves the handlers as package sparqlapi does.
 func routed(f *fake, crawler rest.Crawler) http.Handler {
 	a := rest.New(f, crawler, ns.Mint{Base: "http://base.example/"})
 	r := chi.NewRouter()

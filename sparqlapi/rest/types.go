@@ -2,8 +2,7 @@ package rest
 
 import "strings"
 
-// types pairs the extensions that open data comes with and their media types; the first extension of a type is the
-// one it is written with.
+// types pairs extensions of open data with media types. The first extension of a type is the preferred one.
 var types = []struct{ ext, mime string }{
 	{"csv", "text/csv"}, {"tsv", "text/tab-separated-values"}, {"tab", "text/tab-separated-values"}, {"txt", "text/plain"},
 	{"json", "application/json"}, {"geojson", "application/geo+json"}, {"topojson", "application/topo+json"}, {"jsonl", "application/x-ndjson"}, {"ndjson", "application/x-ndjson"},
@@ -20,7 +19,7 @@ var types = []struct{ ext, mime string }{
 	{"ics", "text/calendar"}, {"warc", "application/warc"}, {"md", "text/markdown"}, {"yaml", "application/yaml"}, {"yml", "application/yaml"}, {"js", "text/javascript"}, {"css", "text/css"},
 }
 
-// MediaType reads a type as people write it: "text/csv", "CSV", ".csv". An unknown word is "".
+// MediaType reads a type as people write it: "text/csv", "CSV", ".csv". It returns "" for an unknown word.
 func MediaType(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if strings.Contains(name, "/") {
@@ -36,7 +35,7 @@ func MediaType(name string) string {
 	return ""
 }
 
-// ExtensionOf a media type, without a dot; "" where none is known.
+// ExtensionOf returns the preferred extension of a media type without a dot, or "" if none is known.
 func ExtensionOf(mime string) string {
 	for _, t := range types {
 		if t.mime == mime {

@@ -17,7 +17,7 @@ import (
 )
 
 // Escaped is middleware for a chi router. Without it chi matches the decoded path of some requests and the escaped path
-// of others, and "%2F" in a parameter cannot be told from "/".
+// of others, and a parameter may have lost the difference between "%2F" and "/".
 func Escaped(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RoutePath = r.URL.EscapedPath()

@@ -1,5 +1,5 @@
-// Package shacl validates triples against shapes, for tests: the part of SHACL Core (W3C 2017) that the archive's own
-// shapes and those of DCAT-AP 3 use. A constraint it does not know is a fault of the shapes, not silently passed over.
+// Package shacl validates triples against shapes, for tests. It implements the part of SHACL Core (W3C 2017) that the
+// archive's own shapes and those of DCAT-AP 3 use. It reports an unknown constraint instead of ignoring it.
 package shacl
 
 import (
@@ -19,7 +19,7 @@ const (
 	rdfType = rdf + "type"
 )
 
-// Result is one violated constraint.
+// Result is a violated constraint.
 type Result struct {
 	Focus, Path, Value term.Key
 	Severity           string // "Violation", "Warning", "Info"
@@ -30,7 +30,7 @@ func (r Result) String() string {
 	return fmt.Sprintf("%s: %s of %s: %s (value %q)", r.Severity, r.Path.Value(), r.Focus.Value(), r.What, r.Value.Value())
 }
 
-// graph finds statements by subject and by object.
+// graph indexes statements by subject and by object.
 type graph struct {
 	out, in map[term.Key]map[string][]term.Key
 }
@@ -78,8 +78,7 @@ type validator struct {
 	deep         int
 }
 
-// Validate checks data against every shape with a target. faults are constraints that the shapes hold and this package
-// does not know.
+// Validate checks data against every shape with a target. faults are the constraints that it does not implement.
 func Validate(shapes, data []term.Quad) (results []Result, faults []string) {
 	v := &validator{shapes: newGraph(shapes), data: newGraph(data)}
 	for shape := range v.shapes.out {
@@ -117,7 +116,7 @@ func (v *validator) targets(shape term.Key) (focus []term.Key) {
 	return append(focus, v.shapes.out[shape][sh+"targetNode"]...)
 }
 
-// isA follows rdfs:subClassOf within the data.
+// isA reports whether node is an instance of class, following rdfs:subClassOf within the data.
 func (v *validator) isA(node, class term.Key) bool {
 	seen := map[term.Key]bool{}
 	todo := slices.Clone(v.data.out[node][rdfType])
@@ -135,10 +134,10 @@ func (v *validator) isA(node, class term.Key) bool {
 	return false
 }
 
-// node checks one focus node against a shape of either kind.
+// node checks a focus node against a node shape or a property shape.
 func (v *validator) node(shape, focus term.Key, severity string) {
 	if v.deep > 50 {
-		return // shapes that refer to themselves
+		return // a shape that refers to itself
 	}
 	v.deep++
 	defer func() { v.deep-- }()
@@ -163,7 +162,7 @@ func (v *validator) node(shape, focus term.Key, severity string) {
 	}
 }
 
-// values follows a path: an IRI, an inverse, a sequence.
+// values returns the values at the end of a path: an IRI, an inverse path, or a sequence.
 func (v *validator) values(focus, path term.Key) ([]term.Key, term.Key) {
 	if path.Kind() == term.KindIRI {
 		return v.data.out[focus][path.Value()], path
@@ -251,7 +250,7 @@ func (v *validator) constraint(name string, arg, focus term.Key, values []term.K
 	}
 }
 
-// conforms checks without reporting.
+// conforms reports whether a value conforms, without adding results.
 func (v *validator) conforms(shape, value term.Key) bool {
 	sub := &validator{shapes: v.shapes, data: v.data, deep: v.deep}
 	sub.node(shape, value, "Violation")
