@@ -4,9 +4,10 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"odarchive/sparqlapi/conneg"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -19,7 +20,7 @@ const minCompressed = 1400
 func compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		addVary(w.Header(), "Accept-Encoding")
-		if r.Method == http.MethodHead || r.Header.Get("Range") != "" || !takesGzip(r.Header.Get("Accept-Encoding")) {
+		if r.Method == http.MethodHead || r.Header.Get("Range") != "" || !conneg.AcceptsGzip(r, true) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -27,20 +28,6 @@ func compress(next http.Handler) http.Handler {
 		next.ServeHTTP(cw, r)
 		cw.finish() // not deferred: after a panic the stream must stay incomplete
 	})
-}
-
-// takesGzip reads Accept-Encoding (RFC 9110 §12.5.3).
-func takesGzip(accept string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
-		coding, params, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if !strings.EqualFold(coding, "gzip") && coding != "*" {
-			continue
-		}
-		q, found := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q=")
-		weight, err := strconv.ParseFloat(q, 64)
-		return !found || (err == nil && weight > 0)
-	}
-	return false
 }
 
 func addVary(h http.Header, name string) {

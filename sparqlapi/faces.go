@@ -115,7 +115,7 @@ func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
 }
 
 func notFound(_ http.ResponseWriter, r *http.Request) error {
-	return problem.Newf(http.StatusNotFound, "No such route", "nothing is served at %s; /openapi.json lists what is", r.URL.Path)
+	return problem.Newf(http.StatusNotFound, "No such route", "there is no route %s; /openapi.json lists all routes", r.URL.Path)
 }
 
 // notAllowed lists the methods that the route accepts in Allow (RFC 9110 §15.5.6).
@@ -133,5 +133,5 @@ func notAllowed(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "%s does not take %s", r.URL.Path, r.Method)
+	return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "%s does not accept %s", r.URL.Path, r.Method)
 }

@@ -177,7 +177,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 	}
 	store := naive.New(quads...)
 	o := sparqlapi.Options{
-		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Tell: true}},
+		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(token),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
 		Changes: &changes.API{}, Related: &related.API{}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},

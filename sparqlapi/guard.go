@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
 // Guard checks the token that writing requires. It compares digests in constant time, so that the time of a refusal
@@ -35,15 +35,15 @@ func (g *Guard) Check(r *http.Request) error {
 		return nil
 	}
 	if g.closed {
-		return problem.New(http.StatusForbidden, "Writing is switched off", "this server was started without a token")
+		return problem.New(http.StatusForbidden, "Writing is disabled", "this server was started without a token")
 	}
 	given, ok := credentials(r)
 	if !ok {
-		return problem.New(http.StatusUnauthorized, "A token is needed", "send it as: Authorization: Bearer TOKEN")
+		return problem.New(http.StatusUnauthorized, "A token is required", "send it as: Authorization: Bearer TOKEN")
 	}
 	sum := sha256.Sum256([]byte(given))
 	if subtle.ConstantTimeCompare(sum[:], g.digest[:]) != 1 {
-		return problem.New(http.StatusForbidden, "Wrong token", "the token sent is not this server's")
+		return problem.New(http.StatusForbidden, "Wrong token", "the token is not this server's")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func credentials(r *http.Request) (string, bool) {
 // hideSecret removes ?secret= from a request's address before anything can log it.
 func hideSecret(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		query, secret, found := cutParameter(r.URL.RawQuery, "secret")
+		query, secret, found := target.CutParameter(r.URL.RawQuery, "secret")
 		if !found {
 			next.ServeHTTP(w, r)
 			return
@@ -85,26 +85,4 @@ func hideSecret(next http.Handler) http.Handler {
 		r2.URL, r2.RequestURI = &u, u.RequestURI()
 		next.ServeHTTP(w, r2)
 	})
-}
-
-// cutParameter removes one parameter from a query string. It keeps the rest byte for byte, because the query string may
-// belong to a raw address in the path.
-func cutParameter(query, name string) (rest, value string, found bool) {
-	parts := strings.Split(query, "&")
-	kept := parts[:0]
-	for _, part := range parts {
-		k, v, _ := strings.Cut(part, "=")
-		if k, err := url.QueryUnescape(k); err != nil || k != name {
-			kept = append(kept, part)
-			continue
-		}
-		if plain, err := url.QueryUnescape(v); err == nil {
-			v = plain
-		}
-		value, found = v, true
-	}
-	if !found {
-		return query, "", false
-	}
-	return strings.Join(kept, "&"), value, true
 }

@@ -70,7 +70,7 @@ func limit(r Rate) func(http.Handler) http.Handler {
 			if network, ok := clientNetwork(req); ok {
 				if wait := l.take(network); wait > 0 {
 					return &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many requests", RetryAfter: wait,
-						Detail: "at most " + strconv.FormatFloat(l.rate.PerSecond, 'g', -1, 64) + " requests a second are answered for one address"}
+						Detail: "at most " + strconv.FormatFloat(l.rate.PerSecond, 'g', -1, 64) + " requests a second are allowed from one address"}
 				}
 			}
 			next.ServeHTTP(w, req)

@@ -91,7 +91,7 @@ func recoverPanics(log *slog.Logger) func(http.Handler) http.Handler {
 				if rec, ok := w.(*recorder); ok && rec.status != 0 {
 					panic(http.ErrAbortHandler)
 				}
-				problem.Send(w, r, &problem.Error{Status: http.StatusInternalServerError, Title: "The server could not do this", Detail: "The failure is in the server's log."})
+				problem.Send(w, r, &problem.Error{Status: http.StatusInternalServerError, Title: problem.InternalTitle, Detail: problem.InternalDetail})
 			}()
 			next.ServeHTTP(w, r)
 		})

@@ -118,59 +118,24 @@ func New(o Options) http.Handler {
 // routes registers every route. It reads like the table of contents of the API.
 func (o Options) routes(r chi.Router) {
 	for _, base := range []string{"", "/api/v1"} {
-		if a := o.REST; a != nil {
-			text := r.With(compress)
-			read(text, base+"/stats/basic", a.StatsBasic)
-			read(text, base+"/stats/datasetCountPerHost", a.StatsPerHost)
-			read(text, base+"/stats/fileTypeDistribution", a.StatsFileTypes)
-			read(text, base+"/get/dataset/*", a.DatasetByURL)
-			read(text, base+"/get/dataset/url/*", a.DatasetByURL)
-			read(text, base+"/get/dataset/id/{id}", a.DatasetByID)
-			read(text, base+"/get/dataset/type/*", a.DatasetsByType)
-			read(text, base+"/get/datasets/type/*", a.DatasetsByType)
-			read(text, base+"/get/file/dsid/{id}", a.FileByDataset)
-			read(text, base+"/get/file/url/*", a.FileByNamedURL)
-			read(text, base+"/get/datasets/hostname/{domain}", a.DatasetsByHost)
-			read(text, base+"/get/datasets/{domain}", a.DatasetsByHost)
-			write := r.With(o.Guard.Require, outlast.Handler)
-			write.Post(base+"/post/resource", problem.Handler(a.PostResources))
-			write.Post(base+"/post/resources", problem.Handler(a.PostResources))
-			write.Post(base+"/crawl", problem.Handler(a.Crawl))
-		}
-		if o.Versions != nil {
-			read(r, base+"/get/file/id/{id}", o.version)
-			read(r, base+"/get/file/*", o.Versions.Latest)
-		}
-		if o.Members != nil {
-			read(r, base+"/get/file/id/{id}/member/*", o.member)
-		}
-		if z := o.Zips; z != nil {
-			serve(r, base+"/get/files/sparql", problem.Handler(z.SPARQL), "GET", "HEAD", "POST")
-			serve(r, base+"/get/files/sparql/count", problem.Handler(z.Count), "GET", "HEAD", "POST")
-			read(r, base+"/get/files/type/*", z.OfType)
-			r.Post(base+"/get/files", problem.Handler(z.ByID))
-		}
+		o.apiRoutes(r, r.With(compress), r.With(o.Guard.Require, outlast.Handler), base)
 	}
-	if o.SPARQL != nil {
-		serve(r, "/sparql", compress(o.SPARQL), "GET", "HEAD", "POST")
-		serve(r, "/api/v1/sparql", compress(o.SPARQL), "GET", "HEAD", "POST")
-	}
+	text := r.With(compress)
 	if o.GraphStore != nil {
 		for _, path := range []string{"/rdf-graph-store", "/rdf-graph-store/*"} {
-			serve(r, path, compress(o.GraphStore), "GET", "HEAD")
+			serve(text, path, o.GraphStore, "GET", "HEAD")
 			serve(r, path, o.Guard.Require(outlast.Handler(o.GraphStore)), "PUT", "POST", "DELETE")
 		}
 	}
 	if m := o.Mementos; m != nil {
 		read(r, "/timegate/*", m.TimeGate)
-		read(r.With(compress), "/timemap/link/*", m.TimeMapLink)
-		read(r.With(compress), "/timemap/json/*", m.TimeMapJSON)
+		read(text, "/timemap/link/*", m.TimeMapLink)
+		read(text, "/timemap/json/*", m.TimeMapJSON)
 	}
 	if o.CDX != nil {
-		serve(r, "/cdx", compress(o.CDX), "GET", "HEAD")
+		serve(text, "/cdx", o.CDX, "GET", "HEAD")
 	}
 	if l := o.LinkedData; l != nil {
-		text := r.With(compress)
 		read(text, "/describe", l.Describe)
 		read(text, "/activity/{id}", l.Minted)
 		read(text, "/graph/*", l.Graph)
@@ -188,36 +153,10 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/ns/*", l.Vocabulary(page))
 	}
 	if o.UI != nil {
-		text := r.With(compress)
 		o.UI.Routes(text)
 		read(text, "/dataset", o.dataset)
 	}
-	if c := o.Control; c != nil {
-		guarded := r.With(o.Guard.Require)
-		write := guarded.With(outlast.Handler)
-		for _, base := range []string{"", "/api/v1"} {
-			read(r.With(compress), base+"/crawl/status", c.Status)
-			read(r.With(compress), base+"/crawl/hosts", c.Hosts)
-			write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
-			write.Post(base+"/crawl/requeue", problem.Handler(c.Requeue))
-			write.Post(base+"/crawl/drop", problem.Handler(c.Drop))
-			write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
-			write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
-			write.Post(base+"/backup", problem.Handler(c.Copy))
-		}
-	}
-	if c := o.Changes; c != nil {
-		for _, base := range []string{"", "/api/v1"} {
-			read(r.With(compress), base+"/stats/changes", c.Stats)
-			read(r.With(compress), base+"/diff", c.Diff)
-		}
-	}
-	if a := o.Related; a != nil {
-		for _, base := range []string{"", "/api/v1"} {
-			read(r.With(compress), base+"/joins", a.Joins)
-		}
-	}
-	read(r.With(compress), "/openapi.json", openAPI)
+	read(text, "/openapi.json", openAPI)
 	if o.Check != nil {
 		serve(r, "/check", o.Guard.Require(o.Check), "POST")
 	}
@@ -230,6 +169,60 @@ func (o Options) routes(r chi.Router) {
 	read(r, "/robots.txt", robots)
 	read(r, "/healthz", alive)
 	read(r, "/readyz", o.ready)
+}
+
+// apiRoutes registers the routes that exist below both roots. text compresses answers, and write requires the token.
+func (o Options) apiRoutes(r, text, write chi.Router, base string) {
+	if a := o.REST; a != nil {
+		read(text, base+"/stats/basic", a.StatsBasic)
+		read(text, base+"/stats/datasetCountPerHost", a.StatsPerHost)
+		read(text, base+"/stats/fileTypeDistribution", a.StatsFileTypes)
+		read(text, base+"/get/dataset/*", a.DatasetByURL)
+		read(text, base+"/get/dataset/url/*", a.DatasetByURL)
+		read(text, base+"/get/dataset/id/{id}", a.DatasetByID)
+		read(text, base+"/get/dataset/type/*", a.DatasetsByType)
+		read(text, base+"/get/datasets/type/*", a.DatasetsByType)
+		read(text, base+"/get/datasets/hostname/{domain}", a.DatasetsByHost)
+		read(text, base+"/get/datasets/{domain}", a.DatasetsByHost)
+		read(text, base+"/get/file/dsid/{id}", a.FileByDataset)
+		read(text, base+"/get/file/url/*", a.FileByNamedURL)
+		write.Post(base+"/post/resource", problem.Handler(a.PostResources))
+		write.Post(base+"/post/resources", problem.Handler(a.PostResources))
+		write.Post(base+"/crawl", problem.Handler(a.Crawl))
+	}
+	if o.Versions != nil {
+		read(r, base+"/get/file/id/{id}", o.version)
+		read(r, base+"/get/file/*", o.Versions.Latest)
+	}
+	if o.Members != nil {
+		read(r, base+"/get/file/id/{id}/member/*", o.member)
+	}
+	if z := o.Zips; z != nil {
+		serve(r, base+"/get/files/sparql", problem.Handler(z.SPARQL), "GET", "HEAD", "POST")
+		serve(r, base+"/get/files/sparql/count", problem.Handler(z.Count), "GET", "HEAD", "POST")
+		read(r, base+"/get/files/type/*", z.OfType)
+		r.Post(base+"/get/files", problem.Handler(z.ByID))
+	}
+	if o.SPARQL != nil {
+		serve(text, base+"/sparql", o.SPARQL, "GET", "HEAD", "POST")
+	}
+	if c := o.Control; c != nil {
+		read(text, base+"/crawl/status", c.Status)
+		read(text, base+"/crawl/hosts", c.Hosts)
+		write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
+		write.Post(base+"/crawl/requeue", problem.Handler(c.Requeue))
+		write.Post(base+"/crawl/drop", problem.Handler(c.Drop))
+		write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
+		write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
+		write.Post(base+"/backup", problem.Handler(c.Copy))
+	}
+	if c := o.Changes; c != nil {
+		read(text, base+"/stats/changes", c.Stats)
+		read(text, base+"/diff", c.Diff)
+	}
+	if a := o.Related; a != nil {
+		read(text, base+"/joins", a.Joins)
+	}
 }
 
 // postReads are the routes whose POST only reads, for questions that are too long for an address.

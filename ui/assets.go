@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/problem"
 
 	"github.com/klauspost/compress/gzip"
@@ -148,7 +149,7 @@ func (a *assets) send(w http.ResponseWriter, r *http.Request, name, cache string
 	h.Set("Cache-Control", cache)
 	body := f.bytes
 	h.Add("Vary", "Accept-Encoding")
-	if f.gzip != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if f.gzip != nil && conneg.AcceptsGzip(r, false) {
 		h.Set("Content-Encoding", "gzip")
 		body = f.gzip
 	}

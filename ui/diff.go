@@ -61,12 +61,10 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	page.Crumbs = append(crumbs(page.Resource), crumb{titleOf(page.Resource), pagePath(page.To.URL)})
 	status := http.StatusOK
 	if !page.Same && u.changes != nil {
-		var fault *diff.KeyError
 		page.Changes, err = u.changes(ctx, page.From, page.To, changes.Key(r))
-		switch {
-		case errors.As(err, &fault): // the form is shown, to choose another key
+		if fault, ok := errors.AsType[*diff.KeyError](err); ok { // the form is shown, to choose another key
 			status, page.KeyFault, page.Changes = http.StatusBadRequest, fault.Error(), Comparison{Columns: fault.Columns}
-		case err != nil:
+		} else if err != nil {
 			return err
 		}
 	}

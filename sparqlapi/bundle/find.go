@@ -122,7 +122,7 @@ func (f finder) addMembers(ctx context.Context, addresses []string, entries []En
 			return fmt.Errorf("unpack %s: %w", address, err)
 		}
 		if unpacked += e.Ref.Size; unpacked > maxUnpacked {
-			return problem.Newf(http.StatusRequestEntityTooLarge, "Too much to unpack", "the members that are selected unpack to more than %d bytes; select their versions instead", int64(maxUnpacked))
+			return problem.Newf(http.StatusRequestEntityTooLarge, "Too much to unpack", "the selected members unpack to more than %d bytes; select their versions instead", int64(maxUnpacked))
 		}
 		entries[i] = e
 	}

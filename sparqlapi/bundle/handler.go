@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,12 +44,7 @@ func (h *Handler) collector() *collector {
 	return &collector{finder: finder{h.Archive, h.Mint}, limit: h.limit()}
 }
 
-func (h *Handler) limit() int {
-	if h.Limit > 0 {
-		return h.Limit
-	}
-	return defaultLimit
-}
+func (h *Handler) limit() int { return cmp.Or(h.Limit, defaultLimit) }
 
 // SPARQL answers GET and POST /get/files/sparql with a zip of the versions that the query selects.
 func (h *Handler) SPARQL(w http.ResponseWriter, r *http.Request) error {
@@ -116,7 +112,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request) (string, error) 
 	if q := first(r.URL.Query(), "q", "query"); q != "" {
 		return q, nil
 	}
-	return "", problem.New(http.StatusBadRequest, "No query", "give a SELECT query in the parameter q")
+	return "", problem.New(http.StatusBadRequest, "No query", "expected a SELECT query in the parameter q")
 }
 
 func first(form url.Values, names ...string) string {
@@ -129,14 +125,9 @@ func first(form url.Values, names ...string) string {
 }
 
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	limit := h.MaxBody
-	if limit <= 0 {
-		limit = defaultMaxBody
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	var tooLong *http.MaxBytesError
-	if err != nil && !errors.As(err, &tooLong) {
-		return nil, problem.Wrap(http.StatusBadRequest, "The request's body could not be read", err)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cmp.Or(h.MaxBody, defaultMaxBody)))
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); err != nil && !tooLong {
+		return nil, problem.Wrap(http.StatusBadRequest, "The body could not be read", err)
 	}
 	return body, err
 }
@@ -206,7 +197,7 @@ func (h *Handler) plan(ctx context.Context, meta Meta, find func(context.Context
 	plan, err := New(entries, meta)
 	if errors.Is(err, ErrEmpty) {
 		return nil, problem.New(http.StatusNotFound, "Nothing to download",
-			"no version of any file is selected: no column holds the IRI of a version, or the URL of a resource that has one")
+			"no version is selected: no column contains the IRI of a version, or the URL of a resource with a version")
 	}
 	return plan, err
 }

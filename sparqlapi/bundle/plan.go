@@ -50,8 +50,8 @@ func New(entries []Entry, meta Meta) (*Plan, error) {
 	switch {
 	case len(entries) > 0:
 	case len(p.leftOut) > 0:
-		return nil, problem.Newf(http.StatusUnprocessableEntity, "Nothing that is selected can be unpacked",
-			"files that are selected: %d, and none can be had; the first is %s: %s", len(p.leftOut), p.iri(&p.leftOut[0]), p.leftOut[0].LeftOut)
+		return nil, problem.Newf(http.StatusUnprocessableEntity, "No selected file can be unpacked",
+			"%d files are selected, and none is available; the first is %s: %s", len(p.leftOut), p.iri(&p.leftOut[0]), p.leftOut[0].LeftOut)
 	default:
 		return nil, ErrEmpty
 	}

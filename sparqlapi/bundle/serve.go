@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -27,7 +26,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", p.etag)
 	h.Set(LeftOutHeader, strconv.Itoa(len(p.leftOut)))
-	body := &reader{plan: p, contents: c}
+	body := &reader{Seeker: byterange.Seeker{Size: p.size}, plan: p, contents: c}
 	r = r.Clone(r.Context())
 	if r.Method == http.MethodPost { // http.ServeContent handles conditions and ranges of GET and HEAD only
 		r.Method = http.MethodGet
@@ -35,7 +34,7 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 	byterange.Serve(&sender{ResponseWriter: w, body: body}, r, p.modified, body)
 	if body.err != nil {
 		if r.Context().Err() == nil && log != nil {
-			log.ErrorContext(r.Context(), "zip broken off", "path", r.URL.Path, "err", body.err)
+			log.ErrorContext(r.Context(), "zip cut off", "path", r.URL.Path, "err", body.err)
 		}
 		panic(http.ErrAbortHandler)
 	}
@@ -43,24 +42,10 @@ func (p *Plan) Serve(w http.ResponseWriter, r *http.Request, c Contents, log *sl
 
 // reader is the zip for byterange.Serve. In most cases nothing is read from it, because sender writes a whole section.
 type reader struct {
+	byterange.Seeker
 	plan     *Plan
 	contents Contents
-	pos      int64
 	err      error
-}
-
-func (z *reader) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += z.pos
-	case io.SeekEnd:
-		offset += z.plan.size
-	}
-	if offset < 0 {
-		return 0, errors.New("bundle: seek before the beginning")
-	}
-	z.pos = offset
-	return offset, nil
 }
 
 // Read is for callers that do not copy to a sender.
@@ -68,12 +53,12 @@ func (z *reader) Read(b []byte) (int, error) {
 	if z.err != nil {
 		return 0, z.err
 	}
-	if z.pos >= z.plan.size {
+	if z.Pos >= z.plan.size {
 		return 0, io.EOF
 	}
 	buf := fixed{b: b}
-	n, err := z.plan.WriteRange(&buf, z.contents, z.pos, int64(len(b)))
-	z.pos += n
+	n, err := z.plan.WriteRange(&buf, z.contents, z.Pos, int64(len(b)))
+	z.Pos += n
 	z.err = err
 	return int(n), err
 }
@@ -97,8 +82,8 @@ type sender struct {
 // ReadFrom implements io.ReaderFrom. The io.CopyN of http.ServeContent calls it.
 func (s *sender) ReadFrom(src io.Reader) (int64, error) {
 	if l, ok := src.(*io.LimitedReader); ok && l.R == io.Reader(s.body) && s.body.err == nil {
-		n, err := s.body.plan.WriteRange(s.ResponseWriter, s.body.contents, s.body.pos, l.N)
-		s.body.pos += n
+		n, err := s.body.plan.WriteRange(s.ResponseWriter, s.body.contents, s.body.Pos, l.N)
+		s.body.Pos += n
 		l.N -= n
 		s.body.err = err
 		return n, err

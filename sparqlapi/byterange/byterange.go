@@ -8,6 +8,7 @@ package byterange
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -51,7 +52,7 @@ func Serve(w http.ResponseWriter, r *http.Request, modified time.Time, content i
 		http.ServeContent(w, plain, "", modified, content)
 	default:
 		s := newSeveral(w, content, parts, size)
-		http.ServeContent(s, plain, "", modified, &length{n: s.total})
+		http.ServeContent(s, plain, "", modified, &length{Seeker{Size: s.total}})
 	}
 }
 
@@ -194,20 +195,26 @@ func (s *several) ReadFrom(io.Reader) (n int64, err error) {
 // Unwrap supports http.ResponseController.
 func (s *several) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// length is content of which only the length is used.
-type length struct{ n, pos int64 }
+// Seeker implements io.Seeker for content that is made while it is read: it keeps the position.
+type Seeker struct{ Size, Pos int64 }
 
 // Seek implements io.Seeker.
-func (l *length) Seek(offset int64, whence int) (int64, error) {
+func (s *Seeker) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
-		offset += l.pos
+		offset += s.Pos
 	case io.SeekEnd:
-		offset += l.n
+		offset += s.Size
 	}
-	l.pos = offset
+	if offset < 0 {
+		return 0, errors.New("byterange: seek before the beginning")
+	}
+	s.Pos = offset
 	return offset, nil
 }
+
+// length is content of which only the length is used.
+type length struct{ Seeker }
 
 // Read implements io.Reader. It is never called.
 func (l *length) Read([]byte) (int, error) { return 0, io.EOF }

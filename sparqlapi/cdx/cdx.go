@@ -57,7 +57,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	if !q.tellNext {
+	if !q.showResume {
 		next = ""
 	}
 	lines.end(next)
@@ -121,7 +121,7 @@ func parseMark(s string) (m mark, err error) {
 	}
 	parts := strings.Split(s, " ")
 	if len(parts) != 3 {
-		return m, bad("resumeKey=%q is none that this server gave", s)
+		return m, bad("resumeKey=%q was not issued by this server", s)
 	}
 	return mark{parts[0], parts[1], parts[2]}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/target"
 )
 
 const (
@@ -33,32 +34,21 @@ func (p pages) behind(place int) bool { return p.on && place >= (p.page+1)*p.siz
 
 // parsePages reads page, pageSize and showNumPages.
 func (r *request) parsePages(q url.Values) error {
-	read := func(name string, standard, least, most int) (int, error) {
-		s := q.Get(name)
-		if s == "" {
-			return standard, nil
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < least || n > most {
-			return 0, bad("%s=%q: expected a number from %d to %d", name, s, least, most)
-		}
-		return n, nil
-	}
-	size, err := read("pageSize", defaultPageSize, 1, maxPageSize)
+	size, err := target.Int(q, "pageSize", defaultPageSize, 1, maxPageSize)
 	if err != nil {
 		return err
 	}
 	r.pages.size = size * block
-	if r.pages.page, err = read("page", 0, 0, maxPage); err != nil {
+	if r.pages.page, err = target.Int(q, "page", 0, 0, maxPage); err != nil {
 		return err
 	}
 	r.pages.count = isOn(q.Get("showNumPages"))
 	r.pages.on = q.Get("page") != ""
 	if r.pages.on && (r.resume != "" || r.last || r.reverse || !r.closest.IsZero()) {
-		return bad("page= does not go together with resumeKey, sort or a negative limit")
+		return bad("page= cannot be combined with resumeKey, sort or a negative limit")
 	}
 	if r.pages.on {
-		r.tellNext = false // the next page continues, not a resumeKey
+		r.showResume = false // the next page continues, not a resumeKey
 	}
 	return nil
 }

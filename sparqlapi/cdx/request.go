@@ -24,25 +24,25 @@ const (
 
 // request has the parsed parameters of a request.
 type request struct {
-	prefixes []string // of keys, in order
-	exact    bool
-	from, to string // timestamps of 14 digits; "" means no bound
-	filters  []filter
-	fields   []string // canonical names; nil means those of the format
-	collapse func(catalog.Capture) string
-	format   string // "cdxj", "text", "json", "jsonl"
-	limit    int
-	last     bool // the last lines instead of the first
-	reverse  bool
-	closest  time.Time // if not zero, lines are in the order of their distance from it
-	resume   string    // resumeKey, "" for the beginning
-	tellNext bool
-	pages    pages
+	prefixes   []string // of keys, in order
+	exact      bool
+	from, to   string // timestamps of 14 digits; "" means no bound
+	filters    []filter
+	fields     []string // canonical names; nil means those of the format
+	collapse   func(catalog.Capture) string
+	format     string // "cdxj", "text", "json", "jsonl"
+	limit      int
+	last       bool // the last lines instead of the first
+	reverse    bool
+	closest    time.Time // if not zero, lines are in the order of their distance from it
+	resume     string    // resumeKey, "" for the beginning
+	showResume bool
+	pages      pages
 }
 
 // parse parses the parameters of a request. It ignores unknown parameters, as other servers do.
 func parse(q url.Values) (request, error) {
-	r := request{limit: MaxLines, format: "cdxj", resume: q.Get("resumeKey"), tellNext: isOn(q.Get("showResumeKey"))}
+	r := request{limit: MaxLines, format: "cdxj", resume: q.Get("resumeKey"), showResume: isOn(q.Get("showResumeKey"))}
 	if err := r.parseTarget(q.Get("url"), q.Get("matchType")); err != nil {
 		return r, err
 	}
@@ -55,7 +55,7 @@ func parse(q url.Values) (request, error) {
 	}
 	if l := q.Get("limit"); l != "" {
 		if r.limit, err = strconv.Atoi(l); err != nil || r.limit == 0 {
-			return r, bad("limit=%q is no number of lines", l)
+			return r, bad("limit=%q is not a number of lines", l)
 		}
 		if r.last = r.limit < 0; r.last {
 			r.limit = min(-max(r.limit, -maxHeld), maxHeld)
@@ -137,7 +137,7 @@ func bound(s, rest string) (string, error) {
 		return "", nil
 	}
 	if !digits.MatchString(s) {
-		return "", bad("%q is no timestamp: expected up to 14 digits, YYYYMMDDhhmmss", s)
+		return "", bad("%q is not a timestamp: expected up to 14 digits, YYYYMMDDhhmmss", s)
 	}
 	return s + rest[len(s):], nil
 }
@@ -169,7 +169,7 @@ func (r *request) parseFields(q url.Values) error {
 	for name := range strings.SplitSeq(list, ",") {
 		field, ok := fieldName(name)
 		if !ok {
-			return bad("there is no field %q; there are urlkey, timestamp, original, mimetype, statuscode, digest, length, filename, charset, id, md5, etag, lastmodified", name)
+			return bad("unknown field %q; expected urlkey, timestamp, original, mimetype, statuscode, digest, length, filename, charset, id, md5, etag, lastmodified", name)
 		}
 		r.fields = append(r.fields, field)
 	}
@@ -190,7 +190,7 @@ type filter struct {
 func (r *request) parseFilters(q url.Values) error {
 	list := q["filter"]
 	if len(list) > maxFilters {
-		return bad("%d filters; at most %d are read", len(list), maxFilters)
+		return bad("%d filters; at most %d are allowed", len(list), maxFilters)
 	}
 	for _, s := range list {
 		f := filter{}
@@ -261,19 +261,19 @@ func (r *request) parseSort(q url.Values) error {
 		r.reverse, r.last = true, false
 	case "closest":
 		if !digits.MatchString(closest) {
-			return bad("sort=closest needs closest=, up to 14 digits, YYYYMMDDhhmmss")
+			return bad("sort=closest requires closest=, up to 14 digits, YYYYMMDDhhmmss")
 		}
 		full := closest + "00000101000000"[len(closest):]
 		t, err := time.Parse("20060102150405", full)
 		if err != nil {
-			return bad("closest=%q is no time", closest)
+			return bad("closest=%q is not a time", closest)
 		}
 		r.closest = t
 	default:
 		return bad("sort=%q: expected reverse or closest", sort)
 	}
 	if !r.exact {
-		return bad("sort=%s is for one address: matchType=exact", sort)
+		return bad("sort=%s requires matchType=exact", sort)
 	}
 	return nil
 }

@@ -68,8 +68,7 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	report, err := a.Archive.Compare(r.Context(), from, to, diff.Options{List: list, Key: Key(r)})
-	var key *diff.KeyError
-	if errors.As(err, &key) {
+	if key, ok := errors.AsType[*diff.KeyError](err); ok {
 		return problem.Wrap(http.StatusBadRequest, "Bad key", key)
 	}
 	if err != nil {
@@ -101,7 +100,7 @@ func (a *API) format(r *http.Request) (string, error) {
 	if name == "" {
 		offer, ok := conneg.Negotiate(r, offers)
 		if !ok {
-			return "", problem.New(http.StatusNotAcceptable, "Not in that format", "a difference is given as application/json, text/plain or text/html")
+			return "", problem.New(http.StatusNotAcceptable, "Not acceptable", "a difference is available as application/json, text/plain or text/html")
 		}
 		name = offer.Name
 	}
@@ -143,10 +142,10 @@ func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n in
 		}
 	}
 	if value == "" && len(all) == 1 {
-		return catalog.Version{}, problem.Newf(http.StatusNotFound, "Nothing to compare", "there is one version of %s only", all[0].URL)
+		return catalog.Version{}, problem.Newf(http.StatusNotFound, "Nothing to compare", "there is only one version of %s", all[0].URL)
 	}
 	if n < 0 || n >= len(all) {
-		return catalog.Version{}, problem.Newf(http.StatusNotFound, "No such version", "%s: there are %d versions to compare (numbers from 0), and number %d was asked for", parameter, len(all), n)
+		return catalog.Version{}, problem.Newf(http.StatusNotFound, "No such version", "%s: there is no version %d; there are %d, numbered from 0", parameter, n, len(all))
 	}
 	return all[n], nil
 }

@@ -68,7 +68,7 @@ func (f *fake) ChangeStats(_ context.Context, limit int) (tallies.ChangeStats, e
 func ask(h func(http.ResponseWriter, *http.Request) error, address, accept string) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", address, nil)
 	r.Header.Set("Accept", accept)
-	table := problem.Table{{Err: archive.ErrNotFound, Status: 404, Tell: true}}
+	table := problem.Table{{Err: archive.ErrNotFound, Status: 404, Public: true}}
 	problem.Use(problem.Options{Table: table})(problem.Handler(h)).ServeHTTP(w, r)
 	return w
 }
@@ -128,8 +128,8 @@ func TestBadRequestsAreProblems(t *testing.T) {
 		status        int
 		says          string
 	}{
-		{"url=http://nowhere.example/", "", 404, "nowhere.example"}, {"url=" + once, "", 404, "one version"}, {"", "", 404, "0 versions"},
-		{"url=" + trees + "&from=3", "", 404, "number 3"}, {"url=" + trees + "&from=-1", "", 404, "number -1"}, {"url=" + trees + "&to=x", "", 400, `to=\"x\"`},
+		{"url=http://nowhere.example/", "", 404, "nowhere.example"}, {"url=" + once, "", 404, "only one version"}, {"", "", 404, "there are 0"},
+		{"url=" + trees + "&from=3", "", 404, "no version 3"}, {"url=" + trees + "&from=-1", "", 404, "no version -1"}, {"url=" + trees + "&to=x", "", 400, `to=\"x\"`},
 		{"from=" + id + "_7&to=" + id + "_0", "", 404, id + "_7"}, {"url=" + trees + "&list=0", "", 400, "list"}, {"url=" + trees + "&list=10001", "", 400, "10000"},
 		{"url=" + trees + "&format=pdf", "", 400, "pdf"}, {"url=" + trees, "image/png", 406, "text/html"}, {"url=" + trees + "&key=nonsense", "", 400, "nonsense"},
 	} {

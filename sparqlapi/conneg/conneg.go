@@ -210,3 +210,18 @@ func specificity(r, offer mediaRange) int {
 	}
 	return exact + matching
 }
+
+// AcceptsGzip reports whether a request accepts the content coding gzip (RFC 9110 §12.5.3). "*" accepts it if wildcard is
+// set. Careless clients send "*" and cannot decode gzip, so it must not be set for files that they would store.
+func AcceptsGzip(r *http.Request, wildcard bool) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		coding, params, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(part), " ", ""), ";")
+		if coding != "gzip" && coding != "x-gzip" && !(coding == "*" && wildcard) {
+			continue
+		}
+		q, found := strings.CutPrefix(params, "q=")
+		weight, err := strconv.ParseFloat(q, 64)
+		return !found || (err == nil && weight > 0)
+	}
+	return false
+}

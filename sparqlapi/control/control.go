@@ -55,7 +55,7 @@ const maxBody = 64 << 20
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = problem.Wrap(http.StatusBadRequest, "The request broke off", err)
+		err = problem.Wrap(http.StatusBadRequest, "The request was interrupted", err)
 	}
 	return body, err
 }
@@ -71,8 +71,7 @@ func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 		return problem.Newf(http.StatusBadRequest, "Not a list of URLs", `expected [{"url": "https://...", "score": 1, "blacklisted": false}, ...]: %v`, err)
 	}
 	added, err := a.Crawl.Inject(r.Context(), list)
-	var bad *frontier.BadURL
-	if errors.As(err, &bad) {
+	if _, bad := errors.AsType[*frontier.BadURL](err); bad {
 		return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
 	}
 	if err != nil {
@@ -120,8 +119,7 @@ func (a *API) Drop(w http.ResponseWriter, r *http.Request) error {
 
 // answerOrder answers with what an order did, or why it failed.
 func answerOrder(w http.ResponseWriter, r *http.Request, done frontier.Ordered, err error) error {
-	var bad *frontier.BadURL
-	if errors.As(err, &bad) {
+	if _, bad := errors.AsType[*frontier.BadURL](err); bad {
 		return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
 	}
 	if err != nil {
@@ -164,7 +162,7 @@ func (a *API) Hosts(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if !known {
-			return problem.Newf(http.StatusNotFound, "Not a host that is crawled", "no URL of host %q is known", name)
+			return problem.Newf(http.StatusNotFound, "Unknown host", "the crawler has no URL of host %q", name)
 		}
 		return answer.JSON(w, r, one)
 	}

@@ -20,7 +20,7 @@ func (a *API) Copy(w http.ResponseWriter, r *http.Request) error {
 	if len(body) > 0 {
 		since = new(backup.Info)
 		if err := json.Unmarshal(body, since); err != nil || since.ID == "" {
-			return problem.New(http.StatusBadRequest, "Not a backup's description", "post what `odarchive backup --json` printed of the earlier backup, or nothing")
+			return problem.New(http.StatusBadRequest, "Not a backup's description", "expected the output of `odarchive backup --json` for the earlier backup, or no body")
 		}
 	}
 	out := &delayed{w: w}
@@ -32,11 +32,11 @@ func (a *API) Copy(w http.ResponseWriter, r *http.Request) error {
 	case err == nil:
 		return nil
 	case !out.begun && errors.Is(err, backup.ErrChain):
-		return problem.Wrap(http.StatusConflict, "The backup cannot follow on that one", err)
+		return problem.Wrap(http.StatusConflict, "The backup cannot follow that one", err)
 	case !out.begun:
 		return err
 	case !out.failed && a.Log != nil:
-		a.Log.ErrorContext(r.Context(), "backup broken off", "path", r.URL.Path, "error", err)
+		a.Log.ErrorContext(r.Context(), "backup cut off", "path", r.URL.Path, "err", err)
 	}
 	panic(http.ErrAbortHandler) // part of the stream is sent: cut it visibly; its checksum is missing, too
 }

@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +23,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/byterange"
+	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 )
@@ -88,7 +88,7 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, v catalog.Version
 		return err
 	}
 	several := strings.Contains(r.Header.Get("Range"), ",") // clients would decode the parts as one stream
-	if takesGzip(r.Header.Get("Accept-Encoding")) && compressible(v) && !several {
+	if conneg.AcceptsGzip(r, false) && compressible(v) && !several {
 		return h.sendGzip(w, r, v)
 	}
 	f, err := h.Contents.Open(v.Digests.SHA256)
@@ -99,7 +99,7 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, v catalog.Version
 	w.Header().Set("ETag", tag(v, ""))
 	body := &watched{ReadSeeker: f}
 	byterange.Serve(w, r, v.At, body)
-	return h.brokenOff(r, v, body.err)
+	return h.cutOff(r, v, body.err)
 }
 
 func (h *Handler) headers(w http.ResponseWriter, r *http.Request, v catalog.Version, fixed bool) error {
@@ -133,8 +133,8 @@ func (h *Handler) lost(w http.ResponseWriter, v catalog.Version, err error) erro
 	}
 	switch {
 	case errors.Is(err, content.ErrNotFound):
-		return &problem.Error{Status: http.StatusGone, Title: "The bytes are gone", Cause: err,
-			Detail: "version " + v.ID + " is known, but its bytes are not stored any more"}
+		return &problem.Error{Status: http.StatusGone, Title: "The bytes are lost", Cause: err,
+			Detail: "version " + v.ID + " is known, but its bytes are no longer stored"}
 	case errors.Is(err, content.ErrDamaged):
 		return &problem.Error{Status: http.StatusInternalServerError, Title: "The bytes are damaged", Cause: err,
 			Detail: "the stored bytes of version " + v.ID + " differ from their checksum"}
@@ -142,13 +142,13 @@ func (h *Handler) lost(w http.ResponseWriter, v catalog.Version, err error) erro
 	return err
 }
 
-// brokenOff cuts the connection after a failed read, so that the client does not take the answer for complete.
-func (h *Handler) brokenOff(r *http.Request, v catalog.Version, err error) error {
+// cutOff cuts the connection after a failed read, so that the client does not take the answer for complete.
+func (h *Handler) cutOff(r *http.Request, v catalog.Version, err error) error {
 	if err == nil {
 		return nil
 	}
 	if h.Log != nil {
-		h.Log.ErrorContext(r.Context(), "version broken off", "version", v.ID, "err", err)
+		h.Log.ErrorContext(r.Context(), "version cut off", "version", v.ID, "err", err)
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -225,18 +225,4 @@ func compressible(v catalog.Version) bool {
 		return false
 	}
 	return !strings.HasPrefix(t, "application/vnd.openxmlformats") && !strings.HasPrefix(t, "application/vnd.oasis")
-}
-
-// takesGzip reads Accept-Encoding (RFC 9110 §12.5.3): gzip has to be named, for "*" alone is what careless clients send.
-func takesGzip(accept string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
-		coding, params, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if coding = strings.ToLower(strings.TrimSpace(coding)); coding != "gzip" && coding != "x-gzip" {
-			continue
-		}
-		q, found := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q=")
-		weight, err := strconv.ParseFloat(q, 64)
-		return !found || (err == nil && weight > 0)
-	}
-	return false
 }

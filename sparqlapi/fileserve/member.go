@@ -132,11 +132,11 @@ func WhyLost(m archive.Member, err error) string {
 		if !m.Listed {
 			return ""
 		}
-		return fmt.Sprintf("%q is listed in the archive, but cannot be found there any more", m.Path)
+		return fmt.Sprintf("%q is listed in the archive, but can no longer be found in it", m.Path)
 	case errors.Is(err, content.ErrNotFound):
-		return "the bytes of the archive that holds it are not stored any more"
+		return "the bytes of the archive that contains it are no longer stored"
 	case errors.Is(err, content.ErrDamaged):
-		return "the stored bytes of the archive that holds it differ from their checksum"
+		return "the stored bytes of the archive that contains it differ from their checksum"
 	case errors.Is(err, unpack.ErrEncrypted):
 		return fmt.Sprintf("%q is encrypted", m.Path)
 	case errors.Is(err, unpack.ErrBomb), errors.Is(err, unpack.ErrTooMany):

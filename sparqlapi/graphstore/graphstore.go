@@ -85,7 +85,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodPut, http.MethodPost, http.MethodDelete:
 	default:
 		w.Header().Set("Allow", allowed)
-		return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "a graph store knows %s", allowed)
+		return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "a graph store accepts %s", allowed)
 	}
 	if err := h.authorize(r); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) authorize(r *http.Request) error {
 	if h.o.Authorize == nil {
-		return problem.New(http.StatusForbidden, "Writing is switched off", "this graph store can only be read")
+		return problem.New(http.StatusForbidden, "Writing is disabled", "this graph store is read-only")
 	}
 	return h.o.Authorize(r)
 }
@@ -122,7 +122,7 @@ func (h *Handler) target(r *http.Request) (term.Key, error) {
 	graphs := query["graph"]
 	switch {
 	case len(graphs)+len(query["default"]) > 1:
-		return "", problem.New(http.StatusBadRequest, "Which graph?", "give ?graph= or ?default, and only one of them")
+		return "", problem.New(http.StatusBadRequest, "Which graph?", "expected ?graph= or ?default, and only one of them")
 	case len(graphs) == 1:
 		if err := iri.Check(graphs[0]); err != nil {
 			return "", problem.With(http.StatusBadRequest, "The graph's name is not an absolute IRI", err, "graph", graphs[0])
@@ -131,7 +131,7 @@ func (h *Handler) target(r *http.Request) (term.Key, error) {
 	case query.Has("default"):
 		return "", nil
 	case r.PathValue("*") == "":
-		return "", problem.New(http.StatusBadRequest, "Which graph?", "name one with ?graph=IRI or ?default, or by an address below this one")
+		return "", problem.New(http.StatusBadRequest, "Which graph?", "expected ?graph=IRI or ?default, or an address below this one")
 	}
 	return h.direct(r)
 }
@@ -157,7 +157,7 @@ func (h *Handler) graphIRI(g term.Key) string {
 }
 
 func unknownGraph(g term.Key) error {
-	return problem.With(http.StatusNotFound, "No such graph", fmt.Errorf("the store holds no graph <%s>", g.Value()), "graph", g.Value())
+	return problem.With(http.StatusNotFound, "No such graph", fmt.Errorf("the store has no graph <%s>", g.Value()), "graph", g.Value())
 }
 
 // find returns the pattern of a graph's quads in a snapshot. ok is false if the graph does not exist.

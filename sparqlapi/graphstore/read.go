@@ -1,6 +1,7 @@
 package graphstore
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -18,7 +19,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error 
 	w.Header().Add("Vary", "Accept")
 	s, ok := negotiate(r)
 	if !ok {
-		return problem.New(http.StatusNotAcceptable, "None of these media types", "graphs can be had as "+strings.Join(mediaTypes(offers()), ", "))
+		return problem.New(http.StatusNotAcceptable, "Not acceptable", "graphs are available as "+strings.Join(mediaTypes(offers()), ", "))
 	}
 	sn := h.store.Snapshot()
 	defer sn.Release()
@@ -66,11 +67,11 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, sn *triplestore
 	}
 	err = fmt.Errorf("graphstore: send as %s: %w", s, err)
 	if out.n > 0 {
-		h.o.Log.WarnContext(r.Context(), "graph broken off", "path", r.URL.Path, "sent", out.n, "err", err)
+		h.o.Log.WarnContext(r.Context(), "graph cut off", "path", r.URL.Path, "sent", out.n, "err", err)
 		panic(http.ErrAbortHandler)
 	}
-	if unsayable := (*rdfio.TermError)(nil); asTermError(err, &unsayable) {
-		return problem.With(http.StatusNotAcceptable, "The graph cannot be written in this syntax", unsayable, "syntax", s.Name)
+	if term, ok := errors.AsType[*rdfio.TermError](err); ok {
+		return problem.With(http.StatusNotAcceptable, "The graph cannot be written in this syntax", term, "syntax", s.Name)
 	}
 	return err
 }

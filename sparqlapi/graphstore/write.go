@@ -102,10 +102,10 @@ func precondition(r *http.Request, exists bool, tag string) error {
 		tag = ""
 	}
 	if want := r.Header.Values("If-Match"); len(want) > 0 && (!exists || !answer.Matches(want, tag)) {
-		return problem.New(http.StatusPreconditionFailed, "The graph has changed", "the store has been written to since the ETag given in If-Match")
+		return problem.New(http.StatusPreconditionFailed, "The graph has changed", "the store has changed since the ETag in If-Match")
 	}
 	if not := r.Header.Values("If-None-Match"); len(not) > 0 && exists && answer.Matches(not, tag) {
-		return problem.New(http.StatusPreconditionFailed, "The graph exists", "If-None-Match asks for a graph that does not")
+		return problem.New(http.StatusPreconditionFailed, "The graph exists", "If-None-Match requires a graph that does not exist")
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 	}
 	if !ok {
 		w.Header().Set("Accept", strings.Join(mediaTypes(rdfio.Syntaxes()), ", ")) // RFC 9110 §15.5.16
-		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Not a syntax of RDF", "%q is none of %s", contentType, strings.Join(mediaTypes(rdfio.Syntaxes()), ", "))
+		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Not an RDF syntax", "%q is not one of %s", contentType, strings.Join(mediaTypes(rdfio.Syntaxes()), ", "))
 	}
 	switch strings.ToLower(encoding) {
 	case "", "identity":
@@ -167,7 +167,7 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 		body = plain
 	default:
 		w.Header().Set("Accept-Encoding", "gzip, zstd")
-		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Unknown content coding", "%q is none of gzip, zstd", encoding)
+		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Unknown content coding", "%q is not gzip or zstd", encoding)
 	}
 	rd := rdfio.NewReader(body, s, rdfio.Options{File: file, Base: h.graphIRI(g), BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true})
 	for {
@@ -179,7 +179,7 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 			return nil, badBody(err)
 		}
 		if q.G != "" {
-			return nil, problem.With(http.StatusBadRequest, "More than one graph", fmt.Errorf("the body names the graph %s itself", q.G.Value()), "graph", q.G.Value())
+			return nil, problem.With(http.StatusBadRequest, "More than one graph", fmt.Errorf("the body contains the graph %s", q.G.Value()), "graph", q.G.Value())
 		}
 		q.G = g
 		quads = append(quads, q)
@@ -188,17 +188,14 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 
 // badBody returns the answer for a body that cannot be read or parsed.
 func badBody(err error) error {
-	var large *http.MaxBytesError
-	var at *rdfio.Error
-	switch {
-	case errors.As(err, &large):
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return err
-	case errors.Is(err, rdfio.ErrLimit):
+	}
+	if errors.Is(err, rdfio.ErrLimit) {
 		return problem.Wrap(http.StatusRequestEntityTooLarge, "The request is too large", err)
-	case errors.As(err, &at):
+	}
+	if at, ok := errors.AsType[*rdfio.Error](err); ok {
 		return problem.With(http.StatusBadRequest, "Malformed RDF", err, "line", at.Line, "col", at.Col)
 	}
 	return problem.Wrap(http.StatusBadRequest, "The body could not be read", err)
 }
-
-func asTermError(err error, target **rdfio.TermError) bool { return errors.As(err, target) }

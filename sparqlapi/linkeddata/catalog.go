@@ -26,8 +26,6 @@ const (
 	maxVersions = 50  // newest versions of a dataset; its description has their number, its TimeMap lists all
 )
 
-func iriOf(address string) term.Key { return describe.IRI(address) }
-
 // Catalog answers GET /catalog, /catalog.ttl and so on: the archive as a DCAT-AP 3 catalog, in Hydra pages. Each
 // resource with a version is a dcat:Dataset, and each of its newest versions is a dcat:Distribution.
 func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
@@ -152,7 +150,7 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 	g.add(d, dcat.LandingPage, term.IRI(l.o.Mint.Page(res.URL)+"#page"))
 	g.add(term.IRI(l.o.Mint.Page(res.URL)+"#page"), rdf.Type, term.IRI(foaf.Document))
 	for _, source := range res.Datasets {
-		g.add(d, prov.WasDerivedFrom, iriOf(source)) // the object of dct:source would have to be described as a dcat:Dataset here
+		g.add(d, prov.WasDerivedFrom, describe.IRI(source)) // the object of dct:source would have to be described as a dcat:Dataset here
 	}
 	for _, v := range versions[max(0, len(versions)-maxVersions):] {
 		l.distribution(g, d, res, v)

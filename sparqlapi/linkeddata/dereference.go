@@ -112,7 +112,7 @@ func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, forma
 		return err
 	}
 	if len(out)+len(in) == 0 {
-		return problem.Newf(http.StatusNotFound, "Unknown IRI", "the archive says nothing about %s", iri)
+		return problem.Newf(http.StatusNotFound, "Unknown IRI", "the archive has no statements about %s", iri)
 	}
 	sortQuads(out)
 	sortQuads(in)
@@ -132,7 +132,7 @@ func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []
 		case "shapes":
 			document, html = ns.Shapes, l.document("Shapes of the archive's triples")
 		default:
-			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "there are /ns/csvw and /ns/shapes, not %s", path)
+			return problem.Newf(http.StatusNotFound, "Unknown vocabulary", "%s is not /ns/csvw or /ns/shapes", path)
 		}
 		if format == "" {
 			format = r.URL.Query().Get("format")

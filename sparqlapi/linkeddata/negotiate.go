@@ -39,7 +39,7 @@ func choose(r *http.Request, format string, offerPage bool) (face, error) {
 	offers = append(offers, conneg.Offer{MediaType: "application/json", Name: "jsonld"}, conneg.Offer{MediaType: "text/plain", Name: "nt"})
 	best, ok := conneg.Negotiate(r, offers)
 	if !ok {
-		return face{}, problem.New(http.StatusNotAcceptable, "Nothing acceptable", "this is offered as text/turtle, application/ld+json, application/rdf+xml and application/n-triples")
+		return face{}, problem.New(http.StatusNotAcceptable, "Not acceptable", "this is available as text/turtle, application/ld+json, application/rdf+xml and application/n-triples")
 	}
 	return byName(best.Name, offerPage)
 }
@@ -60,7 +60,7 @@ func byName(name string, offerPage bool) (face, error) {
 			}
 		}
 	}
-	return face{}, problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q is none of ttl, jsonld, rdf, nt, html", name)
+	return face{}, problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q: expected ttl, jsonld, rdf, nt or html", name)
 }
 
 // Extension splits a known extension (.ttl .jsonld .rdf .nt .html) off a path. format is "" if there is none.

@@ -2,12 +2,12 @@ package linkeddata
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
@@ -75,7 +75,7 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	}
 	examples := 0
 	err = l.o.Archive.Archived(r.Context(), "", func(res catalog.Resource) bool {
-		g.add(dataset, void.ExampleResource, iriOf(res.URL))
+		g.add(dataset, void.ExampleResource, describe.IRI(res.URL))
 		examples++
 		return examples < 3
 	})
@@ -116,16 +116,12 @@ func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) err
 
 // readTurtle reads a document that is part of the program.
 func readTurtle(text string) ([]term.Quad, error) {
-	in := rdfio.NewReader(strings.NewReader(text), rdfio.Turtle(), rdfio.Options{})
 	var quads []term.Quad
-	for {
-		q, err := in.Read()
-		if err == io.EOF {
-			return quads, nil
-		}
+	for q, err := range rdfio.NewReader(strings.NewReader(text), rdfio.Turtle(), rdfio.Options{}).All() {
 		if err != nil {
 			return nil, fmt.Errorf("linkeddata: the vocabulary: %w", err)
 		}
 		quads = append(quads, q)
 	}
+	return quads, nil
 }

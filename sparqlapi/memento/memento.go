@@ -75,7 +75,7 @@ func (m *Memento) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	if accept := r.Header.Get("Accept-Datetime"); accept != "" {
 		at, err := parseTime(accept)
 		if err != nil {
-			return problem.Newf(http.StatusBadRequest, "Bad Accept-Datetime", "%q is no time such as %q (RFC 7089 §2.1.1)", accept, time.Unix(1e9, 0).UTC().Format(http.TimeFormat))
+			return problem.Newf(http.StatusBadRequest, "Bad Accept-Datetime", "%q is not a time such as %q (RFC 7089 §2.1.1)", accept, time.Unix(1e9, 0).UTC().Format(http.TimeFormat))
 		}
 		i = At(list, at)
 	}

@@ -2,16 +2,17 @@ package memento
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
 // The two formats of a TimeMap.
@@ -33,22 +34,20 @@ type page struct {
 // pageOf returns the page that a request names.
 func (m *Memento) pageOf(r *http.Request) (p page, err error) {
 	from := 0
-	r, position := takePage(r)
-	if position != "" {
+	if query, position, found := target.CutParameter(r.URL.RawQuery, pageParameter); found {
+		r = r.Clone(r.Context())
+		r.URL.RawQuery = query
 		if from, err = strconv.Atoi(position); err != nil || from < 0 {
-			return p, problem.Newf(http.StatusBadRequest, "Bad page", "%q is no position in a TimeMap", position)
+			return p, problem.Newf(http.StatusBadRequest, "Bad page", "%q is not a position in a TimeMap", position)
 		}
 	}
 	p.address, p.all, err = m.requested(r)
 	if err != nil {
 		return p, err
 	}
-	size := m.Pages
-	if size <= 0 {
-		size = defaultPage
-	}
+	size := cmp.Or(m.Pages, defaultPage)
 	if from >= len(p.all) {
-		return p, problem.Newf(http.StatusNotFound, "No such page", "the TimeMap has %d mementos, the page would begin at %d", len(p.all), from)
+		return p, problem.Newf(http.StatusNotFound, "No such page", "the TimeMap has %d mementos, and no page begins at %d", len(p.all), from)
 	}
 	end := min(from+size, len(p.all))
 	p.from, p.part, p.prev = from, p.all[from:end], -1
@@ -63,17 +62,6 @@ func (m *Memento) pageOf(r *http.Request) (p page, err error) {
 
 // pageParameter has a name that crawled addresses are unlikely to use. Their own parameters must stay in the address.
 const pageParameter = "odarchive-timemap-from"
-
-func takePage(r *http.Request) (*http.Request, string) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil || !q.Has(pageParameter) {
-		return r, ""
-	}
-	position := q.Get(pageParameter)
-	r = r.Clone(r.Context())
-	r.URL.RawQuery = cutParameter(r.URL.RawQuery)
-	return r, position
-}
 
 // pageIRI returns the IRI of the page of a TimeMap that begins at a position.
 func pageIRI(timeMap string, from int) string {
@@ -190,15 +178,4 @@ func flush(out *bufio.Writer) error {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
-}
-
-// cutParameter removes pageParameter from a query string and leaves the rest as it is.
-func cutParameter(query string) string {
-	var kept []string
-	for part := range strings.SplitSeq(query, "&") {
-		if name, _, _ := strings.Cut(part, "="); name != pageParameter {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, "&")
 }

@@ -9,6 +9,7 @@
 package problem
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,10 +78,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Cause }
 
 func (e *Error) title() string {
-	if e.Title != "" {
-		return e.Title
-	}
-	return http.StatusText(e.Status)
+	return cmp.Or(e.Title, http.StatusText(e.Status))
 }
 
 // MarshalJSON writes the RFC 9457 members, then the extension members, which cannot replace them.
@@ -89,11 +87,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	if doc == nil {
 		doc = make(map[string]any, 4)
 	}
-	doc["type"] = "about:blank"
-	if e.Type != "" {
-		doc["type"] = e.Type
-	}
-	doc["title"], doc["status"] = e.title(), e.Status
+	doc["type"], doc["title"], doc["status"] = cmp.Or(e.Type, "about:blank"), e.title(), e.Status
 	delete(doc, "detail")
 	if e.Detail != "" {
 		doc["detail"] = e.Detail
@@ -110,20 +104,20 @@ func Write(w http.ResponseWriter, r *http.Request, err error) {
 	if err == nil {
 		return
 	}
-	s := from(r.Context())
-	e := s.table.Find(err)
+	o := optionsFrom(r.Context())
+	e := o.Table.Find(err)
 	switch {
 	case errors.Is(context.Cause(r.Context()), ErrStopping) && errors.Is(err, context.Canceled):
 		e = standard.Find(ErrStopping)
 	case e.Status == StatusClientClosed || gone(r) && e.Status >= http.StatusInternalServerError:
-		s.log.DebugContext(r.Context(), "client went away", "path", r.URL.Path, "err", err)
+		o.Log.DebugContext(r.Context(), "client closed the connection", "path", r.URL.Path, "err", err)
 		Send(w, r, standard.Find(context.Canceled))
 		return
 	}
 	if e.Status >= http.StatusInternalServerError {
-		s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "err", cause(e, err))
+		o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "err", cmp.Or(e.Cause, err))
 	}
-	if s.page != nil && s.page(w, r, e) {
+	if o.Page != nil && o.Page(w, r, e) {
 		return
 	}
 	Send(w, r, e)
@@ -160,13 +154,6 @@ func (e *Error) header(h http.Header) {
 	}
 }
 
-func cause(e *Error, err error) error {
-	if e.Cause != nil {
-		return e.Cause
-	}
-	return err
-}
-
 // Handler adapts a handler that returns an error.
 func Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -178,8 +165,8 @@ func Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc 
 
 // Is reports whether err is, or wraps, an *Error of that status.
 func Is(err error, status int) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Status == status
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == status
 }
 
 var discard = slog.New(slog.DiscardHandler)

@@ -29,7 +29,7 @@ func answer(t *testing.T, o problem.Options, r *http.Request, err error) *http.R
 
 func TestEachErrorHasOneAnswer(t *testing.T) {
 	t.Parallel()
-	table := problem.Table{{Err: errNoVersion, Status: 404, Title: "Unknown version", Tell: true}}
+	table := problem.Table{{Err: errNoVersion, Status: 404, Title: "Unknown version", Public: true}}
 	for _, c := range []struct {
 		name   string
 		err    error
@@ -39,12 +39,12 @@ func TestEachErrorHasOneAnswer(t *testing.T) {
 	}{
 		{"its own", problem.New(400, "Bad limit", "limit=x is no number"), 400, "Bad limit", "limit=x is no number"},
 		{"its own, wrapped", fmt.Errorf("rest: %w", problem.New(409, "Taken", "")), 409, "Taken", ""},
-		{"told text", problem.Wrap(400, "Syntax error", errors.New("line 3: expected }")), 400, "Syntax error", "line 3: expected }"},
+		{"public text", problem.Wrap(400, "Syntax error", errors.New("line 3: expected }")), 400, "Syntax error", "line 3: expected }"},
 		{"from the program's table", fmt.Errorf("archive: 7_1: %w", errNoVersion), 404, "Unknown version", "archive: 7_1: no such version"},
-		{"a deadline", fmt.Errorf("query: %w", context.DeadlineExceeded), 503, "The time limit for this request has passed", ""},
-		{"too large", &http.MaxBytesError{Limit: 10}, 413, "The request is too large", "at most 10 bytes are accepted here"},
+		{"a deadline", fmt.Errorf("query: %w", context.DeadlineExceeded), 503, "The request exceeded its time limit", ""},
+		{"too large", &http.MaxBytesError{Limit: 10}, 413, "The request is too large", "at most 10 bytes are allowed"},
 		{"unsupported", fmt.Errorf("patch: %w", errors.ErrUnsupported), 501, "Not supported", "patch: unsupported operation"},
-		{"unknown, told to nobody", errors.New("open /var/secret: denied"), 500, "The server could not do this", "The failure is in the server's log."},
+		{"unknown, not public", errors.New("open /var/secret: denied"), 500, "Internal server error", "The server's log has the cause."},
 		{"no title", problem.New(418, "", ""), 418, "I'm a teapot", ""},
 	} {
 		res := answer(t, problem.Options{Table: table}, httptest.NewRequest("GET", "/x", nil), c.err)

@@ -17,7 +17,7 @@ type Rule struct {
 	Err        error
 	Status     int
 	Title      string
-	Tell       bool          // send the error's text to the client, as the detail
+	Public     bool          // send the error's text to the client, as the detail
 	Advice     string        // a sentence after the detail on what to do
 	RetryAfter time.Duration // if > 0, sent as Retry-After
 }
@@ -26,27 +26,31 @@ type Rule struct {
 type Table []Rule
 
 // ErrStopping is the cause with which a stopping server cancels requests that take too long to end.
-var ErrStopping = errors.New("the server is being stopped")
+var ErrStopping = errors.New("the server is stopping")
+
+// The answer to errors without a rule.
+const (
+	InternalTitle  = "Internal server error"
+	InternalDetail = "The server's log has the cause."
+)
 
 // standard has the rules for errors of the standard library and of this package.
 var standard = Table{
-	{Err: ErrStopping, Status: http.StatusServiceUnavailable, Title: "The server is being stopped", RetryAfter: 10 * time.Second},
-	{Err: context.DeadlineExceeded, Status: http.StatusServiceUnavailable, Title: "The time limit for this request has passed"},
-	{Err: context.Canceled, Status: StatusClientClosed, Title: "The client went away"},
-	{Err: http.ErrNotMultipart, Status: http.StatusUnsupportedMediaType, Title: "Not a multipart form", Tell: true},
-	{Err: errors.ErrUnsupported, Status: http.StatusNotImplemented, Title: "Not supported", Tell: true},
+	{Err: ErrStopping, Status: http.StatusServiceUnavailable, Title: "The server is stopping", RetryAfter: 10 * time.Second},
+	{Err: context.DeadlineExceeded, Status: http.StatusServiceUnavailable, Title: "The request exceeded its time limit"},
+	{Err: context.Canceled, Status: StatusClientClosed, Title: "The client closed the connection"},
+	{Err: http.ErrNotMultipart, Status: http.StatusUnsupportedMediaType, Title: "Not a multipart form", Public: true},
+	{Err: errors.ErrUnsupported, Status: http.StatusNotImplemented, Title: "Not supported", Public: true},
 }
 
 // Find returns the answer for err: the *Error in its chain, or that of the first rule, or else status 500.
 func (t Table) Find(err error) *Error {
-	var own *Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*Error](err); ok {
 		return own
 	}
-	var long *http.MaxBytesError
-	if errors.As(err, &long) {
+	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &Error{Status: http.StatusRequestEntityTooLarge, Title: "The request is too large", Cause: err,
-			Detail: "at most " + strconv.FormatInt(long.Limit, 10) + " bytes are accepted here", Fields: map[string]any{"limit": long.Limit}}
+			Detail: "at most " + strconv.FormatInt(long.Limit, 10) + " bytes are allowed", Fields: map[string]any{"limit": long.Limit}}
 	}
 	for _, table := range []Table{t, standard} {
 		for _, rule := range table {
@@ -54,18 +58,17 @@ func (t Table) Find(err error) *Error {
 				continue
 			}
 			e := &Error{Status: rule.Status, Title: rule.Title, RetryAfter: rule.RetryAfter, Cause: err}
-			if rule.Tell {
+			if rule.Public {
 				e.Detail = err.Error()
-			}
-			if rule.Tell && rule.Advice != "" {
-				e.Detail += ". "
+				if rule.Advice != "" {
+					e.Detail += ". "
+				}
 			}
 			e.Detail += rule.Advice
 			return e
 		}
 	}
-	return &Error{Status: http.StatusInternalServerError, Title: "The server could not do this", Cause: err,
-		Detail: "The failure is in the server's log."}
+	return &Error{Status: http.StatusInternalServerError, Title: InternalTitle, Detail: InternalDetail, Cause: err}
 }
 
 // Options of Use.
@@ -78,30 +81,23 @@ type Options struct {
 
 // Use returns middleware that sets how Write answers. Without it, Write has the standard rules only.
 func Use(o Options) func(http.Handler) http.Handler {
-	s := &settings{table: o.Table, log: o.Log, page: o.Page}
-	if s.log == nil {
-		s.log = discard
+	if o.Log == nil {
+		o.Log = discard
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, s)))
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, o)))
 		})
 	}
 }
 
 type key struct{}
 
-type settings struct {
-	table Table
-	log   *slog.Logger
-	page  func(http.ResponseWriter, *http.Request, *Error) bool
-}
-
-func from(ctx context.Context) *settings {
-	if s, ok := ctx.Value(key{}).(*settings); ok {
-		return s
+func optionsFrom(ctx context.Context) Options {
+	if o, ok := ctx.Value(key{}).(Options); ok {
+		return o
 	}
-	return &settings{log: discard}
+	return Options{Log: discard}
 }
 
 // gone reports whether the client closed the connection. A deadline, and the end of the server, are something else.

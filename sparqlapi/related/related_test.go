@@ -61,7 +61,7 @@ func ask(t *testing.T, query string) *httptest.ResponseRecorder {
 	}
 	a := &related.API{Archive: f, Mint: ns.Mint{Base: "http://base.example/"}}
 	w := httptest.NewRecorder()
-	table := problem.Table{{Err: archive.ErrNotFound, Status: 404, Tell: true}}
+	table := problem.Table{{Err: archive.ErrNotFound, Status: 404, Public: true}}
 	problem.Use(problem.Options{Table: table})(problem.Handler(a.Joins)).ServeHTTP(w, httptest.NewRequest("GET", "/joins"+query, nil))
 	return w
 }

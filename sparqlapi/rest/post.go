@@ -36,14 +36,14 @@ type Resource struct {
 // is registered. As the original did, it answers with an array of booleans: which of them are new.
 func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
 	if a.crawler == nil {
-		return problem.New(http.StatusForbidden, "Reading only", "this server has no crawler")
+		return problem.New(http.StatusForbidden, "Read-only", "this server has no crawler")
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && t != "application/json" && t != "text/json" && t != "text/plain" {
-		return problem.Newf(http.StatusUnsupportedMediaType, "Unsupported media type", "resources are posted as application/json, not as %s", t)
+		return problem.Newf(http.StatusUnsupportedMediaType, "Unsupported media type", "expected application/json, not %s", t)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return problem.Wrap(http.StatusBadRequest, "The request broke off", err)
+		return problem.Wrap(http.StatusBadRequest, "The request was interrupted", err)
 	}
 	if err != nil {
 		return fmt.Errorf("rest: read posted resources: %w", err)
@@ -74,10 +74,10 @@ func parseResources(body []byte) (list []Resource, err error) {
 		err = json.Unmarshal(body, &list[0])
 	}
 	if err != nil {
-		return nil, problem.Wrap(http.StatusBadRequest, "Not the JSON expected", fmt.Errorf(`expected {"href": "http://..."} or an array of such objects: %w`, err))
+		return nil, problem.Wrap(http.StatusBadRequest, "Unexpected JSON", fmt.Errorf(`expected {"href": "http://..."} or an array of such objects: %w`, err))
 	}
 	if len(list) > maxPostResources {
-		return nil, problem.Newf(http.StatusRequestEntityTooLarge, "The request is too large", "%d resources were posted, at most %d are taken at once", len(list), maxPostResources)
+		return nil, problem.Newf(http.StatusRequestEntityTooLarge, "The request is too large", "%d resources were posted; at most %d are allowed", len(list), maxPostResources)
 	}
 	return list, nil
 }
@@ -90,7 +90,7 @@ func (p Resource) seed(i int) (catalog.Seed, error) {
 	if portal == "" {
 		var err error
 		if portal, err = sourceIRI(p.Source); err != nil {
-			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is neither an IRI nor an object with href", i)
+			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is not an IRI or an object with href", i)
 		}
 	}
 	for _, name := range []struct{ what, iri string }{{"portal", portal}, {"dataset", p.Dataset}} {
@@ -132,7 +132,7 @@ func sourceIRI(raw json.RawMessage) (string, error) {
 // Crawl answers POST /crawl?id=|domain= (also the original's hostname=): it makes a dataset, or all of a host, due now.
 func (a *API) Crawl(w http.ResponseWriter, r *http.Request) error {
 	if a.crawler == nil {
-		return problem.New(http.StatusForbidden, "Reading only", "this server has no crawler")
+		return problem.New(http.StatusForbidden, "Read-only", "this server has no crawler")
 	}
 	q := r.URL.Query()
 	id, host := q.Get("id"), q.Get("domain")

@@ -117,7 +117,7 @@ func (f *fake) CrawlNow(_ context.Context, id, host string) (n int, err error) {
 func routed(f *fake, crawler rest.Crawler) http.Handler {
 	a := rest.New(f, crawler, ns.Mint{Base: "http://base.example/"})
 	r := chi.NewRouter()
-	r.Use(problem.Use(problem.Options{Table: problem.Table{{Err: archive.ErrNotFound, Status: 404, Title: "Not in the archive", Tell: true}}}), target.Escaped)
+	r.Use(problem.Use(problem.Options{Table: problem.Table{{Err: archive.ErrNotFound, Status: 404, Title: "Not in the archive", Public: true}}}), target.Escaped)
 	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"/stats/basic": a.StatsBasic, "/stats/datasetCountPerHost": a.StatsPerHost, "/stats/fileTypeDistribution": a.StatsFileTypes,
 		"/get/dataset/*": a.DatasetByURL, "/get/dataset/url/*": a.DatasetByURL, "/get/dataset/id/{id}": a.DatasetByID, "/get/dataset/type/*": a.DatasetsByType,

@@ -86,3 +86,25 @@ func Int(query url.Values, name string, missing, min, max int) (int, error) {
 	}
 	return n, nil
 }
+
+// CutParameter removes a parameter from a query string, and returns its decoded value. It keeps the rest byte for byte, because the query string may
+// belong to a raw address in the path.
+func CutParameter(query, name string) (rest, value string, found bool) {
+	parts := strings.Split(query, "&")
+	kept := parts[:0]
+	for _, part := range parts {
+		k, v, _ := strings.Cut(part, "=")
+		if k, err := url.QueryUnescape(k); err != nil || k != name {
+			kept = append(kept, part)
+			continue
+		}
+		if plain, err := url.QueryUnescape(v); err == nil {
+			v = plain
+		}
+		value, found = v, true
+	}
+	if !found {
+		return query, "", false
+	}
+	return strings.Join(kept, "&"), value, true
+}

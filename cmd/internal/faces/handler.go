@@ -82,15 +82,15 @@ const membersAtOnce = 4
 // errorTable is how the archive's sentinels are answered over HTTP.
 func (a *Faces) errorTable() problem.Table {
 	return problem.Table{
-		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
-		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Tell: true},
-		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Tell: true},
-		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Tell: true},
-		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Tell: true},
-		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Tell: true},
-		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Tell: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
+		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
+		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
+		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Public: true},
+		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Public: true},
+		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Public: true},
+		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Public: true},
+		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Public: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
 		{Err: kv.ErrReadOnly, Status: http.StatusForbidden, Title: "The archive is open for reading only", Advice: a.store.ReadOnlyReason},
-		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Tell: true},
+		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Public: true},
 	}
 }
 
