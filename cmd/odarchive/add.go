@@ -31,10 +31,10 @@ func (c *cli) add() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add URL...",
 		Short: "Register files to be crawled",
-		Long:  "Register files to be crawled. The server that holds the archive is asked to do it, if there is one.",
+		Long:  "Register files to be crawled. If a server holds the archive, the command asks that server.",
 		Example: `  odarchive add https://example.org/data.csv
   odarchive add https://example.org/data.csv --portal https://example.org/ --dataset https://example.org/dataset/1 --title "Trees"
-  odarchive add --file list.txt        one URL a line; .csv with a column url, .jsonl with {"url": ...} too
+  odarchive add --file list.txt        one URL on each line; also .csv with a column url, and .jsonl with {"url": ...}
   odarchive add --file list.txt --skip-bad`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seeds := make([]catalog.Seed, 0, len(args))
@@ -61,7 +61,7 @@ func (c *cli) add() *cobra.Command {
 				}
 			}
 			if secrets > 0 {
-				fmt.Fprintf(c.stderr, "odarchive: users and passwords were taken out of %s: an archive neither keeps nor sends them\n", english.Plural(secrets, "URL", ""))
+				fmt.Fprintf(c.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(secrets, "URL", ""))
 			}
 			if len(seeds) == 0 && file == "" {
 				return usagef("add needs at least one URL, or --file")
@@ -97,28 +97,28 @@ func (c *cli) add() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&seed.Portal, "portal", "", "IRI of the portal that lists the files")
-	f.StringVar(&seed.Dataset, "dataset", "", "IRI of the dataset they belong to")
+	f.StringVar(&seed.Dataset, "dataset", "", "IRI of the dataset that the files belong to")
 	f.StringVar(&seed.Title, "title", "", "title")
 	f.StringVar(&seed.Format, "format", "", "declared format, such as CSV")
 	f.StringVar(&file, "file", "", "list of URLs: .txt, .csv or .jsonl")
-	f.BoolVar(&skipBad, "skip-bad", false, "go on after lines of the list that name no URL, and say how many there were")
+	f.BoolVar(&skipBad, "skip-bad", false, "skip lines of the list without a valid URL, and print how many there were")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	c.remoteFlags(cmd)
 	return cmd
 }
 
-// maxLine bounds a line of a list.
+// maxLine is the maximum length of a line of a list.
 const maxLine = 1 << 20
 
-// seedList is a list of URLs in a file. What an entry does not say is taken from the defaults.
+// seedList is a list of URLs from a file. Fields that an entry lacks have the values of defaults.
 type seedList struct {
 	name     string
 	defaults catalog.Seed
 	skipBad  bool
 
 	seeds   []catalog.Seed
-	skipped int   // bad lines
-	first   error // of them
+	skipped int   // number of bad lines
+	first   error // what is wrong with the first bad line
 }
 
 func (l *seedList) read() error {
@@ -146,11 +146,11 @@ func (l *seedList) read() error {
 	return l.lines(text, func(line string) (catalog.Seed, error) { return merge(l.defaults, line, "", "", "", ""), nil })
 }
 
-// byteOrderMark is what some programs put before a text.
+// byteOrderMark begins the texts that some programs write.
 const byteOrderMark = "\ufeff"
 
-// take takes what a line holds, or what is wrong with it.
-func (l *seedList) take(line int, s catalog.Seed, err error) error {
+// addLine appends the seed of a line. A bad line is an error, or is skipped with skipBad.
+func (l *seedList) addLine(line int, s catalog.Seed, err error) error {
 	if err == nil {
 		_, err = crawler.CleanSeed(s)
 	}
@@ -189,7 +189,7 @@ func (l *seedList) lines(r io.Reader, parse func(string) (catalog.Seed, error)) 
 			continue
 		}
 		seed, err := parse(line)
-		if err := l.take(n, seed, err); err != nil {
+		if err := l.addLine(n, seed, err); err != nil {
 			return err
 		}
 	}
@@ -210,16 +210,15 @@ func (l *seedList) rows(r io.Reader) error {
 		column[strings.ToLower(strings.TrimSpace(h))] = i
 	}
 	if _, ok := column["url"]; !ok {
-		return fmt.Errorf("%s: no column is called url; found %s", l.name, strings.Join(header, ", "))
+		return fmt.Errorf("%s: expected a column url; found %s", l.name, strings.Join(header, ", "))
 	}
 	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
-			if err := l.take(bad.Line, catalog.Seed{}, bad.Err); err != nil {
+		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
+			if err := l.addLine(bad.Line, catalog.Seed{}, bad.Err); err != nil {
 				return err
 			}
 			continue
@@ -234,7 +233,7 @@ func (l *seedList) rows(r io.Reader) error {
 			return ""
 		}
 		line, _ := rows.FieldPos(0)
-		if err := l.take(line, merge(l.defaults, cell("url"), cell("portal"), cell("dataset"), cell("title"), cell("format")), nil); err != nil {
+		if err := l.addLine(line, merge(l.defaults, cell("url"), cell("portal"), cell("dataset"), cell("title"), cell("format")), nil); err != nil {
 			return err
 		}
 	}

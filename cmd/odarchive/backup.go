@@ -15,10 +15,11 @@ func (c *cli) backup() *cobra.Command {
 	var out, since, server string
 	cmd := &cobra.Command{
 		Use:   "backup -o FILE",
-		Short: "Copy the archive, wholly or what is new",
-		Long: `Write the whole archive to one file, or with --since what is new since an earlier backup. Every byte of the file is
-covered by a checksum, and it has its name only when it is complete. A server that holds the archive is asked to write it,
-here or with --endpoint elsewhere; it goes on serving and crawling meanwhile. A pack that is damaged, and cannot be healed, is copied as it is, and named: exit status 1.`,
+		Short: "Write a backup, full or incremental",
+		Long: `Write the whole archive to one file, or with --since what is new since an earlier backup. Checksums cover every byte of
+the file, and it gets its name only when it is complete. If a server holds the archive, or with --endpoint, the command asks
+that server, which continues to serve and crawl. A damaged pack that cannot be repaired is copied as it is and named: exit
+status 1.`,
 		Example: `  odarchive backup -o monday.odab
   odarchive backup -o tuesday.odab --since monday.odab
   odarchive backup -o now.odab --endpoint http://localhost:8080/ --token "$SECRET"`,
@@ -52,8 +53,8 @@ here or with --endpoint elsewhere; it goes on serving and crawling meanwhile. A 
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "file to write; it must not exist")
-	f.StringVar(&since, "since", "", "earlier backup; only what is new is written")
-	f.StringVar(&server, "server", "", "the same as --endpoint")
+	f.StringVar(&since, "since", "", "earlier backup; write only what is new since then")
+	f.StringVar(&server, "server", "", "same as --endpoint")
 	c.readOnlyFlag(cmd)
 	c.remoteFlags(cmd)
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
@@ -69,12 +70,12 @@ func (c *cli) printBackup(name string, info backup.Info) error {
 	}
 	err := c.print(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), english.Plural(len(info.Packs), "pack", ""), fresh)
 	if err == nil && len(info.Damaged) > 0 {
-		err = fmt.Errorf("%s is written, but %s damaged already: run 'odarchive check --repair'", name, packsWere(info.Damaged))
+		err = fmt.Errorf("%s is written, but %s already damaged: run 'odarchive check --repair'", name, packsWere(info.Damaged))
 	}
 	return err
 }
 
-// packsWere begins a sentence about packs.
+// packsWere returns the beginning of a sentence about packs.
 func packsWere(names []string) string {
 	if len(names) == 1 {
 		return "pack " + names[0] + " was"
@@ -85,8 +86,8 @@ func packsWere(names []string) string {
 func (c *cli) restore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE...",
-		Short: "Make an archive of backups",
-		Long:  "Make the data directory, which must not exist or be empty, of a full backup and the ones that follow on it, in order.",
+		Short: "Restore an archive from backups",
+		Long:  "Create the data directory from a full backup and the incremental ones after it, in order. The directory must be empty or not exist.",
 		Example: `  odarchive restore monday.odab --data restored
   odarchive restore monday.odab tuesday.odab --data restored`,
 		Args: atLeast(1, "FILE"),
@@ -99,7 +100,7 @@ func (c *cli) restore() *cobra.Command {
 				return err
 			}
 			if len(info.Damaged) > 0 {
-				fmt.Fprintf(c.stderr, "odarchive: warning: %s damaged already when the backup was made: run 'odarchive check --repair'\n", packsWere(info.Damaged))
+				fmt.Fprintf(c.stderr, "odarchive: warning: %s already damaged when the backup was made: run 'odarchive check --repair'\n", packsWere(info.Damaged))
 			}
 			return c.print(info, "%s: the archive as of %s", c.cfg.Data, info.Time.UTC().Format("2006-01-02 15:04:05"))
 		},

@@ -13,7 +13,7 @@ func TestABackupWithADamagedPackIsPrintedAndFails(t *testing.T) {
 	var out bytes.Buffer
 	c := &cli{stdout: &out}
 	err := c.printBackup("full.odab", backup.Info{Packs: []backup.Pack{{Name: "1-a.pack", Contains: true}}, Damaged: []string{"1-a.pack"}})
-	if err == nil || err.Error() != "full.odab is written, but pack 1-a.pack was damaged already: run 'odarchive check --repair'" {
+	if err == nil || err.Error() != "full.odab is written, but pack 1-a.pack was already damaged: run 'odarchive check --repair'" {
 		t.Errorf("got %v", err)
 	}
 	if !strings.Contains(out.String(), "1 pack, 1 of them in this file") {

@@ -21,15 +21,15 @@ func (c *cli) check() *cobra.Command {
 		Use:   "check",
 		Short: "Read every stored byte and index, and compare checksums",
 		Long: `Read every pack and every block of the database, compare checksums, compare the sort orders of the triples with one
-another and with the records, and look for versions whose bytes are missing. An archive that a server holds is checked
-by that server. With --repair, what can be mended is mended; files that cannot are dropped from the store and named, and
-those that are the latest version of their URL are fetched again by the next crawl.
+another and with the records, and look for versions without bytes. If a server holds the archive, that server does the
+check. With --repair, damage is repaired if possible. Files that cannot be repaired are removed from the store and named;
+the next crawl fetches those that are the latest version of their URL again.
 
-With --packs-only, nothing but the packs is read: the files that they describe are listed, and with -o written into a directory,
-named by their SHA-256. That needs no database, and works where the archive cannot be opened any more.
+With --packs-only, only the packs are read: the command lists the files in them, and with -o writes them to a directory,
+named by their SHA-256. This needs no database, so it works even if the archive cannot be opened.
 
-Exit status: 0 nothing is damaged (with --repair: nothing was lost, either), 1 something is, or was and has been mended by
-opening the archive for this check, 2 wrong usage. A loss that an earlier repair has named is listed, and is no damage any more.`,
+Exit status: 0 no damage (and with --repair, no loss), 1 damage, or damage that was repaired when the archive was opened
+for this check, 2 wrong usage. A loss that an earlier repair reported is listed, but does not count as damage.`,
 		Example: `  odarchive check
   odarchive check --repair || odarchive crawl --once
   odarchive check --packs-only -o rescued
@@ -38,14 +38,14 @@ opening the archive for this check, 2 wrong usage. A loss that an earlier repair
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case packsOnly && (repair || c.server != ""):
-				return usagef("--packs-only reads the packs of --data, and repairs nothing")
+				return usagef("--packs-only only reads the packs of --data; it cannot be combined with --repair or --endpoint")
 			case into != "" && !packsOnly:
-				return usagef("-o goes with --packs-only")
+				return usagef("-o requires --packs-only")
 			case packsOnly:
 				return c.salvage(cmd.Context(), into)
 			}
 			if repair && c.reads {
-				return usagef("--repair writes, and --read-only forbids that")
+				return usagef("--repair writes, so it cannot be combined with --read-only")
 			}
 			if r := c.remote(cmd.Context()); r != nil {
 				return c.runCheck(cmd.Context(), r, repair)
@@ -56,8 +56,8 @@ opening the archive for this check, 2 wrong usage. A loss that an earlier repair
 			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false) })
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "mend what is damaged; drop what cannot be mended, and have it fetched again where it still can be")
-	cmd.Flags().BoolVar(&packsOnly, "packs-only", false, "list the files that the packs alone describe")
+	cmd.Flags().BoolVar(&repair, "repair", false, "repair damage; drop files that cannot be repaired, and fetch them again if possible")
+	cmd.Flags().BoolVar(&packsOnly, "packs-only", false, "list the files in the packs, without the database")
 	cmd.Flags().StringVarP(&into, "output", "o", "", "with --packs-only: directory to write the files to")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable report")
 	c.readOnlyFlag(cmd)
@@ -65,7 +65,7 @@ opening the archive for this check, 2 wrong usage. A loss that an earlier repair
 	return cmd
 }
 
-// salvage lists what the packs describe, a line or a JSON object each, and the sum on stderr.
+// salvage prints the files in the packs, on one line or as one JSON object each, and a summary on stderr.
 func (c *cli) salvage(ctx context.Context, into string) error {
 	lines := json.NewEncoder(c.stdout)
 	report, err := store.Salvage(ctx, c.cfg.Data, into, func(s store.Salvaged) error {
@@ -85,12 +85,12 @@ func (c *cli) salvage(ctx context.Context, into string) error {
 	return report.Err()
 }
 
-// checker is an archive that can be checked: one that is open here, or a server's.
+// checker is an archive to check: one that this process opened, or a server's.
 type checker interface {
 	Check(ctx context.Context, repair bool, progress check.Progress) (check.Report, error)
 }
 
-// here is an archive that this process has opened: what was found and mended while it was opened belongs to the check.
+// here is an archive that this process opened. What was found and repaired while it was opened is part of the check.
 type here struct{ node *app.Node }
 
 func (h here) Check(ctx context.Context, repair bool, progress check.Progress) (check.Report, error) {
@@ -118,7 +118,7 @@ func (c *cli) runCheck(ctx context.Context, archive checker, repair bool) error 
 	for _, list := range []struct {
 		what  string
 		lines []string
-	}{{"damaged", report.Damaged}, {"mended", report.Mended}, {"repair", report.Repaired}, {"lost", report.Lost}} {
+	}{{"damaged", report.Damaged}, {"repaired", report.Mended}, {"repair", report.Repaired}, {"lost", report.Lost}} {
 		for _, line := range list.lines {
 			fmt.Fprintf(c.stderr, "%s: %s\n", list.what, line)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands of the program, in the order help shows them.
+// commands returns the program's commands, in the order of the help text.
 func (c *cli) commands() []*cobra.Command {
 	return []*cobra.Command{
 		c.serve(), c.demo(), c.add(), c.harvest(), c.crawl(), c.schedule(), c.requeue(), c.drop(),
@@ -22,7 +22,7 @@ func (c *cli) commands() []*cobra.Command {
 	}
 }
 
-// open opens the archive in --data. Commands that only read do not make one.
+// open opens the archive in --data.
 func (c *cli) open(ctx context.Context, opts store.Options) (*app.Node, error) {
 	node, err := app.Open(ctx, c.cfg, c.log, opts)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *cli) open(ctx context.Context, opts store.Options) (*app.Node, error) {
 	return node, nil
 }
 
-// with opens the archive, runs f and closes it; the first error counts.
+// with opens the archive, runs f, closes the archive, and returns the first error.
 func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) error) error {
 	node, err := c.open(ctx, opts)
 	if err != nil {
@@ -44,8 +44,8 @@ func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) er
 	return err
 }
 
-// reading opens the archive as with does, for a command that only reads: without writing anything where --read-only says
-// so, the directory cannot be written to, or another process holds it; then it says so.
+// reading opens the archive for a command that only reads, and runs f. It writes nothing if --read-only is set, if the
+// directory is not writable, or if another process holds it; in the last two cases it prints the reason.
 func (c *cli) reading(ctx context.Context, f func(*app.Node) error) error {
 	opts := store.Options{Reads: store.IfHeld}
 	if c.reads {
@@ -59,13 +59,13 @@ func (c *cli) reading(ctx context.Context, f func(*app.Node) error) error {
 	})
 }
 
-// readOnlyFlag binds --read-only.
+// readOnlyFlag defines --read-only.
 func (c *cli) readOnlyFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.reads, "read-only", false, "write nothing to the archive's directory")
 }
 
-// remote is the process to ask instead of opening the directory: the server of --endpoint, or the one that holds the
-// directory, at its socket. nil if there is none.
+// remote returns the process to ask instead of opening the directory: the server of --endpoint, or the one that holds
+// the directory, at its socket. It returns nil if there is none.
 func (c *cli) remote(ctx context.Context) *faces.Remote {
 	if c.server != "" {
 		return faces.NewRemote(c.server, c.cfg.Serve.Token)
@@ -76,13 +76,13 @@ func (c *cli) remote(ctx context.Context) *faces.Remote {
 	return faces.HolderOf(ctx, c.cfg.Data)
 }
 
-// remoteFlags binds what names a server.
+// remoteFlags defines the flags that name a server.
 func (c *cli) remoteFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; without it the one that holds --data is asked, if there is one")
+	cmd.Flags().StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; by default the server that holds --data, if there is one")
 	cmd.Flags().StringVar(&c.cfg.Serve.Token, "token", c.cfg.Serve.Token, "the server's token")
 }
 
-// print writes one result: JSON for programs, a line for people.
+// print prints one result: as JSON for programs, or as a line for people.
 func (c *cli) print(value any, format string, args ...any) error {
 	if c.json {
 		e := json.NewEncoder(c.stdout)
@@ -93,14 +93,14 @@ func (c *cli) print(value any, format string, args ...any) error {
 	return err
 }
 
-// clock is the archive's clock: the system's, or one that was set with --at and runs on from there.
+// clock returns the archive's clock: the system's, or one that starts at the time of --at.
 func clock(at string) (func() time.Time, error) {
 	if at == "" {
 		return time.Now, nil
 	}
 	start, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return nil, usagef("--at %q is no time such as 2026-11-21T06:00:00Z", at)
+		return nil, usagef("--at %q is not a time such as 2026-11-21T06:00:00Z", at)
 	}
 	began := time.Now()
 	return func() time.Time { return start.Add(time.Since(began)) }, nil

@@ -10,10 +10,10 @@ import (
 func (c *cli) compact() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact",
-		Short: "Give back all disk space that nothing needs any more",
-		Long: `Forget terms that no triple uses, merge the database's tables, drop the bytes of cut segments, and rewrite packs
-that are mostly waste. The archive does most of this by itself while it runs; this does all of it now. What the log of changes
-still names is kept: --keep-changes makes that less.`,
+		Short: "Free unused disk space",
+		Long: `Delete terms that no triple uses, merge the database's tables, delete the bytes of dropped segments, and rewrite packs
+that are mostly waste. The archive does most of this by itself while it runs; this command does all of it now. What the log
+of changes refers to is kept; --keep-changes makes the log shorter.`,
 		Example: "  odarchive compact\n  odarchive compact --keep-changes 1B --json",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -22,7 +22,7 @@ still names is kept: --keep-changes makes that less.`,
 				if err != nil {
 					return err
 				}
-				return c.print(done, "%d bytes before, %d after; %d terms forgotten, %d packs rewritten", done.Before, done.After, done.Terms, done.Packs)
+				return c.print(done, "%d bytes before, %d after; %d terms deleted, %d packs rewritten", done.Before, done.After, done.Terms, done.Packs)
 			})
 		},
 	}

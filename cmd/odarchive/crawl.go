@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -26,13 +27,15 @@ func (c *cli) crawl() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "crawl",
 		Short: "Fetch what is due",
-		Long: `Fetch what is due, keep what changed, and describe it. Without --once the crawl waits for what falls due next.
-Ctrl-C stops at once; what was acknowledged is kept, what was under way is fetched again.
+		Long: `Fetch what is due, keep what changed, and describe it. Without --once the crawl then waits for what is due next.
+Ctrl-C stops it at once: finished fetches are kept, the others are repeated later.
 
-With --once it ends when nothing is due. A fetch that failed for a reason that may pass, such as a time-out or an error
-inside the server, is tried again after about 40 seconds, and that counts as due (see --wait); the next retry, after 5
-minutes, does not. While this machine is in trouble (no file descriptors, memory or local ports, a network that is down) nothing
-is recorded of hosts; the crawl waits, and with --once it fails if that lasts for 2 minutes. With --at, where the clock is not the real one, no retry is waited for unless --wait is given.`,
+With --once the crawl ends when nothing is due. After a failure that may be temporary, such as a time-out or an error of
+the server, a file is fetched again after about 40 seconds; --once waits for that (see --wait), but not for the next retry
+after 5 minutes. With --at no retry is waited for unless --wait is given.
+
+If this machine has a problem (no file descriptors, memory or local ports, or no network), the crawl waits and records
+nothing about hosts. With --once it fails after 2 minutes of that.`,
 		Example: `  odarchive crawl --once                             until nothing is due
   odarchive crawl --for 10m --report fetches.jsonl   for ten minutes, with a line for each fetch
   odarchive crawl --url https://example.org/a.csv    this file now, due or not
@@ -67,9 +70,9 @@ is recorded of hosts; the crawl waits, and with --once it fails if that lasts fo
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.Once, "once", false, "end when nothing is due")
-	f.DurationVar(&opts.Wait, "wait", time.Minute, "with --once: how soon a retry of a failed fetch is due to be waited for")
+	f.DurationVar(&opts.Wait, "wait", time.Minute, "with --once: wait for retries that are due within this time")
 	f.StringArrayVar(&opts.URLs, "url", nil, "fetch only this URL, due or not (repeatable)")
-	f.IntVar(&opts.MaxFetches, "max-fetches", 0, "end after so many fetches, 0 for no limit")
+	f.IntVar(&opts.MaxFetches, "max-fetches", 0, "end after this many fetches, 0 for no limit")
 	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
 	f.StringVar(&at, "at", "", "set the archive's clock, as 2026-11-21T06:00:00Z")
 	f.StringVar(&report, "report", "", "write a JSON line for each fetch to this file")
@@ -79,7 +82,7 @@ is recorded of hosts; the crawl waits, and with --once it fails if that lasts fo
 }
 
 func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.RunOptions, reportName string) error {
-	lines := json.NewEncoder(nowhere{})
+	lines := json.NewEncoder(io.Discard)
 	if reportName != "" {
 		file, err := os.Create(reportName)
 		if err != nil {
@@ -102,13 +105,13 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 			sofar.Outcomes[catalog.NoVersion], humanize.IBytes(uint64(sofar.Bytes)), hosts, waits))
 	}
 	opts.Indexing = func(left int) {
-		bar.set(int64(sofar.Fetches), fmt.Sprintf("finding columns that can be joined: %d versions left", left))
+		bar.set(int64(sofar.Fetches), fmt.Sprintf("looking for columns to join: %d versions left", left))
 	}
 	summary, err := n.Run(ctx, opts)
 	bar.done()
 	n.Tidy(whole)
 	if errors.Is(err, context.DeadlineExceeded) && whole.Err() == nil {
-		err = nil // --for is over
+		err = nil // the end of --for
 	}
 	if err == nil {
 		err = writeErr
@@ -119,12 +122,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	return err
 }
 
-// nowhere takes what nobody asked for.
-type nowhere struct{}
-
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-
-// outcomes counts them; where there are none, it says what to wait for.
+// outcomes returns the number of fetches by outcome, or, if there were none, why and what to do.
 func outcomes(n *app.Node, s crawler.Summary) string {
 	var parts []string
 	for _, o := range []catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RobotsDenied, catalog.Blocked, catalog.RetryLater} {
@@ -138,7 +136,7 @@ func outcomes(n *app.Node, s crawler.Summary) string {
 	at, any, err := n.Frontier.NextDue()
 	switch {
 	case err == nil && !any:
-		return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' do that"
+		return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' register files"
 	case err == nil && at.After(n.Clock()):
 		return "nothing is due before " + at.UTC().Format(time.RFC3339) + "; --url URL fetches a file now"
 	}

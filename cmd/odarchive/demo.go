@@ -23,9 +23,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// How the sample web behaves: fast enough that a newcomer sees second versions before losing interest.
+// Timing of the sample web, fast enough that a new user soon sees second versions.
 const (
-	demoStep        = 12 * time.Second // a file's next state
+	demoStep        = 12 * time.Second // time until a file's next state
 	demoMinInterval = 4 * time.Second
 	demoMaxInterval = 15 * time.Second
 	demoHostDelay   = 300 * time.Millisecond
@@ -35,10 +35,10 @@ func (c *cli) demo() *cobra.Command {
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the whole job on a sample web",
-		Long: `Start a small sample web on loopback addresses, take its catalog from a SPARQL endpoint shaped like Portal Watch, crawl
-what it lists, and serve the archive. Files change while you watch. Ctrl-C ends it; the archive is a temporary directory
-unless --data names one.`,
+		Short: "Show everything at work on a sample web",
+		Long: `Start a small sample web on loopback addresses, harvest its catalog from a SPARQL endpoint like that of Portal Watch,
+crawl the files it lists, and serve the archive. Files change while you watch. Ctrl-C ends the demo. The archive is in a
+temporary directory unless --data is given.`,
 		Example: `  odarchive demo
   odarchive demo --listen 127.0.0.1:8080 --data my-first-archive`,
 		Args: exactly(),
@@ -64,8 +64,8 @@ unless --data names one.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.cfg.Serve.Listen, "listen", "127.0.0.1:0", "address to serve on; port 0 is any free one")
-	f.DurationVar(&limit, "for", 0, "end after this time, 0 to go on until Ctrl-C")
+	f.StringVar(&c.cfg.Serve.Listen, "listen", "127.0.0.1:0", "address to serve on; port 0 is any free port")
+	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
 	return cmd
 }
 
@@ -91,13 +91,13 @@ func (c *cli) runDemo(ctx context.Context) error {
 		group.Go(func() error { return c.tour(ctx, n, web) })
 		err := group.Wait()
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			return nil // Ctrl-C and --for are how a demo ends
+			return nil // Ctrl-C and --for end a demo
 		}
 		return err
 	})
 }
 
-// sampleWeb starts the hosts, and an endpoint that lists their files.
+// sampleWeb starts the sample hosts, and a SPARQL endpoint that lists their files.
 func (c *cli) sampleWeb(ctx context.Context) (*sampleweb.Web, func(), error) {
 	endpoint, err := faces.NewEndpoint(c.log)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *cli) sampleWeb(ctx context.Context) (*sampleweb.Web, func(), error) {
 	stop := func() {
 		web.Close()
 		if err := endpoint.Close(); err != nil {
-			c.log.Error("sample endpoint not closed", "error", err)
+			c.log.Error("sample endpoint not closed", "err", err)
 		}
 	}
 	catalog, err := web.Catalog()
@@ -126,8 +126,7 @@ func (c *cli) sampleWeb(ctx context.Context) (*sampleweb.Web, func(), error) {
 
 func (c *cli) say(format string, args ...any) { fmt.Fprintf(c.stdout, format+"\n", args...) }
 
-// tour is what the newcomer watches: seeds come in, files are crawled, the addresses to open, then every fetch as it
-// happens.
+// tour prints what happens: the harvest, the crawl, the addresses to open, then every new version.
 func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleweb.Web) error {
 	c.say("ODArchive demo: a sample web of three open-data hosts, on this machine only\n")
 	for _, host := range web.Hosts() {
@@ -139,7 +138,7 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleweb.Web) error {
 	if err != nil {
 		return err
 	}
-	c.say("   %d listings, %d new URLs\n\n2. Crawl: fetch politely, keep what is worth keeping", report.Seeds, report.Added)
+	c.say("   %d listings, %d new URLs\n\n2. Crawl: fetch the files politely and keep them", report.Seeds, report.Added)
 	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: report.Added, Report: c.showFetch})
 	if err != nil {
 		return err
@@ -166,7 +165,7 @@ func (c *cli) showFetch(r crawler.Report) {
 	c.say("   %-13s %s: %s", r.Outcome, r.URL, what)
 }
 
-// portalQuery is the query of the ODArchive paper, for one portal.
+// portalQuery is the query for one portal in the ODArchive paper.
 const portalQuery = `PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#>
 PREFIX dcat: <http://www.w3.org/ns/dcat#>
 PREFIX dc: <http://purl.org/dc/elements/1.1>
@@ -177,7 +176,7 @@ SELECT ?versionURL WHERE {
   FILTER (?Portal = <PORTAL> && ?mediaType = "text/csv" &&
           strdt(?dateVersion, xsd:dateTimeStamp) >= "2020-05-10T00:00Z"^^xsd:dateTimeStamp) }`
 
-// demoQueries are for a newcomer to try.
+// demoQueries returns queries for a new user to try.
 func demoQueries(portal string) []string {
 	return []string{
 		strings.Replace(portalQuery, "PORTAL", portal, 1),
@@ -198,7 +197,7 @@ func (c *cli) showArchive(ctx context.Context, n *app.Node, portal string) error
 	if err != nil {
 		return err
 	}
-	c.say("\n3. Describe: %d versions of %d files, %d triples of DCAT, CSVW and PROV\n\n4. Ask: the CSV versions of one portal, by the query of the ODArchive paper", s.Versions, s.Crawled, s.Triples)
+	c.say("\n3. Describe: %d versions of %d files, %d triples of DCAT, CSVW and PROV\n\n4. Query: the CSV versions of one portal, with the query of the ODArchive paper", s.Versions, s.Crawled, s.Triples)
 	queries := demoQueries(portal)
 	if err := n.QueryTable(ctx, queries[0], c.stdout); err != nil {
 		return err
@@ -208,12 +207,12 @@ func (c *cli) showArchive(ctx context.Context, n *app.Node, portal string) error
 		return err
 	}
 	c.say("\n5. Download: the same query is a zip of %s, %d bytes", english.Plural(len(bundle.Entries()), "file", ""), bundle.Size())
-	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     ask, and download what you find as one zip\n  %scrawls      watch the crawl", n.Mint.Base, n.Mint.Base, n.Mint.Base)
+	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     run queries, and download the files they find as one zip\n  %scrawls      watch the crawl", n.Mint.Base, n.Mint.Base, n.Mint.Base)
 	c.say("\nTry in the console, or with curl:\n")
 	for _, q := range queries {
 		c.say("%s\n", q)
 	}
 	c.say("  curl -G %ssparql -H 'Accept: text/csv' --data-urlencode 'query=SELECT * { ?s ?p ?o } LIMIT 5'", n.Mint.Base)
-	c.say("\n6. Watch: files change, and every changed version is kept (Ctrl-C ends the demo)\n")
+	c.say("\n6. Watch: files change, and every new version is kept (Ctrl-C ends the demo)\n")
 	return nil
 }

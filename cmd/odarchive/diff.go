@@ -18,9 +18,9 @@ func (c *cli) diff() *cobra.Command {
 	var opts diff.Options
 	cmd := &cobra.Command{
 		Use:   "diff URL",
-		Short: "Say what changed between two versions of a file",
-		Long: `Say what changed: columns and rows of tables, statements of RDF, paths of JSON and XML, else bytes. Without --from and
---to, the latest version is compared with the one before.`,
+		Short: "Show what changed between two versions of a file",
+		Long: `Show what changed: columns and rows of tables, statements of RDF, paths of JSON and XML, or else bytes. By default the
+latest version is compared with the one before.`,
 		Example: `  odarchive diff https://example.org/data.csv
   odarchive diff https://example.org/data.csv --from 0 --to 3 --key id --json`,
 		Args: exactly("URL"),
@@ -42,8 +42,7 @@ func (c *cli) diff() *cobra.Command {
 					return err
 				}
 				report, err := n.Archive.Compare(cmd.Context(), older, newer, opts)
-				var key *diff.KeyError
-				if errors.As(err, &key) {
+				if key, ok := errors.AsType[*diff.KeyError](err); ok {
 					return usagef("--key: %w", key)
 				}
 				if err != nil {
@@ -59,30 +58,30 @@ func (c *cli) diff() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&from, "from", "", "older version, by number or id")
 	f.StringVar(&to, "to", "", "newer version, by number or id")
-	f.StringSliceVar(&opts.Key, "key", nil, "columns that name a row; without it they are found")
-	f.IntVar(&opts.List, "list", 0, "how many changes to list, 0 for 100; counts are always of everything")
+	f.StringSliceVar(&opts.Key, "key", nil, "columns that identify a row; found automatically by default")
+	f.IntVar(&opts.List, "list", 0, "number of changes to list, 0 for 100; counts are always complete")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.readOnlyFlag(cmd)
 	return cmd
 }
 
-// pick finds a version by its number or id; n is the one meant where none is named.
+// pick returns the version with a number or an id, or version n if name is empty.
 func pick(all []catalog.Version, flag, name string, n int) (catalog.Version, error) {
 	if name != "" {
 		var err error
 		if n, err = strconv.Atoi(name); err != nil {
 			_, number, ok := ns.SplitVersionID(name)
 			if !ok {
-				return catalog.Version{}, usagef("%s %q is neither the number of a version nor a version id", flag, name)
+				return catalog.Version{}, usagef("%s %q is not the number or the id of a version", flag, name)
 			}
 			n = number
 		}
 	}
 	if n < 0 && name == "" {
-		return catalog.Version{}, usagef("version 0 is the first: there is none before it to compare it with; name another with --from")
+		return catalog.Version{}, usagef("there is no version before version 0; choose another one with --from")
 	}
 	if n < 0 || n >= len(all) {
-		return catalog.Version{}, usagef("%s: there are %d versions to compare, numbered from 0, and number %d was asked for", flag, len(all), n)
+		return catalog.Version{}, usagef("%s: there are %d versions, numbered from 0; there is no version %d", flag, len(all), n)
 	}
 	return all[n], nil
 }

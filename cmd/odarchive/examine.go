@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// eachFile opens the files one after the other. One that fails is told at once where others follow, and at the end.
+// eachFile opens the files one after another and calls f with each. If there are several, it prints failures at once,
+// and returns an error at the end.
 func (c *cli) eachFile(ctx context.Context, names []string, f func(name string, file *os.File, size int64) error) error {
 	failed := 0
 	for _, name := range names {
@@ -51,7 +52,7 @@ func oneFile(name string, f func(string, *os.File, int64) error) error {
 func (c *cli) detect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "detect FILE...",
-		Short:   "Say what kind of file each is",
+		Short:   "Detect the types of files",
 		Example: "  odarchive detect *.csv\n  odarchive detect --json data.bin",
 		Args:    atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,7 +75,7 @@ func (c *cli) detect() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "one JSON object a file")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object for each file")
 	return cmd
 }
 

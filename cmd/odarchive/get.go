@@ -31,7 +31,7 @@ func (c *cli) get() *cobra.Command {
 			if at != "" {
 				var err error
 				if when, err = time.Parse(time.RFC3339, at); err != nil {
-					return usagef("--at %q is no time such as 2026-01-01T00:00:00Z", at)
+					return usagef("--at %q is not a time such as 2026-01-01T00:00:00Z", at)
 				}
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
@@ -44,14 +44,14 @@ func (c *cli) get() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&version, "version", -1, "number of the version, 0 for the first; without it the latest")
+	f.IntVar(&version, "version", -1, "number of the version, 0 for the first; the latest by default")
 	f.StringVar(&at, "at", "", "the version that was current at this time")
 	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
 	c.readOnlyFlag(cmd)
 	return cmd
 }
 
-// chosen finds the bytes that the arguments name: of a version, or of a member of one.
+// chosen returns a function that writes the bytes the arguments name: of a version, or of a member of one.
 func chosen(ctx context.Context, n *app.Node, name string, version int, at time.Time) (func(io.Writer) error, error) {
 	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindMember {
 		m, err := n.Archive.Member(ctx, ref.ID, ref.Path)
@@ -71,7 +71,7 @@ func chosen(ctx context.Context, n *app.Node, name string, version int, at time.
 	}, nil
 }
 
-// wanted finds the version that the arguments name.
+// wanted returns the version that the arguments name.
 func wanted(ctx context.Context, n *app.Node, name string, version int, at time.Time) (catalog.Version, error) {
 	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindVersion {
 		return n.Archive.Version(ctx, ref.ID)
@@ -85,7 +85,7 @@ func wanted(ctx context.Context, n *app.Node, name string, version int, at time.
 		return n.Archive.Version(ctx, ns.VersionID(r.ID, version))
 	case !at.IsZero():
 		v, err := n.Archive.At(ctx, name, at)
-		if err == nil && v.At.After(at) { // the nearest, as Memento has it
+		if err == nil && v.At.After(at) { // At returns the nearest version, like Memento
 			err = fmt.Errorf("there was no version of %s at %s; the first is of %s", name, at.UTC().Format(time.RFC3339), v.At.UTC().Format(time.RFC3339))
 		}
 		return v, err
@@ -93,7 +93,7 @@ func wanted(ctx context.Context, n *app.Node, name string, version int, at time.
 	return n.Archive.Latest(ctx, name)
 }
 
-// writeTo writes to standard output, or to a file that appears only when it is whole.
+// writeTo writes to standard output, or to a file that has its name only when it is complete.
 func (c *cli) writeTo(name string, write func(io.Writer) error) error {
 	if name == "-" || name == "" {
 		return write(c.stdout)

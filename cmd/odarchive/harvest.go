@@ -26,16 +26,16 @@ func (c *cli) harvest() *cobra.Command {
 	parallel := 4
 	cmd := &cobra.Command{
 		Use:   "harvest KIND URL | harvest KIND --list FILE",
-		Short: "Take over what a portal, or a list of portals, lists: files to crawl, and its catalog as linked data",
+		Short: "Register the files that portals list, and keep their catalogs as linked data",
 		Long: "Kinds: " + strings.Join(crawl.HarvestKinds(), ", ") + `, and auto, which recognises the
-software of a portal from its home page, says by what, and harvests it with the kind that fits (--dry-run: says it only).
+software of a portal from its home page and harvests it with the right kind (with --dry-run, it only prints the kind).
 
-The files become due for the crawl; what the portal says of its datasets becomes DCAT in the named graph BASEgraph/PORTAL,
-replaced as a whole when the portal has been read to its end. Datasets that it no longer lists are marked as withdrawn, and
-nothing of them is deleted. A harvest that was cut off goes on where it was; the next one asks only for what changed, where
-the source can tell.
+The files become due for the crawl. The portal's descriptions of its datasets become DCAT in the named graph
+BASEgraph/PORTAL, which is replaced as a whole when the portal has been read completely. Datasets that it no longer lists are
+marked as withdrawn; nothing is deleted. An interrupted harvest continues where it stopped. Later harvests ask only for
+changes, if the source supports that.
 
-Exit status: 0 done, 1 a source could not be read to its end (what was good is kept), 2 wrong usage.`,
+Exit status: 0 done, 1 a source could not be read completely (what was read is kept), 2 wrong usage.`,
 		Example: `  odarchive harvest auto https://data.example.org --dry-run
   odarchive harvest ckan https://data.example.org
   odarchive harvest datajson https://www.example.gov/data.json
@@ -58,7 +58,7 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source.Kind = args[0]
 			if !crawl.KnowsHarvest(source.Kind) {
-				return usagef("there is no harvester for %q; there are %s and %s", source.Kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised)
+				return usagef("there is no harvester for %q; expected %s or %s", source.Kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised)
 			}
 			if queryFile != "" {
 				query, err := os.ReadFile(queryFile)
@@ -82,17 +82,17 @@ Exit status: 0 done, 1 a source could not be read to its end (what was good is k
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&opts.Limit, "limit", 0, "stop after so many listings, 0 for all")
-	f.BoolVar(&opts.Fresh, "fresh", false, "begin anew instead of going on where the last harvest was cut off; take a portal over from another kind of source")
-	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of the list; of a single portal, its IRI")
-	f.StringVar(&opts.Part.Since, "since", "", "only what changed from this date or time on, where the source can tell")
-	f.StringVar(&opts.Part.Until, "until", "", "and up to this one")
+	f.IntVar(&opts.Limit, "limit", 0, "stop after this many listings, 0 for all")
+	f.BoolVar(&opts.Fresh, "fresh", false, "start from the beginning instead of continuing an interrupted harvest; replace the harvest of a portal by another kind of source")
+	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of a list of portals; for a single portal, its IRI")
+	f.StringVar(&opts.Part.Since, "since", "", "only what changed since this date or time, if the source supports that")
+	f.StringVar(&opts.Part.Until, "until", "", "only what changed until this date or time")
 	f.StringSliceVar(&opts.Part.Sets, "set", nil, "only this set of an oai repository (repeatable)")
-	f.StringVar(&opts.Part.Prefix, "metadata-prefix", "", "format that an oai repository is asked for (default oai_dc)")
-	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "ask an oai repository for each record by itself")
-	f.BoolVar(&dry, "dry-run", false, "of kind auto: say what the portal is, and harvest nothing")
-	f.StringVar(&list, "list", "", "harvest the sources of this file, one address a line")
-	f.IntVar(&parallel, "parallel", parallel, "sources of a list at a time, never two of one host")
+	f.StringVar(&opts.Part.Prefix, "metadata-prefix", "", "metadata format to request from an oai repository (default oai_dc)")
+	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "request each record of an oai repository separately")
+	f.BoolVar(&dry, "dry-run", false, "with kind auto: print what the portal is, and harvest nothing")
+	f.StringVar(&list, "list", "", "harvest the sources listed in this file, one address on each line")
+	f.IntVar(&parallel, "parallel", parallel, "number of sources of a list to harvest at the same time, never two of one host")
 	f.StringVar(&queryFile, "query", "", "file with the SPARQL query whose ?url is harvested (kind sparql)")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.cfg.FetchFlags(f)
@@ -119,7 +119,7 @@ func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestS
 	return errors.Join(err, printErr)
 }
 
-// recognise the portal of a source, and say by what. What is said is the command's output only where nothing else follows.
+// recognise sets the kind of a source, and prints how it was recognised: on standard output only if nothing follows.
 func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestSource, dry bool) error {
 	found, err := n.Recognise(ctx, source.Address)
 	if err != nil {
@@ -137,17 +137,17 @@ func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestS
 	return err
 }
 
-// printHarvest prints what a harvest brought, as a table or as JSON.
+// printHarvest prints the report of a harvest, as a table or as JSON.
 func (c *cli) printHarvest(r harvest.Report) error {
 	if c.json {
 		return c.print(r, "")
 	}
 	kept, unchanged := "", ""
 	if r.NotModified {
-		unchanged = "; the source says that it is unchanged since the last harvest"
+		unchanged = "; the source reports no change since the last harvest"
 	}
 	if r.Unknown > 0 {
-		kept = " (the portal failed to; they stay as they were)"
+		kept = " (the portal failed to return them; they were left as they were)"
 	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, line := range []struct {
@@ -158,8 +158,8 @@ func (c *cli) printHarvest(r harvest.Report) error {
 		{"datasets", fmt.Sprintf("%s (%d new, %d changed, %d unchanged, %d withdrawn, %d listed again)", humanize.Comma(int64(r.Datasets)), r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned) + unchanged},
 		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
 		{"statements", humanize.Comma(int64(r.Triples))},
-		{"cannot be used", humanize.Comma(int64(r.Invalid))},
-		{"not given", humanize.Comma(int64(r.Unknown)) + kept},
+		{"invalid", humanize.Comma(int64(r.Invalid))},
+		{"not returned", humanize.Comma(int64(r.Unknown)) + kept},
 		{"requests", fmt.Sprintf("%s, %s", humanize.Comma(int64(r.Requests)), humanize.IBytes(uint64(r.Bytes)))},
 		{"took", r.Took().Round(time.Millisecond).String()},
 	} {
@@ -168,7 +168,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	return w.Flush()
 }
 
-// harvestList harvests the sources of a file. One that fails is told and does not stop the others.
+// harvestList harvests the sources listed in a file. It prints failures and continues with the other sources.
 func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, parallel int, opts harvest.Options) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -203,13 +203,13 @@ func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, p
 	return err
 }
 
-// traffic prints a line for each source, and one for all.
+// traffic prints a line for each source, and one for the sum.
 func (c *cli) traffic(reports []harvest.Report) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "source\trecords\tinserted\tupdated\tduplicate\tdeleted\tinvalid\tfiles\tnew\trequests\tbytes\tmean/s\tpeak/s\terrors")
 	line := func(name string, r harvest.Report) {
 		t := r.Traffic
-		if t == nil { // of a source whose harvester does not count
+		if t == nil { // the harvester counts no traffic
 			t = &harvest.Traffic{Records: r.Datasets, Requests: r.Requests, Bytes: r.Bytes}
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.1f\t%.0f\t%s\n", name, t.Records, r.Inserted+r.Returned, r.Updated, r.Unchanged, max(t.Deleted, r.Withdrawn),

@@ -19,7 +19,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// registry is a portal (Magda) of 120 datasets, ten a page; each state drops some, changes others and brings some back.
+// registry is a portal (Magda) of 120 datasets, ten on a page. Each state drops some, changes some, and brings some
+// back.
 type registry struct{ state atomic.Int64 }
 
 func (p *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -44,8 +45,8 @@ func (p *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"hasMore":%v,"nextPageToken":"%d","records":[%s]}`, first+10 < 120, first+10, strings.Join(list, ","))
 }
 
-// A harvest is killed (SIGKILL) at random moments, begun again, and so on through several states of the portal. In the end
-// the archive says what one says that was never killed, and knows the same files.
+// The test kills a harvest (SIGKILL) at random moments and starts it again, through several states of the portal. In
+// the end the archive must have the same statements and files as one whose harvests were not killed.
 func TestAHarvestThatIsKilledEndsAsOneThatWasNot(t *testing.T) {
 	t.Parallel()
 	portal := &registry{}
@@ -90,7 +91,7 @@ func TestAHarvestThatIsKilledEndsAsOneThatWasNot(t *testing.T) {
 	}
 }
 
-// harvestAndKill tells whether the harvest came to its end before it was killed.
+// harvestAndKill reports whether the harvest ended before it was killed.
 func harvestAndKill(t *testing.T, after time.Duration, args ...string) (ended bool) {
 	t.Helper()
 	cmd := launch(t, args...)
@@ -123,7 +124,7 @@ var (
 	moment   = regexp.MustCompile(`20[0-9][0-9]-[0-9-]+T[0-9:.]+Z`)
 )
 
-// harvested is what an archive says, but for when and by which harvest, and its files.
+// harvested returns the statements of an archive, without times and ids of harvests, and its files.
 func harvested(t *testing.T, data string) (statements map[string]bool, files []string) {
 	t.Helper()
 	n, done := opened(t, data)
@@ -132,7 +133,7 @@ func harvested(t *testing.T, data string) (statements map[string]bool, files []s
 	statements = map[string]bool{}
 	err := n.Triples.Dump(ctx, term.Pattern{}, func(q term.Quad) error {
 		if s := q.S.Value(); activity.MatchString(s) && !strings.Contains(s, "#") {
-			return nil // the harvests themselves
+			return nil // the activities of the harvests
 		}
 		line := fmt.Sprintf("%q", []term.Key{q.S, q.P, q.O, q.G})
 		statements[moment.ReplaceAllString(activity.ReplaceAllString(line, "/activity/harvest"), "T")] = true

@@ -32,12 +32,13 @@ var (
 	killSeed   = flag.Uint64("kill-seed", uint64(time.Now().UnixNano()), "seed of the moments at which it does")
 )
 
-// killsAnArchive is how many crawls of one archive are killed. After each of them all of it is read, so a campaign of many
-// rounds goes on with a new one.
+// killsAnArchive is how many crawls of one archive are killed. The whole archive is read after each of them, so longer
+// runs continue with a new archive.
 const killsAnArchive = 50
 
-// A crawl is killed (SIGKILL) at random moments while files change. Afterwards every fetch that was reported is in the
-// archive, every version's bytes are there and differ from the version before, and triples and records say the same.
+// The test kills a crawl (SIGKILL) at random moments while files change. Afterwards every fetch that was reported must
+// be in the archive, every version must have its bytes and differ from the one before, and triples and records must
+// agree.
 func TestACrawlThatIsKilledLosesNothingItReported(t *testing.T) {
 	t.Parallel()
 	var state atomic.Int64
@@ -63,7 +64,7 @@ func TestACrawlThatIsKilledLosesNothingItReported(t *testing.T) {
 			data, reported = t.TempDir(), map[string]crawler.Report{}
 			odarchive(t, append([]string{"add", "--data", data}, urls...)...)
 		}
-		state.Store(int64(round % states)) // so that files change in every round, however many there are
+		state.Store(int64(round % states)) // files change in every round
 		at := time.Date(2026, 12, 1+round%killsAnArchive*40, 0, 0, 0, 0, time.UTC)
 		for _, r := range crawlAndKill(t, data, at, time.Duration(random.IntN(250))*time.Millisecond) {
 			if before := reported[r.URL]; r.Versions >= before.Versions {
@@ -82,10 +83,10 @@ func odarchive(t *testing.T, args ...string) {
 	}
 }
 
-// launch starts the test binary as odarchive, in a process of its own.
+// launch starts the test binary as odarchive, as a process.
 func launch(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	program, err := exec.LookPath("odarchive") // testscript put it into the PATH
+	program, err := exec.LookPath("odarchive") // testscript added it to the PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,8 @@ func launch(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// crawlAndKill runs the test binary as odarchive, kills it some time after its first fetch, and gives what it reported.
+// crawlAndKill runs the test binary as odarchive, kills it some time after its first fetch, and returns what it
+// reported.
 func crawlAndKill(t *testing.T, data string, at time.Time, after time.Duration) []crawler.Report {
 	t.Helper()
 	report := filepath.Join(t.TempDir(), "report.jsonl")
@@ -106,7 +108,7 @@ func crawlAndKill(t *testing.T, data string, at time.Time, after time.Duration) 
 	for began := time.Now(); len(readReports(t, report)) == 0 && time.Since(began) < 20*time.Second; {
 		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(after) // the moment is the point of the test; nothing waits for an effect
+	time.Sleep(after) // the delay is the point of the test; nothing waits for an effect
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,14 +133,14 @@ func readReports(t *testing.T, name string) []crawler.Report {
 	var all []crawler.Report
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var r crawler.Report
-		if json.Unmarshal(lines.Bytes(), &r) == nil { // the last line may be torn
+		if json.Unmarshal(lines.Bytes(), &r) == nil { // the last line may be incomplete
 			all = append(all, r)
 		}
 	}
 	return all
 }
 
-// opened is the archive that a killed process left; done closes it.
+// opened opens the archive that a killed process left. done closes it.
 func opened(t *testing.T, data string) (n *app.Node, done func()) {
 	t.Helper()
 	cfg := config.Defaults()
@@ -201,7 +203,7 @@ func readVersion(ctx context.Context, n *app.Node, v catalog.Version) error {
 	return err
 }
 
-// compareTriples holds the store against what the records describe: neither may say more than the other.
+// compareTriples compares the store with the descriptions of the records.
 func compareTriples(t *testing.T, n *app.Node) {
 	t.Helper()
 	said := map[term.Quad]int{}

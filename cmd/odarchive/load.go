@@ -16,19 +16,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// rdfFlags are what load and dump share.
+// rdfFlags are flags of load and dump.
 type rdfFlags struct{ graph, format string }
 
 func (r *rdfFlags) bind(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.graph, "graph", "", "IRI of the graph; without it the default graph, or the graphs the file names")
-	cmd.Flags().StringVar(&r.format, "format", "", "syntax (nt, nq, ttl, trig, rdfxml, jsonld, ...); without it, by file name")
+	cmd.Flags().StringVar(&r.graph, "graph", "", "IRI of the graph; by default the default graph, or the graphs in the file")
+	cmd.Flags().StringVar(&r.format, "format", "", "syntax (nt, nq, ttl, trig, rdfxml, jsonld, ...); by default from the file name")
 }
 
 func (r *rdfFlags) syntax(name string, head []byte) (rdfio.Syntax, error) {
 	if r.format != "" {
 		s, ok := rdfio.ByName(r.format)
 		if !ok {
-			return s, usagef("--format %q is no syntax known here; expected nt, nq, ttl, trig, rdfxml, jsonld, rdfjson or trix", r.format)
+			return s, usagef("--format %q is not a known syntax; expected nt, nq, ttl, trig, rdfxml, jsonld, rdfjson or trix", r.format)
 		}
 		return s, nil
 	}
@@ -38,7 +38,7 @@ func (r *rdfFlags) syntax(name string, head []byte) (rdfio.Syntax, error) {
 	if s, ok := rdfio.Detect(head, name, ""); ok {
 		return s, nil
 	}
-	return rdfio.Syntax{}, usagef("%s: the syntax cannot be told by its name; say --format nt, nq, ttl, trig, rdfxml or jsonld", name)
+	return rdfio.Syntax{}, usagef("%s: the syntax cannot be detected; give --format nt, nq, ttl, trig, rdfxml or jsonld", name)
 }
 
 func (c *cli) load() *cobra.Command {
@@ -48,7 +48,7 @@ func (c *cli) load() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load FILE...",
 		Short: "Load RDF files",
-		Long:  "Load RDF files of any syntax, compressed or not. A file that breaks off loads nothing of itself (see --skip-bad).",
+		Long:  "Load RDF files of any syntax, compressed or not. If a file has an error, nothing of it is loaded (but see --skip-bad).",
 		Example: `  odarchive load catalog.ttl
   odarchive load dump.nt.gz --graph http://example.org/graph
   zcat dump.nq.gz | odarchive load - --format nq`,
@@ -68,13 +68,13 @@ func (c *cli) load() *cobra.Command {
 		},
 	}
 	flags.bind(cmd)
-	cmd.Flags().StringVar(&base, "document-base", "", "IRI that relative IRIs are resolved against; without it the file's own")
-	cmd.Flags().BoolVar(&skipBad, "skip-bad", false, "leave out statements that cannot be read, and count them")
+	cmd.Flags().StringVar(&base, "document-base", "", "IRI to resolve relative IRIs against; by default that of the file")
+	cmd.Flags().BoolVar(&skipBad, "skip-bad", false, "skip statements with errors, and print how many there were")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }
 
-// sniffed is how much of a file is looked at to tell its syntax.
+// sniffed is how much of a file is read to detect its syntax.
 const sniffed = 4096
 
 func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFlags, base string, skipBad bool) (int64, error) {
@@ -130,12 +130,12 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFl
 	})
 	loaded, err := n.Triples.Load(cmd.Context(), next)
 	if bad > 0 {
-		fmt.Fprintf(c.stderr, "%s: %d statements could not be read and were left out\n", name, bad)
+		fmt.Fprintf(c.stderr, "%s: skipped %d statements with errors\n", name, bad)
 	}
 	return int64(loaded.Added), err
 }
 
-// quads is a function as a triplestore.QuadReader.
+// quads implements triplestore.QuadReader by a function.
 type quads func() (term.Quad, error)
 
 func (q quads) Read() (term.Quad, error) { return q() }
@@ -166,7 +166,7 @@ func (c *cli) dump() *cobra.Command {
 		},
 	}
 	flags.bind(cmd)
-	cmd.Flags().Uint64Var(&since, "since", 0, "only what commits after this position changed: N-Quads behind '+' or '-'")
+	cmd.Flags().Uint64Var(&since, "since", 0, "only the changes after this position of the log: N-Quads after '+' or '-'")
 	c.readOnlyFlag(cmd)
 	return cmd
 }

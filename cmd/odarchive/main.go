@@ -1,8 +1,8 @@
-// Command odarchive is the whole archive in one program: it harvests catalogs, crawls files, keeps every version, serves
-// them with their description, and answers queries from the command line.
+// Command odarchive is the archive in one program: it harvests catalogs, crawls files, keeps every version, serves
+// versions and their descriptions, and answers queries.
 //
-// Each subcommand is one file. Exit status: 0 done, 1 failed, 2 wrong usage. Data goes to standard output, everything
-// meant for people to standard error.
+// Each subcommand has its own file. The exit status is 0 for success, 1 for failure, 2 for wrong usage. Data goes to
+// standard output, messages for people go to standard error.
 package main
 
 import (

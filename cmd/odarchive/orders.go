@@ -18,10 +18,9 @@ import (
 func (c *cli) requeue() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "requeue URL|HOST...",
-		Short: "Make files due now, whatever came of their last visits",
-		Long: `Make URLs due now, or all URLs of hosts. Failures in a row and back-offs are forgotten, and what was dropped is crawled
-again. The next crawl fetches them; a running one does at once. The order goes to the server that holds the archive,
-if there is one, or with --endpoint to another.`,
+		Short: "Make files due now",
+		Long: `Make URLs, or all URLs of hosts, due now, even after failures. Dropped URLs are crawled again. A running crawl fetches
+them at once, otherwise the next one does. If a server holds the archive, or with --endpoint, the command asks that server.`,
 		Example: `  odarchive requeue https://example.org/data.csv
   odarchive requeue data.example.org
   odarchive requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
@@ -41,11 +40,10 @@ func (c *cli) drop() *cobra.Command {
 	var why string
 	cmd := &cobra.Command{
 		Use:   "drop URL|HOST...",
-		Short: "Take files out of the crawl; what was archived stays",
-		Long: `Take URLs, or all URLs of hosts, out of the crawl. What was archived stays. They are kept out when a source lists them
-again, and so are new URLs of a host that was dropped, until 'odarchive requeue' takes them back.
-The order goes to the server that holds the archive,
-if there is one, or with --endpoint to another.`,
+		Short: "Remove files from the crawl; archived versions stay",
+		Long: `Remove URLs, or all URLs of hosts, from the crawl. Archived versions stay. The URLs, and new URLs of dropped hosts, stay
+removed even if a source lists them again, until 'odarchive requeue' restores them. If a server holds the archive, or with
+--endpoint, the command asks that server.`,
 		Example: `  odarchive drop https://example.org/data.csv --why "a calendar without an end"
   odarchive drop data.example.org
   odarchive drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
@@ -56,13 +54,13 @@ if there is one, or with --endpoint to another.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&why, "why", "", "what people are told")
+	cmd.Flags().StringVar(&why, "why", "", "reason, for people")
 	c.remoteFlags(cmd)
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }
 
-// targets checks that there are URLs, or names of hosts.
+// targets checks that the arguments are URLs or host names, at least one.
 func targets(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usagef("%s needs at least one URL or host", cmd.Name())
@@ -79,8 +77,8 @@ func targets(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// order gives an order to a running server, or to the archive in --data. What nothing is known of is an error, after the
-// rest has been done.
+// order sends an order to a running server, or carries it out in the archive in --data. Unknown targets are an error,
+// after the others have been handled.
 func (c *cli) order(ctx context.Context, path string, o faces.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
 	var done frontier.Ordered
 	var err error

@@ -28,8 +28,8 @@ func (c *cli) profile() *cobra.Command {
 		Short: "Describe local tables: dialect, header, columns",
 		Long: `Describe local tables: dialect, encoding, header, and the type and statistics of every column.
 
-Tables are found in CSV and its kin, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, in columns of fixed width, and
-in the files inside archives. Of RDF files it says what statements they hold and where their syntax is wrong.`,
+Tables can be in CSV and similar text, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, text with columns of
+fixed width, and in files inside archives. For RDF files the command prints their statistics and syntax errors.`,
 		Example: "  odarchive profile data.csv\n  odarchive profile --csvw data.csv > data.csv-metadata.json\n  odarchive profile --json workbook.xlsx",
 		Args:    atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,18 +48,18 @@ in the files inside archives. Of RDF files it says what statements they hold and
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "one JSON object a table")
-	cmd.Flags().BoolVar(&asCSVW, "csvw", false, "CSVW metadata as JSON")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object for each table")
+	cmd.Flags().BoolVar(&asCSVW, "csvw", false, "print CSVW metadata as JSON")
 	return cmd
 }
 
-// profileTime is how long one local file may be looked into, which nobody waits for but the person who asked.
+// profileTime is the time limit for one local file. It is long, since only the user waits.
 const profileTime = time.Hour
 
-// profileProbe is how large a file in a local archive may be that is looked into; it is held in memory.
+// profileProbe is the maximum size of a file in a local archive that is profiled; it is held in memory.
 const profileProbe = 256 << 20
 
-// lookInto finds the tables of a file. Text that has none that its kind is known for is read as CSV.
+// lookInto finds the tables of a file. Text in which no table is found is read as CSV if mayBeDelimited allows it.
 func lookInto(ctx context.Context, name string, file *os.File, size int64) (*inspect.Inside, error) {
 	found, err := detect.File(ctx, detect.Input{Name: name, Size: size, Body: file})
 	if err != nil {
@@ -70,7 +70,7 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 		return in, err
 	}
 	if in != nil && len(in.Faults) == 0 && len(in.Members) > 0 && !slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.Type != "" }) {
-		in.Faults = append(in.Faults, fmt.Sprintf("the files in it are larger than %d MiB or packed too often to be looked into", profileProbe>>20))
+		in.Faults = append(in.Faults, fmt.Sprintf("the files in it are larger than %d MiB or nested too deeply", profileProbe>>20))
 	}
 	if size > 0 && !mayBeDelimited(name, file, found) {
 		why := "there is no table in it"
@@ -83,8 +83,8 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 	return &inspect.Inside{Tables: []*csvprofile.Profile{p}}, err
 }
 
-// mayBeDelimited tells whether a file is worth reading as CSV: it is named so, or is text that is not certainly something
-// else.
+// mayBeDelimited reports whether a file is worth reading as CSV: its name says so, or it is text of no other certain
+// type.
 func mayBeDelimited(name string, file io.ReaderAt, d detect.Detection) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv", ".tsv", ".tab", ".psv":
@@ -101,7 +101,7 @@ func mayBeDelimited(name string, file io.ReaderAt, d detect.Detection) bool {
 	return d.Charset != "" && !strings.HasSuffix(d.Type, "+xml") && !strings.HasSuffix(d.Type, "+json")
 }
 
-// readable tells whether a file whose encoding nobody knows begins with hardly a control character.
+// readable reports whether a file of unknown encoding begins with few control characters.
 func readable(file io.ReaderAt) bool {
 	head := make([]byte, 4096)
 	n, _ := file.ReadAt(head, 0)
@@ -126,7 +126,7 @@ func tablesIn(in *inspect.Inside) int {
 	return n
 }
 
-// eachTable calls f with every table of a file and of the files inside it, and the name of the file it is in.
+// eachTable calls f with every table of a file and of the files inside it, and the name of the table's file.
 func eachTable(name string, in *inspect.Inside, f func(name string, p *csvprofile.Profile) error) error {
 	for _, p := range in.Tables {
 		if err := f(name, p); err != nil {
@@ -143,7 +143,7 @@ func eachTable(name string, in *inspect.Inside, f func(name string, p *csvprofil
 	return nil
 }
 
-// csvw writes one metadata document: of the table, or of the group where there are several.
+// csvw prints one metadata document: of the table, or of the group if there are several.
 func (c *cli) csvw(name string, in *inspect.Inside) error {
 	if tablesIn(in) == 1 {
 		return eachTable(name, in, func(name string, p *csvprofile.Profile) error { return c.line(p.CSVW(reference(name))) })
@@ -160,10 +160,10 @@ func (c *cli) csvw(name string, in *inspect.Inside) error {
 	return c.line(csvprofile.CSVWGroup(urls, tables))
 }
 
-// reference is a file's name as a URL reference.
+// reference returns a file's name as a URL reference.
 func reference(name string) string { return (&url.URL{Path: filepath.ToSlash(name)}).String() }
 
-// tables writes what was found for a person, or a line a table for programs.
+// tables prints the tables and RDF of a file: for people, or as one line of JSON each.
 func (c *cli) tables(name string, in *inspect.Inside) error {
 	err := eachTable(name, in, func(name string, p *csvprofile.Profile) error {
 		if c.json {
@@ -192,10 +192,10 @@ func (c *cli) rdf(name string, p *rdfprofile.Profile) error {
 	}{name, p}))
 }
 
-// shownColumns is how many columns of a table a person sees.
+// shownColumns is how many columns of a table are printed for people.
 const shownColumns = 200
 
-// printable is a stranger's text with what would command a terminal, or break the line, taken out.
+// printable replaces characters that could control a terminal or break the line.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != ' ' && !unicode.IsGraphic(r) {
@@ -228,7 +228,7 @@ func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
 			facts = append(facts, column.Min+" to "+column.Max)
 		}
 		if i == shownColumns && len(p.Columns) > shownColumns+1 {
-			fmt.Fprintf(&b, "  … and %d more columns, which --json tells\n", len(p.Columns)-i)
+			fmt.Fprintf(&b, "  … and %d more columns; --json lists all\n", len(p.Columns)-i)
 			break
 		}
 		fmt.Fprintf(&b, "  %d. %s: %s\n", i+1, printable(column.Name), printable(strings.Join(facts, ", ")))
@@ -237,7 +237,7 @@ func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
 	return err
 }
 
-// dialectOf says how a table is written; sheets and the like have no delimiter.
+// dialectOf describes how a table is written. Sheets and the like have no delimiter.
 func dialectOf(d csvprofile.Dialect) string {
 	words := ""
 	if d.Encoding != "" {

@@ -8,22 +8,22 @@ import (
 	"golang.org/x/term"
 )
 
-// bar shows progress on a terminal once something takes longer than two seconds; elsewhere it shows nothing.
+// bar is a progress bar. It appears after two seconds, and only on a terminal.
 type bar struct {
-	shown   *progressbar.ProgressBar // nil where there is no terminal
+	shown   *progressbar.ProgressBar // nil without a terminal
 	started time.Time
 }
 
 const patience = 2 * time.Second
 
-// progress makes a bar towards total, -1 where that is not known.
+// progress returns a bar for a total, or for an unknown total if it is -1.
 func (c *cli) progress(total int64, what string) *bar {
 	b := &bar{started: time.Now()}
 	if f, ok := c.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		b.shown = progressbar.NewOptions64(total, progressbar.OptionSetWriter(f), progressbar.OptionSetItsString(what),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond),
 			progressbar.OptionClearOnFinish(), progressbar.OptionSetRenderBlankState(false),
-			progressbar.OptionSetSpinnerChangeInterval(0)) // the spinner's own goroutine would never end
+			progressbar.OptionSetSpinnerChangeInterval(0)) // the spinner's goroutine would never end
 	}
 	return b
 }
@@ -33,7 +33,7 @@ func (b *bar) set(n int64, note string) {
 		return
 	}
 	b.shown.Describe(note)
-	_ = b.shown.Set64(n) // a bar that cannot be drawn is no reason to stop
+	_ = b.shown.Set64(n) // failing to draw is not an error
 }
 
 func (b *bar) done() {

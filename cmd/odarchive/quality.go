@@ -13,11 +13,11 @@ import (
 func (c *cli) quality() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quality [PORTAL-IRI]...",
-		Short: "Measure how good portals' metadata is",
-		Long: `Measures the metadata of every dataset of the portals, of all where none is named: whether information is there, conforms,
-is true of the archived files, and whether data is open and can be had. The values (0 to 1) are kept as dqv: triples in the
-graph BASEgraph/PORTAL#quality. The same happens at the end of each harvest, for what it changed, and once a day in a running server; run it after
-a crawl to see at once what the crawl found out about formats, sizes and files that cannot be had.
+		Short: "Measure the quality of portals' metadata",
+		Long: `Measure the metadata of every dataset of the portals, or of all portals by default: is information present, does it
+conform, is it true of the archived files, is the data open and available? The values (0 to 1) are stored as dqv: triples in
+the graph BASEgraph/PORTAL#quality. The same is done after each harvest for its changes, and once a day in a running server.
+Run it after a crawl to include what the crawl found out about formats, sizes and missing files.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 		Example: `  odarchive quality
@@ -41,7 +41,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 						continue
 					}
 					w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-					fmt.Fprintf(w, "%s, %s, %d measured otherwise than before\n", t.Portal, datasets(t.Datasets), t.Changed)
+					fmt.Fprintf(w, "%s, %s, %d with changed values\n", t.Portal, datasets(t.Datasets), t.Changed)
 					dimension := ""
 					for _, r := range t.Rows {
 						shown := r.Dimension

@@ -17,15 +17,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// text is the query or update of a command line: its argument, a file, or standard input for "-".
+// text returns the query or update of a command line: the argument, a file, or standard input for "-".
 func (c *cli) text(what string, args []string, file string) (string, error) {
 	switch {
 	case len(args) == 1 && file != "":
-		return "", usagef("%s takes the text or --file, not both", what)
+		return "", usagef("%s takes a text or --file, not both", what)
 	case len(args) == 1 && args[0] != "-":
 		return args[0], nil
 	case len(args) > 1:
-		return "", usagef("%s takes one text, got %d arguments; put it into quotes", what, len(args))
+		return "", usagef("%s takes one text, got %d arguments; quote the text", what, len(args))
 	case file == "" && len(args) == 0:
 		return "", usagef("%s needs a text, --file FILE, or - for standard input", what)
 	}
@@ -72,7 +72,7 @@ func (c *cli) query() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&file, "file", "", "file with the query")
 	fl.StringVar(&format, "format", "table", "table, json, xml, csv, tsv; for triples ttl, nt, rdfxml, jsonld")
-	fl.StringVar(&endpoint, "endpoint", "", "ask this SPARQL endpoint instead of the data directory")
+	fl.StringVar(&endpoint, "endpoint", "", "query this SPARQL endpoint instead of the data directory")
 	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
 	c.readOnlyFlag(cmd)
 	return cmd
@@ -99,7 +99,7 @@ func (c *cli) update() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [UPDATE]",
 		Short: "Apply a SPARQL update: all of it or nothing",
-		Long:  "Apply a SPARQL update, all of it or nothing. The server that holds the archive is asked to do it, if there is one.",
+		Long:  "Apply a SPARQL update, all of it or nothing. If a server holds the archive, the command asks that server.",
 		Example: `  odarchive update 'INSERT DATA { <http://example.org/a> <http://purl.org/dc/terms/title> "A" }'
   odarchive update --file changes.ru`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -130,10 +130,10 @@ func (c *cli) zip() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "zip QUERY -o FILE",
-		Short: "Write the file versions that a query names as one zip",
-		Long: `Write the file versions that a SELECT query names, in any column, as one zip: a version by its IRI, a file by its URL
-(then its latest version), a file inside an archive by its IRI. manifest.json and metadata.ttl come first in the zip; what
-cannot be unpacked any more is left out, and named there with the reason.`,
+		Short: "Write the versions that a query selects as one zip",
+		Long: `Write the versions that a SELECT query returns in any column as one zip: a version by its IRI, the latest version of a
+file by its URL, or a file inside an archive by its IRI. The zip begins with manifest.json and metadata.ttl. Files that can
+no longer be unpacked are left out, and listed there with the reason.`,
 		Example: `  odarchive zip 'SELECT ?v { ?f <http://purl.org/dc/terms/hasVersion> ?v }' -o versions.zip
   odarchive zip - -o versions.zip < query.rq`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -145,7 +145,7 @@ cannot be unpacked any more is left out, and named there with the reason.`,
 				return usagef("zip needs -o FILE, or -o - for standard output")
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
-				release := n.Content.Hold() // sizes stay as the plan has them
+				release := n.Content.Hold() // keeps the sizes of the plan valid
 				defer release()
 				plan, err := n.Bundle(cmd.Context(), text)
 				if err != nil {
@@ -169,7 +169,7 @@ cannot be unpacked any more is left out, and named there with the reason.`,
 	return cmd
 }
 
-// zipDone is the line below a zip that is written: what it holds, and what it does not.
+// zipDone describes a zip that was written, and what was left out of it.
 func zipDone(name string, plan *bundle.Plan) string {
 	line := fmt.Sprintf("%s: %s, %d bytes", name, english.Plural(len(plan.Entries()), "file", ""), plan.Size())
 	if n := len(plan.LeftOut()); n > 0 {
@@ -181,7 +181,7 @@ func zipDone(name string, plan *bundle.Plan) string {
 	return line
 }
 
-// counted shows on a bar how much was written.
+// counted shows the number of bytes written on a bar.
 type counted struct {
 	w   io.Writer
 	bar *bar

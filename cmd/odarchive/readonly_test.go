@@ -21,7 +21,7 @@ import (
 	"odarchive/cmd/internal/sampleweb"
 )
 
-// archived is a data directory with what the sample web's hosts had in two of its states, and one file's URL.
+// archived fills a data directory with two states of the sample web's hosts. It returns the URL of one file.
 func archived(t *testing.T, data string) (file string) {
 	t.Helper()
 	state := 0
@@ -39,7 +39,7 @@ func archived(t *testing.T, data string) (file string) {
 	return file
 }
 
-// readings are command lines that only read, with what their output holds.
+// readings returns command lines that only read, with texts of their output.
 func readings(file string) map[string][]string {
 	const trees = "SELECT ?v { <FILE> <http://purl.org/dc/terms/hasVersion> ?v }"
 	query := strings.ReplaceAll(trees, "FILE", file)
@@ -56,7 +56,7 @@ func readings(file string) map[string][]string {
 	}
 }
 
-// tree is every file of a directory with its digest and the time of its last change.
+// tree returns every file of a directory with its digest and modification time.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -78,7 +78,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// says runs a command line and returns its status and what it wrote.
+// says runs a command line and returns its status and output.
 func says(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -133,7 +133,7 @@ func TestReadingCommandsGoOnBesideAProcessThatWrites(t *testing.T) {
 	odarchive(t, "update", "--data", data, "INSERT DATA { <http://x.example/new> <http://x.example/p> 1 }")
 	for want, args := range readings(file) {
 		status, out, stderr := says(t, append(args, "--data", data)...)
-		asked := args[0] == "check" || args[0] == "stats" // the server is asked
+		asked := args[0] == "check" || args[0] == "stats" // these commands ask the server
 		if status != 0 || !strings.Contains(out, want) || asked == strings.Contains(stderr, fmt.Sprintf("in use by process %d: reading its last committed state", holder.Process.Pid)) {
 			t.Errorf("%s: %d, %.300q, %q", args[0], status, out, stderr)
 		}
@@ -175,7 +175,7 @@ func TestAServerForReadingServesAndRefusesToWrite(t *testing.T) {
 					t.Fatalf("serve ended with %d: %v", status, err)
 				default:
 				}
-				continue // it is starting
+				continue // the server is starting
 			}
 			raw, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
@@ -192,7 +192,7 @@ func TestAServerForReadingServesAndRefusesToWrite(t *testing.T) {
 	}{
 		{"GET", "/readyz", "", "", 200, "ok: read-only\n"},
 		{"GET", "/", "", "", 200, "open for reading only"},
-		{"GET", "/fixity", "", "", 200, "Nothing is read in the background"},
+		{"GET", "/fixity", "", "", 200, "The background check is off"},
 		{"GET", "/get/file/" + file, "", "", 200, "tree"},
 		{"GET", "/search?q=trees", "", "", 200, "trees.csv"},
 		{"GET", "/dataset?url=" + file, "", "", 200, "trees.csv"},

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// cli is what every command works with.
+// cli is the state that all commands share.
 type cli struct {
 	cfg    config.Config
 	file   string // --config
@@ -29,12 +29,12 @@ type cli struct {
 	log    *slog.Logger
 }
 
-// usageError marks what the person at the keyboard can mend by typing something else: exit status 2.
+// usageError is an error in the command line: exit status 2.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run executes one command line and gives its exit status.
+// run executes a command line and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &cli{cfg: config.Defaults(), stdin: stdin, stdout: stdout, stderr: stderr}
 	root := c.root()
@@ -43,22 +43,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	var usage usageError
+	_, isUsage := errors.AsType[usageError](err)
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &usage):
+	case isUsage:
 		fmt.Fprintf(stderr, "odarchive: %s\nRun '%s -h' for examples.\n", sentence(err), strings.TrimSpace("odarchive "+commandName(root, args)))
 		return 2
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		fmt.Fprintln(stderr, "odarchive: stopped; nothing that was acknowledged is lost")
+		fmt.Fprintln(stderr, "odarchive: stopped; finished work is kept")
 		return 1
 	}
 	fmt.Fprintf(stderr, "odarchive: %s\n", sentence(err))
 	return 1
 }
 
-// sentence keeps an error on one line.
+// sentence returns an error's text on one line.
 func sentence(err error) string { return printable(strings.Join(strings.Fields(err.Error()), " ")) }
 
 func commandName(root *cobra.Command, args []string) string {
@@ -73,12 +73,12 @@ func (c *cli) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "odarchive",
 		Short: "Archive open data: every version of every file, described as linked data",
-		Long: `ODArchive takes the lists of open-data portals, crawls the files politely, keeps every changed version, and
-describes all of it as linked data that one SPARQL query finds and downloads.`,
-		Example: `  odarchive demo                                    see everything at work on a sample web
+		Long: `ODArchive harvests the catalogs of open-data portals, crawls the files politely, keeps every version, and describes
+all of it as linked data. One SPARQL query finds files and downloads them.`,
+		Example: `  odarchive demo                                    show everything at work on a sample web
   odarchive add https://example.org/data.csv        register a file
   odarchive crawl --once                            fetch what is due
-  odarchive query 'SELECT * { ?s ?p ?o } LIMIT 5'   ask
+  odarchive query 'SELECT * { ?s ?p ?o } LIMIT 5'   run a query
   odarchive serve                                   serve pages, SPARQL and downloads`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.configure(cmd) },
@@ -95,12 +95,12 @@ describes all of it as linked data that one SPARQL query finds and downloads.`,
 	root.SetVersionTemplate(readBuild().String())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.cfg.GlobalFlags(root.PersistentFlags())
-	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named as the flags are")
+	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named like the flags")
 	root.AddCommand(c.commands()...)
 	return root
 }
 
-// configure fills what was not given on the command line, checks it, and starts the log.
+// configure sets what the command line does not, checks it, and starts the log.
 func (c *cli) configure(cmd *cobra.Command) error {
 	root := cmd.Root()
 	known := func(name string) bool { return hasFlag(root, name) }
@@ -118,7 +118,7 @@ func (c *cli) configure(cmd *cobra.Command) error {
 	return nil
 }
 
-// logTo starts the log; commands whose output is for people set it to warnings.
+// logTo starts the log. Commands whose output is for people start it with warnings only.
 func (c *cli) logTo(level slog.Level) {
 	options := &slog.HandlerOptions{Level: level}
 	if c.cfg.LogFormat == "json" {
@@ -126,10 +126,10 @@ func (c *cli) logTo(level slog.Level) {
 	} else {
 		c.log = slog.New(slog.NewTextHandler(c.stderr, options))
 	}
-	slog.SetDefault(c.log) // for what libraries write to the standard logger
+	slog.SetDefault(c.log) // for libraries that write to the standard logger
 }
 
-// hasFlag tells whether the program has a setting of that name anywhere: one file may serve all commands.
+// hasFlag reports whether any command has the flag, since one file may have settings for all commands.
 func hasFlag(root *cobra.Command, name string) bool {
 	found := root.PersistentFlags().Lookup(name) != nil
 	for _, sub := range root.Commands() {
@@ -138,7 +138,7 @@ func hasFlag(root *cobra.Command, name string) bool {
 	return found
 }
 
-// exactly and atLeast check the number of arguments and name what is missing.
+// exactly and atLeast check the number of arguments, and name what is expected.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {

@@ -48,15 +48,15 @@ func (c *cli) schedule() *cobra.Command {
 					if strings.HasPrefix(u.Why, "dropped") {
 						why = " (" + u.Why + ")"
 					}
-					return c.print(nil, "blacklisted: not fetched until 'odarchive requeue' takes it back%s", why)
+					return c.print(nil, "blacklisted: not fetched until 'odarchive requeue'%s", why)
 				case u.Due.IsZero():
 					return c.print(nil, "not due again")
 				}
-				because := cmp.Or(u.Why, "as it was asked for")
-				if len(u.History) == 0 && u.Fetches > 0 { // the rule knows nothing of failures that may pass
+				because := cmp.Or(u.Why, "as requested")
+				if len(u.History) == 0 && u.Fetches > 0 { // the rule does not apply to temporary failures
 					return c.print(nil, "queued for %s: %s", u.Due.UTC().Format(time.RFC3339), because)
 				}
-				return c.print(nil, "queued for %s: %s\nby the rule as it is set now: %s: %s", u.Due.UTC().Format(time.RFC3339), because, next.UTC().Format(time.RFC3339), why)
+				return c.print(nil, "queued for %s: %s\nby the present rule: %s: %s", u.Due.UTC().Format(time.RFC3339), because, next.UTC().Format(time.RFC3339), why)
 			})
 		},
 	}

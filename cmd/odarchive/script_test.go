@@ -28,12 +28,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
-// TestMain lets the test binary be the program itself in scripts, and in tests that kill it.
+// TestMain runs the test binary as the program itself in scripts, and in tests that kill it.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"odarchive": main})
 }
 
-// Each script is a story that a person might live through at the command line.
+// Each script is a story of a user at the command line.
 func TestStories(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -50,7 +50,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// scriptWeb is the sample web of one script, once it has been started.
+// scriptWeb is the sample web of a script, after its start.
 type scriptWeb struct {
 	started bool
 	state   atomic.Int64
@@ -58,8 +58,9 @@ type scriptWeb struct {
 
 type webKey struct{}
 
-// cmdWeb serves state N of every file of the sample web, which starts at the first use: "web N". CITY, REGION, LIBRARY
-// and PORTALWATCH are set to the addresses of its hosts, CITYHOST and so on to their names, WEB to a folder with every state of every file.
+// cmdWeb implements "web N", which serves state N of every file of the sample web. Its first use starts the web, and
+// sets CITY, REGION, LIBRARY and PORTALWATCH to the addresses of the hosts, CITYHOST and so on to their names, and WEB
+// to a folder with every state of every file.
 func cmdWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: web STATE")
@@ -101,8 +102,9 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 	}
 }
 
-// cmdHost serves the files of a folder at an address of their own, which the variable then holds: "host VAR DIR". Where
-// they say @HOST@, that address stands; index.html is its home page. A request of OAI-PMH gets VERB.xml or VERB-TOKEN.xml of the folder of its path.
+// cmdHost implements "host VAR DIR", which serves the files of a folder at a new address and sets VAR to it. In the
+// files, @HOST@ is replaced by the address. index.html is the home page. An OAI-PMH request is answered with VERB.xml
+// or VERB-TOKEN.xml in the folder of its path.
 func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: host VAR DIR")
@@ -131,7 +133,7 @@ func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], server.URL)
 }
 
-// cmdFree sets a variable to a loopback address that nobody listens on: "free VAR".
+// cmdFree implements "free VAR", which sets a variable to an unused loopback address.
 func cmdFree(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: free VAR")
@@ -142,8 +144,9 @@ func cmdFree(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(l.Close())
 }
 
-// cmdHTTP makes a request with the token "secret" and puts status and body into standard output: "http METHOD URL [BODY]". It
-// waits for a server that is starting; with "until TEXT" at the end it asks until the answer holds the text.
+// cmdHTTP implements "http METHOD URL [BODY]", which sends a request with the token "secret" and prints status and
+// body. It waits for a server that is starting. With "until TEXT" at the end it repeats the request until the answer
+// contains the text.
 func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	until := ""
 	if n := len(args); n >= 4 && args[n-2] == "until" {
@@ -175,7 +178,7 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdStatus runs a command that must end with the given exit status: "status 2 odarchive ...".
+// cmdStatus implements "status 2 odarchive ...", which runs a command that must end with the given exit status.
 func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N COMMAND...")
@@ -193,7 +196,7 @@ func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdFlip flips one bit in the middle of the first file that a pattern matches: "flip PATTERN".
+// cmdFlip implements "flip PATTERN", which flips a bit in the middle of the first file that matches.
 func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: flip PATTERN")

@@ -18,10 +18,10 @@ func (c *cli) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the archive over HTTP and crawl in the background",
-		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what falls due. SIGTERM lets requests under way finish
-and returns leases, then exits 0. Without --token nothing can be added or changed over HTTP. Commands ask the
-server that holds their archive, through a socket in its directory. With --read-only, or where the directory cannot be
-written to, it serves what is there, and neither crawls nor writes.`,
+		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
+requests, returns its leases, and exits with status 0. Without --token nothing can be changed over HTTP. Other commands reach
+the server through a socket in the archive's directory. With --read-only, or if the directory is not writable, the server
+neither crawls nor writes.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
   odarchive serve --no-crawl
@@ -48,13 +48,13 @@ written to, it serves what is there, and neither crawls nor writes.`,
 	}
 	f := cmd.Flags()
 	c.cfg.ServeFlags(f)
-	f.BoolVar(&c.cfg.Serve.NoCrawl, "no-crawl", false, "serve only")
+	f.BoolVar(&c.cfg.Serve.NoCrawl, "no-crawl", false, "serve without crawling")
 	c.cfg.FetchFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }
 
-// localBase is the address people on this machine reach the listener at.
+// localBase returns the address of the listener for clients on this machine.
 func localBase(l net.Listener) string {
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -63,8 +63,8 @@ func localBase(l net.Listener) string {
 	return "http://localhost:" + port + "/"
 }
 
-// serveNode serves and crawls until ctx ends. Only the server's own failure ends it earlier: what fails in the background
-// is shown and tried again.
+// serveNode serves and crawls until ctx ends or the server fails. Failures of background jobs are shown, and the jobs
+// are retried.
 func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl bool) error {
 	var handler http.Handler
 	handler, err := n.Handler()
@@ -75,7 +75,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	if n.ReadOnlyReason == "" {
 		local, err := n.ListenSocket()
 		if err != nil {
-			c.log.Warn("commands cannot ask this server without a token", "error", err)
+			c.log.Warn("commands cannot ask this server without a token", "err", err)
 		} else {
 			defer local.Close()
 			listeners = append(listeners, local)

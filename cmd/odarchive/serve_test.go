@@ -22,7 +22,7 @@ import (
 	"odarchive/cmd/internal/sampleweb"
 )
 
-// served is an archive of the sample web, crawled in two of its states and served by `odarchive serve`.
+// served is an archive with two states of the sample web, served by `odarchive serve`.
 type served struct {
 	base string
 	web  *sampleweb.Web
@@ -62,7 +62,7 @@ func serve(t *testing.T) served {
 	return served{start(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--no-crawl", "--token", "t0k"}, common...)), web}
 }
 
-// start runs `odarchive serve` until the test ends, and gives the address it listens on.
+// start runs `odarchive serve` until the test ends, and returns the address it listens on.
 func start(t *testing.T, args []string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -140,7 +140,7 @@ func (s served) get(t *testing.T, path string, header ...string) (*http.Response
 	return resp, string(body)
 }
 
-// selected are the values of a one-column query.
+// selected returns the values of a query with one column.
 func (s served) selected(t *testing.T, query string) []string {
 	t.Helper()
 	resp, body := s.get(t, "/sparql?query="+url.QueryEscape(query), "Accept", "text/csv")
@@ -175,7 +175,7 @@ func (s served) thePapersQueryFindsVersionsAndDownloadsThemByteForByte(t *testin
 		t.Fatal(err)
 	}
 	var got [][]byte
-	for _, f := range archive.File[2:] { // behind manifest.json and metadata.ttl
+	for _, f := range archive.File[2:] { // after manifest.json and metadata.ttl
 		r, err := f.Open()
 		if err != nil {
 			t.Fatal(err)
@@ -254,14 +254,14 @@ func (s served) aMembersAddressGivesItsBytesTurtleOrAPage(t *testing.T) {
 				t.Errorf("GET %s: %s, %d bytes, want %d", address, resp.Status, len(body), len(want))
 			}
 		}
-		for accept, holds := range map[string]string{"text/turtle": "dct:isPartOf", "text/html,*/*;q=0.8": "The version it is in"} {
+		for accept, holds := range map[string]string{"text/turtle": "dct:isPartOf", "text/html,*/*;q=0.8": "Version that contains it"} {
 			if resp, body := s.get(t, path, "Accept", accept); resp.StatusCode != 200 || !strings.Contains(body, holds) {
 				t.Errorf("GET %s as %s: %s %.300s", path, accept, resp.Status, body)
 			}
 		}
 	}
 	one := strings.TrimPrefix(members[0], "http://archive.example")
-	for ext, holds := range map[string]string{".ttl": "dct:isPartOf", ".nt": "<http://purl.org/dc/terms/isPartOf>", ".html": "The version it is in"} {
+	for ext, holds := range map[string]string{".ttl": "dct:isPartOf", ".nt": "<http://purl.org/dc/terms/isPartOf>", ".html": "Version that contains it"} {
 		if resp, body := s.get(t, one+ext); resp.StatusCode != 200 || !strings.Contains(body, holds) {
 			t.Errorf("GET %s: %s %.300s", one+ext, resp.Status, body)
 		}
@@ -292,7 +292,7 @@ func (s served) theRoutesOfTheMainJobAnswer(t *testing.T) {
 		"/diff?url=" + url.QueryEscape(file):    {200, `"rowsAdded": 15`},
 		"/diff?format=text&url=" + url.QueryEscape(file): {200, "15"},
 		"/diff?format=html&url=" + url.QueryEscape(file): {200, "<!doctype html>"},
-		"/diff?to=9&url=" + url.QueryEscape(file):        {404, "there are 2 versions"},
+		"/diff?to=9&url=" + url.QueryEscape(file):        {404, "there are 2, numbered from 0"},
 		"/diff?to=x&url=" + url.QueryEscape(file):        {400, "neither"},
 		"/stats/changes":                {200, `"rowsAdded":29`},
 		"/ns/csvw":                      {200, "hasPortal"},

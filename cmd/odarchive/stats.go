@@ -16,7 +16,7 @@ import (
 func (c *cli) stats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stats",
-		Short:   "Show the archive's figures",
+		Short:   "Show figures of the archive",
 		Example: "  odarchive stats\n  odarchive stats --json | jq .versions",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
