@@ -27,7 +27,7 @@ type jsonldDecoder struct {
 	err    error // first error while making statements
 }
 
-func decodeJSONLD(r io.Reader, base iri.Base, o Options) decoder {
+func decodeJSONLD(r io.Reader, base iri.Base, o Options, _ Syntax) decoder {
 	return &jsonldDecoder{terms: newTerms(o), in: r, o: o, base: base.String()}
 }
 

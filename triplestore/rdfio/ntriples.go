@@ -22,12 +22,8 @@ type lineDecoder struct {
 	open  bool   // line is valid
 }
 
-func decodeNTriples(r io.Reader, _ iri.Base, o Options) decoder { return newLineDecoder(r, o, false) }
-
-func decodeNQuads(r io.Reader, _ iri.Base, o Options) decoder { return newLineDecoder(r, o, true) }
-
-func newLineDecoder(r io.Reader, o Options, quads bool) *lineDecoder {
-	return &lineDecoder{terms: newTerms(o), in: newInput(r, o), quads: quads, rdf12: o.RDF12}
+func decodeLines(r io.Reader, _ iri.Base, o Options, s Syntax) decoder {
+	return &lineDecoder{terms: newTerms(o), in: newInput(r, o), quads: s.Quads, rdf12: o.RDF12}
 }
 
 func (d *lineDecoder) read() (term.Quad, error) {

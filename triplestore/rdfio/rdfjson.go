@@ -23,7 +23,7 @@ type rdfjsonDecoder struct {
 	fields rdfjsonFields
 }
 
-func decodeRDFJSON(r io.Reader, base iri.Base, o Options) decoder {
+func decodeRDFJSON(r io.Reader, base iri.Base, o Options, _ Syntax) decoder {
 	return &rdfjsonDecoder{terms: newTerms(o), j: jsonScanner{in: newInput(r, o), lim: o.Limits}, base: base}
 }
 

@@ -58,7 +58,7 @@ const (
 	xTriple                       // parseType="Triple": one node element with one property
 )
 
-func decodeRDFXML(r io.Reader, base iri.Base, o Options) decoder {
+func decodeRDFXML(r io.Reader, base iri.Base, o Options, _ Syntax) decoder {
 	return &rdfxmlDecoder{terms: newTerms(o), x: newXMLScanner(r, o), lim: o.Limits,
 		stack: []xframe{{kind: xDoc, base: &base}}, ids: map[string]bool{}, rdf12: o.RDF12, mend: o.MendIRIs}
 }

@@ -87,7 +87,7 @@ func NewReader(r io.Reader, s Syntax, o Options) *Reader {
 	case s.decoder == nil:
 		rd.err = fmt.Errorf("rdfio: no reader for syntax %q", s.Name)
 	default:
-		rd.dec = s.decoder(r, base, o)
+		rd.dec = s.decoder(r, base, o, s)
 	}
 	return rd
 }

@@ -20,7 +20,7 @@ type Syntax struct {
 	Quads      bool     // can hold named graphs
 	Text       bool     // a plain-text syntax of the Turtle family, rather than XML or JSON
 
-	decoder func(io.Reader, iri.Base, Options) decoder
+	decoder func(io.Reader, iri.Base, Options, Syntax) decoder
 	encoder func(*bufio.Writer, map[string]string, Syntax) encoder
 }
 
@@ -40,13 +40,13 @@ func Syntaxes() []Syntax {
 // NTriples returns RDF 1.1 N-Triples.
 func NTriples() Syntax {
 	return Syntax{Name: "N-Triples", MediaType: "application/n-triples", Extensions: []string{".nt", ".ntriples"}, Text: true,
-		decoder: decodeNTriples, encoder: encodeNQuads}
+		decoder: decodeLines, encoder: encodeLines}
 }
 
 // NQuads returns RDF 1.1 N-Quads.
 func NQuads() Syntax {
 	return Syntax{Name: "N-Quads", MediaType: "application/n-quads", Aliases: []string{"text/x-nquads", "text/nquads"},
-		Extensions: []string{".nq", ".nquads"}, Quads: true, Text: true, decoder: decodeNQuads, encoder: encodeNQuads}
+		Extensions: []string{".nq", ".nquads"}, Quads: true, Text: true, decoder: decodeLines, encoder: encodeLines}
 }
 
 // Turtle returns RDF 1.1 Turtle.
@@ -58,13 +58,13 @@ func Turtle() Syntax {
 // TriG returns RDF 1.1 TriG.
 func TriG() Syntax {
 	return Syntax{Name: "TriG", MediaType: "application/trig", Aliases: []string{"application/x-trig"}, Extensions: []string{".trig"},
-		Quads: true, Text: true, decoder: decodeTriG, encoder: encodeTurtle}
+		Quads: true, Text: true, decoder: decodeTurtle, encoder: encodeTurtle}
 }
 
 // N3 returns the subset of Notation3 that is Turtle, with "=" for owl:sameAs. Formulas, rules and paths are errors.
 func N3() Syntax {
 	return Syntax{Name: "N3", MediaType: "text/n3", Aliases: []string{"text/rdf+n3", "application/n3"}, Extensions: []string{".n3"},
-		Text: true, decoder: decodeN3, encoder: encodeTurtle}
+		Text: true, decoder: decodeTurtle, encoder: encodeTurtle}
 }
 
 // RDFXML returns RDF 1.1 XML.

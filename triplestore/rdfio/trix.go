@@ -39,7 +39,7 @@ type trixTriple struct {
 	n     int
 }
 
-func decodeTriX(r io.Reader, base iri.Base, o Options) decoder {
+func decodeTriX(r io.Reader, base iri.Base, o Options, _ Syntax) decoder {
 	return &trixDecoder{terms: newTerms(o), x: newXMLScanner(r, o), lim: o.Limits, rdf12: o.RDF12, base: base}
 }
 

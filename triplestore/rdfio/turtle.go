@@ -67,24 +67,9 @@ const (
 	wantItem // the first item of a list, whose cell is already made
 )
 
-func decodeTurtle(r io.Reader, base iri.Base, o Options) decoder {
-	return newTurtleDecoder(r, base, o)
-}
-
-func decodeTriG(r io.Reader, base iri.Base, o Options) decoder {
-	d := newTurtleDecoder(r, base, o)
-	d.trig = true
-	return d
-}
-
-func decodeN3(r io.Reader, base iri.Base, o Options) decoder {
-	d := newTurtleDecoder(r, base, o)
-	d.n3 = true
-	return d
-}
-
-func newTurtleDecoder(r io.Reader, base iri.Base, o Options) *turtleDecoder {
-	return &turtleDecoder{terms: newTerms(o), in: newInput(r, o), lim: o.Limits, rdf12: o.RDF12, mend: o.MendIRIs, base: base, ns: map[string]string{}}
+func decodeTurtle(r io.Reader, base iri.Base, o Options, s Syntax) decoder {
+	return &turtleDecoder{terms: newTerms(o), in: newInput(r, o), lim: o.Limits, trig: s.Quads, n3: s.Name == "N3", rdf12: o.RDF12, mend: o.MendIRIs,
+		base: base, ns: map[string]string{}}
 }
 
 func (d *turtleDecoder) prefixes() map[string]string { return d.ns }

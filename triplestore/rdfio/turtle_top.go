@@ -160,11 +160,7 @@ func (d *turtleDecoder) prefixDirective(n int, dot bool) error {
 	}
 	prefix := string(d.in.buf[d.in.pos : d.in.pos+size])
 	d.in.pos += size + 1
-	d.space()
-	if d.in.peek() != '<' {
-		return d.in.fail(0, "the IRI of a namespace in < >")
-	}
-	k, err := d.iriRef()
+	k, err := d.directiveIRI("the IRI of a namespace in < >")
 	if err != nil {
 		return err
 	}
@@ -178,11 +174,7 @@ func (d *turtleDecoder) prefixDirective(n int, dot bool) error {
 // baseDirective is prefixDirective for a base directive.
 func (d *turtleDecoder) baseDirective(n int, dot bool) error {
 	d.in.pos += n
-	d.space()
-	if d.in.peek() != '<' {
-		return d.in.fail(0, "the base IRI in < >")
-	}
-	k, err := d.iriRef()
+	k, err := d.directiveIRI("the base IRI in < >")
 	if err != nil {
 		return err
 	}
@@ -192,6 +184,16 @@ func (d *turtleDecoder) baseDirective(n int, dot bool) error {
 	return d.directiveEnd(dot)
 }
 
+// directiveIRI reads the IRI of a directive.
+func (d *turtleDecoder) directiveIRI(expected string) (term.Key, error) {
+	d.space()
+	if d.in.peek() != '<' {
+		return "", d.in.fail(0, "%s", expected)
+	}
+	return d.iriRef()
+}
+
+// directiveEnd reads the "." that ends a directive, if dot is set.
 func (d *turtleDecoder) directiveEnd(dot bool) error {
 	if !dot {
 		return nil

@@ -14,7 +14,7 @@ type lineEncoder struct {
 	buf []byte
 }
 
-func encodeNQuads(w *bufio.Writer, _ map[string]string, _ Syntax) encoder { return &lineEncoder{w: w} }
+func encodeLines(w *bufio.Writer, _ map[string]string, _ Syntax) encoder { return &lineEncoder{w: w} }
 
 func (e *lineEncoder) write(q term.Quad) error {
 	b := appendNT(e.buf[:0], q.S)

@@ -125,7 +125,7 @@ func (e *rdfxmlEncoder) property(b []byte, q term.Quad) []byte {
 	case '^':
 		b = appendXMLAttr(b, "rdf:datatype", q.O.Datatype())
 	}
-	b = appendXMLText(append(b, '>'), q.O.Value())
+	b = escapeXML(append(b, '>'), q.O.Value(), &textEscapes)
 	return append(append(append(b, "</"...), name...), ">\n"...)
 }
 

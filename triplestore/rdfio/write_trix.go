@@ -78,6 +78,6 @@ func appendTriX(b []byte, k term.Key) []byte {
 		}
 	}
 	b = append(append(append(append(b, '<'), element...), attr...), '>')
-	b = appendXMLText(b, value)
+	b = escapeXML(b, value, &textEscapes)
 	return append(append(append(b, "</"...), element...), ">\n"...)
 }

@@ -26,9 +26,6 @@ func checkXML(q term.Quad) error {
 	return nil
 }
 
-// appendXMLText appends s as the text of an element.
-func appendXMLText(b []byte, s string) []byte { return escapeXML(b, s, &textEscapes) }
-
 // appendXMLAttr appends ` name="value"`.
 func appendXMLAttr(b []byte, name, value string) []byte {
 	b = append(append(append(b, ' '), name...), `="`...)

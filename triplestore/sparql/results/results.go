@@ -45,9 +45,6 @@ func (f Format) String() string { return formats[f].name }
 // MediaType returns the media type without parameters.
 func (f Format) MediaType() string { return formats[f].mediaType }
 
-// Extension returns the extension of file names, without the dot.
-func (f Format) Extension() string { return formats[f].extension }
-
 // ContentType returns the media type with its parameters.
 func (f Format) ContentType() string {
 	switch f {

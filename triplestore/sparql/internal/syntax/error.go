@@ -1,9 +1,13 @@
 package syntax
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"odarchive/vocab"
+	"odarchive/vocab/dcterms"
 )
 
 // Error is a fault in a text that is not SPARQL.
@@ -46,34 +50,18 @@ func place(src string, at int) (line, col int) {
 	return line, utf8.RuneCountInString(src[start:at]) + 1
 }
 
-// commonPrefixes are suggested for queries that use one of them without declaring it.
-var commonPrefixes = map[string]string{
-	"rdf":     "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-	"rdfs":    "http://www.w3.org/2000/01/rdf-schema#",
-	"owl":     "http://www.w3.org/2002/07/owl#",
-	"xsd":     "http://www.w3.org/2001/XMLSchema#",
-	"skos":    "http://www.w3.org/2004/02/skos/core#",
-	"foaf":    "http://xmlns.com/foaf/0.1/",
+// otherPrefixes are common prefixes besides those of package vocab.
+var otherPrefixes = map[string]string{
 	"dc":      "http://purl.org/dc/elements/1.1/",
-	"dct":     "http://purl.org/dc/terms/",
-	"dcterms": "http://purl.org/dc/terms/",
-	"dcat":    "http://www.w3.org/ns/dcat#",
-	"prov":    "http://www.w3.org/ns/prov#",
-	"csvw":    "http://www.w3.org/ns/csvw#",
-	"arc":     "https://archiver.ai.wu.ac.at/ns/csvw#",
-	"spdx":    "http://spdx.org/rdf/terms#",
-	"dqv":     "http://www.w3.org/ns/dqv#",
-	"void":    "http://rdfs.org/ns/void#",
-	"sd":      "http://www.w3.org/ns/sparql-service-description#",
-	"schema":  "https://schema.org/",
-	"vcard":   "http://www.w3.org/2006/vcard/ns#",
+	"dcterms": dcterms.NS,
 	"geo":     "http://www.opengis.net/ont/geosparql#",
 	"wd":      "http://www.wikidata.org/entity/",
 	"wdt":     "http://www.wikidata.org/prop/direct/",
 }
 
+// prefixHint suggests a declaration of the prefix.
 func prefixHint(prefix string) string {
-	if iri, ok := commonPrefixes[prefix]; ok {
+	if iri := cmp.Or(vocab.Prefixes()[prefix], otherPrefixes[prefix]); iri != "" {
 		return fmt.Sprintf("add \"PREFIX %s: <%s>\" at the top", prefix, iri)
 	}
 	return fmt.Sprintf("declare it at the top: PREFIX %s: <...>", prefix)

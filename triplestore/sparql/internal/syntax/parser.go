@@ -166,17 +166,13 @@ func (p *parser) prologue() {
 	for p.err == nil {
 		switch {
 		case p.takeWord("BASE"):
-			if p.tok.kind != tIRI {
-				p.fail("an IRI in angle brackets")
-				return
-			}
-			b, err := iri.NewBase(p.resolve(p.tok.val))
+			at := p.tok.at
+			b, err := iri.NewBase(p.iriRef())
 			if err != nil {
-				p.broken(p.tok.at, err.Error(), "")
+				p.broken(at, err.Error(), "")
 				return
 			}
 			p.base = b
-			p.advance()
 		case p.takeWord("PREFIX"):
 			if p.tok.kind != tName || p.tok.local != "" {
 				p.fail("a prefix ending in a colon")
@@ -184,12 +180,7 @@ func (p *parser) prologue() {
 			}
 			name := p.tok.val
 			p.advance()
-			if p.tok.kind != tIRI {
-				p.fail("an IRI in angle brackets")
-				return
-			}
-			p.prefixes[name] = p.resolve(p.tok.val)
-			p.advance()
+			p.prefixes[name] = p.iriRef()
 		case p.takeWord("VERSION"):
 			if p.tok.kind != tString || p.tok.local == "long" {
 				p.fail("a version in quotes, such as \"1.2\"")
@@ -201,6 +192,15 @@ func (p *parser) prologue() {
 			return
 		}
 	}
+}
+
+// iriRef parses an IRI in angle brackets.
+func (p *parser) iriRef() string {
+	if p.tok.kind != tIRI {
+		p.fail("an IRI in angle brackets")
+		return ""
+	}
+	return p.iri()
 }
 
 // resolve resolves an IRI against the base. Without a base it returns ref.

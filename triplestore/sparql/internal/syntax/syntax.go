@@ -12,7 +12,11 @@
 // The package does not evaluate anything. Package algebra translates the tree.
 package syntax
 
-import "odarchive/triplestore/term"
+import (
+	"cmp"
+
+	"odarchive/triplestore/term"
+)
 
 // Options limit what is accepted. Zero fields mean the defaults.
 type Options struct {
@@ -21,32 +25,21 @@ type Options struct {
 	MaxPatterns int // max number of groups, their elements, and operations of an update; default 10,000
 }
 
-// Default limits. A depth of 256 keeps recursions over a tree far from the limit of a goroutine's stack. The requests
-// of people and programs stay below 30.
-const (
-	DefaultQueryBytes  = 1 << 20
-	DefaultUpdateBytes = 64 << 20
-	DefaultDepth       = 256
-	DefaultPatterns    = 10_000
-)
-
-func (o Options) withDefaults(bytes int) Options {
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = bytes
-	}
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = DefaultDepth
-	}
-	if o.MaxPatterns <= 0 {
-		o.MaxPatterns = DefaultPatterns
-	}
-	return o
+// withDefaults sets default limits, that of the length to maxBytes. A depth of 256 keeps recursions over a tree far
+// from the limit of a goroutine's stack. The requests of people and programs stay below 30.
+func (o Options) withDefaults(maxBytes int) Options {
+	return Options{MaxBytes: cmp.Or(max(o.MaxBytes, 0), maxBytes), MaxDepth: cmp.Or(max(o.MaxDepth, 0), 256), MaxPatterns: cmp.Or(max(o.MaxPatterns, 0), 10_000)}
 }
+
+const (
+	maxQueryBytes  = 1 << 20
+	maxUpdateBytes = 64 << 20
+)
 
 // ParseQuery parses a query. Relative IRIs are resolved against base until BASE replaces it, and kept if it is "". The
 // error is an *Error.
 func ParseQuery(src, base string, o Options) (*Query, error) {
-	p, err := newParser(src, base, o.withDefaults(DefaultQueryBytes))
+	p, err := newParser(src, base, o.withDefaults(maxQueryBytes))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +52,7 @@ func ParseQuery(src, base string, o Options) (*Query, error) {
 
 // ParseUpdate parses an update, which is any number of operations separated by ";". The error is an *Error.
 func ParseUpdate(src, base string, o Options) (*Update, error) {
-	p, err := newParser(src, base, o.withDefaults(DefaultUpdateBytes))
+	p, err := newParser(src, base, o.withDefaults(maxUpdateBytes))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +66,7 @@ func ParseUpdate(src, base string, o Options) (*Update, error) {
 // ParseTerm parses one RDF term: <iri>, _:label, a literal, or a triple term of these. Prefixed names are errors. The
 // error is an *Error.
 func ParseTerm(src string, o Options) (term.Key, error) {
-	p, err := newParser(src, "", o.withDefaults(DefaultQueryBytes))
+	p, err := newParser(src, "", o.withDefaults(maxQueryBytes))
 	if err != nil {
 		return "", err
 	}
