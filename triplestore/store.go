@@ -28,6 +28,7 @@
 package triplestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,23 +69,11 @@ const (
 )
 
 func (o Options) withDefaults(db *kv.DB) Options {
-	def := func(v *int64, d int64) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&o.CacheBytes, defaultCache)
-	def(&o.DictCacheBytes, defaultDictCache)
-	def(&o.LoadMemory, defaultLoadMemory)
-	if o.TempDir == "" {
-		o.TempDir = db.Dir()
-	}
-	if o.TempDir == "" {
-		o.TempDir = os.TempDir()
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCache)
+	o.DictCacheBytes = cmp.Or(o.DictCacheBytes, defaultDictCache)
+	o.LoadMemory = cmp.Or(o.LoadMemory, defaultLoadMemory)
+	o.TempDir = cmp.Or(o.TempDir, db.Dir(), os.TempDir())
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 

@@ -111,14 +111,14 @@ func (t *Txn) Delete(q term.Quad) error {
 		if c.k == "" {
 			continue
 		}
-		found, ok, err := t.terms.Lookup(c.k)
-		if err != nil {
+		var ok bool
+		var err error
+		if *c.id, ok, err = t.terms.Lookup(c.k); err != nil {
 			return t.fail(err)
 		}
 		if !ok {
 			return nil
 		}
-		*c.id = found
 	}
 	return t.set(id, false)
 }

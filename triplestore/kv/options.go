@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -41,12 +42,8 @@ func (o Options) withDefaults() Options {
 	if o.SaveAt <= 0 {
 		o.SaveAt = defaultSaveAt
 	}
-	if o.FS == nil {
-		o.FS = disk.OS{}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.FS = cmp.Or[disk.FS](o.FS, disk.OS{})
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 

@@ -17,6 +17,7 @@
 package wal
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -59,15 +60,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.FS == nil {
-		o.FS = disk.OS{}
-	}
+	o.FS = cmp.Or[disk.FS](o.FS, disk.OS{})
 	if o.Segment <= 0 {
 		o.Segment = 4 << 20
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 

@@ -182,18 +182,20 @@ func (e *Errors) MkdirAll(name string, perm fs.FileMode) error {
 
 // ReadDir implements disk.FS.
 func (e *Errors) ReadDir(name string) ([]fs.DirEntry, error) {
-	if err := e.fail(List, name); err != nil {
-		return nil, err
-	}
-	return e.under.ReadDir(name)
+	return try(e, List, name, func() ([]fs.DirEntry, error) { return e.under.ReadDir(name) })
 }
 
 // Stat implements disk.FS.
 func (e *Errors) Stat(name string) (fs.FileInfo, error) {
-	if err := e.fail(List, name); err != nil {
-		return nil, err
+	return try(e, List, name, func() (fs.FileInfo, error) { return e.under.Stat(name) })
+}
+
+// try runs an operation unless it must fail.
+func try[T any](e *Errors, kind Kind, name string, do func() (T, error)) (result T, err error) {
+	if err := e.fail(kind, name); err != nil {
+		return result, err
 	}
-	return e.under.Stat(name)
+	return do()
 }
 
 // SyncDir implements disk.FS.
@@ -211,17 +213,11 @@ type errorsFile struct {
 }
 
 func (f *errorsFile) Read(p []byte) (int, error) {
-	if err := f.errors.fail(Read, f.Name()); err != nil {
-		return 0, err
-	}
-	return f.File.Read(p)
+	return try(f.errors, Read, f.Name(), func() (int, error) { return f.File.Read(p) })
 }
 
 func (f *errorsFile) ReadAt(p []byte, off int64) (int, error) {
-	if err := f.errors.fail(Read, f.Name()); err != nil {
-		return 0, err
-	}
-	return f.File.ReadAt(p, off)
+	return try(f.errors, Read, f.Name(), func() (int, error) { return f.File.ReadAt(p, off) })
 }
 
 func (f *errorsFile) Write(p []byte) (int, error) {
@@ -270,12 +266,7 @@ func (f *errorsFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-func (f *errorsFile) Stat() (fs.FileInfo, error) {
-	if err := f.errors.fail(List, f.Name()); err != nil {
-		return nil, err
-	}
-	return f.File.Stat()
-}
+func (f *errorsFile) Stat() (fs.FileInfo, error) { return try(f.errors, List, f.Name(), f.File.Stat) }
 
 // syncFailed passes the call on, for an Errors on top of an Errors.
 func (f *errorsFile) syncFailed() {

@@ -34,34 +34,24 @@ func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]ter
 		kind := body[at]
 		at++
 		var ok bool
-		switch kind {
-		case colConst:
-			at, ok = c.readConst(body, at, rows, f)
-		case colDict:
+		switch {
+		case kind == colConst:
+			at, ok = c.readConst(body, at, n)
+		case kind == colDict:
 			var size int
 			at, size, ok = c.readDict(body, at, n)
 			if f == fieldP {
 				contexts = size
 			}
-			if ok {
-				scatter(rows, f, c.col[:])
-			}
-		case colDelta, colContext:
-			if kind == colContext && contexts == 0 {
-				return nil, errBlock
-			}
-			if kind == colContext {
-				at, ok = c.readGroups(b, len(body), at, n, contexts)
-			} else {
-				at, ok = c.readDelta(b, len(body), at, n)
-			}
-			if ok {
-				scatter(rows, f, c.col[:])
-			}
+		case kind == colDelta:
+			at, ok = c.readDelta(b, len(body), at, n)
+		case kind == colContext && contexts > 0:
+			at, ok = c.readGroups(b, len(body), at, n, contexts)
 		}
 		if !ok {
 			return nil, errBlock
 		}
+		scatter(rows, f, c.col[:])
 	}
 	if at != len(body) {
 		return nil, errBlock
@@ -69,28 +59,14 @@ func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]ter
 	return rows, nil
 }
 
-func (c *codec) readConst(body []byte, at int, rows []term.IDQuad, field int) (int, bool) {
+// readConst decodes a column of one value into c.col.
+func (c *codec) readConst(body []byte, at, n int) (next int, ok bool) {
 	if at+8 > len(body) {
 		return 0, false
 	}
-	v := term.ID(binary.LittleEndian.Uint64(body[at:]))
-	switch field {
-	case fieldP:
-		for i := range rows {
-			rows[i].P = v
-		}
-	case fieldS:
-		for i := range rows {
-			rows[i].S = v
-		}
-	case fieldO:
-		for i := range rows {
-			rows[i].O = v
-		}
-	default:
-		for i := range rows {
-			rows[i].G = v
-		}
+	v := binary.LittleEndian.Uint64(body[at:])
+	for i := range c.col[:n] {
+		c.col[i] = v
 	}
 	return at + 8, true
 }
