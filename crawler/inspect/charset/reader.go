@@ -82,57 +82,44 @@ var aliases = map[string]string{
 	"cp862": "ibm862", "tis620": "tis-620", "iso-8859-11": "tis-620", "windows-874": "cp874", "iso-8859-8-i": "iso-8859-8",
 }
 
+// decoders are the decoders that this package chooses itself, by canonical name. Others come from the indexes of x/text.
+var decoders = map[string]encoding.Encoding{
+	"utf-16":      unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+	"utf-16le":    unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+	"utf-16be":    unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+	"utf-32":      utf32.UTF32(utf32.LittleEndian, utf32.UseBOM),
+	"utf-32le":    utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM),
+	"utf-32be":    utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
+	"iso-8859-1":  charmap.ISO8859_1,
+	"iso-8859-9":  charmap.ISO8859_9,
+	"maccyrillic": charmap.MacintoshCyrillic,
+	"macintosh":   charmap.Macintosh,
+	"ibm437":      charmap.CodePage437,
+	"ibm850":      charmap.CodePage850,
+	"ibm852":      charmap.CodePage852,
+	"ibm855":      charmap.CodePage855,
+	"ibm862":      charmap.CodePage862,
+	"ibm866":      charmap.CodePage866,
+	"tis-620":     charmap.Windows874,
+	"cp874":       charmap.Windows874,
+	"shift_jis":   japanese.ShiftJIS,
+	"cp932":       japanese.ShiftJIS,
+	"euc-kr":      korean.EUCKR,
+	"cp949":       korean.EUCKR,
+	"gb2312":      simplifiedchinese.GBK,
+	"gbk":         simplifiedchinese.GBK,
+	"hz":          simplifiedchinese.HZGB2312,
+	"hz-gb-2312":  simplifiedchinese.HZGB2312,
+	"johab":       johab{},
+	"euc-tw":      eucTW{},
+	"big5":        traditionalchinese.Big5,
+	"big5hkscs":   traditionalchinese.Big5,
+}
+
 // lookup returns the decoder for a canonical name, nil if there is none.
 func lookup(n string) encoding.Encoding {
-	switch n {
-	case "utf-16":
-		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	case "utf-16le":
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
-	case "utf-16be":
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
-	case "utf-32":
-		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)
-	case "utf-32le":
-		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
-	case "utf-32be":
-		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
-	case "iso-8859-1":
-		return charmap.ISO8859_1
-	case "iso-8859-9":
-		return charmap.ISO8859_9
-	case "maccyrillic":
-		return charmap.MacintoshCyrillic
-	case "macintosh":
-		return charmap.Macintosh
-	case "ibm437":
-		return charmap.CodePage437
-	case "ibm850":
-		return charmap.CodePage850
-	case "ibm852":
-		return charmap.CodePage852
-	case "ibm855":
-		return charmap.CodePage855
-	case "ibm862":
-		return charmap.CodePage862
-	case "ibm866":
-		return charmap.CodePage866
-	case "tis-620", "cp874":
-		return charmap.Windows874
-	case "shift_jis", "cp932":
-		return japanese.ShiftJIS
-	case "euc-kr", "cp949":
-		return korean.EUCKR
-	case "gb2312", "gbk":
-		return simplifiedchinese.GBK
-	case "hz", "hz-gb-2312":
-		return simplifiedchinese.HZGB2312
-	case "johab":
-		return johab{}
-	case "euc-tw":
-		return eucTW{}
-	case "big5", "big5hkscs":
-		return traditionalchinese.Big5
+	if e, ok := decoders[n]; ok {
+		return e
 	}
 	if e, err := htmlindex.Get(n); err == nil {
 		return e

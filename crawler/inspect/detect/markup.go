@@ -195,106 +195,73 @@ func nameStart(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
 }
 
+// xmlRoots are the media types of XML by the root element's local name and a part of its namespace. The first match counts.
+var xmlRoots = []struct{ local, space, mime, what string }{
+	{"rss", "", "application/rss+xml", "rss"},
+	{"feed", "Atom", "application/atom+xml", "an Atom feed"},
+	{"feed", "purl.org/atom", "application/atom+xml", "an Atom feed"},
+	{"entry", "w3.org/2005/Atom", "application/atom+xml", "an Atom entry"},
+	{"RDF", "22-rdf-syntax-ns", "application/rdf+xml", "rdf:RDF"},
+	{"html", "", "application/xhtml+xml", "html"},
+	{"svg", "", "image/svg+xml", "svg"},
+	{"kml", "", "application/vnd.google-earth.kml+xml", "kml"},
+	{"gpx", "", "application/gpx+xml", "gpx"},
+	{"FeatureCollection", "opengis.net/wfs", "application/gml+xml", "a feature collection of GML"},
+	{"FeatureCollection", "opengis.net/gml", "application/gml+xml", "a feature collection of GML"},
+	{"WMS_Capabilities", "", "application/vnd.ogc.wms_xml", "the capabilities of a WMS"},
+	{"WMT_MS_Capabilities", "", "application/vnd.ogc.wms_xml", "the capabilities of a WMS"},
+	{"WFS_Capabilities", "", "application/vnd.ogc.wfs_xml", "the capabilities of a WFS"},
+	{"ServiceExceptionReport", "", "application/vnd.ogc.se_xml", "a service exception of the OGC"},
+	{"TriX", "", "application/trix+xml", "TriX"},
+	{"trix", "", "application/trix+xml", "TriX"},
+	{"Ontology", "w3.org/2002/07/owl", "application/owl+xml", "an OWL ontology"},
+	{"sparql", "sparql-results", "application/sparql-results+xml", "SPARQL results"},
+	{"math", "MathML", "application/mathml+xml", "MathML"},
+	{"stylesheet", "XSL/Transform", "application/xslt+xml", "an XSLT stylesheet"},
+	{"transform", "XSL/Transform", "application/xslt+xml", "an XSLT stylesheet"},
+	{"TEI", "", "application/tei+xml", "TEI"},
+	{"TEI.2", "", "application/tei+xml", "TEI"},
+	{"teiCorpus", "", "application/tei+xml", "TEI"},
+	{"mets", "", "application/mets+xml", "METS"},
+	{"mods", "", "application/mods+xml", "MODS"},
+	{"modsCollection", "", "application/mods+xml", "MODS"},
+	{"collection", "MARC21/slim", "application/marcxml+xml", "MARCXML"},
+	{"record", "MARC21/slim", "application/marcxml+xml", "MARCXML"},
+	{"COLLADA", "", "model/vnd.collada+xml", "COLLADA"},
+	{"TrainingCenterDatabase", "", "application/vnd.garmin.tcx+xml", "TCX"},
+	{"xliff", "", "application/xliff+xml", "XLIFF"},
+	{"OpenSearchDescription", "", "application/opensearchdescription+xml", "an OpenSearch description"},
+	{"wfw", "", "text/x-opml", "OPML"},
+	{"opml", "", "text/x-opml", "OPML"},
+	{"OAI-PMH", "", "application/xml", "an answer of OAI-PMH"},
+	{"CityModel", "opengis.net/citygml", "application/gml+xml", "a city model of CityGML"},
+	{"CityModel", "citygml.org/citygml", "application/gml+xml", "a city model of CityGML"},
+}
+
 // xmlKind returns the media type of XML with a known root element, "" for others.
 func xmlKind(el element) (mime, what string) {
 	local := el.local()
-	ns := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(el.space, p) {
-				return true
-			}
-		}
-		return false
-	}
-	switch local {
-	case "rss":
-		return "application/rss+xml", "rss"
-	case "feed":
-		if ns("Atom", "purl.org/atom") {
-			return "application/atom+xml", "an Atom feed"
-		}
-	case "entry":
-		if ns("w3.org/2005/Atom") {
-			return "application/atom+xml", "an Atom entry"
-		}
-	case "RDF":
-		if strings.Contains(el.spaces, "purl.org/rss/1.0") {
-			return "application/rss+xml", "rdf:RDF with RSS 1.0"
-		}
-		if ns("22-rdf-syntax-ns") || el.space == "" {
-			return "application/rdf+xml", "rdf:RDF"
-		}
-	case "html":
-		return "application/xhtml+xml", "html"
-	case "svg":
-		return "image/svg+xml", "svg"
-	case "kml":
-		return "application/vnd.google-earth.kml+xml", "kml"
-	case "gpx":
-		return "application/gpx+xml", "gpx"
-	case "FeatureCollection":
-		if ns("opengis.net/wfs", "opengis.net/gml") || strings.Contains(el.spaces, "opengis.net/gml") {
-			return "application/gml+xml", "a feature collection of GML"
-		}
-	case "WMS_Capabilities", "WMT_MS_Capabilities":
-		return "application/vnd.ogc.wms_xml", "the capabilities of a WMS"
-	case "WFS_Capabilities":
-		return "application/vnd.ogc.wfs_xml", "the capabilities of a WFS"
-	case "ServiceExceptionReport":
-		return "application/vnd.ogc.se_xml", "a service exception of the OGC"
-	case "TriX", "trix":
-		return "application/trix+xml", "TriX"
-	case "Ontology":
-		if ns("w3.org/2002/07/owl") {
-			return "application/owl+xml", "an OWL ontology"
-		}
-	case "sparql":
-		if ns("sparql-results") {
-			return "application/sparql-results+xml", "SPARQL results"
-		}
-	case "math":
-		if ns("MathML") {
-			return "application/mathml+xml", "MathML"
-		}
-	case "stylesheet", "transform":
-		if ns("XSL/Transform") {
-			return "application/xslt+xml", "an XSLT stylesheet"
-		}
-	case "TEI", "TEI.2", "teiCorpus":
-		return "application/tei+xml", "TEI"
-	case "mets":
-		return "application/mets+xml", "METS"
-	case "mods", "modsCollection":
-		return "application/mods+xml", "MODS"
-	case "collection", "record":
-		if ns("MARC21/slim") {
-			return "application/marcxml+xml", "MARCXML"
-		}
-	case "COLLADA":
-		return "model/vnd.collada+xml", "COLLADA"
-	case "TrainingCenterDatabase":
-		return "application/vnd.garmin.tcx+xml", "TCX"
-	case "xliff":
-		return "application/xliff+xml", "XLIFF"
-	case "OpenSearchDescription":
-		return "application/opensearchdescription+xml", "an OpenSearch description"
-	case "wfw", "opml":
-		return "text/x-opml", "OPML"
-	case "Structure", "StructureSpecificData", "StructureSpecificTimeSeriesData", "GenericData", "GenericTimeSeriesData", "CompactData", "CrossSectionalData", "MessageGroup":
-		if strings.Contains(strings.ToLower(el.space+el.spaces), "sdmx") {
-			switch local {
-			case "Structure":
-				return "application/vnd.sdmx.structure+xml", "an SDMX structure"
-			case "GenericData", "GenericTimeSeriesData":
-				return "application/vnd.sdmx.genericdata+xml", "SDMX data"
-			}
+	switch {
+	case local == "RDF" && strings.Contains(el.spaces, "purl.org/rss/1.0"):
+		return "application/rss+xml", "rdf:RDF with RSS 1.0"
+	case local == "RDF" && el.space == "":
+		return "application/rdf+xml", "rdf:RDF"
+	case local == "FeatureCollection" && strings.Contains(el.spaces, "opengis.net/gml"):
+		return "application/gml+xml", "a feature collection of GML"
+	case strings.Contains(strings.ToLower(el.space+el.spaces), "sdmx"):
+		switch local {
+		case "Structure":
+			return "application/vnd.sdmx.structure+xml", "an SDMX structure"
+		case "GenericData", "GenericTimeSeriesData":
+			return "application/vnd.sdmx.genericdata+xml", "SDMX data"
+		case "StructureSpecificData", "StructureSpecificTimeSeriesData", "CompactData", "CrossSectionalData", "MessageGroup":
 			return "application/vnd.sdmx.structurespecificdata+xml", "SDMX data"
 		}
-	case "OAI-PMH":
-		return "application/xml", "an answer of OAI-PMH"
 	}
-	if local == "CityModel" && ns("opengis.net/citygml", "citygml.org/citygml") {
-		return "application/gml+xml", "a city model of CityGML"
+	for _, r := range xmlRoots {
+		if r.local == local && strings.Contains(el.space, r.space) {
+			return r.mime, r.what
+		}
 	}
 	if strings.HasPrefix(el.space, "http://www.opengis.net/gml") {
 		return "application/gml+xml", "an element of GML"
