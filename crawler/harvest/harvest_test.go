@@ -12,7 +12,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// memory is a Keeper that keeps in memory and can be told to fail at a step.
+// memory is a Keeper in memory that may fail at a step.
 type memory struct {
 	urls    []string
 	entries []Entry
@@ -20,7 +20,7 @@ type memory struct {
 	mark    string
 	report  Report // of the last harvest
 	steps   int
-	fail    int // the step that fails, 0 = none
+	fail    int // number of the step that fails; 0 means none
 }
 
 func (m *memory) Begin(_ context.Context, _ Report, fresh bool) (string, error) {
@@ -61,7 +61,7 @@ func (m *memory) End(_ context.Context, r Report, done bool, next string) error 
 	return nil
 }
 
-// quads is how many statements were kept.
+// quads returns the number of statements kept.
 func (m *memory) quads() (n int) {
 	for _, e := range m.entries {
 		n += len(e.Quads)
@@ -69,7 +69,7 @@ func (m *memory) quads() (n int) {
 	return n
 }
 
-// pages is a source of n pages of three listings each; it breaks off before page breakAt.
+// pages is a source of n pages with three listings each. It breaks off before page breakAt.
 type pages struct{ n, breakAt int }
 
 func (p pages) Harvest(_ context.Context, from string, out Sink) error {

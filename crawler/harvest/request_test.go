@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// answers is a Doer that gives one prepared answer after the other, and the last for ever.
+// answers is a Doer that returns prepared answers in order, and repeats the last.
 type answers struct {
 	list  []http.HandlerFunc
 	asked int

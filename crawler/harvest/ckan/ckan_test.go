@@ -17,7 +17,7 @@ import (
 	"odarchive/testdata/shared"
 )
 
-// all names that packages(n) has.
+// all returns the names of packages(n).
 func all(n int) []string {
 	var iris []string
 	for i := range n {
@@ -34,8 +34,8 @@ func TestEveryPackageOfAPortalComesOnceWhateverItsQuirks(t *testing.T) {
 		fake  fake
 	}{
 		{"as it should be", fake{}},
-		{"fewer rows than asked for", fake{most: 3}},
-		{"one row at a time", fake{most: 1}},
+		{"fewer rows than asked for", fake{maxRows: 3}},
+		{"one row at a time", fake{maxRows: 1}},
 		{"without order", fake{noSort: true}},
 		{"without filter", fake{noFilter: true}},
 		{"without both", fake{noSort: true, noFilter: true}},
@@ -86,7 +86,7 @@ func TestAPackageThatThePortalFailsToShowIsUnknownAndOneThatItRefusesIsNot(t *te
 		}
 		switch shows++; r.FormValue("id") {
 		case "set-04":
-			http.Error(w, "<html><title>Oops</title>", http.StatusNotImplemented) // as 500, which is asked for again and again
+			http.Error(w, "<html><title>Oops</title>", http.StatusNotImplemented) // like 500, but not worth another attempt
 		case "set-06":
 			http.Error(w, `{"success":false,"error":{"message":"Not found"}}`, http.StatusNotFound)
 		default:
@@ -162,7 +162,7 @@ func TestPackagesThatChangeMeanwhileAreNeitherLostNorPushOthersOut(t *testing.T)
 	searches := 0
 	f.before = func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "package_search") {
-			if searches++; searches < 8 { // what came first moves to the end
+			if searches++; searches < 8 { // the first package moves to the end
 				oldest := slices.MinFunc(f.packages, func(a, b loosejson.Value) int {
 					return strings.Compare(a.Get("metadata_modified").Text(), b.Get("metadata_modified").Text())
 				})
@@ -255,7 +255,7 @@ func TestWhatIsWrongIsSaidInOneSentenceAndWhatWasGoodIsKept(t *testing.T) {
 	}
 }
 
-// The files are packages as portals give them and as they are given to portals.
+// The files are packages as portals return them and as they are sent to portals.
 func TestRealPackages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(shared.Data(t, "portals", "ckanext-dcat", "examples", "ckan"), "ckan_*.json"))
@@ -272,7 +272,7 @@ func TestRealPackages(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		f := &fake{packages: []loosejson.Value{v}} // two of them have the same name: each is in a portal of its own
+		f := &fake{packages: []loosejson.Value{v}} // two of them share a name, so each has a portal to itself
 		notes, err := portaltest.Harvest(t, f.source(), "")
 		if err != nil || len(notes.Datasets) != 1 || len(notes.Skipped) > 0 {
 			t.Fatalf("%s: %v, %d, %v", name, err, len(notes.Datasets), notes.Skipped)

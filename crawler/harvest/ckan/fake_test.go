@@ -14,17 +14,17 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake is a CKAN with the quirks that are switched on. Its packages are what it knows.
+// fake is a CKAN portal with optional quirks.
 type fake struct {
 	packages []loosejson.Value
-	most     int    // rows at the most, 0 = as asked for
-	noSort   bool   // knows no order
-	noFilter bool   // does not know fq
-	badSort  bool   // refuses an order
-	poison   string // id of a package that cannot be served
+	maxRows  int    // maximum number of rows; 0 means no limit
+	noSort   bool   // ignores the order
+	noFilter bool   // ignores fq
+	badSort  bool   // rejects an order
+	poison   string // ID of a package that cannot be served
 	apis     []string
-	wrong    map[string]string                                 // action -> what it answers instead
-	before   func(w http.ResponseWriter, r *http.Request) bool // answers itself, or lets the request through
+	wrong    map[string]string                                 // answers by action, instead of the usual ones
+	before   func(w http.ResponseWriter, r *http.Request) bool // answers the request, or returns false
 	asked    []string
 }
 
@@ -111,8 +111,8 @@ func (f *fake) search(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	start, rows := number(r, "start"), number(r, "rows")
-	if f.most > 0 {
-		rows = min(rows, f.most)
+	if f.maxRows > 0 {
+		rows = min(rows, f.maxRows)
 	}
 	page := found[min(start, len(found)):min(start+rows, len(found))]
 	for _, p := range page {
@@ -141,7 +141,7 @@ func (f *fake) result(w http.ResponseWriter, result any) {
 	json.NewEncoder(w).Encode(map[string]any{"help": "…", "success": true, "result": result})
 }
 
-// packages made of lines "name time [member...]".
+// packages returns n packages, whose changes are not in the order of their IDs.
 func packages(n int) []loosejson.Value {
 	var list []loosejson.Value
 	for i := range n {

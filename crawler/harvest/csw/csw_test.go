@@ -17,12 +17,12 @@ import (
 	"odarchive/testdata/shared"
 )
 
-// catalog is a service with n records, which changed one day after the other.
+// catalog is a service with n records, each changed a day after the one before.
 type catalog struct {
 	n        int
-	schemas  string // declared
+	schemas  string // as declared by the capabilities
 	onlyPost bool
-	noSince  bool // it has no queryable "modified"
+	noSince  bool // has no queryable "modified"
 	asked    []string
 }
 
@@ -116,7 +116,7 @@ func TestTheSecondHarvestAsksForWhatChanged(t *testing.T) {
 	}
 	c.n, c.asked = 9, nil
 	second, err := portaltest.Harvest(t, c.source(), first.NextMark)
-	if err != nil || second.Whole || len(second.Datasets) != 2 { // the last of before, and the new one
+	if err != nil || second.Whole || len(second.Datasets) != 2 { // the last one of before, and the new one
 		t.Fatalf("%v, whole %v, %d records; asked %q", err, second.Whole, len(second.Datasets), c.asked)
 	}
 	c.noSince = true
@@ -154,7 +154,7 @@ func TestWhatIsNoCatalogIsSaidInOneSentence(t *testing.T) {
 	}
 }
 
-// TestEveryFileOfRealCatalogsIsHarvested writes down what each yields.
+// TestEveryFileOfRealCatalogsIsHarvested compares a summary of each file with a golden file.
 func TestEveryFileOfRealCatalogsIsHarvested(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "portals")

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake interface of n entries.
+// fake is an API with n entries.
 type fake struct {
 	n     int
 	entry string

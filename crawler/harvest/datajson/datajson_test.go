@@ -19,7 +19,7 @@ import (
 // file is a portal with one file.
 type file struct {
 	text, tag, path string
-	sent            int // times that the text was
+	sent            int // number of times that the text was sent
 }
 
 func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func (f *file) source() Source {
 	return Source{URL: "https://city.example/", HTTP: &portaltest.Web{Handler: f}}
 }
 
-// numbered datasets.
+// numbered returns a catalog of n datasets.
 func numbered(n int) string {
 	var list []string
 	for i := range n {
@@ -121,7 +121,7 @@ func TestABrokenEntryGoesByItsIdentifierOrItsBytes(t *testing.T) {
 			t.Errorf("%s: %v, unknown is %q, want %q", c.about, err, notes.Unread, c.want)
 			continue
 		}
-		f.text = strings.Replace(text, `{"identifier":"set 0"`, `{"identifier":"set 00"`, 1) // before it, so that it moves
+		f.text = strings.Replace(text, `{"identifier":"set 0"`, `{"identifier":"set 00"`, 1) // a longer identifier moves the entries behind it
 		moved, err := portaltest.Harvest(t, f.source(), "")
 		if err != nil || moved.Unread[0] != notes.Unread[0] {
 			t.Errorf("%s: %v, it is called %q then %q", c.about, err, notes.Unread, moved.Unread)

@@ -12,10 +12,10 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake installation of n datasets.
+// fake is an installation with n datasets.
 type fake struct {
 	n     int
-	own   string // what a dataset says of itself, "" = 403
+	own   string // a dataset's own description; "" means status 403
 	asked []string
 }
 

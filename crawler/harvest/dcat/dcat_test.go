@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// site serves documents by path and query.
+// site returns the source of a site that serves documents by path and query.
 func site(documents map[string]string) Source {
 	return Source{URL: "http://c.example/catalog", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := documents[strings.TrimPrefix(r.URL.RequestURI(), "/")]
@@ -215,7 +215,7 @@ func TestLiesAboutTheEncodingAreSeenThrough(t *testing.T) {
 	}
 }
 
-// TestEveryRDFFileOfRealPortalsIsHarvested writes down what each yields.
+// TestEveryRDFFileOfRealPortalsIsHarvested compares a summary of each file with a golden file.
 func TestEveryRDFFileOfRealPortalsIsHarvested(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "portals")

@@ -11,8 +11,8 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// web is a host with a few paths; "/x" or "/x?y" -> body. A body that begins with "Name: value" lines and an empty line has
-// these headers.
+// web is a host whose documents are found by path, with or without query. A document may begin with header lines and an
+// empty line.
 type web map[string]string
 
 func (w web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {

@@ -13,10 +13,11 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake repository of n records, each changed a minute after the one before, which serves most of a question at the most.
+// fake is a repository of n records, each changed a minute after the one before. It serves at most most records per
+// query.
 type fake struct {
 	n, most int
-	record  string // instead of made ones
+	record  string // replaces the generated records
 	asked   []string
 }
 
@@ -65,7 +66,7 @@ func TestMoreRecordsThanOneQuestionMayHaveComeInWindows(t *testing.T) {
 	if err != nil || len(slices.Compact(got)) != 12_000 || len(notes.Skipped) > 0 {
 		t.Fatalf("%v, %d records, %v", err, len(got), notes.Skipped)
 	}
-	// Cut off in the second window, it goes on there.
+	// A harvest interrupted in the second window continues there.
 	rest, err := portaltest.Harvest(t, f.source(1000), notes.Marks[10])
 	if err != nil || len(rest.Datasets) > 3_000 || rest.IRIs()[len(rest.Datasets)-1] != "https://repo.example/records/r11999" {
 		t.Fatalf("%v, %d records from %q", err, len(rest.Datasets), notes.Marks[10])

@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// delistings collects what a ledger has marked.
+// delistings records calls of Delist.
 type delistings struct {
 	list []string
 	fail error
@@ -38,7 +38,7 @@ func (d *delistings) Delist(_ context.Context, list []archive.Delisting) error {
 
 type world struct {
 	t        tester
-	portal   string // its name is the source's too
+	portal   string // IRI of the portal, and name of its source
 	db       *kv.DB
 	triples  *triplestore.Store
 	ledger   *Ledger
@@ -84,7 +84,7 @@ func gone(dataset string) harvest.Entry {
 	return harvest.Entry{Dataset: "http://d.example/" + dataset, Gone: true}
 }
 
-// run is one harvest from its beginning to its commit.
+// run runs one harvest from its beginning to its commit.
 func (w *world) run(whole bool, entries ...harvest.Entry) harvest.Changes {
 	w.t.Helper()
 	w.begin()
@@ -136,12 +136,12 @@ func (w *world) end() {
 	}
 }
 
-// graph is what the store says in a graph below the portal's ("" or "#withdrawn"), as "dataset property value".
+// graph returns the statements in a graph below the portal's ("" or "#withdrawn"), as "dataset property value".
 func (w *world) graph(suffix string) []string {
 	return w.statements(term.IRI("http://a.example/graph/"+w.portal+suffix), "http://v.example/")
 }
 
-// marks of datasets in the default graph: the local names of their properties.
+// marks returns the marks of datasets in the default graph, with the local names of their properties.
 func (w *world) marks() []string { return w.statements("", "") }
 
 func (w *world) statements(graph term.Key, vocabulary string) []string {
@@ -255,7 +255,7 @@ func TestABrokenEntryWithoutANameIsNoneOfThoseThatCameBesideIt(t *testing.T) {
 	}
 	w.run(true, about("1"), fault("x"), fault("y")) // 2 may be y
 	w.wants("what went with another fault", w.graph(""), "1 a d", "2 a d", "4 a d")
-	w.run(true, about("1"), fault("")) // which may be any
+	w.run(true, about("1"), fault("")) // may be any dataset
 	w.wants("a fault that nobody can tell from others", w.graph(""), "1 a d", "2 a d", "4 a d")
 	w.run(true, about("1"))
 	w.wants("without a fault all are whole", w.graph(""), "1 a d")
@@ -273,7 +273,7 @@ func TestWhatFiveHarvestsDidNotBringIsNotWaitedFor(t *testing.T) {
 			t.Fatalf("after %d harvests: %q", i+1, got)
 		}
 		if i == 1 {
-			w.run(false, about("3")) // is met again
+			w.run(false, about("3")) // met again
 		}
 	}
 	w.run(true, about("1"), fault)
@@ -331,7 +331,7 @@ func TestNothingIsSeenBeforeTheCommitAndACutOffHarvestGoesOn(t *testing.T) {
 	w.begin()
 	w.stage(about("1", "1 title Uno"))
 	w.wants("while it runs", w.graph(""), "1 a d", "2 a d")
-	mark, err := w.ledger.Begin(t.Context(), w.portal, false, w.now().Add(time.Hour)) // killed, begun again
+	mark, err := w.ledger.Begin(t.Context(), w.portal, false, w.now().Add(time.Hour)) // the process was killed; the harvest starts again
 	if err != nil || mark != "somewhere" {
 		t.Fatalf("mark %q, %v", mark, err)
 	}
@@ -339,7 +339,7 @@ func TestNothingIsSeenBeforeTheCommitAndACutOffHarvestGoesOn(t *testing.T) {
 	if c := w.commit(true); c != (harvest.Changes{Updated: 2}) {
 		t.Fatalf("%+v", c)
 	}
-	// The commit is there, the end is not recorded: the portal is begun again, finds nothing further, and ends.
+	// The commit is complete, but the end is not recorded. The harvest starts again, finds nothing new and ends.
 	w.stage()
 	if c := w.commit(true); c != (harvest.Changes{}) {
 		t.Fatalf("again: %+v", c)
@@ -365,7 +365,7 @@ func TestWhatAGivenUpHarvestStagedIsForgotten(t *testing.T) {
 	w.holdsNothingElse(1)
 }
 
-// holdsNothingElse checks that the ledger keeps the content of so many entries and nothing staged.
+// holdsNothingElse checks that the ledger keeps the content of that many entries and nothing staged.
 func (w *world) holdsNothingElse(entries int) {
 	w.t.Helper()
 	count := map[byte]int{}
@@ -413,7 +413,7 @@ func TestAPortalOfAnySizeComesWhole(t *testing.T) {
 				entries = append(entries, about(d, d+" title "+d))
 				want = append(want, d+" a d", d+" title "+d)
 			}
-			if c.harvests == 2 { // what is there already is replaced
+			if c.harvests == 2 { // the last harvest replaces existing entries
 				w.run(true, about("00"), about("gone"), about("07", "07 title old"))
 			}
 			w.begin()
@@ -495,7 +495,7 @@ func TestTheGraphIsWhatTheEntriesSay(t *testing.T) {
 			if checks := rapid.IntRange(0, 40).Draw(t, "cut off after"); checks > 0 {
 				ctx := &dying{Context: context.Background()}
 				ctx.left.Store(int64(checks))
-				w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, whole, w.now()) // as far as it comes
+				w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, whole, w.now()) // may be interrupted
 				if err := w.ledger.Recover(context.Background()); err != nil {
 					t.Fatal(err)
 				}
@@ -509,7 +509,7 @@ func TestTheGraphIsWhatTheEntriesSay(t *testing.T) {
 	})
 }
 
-// dying is a context that ends when it has been looked at so many times: between two parts of a commit, for one.
+// dying is a context that ends after a number of calls of Err, for example between two parts of a commit.
 type dying struct {
 	context.Context
 	left atomic.Int64

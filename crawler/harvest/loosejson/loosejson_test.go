@@ -135,7 +135,7 @@ func TestAStreamThatEndsInTheMiddleSaysWhere(t *testing.T) {
 	}
 }
 
-// Whatever Go's own decoder takes is read as the same value.
+// Whatever encoding/json accepts is read as the same value.
 func TestRealPortalFilesReadAsTheStandardLibraryReadsThem(t *testing.T) {
 	t.Parallel()
 	root := os.Getenv("ODARCHIVE_SHARED")
@@ -167,7 +167,7 @@ func TestRealPortalFilesReadAsTheStandardLibraryReadsThem(t *testing.T) {
 	}
 }
 
-// same value, where want has no duplicate names.
+// same reports whether v equals want, which has no duplicate names.
 func same(v Value, want any) bool {
 	var got any
 	if json.Unmarshal([]byte(v.JSON()), &got) != nil {
@@ -213,7 +213,7 @@ func FuzzParse(f *testing.F) {
 				return err
 			}
 		}
-		walk() // must end, whatever it says
+		walk() // must end, with or without an error
 		if steps > len(text)+1 {
 			t.Fatalf("%d steps through %d bytes", steps, len(text))
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// read the root of a document.
+// read returns the root of a document.
 func read(t *testing.T, body string) (*Element, error) {
 	t.Helper()
 	r := NewReader([]byte(body))

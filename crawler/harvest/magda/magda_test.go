@@ -17,12 +17,12 @@ import (
 	"odarchive/testdata/shared"
 )
 
-// registry serves pages of three records of n, or one text.
+// registry serves pages of three of n records, or a fixed text.
 type registry struct {
 	n        int
 	text     string
-	ignorant bool // knows no conditions
-	changed  int  // record that was modified in February, when the others were in January; 0 for none
+	ignorant bool // rejects conditions
+	changed  int  // index of a record modified in February, when the others were in January; 0 means none
 	asked    int
 }
 
@@ -73,7 +73,7 @@ func TestTheNextHarvestReadsWhatIsNewAndWhatWasModified(t *testing.T) {
 	}
 	for _, ignorant := range []bool{false, true} {
 		f := &registry{n: 23, changed: 17, ignorant: ignorant}
-		most, want := 3, []string{"ds-17", "ds-18", "ds-19", "ds-20", "ds-21", "ds-22"} // a page behind the tail, and the modified one
+		most, want := 3, []string{"ds-17", "ds-18", "ds-19", "ds-20", "ds-21", "ds-22"} // the page behind the tail, and the modified record
 		if ignorant {
 			most, want = 11, nil
 		}

@@ -16,17 +16,17 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// repo is a small repository in this process: a harvest.Doer. It keeps to the protocol but for what breaks says.
+// repo is a small repository in the process, as a harvest.Doer. It follows the protocol, except for breaks.
 type repo struct {
 	items       []item
-	page        int    // records a page, 0 = 10
-	granularity string // as Identify says it
+	page        int    // records per page; 0 means 10
+	granularity string // as declared by Identify
 	date        string // responseDate
-	jumbled     bool   // lists in the order of items instead of by datestamp
+	jumbled     bool   // lists are in the order of items, not of datestamps
 	token       func(offset int) string
-	breaks      func(w http.ResponseWriter, args url.Values, r *repo) bool // answers itself, or says false
+	breaks      func(w http.ResponseWriter, args url.Values, r *repo) bool // answers the request, or returns false
 	alters      func(body string, args url.Values) string
-	lists       func(all []item, args url.Values) []item // what a selection gives
+	lists       func(all []item, args url.Values) []item // records that a selection returns
 	asked       []url.Values
 }
 
@@ -36,7 +36,7 @@ type item struct {
 	metadata       string
 }
 
-// some items, one a day from 2020-01-01 on.
+// some returns n items, one a day from 2020-01-01 on.
 func some(n int) []item {
 	items := make([]item, n)
 	for i := range items {
@@ -122,7 +122,7 @@ func (it item) record() string {
 	return "<record>" + it.header() + "<metadata>" + it.metadata + "</metadata></record>"
 }
 
-// list answers a page; a token is "offset from until set".
+// list returns a page. A token is "offset from until set".
 func (r *repo) list(args url.Values) string {
 	offset, selection := 0, args
 	if token := args.Get("resumptionToken"); token != "" {
@@ -167,7 +167,7 @@ func (r *repo) list(args url.Values) string {
 	if r.token != nil {
 		token = r.token(end)
 	}
-	if token != "" || offset > 0 { // an empty one at the end, as the protocol has it
+	if token != "" || offset > 0 { // the last page has an empty token, as the protocol requires
 		b.WriteString("<resumptionToken>")
 		xml.EscapeText(&b, []byte(token))
 		b.WriteString("</resumptionToken>")
@@ -187,8 +187,8 @@ func selected(all []item, args url.Values) []item {
 	return in
 }
 
-// told is a harvest.Sink that remembers.
-type told struct {
+// recorder is a harvest.Sink that records its input.
+type recorder struct {
 	portal   harvest.Portal
 	whole    bool
 	datasets map[string]harvest.Dataset // by the record's identifier
@@ -198,45 +198,47 @@ type told struct {
 	marks    []string
 	next     string
 	skipped  []string
-	stopAt   int // marks
+	stopAt   int // number of marks after which the harvest is interrupted
 }
 
-func listen() *told { return &told{datasets: map[string]harvest.Dataset{}, times: map[string]int{}} }
+func listen() *recorder {
+	return &recorder{datasets: map[string]harvest.Dataset{}, times: map[string]int{}}
+}
 
 var errStop = fmt.Errorf("the lights went out")
 
-func (t *told) Portal(p harvest.Portal, whole bool) error {
+func (t *recorder) Portal(p harvest.Portal, whole bool) error {
 	t.portal, t.whole = p, whole
 	return nil
 }
-func (t *told) Dataset(d harvest.Dataset) error {
+func (t *recorder) Dataset(d harvest.Dataset) error {
 	t.datasets[d.Identifiers[0]] = d
 	t.times[d.Identifiers[0]]++
 	return nil
 }
-func (t *told) Unknown(string, string) error { return nil }
+func (t *recorder) Unknown(string, string) error { return nil }
 
-func (t *told) Gone(iri string) error {
+func (t *recorder) Gone(iri string) error {
 	t.gone = append(t.gone, iri)
 	return nil
 }
-func (t *told) Seed(catalog.Seed) error { return nil }
-func (t *told) Quad(q term.Quad) error {
+func (t *recorder) Seed(catalog.Seed) error { return nil }
+func (t *recorder) Quad(q term.Quad) error {
 	t.quads = append(t.quads, q)
 	return nil
 }
-func (t *told) Mark(token string) error {
+func (t *recorder) Mark(token string) error {
 	t.marks = append(t.marks, token)
 	if len(t.marks) == t.stopAt {
 		return errStop
 	}
 	return nil
 }
-func (t *told) Next(token string)  { t.next = token }
-func (t *told) NotModified(string) {}
-func (t *told) Skip(why string)    { t.skipped = append(t.skipped, why) }
+func (t *recorder) Next(token string)  { t.next = token }
+func (t *recorder) NotModified(string) {}
+func (t *recorder) Skip(why string)    { t.skipped = append(t.skipped, why) }
 
-func (t *told) last() string {
+func (t *recorder) last() string {
 	if len(t.marks) == 0 {
 		return ""
 	}

@@ -24,7 +24,7 @@ func isList(args url.Values) bool {
 	return strings.HasPrefix(args.Get("verb"), "List") && args.Get("verb") != "ListSets"
 }
 
-// atToken makes a repository break whenever one record would be the first of a page that a token asks for.
+// atToken makes a repository fail whenever a record would be the first of a page requested by token.
 func atToken(offset string, answer http.HandlerFunc) func(http.ResponseWriter, url.Values, *repo) bool {
 	return func(w http.ResponseWriter, args url.Values, _ *repo) bool {
 		if !strings.HasPrefix(args.Get("resumptionToken"), offset+"!") {
@@ -44,16 +44,16 @@ func TestEveryRecordIsHadWhateverBreaks(t *testing.T) {
 	for _, c := range []struct {
 		about   string
 		repo    *repo
-		without []string // identifiers that nobody could have
-		asks    int      // requests at the most
-		fails   bool     // the harvest ends with an error because of these
+		without []string // identifiers that cannot be read
+		asks    int      // maximum number of requests
+		fails   bool     // the harvest returns an error because of them
 	}{
 		{"nothing breaks", &repo{items: some(35)}, nil, 8, false},
 		{"a token at the end, and no closing tags", &repo{items: some(35), alters: func(b string, _ url.Values) string { return strings.TrimSuffix(b, "</OAI-PMH>") }}, nil, 8, false},
 		{"the list's token is not taken in its middle", &repo{items: some(35), breaks: atToken("20", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
 		})}, nil, 12, false},
-		{"the same, told with status 422", &repo{items: some(35), breaks: atToken("20", func(w http.ResponseWriter, _ *http.Request) {
+		{"the same, with status 422", &repo{items: some(35), breaks: atToken("20", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(422)
 			fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
 		})}, nil, 12, false},
@@ -168,7 +168,7 @@ func reversed(items []item) []item {
 	return items
 }
 
-// poisoned answers 500 instead of anything that would name the record, but its bare header.
+// poisoned answers 500 to any request whose answer would have the record, except its header.
 func poisoned(id string) func(http.ResponseWriter, url.Values, *repo) bool {
 	return func(w http.ResponseWriter, args url.Values, r *repo) bool {
 		if args.Get("verb") == "ListIdentifiers" || !strings.Contains(r.answer(args), "<identifier>"+id+"<") {
@@ -179,7 +179,7 @@ func poisoned(id string) func(http.ResponseWriter, url.Values, *repo) bool {
 	}
 }
 
-// endless gives the last page always a further token.
+// endless adds a token to the last page.
 func endless() func(string, url.Values) string {
 	n := 0
 	return func(b string, args url.Values) string {
@@ -202,7 +202,7 @@ func once(alter func(string) string) func(string, url.Values) string {
 	}
 }
 
-// hollow puts an empty page before each that a token asks for.
+// hollow inserts an empty page before each one requested by token.
 func hollow() func(string, url.Values) string {
 	given := map[string]bool{}
 	return func(b string, args url.Values) string {
@@ -215,7 +215,7 @@ func hollow() func(string, url.Values) string {
 	}
 }
 
-// busy asks for patience with every second list.
+// busy answers every other list with 503.
 func busy() func(http.ResponseWriter, url.Values, *repo) bool {
 	n := 0
 	return func(w http.ResponseWriter, args url.Values, _ *repo) bool {
@@ -228,7 +228,7 @@ func busy() func(http.ResponseWriter, url.Values, *repo) bool {
 	}
 }
 
-// prefixed writes every element of the protocol with a prefix.
+// prefixed adds a prefix to every element of the protocol.
 func prefixed(b string, _ url.Values) string {
 	for _, name := range []string{"OAI-PMH", "responseDate", "request", "error", "Identify", "repositoryName", "ListRecords", "record", "header", "identifier", "datestamp", "metadata", "resumptionToken"} {
 		b = strings.ReplaceAll(b, "<"+name+">", "<o:"+name+">")
@@ -276,7 +276,7 @@ func TestAHarvestGoesOnInTheMiddleOfTheList(t *testing.T) {
 	if err := source(r).Harvest(t.Context(), out.last(), rest); err != nil {
 		t.Fatal(err)
 	}
-	if len(rest.datasets) != 20 || !rest.whole { // both together have all there is
+	if len(rest.datasets) != 20 || !rest.whole { // both together have the whole list
 		t.Fatalf("%d records after, whole %v; want 20, true", len(rest.datasets), rest.whole)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"odarchive/vocab/prov"
 )
 
-// one dataset of a record with this metadata, and what stands in about.
+// one returns the dataset of a record with this metadata and about.
 func one(t *testing.T, metadata, about string) harvest.Dataset {
 	t.Helper()
 	h := &run{src: Source{URL: "http://r.example/oai"}, portal: "http://r.example/oai"}

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// answers is a repository that gives what a real one once gave to one request, whatever it is asked.
+// answers is a repository that answers every request with a recorded answer.
 type answers struct{ body []byte }
 
 var anIdentifier = regexp.MustCompile(`<identifier>\s*([^<]+?)\s*</identifier>`)
@@ -90,7 +90,7 @@ func TestWhatRealRepositoriesAnsweredIsHarvested(t *testing.T) {
 	}
 }
 
-// yield is a few lines about what one file brought.
+// yield summarises what one file brought.
 func yield(t *testing.T, name string, body []byte) string {
 	out := listen()
 	src := source(answers{body})
@@ -162,7 +162,7 @@ func BenchmarkHarvest(b *testing.B) {
 			return
 		}
 		var n int
-		fmt.Sscan(args.Get("resumptionToken"), &n) // 0 for the first
+		fmt.Sscan(args.Get("resumptionToken"), &n) // 0 for the first page
 		token := fmt.Sprint(n + 1)
 		if n == 99 {
 			token = ""
@@ -184,7 +184,7 @@ func BenchmarkHarvest(b *testing.B) {
 	b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
 }
 
-// quiet is a Sink that makes statements of datasets, and forgets them.
+// quiet is a Sink that describes datasets and discards the statements.
 type quiet struct{ harvest.Sink }
 
 func (quiet) Portal(harvest.Portal, bool) error { return nil }

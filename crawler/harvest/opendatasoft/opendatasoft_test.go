@@ -12,13 +12,13 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake portal of n datasets that speaks one version.
+// fake is a portal of n datasets that supports one version.
 type fake struct {
 	n       int
 	api     string
-	noWhere bool   // passes conditions over
-	refuse  bool   // refuses conditions and order
-	dataset string // instead of made ones
+	noWhere bool   // ignores conditions
+	refuse  bool   // rejects conditions and order
+	dataset string // replaces the generated datasets
 	asked   []string
 }
 

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// walk a list of pages of two numbers each; fetch may answer itself.
+// walk walks through a list in pages of two numbers. fetch, if not nil, may replace the answer.
 func walk(t *testing.T, token string, total int, fetch func(at string) (Page, error, bool)) (got []string, notes *portaltest.Notes, err error) {
 	t.Helper()
 	notes = &portaltest.Notes{}

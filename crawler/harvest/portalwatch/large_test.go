@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// endless is an endpoint that makes up one portal with n datasets of three distributions each.
+// endless is an endpoint that generates a portal with n datasets of three distributions each.
 type endless struct{ n int }
 
 var (
@@ -53,7 +53,7 @@ func (e endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"head":{"vars":[]},"results":{"bindings":[%s]}}`, strings.Join(rows, ","))
 }
 
-// TestMemoryDoesNotGrowWithThePortal reads as many distributions as ODARCHIVE_LARGE says; 300000 take a few minutes.
+// TestMemoryDoesNotGrowWithThePortal reads as many distributions as ODARCHIVE_LARGE says. 300000 take a few minutes.
 func TestMemoryDoesNotGrowWithThePortal(t *testing.T) {
 	files := 9_000
 	if n, err := strconv.Atoi(os.Getenv("ODARCHIVE_LARGE")); err == nil {

@@ -11,11 +11,11 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// counting is a Sink that keeps nothing but counts.
+// counting is a Sink that only counts.
 type counting struct {
 	portaltest.Notes
 	datasets, files int
-	heap            uint64 // the most that was in use at a mark
+	heap            uint64 // maximum in use at a mark
 }
 
 func (c *counting) Dataset(d harvest.Dataset) error {
@@ -34,8 +34,8 @@ func (c *counting) Mark(string) error {
 	return nil
 }
 
-// TestAgainstAPeer harvests a real endpoint that holds Portal-Watch-shaped data (Virtuoso, Oxigraph), where
-// ODARCHIVE_PORTALWATCH names it and ODARCHIVE_PORTALWATCH_FILES how many different files it lists.
+// TestAgainstAPeer harvests a real endpoint (Virtuoso, Oxigraph) with data shaped like that of Portal Watch.
+// ODARCHIVE_PORTALWATCH is its address, ODARCHIVE_PORTALWATCH_FILES the number of distinct files that it lists.
 func TestAgainstAPeer(t *testing.T) {
 	endpoint := os.Getenv("ODARCHIVE_PORTALWATCH")
 	if endpoint == "" {

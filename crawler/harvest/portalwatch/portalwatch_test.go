@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The irregular distributions are those that the original archive's query lost or doubled.
+// The irregular distributions are those that the original archive's query lost or duplicated.
 const watch = `
 @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix odpw: <http://data.wu.ac.at/ns/odpw#> . @prefix dqv: <http://www.w3.org/ns/dqv#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix : <http://p.example/d/> .

@@ -80,7 +80,7 @@ func TestWhatSchemaOrgSaysFindsItsPlace(t *testing.T) {
 	}
 }
 
-// site answers with the document at a path.
+// site serves documents by path.
 type site map[string]string
 
 func (s site) Do(req *http.Request) (*http.Response, error) {

@@ -16,7 +16,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// site answers with the document at a path.
+// site serves documents by path.
 type site map[string]string
 
 func (s site) Do(req *http.Request) (*http.Response, error) {

@@ -12,11 +12,11 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake portal of n datasets.
+// fake is a portal of n datasets.
 type fake struct {
 	n        int
-	noScroll bool // passes scroll_id over
-	noOrder  bool // passes order over
+	noScroll bool // ignores scroll_id
+	noOrder  bool // ignores order
 	instead  string
 	file     string // data.json
 	asked    int
@@ -87,7 +87,7 @@ func TestTheNextHarvestEndsWithTheFirstThatIsOlder(t *testing.T) {
 		want  int
 		asked int
 	}{
-		{"what changed", true, 5, 2}, // four new ones, and the last again
+		{"what changed", true, 5, 2}, // four new ones, and the last one again
 		{"without an order everything is read", false, 24, 10},
 	} {
 		f := &fake{n: 24, noOrder: !c.order}

@@ -27,7 +27,7 @@ func harvested(t *testing.T, s Source) *portaltest.Notes {
 	return n
 }
 
-// listing of so many datasets of a catalog, with so many distributions each.
+// listing returns a catalog of datasets with distributions.
 func listing(catalog string, datasets, distributions int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%s> a dcat:Catalog ; dct:title \"C\" .\n", catalog)
@@ -116,7 +116,8 @@ func TestAllStatementsOfAGraphAreTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 2 about the catalog, 30 links, and of each dataset 4 statements, 1 of its publisher, 2 of its distribution, 1 of the format
+	// 2 statements about the catalog, 30 links, and for each dataset 4 statements, 1 about its publisher, 2 about its
+	// distribution, 1 about the format
 	if want := 2 + 30 + 30*8; len(n.Quads) != want || n.Portals[0].IRI != "http://g.example/" {
 		t.Errorf("%d statements, want %d; portal %+v", len(n.Quads), want, n.Portals)
 	}

@@ -12,12 +12,12 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake portal of n datasets, the later ones changed later.
+// fake is a portal of n datasets, each changed after the one before.
 type fake struct {
 	n       int
-	noNext  bool   // says the total only
-	dataset string // instead of made ones
-	broken  int    // page that is half
+	noNext  bool   // omits next_page
+	dataset string // replaces the generated datasets
+	broken  int    // number of a page that breaks off
 	asked   []string
 }
 
