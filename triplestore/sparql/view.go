@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"odarchive/triplestore/sparql/internal/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -28,7 +29,7 @@ func (v view) Scan(p term.Pattern, o term.Order) term.Cursor {
 	case p.G != term.DefaultGraph:
 		return v.Dataset.Scan(p, o)
 	case v.none:
-		return noQuads{}
+		return exec.NoQuads{}
 	}
 	p.G = v.graph
 	return &viewCursor{in: v.Dataset.Scan(p, o), union: v.graph == term.AnyGraph}
@@ -83,10 +84,3 @@ func (c *viewCursor) SeekGE(q term.IDQuad) {
 }
 
 func (c *viewCursor) Close() { c.in.Close() }
-
-// noQuads is an empty cursor.
-type noQuads struct{}
-
-func (noQuads) Next() ([]term.IDQuad, error) { return nil, nil }
-func (noQuads) SeekGE(term.IDQuad)           {}
-func (noQuads) Close()                       {}

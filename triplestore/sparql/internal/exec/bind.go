@@ -81,13 +81,7 @@ func (q *query) openBind(n *plan.BindJoin, in op, cols []int) (op, error) {
 	b.pos, b.equal = layout(n.R)
 	b.match = newBlock(len(b.pos), q.budget)
 	b.key = make([]term.ID, len(n.Keys))
-	switch n.Kind {
-	case plan.Inner, plan.Outer:
-		b.p = newPairs(n.Cols, cols, n.R.Cols, q.opts.BatchSize)
-		b.p.sureLeft(n.Cols, plan.SetOf(cols...))
-	default:
-		b.p = newPairs(n.Cols, cols, nil, q.opts.BatchSize)
-	}
+	b.p = newJoinPairs(n.Kind, n.Cols, cols, n.R.Cols, plan.SetOf(cols...), q.opts.BatchSize)
 	return b, nil
 }
 

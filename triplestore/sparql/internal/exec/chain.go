@@ -150,11 +150,7 @@ func (f *feed) next() (*batch, error) {
 	}
 	from := f.at
 	f.at = min(f.n, from+f.size)
-	f.out.n, f.out.cols = f.at-from, f.out.cols[:0]
-	for _, col := range f.rows {
-		f.out.cols = append(f.out.cols, col[from:f.at])
-	}
-	return &f.out, nil
+	return f.out.setPart(f.rows, from, f.at), nil
 }
 
 func (f *feed) close() {}

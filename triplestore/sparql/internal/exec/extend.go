@@ -53,12 +53,7 @@ func (e *extend) next() (*batch, error) {
 		e.work.cols = append(e.work.cols, col)
 	}
 	e.q.solved += uint64(b.n)
-	e.out.n = b.n
-	e.out.cols = e.out.cols[:0]
-	for _, c := range e.order {
-		e.out.cols = append(e.out.cols, e.work.cols[c])
-	}
-	return &e.out, nil
+	return e.out.setColumns(b.n, e.work.cols, e.order), nil
 }
 
 func (e *extend) close() { e.in.close() }

@@ -288,12 +288,7 @@ func (f *filter) next() (*batch, error) {
 				return nil, err
 			}
 		case b.n:
-			f.out.n = b.n
-			f.out.cols = f.out.cols[:0]
-			for _, c := range f.cols {
-				f.out.cols = append(f.out.cols, b.cols[c])
-			}
-			return &f.out, nil
+			return f.out.setColumns(b.n, b.cols, f.cols), nil
 		default:
 			f.p.l = append(f.p.l[:0], rows...)
 			return f.p.rowsOf(b.cols), nil

@@ -21,6 +21,7 @@ type hashJoin struct {
 	built     bool
 	p         *pairs
 	cond      *condition
+	order     []int // with cond: the node's columns among those of p
 	lb        *batch
 	li        int
 	chain     int32 // next candidate of row li, plus 1; 0: none left
@@ -50,14 +51,7 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 	h.lkeys = indexes(lcols, n.Keys)
 	h.lmaybe, h.rmaybe = indexes(lcols, n.Maybe), indexes(rcols, n.Maybe)
 	h.rows, h.table = side.rows, &side.table
-	out := n.Cols
-	switch n.Kind {
-	case plan.Inner, plan.Outer:
-		h.p = newPairs(out, lcols, rcols, q.opts.BatchSize)
-		h.p.sureLeft(out, n.L.Info().Sure)
-	default:
-		h.p = newPairs(out, lcols, nil, q.opts.BatchSize)
-	}
+	h.p = newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure, q.opts.BatchSize)
 	if n.Cond != nil {
 		all := append([]int(nil), lcols...)
 		for _, c := range rcols {
@@ -65,6 +59,7 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 				all = append(all, c)
 			}
 		}
+		h.order = indexes(all, n.Cols)
 		h.p = newPairs(all, lcols, rcols, q.opts.BatchSize)
 		if h.cond, err = q.condition([]plan.Expr{*n.Cond}, all); err != nil {
 			h.close()
@@ -292,20 +287,7 @@ func (h *hashJoin) conditional() (*batch, error) {
 }
 
 // project selects the node's columns from those that the condition needed.
-func (h *hashJoin) project(b *batch) *batch {
-	all := append([]int(nil), h.node.L.Info().Cols...)
-	for _, c := range h.node.R.Info().Cols {
-		if index(all, c) < 0 {
-			all = append(all, c)
-		}
-	}
-	h.out.n = b.n
-	h.out.cols = h.out.cols[:0]
-	for _, c := range h.node.Cols {
-		h.out.cols = append(h.out.cols, b.cols[index(all, c)])
-	}
-	return &h.out
-}
+func (h *hashJoin) project(b *batch) *batch { return h.out.setColumns(b.n, b.cols, h.order) }
 
 // compact keeps some rows of a batch that the caller owns, in place.
 func compact(b *batch, keep []int32) *batch {

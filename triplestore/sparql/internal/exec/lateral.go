@@ -44,13 +44,7 @@ func (q *query) openLateral(n *plan.Lateral) (op, error) {
 	o.seed = newBlock(len(n.Seed.Cols), q.budget)
 	rcols := n.R.Info().Cols
 	o.right = newBlock(len(rcols), q.budget)
-	switch n.Kind {
-	case plan.Inner, plan.Outer:
-		o.p = newPairs(n.Cols, lcols, rcols, q.opts.BatchSize)
-		o.p.sureLeft(n.Cols, n.L.Info().Sure)
-	default:
-		o.p = newPairs(n.Cols, lcols, nil, q.opts.BatchSize)
-	}
+	o.p = newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure, q.opts.BatchSize)
 	return o, nil
 }
 

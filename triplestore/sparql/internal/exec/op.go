@@ -28,6 +28,24 @@ type batch struct {
 	keys [][]term.Key // the terms of the columns; nil if they are not looked up
 }
 
+// setPart makes b the rows from ... to-1 of columns, without copying, and returns it.
+func (b *batch) setPart(cols [][]term.ID, from, to int) *batch {
+	b.n, b.cols = to-from, b.cols[:0]
+	for _, c := range cols {
+		b.cols = append(b.cols, c[from:to])
+	}
+	return b
+}
+
+// setColumns makes b n rows of the columns that order lists, without copying, and returns it.
+func (b *batch) setColumns(n int, cols [][]term.ID, order []int) *batch {
+	b.n, b.cols = n, b.cols[:0]
+	for _, c := range order {
+		b.cols = append(b.cols, cols[c])
+	}
+	return b
+}
+
 // query is one run.
 type query struct {
 	ctx    context.Context

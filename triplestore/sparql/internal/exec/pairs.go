@@ -24,13 +24,19 @@ func newPairs(out, left, right []int, size int) *pairs {
 	return p
 }
 
-// sureLeft declares that the slots in sure are always bound on the left, so that their right columns are not read.
-func (p *pairs) sureLeft(out []int, sure plan.Set) {
+// newJoinPairs returns the pairs of a join, with right columns only for Inner and Outer. The slots in sure are always
+// bound on the left, so their right columns are not read.
+func newJoinPairs(kind plan.JoinKind, out, left, right []int, sure plan.Set, size int) *pairs {
+	if kind != plan.Inner && kind != plan.Outer {
+		return newPairs(out, left, nil, size)
+	}
+	p := newPairs(out, left, right, size)
 	for i, s := range out {
 		if p.lc[i] >= 0 && sure.Has(s) {
 			p.rc[i] = -1
 		}
 	}
+	return p
 }
 
 func (p *pairs) add(l, r int32) { p.l, p.r = append(p.l, l), append(p.r, r) }

@@ -53,13 +53,9 @@ func (s *pathScan) next() (*batch, error) {
 	}
 	for {
 		if len(s.rows) > 0 && s.sent < len(s.rows[0]) {
-			s.out.n = min(s.q.opts.BatchSize, len(s.rows[0])-s.sent)
-			s.out.cols = s.out.cols[:0]
-			for _, c := range s.rows {
-				s.out.cols = append(s.out.cols, c[s.sent:s.sent+s.out.n])
-			}
-			s.sent += s.out.n
-			return &s.out, nil
+			from := s.sent
+			s.sent = min(from+s.q.opts.BatchSize, len(s.rows[0]))
+			return s.out.setPart(s.rows, from, s.sent), nil
 		}
 		if len(s.rows) == 0 && s.sent > 0 { // no columns are wanted: sent counts the rows
 			s.out.n = min(s.q.opts.BatchSize, s.sent)

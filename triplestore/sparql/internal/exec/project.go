@@ -21,12 +21,7 @@ func (p *project) next() (*batch, error) {
 	if b == nil || err != nil {
 		return nil, err
 	}
-	p.out.n = b.n
-	p.out.cols = p.out.cols[:0]
-	for _, c := range p.cols {
-		p.out.cols = append(p.out.cols, b.cols[c])
-	}
-	return &p.out, nil
+	return p.out.setColumns(b.n, b.cols, p.cols), nil
 }
 func (p *project) close() { p.in.close() }
 

@@ -31,12 +31,7 @@ func (s *slice) next() (*batch, error) {
 		if n == 0 {
 			continue
 		}
-		s.out.n = n
-		s.out.cols = s.out.cols[:0]
-		for _, c := range b.cols {
-			s.out.cols = append(s.out.cols, c[from:from+n])
-		}
-		return &s.out, nil
+		return s.out.setPart(b.cols, from, from+n), nil
 	}
 	s.in.close() // nothing more is wanted: release the inputs at once
 	return nil, nil

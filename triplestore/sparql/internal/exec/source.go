@@ -41,7 +41,7 @@ func (q *query) source(pos [4]plan.Pos, order term.Order) *source {
 		}
 	}
 	if hasLocal(p) || s.graphs != nil && len(s.graphs) == 0 {
-		s.cur = noQuads{}
+		s.cur = NoQuads{}
 		return s
 	}
 	s.cur = q.ds.Scan(p, order)
@@ -92,11 +92,12 @@ func (s *source) next() ([]term.IDQuad, error) {
 func (s *source) seek(x term.IDQuad) { s.cur.SeekGE(x) }
 func (s *source) close()             { s.cur.Close() }
 
-type noQuads struct{}
+// NoQuads is an empty cursor.
+type NoQuads struct{}
 
-func (noQuads) Next() ([]term.IDQuad, error) { return nil, nil }
-func (noQuads) SeekGE(term.IDQuad)           {}
-func (noQuads) Close()                       {}
+func (NoQuads) Next() ([]term.IDQuad, error) { return nil, nil }
+func (NoQuads) SeekGE(term.IDQuad)           {}
+func (NoQuads) Close()                       {}
 
 // at returns one position of a quad: 0 subject, 1 predicate, 2 object, 3 graph.
 func at(x *term.IDQuad, i int) term.ID {

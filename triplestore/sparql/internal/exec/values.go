@@ -32,13 +32,8 @@ func (p *pieces) next() (*batch, error) {
 		return nil, nil
 	}
 	n := min(p.size, p.b.n-p.from)
-	p.out.n = n
-	p.out.cols = p.out.cols[:0]
-	for _, c := range p.b.cols {
-		p.out.cols = append(p.out.cols, c[p.from:p.from+n])
-	}
 	p.from += n
-	return &p.out, nil
+	return p.out.setPart(p.b.cols, p.from-n, p.from), nil
 }
 func (p *pieces) close() { p.b = nil }
 
