@@ -15,7 +15,6 @@ type crawlsPage struct {
 	Hosts   []catalog.HostHealth
 	Visits  []catalog.Activity
 	Stats   catalog.Stats
-	Most    int // resources of the largest host
 	Host    string
 	Outcome catalog.Outcome
 	Older   string // address of the page of earlier visits
@@ -84,9 +83,6 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 	}
 	if page.Now, err = u.crawlNow(); err != nil {
 		return err
-	}
-	for _, h := range page.Hosts {
-		page.Most = max(page.Most, h.Resources)
 	}
 	if len(page.Visits) == query.Limit {
 		older := url.Values{"before": {page.Visits[len(page.Visits)-1].Start.UTC().Format(time.RFC3339Nano)}}

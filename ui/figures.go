@@ -75,7 +75,7 @@ type drawn struct {
 	// Pending is set until the query has run once.
 	Pending bool
 	Error   string // one sentence, if the query failed or did not end in time
-	Most    float64
+	Largest float64
 }
 
 type drawnLine struct {
@@ -218,7 +218,7 @@ func draw(f figure, rows Rows) drawn {
 		d.Lines = append(d.Lines, drawnLine{Label: label, Full: row[0].Value(), Text: text(v), Value: v})
 		cols = append(cols, plot.Column{Label: short, Value: v, Title: label + ": " + text(v)})
 		total += v
-		d.Most = max(d.Most, v)
+		d.Largest = max(d.Largest, v)
 	}
 	d.Total = text(total)
 	if f.Kind == "columns" {

@@ -180,13 +180,13 @@ func (u *UI) portals(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	most := 0
+	largest := 0
 	for _, p := range list {
-		most = max(most, p.Resources)
+		largest = max(largest, p.Resources)
 	}
 	page := struct {
 		Portals []catalog.Portal
-		Most    int
-	}{list, most}
+		Largest int
+	}{list, largest}
 	return u.render(w, r, http.StatusOK, "portals", view{Title: "Portals", Page: page})
 }

@@ -57,11 +57,6 @@ func ask(list captures, query string) *httptest.ResponseRecorder {
 	return rec
 }
 
-// short returns an answer as "host/path@year" words.
-func short(body string) string {
-	return strings.Join(regexp.MustCompile(`(?m)^(\S+\)\S*) (\d{4})`).FindAllString(body, -1), ", ")
-}
-
 var world = []string{"http://data.example/", "http://data.example/a.csv", "https://data.example/a/b.csv?y=1&x=2", "http://data.example:8080/p", "http://sub.data.example/s", "http://datax.example/no", "ftp://data.example/z"}
 
 func TestWhatMatches(t *testing.T) {

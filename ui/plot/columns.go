@@ -20,11 +20,11 @@ func Columns(cols []Column, label string) template.HTML {
 	}
 	const w, h, left, bottom, top = 480.0, 170.0, 40.0, 24.0, 10.0
 	c := newCanvas(w, h, "columns", label)
-	most := 0.0
+	largest := 0.0
 	for _, col := range cols {
-		most = max(most, col.Value)
+		largest = max(largest, col.Value)
 	}
-	ceiling := roundUp(most)
+	ceiling := roundUp(largest)
 	y := func(v float64) float64 { return h - bottom - (h-bottom-top)*v/ceiling }
 	for i := range 3 {
 		v := ceiling * float64(i) / 2

@@ -96,13 +96,13 @@ func Histogram(counts []int64, label string) template.HTML {
 	}
 	const w, h = 96.0, 24.0
 	c := newCanvas(w, h, "histogram", label)
-	var most int64 = 1
+	var largest int64 = 1
 	for _, n := range counts {
-		most = max(most, n)
+		largest = max(largest, n)
 	}
 	step := w / float64(len(counts))
 	for i, n := range counts {
-		height := (h - 1) * float64(n) / float64(most)
+		height := (h - 1) * float64(n) / float64(largest)
 		if n > 0 {
 			height = max(height, 1.5)
 		}
@@ -111,12 +111,12 @@ func Histogram(counts []int64, label string) template.HTML {
 	return c.end()
 }
 
-// Share draws one bar of a table of bars: value as a part of max.
-func Share(value, most float64) template.HTML {
+// Share draws one bar of a table of bars: value as a part of whole.
+func Share(value, whole float64) template.HTML {
 	const w, h = 100.0, 10.0
 	fraction := 0.0
-	if most > 0 {
-		fraction = value / most
+	if whole > 0 {
+		fraction = value / whole
 	}
 	c := &canvas{}
 	fmt.Fprintf(&c.b, `<svg class="plot share" viewBox="0 0 %s %s" preserveAspectRatio="none" aria-hidden="true">`, num(w), num(h))
