@@ -73,7 +73,8 @@ func rawServer(t *testing.T) (asked func(target string) bool, host string) {
 	}, listener.Addr().String()
 }
 
-// Whatever a browser fetches can be registered, is found in its own spelling, and is asked for as a browser asks for it.
+// Whatever a browser fetches can be registered, is found in its own spelling, and is asked for as a browser asks for
+// it.
 func TestWhatABrowserFetchesCanBeRegistered(t *testing.T) {
 	t.Parallel()
 	asked, host := rawServer(t)
@@ -98,7 +99,7 @@ func TestWhatABrowserFetchesCanBeRegistered(t *testing.T) {
 			if r.Outcome != catalog.Archived && r.Outcome != catalog.Unchanged {
 				t.Fatalf("%q: %s", s.URL, r.Outcome)
 			}
-			first, err := address.Parse(r.URL) // of all spellings
+			first, err := address.Parse(r.URL) // the first of all spellings
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +119,7 @@ func TestWhatABrowserFetchesCanBeRegistered(t *testing.T) {
 	})
 }
 
-// More than one transaction of URLs that one of the doors used to refuse.
+// The list takes more than one transaction.
 func TestAListOfOddURLsIsRegisteredWhole(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

@@ -32,7 +32,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// hostsInBench are as many loopback hosts as the benchmarks crawl; ODARCHIVE_HOSTS sets another number.
+// hostsInBench is the number of loopback hosts that the benchmarks crawl; ODARCHIVE_HOSTS sets another number.
 func hostsInBench() int {
 	if n, err := strconv.Atoi(os.Getenv("ODARCHIVE_HOSTS")); err == nil {
 		return n
@@ -40,7 +40,7 @@ func hostsInBench() int {
 	return 200
 }
 
-// table is a CSV of about size bytes, different for each seed.
+// table returns a CSV of about size bytes, different for each seed.
 func table(seed uint64, size int) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	cities := []string{"Vienna", "Graz", "Linz", "Salzburg", "Innsbruck", "Klagenfurt", "Villach", "Wels"}
@@ -53,7 +53,7 @@ func table(seed uint64, size int) []byte {
 	return b
 }
 
-// benchWeb serves files on many loopback addresses, each a host of its own; it may be told to serve others.
+// benchWeb serves files on many loopback addresses, each a host. A benchmark can change the files.
 type benchWeb struct {
 	urls     []string
 	bodies   [][]byte
@@ -77,7 +77,7 @@ func (w *benchWeb) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		out.WriteHeader(http.StatusNotModified)
 		return
 	}
-	// A file is a line of its own and the rest of a common one: every one differs, and making it costs nothing.
+	// A file is a unique line and the rest of a common file, so that files differ and cost nothing to make.
 	first := fmt.Sprintf("id,date,station,city,temperature,humidity,pressure,note\n%d,2026-01-01,%s,Vienna,%d.5,1,1000.00,first\n", n, r.Host, w.version.Load())
 	rest := w.bodies[n%uint64(len(w.bodies))]
 	out.Header().Set("Content-Type", "text/csv")
@@ -109,7 +109,7 @@ func newBenchWeb(b *testing.B, hosts, files, size int, tags bool) *benchWeb {
 	return w
 }
 
-// durableNode is a node as the program builds it: everything on disk and synced.
+// durableNode returns a node as the program builds it: everything is on disk and synced.
 func durableNode(b *testing.B) *node {
 	b.Helper()
 	must := func(err error) {
@@ -144,8 +144,8 @@ func durableNode(b *testing.B) *node {
 	return n
 }
 
-// gzipTime is the processor time of compressing one of the web's files as gzip -6 does: what a machine's figures are to be
-// compared with.
+// gzipTime returns the processor time of compressing one of the web's files as gzip -6 does, for comparison between
+// machines.
 func (w *benchWeb) gzipTime(b *testing.B) time.Duration {
 	b.Helper()
 	cpu := cputime.Used()
@@ -162,9 +162,9 @@ func (w *benchWeb) gzipTime(b *testing.B) time.Duration {
 	return (cputime.Used() - cpu) / time.Duration(len(w.bodies))
 }
 
-// BenchmarkPipeline takes files of 50 KB from 200 loopback hosts through the whole way, everything on disk and synced; the
-// server runs in the same process. One operation is one file, and its columns indexed. "new": never seen before; "changed": the next version;
-// "same-bytes": fetched whole, and unchanged; "not-modified": a 304.
+// BenchmarkPipeline visits files of 50 KB on 200 loopback hosts, everything on disk and synced. The server runs in the
+// same process. One operation is one visit and the indexing of the columns. "new": a first version; "changed": the next
+// version; "same-bytes": fetched whole, but unchanged; "not-modified": a 304.
 func BenchmarkPipeline(b *testing.B) {
 	const size = 50_000
 	crawl := func(b *testing.B, n *node, web *benchWeb, want catalog.Outcome) {
@@ -185,7 +185,7 @@ func BenchmarkPipeline(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		b.ReportMetric(float64(m.HeapInuse)/(1<<20), "heap-MiB")
-		if err := n.Pipeline.Archive.DB().Compact(); err != nil { // what Badger holds in memory goes into tables
+		if err := n.Pipeline.Archive.DB().Compact(); err != nil { // moves what Badger has in memory to tables
 			b.Fatal(err)
 		}
 		sizes := n.Pipeline.Archive.DB().Sizes()

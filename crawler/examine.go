@@ -84,8 +84,8 @@ func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Excha
 	return detect.Detection{Type: "application/octet-stream", Because: "our recognition failed on it"}, nil
 }
 
-// unchanged gives the exchange of a body that equals the latest version its outcome. It stores the bytes again if they were
-// lost.
+// unchanged gives the exchange of a body that equals the latest version its outcome. It stores the bytes again if they
+// were lost.
 func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, ex *fetch.Exchange, written func()) error {
 	ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
 	if latest.ErrorPage != "" {
@@ -160,8 +160,8 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
-// place writes the bytes to the content store, as a delta to the latest version. They become part of it when a transaction
-// commits the result.
+// place writes the bytes to the content store, as a delta to the latest version. They become part of it when a
+// transaction commits the result.
 func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string, written func()) (*content.Placed, error) {
 	digests := ex.Body.Digests()
 	opts := content.PutOptions{Known: &digests, Written: written}
@@ -195,7 +195,8 @@ func (p *Pipeline) label(ex *fetch.Exchange, mediaType, name string) []byte {
 // compareTime limits how long comparing a new version with the latest one may take.
 const compareTime = time.Minute
 
-// change returns how the new version differs from the latest, or nil, after logging the error, if they cannot be compared.
+// change returns how the new version differs from the latest, or nil, after logging the error, if they cannot be
+// compared.
 func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
 	limited, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()

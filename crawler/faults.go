@@ -16,9 +16,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// endsVisit reports whether an error returns the job to the frontier unvisited: a failure of the archive, the end of the
-// lease, a host that must be waited for, trouble of this machine. Any other error is a fault of this program with one URL,
-// and becomes that URL's outcome.
+// endsVisit reports whether an error returns the job to the frontier unvisited: a failure of the archive, the end of
+// the lease, a host that must be waited for, trouble of this machine. Any other error is a fault of this program with
+// one URL, and becomes that URL's outcome.
 func endsVisit(ctx context.Context, err error) bool {
 	var wait *politeness.Wait
 	var trouble *fetch.OwnTrouble
@@ -50,8 +50,9 @@ func internal(ex *fetch.Exchange, why string) {
 	ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrInternal, why
 }
 
-// commitReducing commits what a visit found. If that fails because of the bytes, it commits less: the version without what is
-// inside it, then no version, then only the job's next visit, so that the frontier does not lease the URL again at once.
+// commitReducing commits what a visit found. If that fails because of the bytes, it commits less: the version without
+// what is inside it, then no version, then only the job's next visit, so that the frontier does not lease the URL again
+// at once.
 func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (r Report, err error) {
 	commit := func(v archive.Visit) error {
 		return faults.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v); return err })
@@ -95,8 +96,8 @@ func bare(v archive.Visit, why string) archive.Visit {
 	return v
 }
 
-// A URL whose bytes meet a fault of this program is visited again after minInternalPause, doubled with each failure in a row
-// up to maxInternalPause.
+// A URL whose bytes meet a fault of this program is visited again after minInternalPause, doubled with each failure in
+// a row up to maxInternalPause.
 const (
 	minInternalPause = time.Hour
 	maxInternalPause = 7 * 24 * time.Hour

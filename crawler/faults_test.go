@@ -25,7 +25,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// tripping fails with one URL in some steps, by a panic or with an error.
+// tripping makes some steps of one URL's visit fail, by a panic or with an error.
 func tripping(path string, fail error, steps ...string) func(step, url string) error {
 	return func(step, url string) error {
 		for _, s := range steps {
@@ -204,7 +204,7 @@ func TestOnlyTheArchivesOwnTroublesEndAVisit(t *testing.T) {
 	}
 }
 
-// csvOf is a CSV of so many columns and rows.
+// csvOf returns a CSV with so many columns and rows.
 func csvOf(columns, rows int, cell func(row, column int) string) []byte {
 	var b bytes.Buffer
 	for row := -1; row < rows; row++ {
@@ -226,7 +226,7 @@ func csvOf(columns, rows int, cell func(row, column int) string) []byte {
 func number(row, column int) string { return fmt.Sprint((row + 3) * column % 97) }
 func words(row, column int) string  { return fmt.Sprintf("word %d of %d", row*column, column) }
 
-// zipped is a zip of so many files with the same bytes.
+// zipped returns a zip of so many files with the same bytes.
 func zipped(t *testing.T, members int, body []byte) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -246,7 +246,7 @@ func zipped(t *testing.T, members int, body []byte) string {
 	return b.String()
 }
 
-// Each of these files once ended the crawl, and every crawl after it.
+// Each of these files once ended the crawl, and every later one.
 func TestFilesOfUnusualShapeAreArchivedAndTheCrawlGoesOn(t *testing.T) {
 	t.Parallel()
 	var keys strings.Builder
@@ -316,7 +316,7 @@ func TestFilesOfUnusualShapeAreArchivedAndTheCrawlGoesOn(t *testing.T) {
 	}
 }
 
-// longIRIs is RDF whose predicates alone are more than a record holds.
+// longIRIs returns RDF whose predicates alone are larger than a record may be.
 func longIRIs() string {
 	var b strings.Builder
 	for i := range 300 {

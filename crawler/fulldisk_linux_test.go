@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// smallDisk is a directory on a file system of its own.
+// smallDisk returns a directory on a small file system.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -81,7 +81,7 @@ func TestOnAFullDiskTheArchiveServesAndGoesOnWhenThereIsRoom(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	n.clock.advance(2 * noRoomPause) // it had failed before, too: the first time it was not there
+	n.clock.advance(2 * noRoomPause) // it failed before too: the first time, the file was missing
 	if r := n.crawl(t, RunOptions{})["/large.bin"]; r.Outcome != catalog.Archived || r.Versions != 1 {
 		t.Fatalf("with room again: %+v", r)
 	}

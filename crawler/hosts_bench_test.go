@@ -18,15 +18,15 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// everyName is a name server that finds every name on this machine.
+// everyName is a Resolver that resolves every name to this machine.
 type everyName struct{}
 
 func (everyName) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-// manyHosts is a node, everything on disk and synced, that crawls small files of as many hosts, all played by one server,
-// with a pause between two requests to one (negative: none). It knows files files.
+// manyHosts is a node, everything on disk and synced, that crawls small files of as many hosts, all played by one
+// server, with a pause between two requests to a host, negative for none. files is the number of files.
 func manyHosts(b *testing.B, hosts, files int, pause time.Duration) *node {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +62,7 @@ func manyHosts(b *testing.B, hosts, files int, pause time.Duration) *node {
 	return n
 }
 
-// crawlAll has a benchmark's node visit all of its files, and tells the processor time of each.
+// crawlAll visits all files of a benchmark's node, and reports the processor time of each visit.
 func crawlAll(b *testing.B, n *node) {
 	b.Helper()
 	cpu := cputime.Used()
@@ -75,8 +75,8 @@ func crawlAll(b *testing.B, n *node) {
 	b.ReportMetric(float64((cputime.Used()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
 }
 
-// BenchmarkHosts visits as many small files on 200 hosts, 2,000 and 20,000, and tells what the crawl has in memory at its
-// end: it should not depend on the hosts. One operation is one file.
+// BenchmarkHosts visits the same number of small files on 200, 2,000 and 20,000 hosts, and reports the memory at the
+// end, which should not depend on the hosts. One operation is one file.
 func BenchmarkHosts(b *testing.B) {
 	for _, hosts := range []int{200, 2000, 20_000} {
 		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
@@ -89,9 +89,9 @@ func BenchmarkHosts(b *testing.B) {
 	}
 }
 
-// BenchmarkRests visits files on hosts that rest for two seconds after each request: they, not the workers, should set
-// the pace. One operation is one file; of-pace is the share of the rate at which all hosts, asked without a gap, would give
-// as many files (robots.txt is one request more).
+// BenchmarkRests visits files on hosts with a pause of two seconds after each request. The hosts, not the workers,
+// should limit the rate. One operation is one file. of-pace is the share of the maximum rate that the pauses permit
+// (robots.txt is an additional request).
 func BenchmarkRests(b *testing.B) {
 	const pause = 2 * time.Second
 	for _, hosts := range []int{200, 2000} {

@@ -26,12 +26,13 @@ type Intake struct {
 	Clock    func() time.Time
 }
 
-// SeedsPerTxn is how many seeds Intake.Add registers in one transaction. What URLs of one host, portal or dataset share is
-// read and written once in it.
+// SeedsPerTxn is how many seeds Intake.Add registers in one transaction. What URLs of one host, portal or dataset share
+// is read and written once in it.
 const SeedsPerTxn = 500
 
-// CleanSeed returns a seed as it is registered: without credentials in its URL, and with texts cut to what records hold.
-// The error wraps address.ErrBad or archive.ErrBadIRI if the URL, or the IRI of its portal or dataset, is malformed.
+// CleanSeed returns a seed as it is registered: without credentials in its URL, and with texts cut to what records
+// hold. The error wraps address.ErrBad or archive.ErrBadIRI if the URL, or the IRI of its portal or dataset, is
+// malformed.
 func CleanSeed(s catalog.Seed) (catalog.Seed, error) {
 	s.URL, _ = address.WithoutSecret(s.URL)
 	if _, err := address.Parse(s.URL); err != nil {
@@ -173,8 +174,8 @@ func (in *Intake) CrawlNow(ctx context.Context, id, host string) (int, error) {
 	return 1, in.Frontier.MakeDue(ctx, r.URL)
 }
 
-// Inject sets the priority of URLs or blacklists them. It registers new URLs first, except those that it blacklists. It returns
-// the number of new URLs.
+// Inject sets the priority of URLs or blacklists them. It registers new URLs first, except those that it blacklists. It
+// returns the number of new URLs.
 func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added int, err error) {
 	var seeds []catalog.Seed
 	for _, order := range list {

@@ -16,8 +16,8 @@ const (
 	maxJoinWait = 2 * time.Minute // but no longer
 )
 
-// KeepJoined adds new versions to the index of columns until ctx ends, as the background job "joining". Versions that it does
-// not finish stay marked for the next run.
+// KeepJoined adds new versions to the index of columns until ctx ends, as the background job "joining". Versions that
+// it does not finish stay marked for the next run.
 func (p *Pipeline) KeepJoined(ctx context.Context) {
 	_ = p.Jobs.Run(ctx, "joining", p.keepJoined) // Jobs lists its failure
 }
@@ -45,8 +45,8 @@ func (p *Pipeline) keepJoined(ctx context.Context) error {
 	}
 }
 
-// joinAll adds all marked versions to the index of columns and calls progress, if not nil, with the number of those left. An
-// error that concerns single versions is logged only: they stay marked, and must not end the next crawl too.
+// joinAll adds all marked versions to the index of columns and calls progress, if not nil, with the number of those
+// left. An error that concerns single versions is logged only: they stay marked, and must not end the next crawl too.
 func (p *Pipeline) joinAll(ctx context.Context, progress func(left int)) error {
 	for {
 		n := 0

@@ -8,7 +8,8 @@ import (
 	"odarchive/crawler/frontier"
 )
 
-// nextLease waits for a lease. It returns nil at the end of the crawl. One worker waits at a time, and the others for that one.
+// nextLease waits for a lease. It returns nil at the end of the crawl. One worker waits at a time, and the others for
+// that one.
 func (r *run) nextLease(ctx context.Context) (*frontier.Lease, error) {
 	select {
 	case r.looking <- struct{}{}:
@@ -47,7 +48,8 @@ func (r *run) nextLease(ctx context.Context) (*frontier.Lease, error) {
 	return nil, nil
 }
 
-// nextLook returns when a lease may be available if nothing changes. more is false if a crawl with Once has visited everything.
+// nextLook returns when a lease may be available if nothing changes. more is false if a crawl with Once has visited
+// everything.
 func (r *run) nextLook() (at time.Time, more bool, err error) {
 	now := r.Clock()
 	if !r.opts.Once {
@@ -66,7 +68,8 @@ func (r *run) nextLook() (at time.Time, more bool, err error) {
 	return at, more, err
 }
 
-// nextRetry returns when the last retry is due that the crawl waits for, and whether that is in the future. It logs each time once.
+// nextRetry returns when the last retry is due that the crawl waits for, and whether that is in the future. It logs
+// each time once.
 func (r *run) nextRetry() (at time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

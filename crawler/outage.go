@@ -15,18 +15,18 @@ import (
 
 // The rule for trouble of this machine:
 //
-//   - A fetch that fails because of this machine (fetch.OwnTrouble) is not recorded. Its lease is returned and the crawl
-//     pauses, for 1 s at first, doubled each time up to 1 min; for a network that is down, from 30 s to 10 min. The next
-//     answer of any host ends the trouble.
-//   - A host that answered at its last visit and cannot be reached now is in doubt: nothing is recorded, and it is tried again
-//     after 5 s. If it fails again, that is the host's failure, and recorded. But if three different hosts fail in a row, and
-//     none answers in between, the network is down: nothing is recorded of them, or of other hosts that cannot be reached,
-//     until some host answers. A refused connection is an answer.
-//   - A host to which this machine has no route is in doubt even if it never answered. The failure of any other host that
-//     never answered, or failed at its last visit, says nothing about the network and is recorded at once.
+//   - A fetch that fails because of this machine (fetch.OwnTrouble) is not recorded. Its lease is returned and the
+//     crawl pauses, for 1 s at first, doubled each time up to 1 min; for a network that is down, from 30 s to 10 min.
+//     The next answer of any host ends the trouble.
+//   - A host that answered at its last visit and cannot be reached now is in doubt: nothing is recorded, and it is
+//     tried again after 5 s. If it fails again, that is the host's failure, and recorded. But if three different hosts
+//     fail in a row, and none answers in between, the network is down: nothing is recorded of them, or of other hosts
+//     that cannot be reached, until some host answers. A refused connection is an answer.
+//   - A host to which this machine has no route is in doubt even if it never answered. The failure of any other host
+//     that never answered, or failed at its last visit, says nothing about the network and is recorded at once.
 //
-// So a crawl records the failure of one or two hosts after 5 s, and records nothing on a machine whose network fails, however
-// many workers it has. A crawl --once gives up with the reason after 2 min of trouble (patience).
+// So a crawl records the failure of one or two hosts after 5 s, and records nothing on a machine whose network fails,
+// however many workers it has. A crawl --once gives up with the reason after 2 min of trouble (patience).
 const (
 	outageHosts     = 3
 	doubtPause      = 5 * time.Second
@@ -36,7 +36,8 @@ const (
 	maxTroublePause = time.Minute
 )
 
-// outage tracks whether this machine is in trouble. The zero value is ready to use. All times are of the machine's clock.
+// outage tracks whether this machine is in trouble. The zero value is ready to use. All times are of the machine's
+// clock.
 type outage struct {
 	mu      sync.Mutex           // guards what follows
 	row     map[string]struct{}  // hosts that answered before and cannot be reached, with no answer of any host in between
@@ -52,8 +53,8 @@ type outage struct {
 // maxDoubted limits the number of hosts in doubt. Beyond it, failures are recorded at once.
 const maxDoubted = 10_000
 
-// weigh decides whether the result of a fetch may be recorded. It returns nil if so, a *fetch.OwnTrouble if the network is
-// down, and a *politeness.Wait if the host is in doubt. answered reports whether the host's last visit was answered.
+// weigh decides whether the result of a fetch may be recorded. It returns nil if so, a *fetch.OwnTrouble if the network
+// is down, and a *politeness.Wait if the host is in doubt. answered reports whether the host's last visit was answered.
 func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +88,8 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 	return &politeness.Wait{Host: host, Until: now.Add(doubtPause), Why: "network"}
 }
 
-// noteAnswer ends the trouble because a host answered, unless the answer is older than the trouble. The caller holds mu.
+// noteAnswer ends the trouble because a host answered, unless the answer is older than the trouble. The caller holds
+// mu.
 func (o *outage) noteAnswer(host string, at time.Time) {
 	delete(o.doubted, host)
 	if at.Before(o.began) || at.Before(o.since) {
@@ -97,8 +99,8 @@ func (o *outage) noteAnswer(host string, at time.Time) {
 	o.trouble, o.since, o.pause, o.until = nil, time.Time{}, 0, time.Time{}
 }
 
-// startPause starts a pause because of trouble, and returns the trouble. Fetches that were under way when a pause began do
-// not prolong it. The caller holds mu.
+// startPause starts a pause because of trouble, and returns the trouble. Fetches that were under way when a pause began
+// do not prolong it. The caller holds mu.
 func (o *outage) startPause(trouble *fetch.OwnTrouble, now time.Time) error {
 	if o.trouble == nil {
 		o.since = now
@@ -122,8 +124,8 @@ func (o *outage) note(trouble *fetch.OwnTrouble, now time.Time) {
 	_ = o.startPause(trouble, now)
 }
 
-// state returns the reason of the pause at a time and its end, "" and the zero time outside a pause, and since when there is
-// trouble, the zero time if there is none.
+// state returns the reason of the pause at a time and its end, "" and the zero time outside a pause, and since when
+// there is trouble, the zero time if there is none.
 func (o *outage) state(now time.Time) (why string, until, since time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -137,15 +139,15 @@ func (o *outage) state(now time.Time) (why string, until, since time.Time) {
 	return fmt.Sprintf("%s%.300s; tried again at %s", what, o.trouble, o.until.UTC().Format(time.TimeOnly)), o.until, o.since
 }
 
-// Outage returns why nothing should be fetched for now, "" while this machine and its network seem to work. It is meant for
-// frontier.Options.Hold.
+// Outage returns why nothing should be fetched for now, "" while this machine and its network seem to work. It is meant
+// for frontier.Options.Hold.
 func (p *Pipeline) Outage() string {
 	why, _, _ := p.outage.state(time.Now())
 	return why
 }
 
-// Fetch calls Fetcher.Fetch, for visits and for the gate's robots.txt. It returns an error instead of an exchange that must
-// not be recorded because this machine is, or may be, in trouble.
+// Fetch calls Fetcher.Fetch, for visits and for the gate's robots.txt. It returns an error instead of an exchange that
+// must not be recorded because this machine is, or may be, in trouble.
 func (p *Pipeline) Fetch(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
 	ex, err := p.Fetcher.Fetch(ctx, r)
 	var own *fetch.OwnTrouble

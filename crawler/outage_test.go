@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/web/politeness"
 )
 
-// network is an outage with a clock of its own.
+// network is an outage with a clock.
 type network struct {
 	outage
 	now time.Time
@@ -67,7 +67,7 @@ func TestAHostThatDiesAloneIsRecordedAtItsSecondFailure(t *testing.T) {
 			t.Errorf("second failure, others answer %v: %s, held: %q", others, got, n.why())
 		}
 	}
-	n := newNetwork() // and so are two
+	n := newNetwork() // two are not either
 	for i, want := range []string{"doubt", "doubt", "record", "record"} {
 		if got := n.fail(fmt.Sprintf("%d.example", i%2), true); got != want {
 			t.Errorf("failure %d: %s, want %s", i, got, want)
@@ -78,7 +78,7 @@ func TestAHostThatDiesAloneIsRecordedAtItsSecondFailure(t *testing.T) {
 func TestThreeHostsInARowThatAnsweredBeforeAreAnOutageAndNoneIsRecorded(t *testing.T) {
 	t.Parallel()
 	n := newNetwork()
-	for i := range 100 { // those that never answered tell nothing
+	for i := range 100 { // hosts that never answered say nothing
 		if got := n.fail(fmt.Sprintf("new%d.example", i), false); got != "record" {
 			t.Fatalf("a host that never answered: %s", got)
 		}
@@ -95,7 +95,7 @@ func TestThreeHostsInARowThatAnsweredBeforeAreAnOutageAndNoneIsRecorded(t *testi
 		t.Errorf("the third in a row: %s, held %q", got, n.why())
 	}
 	for _, pause := range []time.Duration{minOutagePause, 2 * minOutagePause, 4 * minOutagePause} {
-		for i := range 30 { // what was under way when the pause began
+		for i := range 30 { // fetches that were under way when the pause began
 			if got := n.fail(fmt.Sprintf("g%d.example", i), i%2 == 0); got != "down" {
 				t.Fatalf("while the network is down: %s", got)
 			}
@@ -146,7 +146,7 @@ func TestTroubleOfThisMachineHoldsTheCrawlUntilSomethingAnswers(t *testing.T) {
 	n := newNetwork()
 	full := &fetch.OwnTrouble{Kind: fetch.TroubleDescriptors, Err: syscall.EMFILE}
 	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		for range 20 { // workers that meet it at the same time
+		for range 20 { // workers that have the trouble at the same time
 			n.note(full, n.now)
 		}
 		why, until, _ := n.state(n.now)

@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// sites are n loopback hosts on one port, with a file each.
+// sites starts n loopback hosts on one port, with a file each.
 func sites(t *testing.T, n *node, hosts int) (s *site, urls []string) {
 	s = newSite(t)
 	s.set("/a.csv", "id,name\n1,Ada\n")
@@ -119,7 +119,7 @@ func TestANetworkThatGoesDownIsRecordedOfNoHost(t *testing.T) {
 		return dialError(syscall.EHOSTUNREACH)
 	}
 	n.dial.Store(&down)
-	n.Fetcher.Close() // no connection is left from before
+	n.Fetcher.Close() // closes the connections from before
 	n.Workers = 2
 	var reports []Report
 	ctx, stop := contextUntil(t, func() bool { return n.Pipeline.Outage() != "" })
@@ -200,7 +200,7 @@ func TestAURLWithAFaultDoesNotHoldUpTheOthersOfItsHost(t *testing.T) {
 	}
 }
 
-// faultAt is a schedule with a fault that one file meets, in the middle of a commit.
+// faultAt is a schedule that panics for one file.
 type faultAt struct {
 	schedule.Rule
 	path string

@@ -1,14 +1,15 @@
 // Package crawler visits the URLs that are due: it takes each one from a leased job to a committed version.
 //
-// Pipeline.Visit is one visit, a step a line: robots.txt, politeness, fetch, detection, profile, bytes, and one transaction
-// that stores the version with its triples and schedules the next visit. Pipeline.Run keeps a number of workers at it.
-// Intake registers URLs.
+// Pipeline.Visit is one visit, a step a line: robots.txt, politeness, fetch, detection, profile, bytes, and one
+// transaction that stores the version with its triples and schedules the next visit. Pipeline.Run keeps a number of
+// workers at it. Intake registers URLs.
 //
-// A failed fetch is a recorded outcome with a reason, even if the disk has no room for the body. So is a fault of this program
-// with the bytes of one URL, including a panic (faults.go): no file can end the crawl. A fetch that fails because of this
-// machine is not recorded, and the crawl waits (outage.go has the rule). An error means that the archive itself could not do
-// its work: the store failed, the disk has no room for a record, or ctx ended. The job then returns to the frontier as if it
-// had not been leased. A crash may leave bytes that no record references, but never a part of a version.
+// A failed fetch is a recorded outcome with a reason, even if the disk has no room for the body. So is a fault of this
+// program with the bytes of one URL, including a panic (faults.go): no file can end the crawl. A fetch that fails
+// because of this machine is not recorded, and the crawl waits (outage.go has the rule). An error means that the
+// archive itself could not do its work: the store failed, the disk has no room for a record, or ctx ended. The job then
+// returns to the frontier as if it had not been leased. A crash may leave bytes that no record references, but never a
+// part of a version.
 package crawler
 
 import (
@@ -48,8 +49,8 @@ type Pipeline struct {
 	Workers  int // how many hosts are fetched from at the same time
 	// Processors is a semaphore: its capacity bounds how many bodies are examined at the same time.
 	Processors chan struct{}
-	// Refused, if not nil, is called after the disk had no room for a fetched body, so that Options.Hold of the frontier can
-	// look at the disk before the next lease.
+	// Refused, if not nil, is called after the disk had no room for a fetched body, so that Options.Hold of the
+	// frontier can look at the disk before the next lease.
 	Refused func()
 	Jobs    *supervise.Jobs // runs the background jobs; nil runs them unlisted
 
@@ -125,8 +126,8 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 	return &v, err
 }
 
-// fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version. The
-// error is a *politeness.Wait if the host must not be asked for longer than a moment.
+// fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version.
+// The error is a *politeness.Wait if the host must not be asked for longer than a moment.
 func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version) (*fetch.Exchange, error) {
 	pass, verdict, err := p.Gate.Visit(ctx, job.URL, frontier.Moment)
 	if err != nil {
@@ -152,7 +153,8 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	return exchange, nil
 }
 
-// refused returns the exchange of a visit that robots.txt forbids, or whose host could not, or must not, be reached for it.
+// refused returns the exchange of a visit that robots.txt forbids, or whose host could not, or must not, be reached for
+// it.
 func refused(job frontier.Job, v politeness.Verdict) *fetch.Exchange {
 	now := time.Now()
 	return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: v.Outcome(), ErrorClass: v.Class, Why: v.Reason}
@@ -164,7 +166,8 @@ func (p *Pipeline) stored(v catalog.Version) bool {
 	return ok && err == nil
 }
 
-// commit stores what a visit found in one transaction: the version, if there is one, its triples, and the job's next visit.
+// commit stores what a visit found in one transaction: the version, if there is one, its triples, and the job's next
+// visit.
 func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (Report, error) {
 	step := "commit"
 	if found.Kept == nil {

@@ -29,7 +29,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// site is one host whose files a test sets; it notes every request.
+// site is a host whose files a test sets. It records every request.
 type site struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -78,7 +78,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(body))
 }
 
-// testClock is the archive's time: it runs on from where a test has set it.
+// testClock is the archive's clock. It runs from the time that a test sets.
 type testClock struct {
 	mu   sync.Mutex
 	base time.Time
@@ -121,7 +121,7 @@ func (n *node) connect(ctx context.Context, network, address string) (net.Conn, 
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// dialInVisit has check panic where the visit is, and not in a goroutine of net/http.
+// dialInVisit calls check in the goroutine of the visit, not in one of net/http, so that it may panic.
 func (n *node) dialInVisit(t *testing.T, check func(address string) error) {
 	t.Helper()
 	n.Pipeline.Gate = politeness.New(politeness.Options{DB: n.db, Delay: -1, Fetch: func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
@@ -132,7 +132,7 @@ func (n *node) dialInVisit(t *testing.T, check func(address string) error) {
 	}})
 }
 
-// contextUntil gives a context that ends when a condition holds, or after a minute.
+// contextUntil returns a context that ends when a condition holds, or after a minute.
 func contextUntil(t *testing.T, done func() bool) (context.Context, func()) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	var group sync.WaitGroup
@@ -151,7 +151,7 @@ func newNode(t *testing.T) *node {
 	return newNodeIn(t, t.TempDir(), content.Options{NoSync: true, MinFree: -1})
 }
 
-// newNodeIn has its packs in a directory.
+// newNodeIn returns a node with its packs in a directory.
 func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 	t.Helper()
 	db, err := kv.Open("", kv.Options{InMemory: true})
@@ -163,7 +163,7 @@ func newNodeIn(t *testing.T, packs string, options content.Options) *node {
 	return n
 }
 
-// newNodeOf has a database of its own, which closing the node closes.
+// newNodeOf returns a node with a database, and a function that closes both.
 func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (*node, func()) {
 	t.Helper()
 	must := func(err error) {
@@ -201,7 +201,7 @@ func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (
 	return n, closeNode
 }
 
-// restart forgets what the frontier and the gate have in memory.
+// restart drops what the frontier and the gate have in memory.
 func (n *node) restart(t *testing.T) {
 	t.Helper()
 	queue, err := frontier.New(n.db, frontier.Options{Now: n.clock.now, Hold: n.short, Recall: n.Recall})
@@ -212,7 +212,7 @@ func (n *node) restart(t *testing.T) {
 	n.Pipeline.Gate = politeness.New(politeness.Options{DB: n.db, Delay: -1, Fetch: n.Pipeline.Fetch})
 }
 
-// short is why the node's crawl is held.
+// short returns why no leases are granted.
 func (n *node) short() string {
 	if n.full.Load() {
 		return "the disk is full"
@@ -231,7 +231,7 @@ func (n *node) add(t *testing.T, urls ...string) {
 	}
 }
 
-// crawl visits what is due and gives the reports by path.
+// crawl visits what is due and returns the reports by path.
 func (n *node) crawl(t *testing.T, opts RunOptions) map[string]Report {
 	t.Helper()
 	reports := map[string]Report{}
@@ -539,7 +539,7 @@ func TestURLsWithMoreToSayThanATransactionHoldsAreRegisteredInParts(t *testing.T
 	}
 }
 
-// writingRule is a schedule that writes to the database, which nobody can do inside a transaction that writes.
+// writingRule is a schedule that writes to the database. Inside a transaction that writes, it would block.
 type writingRule struct {
 	schedule.Rule
 	db     *kv.DB

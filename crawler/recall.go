@@ -11,9 +11,9 @@ import (
 	"odarchive/ns"
 )
 
-// Recall returns what the archive has on a URL whose record in the frontier is damaged, for frontier.Options.Recall. ok is
-// false if the archive does not have the URL. What only the frontier kept is lost: the score, whether it is blacklisted, the
-// validators, and all visits but the last one.
+// Recall returns what the archive has on a URL whose record in the frontier is damaged, for frontier.Options.Recall. ok
+// is false if the archive does not have the URL. What only the frontier kept is lost: the score, whether it is
+// blacklisted, the validators, and all visits but the last one.
 func (in *Intake) Recall(key string) (frontier.Recalled, bool, error) {
 	r, err := in.Archive.Resource(context.Background(), ns.ResourceID(key))
 	if errors.Is(err, archive.ErrNotFound) {

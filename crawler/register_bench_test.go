@@ -10,7 +10,7 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// BenchmarkRegister makes URLs known as a harvest of portals does, 500 at a time, everything on disk and synced. One
+// BenchmarkRegister registers URLs as a harvest of portals does, 500 at a time, everything on disk and synced. One
 // operation is one URL.
 func BenchmarkRegister(b *testing.B) {
 	n := durableNode(b)

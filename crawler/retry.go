@@ -9,17 +9,17 @@ import (
 	"odarchive/crawler/frontier"
 )
 
-// quickRetries are the waits before retries of a transient failure, which come before the schedule's own back-off. No worker
-// waits for them: the URL becomes due again in the frontier.
+// quickRetries are the waits before retries of a transient failure, which come before the schedule's own back-off. No
+// worker waits for them: the URL becomes due again in the frontier.
 var quickRetries = [...]time.Duration{40 * time.Second, 5 * time.Minute}
 
-// maxAskedToWait is how often in a row a URL is retried as soon as its host may be asked again, after the host answered 429
-// or 503, which are about the host, not the URL. After that, the schedule decides.
+// maxAskedToWait is how often in a row a URL is retried as soon as its host may be asked again, after the host answered
+// 429 or 503, which are about the host, not the URL. After that, the schedule decides.
 const maxAskedToWait = 3
 
-// quickRetry returns the wait before a failed fetch is retried, and the reason, or 0 if the schedule decides. The host must
-// not be asked for the duration held. Waits differ between URLs by up to a quarter to either side, so that files that
-// failed together are not retried together; they are the same each time for one URL and number of failures.
+// quickRetry returns the wait before a failed fetch is retried, and the reason, or 0 if the schedule decides. The host
+// must not be asked for the duration held. Waits differ between URLs by up to a quarter to either side, so that files
+// that failed together are not retried together; they are the same each time for one URL and number of failures.
 func quickRetry(job frontier.Job, act catalog.Activity, held time.Duration) (wait time.Duration, why string) {
 	if act.Outcome == catalog.RetryLater && job.Errors < maxAskedToWait {
 		return max(held, time.Second), fmt.Sprintf("the host asked to be left alone: retry %d of %d when it may be asked again", job.Errors+1, maxAskedToWait)

@@ -75,7 +75,7 @@ func TestACrawlOfWhatIsDueWaitsForRetriesThatAreDueSoon(t *testing.T) {
 	outcomes := map[string][]catalog.Outcome{}
 	_, err := n.Run(t.Context(), RunOptions{Once: true, Wait: time.Minute, Report: func(r Report) {
 		if outcomes[r.URL] = append(outcomes[r.URL], r.Outcome); r.Outcome == catalog.NoVersion && len(outcomes[r.URL]) == 1 {
-			time.AfterFunc(20*time.Millisecond, func() { n.clock.advance(50 * time.Second) }) // the crawl is waiting, or over
+			time.AfterFunc(20*time.Millisecond, func() { n.clock.advance(50 * time.Second) }) // the crawl is waiting or has ended
 		}
 	}})
 	if got := outcomes[s.URL+"/a.csv"]; err != nil || !slices.Equal(got, []catalog.Outcome{catalog.NoVersion, catalog.Archived}) {

@@ -21,8 +21,8 @@ type RunOptions struct {
 	URLs       []string      // visit only these, due or not, one after the other, then end; they must be registered
 	MaxFetches int           // end after so many fetches; 0 = no limit
 	Report     func(Report)  // if not nil, called after each visit, one call at a time
-	// Indexing, if not nil, is called with the number of versions left while the columns of new versions are indexed at the
-	// end of the crawl.
+	// Indexing, if not nil, is called with the number of versions left while the columns of new versions are indexed at
+	// the end of the crawl.
 	Indexing func(left int)
 }
 
@@ -41,10 +41,10 @@ type run struct {
 	aside   map[string]struct{} // hosts with a URL that was postponed since the last successful visit
 }
 
-// Run visits what is due with p.Workers workers. It returns when the options say so, when ctx ends, or at the first error of
-// the archive as a whole; a crawl without Once waits while the disk is full instead. An error that concerns one URL is
-// logged, and the URL is postponed. When Run returns, all workers have stopped and all leases are returned. The columns of
-// new versions are indexed meanwhile; if Run returns nil, those of all versions are.
+// Run visits what is due with p.Workers workers. It returns when the options say so, when ctx ends, or at the first
+// error of the archive as a whole; a crawl without Once waits while the disk is full instead. An error that concerns
+// one URL is logged, and the URL is postponed. When Run returns, all workers have stopped and all leases are returned.
+// The columns of new versions are indexed meanwhile; if Run returns nil, those of all versions are.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	r := &run{Pipeline: p, opts: opts, looking: make(chan struct{}, 1)}
 	began := time.Now()
@@ -126,8 +126,8 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 	return r.release(ctx, lease)
 }
 
-// visit makes one visit. For URLs that RunOptions.URLs names, it waits until the host may be asked and while this machine is in
-// trouble. In any other crawl, other URLs are visited meanwhile.
+// visit makes one visit. For URLs that RunOptions.URLs names, it waits until the host may be asked and while this
+// machine is in trouble. In any other crawl, other URLs are visited meanwhile.
 func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	for {
 		report, err := r.Visit(lease.Context(), lease, job)

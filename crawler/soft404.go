@@ -16,7 +16,8 @@ import (
 // htmlFormats are the declared formats and extensions that do not promise anything but a page.
 var htmlFormats = []string{"", "html", "htm", "xhtml", "text/html", "application/xhtml+xml", "php", "asp", "aspx", "jsp", "do", "api", "web", "website", "link", "url"}
 
-// soft404 returns why an HTML page is an error page in spite of its status: data was promised. It returns "" if it is not.
+// soft404 returns why an HTML page is an error page in spite of its status: data was promised. It returns "" if it is
+// not.
 func soft404(job frontier.Job, found detect.Detection) string {
 	if !isPage(found.Type) {
 		return ""
@@ -61,9 +62,9 @@ const (
 
 // sameError returns why a body is an error page that a host serves for many of its URLs, "" if it is not.
 //
-// The same bytes under many URLs are normal: portals list one file several times, and hosts keep copies. So data keeps all
-// its URLs. Only a body without content of its own is an error page: an HTML page, or a short text that is not a table and
-// either is not what was promised or contains words of an error.
+// The same bytes under many URLs are normal: portals list one file several times, and hosts keep copies. So data keeps
+// all its URLs. Only a body without content of its own is an error page: an HTML page, or a short text that is not a
+// table and either is not what was promised or contains words of an error.
 func (p *Pipeline) sameError(ctx context.Context, job frontier.Job, ex *fetch.Exchange, found detect.Detection) (why string, err error) {
 	head, err := ex.Body.Head(maxNotice)
 	if err != nil {
@@ -93,8 +94,8 @@ func isNotice(job frontier.Job, found detect.Detection, head []byte, size int64)
 	return message && size <= maxMessage && speaksOfError(head)
 }
 
-// speaksOfError reports whether a text contains words, in the larger languages of Europe, with which servers say that they
-// have no such file.
+// speaksOfError reports whether a text contains words, in the larger languages of Europe, with which servers say that
+// they have no such file.
 func speaksOfError(text []byte) bool {
 	text = bytes.ToLower(text)
 	for _, word := range []string{"error", "exception", "not found", "notfound", "not be found", "no longer", "no such", "does not exist", "not available", "unavailable", "denied", "forbidden",

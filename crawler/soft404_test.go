@@ -13,7 +13,7 @@ import (
 	"odarchive/vocab/dcterms"
 )
 
-// versionsSaid counts the statements with a predicate.
+// versionsSaid returns the number of statements with a predicate.
 func versionsSaid(t *testing.T, n *node, predicate string) int {
 	t.Helper()
 	count := 0

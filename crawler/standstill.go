@@ -13,7 +13,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// patience is how long a crawl with an end waits for a host that must not be asked yet, and for this machine's trouble to end.
+// patience is how long a crawl with an end waits for a host that must not be asked yet, and for this machine's trouble
+// to end.
 const patience = 2 * time.Minute
 
 // waitForRoom returns nil after a second if the disk is full and the crawl has no end, and err otherwise.
@@ -40,12 +41,12 @@ func wholeArchive(err error) bool {
 	return false
 }
 
-// maxAside is the number of hosts with a postponed URL, without a successful visit in between, at which the archive itself
-// counts as faulty.
+// maxAside is the number of hosts with a postponed URL, without a successful visit in between, at which the archive
+// itself counts as faulty.
 const maxAside = 5
 
-// postpone postpones a URL whose visit failed because of a fault of this program, so that the crawl can go on. It returns err
-// if the crawl must end.
+// postpone postpones a URL whose visit failed because of a fault of this program, so that the crawl can go on. It
+// returns err if the crawl must end.
 func (r *run) postpone(ctx context.Context, lease *frontier.Lease, job frontier.Job, err error) error {
 	facts := []any{"url", job.URL, "error", err}
 	var fault *supervise.Panic
@@ -76,8 +77,8 @@ func (r *run) inBriefTrouble() bool {
 	return !since.IsZero() && time.Since(since) < patience
 }
 
-// pause returns a lease that met trouble of this machine, and waits for the end of the pause. In a crawl with an end, it returns
-// an error when the trouble has lasted for patience.
+// pause returns a lease that met trouble of this machine, and waits for the end of the pause. In a crawl with an end,
+// it returns an error when the trouble has lasted for patience.
 func (r *run) pause(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTrouble) error {
 	r.mu.Lock()
 	r.started-- // nothing was recorded
@@ -103,8 +104,8 @@ func (r *run) pause(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTr
 	return sleep(ctx, max(time.Until(until), time.Millisecond))
 }
 
-// fatal returns the error that ends the crawl: nil if err only means that the lease has ended, after which its jobs are leased
-// again.
+// fatal returns the error that ends the crawl: nil if err only means that the lease has ended, after which its jobs are
+// leased again.
 func (r *run) fatal(ctx context.Context, lease *frontier.Lease, err error) error {
 	if err == nil {
 		return nil
@@ -127,8 +128,8 @@ func (r *run) release(ctx context.Context, lease *frontier.Lease) error {
 	return nil
 }
 
-// releaseUntil returns a lease until its host may be asked again. wait.Until is in the machine's time, the frontier's in the
-// archive's.
+// releaseUntil returns a lease until its host may be asked again. wait.Until is in the machine's time, the frontier's
+// in the archive's.
 func (r *run) releaseUntil(ctx context.Context, lease *frontier.Lease, wait *politeness.Wait) error {
 	r.mu.Lock()
 	r.started-- // it was not fetched

@@ -152,7 +152,8 @@ func (p *Pipeline) Host(name string) (HostStatus, bool, error) {
 	return hostStatus(info, at, p.Clock()), true, nil
 }
 
-// hostStatus combines what the frontier and the gate report. The gate uses the machine's clock, the frontier the archive's.
+// hostStatus combines what the frontier and the gate report. The gate uses the machine's clock, the frontier the
+// archive's.
 func hostStatus(info frontier.HostInfo, gate politeness.Status, now time.Time) HostStatus {
 	s := HostStatus{
 		Host: info.Group, State: "idle", Next: info.NextDue, Delay: gate.Delay.Seconds(), Latency: gate.Latency.Seconds(), URLs: info.URLs, Due: info.Due,

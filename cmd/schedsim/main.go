@@ -1,5 +1,6 @@
 // Command schedsim runs the archive's scheduler in a simulator of re-crawling, so that it can be compared with other
-// schedulers. It reads the lines INIT, URL, READY, FETCH and TICK from standard input, and writes NEXT and END to standard output.
+// schedulers. It reads the lines INIT, URL, READY, FETCH and TICK from standard input, and writes NEXT and END to
+// standard output.
 //
 // It keeps one history per URL, as the frontier does, and calls package schedule. It has no clock, network or store.
 package main

@@ -139,8 +139,8 @@ func (s *simulation) writeDecision(id int, d schedule.Decision) {
 	s.writeNext(id, due, d.Value.Seconds()-due)
 }
 
-// tick makes a new plan, once a day, and schedules again the URLs whose price has changed: URLs scheduled at different prices
-// become due in clumps.
+// tick makes a new plan, once a day, and schedules again the URLs whose price has changed: URLs scheduled at different
+// prices become due in clumps.
 func (s *simulation) tick(now float64) {
 	if rule, ok := s.rule.(*schedule.AdaptiveRule); ok {
 		moved, _ := rule.Plan(at(now), s.each) // each returns no error

@@ -1,13 +1,15 @@
-// Package address says what a URL is: how it is read, what goes over the wire, and when two spellings name one resource.
+// Package address says what a URL is: how it is read, what goes over the wire, and when two spellings name one
+// resource.
 //
-// Parse reads a URL from outside as browsers do (WHATWG URL: tabs and newlines dropped, backslashes, stray percent signs,
-// IDNA, IPv4 in odd notations), for the schemes http, https and ftp only. Every way into the archive uses it, so whatever
-// one of them accepts, all of them accept. A URL has
+// Parse reads a URL from outside as browsers do (WHATWG URL: tabs and newlines dropped, backslashes, stray percent
+// signs, IDNA, IPv4 in odd notations), for the schemes http, https and ftp only. Every way into the archive uses it, so
+// whatever one of them accepts, all of them accept. A URL has
 //
 //   - String, what the server is asked for: the source's spelling, changed only where a browser would change it;
 //   - Canonical, its identity: without default port and fragment, percent-escapes normalised (RFC 3986 §6.2.2), query
 //     parameters sorted, session ids removed;
-//   - Key, the canonical form in SURT order (host labels reversed), so that the URLs of a host and its subdomains sort together;
+//   - Key, the canonical form in SURT order (host labels reversed), so that the URLs of a host and its subdomains sort
+//     together;
 //   - Group, the host, with the port if it is not the scheme's default: the unit of politeness. Schemes share it.
 //
 // The package does no I/O. URLs that differ in their scheme are two resources: http://x/ and https://x/ have different
@@ -50,8 +52,8 @@ func Host(raw string) (string, error) {
 	return u.Group(), nil
 }
 
-// HostGroup returns the group of a host whose name is spelled as a person may spell it: "Bücher.example:80". A text that is
-// not a host is returned in lower case.
+// HostGroup returns the group of a host whose name is spelled as a person may spell it: "Bücher.example:80". A text
+// that is not a host is returned in lower case.
 func HostGroup(name string) string {
 	group, err := Host("http://" + name + "/")
 	if err != nil || strings.ContainsAny(name, "/\\?#@") {
@@ -173,8 +175,8 @@ func isSession(param string) bool {
 	})
 }
 
-// normaliseEscapes decodes escapes of unreserved characters and writes all others in upper case (RFC 3986 §6.2.2). A '%'
-// that begins no escape is escaped.
+// normaliseEscapes decodes escapes of unreserved characters and writes all others in upper case (RFC 3986 §6.2.2). A
+// '%' that begins no escape is escaped.
 func normaliseEscapes(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

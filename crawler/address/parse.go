@@ -26,7 +26,8 @@ var defaultPort = map[string]string{"http": "80", "https": "443", "ftp": "21"}
 // Parse parses an absolute http, https or ftp URL as the WHATWG URL standard says. The error wraps ErrBad.
 func Parse(raw string) (URL, error) { return parse(raw, nil) }
 
-// Resolve parses a reference, such as the value of a Location header, relative to the URL of the document that contains it.
+// Resolve parses a reference, such as the value of a Location header, relative to the URL of the document that contains
+// it.
 func (u URL) Resolve(ref string) (URL, error) { return parse(ref, &u) }
 
 func parse(raw string, base *URL) (URL, error) {
@@ -334,8 +335,8 @@ func (u URL) PathAndQuery() string {
 	return u.Path + "?" + u.Query
 }
 
-// FileName returns the last part of the path, decoded; for a URL without one, the host. The name may contain any character
-// but a slash.
+// FileName returns the last part of the path, decoded; for a URL without one, the host. The name may contain any
+// character but a slash.
 func (u URL) FileName() string {
 	if name := path.Base(unescape(u.Path)); name != "/" && name != "." {
 		return name
@@ -344,8 +345,8 @@ func (u URL) FileName() string {
 	return host
 }
 
-// Standard returns the URL in a form that net/http sends as String writes it. There is one exception: in a path that begins
-// with two slashes, net/http escapes what RFC 3986 does not allow, such as a '%' that begins no escape.
+// Standard returns the URL in a form that net/http sends as String writes it. There is one exception: in a path that
+// begins with two slashes, net/http escapes what RFC 3986 does not allow, such as a '%' that begins no escape.
 func (u URL) Standard() *url.URL {
 	std := &url.URL{Scheme: u.Scheme, Host: u.Group(), RawQuery: u.Query, RawPath: u.Path}
 	path, err := url.PathUnescape(u.Path)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// WithoutSecret returns a URL without its credentials, and whether it had any: the user and password of http and https, and
-// the password of ftp, whose user names the directory. The archive describes its files in public, so it neither keeps nor
-// sends credentials. From a text that is not a valid URL, WithoutSecret removes whatever may be a user or password.
-// Without credentials, it returns raw as it is spelled.
+// WithoutSecret returns a URL without its credentials, and whether it had any: the user and password of http and https,
+// and the password of ftp, whose user names the directory. The archive describes its files in public, so it neither
+// keeps nor sends credentials. From a text that is not a valid URL, WithoutSecret removes whatever may be a user or
+// password. Without credentials, it returns raw as it is spelled.
 func WithoutSecret(raw string) (public string, stripped bool) {
 	if !strings.Contains(raw, "@") {
 		return raw, false
@@ -36,9 +36,9 @@ func (u URL) WithoutSecret() (public URL, stripped bool) {
 	return u, stripped
 }
 
-// withoutUser removes what may be credentials, between the two slashes and an '@', from an invalid URL that begins like one
-// of http, https or ftp. A password may contain a slash: if the text before the first slash cannot be a host and a port,
-// everything up to the last '@' is removed.
+// withoutUser removes what may be credentials, between the two slashes and an '@', from an invalid URL that begins like
+// one of http, https or ftp. A password may contain a slash: if the text before the first slash cannot be a host and a
+// port, everything up to the last '@' is removed.
 func withoutUser(raw string) string {
 	scheme, _, ok := strings.Cut(raw, "//")
 	switch strings.ToLower(strings.TrimSpace(scheme)) {

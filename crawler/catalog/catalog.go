@@ -1,7 +1,7 @@
 // Package catalog defines the words of the domain as plain types: what a portal lists, what was fetched, what is kept.
 //
-// It does no I/O and imports nothing of the project, so harvesters, crawler, archive, API and pages share the words without
-// depending on each other.
+// It does no I/O and imports nothing of the project, so harvesters, crawler, archive, API and pages share the words
+// without depending on each other.
 package catalog
 
 import (

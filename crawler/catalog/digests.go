@@ -15,8 +15,8 @@ type Digests struct {
 
 var errDigests = errors.New("digests are 96 hexadecimal digits: SHA-256, then MD5")
 
-// MarshalJSON writes both digests as one string of hexadecimal digits, since decoding arrays of numbers would take most of the
-// time of reading records.
+// MarshalJSON writes both digests as one string of hexadecimal digits, since decoding arrays of numbers would take most
+// of the time of reading records.
 func (d Digests) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, 98), '"')
 	b = hex.AppendEncode(b, d.SHA256[:])

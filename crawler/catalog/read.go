@@ -2,8 +2,8 @@ package catalog
 
 import "time"
 
-// The types below are what the archive returns to readers (REST, pages, linked data). Counts and times are those of the moment
-// of the call. The archive keeps no reference to them, so readers may keep and change them.
+// The types below are what the archive returns to readers (REST, pages, linked data). Counts and times are those of the
+// moment of the call. The archive keeps no reference to them, so readers may keep and change them.
 
 // Resource is one registered URL: what its sources say about it, what its visits found, and when it is due again.
 type Resource struct {
@@ -59,7 +59,8 @@ type DatasetEntry struct {
 	Withdrawn time.Time
 }
 
-// Delisted returns when the last source ceased to list the resource. It returns zero if a source lists it, or none ever did.
+// Delisted returns when the last source ceased to list the resource. It returns zero if a source lists it, or none ever
+// did.
 func (r Resource) Delisted() time.Time {
 	var last time.Time
 	for _, s := range r.Sources {

@@ -35,9 +35,9 @@ func withURL(raw string, err error) error {
 	return fmt.Errorf("frontier: %s: %w", raw, err)
 }
 
-// Add registers URLs and queues the new ones for now. For known ones, it merges the declared format and period. It returns the
-// number of new URLs. Malformed URLs are skipped, and returned as joined *BadURL errors after all others were added. After any
-// other error, some URLs may not have been added. Add is idempotent.
+// Add registers URLs and queues the new ones for now. For known ones, it merges the declared format and period. It
+// returns the number of new URLs. Malformed URLs are skipped, and returned as joined *BadURL errors after all others
+// were added. After any other error, some URLs may not have been added. Add is idempotent.
 func (f *Frontier) Add(ctx context.Context, seeds ...catalog.Seed) (added int, err error) {
 	return inBatches(ctx, f, "add", seeds, (*batch).add)
 }
@@ -79,8 +79,8 @@ type Injection struct {
 	Blacklisted *bool    `json:"blacklisted"` // nil: unchanged
 }
 
-// Inject adds URLs, and sets the priority of known ones. A blacklisted URL is not fetched until another injection says false.
-// Results and errors are those of Add.
+// Inject adds URLs, and sets the priority of known ones. A blacklisted URL is not fetched until another injection says
+// false. Results and errors are those of Add.
 func (f *Frontier) Inject(ctx context.Context, list ...Injection) (added int, err error) {
 	return inBatches(ctx, f, "inject", list, (*batch).inject)
 }

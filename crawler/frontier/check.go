@@ -40,9 +40,9 @@ type CheckReport struct {
 }
 
 // Check reads all records and compares them with one another: those of URLs and groups, their places, the queue and the
-// totals, and also with Options.Everything, if set. If repair is set, it repairs what it finds: a damaged record is restored
-// or, if that is impossible, removed and named in the report. The frontier may be in use meanwhile. The error is nil if Check
-// came to its end, whatever it found.
+// totals, and also with Options.Everything, if set. If repair is set, it repairs what it finds: a damaged record is
+// restored or, if that is impossible, removed and named in the report. The frontier may be in use meanwhile. The error
+// is nil if Check came to its end, whatever it found.
 func (f *Frontier) Check(ctx context.Context, repair bool) (CheckReport, error) {
 	c, err := f.inspect(ctx)
 	if err != nil {
@@ -227,8 +227,8 @@ func isQueued(txn *kv.Txn, group string, b byte, e entry) (bool, error) {
 	return err == nil && u.Group == group && band(u.Priority) == b && ms(u.Due) == e.due && !u.Due.IsZero() && !u.Blacklisted, err
 }
 
-// everything checks that the frontier has the URLs of Options.Everything. It reads the frontier after these are listed, so
-// that a URL that is added meanwhile does not count as missing.
+// everything checks that the frontier has the URLs of Options.Everything. It reads the frontier after these are listed,
+// so that a URL that is added meanwhile does not count as missing.
 func (c *check) everything(ctx context.Context) error {
 	return c.f.opts.Everything(ctx, func(raw string) error {
 		parsed, err := address.Parse(raw)

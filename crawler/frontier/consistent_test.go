@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// inconsistency is the first thing found that does not hold although FORMAT.md says so, nil where all does. Nothing else may
-// use the frontier meanwhile.
+// inconsistency returns an error for the first violation of what FORMAT.md promises, or nil. Nothing else may use the
+// frontier meanwhile.
 func inconsistency(f *Frontier) error {
 	return f.db.View(func(txn *kv.Txn) error {
 		queued := map[string]map[byte][]entry{} // by group and band, in order
@@ -60,7 +60,7 @@ func inconsistency(f *Frontier) error {
 				} else if n < len(all) && all[n].due < l.from {
 					return false, fmt.Errorf("%s: more from %d on, but %v", h.group, l.from, all[n])
 				}
-				if h.ready > max(all[0].due, h.notBefore, ms(f.opts.Now())) { // an overdue one is ready from when it was looked at
+				if h.ready > max(all[0].due, h.notBefore, ms(f.opts.Now())) { // an overdue group is ready from when it was examined
 					return false, fmt.Errorf("%s is ready at %d, its first is due at %d, it waits until %d", h.group, h.ready, all[0].due, h.notBefore)
 				}
 			}

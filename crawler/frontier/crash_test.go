@@ -17,8 +17,9 @@ import (
 
 const crashDir = "ODARCHIVE_FRONTIER_CRASH_DIR"
 
-// TestKilledCrawlLosesNothing kills a crawling process again and again. Every visit it told of has been recorded, no URL is
-// visited twice for one due time after it was told, and in the end every URL was visited.
+// TestKilledCrawlLosesNothing kills a crawling process repeatedly. Every visit that it reported must be recorded, no
+// URL may be visited again for the same due time after it was reported, and in the end every URL must have been
+// visited.
 func TestKilledCrawlLosesNothing(t *testing.T) {
 	if dir := os.Getenv(crashDir); dir != "" {
 		crawlUntilKilled(dir)
@@ -64,7 +65,7 @@ func TestKilledCrawlLosesNothing(t *testing.T) {
 			if url, ok := strings.CutPrefix(in.Text(), "visited "); ok {
 				told[url]++
 				if n++; n == 15+7*kills {
-					_ = cmd.Process.Kill() // SIGKILL; what it has written to the pipe is read to the end
+					_ = cmd.Process.Kill() // SIGKILL; the pipe is read to its end
 				}
 			}
 		}
@@ -73,7 +74,7 @@ func TestKilledCrawlLosesNothing(t *testing.T) {
 		}
 	}
 	if kills < 3 || len(told) < urls-kills {
-		t.Errorf("killed %d times, told of %d visits", kills, len(told)) // a kill may come between a visit and its telling
+		t.Errorf("killed %d times, %d visits reported", kills, len(told)) // a kill may come between a visit and its report
 	}
 	for url, n := range told {
 		if n != 1 {
@@ -97,7 +98,7 @@ func TestKilledCrawlLosesNothing(t *testing.T) {
 	}
 }
 
-// crawlUntilKilled visits what is due, and tells of a visit only once it is committed.
+// crawlUntilKilled visits what is due, and reports each visit after its commit.
 func crawlUntilKilled(dir string) {
 	die := func(err error) {
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var spaces = []kv.Space{kv.SpaceFrontier, kv.SpaceDue, kv.SpaceQueue, kv.SpaceHosts}
 
-// archived stands for the archive: it knows URLs by their keys.
+// archived replaces the archive: a map of URLs by key.
 type archived map[string]string
 
 func (a archived) recall(key string) (Recalled, bool, error) {
@@ -37,7 +37,7 @@ func (a archived) everything(_ context.Context, visit func(string) error) error 
 func keysOf(t rapid.TB, db *kv.DB, space kv.Space) (keys [][]byte) {
 	err := db.View(func(txn *kv.Txn) error {
 		return txn.Scan(space, nil, nil, func(k, _ []byte) (bool, error) {
-			if s := string(k); s != keyFormat && s != keyMigrating && s != keyPaused { // which say what is meant, not what is
+			if s := string(k); s != keyFormat && s != keyMigrating && s != keyPaused { // settings, not facts
 				keys = append(keys, slices.Clone(k))
 			}
 			return true, nil
@@ -49,7 +49,7 @@ func keysOf(t rapid.TB, db *kv.DB, space kv.Space) (keys [][]byte) {
 	return keys
 }
 
-// damage does something to one record.
+// damage damages one record, and returns a description.
 func damage(t *rapid.T, db *kv.DB) string {
 	space := rapid.SampledFrom(spaces).Draw(t, "space")
 	keys := keysOf(t, db, space)
@@ -88,7 +88,7 @@ func damage(t *rapid.T, db *kv.DB) string {
 	return fmt.Sprintf("%s %s %q", how, space, key)
 }
 
-// crawlAll visits what is due at a time, and fails at an error or if it finds no end.
+// crawlAll visits what is due, and fails after an error or too many visits.
 func crawlAll(t *rapid.T, f *Frontier, c *clock, visits int) (urls []string) {
 	idle := 0
 	for range visits {
@@ -119,8 +119,8 @@ func crawlAll(t *rapid.T, f *Frontier, c *clock, visits int) (urls []string) {
 	return nil
 }
 
-// TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight damages random records of random frontiers: crawling goes on, a
-// repair leaves nothing wrong, and no URL is lost that the archive knows.
+// TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight damages random records of random frontiers: the crawl must
+// continue, a repair must leave no fault, and no URL that the archive has may be lost.
 func TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -212,7 +212,7 @@ func TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight(t *testing.T) {
 	})
 }
 
-// inconsistent is inconsistency, once the beginning of the index has been read.
+// inconsistent calls inconsistency after the beginning of the index has been read.
 func inconsistent(f *Frontier) error {
 	f.leasing.Lock()
 	defer f.leasing.Unlock()

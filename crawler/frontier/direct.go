@@ -8,7 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// AddIn is Add within the caller's transaction. It stops at a malformed URL with a *BadURL; the caller then must not commit.
+// AddIn is Add within the caller's transaction. It stops at a malformed URL with a *BadURL; the caller then must not
+// commit.
 func (f *Frontier) AddIn(txn *kv.Txn, seeds ...catalog.Seed) error {
 	b := f.newBatch(txn, f.opts.Now())
 	for _, s := range seeds {
@@ -19,7 +20,8 @@ func (f *Frontier) AddIn(txn *kv.Txn, seeds ...catalog.Seed) error {
 	return b.finish()
 }
 
-// LeaseURL leases one known URL, whether it is due or not. The error wraps ErrUnknown, or ErrLeaseLost if its group is leased.
+// LeaseURL leases one known URL, whether it is due or not. The error wraps ErrUnknown, or ErrLeaseLost if its group is
+// leased.
 func (f *Frontier) LeaseURL(ctx context.Context, raw string) (*Lease, error) {
 	f.leasing.Lock()
 	defer f.leasing.Unlock()

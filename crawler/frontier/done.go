@@ -25,11 +25,12 @@ type Result struct {
 	HostWait     string        // the reason
 }
 
-// Moment is the longest pause between requests for which a lease is kept. For longer ones, the worker leases another group.
+// Moment is the longest pause between requests for which a lease is kept. For longer ones, the worker leases another
+// group.
 const Moment = 50 * time.Millisecond
 
-// Done records a visit inside the caller's transaction, and takes effect when that commits. A second result for a job of a
-// lease changes nothing. If the lease has ended, the error wraps ErrLeaseLost and the caller must not commit.
+// Done records a visit inside the caller's transaction, and takes effect when that commits. A second result for a job
+// of a lease changes nothing. If the lease has ended, the error wraps ErrLeaseLost and the caller must not commit.
 func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 	f.mu.Lock()
 	lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
@@ -70,8 +71,8 @@ const (
 	maxPostponed = 24 * time.Hour
 )
 
-// Postpone postpones a job whose visit could not be recorded because of a fault of this program, so that it does not hold up
-// the other URLs of its host. It records one more failure in a row, and nothing else.
+// Postpone postpones a job whose visit could not be recorded because of a fault of this program, so that it does not
+// hold up the other URLs of its host. It records one more failure in a row, and nothing else.
 func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) error {
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
 		f.mu.Lock()
@@ -177,8 +178,8 @@ func (u *URL) note(r Result) {
 	u.Due, u.Why = r.NextDue, r.Why
 }
 
-// setValidators sets ETag and LastModified for the next request. A server that once sent other bytes with the same entity tag,
-// or with the same time and no tag, is a liar: its validators are not used again.
+// setValidators sets ETag and LastModified for the next request. A server that once sent other bytes with the same
+// entity tag, or with the same time and no tag, is a liar: its validators are not used again.
 func (u *URL) setValidators(r Result) {
 	same := r.ETag != "" && r.ETag == u.ETag || r.ETag == "" && u.ETag == "" && r.LastModified != "" && r.LastModified == u.LastModified
 	u.Liar = u.Liar || r.Visit.Changed && same
@@ -206,8 +207,8 @@ func (h *host) note(r Result, now int64) {
 	}
 }
 
-// Release ends a lease. Jobs without a result are due as before. If notBefore is in the future, the group is not leased until
-// then, with why as the reason. Releasing a lease that has ended does nothing.
+// Release ends a lease. Jobs without a result are due as before. If notBefore is in the future, the group is not leased
+// until then, with why as the reason. Releasing a lease that has ended does nothing.
 func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, why string) error {
 	f.mu.Lock()
 	mine := f.leases[l.Group] == l

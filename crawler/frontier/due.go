@@ -40,8 +40,8 @@ func (f *Frontier) NextDue() (at time.Time, ok bool, err error) {
 	return at, ok, nil
 }
 
-// Pending reports whether a URL that is due now is being visited or can be leased within patience, and when. A crawl of what is
-// due ends if there is none: it does not wait for hosts that must not be asked for longer.
+// Pending reports whether a URL that is due now is being visited or can be leased within patience, and when. A crawl of
+// what is due ends if there is none: it does not wait for hosts that must not be asked for longer.
 func (f *Frontier) Pending(patience time.Duration) (pending bool, at time.Time, err error) {
 	now := f.opts.Now()
 	f.mu.Lock()

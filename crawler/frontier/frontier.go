@@ -1,20 +1,20 @@
 // Package frontier is the durable list of all registered URLs and of when each is due.
 //
 // Add registers a URL under its SURT key and queues it in its host group. A worker leases a whole group (one connection
-// per host): Lease returns the group's most urgent due URLs as Jobs. Done, called inside the transaction that stores what
-// the visit found, records the visit and queues the URL for its next one. The last Done ends the lease; Release ends it
-// early.
+// per host): Lease returns the group's most urgent due URLs as Jobs. Done, called inside the transaction that stores
+// what the visit found, records the visit and queues the URL for its next one. The last Done ends the lease; Release
+// ends it early.
 //
 // Promises:
-//   - A visit's result and the URL's next due time are one transaction. After a crash, every URL is either still due, or
-//     visited and queued again; never both, never neither.
-//   - A group has one lease at a time. Leases live in memory and have an epoch that no earlier process used. Lease.Context
-//     ends before the lease does, and a result under an ended lease is refused with ErrLeaseLost. URLs that a killed process
-//     had leased are due again when the directory is opened.
+//   - A visit's result and the URL's next due time are one transaction. After a crash, every URL is either still due,
+//     or visited and queued again; never both, never neither.
+//   - A group has one lease at a time. Leases live in memory and have an epoch that no earlier process used.
+//     Lease.Context ends before the lease does, and a result under an ended lease is refused with ErrLeaseLost. URLs
+//     that a killed process had leased are due again when the directory is opened.
 //   - A damaged record stops nothing: it is restored, and what is lost is logged (mend.go). Check reads all records and
 //     compares them with one another.
-//   - Adding, leasing and finishing cost the same for ten thousand URLs and for ten million. Memory is bounded by the number
-//     of leases and the two thousand groups that are next. FORMAT.md explains how.
+//   - Adding, leasing and finishing cost the same for ten thousand URLs and for ten million. Memory is bounded by the
+//     number of leases and the two thousand groups that are next. FORMAT.md explains how.
 //
 // The package does not fetch, wait for hosts, or decide when a URL is due next: the caller of Done does.
 package frontier
@@ -43,8 +43,8 @@ type Options struct {
 	Now       func() time.Time // the archive's clock; default time.Now
 	LeaseTime time.Duration    // duration of a lease by the machine's clock; default 10 minutes
 	LeaseJobs int              // maximum number of jobs of a lease; default 16
-	// Recall, if not nil, returns what is known elsewhere about the URL with a key, to restore a damaged record. ok is false if
-	// nothing is. It may be called inside a transaction.
+	// Recall, if not nil, returns what is known elsewhere about the URL with a key, to restore a damaged record. ok is
+	// false if nothing is. It may be called inside a transaction.
 	Recall func(key string) (r Recalled, ok bool, err error)
 	// Everything, if not nil, calls visit with every URL that the frontier must have, for Check.
 	Everything func(ctx context.Context, visit func(url string) error) error

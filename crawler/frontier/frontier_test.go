@@ -82,7 +82,7 @@ func urlsOf(l *Lease) string {
 	return strings.Join(all, " ")
 }
 
-// visitAll visits everything that is due, at one time, and says what was visited.
+// visitAll visits everything that is due at a time, and returns the visited URLs.
 func visitAll(t testing.TB, f *Frontier, now time.Time, again time.Duration) (visited []string) {
 	t.Helper()
 	for l := lease(t, f); l != nil; l = lease(t, f) {

@@ -9,9 +9,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// host is the record of one group, with the first entries of its queue. The index of ready groups sorts records by ready, which
-// is never later than the moment the group's first URL may be fetched. If it is earlier, it is corrected when the group is
-// examined. The entry of the group's name has the value of ready only.
+// host is the record of one group, with the first entries of its queue. The index of ready groups sorts records by
+// ready, which is never later than the moment the group's first URL may be fetched. If it is earlier, it is corrected
+// when the group is examined. The entry of the group's name has the value of ready only.
 type host struct {
 	group     string
 	ready     int64  // maxTime if nothing is queued
@@ -174,7 +174,8 @@ func (h *host) first(txn *kv.Txn) (int64, error) {
 	return first, nil
 }
 
-// updateReady computes ready from the queue. A group that is overdue is sorted after those that have been ready for longer.
+// updateReady computes ready from the queue. A group that is overdue is sorted after those that have been ready for
+// longer.
 func (h *host) updateReady(txn *kv.Txn, now int64) error {
 	first, err := h.first(txn)
 	if err != nil {
@@ -190,7 +191,8 @@ func (h *host) updateReady(txn *kv.Txn, now int64) error {
 	return nil
 }
 
-// mostUrgent returns at most n due entries, most urgent first. It may return fewer than are due: usually those in the record.
+// mostUrgent returns at most n due entries, most urgent first. It may return fewer than are due: usually those in the
+// record.
 func (h *host) mostUrgent(txn *kv.Txn, now int64, n int) (due []entry, err error) {
 	for i := range h.lanes {
 		l := &h.lanes[i]

@@ -85,8 +85,8 @@ func cutQueueKey(k []byte, group string) (due int64, key string, ok bool) {
 	return readTime(rest), string(rest[8:]), true
 }
 
-// band returns the band of a priority: 128 for 0, and sixteen steps for each doubling of 1+|priority|. Higher priorities have
-// lower bands.
+// band returns the band of a priority: 128 for 0, and sixteen steps for each doubling of 1+|priority|. Higher
+// priorities have lower bands.
 func band(priority float64) byte {
 	if math.IsNaN(priority) {
 		return 128

@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// lane is the part of a group's queue in one band. The group's record has its first entries, so that leases and results read
-// the queue only once in headSize visits, when these are used up.
+// lane is the part of a group's queue in one band. The group's record has its first entries, so that leases and results
+// read the queue only once in headSize visits, when these are used up.
 type lane struct {
 	band byte
 	head []entry // the first entries, in order
@@ -27,8 +27,8 @@ func (e entry) compare(o entry) int {
 	return cmp.Or(cmp.Compare(e.due, o.due), strings.Compare(e.key, o.key))
 }
 
-// headSize is how many entries are loaded from the queue at a time: as many as a lease has jobs. The head has at most twice as
-// many.
+// headSize is how many entries are loaded from the queue at a time: as many as a lease has jobs. The head has at most
+// twice as many.
 const headSize = 16
 
 // add adds an entry of the queue to the head, if it belongs there.

@@ -46,11 +46,12 @@ type Lease struct {
 	f      *Frontier
 }
 
-// Context returns a context that ends before the lease does. After that, the worker must make no request and report no result.
+// Context returns a context that ends before the lease does. After that, the worker must make no request and report no
+// result.
 func (l *Lease) Context() context.Context { return l.ctx }
 
-// Next returns the next job. It returns false if there is none, or if the lease has ended, for example because its host must
-// not be asked for a while.
+// Next returns the next job. It returns false if there is none, or if the lease has ended, for example because its host
+// must not be asked for a while.
 func (l *Lease) Next() (Job, bool) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
@@ -61,7 +62,8 @@ func (l *Lease) Next() (Job, bool) {
 	return l.Jobs[l.next-1], true
 }
 
-// Lease waits until a group has due URLs and the frontier is not held, and leases it. The lease's context descends from ctx.
+// Lease waits until a group has due URLs and the frontier is not held, and leases it. The lease's context descends from
+// ctx.
 func (f *Frontier) Lease(ctx context.Context) (*Lease, error) {
 	for {
 		f.mu.Lock()
@@ -89,8 +91,8 @@ func (f *Frontier) Lease(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// TryLease leases a group that has due URLs. It returns nil if there is none. While the frontier is held, the error wraps
-// ErrPaused and has the reason.
+// TryLease leases a group that has due URLs. It returns nil if there is none. While the frontier is held, the error
+// wraps ErrPaused and has the reason.
 func (f *Frontier) TryLease(ctx context.Context) (*Lease, error) {
 	if why := f.Held(); why != "" {
 		return nil, fmt.Errorf("frontier: %w: %s", ErrPaused, why)
@@ -167,8 +169,8 @@ func (f *Frontier) leased(group string) bool {
 	return f.busy(group)
 }
 
-// jobs returns the most urgent due URLs of the group at p, whose record is rec. It skips URLs that have changed since rec was
-// committed, and returns the entries of damaged ones separately.
+// jobs returns the most urgent due URLs of the group at p, whose record is rec. It skips URLs that have changed since
+// rec was committed, and returns the entries of damaged ones separately.
 func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []entry, err error) {
 	h := &host{group: p.group}
 	if err := h.decode(p.at, rec); err != nil || h.notBefore > now {
@@ -255,8 +257,8 @@ func (f *Frontier) correct(ctx context.Context, groups []string, now int64) erro
 	return nil
 }
 
-// sweep deletes due queue entries that no URL's record confirms. Only damage leaves such entries, and they must not block the
-// queue.
+// sweep deletes due queue entries that no URL's record confirms. Only damage leaves such entries, and they must not
+// block the queue.
 func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 	if h.notBefore > now {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Damaged records stop nothing. A group's record is computed from the records of its URLs and from its queue. A URL's record is
-// restored from the job in progress, or from Options.Recall. A URL that neither has is removed, and named in the log.
-// Single records are meant: the database repairs whole blocks.
+// Damaged records stop nothing. A group's record is computed from the records of its URLs and from its queue. A URL's
+// record is restored from the job in progress, or from Options.Recall. A URL that neither has is removed, and named in
+// the log. Single records are meant: the database repairs whole blocks.
 
 // ErrDamaged is wrapped by every error about a damaged record.
 var ErrDamaged = errors.New("a damaged record")
@@ -46,7 +46,8 @@ func (f *Frontier) recall(key string) (*URL, error) {
 		History: r.History, Fetches: r.Fetches, Errors: r.Errors, Why: "its record in the queue was damaged"}, nil
 }
 
-// mendURL restores the record of a URL, and computes that of its group, which the caller must save. u is nil if the URL is lost.
+// mendURL restores the record of a URL, and computes that of its group, which the caller must save. u is nil if the URL
+// is lost.
 func (f *Frontier) mendURL(txn *kv.Txn, group string, e entry, as *URL) (h *host, u *URL, err error) {
 	if u, err = f.restore(txn, group, e, as); err != nil {
 		return nil, nil, err
@@ -58,8 +59,8 @@ func (f *Frontier) mendURL(txn *kv.Txn, group string, e entry, as *URL) (h *host
 	return h, u, err
 }
 
-// restore writes the record of a URL whose record is damaged: as, if not nil, else the recalled one. It deletes what is left of
-// the damaged one, and its entries in the queue of group. u is nil if the URL is lost.
+// restore writes the record of a URL whose record is damaged: as, if not nil, else the recalled one. It deletes what is
+// left of the damaged one, and its entries in the queue of group. u is nil if the URL is lost.
 func (f *Frontier) restore(txn *kv.Txn, group string, e entry, as *URL) (u *URL, err error) {
 	if u, known, err := get(txn, e.key); err == nil && known && u.isConsistent() { // restored already
 		return u, nil
@@ -81,8 +82,8 @@ func (f *Frontier) restore(txn *kv.Txn, group string, e entry, as *URL) (u *URL,
 	return u, u.save(txn)
 }
 
-// clearURL deletes the entry of a URL's key, its records at the time of that entry and at e.due, and its entries in the queue of
-// group.
+// clearURL deletes the entry of a URL's key, its records at the time of that entry and at e.due, and its entries in the
+// queue of group.
 func clearURL(txn *kv.Txn, group string, e entry) error {
 	at, there, err := txn.Get(kv.SpaceFrontier, []byte(e.key))
 	if err != nil {
@@ -120,9 +121,9 @@ func eachQueued(txn *kv.Txn, group string, fn func(band byte, e entry, k []byte)
 	})
 }
 
-// remake computes the record of a group from the records of its URLs and from its queue. That is slow, and needed only if the
-// record is damaged. What only that had is lost: the bytes of versions, a back-off, and outcomes older than the histories. If
-// write is set, remake adds missing queue entries, and the caller must save the record.
+// remake computes the record of a group from the records of its URLs and from its queue. That is slow, and needed only
+// if the record is damaged. What only that had is lost: the bytes of versions, a back-off, and outcomes older than the
+// histories. If write is set, remake adds missing queue entries, and the caller must save the record.
 func (f *Frontier) remake(txn *kv.Txn, group string, write bool) (*host, error) {
 	h := &host{group: group, ready: maxTime}
 	var err error

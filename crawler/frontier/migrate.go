@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// migrate rewrites the groups' records of format 1, groups of them in a transaction. If the process is killed, the next New
-// continues. In format 1, a record was stored under its group's name, and the index of ready groups had no values.
+// migrate rewrites the groups' records of format 1, groups of them in a transaction. If the process is killed, the next
+// New continues. In format 1, a record was stored under its group's name, and the index of ready groups had no values.
 func (f *Frontier) migrate(ctx context.Context, groups int) error {
 	for after, more := "", true; more; {
 		err := f.db.Update(ctx, func(txn *kv.Txn) (err error) {

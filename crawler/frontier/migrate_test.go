@@ -14,7 +14,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// encode1 is how format 1 wrote a group's record; low is the first due time in its queue.
+// encode1 encodes a group's record of format 1. low is the first due time in its queue.
 func (h *host) encode1(low int64, bands []byte) []byte {
 	w := writer{[]byte{1}}
 	for _, v := range []int64{h.ready, low, h.notBefore} {
@@ -31,7 +31,7 @@ func (h *host) encode1(low int64, bands []byte) []byte {
 	return w.b
 }
 
-// encode1 writes a URL's record of version 1, which formats 1 and 2 have, with what it said of the sources.
+// encode1 encodes a URL's record of version 1, which formats 1 and 2 have, with what sources say.
 func (u *URL) encode1(s catalog.Seed, sources ...catalog.Source) []byte {
 	w := writer{[]byte{1, flag(u.Blacklisted) | flag(u.Liar)<<1}}
 	w.str(u.URL)
@@ -73,7 +73,7 @@ func (u *URL) encode1(s catalog.Seed, sources ...catalog.Source) []byte {
 	return w.b
 }
 
-// The bytes were written by the last program that had version 1.
+// The bytes were written by the last program with version 1.
 func TestARecordOfVersion1IsReadWhole(t *testing.T) {
 	t.Parallel()
 	b, err := hex.DecodeString("010313687474703a2f2f612e6578616d706c652fc3bc09612e6578616d706c658098d2dfbf6880d289e3bf68bff10301740343535608746578742f637376017001640264740ea038" +
@@ -90,7 +90,7 @@ func TestARecordOfVersion1IsReadWhole(t *testing.T) {
 	}
 }
 
-// A directory of the build before: the layout of today, with records of URLs of version 1, and one of today's.
+// The layout of format 2 is today's; only the records of URLs have version 1. One has the current version.
 func TestADirectoryOfFormat2IsReadAndGoesOn(t *testing.T) {
 	t.Parallel()
 	const n = 9
@@ -165,8 +165,8 @@ func TestADirectoryOfFormat2IsReadAndGoesOn(t *testing.T) {
 	}
 }
 
-// ofFormat1 is a database as version 1 wrote it: n groups, each with a URL that is due at noon, one that is an hour later and
-// more urgent, and one that was given up; the last group has nothing in its queue.
+// ofFormat1 returns a database of format 1 with n groups. Each has a URL that is due at noon, a more urgent one that is
+// due an hour later, and one that is never due. The last group has nothing in its queue.
 func ofFormat1(t *testing.T, n int) *kv.DB {
 	t.Helper()
 	db := memory(t)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// simple is the frontier as one would write it without a disk.
+// simple is a simple model of the frontier.
 type simple struct {
 	due       map[string]time.Time // zero: not queued
 	black     map[string]bool
@@ -35,8 +35,8 @@ func (s *simple) ready(now time.Time, leased map[string]*Lease) (urls []string) 
 
 func groupOf(url string) string { return url[7:17] }
 
-// TestAnyHistoryIsThatOfASimpleModel plays random histories of adding, leasing, finishing, failing, injecting, restarting and
-// of time passing, against a model.
+// TestAnyHistoryIsThatOfASimpleModel compares the frontier with a model over random sequences of adding, leasing,
+// finishing, failing, injecting, restarting and advancing the clock.
 func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -83,7 +83,7 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 					m.due[u] = c.now
 				}
 			},
-			"add many": func(t *rapid.T) { // more than a group's record holds
+			"add many": func(t *rapid.T) { // more than a group's record has room for
 				host, first, priority := rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 100).Draw(t, "first"), float64(rapid.IntRange(-1, 1).Draw(t, "priority"))
 				var seeds []catalog.Seed
 				for i := range 3 * headSize {

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Orders concern single URLs and whole hosts. A target is a URL, or the name of a host (with the port if it is not the scheme's
-// default) for all its URLs.
+// Orders concern single URLs and whole hosts. A target is a URL, or the name of a host (with the port if it is not the
+// scheme's default) for all its URLs.
 
 // Ordered is the result of an order.
 type Ordered struct {
@@ -27,16 +27,16 @@ func droppedKey(group string) []byte { return []byte(keyDropped + group) }
 // isURL reports whether a target is a URL, not a host.
 func isURL(target string) bool { return strings.Contains(target, "://") }
 
-// Requeue makes URLs due now, whatever their last visits found, and cancels Drop. It resets the counts of failures, and the
-// time before which their hosts must not be asked.
+// Requeue makes URLs due now, whatever their last visits found, and cancels Drop. It resets the counts of failures, and
+// the time before which their hosts must not be asked.
 func (f *Frontier) Requeue(ctx context.Context, targets ...string) (Ordered, error) {
 	return f.order(ctx, "requeue", targets, (*batch).restart, func(txn *kv.Txn, group string) error {
 		return txn.Delete(kv.SpaceHosts, droppedKey(group))
 	})
 }
 
-// Drop removes URLs from the crawl until Requeue or Inject reverses it, even if a source lists them again. An unknown URL is
-// registered as dropped. Dropping a host applies to its future URLs too. Archived versions stay.
+// Drop removes URLs from the crawl until Requeue or Inject reverses it, even if a source lists them again. An unknown
+// URL is registered as dropped. Dropping a host applies to its future URLs too. Archived versions stay.
 func (f *Frontier) Drop(ctx context.Context, why string, targets ...string) (Ordered, error) {
 	reason := "dropped"
 	if why != "" {
@@ -67,8 +67,8 @@ func (b *batch) restart(u *URL, known bool) error {
 	return b.requeue(u, func() { u.Blacklisted, u.Errors, u.Due, u.Why = false, 0, b.now, "asked for" })
 }
 
-// order applies one to each target URL and to each URL of the target hosts, and all to these hosts. A target for which one
-// returns ErrUnknown is listed as unknown.
+// order applies one to each target URL and to each URL of the target hosts, and all to these hosts. A target for which
+// one returns ErrUnknown is listed as unknown.
 func (f *Frontier) order(ctx context.Context, what string, targets []string, one func(b *batch, u *URL, known bool) error, all func(*kv.Txn, string) error) (Ordered, error) {
 	done := Ordered{Unknown: []string{}}
 	for _, target := range targets {
@@ -109,8 +109,8 @@ func (f *Frontier) orderURL(ctx context.Context, target string, one func(*batch,
 	})
 }
 
-// orderHost applies one to all URLs of a host, perTxn at a time, and all to the host. If the host has no URLs, it returns
-// ErrUnknown and changes nothing.
+// orderHost applies one to all URLs of a host, perTxn at a time, and all to the host. If the host has no URLs, it
+// returns ErrUnknown and changes nothing.
 func (f *Frontier) orderHost(ctx context.Context, group string, one func(*batch, *URL, bool) error, all func(*kv.Txn, string) error) (n int, err error) {
 	group = address.HostGroup(group)
 	for after := ""; ; {

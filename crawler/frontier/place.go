@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Records of URLs are sorted by due time, so that those that a crawl needs one after the other are neighbours on the disk,
-// however many there are. The entry of a URL's key has the due time only.
+// Records of URLs are sorted by due time, so that those that a crawl needs one after the other are neighbours on the
+// disk, however many there are. The entry of a URL's key has the due time only.
 
 // notByTime is the due time of a record of format 1, which is stored under the key of its URL until it is next written.
 const notByTime = math.MinInt64

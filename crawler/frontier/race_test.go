@@ -76,7 +76,7 @@ func TestNoJobIsHandedOutAgainWhileItsResultIsBeingCommitted(t *testing.T) {
 		}
 	}
 	workers.Wait()
-	for l := lease(t, f); l != nil; l = lease(t, f) { // what came when the workers had gone
+	for l := lease(t, f); l != nil; l = lease(t, f) { // URLs that were added after the workers ended
 		for job, ok := l.Next(); ok; job, ok = l.Next() {
 			if err := done(t, f, l, job, Result{NextDue: time.Now().Add(time.Hour)}); err != nil {
 				t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Get returns the record of a URL in any spelling. The error wraps ErrUnknown if the URL is not registered or its record is
-// damaged.
+// Get returns the record of a URL in any spelling. The error wraps ErrUnknown if the URL is not registered or its
+// record is damaged.
 func (f *Frontier) Get(raw string) (*URL, error) {
 	var u *URL
 	err := f.db.View(func(txn *kv.Txn) error {
@@ -39,8 +39,8 @@ type Filter struct {
 	Prefix string // only URLs whose keys have this prefix
 }
 
-// Each calls fn with URLs in the order of their keys, those after the key after, at most limit of them (0: all). fn may keep
-// the record. Damaged records are skipped and logged.
+// Each calls fn with URLs in the order of their keys, those after the key after, at most limit of them (0: all). fn may
+// keep the record. Damaged records are skipped and logged.
 func (f *Frontier) Each(filter Filter, after string, limit int, fn func(*URL) error) error {
 	n := 0
 	err := f.db.View(func(txn *kv.Txn) error {

@@ -9,8 +9,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Replan moves queued URLs to the time that next returns, for when the settings of the schedule have changed. It returns the
-// number of URLs that it moved. A URL stays if it is due already, was never visited, is blacklisted, or failed at its last visit.
+// Replan moves queued URLs to the time that next returns, for when the settings of the schedule have changed. It
+// returns the number of URLs that it moved. A URL stays if it is due already, was never visited, is blacklisted, or
+// failed at its last visit.
 func (f *Frontier) Replan(ctx context.Context, next func(*URL) (time.Time, string)) (moved int, err error) {
 	now := f.opts.Now()
 	waits := func(u *URL) bool {

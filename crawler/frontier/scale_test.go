@@ -22,12 +22,11 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkVisits measures visits (lease, result, next place in the queue) with a hundred thousand URLs known and with a
-// million, most of which are due at some other time; ODARCHIVE_SCALE=10000000 sets the larger number, and
-// ODARCHIVE_SCALE_DIR a directory that keeps the filled databases from one run to the next, ODARCHIVE_SCALE_NOSYNC=1 does without
-// fsync. Both run in turns, so that what else
-// the machine does is shared; the ratios are the rate with the many over that with the few, of each pair of turns, and the
-// median of those: by the clock, and by processor time.
+// BenchmarkVisits measures visits (lease, result, next place in the queue) with a hundred thousand registered URLs and
+// with a million, most of which are due at another time. ODARCHIVE_SCALE=10000000 sets the larger number,
+// ODARCHIVE_SCALE_DIR a directory that keeps the filled databases between runs, and ODARCHIVE_SCALE_NOSYNC=1 turns
+// fsync off. The two sizes take turns, so that other load affects both. A ratio is the median, over pairs of turns, of
+// the rate with many URLs over that with few: by the clock, and by processor time.
 func BenchmarkVisits(b *testing.B) {
 	many := 1_000_000
 	if n, err := strconv.Atoi(os.Getenv("ODARCHIVE_SCALE")); err == nil {
@@ -48,7 +47,7 @@ func BenchmarkVisits(b *testing.B) {
 	}
 	const turns = 20
 	n := max(1, b.N/turns)
-	for i := range sizes { // as in a process that has run for a while: every page has been read
+	for i := range sizes { // reads every page, as a process that has run for a while has
 		if err := dbs[i].Verify(); err != nil {
 			b.Fatal(err)
 		}
@@ -81,7 +80,7 @@ func median(v []float64) float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
-// medianRatio of the first over the second of each pair.
+// medianRatio returns the median of the ratios of v[0] to v[1].
 func medianRatio(v [2][]float64) float64 {
 	var ratios []float64
 	for i := range v[0] {
@@ -90,7 +89,7 @@ func medianRatio(v [2][]float64) float64 {
 	return median(ratios)
 }
 
-// filled is the directory of a database in which n URLs are known, and all that is there in tables.
+// filled returns the directory of a database with n registered URLs, all in tables.
 func filled(b *testing.B, n int) string {
 	b.Helper()
 	keep, dir := os.Getenv("ODARCHIVE_SCALE_DIR"), ""
@@ -120,15 +119,15 @@ func filled(b *testing.B, n int) string {
 	return dir
 }
 
-// fill makes n URLs known on n/50 hosts, due over the next thirty days. The hosts' records hold between one and headSize of
-// their URLs, as after many visits.
+// fill registers n URLs on n/50 hosts, due over the next thirty days. The hosts' records contain between one and
+// headSize of their URLs, as after many visits.
 func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 	hosts := max(1, n/50)
 	perHost := n / hosts
 	pad := func(s string, n, width int) string { return s + strconv.Itoa(n + int(math.Pow10(width)))[1:] }
 	name := func(h int) string { return pad("host", h, 7) + ".example" }
 	key := func(h, i int) string { return pad(pad("http://(example,host", h, 7)+",)/data/", i, 2) + ".csv" }
-	dues := func(h int) []entry { // the same each time, as URLs are numbered
+	dues := func(h int) []entry { // the same in each call
 		rnd := rand.New(rand.NewPCG(1, uint64(h)))
 		all := make([]entry, perHost)
 		for i := range all {
@@ -193,14 +192,14 @@ func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 
 const month = 30 * 24 * time.Hour
 
-// step is the time in which 64 of n URLs become due: the workers look at the clock as often with many as with few.
+// step returns the time in which 64 of n URLs become due, so that the clock advances as often with many as with few.
 func step(n int) time.Duration { return month / time.Duration(n) * 64 }
 
-// visitMany has 16 workers visit n URLs; whenever nothing is due, the clock goes on by a step.
+// visitMany visits n URLs with 16 workers. Whenever nothing is due, it advances the clock by a step.
 func visitMany(b *testing.B, db *kv.DB, f *Frontier, c *clock, step time.Duration, n int) {
 	b.Helper()
 	var done atomic.Int64
-	var mu sync.Mutex // guards the clock, which stands while somebody looks
+	var mu sync.Mutex // guards the clock
 	var wg sync.WaitGroup
 	ctx := context.Background()
 	for range 16 {

@@ -12,8 +12,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// window is the beginning of the index of ready groups, in memory. Leases take the next group from it. It is read from the
-// database about a thousand groups at a time, and updated after every commit that writes a group.
+// window is the beginning of the index of ready groups, in memory. Leases take the next group from it. It is read from
+// the database about a thousand groups at a time, and updated after every commit that writes a group.
 type window struct {
 	known   []place           // the places before end, in order
 	end     place             // where the rest of the index begins
@@ -87,7 +87,8 @@ func (w *window) first() place {
 	return w.end
 }
 
-// follow updates the window when a group's record has been committed. stale are the times of deleted entries of the group.
+// follow updates the window when a group's record has been committed. stale are the times of deleted entries of the
+// group.
 func (f *Frontier) follow(m move, stale ...int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,15 +114,16 @@ func (f *Frontier) forget(group string) {
 	}
 }
 
-// written notes that a transaction that writes a group, which save announced, has been committed or aborted. The caller holds mu.
+// written notes that a transaction that writes a group, which save announced, has been committed or aborted. The caller
+// holds mu.
 func (f *Frontier) written(group string) {
 	if f.writing[group]--; f.writing[group] == 0 {
 		delete(f.writing, group)
 	}
 }
 
-// host returns the record of a group in a transaction that writes: from memory, if it is there and no other transaction that
-// writes it is uncommitted. A damaged record is computed again. The caller must save it.
+// host returns the record of a group in a transaction that writes: from memory, if it is there and no other transaction
+// that writes it is uncommitted. A damaged record is computed again. The caller must save it.
 func (f *Frontier) host(txn *kv.Txn, group string) (*host, error) {
 	f.mu.Lock()
 	r, ok := f.window.records[group]
@@ -141,8 +143,8 @@ func (f *Frontier) host(txn *kv.Txn, group string) (*host, error) {
 	return h, err
 }
 
-// candidate returns the first group after a place that is ready and not leased, and its record. If the window has none, next is
-// when to look again; if that is not in the future, the caller must widen the window.
+// candidate returns the first group after a place that is ready and not leased, and its record. If the window has none,
+// next is when to look again; if that is not in the future, the caller must widen the window.
 func (f *Frontier) candidate(after place, now int64) (p place, rec []byte, found bool, next int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

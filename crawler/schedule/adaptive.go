@@ -12,8 +12,9 @@ import (
 // Hints are what is known besides the history. Zero fields are unknown, or have defaults.
 type Hints struct {
 	Declared time.Duration // the update period that the portal declares (dct:accrualPeriodicity)
-	// Price is the price of a fetch: the time for which the fetch must be expected to keep the archive's copy current. The
-	// higher it is, the fewer visits are made. A Planner computes the price at which a budget is just spent. Default DefaultPrice.
+	// Price is the price of a fetch: the time for which the fetch must be expected to keep the archive's copy current.
+	// The higher it is, the fewer visits are made. A Planner computes the price at which a budget is just spent.
+	// Default DefaultPrice.
 	Price time.Duration
 	Prior *Prior // how files change in general; default DefaultPrior
 }
@@ -36,14 +37,14 @@ func Adaptive(history []Visit, now time.Time, l Limits, h Hints) (next time.Time
 
 // Decide estimates how a file changes, and returns the time at which the next visit is worth its price.
 //
-// A visit at time T after the last one gains E[t; t <= T], the expected time to the next change if that comes before T. This is
-// the time for which the archive's copy is current, compared with waiting longer. (It is the index of a restless bandit
-// whose arms are the URLs. For random changes at a known rate, it is the rule of Cho and Garcia-Molina for the most versions
-// and freshness per fetch.) The URL is due when the gain reaches the price.
+// A visit at time T after the last one gains E[t; t <= T], the expected time to the next change if that comes before T.
+// This is the time for which the archive's copy is current, compared with waiting longer. (It is the index of a
+// restless bandit whose arms are the URLs. For random changes at a known rate, it is the rule of Cho and Garcia-Molina
+// for the most versions and freshness per fetch.) The URL is due when the gain reaches the price.
 //
-// If the period of changes and their hour are known, the visit follows right after the next predicted change. If a period is
-// likely but its hour is not known, the visit halves the possible hours. Failed visits say nothing about changes and
-// have a back-off of their own.
+// If the period of changes and their hour are known, the visit follows right after the next predicted change. If a
+// period is likely but its hour is not known, the visit halves the possible hours. Failed visits say nothing about
+// changes and have a back-off of their own.
 func Decide(history []Visit, now time.Time, l Limits, h Hints) Decision {
 	return Believe(history, h).Decide(now, l, h)
 }
@@ -168,8 +169,8 @@ func (b *Belief) worthwhileWait(price float64, l Limits) float64 {
 	return max(shortest, min(wait, longest))
 }
 
-// nWaits is the number of waits for which the gain of a visit is tabulated: from ten minutes to ten years, each an eighth
-// longer than the one before.
+// nWaits is the number of waits for which the gain of a visit is tabulated: from ten minutes to ten years, each an
+// eighth longer than the one before.
 const nWaits = 113
 
 var waits = func() (w [nWaits]float64) {
@@ -192,8 +193,8 @@ var gains = func() (g [nWaits][nRates]float64) {
 	return g
 }()
 
-// tabulate computes from the hypotheses what decisions at any price need: the gain E[t; t <= wait] for each wait of the table,
-// weighted by worth, and the likely times of change.
+// tabulate computes from the hypotheses what decisions at any price need: the gain E[t; t <= wait] for each wait of the
+// table, weighted by worth, and the likely times of change.
 func (b *Belief) tabulate() {
 	b.likely = b.cluster()
 	type coming struct{ in, p float64 }
@@ -239,15 +240,16 @@ func (m *model) next(after, center float64) float64 {
 // otherwise hourly and daily files would hardly be visited.
 func worth(l float64) float64 { return math.Pow(max(1, l*month), 0.15) }
 
-// predicted plans a visit after the next predicted change. ok is false if the time of changes is not known well enough, or a visit
-// in each period is not worth its price.
+// predicted plans a visit after the next predicted change. ok is false if the time of changes is not known well enough,
+// or a visit in each period is not worth its price.
 func (b *Belief) predicted(price float64, l Limits) (plan, bool) {
 	m := &models[b.likely.model]
 	mean, spread := b.likely.mean, b.likely.spread
 	if !b.pinned(price) {
 		return plan{}, false
 	}
-	// Visits that all come after the change reveal little about its time, so they approach it until one comes before it.
+	// Visits that all come after the change reveal little about its time, so they approach it until one comes before
+	// it.
 	slack := 1.2 * spread * max(0.25, 1-float64(b.inTime)/40)
 	at := mean + slack // into the period
 	next := at + epoch + m.period*math.Ceil((b.last-epoch-at)/m.period)
@@ -307,8 +309,8 @@ func (b *Belief) cluster() cluster {
 // sameHours reports whether two models predict changes at the same hours.
 func (m *model) sameHours(o *model) bool { return m.period == o.period }
 
-// periodToFind returns the likeliest period that is likely enough, and whose visits would be worth their price if its hour were
-// known; -1 for none.
+// periodToFind returns the likeliest period that is likely enough, and whose visits would be worth their price if its
+// hour were known; -1 for none.
 func (b *Belief) periodToFind(price float64) int {
 	best := -1
 	for m, p := range b.mass {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// follow visits a file with the given changes as Decide says, for some days, and returns the history.
+// follow visits a file with the given changes when Decide says so, for some days, and returns the history.
 func follow(changes []time.Time, from time.Time, length time.Duration, h Hints) []Visit {
 	var history []Visit
 	now := from
@@ -241,7 +241,7 @@ func TestTheRulesAskForNoMoreThanTheyWereGiven(t *testing.T) {
 	}
 }
 
-// crawled are n URLs that were visited three times each, a quarter of which changed, on days before monday.
+// crawled returns n URLs that were visited three times each before monday. A quarter of them changed.
 func crawled(n int) func(func(Known)) error {
 	return func(visit func(Known)) error {
 		for i := range n {
@@ -276,7 +276,7 @@ func TestAPlanSpendsOneVisitOfEachURLInARound(t *testing.T) {
 		}
 		const urls = 6000
 		plans := 0
-		for plan(urls) { // what files are like in general is learnt from plan to plan
+		for plan(urls) { // each plan improves the prior
 			if plans++; plans > 20 {
 				t.Fatal("the price of the same plan does not come to rest")
 			}

@@ -7,8 +7,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Belief is the probability distribution, given a history, over hypotheses about how a file changes: never, at random with one
-// of a grid of rates, or once a period (daily, on weekdays, weekly, monthly) at one of a grid of times in it.
+// Belief is the probability distribution, given a history, over hypotheses about how a file changes: never, at random
+// with one of a grid of rates, or once a period (daily, on weekdays, weekly, monthly) at one of a grid of times in it.
 type Belief struct {
 	rates  [nRates]float64  // probability of each rate of the grid; rates[0] is "never"
 	phases []phase          // probability of each period and time, without the unlikely ones
@@ -39,8 +39,8 @@ const (
 	month = 30.44 * dayS
 )
 
-// nRates is the number of rates: never, then from one change in three hours down to one in 2.8 years, each half of the one
-// before.
+// nRates is the number of rates: never, then from one change in three hours down to one in 2.8 years, each half of the
+// one before.
 const nRates = 15
 
 // rate returns the rate of a hypothesis, in changes per second.
@@ -83,7 +83,8 @@ const (
 	strange = 0.02 // an observation has another cause
 )
 
-// observation is one fact of a history: in (from, to] the content changed, did not change, or last changed exactly at to.
+// observation is one fact of a history: in (from, to] the content changed, did not change, or last changed exactly at
+// to.
 type observation struct {
 	from, to float64
 	changed  bool
@@ -124,8 +125,8 @@ func observations(history []Visit) []observation {
 
 const minute = 60.0
 
-// honestTimes reports whether Last-Modified has always agreed with the bytes. It does not if a server sends the current time, or
-// changes it without changing the file.
+// honestTimes reports whether Last-Modified has always agreed with the bytes. It does not if a server sends the current
+// time, or changes it without changing the file.
 func honestTimes(history []Visit) bool {
 	var prev time.Time
 	for _, v := range history {
@@ -145,7 +146,8 @@ func honestTimes(history []Visit) bool {
 	return true
 }
 
-// Believe returns the belief for a history, which must be sorted by time. Of the hints, it uses the prior and the declared period.
+// Believe returns the belief for a history, which must be sorted by time. Of the hints, it uses the prior and the
+// declared period.
 func Believe(history []Visit, h Hints) *Belief {
 	h = h.withDefaults()
 	prior, declared := h.Prior, h.Declared
@@ -208,8 +210,8 @@ func meanInterval(k int) float64 {
 	return 1 / rate(k)
 }
 
-// declaredFactor returns the factor by which a declared period raises the probability of a mean interval near it. Portals are
-// right in most cases.
+// declaredFactor returns the factor by which a declared period raises the probability of a mean interval near it.
+// Portals are right in most cases.
 func declaredFactor(declared time.Duration, interval float64) float64 {
 	if declared <= 0 {
 		return 1
@@ -236,7 +238,8 @@ func likelihood(l float64, seen []observation) float64 {
 	return sum
 }
 
-// phases returns the phases that are not hopeless, with the logarithm of their weights as p. It raises *best to the greatest.
+// phases returns the phases that are not hopeless, with the logarithm of their weights as p. It raises *best to the
+// greatest.
 func phases(seen []observation, prior *Prior, declared time.Duration, best *float64) []phase {
 	const hopeless = 9 // e^9 times less likely than the best so far
 	var all []phase

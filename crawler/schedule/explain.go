@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Explain describes the five likeliest hypotheses of a belief in sentences, the likeliest first, and gives the probability of
-// the rest.
+// Explain describes the five likeliest hypotheses of a belief in sentences, the likeliest first, and gives the
+// probability of the rest.
 func (b *Belief) Explain() []string {
 	type line struct {
 		p    float64

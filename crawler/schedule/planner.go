@@ -6,13 +6,15 @@ import (
 	"time"
 )
 
-// Prior is how files change in general: the share of files of each rate, including never, and of each period. It is immutable.
+// Prior is how files change in general: the share of files of each rate, including never, and of each period. It is
+// immutable.
 type Prior struct {
 	rates  [nRates]float64
 	models [nModels]float64
 }
 
-// DefaultPrior returns the prior of an archive without much experience: most open data never changes, some changes all the time.
+// DefaultPrior returns the prior of an archive without much experience: most open data never changes, some changes all
+// the time.
 func DefaultPrior() *Prior {
 	p := &Prior{models: [nModels]float64{0.05, 0.05, 0.06, 0.06}}
 	p.rates[0] = 0.35
@@ -31,8 +33,8 @@ func DefaultPrior() *Prior {
 // sampleSize is the number of URLs from which a Planner computes the price.
 const sampleSize = 2000
 
-// Planner distributes a budget of fetches over all URLs. From a sample of them, it learns how files change in general, and
-// computes the price of a fetch at which the budget is just spent. Its methods may be called concurrently.
+// Planner distributes a budget of fetches over all URLs. From a sample of them, it learns how files change in general,
+// and computes the price of a fetch at which the budget is just spent. Its methods may be called concurrently.
 type Planner struct {
 	limits Limits
 	queue  float64 // fetches that should be overdue when a plan ends, in days of the budget
@@ -57,8 +59,8 @@ func (p *Planner) Hints(declared time.Duration) Hints {
 	return Hints{Declared: declared, Price: time.Duration(p.price * float64(time.Second)), Prior: p.prior}
 }
 
-// Decide calls the function Decide with the planner's hints. id must be unique to the URL; the planner may add the URL to its
-// sample. Decide also returns the belief, for Again.
+// Decide calls the function Decide with the planner's hints. id must be unique to the URL; the planner may add the URL
+// to its sample. Decide also returns the belief, for Again.
 func (p *Planner) Decide(id uint64, history []Visit, now time.Time, declared time.Duration) (Decision, *Belief) {
 	h := p.hints(id, declared)
 	b := Believe(history, h)
@@ -72,8 +74,8 @@ func (p *Planner) Again(id uint64, b *Belief, now time.Time) Decision {
 	return b.Decide(now, p.limits, p.hints(id, 0))
 }
 
-// hints returns the hints for a URL. Prices differ slightly between URLs. Thousands of files change once a day, and at one price
-// for all, either all or none of them would be worth a visit, so that the price would oscillate.
+// hints returns the hints for a URL. Prices differ slightly between URLs. Thousands of files change once a day, and at
+// one price for all, either all or none of them would be worth a visit, so that the price would oscillate.
 func (p *Planner) hints(id uint64, declared time.Duration) Hints {
 	h := p.Hints(declared)
 	h.Price = time.Duration(float64(h.Price) * ownPrice(mix(id)))

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Rule is a schedule as a crawl uses it. Next returns the time of a URL's next visit and the reason, from the URL's key, the
-// update period that its source declares (0 for none) and its visits, the newest last. It may be called concurrently.
+// Rule is a schedule as a crawl uses it. Next returns the time of a URL's next visit and the reason, from the URL's
+// key, the update period that its source declares (0 for none) and its visits, the newest last. It may be called
+// concurrently.
 type Rule interface {
 	Next(key string, declared time.Duration, history []Visit, now time.Time) (next time.Time, why string)
 }
@@ -21,8 +22,8 @@ func (r PaperRule) Next(_ string, _ time.Duration, history []Visit, now time.Tim
 	return Paper(history, now, Limits(r))
 }
 
-// AdaptiveRule makes Decide a Rule, at the price that Plan computes. A crawl makes all the visits that the rule asks for, so
-// unlike a Planner for a fixed budget, it needs no queue of overdue URLs.
+// AdaptiveRule makes Decide a Rule, at the price that Plan computes. A crawl makes all the visits that the rule asks
+// for, so unlike a Planner for a fixed budget, it needs no queue of overdue URLs.
 type AdaptiveRule struct {
 	opts    AdaptiveOptions
 	planner *Planner
@@ -78,9 +79,10 @@ const (
 	minPriceMove = 0.03 // it ignores a smaller change of the price's logarithm
 )
 
-// Plan computes the price of a fetch from all URLs, with which each calls visit. It examines only a sample of them. moved
-// reports whether the price has changed so much that queued URLs should be scheduled again with Next: URLs scheduled at
-// different prices become due in clumps. The error is that of each. Calls of Plan must not overlap; Next may be called meanwhile.
+// Plan computes the price of a fetch from all URLs, with which each calls visit. It examines only a sample of them.
+// moved reports whether the price has changed so much that queued URLs should be scheduled again with Next: URLs
+// scheduled at different prices become due in clumps. The error is that of each. Calls of Plan must not overlap; Next
+// may be called meanwhile.
 func (r *AdaptiveRule) Plan(now time.Time, each func(visit func(Known)) error) (moved bool, err error) {
 	known := 0
 	r.planner.resetSample()

@@ -1,9 +1,9 @@
 // Package schedule decides when to visit a URL again, from what earlier visits found. Its rules are pure functions of a
 // history and a time, and also return a sentence with the reason.
 //
-// Paper is the rule of the ODArchive paper. Decide estimates how often and at what hour a file changes, and distributes a
-// budget of fetches over all URLs by a price. Neither reads a clock, keeps state or does I/O. A Planner keeps the price, and
-// so does the AdaptiveRule of a crawl, whose Plan computes it from all URLs.
+// Paper is the rule of the ODArchive paper. Decide estimates how often and at what hour a file changes, and distributes
+// a budget of fetches over all URLs by a price. Neither reads a clock, keeps state or does I/O. A Planner keeps the
+// price, and so does the AdaptiveRule of a crawl, whose Plan computes it from all URLs.
 package schedule
 
 import (
@@ -51,9 +51,9 @@ func (l Limits) clamp(d time.Duration) time.Duration { return max(l.Min, min(d, 
 // paperWindow is the number of intervals between visits that the paper's rule considers.
 const paperWindow = 5
 
-// Paper is the rule of the ODArchive paper (listing 3). The next visit follows after the mean time between changes over the
-// last five intervals between visits, or after half of it if the last visit found a change. A failed visit counts as one that
-// found no change. history must be sorted by time. If it is empty, the URL is due now.
+// Paper is the rule of the ODArchive paper (listing 3). The next visit follows after the mean time between changes over
+// the last five intervals between visits, or after half of it if the last visit found a change. A failed visit counts
+// as one that found no change. history must be sorted by time. If it is empty, the URL is due now.
 func Paper(history []Visit, now time.Time, l Limits) (next time.Time, why string) {
 	l = l.withDefaults()
 	if len(history) == 0 {

@@ -11,7 +11,7 @@ const day = 24 * time.Hour
 
 var monday = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 
-// visits builds a history: times in days since monday, the changed ones with a '+' behind.
+// visits returns a history from times in days since monday. A '+' after a time means a change.
 func visits(at []float64, changed []bool) []Visit {
 	var h []Visit
 	for i, d := range at {

@@ -1,12 +1,12 @@
 // Package supervise runs background jobs independently of one another, so that the failure of one does not end another.
 //
-// A job is a function that works until its context ends. If it returns an error or panics, the failure is logged, with the
-// stack of a panic, and the job is run again after a pause: 1 s at first, then doubled each time up to 10 min. After a run of
-// 10 min, the pause is 1 s again. A job that returns nil is done. An error that Options.Final accepts stops the job for good.
-// List returns the states of the jobs.
+// A job is a function that works until its context ends. If it returns an error or panics, the failure is logged, with
+// the stack of a panic, and the job is run again after a pause: 1 s at first, then doubled each time up to 10 min.
+// After a run of 10 min, the pause is 1 s again. A job that returns nil is done. An error that Options.Final accepts
+// stops the job for good. List returns the states of the jobs.
 //
-// The package does not limit what a job does. It recovers panics only in the job's own goroutine; in other goroutines that
-// it starts, the job must use Contain.
+// The package does not limit what a job does. It recovers panics only in the job's own goroutine; in other goroutines
+// that it starts, the job must use Contain.
 package supervise
 
 import (
@@ -68,8 +68,8 @@ func New(opts Options) *Jobs {
 	return &Jobs{opts: opts}
 }
 
-// Run runs a job, and again after each failure, until it returns nil, fails for good, or ctx ends. It returns the error that
-// stopped the job for good, or nil. At most one job of a name may run at a time.
+// Run runs a job, and again after each failure, until it returns nil, fails for good, or ctx ends. It returns the error
+// that stopped the job for good, or nil. At most one job of a name may run at a time.
 func (s *Jobs) Run(ctx context.Context, name string, work func(context.Context) error) error {
 	if s == nil {
 		s = New(Options{})

@@ -1,4 +1,5 @@
-// Package config has the settings of the program. Flags have precedence over ODARCHIVE_* variables, and these over a TOML file.
+// Package config has the settings of the program. Flags have precedence over ODARCHIVE_* variables, and these over a
+// TOML file.
 //
 // Defaults returns a usable Config. Every setting is a flag. The file and the environment use the same name
 // (`max-body = "50MiB"`, ODARCHIVE_MAX_BODY=50MiB).
@@ -169,8 +170,8 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that permits adding, crawling and updating over HTTP")
 }
 
-// Load sets every flag that was not given from the environment, or else from the file, if that is not "". A name in the file
-// for which known returns false is an error, so that misspelt settings are noticed.
+// Load sets every flag that was not given from the environment, or else from the file, if that is not "". A name in the
+// file for which known returns false is an error, so that misspelt settings are noticed.
 func Load(flags *pflag.FlagSet, file string, known func(name string) bool) error {
 	settings := map[string]any{}
 	if file != "" {

@@ -1,5 +1,5 @@
-// Package sampleweb serves a small web of open-data hosts on loopback addresses, for the demo and for tests of commands that
-// need a whole web: several hosts, robots.txt, ETags, files that change over time, an error page with status 200.
+// Package sampleweb serves a small web of open-data hosts on loopback addresses, for the demo and for tests of commands
+// that need a whole web: several hosts, robots.txt, ETags, files that change over time, an error page with status 200.
 //
 // It serves only the files of testdata/demo. For servers that misbehave, see crawler/web/webtest.
 package sampleweb
@@ -54,7 +54,8 @@ type Options struct {
 	Handlers map[string]http.Handler
 }
 
-// Start serves the web until Close. Every host gets a free port, and its own loopback address if the system has several.
+// Start serves the web until Close. Every host gets a free port, and its own loopback address if the system has
+// several.
 func Start(opts Options) (*Web, error) {
 	w := &Web{hosts: map[string]*host{}}
 	started := time.Now()
@@ -147,7 +148,8 @@ func (w *Web) States(file string) [][]byte {
 	return all
 }
 
-// Catalog returns the TriG document that lists the files of the web as Portal Watch would, with the addresses of this run.
+// Catalog returns the TriG document that lists the files of the web as Portal Watch would, with the addresses of this
+// run.
 func (w *Web) Catalog() (string, error) {
 	text, err := testdata.Demo.ReadFile("demo/catalog.trig")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"odarchive/crawler/web/spool"
 )
 
-// BenchmarkFetch fetches files of 50 KB from 50 loopback hosts, one request per host at a time; the server is in the same
-// process. "plain" is net/http and the two hashes without anything else: the baseline.
+// BenchmarkFetch fetches files of 50 KB from 50 loopback hosts, one request per host at a time; the server is in the
+// same process. The baseline "plain" is net/http and the two hashes only.
 func BenchmarkFetch(b *testing.B) {
 	data := make([]byte, 50_000)
 	for i := range data {

@@ -15,8 +15,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// classifyRequest sets the outcome for an error before the body. It recognises errors of net/http that have no type by their
-// texts, which tests pin. It returns an *OwnTrouble if the request failed because of this machine.
+// classifyRequest sets the outcome for an error before the body. It recognises errors of net/http that have no type by
+// their texts, which tests pin. It returns an *OwnTrouble if the request failed because of this machine.
 func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause

@@ -1,13 +1,15 @@
 // Package fetch downloads one URL into the spool, within limits, and reports what happened.
 //
-// A fetch that yields no file (an error status, a broken transfer, a forbidden address, ...) is not an error but an outcome of
-// the Exchange, with its class and a sentence of explanation. Errors are reserved for this side: a cancelled context, or an
-// *OwnTrouble of this machine (descriptors, memory, ports, disk, name server, network), which says nothing about the host.
+// A fetch that yields no file (an error status, a broken transfer, a forbidden address, ...) is not an error but an
+// outcome of the Exchange, with its class and a sentence of explanation. Errors are reserved for this side: a cancelled
+// context, or an *OwnTrouble of this machine (descriptors, memory, ports, disk, name server, network), which says
+// nothing about the host.
 //
-// Promises: A call makes one request at a time, and passes every redirect target to Request.Check before it follows it. It
-// never connects to a private, loopback or link-local address or a metadata service, unless that is allowed; the address that
-// is dialled decides. It observes the limits of time, size, header size and decompression ratio. Cookies live for one fetch
-// and return only to the host that set them. TLS certificates are verified, except those of Options.UnverifiedHosts.
+// Promises: A call makes one request at a time, and passes every redirect target to Request.Check before it follows it.
+// It never connects to a private, loopback or link-local address or a metadata service, unless that is allowed; the
+// address that is dialled decides. It observes the limits of time, size, header size and decompression ratio. Cookies
+// live for one fetch and return only to the host that set them. TLS certificates are verified, except those of
+// Options.UnverifiedHosts.
 //
 // The package does not handle robots.txt or delays, and does not compare the file with earlier versions.
 package fetch
@@ -70,10 +72,11 @@ type Request struct {
 	URL          string
 	ETag         string // of the stored version: the file is sent only if it differs
 	LastModified string // likewise
-	// Check, if not nil, is called with every redirect target before it is requested. A *Refused ends the fetch with that
-	// outcome; Fetch returns any other error.
+	// Check, if not nil, is called with every redirect target before it is requested. A *Refused ends the fetch with
+	// that outcome; Fetch returns any other error.
 	Check func(url string) error
-	// Answered reports that the host answered the last request for the URL. Fetch ignores it; it is for wrappers of Fetch.
+	// Answered reports that the host answered the last request for the URL. Fetch ignores it; it is for wrappers of
+	// Fetch.
 	Answered bool
 	MaxBody  int64 // replaces Options.MaxBody; 0 does not
 	CutOff   bool  // keep the first MaxBody bytes of a longer body instead of failing
@@ -115,8 +118,8 @@ type Exchange struct {
 	RetryAfter time.Duration // as the server asks, at most a day; 0 if it does not
 	RemoteAddr string        // address and port of the last connection
 	Reached    time.Time     // when the other end last answered, even with a refusal; zero if it did not
-	// Unreachable reports that nothing answered: no address of the host was found, or none could be reached. The cause is the
-	// host or the network; Fetch cannot distinguish them.
+	// Unreachable reports that nothing answered: no address of the host was found, or none could be reached. The cause
+	// is the host or the network; Fetch cannot distinguish them.
 	Unreachable bool
 	NoRoute     bool   // Unreachable because this machine has no route to the host's network
 	announced   int64  // Content-Length, -1 for none
@@ -132,7 +135,8 @@ func (ex *Exchange) fail(o catalog.Outcome, c catalog.ErrorClass, why string) {
 	ex.Outcome, ex.ErrorClass, ex.Why = o, c, why
 }
 
-// Fetch downloads a URL, following redirects. It does not return an error for a fetch that failed because of the server.
+// Fetch downloads a URL, following redirects. It does not return an error for a fetch that failed because of the
+// server.
 func (f *Fetcher) Fetch(ctx context.Context, req Request) (*Exchange, error) {
 	ex := &Exchange{URL: req.URL, FinalURL: req.URL, Start: f.opts.Now()}
 	err := f.follow(ctx, ex, req)
@@ -204,7 +208,8 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 	}
 }
 
-// badTarget returns the outcome of a redirect that cannot be followed: Blocked for another scheme, NoVersion for a malformed URL.
+// badTarget returns the outcome of a redirect that cannot be followed: Blocked for another scheme, NoVersion for a
+// malformed URL.
 func badTarget(location string) catalog.Outcome {
 	scheme, _, ok := strings.Cut(strings.TrimSpace(location), ":")
 	if ok && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(scheme)) {

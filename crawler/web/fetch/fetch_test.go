@@ -103,7 +103,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	}
 }
 
-// turning is a name server whose answers change from one question to the next.
+// turning is a Resolver whose answers change with every lookup.
 type turning struct {
 	answers [][]netip.Addr
 	asked   int
@@ -117,7 +117,7 @@ func (r *turning) LookupNetIP(context.Context, string, string) ([]netip.Addr, er
 func TestANameThatTurnsToAPrivateAddressIsNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Connection", "close") // so that the next fetch connects anew
+		w.Header().Set("Connection", "close") // so that the next fetch needs a new connection
 		io.WriteString(w, "a,b\n1,2\n")
 	})
 	public, private, metadata := netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("10.0.0.7"), netip.MustParseAddr("169.254.169.254")

@@ -23,8 +23,8 @@ import (
 // maxControl is the maximum number of bytes that an FTP server may send on the control connection.
 const maxControl = 256 << 10
 
-// ftp retrieves a file over a new connection. The data connection goes to the address of the control connection, whatever
-// address the server names.
+// ftp retrieves a file over a new connection. The data connection goes to the address of the control connection,
+// whatever address the server names.
 func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Request) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

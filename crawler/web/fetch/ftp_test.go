@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// ftpServer is a server with one file, "data", and the habits of a case.
+// ftpServer is a server with one file, "data", and the quirks of a case.
 type ftpServer struct {
 	greeting string // "" for a good one
 	size     int    // said of the file; -1: not known
@@ -88,7 +88,7 @@ func (s *ftpServer) talk(conn net.Conn) {
 			if s.pasv != "" {
 				say("227 here (%s)", s.pasv)
 			} else {
-				say("227 here (10,0,0,1,%d,%d)", n/256, n%256) // an address of somebody else's
+				say("227 here (10,0,0,1,%d,%d)", n/256, n%256) // another host's address
 			}
 		case "RETR":
 			if arg != "/pub/data.csv" {

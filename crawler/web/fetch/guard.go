@@ -87,7 +87,8 @@ func public(a netip.Addr) bool {
 	return true
 }
 
-// forbiddenPorts are those of other protocols, whose commands a crafted request could contain (WHATWG fetch, "bad port").
+// forbiddenPorts are those of other protocols, whose commands a crafted request could contain (WHATWG fetch, "bad
+// port").
 var forbiddenPorts = map[int]bool{
 	1: true, 7: true, 9: true, 11: true, 13: true, 15: true, 17: true, 19: true, 20: true, 22: true, 23: true, 25: true, 37: true,
 	42: true, 43: true, 53: true, 69: true, 77: true, 79: true, 87: true, 95: true, 101: true, 102: true, 103: true, 104: true,

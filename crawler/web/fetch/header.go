@@ -98,8 +98,8 @@ func safeName(name string) string {
 	return name
 }
 
-// cookies are the cookies of one fetch, by authority. Some portals redirect a new visitor once to set one. No cookie outlives
-// the fetch or reaches another host.
+// cookies are the cookies of one fetch, by authority. Some portals redirect a new visitor once to set one. No cookie
+// outlives the fetch or reaches another host.
 type cookies map[string][]*http.Cookie
 
 const (

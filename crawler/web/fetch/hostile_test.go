@@ -20,7 +20,7 @@ import (
 	"odarchive/crawler/web/webtest"
 )
 
-// quick limits, so that hanging servers do not hang the tests.
+// quick are short time limits, so that hanging servers do not hang the tests.
 var quick = Timeouts{Connect: 5 * time.Second, TLS: 5 * time.Second, Header: 400 * time.Millisecond, Idle: 400 * time.Millisecond, Total: 20 * time.Second,
 	MinRate: 1000, Grace: 500 * time.Millisecond}
 
@@ -254,7 +254,7 @@ func TestOnlyPublicAddressesMayBeFetched(t *testing.T) {
 	}
 }
 
-// FuzzResponse gives the fetcher any bytes for an answer.
+// FuzzResponse gives the fetcher any bytes as a response.
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08", "HTTP/1.1 302 F\r\nLocation: /x\r\n\r\n",

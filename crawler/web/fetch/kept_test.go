@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestTheRestOfALongerAnswerIsNotTakenForTheNextOne has a server that sends, in front of its second answer on a connection,
-// what its first had too much.
+// In TestTheRestOfALongerAnswerIsNotTakenForTheNextOne, a server sends more than the Content-Length of its first
+// response, so that the rest precedes its second response on the connection.
 func TestTheRestOfALongerAnswerIsNotTakenForTheNextOne(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -20,8 +20,8 @@ const (
 	TroubleNetwork     Trouble = "the network is down"
 )
 
-// OwnTrouble is the error of a fetch that failed because of this machine. It says nothing about the host. The caller should
-// record nothing and try again later.
+// OwnTrouble is the error of a fetch that failed because of this machine. It says nothing about the host. The caller
+// should record nothing and try again later.
 type OwnTrouble struct {
 	Kind Trouble
 	Err  error
@@ -30,8 +30,8 @@ type OwnTrouble struct {
 func (o *OwnTrouble) Error() string { return fmt.Sprintf("%s: %v", o.Kind, o.Err) }
 func (o *OwnTrouble) Unwrap() error { return o.Err }
 
-// troubleOf has the error numbers that always mean trouble of this machine. ENETUNREACH and EHOSTUNREACH are not among them,
-// since a route may be missing to some hosts only (an IPv6 address on a machine without IPv6).
+// troubleOf has the error numbers that always mean trouble of this machine. ENETUNREACH and EHOSTUNREACH are not among
+// them, since a route may be missing to some hosts only (an IPv6 address on a machine without IPv6).
 var troubleOf = []struct {
 	errno syscall.Errno
 	kind  Trouble
@@ -43,7 +43,8 @@ var troubleOf = []struct {
 	{syscall.ENETDOWN, TroubleNetwork},
 }
 
-// resolverGone are parts of the message of a lookup that could not reach the name server. Package net has them as text only.
+// resolverGone are parts of the message of a lookup that could not reach the name server. Package net has them as text
+// only.
 var resolverGone = []syscall.Errno{syscall.ECONNREFUSED, syscall.ENETUNREACH, syscall.EHOSTUNREACH}
 
 // TroubleIn returns the trouble of this machine that caused an error, of fetching or of other work, or nil.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Where few descriptors are allowed, few connections are opened at a time, since the archive's files need descriptors too.
+// Where few descriptors are allowed, few connections are opened at a time, since the archive's files need descriptors
+// too.
 const (
 	manyDescriptors = 1024 // with so many or more, connections are not limited
 	leastConns      = 4

@@ -15,8 +15,8 @@ import (
 	"odarchive/crawler/web/webtest"
 )
 
-// TestServersSeeAPoliteCrawler lets many workers loose on a web whose hosts redirect to each other, and looks at it from the
-// servers' side.
+// TestServersSeeAPoliteCrawler crawls a web whose hosts redirect to each other with many workers, and checks the
+// requests that the servers receive.
 func TestServersSeeAPoliteCrawler(t *testing.T) {
 	t.Parallel()
 	const hosts, pages = 5, 6
@@ -50,7 +50,7 @@ func TestServersSeeAPoliteCrawler(t *testing.T) {
 	}
 	fetcher := fetch.New(fetch.Options{Spool: s, Resolver: w, Dial: w.Dial})
 	defer fetcher.Close()
-	gate := politeness.New(politeness.Options{Fetch: fetcher.Fetch, Delay: 5 * time.Millisecond, Patience: time.Hour}) // a host that answers late on a busy machine is asked less often, never given up
+	gate := politeness.New(politeness.Options{Fetch: fetcher.Fetch, Delay: 5 * time.Millisecond, Patience: time.Hour}) // a slow host on a busy machine is asked less often
 
 	var mu sync.Mutex // guards outcomes
 	outcomes := map[catalog.Outcome]int{}

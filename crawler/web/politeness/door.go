@@ -20,8 +20,8 @@ type door struct {
 	promised time.Time // the last time that promise returned
 }
 
-// promise returns when a refused caller may try again. until is when the door may be free. Hosts that share an address get
-// different times, within a minute, so that they do not all come for one passage.
+// promise returns when a refused caller may try again. until is when the door may be free. Hosts that share an address
+// get different times, within a minute, so that they do not all come for one passage.
 func (d *door) promise(until, now time.Time) time.Time {
 	if next := d.promised.Add(max(d.delay, time.Second)); next.After(until) && next.Before(now.Add(time.Minute)) {
 		until = next
@@ -66,7 +66,8 @@ func (g *Gate) sweep() {
 	}
 }
 
-// pause returns the pause after a request: that of the operator and robots.txt, and longer for a host that answers slowly.
+// pause returns the pause after a request: that of the operator and robots.txt, and longer for a host that answers
+// slowly.
 func (g *Gate) pause(d *door) time.Duration {
 	const slow, longest = time.Second, time.Minute
 	p := max(g.opts.Delay, d.crawl)

@@ -1,13 +1,13 @@
 // Package politeness decides whether a URL may be fetched (robots.txt, RFC 9309) and when its host may be asked next.
 //
-// A Gate admits one passage per host at a time. A caller that has entered holds the only connection to the host until it
-// leaves, and reports how the host behaved. That determines the pause before the next passage, and a longer back-off if the
-// host asked for one or keeps failing. Visit does this for one URL and its redirects. It includes robots.txt, which is
-// fetched through the gate too.
+// A Gate admits one passage per host at a time. A caller that has entered holds the only connection to the host until
+// it leaves, and reports how the host behaved. That determines the pause before the next passage, and a longer back-off
+// if the host asked for one or keeps failing. Visit does this for one URL and its redirects. It includes robots.txt,
+// which is fetched through the gate too.
 //
-// Promises: there are never two passages of one host at a time, nor, if the options say so, of one address or one registered
-// domain. The pause is kept between any two requests. A host is never given up. Back-offs and robots.txt survive a
-// restart. Memory is bounded by the number of hosts that were visited recently.
+// Promises: there are never two passages of one host at a time, nor, if the options say so, of one address or one
+// registered domain. The pause is kept between any two requests. A host is never given up. Back-offs and robots.txt
+// survive a restart. Memory is bounded by the number of hosts that were visited recently.
 //
 // All times are of the machine's clock, not the archive's. The package does not choose what to fetch.
 package politeness
@@ -36,7 +36,8 @@ type Options struct {
 	Fetch func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error)
 	Token string        // the crawler's product token in robots.txt; default "odarchive"
 	Delay time.Duration // minimum pause between two requests to a host; default 1 s, negative for none
-	// Patience is how long Enter waits for a host at most. For a longer wait, it returns a *Wait. Default 30 s, negative for none.
+	// Patience is how long Enter waits for a host at most. For a longer wait, it returns a *Wait. Default 30 s,
+	// negative for none.
 	Patience time.Duration
 	MaxWait  time.Duration // the longest back-off; default 24 h
 
@@ -122,8 +123,9 @@ func ResultOf(ex *fetch.Exchange) Result {
 	return r
 }
 
-// Enter waits until the host (as address.Host returns it) is free and its pause is over, and occupies it. The caller must call
-// leave exactly once, as soon as its last request is done. The error is a *Wait if the wait would exceed Options.Patience.
+// Enter waits until the host (as address.Host returns it) is free and its pause is over, and occupies it. The caller
+// must call leave exactly once, as soon as its last request is done. The error is a *Wait if the wait would exceed
+// Options.Patience.
 func (g *Gate) Enter(ctx context.Context, host string) (leave func(Result), err error) {
 	return g.enter(ctx, host, g.opts.Patience)
 }
@@ -183,8 +185,8 @@ func hostName(host string) string {
 	return name
 }
 
-// acquire waits for a door and occupies it. The error is a *Wait if that would take longer than patience. shared says that
-// several hosts use the door.
+// acquire waits for a door and occupies it. The error is a *Wait if that would take longer than patience. shared says
+// that several hosts use the door.
 func (g *Gate) acquire(ctx context.Context, key string, patience time.Duration, shared bool) error {
 	deadline := time.Now().Add(patience)
 	g.mu.Lock()
@@ -289,7 +291,8 @@ func (g *Gate) setCrawlDelay(host string, delay time.Duration) {
 	}
 }
 
-// Next returns when a host may be asked next, and the reason. The time is not in the future if the host may be asked now.
+// Next returns when a host may be asked next, and the reason. The time is not in the future if the host may be asked
+// now.
 func (g *Gate) Next(host string) (at time.Time, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

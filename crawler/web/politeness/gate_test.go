@@ -20,7 +20,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// answers is a fetch that answers from a table: URL to "status body".
+// answers is a fetch function with responses from a table: URL to "status body".
 func answers(t *testing.T, table map[string]string) (fetcher func(context.Context, fetch.Request) (*fetch.Exchange, error), asked *[]string) {
 	t.Helper()
 	s, err := spool.New(t.TempDir(), spool.Options{})
@@ -279,7 +279,7 @@ func TestAnAddressIsLookedUpAsAWholeAndHasNoDomain(t *testing.T) {
 	}
 }
 
-// noNames knows addresses only, as net.Resolver does without asking anybody.
+// noNames is a Resolver that resolves IP addresses only.
 type noNames struct{ t *testing.T }
 
 func (n noNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
@@ -387,7 +387,7 @@ func TestTheLastGoodCopyHoldsWhileRobotsTxtIsUnreachable(t *testing.T) {
 		time.Sleep(9*24*time.Hour + 12*time.Hour)
 		check("/b", false) // the copy is older than 30 days
 		time.Sleep(2 * 24 * time.Hour)
-		check("/a", true) // unreachable for 30 days: as if there were none
+		check("/a", true) // unreachable for 30 days counts as missing
 	})
 }
 

@@ -29,8 +29,8 @@ type Verdict struct {
 	Temporary bool      // not allowed only because robots.txt cannot be read now
 	RetryAt   time.Time // end of a temporary verdict
 	Reason    string    // one sentence
-	// Class is the error class of the visit if the host could not be reached at all: forbidden target, network, DNS, ... It is
-	// "" if the server answered the request for robots.txt with an error.
+	// Class is the error class of the visit if the host could not be reached at all: forbidden target, network, DNS,
+	// ... It is "" if the server answered the request for robots.txt with an error.
 	Class      catalog.ErrorClass
 	CrawlDelay time.Duration
 	Sitemaps   []string // listed in robots.txt
@@ -74,9 +74,9 @@ func newRobots(g *Gate) *Robots {
 	return &Robots{gate: g, cached: map[string]*list.Element{}, recent: list.New(), going: map[string]chan struct{}{}}
 }
 
-// Allowed returns the verdict on a URL. If there is no fresh copy of the host's robots.txt, it fetches one through the gate, so
-// the caller must not hold the host. The error is a *Wait if the host must not be asked now, or that of Options.Fetch; then
-// nothing is stored, and the next call fetches the file again.
+// Allowed returns the verdict on a URL. If there is no fresh copy of the host's robots.txt, it fetches one through the
+// gate, so the caller must not hold the host. The error is a *Wait if the host must not be asked now, or that of
+// Options.Fetch; then nothing is stored, and the next call fetches the file again.
 func (r *Robots) Allowed(ctx context.Context, raw string) (Verdict, error) {
 	u, err := address.Parse(raw)
 	if err != nil {
@@ -292,8 +292,8 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 	return p, nil
 }
 
-// robotsText returns the text of a fetched robots.txt. It is empty if the file is unavailable, which allows everything. ok is
-// false if the file is unreachable.
+// robotsText returns the text of a fetched robots.txt. It is empty if the file is unavailable, which allows everything.
+// ok is false if the file is unreachable.
 func robotsText(ex *fetch.Exchange) (text []byte, ok bool, err error) {
 	if ex.Body != nil {
 		text, err = io.ReadAll(io.LimitReader(ex.Body.Open(), maxRobots))

@@ -22,8 +22,8 @@ const (
 
 // Rules are the rules of one robots.txt for one crawler (RFC 9309).
 //
-// temoto/robotstxt matches the patterns. This file adds what it lacks: selecting and merging groups, tolerance of lines on
-// which it fails, percent-encoding, anchored wildcards, and precedence by length with Allow before Disallow.
+// temoto/robotstxt matches the patterns. This file adds what it lacks: selecting and merging groups, tolerance of lines
+// on which it fails, percent-encoding, anchored wildcards, and precedence by length with Allow before Disallow.
 type Rules struct {
 	ranks      []rank // most specific first
 	CrawlDelay time.Duration
@@ -178,8 +178,8 @@ func parseDelay(v string) (time.Duration, bool) {
 	return time.Duration(min(s, (30*24*time.Hour).Seconds()) * float64(time.Second)), true
 }
 
-// mark precedes every pattern and path, and occurs nowhere else. It anchors patterns with wildcards, which the library would
-// match anywhere in a path.
+// mark precedes every pattern and path, and occurs nowhere else. It anchors patterns with wildcards, which the library
+// would match anywhere in a path.
 const mark = "/\x01"
 
 func compile(rules []rule) []rank {
@@ -237,8 +237,8 @@ func (r *Rules) Allowed(pathAndQuery string) bool {
 	return true
 }
 
-// normalisePattern normalises the percent-encoding of a pattern (§2.2.2), so that it can be compared with a normalised path.
-// '*' stays a wildcard, and '$' an anchor at the end; elsewhere '$' is a character.
+// normalisePattern normalises the percent-encoding of a pattern (§2.2.2), so that it can be compared with a normalised
+// path. '*' stays a wildcard, and '$' an anchor at the end; elsewhere '$' is a character.
 func normalisePattern(p string) string {
 	anchored := strings.HasSuffix(p, "$")
 	p = strings.TrimSuffix(p, "$")

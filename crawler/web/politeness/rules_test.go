@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The cases of RFC 9309 and of what is found in the wild. Paths with '+' in front may be fetched, with '-' not.
+// The cases of RFC 9309, and others found in practice. Paths after '+' may be fetched, those after '-' may not.
 var robotsCases = []struct {
 	name, robots, paths string
 }{

@@ -11,7 +11,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs, "r" + authority for robots.txt.
+// State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs, "r" + authority for
+// robots.txt.
 
 type savedBackoff struct {
 	Level int       `json:"level"`
@@ -89,7 +90,8 @@ func (g *Gate) load(key string, v any) (found bool, err error) {
 	return found, nil
 }
 
-// save stores a record for the next process. A failure matters only after a restart, so it is logged and the crawl continues.
+// save stores a record for the next process. A failure matters only after a restart, so it is logged and the crawl
+// continues.
 func (g *Gate) save(key string, v any) {
 	if g.opts.DB == nil {
 		return
@@ -106,8 +108,8 @@ func (g *Gate) save(key string, v any) {
 	}
 }
 
-// Forgive ends the back-off of a host and the time before which its robots.txt is not fetched again. The pause between two
-// requests stays.
+// Forgive ends the back-off of a host and the time before which its robots.txt is not fetched again. The pause between
+// two requests stays.
 func (g *Gate) Forgive(ctx context.Context, host string) {
 	g.mu.Lock()
 	d, err := g.door(host)

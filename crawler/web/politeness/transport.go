@@ -15,13 +15,13 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// Transport is an http.RoundTripper that passes every request, redirects included, through the gate. A host has one request at
-// a time, from its beginning until the response's body is closed, and the pauses that the operator, Crawl-delay and
-// Retry-After require. It is for requests that are not visits: those to the interfaces of portals.
+// Transport is an http.RoundTripper that passes every request, redirects included, through the gate. A host has one
+// request at a time, from its beginning until the response's body is closed, and the pauses that the operator,
+// Crawl-delay and Retry-After require. It is for requests that are not visits: those to the interfaces of portals.
 //
-// The rules of robots.txt do not apply to them. These are for robots that discover URLs by themselves (RFC 9309 §1), while a
-// person names an interface. CKAN's default robots.txt forbids /api/, to keep search engines from indexing it, and would
-// prevent the harvesting for which the interface exists. Crawl-delay does apply.
+// The rules of robots.txt do not apply to them. These are for robots that discover URLs by themselves (RFC 9309 §1),
+// while a person names an interface. CKAN's default robots.txt forbids /api/, to keep search engines from indexing it,
+// and would prevent the harvesting for which the interface exists. Crawl-delay does apply.
 type Transport struct {
 	Gate      *Gate
 	Base      http.RoundTripper // sends the requests

@@ -15,7 +15,7 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// trip is a RoundTripper in the process.
+// trip is a function as a RoundTripper.
 type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -28,7 +28,7 @@ func answering(status int, body string, header ...string) *http.Response {
 	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// politeTo makes a transport whose gate knows a robots.txt that forbids everything and asks for a delay.
+// politeTo returns a transport for hosts whose robots.txt forbids everything and has a Crawl-delay.
 func politeTo(base trip) *Transport {
 	gate := New(Options{Delay: time.Second, Fetch: func(context.Context, fetch.Request) (*fetch.Exchange, error) {
 		return &fetch.Exchange{Outcome: catalog.NoVersion, Status: 404}, nil
@@ -107,7 +107,7 @@ func TestAHostThatAsksForPatienceGetsIt(t *testing.T) {
 	})
 }
 
-// stuck is a body that never ends and never comes.
+// stuck is a body that sends nothing and does not end.
 type stuck struct{ ctx context.Context }
 
 func (s stuck) Read([]byte) (int, error) { <-s.ctx.Done(); return 0, s.ctx.Err() }

@@ -18,10 +18,10 @@ type Pass struct {
 	leave func(Result)
 }
 
-// Visit checks robots.txt for a URL and enters its host. If the verdict allows the URL, the caller sets the fetch's Check to
-// pass.Check, and calls pass.Leave afterwards. Otherwise pass is nil. The error is a *Wait if the host must not be asked for
-// longer than patience, so that the caller can visit another meanwhile. For robots.txt and the targets of redirects, Visit and
-// Check wait up to Options.Patience.
+// Visit checks robots.txt for a URL and enters its host. If the verdict allows the URL, the caller sets the fetch's
+// Check to pass.Check, and calls pass.Leave afterwards. Otherwise pass is nil. The error is a *Wait if the host must
+// not be asked for longer than patience, so that the caller can visit another meanwhile. For robots.txt and the targets
+// of redirects, Visit and Check wait up to Options.Patience.
 func (g *Gate) Visit(ctx context.Context, url string, patience time.Duration) (*Pass, Verdict, error) {
 	v, err := g.Robots.Allowed(ctx, url)
 	if err != nil || !v.Allowed {
@@ -54,7 +54,8 @@ func (p *Pass) Leave(r Result) {
 	p.host, p.leave = "", nil
 }
 
-// Check is for fetch.Request.Check: it moves on to the target of a redirect, if robots.txt and the host's state allow it.
+// Check is for fetch.Request.Check: it moves on to the target of a redirect, if robots.txt and the host's state allow
+// it.
 func (p *Pass) Check(target string) error {
 	u, err := address.Parse(target)
 	if err != nil {

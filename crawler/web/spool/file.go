@@ -14,7 +14,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// File is one spooled file. Write it, call Finish, then read it. After Finish, methods that read may be called concurrently.
+// File is one spooled file. Write it, call Finish, then read it. After Finish, methods that read may be called
+// concurrently.
 type File struct {
 	spool    *Spool
 	memory   []byte
@@ -39,7 +40,8 @@ func (s *Spool) Create() *File {
 	return &File{spool: s, sha: sha256.New(), md5: md5.New()}
 }
 
-// Expect allocates memory for a file of n bytes, if such a file may stay in memory. It is a hint: the file may have any length.
+// Expect allocates memory for a file of n bytes, if such a file may stay in memory. It is a hint: the file may have any
+// length.
 func (f *File) Expect(n int64) {
 	if f.memory == nil && f.disk == nil && n > 0 && n <= int64(f.spool.opts.MemoryPerFile) {
 		f.memory = make([]byte, 0, n)
@@ -133,7 +135,8 @@ func (f *File) Digests() catalog.Digests { return f.digests }
 // CRC32 returns the CRC-32 (IEEE) of the bytes written.
 func (f *File) CRC32() uint32 { return f.crc }
 
-// Head returns the first n bytes, or all of a shorter file. The caller must not change the slice, nor use it after Remove.
+// Head returns the first n bytes, or all of a shorter file. The caller must not change the slice, nor use it after
+// Remove.
 func (f *File) Head(n int) ([]byte, error) {
 	if f.disk == nil {
 		return f.memory[:min(n, len(f.memory))], nil
@@ -166,7 +169,8 @@ type Reader interface {
 	io.WriterTo
 }
 
-// Open returns a reader at the beginning of a finished file. Readers are independent of each other. They fail after Remove.
+// Open returns a reader at the beginning of a finished file. Readers are independent of each other. They fail after
+// Remove.
 func (f *File) Open() Reader {
 	if f.disk == nil && !f.removed {
 		return reader{bytes.NewReader(f.memory)}

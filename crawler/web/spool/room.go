@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Room watches the free space of the disk with a directory. Its methods may be called concurrently, and often: they read the
-// free space at most once a second.
+// Room watches the free space of the disk with a directory. Its methods may be called concurrently, and often: they
+// read the free space at most once a second.
 type Room struct {
 	dir string
 	min int64 // bytes that must stay free

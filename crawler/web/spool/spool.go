@@ -1,8 +1,8 @@
-// Package spool keeps files between the network and the archive. A file is written once and hashed meanwhile, then read any
-// number of times, and removed.
+// Package spool keeps files between the network and the archive. A file is written once and hashed meanwhile, then read
+// any number of times, and removed.
 //
-// Small files stay in memory, larger ones go to temporary files. The total of both is bounded. A file belongs to its creator
-// until Remove. Nothing survives the process: New deletes the files of an earlier one.
+// Small files stay in memory, larger ones go to temporary files. The total of both is bounded. A file belongs to its
+// creator until Remove. Nothing survives the process: New deletes the files of an earlier one.
 package spool
 
 import (
@@ -79,8 +79,8 @@ type Spool struct {
 
 const prefix = "spool-"
 
-// New opens a spool in a directory. It creates the directory if necessary, and deletes the files of an earlier process. Two
-// processes must not share a directory.
+// New opens a spool in a directory. It creates the directory if necessary, and deletes the files of an earlier process.
+// Two processes must not share a directory.
 func New(dir string, opts Options) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("spool: %w", err)

@@ -136,7 +136,7 @@ func TestAFinishedFileTakesNoMore(t *testing.T) {
 
 func TestAfterARefusalTheDiskIsAskedAtOnce(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // the clock stands
+	synctest.Test(t, func(t *testing.T) { // the clock does not run
 		dir := filepath.Join(t.TempDir(), "disk")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)

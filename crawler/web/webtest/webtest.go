@@ -1,14 +1,14 @@
-// Package webtest serves a small web from a text file, for tests: hosts with robots.txt, redirects and entity tags, files
-// that change, servers that misbehave.
+// Package webtest serves a small web from a text file, for tests: hosts with robots.txt, redirects and entity tags,
+// files that change, servers that misbehave.
 //
-// The file is a txtar archive. The section "data.example/a.csv" is the response to http://data.example/a.csv. Its first lines
-// that begin with '>' are directives (see page.go), the rest is the body. The section "data.example" has directives for the host.
-// Later states of a page are sections "data.example/a.csv @2", served from state 2 on (SetState), or
-// "... @2026-11-22T10:00:00Z", served from that time on.
+// The file is a txtar archive. The section "data.example/a.csv" is the response to http://data.example/a.csv. Its first
+// lines that begin with '>' are directives (see page.go), the rest is the body. The section "data.example" has
+// directives for the host. Later states of a page are sections "data.example/a.csv @2", served from state 2 on
+// (SetState), or "... @2026-11-22T10:00:00Z", served from that time on.
 //
 // Every host is a real HTTP server on a loopback port. Names get invented public addresses, which LookupNetIP and Dial
-// map to these ports, so a client under test resolves, checks and connects as usual, and nothing leaves the process. All
-// requests are recorded. Broken lists the promises of a polite crawler that they break.
+// map to these ports, so a client under test resolves, checks and connects as usual, and nothing leaves the process.
+// All requests are recorded. Broken lists the promises of a polite crawler that they break.
 package webtest
 
 import (
