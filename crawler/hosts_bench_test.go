@@ -25,7 +25,7 @@ func (everyName) LookupNetIP(context.Context, string, string) ([]netip.Addr, err
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-// manyHosts is a node, everything on disk and synced, that crawls small files of as many hosts, all played by one
+// manyHosts returns a node, everything on disk and synced, with small files on that many hosts, all played by one
 // server, with a pause between two requests to a host, negative for none. files is the number of files.
 func manyHosts(b *testing.B, hosts, files int, pause time.Duration) *node {
 	b.Helper()
