@@ -147,8 +147,7 @@ func (d *turtleDecoder) reifiedTriple(depth int) (term.Key, error) {
 	return r, nil
 }
 
-// tripleHead reads the subject and the predicate of a triple term, or of a reified triple, whose subject may be
-// another.
+// tripleHead reads the subject and the predicate of a triple term or, if reified is set, of a reified triple.
 func (d *turtleDecoder) tripleHead(depth int, reified bool) (s, p term.Key, err error) {
 	if depth == maxTripleDepth {
 		return "", "", d.in.failWith(0, limitError("a nesting of triples", maxTripleDepth))

@@ -215,7 +215,7 @@ func newShortener(prefixes map[string]string) shortener {
 	for _, p := range slices.Sorted(maps.Keys(prefixes)) {
 		ns := prefixes[p]
 		if terminals.Prefix(p) != len(p) || checkTerm(term.IRI(ns), 0) != nil {
-			continue // a prefix that cannot be declared only shortens nothing
+			continue // its IRIs are written in full
 		}
 		s.prefixes[p] = ns
 		if strings.HasSuffix(ns, "#") || strings.HasSuffix(ns, "/") {

@@ -12,7 +12,7 @@ import (
 
 // xmlScanner splits XML 1.0 with namespaces into tags and text, as far as RDF in XML needs it: documents must be
 // well-formed, general entities of the internal subset are expanded, nothing is validated, and external entities are
-// never read. encoding/xml does not serve here: it neither bounds tokens nor rejects undeclared prefixes.
+// never read. encoding/xml is no alternative, since it neither bounds tokens nor rejects undeclared prefixes.
 type xmlScanner struct {
 	in  *input
 	lim Limits

@@ -64,7 +64,7 @@ func (m *items) item(n *html.Node, vocab string) (term.Key, error) {
 	err := m.properties(n, subject, vocab)
 	m.depth--
 	if err == nil {
-		err = m.tooMuch()
+		err = m.checkSize()
 	}
 	return subject, err
 }
@@ -143,7 +143,7 @@ func (m *items) property(e *html.Node, names string, subject term.Key, vocab str
 			m.emit(subject, rdfType, value) // the only entailment of the registry
 		}
 	}
-	return m.tooMuch()
+	return m.checkSize()
 }
 
 // predicate returns the predicate of a property (§6.3.1). Names that are not IRIs are appended to the vocabulary or,

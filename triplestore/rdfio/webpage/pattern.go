@@ -13,9 +13,9 @@ const (
 	maxChain = 100 // length of a chain of patterns that copy patterns
 )
 
-// copied returns the statements after property copying (HTML+RDFa 1.1 §3.5): everything that copies a pattern gets the
-// statements about the pattern, and the patterns are removed.
-func (d *document) copied() ([]term.Quad, error) {
+// copyPatterns returns the statements after property copying (HTML+RDFa 1.1 §3.5): everything that copies a pattern
+// gets the statements about the pattern, and the patterns are removed.
+func (d *document) copyPatterns() ([]term.Quad, error) {
 	patterns, statements, have := map[term.Key]bool{}, map[term.Key][]term.Quad{}, map[term.Quad]bool{}
 	for _, q := range d.out {
 		if q.P == rdfType && q.O == rdfaPattern {
@@ -49,7 +49,7 @@ func (d *document) copied() ([]term.Quad, error) {
 					statements[q.S] = append(statements[q.S], about)
 				}
 				d.made += len(about.S) + len(about.P) + len(about.O)
-				if err := d.tooMuch(); err != nil {
+				if err := d.checkSize(); err != nil {
 					return nil, err
 				}
 			}

@@ -82,7 +82,7 @@ func (d *document) rdfa() ([]term.Quad, error) {
 	for _, p := range root.lists.order {
 		d.emit(page, p, d.list(root.lists.values[p]))
 	}
-	return d.copied()
+	return d.copyPatterns()
 }
 
 func (d *document) tooDeep() error {
@@ -127,7 +127,7 @@ func (d *document) process(n *html.Node, ctx context, depth int) error {
 	if s.newSubject != "" && s.newSubject != ctx.object { // step 8
 		s.lists = newLists()
 	}
-	d.related(s)
+	d.emitRelations(s)
 	d.property(s)
 	if !s.skip && s.newSubject != "" { // step 12
 		for _, i := range ctx.incomplete {
@@ -141,7 +141,7 @@ func (d *document) process(n *html.Node, ctx context, depth int) error {
 			}
 		}
 	}
-	if err := d.tooMuch(); err != nil {
+	if err := d.checkSize(); err != nil {
 		return err
 	}
 	inner := d.inner(s)

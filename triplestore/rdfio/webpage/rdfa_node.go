@@ -41,8 +41,8 @@ func (d *document) objectResource(s *step) term.Key {
 	return ""
 }
 
-// related emits the statements of @rel and @rev, or records them as incomplete (steps 9 and 10).
-func (d *document) related(s *step) {
+// emitRelations emits the statements of @rel and @rev, or records them as incomplete (steps 9 and 10).
+func (d *document) emitRelations(s *step) {
 	_, list := attr(s.n, "inlist")
 	if s.currentObject == "" && (s.hasRel || s.hasRev) {
 		for _, p := range s.rel {

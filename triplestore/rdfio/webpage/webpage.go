@@ -225,8 +225,8 @@ func (d *document) key(k term.Key) term.Key {
 	return k
 }
 
-// tooMuch returns an error if the terms have become too large.
-func (d *document) tooMuch() error {
+// checkSize returns an error if the terms have become too large.
+func (d *document) checkSize() error {
 	if d.made > maxTerms {
 		return fmt.Errorf("webpage: %w: terms of more than %d bytes", rdfio.ErrLimit, maxTerms)
 	}
