@@ -8,7 +8,7 @@ type Space byte
 // The spaces of a data directory, each with the package that owns it. 0x14 and 0x15 were reserved and never written.
 // Badger's own keys begin with '!', 0x21.
 const (
-	SpaceMeta        Space = 0x01 // crawler/archive, cmd/internal/app: formats and marks of one-off work; the keys tell them apart
+	SpaceMeta        Space = 0x01 // crawler/archive, crawler/archive/joining, cmd/internal/store: formats and progress of one-off work
 	SpaceTripleMeta  Space = 0x10 // triplestore: the root, lists of obsolete keys
 	SpaceTripleIndex Space = 0x11 // triplestore: blocks of quads
 	SpaceDict        Space = 0x12 // triplestore: blocks of terms
@@ -19,10 +19,10 @@ const (
 	SpaceQueue       Space = 0x31 // crawler/frontier: what is due, by host
 	SpaceHosts       Space = 0x32 // crawler/frontier: host groups and leases
 	SpaceDue         Space = 0x33 // crawler/frontier: records of URLs, by when they are due
-	SpaceArchive     Space = 0x40 // crawler/archive/records, tallies, joining: one table a first byte
+	SpaceArchive     Space = 0x40 // crawler/archive/records, tallies, joining: the first byte of a key is its table
 	SpaceArchiveIdx  Space = 0x41 // crawler/archive: stored records
 	SpaceSearch      Space = 0x42 // crawler/archive/search, crawler/archive/wordindex: the search index
-	SpaceJoins       Space = 0x43 // crawler/archive, crawler/archive/joins: columns that share values
+	SpaceJoins       Space = 0x43 // crawler/archive/joining, crawler/archive/joins: columns that share values
 	SpacePoliteness  Space = 0x50 // crawler/web/politeness: robots rules and host delays
 	SpaceHarvest     Space = 0x60 // crawler/harvest/ledger: portals, their entries and reports
 	spaceApplied     Space = 0x7d // kv: one key, written by every write set; see cache.go
