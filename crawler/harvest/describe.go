@@ -34,7 +34,7 @@ func (p Portal) Quads() []term.Quad {
 	s.text(arc.Software, p.Software)
 	s.agent(dcterms.Publisher, p.Publisher, "publisher")
 	s.thing(dcterms.Language, p.Language...)
-	s.own(relabelled(p.Statements, s.prefix+"s"))
+	s.addOwn(relabelled(p.Statements, s.prefix+"s"))
 	return s.quads
 }
 
@@ -55,7 +55,7 @@ func (d Dataset) Quads(portal string) []term.Quad {
 	if !d.Verbatim {
 		s.dataset(d)
 	}
-	s.own(relabelled(d.Statements, s.prefix+"s"))
+	s.addOwn(relabelled(d.Statements, s.prefix+"s"))
 	return distinct(s.quads)
 }
 

@@ -60,7 +60,7 @@ const (
 // status 429 or 503, when the Doer permits. The error is a *StatusError if the last answer had a status other than 200,
 // and wraps ErrTooLong if the answer is longer than Max.
 func Ask(ctx context.Context, doer Doer, r Request) (answer Answer, err error) {
-	err = patiently(ctx, r.Tries, func() (again bool, err error) {
+	err = withRetries(ctx, r.Tries, func() (again bool, err error) {
 		var resp *http.Response
 		if resp, again, err = send(ctx, doer, r); err == nil {
 			answer, again, err = read(resp, r)
@@ -73,15 +73,15 @@ func Ask(ctx context.Context, doer Doer, r Request) (answer Answer, err error) {
 // Send is Ask for an answer of any length. The caller reads and closes the body, which is not converted to UTF-8. Max
 // and Raw are ignored.
 func Send(ctx context.Context, doer Doer, r Request) (resp *http.Response, err error) {
-	err = patiently(ctx, r.Tries, func() (again bool, err error) {
+	err = withRetries(ctx, r.Tries, func() (again bool, err error) {
 		resp, again, err = send(ctx, doer, r)
 		return again, err
 	})
 	return resp, err
 }
 
-// patiently calls try until it succeeds, fails for good, or has been called tries times.
-func patiently(ctx context.Context, tries int, try func() (again bool, err error)) error {
+// withRetries calls try until it succeeds, fails for good, or has been called tries times.
+func withRetries(ctx context.Context, tries int, try func() (again bool, err error)) error {
 	if tries <= 0 {
 		tries = 4
 	}
@@ -139,7 +139,7 @@ func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again
 		return nil, false, fmt.Errorf("%s %w", finalURL(resp, r), ErrNotModified)
 	}
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxTrouble)) // as much of it as can be read
-	return nil, passing(resp.StatusCode), &StatusError{finalURL(resp, r), resp.StatusCode, head}
+	return nil, isTransient(resp.StatusCode), &StatusError{finalURL(resp, r), resp.StatusCode, head}
 }
 
 func finalURL(resp *http.Response, r Request) string {
@@ -191,7 +191,7 @@ func unpack(body []byte, limit int64) ([]byte, error) {
 	return plain, err
 }
 
-func passing(status int) bool {
+func isTransient(status int) bool {
 	switch status {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true

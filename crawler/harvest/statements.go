@@ -80,8 +80,8 @@ func (s *statements) within(subject term.Key, say func()) {
 	s.subject = outer
 }
 
-// own adds a source's own statements, repaired if necessary. Those that cannot be repaired are omitted.
-func (s *statements) own(quads []term.Quad) {
+// addOwn adds a source's own statements, repaired if necessary. Those that cannot be repaired are omitted.
+func (s *statements) addOwn(quads []term.Quad) {
 	for _, q := range quads {
 		if q, ok := valid(q); ok {
 			s.quads = append(s.quads, q)

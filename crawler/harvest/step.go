@@ -55,7 +55,7 @@ func (s *step) Portal(p Portal, whole bool) error {
 	}
 	s.portal, s.whole = p, whole
 	for _, q := range p.Quads() {
-		s.further(q)
+		s.addStatement(q)
 	}
 	return s.ctx.Err()
 }
@@ -121,7 +121,7 @@ func (s *step) Dataset(d Dataset) error {
 			return err
 		}
 	}
-	return s.room()
+	return s.keepIfFull()
 }
 
 func (s *step) Gone(dataset string) error {
@@ -141,7 +141,7 @@ func (s *step) Unknown(dataset, why string) error {
 		}
 		s.entries = append(s.entries, e)
 	}
-	return s.room()
+	return s.keepIfFull()
 }
 
 // full reports whether the limit excludes another dataset; limit, whether it excludes another seed.
@@ -163,7 +163,7 @@ func (s *step) Seed(seed catalog.Seed) error {
 		return nil
 	}
 	s.seeds = append(s.seeds, seed)
-	return s.room()
+	return s.keepIfFull()
 }
 
 func (s *step) Quad(q term.Quad) error {
@@ -174,13 +174,13 @@ func (s *step) Quad(q term.Quad) error {
 		s.Skip(fmt.Sprintf("%.1000q is not a statement", []term.Key{q.S, q.P, q.O}))
 	case s.tooLong(q):
 	case s.portal.IRI != "":
-		s.further(q)
+		s.addStatement(q)
 	default:
 		q.G = graph
 		s.quads = append(s.quads, q)
 		s.count([]term.Quad{q})
 	}
-	return s.room()
+	return s.keepIfFull()
 }
 
 // tooLong reports whether a statement is too long for a record, and skips it if so.
@@ -193,8 +193,8 @@ func (s *step) tooLong(q term.Quad) bool {
 	return true
 }
 
-// further adds a statement of the portal to the entry about its subject.
-func (s *step) further(q term.Quad) {
+// addStatement adds a statement of the portal to the entry about its subject.
+func (s *step) addStatement(q term.Quad) {
 	at, ok := s.subject[q.S]
 	if !ok {
 		at = len(s.entries)
@@ -215,8 +215,8 @@ func (s *step) count(quads []term.Quad) {
 	}
 }
 
-// room keeps what was collected if it is enough for a step.
-func (s *step) room() error {
+// keepIfFull keeps what was collected if it is enough for a step.
+func (s *step) keepIfFull() error {
 	if len(s.seeds) >= s.opts.Step || len(s.entries) >= s.opts.Step || s.size >= maxStepBytes {
 		return s.keep(s.mark)
 	}

@@ -68,7 +68,7 @@ func (c *client) list(ctx context.Context, at *position) error {
 			break
 		}
 	}
-	return c.each(ctx, names, at, c.show)
+	return c.emitNamed(ctx, names, at, c.show)
 }
 
 // rest requests packages through the REST API of the first versions.
@@ -80,15 +80,15 @@ func (c *client) rest(ctx context.Context, at *position) error {
 		if err != nil || !listed.IsArray() {
 			continue
 		}
-		return c.each(ctx, listed.Texts(), at, func(ctx context.Context, name string) (loosejson.Value, error) {
+		return c.emitNamed(ctx, listed.Texts(), at, func(ctx context.Context, name string) (loosejson.Value, error) {
 			return c.Get(ctx, base+"/"+url.PathEscape(name), nil)
 		})
 	}
 	return hostOrWay(cmp.Or(first, errors.New("the REST API lists nothing")))
 }
 
-// each hands over the packages of a list, in the order of names, from the first one after the position on.
-func (c *client) each(ctx context.Context, names []string, at *position, show func(context.Context, string) (loosejson.Value, error)) error {
+// emitNamed hands over the packages of a list, in the order of names, from the first one after the position on.
+func (c *client) emitNamed(ctx context.Context, names []string, at *position, show func(context.Context, string) (loosejson.Value, error)) error {
 	if len(names) == 0 {
 		return &unusable{errEmpty}
 	}

@@ -117,7 +117,7 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 		}
 		h.begun = true
 	}
-	fresh, err := h.hand(found.Datasets)
+	fresh, err := h.emit(found.Datasets)
 	if err != nil {
 		return "", err
 	}
@@ -144,8 +144,8 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 	return next, nil
 }
 
-// hand hands over datasets that no earlier page had.
-func (h *catalog) hand(datasets []harvest.Dataset) (fresh int, err error) {
+// emit hands over datasets that no earlier page had.
+func (h *catalog) emit(datasets []harvest.Dataset) (fresh int, err error) {
 	for _, d := range datasets {
 		if h.met[d.IRI] {
 			continue
@@ -179,6 +179,6 @@ func (h *catalog) member(ctx context.Context, iri string) error {
 	if len(found.Datasets) == 0 {
 		return h.out.Unknown(iri, "dataset "+iri+" is not described at its address")
 	}
-	_, err = h.hand(found.Datasets)
+	_, err = h.emit(found.Datasets)
 	return err
 }

@@ -26,7 +26,7 @@ func (h *run) windows(ctx context.Context) error {
 		case err == nil:
 			h.at.Windows = h.at.Windows[1:]
 		case errors.As(err, &t):
-			if err := h.mend(ctx, t); err != nil {
+			if err := h.workAround(ctx, t); err != nil {
 				return err
 			}
 		default:
@@ -110,7 +110,7 @@ func (h *run) page(ctx context.Context, w *window) (page, pageSummary, error) {
 	take := func(rec record) error {
 		got.count++
 		fmt.Fprintf(ids, "%s\n", rec.Identifier)
-		h.follow(w, rec.Datestamp)
+		h.noteDatestamp(w, rec.Datestamp)
 		if w.ByOne && !rec.Deleted {
 			headers = append(headers, rec)
 			return nil
@@ -141,7 +141,7 @@ func (h *run) page(ctx context.Context, w *window) (page, pageSummary, error) {
 	if !p.Listed {
 		return p, got, troublef("xml", "the answer holds neither a list nor an error")
 	}
-	return p, got, h.each(ctx, headers)
+	return p, got, h.requestEach(ctx, headers)
 }
 
 func (h *run) arguments(w *window) url.Values {
@@ -165,8 +165,8 @@ func (h *run) arguments(w *window) url.Values {
 	return args
 }
 
-// follow notes whether the datestamps of a list ascend and are within the window.
-func (h *run) follow(w *window, datestamp string) {
+// noteDatestamp notes whether the datestamps of a list ascend and are within the window.
+func (h *run) noteDatestamp(w *window, datestamp string) {
 	t, ok := parseStamp(datestamp)
 	if !ok {
 		w.Jumbled = true
@@ -184,8 +184,8 @@ func (h *run) follow(w *window, datestamp string) {
 	}
 }
 
-// each requests the records of headers. It reports and skips those that cannot be read.
-func (h *run) each(ctx context.Context, headers []record) error {
+// requestEach requests the records of headers. It reports and skips those that cannot be read.
+func (h *run) requestEach(ctx context.Context, headers []record) error {
 	for _, head := range headers {
 		found := false
 		p, err := h.ask(ctx, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {h.prefix}, "identifier": {head.Identifier}}, func(rec record) error {
@@ -221,8 +221,8 @@ func (h *run) each(ctx context.Context, headers []record) error {
 	return nil
 }
 
-// mend decides how to continue after a failure in the first window.
-func (h *run) mend(ctx context.Context, t *trouble) error {
+// workAround decides how to continue after a failure in the first window.
+func (h *run) workAround(ctx context.Context, t *trouble) error {
 	w := h.at.Windows[0]
 	h.stats.Trouble(t.kind)
 	if h.failures++; h.failures > maxFailures {

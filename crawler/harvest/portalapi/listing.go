@@ -47,7 +47,7 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	var seen Seen
 	for n < maxItems {
 		page, err := l.Fetch(ctx, at, n)
-		if err != nil && resumed && ctx.Err() == nil && Answered(err) && !passing(err) {
+		if err != nil && resumed && ctx.Err() == nil && Answered(err) && !isTransient(err) {
 			at, n, resumed = "", 0, false
 			continue
 		}
@@ -99,8 +99,8 @@ func (l ListingOf[Item]) mark(m Mark, at string, n int) string {
 	return MarkOf(pairs...).String()
 }
 
-// passing reports whether an error is a failure of the server, not of the request.
-func passing(err error) bool {
+// isTransient reports whether an error is a failure of the server, not of the request.
+func isTransient(err error) bool {
 	var status *harvest.StatusError
 	return errors.As(err, &status) && status.Status >= 500
 }

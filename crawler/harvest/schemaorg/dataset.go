@@ -17,14 +17,14 @@ func (g graph) dataset(s term.Key, page string, n int) harvest.Dataset {
 	d.Title = g.texts(s, "name", "headline", "alternateName")
 	d.Description = g.texts(s, "description", "abstract")
 	for _, o := range g.all(s, "keywords", "keyword") {
-		for _, word := range strings.FieldsFunc(g.said(o), func(r rune) bool { return r == ',' || r == ';' }) {
+		for _, word := range strings.FieldsFunc(g.textOf(o), func(r rune) bool { return r == ',' || r == ';' }) {
 			if word = strings.TrimSpace(word); word != "" {
 				d.Keywords = append(d.Keywords, harvest.Text{Value: word, Lang: o.Lang()})
 			}
 		}
 	}
 	for _, o := range g.all(s, "identifier", "sameAs") {
-		if id := g.said(o); id != "" {
+		if id := g.textOf(o); id != "" {
 			d.Identifiers = append(d.Identifiers, id)
 		}
 	}
@@ -51,7 +51,7 @@ func (g graph) dataset(s term.Key, page string, n int) harvest.Dataset {
 	d.Issued = g.text(s, "datePublished", "dateCreated")
 	d.Modified = g.text(s, "dateModified")
 	for _, o := range g.all(s, "temporalCoverage", "temporal") {
-		if p, ok := periodOf(g.said(o)); ok {
+		if p, ok := periodOf(g.textOf(o)); ok {
 			d.Temporal = append(d.Temporal, p)
 		}
 	}
@@ -59,7 +59,7 @@ func (g graph) dataset(s term.Key, page string, n int) harvest.Dataset {
 		d.Spatial = append(d.Spatial, g.place(o))
 	}
 	for _, o := range g.all(s, "inLanguage") {
-		d.Language = append(d.Language, g.said(o))
+		d.Language = append(d.Language, g.textOf(o))
 	}
 	d.Version = g.text(s, "version")
 	d.Frequency = g.text(s, "repeatFrequency")
@@ -118,7 +118,7 @@ func (g graph) texts(s term.Key, names ...string) []harvest.Text {
 	for _, name := range names { // an alternative name is used only if there is no name
 		var texts []harvest.Text
 		for _, o := range g.all(s, name) {
-			if said := g.said(o); said != "" {
+			if said := g.textOf(o); said != "" {
 				texts = append(texts, harvest.Text{Value: said, Lang: o.Lang()})
 			}
 		}

@@ -50,7 +50,7 @@ func Read(address, contentType string, body []byte) (datasets []harvest.Dataset,
 		kinds = [][]term.Quad{page.JSONLD, page.Microdata, page.RDFa}
 		if len(page.Faults) > 0 {
 			var mended []term.Quad
-			mended, faults = mend(address, body)
+			mended, faults = readInvalidScripts(address, body)
 			kinds = append(kinds, mended)
 		}
 	}
@@ -105,8 +105,8 @@ func unwrapped(body []byte) []byte {
 
 var wrapped = regexp.MustCompile(`^\s*(?://|/\*)?\s*(?:<!\[CDATA\[|<!--)\s*(?:\*/)?|(?://|/\*)?\s*(?:\]\]>|-->)\s*(?:\*/)?\s*$`)
 
-// mend reads the script elements of a page that have invalid JSON.
-func mend(address string, page []byte) (quads []term.Quad, faults []error) {
+// readInvalidScripts reads the script elements of a page that have invalid JSON.
+func readInvalidScripts(address string, page []byte) (quads []term.Quad, faults []error) {
 	tokens := html.NewTokenizer(bytes.NewReader(page))
 	inside := false
 	for {
@@ -196,15 +196,15 @@ func (g graph) all(s term.Key, names ...string) []term.Key {
 // text returns the first object with a text.
 func (g graph) text(s term.Key, names ...string) string {
 	for _, o := range g.all(s, names...) {
-		if t := g.said(o); t != "" {
+		if t := g.textOf(o); t != "" {
 			return t
 		}
 	}
 	return ""
 }
 
-// said returns a value as text. For a node without an IRI, that is its name, value, url or identifier.
-func (g graph) said(o term.Key) string {
+// textOf returns a value as text. For a node without an IRI, that is its name, value, url or identifier.
+func (g graph) textOf(o term.Key) string {
 	if o.Datatype() == xsd.Double { // a JSON number, to be written without exponent
 		if n, err := strconv.ParseFloat(o.Value(), 64); err == nil {
 			return strconv.FormatFloat(n, 'f', -1, 64)

@@ -61,7 +61,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 			if since.After(e.Modified) {
 				return nil
 			}
-			if err := s.take(e, portal, out); err != nil {
+			if err := s.emit(e, portal, out); err != nil {
 				return err
 			}
 			if at.Entry%markEvery == 0 {
@@ -91,7 +91,7 @@ func (s Source) Select(part harvest.Selection) (harvest.Harvester, error) {
 // Counted implements harvest.Metered.
 func (s Source) Counted() *harvest.Traffic { return s.Traffic }
 
-func (s Source) take(e Entry, portal harvest.Portal, out harvest.Sink) error {
+func (s Source) emit(e Entry, portal harvest.Portal, out harvest.Sink) error {
 	if err := out.Seed(catalog.Seed{URL: e.URL, Portal: portal.IRI, PortalTitle: portal.Title, Title: e.Title, MediaType: e.MediaType,
 		Period: harvest.PeriodOf(e.Frequency)}); err != nil {
 		return err
