@@ -102,10 +102,6 @@ func (a *Archive) Join(ctx context.Context) (int, error) { return a.joining.Join
 // Unjoined returns the number of versions that wait for Join.
 func (a *Archive) Unjoined() int { return a.joining.Len() }
 
-// RebuildJoins empties the index of joinable columns and marks all latest versions for Join. Nothing else may write
-// meanwhile.
-func (a *Archive) RebuildJoins(ctx context.Context) error { return a.joining.Rebuild(ctx) }
-
 // Joins returns the columns that share values with those of a version, best first. Only the latest version of a
 // resource has any, and a new version only once Join has indexed it.
 func (a *Archive) Joins(ctx context.Context, versionID string) (found []joins.Match, err error) {

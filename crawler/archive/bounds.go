@@ -28,9 +28,9 @@ const (
 // MaxETag bounds an entity tag, in bytes. Longer ones are dropped.
 const MaxETag = 2 << 10
 
-// OmittedHeader is the header field in which a version's headers list the names of the fields that were too long to
+// omittedHeader is the header field in which a version's headers list the names of the fields that were too long to
 // keep.
-const OmittedHeader = "Odarchive-Omitted-Headers"
+const omittedHeader = "Odarchive-Omitted-Headers"
 
 // boundActivity cuts what strangers say of a fetch.
 func boundActivity(a catalog.Activity) catalog.Activity {
@@ -55,7 +55,7 @@ func (k *Kept) bound() {
 }
 
 // boundHeaders returns the shortest fields that fit into maxHeaders, and lists the names of the others in
-// OmittedHeader.
+// omittedHeader.
 func boundHeaders(h http.Header) http.Header {
 	if headersSize(h) <= maxHeaders {
 		return h
@@ -76,7 +76,7 @@ func boundHeaders(h http.Header) http.Header {
 		}
 		omitted = append(omitted, records.Cut(name, maxWord))
 	}
-	kept.Set(OmittedHeader, records.Cut(strings.Join(omitted, ", "), records.MaxSentence))
+	kept.Set(omittedHeader, records.Cut(strings.Join(omitted, ", "), records.MaxSentence))
 	return kept
 }
 

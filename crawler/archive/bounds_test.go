@@ -58,7 +58,7 @@ func TestAVersionWithAllBoundsReachedFitsIntoATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := a.Version(t.Context(), done.Version)
-	if err != nil || v.ETag != "" || !strings.HasPrefix(v.Headers.Get(OmittedHeader), "X-H") || len(v.Because) > records.MaxSentence {
+	if err != nil || v.ETag != "" || !strings.HasPrefix(v.Headers.Get(omittedHeader), "X-H") || len(v.Because) > records.MaxSentence {
 		t.Errorf("version %.200v, %v", v, err)
 	}
 	if _, err := a.Inside(t.Context(), v.ID); err != nil {
@@ -170,14 +170,6 @@ func TestInternalFailuresAreBounded(t *testing.T) {
 	list, total, err := a.InternalFailures(t.Context(), 20)
 	if err != nil || total != maxFailures || len(list) != 20 || list[0].URL != seeds[len(seeds)-1].URL {
 		t.Errorf("%d listed, %d shown, %v", total, len(list), err)
-	}
-	for range 2 {
-		if err := a.ForgetInternal(t.Context(), list[0].URL); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, total, err := a.InternalFailures(t.Context(), 20); err != nil || total != maxFailures-1 {
-		t.Errorf("%d listed after one was taken away, %v", total, err)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/ns"
-	"odarchive/triplestore/kv"
 )
 
 // view runs f over one unchanging state of the records.
@@ -277,13 +276,4 @@ func (a *Archive) InternalFailures(ctx context.Context, limit int) (newest []cat
 		return err
 	})
 	return newest, total, err
-}
-
-// ForgetInternal removes a URL from the list of internal failures, if it is listed.
-func (a *Archive) ForgetInternal(ctx context.Context, url string) error {
-	id, err := records.ResourceID(url)
-	if err != nil {
-		return err
-	}
-	return a.db.Update(ctx, func(txn *kv.Txn) error { return records.Txn{Txn: txn}.ForgetFailure(id) })
 }

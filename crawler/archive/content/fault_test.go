@@ -146,7 +146,7 @@ func TestAMissingPackIsDamageAndNotAPanic(t *testing.T) {
 	}
 }
 
-func TestADamagedFileIsHealedByItsBytesOrForgotten(t *testing.T) {
+func TestADamagedFileIsForgottenAndPutAgain(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
 	r := rng(5)
@@ -158,21 +158,6 @@ func TestADamagedFileIsHealedByItsBytesOrForgotten(t *testing.T) {
 	if err := readAll(s.Store, sha); !errors.Is(err, ErrDamaged) {
 		t.Fatal(err)
 	}
-	if _, err := s.Heal(t.Context(), sha, strings.NewReader("something else")); !errors.Is(err, ErrDigest) {
-		t.Errorf("wrong bytes: %v", err)
-	}
-	n, err := s.Heal(t.Context(), sha, bytes.NewReader(data))
-	if err != nil || n != 1 {
-		t.Fatalf("healed %d segments, %v", n, err)
-	}
-	s.check(data)
-	s.check(next) // it shares the segment
-	if _, err := s.Compact(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.verify()
-
-	flip(t, filepath.Join(s.dir, s.packs.nameOf(s.packs.numbers()[0])), 9000)
 	again := edit(r, data)
 	s.put(again, sha) // a damaged previous version is not used
 	s.check(again)

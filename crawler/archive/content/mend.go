@@ -69,8 +69,8 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 
 // Mend heals closed packs from their parity, corrects their names, replaces damaged and missing parity, and seals packs
 // in which nothing needs the damaged bytes: these keep everything sound that they hold. It returns the remaining
-// damages, except those of waste, and the files that are unreadable because of them. After Heal or Forget of those
-// files, a second Mend leaves no damage.
+// damages, except those of waste, and the files that are unreadable because of them. After Forget of those files, a
+// second Mend leaves no damage.
 func (s *Store) Mend(ctx context.Context) (left []disk.Damage, files []Digest, err error) {
 	if err := s.writable(); err != nil {
 		return nil, nil, err

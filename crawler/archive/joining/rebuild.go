@@ -18,7 +18,7 @@ const (
 	format    = "4" // see crawler/archive/joins/FORMAT.md
 )
 
-// Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls Rebuild first. It
+// Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls rebuild first. It
 // continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write
 // meanwhile.
 func (q *Queue) Upgrade(ctx context.Context) error {
@@ -28,7 +28,7 @@ func (q *Queue) Upgrade(ctx context.Context) error {
 		return err
 	})
 	if err == nil && string(written) != format {
-		err = q.Rebuild(ctx)
+		err = q.rebuild(ctx)
 	}
 	if err == nil {
 		err = q.countMarks(ctx)
@@ -48,15 +48,15 @@ func (q *Queue) countMarks(ctx context.Context) error {
 	return err
 }
 
-// Bounds of a transaction of Rebuild.
+// Bounds of a transaction of rebuild.
 const (
 	clearedPerTxn = 100
 	markedPerTxn  = 1000
 )
 
-// Rebuild empties the index, removes its triples, and marks the latest version of every resource. Nothing else may
+// rebuild empties the index, removes its triples, and marks the latest version of every resource. Nothing else may
 // write meanwhile.
-func (q *Queue) Rebuild(ctx context.Context) error {
+func (q *Queue) rebuild(ctx context.Context) error {
 	for more := true; more; {
 		var cleared []joins.Change
 		err := q.db.View(func(txn *kv.Txn) (err error) {

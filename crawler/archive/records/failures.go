@@ -25,19 +25,6 @@ func (t Txn) Failures(ctx context.Context, limit int) (newest []catalog.Internal
 	return newest, total, err
 }
 
-// ForgetFailure removes a resource from the list of internal failures, if it is listed.
-func (t Txn) ForgetFailure(resource string) error {
-	r, known, err := t.Resource(resource)
-	if err != nil || !known || !r.Internal {
-		return err
-	}
-	r.Internal = false
-	if err := t.SaveResource(r, r); err != nil {
-		return err
-	}
-	return t.drop(key(tableFailure, id(resource)))
-}
-
 // NoteFailure lists a fault of this program with a fetch, or, if fault is "", removes the resource from the list once a
 // fetch without a fault answers it. It sets r.Internal; the caller saves r.
 func (t Txn) NoteFailure(ctx context.Context, r *Resource, act catalog.Activity, fault string) error {
