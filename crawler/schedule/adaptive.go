@@ -29,26 +29,6 @@ type Decision struct {
 	Why   string
 }
 
-// Adaptive is Decide with the results of Paper.
-func Adaptive(history []Visit, now time.Time, l Limits, h Hints) (next time.Time, why string) {
-	d := Decide(history, now, l, h)
-	return d.Next, d.Why
-}
-
-// Decide estimates how a file changes, and returns the time at which the next visit is worth its price.
-//
-// A visit at time T after the last one gains E[t; t <= T], the expected time to the next change if that comes before T.
-// This is the time for which the archive's copy is current, compared with waiting longer. (It is the index of a
-// restless bandit whose arms are the URLs. For random changes at a known rate, it is the rule of Cho and Garcia-Molina
-// for the most versions and freshness per fetch.) The URL is due when the gain reaches the price.
-//
-// If the period of changes and their hour are known, the visit follows right after the next predicted change. If a
-// period is likely but its hour is not known, the visit halves the possible hours. Failed visits say nothing about
-// changes and have a back-off of their own.
-func Decide(history []Visit, now time.Time, l Limits, h Hints) Decision {
-	return Believe(history, h).Decide(now, l, h)
-}
-
 func (h Hints) withDefaults() Hints {
 	if h.Prior == nil {
 		h.Prior = DefaultPrior()
@@ -59,7 +39,16 @@ func (h Hints) withDefaults() Hints {
 	return h
 }
 
-// Decide returns the decision for the belief. Of the hints, it uses the price only.
+// Decide returns when the next visit is worth its price. Of the hints, it uses the price only.
+//
+// A visit at time T after the last one gains E[t; t <= T], the expected time to the next change if that comes before T.
+// This is the time for which the archive's copy is current, compared with waiting longer. (It is the index of a
+// restless bandit whose arms are the URLs. For random changes at a known rate, it is the rule of Cho and Garcia-Molina
+// for the most versions and freshness per fetch.) The URL is due when the gain reaches the price.
+//
+// If the period of changes and their hour are known, the visit follows right after the next predicted change. If a
+// period is likely but its hour is not known, the visit halves the possible hours. Failed visits say nothing about
+// changes and have a back-off of their own.
 func (b *Belief) Decide(now time.Time, l Limits, h Hints) Decision {
 	l, h = l.withDefaults(), h.withDefaults()
 	if b.visit.IsZero() {

@@ -29,7 +29,7 @@ func follow(changes []time.Time, from time.Time, length time.Duration, h Hints) 
 			v.Outcome = catalog.Archived
 		}
 		history = append(history, v)
-		now = Decide(history[max(0, len(history)-48):], now, Limits{}, h).Next
+		now = decide(history[max(0, len(history)-48):], now, Limits{}, h).Next
 	}
 	return history
 }
@@ -63,7 +63,7 @@ func TestTheHourOfADailyFileIsFound(t *testing.T) {
 		if len(late) < 30 || late[len(late)/2] > 90*time.Minute {
 			t.Errorf("%s: of the last 40 visits %d caught a version, so long after it appeared: %v", c.name, len(late), late)
 		}
-		d := Decide(history[len(history)-48:], history[len(history)-1].At, Limits{}, Hints{Price: 8 * time.Hour})
+		d := decide(history[len(history)-48:], history[len(history)-1].At, Limits{}, Hints{Price: 8 * time.Hour})
 		if !strings.Contains(d.Why, "around 1") {
 			t.Errorf("%s: the reason is %q", c.name, d.Why)
 		}
@@ -90,7 +90,7 @@ func TestADearerFetchMeansFewerVisits(t *testing.T) {
 	h := visits([]float64{0, 7, 14, 21}, []bool{true, true, false, true})
 	var before time.Time
 	for _, price := range []time.Duration{time.Hour, 8 * time.Hour, day, 7 * day, 60 * day} {
-		next, why := Adaptive(h, h[3].At, Limits{}, Hints{Price: price})
+		next, why := adaptive(h, h[3].At, Limits{}, Hints{Price: price})
 		if next.Before(before) {
 			t.Errorf("at a price of %v the next visit is at %v (%s), earlier than at a lower one", price, next, why)
 		}
@@ -101,8 +101,8 @@ func TestADearerFetchMeansFewerVisits(t *testing.T) {
 func TestADeclaredPeriodIsWorthSomethingAtFirst(t *testing.T) {
 	t.Parallel()
 	h := visits([]float64{0}, []bool{true})
-	daily, _ := Adaptive(h, h[0].At, Limits{}, Hints{Declared: day})
-	yearly, _ := Adaptive(h, h[0].At, Limits{}, Hints{Declared: 365 * day})
+	daily, _ := adaptive(h, h[0].At, Limits{}, Hints{Declared: day})
+	yearly, _ := adaptive(h, h[0].At, Limits{}, Hints{Declared: 365 * day})
 	if !daily.Before(yearly) {
 		t.Errorf("declared daily: %v, declared yearly: %v", daily, yearly)
 	}
@@ -111,17 +111,17 @@ func TestADeclaredPeriodIsWorthSomethingAtFirst(t *testing.T) {
 func TestServersThatLieAboutTheTimeAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	h := visits([]float64{0, 7, 14, 21, 28}, []bool{true, false, false, false, false})
-	plain, _ := Adaptive(h, h[4].At, Limits{}, Hints{})
+	plain, _ := adaptive(h, h[4].At, Limits{}, Hints{})
 	for i := range h {
 		h[i].LastModified = h[i].At // "now", each time
 	}
-	if lied, why := Adaptive(h, h[4].At, Limits{}, Hints{}); !lied.Equal(plain) {
+	if lied, why := adaptive(h, h[4].At, Limits{}, Hints{}); !lied.Equal(plain) {
 		t.Errorf("with Last-Modified always now: %v (%s), without: %v", lied, why, plain)
 	}
 	for i := range h {
 		h[i].LastModified = h[i].At.Add(-time.Hour) // newer each time, although the bytes are the same
 	}
-	if lied, why := Adaptive(h, h[4].At, Limits{}, Hints{}); !lied.Equal(plain) {
+	if lied, why := adaptive(h, h[4].At, Limits{}, Hints{}); !lied.Equal(plain) {
 		t.Errorf("with Last-Modified always an hour ago: %v (%s), without: %v", lied, why, plain)
 	}
 }
@@ -132,7 +132,7 @@ func TestFailuresTellNothingOfChangesAndBackOff(t *testing.T) {
 	var waits []time.Duration
 	for range 14 {
 		h = append(h, Visit{At: h[len(h)-1].At.Add(day), Outcome: catalog.RetryLater})
-		next, _ := Adaptive(h, h[len(h)-1].At, Limits{}, Hints{})
+		next, _ := adaptive(h, h[len(h)-1].At, Limits{}, Hints{})
 		waits = append(waits, next.Sub(h[len(h)-1].At))
 	}
 	if waits[0] != 6*time.Hour || waits[1] != 12*time.Hour || waits[13] != 90*day {
@@ -158,7 +158,7 @@ func TestEveryDecisionKeepsTheLimitsAndGivesAReason(t *testing.T) {
 		hints := Hints{Declared: time.Duration(rapid.Int64Range(-5, int64(400*day)).Draw(t, "declared")), Price: time.Duration(rapid.Int64Range(0, int64(400*day)).Draw(t, "price"))}
 		for name, rule := range map[string]func() (time.Time, string){
 			"paper":    func() (time.Time, string) { return Paper(h, at, l) },
-			"adaptive": func() (time.Time, string) { return Adaptive(h, at, l, hints) },
+			"adaptive": func() (time.Time, string) { return adaptive(h, at, l, hints) },
 		} {
 			next, why := rule()
 			if wait := next.Sub(at); wait < l.Min || wait > l.Max {
@@ -224,7 +224,7 @@ func BenchmarkAdaptive(b *testing.B) {
 	}
 	h := visits(at, changed)
 	for b.Loop() {
-		Adaptive(h, h[47].At, Limits{}, Hints{})
+		adaptive(h, h[47].At, Limits{}, Hints{})
 	}
 }
 
@@ -319,4 +319,13 @@ func TestABeliefExplainsItself(t *testing.T) {
 	if len(lines) < 5 || !strings.Contains(strings.Join(lines, "\n"), "never changes") {
 		t.Errorf("of an unknown file: %q", lines)
 	}
+}
+
+func decide(history []Visit, now time.Time, l Limits, h Hints) Decision {
+	return Believe(history, h).Decide(now, l, h)
+}
+
+func adaptive(history []Visit, now time.Time, l Limits, h Hints) (time.Time, string) {
+	d := decide(history, now, l, h)
+	return d.Next, d.Why
 }

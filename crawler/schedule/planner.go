@@ -59,8 +59,8 @@ func (p *Planner) Hints(declared time.Duration) Hints {
 	return Hints{Declared: declared, Price: time.Duration(p.price * float64(time.Second)), Prior: p.prior}
 }
 
-// Decide calls the function Decide with the planner's hints. id must be unique to the URL; the planner may add the URL
-// to its sample. Decide also returns the belief, for Again.
+// Decide calls Believe and Belief.Decide with the planner's hints. id must be unique to the URL; the planner may add
+// the URL to its sample. Decide also returns the belief, for Again.
 func (p *Planner) Decide(id uint64, history []Visit, now time.Time, declared time.Duration) (Decision, *Belief) {
 	h := p.hints(id, declared)
 	b := Believe(history, h)

@@ -22,8 +22,8 @@ func (r PaperRule) Next(_ string, _ time.Duration, history []Visit, now time.Tim
 	return Paper(history, now, Limits(r))
 }
 
-// AdaptiveRule makes Decide a Rule, at the price that Plan computes. A crawl makes all the visits that the rule asks
-// for, so unlike a Planner for a fixed budget, it needs no queue of overdue URLs.
+// AdaptiveRule makes Belief.Decide a Rule, at the price that Plan computes. A crawl makes all the visits that the rule
+// asks for, so unlike a Planner for a fixed budget, it needs no queue of overdue URLs.
 type AdaptiveRule struct {
 	opts    AdaptiveOptions
 	planner *Planner
@@ -55,7 +55,7 @@ var (
 	_ Rule = (*AdaptiveRule)(nil)
 )
 
-// Next calls Decide with the current price.
+// Next calls Belief.Decide with the current price.
 func (r *AdaptiveRule) Next(key string, declared time.Duration, history []Visit, now time.Time) (time.Time, string) {
 	d, _ := r.planner.Decide(idOf(key), history, now, declared)
 	return d.Next, d.Why

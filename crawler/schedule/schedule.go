@@ -1,9 +1,9 @@
 // Package schedule decides when to visit a URL again, from what earlier visits found. Its rules are pure functions of a
 // history and a time, and also return a sentence with the reason.
 //
-// Paper is the rule of the ODArchive paper. Decide estimates how often and at what hour a file changes, and distributes
-// a budget of fetches over all URLs by a price. Neither reads a clock, keeps state or does I/O. A Planner keeps the
-// price, and so does the AdaptiveRule of a crawl, whose Plan computes it from all URLs.
+// Paper is the rule of the ODArchive paper. Believe and Belief.Decide estimate how often and at what hour a file
+// changes, and distribute a budget of fetches over all URLs by a price. None of them reads a clock, keeps state or does
+// I/O. A Planner keeps the price, and so does the AdaptiveRule of a crawl, whose Plan computes it from all URLs.
 package schedule
 
 import (

@@ -59,11 +59,11 @@ func TestWhySaysNumbersAsPeopleDo(t *testing.T) {
 	t.Parallel()
 	failed := []Visit{{At: monday, Outcome: catalog.RetryLater}}
 	l := Limits{Min: time.Hour}
-	if _, why := Adaptive(failed, monday, l, Hints{}); why != "could not be fetched: again after 1 hour" {
+	if _, why := adaptive(failed, monday, l, Hints{}); why != "could not be fetched: again after 1 hour" {
 		t.Error(why)
 	}
 	failed = append(failed, Visit{At: monday, Outcome: catalog.RetryLater})
-	if _, why := Adaptive(failed, monday, l, Hints{}); why != "could not be fetched 2 times in a row: again after 2 hours" {
+	if _, why := adaptive(failed, monday, l, Hints{}); why != "could not be fetched 2 times in a row: again after 2 hours" {
 		t.Error(why)
 	}
 	if got := days(1024 * 24 * time.Hour); got != "1024 days" {
@@ -89,7 +89,7 @@ func TestABackOffNeverOverflows(t *testing.T) {
 		last := time.Duration(0)
 		for range 40 {
 			history = append(history, Visit{At: now, Outcome: catalog.NoVersion})
-			next, why := Adaptive(history, now, l, Hints{})
+			next, why := adaptive(history, now, l, Hints{})
 			if wait := next.Sub(now); wait < last || wait < l.Min || wait > l.withDefaults().Max {
 				t.Fatalf("limits %s to %s, %d failures: again after %s (%s), before it was %s", l.Min, l.withDefaults().Max, len(history)-1, wait, why, last)
 			} else {
