@@ -4,9 +4,9 @@
 // a named encoding to UTF-8 without a byte order mark. Names are lower case, and are those that both the WHATWG
 // registry and common programming languages understand ("utf-8", "windows-1252", "euc-jp").
 //
-// No input panics, and memory is bounded by the sample. Bytes without a meaning in the encoding become U+FFFD and do
-// not end the text. Of markup, the package reads only the encoding declarations of XML, HTML and CSS. It does not
-// identify languages.
+// No input panics, and memory is bounded by the sample. Bytes without a meaning in the encoding do not end the text:
+// they become U+FFFD, or pass through unchanged in UTF-8. Of markup, the package reads only the encoding declarations of
+// XML, HTML and CSS. It does not identify languages.
 package charset
 
 import (

@@ -13,7 +13,7 @@ const (
 	charDigit
 	charSpace
 	charOdd
-	charSeparator // , ; | tab " : as odd as two odd ones
+	charSeparator // , ; | tab " : counts as two odd characters
 	chars
 )
 

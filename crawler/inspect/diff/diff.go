@@ -8,7 +8,6 @@
 // The files are hostile input. Memory is bounded (Options.Memory; rows that do not fit are compared in several passes),
 // reading stops with the context, and if a file defeats its parser, its bytes are compared and Report.Why gives the
 // reason.
-// stops with the context, and whatever a file does to a parser ends in a comparison of bytes, with the reason in Report.Why.
 package diff
 
 import (
