@@ -163,10 +163,4 @@ func Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc 
 	}
 }
 
-// Is reports whether err is, or wraps, an *Error of that status.
-func Is(err error, status int) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Status == status
-}
-
 var discard = slog.New(slog.DiscardHandler)

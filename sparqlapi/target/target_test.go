@@ -58,7 +58,7 @@ func TestWhatIsNoAddressIsRefused(t *testing.T) {
 		"/get/file/%252e%252e/etc":       400,
 		"/get/file/data%3Atext%2Fhtml,x": 400,
 	} {
-		if got, _, err := read(t, path); !problem.Is(err, status) {
+		if got, _, err := read(t, path); problem.Table(nil).Find(err).Status != status {
 			t.Errorf("URL(%s) = %q, %v; want status %d", path, got, err, status)
 		}
 	}
@@ -94,7 +94,7 @@ func TestANumberHasALimitOnEachSide(t *testing.T) {
 		}
 	}
 	for _, value := range []string{"0", "11", "-1", "x", "1.5", " 1"} {
-		if n, err := target.Int(url.Values{"n": {value}}, "n", 7, 1, 10); !problem.Is(err, 400) {
+		if n, err := target.Int(url.Values{"n": {value}}, "n", 7, 1, 10); problem.Table(nil).Find(err).Status != 400 {
 			t.Errorf("%q: %d, %v", value, n, err)
 		}
 	}
