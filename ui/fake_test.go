@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"odarchive/crawler"
@@ -36,7 +35,6 @@ type world struct {
 	bytes     map[string][]byte            // by version id
 	visits    []catalog.Activity           // newest first
 	mint      ns.Mint
-	stopped   atomic.Bool // a slow query was cancelled
 	status    crawler.Status
 }
 
