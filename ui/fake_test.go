@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"odarchive/crawler"
@@ -36,6 +37,7 @@ type world struct {
 	visits    []catalog.Activity           // newest first
 	mint      ns.Mint
 	status    crawler.Status
+	stopped   atomic.Bool // a slow query was cancelled; the browser tests read it
 }
 
 var fixedNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
