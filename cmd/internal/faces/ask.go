@@ -17,7 +17,7 @@ import (
 	"odarchive/vocab"
 )
 
-// Explain runs a query to its end and writes how it was answered: the plan with estimated and true rows and times.
+// Explain runs a query to its end and writes its plan with estimated and actual rows and times.
 func (a *Faces) Explain(ctx context.Context, text string, w io.Writer) error {
 	options := queryOptions()
 	options.Explain = true
@@ -46,12 +46,12 @@ func readAll(r *sparql.Results) error {
 	}
 }
 
-// Update applies a SPARQL update to the store, as a whole or not at all.
+// Update applies a SPARQL update to the store, atomically.
 func (a *Faces) Update(ctx context.Context, text string) (sparql.Updated, error) {
 	return a.Engine.Update(ctx, updatable(a.store.Triples), text, sparql.UpdateOptions{})
 }
 
-// updatable is a store as updates want it: a sparql.Dropper, too.
+// updatable makes a store a sparql.Store that can also drop whole graphs.
 func updatable(s *triplestore.Store) sparql.Store {
 	return struct {
 		sparql.Store

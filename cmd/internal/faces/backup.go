@@ -14,13 +14,14 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Backup writes a backup to a request's answer.
+// Backup writes a backup of the archive to w. With since, it contains only what is new.
 func (a *Faces) Backup(ctx context.Context, w io.Writer, since *backup.Info) error {
 	_, err := backup.Write(ctx, a.store.BackupSource(), w, since, nil)
 	return err
 }
 
-// Backup has the server write a backup, and keeps it in a file that has its name only when it is whole.
+// Backup downloads a backup into the file out, which gets its name only once it is complete. It returns backup.ErrExists
+// if there is such a file. since names an earlier backup, or is empty.
 func (r *Remote) Backup(ctx context.Context, out, since string, progress backup.Progress) (info backup.Info, err error) {
 	if _, err := os.Stat(out); err == nil {
 		return info, fmt.Errorf("%s: %w", out, backup.ErrExists)
@@ -66,7 +67,7 @@ func keepBackup(body io.Reader, out string, progress backup.Progress) (info back
 	return info, nil
 }
 
-// progressWriter tells how much passes through it.
+// progressWriter reports the bytes written to it.
 type progressWriter backup.Progress
 
 func (p progressWriter) Write(b []byte) (int, error) {

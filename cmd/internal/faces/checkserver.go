@@ -12,12 +12,12 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// checkOrder is the body of POST /check; an empty one checks only.
+// checkOrder is the body of POST /check. An empty body requests a check without repair.
 type checkOrder struct {
 	Repair bool `json:"repair"`
 }
 
-// checkLine is a line of the answer: progress, and at the end a report or an error.
+// checkLine is a line of the response: progress, or, as the last line, a report or an error.
 type checkLine struct {
 	Stage  string        `json:"stage,omitempty"`
 	Done   int64         `json:"done,omitempty"`
@@ -26,10 +26,10 @@ type checkLine struct {
 	Error  string        `json:"error,omitempty"`
 }
 
-// tellEvery is how often the client of a check hears of it.
-const tellEvery = 200 * time.Millisecond
+// progressEvery is the shortest time between two lines of progress.
+const progressEvery = 200 * time.Millisecond
 
-// checkHandler answers POST /check with a stream of checkLines. One check runs at a time.
+// checkHandler answers POST /check with a stream of checkLines. Only one check runs at a time.
 func (a *Faces) checkHandler() http.Handler {
 	var running sync.Mutex
 	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
@@ -52,25 +52,25 @@ func (a *Faces) checkHandler() http.Handler {
 		defer cancel()
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		lines := json.NewEncoder(w)
-		tell := func(line checkLine) {
+		send := func(line checkLine) {
 			if lines.Encode(line) != nil || http.NewResponseController(w).Flush() != nil {
-				cancel() // nobody listens
+				cancel() // the client has left
 			}
 		}
-		var told time.Time
+		var sent time.Time
 		report, err := a.Check(ctx, order.Repair, time.Now(), func(stage string, done, total int64) {
-			if now := time.Now(); now.Sub(told) >= tellEvery {
-				told = now
-				tell(checkLine{Stage: stage, Done: done, Total: total})
+			if now := time.Now(); now.Sub(sent) >= progressEvery {
+				sent = now
+				send(checkLine{Stage: stage, Done: done, Total: total})
 			}
 		})
 		if err != nil {
 			a.store.Log.Error("check failed", "error", err)
-			tell(checkLine{Error: err.Error()})
+			send(checkLine{Error: err.Error()})
 			return nil
 		}
 		a.store.Log.Info("checked", "damaged", len(report.Damaged), "mended", len(report.Mended), "lost", len(report.Lost), "repair", order.Repair)
-		tell(checkLine{Report: &report})
+		send(checkLine{Report: &report})
 		return nil
 	})
 }

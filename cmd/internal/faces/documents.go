@@ -9,13 +9,13 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
-// slowQuery is when a query is worth a line in the log.
+// slowQuery is how long a query runs before it is logged.
 const slowQuery = 5 * time.Second
 
-// maxDocument bounds what LOAD reads of one document.
+// maxDocument is the most bytes that LOAD reads of one document.
 const maxDocument = 1 << 30
 
-// documents fetches what an update wants to LOAD.
+// documents returns the function that fetches documents for LOAD.
 func documents(client *http.Client) sparql.Fetch {
 	return func(ctx context.Context, iri string) (sparql.Document, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, iri, nil)

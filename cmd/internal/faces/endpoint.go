@@ -15,7 +15,7 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
-// Endpoint is a SPARQL endpoint over a store in memory: what the demo and tests harvest from.
+// Endpoint is a SPARQL endpoint over a store in memory. The demo and tests harvest from it.
 type Endpoint struct {
 	db      *kv.DB
 	triples *triplestore.Store
@@ -23,7 +23,7 @@ type Endpoint struct {
 	log     *slog.Logger
 }
 
-// NewEndpoint makes an empty one.
+// NewEndpoint returns an empty Endpoint. The caller closes it.
 func NewEndpoint(log *slog.Logger) (*Endpoint, error) {
 	db, err := kv.Open("", kv.Options{InMemory: true})
 	if err != nil {
@@ -42,10 +42,10 @@ func (e *Endpoint) Load(ctx context.Context, trig string) error {
 	return err
 }
 
-// Handlers serve it below /sparql.
+// Handlers returns the handlers of the endpoint by path.
 func (e *Endpoint) Handlers() map[string]http.Handler {
 	return map[string]http.Handler{"/sparql": protocol.New(protocol.Options{Engine: e.engine, Snapshot: snapshots(e.triples)})}
 }
 
-// Close gives up the store.
+// Close closes the store.
 func (e *Endpoint) Close() error { return errors.Join(e.triples.Close(), e.db.Close()) }

@@ -8,7 +8,7 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// Figures is what `stats --json` prints, and GET /stats/figures answers. Names are stable.
+// Figures is the output of "stats --json" and the response of GET /stats/figures. JSON names are stable.
 type Figures struct {
 	Resources   int            `json:"resources"`
 	Crawled     int            `json:"crawled"`
@@ -23,7 +23,7 @@ type Figures struct {
 	Types       map[string]int `json:"types"`
 }
 
-// Figures of the archive as it is now.
+// Figures returns the figures of the archive.
 func (a *Faces) Figures(ctx context.Context) (Figures, error) {
 	s, err := a.store.Archive.Stats(ctx)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"odarchive/ui"
 )
 
-// What people are told to do, and what programs: ask again then.
+// Advice for people, and Retry-After for programs, while writes are stopped.
 const (
 	writesStoppedAdvice = "It goes on answering questions. Look after the disk, then start the archive again: it goes on from what was acknowledged"
 	retryStopped        = 5 * time.Minute
 )
 
-// Fixity says whether what is stored is what was written.
+// Fixity returns the state of the stored bytes: damages, and how far the scrub is.
 func (a *Faces) Fixity() ui.Fixity {
 	f := ui.Fixity{State: ui.Sound, Rate: a.store.ScrubRate() * int64(len(a.store.ScrubbedParts()))}
 	if !a.store.DB.ReadOnly() {
-		f.Damages = slices.Clone(a.store.DescriptionDamages()) // of which no answer depends on a copy that could not be written
+		f.Damages = slices.Clone(a.store.DescriptionDamages()) // read-only, nothing depends on the damaged copy
 	}
 	for _, part := range a.store.ScrubbedParts() {
 		f.Parts = append(f.Parts, ui.FixityPart{Name: part.Name, Round: part.Scrubbed()})
@@ -39,7 +39,7 @@ func (a *Faces) Fixity() ui.Fixity {
 	return f
 }
 
-// Ready returns the state of the archive in a word or a line, and why not all is well.
+// Ready returns the state of the archive, and an error with the reason if it is damaged or has stopped writing.
 func (a *Faces) Ready(context.Context) (state string, err error) {
 	f := a.Fixity()
 	switch f.State {

@@ -33,7 +33,7 @@ import (
 	"odarchive/vocab"
 )
 
-// Handler puts the HTTP side together: pages, SPARQL, downloads, REST, linked data, metrics.
+// Handler returns the handler of everything that is served: pages, SPARQL, downloads, REST, linked data, metrics.
 func (a *Faces) Handler() (http.Handler, error) {
 	read := reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}
 	guard := sparqlapi.NewGuard(a.store.Config.Serve.Token)
@@ -55,7 +55,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Errors:     a.errorTable(),
 		Guard:      guard,
 		Observe:    observed.request,
-		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page is some five requests; this machine itself is not limited
+		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
 		Versions:   &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log},
@@ -76,10 +76,10 @@ func (a *Faces) Handler() (http.Handler, error) {
 	}), nil
 }
 
-// membersAtOnce bounds how many files are unpacked for requests at the same time.
+// membersAtOnce is how many files are unpacked for requests at a time.
 const membersAtOnce = 4
 
-// errorTable is how the archive's sentinels are answered over HTTP.
+// errorTable maps the archive's sentinel errors to HTTP statuses.
 func (a *Faces) errorTable() problem.Table {
 	return problem.Table{
 		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
@@ -94,7 +94,7 @@ func (a *Faces) errorTable() problem.Table {
 	}
 }
 
-// protocol is the SPARQL endpoint.
+// protocol returns the SPARQL endpoint.
 func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	return protocol.New(protocol.Options{
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
@@ -103,7 +103,7 @@ func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	})
 }
 
-// snapshots gives the state of a store at each request.
+// snapshots returns a function that takes a snapshot of a store and its release.
 func snapshots(s *triplestore.Store) func() (term.Dataset, func()) {
 	return func() (term.Dataset, func()) {
 		sn := s.Snapshot()
@@ -111,12 +111,12 @@ func snapshots(s *triplestore.Store) func() (term.Dataset, func()) {
 	}
 }
 
-// view runs f over the current state of the store.
+// view calls f with a snapshot of the store.
 func (a *Faces) view(ctx context.Context, f func(term.Dataset) error) error {
 	return a.store.Triples.View(ctx, func(sn *triplestore.Snapshot) error { return f(sn) })
 }
 
-// describe gives the triples around an IRI.
+// describe returns the triples around an IRI, at most max in each direction.
 func (a *Faces) describe(ctx context.Context, iri string, max int) (out, in []term.Quad, err error) {
 	err = a.view(ctx, func(ds term.Dataset) error {
 		out, in, err = linkeddata.Describe(ctx, ds, iri, max)
@@ -125,7 +125,7 @@ func (a *Faces) describe(ctx context.Context, iri string, max int) (out, in []te
 	return out, in, err
 }
 
-// showChanges says on a page what changed between two versions.
+// showChanges compares two versions for a page.
 func (a *Faces) showChanges(ctx context.Context, from, to catalog.Version, key []string) (c ui.Comparison, err error) {
 	report, err := a.store.Archive.Compare(ctx, from, to, diff.Options{Key: key})
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *Faces) showChanges(ctx context.Context, from, to catalog.Version, key [
 	return c, err
 }
 
-// selectRows runs a SELECT query for the pages.
+// selectRows runs a SELECT query for a page. It returns at most max rows.
 func (a *Faces) selectRows(ctx context.Context, query string, max int) (ui.Rows, error) {
 	options := queryOptions()
 	options.MaxRows = int64(max) + 1

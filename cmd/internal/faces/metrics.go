@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics is what /metrics shows: requests as they happen, the archive's figures when asked.
+// metrics is the registry behind /metrics: requests are counted as they happen, figures are read at each scrape.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -55,12 +55,12 @@ func description(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("odarchive_"+name, help, labels, nil)
 }
 
-// Describe sends nothing: the collector is unchecked, since which media types and outcomes there are is only known later.
+// Describe sends nothing, which makes the collector unchecked: its media types and outcomes are not known in advance.
 func (c *figuresCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
-	collectFixity(out, c.faces.Fixity()) // first: the rest may fail because of it
+	collectFixity(out, c.faces.Fixity()) // first, because the rest may fail in a damaged archive
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.faces.store.Archive.Stats(ctx)
@@ -85,7 +85,7 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	c.crawl(out, gauge)
 }
 
-// collectFixity shows whether what is stored is what was written, and how far the background reading is.
+// collectFixity sends the state of the stored bytes and the progress of the scrub.
 func collectFixity(out chan<- prometheus.Metric, f ui.Fixity) {
 	value := func(name, help, label, of string, v float64) {
 		out <- prometheus.MustNewConstMetric(description(name, help, label), prometheus.GaugeValue, v, of)
@@ -113,7 +113,7 @@ func collectFixity(out chan<- prometheus.Metric, f ui.Fixity) {
 	}
 }
 
-// crawl shows how the crawl goes.
+// crawl sends the state of the crawl.
 func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, help string, value int64)) {
 	s, err := c.faces.crawl.Pipeline.Status()
 	if err != nil {
@@ -149,14 +149,14 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	collectHosts(out, c.faces.crawl.Pipeline.Gate.Hosts())
 }
 
-// hostsShown bounds the hosts that have figures of their own: each is a time series. /crawl/hosts tells of all.
-const hostsShown = 100
+// maxHosts is how many hosts have time series of their own. /crawl/hosts lists all.
+const maxHosts = 100
 
-// collectHosts shows those that are being asked or have to be waited for, longest first.
+// collectHosts sends the hosts that are busy or waited for, the longest wait first.
 func collectHosts(out chan<- prometheus.Metric, hosts []politeness.Status) {
 	hosts = slices.DeleteFunc(hosts, func(h politeness.Status) bool { return h.State == "free" })
 	slices.SortStableFunc(hosts, func(a, b politeness.Status) int { return b.Next.Compare(a.Next) })
-	for _, h := range hosts[:min(hostsShown, len(hosts))] {
+	for _, h := range hosts[:min(maxHosts, len(hosts))] {
 		value := func(name, help string, v float64) {
 			out <- prometheus.MustNewConstMetric(description(name, help, "host"), prometheus.GaugeValue, v, h.Host)
 		}

@@ -23,7 +23,7 @@ func TestMetricsNameTheHostsThatAreWaitedForLongest(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	hosts := []politeness.Status{{Host: "free.example", State: "free"}, {Host: "busy.example", State: "busy", Next: now.Add(3 * time.Hour), Requests: 7, Failures: 2, Delay: 2 * time.Second}}
-	for i := range 2 * hostsShown {
+	for i := range 2 * maxHosts {
 		hosts = append(hosts, politeness.Status{Host: fmt.Sprintf("h%03d.example", i), State: "waiting", Wait: "retry-after", Next: now.Add(time.Hour + time.Duration(i)*time.Second)})
 	}
 	registry := prometheus.NewPedanticRegistry()

@@ -17,10 +17,10 @@ import (
 	"odarchive/vocab"
 )
 
-// queryOptions of everything that asks this archive: its own dialect, over one state of the store.
+// queryOptions returns the options of all queries over the archive, which use its dialect.
 func queryOptions() sparql.QueryOptions { return sparql.QueryOptions{Dialect: true} }
 
-// Query runs a query over the current state and hands the results to f, which must not keep them.
+// Query runs a query over the current state and calls f with the results, which f must not retain.
 func (a *Faces) Query(ctx context.Context, text string, o sparql.QueryOptions, f func(*sparql.Results) error) error {
 	snapshot := a.store.Triples.Snapshot()
 	defer snapshot.Release()
@@ -32,13 +32,13 @@ func (a *Faces) Query(ctx context.Context, text string, o sparql.QueryOptions, f
 	return f(r)
 }
 
-// QueryFormat is how the answer to a query is written: rows in Rows, triples in Graph.
+// QueryFormat is the format of a result: Rows for rows and booleans, Graph for triples.
 type QueryFormat struct {
 	Rows  results.Format
 	Graph rdfio.Syntax
 }
 
-// WriteQuery runs a query and writes its answer.
+// WriteQuery runs a query and writes its result.
 func (a *Faces) WriteQuery(ctx context.Context, text string, format QueryFormat, w io.Writer) error {
 	return a.Query(ctx, text, queryOptions(), func(r *sparql.Results) error {
 		switch r.Kind {
@@ -51,12 +51,12 @@ func (a *Faces) WriteQuery(ctx context.Context, text string, format QueryFormat,
 	})
 }
 
-// QueryTable writes the answer to a SELECT query as a table for people.
+// QueryTable runs a query and writes its rows as a table for people.
 func (a *Faces) QueryTable(ctx context.Context, text string, w io.Writer) error {
 	return a.WriteQuery(ctx, text, QueryFormat{Rows: results.Table, Graph: rdfio.Turtle()}, w)
 }
 
-// writeRows writes what next gives until io.EOF.
+// writeRows writes the rows that next returns until io.EOF.
 func writeRows(vars []string, next func() ([]term.Key, error), w *results.Writer) error {
 	if err := w.Begin(vars); err != nil {
 		return err
@@ -90,7 +90,7 @@ func writeGraph(r *sparql.Results, w *rdfio.Writer) error {
 	}
 }
 
-// selectVersions runs the SELECT query that names the files of a zip.
+// selectVersions runs the SELECT query of a zip and calls f with its rows.
 func (a *Faces) selectVersions(ctx context.Context, text string, f func(bundle.Rows) error) error {
 	return a.Query(ctx, text, queryOptions(), func(r *sparql.Results) error {
 		if r.Kind != sparql.Solutions {
@@ -100,7 +100,7 @@ func (a *Faces) selectVersions(ctx context.Context, text string, f func(bundle.R
 	})
 }
 
-// querier is selectVersions for requests over HTTP: errors come as problems.
+// querier is selectVersions for HTTP: its errors are problems.
 type querier struct{ *Faces }
 
 var _ bundle.Querier = querier{}
@@ -115,7 +115,7 @@ func (q querier) Select(ctx context.Context, text string, f func(bundle.Rows) er
 	return protocol.ProblemOf(err)
 }
 
-// rowsOf ranges over the rows of a result.
+// rowsOf returns the rows of a result as a sequence.
 func rowsOf(r *sparql.Results) bundle.Rows {
 	return func(yield func([]term.Key, error) bool) {
 		for {
@@ -127,14 +127,14 @@ func rowsOf(r *sparql.Results) bundle.Rows {
 	}
 }
 
-// NotSelect says that a query gives no rows.
+// NotSelect is the error of a zip whose query is not a SELECT.
 type NotSelect struct{}
 
 func (*NotSelect) Error() string {
-	return "the query is no SELECT: a zip is made of the versions that its rows name"
+	return "the query is not a SELECT: a zip contains the versions that its rows name"
 }
 
-// Bundle is the zip of the versions that a query names.
+// Bundle plans the zip of the versions that a query names.
 func (a *Faces) Bundle(ctx context.Context, query string) (*bundle.Plan, error) {
 	var entries []bundle.Entry
 	err := a.selectVersions(ctx, query, func(rows bundle.Rows) (err error) {

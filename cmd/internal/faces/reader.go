@@ -16,7 +16,7 @@ import (
 	"odarchive/ui"
 )
 
-// reader is the archive as pages and API see it: what was archived, and when the crawler will be back.
+// reader is the archive as pages and API read it, with the crawl's state added.
 type reader struct {
 	*archive.Archive
 	frontier *frontier.Frontier
@@ -29,7 +29,7 @@ var (
 	_ linkeddata.Archive = reader{}
 )
 
-// Resource adds the schedule to what the archive knows.
+// Resource returns what the archive knows of a URL, and its next visit.
 func (r reader) Resource(ctx context.Context, url string) (catalog.Resource, error) {
 	resource, err := r.Archive.Resource(ctx, url)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r reader) Resource(ctx context.Context, url string) (catalog.Resource, err
 	return resource, nil
 }
 
-// ResourceByID finds a resource by its short id.
+// ResourceByID returns a resource by its id of 24 hexadecimal digits.
 func (r reader) ResourceByID(ctx context.Context, id string) (catalog.Resource, error) {
 	if !ns.IsResourceID(id) {
 		return catalog.Resource{}, fmt.Errorf("resource id %s: %w", id, archive.ErrNotFound)
@@ -59,7 +59,7 @@ func (r reader) ResourceByID(ctx context.Context, id string) (catalog.Resource, 
 	return r.Resource(ctx, id)
 }
 
-// Hosts adds how each host waits at this moment.
+// Hosts returns hosts with their figures and what each waits for now.
 func (r reader) Hosts(ctx context.Context, limit int) ([]catalog.HostHealth, error) {
 	hosts, err := r.Archive.Hosts(ctx, limit)
 	if err != nil {

@@ -19,19 +19,19 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
-// Remote asks the process that holds an archive: a server at an address, or the one at the socket of a data directory.
+// Remote is a client of the process that holds an archive: a server at an address, or at the socket of a data directory.
 type Remote struct {
 	client *http.Client
-	base   string // without a final slash
-	token  string // "" over a socket
+	base   string // without a trailing slash
+	token  string // empty over a socket
 }
 
-// NewRemote asks a server at an address such as http://localhost:8080/, with its token.
+// NewRemote returns a client of the server at an address such as http://localhost:8080/, with its token.
 func NewRemote(address, token string) *Remote {
 	return &Remote{client: http.DefaultClient, base: strings.TrimSuffix(strings.TrimSuffix(address, "/"), "/sparql"), token: token}
 }
 
-// HolderOf returns the process that holds the archive of a data directory and answers at its socket; nil if none does.
+// HolderOf returns a client of the process that serves the socket of a data directory; nil if there is none.
 func HolderOf(ctx context.Context, data string) *Remote {
 	dial := func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
 		err = shortPath(filepath.Join(data, socketFile), func(short string) (err error) {
@@ -47,7 +47,7 @@ func HolderOf(ctx context.Context, data string) *Remote {
 	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, base: "http://odarchive.sock"}
 }
 
-// do makes a request and returns the body of its answer, which the caller closes.
+// do sends a request and returns the body of the response, which the caller closes.
 func (r *Remote) do(ctx context.Context, method, path, contentType string, body []byte) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *Remote) do(ctx context.Context, method, path, contentType string, body 
 	return nil, errors.Join(fmt.Errorf("the server answered %s: %.500s", resp.Status, why), err)
 }
 
-// answer makes a request and reads its answer from JSON.
+// answer sends a request and decodes the JSON response.
 func (r *Remote) answer(ctx context.Context, method, path, contentType string, body []byte, into any) (err error) {
 	in, err := r.do(ctx, method, path, contentType, body)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Remote) Update(ctx context.Context, text string) (done sparql.Updated, 
 	return done, err
 }
 
-// Add registers seeds and says which of them were new.
+// Add registers seeds and reports which of them were new.
 func (r *Remote) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
 	type posted struct {
 		Href    string `json:"href"`
@@ -150,7 +150,7 @@ func (r *Remote) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, e
 	return fresh, err
 }
 
-// Order is what control.API's Requeue and Drop are asked.
+// Order is the body of requests to control.API's Requeue and Drop.
 type Order struct {
 	Targets []string `json:"targets"`
 	Why     string   `json:"why,omitempty"`

@@ -10,14 +10,14 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// running counts the handlers that have not returned: http.Server forgets those whose connection it has closed.
+// running counts the handlers that have not returned. http.Server forgets those whose connection it has closed.
 type running struct {
 	next http.Handler
 
 	mu     sync.Mutex // guards the fields below
 	paths  map[*http.Request]string
 	closed bool
-	left   chan struct{} // closed with the last handler after wait
+	left   chan struct{} // closed when the last handler returns after wait began
 }
 
 func newRunning(next http.Handler) *running {
@@ -57,10 +57,10 @@ func (h *running) list() []string {
 	return slices.Sorted(maps.Values(h.paths))
 }
 
-// reminder is how often wait tells what it waits for.
-const reminder = 10 * time.Second
+// remindEvery is how often wait reports what it waits for.
+const remindEvery = 10 * time.Second
 
-// wait lets no more handlers begin and returns when none runs.
+// wait refuses new handlers and returns when none runs.
 func (h *running) wait(remind func(left []string)) {
 	h.mu.Lock()
 	h.closed = true
@@ -69,7 +69,7 @@ func (h *running) wait(remind func(left []string)) {
 	if idle {
 		return
 	}
-	tick := time.NewTicker(reminder)
+	tick := time.NewTicker(remindEvery)
 	defer tick.Stop()
 	for {
 		select {

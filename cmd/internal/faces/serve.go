@@ -18,10 +18,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// drain is how long requests under way may take after the signal to stop.
+// drain is how long requests in progress may take after the signal to stop.
 const drain = 10 * time.Second
 
-// Listen opens the address to serve on; the error says what to do where it is taken.
+// Listen listens on a TCP address. The error says what to do if the address is in use.
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
@@ -35,8 +35,8 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve answers requests at listeners, which it closes, until ctx ends, then lets those under way finish for a while, ends the contexts of the others, and
-// returns when no handler runs any more: what they use may be closed then.
+// Serve answers requests at listeners, which it closes, until ctx ends. Then it gives requests in progress some time to
+// finish, cancels the contexts of the rest, and returns when no handler runs, so that what they use can be closed.
 func Serve(ctx context.Context, log *slog.Logger, handler http.Handler, listeners ...net.Listener) error {
 	return serve(ctx, log, handler, drain, listeners...)
 }
@@ -49,7 +49,7 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 		Handler:           running,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    1 << 20, // a query in an address may be long
+		MaxHeaderBytes:    1 << 20, // a URL may contain a long query
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(l net.Listener) context.Context {
 			if _, local := l.(*socket); local {
@@ -60,14 +60,14 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { // ended by cancel below at the latest, and waited for
+	go func() { // ended by cancel below, and waited for
 		<-ctx.Done()
 		err := shutdown(server, drain)
 		if errors.Is(err, context.DeadlineExceeded) {
-			log.Warn("requests cut off after the grace time", "grace", drain, "requests", running.list())
+			log.Warn("requests cancelled after the grace time", "grace", drain, "requests", running.list())
 			cutOff(problem.ErrStopping)
 			if err = shutdown(server, drain/2); errors.Is(err, context.DeadlineExceeded) {
-				err = server.Close() // whoever waits for a slow client
+				err = server.Close() // for handlers that wait for a slow client
 			}
 		}
 		running.wait(func(left []string) { log.Warn("waiting for requests that do not end", "requests", left) })
@@ -76,7 +76,7 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 	var group errgroup.Group
 	for _, l := range listeners {
 		group.Go(func() error {
-			defer cancel() // one that fails ends the others
+			defer cancel() // a listener that fails ends the others
 			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("serve %s: %w", l.Addr(), err)
 			}
@@ -88,7 +88,7 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 	return errors.Join(err, <-done)
 }
 
-// shutdown waits for requests under way, at most for the grace time.
+// shutdown waits for requests in progress, for at most the grace time.
 func shutdown(server *http.Server, grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()

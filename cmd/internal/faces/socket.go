@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 )
 
-// socketFile is where the process that holds an archive can be asked by whoever may read and write its directory: its
-// user. Requests need no token there.
+// socketFile is the socket of the process that holds an archive. The mode of the file lets only its user in, so requests
+// need no token.
 const socketFile = "odarchive.sock"
 
-// ListenSocket opens the archive's socket. The node holds the directory, so a socket that is there is of a process that
-// was killed. It is removed when it is closed.
+// ListenSocket opens the archive's socket, and replaces one that a killed process has left: this process holds the
+// directory. Close removes the file.
 func (a *Faces) ListenSocket() (net.Listener, error) {
 	name := filepath.Join(a.store.Config.Data, socketFile)
-	aside := name + ".new" // a directory that nobody else can enter: the socket has its mode before anybody can reach it
+	aside := name + ".new" // a directory of mode 0700: nobody can connect before the socket has its mode
 	for _, stale := range []string{aside, name} {
 		if err := os.RemoveAll(stale); err != nil {
 			return nil, fmt.Errorf("socket: %w", err)
@@ -55,10 +55,10 @@ func (s *socket) Close() error {
 	return err
 }
 
-// maxSocketPath is what fits into the address of a socket on every system.
+// maxSocketPath is the longest path that every system accepts as the address of a socket.
 const maxSocketPath = 100
 
-// shortPath calls f with a name for a file that is short enough for the address of a socket.
+// shortPath calls f with a name of the file that is at most maxSocketPath bytes long.
 func shortPath(name string, f func(short string) error) error {
 	if len(name) <= maxSocketPath {
 		return f(name)
