@@ -106,7 +106,7 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFl
 	if err != nil {
 		return 0, err
 	}
-	reader := rdfio.NewReader(text, syntax, rdfio.Options{File: name, Base: base, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true})
+	reader := rdfio.NewReader(text, syntax, rdfio.Options{File: name, Base: base, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
 	bar := c.progress(-1, "triples")
 	defer bar.done()
 	var seen, bad int64

@@ -169,7 +169,7 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 		w.Header().Set("Accept-Encoding", "gzip, zstd")
 		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Unknown content coding", "%q is not gzip or zstd", encoding)
 	}
-	rd := rdfio.NewReader(body, s, rdfio.Options{File: file, Base: h.graphIRI(g), BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true})
+	rd := rdfio.NewReader(body, s, rdfio.Options{File: file, Base: h.graphIRI(g), BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
 	for {
 		q, err := rd.Read()
 		if err == io.EOF {

@@ -41,7 +41,7 @@ func seeds(f *testing.F, s rdfio.Syntax, own ...string) {
 // that can be written and read again, and reading in small pieces makes no difference.
 func fuzz(f *testing.F, s rdfio.Syntax) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b", RDF12: true}
+		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b", RDF12: true, LongTags: true}
 		quads, err := readAll(rdfio.NewReader(bytes.NewReader(doc), s, o))
 		var at *rdfio.Error
 		if err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Col < 1 || at.File != "doc" || at.Line > bytes.Count(doc, []byte("\n"))+2) {
@@ -64,7 +64,7 @@ func fuzz(f *testing.F, s rdfio.Syntax) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		back, err := readAll(rdfio.NewReader(&b, rdfio.NQuads(), rdfio.Options{RDF12: true}))
+		back, err := readAll(rdfio.NewReader(&b, rdfio.NQuads(), rdfio.Options{RDF12: true, LongTags: true}))
 		if err != nil || len(back) != len(quads) {
 			t.Errorf("read again: %d of %d, %v", len(back), len(quads), err)
 		}

@@ -15,15 +15,16 @@ import (
 // slice of the input there, and the bytes of an IRI or a plain string without the closing mark are its key.
 type lineDecoder struct {
 	terms
-	in    *input
-	quads bool
-	rdf12 bool
-	line  []byte // rest of the line at in.pos, without its end
-	open  bool   // line is valid
+	in       *input
+	quads    bool
+	rdf12    bool
+	longTags bool
+	line     []byte // rest of the line at in.pos, without its end
+	open     bool   // line is valid
 }
 
 func decodeLines(r io.Reader, _ iri.Base, o Options, s Syntax) decoder {
-	return &lineDecoder{terms: newTerms(o), in: newInput(r, o), quads: s.Quads, rdf12: o.RDF12}
+	return &lineDecoder{terms: newTerms(o), in: newInput(r, o), quads: s.Quads, rdf12: o.RDF12, longTags: o.LongTags}
 }
 
 func (d *lineDecoder) read() (term.Quad, error) {

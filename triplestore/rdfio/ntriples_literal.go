@@ -93,7 +93,7 @@ func (d *lineDecoder) typed(lex []byte, i int) (term.Key, int, error) {
 	b := d.line
 	switch {
 	case i < len(b) && b[i] == '@':
-		n := tagLen(b[i+1:], d.rdf12)
+		n := tagLen(b[i+1:], d.rdf12, d.longTags)
 		if n == 0 {
 			return "", i, d.in.fail(i+1, "a language tag")
 		}

@@ -13,14 +13,15 @@ import (
 
 const rdfReifies = term.Key("<" + rdfNS + "reifies")
 
-// tagLen returns the length of the language tag at the start of b, in RDF 1.2 with its base direction, or 0.
-func tagLen(b []byte, rdf12 bool) int {
+// tagLen returns the length of the language tag at the start of b, in RDF 1.2 with its base direction, or 0. If long is
+// false, subtags in RDF 1.2 have at most the 8 characters of BCP 47.
+func tagLen(b []byte, rdf12, long bool) int {
 	n := terminals.LangTag(b)
 	if n == 0 || !rdf12 {
 		return n
 	}
 	for sub := range bytes.SplitSeq(b[:n], []byte("-")) {
-		if len(sub) > 8 { // BCP 47
+		if len(sub) > 8 && !long {
 			return 0
 		}
 	}

@@ -40,6 +40,9 @@ type Options struct {
 	// RDF12 allows what RDF 1.2 adds to N-Triples, N-Quads, Turtle, TriG and RDF/XML: triple terms, reifiers and base
 	// directions.
 	RDF12 bool
+	// LongTags accepts language tags that RDF 1.1 allows and RDF 1.2 does not: with subtags of more than 8 characters.
+	// RDF/XML, RDF/JSON and JSON-LD documents contain them, so a store that read such documents can write them.
+	LongTags bool
 	// MendIRIs percent-encodes characters that IRIs must not contain, such as spaces and braces, in RDF/XML, Turtle and
 	// TriG. Otherwise they are errors.
 	MendIRIs bool

@@ -208,7 +208,7 @@ func (d *trixDecoder) term() (term.Key, error) {
 		}
 		return d.resource([]byte(ns + local))
 	case "plainLiteral":
-		if tagLen([]byte(d.lang), false) != len(d.lang) {
+		if tagLen([]byte(d.lang), false, true) != len(d.lang) {
 			return "", d.fail("xml:lang=%q is not a language tag", d.lang)
 		}
 		return term.Lang(string(d.text), d.lang), nil

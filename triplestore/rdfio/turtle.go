@@ -24,14 +24,15 @@ const (
 type turtleDecoder struct {
 	terms
 	queue
-	in    *input
-	lim   Limits
-	trig  bool
-	n3    bool // '=' means owl:sameAs
-	rdf12 bool
-	mend  bool // mend IRIs
-	base  iri.Base
-	ns    map[string]string
+	in       *input
+	lim      Limits
+	trig     bool
+	n3       bool // '=' means owl:sameAs
+	rdf12    bool
+	longTags bool
+	mend     bool // mend IRIs
+	base     iri.Base
+	ns       map[string]string
 
 	graph   term.Key // of the open { }, empty for the default graph
 	inGraph bool
@@ -68,7 +69,7 @@ const (
 )
 
 func decodeTurtle(r io.Reader, base iri.Base, o Options, s Syntax) decoder {
-	return &turtleDecoder{terms: newTerms(o), in: newInput(r, o), lim: o.Limits, trig: s.Quads, n3: s.Name == "N3", rdf12: o.RDF12, mend: o.MendIRIs,
+	return &turtleDecoder{terms: newTerms(o), in: newInput(r, o), lim: o.Limits, trig: s.Quads, n3: s.Name == "N3", rdf12: o.RDF12, longTags: o.LongTags, mend: o.MendIRIs,
 		base: base, ns: map[string]string{}}
 }
 

@@ -62,7 +62,7 @@ func (d *turtleDecoder) tagged(lex []byte) (term.Key, error) {
 		n++
 	}
 	tag := in.buf[in.pos+1 : in.pos+n]
-	size := tagLen(tag, d.rdf12)
+	size := tagLen(tag, d.rdf12, d.longTags)
 	if size == 0 || size != len(tag) {
 		return "", in.fail(1+size, "a language tag")
 	}
