@@ -80,7 +80,7 @@ model: ## write while the disk fails and the power goes, ROUNDS times a test, an
 	ODARCHIVE_SEEDS=$(ROUNDS) $(GO) test ./triplestore/... ./crawler/... -run TestWhateverFails -timeout 2h
 
 # The judge of other people, which knows the program from outside only: it damages files, lets system calls fail, cuts the
-# power (needs root, for FUSE) and serves hostile files. PARTS names some of it; a part that cannot run here is passed over.
+# power (needs root, for FUSE) and serves hostile files. PARTS names some of it; a part that cannot run here is skipped.
 FAULTS ?= ../shared/bench/faults
 PARTS ?= flip syscalls shapes powercut
 SEED ?= $(shell date +%s)

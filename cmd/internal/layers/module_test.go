@@ -68,7 +68,7 @@ func run(ctx context.Context, dir string) (err error) {
 }
 `
 
-// copyTree copies the files of a checkout, but for what is built or fetched.
+// copyTree copies the files of a checkout, except what is built or fetched.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {

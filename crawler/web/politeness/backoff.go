@@ -46,7 +46,7 @@ func (b *backoff) note(r Result, now time.Time, longest time.Duration) bool {
 
 const (
 	firstBackoff  = time.Minute
-	quiet         = 30 * time.Minute // after that time without a failure, the back-off starts anew
+	quiet         = 30 * time.Minute // after that time without a failure, the back-off starts over
 	failuresInRow = 3                // so many failures in a row count as the host's
 )
 
