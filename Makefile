@@ -43,7 +43,7 @@ lint: ## staticcheck and deadcode (downloaded once); both must say nothing
 module: ## give the module the path of whoever publishes it: make module MODULE=host/owner/name
 	@case "$(MODULE)" in *.*/*) ;; *) echo "usage: make module MODULE=host/owner/name"; exit 2;; esac
 	@old=$$(sed -n 's/^module //p' go.mod); \
-	for f in $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go'); do echo $$f; done | xargs sed -i -E \
+	(git ls-files '*.go' 2>/dev/null || find . -name '*.go') | xargs sed -i -E \
 	  -e "s#^(import |[[:space:]]*)(([A-Za-z_.][A-Za-z0-9_]*) )?\"$$old/#\1\2\"$(MODULE)/#" && \
 	sed -i "s#^module $$old\$$#module $(MODULE)#" go.mod && gofmt -w $$(gofmt -l .) && \
 	$(GO) build ./... && echo "The module is $(MODULE) now; other programs import $(MODULE)/triplestore and $(MODULE)/triplestore/sparql."

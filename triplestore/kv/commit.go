@@ -67,7 +67,7 @@ func (db *DB) commitRecord(record []byte, sync bool, apply func(c *cache, number
 	return nil
 }
 
-// discardEvery is the number of write sets after which Badger is told which old versions are no longer read.
+// discardEvery is the number of write sets between two calls of SetDiscardTs, which lets Badger drop old versions.
 const discardEvery = 64
 
 // logFailed stops all writes, unless the log was only out of space and is unchanged.

@@ -14,7 +14,7 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// PackedInside is what is inside a version, encoded. The zero value stands for nothing known.
+// PackedInside is the encoded description of a version's contents. Its zero value is empty.
 type PackedInside struct {
 	Inside *inspect.Inside // what the record holds; nil if there is none
 	record []byte
