@@ -1,0 +1,199 @@
+package warc
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"strings"
+)
+
+// Digester computes the digests of a record's block while the block is written to it. Digests are written as "sha256:"
+// and lower-case hexadecimal digits, the one spelling that all common validators accept.
+//
+// The payload of an HTTP message is its body without the chunks of the transfer coding; a content coding stays. If the
+// chunks are malformed or end early, the payload is the body as it was sent. The payload of any other block is the
+// block.
+type Digester struct {
+	block hash.Hash
+	size  int64
+
+	http     bool
+	head     []byte // of the HTTP message, nil once it is complete
+	headSize int64
+	sent     hash.Hash // the body as it was sent
+	body     hash.Hash // the body without its chunks, nil if it has none
+	bodySize int64
+	chunks   dechunker
+}
+
+// NewDigester returns a digester of a block, which is an HTTP message if http is set.
+func NewDigester(http bool) *Digester {
+	d := &Digester{block: sha256.New(), http: http}
+	if http {
+		d.head, d.sent = make([]byte, 0, 512), sha256.New()
+	}
+	return d
+}
+
+// Write adds bytes of the block. It never fails.
+func (d *Digester) Write(p []byte) (int, error) {
+	n := len(p)
+	d.block.Write(p)
+	d.size += int64(n)
+	if d.http && d.head != nil {
+		p = d.readHead(p)
+	}
+	if d.http && len(p) > 0 {
+		d.sent.Write(p)
+		d.bodySize += int64(len(p))
+		if d.body != nil {
+			d.chunks.write(p, d.body)
+		}
+	}
+	return n, nil
+}
+
+// readHead takes the head of the message from p and returns the rest. A head without an end is all of the block.
+func (d *Digester) readHead(p []byte) []byte {
+	if len(d.head)+len(p) > maxMessageHead {
+		p = p[:max(0, maxMessageHead-len(d.head))]
+	}
+	before := len(d.head)
+	d.head = append(d.head, p...)
+	end := headEnd(d.head, max(0, before-3))
+	if end < 0 {
+		return nil
+	}
+	if m, _, err := ReadMessage(bytes.NewReader(d.head[:end])); err == nil && m.Chunked() {
+		d.body = sha256.New()
+	}
+	d.head, d.headSize = nil, int64(end)
+	return p[end-before:]
+}
+
+// headEnd returns the number of bytes up to and including the first blank line, -1 if there is none. It looks for the
+// line from index from on.
+func headEnd(p []byte, from int) int {
+	for {
+		i := bytes.IndexByte(p[from:], '\n')
+		if i < 0 {
+			return -1
+		}
+		from += i + 1
+		switch rest := p[from:]; {
+		case bytes.HasPrefix(rest, []byte("\n")):
+			return from + 1
+		case bytes.HasPrefix(rest, []byte("\r\n")):
+			return from + 2
+		}
+	}
+}
+
+// Size returns the number of bytes of the block so far.
+func (d *Digester) Size() int64 { return d.size }
+
+// HeadSize returns the number of bytes of the HTTP message's head with its blank line, 0 if it is incomplete.
+func (d *Digester) HeadSize() int64 { return d.headSize }
+
+// BodySize returns the number of bytes of the HTTP message's body, as it was sent.
+func (d *Digester) BodySize() int64 { return d.bodySize }
+
+// Digests returns the digests of the block and of its payload.
+func (d *Digester) Digests() (block, payload string) {
+	block = spell(d.block)
+	switch {
+	case !d.http:
+		return block, block
+	case d.body != nil && d.chunks.complete():
+		return block, spell(d.body)
+	}
+	return block, spell(d.sent)
+}
+
+func spell(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
+
+// dechunker takes the chunks of RFC 9112 §7.1 off a body that arrives in pieces.
+type dechunker struct {
+	state chunkState
+	line  []byte // of a chunk's size
+	left  uint64 // of the current chunk
+}
+
+type chunkState int
+
+const (
+	chunkSize  chunkState = iota // in the line with the size
+	chunkData                    // in the data
+	chunkEnd                     // in the line end behind the data
+	chunkTrail                   // behind the last chunk
+	chunkBad                     // malformed
+)
+
+// maxChunkLine bounds the line that starts a chunk, with its extensions.
+const maxChunkLine = 4 << 10
+
+// complete reports whether the last chunk was seen and nothing was malformed.
+func (c *dechunker) complete() bool { return c.state == chunkTrail }
+
+// write writes the data in p, the next piece of the body, to out.
+func (c *dechunker) write(p []byte, out hash.Hash) {
+	for len(p) > 0 {
+		switch c.state {
+		case chunkData:
+			n := min(uint64(len(p)), c.left)
+			out.Write(p[:n])
+			p = p[n:]
+			if c.left -= n; c.left == 0 {
+				c.state = chunkEnd
+			}
+		case chunkSize, chunkEnd:
+			i := bytes.IndexByte(p, '\n')
+			line := p
+			if i >= 0 {
+				line, p = p[:i], p[i+1:]
+			} else {
+				p = nil
+			}
+			if c.line = append(c.line, line...); len(c.line) > maxChunkLine {
+				c.state = chunkBad
+			} else if i >= 0 {
+				c.state = c.next(string(bytes.TrimSuffix(c.line, []byte("\r"))))
+				c.line = c.line[:0]
+			}
+		default:
+			return
+		}
+	}
+}
+
+// next returns the state after a line.
+func (c *dechunker) next(line string) chunkState {
+	if c.state == chunkEnd {
+		if line != "" {
+			return chunkBad
+		}
+		return chunkSize
+	}
+	line, _, _ = strings.Cut(line, ";")
+	line = strings.Trim(line, " \t")
+	if line == "" || len(line) > 15 {
+		return chunkBad
+	}
+	c.left = 0
+	for _, b := range []byte(line) {
+		switch {
+		case b >= '0' && b <= '9':
+			b -= '0'
+		case b|0x20 >= 'a' && b|0x20 <= 'f':
+			b = b | 0x20 - 'a' + 10
+		default:
+			return chunkBad
+		}
+		c.left = c.left<<4 | uint64(b)
+	}
+	if c.left == 0 {
+		return chunkTrail
+	}
+	return chunkData
+}

@@ -1,0 +1,150 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Writer appends records of version 1.1 to a .warc.gz file, each as one gzip member. The same records give the same
+// bytes. It is not safe for concurrent use. It holds no resources: there is nothing to close.
+type Writer struct {
+	w      io.Writer
+	offset int64
+	gz     *gzip.Writer
+	buf    bytes.Buffer
+}
+
+// NewWriter returns a writer to w, which should be empty or end with a complete member. Offsets are counted from the
+// first byte that is written.
+func NewWriter(w io.Writer) *Writer {
+	wr := &Writer{w: w}
+	wr.gz = gzip.NewWriter(counter{wr})
+	return wr
+}
+
+// counter counts what is written to the file.
+type counter struct{ w *Writer }
+
+func (c counter) Write(p []byte) (int, error) {
+	n, err := c.w.w.Write(p)
+	c.w.offset += int64(n)
+	return n, err
+}
+
+// Offset returns the number of bytes written so far.
+func (w *Writer) Offset() int64 { return w.offset }
+
+// Write appends a record and sets its Offset and Length. Of rec it uses Header and Block, which may be nil if empty.
+//
+// Header must hold WARC-Type, WARC-Record-ID and WARC-Date. Write adds what is missing of Content-Length,
+// WARC-Block-Digest and, for responses and resources, WARC-Payload-Digest: then Block must be an io.Seeker, since it is
+// read twice. A Content-Length that Header holds must be that of Block. Fields are written in order, the added ones
+// last.
+//
+// After an error, an incomplete member may have been written: the file must be truncated to Offset as of before the
+// call.
+func (w *Writer) Write(rec *Record) error {
+	h, err := w.complete(rec)
+	if err != nil {
+		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+	}
+	want, err := contentLength(h)
+	if err != nil {
+		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+	}
+	w.buf.Reset()
+	w.buf.WriteString("WARC/1.1\r\n")
+	for _, f := range h {
+		w.buf.WriteString(f.Name)
+		w.buf.WriteString(": ")
+		w.buf.WriteString(f.Value)
+		w.buf.WriteString("\r\n")
+	}
+	w.buf.WriteString("\r\n")
+	rec.Offset = w.offset
+	w.gz.Reset(counter{w})
+	if _, err := w.gz.Write(w.buf.Bytes()); err != nil {
+		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+	}
+	if rec.Block != nil {
+		n, err := io.Copy(w.gz, rec.Block)
+		if err == nil && n != want {
+			err = fmt.Errorf("the block has %d bytes, the header says %d", n, want)
+		}
+		if err != nil {
+			return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+		}
+	}
+	if _, err := w.gz.Write([]byte("\r\n\r\n")); err != nil {
+		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+	}
+	if err := w.gz.Close(); err != nil {
+		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+	}
+	rec.Length = w.offset - rec.Offset
+	return nil
+}
+
+// complete returns the header of rec with what is missing.
+func (w *Writer) complete(rec *Record) (Header, error) {
+	h := rec.Header
+	for _, name := range []string{"WARC-Type", "WARC-Record-ID", "WARC-Date"} {
+		if h.Get(name) == "" {
+			return nil, fmt.Errorf("no %s", name)
+		}
+	}
+	for _, f := range h {
+		if f.Name == "" || strings.ContainsFunc(f.Name, func(c rune) bool { return c <= ' ' || c == ':' || c > '~' }) {
+			return nil, fmt.Errorf("%q cannot be a field name", f.Name)
+		}
+		if strings.ContainsFunc(f.Value, isControl) {
+			return nil, fmt.Errorf("the field %s holds a control character", f.Name)
+		}
+	}
+	if _, err := ParseDate(h.Get("WARC-Date")); err != nil {
+		return nil, err
+	}
+	typ := strings.ToLower(h.Get("WARC-Type"))
+	needBlock := h.Get("WARC-Block-Digest") == ""
+	needPayload := (typ == Response || typ == Resource) && h.Get("WARC-Payload-Digest") == ""
+	needLength := h.Get("Content-Length") == ""
+	if !needBlock && !needPayload && !needLength {
+		return h, nil
+	}
+	d := NewDigester(typ == Response && isHTTP(h.Get("Content-Type")))
+	if rec.Block != nil {
+		s, ok := rec.Block.(io.ReadSeeker)
+		if !ok {
+			return nil, errors.New("the digests are missing and the block cannot be read twice")
+		}
+		if _, err := io.Copy(d, s); err != nil {
+			return nil, err
+		}
+		if _, err := s.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	h = append(make(Header, 0, len(h)+3), h...)
+	block, payload := d.Digests()
+	if needBlock {
+		h.Add("WARC-Block-Digest", block)
+	}
+	if needPayload {
+		h.Add("WARC-Payload-Digest", payload)
+	}
+	if needLength {
+		h.Add("Content-Length", strconv.FormatInt(d.Size(), 10))
+	}
+	return h, nil
+}
+
+func isHTTP(mime string) bool {
+	mime, _, _ = strings.Cut(mime, ";")
+	return strings.EqualFold(strings.TrimSpace(mime), "application/http")
+}
