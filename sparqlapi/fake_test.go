@@ -227,6 +227,8 @@ func (fakeFiles) Listed(_ context.Context, _, path string) (bool, error) { retur
 func (fakeFiles) SPARQL(w http.ResponseWriter, r *http.Request) error {
 	return sayPlain(w, r, "zip of a query")
 }
+func (fakeFiles) WARC(w http.ResponseWriter, r *http.Request) error  { return sayPlain(w, r, "warc") }
+func (fakeFiles) WACZ(w http.ResponseWriter, r *http.Request) error  { return sayPlain(w, r, "wacz") }
 func (fakeFiles) Count(w http.ResponseWriter, r *http.Request) error { return sayPlain(w, r, "count") }
 func (fakeFiles) OfType(w http.ResponseWriter, r *http.Request) error {
 	return sayPlain(w, r, "zip of type", target.Value(r, "*"))

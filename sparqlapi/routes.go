@@ -40,6 +40,8 @@ type Zips interface {
 	Count(w http.ResponseWriter, r *http.Request) error // what the zip of a query holds
 	OfType(w http.ResponseWriter, r *http.Request) error
 	ByID(w http.ResponseWriter, r *http.Request) error
+	WARC(w http.ResponseWriter, r *http.Request) error // what a query selects, as WARC
+	WACZ(w http.ResponseWriter, r *http.Request) error // the same as WACZ
 }
 
 // Mementos serves time gates and time maps (RFC 7089).
@@ -200,6 +202,8 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 	if z := o.Zips; z != nil {
 		serve(r, base+"/get/files/sparql", problem.Handler(z.SPARQL), "GET", "HEAD", "POST")
 		serve(r, base+"/get/files/sparql/count", problem.Handler(z.Count), "GET", "HEAD", "POST")
+		serve(r, base+"/get/warc/sparql", problem.Handler(z.WARC), "GET", "HEAD", "POST")
+		serve(r, base+"/get/wacz/sparql", problem.Handler(z.WACZ), "GET", "HEAD", "POST")
 		read(r, base+"/get/files/type/*", z.OfType)
 		r.Post(base+"/get/files", problem.Handler(z.ByID))
 	}
@@ -226,7 +230,8 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 }
 
 // postReads are the routes whose POST only reads, for questions that are too long for an address.
-var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/api/v1/sparql", "/api/v1/get/files", "/api/v1/get/files/sparql"}
+var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/get/warc/sparql", "/get/wacz/sparql",
+	"/api/v1/sparql", "/api/v1/get/files", "/api/v1/get/files/sparql", "/api/v1/get/warc/sparql", "/api/v1/get/wacz/sparql"}
 
 // unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
 // address is elsewhere.

@@ -6,6 +6,8 @@
 // others. The same entries make the same bytes, so a download can be resumed at any later time. Files whose bytes are
 // not available are left out, and both documents name them with the reason.
 //
+// WARC and WACZ (warc.go, wacz.go) are planned and served in the same way.
+//
 // Collect finds the versions that the rows of a query name, and Handler has the routes.
 package bundle
 

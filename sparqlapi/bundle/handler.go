@@ -27,12 +27,15 @@ type Querier interface {
 // Handler has the routes that answer with a zip.
 type Handler struct {
 	Archive  Archive
-	Contents Contents
+	Contents Blocks
+	Source   Source // for WARC and WACZ
 	Queries  Querier
 	Mint     ns.Mint
 	Limit    int   // versions in one zip; 0 means a million
 	MaxBody  int64 // bytes of a request's body; 0 means 16 MiB
 	Log      *slog.Logger
+
+	packages packages
 }
 
 const (
@@ -53,6 +56,43 @@ func (h *Handler) SPARQL(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.serve(w, r, Meta{Query: query}, h.selected(query))
+}
+
+// WARC answers GET and POST /get/warc/sparql with a WARC file of the versions that the query selects.
+func (h *Handler) WARC(w http.ResponseWriter, r *http.Request) error {
+	return h.serveWARC(w, r, func(warc *WARC) (container, error) { return warc, nil })
+}
+
+// WACZ answers GET and POST /get/wacz/sparql with the same as a WACZ file.
+func (h *Handler) WACZ(w http.ResponseWriter, r *http.Request) error {
+	return h.serveWARC(w, r, func(warc *WARC) (container, error) { return h.packages.pack(r.Context(), warc, h.Contents) })
+}
+
+// serveWARC sends the container that pack makes of the WARC file of a query.
+func (h *Handler) serveWARC(w http.ResponseWriter, r *http.Request, pack func(*WARC) (container, error)) error {
+	query, err := h.query(w, r)
+	if err != nil {
+		return err
+	}
+	release := h.Contents.Hold() // before the look-up reads sizes and layouts
+	defer release()
+	entries, err := h.selected(query)(r.Context())
+	if err != nil {
+		return err
+	}
+	warc, err := NewWARC(r.Context(), entries, Meta{Query: query, Base: h.Mint.Base}, h.Source, h.Contents)
+	if errors.Is(err, ErrEmpty) {
+		return errNothing
+	}
+	if err != nil {
+		return err
+	}
+	file, err := pack(warc)
+	if err != nil {
+		return err
+	}
+	send(w, r, file, h.Contents, h.Log)
+	return nil
 }
 
 // Count answers GET and POST /get/files/sparql/count: how many files the zip of a query holds, and its sizes, as JSON.
@@ -188,6 +228,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, meta Meta, find 
 	return nil
 }
 
+var errNothing = problem.New(http.StatusNotFound, "Nothing to download",
+	"no version is selected: no column contains the IRI of a version, or the URL of a resource with a version")
+
 func (h *Handler) plan(ctx context.Context, meta Meta, find func(context.Context) ([]Entry, error)) (*Plan, error) {
 	entries, err := find(ctx)
 	if err != nil {
@@ -196,8 +239,7 @@ func (h *Handler) plan(ctx context.Context, meta Meta, find func(context.Context
 	meta.Base = h.Mint.Base
 	plan, err := New(entries, meta)
 	if errors.Is(err, ErrEmpty) {
-		return nil, problem.New(http.StatusNotFound, "Nothing to download",
-			"no version is selected: no column contains the IRI of a version, or the URL of a resource with a version")
+		return nil, errNothing
 	}
 	return plan, err
 }

@@ -58,12 +58,16 @@ func (s *section) Write(b []byte) (int, error) {
 
 // write writes the zip from offset on until the section is complete.
 func (p *Plan) write(out *section, c Contents, offset int64) error {
-	err := p.steps(out, c, offset)
-	if err == errDone || (err == nil && out.left == 0) {
+	return out.complete(p.steps(out, c, offset))
+}
+
+// complete returns the error of a section after err ended its writing: nil if all of it is written.
+func (s *section) complete(err error) error {
+	if err == errDone || (err == nil && s.left == 0) {
 		return nil
 	}
 	if err == nil {
-		err = errors.New("bundle: the zip ended before its planned length")
+		err = errors.New("bundle: the file ended before its planned length")
 	}
 	return err
 }
@@ -114,7 +118,7 @@ func (p *Plan) writeEntry(out *section, c Contents, i int, skip int64, scratch [
 		return scratch, p.writeMember(out, e)
 	}
 	if skip-headSize < f.packed-int64(len(content.Tail)) {
-		if err := p.writeBody(out, c, &p.entries[i], skip-headSize); err != nil {
+		if err := writeBody(out, c, &p.entries[i], p.iri(&p.entries[i]), skip-headSize); err != nil {
 			return scratch, err
 		}
 		skip = headSize + p.entries[i].Ref.DeflateSize
@@ -140,21 +144,23 @@ func (p *Plan) writeMember(out *section, e *Entry) error {
 	return nil
 }
 
-func (p *Plan) writeBody(out *section, c Contents, e *Entry, from int64) error {
+// writeBody writes the segments of a version from an offset on. iri is for errors.
+func writeBody(out *section, c Contents, e *Entry, iri string, from int64) error {
+	failed := func(err error) error { return &EntryError{Name: e.Name, Version: iri, Err: err} }
 	d, err := c.Deflated(e.Ref.SHA256, e.Ref.Layout)
 	if err != nil {
-		return &EntryError{Name: e.Name, Version: p.iri(e), Err: err}
+		return failed(err)
 	}
 	defer d.Close()
 	if d.Size() != e.Ref.DeflateSize {
-		return &EntryError{Name: e.Name, Version: p.iri(e), Err: errors.New("its stored size has changed")}
+		return failed(errors.New("its stored size has changed"))
 	}
 	if _, err := d.Seek(from, io.SeekStart); err != nil {
-		return &EntryError{Name: e.Name, Version: p.iri(e), Err: err}
+		return failed(err)
 	}
 	if _, err := d.WriteTo(out); err != nil {
 		if errors.Is(err, content.ErrDamaged) || errors.Is(err, content.ErrNotFound) {
-			err = &EntryError{Name: e.Name, Version: p.iri(e), Err: err}
+			err = failed(err)
 		}
 		return err
 	}

@@ -60,7 +60,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		GraphStore: graphs,
 		Versions:   &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log},
 		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: a.store.Mint.Version},
-		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Queries: querier{a}, Mint: a.store.Mint, Log: a.store.Log},
+		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Log: a.store.Log},
 		Mementos:   mementos,
 		CDX:        &cdx.Handler{Archive: a.store.Archive},
 		Metrics:    observed.handler(),

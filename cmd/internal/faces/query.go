@@ -131,22 +131,54 @@ func rowsOf(r *sparql.Results) bundle.Rows {
 type NotSelect struct{}
 
 func (*NotSelect) Error() string {
-	return "the query is not a SELECT: a zip contains the versions that its rows name"
+	return "the query is not a SELECT: its rows name the versions to download"
 }
 
 // Bundle plans the zip of the versions that a query names.
 func (a *Faces) Bundle(ctx context.Context, query string) (*bundle.Plan, error) {
-	var entries []bundle.Entry
-	err := a.selectVersions(ctx, query, func(rows bundle.Rows) (err error) {
-		entries, err = bundle.Collect(ctx, rows, a.store.Archive, a.store.Mint, 0)
-		return err
-	})
+	entries, err := a.named(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := bundle.New(entries, bundle.Meta{Query: query, Base: a.store.Mint.Base})
+	plan, err := bundle.New(entries, a.meta(query))
+	return plan, namesNothing(err)
+}
+
+// WARC plans the WARC file of the versions that a query names.
+func (a *Faces) WARC(ctx context.Context, query string) (*bundle.WARC, error) {
+	entries, err := a.named(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("the query names no file of this archive: %w", err)
+		return nil, err
 	}
-	return plan, nil
+	warc, err := bundle.NewWARC(ctx, entries, a.meta(query), a.store.Archive, a.store.Content)
+	return warc, namesNothing(err)
+}
+
+// WACZ plans the WACZ file of the versions that a query names.
+func (a *Faces) WACZ(ctx context.Context, query string) (*bundle.WACZ, error) {
+	warc, err := a.WARC(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return bundle.NewWACZ(ctx, warc, a.store.Content)
+}
+
+// named returns the entries of the versions that a query names.
+func (a *Faces) named(ctx context.Context, query string) (entries []bundle.Entry, err error) {
+	err = a.selectVersions(ctx, query, func(rows bundle.Rows) (err error) {
+		entries, err = bundle.Collect(ctx, rows, a.store.Archive, a.store.Mint, 0)
+		return err
+	})
+	return entries, err
+}
+
+func (a *Faces) meta(query string) bundle.Meta {
+	return bundle.Meta{Query: query, Base: a.store.Mint.Base}
+}
+
+func namesNothing(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the query names no file of this archive: %w", err)
 }

@@ -2,9 +2,9 @@ package content
 
 import "hash/crc32"
 
-// combineCRC returns the CRC-32 (IEEE) of a concatenation from the checksums of its parts a and b, where b is n bytes
+// CombineCRC returns the CRC-32 (IEEE) of a concatenation from the checksums of its parts a and b, where b is n bytes
 // long. It shifts a over n zero bytes: a multiplication by x^(8n) modulo the polynomial.
-func combineCRC(a, b uint32, n int64) uint32 {
+func CombineCRC(a, b uint32, n int64) uint32 {
 	power, p := uint32(1<<31), uint32(1<<23) // x^0 and x^8, reflected: the highest bit is x^0
 	for ; n > 0; n >>= 1 {
 		if n&1 != 0 {

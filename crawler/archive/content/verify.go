@@ -234,7 +234,7 @@ func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error 
 	hit := false
 	for i := range l.leaves {
 		g := &l.leaves[i]
-		crc = combineCRC(crc, g.crc, int64(g.raw))
+		crc = CombineCRC(crc, g.crc, int64(g.raw))
 		d := c.bad[place{g.pack, g.offset}]
 		if d == nil {
 			d = c.gone[g.pack]

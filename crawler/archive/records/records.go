@@ -22,8 +22,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, except those of tableInside (inside.go) and of the indexes,
-// which are empty. Package joining owns 'j' and package tallies owns 'c'.
+// The archive's keyspace, by first byte. Values are JSON, except those of tableInside (inside.go), of tableBlock, and of
+// the indexes, which are empty. Package joining owns 'j' and package tallies owns 'c'.
 const (
 	tableResource   = 'r' // resource id                           -> Resource
 	tableVersion    = 'v' // resource id, N (4 bytes)              -> catalog.Version
@@ -37,6 +37,7 @@ const (
 	tableByPortal   = 'o' // portal, 0, dataset, 0, resource id    -> index of resources
 	tableByDataset  = 's' // dataset, 0, resource id               -> index of resources
 	tableFailure    = 'e' // resource id                           -> catalog.InternalFailure
+	tableBlock      = 'k' // resource id, N (4 bytes)              -> digest of the version's WARC record (blockdigest.go)
 )
 
 // Errors that callers decide on.

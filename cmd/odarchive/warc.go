@@ -1,0 +1,21 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// warc returns the commands for web archive files.
+func (c *cli) warc() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "warc",
+		Short:   "Exchange versions with other web archives, as WARC and WACZ files",
+		Example: `  odarchive warc export -o archive.warc.gz`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q of warc", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.warcExport())
+	return cmd
+}

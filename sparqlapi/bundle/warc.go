@@ -1,0 +1,350 @@
+package bundle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"runtime"
+	"sort"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
+	"odarchive/ns"
+	"odarchive/sparqlapi/problem"
+)
+
+// Source describes versions, and remembers the digests of their WARC records.
+type Source interface {
+	// Fetched returns a version with the visit that stored it.
+	Fetched(id string) (archive.Fetched, error)
+	// BlockDigest returns a remembered digest.
+	BlockDigest(id string, head [8]byte) (sum [32]byte, ok bool, err error)
+	// KeepBlockDigests remembers digests.
+	KeepBlockDigests(ctx context.Context, sums []archive.BlockDigest) error
+}
+
+var _ Source = (*archive.Archive)(nil)
+
+// Blocks opens the bytes of versions, to compute digests.
+type Blocks interface {
+	Contents
+	Open(sha [32]byte) (*content.Reader, error)
+}
+
+// WARC is a WARC 1.1 file of versions, whose bytes are all determined: a warcinfo record, and a response record for each
+// version, or a resource record for one that was not fetched by HTTP. Each record is a gzip member, in which stored
+// deflate blocks hold the heads, followed by the version's segments as they are in the packs. The file is the same for
+// the same versions, in any archive with the same base. It may be used concurrently.
+type WARC struct {
+	meta     Meta
+	mint     ns.Mint
+	source   Source
+	entries  []Entry
+	leftOut  []Entry
+	info     []byte // the member of the warcinfo record
+	infoID   string
+	records  []record
+	size     int64
+	rawSize  int64
+	modified time.Time
+	etag     string
+}
+
+// record is what is planned of one version's record.
+type record struct {
+	offset int64    // of the member in the file
+	block  [32]byte // SHA-256 of the block
+	head   uint32   // length of the WARC head and the HTTP head together
+	status uint16   // of the response, 0 for a resource record
+}
+
+// NewWARC plans a WARC file of the entries. It takes ownership of the slice and drops repeated entries. Files inside
+// versions are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left
+// out, a problem of status 422.
+//
+// A block digest covers the HTTP head, too, so that the bytes of each version are read once to compute it. The source
+// remembers it for the next time.
+func NewWARC(ctx context.Context, entries []Entry, meta Meta, source Source, contents Blocks) (*WARC, error) {
+	w := &WARC{meta: meta, mint: ns.Mint{Base: meta.Base}, source: source}
+	w.entries = keep(unique(entries), func(e *Entry) bool {
+		if e.Member != nil && e.LeftOut == "" {
+			e.LeftOut = "it is a file inside a version, and a WARC file holds whole versions"
+		}
+		if e.LeftOut != "" {
+			w.leftOut = append(w.leftOut, *e)
+		}
+		return e.LeftOut == ""
+	})
+	switch {
+	case len(w.entries) > 0:
+	case len(w.leftOut) > 0:
+		return nil, problem.Newf(http.StatusUnprocessableEntity, "No selected file can be in a WARC",
+			"%d files are selected; the first is a file inside version %s, and a WARC file holds whole versions", len(w.leftOut), w.mint.Version(w.leftOut[0].ID))
+	default:
+		return nil, ErrEmpty
+	}
+	w.infoID = recordID("urn:odarchive:none") // has the length of every id
+	w.records = make([]record, len(w.entries))
+	marks, err := w.planRecords(ctx, contents)
+	if err != nil {
+		return nil, err
+	}
+	w.number(marks)
+	return w, nil
+}
+
+// planPart is how many records one goroutine plans at a time.
+const planPart = 256
+
+// planRecords measures the heads, and finds or computes the block digests. It returns for each record a digest of all
+// that determines it.
+func (w *WARC) planRecords(ctx context.Context, contents Blocks) (marks [][32]byte, err error) {
+	marks = make([][32]byte, len(w.entries))
+	planners, ctx := errgroup.WithContext(ctx)
+	planners.SetLimit(runtime.GOMAXPROCS(0))
+	for from := 0; from < len(w.entries); from += planPart {
+		planners.Go(func() error {
+			var fresh []archive.BlockDigest
+			for i := from; i < min(from+planPart, len(w.entries)); i++ {
+				if err := ctx.Err(); err != nil {
+					return context.Cause(ctx)
+				}
+				f, err := w.source.Fetched(w.entries[i].ID)
+				if err != nil {
+					return &EntryError{Name: w.entries[i].URL, Version: w.iri(i), Err: err}
+				}
+				sum, isNew, err := w.planRecord(i, f, contents)
+				if err != nil {
+					return &EntryError{Name: w.entries[i].URL, Version: w.iri(i), Err: err}
+				}
+				if isNew {
+					fresh = append(fresh, sum)
+				}
+				head := w.head(i, f)
+				w.records[i].head = uint32(len(head))
+				marks[i] = sha256.Sum256(head)
+			}
+			if len(fresh) == 0 {
+				return nil
+			}
+			return w.source.KeepBlockDigests(ctx, fresh)
+		})
+	}
+	return marks, planners.Wait()
+}
+
+// planRecord sets the status and the block digest of a record. fresh reports whether the digest had to be computed.
+func (w *WARC) planRecord(i int, f archive.Fetched, contents Blocks) (sum archive.BlockDigest, fresh bool, err error) {
+	e, r := &w.entries[i], &w.records[i]
+	r.status = statusOf(f)
+	if r.status == 0 {
+		r.block = e.Ref.SHA256
+		return sum, false, nil
+	}
+	head := httpHead(nil, f)
+	mark := sha256.Sum256(head)
+	sum = archive.BlockDigest{Version: e.ID, Head: [8]byte(mark[:8])}
+	var ok bool
+	if r.block, ok, err = w.source.BlockDigest(e.ID, sum.Head); err != nil || ok {
+		return sum, false, err
+	}
+	body, err := contents.Open(e.Ref.SHA256)
+	if err != nil {
+		return sum, false, err
+	}
+	defer body.Close()
+	h := sha256.New()
+	h.Write(head)
+	if _, err := io.Copy(h, body); err != nil {
+		return sum, false, err
+	}
+	r.block = [32]byte(h.Sum(nil))
+	sum.SHA256 = r.block
+	return sum, true, nil
+}
+
+// number sets the offsets, the ETag and the warcinfo record.
+func (w *WARC) number(marks [][32]byte) {
+	all, tag := sha256.New(), sha256.New()
+	for i := range w.entries {
+		e := &w.entries[i]
+		w.rawSize += e.Ref.Size
+		if e.At.After(w.modified) {
+			w.modified = e.At
+		}
+		all.Write(marks[i][:])
+		var b []byte // segments may be cut differently in two archives that hold the same versions
+		b = binary.AppendUvarint(b, uint64(e.Ref.DeflateSize))
+		b = binary.AppendUvarint(b, e.Ref.Layout)
+		tag.Write(b)
+	}
+	fmt.Fprintf(all, "%q %q", w.meta.Base, w.meta.Query)
+	sum := all.Sum(nil)
+	w.infoID = recordID("urn:odarchive:warcinfo:" + hex.EncodeToString(sum))
+	w.info = w.infoMember()
+	tag.Write([]byte("odarchive warc 1")) // raise the number with every change of how the bytes are made
+	tag.Write(w.info)
+	tag.Write(sum)
+	w.etag = `"` + hex.EncodeToString(tag.Sum(nil)[:16]) + `"`
+	at := int64(len(w.info))
+	for i := range w.records {
+		w.records[i].offset = at
+		at += w.memberSize(i)
+	}
+	w.size = at
+}
+
+func (w *WARC) iri(i int) string { return w.mint.Version(w.entries[i].ID) }
+
+// memberSize returns the length of a record's gzip member.
+func (w *WARC) memberSize(i int) int64 {
+	return int64(len(gzipHead)) + storedSize(int64(w.records[i].head)) + w.entries[i].Ref.DeflateSize + int64(len(recordEnd)) + 8
+}
+
+// WriteTo writes the whole file. It returns the number of bytes written.
+func (w *WARC) WriteTo(out io.Writer, c Contents) (int64, error) {
+	return w.WriteRange(out, c, 0, w.size)
+}
+
+// WriteRange implements container.
+func (w *WARC) WriteRange(out io.Writer, c Contents, offset, length int64) (int64, error) {
+	s := &section{w: out, left: min(length, w.size-offset)}
+	err := s.complete(w.steps(s, c, offset))
+	return s.done, err
+}
+
+// steps writes the file from offset on until the section is complete.
+func (w *WARC) steps(out *section, c Contents, offset int64) error {
+	if out.left <= 0 {
+		return nil
+	}
+	if offset < int64(len(w.info)) {
+		out.skip = offset
+		if _, err := out.Write(w.info); err != nil {
+			return err
+		}
+	}
+	first := sort.Search(len(w.records), func(i int) bool { return w.records[i].offset > offset }) - 1
+	for i := max(first, 0); i < len(w.records); i++ {
+		if err := w.writeMember(out, c, i, max(offset-w.records[i].offset, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordEnd is the final deflate block of a member, which holds the end of the record.
+const recordEnd = "\x01\x04\x00\xfb\xff\r\n\r\n"
+
+// writeMember writes a record without its first skip bytes.
+func (w *WARC) writeMember(out *section, c Contents, i int, skip int64) error {
+	e := &w.entries[i]
+	f, err := w.source.Fetched(e.ID)
+	head := w.head(i, f)
+	if err == nil && uint32(len(head)) != w.records[i].head {
+		err = errors.New("what is recorded of it has changed")
+	}
+	if err != nil {
+		return &EntryError{Name: e.URL, Version: w.iri(i), Err: err}
+	}
+	before := appendStored([]byte(gzipHead), head)
+	if skip < int64(len(before)) {
+		out.skip = skip
+		if _, err := out.Write(before); err != nil {
+			return err
+		}
+		skip = int64(len(before))
+	}
+	skip -= int64(len(before))
+	if skip < e.Ref.DeflateSize {
+		if err := writeBody(out, c, e, w.iri(i), skip); err != nil {
+			return err
+		}
+		skip = e.Ref.DeflateSize
+	}
+	out.skip = skip - e.Ref.DeflateSize
+	crc := content.CombineCRC(crc32.ChecksumIEEE(head), e.Ref.CRC32, e.Ref.Size)
+	crc = content.CombineCRC(crc, crc32.ChecksumIEEE([]byte("\r\n\r\n")), 4)
+	end := binary.LittleEndian.AppendUint32([]byte(recordEnd), crc)
+	_, err = out.Write(binary.LittleEndian.AppendUint32(end, uint32(int64(len(head))+e.Ref.Size+4)))
+	return err
+}
+
+// gzipHead is a gzip header: deflate, no name, no time, unknown system (RFC 1952 §2.3).
+const gzipHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+
+// maxStored is the greatest length of a stored deflate block (RFC 1951 §3.2.4).
+const maxStored = 65535
+
+// storedSize returns the length of appendStored's output for n bytes.
+func storedSize(n int64) int64 { return n + 5*((n+maxStored-1)/maxStored) }
+
+// appendStored appends bytes as stored deflate blocks that are not final.
+func appendStored(b, data []byte) []byte {
+	for len(data) > 0 {
+		n := min(len(data), maxStored)
+		b = append(b, 0)
+		b = binary.LittleEndian.AppendUint16(b, uint16(n))
+		b = binary.LittleEndian.AppendUint16(b, ^uint16(n))
+		b = append(b, data[:n]...)
+		data = data[n:]
+	}
+	return b
+}
+
+// infoMember returns the gzip member of the warcinfo record.
+func (w *WARC) infoMember() []byte {
+	var fields strings.Builder
+	fmt.Fprintf(&fields, "software: odarchive\r\nformat: WARC File Format 1.1\r\nconformsTo: %s\r\n", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
+	if base := oneLine(w.meta.Base); base != "" {
+		fmt.Fprintf(&fields, "isPartOf: %s\r\n", base)
+	}
+	if query := oneLine(w.meta.Query); query != "" {
+		fmt.Fprintf(&fields, "description: versions that this query selects: %s\r\n", query)
+	}
+	block := fields.String()
+	sum := sha256.Sum256([]byte(block))
+	head := put(nil, "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: ", w.infoID, "\r\nWARC-Date: ")
+	head = appendInstant(head, w.modified)
+	head = put(head, "\r\nWARC-Block-Digest: sha256:", hex.EncodeToString(sum[:]), "\r\nContent-Type: application/warc-fields\r\nContent-Length: ", fmt.Sprint(len(block)), "\r\n\r\n")
+	text := append(head, block...)
+	crc := crc32.ChecksumIEEE(append(text[:len(text):len(text)], "\r\n\r\n"...))
+	b := append(appendStored([]byte(gzipHead), text), recordEnd...)
+	b = binary.LittleEndian.AppendUint32(b, crc)
+	return binary.LittleEndian.AppendUint32(b, uint32(len(text)+4))
+}
+
+// oneLine returns a text with its runs of white space and control characters replaced by single spaces.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(validText(s), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+}
+
+func (w *WARC) form() form { return form{"application/warc", ".warc.gz"} }
+
+// Size returns the length of the file in bytes.
+func (w *WARC) Size() int64 { return w.size }
+
+// RawSize returns the uncompressed size of all versions.
+func (w *WARC) RawSize() int64 { return w.rawSize }
+
+// Count returns the number of versions in the file.
+func (w *WARC) Count() int { return len(w.entries) }
+
+// LeftOut returns the entries that are not in the file, each with the reason.
+func (w *WARC) LeftOut() []Entry { return w.leftOut }
+
+// ETag implements container.
+func (w *WARC) ETag() string { return w.etag }
+
+// Modified implements container.
+func (w *WARC) Modified() time.Time { return w.modified }
