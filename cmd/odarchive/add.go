@@ -1,22 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler"
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 
@@ -25,216 +16,207 @@ import (
 )
 
 func (c *cli) add() *cobra.Command {
-	var seed catalog.Seed
-	var file string
-	var skipBad bool
+	a := adding{cli: c}
+	var list struct {
+		file            string
+		strict, skipBad bool
+	}
 	cmd := &cobra.Command{
 		Use:   "add URL...",
 		Short: "Register files to be crawled",
-		Long:  "Register files to be crawled. If a server holds the archive, the command asks that server.",
+		Long: `Register files to be crawled. If a server holds the archive, the command asks that server.
+
+A list may have any length. Its good lines are registered; bad ones are printed, the first ten and their number (all of
+them with --json), and the exit status is 1. With --strict, a list with a bad line is refused as a whole. If the command
+is interrupted, run it again: what is registered already is not registered twice.`,
 		Example: `  odarchive add https://example.org/data.csv
   odarchive add https://example.org/data.csv --portal https://example.org/ --dataset https://example.org/dataset/1 --title "Trees"
   odarchive add --file list.txt        one URL on each line; also .csv with a column url, and .jsonl with {"url": ...}
-  odarchive add --file list.txt --skip-bad`,
+  grep csv urls.txt | odarchive add --file -
+  odarchive add --file list.txt --strict`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			seeds := make([]catalog.Seed, 0, len(args))
-			for _, arg := range args {
-				s := seed
-				s.URL = arg
-				if _, err := address.Parse(s.URL); err != nil {
-					return usagef("%w; expected an address such as https://example.org/data.csv", err)
+			if list.strict && list.skipBad {
+				return usagef("--strict and --skip-bad exclude each other")
+			}
+			seeds, err := a.seedsOf(args)
+			if err != nil {
+				return err
+			}
+			if list.file == "" {
+				if len(seeds) == 0 {
+					return usagef("add needs at least one URL, or --file")
 				}
-				seeds = append(seeds, s)
+				return a.run(cmd.Context(), nil, seeds)
 			}
-			listed := seedList{name: file, defaults: seed, skipBad: skipBad}
-			if file != "" {
-				if err := listed.read(); err != nil {
-					return err
-				}
-				seeds = append(seeds, listed.seeds...)
+			a.skipBad = list.skipBad
+			src, err := openList(list.file, c.stdin, list.strict)
+			if err != nil {
+				return err
 			}
-			secrets := 0
-			for i := range seeds {
-				var secret bool
-				if seeds[i].URL, secret = address.WithoutSecret(seeds[i].URL); secret {
-					secrets++
-				}
-			}
-			if secrets > 0 {
-				fmt.Fprintf(c.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(secrets, "URL", ""))
-			}
-			if len(seeds) == 0 && file == "" {
-				return usagef("add needs at least one URL, or --file")
-			}
-			register := func(add func(context.Context, []catalog.Seed) ([]bool, error)) error {
-				bar := c.progress(int64(len(seeds)), "files")
-				defer bar.done()
-				added, done := 0, 0
-				for part := range slices.Chunk(seeds, crawler.SeedsPerTxn) {
-					fresh, err := add(cmd.Context(), part)
-					for _, isNew := range fresh {
-						if isNew {
-							added++
-						}
-					}
-					done += len(fresh)
-					if err != nil {
-						return fmt.Errorf("%d of %d are registered: %w", done, len(seeds), err)
-					}
-					bar.set(int64(done), "registered")
-				}
-				skipped := ""
-				if listed.skipped > 0 {
-					skipped = fmt.Sprintf(", %s skipped, the first: %v", english.Plural(listed.skipped, "bad line", ""), listed.first)
-				}
-				return c.print(map[string]int{"given": len(seeds), "added": added, "skipped": listed.skipped}, "%d given, %d new%s", len(seeds), added, skipped)
-			}
-			if r := c.remote(cmd.Context()); r != nil {
-				return register(r.Add)
-			}
-			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add) })
+			err = a.runList(cmd.Context(), list.file, src, list.strict, seeds)
+			return errors.Join(err, src.Close())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&seed.Portal, "portal", "", "IRI of the portal that lists the files")
-	f.StringVar(&seed.Dataset, "dataset", "", "IRI of the dataset that the files belong to")
-	f.StringVar(&seed.Title, "title", "", "title")
-	f.StringVar(&seed.Format, "format", "", "declared format, such as CSV")
-	f.StringVar(&file, "file", "", "list of URLs: .txt, .csv or .jsonl")
-	f.BoolVar(&skipBad, "skip-bad", false, "skip lines of the list without a valid URL, and print how many there were")
+	f.StringVar(&a.defaults.Portal, "portal", "", "IRI of the portal that lists the files")
+	f.StringVar(&a.defaults.Dataset, "dataset", "", "IRI of the dataset that the files belong to")
+	f.StringVar(&a.defaults.Title, "title", "", "title")
+	f.StringVar(&a.defaults.Format, "format", "", "declared format, such as CSV")
+	f.StringVar(&list.file, "file", "", "list of URLs: .txt, .csv or .jsonl; - is standard input")
+	f.BoolVar(&list.strict, "strict", false, "register nothing if a line of the list is bad")
+	f.BoolVar(&list.skipBad, "skip-bad", false, "exit with status 0 although lines of the list are bad")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	c.remoteFlags(cmd)
 	return cmd
 }
 
-// maxLine is the maximum length of a line of a list.
-const maxLine = 1 << 20
-
-// seedList is a list of URLs from a file. Fields that an entry lacks have the values of defaults.
-type seedList struct {
-	name     string
-	defaults catalog.Seed
+// adding is one run of add.
+type adding struct {
+	*cli
+	defaults catalog.Seed // what the flags say of all files
 	skipBad  bool
 
-	seeds   []catalog.Seed
-	skipped int   // number of bad lines
-	first   error // what is wrong with the first bad line
+	given, added, secrets int
+	bad                   badLines
 }
 
-func (l *seedList) read() error {
-	f, err := os.Open(l.name)
+// seedsOf returns the seeds of the command line.
+func (a *adding) seedsOf(args []string) ([]catalog.Seed, error) {
+	seeds := make([]catalog.Seed, 0, len(args))
+	for _, arg := range args {
+		s := a.defaults
+		s.URL = arg
+		if _, err := address.Parse(s.URL); err != nil {
+			return nil, usagef("%w; expected an address such as https://example.org/data.csv", err)
+		}
+		var secret bool
+		if s.URL, secret = address.WithoutSecret(s.URL); secret {
+			a.secrets++
+		}
+		seeds = append(seeds, s)
+	}
+	return seeds, nil
+}
+
+// runList registers seeds and the entries of a list, or nothing if strict and the list has a bad line.
+func (a *adding) runList(ctx context.Context, name string, src *listSource, strict bool, seeds []catalog.Seed) error {
+	list, err := newSeedList(name, src, a.defaults)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	text := bufio.NewReader(f)
-	if head, _ := text.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
-		_, _ = text.Discard(len(byteOrderMark))
+	if err := a.bad.begin(a.cli, name); err != nil {
+		return err
 	}
-	switch strings.ToLower(filepath.Ext(l.name)) {
-	case ".jsonl", ".ndjson":
-		return l.lines(text, func(line string) (catalog.Seed, error) {
-			var entry struct{ URL, Href, Portal, Dataset, Title, Format string }
-			if err := json.Unmarshal([]byte(line), &entry); err != nil {
-				return catalog.Seed{}, fmt.Errorf("expected a JSON object such as {\"url\": \"https://...\"}: %w", err)
-			}
-			return merge(l.defaults, cmp.Or(entry.URL, entry.Href), entry.Portal, entry.Dataset, entry.Title, entry.Format), nil
-		})
-	case ".csv":
-		return l.rows(text)
+	if strict {
+		if err := a.checkList(ctx, list, src.size); err != nil {
+			return err
+		}
+		if err := src.rewind(); err != nil {
+			return err
+		}
+		if list, err = newSeedList(name, src, a.defaults); err != nil {
+			return err
+		}
 	}
-	return l.lines(text, func(line string) (catalog.Seed, error) { return merge(l.defaults, line, "", "", "", ""), nil })
+	return a.run(ctx, batchesOf(ctx, list, src.size), seeds)
 }
 
-// byteOrderMark begins the texts that some programs write.
-const byteOrderMark = "\ufeff"
-
-// addLine appends the seed of a line. A bad line is an error, or is skipped with skipBad.
-func (l *seedList) addLine(line int, s catalog.Seed, err error) error {
-	if err == nil {
-		_, err = crawler.CleanSeed(s)
+// checkList reads a list to its end. Bad lines are an error.
+func (a *adding) checkList(ctx context.Context, list *seedList, size int64) error {
+	all := batchesOf(ctx, list, size)
+	for b, ok := all.next(ctx); ok; b, ok = all.next(ctx) {
+		if b.err != nil {
+			return b.err
+		}
+		if err := a.bad.add(b.bad); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		l.seeds = append(l.seeds, s)
+	if ctx.Err() != nil || a.bad.count == 0 {
+		return ctx.Err()
+	}
+	if a.json {
+		if err := a.bad.end(0, 0); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s of %s; nothing was added", english.Plural(a.bad.count, "bad line", ""), list.name)
+}
+
+// run registers seeds, then the batches of a list, which may be nil. It waits for the first batch before it opens or
+// creates the archive, so a list that cannot be read creates none.
+func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) error {
+	first, size, unit := batch{seeds: seeds, secrets: a.secrets, read: int64(len(seeds))}, int64(len(seeds)), "files"
+	if list != nil {
+		size, unit = list.size, "bytes"
+		first, _ = list.next(ctx)
+		first.seeds, first.secrets = append(seeds, first.seeds...), first.secrets+a.secrets
+		if err := cmp.Or(first.err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	a.secrets = 0
+	register := func(add func(context.Context, []catalog.Seed) ([]bool, error)) error {
+		bar := a.progress(size, unit)
+		defer bar.done()
+		for b, ok := first, true; ok; b, ok = list.next(ctx) {
+			if err := a.register(ctx, add, b); err != nil {
+				return fmt.Errorf("%s registered: %w", english.Plural(a.given, "file is", "files are"), err)
+			}
+			bar.set(b.read, fmt.Sprintf("%d registered", a.given))
+		}
+		return ctx.Err()
+	}
+	var err error
+	if r := a.remote(ctx); r != nil {
+		err = register(r.Add)
+	} else {
+		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add) })
+	}
+	if a.secrets > 0 {
+		fmt.Fprintf(a.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(a.secrets, "URL", ""))
+	}
+	if err != nil && !a.json {
+		return err
+	}
+	if err := cmp.Or(a.report(), err); err != nil {
+		return err
+	}
+	if a.bad.count > 0 && !a.skipBad {
+		return fmt.Errorf("%s of %s; the good ones are registered (--strict registers all or none)", english.Plural(a.bad.count, "bad line", ""), a.bad.name)
+	}
+	return nil
+}
+
+// register registers one batch of a list.
+func (a *adding) register(ctx context.Context, add func(context.Context, []catalog.Seed) ([]bool, error), b batch) error {
+	if b.err != nil {
+		return b.err
+	}
+	if err := a.bad.add(b.bad); err != nil {
+		return err
+	}
+	a.secrets += b.secrets
+	if len(b.seeds) == 0 {
 		return nil
 	}
-	err = fmt.Errorf("%s:%d: %w", l.name, line, err)
-	if !l.skipBad {
-		return fmt.Errorf("%w; nothing was added (--skip-bad adds the other lines)", err)
+	fresh, err := add(ctx, b.seeds)
+	for _, isNew := range fresh {
+		if isNew {
+			a.added++
+		}
 	}
-	if l.skipped++; l.skipped == 1 {
-		l.first = err
-	}
-	return nil
+	a.given += len(fresh)
+	return err
 }
 
-func merge(s catalog.Seed, url, portal, dataset, title, format string) catalog.Seed {
-	s.URL = url
-	for field, value := range map[*string]string{&s.Portal: portal, &s.Dataset: dataset, &s.Title: title, &s.Format: format} {
-		if value != "" {
-			*field = value
-		}
+// report prints the result.
+func (a *adding) report() error {
+	switch {
+	case a.json && a.bad.cli != nil:
+		return a.bad.end(a.given, a.added)
+	case a.skipBad && a.bad.count > 0:
+		return a.print(nil, "%d given, %d new, %s skipped, the first: %v", a.given, a.added, english.Plural(a.bad.count, "bad line", ""), a.bad.first)
 	}
-	return s
-}
-
-func (l *seedList) lines(r io.Reader, parse func(string) (catalog.Seed, error)) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	n := 0
-	for lines.Scan() {
-		n++
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		seed, err := parse(line)
-		if err := l.addLine(n, seed, err); err != nil {
-			return err
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s:%d: %w", l.name, n+1, err)
-	}
-	return nil
-}
-
-func (l *seedList) rows(r io.Reader) error {
-	rows := csv.NewReader(r)
-	header, err := rows.Read()
-	if err != nil {
-		return fmt.Errorf("%s: expected a header with a column url: %w", l.name, err)
-	}
-	column := map[string]int{}
-	for i, h := range header {
-		column[strings.ToLower(strings.TrimSpace(h))] = i
-	}
-	if _, ok := column["url"]; !ok {
-		return fmt.Errorf("%s: expected a column url; found %s", l.name, strings.Join(header, ", "))
-	}
-	for {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-			if err := l.addLine(bad.Line, catalog.Seed{}, bad.Err); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
-		}
-		cell := func(h string) string {
-			if i, ok := column[h]; ok {
-				return row[i]
-			}
-			return ""
-		}
-		line, _ := rows.FieldPos(0)
-		if err := l.addLine(line, merge(l.defaults, cell("url"), cell("portal"), cell("dataset"), cell("title"), cell("format")), nil); err != nil {
-			return err
-		}
-	}
+	return a.print(map[string]int{"given": a.given, "added": a.added, "skipped": 0}, "%d given, %d new", a.given, a.added)
 }

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"odarchive/crawler"
+	"odarchive/crawler/catalog"
+)
+
+// batch is what add registers in one transaction: consecutive entries of a list.
+type batch struct {
+	seeds   []catalog.Seed
+	bad     []*badLine
+	secrets int   // number of URLs from which a user or a password was removed
+	read    int64 // bytes of the list read so far
+	err     error // reading failed; nothing follows
+}
+
+// maxBatchBytes bounds the text of a batch.
+const maxBatchBytes = 4 << 20
+
+// batches are read while the batch before is registered.
+type batches struct {
+	name string
+	size int64 // bytes of the list; -1 if unknown
+	ch   chan batch
+}
+
+// batchesOf reads a list of a size, -1 if unknown. When ctx ends, reading stops after the current read, which may wait
+// for standard input for ever: the goroutine then ends with the process.
+func batchesOf(ctx context.Context, list *seedList, size int64) *batches {
+	b := &batches{name: list.name, size: size, ch: make(chan batch, 1)}
+	go func() {
+		defer close(b.ch)
+		for {
+			next, more := readBatch(list)
+			select {
+			case b.ch <- next:
+			case <-ctx.Done():
+				return
+			}
+			if !more {
+				return
+			}
+		}
+	}()
+	return b
+}
+
+// next returns the next batch. ok is false after the last one, when ctx has ended, and if b is nil.
+func (b *batches) next(ctx context.Context) (next batch, ok bool) {
+	if b == nil {
+		return batch{}, false
+	}
+	select {
+	case next, ok = <-b.ch:
+		return next, ok
+	case <-ctx.Done():
+		return batch{}, false
+	}
+}
+
+// readBatch reads entries until a batch is full. more is false at the end of the list.
+func readBatch(list *seedList) (b batch, more bool) {
+	text := 0
+	list.secrets = 0
+	for len(b.seeds)+len(b.bad) < crawler.SeedsPerTxn && text < maxBatchBytes {
+		s, err := list.next()
+		var bad *badLine
+		switch {
+		case err == nil:
+			b.seeds = append(b.seeds, s)
+			text += len(s.URL) + len(s.Portal) + len(s.Dataset) + len(s.Title) + len(s.Format)
+			continue
+		case errors.As(err, &bad):
+			b.bad = append(b.bad, bad)
+			text += len(bad.Error())
+			continue
+		case !errors.Is(err, io.EOF):
+			b.err = err
+		}
+		b.read, b.secrets = list.read, list.secrets
+		return b, false
+	}
+	b.read, b.secrets = list.read, list.secrets
+	return b, true
+}
+
+// badLines prints the bad lines of a list: the first shownBad to stderr, or all as a list in a JSON object.
+type badLines struct {
+	name  string // of the list
+	count int
+	first error
+
+	cli *cli
+}
+
+const shownBad = 10
+
+// begin must be called before the other methods. A second call has no effect.
+func (l *badLines) begin(c *cli, name string) error {
+	if l.cli != nil {
+		return nil
+	}
+	l.cli, l.name = c, name
+	if !c.json {
+		return nil
+	}
+	_, err := io.WriteString(c.stdout, `{"bad": [`)
+	return err
+}
+
+// add prints bad lines, or counts them.
+func (l *badLines) add(bad []*badLine) error {
+	for _, line := range bad {
+		if l.count++; l.count == 1 {
+			l.first = fmt.Errorf("%s:%d: %s", l.name, line.Line, shortError(line.Err))
+		}
+		var err error
+		switch {
+		case l.cli.json:
+			err = l.addJSON(line)
+		case l.count <= shownBad:
+			_, err = fmt.Fprintf(l.cli.stderr, "odarchive: %s:%d: %s\n", l.name, line.Line, shortError(line.Err))
+		case l.count == shownBad+1:
+			_, err = fmt.Fprintf(l.cli.stderr, "odarchive: further bad lines are counted only; --json lists them\n")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *badLines) addJSON(line *badLine) error {
+	text, err := json.Marshal(map[string]any{"line": line.Line, "error": shortError(line.Err)})
+	if err != nil {
+		return err
+	}
+	separator := ",\n"
+	if l.count == 1 {
+		separator = "\n"
+	}
+	_, err = fmt.Fprintf(l.cli.stdout, "%s%s", separator, text)
+	return err
+}
+
+// end ends the JSON object with figures.
+func (l *badLines) end(given, added int) error {
+	_, err := fmt.Fprintf(l.cli.stdout, "],\n \"given\": %d, \"added\": %d, \"skipped\": %d}\n", given, added, l.count)
+	return err
+}
+
+// shortError returns an error's text on one line, cut to what a person reads: bad lines can be long.
+func shortError(err error) string {
+	const most = 300
+	text := sentence(err)
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(text[:cut]) + "…"
+}

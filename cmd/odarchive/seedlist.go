@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"odarchive/crawler"
+	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
+)
+
+// seedList reads a list of URLs, entry by entry. It holds at most maxLine bytes of the list at a time.
+type seedList struct {
+	name     string       // for messages
+	defaults catalog.Seed // the values of fields that an entry lacks
+
+	text    *bufio.Reader
+	read    int64                        // bytes read of it
+	line    int                          // number of the line read last
+	pushed  []listLine                   // lines read ahead, the next one first
+	entry   func() (catalog.Seed, error) // reads one entry of the list's kind
+	columns map[string]int               // of a CSV list, by name
+	cells   int                          // of each row of a CSV list
+	secrets int                          // number of URLs with a user or a password
+}
+
+// maxLine is the maximum length of a line of a list, and of a row of a CSV list, which may span lines.
+const maxLine = 1 << 20
+
+// byteOrderMark begins the texts that some programs write.
+const byteOrderMark = "\ufeff"
+
+// badLine is the error for one entry of a list. The entries after it can be read.
+type badLine struct {
+	Line int
+	Err  error
+}
+
+func (e *badLine) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *badLine) Unwrap() error { return e.Err }
+
+// errLongLine is the cause of a badLine.
+var errLongLine = fmt.Errorf("longer than %d bytes", maxLine)
+
+// newSeedList reads a list of the kind that the ending of its name says: .jsonl or .ndjson, .csv, else a URL on each line.
+// The kind of standard input, named "-", follows from its first line.
+func newSeedList(name string, r io.Reader, defaults catalog.Seed) (*seedList, error) {
+	l := &seedList{name: name, defaults: defaults, text: bufio.NewReaderSize(r, 64<<10)}
+	if head, _ := l.text.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		_, _ = l.text.Discard(len(byteOrderMark))
+	}
+	kind := strings.ToLower(filepath.Ext(name))
+	if name == "-" {
+		var err error
+		if kind, err = l.guessKind(); err != nil {
+			return nil, err
+		}
+	}
+	switch kind {
+	case ".jsonl", ".ndjson":
+		l.entry = l.nextObject
+	case ".csv":
+		l.entry = l.nextRow
+		return l, l.readHeader()
+	default:
+		l.entry = l.nextLine
+	}
+	return l, nil
+}
+
+// guessKind returns the ending that a file with this content should have.
+func (l *seedList) guessKind() (string, error) {
+	line, err := l.readText()
+	if errors.Is(err, io.EOF) || errors.Is(err, errLongLine) {
+		return ".txt", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	l.unread(listLine{text: line})
+	if strings.HasPrefix(line, "{") {
+		return ".jsonl", nil
+	}
+	for cell := range strings.SplitSeq(line, ",") {
+		if strings.EqualFold(strings.Trim(cell, `" `), "url") {
+			return ".csv", nil
+		}
+	}
+	return ".txt", nil
+}
+
+// next returns the next entry. The error is io.EOF at the end, a *badLine for a bad entry, or one of reading.
+func (l *seedList) next() (catalog.Seed, error) {
+	seed, err := l.entry()
+	var bad *badLine
+	switch {
+	case err == nil:
+	case errors.As(err, &bad) || errors.Is(err, io.EOF):
+		return seed, err
+	default:
+		return seed, fmt.Errorf("%s: %w", l.name, err)
+	}
+	at := l.line
+	var secret bool
+	if seed.URL, secret = address.WithoutSecret(seed.URL); secret {
+		l.secrets++
+	}
+	if seed, err = crawler.CleanSeed(seed); err != nil {
+		return seed, &badLine{at, err}
+	}
+	return seed, nil
+}
+
+// listLine is what readLine returned.
+type listLine struct {
+	text string
+	err  error // nil or errLongLine
+}
+
+// readLine returns the next line without its end. Of a line longer than maxLine it skips the rest and returns
+// errLongLine.
+func (l *seedList) readLine() (string, error) {
+	if len(l.pushed) > 0 {
+		line := l.pushed[0]
+		l.pushed = l.pushed[1:]
+		l.line++
+		return line.text, line.err
+	}
+	var long []byte
+	for {
+		part, err := l.text.ReadSlice('\n')
+		l.read += int64(len(part))
+		if len(long)+len(part) > maxLine {
+			return "", l.skipLine(err)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, part...)
+			continue
+		}
+		if err != nil && (!errors.Is(err, io.EOF) || len(long)+len(part) == 0) {
+			return "", err
+		}
+		l.line++
+		line := string(append(long, part...))
+		return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
+	}
+}
+
+// skipLine reads to the end of a line. err is that of the read before.
+func (l *seedList) skipLine(err error) error {
+	for errors.Is(err, bufio.ErrBufferFull) {
+		var part []byte
+		part, err = l.text.ReadSlice('\n')
+		l.read += int64(len(part))
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	l.line++
+	return errLongLine
+}
+
+// unread makes lines the next ones of readLine, before others that were unread.
+func (l *seedList) unread(lines ...listLine) {
+	l.pushed = slices.Concat(lines, l.pushed)
+	l.line -= len(lines)
+}
+
+// readText returns the next line that is neither blank nor a comment, without the blanks around it.
+func (l *seedList) readText() (string, error) {
+	for {
+		line, err := l.readLine()
+		if err != nil {
+			return "", err
+		}
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line, nil
+		}
+	}
+}
+
+func (l *seedList) nextLine() (catalog.Seed, error) {
+	line, err := l.readText()
+	if err != nil {
+		return catalog.Seed{}, l.entryError(err)
+	}
+	return merge(l.defaults, line, "", "", "", ""), nil
+}
+
+// entryError makes errLongLine the error of an entry, and returns other errors as they are.
+func (l *seedList) entryError(err error) error {
+	if errors.Is(err, errLongLine) {
+		return &badLine{l.line, err}
+	}
+	return err
+}
+
+func (l *seedList) nextObject() (catalog.Seed, error) {
+	line, err := l.readText()
+	if err != nil {
+		return catalog.Seed{}, l.entryError(err)
+	}
+	var entry struct{ URL, Href, Portal, Dataset, Title, Format string }
+	if err := json.Unmarshal([]byte(line), &entry); err != nil {
+		return catalog.Seed{}, &badLine{l.line, fmt.Errorf("expected a JSON object such as {\"url\": \"https://...\"}: %w", err)}
+	}
+	return merge(l.defaults, cmp.Or(entry.URL, entry.Href), entry.Portal, entry.Dataset, entry.Title, entry.Format), nil
+}
+
+// readHeader reads the first row of a CSV list.
+func (l *seedList) readHeader() error {
+	header, err := l.readRow(0)
+	if err != nil {
+		return fmt.Errorf("%s: expected a header with a column url: %w", l.name, err)
+	}
+	l.columns = map[string]int{}
+	for i, h := range header {
+		l.columns[strings.ToLower(strings.TrimSpace(h))] = i
+	}
+	if _, ok := l.columns["url"]; !ok {
+		return fmt.Errorf("%s: expected a column url; found %s", l.name, strings.Join(header, ", "))
+	}
+	l.cells = len(header)
+	return nil
+}
+
+func (l *seedList) nextRow() (catalog.Seed, error) {
+	row, err := l.readRow(l.cells)
+	if err != nil {
+		return catalog.Seed{}, l.entryError(err)
+	}
+	cell := func(h string) string {
+		if i, ok := l.columns[h]; ok {
+			return row[i]
+		}
+		return ""
+	}
+	return merge(l.defaults, cell("url"), cell("portal"), cell("dataset"), cell("title"), cell("format")), nil
+}
+
+// readRow returns the next row that is not blank, which must have a number of cells if that is not 0. A quoted cell may
+// span lines. If a row is bad, only its first line is skipped: a quote that nothing closes does not hide what follows.
+func (l *seedList) readRow(cells int) ([]string, error) {
+	var first string
+	for first == "" {
+		var err error
+		if first, err = l.readLine(); err != nil {
+			return nil, err
+		}
+	}
+	if !strings.Contains(first, `"`) { // as most lists have it
+		row := strings.Split(first, ",")
+		if cells > 0 && len(row) != cells {
+			return nil, &badLine{l.line, csv.ErrFieldCount}
+		}
+		return row, nil
+	}
+	at, text := l.line, []byte(first)
+	var more []listLine
+	for open := strings.Count(first, `"`)%2 == 1; open; {
+		line, err := l.readLine()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, errLongLine) {
+			return nil, err
+		}
+		more = append(more, listLine{line, err})
+		if err != nil || len(text)+len(line) >= maxLine {
+			break
+		}
+		text = append(append(text, '\n'), line...)
+		open = strings.Count(line, `"`)%2 == 0
+	}
+	r := csv.NewReader(bytes.NewReader(text))
+	r.FieldsPerRecord = cells
+	row, err := r.Read()
+	if err == nil {
+		return row, nil
+	}
+	l.unread(more...)
+	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
+		err = wrong.Err
+	}
+	return nil, &badLine{at, err}
+}
+
+func merge(s catalog.Seed, url, portal, dataset, title, format string) catalog.Seed {
+	s.URL = url
+	s.Portal, s.Dataset = cmp.Or(portal, s.Portal), cmp.Or(dataset, s.Dataset)
+	s.Title, s.Format = cmp.Or(title, s.Title), cmp.Or(format, s.Format)
+	return s
+}
