@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"odarchive/triplestore/internal/terminals"
 	"odarchive/triplestore/term"
@@ -53,11 +54,25 @@ func NewBlankPrefix() string {
 // validLabel reports whether label may follow "_:" (Turtle BLANK_NODE_LABEL).
 func validLabel(label string) bool { return label != "" && terminals.Label(label) == len(label) }
 
-// writableLabel returns a spelling of label that is valid in all syntaxes, and a different one for every label. If xml
-// is set, it is also an NCName. Labels that are invalid or look encoded are written in hexadecimal after "x-".
+// BlankLabel returns a spelling of a blank node's label for formats that other programs read. It is ASCII, valid after
+// "_:" in all syntaxes, and different for every label.
+func BlankLabel(label string) string { return writableLabel(label, false) }
+
+// writableLabel returns a spelling of label that is valid in all syntaxes, and a different one for every label. It is
+// ASCII, since some readers accept nothing else. If xml is set, it is also an NCName. Labels that are invalid or look
+// encoded are written in hexadecimal after "x-".
 func writableLabel(label string, xml bool) string {
-	if validLabel(label) && !strings.HasPrefix(label, "x-") && !(xml && '0' <= label[0] && label[0] <= '9') {
+	if validLabel(label) && isASCII(label) && !strings.HasPrefix(label, "x-") && !(xml && '0' <= label[0] && label[0] <= '9') {
 		return label
 	}
 	return "x-" + hex.EncodeToString([]byte(label))
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

@@ -95,6 +95,7 @@ type QueryOptions struct {
 	Dialect                    bool // read historical Dublin Core IRIs as dct: terms, as the queries of the original ODArchive mean them
 	Explain                    bool // measure every operator for Results.Explain
 	Trusted                    bool // SERVICE may ask any endpoint, not only those of the list
+	Strict                     bool // a function that the engine does not have is an error, not a warning
 }
 
 // Engine answers queries and updates. Its methods may be called concurrently.
@@ -112,7 +113,13 @@ func New(o Options) *Engine {
 }
 
 // Query is a parsed query, ready for Run. It may be run many times, also concurrently.
-type Query struct{ algebra *algebra.Query }
+type Query struct {
+	algebra  *algebra.Query
+	warnings []string
+}
+
+// Warnings returns what is probably wrong with the query although it can be answered, a sentence each.
+func (q *Query) Warnings() []string { return q.warnings }
 
 // Kind returns the kind of the query's results.
 func (q *Query) Kind() Kind {
@@ -139,8 +146,9 @@ func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o Quer
 	return e.Run(ctx, ds, q, o)
 }
 
-// Prepare parses and translates a query for Run. Of o, it uses Base, Dialect and the graphs. The error is a
-// *SyntaxError if text is not a query.
+// Prepare parses and translates a query for Run. Of o, it uses Base, Dialect, Strict and the graphs. The error is a
+// *SyntaxError if text is not a query; it wraps ErrUnknownFunction if the query must be strict and calls a function
+// that the engine does not have.
 func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
 	tree, err := syntax.ParseQuery(text, o.Base, syntax.Options{})
 	if err != nil {
@@ -156,7 +164,14 @@ func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
 	if o.Dialect {
 		q = algebra.Historical(q)
 	}
-	return &Query{q}, nil
+	query := &Query{algebra: q, warnings: unknownCalls(q)}
+	if o.Strict && len(query.warnings) > 0 {
+		return nil, fmt.Errorf("%w: %s", ErrUnknownFunction, query.warnings[0])
+	}
+	for _, w := range query.warnings {
+		e.opts.Log.Warn("suspicious query", "warning", w)
+	}
+	return query, nil
 }
 
 // Run answers a prepared query as Query does. Of o, it does not use what Prepare uses.
@@ -171,7 +186,7 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 		cancel()
 		return nil, err
 	}
-	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, solutions: s, cancel: cancel, max: e.maxRows(o)}
+	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, Warnings: query.warnings, solutions: s, cancel: cancel, max: e.maxRows(o)}
 	r.logIfSlow(e, query, time.Now())
 	switch q.Form {
 	case algebra.Ask:

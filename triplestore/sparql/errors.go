@@ -22,8 +22,11 @@ var (
 	ErrForbidden     = errors.New("not allowed")           // SERVICE or LOAD, by the Options
 	ErrRemote        = errors.New("another server failed") // SERVICE or LOAD, without SILENT
 	ErrNoEndpoint    = exec.ErrNoEndpoint                  // SERVICE ?var, where ?var is not bound to an IRI
-	ErrGraphExists   = errors.New("the graph exists already")
-	ErrNoGraph       = errors.New("there is no such graph")
+	// ErrUnknownFunction means that a strict query calls a function that the engine does not have.
+	ErrUnknownFunction = errors.New("unknown function")
+
+	ErrGraphExists = errors.New("the graph exists already")
+	ErrNoGraph     = errors.New("there is no such graph")
 	// ErrUsing means that UpdateOptions name a dataset and the request has USING or WITH.
 	ErrUsing = errors.New("the dataset is given twice: by the protocol and by USING or WITH in the update")
 )

@@ -22,6 +22,7 @@ type Results struct {
 	Kind     Kind
 	Vars     []string          // of Solutions, without "?"
 	Prefixes map[string]string // declared by the query, for writers
+	Warnings []string          // those of Query.Warnings
 
 	solutions solutions
 	triples   interface {

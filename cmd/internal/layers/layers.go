@@ -26,6 +26,7 @@ var doors = map[string]string{
 	"github.com/dgraph-io/badger":        "triplestore/kv",
 	"github.com/temoto/robotstxt":        "crawler/web/politeness",
 	"github.com/gabriel-vasile/mimetype": "crawler/inspect/detect",
+	"github.com/dlclark/regexp2":         "triplestore/sparql/internal/pattern",
 }
 
 // floor of a package, -1 where it has none.

@@ -221,6 +221,23 @@ func CheckChars[T string | []byte](s T) error {
 	return nil
 }
 
+// CheckPort returns an error if the authority of an IRI has a port that is not a number (RFC 3986 §3.2.3).
+func CheckPort(s string) error {
+	p := split(s)
+	if !p.hasAuthority {
+		return nil
+	}
+	host := p.authority[strings.LastIndexByte(p.authority, '@')+1:]
+	if strings.HasPrefix(host, "[") {
+		host = host[strings.LastIndexByte(host, ']')+1:]
+	}
+	_, port, _ := strings.Cut(host, ":")
+	if strings.Trim(port, "0123456789") != "" {
+		return fmt.Errorf("<%s> has the port %q, which is not a number", s, port)
+	}
+	return nil
+}
+
 // Escape percent-encodes the characters of s that IRIs must not contain (RFC 3987 §3.1).
 func Escape[T string | []byte](s T) T {
 	var b []byte

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/internal/terminals"
+	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/xsd"
@@ -33,7 +34,7 @@ func (csvEncoder) row(dst []byte, _ int64, row []term.Key) []byte {
 		}
 		switch k.Kind() {
 		case term.KindBlank:
-			dst = appendCSV(dst, "_:"+k.Value())
+			dst = appendCSV(dst, "_:"+rdfio.BlankLabel(k.Value()))
 		case term.KindTriple:
 			dst = appendCSV(dst, string(appendTSV(nil, k)))
 		default:

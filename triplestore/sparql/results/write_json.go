@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
 
@@ -55,7 +56,7 @@ func appendJSONTerm(dst []byte, k term.Key) []byte {
 	case term.KindIRI:
 		dst = append(dst, `{"type":"uri","value":`...)
 	case term.KindBlank:
-		dst = append(dst, `{"type":"bnode","value":`...)
+		return append(appendJSON(append(dst, `{"type":"bnode","value":`...), rdfio.BlankLabel(k.Value())), '}')
 	case term.KindTriple:
 		s, p, o, _ := k.Parts()
 		dst = appendJSONTerm(append(dst, `{"type":"triple","value":{"subject":`...), s)

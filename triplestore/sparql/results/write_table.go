@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/xsd"
 )
@@ -22,7 +23,7 @@ func (s shortener) text(k term.Key) string {
 	case term.KindIRI:
 		return s.iri(k.Value())
 	case term.KindBlank:
-		return "_:" + k.Value()
+		return "_:" + rdfio.BlankLabel(k.Value())
 	case term.KindTriple:
 		a, p, o, _ := k.Parts()
 		return "<<( " + s.text(a) + " " + s.text(p) + " " + s.text(o) + " )>>"

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
 
@@ -57,7 +58,7 @@ func appendXMLTerm(dst []byte, k term.Key) []byte {
 		dst = appendXML(append(dst, "<uri>"...), k.Value())
 		return append(dst, "</uri>"...)
 	case term.KindBlank:
-		dst = appendXML(append(dst, "<bnode>"...), k.Value())
+		dst = appendXML(append(dst, "<bnode>"...), rdfio.BlankLabel(k.Value()))
 		return append(dst, "</bnode>"...)
 	case term.KindTriple:
 		s, p, o, _ := k.Parts()

@@ -102,3 +102,59 @@ func Volatile(e Expr) bool {
 	}
 	return slices.ContainsFunc(Operands(e), Volatile)
 }
+
+// Each calls onOp with op and all operators below it, and onExpr with all their expressions and the operands of these.
+// It visits the patterns of EXISTS, but nothing inside SERVICE.
+func Each(op Op, onOp func(Op), onExpr func(Expr)) {
+	if op == nil {
+		return
+	}
+	onOp(op)
+	if _, remote := op.(Service); remote {
+		return
+	}
+	for _, e := range Exprs(op) {
+		eachExpr(e, onOp, onExpr)
+	}
+	for _, in := range Inputs(op) {
+		Each(in, onOp, onExpr)
+	}
+}
+
+func eachExpr(e Expr, onOp func(Op), onExpr func(Expr)) {
+	if e == nil {
+		return
+	}
+	onExpr(e)
+	if x, ok := e.(Exists); ok {
+		Each(x.In, onOp, onExpr)
+	}
+	for _, o := range Operands(e) {
+		eachExpr(o, onOp, onExpr)
+	}
+}
+
+// Exprs returns the expressions of op itself.
+func Exprs(op Op) (out []Expr) {
+	switch op := op.(type) {
+	case LeftJoin:
+		if op.Cond != nil {
+			out = append(out, op.Cond)
+		}
+	case Filter:
+		out = append(out, op.Cond)
+	case Extend:
+		out = append(out, op.Expr)
+	case Group:
+		for _, a := range op.Aggs {
+			if a.Expr != nil {
+				out = append(out, a.Expr)
+			}
+		}
+	case OrderBy:
+		for _, k := range op.Keys {
+			out = append(out, k.Expr)
+		}
+	}
+	return out
+}

@@ -209,7 +209,7 @@ func (g *aggregate) addIDs(ids []term.ID, nrs []int32) error {
 // their values. It returns false if that does not hold.
 func (g *aggregate) extreme(nr int32, id term.ID) bool {
 	if id == 0 {
-		return true // unbound values do not count
+		return g.a.Func == "MAX" // an unbound value is the minimum
 	}
 	t := id.Tag()
 	if g.accs[nr] != nil || !expr.InlineOrder(t) || (t == term.TagDateTime || t == term.TagDate) && id&(1<<11-1) == 0 {

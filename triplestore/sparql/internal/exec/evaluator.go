@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"fmt"
+
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/sparql/internal/expr"
 	"odarchive/triplestore/sparql/internal/plan"
@@ -59,7 +61,11 @@ func (ev *evaluator) value(i int) (expr.Value, error) {
 		}
 	}
 	ev.env.Row = i
-	return ev.prog.Eval(&ev.env), nil
+	v := ev.prog.Eval(&ev.env)
+	if ev.env.Failed != nil {
+		return v, fmt.Errorf("%w (%w)", ev.env.Failed, ErrTimeout)
+	}
+	return v, nil
 }
 
 // ids sets out to the ids of the values of a batch; an error is the zero id. A value that depends on one column is

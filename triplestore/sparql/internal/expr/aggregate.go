@@ -91,22 +91,30 @@ func Resume(acc Accumulator, total, n int64) {
 	}
 }
 
-// extreme is MIN and MAX, by the order of ORDER BY. It ignores errors.
+// extreme is MIN and MAX: the first or the last value in the order of ORDER BY, where unbound values and errors come
+// first (§18.5.1.5). So MAX ignores them, and one of them makes MIN an error.
 type extreme struct {
 	best Value
 	sign int
+	bad  bool
 }
 
 func (e *extreme) Add(v Value) {
 	if v.kind == Err {
+		e.bad = e.bad || e.sign < 0
 		return
 	}
 	if e.best.kind == Err || Order(v, e.best)*e.sign > 0 {
 		e.best = v
 	}
 }
-func (e *extreme) Result() Value { return e.best }
-func (e *extreme) Size() int     { return len(e.best.s) }
+func (e *extreme) Result() Value {
+	if e.bad {
+		return errValue
+	}
+	return e.best
+}
+func (e *extreme) Size() int { return len(e.best.s) }
 
 // sample is SAMPLE: the first value that is no error.
 type sample struct{ v Value }

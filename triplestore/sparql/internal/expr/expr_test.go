@@ -96,7 +96,7 @@ func TestExpressions(t *testing.T) {
 		{`CEIL(1.2)`, "2 decimal"}, {`FLOOR(-1.2)`, "-2 decimal"}, {`ROUND(2.5)`, "3 decimal"}, {`"1" + 1`, "error"}, {`isNumeric("1"^^xsd:byte)`, "true boolean"},
 		// Terms.
 		{`STR(<x:a>)`, `"x:a"`}, {`STR("a"@en)`, `"a"`}, {`LANG("a"@EN)`, `"en"`}, {`LANG(1)`, `""`}, {`DATATYPE("a"@en)`, "<" + term.LangString + ">"},
-		{`DATATYPE(1.0)`, "<http://www.w3.org/2001/XMLSchema#decimal>"}, {`IRI("c")`, "<http://base/a/c>"}, {`IRI("../c?q#f")`, "<http://base/c?q#f>"}, {`IRI("a b")`, "error"},
+		{`DATATYPE(1.0)`, "<http://www.w3.org/2001/XMLSchema#decimal>"}, {`IRI("c")`, "<http://base/a/c>"}, {`IRI("../c?q#f")`, "<http://base/c?q#f>"}, {`IRI("a b")`, "error"}, {`IRI("http://a:b/")`, "error"}, {`IRI("//a:8x/")`, "error"}, {`IRI("http://u:p@[::1]:80/x:y")`, "<http://u:p@[::1]:80/x:y>"},
 		{`STRDT("1", xsd:integer)`, "1 integer"}, {`STRDT("1"@en, xsd:integer)`, "error"}, {`STRLANG("a", "en-GB")`, "a@en-gb"}, {`BNODE()`, "blank"}, {`isBlank(BNODE("a"))`, "true boolean"},
 		{`isIRI(<x:a>)`, "true boolean"}, {`isLiteral(<x:a>)`, "false boolean"}, {`STRLEN(STRUUID())`, "36 integer"}, {`isIRI(UUID())`, "true boolean"},
 		// Strings.
@@ -105,8 +105,8 @@ func TestExpressions(t *testing.T) {
 		{`CONTAINS("abc", "b"@en)`, "error"}, {`STRBEFORE("abc"@en, "b")`, "a@en"}, {`STRBEFORE("abc"@en, "z")`, `""`}, {`STRAFTER("abc", "")`, `"abc"`}, {`STRENDS("abc", "bc")`, "true boolean"},
 		{`ENCODE_FOR_URI("ä b~")`, `"%C3%A4%20b~"`}, {`LANGMATCHES("de-AT", "de")`, "true boolean"}, {`LANGMATCHES("den", "de")`, "false boolean"}, {`LANGMATCHES("", "*")`, "false boolean"},
 		// Regular expressions.
-		{`REGEX("Wasser 2019", "^wasser.*2019|budget", "i")`, "true boolean"}, {`REGEX("a.c", "a.c", "q")`, "true boolean"}, {`REGEX("abc", "a b c", "x")`, "true boolean"}, {`REGEX("a", "(")`, "error"},
-		{`REGEX("a", "(a)\\1")`, "error"}, {`REGEX("\u212A", "k", "i")`, "true boolean"}, {`REGEX("x\ny", "^y$", "m")`, "true boolean"}, {`REGEX(<x:a>, "a")`, "error"},
+		{`REGEX("Wasser 2019", "^wasser.*2019|budget", "i")`, "true boolean"}, {`REGEX("a.c", "a.c", "q")`, "true boolean"}, {`REGEX("abc", "a b c", "x")`, "true boolean"}, {`REGEX("a", STR("("))`, "error"},
+		{`REGEX("aa", "(a)\\1")`, "true boolean"}, {`REGEX("a", "[a-z-[a]]")`, "false boolean"}, {`REGEX("aß", "^\\p{IsBasicLatin}+$")`, "false boolean"}, {`REPLACE("otto", "(.)\\1", "<$1>")`, `"o<t>o"`}, {`REGEX("\u212A", "k", "i")`, "true boolean"}, {`REGEX("x\ny", "^y$", "m")`, "true boolean"}, {`REGEX(<x:a>, "a")`, "error"},
 		{`REPLACE("abcd", "b(.)", "[$1$0]")`, `"a[cbc]d"`}, {`REPLACE("a.b", ".", "$", "q")`, `"a$b"`}, {`REPLACE("abc", "x*", "-")`, "error"}, {`REPLACE("abc"@en, "B", "", "i")`, "ac@en"}, {`REPLACE("a", "a", "\\$")`, `"$"`},
 		// Times.
 		{`NOW()`, "2020-05-10T11:22:33Z dateTime"}, {`YEAR("2020-05-10T11:22:33.5+02:00"^^xsd:dateTime)`, "2020 integer"}, {`HOURS("2020-05-10T11:22:33.5+02:00"^^xsd:dateTime)`, "11 integer"},

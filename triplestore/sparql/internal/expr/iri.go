@@ -9,11 +9,10 @@ func toIRI(v Value, base string) Value {
 		return v
 	case v.kind != Str, iri.CheckChars(v.s) != nil:
 		return errValue
-	case iri.IsAbsolute(v.s):
-		return newIRI(v.s)
 	}
-	if abs, err := iri.Resolve(base, v.s); err == nil {
-		return newIRI(abs)
+	abs, err := iri.Resolve(base, v.s)
+	if err != nil || iri.CheckPort(abs) != nil {
+		return errValue
 	}
-	return errValue
+	return newIRI(abs)
 }

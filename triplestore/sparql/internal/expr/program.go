@@ -26,6 +26,14 @@ type Env struct {
 	Solution uint64
 	// Keys holds the terms of the columns in Program.Terms, by slot. Inline ids need no term.
 	Keys [][]term.Key
+	// Failed is set by Eval if the query must end because an expression needs too much time.
+	Failed error
+}
+
+func (e *Env) fail(err error) {
+	if e.Failed == nil {
+		e.Failed = err
+	}
 }
 
 func (e *Env) value(slot int) Value {
@@ -183,6 +191,14 @@ func (c *compiler) call(e algebra.Call) (Func, error) {
 		}
 		return f(vals)
 	}, nil
+}
+
+// Known reports whether a function, as algebra.Call names it, is an operator, a built-in, a cast or an extension function
+// of this package. Calls of others are errors of evaluation.
+func Known(name string) bool {
+	_, special := specialForms[name]
+	_, ordinary := lookup(name)
+	return special || ordinary || name == term.XSDString || xsdval.KindOf(name) != xsdval.None
 }
 
 func arity(minArgs, maxArgs int) string {

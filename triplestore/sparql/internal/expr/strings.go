@@ -193,3 +193,12 @@ func strLangDir(a []Value) Value {
 	}
 	return FromKey(term.Lang(a[0].s, a[1].s+"--"+a[2].s))
 }
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -32,6 +32,8 @@ type parser struct {
 	inData bool           // variables are not allowed (INSERT DATA, DELETE DATA)
 	noNew  bool           // blank nodes are not allowed (DELETE)
 	agg    aggState
+	remote int // nesting of SERVICE, whose expressions another engine evaluates
+	regex  int // constant regular expressions compiled so far
 }
 
 func newParser(src, base string, o Options) (*parser, error) {
@@ -137,6 +139,16 @@ func (p *parser) takePunct(s string) bool {
 func (p *parser) takeWord(s string) bool {
 	if p.isWord(s) {
 		p.advance()
+		return true
+	}
+	return false
+}
+
+// takeJoined is takeWord for a keyword that the name of a built-in follows without a space, as in FILTERregex(…).
+func (p *parser) takeJoined(s string) bool {
+	if n := len(s); p.tok.kind == tWord && len(p.tok.val) > n && strings.EqualFold(p.tok.val[:n], s) && isBuiltin(p.tok.val[n:]) {
+		p.tok.val = p.tok.val[n:]
+		p.tok.at += n
 		return true
 	}
 	return false

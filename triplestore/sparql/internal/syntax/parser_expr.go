@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"odarchive/triplestore/sparql/internal/pattern"
 	"odarchive/triplestore/term"
 )
 
@@ -243,6 +244,7 @@ func (p *parser) builtin() Expr {
 	if p.err == nil && (len(args) < n.min || n.max >= 0 && len(args) > n.max) {
 		p.broken(at, fmt.Sprintf("%s takes %s, not %d", name, n, len(args)), "")
 	}
+	p.checkPattern(name, args, at)
 	switch name {
 	case "URI":
 		name = "IRI"
@@ -250,6 +252,39 @@ func (p *parser) builtin() Expr {
 		name = "ISIRI"
 	}
 	return &Call{Func: name, Args: args}
+}
+
+// maxChecked is the number of constant regular expressions that are compiled while parsing. A request that has more is
+// not written by a person; the rest are compiled when they are evaluated.
+const maxChecked = 100
+
+// checkPattern records an error if the pattern of REGEX or REPLACE is constant and invalid.
+func (p *parser) checkPattern(name string, args []Expr, at int) {
+	flags := map[string]int{"REGEX": 2, "REPLACE": 3}[name]
+	if flags == 0 || p.err != nil || p.remote > 0 || p.regex == maxChecked {
+		return
+	}
+	text, ok := plainString(args[1])
+	with := ""
+	if ok && len(args) > flags {
+		with, ok = plainString(args[flags])
+	}
+	if !ok {
+		return
+	}
+	p.regex++
+	if _, err := pattern.Compile(text, with); err != nil {
+		p.broken(at, fmt.Sprintf("%s: %v", name, err), "")
+	}
+}
+
+// plainString returns the text of a string constant without a language.
+func plainString(e Expr) (string, bool) {
+	c, ok := e.(ConstExpr)
+	if !ok || c.Term.Kind() != term.KindLiteral || c.Term[0] != '"' {
+		return "", false
+	}
+	return c.Term.Value(), true
 }
 
 func (n arity) String() string {

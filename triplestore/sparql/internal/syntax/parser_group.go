@@ -76,9 +76,11 @@ func (p *parser) element(g *Group, sc *scope) bool {
 	case p.takeWord("SERVICE"):
 		s := &Service{Silent: p.takeWord("SILENT")}
 		s.Name = p.varOrIRI()
+		p.remote++
 		s.Group = p.group()
+		p.remote--
 		e = s
-	case p.takeWord("FILTER"): // a filter does not end the basic graph pattern around it
+	case p.takeWord("FILTER") || p.takeJoined("FILTER"): // a filter does not end the basic graph pattern around it
 		scope := p.scope
 		e = &Filter{p.constraint()}
 		p.scope = scope

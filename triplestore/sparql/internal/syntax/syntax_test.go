@@ -34,6 +34,8 @@ func TestErrorsSayWhereWhatAndWhy(t *testing.T) {
 		{"ASK { ?ä ?p ?q . ?é ß ?y }", 1, 21, `"ß"`, "a predicate", "", ""},
 		{"# c\r\nASK { ?s ?p ?o }\r\n}", 3, 1, `"}"`, "the end of the query", "", ""},
 		{"SELECT ?x { FILTER (SUBSTR(?x)) }", 1, 21, "", "", "SUBSTR takes 2 to 3 arguments, not 1", ""},
+		{`ASK { FILTER regex("a", "a**") }`, 1, 14, "", "", "REGEX: at character 3 of the regular expression: a quantifier follows a quantifier", ""},
+		{`ASK { BIND (replace("a", "a", "b", "w") AS ?x) }`, 1, 13, "", "", `REPLACE: unknown flag 'w' of a regular expression`, ""},
 		{"SELECT ?x { FILTER (frobnicate(?x)) }", 1, 21, `"frobnicate"`, "an expression", "", ""},
 	} {
 		_, err := syntax.ParseQuery(c.text, "", syntax.Options{})
