@@ -3,6 +3,7 @@ package sparqlapi
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // secure sets the security headers of every answer. Handlers of archived bytes and the pages of ui set policies of
@@ -21,8 +22,9 @@ func secure(next http.Handler) http.Handler {
 // exposed are the response headers that scripts of other sites may read.
 const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Odarchive-Left-Out, Retry-After, Vary, X-Request-Id"
 
-// crossOrigin lets scripts of any site read, without credentials, because everything here is public. A preflight
-// request for writing gets no permission.
+// crossOrigin lets scripts of any site read, because everything here is public. No credentials of the browser are sent:
+// a script that sends the token in Authorization must have it already. With it, a script may write by SPARQL and to the
+// graph store, as query editors do; a preflight request for any other write gets no permission.
 func crossOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -33,13 +35,24 @@ func crossOrigin(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if isReading(r.URL.Path, asked) {
-			h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS")
-			h.Set("Access-Control-Allow-Headers", "Accept, Accept-Datetime, Content-Type, If-None-Match, If-Modified-Since, Range")
+		methods := "GET, HEAD, POST, OPTIONS"
+		switch {
+		case isGraphStore(r.URL.Path):
+			methods = "GET, HEAD, PUT, POST, DELETE, OPTIONS"
+		case !isReading(r.URL.Path, asked):
+			methods = ""
+		}
+		if methods != "" {
+			h.Set("Access-Control-Allow-Methods", methods)
+			h.Set("Access-Control-Allow-Headers", "Accept, Accept-Datetime, Authorization, Content-Type, If-Match, If-None-Match, If-Modified-Since, Range")
 			h.Set("Access-Control-Max-Age", "86400")
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})
+}
+
+func isGraphStore(path string) bool {
+	return path == "/rdf-graph-store" || strings.HasPrefix(path, "/rdf-graph-store/")
 }
 
 // isReading reports whether requests with a method only read: GET and HEAD on every path, POST on postReads.

@@ -222,7 +222,7 @@ func TestAnswersHaveTagsAndAreNotSentTwice(t *testing.T) {
 	}
 }
 
-func TestScriptsOfOtherSitesMayReadAndNotWrite(t *testing.T) {
+func TestScriptsOfOtherSitesMayReadAndWithTheTokenWriteTriples(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, nil)
 	if got := ask(h, "GET", "/stats/basic", "", "Origin", "https://elsewhere.example").Header.Get("Access-Control-Allow-Origin"); got != "*" {
@@ -231,10 +231,13 @@ func TestScriptsOfOtherSitesMayReadAndNotWrite(t *testing.T) {
 	for _, c := range []struct {
 		path, method string
 		allowed      bool
-	}{{"/sparql", "POST", true}, {"/get/files", "POST", true}, {"/stats/basic", "GET", true}, {"/post/resource", "POST", false}, {"/rdf-graph-store", "PUT", false}} {
+	}{{"/sparql", "POST", true}, {"/get/files", "POST", true}, {"/stats/basic", "GET", true}, {"/post/resource", "POST", false}, {"/rdf-graph-store", "PUT", true}, {"/rdf-graph-store/a", "DELETE", true}, {"/crawl", "POST", false}} {
 		res := ask(h, "OPTIONS", c.path, "", "Origin", "https://elsewhere.example", "Access-Control-Request-Method", c.method)
 		if got := res.Header.Get("Access-Control-Allow-Methods") != ""; got != c.allowed || res.StatusCode != 204 {
 			t.Errorf("preflight of %s %s: allowed %v, status %d", c.method, c.path, got, res.StatusCode)
+		}
+		if got := res.Header.Get("Access-Control-Allow-Headers"); strings.Contains(got, "Authorization") != c.allowed {
+			t.Errorf("preflight of %s %s: headers %q", c.method, c.path, got)
 		}
 	}
 }

@@ -40,7 +40,8 @@ func (c *cli) text(what string, args []string, file string) (string, error) {
 }
 
 func (c *cli) query() *cobra.Command {
-	var file, format, endpoint string
+	var file, format string
+	var remote faces.RemoteEndpoint
 	var explain bool
 	cmd := &cobra.Command{
 		Use:   "query [QUERY]",
@@ -48,7 +49,8 @@ func (c *cli) query() *cobra.Command {
 		Example: `  odarchive query 'SELECT ?type (COUNT(*) AS ?n) { ?v <http://www.w3.org/ns/dcat#mediaType> ?type } GROUP BY ?type'
   odarchive query --file versions.rq --format csv
   odarchive query --explain 'SELECT * { ?s ?p ?o } LIMIT 10'
-  odarchive query --endpoint https://archive.example.org/sparql 'ASK { ?s ?p ?o }'`,
+  odarchive query --endpoint https://archive.example.org/sparql 'ASK { ?s ?p ?o }'
+  odarchive query --endpoint https://archive.example.org/sparql --explain 'SELECT * { ?s ?p ?o } LIMIT 10'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := c.text("query", args, file)
 			if err != nil {
@@ -58,8 +60,11 @@ func (c *cli) query() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if endpoint != "" {
-				return faces.QueryEndpoint(cmd.Context(), endpoint, text, f, c.stdout)
+			switch {
+			case remote.Address != "" && explain:
+				return remote.Explain(cmd.Context(), text, c.stdout)
+			case remote.Address != "":
+				return remote.Query(cmd.Context(), text, f, c.stdout)
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				if explain {
@@ -72,7 +77,8 @@ func (c *cli) query() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&file, "file", "", "file with the query")
 	fl.StringVar(&format, "format", "table", "table, json, xml, csv, tsv; for triples ttl, nt, rdfxml, jsonld")
-	fl.StringVar(&endpoint, "endpoint", "", "query this SPARQL endpoint instead of the data directory")
+	fl.StringVar(&remote.Address, "endpoint", "", "query this SPARQL endpoint instead of the data directory")
+	fl.StringVar(&remote.Token, "token", "", "token of the server of --endpoint")
 	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
 	c.readOnlyFlag(cmd)
 	return cmd

@@ -23,8 +23,8 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 		offers = append(offers, html)
 	}
 	offer, ok := conneg.Negotiate(r, offers)
-	if req.format != "" {
-		offer, ok = conneg.Offer{Name: req.format}, true
+	if len(req.formats) > 0 {
+		offer, ok = conneg.Offer{Name: req.formats[0]}, true
 	}
 	if !ok {
 		return notAcceptable(offers)
@@ -33,9 +33,9 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 		h.o.Console.ServeHTTP(w, r)
 		return nil
 	}
-	f, err := formatByName(offer.Name, true)
-	if err != nil {
-		return err
+	f, ok := formatByName(offer.Name, true)
+	if !ok {
+		return unknownFormat(offer.Name, true)
 	}
 	ds, release := h.o.Snapshot()
 	defer release()

@@ -2,7 +2,7 @@
 // Service Description of the endpoint.
 //
 // A Handler parses a request (request.go), lets the engine answer it over one snapshot of the store, and streams the
-// result in the format that the client prefers (response.go). The first rows are sent as soon as they are computed. An
+// result in the format that the client prefers (format.go, response.go, graph.go). The first rows are sent as soon as they are computed. An
 // error before the first byte is an HTTP error with a problem document. An error after it aborts the connection, so
 // that no client mistakes half a result for a whole one. When a client disconnects, its query ends; an update that has
 // arrived completely does not.
@@ -137,8 +137,8 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	if err != nil {
 		return err
 	}
-	out, err := h.chooseFormat(r, req, q)
-	if err != nil {
+	out, named, err := h.chooseFormat(r, req, q)
+	if err != nil && !req.explain {
 		return err
 	}
 	if r.Method == http.MethodHead {
@@ -147,15 +147,19 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	}
 	ds, release := h.o.Snapshot()
 	defer release()
-	res, err := h.o.Engine.Run(r.Context(), ds, q, o)
+	run := func() (*sparql.Results, error) { return h.o.Engine.Run(r.Context(), ds, q, o) }
+	if q.Kind() == sparql.Triples && !req.explain {
+		return h.graph(w, r, out, named, run)
+	}
+	res, err := run()
 	if err != nil {
 		return err
 	}
 	defer res.Close()
 	if req.explain {
-		return explain(w, q, res)
+		return explain(w, r, req, q, res)
 	}
-	return h.stream(w, r, req.text, out, res)
+	return h.rows(w, r, req.text, out, res)
 }
 
 func (h *Handler) mayUpdate(r *http.Request) error {

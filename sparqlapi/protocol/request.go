@@ -32,7 +32,7 @@ type request struct {
 	defaultGraphs, namedGraphs []string // for an update, those of using-graph-uri and using-named-graph-uri
 	timeout                    time.Duration
 	explain                    bool
-	format                     string
+	formats                    []string // values of the parameters that name a format
 }
 
 func badRequest(format string, args ...any) error {
@@ -205,8 +205,10 @@ func (req *request) readParams(params url.Values) error {
 			return badRequest("explain is 1 or 0, not %q.", explain)
 		}
 	}
-	req.format, err = one("format")
-	return err
+	for _, name := range formatParams {
+		req.formats = append(req.formats, given(name)...)
+	}
+	return nil
 }
 
 // base returns the base of relative IRIs in a request, the endpoint (Protocol §2.1.5).

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 
@@ -43,6 +44,7 @@ type solutions interface {
 	Ready() bool
 	Close()
 	Explain() string
+	Lines() plan.Line
 }
 
 // Boolean returns the answer to an ASK.

@@ -103,6 +103,7 @@ func (r *rows) batch() error {
 }
 
 // Ready reports whether the current batch has more rows.
-func (r *rows) Ready() bool     { return r.at < r.n }
-func (r *rows) Explain() string { return r.plan.Explain(r.run.Trace()) }
-func (r *rows) Close()          { r.run.Close() }
+func (r *rows) Ready() bool      { return r.at < r.n }
+func (r *rows) Explain() string  { return r.plan.Explain(r.run.Trace()) }
+func (r *rows) Lines() plan.Line { return r.plan.Lines(r.run.Trace()) }
+func (r *rows) Close()           { r.run.Close() }
