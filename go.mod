@@ -24,6 +24,7 @@ require (
 	github.com/nwaples/rardecode/v2 v2.4.6
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/pierrec/lz4/v4 v4.1.33
+	github.com/peterstace/simplefeatures v0.58.0
 	github.com/piprate/json-gold v0.7.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/richardlehane/mscfb v1.0.7

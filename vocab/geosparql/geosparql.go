@@ -6,7 +6,19 @@ package geosparql
 // NS is the namespace of the terms.
 const NS = "http://www.opengis.net/ont/geosparql#"
 
+// FunctionNS is the namespace of the functions, SimpleNS that of the classes of simple features.
+const (
+	FunctionNS = "http://www.opengis.net/def/function/geosparql/"
+	SimpleNS   = "http://www.opengis.net/ont/sf#"
+)
+
 const (
 	WKTLiteral     = NS + "wktLiteral"
 	GeoJSONLiteral = NS + "geoJSONLiteral"
+
+	HasGeometry        = NS + "hasGeometry"
+	HasDefaultGeometry = NS + "hasDefaultGeometry"
+	AsWKT              = NS + "asWKT"
+	AsGeoJSON          = NS + "asGeoJSON"
+	HasSerialization   = NS + "hasSerialization"
 )

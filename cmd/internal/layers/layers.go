@@ -9,7 +9,7 @@ import "strings"
 // Floors, from the ground up. "x/..." is the subtree of x; the longest match counts.
 var floors = [][]string{
 	0: {"vocab/...", "ns", "testdata/..."},
-	1: {"triplestore/term", "triplestore/fields", "triplestore/xsdval/...", "triplestore/compression", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/address", "crawler/web/spool", "crawler/supervise", "crawler/inspect/charset/...", "sparqlapi/conneg"},
+	1: {"triplestore/term", "triplestore/fields", "triplestore/geometry", "triplestore/xsdval/...", "triplestore/compression", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/address", "crawler/web/spool", "crawler/supervise", "crawler/inspect/charset/...", "sparqlapi/conneg"},
 	2: {"triplestore/internal/dict", "triplestore/internal/index", "triplestore/rdfio/...", "triplestore/naive", "crawler/archive/content", "crawler/archive/wordindex", "crawler/inspect/diff/...",
 		"crawler/inspect/detect/...", "crawler/inspect/unpack/...", "crawler/inspect/csvprofile/...", "crawler/inspect/csvw/...", "crawler/inspect/tables/...", "crawler/inspect/rdfprofile/...", "crawler/archive/joins/...", "crawler/schedule",
 		"crawler/web/politeness", "crawler/web/fetch", "crawler/soft404", "crawler/inspect", "crawler/web/webtest", "crawler/warc/..."},
@@ -27,6 +27,7 @@ var doors = map[string]string{
 	"github.com/temoto/robotstxt":        "crawler/web/politeness",
 	"github.com/gabriel-vasile/mimetype": "crawler/inspect/detect",
 	"github.com/dlclark/regexp2":         "triplestore/sparql/internal/pattern",
+	"github.com/peterstace":              "triplestore/geometry",
 }
 
 // floor of a package, -1 where it has none.

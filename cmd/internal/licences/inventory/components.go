@@ -123,7 +123,7 @@ func skippedDir(name string) bool {
 func isLicenceFile(name string) bool {
 	base, ext, _ := strings.Cut(strings.ToUpper(name), ".")
 	base, _, _ = strings.Cut(base, "-")
-	return slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"}, base) && slices.Contains([]string{"", "MD", "TXT", "MIT"}, ext)
+	return slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "THIRD_PARTY_LICENSES"}, base) && slices.Contains([]string{"", "MD", "TXT", "MIT"}, ext)
 }
 
 func (c *component) addText(path, text string) {
@@ -148,7 +148,7 @@ func identify(text string) string {
 		{"Apache License Version 2.0", "Apache-2.0"}, {"Apache License, Version 2.0, January 2004", "Apache-2.0"},
 		{"Licensed under the Apache License, Version 2.0", "Apache-2.0"},
 		{"Mozilla Public License Version 2.0", "MPL-2.0"}, {"Mozilla Public License, version 2.0", "MPL-2.0"},
-		{"Neither the name of", "BSD-3-Clause"}, {"used to endorse or promote products", "BSD-3-Clause"},
+		{"Eclipse Distribution License", "BSD-3-Clause"}, {"Neither the name of", "BSD-3-Clause"}, {"used to endorse or promote products", "BSD-3-Clause"},
 		{"Redistribution and use in source and binary forms", "BSD-2-Clause"},
 		{"Permission to use, copy, modify, and/or distribute this software", "ISC"},
 		{"Permission to use, copy, modify, and distribute this software", "ISC"},

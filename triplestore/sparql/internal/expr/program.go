@@ -152,6 +152,9 @@ func (c *compiler) call(e algebra.Call) (Func, error) {
 	if f, done, err := c.special(e); done || err != nil {
 		return f, err
 	}
+	if f, done, err := c.geo(e); done || err != nil {
+		return f, err
+	}
 	if kind := xsdval.KindOf(e.Func); kind != xsdval.None || e.Func == term.XSDString {
 		if len(e.Args) != 1 {
 			return nil, fmt.Errorf("expr: the cast <%s> takes one argument", e.Func)
