@@ -109,7 +109,9 @@ type Exchange struct {
 	LastModified   string      // as the server sent it
 	ETag           string      // as the server sent it
 
-	Start, FirstByte, End time.Time // FirstByte is that of the last response, zero if there was none
+	Start, End time.Time
+	Asked      time.Time // when the last request began; later than Start if there were redirects
+	FirstByte  time.Time // of the last response, zero if there was none
 
 	// Outcome is "" if there is a Body, since the caller decides what that is. It is Unchanged for a 304.
 	Outcome    catalog.Outcome
@@ -125,6 +127,15 @@ type Exchange struct {
 	announced   int64  // Content-Length, -1 for none
 	TLS         string // version, followed by "certificate not verified" if so; "" without TLS
 	Unverified  bool   // the certificate of some connection of the fetch was not verified
+}
+
+// Latency returns the time from the last request to the first byte of its response, 0 if there was none. What
+// redirects took, and the pauses before them, is not part of it.
+func (ex *Exchange) Latency() time.Duration {
+	if ex.FirstByte.IsZero() {
+		return 0
+	}
+	return ex.FirstByte.Sub(ex.Asked)
 }
 
 // fail sets an outcome without a file.
@@ -224,6 +235,7 @@ func (f *Fetcher) hop(ctx context.Context, ex *Exchange, u address.URL, req Requ
 		ex.fail(catalog.Blocked, catalog.ErrForbiddenTarget, why)
 		return "", nil
 	}
+	ex.Asked, ex.FirstByte = f.opts.Now(), time.Time{}
 	if u.Scheme == "ftp" {
 		return "", f.ftp(ctx, ex, u, req)
 	}

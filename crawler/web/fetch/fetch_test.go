@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/web/spool"
@@ -137,5 +139,22 @@ func TestANameThatTurnsToAPrivateAddressIsNotConnectedTo(t *testing.T) {
 	}
 	if want := []string{"8.8.8.8:80", "8.8.8.8:80"}; !slices.Equal(connected, want) || names.asked != 4 {
 		t.Errorf("connected to %v after %d questions, want %v: the address that was checked is the one that is connected to", connected, names.asked, want)
+	}
+}
+
+func TestLatencyIsThatOfTheLastRequest(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/a" {
+			http.Redirect(w, r, "/b", http.StatusFound)
+			return
+		}
+		_, _ = io.WriteString(w, "text")
+	})
+	var waited atomic.Int64
+	f := newFetcher(t, Options{Now: func() time.Time { return time.Now().Add(time.Duration(waited.Load())) }})
+	ex := get(t, f, Request{URL: url + "/a", Check: func(string) error { waited.Add(int64(time.Hour)); return nil }})
+	if d := ex.Latency(); d <= 0 || d > 30*time.Minute {
+		t.Errorf("latency %v, where the redirect waited for an hour", d)
 	}
 }

@@ -83,6 +83,8 @@ type Gate struct {
 	opts   Options
 	Robots *Robots
 
+	started time.Time
+
 	mu    sync.Mutex // guards doors and their fields
 	doors map[string]*door
 	swept time.Time
@@ -90,7 +92,7 @@ type Gate struct {
 
 // New returns a Gate. It loads the state of a host when that is first used.
 func New(opts Options) *Gate {
-	g := &Gate{opts: opts.withDefaults(), doors: map[string]*door{}}
+	g := &Gate{opts: opts.withDefaults(), started: time.Now(), doors: map[string]*door{}}
 	g.Robots = newRobots(g)
 	return g
 }
@@ -114,13 +116,9 @@ type Result struct {
 	RetryAfter time.Duration // as the host asks; 0 if it does not
 }
 
-// ResultOf returns the Result of an exchange.
+// ResultOf returns the Result of an exchange, which concerns the host of its last request.
 func ResultOf(ex *fetch.Exchange) Result {
-	r := Result{Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter}
-	if !ex.FirstByte.IsZero() {
-		r.Latency = ex.FirstByte.Sub(ex.Start)
-	}
-	return r
+	return Result{Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Latency: ex.Latency()}
 }
 
 // Enter waits until the host (as address.Host returns it) is free and its pause is over, and occupies it. The caller
@@ -276,16 +274,25 @@ func (g *Gate) leave(key, host string, r Result) {
 	}
 }
 
-// setCrawlDelay sets the Crawl-delay of a host's robots.txt, cut to a maximum, so that no host is out of reach.
-func (g *Gate) setCrawlDelay(host string, delay time.Duration) {
+// setCrawlDelay sets the Crawl-delay of a host's robots.txt, cut to a maximum, so that no host is out of reach. It is
+// called whenever the rules are used, since a door may be new: of this process, or dropped by sweep and made again.
+func (g *Gate) setCrawlDelay(host string, p *policy) {
+	if p.rules == nil {
+		return
+	}
+	delay := min(p.rules.CrawlDelay, g.opts.MaxWait)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d, err := g.door(host)
-	if err != nil {
-		return // the delay is set again when the rules are next read
+	if err != nil || d.crawl == delay {
+		return // after an error, the delay is set again when the rules are next used
 	}
-	d.crawl = min(delay, g.opts.MaxWait)
-	if rest := d.last.Add(d.crawl); !d.last.IsZero() && rest.After(d.next) {
+	d.crawl = delay
+	last := d.last
+	if last.IsZero() && p.tried.Before(g.started) {
+		last = g.started // an earlier process may have asked the host until then
+	}
+	if rest := last.Add(delay); !last.IsZero() && rest.After(d.next) {
 		d.next, d.why = rest, "robots"
 		d.open()
 	}

@@ -89,6 +89,7 @@ func (r *Robots) Allowed(ctx context.Context, raw string) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
+	r.gate.setCrawlDelay(u.Group(), p)
 	return p.verdict(u, time.Now()), nil
 }
 
@@ -100,6 +101,7 @@ func (r *Robots) known(u address.URL) (v Verdict, ok bool) {
 	if p == nil {
 		return Verdict{}, false
 	}
+	r.gate.setCrawlDelay(u.Group(), p)
 	return p.verdict(u, time.Now()), true
 }
 
@@ -177,9 +179,6 @@ func (r *Robots) policy(ctx context.Context, u address.URL) (*policy, error) {
 	r.mu.Lock()
 	r.insert(p)
 	r.mu.Unlock()
-	if p.rules != nil {
-		r.gate.setCrawlDelay(u.Group(), p.rules.CrawlDelay)
-	}
 	r.gate.rememberRobots(p)
 	return p, nil
 }

@@ -15,6 +15,7 @@ type Pass struct {
 	gate  *Gate
 	ctx   context.Context // of the visit; Check, which the fetch calls, has no parameter for it
 	host  string          // the one that is held; "" for none
+	since time.Time       // when it was entered
 	leave func(Result)
 }
 
@@ -41,10 +42,13 @@ func (g *Gate) Visit(ctx context.Context, url string, patience time.Duration) (*
 func (p *Pass) enter(host string, patience time.Duration) error {
 	leave, err := p.gate.enter(p.ctx, host, patience)
 	if err == nil {
-		p.host, p.leave = host, leave
+		p.host, p.since, p.leave = host, time.Now(), leave
 	}
 	return err
 }
+
+// redirected ends the passage through a host that has answered with a redirect.
+func (p *Pass) redirected() { p.Leave(Result{Latency: time.Since(p.since)}) }
 
 // Leave ends the passage and reports how the host behaved. A second call does nothing.
 func (p *Pass) Leave(r Result) {
@@ -64,7 +68,7 @@ func (p *Pass) Check(target string) error {
 	// An old copy suffices while the host is held, since fetching a new one would wait for this passage to end.
 	v, ok := p.gate.Robots.known(u)
 	if !ok {
-		p.Leave(Result{})
+		p.redirected()
 		if v, err = p.gate.Robots.Allowed(p.ctx, target); err != nil {
 			return refusal(err)
 		}
@@ -77,7 +81,7 @@ func (p *Pass) Check(target string) error {
 
 // moveTo enters another host, or the same one again: every request counts, so the pause is kept.
 func (p *Pass) moveTo(host string) error {
-	p.Leave(Result{})
+	p.redirected()
 	if err := p.enter(host, p.gate.opts.Patience); err != nil {
 		return refusal(err)
 	}
