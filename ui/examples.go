@@ -85,15 +85,17 @@ LIMIT 100`},
 }
 ORDER BY ?issued
 LIMIT 1000`},
-		{"What could not be fetched", "Fetches that kept no version, and why.", `SELECT ?resource ?when ?outcome ?class ?why WHERE {
+		{"What could not be fetched", "Fetches that kept no version, and why. Those of a file that failed alike, one after another, are one row.", `SELECT ?resource ?since ?until ?fetches ?outcome ?class ?why WHERE {
   ?fetch prov:used ?resource ;
-         prov:startedAtTime ?when ;
+         prov:startedAtTime ?since ;
+         prov:endedAtTime ?until ;
          arc:outcome ?outcome .
+  OPTIONAL { ?fetch arc:visits ?fetches }
   OPTIONAL { ?fetch arc:errorClass ?class }
   OPTIONAL { ?fetch arc:why ?why }
   FILTER (?outcome != "archive" && ?outcome != "unchanged")
 }
-ORDER BY DESC(?when)
+ORDER BY DESC(?until)
 LIMIT 200`},
 		{"File types", "Number and total size of versions, by media type.", `SELECT ?type (COUNT(?version) AS ?versions) (SUM(?size) AS ?bytes) WHERE {
   ?version dct:isVersionOf ?resource ;

@@ -17,10 +17,10 @@ package archive
 
 import (
 	"context"
-	"time"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/diary"
 	"odarchive/crawler/archive/joining"
 	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/archive/records"
@@ -145,6 +145,16 @@ func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error
 		if err != nil {
 			return err
 		}
-		return t.Activities(ctx, time.Time{}, func(act catalog.Activity) (bool, error) { return true, emit(describe.Activity(a.mint, act)) })
+		var of records.Resource
+		return diary.Txn{Txn: t.Txn}.Stretches(ctx, func(s diary.Stretch) error {
+			if of.ID != s.Resource {
+				var known bool
+				var err error
+				if of, known, err = t.Resource(s.Resource); err != nil || !known {
+					return records.OrNotFound(err, "resource", s.Resource)
+				}
+			}
+			return emit(describe.Activity(a.mint, s.Activity(of.URL)))
+		})
 	})
 }

@@ -3,10 +3,10 @@ package archive
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/archive/diary"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/search"
 	"odarchive/crawler/archive/tallies"
@@ -76,6 +76,7 @@ type update struct {
 	*Archive
 	triples *triplestore.Txn
 	records records.Txn
+	diary   diary.Txn
 	tallies *tallies.Update
 	search  *search.Update
 }
@@ -87,7 +88,7 @@ func (a *Archive) update(ctx context.Context, f func(*update) error) error {
 		if err != nil {
 			return err
 		}
-		u := &update{Archive: a, triples: txn, records: records.Txn{Txn: txn.KV()}, tallies: a.tallies.Begin(txn.KV()), search: index}
+		u := &update{Archive: a, triples: txn, records: records.Txn{Txn: txn.KV()}, diary: diary.Txn{Txn: txn.KV()}, tallies: a.tallies.Begin(txn.KV()), search: index}
 		if err := f(u); err != nil {
 			return err
 		}
@@ -115,7 +116,6 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 	act := visit.Activity
 	err = a.update(ctx, func(u *update) error {
 		act = visit.Activity
-		act.ID = id + "-" + strconv.FormatInt(act.Start.UnixMilli(), 10)
 		if err := u.addVisit(ctx, id, &act, visit); err != nil {
 			return err
 		}
@@ -136,7 +136,12 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	if err != nil || !known {
 		return records.OrNotFound(err, "resource", act.URL)
 	}
-	act.URL = before.URL
+	next, err := u.diary.Next(ctx, id, before.Stretch, act.Start)
+	if err != nil {
+		return err
+	}
+	act.URL, act.ID = before.URL, diary.ActivityID(id, next.Start)
+	act.Start, act.End = next.Start, act.End.Add(next.Start.Sub(act.Start))
 	after := visited(before, *act)
 
 	var change *diff.Summary
@@ -154,10 +159,10 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	if err := u.noteFailure(ctx, &after, *act, visit.Fault); err != nil { // records
 		return err
 	}
-	if err := u.saveResource(before, after); err != nil { // records, search, triples
+	if err := u.addToDiary(next, &after, act); err != nil { // diary, triples
 		return err
 	}
-	if err := u.saveActivity(id, *act); err != nil { // records, triples
+	if err := u.saveResource(before, after); err != nil { // records, search, triples
 		return err
 	}
 	if err := u.tallies.AddVisit(before, after, *act, change); err != nil {
@@ -241,11 +246,18 @@ func (u *update) noteFailure(ctx context.Context, r *records.Resource, act catal
 	return u.records.NoteFailure(ctx, r, act, fault)
 }
 
-func (u *update) saveActivity(id string, act catalog.Activity) error {
-	if err := u.records.AddActivity(id, act); err != nil {
+// addToDiary writes the visit, as one more of the stretch before it if it found the same. It sets the visit's ID to that
+// of its stretch, and r.Stretch; the caller saves r.
+func (u *update) addToDiary(next diary.Next, r *records.Resource, act *catalog.Activity) error {
+	before, after, err := u.diary.Add(next, *act)
+	if err != nil {
 		return err
 	}
-	return describe.Replace(u.triples, nil, describe.Activity(u.mint, act))
+	r.Stretch, act.ID = after.Start(), after.ID()
+	if before.Visits == 0 {
+		return describe.Replace(u.triples, nil, describe.Activity(u.mint, after.Activity(r.URL)))
+	}
+	return describe.Extend(u.triples, u.mint, before.Activity(r.URL), after.Activity(r.URL))
 }
 
 // indexColumns puts the columns of a new version into the search index in place of the former version's.

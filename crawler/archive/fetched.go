@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"odarchive/crawler/archive/diary"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
@@ -33,11 +34,11 @@ func fetched(t records.Txn, id string) (f Fetched, err error) {
 	}
 	f.Version = v
 	resource, _, _ := ns.SplitVersionID(id)
-	if f.Visit, _, err = t.Activity(resource, v.At); err != nil {
+	if f.Visit, _, err = (diary.Txn{Txn: t.Txn}).First(resource, v.At); err != nil {
 		return f, err
 	}
 	r, _, err := t.Resource(resource)
-	f.Format = r.Format
+	f.Format, f.Visit.URL = r.Format, r.URL
 	return f, err
 }
 

@@ -90,9 +90,9 @@ type Version struct {
 	Request      http.Header `json:",omitempty"` // headers of the request
 }
 
-// Activity is one visit, successful or not.
+// Activity is one visit, successful or not, or a stretch of visits that found the same.
 type Activity struct {
-	ID         string // "{resource id}-{start in milliseconds since 1970}"
+	ID         string // "{resource id}-{start in milliseconds since 1970}", of the first visit of its stretch
 	URL        string
 	FinalURL   string // after redirects; "" if it is URL
 	Start, End time.Time
@@ -102,4 +102,5 @@ type Activity struct {
 	Why        string // an explanation, in one sentence
 	Version    string // ID of the version that it stored, or found unchanged
 	TLS        string `json:",omitempty"` // description of the connection, if the server's certificate was not verified
+	Visits     int    `json:",omitempty"` // how many visits, from Start to End, this is; 0 means 1
 }

@@ -64,10 +64,14 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 		g.add(dataset, void.Vocabulary, term.IRI(vocabulary))
 	}
 	g.add(dataset, void.Triples, integer(int64(stats.Triples)))
+	activities, err := l.instances(r, prov.Activity)
+	if err != nil {
+		return err
+	}
 	for i, class := range []struct {
 		iri   string
 		count int
-	}{{dcat.Distribution, stats.Resources}, {dcat.Dataset, stats.Datasets}, {dcat.Catalog, stats.Portals}, {prov.Activity, stats.Visits}} {
+	}{{dcat.Distribution, stats.Resources}, {dcat.Dataset, stats.Datasets}, {dcat.Catalog, stats.Portals}, {prov.Activity, activities}} {
 		part := term.Blank("class" + strconv.Itoa(i))
 		g.add(dataset, void.ClassPartition, part)
 		g.add(part, void.NS+"class", term.IRI(class.iri))
@@ -92,6 +96,26 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 		return l.o.Document(w, r, "The archive as a dataset", g)
 	}
 	return write(w, r, f.syntax, g)
+}
+
+// instances returns the number of instances of a class, as the store estimates it.
+func (l *LinkedData) instances(r *http.Request, class string) (n int, err error) {
+	err = l.o.View(r.Context(), func(ds term.Dataset) error {
+		p, known, err := ds.Lookup(term.IRI(rdf.Type))
+		if err != nil || !known {
+			return err
+		}
+		o, known, err := ds.Lookup(term.IRI(class))
+		if err != nil || !known {
+			return err
+		}
+		n = int(ds.Estimate(term.Pattern{P: p, O: o, G: term.DefaultGraph}).Count)
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("linkeddata: void: %w", err)
+	}
+	return n, nil
 }
 
 // predicates adds the number of statements of some properties, as the store estimates it.

@@ -21,6 +21,7 @@ const (
 	ErrorClass = NS + "errorClass" // activity -> an error class word
 	Why        = NS + "why"        // activity -> explanation in one sentence
 	HTTPStatus = NS + "httpStatus" // activity -> status code
+	Visits     = NS + "visits"     // activity -> number of visits, if it is a stretch of several
 	FileName   = NS + "fileName"   // version -> file name for saving it
 	Charset    = NS + "charset"    // version -> detected character encoding
 	ETag       = NS + "etag"       // version -> entity tag sent by the server

@@ -28,7 +28,8 @@ type Config struct {
 	LogLevel  string // debug info warn error
 	LogFormat string // text json
 
-	KeepChanges Bytes // size of the change log of the triples; 0 for a size that depends on the store
+	KeepChanges Bytes         // size of the change log of the triples; 0 for a size that depends on the store
+	KeepVisits  time.Duration // how long visits are listed one by one
 
 	Fetch Fetch
 	Serve Serve
@@ -67,7 +68,7 @@ type Serve struct {
 // Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
-		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text",
+		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text", KeepVisits: 90 * 24 * time.Hour,
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 128,
@@ -94,6 +95,8 @@ func (c Config) Check() error {
 	switch {
 	case c.Fetch.MinInterval <= 0 || c.Fetch.MaxInterval < c.Fetch.MinInterval:
 		return fmt.Errorf("--min-interval %s and --max-interval %s: the first must be positive and not greater than the second", c.Fetch.MinInterval, c.Fetch.MaxInterval)
+	case c.KeepVisits < 0:
+		return fmt.Errorf("--keep-visits %s: must not be negative", c.KeepVisits)
 	case c.Fetch.MaxBody <= 0:
 		return fmt.Errorf("--max-body %s: must be positive", c.Fetch.MaxBody)
 	case c.Fetch.Schedule != "paper" && c.Fetch.Schedule != "adaptive":
@@ -136,6 +139,7 @@ func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "directory of the archive")
 	f.StringVar(&c.Base, "base", c.Base, "prefix of the archive's own IRIs")
 	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about the size of the triples, at most 1 GiB")
+	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"odarchive/crawler/address"
@@ -24,27 +23,18 @@ func (c *Crawl) qualities() quality.Keeper {
 // maxVisits is how many visits are looked at one by one; after more, a portal is measured as a whole.
 const maxVisits = 20_000
 
+// longestVisit is how long before a moment a visit may have started that ended after it.
+const longestVisit = time.Hour
+
 // visited returns the datasets of a portal whose files were visited since a moment. known is false after more than
 // maxVisits visits.
 func (c *Crawl) visited(ctx context.Context, portal string, since time.Time) (datasets []string, known bool, err error) {
-	visits, err := c.store.Archive.Activities(ctx, catalog.ActivityQuery{Limit: maxVisits})
-	if err != nil {
+	ids, known, err := c.store.Archive.VisitedSince(ctx, since.Add(-longestVisit), maxVisits)
+	if err != nil || !known {
 		return nil, false, err
 	}
-	before := slices.IndexFunc(visits, func(v catalog.Activity) bool { return v.End.Before(since) && v.Start.Before(since) }) // newest first
-	switch {
-	case before >= 0:
-		visits = visits[:before]
-	case len(visits) == maxVisits:
-		return nil, false, nil
-	}
-	seen := map[string]bool{}
-	for _, v := range visits {
-		if seen[v.URL] {
-			continue
-		}
-		seen[v.URL] = true
-		r, err := c.store.Archive.Resource(ctx, v.URL)
+	for _, id := range ids {
+		r, err := c.store.Archive.Resource(ctx, id)
 		if err != nil {
 			return nil, false, err
 		}

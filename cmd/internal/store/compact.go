@@ -21,6 +21,9 @@ func (s *Store) Compact(ctx context.Context) (done Compacted, err error) {
 	if done.Before, err = dirBytes(s.Config.Data); err != nil {
 		return done, err
 	}
+	if _, err := s.forgetVisits(ctx); err != nil {
+		return done, err
+	}
 	packs, err := s.Content.Compact(ctx)
 	if err != nil {
 		return done, err

@@ -144,9 +144,20 @@ func (s *Store) SetSetting(ctx context.Context, key, text string) error {
 	return s.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, []byte(key), []byte(text)) })
 }
 
-// Tidy compacts packs, and records what could not be brought back. A failure is logged: the next call tries again.
+// forgetVisits drops single visits that are older than the setting allows.
+func (s *Store) forgetVisits(ctx context.Context) (int, error) {
+	return s.Archive.ForgetVisits(ctx, s.Clock().Add(-s.Config.KeepVisits))
+}
+
+// Tidy drops old visits, compacts packs, and records what could not be brought back. A failure is logged: the next call
+// tries again.
 func (s *Store) Tidy(ctx context.Context) {
 	s.logLosses(ctx)
+	if visits, err := s.forgetVisits(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Warn("old visits not dropped", "error", err)
+	} else if visits > 0 {
+		s.Log.Info("old visits dropped", "visits", visits)
+	}
 	done, err := s.Content.Compact(ctx)
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("packs not compacted", "error", err)

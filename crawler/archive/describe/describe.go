@@ -15,6 +15,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
+	"odarchive/triplestore"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
 	"odarchive/vocab/dcat"
@@ -174,13 +175,12 @@ func Version(m ns.Mint, v catalog.Version) []term.Quad {
 	return g.quads
 }
 
-// Activity describes one fetch.
+// Activity describes one visit, or a stretch of visits that found the same.
 func Activity(m ns.Mint, a catalog.Activity) []term.Quad {
 	g := &graph{}
 	g.about(term.IRI(m.Activity(a.ID)))
 	g.isA(prov.Activity)
 	g.add(prov.StartedAtTime, Time(a.Start))
-	g.add(prov.EndedAtTime, Time(a.End))
 	g.add(prov.Used, IRI(a.URL))
 	g.add(prov.WasAssociatedWith, term.IRI(m.Agent()))
 	g.text(arc.Outcome, string(a.Outcome))
@@ -193,5 +193,24 @@ func Activity(m ns.Mint, a catalog.Activity) []term.Quad {
 	if a.FinalURL != "" && a.FinalURL != a.URL {
 		g.add(arc.FinalURL, IRI(a.FinalURL))
 	}
+	g.extent(a)
 	return g.quads
+}
+
+// extent says what grows with a stretch: when its last visit ended, and how many visits it has, unless it is one.
+func (g *graph) extent(a catalog.Activity) {
+	g.add(prov.EndedAtTime, Time(a.End))
+	if a.Visits > 1 {
+		g.add(arc.Visits, integer(int64(a.Visits)))
+	}
+}
+
+// Extend turns the description of a stretch into that of the same stretch with another visit.
+func Extend(txn *triplestore.Txn, m ns.Mint, before, after catalog.Activity) error {
+	was, is := &graph{}, &graph{}
+	was.about(term.IRI(m.Activity(before.ID)))
+	was.extent(before)
+	is.about(was.subject)
+	is.extent(after)
+	return Replace(txn, was.quads, is.quads)
 }

@@ -1,5 +1,5 @@
 // Package records reads and writes the archive's records: resources, their versions, what is inside the versions, how
-// they changed, the fetches, and the indexes that find them.
+// they changed, and the indexes that find them. Package diary does the same for the visits.
 //
 // A Txn is a database transaction with these records as its vocabulary. The other parts of the archive read and write
 // them through it, so this package alone knows their keys and encodings (the exceptions are below). A record and its
@@ -23,21 +23,20 @@ import (
 )
 
 // The archive's keyspace, by first byte. Values are JSON, except those of tableInside (inside.go), of tableBlock, and of
-// the indexes, which are empty. Package joining owns 'j' and package tallies owns 'c'.
+// the indexes, which are empty. Package joining owns 'j', package tallies 'c', and package diary 'a', 'b', 'u', 'w' and
+// 'y'.
 const (
-	tableResource   = 'r' // resource id                           -> Resource
-	tableVersion    = 'v' // resource id, N (4 bytes)              -> catalog.Version
-	tableInside     = 'p' // resource id, N (4 bytes)              -> inspect.Inside; with a number (4 bytes): a piece of it
-	tableChange     = 'x' // resource id, N (4 bytes)              -> diff.Summary, against the version before
-	tableActivity   = 'a' // start (8 bytes, newest first), resource id -> catalog.Activity
-	tableByResource = 'b' // resource id, start (newest first)     -> index of activities
-	tableByDigest   = 'd' // SHA-256, resource id, N               -> index of versions
-	tableByHost     = 'h' // host, 0, resource id                  -> index of resources
-	tableByType     = 't' // media type, 0, resource id            -> index of resources, by their latest version
-	tableByPortal   = 'o' // portal, 0, dataset, 0, resource id    -> index of resources
-	tableByDataset  = 's' // dataset, 0, resource id               -> index of resources
-	tableFailure    = 'e' // resource id                           -> catalog.InternalFailure
-	tableBlock      = 'k' // resource id, N (4 bytes)              -> digest of the version's WARC record (blockdigest.go)
+	tableResource  = 'r' // resource id                           -> Resource
+	tableVersion   = 'v' // resource id, N (4 bytes)              -> catalog.Version
+	tableInside    = 'p' // resource id, N (4 bytes)              -> inspect.Inside; with a number (4 bytes): a piece of it
+	tableChange    = 'x' // resource id, N (4 bytes)              -> diff.Summary, against the version before
+	tableByDigest  = 'd' // SHA-256, resource id, N               -> index of versions
+	tableByHost    = 'h' // host, 0, resource id                  -> index of resources
+	tableByType    = 't' // media type, 0, resource id            -> index of resources, by their latest version
+	tableByPortal  = 'o' // portal, 0, dataset, 0, resource id    -> index of resources
+	tableByDataset = 's' // dataset, 0, resource id               -> index of resources
+	tableFailure   = 'e' // resource id                           -> catalog.InternalFailure
+	tableBlock     = 'k' // resource id, N (4 bytes)              -> digest of the version's WARC record (blockdigest.go)
 )
 
 // Errors that callers decide on.
@@ -65,7 +64,8 @@ func OrNotFound(err error, kind, name string) error {
 type Resource struct {
 	catalog.Resource
 	Latest   catalog.Digests
-	Internal bool `json:",omitempty"` // it is listed as an internal failure
+	Internal bool  `json:",omitempty"` // it is listed as an internal failure
+	Stretch  int64 `json:",omitempty"` // when the stretch of its last visit began, in milliseconds since 1970 (package diary)
 }
 
 // ResourceID returns the id of a URL's resource, whether it is registered or not. The error wraps address.ErrBad.
@@ -364,44 +364,4 @@ func (t Txn) Change(versionID string) (*diff.Summary, error) {
 		return nil, err
 	}
 	return &s, nil
-}
-
-// AddActivity writes a fetch of a resource.
-func (t Txn) AddActivity(resource string, act catalog.Activity) error {
-	if err := t.set(key(tableActivity, act.Start, id(resource)), act); err != nil {
-		return err
-	}
-	return t.mark(key(tableByResource, id(resource), act.Start))
-}
-
-// Activity returns the fetch of a resource that started at a time.
-func (t Txn) Activity(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
-	ok, err = t.get(key(tableActivity, start, id(resource)), &act)
-	return act, ok, err
-}
-
-// Activities calls f with all fetches that started before a time (zero: with all), newest first, until f returns false
-// or an error.
-func (t Txn) Activities(ctx context.Context, before time.Time, f func(catalog.Activity) (more bool, err error)) error {
-	var from []byte
-	if !before.IsZero() {
-		from = key(tableActivity, before.Add(-time.Millisecond))
-	}
-	return eachValue(ctx, t, key(tableActivity), from, f)
-}
-
-// ActivitiesOf does the same for the fetches of one resource.
-func (t Txn) ActivitiesOf(ctx context.Context, resource string, before time.Time, f func(catalog.Activity) (more bool, err error)) error {
-	var from []byte
-	if !before.IsZero() {
-		from = key(tableByResource, id(resource), before.Add(-time.Millisecond))
-	}
-	return t.scan(ctx, key(tableByResource, id(resource)), from, func(k, _ []byte) (bool, error) {
-		var act catalog.Activity
-		ok, err := t.get(key(tableActivity, k[len(k)-8:], id(resource)), &act)
-		if err != nil || !ok {
-			return false, OrNotFound(err, "activity of", resource)
-		}
-		return f(act)
-	})
 }

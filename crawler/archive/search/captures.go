@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/archive/diary"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
@@ -67,7 +68,7 @@ func eachCapture(ctx context.Context, t records.Txn, key string, ids []string, f
 		slices.SortFunc(all, func(a, b catalog.Version) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
 	}
 	for _, v := range all {
-		act, _, err := t.Activity(v.ID[:records.IDLen], v.At)
+		act, _, err := diary.Txn{Txn: t.Txn}.First(v.ID[:records.IDLen], v.At)
 		if err != nil {
 			return false, err
 		}

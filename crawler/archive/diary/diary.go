@@ -1,0 +1,349 @@
+// Package diary keeps the visits of resources, so that visits that find nothing new cost almost nothing.
+//
+// Visits of a resource that follow one another and find the same make one Stretch: a stretch of unchanged visits, or of
+// failures of one kind. A stretch is one record and one activity in the triples, and the next visit that finds the same
+// extends both. A visit that archives a version is a stretch of its own. The single visits of a stretch are kept beside
+// it in a few bytes each, and in a timeline of all resources, until Forget drops the old ones. FORMAT.md describes the
+// records.
+//
+// The package decides nothing: package archive says what a visit found.
+package diary
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/archive/records"
+	"odarchive/crawler/catalog"
+	"odarchive/ns"
+	"odarchive/triplestore/kv"
+)
+
+// The tables of the diary in the archive's keyspace, by first byte. Times in keys are complemented, so the newest come
+// first.
+const (
+	tableOld     = 'a' // start, resource id -> catalog.Activity as JSON (format 1), or a mark while Fold runs
+	tableStretch = 'b' // resource id, start of the first visit -> Stretch; empty in format 1
+	tableFirst   = 'u' // the timeline of first visits
+	tableMore    = 'w' // the timeline of the other visits
+	tableVisits  = 'y' // resource id, start of the stretch, start of the first of these visits -> visits
+)
+
+// Txn reads and writes the diary within one transaction.
+type Txn struct{ *kv.Txn }
+
+// View runs f over one unchanging state of the diary.
+func View(db *kv.DB, f func(Txn) error) error {
+	return db.View(func(txn *kv.Txn) error { return f(Txn{txn}) })
+}
+
+func appendTime(k []byte, ms int64) []byte { return binary.BigEndian.AppendUint64(k, ^uint64(ms)) }
+
+func timeAt(k []byte) int64 { return int64(^binary.BigEndian.Uint64(k)) }
+
+func stretchKey(resource string, start int64) []byte {
+	return appendTime(append([]byte{tableStretch}, resource...), start)
+}
+
+func oldKey(resource string, start int64) []byte {
+	return append(appendTime([]byte{tableOld}, start), resource...)
+}
+
+func visitsKey(resource string, stretch, first int64) []byte {
+	return appendTime(appendTime(append([]byte{tableVisits}, resource...), stretch), first)
+}
+
+const (
+	stretchKeyLen = 1 + records.IDLen + 8
+	oldKeyLen     = 1 + 8 + records.IDLen
+	visitsKeyLen  = 1 + records.IDLen + 8 + 8
+)
+
+// Next is where a visit of a resource goes.
+type Next struct {
+	Start time.Time // of the visit
+
+	resource string
+	last     Stretch // the stretch of the visit before; Visits is 0 if there is none
+}
+
+// Bounds of how a start may differ from the clock, so that no two visits of a resource have the same.
+const (
+	sameMoment = 1000   // milliseconds
+	maxBump    = 10_000 // milliseconds
+)
+
+// Next returns where a visit of a resource goes that starts at a time. current is the start of the stretch that the visit
+// before belongs to, in milliseconds since 1970, 0 if there is none. If that moment has a visit already, the start moves
+// to the first millisecond after it that has none.
+func (t Txn) Next(ctx context.Context, resource string, current int64, start time.Time) (Next, error) {
+	n := Next{Start: start, resource: resource}
+	if current != 0 {
+		s, ok, err := t.stretch(resource, current)
+		if err != nil && !isBad(err) { // a record that cannot be read is left to checks, and not extended
+			return n, err
+		}
+		if ok && err == nil {
+			n.last = s
+		}
+	}
+	ms := start.UnixMilli()
+	wentBack := n.last.Visits > 0 && ms <= n.last.last.start
+	if wentBack && n.last.last.start-ms < sameMoment {
+		n.Start = start.Add(time.Duration(n.last.last.start+1-ms) * time.Millisecond)
+	}
+	for range maxBump {
+		taken, err := t.taken(ctx, resource, n.Start.UnixMilli(), wentBack)
+		if err != nil || !taken {
+			return n, err
+		}
+		n.Start = n.Start.Add(time.Millisecond)
+	}
+	return n, fmt.Errorf("archive: visits of %s: %d in a row began at one moment", resource, maxBump)
+}
+
+// taken reports whether a visit of a resource starts at a moment. Unless all visits are asked for, only those that begin
+// a stretch count: no other starts later than the visit before.
+func (t Txn) taken(ctx context.Context, resource string, start int64, all bool) (bool, error) {
+	taken, err := t.Read(kv.SpaceArchive, stretchKey(resource, start), func([]byte) error { return nil })
+	if err != nil || taken || !all {
+		return taken, err
+	}
+	_, _, taken, err = t.locate(ctx, resource, start)
+	if isBad(err) {
+		return false, nil
+	}
+	return taken, err
+}
+
+// Add writes a visit. If it found the same as the visit before, it extends that one's stretch: before is the stretch
+// without it and after the stretch with it. Otherwise it begins a stretch, and before is the zero Stretch. act starts at
+// n.Start.
+func (t Txn) Add(n Next, act catalog.Activity) (before, after Stretch, err error) {
+	found := begin(n.resource, act)
+	if n.last.Visits > 0 && n.last.continues(found) {
+		after, err = t.extend(n.last, found.last)
+		return n.last, after, err
+	}
+	if err := t.set(found); err != nil {
+		return before, found, err
+	}
+	return before, found, t.note(tableFirst, found.at(found.start))
+}
+
+// maxRecent is the maximum number of visits in the record of a stretch; it moves them to a record of their own then.
+const maxRecent = 64
+
+// extend adds a visit to a stretch.
+func (t Txn) extend(s Stretch, v visit) (Stretch, error) {
+	if len(s.recent) >= maxRecent {
+		if err := t.Set(kv.SpaceArchive, visitsKey(s.Resource, s.start, s.recent[0].start), encodeVisits(s.recent)); err != nil {
+			return s, err
+		}
+		s.recent = nil
+	}
+	s.recent = append(slices.Clone(s.recent), v)
+	s.Visits++
+	s.last = v
+	if err := t.set(s); err != nil {
+		return s, err
+	}
+	return s, t.note(tableMore, s.at(v.start))
+}
+
+func (t Txn) set(s Stretch) error {
+	return t.Set(kv.SpaceArchive, stretchKey(s.Resource, s.start), s.encode())
+}
+
+// stretch returns the stretch of a resource that began at a time.
+func (t Txn) stretch(resource string, start int64) (s Stretch, ok bool, err error) {
+	k := stretchKey(resource, start)
+	ok, err = t.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
+		s, err = t.decode(k, raw)
+		return err
+	})
+	return s, ok, err
+}
+
+// decode reads a stretch from its key and value.
+func (t Txn) decode(k, raw []byte) (s Stretch, err error) {
+	if len(k) != stretchKeyLen {
+		return s, badRecord(k)
+	}
+	resource, start := string(k[1:1+records.IDLen]), timeAt(k[1+records.IDLen:])
+	if len(raw) > 0 {
+		return decodeStretch(k, raw)
+	}
+	act, err := t.oldActivity(resource, start)
+	if err != nil {
+		return s, err
+	}
+	return begin(resource, act), nil
+}
+
+// oldActivity returns a visit in format 1.
+func (t Txn) oldActivity(resource string, start int64) (act catalog.Activity, err error) {
+	k := oldKey(resource, start)
+	ok, err := t.Read(kv.SpaceArchive, k, func(raw []byte) error { return decodeOld(k, raw, &act) })
+	if err == nil && !ok {
+		err = records.NotFound("visit of", resource)
+	}
+	return act, err
+}
+
+func decodeOld(k, raw []byte, act *catalog.Activity) error {
+	if err := json.Unmarshal(raw, act); err != nil {
+		return fmt.Errorf("%w: %w", badRecord(k), err)
+	}
+	return nil
+}
+
+func badRecord(k []byte) error {
+	return fmt.Errorf("archive: record %q: %w", k, records.ErrBadRecord)
+}
+
+// First returns the first visit of the stretch that began at a time, without its URL; a version's visit is one.
+func (t Txn) First(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
+	s, ok, err := t.stretch(resource, start.UnixMilli())
+	if !ok || err != nil {
+		return act, false, err
+	}
+	return s.activity("", visit{s.start, s.firstTook}), true, nil
+}
+
+// Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f
+// fails.
+func (t Txn) Stretches(ctx context.Context, f func(Stretch) error) error {
+	return t.scan(ctx, []byte{tableStretch}, nil, func(k, raw []byte) (bool, error) {
+		s, err := t.decode(k, raw)
+		if err != nil {
+			return false, err
+		}
+		return true, f(s)
+	})
+}
+
+// scan calls f with the keys that have the prefix, and their values, from a key on, until f returns false or an error.
+func (t Txn) scan(ctx context.Context, prefix, from []byte, f func(k, v []byte) (more bool, err error)) error {
+	return t.Scan(kv.SpaceArchive, prefix, from, func(k, v []byte) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return f(k, v)
+	})
+}
+
+// Of returns the visits of a resource that started before a time (zero: all), newest first.
+func (t Txn) Of(ctx context.Context, resource, url string, before time.Time) (all []catalog.Activity, err error) {
+	end := int64(1)<<62 - 1
+	if !before.IsZero() {
+		end = before.UnixMilli()
+	}
+	err = t.scan(ctx, append([]byte{tableStretch}, resource...), nil, func(k, raw []byte) (bool, error) {
+		s, err := t.decode(k, raw)
+		if err != nil {
+			return false, err
+		}
+		if s.start >= end {
+			return true, nil
+		}
+		visits, err := t.visits(ctx, s)
+		if err != nil {
+			return false, err
+		}
+		for _, v := range visits {
+			if v.start < end {
+				all = append(all, s.activity(url, v))
+			}
+		}
+		return true, nil
+	})
+	slices.SortStableFunc(all, func(a, b catalog.Activity) int { return b.Start.Compare(a.Start) })
+	return all, err
+}
+
+// visits returns the visits of a stretch that are listed one by one, oldest first. The first stands for the forgotten
+// ones, too.
+func (t Txn) visits(ctx context.Context, s Stretch) ([]visit, error) {
+	all := []visit{{s.start, s.firstTook}}
+	if s.Visits-1-s.forgotten > len(s.recent) {
+		var older [][]visit
+		err := t.eachVisits(ctx, s, func(_ []byte, some []visit) (bool, error) {
+			older = append(older, some)
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, some := range slices.Backward(older) {
+			all = append(all, some...)
+		}
+	}
+	return append(all, s.recent...), nil
+}
+
+// eachVisits calls f with the records of a stretch's visits, the newest first, until f returns false or an error.
+func (t Txn) eachVisits(ctx context.Context, s Stretch, f func(k []byte, some []visit) (more bool, err error)) error {
+	prefix := appendTime(append([]byte{tableVisits}, s.Resource...), s.start)
+	return t.scan(ctx, prefix, nil, func(k, raw []byte) (bool, error) {
+		some, err := decodeVisits(k, raw)
+		if err != nil {
+			return false, err
+		}
+		return f(k, some)
+	})
+}
+
+// locate returns the stretch that lists a visit, and the visit. ok is false if none does any more.
+func (t Txn) locate(ctx context.Context, resource string, start int64) (in Stretch, v visit, ok bool, err error) {
+	prefix := append([]byte{tableStretch}, resource...)
+	err = t.scan(ctx, prefix, stretchKey(resource, start), func(k, raw []byte) (bool, error) {
+		s, err := t.decode(k, raw)
+		if err != nil {
+			return false, err
+		}
+		if s.start == start {
+			in, v, ok = s, visit{s.start, s.firstTook}, true
+			return false, nil
+		}
+		if start > s.last.start { // a clock that went back can put a visit between those of an older stretch
+			return true, nil
+		}
+		visits, err := t.visits(ctx, s)
+		if err != nil {
+			return false, err
+		}
+		for _, one := range visits {
+			if one.start == start {
+				in, v, ok = s, one, true
+			}
+		}
+		return !ok, nil
+	})
+	return in, v, ok, err
+}
+
+// ActivityID returns the id of the activity of a resource that begins at a time.
+func ActivityID(resource string, start time.Time) string {
+	return resource + "-" + strconv.FormatInt(start.UnixMilli(), 10)
+}
+
+// versionID returns the id of version n-1 of a resource, or "" if n is 0.
+func versionID(resource string, n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ns.VersionID(resource, n-1)
+}
+
+// plainURL returns a URL without its query, which may have a signature that differs each time.
+func plainURL(url string) string {
+	plain, _, _ := strings.Cut(url, "?")
+	return plain
+}
