@@ -5,9 +5,12 @@ import "github.com/spf13/cobra"
 // warc returns the commands for web archive files.
 func (c *cli) warc() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "warc",
-		Short:   "Exchange versions with other web archives, as WARC and WACZ files",
-		Example: `  odarchive warc export -o archive.warc.gz`,
+		Use:   "warc",
+		Short: "Read, write and exchange WARC, ARC and WACZ files",
+		Example: `  odarchive warc export -o archive.warc.gz
+  odarchive warc check crawl.warc.gz
+  odarchive warc index crawl.warc.gz > crawl.warc.gz.cdxj
+  odarchive warc filter crawl.warc.gz --mime text/csv -o tables.warc.gz`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("there is no command %q of warc", args[0])
@@ -16,6 +19,6 @@ func (c *cli) warc() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.warcExport())
+	cmd.AddCommand(c.warcExport(), c.warcIndex(), c.warcFilter(), c.warcCat(), c.warcCheck())
 	return cmd
 }

@@ -42,6 +42,7 @@ type Reader struct {
 
 	rec    *Record // current record, nil before the first and after Finish
 	left   int64   // bytes of its block that were not read
+	whole  bool    // the block of the record that was finished last was complete
 	bad    *Fault  // why its block ends early
 	head   []byte  // its header
 	lf     bool    // its header lines end in LF alone
@@ -91,6 +92,10 @@ func (r *Reader) Finish() error {
 	}
 	return nil
 }
+
+// Whole reports whether the block of the record that Finish ended was complete, even if what follows it was not as it
+// should be.
+func (r *Reader) Whole() bool { return r.whole }
 
 // Position returns the offset behind the last byte of the file that was used.
 func (r *Reader) Position() int64 { return r.src.at - int64(r.file.Buffered()) }
@@ -146,7 +151,7 @@ func (r *Reader) finish() *Fault {
 			r.cut(err)
 		}
 	}
-	r.rec = nil
+	r.rec, r.whole = nil, r.bad == nil
 	if r.bad != nil {
 		r.resync(rec.Offset)
 		return r.bad

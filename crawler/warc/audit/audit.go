@@ -1,0 +1,205 @@
+// Package audit checks WARC files: the structure of the file, the fields that every record must have, and digests.
+package audit
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base32"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http/httputil"
+	"strings"
+
+	"odarchive/crawler/warc"
+)
+
+// Result is what a check counted.
+type Result struct {
+	Records int
+	Digests int // that were compared
+	Faults  int
+}
+
+// maxIDs bounds the record ids that are remembered to find repeated ones: 16 bytes each.
+const maxIDs = 64 << 20
+
+// Check reads a file to its end and calls fault for each fault. An error is one of reading.
+//
+// A payload digest is right if it is that of the body with or without its chunks, because programs disagree. Digests of
+// unknown algorithms, payload digests of revisit records and of segments are not compared, since what they cover is
+// elsewhere.
+func Check(r io.Reader, fault func(warc.Fault)) (Result, error) {
+	c := &checker{fault: fault, seen: map[[16]byte]bool{}}
+	in := warc.NewReader(r, warc.Limits{})
+	for {
+		rec, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			if c.Records == 0 && c.Faults == 0 && in.Position() > 0 {
+				c.report(0, "the file has no records")
+			}
+			return c.Result, nil
+		}
+		if f, ok := errors.AsType[*warc.Fault](err); ok {
+			c.report(f.Offset, "%s", f.Why)
+			continue
+		}
+		if err != nil {
+			return c.Result, err
+		}
+		c.Records++
+		sums := c.fields(rec)
+		read := c.read(rec, sums)
+		if f, ok := errors.AsType[*warc.Fault](in.Finish()); ok { // an incomplete block has no digest
+			c.report(f.Offset, "%s", f.Why)
+			continue
+		}
+		if read != nil {
+			return c.Result, read
+		}
+		for _, s := range sums {
+			c.compare(rec, s)
+		}
+	}
+}
+
+type checker struct {
+	Result
+	fault func(warc.Fault)
+	seen  map[[16]byte]bool
+}
+
+func (c *checker) report(offset int64, format string, args ...any) {
+	c.Faults++
+	c.fault(warc.Fault{Offset: offset, Why: fmt.Sprintf(format, args...)})
+}
+
+// fields checks the fields of a record, and returns the digests to compare.
+func (c *checker) fields(rec *warc.Record) []*digest {
+	if strings.HasPrefix(rec.Version, "ARC") {
+		return nil
+	}
+	for _, name := range []string{"WARC-Type", "WARC-Record-ID", "WARC-Date"} {
+		if rec.Header.Get(name) == "" {
+			c.report(rec.Offset, "the record has no %s", name)
+		}
+	}
+	if s := rec.Header.Get("WARC-Date"); s != "" {
+		if _, err := rec.Date(); err != nil {
+			c.report(rec.Offset, "WARC-Date %.60q is not a date", s)
+		}
+	}
+	if id := rec.ID(); id != "" && len(c.seen) < maxIDs {
+		key := md5.Sum([]byte(id))
+		if c.seen[key] {
+			c.report(rec.Offset, "another record has the id %.100s, too", id)
+		}
+		c.seen[key] = true
+	}
+	var sums []*digest
+	if d := parse(rec.Header.Get("WARC-Block-Digest")); d != nil {
+		d.name = "block"
+		sums = append(sums, d)
+	}
+	segment := rec.Type == warc.Continuation || rec.Header.Get("WARC-Segment-Number") != ""
+	if d := parse(rec.Header.Get("WARC-Payload-Digest")); d != nil && rec.Type != warc.Revisit && !segment {
+		d.name, d.payload = "payload", true
+		sums = append(sums, d)
+	}
+	return sums
+}
+
+// read reads the block of a record and computes its digests.
+func (c *checker) read(rec *warc.Record, sums []*digest) error {
+	var whole, payload []io.Writer
+	for _, d := range sums {
+		if d.payload {
+			payload = append(payload, d.sum)
+		} else {
+			whole = append(whole, d.sum)
+		}
+	}
+	block := io.TeeReader(rec.Block, io.MultiWriter(whole...))
+	if len(payload) == 0 {
+		_, err := io.Copy(io.Discard, block)
+		return unlessFault(err)
+	}
+	var body io.Reader = block
+	var chunked bool
+	if contentType, _, _ := strings.Cut(rec.Header.Get("Content-Type"), ";"); strings.EqualFold(strings.TrimSpace(contentType), "application/http") {
+		m, rest, err := warc.ReadMessage(block)
+		if err != nil {
+			_, copyErr := io.Copy(io.Discard, block)
+			return unlessFault(copyErr) // the payload digest of what is no message is that of nothing
+		}
+		body, chunked = rest, m.Chunked()
+	}
+	sent := io.TeeReader(body, io.MultiWriter(payload...))
+	if chunked {
+		var plain []io.Writer
+		for _, d := range sums {
+			if d.payload {
+				d.plain = d.algorithm()
+				plain = append(plain, d.plain)
+			}
+		}
+		if _, err := io.Copy(io.MultiWriter(plain...), httputil.NewChunkedReader(sent)); err != nil {
+			for _, d := range sums {
+				d.plain = nil
+			}
+		}
+	}
+	_, err := io.Copy(io.Discard, sent)
+	return unlessFault(err)
+}
+
+// unlessFault returns an error of reading, but none for a fault of the record, which Finish returns, too.
+func unlessFault(err error) error {
+	if _, ok := errors.AsType[*warc.Fault](err); ok {
+		return nil
+	}
+	return err
+}
+
+func (c *checker) compare(rec *warc.Record, d *digest) {
+	c.Digests++
+	got := d.sum.Sum(nil)
+	if d.matches(got) || d.plain != nil && d.matches(d.plain.Sum(nil)) {
+		return
+	}
+	c.report(rec.Offset, "the %s digest is %x, the record says %.100s", d.name, got, d.stated)
+}
+
+// digest is a digest that a record states, and the sums to compare with it.
+type digest struct {
+	name      string // "block" or "payload"
+	payload   bool
+	stated    string
+	value     string
+	algorithm func() hash.Hash
+	sum       hash.Hash
+	plain     hash.Hash // of the body without chunks, nil if it has none
+}
+
+var algorithms = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New, "sha384": sha512.New384, "md5": md5.New}
+
+// parse returns nil for a digest of an unknown algorithm or form.
+func parse(s string) *digest {
+	name, value, ok := strings.Cut(s, ":")
+	algorithm := algorithms[strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "")]
+	if !ok || algorithm == nil {
+		return nil
+	}
+	return &digest{stated: s, value: strings.TrimSpace(value), algorithm: algorithm, sum: algorithm()}
+}
+
+// matches compares a sum with the stated value, which is in hexadecimal or base32 digits of any case, with or without
+// padding.
+func (d *digest) matches(sum []byte) bool {
+	value := strings.TrimRight(d.value, "=")
+	return strings.EqualFold(value, hex.EncodeToString(sum)) || strings.EqualFold(value, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum))
+}

@@ -1,0 +1,163 @@
+package cdxj
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/warc"
+)
+
+// Filter selects records. The zero value selects all.
+type Filter struct {
+	URL    string   // an address in any spelling, or one that ends in "*": all that begin so
+	Host   string   // name of the host, with or without the port
+	Status string   // "404", or a class, "4xx"
+	Types  []string // of records
+	MIME   string   // "text/csv", or "text/*"
+	From   time.Time
+	To     time.Time // exclusive
+
+	key    string // of URL
+	prefix bool
+}
+
+// NewFilter checks and completes a filter. The error says which field is wrong.
+func NewFilter(f Filter) (Filter, error) {
+	if f.URL != "" {
+		f.key, f.prefix = f.URL, strings.HasSuffix(f.URL, "*")
+		f.key = Key(strings.TrimSuffix(f.key, "*"))
+	}
+	f.Host, f.MIME, f.Status = strings.ToLower(f.Host), strings.ToLower(f.MIME), strings.ToLower(f.Status)
+	if f.Status != "" {
+		digits := strings.ReplaceAll(f.Status, "x", "0")
+		if n, err := strconv.Atoi(digits); err != nil || n < 100 || n > 999 || len(f.Status) != 3 {
+			return f, fmt.Errorf("%q is not a status such as 404 or 4xx", f.Status)
+		}
+	}
+	known := []string{warc.Warcinfo, warc.Response, warc.Resource, warc.Request, warc.Metadata, warc.Revisit, warc.Conversion, warc.Continuation}
+	for i, t := range f.Types {
+		f.Types[i] = strings.ToLower(t)
+		if !slices.Contains(known, f.Types[i]) {
+			return f, fmt.Errorf("%q is not a type of record; expected one of %s", t, strings.Join(known, ", "))
+		}
+	}
+	return f, nil
+}
+
+// NeedsHTTP reports whether the head of an HTTP message is needed to decide.
+func (f Filter) NeedsHTTP() bool { return f.Status != "" || f.MIME != "" }
+
+// Matches reports whether a record is selected, by what Describe returned of it.
+func (f Filter) Matches(c Capture) bool {
+	if len(f.Types) > 0 && !slices.Contains(f.Types, c.Type) {
+		return false
+	}
+	if !f.From.IsZero() && c.At.Before(f.From) || !f.To.IsZero() && (c.At.IsZero() || !c.At.Before(f.To)) {
+		return false
+	}
+	if f.Status != "" {
+		status := strconv.Itoa(c.Status)
+		if len(status) != 3 || !matchesClass(status, f.Status) {
+			return false
+		}
+	}
+	if kind, all := strings.CutSuffix(f.MIME, "*"); f.MIME != "" && c.MIME != f.MIME && !(all && strings.HasPrefix(c.MIME, kind)) {
+		return false
+	}
+	if f.Host != "" && !hostIs(c.URL, f.Host) {
+		return false
+	}
+	if f.URL != "" {
+		key := Key(c.URL)
+		return c.URL != "" && (key == f.key || f.prefix && strings.HasPrefix(key, f.key))
+	}
+	return true
+}
+
+// matchesClass compares a status with one in which "x" stands for any digit.
+func matchesClass(status, class string) bool {
+	for i := range 3 {
+		if class[i] != 'x' && class[i] != status[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func hostIs(address, host string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (strings.ToLower(u.Hostname()) == host || strings.ToLower(u.Host) == host)
+}
+
+// Indexed reports whether an index with this number of unlisted records finds all that the filter selects.
+func (f Filter) Indexed(unlisted int) bool {
+	if f.Status != "" {
+		return true // only captures have one
+	}
+	captures := len(f.Types) > 0
+	for _, t := range f.Types {
+		captures = captures && isCapture(t)
+	}
+	return captures || f.MIME == "" && (f.URL != "" || f.Host != "") && unlisted == 0
+}
+
+// Prefix returns the prefix of the keys of all captures that the filter selects.
+func (f Filter) Prefix() string {
+	switch {
+	case f.URL != "" && f.prefix:
+		return f.key
+	case f.URL != "":
+		return f.key + " "
+	case f.Host != "":
+		key := Key("http://" + f.Host + "/")
+		if host, _, ok := strings.Cut(key, ")"); ok {
+			host, _, _ = strings.Cut(host, ":")
+			return host
+		}
+	}
+	return ""
+}
+
+// Candidate reports whether a capture, or one of the records that belong to it, may be selected. Times of an index are
+// in whole seconds.
+func (f Filter) Candidate(c Capture) bool {
+	f.Types, f.MIME = nil, ""
+	if !f.From.IsZero() {
+		f.From = f.From.Truncate(time.Second)
+	}
+	return f.Matches(c)
+}
+
+// ParseTime parses a time of a filter: RFC 3339, a date, or up to 14 digits. until is the end of what it means: a year,
+// a month, a day, a second.
+func ParseTime(s string) (from, until time.Time, err error) {
+	for _, l := range []struct {
+		layout string
+		years  int
+		months int
+		days   int
+		step   time.Duration
+	}{
+		{time.RFC3339Nano, 0, 0, 0, 0}, {"2006-01-02", 0, 0, 1, 0}, {"2006-01", 0, 1, 0, 0}, {"2006", 1, 0, 0, 0}, {"200601", 0, 1, 0, 0}, {"20060102", 0, 0, 1, 0},
+		{"2006010215", 0, 0, 0, time.Hour}, {"200601021504", 0, 0, 0, time.Minute}, {Timestamp, 0, 0, 0, time.Second},
+	} {
+		t, err := time.Parse(l.layout, s)
+		if err != nil {
+			continue
+		}
+		t = t.UTC()
+		end := t.AddDate(l.years, l.months, l.days).Add(l.step)
+		if end.Equal(t) { // RFC 3339: as precise as it is written
+			end = t.Add(time.Nanosecond)
+			if !strings.Contains(s, ".") {
+				end = t.Add(time.Second)
+			}
+		}
+		return t, end, nil
+	}
+	return from, until, fmt.Errorf("%q is not a time such as 2026-01-31, 2026-01-31T12:00:00Z or 20260131120000", s)
+}
