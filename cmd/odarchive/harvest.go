@@ -102,7 +102,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestSource, opts harvest.Options) error {
 	bar := c.progress(-1, "listings")
 	opts.Progress = func(r harvest.Report) {
-		bar.set(int64(r.Seeds), fmt.Sprintf("%d datasets, %d new files", r.Datasets, r.Added))
+		bar.set(int64(r.Seeds), fmt.Sprintf("%d datasets, %d not returned, %d new files, %d requests", r.Datasets, r.Unknown, r.Added, r.Requests))
 	}
 	report, err := n.Harvest(ctx, source, opts)
 	bar.done()

@@ -120,7 +120,7 @@ type Changes struct {
 type Options struct {
 	Limit    int                                // maximum number of datasets, and of seeds; 0 means no limit
 	Fresh    bool                               // start from the beginning, ignoring any mark
-	Progress func(Report)                       // called after each step; may be nil
+	Progress func(Report)                       // called after each step, dataset and failure; may be nil
 	Part     Selection                          // part of the source to harvest
 	Step     int                                // maximum number of seeds kept at once; 0 means 500
 	Meter    func() (requests int, bytes int64) // returns the traffic so far, for the report; may be nil

@@ -121,6 +121,7 @@ func (s *step) Dataset(d Dataset) error {
 			return err
 		}
 	}
+	s.progress()
 	return s.keepIfFull()
 }
 
@@ -134,6 +135,7 @@ func (s *step) Gone(dataset string) error {
 func (s *step) Unknown(dataset, why string) error {
 	s.report.Unknown++
 	s.note(why)
+	s.progress()
 	if s.portal.IRI != "" {
 		e := Entry{Kept: true, Fault: dataset}
 		if iri, ok := AsIRI(dataset); ok {
@@ -252,11 +254,16 @@ func (s *step) keep(mark string) error {
 	s.report.Added += added
 	s.seeds, s.entries, s.quads, s.size, s.mark = s.seeds[:0], s.entries[:0], s.quads[:0], 0, mark
 	clear(s.subject)
+	s.progress()
+	return nil
+}
+
+// progress tells the caller how far the harvest is.
+func (s *step) progress() {
 	s.traffic()
 	if s.opts.Progress != nil {
 		s.opts.Progress(s.report)
 	}
-	return nil
 }
 
 func (s *step) traffic() {

@@ -13,6 +13,7 @@
 package dcat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/harvest"
 )
 
@@ -37,6 +39,7 @@ var _ harvest.Harvester = Source{}
 const (
 	maxPages   = 100_000
 	maxMembers = 200_000 // requests for single datasets
+	maxFailed  = 20      // requests in a row that a host answers with a failure of its own before it is given up
 )
 
 // Harvest implements harvest.Harvester. A mark is the portal and the address of a page, or a harvest.Document if the
@@ -46,7 +49,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return fmt.Errorf("dcat: malformed address %q", s.URL)
 	}
 	before, whole := harvest.ParseDocument(from)
-	h := &catalog{source: s, now: harvest.Now(s.Now), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
+	h := &catalog{source: s, now: harvest.Now(s.Now), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, failed: map[string]int{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
 	address := s.URL
 	if portal, page, ok := strings.Cut(from, " "); ok && !whole {
 		h.portal, address = portal, page
@@ -75,6 +78,9 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		}
 	}
 	if h.datasets == 0 && (from == "" || whole) {
+		if h.reason != "" {
+			return fmt.Errorf("dcat: %s names %d datasets, of which none could be read: %s", s.URL, h.members, h.reason)
+		}
 		return fmt.Errorf("dcat: %s describes no datasets", s.URL)
 	}
 	if from == "" || whole {
@@ -95,13 +101,15 @@ type catalog struct {
 	begun    bool   // the portal was passed to out
 	datasets int
 	members  int
+	reason   string          // why the first of the members that failed did so
+	failed   map[string]int  // by host: failures of the host in a row; it is given up at maxFailed
 	visited  map[string]bool // pages
 	met      map[string]bool // datasets handed over or requested
 }
 
 // page hands over what a page says and returns the address of the next one, "" for none.
 func (h *catalog) page(ctx context.Context, address string) (next string, err error) {
-	doc, err := h.reader.get(ctx, address, h.before.Unless(address, h.now))
+	doc, err := h.reader.get(ctx, address, h.before.Unless(address, h.now), 0)
 	if err != nil {
 		return "", err
 	}
@@ -162,23 +170,44 @@ func (h *catalog) emit(datasets []harvest.Dataset) (fresh int, err error) {
 
 // member requests a dataset that has a document of its own. If that fails, the dataset stays as it was.
 func (h *catalog) member(ctx context.Context, iri string) error {
-	doc, err := h.reader.get(ctx, iri, "")
+	host, err := address.Host(iri)
+	if err != nil {
+		return h.unread(iri, "it has no address: "+err.Error())
+	}
+	if h.failed[host] >= maxFailed {
+		return h.out.Unknown(iri, "dataset "+iri+": not requested, since others of "+host+" failed")
+	}
+	doc, err := h.reader.get(ctx, iri, "", 2)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	var status *harvest.StatusError
-	if errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone) {
+	switch {
+	case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
+		h.reason = cmp.Or(h.reason, err.Error())
 		h.out.Skip("dataset " + iri + ": " + err.Error())
 		return nil
+	case errors.Is(err, errNoAnswer):
+		h.failed[host] = maxFailed
+		return h.unread(iri, err.Error())
+	case err != nil:
+		if status != nil && status.Status >= 500 {
+			h.failed[host]++
+		}
+		return h.unread(iri, err.Error())
 	}
-	if err != nil {
-		return h.out.Unknown(iri, "dataset "+iri+": "+err.Error())
-	}
+	h.failed[host] = 0
 	delete(h.met, iri)
 	found := Read(doc.quads, h.portal, doc.url)
 	if len(found.Datasets) == 0 {
-		return h.out.Unknown(iri, "dataset "+iri+" is not described at its address")
+		return h.unread(iri, "it is not described at its address")
 	}
 	_, err = h.emit(found.Datasets)
 	return err
+}
+
+// unread reports a dataset that could not be read.
+func (h *catalog) unread(iri, why string) error {
+	h.reason = cmp.Or(h.reason, why)
+	return h.out.Unknown(iri, "dataset "+iri+": "+why)
 }

@@ -2,7 +2,9 @@ package dcat
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -278,3 +280,35 @@ func TestOfSeveralFrequenciesTheFirstThatIsAPeriodCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestADeadHostOfDatasetsIsGivenUpOnce(t *testing.T) {
+	t.Parallel()
+	var document strings.Builder
+	document.WriteString(prefixes + "<> a dcat:Catalog .\n")
+	for i := range 40 {
+		fmt.Fprintf(&document, "<> dcat:dataset <http://dead.example/%d>, <http://failing.example/%d> .\n", i, i)
+	}
+	asked := map[string]int{}
+	s := Source{URL: "http://c.example/catalog", HTTP: doer(func(req *http.Request) (*http.Response, error) {
+		asked[req.URL.Host]++
+		answer := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/turtle"}}, Body: io.NopCloser(strings.NewReader(document.String())), Request: req}
+		switch req.URL.Host {
+		case "dead.example":
+			return nil, errors.New("no such host")
+		case "failing.example":
+			answer.StatusCode = 505 // not one that is tried again
+		}
+		return answer, nil
+	})}
+	n, err := portaltest.Harvest(t, s, "")
+	if err == nil || !strings.Contains(err.Error(), "names 80 datasets, of which none could be read: no such host") {
+		t.Errorf("error %v", err)
+	}
+	if len(n.Unread) != 80 || asked["dead.example"] > 2 || asked["failing.example"] != 20 {
+		t.Errorf("%d datasets unread, requests %v", len(n.Unread), asked)
+	}
+}
+
+type doer func(*http.Request) (*http.Response, error)
+
+func (d doer) Do(req *http.Request) (*http.Response, error) { return d(req) }

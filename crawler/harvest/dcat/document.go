@@ -25,6 +25,9 @@ const (
 	accepted    = "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.9, application/ld+json;q=0.8, application/trig;q=0.8, application/n-quads;q=0.8, text/html;q=0.1, */*;q=0.1"
 )
 
+// errNoAnswer marks the errors of hosts that cannot be reached. It has no text of its own.
+var errNoAnswer = errors.New("")
+
 // reader requests and reads documents.
 type reader struct {
 	http     harvest.Doer
@@ -41,11 +44,17 @@ type document struct {
 	fault error  // first statement that was skipped as unreadable
 }
 
-// get requests a document and reads it as far as possible. unless is as in harvest.Request.
-func (r *reader) get(ctx context.Context, address, unless string) (document, error) {
-	answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: address, Accept: accepted, Max: maxDocument, Unless: unless})
-	if err != nil {
+// get requests a document and reads it as far as possible. unless and tries are as in harvest.Request. The error wraps
+// errNoAnswer if the host does not answer.
+func (r *reader) get(ctx context.Context, address, unless string, tries int) (document, error) {
+	answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: address, Accept: accepted, Max: maxDocument, Unless: unless, Tries: tries})
+	var status *harvest.StatusError
+	switch {
+	case err == nil:
+	case errors.As(err, &status) || errors.Is(err, harvest.ErrTooLong) || errors.Is(err, harvest.ErrNotModified):
 		return document{}, err
+	default:
+		return document{}, fmt.Errorf("%w%w", errNoAnswer, err)
 	}
 	doc := document{url: answer.URL, link: nextLink(answer), tag: harvest.Tag(answer.Header)}
 	err = r.read(ctx, answer, &doc)

@@ -1,8 +1,8 @@
 // Package sparql harvests SPARQL endpoints: their DCAT catalogs, the addresses that a query selects, or all statements
 // of a graph.
 //
-// By default, it probes an endpoint for catalogs with datasets, then for datasets without a catalog, in the default
-// graph and then in each named graph. A query (Selection.Query) selects the addresses ?url, with optional ?dataset,
+// By default, it probes an endpoint for catalogs with datasets and for datasets outside any catalog, in the default graph
+// and in each named graph with datasets that the default graph lacks. A query (Selection.Query) selects the addresses ?url, with optional ?dataset,
 // ?title, ?datasetTitle, ?format, ?mediaType and ?portal. Of graphs (Selection.Sets), all statements are kept.
 //
 // Walk pages through endpoints that limit answers. Package portalwatch uses it too.
@@ -72,20 +72,32 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	return nil
 }
 
-// place is a catalog, or a graph with datasets.
-type place struct{ graph, catalog string }
+// place is a catalog, or the datasets of a graph that are in no catalog.
+type place struct {
+	graph    string
+	catalog  string // IRI; "" for the datasets outside catalogs
+	catalogs bool   // the graph has catalogs
+}
 
 func (p place) pattern() string {
-	if p.catalog == "" {
-		return "?thing a <" + dcat.Dataset + ">"
+	switch {
+	case p.catalog != "":
+		return "<" + p.catalog + "> <" + dcat.DatasetProp + "> ?thing"
+	case p.catalogs:
+		return outside("?thing")
 	}
-	return "<" + p.catalog + "> <" + dcat.DatasetProp + "> ?thing"
+	return "?thing a <" + dcat.Dataset + ">"
+}
+
+// outside returns a pattern for datasets that no catalog with an IRI lists.
+func outside(dataset string) string {
+	return dataset + " a <" + dcat.Dataset + "> FILTER NOT EXISTS { ?list <" + dcat.DatasetProp + "> " + dataset + " . ?list a <" + dcat.Catalog + "> . FILTER isIRI(?list) }"
 }
 
 // catalogs harvests the catalogs found by probing. Marks are "graph catalog last-dataset", with "-" for an empty graph
 // or catalog.
 func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) error {
-	places, err := s.probe(ctx)
+	places, err := s.probe(ctx, out)
 	if err != nil {
 		return err
 	}
@@ -155,7 +167,7 @@ func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after str
 }
 
 // probe finds the places that have datasets.
-func (s Source) probe(ctx context.Context) ([]place, error) {
+func (s Source) probe(ctx context.Context, out harvest.Sink) ([]place, error) {
 	if s.Portal != "" && IsIRI(s.Portal) {
 		found, err := s.any(ctx, "<"+s.Portal+"> <"+dcat.DatasetProp+"> ?d")
 		if err != nil {
@@ -166,11 +178,20 @@ func (s Source) probe(ctx context.Context) ([]place, error) {
 		}
 	}
 	found, err := s.in(ctx, "")
-	if err != nil || len(found) > 0 {
-		return found, err
-	}
-	answer, err := s.Endpoint.Select(ctx, "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?d <"+dcat.DistributionProp+"> ?x } } ORDER BY ?g LIMIT 500")
 	if err != nil {
+		return nil, err
+	}
+	// At many endpoints the default graph is the union of all graphs. Then no other is harvested.
+	missing := "GRAPH ?g { ?d <" + dcat.DistributionProp + "> ?x }"
+	if len(found) > 0 {
+		missing += " FILTER NOT EXISTS { ?d <" + dcat.DistributionProp + "> ?y }"
+	}
+	answer, err := s.Endpoint.Select(ctx, "SELECT DISTINCT ?g WHERE { "+missing+" } ORDER BY ?g LIMIT 500")
+	switch {
+	case err != nil && len(found) > 0:
+		out.Skip("it is not known whether other graphs have more datasets: " + err.Error())
+		return found, nil
+	case err != nil:
 		return nil, err
 	}
 	for _, row := range answer.Rows {
@@ -198,17 +219,19 @@ func (s Source) in(ctx context.Context, graph string) ([]place, error) {
 	var found []place
 	for _, row := range answer.Rows {
 		if c := row["c"]; c.Kind() == term.KindIRI && IsIRI(c.Value()) {
-			found = append(found, place{graph, c.Value()})
+			found = append(found, place{graph: graph, catalog: c.Value(), catalogs: true})
 		}
 	}
-	if len(found) > 0 {
-		return found, nil
+	rest := place{graph: graph, catalogs: len(found) > 0}
+	pattern := "?d a <" + dcat.Dataset + ">"
+	if rest.catalogs {
+		pattern = outside("?d")
 	}
-	some, err := s.any(ctx, w.in("?d a <"+dcat.Dataset+">"))
+	some, err := s.any(ctx, w.in(pattern))
 	if err != nil || !some {
-		return nil, err
+		return found, err
 	}
-	return []place{{graph: graph}}, nil
+	return append(found, rest), nil
 }
 
 func (s Source) any(ctx context.Context, pattern string) (bool, error) {

@@ -59,6 +59,35 @@ func TestCatalogsAreFoundWhereverTheyStand(t *testing.T) {
 	}
 }
 
+func TestDatasetsOutsideCatalogsAreHarvestedToo(t *testing.T) {
+	t.Parallel()
+	const loose = `:loose a dcat:Dataset ; dct:title "Loose" . [] a dcat:Catalog ; dcat:dataset :blank . :blank a dcat:Dataset .
+<http://untyped.example/> dcat:dataset :untyped . :untyped a dcat:Dataset .
+`
+	for about, c := range map[string]struct {
+		document string
+		portals  []string
+	}{
+		"default graph": {listing("http://c.example/", 3, 1) + loose, []string{"http://c.example/", "http://e.example/sparql"}},
+		"named graph":   {"<http://g.example/> { " + listing("http://c.example/", 3, 1) + loose + " }", []string{"http://c.example/", "http://g.example/"}},
+		"both": {listing("http://c.example/", 3, 1) + "<http://g.example/> { " + loose + `:loose dcat:distribution [ dcat:accessURL <http://d.example/x> ] }`,
+			[]string{"http://c.example/", "http://g.example/"}},
+	} {
+		n := harvested(t, source(portaltest.NewEndpoint(t, prefixes+c.document)))
+		var portals, datasets []string
+		for _, p := range n.Portals {
+			portals = append(portals, p.IRI)
+		}
+		for _, d := range n.Datasets {
+			datasets = append(datasets, strings.TrimPrefix(d.IRI, "http://d.example/"))
+		}
+		slices.Sort(datasets)
+		if !slices.Equal(portals, c.portals) || !slices.Equal(datasets, []string{"0000", "0001", "0002", "blank", "loose", "untyped"}) {
+			t.Errorf("%s: datasets %v of portals %v", about, datasets, portals)
+		}
+	}
+}
+
 func TestNothingIsLostToAnEndpointThatCutsItsAnswers(t *testing.T) {
 	t.Parallel()
 	const datasets, distributions = 110, 9
