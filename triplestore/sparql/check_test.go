@@ -81,3 +81,16 @@ func TestARegularExpressionThatNeedsTooLongEndsTheQuery(t *testing.T) {
 		t.Errorf("the query ended with %v", err)
 	}
 }
+
+func TestPlanningHasALimitOfMemory(t *testing.T) {
+	t.Parallel()
+	store := filled(t, "<x:a> <x:p> <x:b>")
+	var star strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&star, "?s <x:p> ?o%d . ", i)
+	}
+	_, err := sparql.New(sparql.Options{}).Query(t.Context(), store.Snapshot(), "SELECT * { "+star.String()+" }", sparql.QueryOptions{})
+	if !errors.Is(err, sparql.ErrQueryTooLarge) {
+		t.Errorf("9,000 patterns: %v, want %v", err, sparql.ErrQueryTooLarge)
+	}
+}

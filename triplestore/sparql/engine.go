@@ -16,11 +16,13 @@
 // of a SELECT, Boolean for an ASK, Triple for the graph of a CONSTRUCT or DESCRIBE. Packages results and rdfio write
 // them in the usual formats.
 //
-// Every query has a deadline and a memory budget and ends soon after its context is done. An error that wraps
+// Every query has a deadline and a memory budget and ends soon after its context is done. Rows of ORDER BY, DISTINCT and
+// GROUP BY for which there is no memory are kept in temporary files. An error that wraps
 // ErrTimeout, ErrMemory, ErrRows or ErrQueryTooLarge names the limit; a *SyntaxError says what is wrong with a text,
 // and where.
 //
-// An Engine uses the network for SERVICE and LOAD only, and only as far as Options allow. It reads no files.
+// An Engine uses the network for SERVICE and LOAD only, and only as far as Options allow. It reads no files but
+// its own temporary ones.
 //
 // Inside, a query is parsed (internal/syntax), translated to algebra (internal/algebra), planned (internal/plan) and
 // run (internal/exec). Prepare and Run show these steps.
@@ -30,6 +32,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"time"
 
@@ -44,6 +47,9 @@ type Options struct {
 	Timeout    time.Duration // of queries and updates that do not ask for one; 0 means 60 s
 	MaxTimeout time.Duration // the maximum that they may ask for; 0 means 10 min
 	Memory     int64         // bytes that one query may hold; 0 means 512 MiB
+	MaxMemory  int64         // bytes that all queries may hold together; 0 means twice Memory
+	TempDir    string        // where queries keep rows for which there is no memory; "" means that of the system
+	MaxTemp    int64         // bytes of these temporary files together; 0 means 8 GiB, negative means none
 	MaxRows    int64         // maximum rows or triples of one result; 0 means no maximum
 	Workers    int           // processors that all queries together may use for parallel operators; 0 means all
 	Service    *Federation   // asks other endpoints for SERVICE; nil refuses
@@ -58,6 +64,7 @@ const (
 	DefaultTimeout    = 60 * time.Second
 	DefaultMaxTimeout = 10 * time.Minute
 	DefaultMemory     = 512 << 20
+	DefaultMaxTemp    = 8 << 30
 	DefaultMaxLoad    = 10_000_000
 )
 
@@ -70,6 +77,15 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Memory <= 0 {
 		o.Memory = DefaultMemory
+	}
+	if o.MaxMemory <= 0 {
+		o.MaxMemory = 2 * o.Memory
+	}
+	if o.TempDir == "" {
+		o.TempDir = os.TempDir()
+	}
+	if o.MaxTemp == 0 {
+		o.MaxTemp = DefaultMaxTemp
 	}
 	if o.MaxLoad <= 0 {
 		o.MaxLoad = DefaultMaxLoad
@@ -104,12 +120,18 @@ type Engine struct {
 	turn chan struct{} // held by the update that runs
 
 	workers *exec.Workers
+	pool    *exec.Pool
+	spill   *exec.Spill // nil if there are no temporary files
 }
 
 // New returns an Engine.
 func New(o Options) *Engine {
 	o = o.withDefaults()
-	return &Engine{opts: o, turn: make(chan struct{}, 1), workers: exec.NewWorkers(o.Workers)}
+	e := &Engine{opts: o, turn: make(chan struct{}, 1), workers: exec.NewWorkers(o.Workers), pool: exec.NewPool(o.MaxMemory)}
+	if o.MaxTemp > 0 {
+		e.spill = exec.NewSpill(o.TempDir, o.MaxTemp)
+	}
+	return e
 }
 
 // Query is a parsed query, ready for Run. It may be run many times, also concurrently.

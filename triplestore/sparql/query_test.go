@@ -150,7 +150,7 @@ func TestLimitsAreErrorsThatSayWhich(t *testing.T) {
 		{"rows", "SELECT * { ?s ?p ?o }", sparql.QueryOptions{MaxRows: 10}, sparql.ErrRows},
 		{"triples", "CONSTRUCT WHERE { ?s ?p ?o }", sparql.QueryOptions{MaxRows: 10}, sparql.ErrRows},
 	} {
-		r, err := sparql.New(sparql.Options{}).Query(t.Context(), store.Snapshot(), c.text, c.o)
+		r, err := sparql.New(sparql.Options{MaxTemp: -1}).Query(t.Context(), store.Snapshot(), c.text, c.o)
 		if err == nil {
 			_, err = collect(r)
 		}

@@ -26,7 +26,7 @@ func (e *Engine) solve(ctx context.Context, ds term.Dataset, q *algebra.Query, o
 	if o.Memory > 0 {
 		memory = min(memory, o.Memory)
 	}
-	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(o.Trusted)})
+	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(o.Trusted)})
 	if err != nil {
 		return nil, err
 	}

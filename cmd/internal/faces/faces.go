@@ -6,6 +6,7 @@ package faces
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"odarchive/cmd/internal/check"
@@ -26,8 +27,13 @@ type Faces struct {
 // New makes the faces of an archive. Federated queries and LOAD fetch through the crawler's client.
 func New(s *store.Store, c *crawl.Crawl) *Faces {
 	client := c.Fetcher.Client()
+	temp := filepath.Join(s.Config.Data, "tmp")
+	if s.ReadOnlyReason != "" {
+		temp = "" // the system's
+	}
 	return &Faces{store: s, crawl: c, Engine: sparql.New(sparql.Options{
-		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Allow: s.Config.Serve.Service}, Fetch: documents(client),
+		TempDir: temp,
+		Log:     s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Allow: s.Config.Serve.Service}, Fetch: documents(client),
 	})}
 }
 

@@ -61,7 +61,14 @@ func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
 	return g, nil
 }
 
+// groupSize is what a group takes in the slices of an aggregate, with the room that append makes.
+const groupSize = 50
+
 func (g *aggregate) grow(groups int) {
+	if more := groups - len(g.n); more > 0 {
+		g.sizes += groupSize * more
+		g.q.budget.charge(groupSize * more)
+	}
 	for len(g.n) < groups {
 		g.n = append(g.n, 0)
 		g.of = append(g.of, 0)

@@ -81,7 +81,7 @@ func (q *query) openBind(n *plan.BindJoin, in op, cols []int) (op, error) {
 	b.pos, b.equal = layout(n.R)
 	b.match = newBlock(len(b.pos), q.budget)
 	b.key = make([]term.ID, len(n.Keys))
-	b.p = newJoinPairs(n.Kind, n.Cols, cols, n.R.Cols, plan.SetOf(cols...), q.opts.BatchSize)
+	b.p = q.newJoinPairs(n.Kind, n.Cols, cols, n.R.Cols, plan.SetOf(cols...))
 	return b, nil
 }
 
@@ -301,9 +301,7 @@ func (b *bind) keep(quads []term.IDQuad) error {
 	if len(quads) == 0 {
 		return nil
 	}
-	n := len(quads) * 8 * len(b.pos)
-	b.match.paid += n
-	if err := b.q.budget.reserve(n); err != nil {
+	if err := b.match.grow(len(quads)); err != nil {
 		return err
 	}
 	for k := range quads {

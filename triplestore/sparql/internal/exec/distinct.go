@@ -17,11 +17,13 @@ type distinct struct {
 	row       []term.ID
 	p         *pairs
 	any       bool
+	later     *laterRows // rows that are not in seen, which is full; nil until then
+	ended     bool
 }
 
 func (q *query) openDistinct(n *plan.Distinct, in op, cols []int) op {
 	d := &distinct{in: in, q: q, streaming: n.Streaming, row: make([]term.ID, len(cols))}
-	d.p = newPairs(n.Cols, cols, nil, q.opts.BatchSize)
+	d.p = q.newPairs(n.Cols, cols, nil)
 	d.seen = newIDSet(len(cols), q.budget)
 	d.last = make([]term.ID, len(cols))
 	return d
@@ -32,9 +34,23 @@ func (d *distinct) next() (*batch, error) {
 		if err := d.q.check(); err != nil {
 			return nil, err
 		}
+		if d.ended {
+			return d.later.next()
+		}
 		b, err := d.in.next()
-		if b == nil || err != nil {
+		if err != nil {
 			return nil, err
+		}
+		if b == nil {
+			if d.later == nil {
+				return nil, nil
+			}
+			d.ended = true
+			d.seen.free()
+			if err := d.later.finish(); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		for i := range b.n {
 			for c := range d.row {
@@ -45,7 +61,7 @@ func (d *distinct) next() (*batch, error) {
 				if fresh = !d.any || !slices.Equal(d.row, d.last); fresh {
 					copy(d.last, d.row)
 				}
-			} else if _, fresh, err = d.seen.add(d.row); err != nil {
+			} else if fresh, err = d.add(); err != nil {
 				return nil, err
 			}
 			d.any = true
@@ -59,7 +75,25 @@ func (d *distinct) next() (*batch, error) {
 	}
 }
 
+// add reports whether the current row is new. When the set is full, rows that are not in it are kept for later.
+func (d *distinct) add() (fresh bool, err error) {
+	if d.later == nil {
+		if d.q.opts.Spill == nil || len(d.row) == 0 || d.seen.paid < d.q.budget.share() {
+			_, fresh, err = d.seen.add(d.row)
+			if err == nil || len(d.row) == 0 || !d.q.canSpill(err) {
+				return fresh, err
+			}
+		}
+		d.later = &laterRows{d: d, parts: partitions{q: d.q}}
+	}
+	if nr, _ := d.seen.find(d.row); nr >= 0 {
+		return false, nil
+	}
+	return false, d.later.add(d.row)
+}
+
 func (d *distinct) close() {
 	d.in.close()
+	d.later.close()
 	d.seen.free()
 }

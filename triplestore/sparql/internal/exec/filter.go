@@ -269,7 +269,7 @@ func (q *query) openFilter(n *plan.Filter, in op, cols []int) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filter{in: in, cond: c, cols: indexes(cols, n.Cols), p: newPairs(n.Cols, cols, nil, q.opts.BatchSize)}, nil
+	return &filter{in: in, cond: c, cols: indexes(cols, n.Cols), p: q.newPairs(n.Cols, cols, nil)}, nil
 }
 
 func (f *filter) next() (*batch, error) {

@@ -16,10 +16,15 @@ type group struct {
 	nrs  []int32
 	done *pieces
 	key  []term.ID
+
+	cols  []int       // of the input
+	later *partitions // rows of groups for which there was no memory
+	part  *group      // computes the groups of a partition
+	row   []term.ID
 }
 
 func (q *query) openGroup(n *plan.Group, in op, cols []int) (op, error) {
-	g := &group{q: q, node: n, in: in, by: indexes(cols, n.By), set: newIDSet(len(n.By), q.budget)}
+	g := &group{q: q, node: n, in: in, by: indexes(cols, n.By), cols: cols, set: newIDSet(len(n.By), q.budget)}
 	g.key = make([]term.ID, len(n.By))
 	for _, a := range n.Aggs {
 		agg, err := q.aggregate(a, cols)
@@ -37,7 +42,26 @@ func (g *group) next() (*batch, error) {
 			return nil, err
 		}
 	}
-	return g.done.next()
+	for {
+		var b *batch
+		var err error
+		if g.part != nil {
+			b, err = g.part.next()
+		} else {
+			b, err = g.done.next()
+		}
+		if b != nil || err != nil {
+			return b, err
+		}
+		if g.part != nil {
+			g.part.close()
+		} else {
+			g.free()
+		}
+		if g.part, err = g.nextPart(); g.part == nil || err != nil {
+			return nil, err
+		}
+	}
 }
 
 func (g *group) run() error {
@@ -62,6 +86,14 @@ func (g *group) run() error {
 		}
 		if b == nil {
 			break
+		}
+		if g.later != nil || g.crowded() {
+			if b, err = g.divert(b); err != nil {
+				return err
+			}
+			if b.n == 0 {
+				continue
+			}
 		}
 		if err := g.assign(b); err != nil {
 			return err
@@ -162,11 +194,20 @@ func (g *group) finish() error {
 	return nil
 }
 
-func (g *group) close() {
-	g.in.close()
+// free gives back the memory of the groups.
+func (g *group) free() {
 	g.set.free()
 	for _, a := range g.aggs {
 		a.free()
 	}
 	g.done = &pieces{}
+}
+
+func (g *group) close() {
+	g.in.close()
+	g.free()
+	g.later.close()
+	if g.part != nil {
+		g.part.close()
+	}
 }

@@ -51,7 +51,7 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 	h.lkeys = indexes(lcols, n.Keys)
 	h.lmaybe, h.rmaybe = indexes(lcols, n.Maybe), indexes(rcols, n.Maybe)
 	h.rows, h.table = side.rows, &side.table
-	h.p = newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure, q.opts.BatchSize)
+	h.p = q.newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure)
 	if n.Cond != nil {
 		all := append([]int(nil), lcols...)
 		for _, c := range rcols {
@@ -60,7 +60,7 @@ func (q *query) openHash(n *plan.HashJoin) (op, error) {
 			}
 		}
 		h.order = indexes(all, n.Cols)
-		h.p = newPairs(all, lcols, rcols, q.opts.BatchSize)
+		h.p = q.newPairs(all, lcols, rcols)
 		if h.cond, err = q.condition([]plan.Expr{*n.Cond}, all); err != nil {
 			h.close()
 			return nil, err

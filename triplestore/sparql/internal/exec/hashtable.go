@@ -106,7 +106,9 @@ type idSet struct {
 }
 
 func newIDSet(width int, b *budget) *idSet {
-	return &idSet{width: width, slots: make([]int32, 64), shift: 64 - 6, budget: b}
+	s := &idSet{width: width, slots: make([]int32, 64), shift: 64 - 6, budget: b, paid: 4 * 64}
+	b.charge(s.paid)
+	return s
 }
 
 func (s *idSet) hash(row []term.ID) uint64 {
@@ -118,35 +120,74 @@ func (s *idSet) hash(row []term.ID) uint64 {
 	return h * hashFactor
 }
 
-// add returns the number of a row, and whether it is new.
-func (s *idSet) add(row []term.ID) (nr int, fresh bool, err error) {
+// find returns the number of a row, or -1, and the slot where it is or would be.
+func (s *idSet) find(row []term.ID) (nr, slot int) {
 	mask := len(s.slots) - 1
 	i := int(s.hash(row) >> s.shift)
 	for {
 		x := s.slots[i]
 		if x == 0 {
-			break
+			return -1, i
 		}
 		if at := int(x-1) * s.width; slices.Equal(s.rows[at:at+s.width], row) {
-			return int(x - 1), false, nil
+			return int(x - 1), i
 		}
 		i = (i + 1) & mask
 	}
+}
+
+// add returns the number of a row, and whether it is new. If there is an error, the set is as before.
+func (s *idSet) add(row []term.ID) (nr int, fresh bool, err error) {
+	nr, slot := s.find(row)
+	if nr >= 0 {
+		return nr, false, nil
+	}
+	if 2*(s.n+1) > len(s.slots) {
+		if err := s.grow(); err != nil {
+			return 0, false, err
+		}
+		_, slot = s.find(row)
+	}
+	if cap(s.rows)-len(s.rows) < s.width {
+		if err := s.growRows(); err != nil {
+			return 0, false, err
+		}
+	}
 	s.rows = append(s.rows, row...)
 	s.n++
-	s.slots[i] = int32(s.n)
-	cost := 8*s.width + 8
-	s.paid += cost
-	if err := s.budget.reserve(cost); err != nil {
-		return 0, false, err
-	}
-	if s.n*2 > len(s.slots) {
-		s.grow()
-	}
+	s.slots[slot] = int32(s.n)
 	return s.n - 1, true, nil
 }
 
-func (s *idSet) grow() {
+// growRows makes room for more rows. Both the old and the new room are counted while values move.
+func (s *idSet) growRows() error {
+	old := cap(s.rows)
+	room := max(2*old, 32*s.width)
+	if old > 1<<17 {
+		room = old + old/2
+	}
+	if err := s.budget.reserve(8 * room); err != nil {
+		s.budget.release(8 * room)
+		return err
+	}
+	s.paid += 8 * room
+	s.rows = append(make([]term.ID, 0, room), s.rows...)
+	s.paid -= 8 * old
+	s.budget.release(8 * old)
+	return nil
+}
+
+func (s *idSet) grow() error {
+	old := 4 * len(s.slots)
+	if err := s.budget.reserve(4 * old); err != nil {
+		s.budget.release(4 * old)
+		return err
+	}
+	s.paid += 4 * old
+	defer func() {
+		s.paid -= old
+		s.budget.release(old)
+	}()
 	s.slots = make([]int32, len(s.slots)*4)
 	s.shift -= 2
 	mask := len(s.slots) - 1
@@ -157,6 +198,7 @@ func (s *idSet) grow() {
 		}
 		s.slots[i] = int32(r + 1)
 	}
+	return nil
 }
 
 func (s *idSet) free() {

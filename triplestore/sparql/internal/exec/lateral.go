@@ -44,7 +44,7 @@ func (q *query) openLateral(n *plan.Lateral) (op, error) {
 	o.seed = newBlock(len(n.Seed.Cols), q.budget)
 	rcols := n.R.Info().Cols
 	o.right = newBlock(len(rcols), q.budget)
-	o.p = newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure, q.opts.BatchSize)
+	o.p = q.newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure)
 	return o, nil
 }
 

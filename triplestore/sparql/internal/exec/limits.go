@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 )
 
@@ -18,17 +17,23 @@ var (
 // LimitError reports the limit that ended a query: ErrMemory with Value in bytes, ErrRows with Value in rows, or
 // ErrTimeout with Value in nanoseconds.
 type LimitError struct {
-	Limit error
-	Value int64
+	Limit  error
+	Value  int64
+	Shared bool // the limit is that of all queries together
+	Disk   bool // the limit is that of temporary files
 }
 
 func (e *LimitError) Error() string {
-	switch e.Limit {
-	case ErrMemory:
+	switch {
+	case e.Disk:
+		return fmt.Sprintf("exec: the queries that run now need more temporary files than their common limit of %d MB", e.Value>>20)
+	case e.Shared:
+		return fmt.Sprintf("exec: the queries that run now need more memory than their common limit of %d MB; try again later", e.Value>>20)
+	case e.Limit == ErrMemory:
 		return fmt.Sprintf("exec: the query needs more memory than its limit of %d MB", e.Value>>20)
-	case ErrRows:
+	case e.Limit == ErrRows:
 		return fmt.Sprintf("exec: the query has more than its limit of %d rows", e.Value)
-	case ErrTimeout:
+	case e.Limit == ErrTimeout:
 		return fmt.Sprintf("exec: the query runs longer than its limit of %s", time.Duration(e.Value))
 	}
 	return "exec: " + e.Limit.Error()
@@ -37,31 +42,16 @@ func (e *LimitError) Error() string {
 // Unwrap returns the limit.
 func (e *LimitError) Unwrap() error { return e.Limit }
 
-// budget counts the bytes that the operators of one query hold. All goroutines of the query share it.
-type budget struct {
-	used, peak atomic.Int64
-	limit      int64
-}
-
-func (b *budget) reserve(n int) error {
-	used := b.used.Add(int64(n))
-	for peak := b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
-	}
-	if used > b.limit {
-		return &LimitError{Limit: ErrMemory, Value: b.limit}
-	}
-	return nil
-}
-
-func (b *budget) release(n int) { b.used.Add(-int64(n)) }
-
-// check returns why the query's context is done, or nil. Operators call it at least once for each batch that they read
-// or return.
+// check returns why the query must end, or nil: its context is done, or its buffers need too much memory. Operators
+// call it at least once for each batch that they read or return.
 func (q *query) check() error {
 	select {
 	case <-q.ctx.Done():
 		return context.Cause(q.ctx)
 	default:
-		return nil
 	}
+	if err := q.budget.over.Load(); err != nil {
+		return err
+	}
+	return nil
 }

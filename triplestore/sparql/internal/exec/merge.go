@@ -39,7 +39,7 @@ func (q *query) openMerge(n *plan.MergeJoin) (op, error) {
 	lcols, rcols := n.L.Info().Cols, n.R.Info().Cols
 	m := &merge{q: q, kind: n.Kind, l: l, r: r, rj: -1}
 	m.lkeys, m.rkeys = indexes(lcols, n.Keys), indexes(rcols, n.Keys)
-	m.p = newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure, q.opts.BatchSize)
+	m.p = q.newJoinPairs(n.Kind, n.Cols, lcols, rcols, n.L.Info().Sure)
 	m.run = newBlock(len(rcols), q.budget)
 	m.all = identity(len(rcols))
 	return m, nil

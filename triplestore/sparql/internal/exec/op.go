@@ -70,6 +70,9 @@ func (q *query) open(n plan.Node) (op, error) {
 	if n == q.leaf {
 		return q.feed, nil
 	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	o, err := q.openNode(n)
 	if err != nil || q.trace == nil {
 		return o, err
@@ -135,7 +138,7 @@ func (q *query) openNode(n plan.Node) (op, error) {
 		o, err = q.openDistinct(n, in, cols), nil
 	case *plan.Slice:
 		if n.Per >= 0 {
-			o, err = openSliceEach(n, in, cols, q.opts.BatchSize), nil
+			o, err = q.openSliceEach(n, in, cols), nil
 		} else {
 			o, err = &slice{in: in, skip: n.Offset, left: n.Limit}, nil
 		}
@@ -192,6 +195,20 @@ func index(cols []int, slot int) int { return slices.Index(cols, slot) }
 
 func indexes(cols, slots []int) []int {
 	out := make([]int, len(slots))
+	if len(cols) > 64 {
+		at := make(map[int]int, len(cols))
+		for i := len(cols) - 1; i >= 0; i-- {
+			at[cols[i]] = i
+		}
+		for i, s := range slots {
+			c, ok := at[s]
+			if !ok {
+				c = -1
+			}
+			out[i] = c
+		}
+		return out
+	}
 	for i, s := range slots {
 		out[i] = index(cols, s)
 	}
@@ -221,6 +238,7 @@ func (o *oneBatch) close() { o.b = nil }
 // block is a set of rows kept in memory, counted against the budget.
 type block struct {
 	n      int
+	room   int // rows that the columns have room for
 	cols   [][]term.ID
 	budget *budget
 	paid   int
@@ -230,17 +248,13 @@ func newBlock(k int, b *budget) *block { return &block{cols: make([][]term.ID, k
 
 // add appends the given columns of a batch; column -1 is unbound.
 func (k *block) add(b *batch, from []int) error {
-	need := 8 * len(k.cols) * b.n
-	if err := k.budget.reserve(need); err != nil {
-		k.paid += need
+	if err := k.grow(b.n); err != nil {
 		return err
 	}
-	k.paid += need
 	for i, c := range from {
 		if c < 0 {
-			for range b.n {
-				k.cols[i] = append(k.cols[i], 0)
-			}
+			k.cols[i] = k.cols[i][:k.n+b.n]
+			clear(k.cols[i][k.n:])
 			continue
 		}
 		k.cols[i] = append(k.cols[i], b.cols[c][:b.n]...)
@@ -249,9 +263,41 @@ func (k *block) add(b *batch, from []int) error {
 	return nil
 }
 
+// grow makes room for n more rows. Room is counted, not rows, and both the old and the new one while values move. If
+// there is an error, the block is as before.
+func (k *block) grow(n int) error {
+	if len(k.cols) == 0 || k.n+n <= k.room {
+		return nil
+	}
+	old, room := k.room, k.n+n
+	switch {
+	case room < 1<<16:
+		room = max(room, 2*old)
+	default:
+		room = max(room, old+old/4)
+	}
+	need := 8 * len(k.cols) * room
+	if err := k.budget.reserve(need); err != nil {
+		k.budget.release(need)
+		return err
+	}
+	k.paid += need
+	for i, c := range k.cols {
+		moved := make([]term.ID, len(c), room)
+		copy(moved, c)
+		k.cols[i] = moved
+	}
+	k.room = room
+	k.paid -= 8 * len(k.cols) * old
+	k.budget.release(8 * len(k.cols) * old)
+	return nil
+}
+
+// reset removes the rows and keeps the room.
 func (k *block) reset() {
-	k.budget.release(k.paid)
-	k.paid, k.n = 0, 0
+	room := 8 * len(k.cols) * k.room
+	k.budget.release(k.paid - room)
+	k.paid, k.n = room, 0
 	for i := range k.cols {
 		k.cols[i] = k.cols[i][:0]
 	}
@@ -259,7 +305,7 @@ func (k *block) reset() {
 
 func (k *block) free() {
 	k.budget.release(k.paid)
-	k.paid, k.n = 0, 0
+	k.paid, k.n, k.room = 0, 0, 0
 	k.cols = nil
 }
 

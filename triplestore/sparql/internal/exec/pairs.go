@@ -13,24 +13,26 @@ type pairs struct {
 	// right one if the left one is unbound.
 	lc, rc []int
 	out    batch
-	own    [][]term.ID
+	own    [][]term.ID // made when there are pairs, and counted against the budget
+	budget *budget
 	max    int
 }
 
-func newPairs(out, left, right []int, size int) *pairs {
-	p := &pairs{lc: indexes(left, out), rc: indexes(right, out), max: size}
-	p.own = newCols(len(out), size)
-	p.l, p.r = make([]int32, 0, size), make([]int32, 0, size)
-	return p
+// maxCells bounds the values of a batch, so that the buffers of very wide rows stay small.
+const maxCells = 1 << 17
+
+func (q *query) newPairs(out, left, right []int) *pairs {
+	size := min(q.opts.BatchSize, max(16, maxCells/max(1, len(out))))
+	return &pairs{lc: indexes(left, out), rc: indexes(right, out), own: make([][]term.ID, len(out)), budget: q.budget, max: size}
 }
 
 // newJoinPairs returns the pairs of a join, with right columns only for Inner and Outer. The slots in sure are always
 // bound on the left, so their right columns are not read.
-func newJoinPairs(kind plan.JoinKind, out, left, right []int, sure plan.Set, size int) *pairs {
+func (q *query) newJoinPairs(kind plan.JoinKind, out, left, right []int, sure plan.Set) *pairs {
 	if kind != plan.Inner && kind != plan.Outer {
-		return newPairs(out, left, nil, size)
+		return q.newPairs(out, left, nil)
 	}
-	p := newPairs(out, left, right, size)
+	p := q.newPairs(out, left, right)
 	for i, s := range out {
 		if p.lc[i] >= 0 && sure.Has(s) {
 			p.rc[i] = -1
@@ -47,7 +49,9 @@ func (p *pairs) empty() bool    { return len(p.l) == 0 }
 func (p *pairs) flush(left, right [][]term.ID) *batch {
 	n := len(p.l)
 	if len(p.own) > 0 && len(p.own[0]) < n {
-		p.own = newCols(len(p.own), n)
+		size := max(n, p.max)
+		p.budget.charge(8 * len(p.own) * (size - len(p.own[0])))
+		p.own = newCols(len(p.own), size)
 	}
 	for i, dst := range p.own {
 		dst = dst[:n]

@@ -14,6 +14,7 @@ type walker struct {
 	graph plan.Pos
 	next  map[successorKey][]term.ID // distinct successors, for repeated paths
 	paid  int
+	hops  int // bytes of the hops found since the last call of forget
 }
 
 // successorKey is a node and a repeated path.
@@ -28,8 +29,21 @@ func (q *query) walker(graph term.ID) *walker {
 }
 
 func (w *walker) free() {
+	w.forget(0)
 	w.q.budget.release(w.paid)
 	w.paid, w.next = 0, nil
+}
+
+// lend counts hops that the caller of follow will read.
+func (w *walker) lend(bytes int) error {
+	w.hops += bytes
+	return w.q.budget.reserve(bytes)
+}
+
+// forget stops counting the hops that were found after w.hops was mark: nobody reads them any more.
+func (w *walker) forget(mark int) {
+	w.q.budget.release(w.hops - mark)
+	w.hops = mark
 }
 
 // hop is the index of a start, and a node to which a path leads from it.
@@ -86,10 +100,9 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 			for _, e := range ends {
 				out = append(out, hop{i, e})
 			}
-			if err := w.q.budget.reserve(len(ends) * hopSize); err != nil {
+			if err := w.lend(len(ends) * hopSize); err != nil {
 				return nil, err
 			}
-			w.paid += len(ends) * hopSize
 		}
 		return out, nil
 	}
@@ -112,6 +125,12 @@ func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []ter
 		order = term.PSO
 	}
 	var out []hop
+	counted := 0
+	count := func() error { // counts the room of out
+		more := cap(out)*hopSize - counted
+		counted += more
+		return w.lend(more)
+	}
 	if len(starts) == 1 { // with its start as a constant, the pattern reads no other quad
 		if forward {
 			pos[0].ID = starts[0]
@@ -167,6 +186,11 @@ func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []ter
 				}
 				k++
 			}
+			if cap(out)*hopSize > counted {
+				if err := count(); err != nil {
+					return nil, err
+				}
+			}
 			if k < len(pend) {
 				pend = pend[k:]
 				break
@@ -212,8 +236,7 @@ func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward boo
 	for i, h := range hops {
 		m, _ := slices.BinarySearch(mids, h.to)
 		ways := further[heads[m]:heads[m+1]]
-		w.paid += len(ways) * hopSize
-		if err := w.q.budget.reserve(len(ways) * hopSize); err != nil {
+		if err := w.lend(len(ways) * hopSize); err != nil {
 			return nil, err
 		}
 		for _, f := range ways {
@@ -278,11 +301,13 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 		if err := w.q.sortIDs(frontier); err != nil {
 			return nil, err
 		}
+		mark := w.hops
 		ends, err := w.successors(p.Path, frontier, forward)
 		if err != nil {
 			return nil, err
 		}
 		frontier = frontier[:0:0]
+		w.forget(mark)
 		for i, e := range ends {
 			if i&(1<<14-1) == 0 {
 				if err := w.q.check(); err != nil {

@@ -54,7 +54,7 @@ func (q *query) openPathJoin(n *plan.PathJoin, in op, cols []int) (op, error) {
 	if j.end < 0 && other.Slot >= 0 {
 		right = append(right, other.Slot)
 	}
-	j.p = newPairs(n.Cols, cols, right, q.opts.BatchSize)
+	j.p = q.newPairs(n.Cols, cols, right)
 	j.found = newBlock(1, q.budget)
 	return j, nil
 }
@@ -151,20 +151,22 @@ func (j *pathJoin) walk(b *batch) error {
 				}
 			}
 			for k < len(hops) && hops[k].from == hops[i].from {
-				if inGraph {
-					j.found.cols[0] = append(j.found.cols[0], hops[k].to)
-					j.found.n++
-				}
 				k++
 			}
-			if err := j.q.budget.reserve(8 * (k - i)); err != nil {
-				return err
+			if inGraph {
+				if err := j.found.grow(k - i); err != nil {
+					return err
+				}
+				for _, h := range hops[i:k] {
+					j.found.cols[0] = append(j.found.cols[0], h.to)
+				}
+				j.found.n += k - i
 			}
-			j.found.paid += 8 * (k - i)
 			s.to = j.found.n
 			j.ends[[2]term.ID{graph, start}] = s
 			i = k
 		}
+		w.forget(0)
 	}
 	return nil
 }

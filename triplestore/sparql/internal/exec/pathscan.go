@@ -117,6 +117,7 @@ func (s *pathScan) walkStarts() error {
 	if err != nil {
 		return err
 	}
+	defer s.w.forget(0)
 	for _, h := range hops {
 		from, to := part[h.from], h.to
 		if s.back {

@@ -19,6 +19,10 @@ import (
 type Options struct {
 	// Memory is how many bytes the operators may hold. 0 means DefaultMemory.
 	Memory int64
+	// Pool, if not nil, is the memory that this query shares with others.
+	Pool *Pool
+	// Spill, if not nil, is where operators keep rows for which there is no memory.
+	Spill *Spill
 	// MaxRows is the maximum number of rows. 0 means no maximum.
 	MaxRows int64
 	// BatchSize is how many rows move between operators at a time. 0 means DefaultBatch.
@@ -91,7 +95,7 @@ func Run(ctx context.Context, p *plan.Plan, ds term.Dataset, opts Options) (*Row
 	if opts.Timeout > 0 {
 		ctx, cancel = context.WithTimeoutCause(ctx, opts.Timeout, &LimitError{Limit: ErrTimeout, Value: int64(opts.Timeout)})
 	}
-	q := &query{ctx: ctx, plan: p, ds: ds, opts: opts, budget: &budget{limit: opts.Memory}}
+	q := &query{ctx: ctx, plan: p, ds: ds, opts: opts, budget: &budget{limit: opts.Memory, pool: opts.Pool}}
 	q.terms = newTerms(ds, p.Locals(), q.budget)
 	q.exprs = &expr.Context{Now: opts.Now, Base: p.Base, BlankP: fmt.Sprintf("q%xx", runs.Add(1)^uint64(opts.Now.UnixNano()))}
 	q.seeds = map[*plan.Seed]*block{}
@@ -101,6 +105,7 @@ func Run(ctx context.Context, p *plan.Plan, ds term.Dataset, opts Options) (*Row
 	}
 	root, err := q.open(p.Root)
 	if err != nil {
+		q.budget.close()
 		cancel()
 		return nil, err
 	}
@@ -176,6 +181,7 @@ func (r *Rows) Close() {
 		r.root.close()
 		r.root = nil
 		r.q.opts.Workers.leave()
+		r.q.budget.close()
 	}
 	r.cancel()
 }

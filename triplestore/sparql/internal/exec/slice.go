@@ -47,8 +47,8 @@ type sliceEach struct {
 	p    *pairs
 }
 
-func openSliceEach(n *plan.Slice, in op, cols []int, size int) op {
-	return &sliceEach{in: in, node: n, per: index(cols, n.Per), seen: map[term.ID]int64{}, p: newPairs(n.Cols, cols, nil, size)}
+func (q *query) openSliceEach(n *plan.Slice, in op, cols []int) op {
+	return &sliceEach{in: in, node: n, per: index(cols, n.Per), seen: map[term.ID]int64{}, p: q.newPairs(n.Cols, cols, nil)}
 }
 
 func (s *sliceEach) next() (*batch, error) {

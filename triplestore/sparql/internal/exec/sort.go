@@ -19,8 +19,9 @@ type sorter struct {
 	slots    []int        // column of a key; -1 if it is an expression
 	bound    expr.Value   // with a limit, the last first key kept so far
 	boundSet bool         // bound is valid
-	done     *pieces
+	done     op
 	out      batch
+	runs     []*spilled // sorted rows in files, if they do not fit into memory
 }
 
 func (q *query) openSort(n *plan.Sort, in op, cols []int) (op, error) {
@@ -54,6 +55,7 @@ func (s *sorter) next() (*batch, error) {
 func (s *sorter) run() error {
 	limit := s.node.Limit
 	full := max(4*limit, 4096)
+	size := s.rowSize()
 	for {
 		if err := s.q.check(); err != nil {
 			return err
@@ -70,7 +72,19 @@ func (s *sorter) run() error {
 				continue
 			}
 		}
-		if err := s.rows.add(b, s.all); err != nil {
+		if s.q.opts.Spill != nil && s.rows.n > 0 && len(s.all) > 0 && (s.rows.n+b.n)*size > s.q.budget.share() {
+			if err := s.spillRun(); err != nil {
+				return err
+			}
+		}
+		err = s.rows.add(b, s.all)
+		if s.rows.n > 0 && len(s.all) > 0 && s.q.canSpill(err) {
+			if err := s.spillRun(); err != nil {
+				return err
+			}
+			err = s.rows.add(b, s.all)
+		}
+		if err != nil {
 			return err
 		}
 		if limit >= 0 && int64(s.rows.n) > full {
@@ -80,6 +94,16 @@ func (s *sorter) run() error {
 		}
 	}
 	s.in.close()
+	if len(s.runs) > 0 {
+		if s.rows.n > 0 {
+			if err := s.spillRun(); err != nil {
+				return err
+			}
+		}
+		var err error
+		s.done, err = s.merge()
+		return err
+	}
 	n := s.rows.n
 	if limit >= 0 {
 		n = min(n, int(limit))
@@ -131,6 +155,11 @@ func (s *sorter) truncate(n int) error {
 	if s.rows.n == 0 {
 		return nil
 	}
+	work := 16 * s.rows.n // perm, its sorted copy, and the numbers being sorted
+	defer s.q.budget.release(work)
+	if err := s.q.budget.reserve(work); err != nil {
+		return err
+	}
 	perm := make([]int32, s.rows.n)
 	for i := range perm {
 		perm[i] = int32(i)
@@ -140,17 +169,17 @@ func (s *sorter) truncate(n int) error {
 		return err
 	}
 	perm = perm[:n]
+	room := max(len(perm), s.rows.room/2)
 	for c, col := range s.rows.cols {
-		sorted := make([]term.ID, len(perm), max(len(perm), cap(col)/2))
+		sorted := make([]term.ID, len(perm), room)
 		for i, p := range perm {
 			sorted[i] = col[p]
 		}
 		s.rows.cols[c] = sorted
 	}
-	s.rows.n = len(perm)
-	paid := 8 * len(s.rows.cols) * len(perm)
+	paid := 8 * len(s.rows.cols) * room
 	s.q.budget.release(s.rows.paid - paid)
-	s.rows.paid = paid
+	s.rows.n, s.rows.room, s.rows.paid = len(perm), room, paid
 	return nil
 }
 
@@ -217,5 +246,8 @@ func (s *sorter) sortedNumbers(n int, compare func(a, b int32) int) (at []int32,
 func (s *sorter) close() {
 	s.in.close()
 	s.rows.free()
+	for _, r := range s.runs {
+		r.close()
+	}
 	s.done = &pieces{}
 }

@@ -61,6 +61,10 @@ func (s *sorter) key(i int, perm []int32) (k sortKey, err error) {
 	if c < 0 {
 		return k, s.expressionKey(&k, s.evs[i], perm)
 	}
+	k.paid = 8 * len(perm)
+	if err := s.q.budget.reserve(k.paid); err != nil {
+		return k, err
+	}
 	ids := make([]term.ID, len(perm))
 	for r, p := range perm {
 		ids[r] = s.rows.cols[c][p]
@@ -75,6 +79,11 @@ func (s *sorter) key(i int, perm []int32) (k sortKey, err error) {
 // rank sorts the terms of a column, each once. They are looked up in the order of their ids. If all are IRIs or all
 // are plain strings, they are compared as texts.
 func (s *sorter) rank(k *sortKey, ids []term.ID) error {
+	work := 12 * len(ids) // distinct, and the ranks
+	k.paid += work
+	if err := s.q.budget.reserve(work); err != nil {
+		return err
+	}
 	distinct := slices.Clone(ids)
 	if err := s.q.sortIDs(distinct); err != nil {
 		return err
@@ -131,6 +140,10 @@ func (s *sorter) rank(k *sortKey, ids []term.ID) error {
 }
 
 func (s *sorter) expressionKey(k *sortKey, ev *evaluator, perm []int32) error {
+	k.paid = valueSize * len(perm)
+	if err := s.q.budget.reserve(k.paid); err != nil {
+		return err
+	}
 	k.vals = make([]expr.Value, len(perm))
 	part := &batch{cols: newCols(len(s.rows.cols), min(keyStep, len(perm)))}
 	return s.inSteps(len(perm), func(from, to int) (size int, err error) {
@@ -148,7 +161,7 @@ func (s *sorter) expressionKey(k *sortKey, ev *evaluator, perm []int32) error {
 				return 0, err
 			}
 		}
-		return part.n * valueSize, nil
+		return 0, nil
 	}, k)
 }
 

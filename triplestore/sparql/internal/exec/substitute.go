@@ -31,7 +31,7 @@ func (q *query) openSubstitute(n *plan.Substitute, in op, cols []int) op {
 	}
 	s.known = newIDSet(len(s.read), q.budget)
 	s.row = make([]term.ID, len(s.read))
-	s.p = newPairs(n.Cols, cols, nil, q.opts.BatchSize)
+	s.p = q.newPairs(n.Cols, cols, nil)
 	return s
 }
 

@@ -4,8 +4,7 @@
 // Compile turns an algebra expression into a Program of closures over the columns of a batch. Evaluation never returns
 // a Go error: unbound variables and type errors are Values of kind Err, which operators handle as in §17.2. Time and
 // memory per value are bounded: a regular expression that needs too long sets Env.Failed, and computed strings are
-// limited in size. EXISTS
-// is not an expression here; package plan turns it into a column of booleans.
+// limited in size. EXISTS is not an expression here; package plan turns it into a column of booleans.
 package expr
 
 import (

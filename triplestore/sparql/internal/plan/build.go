@@ -19,6 +19,8 @@ type builder struct {
 	prefer Set // slots by one of which rows should be sorted for what follows
 	fresh  int
 	known  map[term.Pattern]term.Estimate
+	spent  int   // bytes of all candidates
+	failed error // why planning must end
 	depth  int
 	nest   int // levels of OPTIONAL, MINUS and EXISTS around the pattern that is being planned
 	seeded int // unions planned around a Seed so far, at most maxSeeded

@@ -9,7 +9,14 @@ import (
 func (b *builder) greedy(g *group) Node {
 	left := make([]int, 0, len(g.factors))
 	leaves := make([][]Node, len(g.factors))
+	users := map[int]int{} // factors that are not joined yet, by slot
+	many := len(g.factors) > manyFactors
 	for i := range g.factors {
+		if many {
+			for _, s := range g.factors[i].cols.List() {
+				users[s]++
+			}
+		}
 		leaves[i] = b.leaves(&g.factors[i], g.filters)
 		left = append(left, i)
 	}
@@ -21,15 +28,22 @@ func (b *builder) greedy(g *group) Node {
 		start++
 	}
 	cur := cheapest(leaves[left[start]])
+	joined := left[start]
 	left = slices.Delete(left, start, start+1)
 	for len(left) > 0 {
+		if many {
+			forget(cur, &g.factors[joined], users)
+		}
+		if b.check() != nil { // joinFactors returns it
+			return cur
+		}
 		var best Node
 		at := -1
 		have := setOf(cur.Info().Cols...)
 		for pass := 0; pass < 2 && best == nil; pass++ { // connected factors first
 			for i, fi := range left {
 				f := &g.factors[fi]
-				if pass == 0 && f.cols.And(have).Empty() {
+				if pass == 0 && !f.cols.Overlaps(have) {
 					continue
 				}
 				c := &joiner{b: b, rows: -1, filters: b.newlyCovered(g.filters, cur.Info().Sure, f.sure)}
@@ -50,15 +64,31 @@ func (b *builder) greedy(g *group) Node {
 				if b.opts.NoReorder && best != nil {
 					break
 				}
-				if len(left) > 64 && best != nil { // very many factors: take the first one that is connected, or just the first
-					break // very many factors: take the first that is connected, or just the first
+				if len(left) > manyFactors && best != nil { // take the first that is connected, or just the first
+					break
 				}
 			}
 		}
-		cur = best
+		cur, joined = best, left[at]
 		left = slices.Delete(left, at, at+1)
 	}
 	return cur
+}
+
+// manyFactors is the number of factors above which greedy compares less and keeps fewer estimates.
+const manyFactors = 64
+
+// forget removes the estimates of cur for slots that no remaining factor has, after f was joined. Without it, the
+// estimates of a long chain of patterns would take memory by the square of its length.
+func forget(cur Node, f *factor, users map[int]int) {
+	for _, s := range f.cols.List() {
+		users[s]--
+	}
+	for s := range cur.Info().Distinct {
+		if users[s] <= 0 {
+			delete(cur.Info().Distinct, s)
+		}
+	}
 }
 
 func leafRows(list []Node) float64 {

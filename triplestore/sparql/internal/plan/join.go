@@ -21,6 +21,9 @@ func (b *builder) joinFactors(g *group) (Node, error) {
 		return nil, err
 	}
 	n := b.orderJoins(g)
+	if err := b.check(); err != nil {
+		return nil, err
+	}
 	for _, c := range consts {
 		n = newExtend(n, c.slot, c.expr)
 	}
@@ -66,6 +69,7 @@ func (c *joiner) finish(n Node) {
 	if len(c.filters) > 0 {
 		n = c.b.newFilter(n, c.filters)
 	}
+	c.b.spend(n)
 	c.add(n)
 }
 

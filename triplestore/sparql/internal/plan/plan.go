@@ -176,11 +176,24 @@ func (b *builder) finish(root Node) (*Plan, error) {
 	return b.plan, nil
 }
 
+// check returns why planning must end, or nil.
 func (b *builder) check() error {
-	if b.opts.Check == nil {
-		return nil
+	if b.failed == nil && b.opts.Check != nil {
+		b.failed = b.opts.Check()
 	}
-	return b.opts.Check()
+	return b.failed
+}
+
+// maxSpent bounds what the candidates of a plan may allocate, in bytes.
+const maxSpent = 256 << 20
+
+// spend counts the memory of a candidate.
+func (b *builder) spend(n Node) {
+	p := n.Info()
+	b.spent += 512 + 8*len(p.Cols) + 48*len(p.Distinct)
+	if b.spent > maxSpent && b.failed == nil {
+		b.failed = fmt.Errorf("%w: planning it takes more than %d MB", ErrTooLarge, maxSpent>>20)
+	}
 }
 
 func (b *builder) disabled(rule string) bool { return slices.Contains(b.opts.Without, rule) }

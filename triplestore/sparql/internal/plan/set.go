@@ -12,8 +12,19 @@ type Set struct {
 func SetOf(slots ...int) Set { return setOf(slots...) }
 
 func setOf(slots ...int) (s Set) {
+	last := -1
 	for _, x := range slots {
-		s = s.With(x)
+		last = max(last, x)
+	}
+	if last >= 64 {
+		s.high = make([]uint64, last/64)
+	}
+	for _, x := range slots {
+		if x < 64 {
+			s.low |= 1 << x
+		} else {
+			s.high[x/64-1] |= 1 << (x % 64)
+		}
 	}
 	return s
 }
@@ -76,7 +87,27 @@ func (s Set) Empty() bool {
 }
 
 // In reports whether s is a subset of t.
-func (s Set) In(t Set) bool { return s.Minus(t).Empty() }
+func (s Set) In(t Set) bool {
+	for i, w := range s.high {
+		if i < len(t.high) {
+			w &^= t.high[i]
+		}
+		if w != 0 {
+			return false
+		}
+	}
+	return s.low&^t.low == 0
+}
+
+// Overlaps reports whether s and t have a slot in common.
+func (s Set) Overlaps(t Set) bool {
+	for i := range min(len(s.high), len(t.high)) {
+		if s.high[i]&t.high[i] != 0 {
+			return true
+		}
+	}
+	return s.low&t.low != 0
+}
 
 // List returns the slots in ascending order.
 func (s Set) List() []int {
