@@ -97,6 +97,10 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
 		p.Refused()
 	}
+	if found.Kept != nil && latest != nil && frontier.SameValidators(job.ETag, job.LastModified, exchange.ETag, exchange.LastModified) {
+		exchange.Why = liedAbout(exchange)
+		p.Log.Warn("the server sent the validators of other bytes; they are not used any more", "url", job.URL)
+	}
 	if found.Kept != nil {
 		defer found.Kept.Placed.Release()
 	}
@@ -143,7 +147,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	}
 	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
 	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // lost bytes are fetched again
-		request.ETag, request.LastModified = job.ETag, job.LastModified
+		request.ETag, request.LastModified = validators(job, time.Now())
 	}
 	exchange, err := p.Fetch(ctx, request)
 	if err != nil {

@@ -135,6 +135,7 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 		return err
 	}
 	u.note(r)
+	u.Due = f.latest(u.Due)
 	if err := h.enqueue(txn, u); err != nil {
 		return err
 	}
@@ -181,8 +182,7 @@ func (u *URL) note(r Result) {
 // setValidators sets ETag and LastModified for the next request. A server that once sent other bytes with the same
 // entity tag, or with the same time and no tag, is a liar: its validators are not used again.
 func (u *URL) setValidators(r Result) {
-	same := r.ETag != "" && r.ETag == u.ETag || r.ETag == "" && u.ETag == "" && r.LastModified != "" && r.LastModified == u.LastModified
-	u.Liar = u.Liar || r.Visit.Changed && same
+	u.Liar = u.Liar || r.Visit.Changed && SameValidators(u.ETag, u.LastModified, r.ETag, r.LastModified)
 	switch {
 	case u.Liar:
 		u.ETag, u.LastModified = "", ""
@@ -191,6 +191,12 @@ func (u *URL) setValidators(r Result) {
 	default: // a 304 need not repeat them
 		u.ETag, u.LastModified = cmp.Or(r.ETag, u.ETag), cmp.Or(r.LastModified, u.LastModified)
 	}
+}
+
+// SameValidators reports whether a server says of two responses that their bytes are the same: by the same entity tag, or by
+// the same time and no tag.
+func SameValidators(etag, lastModified, etag2, lastModified2 string) bool {
+	return etag != "" && etag == etag2 || etag == "" && etag2 == "" && lastModified != "" && lastModified == lastModified2
 }
 
 // note adds a visit of one of the group's URLs.

@@ -14,6 +14,10 @@ import (
 // failed at its last visit.
 func (f *Frontier) Replan(ctx context.Context, next func(*URL) (time.Time, string)) (moved int, err error) {
 	now := f.opts.Now()
+	plan := func(u *URL) (time.Time, string) {
+		at, why := next(u)
+		return f.latest(at), why
+	}
 	waits := func(u *URL) bool {
 		return u.Due.After(now) && u.Errors == 0 && len(u.History) > 0 && !u.Blacklisted
 	}
@@ -22,7 +26,7 @@ func (f *Frontier) Replan(ctx context.Context, next func(*URL) (time.Time, strin
 		err := f.Each(Filter{}, after, perTxn, func(u *URL) error {
 			page = append(page, u.Key)
 			if waits(u) {
-				if at, why := next(u); !at.Equal(u.Due) || why != u.Why {
+				if at, why := plan(u); !at.Equal(u.Due) || why != u.Why {
 					keys = append(keys, u.Key)
 				}
 			}
@@ -47,7 +51,7 @@ func (f *Frontier) Replan(ctx context.Context, next func(*URL) (time.Time, strin
 				if !known || !waits(u) { // changed in the meantime
 					continue
 				}
-				if err := b.requeue(u, func() { u.Due, u.Why = next(u) }); err != nil {
+				if err := b.requeue(u, func() { u.Due, u.Why = plan(u) }); err != nil {
 					return err
 				}
 				inTxn++

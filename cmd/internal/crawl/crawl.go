@@ -32,6 +32,10 @@ import (
 // database needs, so that visits in progress can finish.
 const minRoom = 768 << 20
 
+// minMaxWait is the least that frontier.Options.MaxWait may be, since pauses after failures last up to a day, however short
+// the maximum interval is.
+const minMaxWait = 48 * time.Hour
+
 // Crawl is what fetches for one store. Close it before the store.
 type Crawl struct {
 	Spool    *spool.Spool
@@ -92,7 +96,7 @@ func (c *Crawl) build() error {
 	if delay == 0 {
 		delay, jobs = -1, 0 // no delay; the gate's zero value means its default
 	}
-	if c.Frontier, err = frontier.New(s.DB, frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log,
+	if c.Frontier, err = frontier.New(s.DB, frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log, MaxWait: max(settings.MaxInterval, minMaxWait),
 		Recall:     func(key string) (frontier.Recalled, bool, error) { return c.Intake.Recall(key) },
 		Everything: func(ctx context.Context, visit func(string) error) error { return c.Intake.Everything(ctx, visit) },
 	}); err != nil {

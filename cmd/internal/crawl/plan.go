@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -17,24 +18,40 @@ const (
 	keyPrice     = "crawl/price"      // of a fetch, by the last plan, as a Go duration
 )
 
-// Replan schedules every visit again if the settings of the schedule have changed since the queue was planned.
+// Replan schedules every visit again if the settings of the schedule have changed since the queue was planned. It also
+// repairs what a clock that was ahead has left behind.
 func (c *Crawl) Replan(ctx context.Context) error {
 	s := c.store.Config.Fetch
+	if err := c.straighten(ctx); err != nil {
+		return err
+	}
 	now := fmt.Sprintf("%s %s %s %s", s.Schedule, s.MinInterval, s.MaxInterval, s.Round)
 	before, err := c.store.Setting(keyPlannedBy)
 	if err != nil || string(before) == now {
 		return err
 	}
 	if before != nil {
-		moved, err := c.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
-			return c.Pipeline.Schedule.Next(u.Key, u.Period, u.History, c.store.Clock())
-		})
+		moved, err := c.Frontier.Replan(ctx, c.nextVisit)
 		if err != nil {
 			return err
 		}
 		c.store.Log.Info("next visits rescheduled, because the schedule's settings have changed", "before", string(before), "now", now, "moved", moved)
 	}
 	return c.store.SetSetting(ctx, keyPlannedBy, now)
+}
+
+// nextVisit returns the schedule's time of a URL's next visit, and the reason.
+func (c *Crawl) nextVisit(u *frontier.URL) (time.Time, string) {
+	return c.Pipeline.Schedule.Next(u.Key, u.Period, u.History, c.store.Clock())
+}
+
+// straighten calls Frontier.Straighten with the crawl's schedule.
+func (c *Crawl) straighten(ctx context.Context) error {
+	moved, err := c.Frontier.Straighten(ctx, c.nextVisit)
+	if moved > 0 {
+		c.store.Log.Warn("visits were planned for later than --max-interval allows, as by a clock that was ahead; they are rescheduled", "urls", moved)
+	}
+	return err
 }
 
 // planEvery is how often an endless crawl computes the price of a fetch.
@@ -63,7 +80,7 @@ func (c *Crawl) keepPlanned(ctx context.Context, rule *schedule.AdaptiveRule) er
 	tick := time.NewTicker(planEvery)
 	defer tick.Stop()
 	for {
-		if err := c.plan(ctx, rule); err != nil {
+		if err := errors.Join(c.straighten(ctx), c.plan(ctx, rule)); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
 		select {

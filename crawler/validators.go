@@ -1,0 +1,48 @@
+package crawler
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"time"
+
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/web/fetch"
+)
+
+// One visit in doubtEvery is made without validators, since a server whose entity tag or Last-Modified never changes
+// hides all changes behind its answers 304.
+const doubtEvery = 10
+
+// validators returns what makes the request for a job conditional: nothing at one visit in doubtEvery, and no
+// Last-Modified in the future, which a server that obeys RFC 9110 ignores and another one never leaves behind.
+func validators(job frontier.Job, now time.Time) (etag, lastModified string) {
+	if doubts(job) {
+		return "", ""
+	}
+	if at, err := http.ParseTime(job.LastModified); err == nil && at.After(now.Add(maxSkew)) {
+		return job.ETag, ""
+	}
+	return job.ETag, job.LastModified
+}
+
+// maxSkew is how far a server's clock may be ahead.
+const maxSkew = 24 * time.Hour
+
+// doubts reports whether a visit is one without validators. It depends on the URL and its number of visits only. It is one
+// of the last five in ten, another one for each URL, so that files registered together are not all transferred on one day.
+func doubts(job frontier.Job) bool {
+	h := fnv.New32a()
+	io.WriteString(h, job.Key)
+	return job.Fetches%doubtEvery == int(doubtEvery/2+h.Sum32()%(doubtEvery/2))
+}
+
+// liedAbout returns the reason of a version whose bytes came with the validators of the version before.
+func liedAbout(ex *fetch.Exchange) string {
+	what := fmt.Sprintf("Last-Modified %.40q", ex.LastModified)
+	if ex.ETag != "" {
+		what = fmt.Sprintf("ETag %.40q", ex.ETag)
+	}
+	return "other bytes with the same " + what + ": requests are not conditional any more"
+}
