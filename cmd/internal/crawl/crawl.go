@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -82,8 +81,8 @@ func (c *Crawl) build() error {
 	if c.Spool, err = c.openSpool(); err != nil {
 		return err
 	}
-	var names fetch.Resolver
-	if c.Fetcher, names, err = c.newFetcher(); err != nil {
+	var resolver fetch.Resolver
+	if c.Fetcher, resolver, err = c.newFetcher(); err != nil {
 		return err
 	}
 	hours, err := politeness.ParseHours(settings.Hours, time.Local)
@@ -104,7 +103,7 @@ func (c *Crawl) build() error {
 	}
 	token, _, _ := strings.Cut(settings.UserAgent, "/")
 	c.Gate = politeness.New(politeness.Options{DB: s.DB, Fetch: c.fetchRobots, Token: token, Delay: delay, Log: s.Log,
-		PerAddress: settings.PerAddress, PerDomain: settings.PerDomain, Resolver: cmp.Or[fetch.Resolver](names, net.DefaultResolver)})
+		PerAddress: settings.PerAddress, PerDomain: settings.PerDomain, Resolver: resolver})
 	if c.Ledger, err = ledger.New(s.Mint, s.DB, s.Triples, s.Archive); err != nil {
 		return err
 	}

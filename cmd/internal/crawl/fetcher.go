@@ -1,16 +1,15 @@
 package crawl
 
 import (
-	"context"
-	"errors"
 	"net"
-	"net/netip"
 	"strings"
 
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/names"
 )
 
-// newFetcher returns the fetcher of the settings, and the resolver that --resolver names; nil means the system's.
+// newFetcher returns the fetcher of the settings, and its resolver: that which --resolver names, or the system's, behind a
+// cache.
 func (c *Crawl) newFetcher() (*fetch.Fetcher, fetch.Resolver, error) {
 	settings := c.store.Config.Fetch
 	nets, err := settings.Networks()
@@ -26,9 +25,11 @@ func (c *Crawl) newFetcher() (*fetch.Fetcher, fetch.Resolver, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var resolver names.Resolver = net.DefaultResolver
 	if server != "" {
-		options.Resolver = newNameServer(server)
+		resolver = names.NewServer(server)
 	}
+	options.Resolver = names.NewCache(resolver, names.Options{})
 	return fetch.New(options), options.Resolver, nil
 }
 
@@ -38,26 +39,4 @@ func userAgent(name string) string {
 		return name
 	}
 	return name + "/1.0"
-}
-
-// nameServer resolves names with one DNS server.
-type nameServer struct {
-	address string // host:port
-	net.Resolver
-}
-
-func newNameServer(address string) *nameServer {
-	return &nameServer{address, net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}}}
-}
-
-// LookupNetIP is net.Resolver's, with errors that name the server that was asked.
-func (s *nameServer) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
-	found, err := s.Resolver.LookupNetIP(ctx, network, host)
-	var failed *net.DNSError
-	if errors.As(err, &failed) {
-		failed.Server = s.address
-	}
-	return found, err
 }

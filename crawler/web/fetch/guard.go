@@ -136,6 +136,9 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 			break
 		}
 	}
+	if cache, ok := f.opts.Resolver.(interface{ Forget(host string) }); ok { // the addresses may be old
+		cache.Forget(host)
+	}
 	return nil, last
 }
 
