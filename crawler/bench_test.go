@@ -59,6 +59,7 @@ type benchWeb struct {
 	bodies   [][]byte
 	version  atomic.Uint64 // another one, and every file has changed
 	tags     bool
+	handle   http.HandlerFunc // serves everything but robots.txt instead, if not nil
 	requests atomic.Int64
 }
 
@@ -66,6 +67,10 @@ func (w *benchWeb) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.requests.Add(1)
 	if r.URL.Path == "/robots.txt" {
 		http.NotFound(out, r)
+		return
+	}
+	if w.handle != nil {
+		w.handle(out, r)
 		return
 	}
 	n, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"), ".csv"), 10, 64)

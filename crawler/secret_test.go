@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
@@ -58,7 +59,16 @@ func TestNoUserAndNoPasswordOfAURLIsKeptLoggedReportedOrSent(t *testing.T) {
 	if err == nil {
 		err = n.db.View(func(txn *kv.Txn) error {
 			for _, space := range []kv.Space{kv.SpaceFrontier, kv.SpaceDue, kv.SpaceQueue, kv.SpaceHosts, kv.SpaceArchive, kv.SpaceArchiveIdx, kv.SpacePoliteness, kv.SpaceDict} {
-				if err := txn.Scan(space, nil, nil, func(k, v []byte) (bool, error) { fmt.Fprintf(&said, "%s %s\n", k, v); return true, nil }); err != nil {
+				if err := txn.Scan(space, nil, nil, func(k, v []byte) (bool, error) {
+					if space == kv.SpaceArchive {
+						var err error
+						if v, err = records.Plain(v); err != nil {
+							return false, err
+						}
+					}
+					fmt.Fprintf(&said, "%s %s\n", k, v)
+					return true, nil
+				}); err != nil {
 					return err
 				}
 			}

@@ -67,10 +67,13 @@ func (a *Archive) Bytes() *content.Store { return a.content }
 // DB returns the database behind the archive.
 func (a *Archive) DB() *kv.DB { return a.db }
 
-// Upgrade brings the records of a directory that an older program wrote up to date: stored records and the index of
-// joinable columns. It continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing
-// else may write meanwhile.
+// Upgrade brings what an older program wrote up to date: records, stored records and the index of joinable columns. It
+// continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write
+// meanwhile.
 func (a *Archive) Upgrade(ctx context.Context) error {
+	if err := records.Upgrade(ctx, a.db, joining.Sample); err != nil {
+		return err
+	}
 	if err := a.storeAll(ctx); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -42,7 +43,11 @@ func (a *Archive) Change(ctx context.Context, id string) (s *diff.Summary, err e
 
 // Side opens a version for comparison, and returns what is inside it. The caller closes the io.Closer.
 func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, *inspect.Inside, io.Closer, error) {
-	in, err := a.Inside(ctx, v.ID)
+	var in *inspect.Inside
+	err := a.view(func(t records.Txn) (err error) {
+		in, err = t.InsideSketched(v.ID)
+		return errors.Join(err, ctx.Err())
+	})
 	if err != nil {
 		return diff.Side{}, nil, nil, err
 	}

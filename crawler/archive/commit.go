@@ -7,6 +7,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/diary"
+	"odarchive/crawler/archive/joining"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/search"
 	"odarchive/crawler/archive/tallies"
@@ -66,7 +67,7 @@ func (v Visit) bounded() (Visit, error) {
 	kept := *v.Kept
 	kept.bound()
 	var err error
-	kept.packed, err = records.PackInside(kept.Inside)
+	kept.packed, err = records.PackInside(kept.Inside, joining.Sample)
 	kept.Inside, v.Kept = kept.packed.Inside, &kept
 	return v, err
 }

@@ -22,7 +22,8 @@ import (
 //	1: db/ (Badger), packs/ (file bytes), spool/ (files being fetched)
 //	2: also log/ and snapshots/, from which db/ can be rebuilt; odarchive.json has a checksum and a copy
 //	3: visits in stretches (crawler/archive/diary/FORMAT.md)
-const formatVersion = 3
+//	4: records are packed (crawler/archive/records), and the index of columns is (crawler/archive/joins)
+const formatVersion = 4
 
 // directory is the content of odarchive.json at the root of a data directory.
 type directory struct {

@@ -23,6 +23,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -175,13 +176,13 @@ func (q *Queue) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
 			todo = append(todo, r)
 			weight += r.Weight()
 		}
-		update, err = joins.Prepare(t.Txn, todo)
+		update, err = joins.Prepare(t.Txn, samples(t), todo)
 		return errors.Join(err, ctx.Err())
 	})
 	if err != nil {
 		return 0, err
 	}
-	if err := q.write(ctx, update, marks[:done]); err != nil {
+	if err := q.write(ctx, update, marks[:done], taken); err != nil {
 		return 0, err
 	}
 	q.forget(taken...)
@@ -204,19 +205,21 @@ func (q *Queue) joinAlone(ctx context.Context, mark []byte, err error) error {
 func (q *Queue) joinApart(ctx context.Context, mark []byte) error {
 	apart := func(half func(*joins.Replacement), marks [][]byte) error {
 		var update *joins.Update
+		var taken []joins.Replacement
 		err := records.View(q.db, func(t records.Txn) error {
 			r, err := q.replacement(t, mark)
 			if err != nil {
 				return err
 			}
 			half(&r)
-			update, err = joins.Prepare(t.Txn, []joins.Replacement{r})
+			taken = []joins.Replacement{r}
+			update, err = joins.Prepare(t.Txn, samples(t), taken)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		return q.write(ctx, update, marks)
+		return q.write(ctx, update, marks, taken)
 	}
 	if err := apart(func(r *joins.Replacement) { r.New, r.Columns = "", nil }, nil); err != nil {
 		return err
@@ -259,7 +262,7 @@ func (q *Queue) replacement(t records.Txn, mark []byte) (joins.Replacement, erro
 		r.Columns = columns
 		return r, nil
 	}
-	in, err := t.Inside(r.New)
+	in, err := t.InsideSketched(r.New)
 	if errors.Is(err, records.ErrBadRecord) {
 		in, err = nil, nil // a check of the archive reports it
 	}
@@ -267,8 +270,16 @@ func (q *Queue) replacement(t records.Txn, mark []byte) (joins.Replacement, erro
 	return r, err
 }
 
-// write commits an update of the index with its triples, and drops marks.
-func (q *Queue) write(ctx context.Context, update *joins.Update, marks [][]byte) error {
+// samples returns the sketches of columns in the index.
+func samples(t records.Txn) joins.Samples {
+	return func(version string, at int) (csvprofile.Sketch, error) {
+		resource, n, _ := ns.SplitVersionID(version)
+		return t.Sketch(resource, n, at)
+	}
+}
+
+// write commits an update of the index with its triples, drops marks, and the sketches of versions that leave the index.
+func (q *Queue) write(ctx context.Context, update *joins.Update, marks [][]byte, taken []joins.Replacement) error {
 	before, after := make([][]term.Quad, len(update.Changes)), make([][]term.Quad, len(update.Changes))
 	for i, c := range update.Changes {
 		before[i], after[i] = describe.JoinsChange(q.mint, c.Before, c.After)
@@ -280,6 +291,13 @@ func (q *Queue) write(ctx context.Context, update *joins.Update, marks [][]byte)
 		for i := range before {
 			if err := describe.Replace(txn, before[i], after[i]); err != nil {
 				return err
+			}
+		}
+		for _, r := range taken {
+			if resource, n, ok := ns.SplitVersionID(r.Old); ok {
+				if err := (records.Txn{Txn: txn.KV()}).DropSketches(resource, n); err != nil {
+					return err
+				}
 			}
 		}
 		return q.dropMarks(txn.KV(), marks)
@@ -301,16 +319,33 @@ func (q *Queue) dropMarks(txn *kv.Txn, marks [][]byte) error {
 	return nil
 }
 
+// keySample is the number of hashes that are kept of a column that is not indexed but may be a key: as many as
+// comparing two versions needs (diff.KnownColumn).
+const keySample = diff.KnownSketch
+
+// Sample returns what is kept of a column's sketch.
+func Sample(c csvprofile.Column) csvprofile.Sketch {
+	switch {
+	case joins.Eligible(c):
+		return c.Sketch
+	case c.Key:
+		return c.Sketch[:min(len(c.Sketch), keySample)]
+	}
+	return nil
+}
+
 // columnsOf returns the columns of a version's tables that can be joined with others.
 func columnsOf(version string, in *inspect.Inside) (all []joins.Column) {
 	if in == nil {
 		return nil
 	}
+	at := 0
 	add := func(member string, tables []*csvprofile.Profile) {
 		for i, t := range tables {
 			for j, c := range t.Columns {
+				at++
 				if joins.Eligible(c) {
-					all = append(all, joins.Column{Place: joins.Place{Version: version, Member: member, Table: i, Column: j}, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
+					all = append(all, joins.Column{Place: joins.Place{Version: version, Member: member, Table: i, Column: j}, At: at - 1, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
 				}
 			}
 		}

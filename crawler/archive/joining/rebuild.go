@@ -15,7 +15,7 @@ import (
 // formatKey in SpaceMeta holds the format of the index, once all latest versions are in the index or marked.
 const (
 	formatKey = "archive/joins"
-	format    = "4" // see crawler/archive/joins/FORMAT.md
+	format    = "5" // see crawler/archive/joins/FORMAT.md
 )
 
 // Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls rebuild first. It
@@ -58,7 +58,7 @@ const (
 // write meanwhile.
 func (q *Queue) rebuild(ctx context.Context) error {
 	for more := true; more; {
-		var cleared []joins.Change
+		var cleared []joins.Former
 		err := q.db.View(func(txn *kv.Txn) (err error) {
 			cleared, err = joins.Some(txn, clearedPerTxn)
 			return errors.Join(err, ctx.Err())
@@ -69,7 +69,7 @@ func (q *Queue) rebuild(ctx context.Context) error {
 		more = len(cleared) > 0
 		err = q.triples.Update(ctx, func(txn *triplestore.Txn) error {
 			for _, c := range cleared {
-				if err := describe.Replace(txn, describe.Joins(q.mint, c.Before), nil); err != nil {
+				if err := describe.Replace(txn, describe.Joins(q.mint, c.Matches), nil); err != nil {
 					return err
 				}
 			}

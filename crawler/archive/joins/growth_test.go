@@ -23,11 +23,11 @@ func hashed(values []uint64) csvprofile.Sketch {
 	for i, v := range values {
 		v = (v ^ v>>31) * 0x9e3779b97f4a7c15
 		v = (v ^ v>>29) * 0xbf58476d1ce4e5b9
-		s[i] = uint32((v^v>>32)*0x94d049bb133111eb>>32) &^ 1 // the odd ones are for filler
+		s[i] = uint32((v ^ v>>32) * 0x94d049bb133111eb >> 32)
 	}
 	slices.Sort(s)
 	s = slices.Compact(s)
-	return s[:min(len(s), csvprofile.SketchSize)]
+	return s[:min(len(s), csvprofile.SketchSize)].Reduced()
 }
 
 // sample returns n of the first size values of a pool.
@@ -140,9 +140,9 @@ func (g *growth) fill(pairs int) {
 		width := uint64(1<<32) / uint64(pairs/at)
 		array := make([]pair, at)
 		for i := range array {
-			array[i] = pair{uint32(uint64(part)*width + uint64(i)*width/at | 1), number(i+1) << 3}
+			array[i] = pair{uint32(uint64(part)*width+uint64(i)*width/at) &^ (1<<coarse - 1), number(i+1) << 3}
 		}
-		if err := batch.Set(kv.SpaceJoins, arrayKey(uint32(uint64(part+1)*width-1), 1), pairBytes(array)); err != nil {
+		if err := batch.Set(kv.SpaceJoins, arrayKey(uint32(uint64(part+1)*width-1), 1), appendPairs(nil, array)); err != nil {
 			g.b.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package joins
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"odarchive/crawler/inspect/csvprofile"
@@ -12,10 +11,8 @@ import (
 // Bounds of one version in the index. Replacing a version by another, both at their bounds, writes less than two
 // transactions hold.
 const (
-	filedFew   = 128    // hashes that a set of values is filed under
-	filedMore  = 256    // the same for a set with more values than a sketch holds
-	filedMany  = 1024   // the same for a set with more than largeFrom values, so that small columns are found in it
-	largeFrom  = 4096   // distinct values
+	filedFew   = 64     // hashes that a set of values is filed under, at least
+	filedShare = 8      // or under the hash of one of so many values, so that smaller columns are found in it
 	maxFiled   = 12_288 // hashes that all columns of a version are filed under
 	maxPosting = 32     // sets filed under one hash; a value that occurs everywhere is useless
 	maxMembers = 16     // columns kept in one set of values, as many as matches of a column
@@ -43,7 +40,7 @@ func (r Replacement) Weight() (n int) {
 		if left -= len(filed); left < 0 {
 			break
 		}
-		n += 4*len(c.Sketch) + pairSize*len(filed)
+		n += setSize + maxPairSize*len(filed)
 	}
 	return n
 }
@@ -63,34 +60,14 @@ func Of(txn *kv.Txn, version string) ([]Match, error) {
 	return list, nil
 }
 
-// Some returns the first versions that have matches, at most limit, as changes that remove the matches.
-func Some(txn *kv.Txn, limit int) (all []Change, err error) {
-	err = txn.Scan(kv.SpaceJoins, []byte{tableMatches}, nil, func(k, v []byte) (bool, error) {
-		version := string(k[1:])
-		list, err := decodeMatches(version, v)
-		all = append(all, Change{Version: version, Before: list})
-		return len(all) < limit, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("joins: %w", err)
-	}
-	return all, nil
-}
+// Samples returns the sketch of a column in the index, by its version and its Column.At.
+type Samples func(version string, at int) (csvprofile.Sketch, error)
 
-// Clear removes the matches of versions, and nothing else. It is the first step of emptying the index.
-func Clear(txn *kv.Txn, changes []Change) error {
-	for _, c := range changes {
-		if err := (tables{txn}).setMatches(c.Version, nil); err != nil {
-			return fmt.Errorf("joins: %w", err)
-		}
-	}
-	return nil
-}
-
-// Prepare computes what replacements, one after the other, change in the index. It only reads from txn. The update must
-// be written before the next Prepare, and nothing else may write to the index meanwhile.
-func Prepare(txn *kv.Txn, replacements []Replacement) (*Update, error) {
-	u := newUpdate(txn)
+// Prepare computes what replacements, one after the other, change in the index. It only reads from txn. samples must
+// know the columns of all versions in the index. The update must be written before the next Prepare, and nothing else
+// may write to the index meanwhile.
+func Prepare(txn *kv.Txn, samples Samples, replacements []Replacement) (*Update, error) {
+	u := newUpdate(txn, samples)
 	u.cursor = txn.Cursor(kv.SpaceJoins)
 	defer u.cursor.Close()
 	columns, err := u.prefetch(replacements)
@@ -192,25 +169,17 @@ func cut(s string) string {
 	return s[:end]
 }
 
-// filing returns the hashes that a sketch is filed under, and the hash up to which these are complete.
+// filing returns the hashes that a sketch is filed under, all of the same precision, and the hash up to which these are
+// complete.
 func filing(s csvprofile.Sketch) ([]uint32, uint32) {
-	few := filedFew
-	switch n := estimate(s); {
-	case n > largeFrom:
-		few = filedMany
-	case n >= csvprofile.SketchSize:
-		few = filedMore
-	}
+	few := max(filedFew, min(s.Values()/filedShare, csvprofile.SketchSize))
+	complete := reach(s)
 	if len(s) > few {
-		return s[:few], s[few-1]
+		s, complete = s[:few], s[few-1]
 	}
-	return s, reach(s)
-}
-
-// estimate returns the estimated number of values of a sketch.
-func estimate(s csvprofile.Sketch) int {
-	if len(s) < csvprofile.SketchSize {
-		return len(s)
+	if !s.IsCoarse() {
+		s = slices.Clone(s).Coarse()
+		complete = min(complete, s[len(s)-1])
 	}
-	return int(float64(len(s)) / (float64(s[len(s)-1]) + 1) * math.MaxUint32)
+	return s, complete
 }

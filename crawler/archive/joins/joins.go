@@ -6,7 +6,7 @@
 // matches change with that; Update.Write writes it. Of returns a version's matches. The index is derived from the
 // profiles of the versions, follows them later, and can be rebuilt.
 //
-// Results are estimates. Among columns of up to 1,024 distinct values they are exact; among larger columns of similar
+// Results are estimates. Among columns of up to 255 distinct values they are exact; among larger columns of similar
 // size, a containment of one half is estimated within a few percent; the more the sizes differ, the rougher the
 // estimate. A column of 50 values is found in one of 5,000, but not in one of 100,000. Work and space for one version
 // are bounded, whatever its tables are.
@@ -38,6 +38,7 @@ func (p Place) sameTable(q Place) bool {
 // Column is one column of a table.
 type Column struct {
 	Place
+	At       int // its number among all columns of the version, from 0
 	Name     string
 	Distinct int64
 	Key      bool // no value occurs twice
@@ -129,7 +130,7 @@ func weak(a, b Column) bool { return !a.Key && !b.Key && min(a.Distinct, b.Disti
 // enough reports whether a containment reaches the threshold. A containment that was estimated from n hashes may be one
 // standard error below, since the true one may then be above.
 func enough(share float64, n int, of Column) bool {
-	if n == len(of.Sketch) && n < csvprofile.SketchSize {
+	if n == len(of.Sketch) && n < csvprofile.WholeSketch {
 		return share >= Threshold
 	}
 	return share >= Threshold-min(0.5/math.Sqrt(float64(n)), maxError)
@@ -138,6 +139,9 @@ func enough(share float64, n int, of Column) bool {
 // overlap counts the hashes of two sketches up to where both are complete, and the common ones among them.
 func overlap(a, b csvprofile.Sketch) (inA, inB, both int) {
 	end := min(reach(a), reach(b))
+	if coarse := a.IsCoarse(); coarse != b.IsCoarse() {
+		a, b = slices.Clone(a).Coarse(), slices.Clone(b).Coarse()
+	}
 	a, b = upTo(a, end), upTo(b, end)
 	for i, j := 0, 0; i < len(a) && j < len(b); { // without branches, which would be mispredicted
 		x, y := a[i], b[j]
@@ -162,7 +166,7 @@ func one(is bool) (n int) {
 
 // reach returns the greatest hash up to which a sketch is complete.
 func reach(s csvprofile.Sketch) uint32 {
-	if len(s) < csvprofile.SketchSize {
+	if len(s) < csvprofile.WholeSketch {
 		return math.MaxUint32
 	}
 	return s[len(s)-1]

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"odarchive/crawler/inspect/csvprofile"
@@ -28,6 +29,25 @@ func newDB(t testing.TB) *kv.DB {
 	return db
 }
 
+// kept are the sketches of the columns that were added to an index, by its database, version and number.
+var kept sync.Map
+
+// samplesOf numbers the columns of replacements, and returns the sketches of all columns so far.
+func samplesOf(db *kv.DB, all []Replacement) Samples {
+	mine, _ := kept.LoadOrStore(db, &sync.Map{})
+	for _, r := range all {
+		for i := range r.Columns {
+			r.Columns[i].At = i
+			mine.(*sync.Map).Store(fmt.Sprint(r.New, " ", i), r.Columns[i].Sketch)
+		}
+	}
+	return func(version string, at int) (csvprofile.Sketch, error) {
+		s, _ := mine.(*sync.Map).Load(fmt.Sprint(version, " ", at))
+		sketch, _ := s.(csvprofile.Sketch)
+		return sketch, nil
+	}
+}
+
 func put(t testing.TB, db *kv.DB, old, id string, columns ...Column) []Change {
 	t.Helper()
 	return putAll(t, db, Replacement{old, id, columns})
@@ -36,8 +56,9 @@ func put(t testing.TB, db *kv.DB, old, id string, columns ...Column) []Change {
 func putAll(t testing.TB, db *kv.DB, all ...Replacement) []Change {
 	t.Helper()
 	var u *Update
+	samples := samplesOf(db, all)
 	err := db.View(func(txn *kv.Txn) (err error) {
-		u, err = Prepare(txn, all)
+		u, err = Prepare(txn, samples, all)
 		return err
 	})
 	if err == nil {

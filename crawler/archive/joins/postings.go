@@ -16,7 +16,9 @@ import (
 // to every partition that it changes, and merges some of similar size, as log-structured trees do. Removing a set adds
 // its pair again, with a mark that cancels the first one; merging drops both. A partition that grew is split.
 const (
-	pairSize  = 8      // bytes
+	setSize     = 100 // bytes of a set with one column, about
+	maxPairSize = 10  // maximum number of bytes of a pair
+
 	maxPairs  = 16_384 // about as many in a partition
 	fewPairs  = 256    // a partition with fewer is one array
 	mergeAt   = 8      // arrays of a size or smaller that are merged
@@ -150,19 +152,19 @@ func (p *postings) loadPartition(hashes []uint32) (n int, err error) {
 				done = true
 				return nil
 			}
-			if len(k) != 9 || len(v)%pairSize != 0 {
+			if len(k) != 9 {
 				return errDamaged
 			}
 			if part == nil {
 				enter(binary.BigEndian.Uint32(k[1:]))
 			}
 			id := binary.BigEndian.Uint32(k[5:])
+			pairs, err := p.gather(hashes[:n], v)
 			if !known {
-				part.arrays, part.last = append(part.arrays, array{id, len(v) / pairSize}), id
+				part.arrays, part.last = append(part.arrays, array{id, pairs}), id
 			}
-			p.gather(hashes[:n], v)
 			key = arrayKey(part.high, id+1)
-			return nil
+			return err
 		})
 		if err != nil {
 			return 0, err
@@ -178,23 +180,26 @@ func (p *postings) loadPartition(hashes []uint32) (n int, err error) {
 	return n, nil
 }
 
-// gather adds the pairs of an array to the lists of some hashes, in ascending order.
-func (p *postings) gather(hashes []uint32, v []byte) {
-	for _, h := range hashes {
-		at, end := 0, len(v)/pairSize
-		for at < end {
-			if mid := (at + end) / 2; binary.LittleEndian.Uint32(v[mid*pairSize:]) < h {
-				at = mid + 1
-			} else {
-				end = mid
-			}
+// gather adds the pairs of an array to the lists of some hashes, in ascending order, and returns the number of all its
+// pairs.
+func (p *postings) gather(hashes []uint32, v []byte) (int, error) {
+	r, pairs, err := readPairs(v)
+	if err != nil {
+		return 0, err
+	}
+	for x := range r.each {
+		for len(hashes) > 0 && hashes[0] < x.hash {
+			hashes = hashes[1:]
 		}
-		v = v[at*pairSize:]
-		for ; len(v) > 0 && binary.LittleEndian.Uint32(v) == h; v = v[pairSize:] {
-			l := p.lists[h]
-			l.list = append(l.list, number(binary.LittleEndian.Uint32(v[4:])))
+		if len(hashes) == 0 {
+			return pairs, nil
+		}
+		if hashes[0] == x.hash {
+			l := p.lists[x.hash]
+			l.list = append(l.list, x.set)
 		}
 	}
+	return pairs, r.err
 }
 
 // cancel drops sets that were removed.
@@ -302,31 +307,26 @@ func split(part *partition, pairs []pair, all bool) (entries []entry) {
 		if cut == len(pairs) {
 			break
 		}
-		entries = append(entries, entry{arrayKey(pairs[cut-1].hash, 0), pairBytes(pairs[:cut])})
+		entries = append(entries, entry{arrayKey(pairs[cut-1].hash, 0), appendPairs(nil, pairs[:cut])})
 		pairs = pairs[cut:]
 	}
 	if len(pairs) > 0 {
-		entries = append(entries, entry{arrayKey(part.high, part.last+1), pairBytes(pairs)})
+		entries = append(entries, entry{arrayKey(part.high, part.last+1), appendPairs(nil, pairs)})
 	}
 	return entries
 }
 
 func (t tables) read(high, id uint32) (pairs []pair, err error) {
 	_, err = t.txn.Read(kv.SpaceJoins, arrayKey(high, id), func(v []byte) error {
-		pairs = make([]pair, 0, len(v)/pairSize)
-		for ; len(v) >= pairSize; v = v[pairSize:] {
-			pairs = append(pairs, pair{binary.LittleEndian.Uint32(v), number(binary.LittleEndian.Uint32(v[4:]))})
+		r, n, err := readPairs(v)
+		if err != nil {
+			return err
 		}
-		return nil
+		pairs = make([]pair, 0, n)
+		for x := range r.each {
+			pairs = append(pairs, x)
+		}
+		return r.err
 	})
 	return pairs, err
-}
-
-func pairBytes(pairs []pair) []byte {
-	raw := make([]byte, 0, pairSize*len(pairs))
-	for _, p := range pairs {
-		raw = binary.LittleEndian.AppendUint32(raw, p.hash)
-		raw = binary.LittleEndian.AppendUint32(raw, uint32(p.set))
-	}
-	return raw
 }

@@ -66,7 +66,7 @@ func TestPostingsAreThoseOfAMap(t *testing.T) {
 		slices.Sort(ahead)
 		var u *Update
 		err := db.View(func(txn *kv.Txn) (err error) {
-			u = newUpdate(txn)
+			u = newUpdate(txn, nil)
 			u.cursor = txn.Cursor(kv.SpaceJoins)
 			defer u.cursor.Close()
 			err = u.load(slices.Compact(ahead))
@@ -116,7 +116,7 @@ func TestADamagedArrayIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.View(func(txn *kv.Txn) error {
-		_, err := Prepare(txn, []Replacement{{New: "a", Columns: columnsOf(t, "a", words("x", 0, 50))}})
+		_, err := Prepare(txn, nil, []Replacement{{New: "a", Columns: columnsOf(t, "a", words("x", 0, 50))}})
 		return err
 	})
 	if !errors.Is(err, errDamaged) {

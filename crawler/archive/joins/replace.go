@@ -3,6 +3,8 @@ package joins
 import (
 	"maps"
 	"slices"
+
+	"odarchive/crawler/inspect/csvprofile"
 )
 
 // replace removes the old version's columns and matches and adds the new one's. A set of values that both have stays as
@@ -63,12 +65,16 @@ func (u *Update) dropIfEmpty(n number) error {
 	if err != nil || len(s.members) > 0 {
 		return err
 	}
+	sketch, err := u.sketch(n)
+	if err != nil {
+		return err
+	}
 	if s.filed > 0 {
-		if err := u.unfile(n); err != nil {
+		if err := u.unfile(n, sketch); err != nil {
 			return err
 		}
 	}
-	u.setPrint(s.print, 0)
+	u.setPrint(printOf(sketch), 0)
 	delete(u.sets, n)
 	delete(u.fresh, n)
 	u.dropped = append(u.dropped, n)
@@ -76,11 +82,7 @@ func (u *Update) dropIfEmpty(n number) error {
 }
 
 // unfile removes a set from its postings.
-func (u *Update) unfile(n number) error {
-	sketch, err := u.sketch(n)
-	if err != nil {
-		return err
-	}
+func (u *Update) unfile(n number, sketch csvprofile.Sketch) error {
 	filed, _ := filing(sketch)
 	for _, h := range filed {
 		p, err := u.posting(h)
@@ -137,8 +139,8 @@ func (u *Update) addColumn(c arrival) (n number, member bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
-		if filed > 0 {
-			s.filed, u.fresh[n] = filed, c.Sketch
+		if isNew {
+			s.filed = filed
 		}
 		if err = u.match(c, &found); err != nil {
 			return 0, false, err
@@ -153,7 +155,7 @@ func (u *Update) newSet(c arrival) (number, error) {
 	if err != nil {
 		return 0, err
 	}
-	u.sets[n] = &set{print: c.print, reach: c.reach, changed: true}
+	u.sets[n], u.fresh[n] = &set{reach: c.reach, changed: true}, c.Sketch
 	u.setPrint(c.print, n)
 	return n, nil
 }

@@ -1,6 +1,7 @@
 package joins
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -14,6 +15,7 @@ type Update struct {
 	Changes []Change // versions whose matches change, in the order of their ids
 
 	postings
+	samples       Samples
 	filed         []entry // changes of the postings
 	sets          map[number]*set
 	prints        map[fingerprint]number       // 0: no set has the fingerprint
@@ -31,8 +33,9 @@ type Update struct {
 // maxSketches bounds the cached sketches.
 const maxSketches = 2048
 
-func newUpdate(txn *kv.Txn) *Update {
+func newUpdate(txn *kv.Txn, samples Samples) *Update {
 	return &Update{
+		samples:  samples,
 		postings: postings{tables: tables{txn}, lists: map[uint32]*posting{}, parts: map[uint32]*partition{}}, sets: map[number]*set{}, prints: map[fingerprint]number{}, printed: map[fingerprint]bool{}, sketches: map[number]csvprofile.Sketch{},
 		fresh: map[number]csvprofile.Sketch{}, versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{},
 	}
@@ -56,11 +59,6 @@ func (u *Update) Write(txn *kv.Txn) error {
 			continue
 		}
 		if err := t.setSet(n, s); err != nil {
-			return err
-		}
-	}
-	for n, sketch := range u.fresh {
-		if err := t.setSketch(n, sketch); err != nil {
 			return err
 		}
 	}
@@ -170,12 +168,22 @@ func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
 	if s, ok := u.sketches[n]; ok {
 		return s, nil
 	}
-	s, err := u.tables.sketch(n)
+	of, err := u.set(n)
+	if err != nil {
+		return nil, err
+	}
+	s, err := u.samples(of.from.Version, of.from.At)
+	if err == nil && len(s) == 0 {
+		err = fmt.Errorf("%w: column %d of %s has no sketch", errDamaged, of.from.At, of.from.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if len(u.sketches) == maxSketches {
 		clear(u.sketches)
 	}
 	u.sketches[n] = s
-	return s, err
+	return s, nil
 }
 
 // setsOf returns the sets of a version after the replacements so far.

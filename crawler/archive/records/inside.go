@@ -1,9 +1,7 @@
 package records
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -13,16 +11,17 @@ import (
 	"odarchive/triplestore/fields"
 )
 
-// The record of what is inside a version (tableInside) is: the format (1 byte); the length of a JSON text and the text,
-// an inspect.Inside without the sketches of its columns; then, for each column of all tables in order, the file's
-// before its members', the number of hashes in its sketch and the difference of each hash to the one before. All
-// numbers are uvarints. Sketches are kept out of the JSON because they are most of the record and no compression
-// shortens them. Older programs wrote JSON alone, which begins with a brace.
-const insideFormat = 1
+// The record of what is inside a version (tableInside) is an inspect.Inside without the sketches of its columns, as
+// packed JSON. The sketches of the latest version are a record of their own (sketches.go). Older programs kept those of
+// all versions in this record, in JSON, which begins with a brace, or in the format insideSketched: that byte; the
+// length of a JSON text and the text; then, for each column of all tables in order, the file's before its members', the
+// number of hashes in its sketch and the difference of each hash to the one before, all as uvarints.
+const insideSketched = 1
 
-// A record longer than insideWhole is stored in pieces. The value at the version's key is then: the format insidePieces
-// (1 byte), the number of pieces, and their total length compressed and uncompressed (uvarint each). The keys after it,
-// which end in the number of the piece (4 bytes, from 0), hold the zstd frame of the record, insidePiece bytes each.
+// A record with a JSON text longer than insideWhole is stored in pieces. The value at the version's key is then: the
+// format insidePieces (1 byte), the number of pieces, and their total length compressed and uncompressed (uvarint each).
+// The keys after it, which end in the number of the piece (4 bytes, from 0), hold the zstd frame of the record, as it
+// would be unpacked or as older programs wrote it, insidePiece bytes each.
 const (
 	insidePieces = 2
 	insideWhole  = 256 << 10
@@ -31,10 +30,9 @@ const (
 	// maxInside bounds what is kept of one version, in bytes, since it is written in one transaction.
 	maxInside    = 9 << 18  // compressed
 	maxInsideRaw = 24 << 20 // uncompressed
-	maxSketches  = 1 << 20  // the part of it that is sketches, which no compression shortens
 )
 
-// encodeInside returns the record of in, in one piece however long.
+// encodeInside returns the JSON text of in without sketches.
 func encodeInside(in *inspect.Inside) ([]byte, error) {
 	bare := *in
 	bare.Tables = withoutSketches(in.Tables)
@@ -42,36 +40,19 @@ func encodeInside(in *inspect.Inside) ([]byte, error) {
 	for i := range bare.Members {
 		bare.Members[i].Tables = withoutSketches(bare.Members[i].Tables)
 	}
-	text, err := json.Marshal(bare)
-	if err != nil {
-		return nil, err
-	}
-	hashes := 0
-	for c := range sketched(in) {
-		hashes += len(c.Sketch) + 1
-	}
-	b := make([]byte, 1, 1+binary.MaxVarintLen64+len(text)+4*hashes)
-	b[0] = insideFormat
-	b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
-	for c := range sketched(in) {
-		b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
-		last := uint32(0)
-		for _, h := range c.Sketch {
-			b = binary.AppendUvarint(b, uint64(h-last))
-			last = h
-		}
-	}
-	return b, nil
+	return json.Marshal(bare)
 }
 
-// decodeInside reads a record that is not stored in pieces.
+// decodeInside reads a record that is not stored in pieces. Columns have sketches only if an older program wrote it.
 func decodeInside(raw []byte) (*inspect.Inside, error) {
 	in := &inspect.Inside{}
-	if len(raw) > 0 && raw[0] == '{' {
-		return in, json.Unmarshal(raw, in)
-	}
-	if len(raw) == 0 || raw[0] != insideFormat {
-		return nil, fmt.Errorf("the format of what is inside a version is unknown")
+	if len(raw) == 0 || raw[0] != insideSketched {
+		text, err := Plain(raw)
+		if err == nil {
+			err = json.Unmarshal(text, in)
+		}
+		reduceSketches(in)
+		return in, err
 	}
 	r := fields.Reader{B: raw[1:]}
 	if err := json.Unmarshal(r.Bytes(r.Count(1)), in); err != nil {
@@ -94,7 +75,15 @@ func decodeInside(raw []byte) (*inspect.Inside, error) {
 			c.Sketch[i] = uint32(last)
 		}
 	}
+	reduceSketches(in)
 	return in, r.End()
+}
+
+// reduceSketches reduces sketches that an older program made, which had more hashes and more bits of them.
+func reduceSketches(in *inspect.Inside) {
+	for c := range sketched(in) {
+		c.Sketch = c.Sketch.Reduced()
+	}
 }
 
 // sketched yields the columns of all tables, the file's before its members'.

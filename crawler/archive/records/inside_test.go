@@ -1,9 +1,11 @@
 package records
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +35,39 @@ func insides(t testing.TB) []*inspect.Inside {
 	}
 }
 
+// whole keeps all sketches.
+func whole(c csvprofile.Column) csvprofile.Sketch { return c.Sketch }
+
+// formerInside returns the record of in as programs before the packed records wrote it.
+func formerInside(t testing.TB, in *inspect.Inside) []byte {
+	text, err := encodeInside(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := append(binary.AppendUvarint([]byte{insideSketched}, uint64(len(text))), text...)
+	for c := range sketched(in) {
+		b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
+		last := uint32(0)
+		for _, h := range c.Sketch {
+			b = binary.AppendUvarint(b, uint64(h-last))
+			last = h
+		}
+	}
+	return b
+}
+
+// newDB returns a database in memory.
+func newDB(t testing.TB) *kv.DB {
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+const resource = "0123456789abcdef01234567"
+
 func TestWhatIsInsideAVersionIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, in := range insides(t) {
@@ -40,28 +75,81 @@ func TestWhatIsInsideAVersionIsReadAsItWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := encodeInside(in)
+		packed, err := PackInside(in, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decodeInside(raw)
-		if err != nil {
+		db := newDB(t)
+		if err := db.Update(t.Context(), func(txn *kv.Txn) error { return Txn{txn}.saveInside(resource, 0, packed) }); err != nil {
 			t.Fatal(err)
 		}
-		old, err := decodeInside(before) // as older programs wrote it
-		if err != nil || !reflect.DeepEqual(got, old) {
-			t.Errorf("from the record:\n%+v\nfrom JSON:\n%+v, %v", got, old, err)
+		var got *inspect.Inside
+		if err := View(db, func(txn Txn) (err error) { got, err = txn.InsideSketched(resource + "_0"); return err }); err != nil {
+			t.Fatal(err)
+		}
+		for name, former := range map[string][]byte{"JSON": before, "JSON and sketches": formerInside(t, in)} { // as older programs wrote it
+			old, err := decodeInside(former)
+			if err != nil || !reflect.DeepEqual(got, old) {
+				t.Errorf("from the record:\n%+v\nfrom %s:\n%+v, %v", got, name, old, err)
+			}
+			for i := range former {
+				decodeInside(former[:i]) // must not panic
+			}
 		}
 		if after, err := json.Marshal(in); err != nil || string(after) != string(before) {
 			t.Errorf("writing has changed it: %s, %v", after, err)
 		}
-		for i := range raw {
-			decodeInside(raw[:i]) // must not panic
+		for i := range packed.record {
+			if _, err := decodeInside(packed.record[:i]); err == nil {
+				t.Errorf("%d of %d bytes are a record, too", i, len(packed.record))
+			}
 		}
 	}
-	if _, err := decodeInside([]byte{insideFormat + 1, 0}); err == nil {
-		t.Error("a newer format was read")
+	for _, unknown := range [][]byte{nil, {4, 0}, {packed}, {packed, 1, 2, 3}} {
+		if _, err := decodeInside(unknown); err == nil {
+			t.Errorf("%x was read", unknown)
+		}
 	}
+}
+
+func TestTheSketchOfOneColumnIsReadAlone(t *testing.T) {
+	t.Parallel()
+	in := wideInside(20, 40)
+	packed, err := PackInside(in, func(c csvprofile.Column) csvprofile.Sketch {
+		if c.Name == "column 7" {
+			return nil
+		}
+		return c.Sketch
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := newDB(t)
+	if err := db.Update(t.Context(), func(txn *kv.Txn) error { return Txn{txn}.saveInside(resource, 3, packed) }); err != nil {
+		t.Fatal(err)
+	}
+	check := func(at int, want csvprofile.Sketch) {
+		t.Helper()
+		err := View(db, func(txn Txn) error {
+			s, err := txn.Sketch(resource, 3, at)
+			if !slices.Equal(s, want) {
+				t.Errorf("column %d: %v, want %v", at, s, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("column %d: %v", at, err)
+		}
+	}
+	for _, at := range []int{0, 6, 8, 19} {
+		check(at, in.Tables[0].Columns[at].Sketch)
+	}
+	check(7, nil)
+	check(20, nil)
+	if err := db.Update(t.Context(), func(txn *kv.Txn) error { return Txn{txn}.DropSketches(resource, 3) }); err != nil {
+		t.Fatal(err)
+	}
+	check(0, nil)
 }
 
 // wideInside returns a table of columns that each have a sketch of some values.
@@ -70,7 +158,7 @@ func wideInside(columns, values int) *inspect.Inside {
 	for i := range columns {
 		c := csvprofile.Column{Name: fmt.Sprintf("column %d", i), Datatype: "string", Distinct: int64(values), MaxLen: 9}
 		for v := range values {
-			c.Sketch = append(c.Sketch, uint32(v)*4_000_000+uint32(i))
+			c.Sketch = append(c.Sketch, uint32(v)*4_000_000+uint32(i%60_000)<<6)
 		}
 		p.Columns = append(p.Columns, c)
 	}
@@ -92,7 +180,7 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 		"few columns": wideInside(10, 5), "20,000 columns": wideInside(20_000, 3), "columns of many values": wideInside(5000, 1000),
 		"members": members, "long texts": long,
 	} {
-		packed, err := PackInside(in)
+		packed, err := PackInside(in, whole)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -111,10 +199,13 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		a, _ := json.Marshal(got)
-		b, _ := json.Marshal(kept)
+		a, _ := encodeInside(got)
+		b, _ := encodeInside(kept)
 		if string(a) != string(b) {
 			t.Errorf("%s: what is read is not what was written", name)
+		}
+		if len(packed.sketches) > kv.MaxValue {
+			t.Errorf("%s: sketches of %d bytes", name, len(packed.sketches))
 		}
 		if had, has := countColumns(in), countColumns(got); has+got.ColumnsOmitted != had {
 			t.Errorf("%s: %d of %d columns, and %d are said to be omitted", name, has, had, got.ColumnsOmitted)
@@ -125,7 +216,7 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 		if name == "20,000 columns" && countColumns(got) != 20_000 {
 			t.Errorf("%s: %d are kept", name, countColumns(got))
 		}
-		if name == "columns of many values" && (got.SketchesOmitted == 0 || len(got.Tables[0].Columns[0].Sketch) != 1000) {
+		if name == "columns of many values" && (got.SketchesOmitted == 0 || len(kept.Tables[0].Columns[0].Sketch) != 1000 || kept.Tables[0].Columns[4999].Sketch != nil) {
 			t.Errorf("%s: %d sketches omitted", name, got.SketchesOmitted)
 		}
 		for i := range pieces {
@@ -144,7 +235,10 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 
 func FuzzDecodeInside(f *testing.F) {
 	for _, in := range insides(f) {
-		if raw, err := encodeInside(in); err == nil && len(raw) < 4<<10 {
+		if packed, err := PackInside(in, whole); err == nil {
+			f.Add(packed.record)
+		}
+		if raw := formerInside(f, in); len(raw) < 4<<10 {
 			f.Add(raw)
 		}
 	}
@@ -153,17 +247,39 @@ func FuzzDecodeInside(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := encodeInside(in)
+		again, err := PackInside(in, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := decodeInside(again)
+		back, err := unpackInside(again.record, func(i int) ([]byte, error) { return again.pieces[i], nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, _ := json.Marshal(in)
-		if two, err := json.Marshal(back); err != nil || string(one) != string(two) {
+		one, _ := encodeInside(again.Inside)
+		if two, err := encodeInside(back); err != nil || string(one) != string(two) {
 			t.Errorf("%s is read back as %s, %v", one, two, err)
+		}
+	})
+}
+
+func FuzzSketchRecord(f *testing.F) {
+	for _, in := range insides(f) {
+		if packed, err := PackInside(in, whole); err == nil {
+			f.Add(packed.sketches)
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		last := -1
+		err := eachSketch(raw, func(at int, packed []byte) (bool, error) {
+			if at <= last {
+				t.Fatalf("column %d after %d", at, last)
+			}
+			last = at
+			_, err := csvprofile.UnpackSketch(packed)
+			return true, err
+		})
+		if err == nil && len(raw) == 0 {
+			t.Error("nothing was read as a record")
 		}
 	})
 }

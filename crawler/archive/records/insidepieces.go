@@ -16,22 +16,39 @@ import (
 
 // PackedInside is the encoded description of a version's contents. Its zero value is empty.
 type PackedInside struct {
-	Inside *inspect.Inside // what the record holds; nil if there is none
-	record []byte
-	pieces [][]byte // of the record, if it is long
+	Inside   *inspect.Inside // what the record holds; nil if there is none
+	record   []byte
+	pieces   [][]byte // of the record, if it is long
+	sketches []byte   // the record of the sketches; nil if there are none
 }
 
-// PackInside encodes what is inside a version. What exceeds the bounds of a record is left out and counted as omitted:
-// Inside of the result is what was kept. in may be nil and does not change.
-func PackInside(in *inspect.Inside) (PackedInside, error) {
+// PackInside encodes what is inside a version, and of the sketches of its columns what sample returns. What exceeds the
+// bounds of a record is left out and counted as omitted: Inside of the result is what was kept. in may be nil and does
+// not change.
+func PackInside(in *inspect.Inside, sample Sample) (PackedInside, error) {
 	if in == nil {
 		return PackedInside{}, nil
 	}
-	raw, err := encodeInside(in)
-	if err != nil || len(raw) <= insideWhole {
-		return PackedInside{Inside: in, record: raw}, err
+	sketches, omitted := encodeSketches(in, sample)
+	if len(omitted) > 0 {
+		in = withoutSome(in, omitted)
 	}
-	kept := fewerSketches(in)
+	p, err := packBare(in)
+	p.sketches = sketches
+	return p, err
+}
+
+// packBare encodes what is inside a version, without sketches.
+func packBare(in *inspect.Inside) (PackedInside, error) {
+	raw, err := encodeInside(in)
+	if err != nil {
+		return PackedInside{}, err
+	}
+	if len(raw) <= insideWhole {
+		record, err := pack(raw)
+		return PackedInside{Inside: in, record: record}, err
+	}
+	kept := fewer(in, countColumns(in), len(in.Members)) // copies the columns
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return PackedInside{}, err
@@ -51,7 +68,7 @@ func PackInside(in *inspect.Inside) (PackedInside, error) {
 		if share >= 1 {
 			record := binary.AppendUvarint([]byte{insidePieces}, uint64((len(packed)+insidePiece-1)/insidePiece))
 			record = binary.AppendUvarint(binary.AppendUvarint(record, uint64(len(packed))), uint64(len(raw)))
-			return PackedInside{kept, record, slices.Collect(slices.Chunk(packed, insidePiece))}, nil
+			return PackedInside{Inside: kept, record: record, pieces: slices.Collect(slices.Chunk(packed, insidePiece))}, nil
 		}
 		if columns == 0 && members == 0 {
 			kept = bareInside(in)
@@ -121,26 +138,10 @@ func (t Txn) saveInside(resource string, n int, inside PackedInside) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// fewerSketches returns a copy with the sketches of the first columns, as many as fit into maxSketches.
-func fewerSketches(in *inspect.Inside) *inspect.Inside {
-	kept := fewer(in, countColumns(in), len(in.Members)) // copies the columns
-	left := maxSketches
-	for c := range sketched(kept) {
-		size := 4 * len(c.Sketch)
-		if size == 0 {
-			continue
-		}
-		if size > left {
-			c.Sketch = nil
-			kept.SketchesOmitted++
-			continue
-		}
-		left -= size
+	if inside.sketches == nil {
+		return nil
 	}
-	return kept
+	return t.Set(kv.SpaceArchive, VersionKey(tableSketches, resource, n), inside.sketches)
 }
 
 // fewer returns a copy with the first columns and members only. It counts what it leaves out and shares no columns with

@@ -22,13 +22,14 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, except those of tableInside (inside.go), of tableBlock, and of
-// the indexes, which are empty. Package joining owns 'j', package tallies 'c', and package diary 'a', 'b', 'u', 'w' and
-// 'y'.
+// The archive's keyspace, by first byte. Values are JSON, mostly packed (packed.go), except those of tableInside
+// (inside.go), tableSketches, tableBlock, and of the indexes, which are empty. Package joining owns 'j', package tallies
+// 'c', and package diary 'a', 'b', 'u', 'w' and 'y'.
 const (
 	tableResource  = 'r' // resource id                           -> Resource
 	tableVersion   = 'v' // resource id, N (4 bytes)              -> catalog.Version
 	tableInside    = 'p' // resource id, N (4 bytes)              -> inspect.Inside; with a number (4 bytes): a piece of it
+	tableSketches  = 'q' // resource id, N (4 bytes)              -> sketches of the columns (sketches.go)
 	tableChange    = 'x' // resource id, N (4 bytes)              -> diff.Summary, against the version before
 	tableByDigest  = 'd' // SHA-256, resource id, N               -> index of versions
 	tableByHost    = 'h' // host, 0, resource id                  -> index of resources
@@ -136,7 +137,11 @@ func (t Txn) get(k []byte, value any) (bool, error) {
 }
 
 func decode(k, raw []byte, value any) error {
-	if err := json.Unmarshal(raw, value); err != nil {
+	text, err := Plain(raw)
+	if err == nil {
+		err = json.Unmarshal(text, value)
+	}
+	if err != nil {
 		return badRecord(k, err)
 	}
 	return nil
@@ -148,6 +153,9 @@ func badRecord(k []byte, err error) error {
 
 func (t Txn) set(k []byte, value any) error {
 	raw, err := json.Marshal(value)
+	if err == nil {
+		raw, err = pack(raw)
+	}
 	if err != nil {
 		return fmt.Errorf("archive: record %q: %w", k, err)
 	}
@@ -339,7 +347,8 @@ func (t Txn) SetVersion(v catalog.Version) error {
 	return t.set(VersionKey(tableVersion, resource, n), v)
 }
 
-// Inside returns what is inside a version, nil if nothing is known.
+// Inside returns what is inside a version, nil if nothing is known. Columns have no sketches, or those of an older
+// program.
 func (t Txn) Inside(versionID string) (in *inspect.Inside, err error) {
 	resource, n, _ := ns.SplitVersionID(versionID)
 	k := VersionKey(tableInside, resource, n)
@@ -353,6 +362,16 @@ func (t Txn) Inside(versionID string) (in *inspect.Inside, err error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// InsideSketched returns the same with the sketches that are kept: those of the latest version of a resource.
+func (t Txn) InsideSketched(versionID string) (in *inspect.Inside, err error) {
+	in, err = t.Inside(versionID)
+	if in == nil || err != nil {
+		return nil, err
+	}
+	resource, n, _ := ns.SplitVersionID(versionID)
+	return in, t.addSketches(resource, n, in)
 }
 
 // Change returns how a version differs from the one before, nil if unknown.

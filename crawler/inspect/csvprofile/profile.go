@@ -68,7 +68,7 @@ type Column struct {
 	Quantiles []string `json:"quantiles,omitempty"` // at 5, 25, 50, 75 and 95 %, numbers and dates only
 	MinLen    int      `json:"minlen"`              // in characters
 	MaxLen    int      `json:"maxlen"`
-	Top       []Count  `json:"top,omitempty"`    // most frequent values, most frequent first
+	Top       []Count  `json:"top,omitempty"`    // most frequent values, most frequent first; of many values, only those that occur more than once
 	Mostly    string   `json:"mostly,omitempty"` // datatype of at least 95 % of the values of a string column
 	Sketch    Sketch   `json:"sketch,omitempty"`
 }

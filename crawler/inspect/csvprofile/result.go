@@ -123,6 +123,11 @@ func (c *column) top(col *Column) {
 			break
 		}
 	}
+	if col.Distinct > int64(len(col.Top)) { // values that occur once are not frequent
+		if col.Top = slices.DeleteFunc(col.Top, func(c Count) bool { return c.Count == 1 }); len(col.Top) == 0 {
+			col.Top = nil
+		}
+	}
 }
 
 // datatype returns the column's type and sets the format that goes with it.

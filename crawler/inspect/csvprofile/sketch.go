@@ -8,14 +8,61 @@ import (
 	"slices"
 )
 
-// SketchSize is the maximum number of hashes in a Sketch.
-const SketchSize = 1024
+// Sizes of a Sketch, in hashes.
+const (
+	SketchSize    = 1024 // the maximum
+	WholeSketch   = 256  // a sketch with fewer has all values of its column
+	sampledValues = 4    // a longer one has one of so many values, within these bounds
+)
 
-// Sketch is a sample of a column's distinct values: the upper 32 bits of the SketchSize smallest xxHashes, ascending
-// and distinct. A column with fewer values has all of them in it. Two sketches show how far the values of two columns
-// overlap (bottom-k MinHash; package joins). In JSON a Sketch is the base64 of the differences between the hashes as
-// uvarints.
+// Sketch is a sample of a column's distinct values: the smallest of their xxHashes, the upper 32 bits, ascending and
+// distinct. Of a column with up to fineFrom values only 26 bits are kept, and the others are zero: more would cost
+// space and tell no more values apart. Two sketches show how far the values of two columns overlap (bottom-k MinHash;
+// package joins). In JSON a Sketch is the base64 of the differences between the hashes as uvarints.
 type Sketch []uint32
+
+const (
+	coarseBits = 6       // lowest bits of a hash that are zero in most sketches
+	fineFrom   = 1 << 16 // values of a column from which on all bits are kept
+)
+
+// Values returns the number of values of the column, estimated if the sketch has not all of them.
+func (s Sketch) Values() int {
+	if len(s) < WholeSketch {
+		return len(s)
+	}
+	return int(float64(len(s)) / (float64(s[len(s)-1]) + 1) * math.MaxUint32)
+}
+
+// Reduced returns a sketch of the defined size and precision. s has more hashes, or more bits of them: all values of
+// its column if they are fewer than SketchSize. The result may share memory with s, which may change.
+func (s Sketch) Reduced() Sketch {
+	n := len(s)
+	if n >= SketchSize {
+		n = s.Values()
+	}
+	if n < fineFrom {
+		s = s.Coarse()
+	}
+	return s[:min(len(s), max(n/sampledValues, WholeSketch), SketchSize)]
+}
+
+// Coarse drops the lowest bits of the hashes, in place, so that the sketch can be compared with those that lack them.
+func (s Sketch) Coarse() Sketch {
+	for i := range s {
+		s[i] &^= 1<<coarseBits - 1
+	}
+	return slices.Compact(s)
+}
+
+// IsCoarse reports whether the lowest bits of all hashes are zero.
+func (s Sketch) IsCoarse() bool {
+	all := uint32(0)
+	for _, h := range s {
+		all |= h
+	}
+	return all&(1<<coarseBits-1) == 0
+}
 
 // MarshalText implements encoding.TextMarshaler.
 func (s Sketch) MarshalText() ([]byte, error) {
@@ -89,7 +136,7 @@ func (b *bottom) sketch() Sketch {
 	if len(b.h) == 0 {
 		return nil // a reused b may have an empty slice
 	}
-	return Sketch(slices.Clone(b.h))
+	return slices.Clone(Sketch(b.h).Reduced())
 }
 
 // sortHashes sorts by 11 bits at a time, or with slices.Sort if that is faster.

@@ -8,11 +8,14 @@ type Schema struct {
 	Columns []KnownColumn
 }
 
+// KnownSketch is the maximum number of hashes of a KnownColumn.
+const KnownSketch = sketchSize
+
 // KnownColumn is a column of a Schema.
 type KnownColumn struct {
-	Type   string   // every row has a value, and no two the same
+	Type   string   // of its values, as of Column
 	Key    bool     // every row has a value in it, and no two the same
-	Sketch []uint32 // the lowest hashes of its distinct values, ascending, up to 128; nil = unknown
+	Sketch []uint32 // the lowest hashes of its distinct values, ascending, up to KnownSketch; nil = unknown
 }
 
 // schemas returns the schemas that came with the sides if these suffice, or those that reading both tables finds.
@@ -58,7 +61,7 @@ func (k *Schema) under(header []string, d Dialect) *schema {
 			return nil
 		}
 		c := &column{name: names[i], types: types, unique: known.Key && i < keyColumns}
-		for _, h := range known.Sketch[:min(len(known.Sketch), sketchSize)] {
+		for _, h := range known.Sketch[:min(len(known.Sketch), KnownSketch)] {
 			c.sketch = append(c.sketch, uint64(h))
 		}
 		s.columns = append(s.columns, c)

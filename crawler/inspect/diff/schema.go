@@ -28,7 +28,7 @@ type Retyped struct {
 }
 
 // sketchSize is the number of a column's values, those with the lowest hashes, that represent all of them.
-const sketchSize = 128
+const sketchSize = 64
 
 // column is what one pass over a table finds out about a column.
 type column struct {
