@@ -160,7 +160,7 @@ func (c *check) records(ctx context.Context, txn *kv.Txn) error {
 		if err != nil || found {
 			return err == nil, errors.Join(err, ctx.Err())
 		}
-		u := &URL{Key: e.key}
+		u := &URL{Key: e.key, stored: e.due}
 		sound := u.decode(v) == nil && ms(u.Due) == e.due && u.isConsistent()
 		if _, damaged := c.damaged[e.key]; damaged && sound {
 			c.whole[e.key], c.damaged[e.key] = u, u.Group

@@ -175,7 +175,7 @@ func TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight(t *testing.T) {
 		if _, err := f.Hosts("", 0); err != nil {
 			t.Fatalf("after %q: %v", done, err)
 		}
-		if _, err := f.Replan(context.Background(), func(u *URL) (time.Time, string) { return u.Due.Add(-time.Minute), "" }); err != nil {
+		if _, err := f.Replan(context.Background(), time.Time{}, func(u *URL) (time.Time, string) { return u.Due.Add(-time.Minute), "" }); err != nil {
 			t.Fatalf("after %q: %v", done, err)
 		}
 		if _, _, err := f.Pending(time.Minute); err != nil {

@@ -142,9 +142,9 @@ func (f *Frontier) openReadOnly() error {
 }
 
 // formatVersion changes when an older program would misread what this one writes. FORMAT.md has the history.
-const formatVersion = 3
+const formatVersion = 4
 
-// checkFormat makes the stored format the current one. older reports whether records of format 1 may remain.
+// checkFormat makes the stored format the current one. older reports whether records in the places of format 1 may remain.
 func checkFormat(txn *kv.Txn) (older bool, err error) {
 	v, err := counter(txn, keyFormat)
 	if err != nil {
@@ -153,7 +153,7 @@ func checkFormat(txn *kv.Txn) (older bool, err error) {
 	switch {
 	case v > formatVersion:
 		return false, fmt.Errorf("the frontier has format %d, newer than this program's %d", v, formatVersion)
-	case v == 1:
+	case v > 0 && v < formatVersion:
 		if err := txn.Set(kv.SpaceHosts, []byte(keyMigrating), nil); err != nil {
 			return false, err
 		}

@@ -35,7 +35,7 @@ func readTime(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63)
 // Keys of kv.SpaceHosts: single ones, groups by name, and their records by the time they may be leased.
 const (
 	keyFormat     = "!format"
-	keyMigrating  = "!migrating" // present while groups of format 1 may remain
+	keyMigrating  = "!migrating" // present while records in the places of format 1 may remain
 	keyGeneration = "!generation"
 	keyPaused     = "!paused"
 	keyTotals     = "!totals"

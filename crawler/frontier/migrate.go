@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,22 +10,68 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// migrate rewrites the groups' records of format 1, groups of them in a transaction. If the process is killed, the next
-// New continues. In format 1, a record was stored under its group's name, and the index of ready groups had no values.
-func (f *Frontier) migrate(ctx context.Context, groups int) error {
+// migrate rewrites the records that are in the places of format 1, records of them in a transaction. If the process is
+// killed, the next New continues. In format 1, the record of a group was stored under its name, that of a URL under its key,
+// and the index of ready groups had no values. Later formats left the URLs' records there until they were written.
+func (f *Frontier) migrate(ctx context.Context, records int) error {
 	for after, more := "", true; more; {
 		err := f.db.Update(ctx, func(txn *kv.Txn) (err error) {
-			after, more, err = f.migratePart(txn, after, groups)
-			if err == nil && !more {
-				err = txn.Delete(kv.SpaceHosts, []byte(keyMigrating))
-			}
+			after, more, err = f.migratePart(txn, after, records)
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("frontier: from format 1: %w", err)
 		}
 	}
+	for after, more := "", true; more; {
+		var keys []string
+		err := f.db.View(func(txn *kv.Txn) (err error) {
+			keys, after, more, err = recordsByKey(txn, after, records)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("frontier: from format 1: %w", err)
+		}
+		err = f.db.Update(ctx, func(txn *kv.Txn) error {
+			for _, key := range keys {
+				u, known, err := get(txn, key)
+				if errors.Is(err, ErrDamaged) || err == nil && !known { // a lease restores it
+					continue
+				}
+				if err == nil {
+					err = u.save(txn)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if more {
+				return nil
+			}
+			return txn.Delete(kv.SpaceHosts, []byte(keyMigrating))
+		})
+		if err != nil {
+			return fmt.Errorf("frontier: from format 1: %w", err)
+		}
+	}
 	return nil
+}
+
+// recordsByKey returns the keys under which records of URLs are stored, most of them at most, after a key. last is the key
+// at which it stopped.
+func recordsByKey(txn *kv.Txn, after string, most int) (keys []string, last string, more bool, err error) {
+	last = after
+	err = txn.Scan(kv.SpaceFrontier, nil, []byte(after), func(k, v []byte) (bool, error) {
+		if len(v) != 8 && string(k) != after {
+			if more = len(keys) == most; more {
+				return false, nil
+			}
+			keys = append(keys, string(k))
+			last = string(k)
+		}
+		return true, nil
+	})
+	return keys, last, more, err
 }
 
 // migratePart rewrites the next records, from the group from on. last is the group at which it stopped.
@@ -51,6 +98,35 @@ func (f *Frontier) migratePart(txn *kv.Txn, from string, groups int) (last strin
 		return true, txn.Set(kv.SpaceHosts, hostKey(last), appendTime(nil, h.ready))
 	})
 	return last, more, err
+}
+
+// decode2 reads a record of version 1 or 2.
+func (u *URL) decode2(b []byte) error {
+	u.Blacklisted, u.Liar = b[1]&1 != 0, b[1]&2 != 0
+	r := reader{fields.Reader{B: b[2:]}}
+	u.URL = r.Text()
+	u.Group = r.Text()
+	u.Added = fromMS(r.Varint())
+	u.Due = fromMS(r.Varint())
+	u.Priority = r.float()
+	if b[0] == 1 {
+		u.decodeSeed1(&r)
+	} else {
+		u.Format = r.Text()
+		u.MediaType = r.Text()
+		u.Period = time.Duration(r.Varint()) * time.Second
+	}
+	u.Fetches = int(r.Varint())
+	u.Errors = int(r.Varint())
+	u.Changes = int(r.Varint())
+	u.ETag = r.Text()
+	u.LastModified = r.Text()
+	u.Why = r.Text()
+	u.History = r.history(0)
+	if r.Bad() {
+		return errRecord
+	}
+	return nil
 }
 
 // decodeSeed1 reads what sources say of a URL in its record of version 1, and keeps the declared format and period.

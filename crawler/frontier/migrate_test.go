@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"reflect"
@@ -87,6 +88,86 @@ func TestARecordOfVersion1IsReadWhole(t *testing.T) {
 	}
 	if n := len(got.encode(nil)); n >= len(b)-20 {
 		t.Errorf("it takes %d bytes now, %d before", n, len(b))
+	}
+}
+
+// The bytes were written by the last program with version 2.
+func TestARecordOfVersion2IsReadWhole(t *testing.T) {
+	t.Parallel()
+	b, err := hex.DecodeString("020313687474703a2f2f612e6578616d706c652fc3bc09612e6578616d706c658098d2dfbf6880d289e3bf68bff1030343535608746578742f637376a0" +
+		"38120208032265220979657374657264617907626563617573650680b8ecbabe680380c4fdb3be6880f0b2520cffc3fdb3be6880f0b2520480c4fdb3be68")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := &URL{Key: "k"}, sampleURL()
+	if err := got.decode(b); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+	}
+	if !bytes.Equal(b, want.encode2()) {
+		t.Errorf("encode2 writes %x", want.encode2())
+	}
+}
+
+// encode2 encodes a URL's record of version 2, which format 3 has.
+func (u *URL) encode2() []byte {
+	w := writer{[]byte{2, flag(u.Blacklisted) | flag(u.Liar)<<1}}
+	w.str(u.URL)
+	w.str(u.Group)
+	w.int(ms(u.Added))
+	w.int(ms(u.Due))
+	w.float(u.Priority)
+	w.str(u.Format)
+	w.str(u.MediaType)
+	for _, n := range []int{int(u.Period / time.Second), u.Fetches, u.Errors, u.Changes} {
+		w.int(int64(n))
+	}
+	w.str(u.ETag)
+	w.str(u.LastModified)
+	w.str(u.Why)
+	w.history(u.History, 0)
+	return w.b
+}
+
+// Format 3 has today's places, and records of version 2.
+func TestADirectoryOfFormat3IsReadAndGoesOn(t *testing.T) {
+	t.Parallel()
+	const n = 9
+	db, c := memory(t), &clock{noon}
+	f := open(t, db, c, Options{})
+	var urls []string
+	for i := range n {
+		urls = append(urls, fmt.Sprintf("http://h%d.example/%d?B=%d", i/3, i, i))
+	}
+	add(t, f, urls...)
+	var want []URL
+	err := db.Update(t.Context(), func(txn *kv.Txn) error {
+		for _, raw := range urls {
+			u, _, err := f.lookup(txn, raw)
+			if err != nil {
+				return err
+			}
+			u.Format, u.Fetches, u.History = "CSV", 1, []schedule.Visit{{At: noon.Add(-time.Hour), Outcome: catalog.Archived, Changed: true}}
+			want = append(want, *u)
+			if err := txn.Set(kv.SpaceDue, recordKey(u.stored, u.Key), u.encode2()); err != nil {
+				return err
+			}
+		}
+		return setCounter(txn, keyFormat, 3)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f = open(t, db, c, Options{})
+	for i, raw := range urls {
+		if u, err := f.Get(raw); err != nil || !reflect.DeepEqual(*u, want[i]) {
+			t.Errorf("%s: %+v, %v\nwant %+v", raw, u, err, want[i])
+		}
+	}
+	if got := visitAll(t, f, noon, 24*time.Hour); len(got) != n {
+		t.Errorf("%d were visited", len(got))
+	}
+	if r, err := f.Check(t.Context(), false); err != nil || r.Found > 0 {
+		t.Errorf("after the visits: %+v, %v", r, err)
 	}
 }
 
@@ -231,6 +312,10 @@ func TestADirectoryOfFormat1IsReadAndGoesOn(t *testing.T) {
 			}
 		}
 		f := open(t, db, c, Options{})
+		byDue := 0
+		if err := f.EachByDue(t.Context(), time.Time{}, time.Time{}, func(*URL) error { byDue++; return nil }); err != nil || byDue != 3*n {
+			t.Errorf("killed %v: %d URLs by due time, %v; want all %d", killed, byDue, err, 3*n)
+		}
 		if s, err := f.Stats(); err != nil || s.URLs != 3*n || s.Hosts != n || s.Visits != 7*n || !s.NextDue.Equal(noon) {
 			t.Fatalf("killed %v: stats %+v, %v", killed, s, err)
 		}

@@ -204,7 +204,7 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 			},
 			"replan": func(t *rapid.T) {
 				until := time.Duration(rapid.IntRange(1, 600).Draw(t, "minutes")) * time.Minute
-				_, err := f.Replan(t.Context(), func(u *URL) (time.Time, string) { return c.now.Add(until), "test" })
+				_, err := f.Replan(t.Context(), time.Time{}, func(u *URL) (time.Time, string) { return c.now.Add(until), "test" })
 				if err != nil {
 					t.Fatal(err)
 				}

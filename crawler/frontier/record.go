@@ -1,8 +1,10 @@
 package frontier
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"slices"
 	"time"
@@ -61,76 +63,185 @@ func (u *URL) remember(v schedule.Visit) {
 }
 
 // recordVersion is the first byte of a record. FORMAT.md describes the versions.
-const recordVersion = 2
+const recordVersion = 3
+
+// Fields of a record that are not zero, or not what follows from others: the bits of its mask.
+const (
+	hasBlacklisted = 1 << iota // no value
+	hasLiar                    // no value
+	hasURL                     // it is not spelled as the key is
+	hasGroup                   // it is not that of the URL
+	hasAdded                   // it is not Due
+	hasPriority
+	hasFormat
+	hasMediaType
+	hasPeriod
+	hasFetches
+	hasErrors
+	hasChanges
+	hasETag
+	hasLastModified
+	hasWhy
+	hasHistory
+	endOfMask
+)
 
 func (u *URL) encode(b []byte) []byte {
-	b = append(b, recordVersion, flag(u.Blacklisted)|flag(u.Liar)<<1)
-	w := writer{b}
-	w.str(u.URL)
-	w.str(u.Group)
-	w.int(ms(u.Added))
-	w.int(ms(u.Due))
-	w.float(u.Priority)
-	w.str(u.Format)
-	w.str(u.MediaType)
-	w.int(int64(u.Period / time.Second))
-	w.int(int64(u.Fetches))
-	w.int(int64(u.Errors))
-	w.int(int64(u.Changes))
-	w.str(u.ETag)
-	w.str(u.LastModified)
-	w.str(u.Why)
-	w.int(int64(len(u.History)))
-	var at, modified int64
-	for _, v := range u.History {
+	var mask uint64
+	set := func(bit uint64, is bool) {
+		if is {
+			mask |= bit
+		}
+	}
+	spelled := spell(u.Key)
+	set(hasBlacklisted, u.Blacklisted)
+	set(hasLiar, u.Liar)
+	set(hasURL, u.URL != spelled)
+	set(hasGroup, u.Group != groupIn(u.URL))
+	set(hasAdded, ms(u.Added) != ms(u.Due))
+	set(hasPriority, u.Priority != 0)
+	set(hasFormat, u.Format != "")
+	set(hasMediaType, u.MediaType != "")
+	set(hasPeriod, u.Period/time.Second != 0)
+	set(hasFetches, u.Fetches != 0)
+	set(hasErrors, u.Errors != 0)
+	set(hasChanges, u.Changes != 0)
+	set(hasETag, u.ETag != "")
+	set(hasLastModified, u.LastModified != "")
+	set(hasWhy, u.Why != "")
+	set(hasHistory, len(u.History) > 0)
+	w := writer{binary.AppendUvarint(append(b, recordVersion), mask)}
+	number := func(bit uint64, v int64) {
+		if mask&bit != 0 {
+			w.int(v)
+		}
+	}
+	text := func(bit uint64, s string) {
+		if mask&bit != 0 {
+			w.str(s)
+		}
+	}
+	if mask&hasURL != 0 {
+		same := sharedEnd(u.URL, spelled)
+		w.int(int64(same))
+		w.str(u.URL[:len(u.URL)-same])
+	}
+	text(hasGroup, u.Group)
+	number(hasAdded, ms(u.Due)-ms(u.Added))
+	if mask&hasPriority != 0 {
+		w.float(u.Priority)
+	}
+	text(hasFormat, u.Format)
+	text(hasMediaType, u.MediaType)
+	number(hasPeriod, int64(u.Period/time.Second))
+	number(hasFetches, int64(u.Fetches))
+	number(hasErrors, int64(u.Errors))
+	number(hasChanges, int64(u.Changes))
+	text(hasETag, u.ETag)
+	text(hasLastModified, u.LastModified)
+	text(hasWhy, u.Why)
+	if mask&hasHistory != 0 {
+		w.history(u.History, ms(u.Due))
+	}
+	return append(w.b, checksum(u.Key, ms(u.Due), w.b)...)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum returns the end of a record: records are so short that most garbage would be one. It also ties the
+// record to its key and due time.
+func checksum(key string, due int64, record []byte) []byte {
+	sum := crc32.Update(crc32.Checksum(recordKey(due, key), castagnoli), castagnoli, record)
+	return []byte{byte(sum), byte(sum >> 8)}
+}
+
+// history writes visits. The first time is written as the difference to at.
+func (w *writer) history(all []schedule.Visit, at int64) {
+	w.int(int64(len(all)))
+	var modified int64
+	for _, v := range all {
 		w.int(ms(v.At) - at)
 		at = ms(v.At)
 		w.b = append(w.b, outcomeCode(v.Outcome)<<1|flag(v.Changed))
 		w.int(ms(v.LastModified) - modified)
 		modified = ms(v.LastModified)
 	}
-	return w.b
 }
 
 var errRecord = fmt.Errorf("%w of a URL", ErrDamaged)
 
+// decode reads the record of the URL with u.Key, which is stored under the due time u.stored.
 func (u *URL) decode(b []byte) error {
 	if len(b) < 2 || b[0] < 1 || b[0] > recordVersion {
 		return errRecord
 	}
-	u.Blacklisted, u.Liar = b[1]&1 != 0, b[1]&2 != 0
-	r := reader{fields.Reader{B: b[2:]}}
-	u.URL = r.Text()
-	u.Group = r.Text()
-	u.Added = fromMS(r.Varint())
-	u.Due = fromMS(r.Varint())
-	u.Priority = r.float()
-	if b[0] == 1 {
-		u.decodeSeed1(&r)
-	} else {
-		u.Format = r.Text()
-		u.MediaType = r.Text()
-		u.Period = time.Duration(r.Varint()) * time.Second
+	if b[0] < 3 {
+		return u.decode2(b)
 	}
-	u.Fetches = int(r.Varint())
-	u.Errors = int(r.Varint())
-	u.Changes = int(r.Varint())
-	u.ETag = r.Text()
-	u.LastModified = r.Text()
-	u.Why = r.Text()
+	end := len(b) - 2
+	if end < 2 || !bytes.Equal(b[end:], checksum(u.Key, u.stored, b[:end])) {
+		return errRecord
+	}
+	r := reader{fields.Reader{B: b[1:end]}}
+	mask := r.Uvarint()
+	if mask >= endOfMask {
+		return errRecord
+	}
+	number := func(bit uint64) (v int64) {
+		if mask&bit != 0 {
+			v = r.Varint()
+		}
+		return v
+	}
+	text := func(bit uint64) (s string) {
+		if mask&bit != 0 {
+			s = r.Text()
+		}
+		return s
+	}
+	u.Blacklisted, u.Liar = mask&hasBlacklisted != 0, mask&hasLiar != 0
+	u.URL = spell(u.Key)
+	if mask&hasURL != 0 {
+		same, start := r.Varint(), r.Text()
+		if same < 0 || same > int64(len(u.URL)) {
+			return errRecord
+		}
+		u.URL = start + u.URL[len(u.URL)-int(same):]
+	}
+	if u.Group = text(hasGroup); mask&hasGroup == 0 {
+		u.Group = groupIn(u.URL)
+	}
+	u.Due = fromMS(u.stored)
+	u.Added = fromMS(u.stored - number(hasAdded))
+	if mask&hasPriority != 0 {
+		u.Priority = r.float()
+	}
+	u.Format, u.MediaType = text(hasFormat), text(hasMediaType)
+	u.Period = time.Duration(number(hasPeriod)) * time.Second
+	u.Fetches, u.Errors, u.Changes = int(number(hasFetches)), int(number(hasErrors)), int(number(hasChanges))
+	u.ETag, u.LastModified, u.Why = text(hasETag), text(hasLastModified), text(hasWhy)
+	u.History = []schedule.Visit{}
+	if mask&hasHistory != 0 {
+		u.History = r.history(u.stored)
+	}
+	if r.End() != nil {
+		return errRecord
+	}
+	return nil
+}
+
+// history reads what writer.history writes.
+func (r *reader) history(at int64) []schedule.Visit {
 	n := r.count()
-	u.History = make([]schedule.Visit, 0, n)
-	var at, modified int64
+	all := make([]schedule.Visit, 0, n)
+	var modified int64
 	for ; n > 0; n-- {
 		at += r.Varint()
 		code := r.Byte()
 		modified += r.Varint()
-		u.History = append(u.History, schedule.Visit{At: fromMS(at), Outcome: outcomeOf(code >> 1), Changed: code&1 == 1, LastModified: fromMS(modified)})
+		all = append(all, schedule.Visit{At: fromMS(at), Outcome: outcomeOf(code >> 1), Changed: code&1 == 1, LastModified: fromMS(modified)})
 	}
-	if r.Bad() {
-		return errRecord
-	}
-	return nil
+	return all
 }
 
 // outcomes are numbered by their index in records. No number may be given to another outcome.

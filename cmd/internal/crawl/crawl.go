@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,14 +158,14 @@ func (c *Crawl) newRule() (schedule.Rule, error) {
 func (c *Crawl) NewAreDue(ctx context.Context) error {
 	now := c.store.Clock()
 	var waiting []string
-	err := c.Frontier.Each(frontier.Filter{}, "", 0, func(u *frontier.URL) error {
-		if u.Fetches == 0 && u.Due.After(now) {
+	err := c.Frontier.EachByDue(ctx, now, time.Time{}, func(u *frontier.URL) error {
+		if u.Fetches == 0 && u.Due.After(now) && !u.Blacklisted {
 			waiting = append(waiting, u.URL)
 		}
-		return ctx.Err()
+		return nil
 	})
-	if err != nil || len(waiting) == 0 {
-		return err
+	for part := range slices.Chunk(waiting, crawler.SeedsPerTxn) {
+		err = errors.Join(err, c.Frontier.MakeDue(ctx, part...))
 	}
-	return c.Frontier.MakeDue(ctx, waiting...)
+	return err
 }

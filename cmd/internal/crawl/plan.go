@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 const (
 	keyPlannedBy = "crawl/planned-by" // the settings by which the queue was planned
 	keyPrice     = "crawl/price"      // of a fetch, by the last plan, as a Go duration
+	// keyPriceChanged is when the price last changed, by the archive's clock, in RFC 3339.
+	keyPriceChanged = "crawl/price-changed"
 )
 
 // Replan schedules every visit again if the settings of the schedule have changed since the queue was planned. It also
@@ -31,7 +34,7 @@ func (c *Crawl) Replan(ctx context.Context) error {
 		return err
 	}
 	if before != nil {
-		moved, err := c.Frontier.Replan(ctx, c.nextVisit)
+		moved, err := c.Frontier.Replan(ctx, time.Time{}, c.nextVisit)
 		if err != nil {
 			return err
 		}
@@ -91,17 +94,36 @@ func (c *Crawl) keepPlanned(ctx context.Context, rule *schedule.AdaptiveRule) er
 	}
 }
 
-// plan computes the price of a fetch. If it has changed, plan reschedules the queue, except for visits that would move by
-// less than a twentieth of their wait.
+// plan computes the price of a fetch, and schedules queued visits again if it has changed, except for those that would move
+// by less than a twentieth of their wait. If it has changed a little, that concerns the visits of the next days only: the
+// others do not move much either, and a later plan finds them when their time comes.
 func (c *Crawl) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
-	began := time.Now()
-	moved, err := rule.Plan(c.store.Clock(), func(visit func(schedule.Known)) error { return c.eachURL(ctx, visit) })
-	if err != nil || !moved {
+	began, now := time.Now(), c.store.Clock()
+	changedAt, err := c.priceChanged()
+	if err != nil {
 		return err
 	}
-	count, err := c.Frontier.Replan(ctx, func(u *frontier.URL) (time.Time, string) {
+	before := rule.Price()
+	moved, err := rule.Plan(now, func(visit func(schedule.Known)) error { return c.eachURL(ctx, visit) })
+	if err != nil {
+		return err
+	}
+	until := now.Add(nearVisits)
+	if moved {
+		if changedAt = c.store.Clock(); math.Abs(math.Log(float64(rule.Price())/float64(before))) > muchDearer {
+			until = time.Time{}
+		}
+	}
+	if changedAt.IsZero() {
+		return nil
+	}
+	count, err := c.Frontier.Replan(ctx, until, func(u *frontier.URL) (time.Time, string) {
+		last := u.History[len(u.History)-1].At
+		if last.After(changedAt) { // it was scheduled at this price
+			return u.Due, u.Why
+		}
 		at, why := rule.Next(u.Key, u.Period, u.History, c.store.Clock())
-		if wait := u.Due.Sub(u.History[len(u.History)-1].At); at.Sub(u.Due).Abs() < wait/20 {
+		if wait := u.Due.Sub(last); at.Sub(u.Due).Abs() < wait/20 {
 			return u.Due, u.Why
 		}
 		return at, why
@@ -109,8 +131,33 @@ func (c *Crawl) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
 	if err != nil {
 		return err
 	}
+	if !moved {
+		return nil
+	}
 	c.store.Log.Info("next visits planned", "price", rule.Price().Round(time.Minute), "moved", count, "took", time.Since(began).Round(time.Millisecond))
-	return c.store.SetSetting(ctx, keyPrice, rule.Price().String()) // only now is the whole queue at that price
+	if err := c.store.SetSetting(ctx, keyPriceChanged, changedAt.UTC().Format(time.RFC3339Nano)); err != nil {
+		return err
+	}
+	return c.store.SetSetting(ctx, keyPrice, rule.Price().String()) // only now is the queue at that price
+}
+
+const (
+	nearVisits = 3 * planEvery // the visits that every plan looks at
+	muchDearer = 0.2           // a greater change of the price's logarithm concerns all visits
+)
+
+// priceChanged returns when the price of a fetch last changed, by the archive's clock; the zero time if it never did.
+func (c *Crawl) priceChanged() (time.Time, error) {
+	text, err := c.store.Setting(keyPriceChanged)
+	if err != nil || len(text) == 0 {
+		return time.Time{}, err
+	}
+	at, err := time.Parse(time.RFC3339Nano, string(text))
+	if err != nil { // the next change writes it again
+		c.store.Log.Warn("stored time of a price is malformed and ignored", "error", err)
+		return time.Time{}, nil
+	}
+	return at, nil
 }
 
 // storedPrice returns the price by the last plan; 0 if there was none.
@@ -127,21 +174,12 @@ func (c *Crawl) storedPrice() (time.Duration, error) {
 	return price, nil
 }
 
-// eachURL calls visit for every URL that is visited. It reads a page at a time, so that no read stays open for long.
+// eachURL calls visit for every URL that is visited.
 func (c *Crawl) eachURL(ctx context.Context, visit func(schedule.Known)) error {
-	const page = 1000
-	for after, more := "", true; more; {
-		more = false
-		err := c.Frontier.Each(frontier.Filter{}, after, page, func(u *frontier.URL) error {
-			after, more = u.Key, true
-			if !u.Blacklisted {
-				visit(schedule.Known{Key: u.Key, Declared: u.Period, History: u.History})
-			}
-			return ctx.Err()
-		})
-		if err != nil {
-			return err
+	return c.Frontier.EachByDue(ctx, time.Time{}, time.Time{}, func(u *frontier.URL) error {
+		if !u.Blacklisted {
+			visit(schedule.Known{Key: u.Key, Declared: u.Period, History: u.History})
 		}
-	}
-	return nil
+		return nil
+	})
 }
