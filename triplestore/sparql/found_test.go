@@ -32,6 +32,7 @@ func TestWhatTheGeneratorFoundOnce(t *testing.T) {
 		"no steps within one graph":               "SELECT * { ?a <x:p> ?b FILTER EXISTS { ?a <x:q>* ?d . ?d <x:r> ?e } }",
 		"a subquery in no graph":                  "SELECT * { GRAPH <x:a> { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } }",
 		"solutions counted beside a blank node":   "SELECT (COUNT(DISTINCT *) AS ?n) { [] <x:q> ?b }",
+		"MINUS of a subquery that binds nothing":  "SELECT * { ?a <x:q> ?c MINUS { <x:b> <x:r> ?b OPTIONAL { SELECT ?a { ?d <x:p> ?e } } } }",
 		"values in no graph":                      "SELECT * { GRAPH <x:a> { VALUES ?x { 1 } } }",
 	} {
 		want, err := fromOracle(data, text)

@@ -179,7 +179,7 @@ func (g *generator) element(depth int) string {
 	if depth == 0 {
 		return g.triples()
 	}
-	switch g.IntN(13) {
+	switch g.IntN(14) {
 	case 0, 1:
 		return "OPTIONAL " + g.group(depth-1)
 	case 2:
@@ -201,6 +201,11 @@ func (g *generator) element(depth int) string {
 		return g.subquery(depth - 1)
 	case 11:
 		return g.group(depth - 1)
+	case 12:
+		if g.chance(30) {
+			return "LATERAL { " + g.subquery(depth-1) + " }"
+		}
+		return "LATERAL " + g.group(depth-1)
 	}
 	return g.triples()
 }

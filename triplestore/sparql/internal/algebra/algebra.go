@@ -38,8 +38,14 @@ type (
 		L, R Op
 		Cond Expr // nil: true
 	}
-	Minus  struct{ L, R Op }
-	Union  struct{ L, R Op }
+	Minus struct{ L, R Op }
+	Union struct{ L, R Op }
+	// Lateral joins each solution of L with those of R in which the variables of L are bound to the values of that
+	// solution: in every basic graph pattern, path and VALUES of R, and of subqueries as far as they project them.
+	Lateral struct{ L, R Op }
+	// Given is one solution: that of the left side of the innermost Lateral around it, as far as Vars are bound there.
+	// Package plan puts it into the right side.
+	Given  struct{ Vars []Var }
 	Filter struct {
 		In   Op
 		Cond Expr
@@ -112,6 +118,8 @@ func (Join) op()        {}
 func (LeftJoin) op()    {}
 func (Minus) op()       {}
 func (Union) op()       {}
+func (Lateral) op()     {}
+func (Given) op()       {}
 func (Filter) op()      {}
 func (Graph) op()       {}
 func (Extend) op()      {}

@@ -82,6 +82,10 @@ func (w *sse) op(op Op, d int) {
 		w.both(d, "minus", op.L, op.R)
 	case Union:
 		w.both(d, "union", op.L, op.R)
+	case Lateral:
+		w.both(d, "lateral", op.L, op.R)
+	case Given:
+		w.open(d, "given (", varList(op.Vars), ")")
 	case Filter:
 		w.open(d, "filter ")
 		w.expr(op.Cond, d)

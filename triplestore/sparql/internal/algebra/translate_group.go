@@ -40,6 +40,8 @@ func (t *translator) parts(g *syntax.Group) (Op, []Expr) {
 			op = left
 		case *syntax.Minus:
 			op = Minus{L: op, R: t.group(e.Group)}
+		case *syntax.Lateral:
+			op = Lateral{L: op, R: t.group(e.Group)}
 		case *syntax.Union:
 			op = join(op, t.union(e.Groups))
 		case *syntax.GraphIs:

@@ -18,7 +18,7 @@ func Inputs(op Op) []Op {
 // MapInputs returns a copy of op whose inputs are replaced by what f returns for them.
 func MapInputs(op Op, f func(Op) Op) Op {
 	switch op := op.(type) {
-	case nil, BGP, PathPattern, Values:
+	case nil, BGP, PathPattern, Values, Given:
 		return op
 	case Join:
 		return Join{f(op.L), f(op.R)}
@@ -29,6 +29,8 @@ func MapInputs(op Op, f func(Op) Op) Op {
 		return Minus{f(op.L), f(op.R)}
 	case Union:
 		return Union{f(op.L), f(op.R)}
+	case Lateral:
+		return Lateral{f(op.L), f(op.R)}
 	case Filter:
 		op.In = f(op.In)
 		return op

@@ -324,4 +324,5 @@ func (b *bind) close() {
 	}
 	b.rows.free()
 	b.match.free()
+	b.p.free()
 }

@@ -96,4 +96,5 @@ func (d *distinct) close() {
 	d.in.close()
 	d.later.close()
 	d.seen.free()
+	d.p.free()
 }

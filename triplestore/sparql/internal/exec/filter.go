@@ -296,4 +296,7 @@ func (f *filter) next() (*batch, error) {
 	}
 }
 
-func (f *filter) close() { f.in.close() }
+func (f *filter) close() {
+	f.in.close()
+	f.p.free()
+}

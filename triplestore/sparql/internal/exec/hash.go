@@ -306,6 +306,7 @@ func compact(b *batch, keep []int32) *batch {
 func (h *hashJoin) close() {
 	h.ended = true
 	h.l.close()
+	h.p.free()
 	if !h.shared {
 		h.side.close()
 	}

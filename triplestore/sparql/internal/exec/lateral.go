@@ -196,4 +196,5 @@ func (o *lateral) close() {
 	o.rows.free()
 	o.seed.free()
 	o.right.free()
+	o.p.free()
 }

@@ -298,4 +298,5 @@ func (m *merge) close() {
 	m.l.close()
 	m.r.close()
 	m.run.free()
+	m.p.free()
 }

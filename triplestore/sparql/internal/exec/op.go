@@ -105,6 +105,9 @@ func (q *query) openNode(n plan.Node) (op, error) {
 	case *plan.HashJoin:
 		return q.openHash(n)
 	case *plan.Lateral:
+		if n.Each {
+			return q.openEach(n)
+		}
 		return q.openLateral(n)
 	case *plan.Service:
 		return q.openService(n)

@@ -41,6 +41,16 @@ func (q *query) newJoinPairs(kind plan.JoinKind, out, left, right []int, sure pl
 	return p
 }
 
+// free gives back the memory of the buffers. The pairs may be used again.
+func (p *pairs) free() {
+	if len(p.own) > 0 {
+		p.budget.release(8 * len(p.own) * len(p.own[0]))
+	}
+	for i := range p.own {
+		p.own[i] = nil
+	}
+}
+
 func (p *pairs) add(l, r int32) { p.l, p.r = append(p.l, l), append(p.r, r) }
 func (p *pairs) full() bool     { return len(p.l) >= p.max }
 func (p *pairs) empty() bool    { return len(p.l) == 0 }

@@ -175,6 +175,7 @@ func (j *pathJoin) close() {
 	j.ended = true
 	j.in.close()
 	j.found.free()
+	j.p.free()
 	for _, w := range j.walkers {
 		w.free()
 	}

@@ -69,4 +69,7 @@ func (s *sliceEach) next() (*batch, error) {
 		}
 	}
 }
-func (s *sliceEach) close() { s.in.close() }
+func (s *sliceEach) close() {
+	s.in.close()
+	s.p.free()
+}

@@ -110,4 +110,5 @@ func (s *substitute) decide() (bool, error) {
 func (s *substitute) close() {
 	s.in.close()
 	s.known.free()
+	s.p.free()
 }

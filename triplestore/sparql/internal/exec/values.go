@@ -39,11 +39,22 @@ func (p *pieces) close() { p.b = nil }
 
 // openSeed returns the rows of the Lateral that is running.
 func (q *query) openSeed(n *plan.Seed) op {
-	rows := q.seeds[n]
+	from := n
+	if n.Of != nil {
+		from = n.Of
+	}
+	rows := q.seeds[from]
 	if rows == nil || rows.n == 0 {
 		return &oneBatch{}
 	}
-	return &pieces{b: &batch{n: rows.n, cols: rows.cols}, size: q.opts.BatchSize}
+	b := &batch{n: rows.n, cols: rows.cols}
+	if n.Of != nil {
+		b.cols = nil
+		for _, c := range indexes(from.Cols, n.Cols) {
+			b.cols = append(b.cols, rows.cols[c])
+		}
+	}
+	return &pieces{b: b, size: q.opts.BatchSize}
 }
 
 // openGraphs lists the named graphs of the dataset.

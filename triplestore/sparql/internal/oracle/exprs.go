@@ -55,6 +55,9 @@ func (o *Oracle) ground(e algebra.Expr, s Solution, d dataset) algebra.Expr {
 		return any
 	case algebra.Exists:
 		found := false
+		outer := o.given
+		o.given = nil
+		defer func() { o.given = outer }()
 		for _, r := range o.op(substitute(e.In, s), d) {
 			found = found || compatible(r, s)
 		}
@@ -84,6 +87,8 @@ func substitute(op algebra.Op, s Solution) algebra.Op {
 		return algebra.LeftJoin{L: substitute(op.L, s), R: substitute(op.R, s), Cond: substExpr(op.Cond, s)}
 	case algebra.Minus:
 		return algebra.Minus{L: substitute(op.L, s), R: substitute(op.R, s)}
+	case algebra.Lateral:
+		return algebra.Lateral{L: substitute(op.L, s), R: substitute(op.R, s)}
 	case algebra.Union:
 		return algebra.Union{L: substitute(op.L, s), R: substitute(op.R, s)}
 	case algebra.Filter:

@@ -27,6 +27,7 @@ type Oracle struct {
 	rowNo uint64
 	work  int
 	err   error
+	given Solution // what the LATERALs around the operator bind
 }
 
 // ErrTooMuch reports that a query would take too long.
@@ -84,6 +85,41 @@ func unique(quads []term.Quad) []term.Quad {
 	return out
 }
 
+// withGiven joins solutions with what LATERAL has bound.
+func (o *Oracle) withGiven(list []Solution) []Solution {
+	if len(o.given) == 0 {
+		return list
+	}
+	return o.join([]Solution{o.given}, list)
+}
+
+// lateral joins each solution of the left side with those of the right side in which its values are bound.
+func (o *Oracle) lateral(op algebra.Lateral, d dataset) []Solution {
+	var out []Solution
+	outer := o.given
+	defer func() { o.given = outer }()
+	for _, s := range o.op(op.L, d) {
+		if !o.step(1) {
+			return nil
+		}
+		o.given = merge(outer, s)
+		out = append(out, o.join([]Solution{s}, o.op(op.R, d))...)
+		o.given = outer
+	}
+	return out
+}
+
+// projected returns the part of s that has the variables vars.
+func projected(s Solution, vars []algebra.Var) Solution {
+	n := Solution{}
+	for _, v := range vars {
+		if k, ok := s[v]; ok {
+			n[v] = k
+		}
+	}
+	return n
+}
+
 func (o *Oracle) fail(err error) {
 	if o.err == nil {
 		o.err = err
@@ -105,19 +141,25 @@ func (o *Oracle) op(op algebra.Op, d dataset) []Solution {
 	}
 	switch op := op.(type) {
 	case algebra.BGP:
-		out := []Solution{{}}
+		out := []Solution{merge(o.given, nil)}
 		for _, t := range op.Patterns {
 			out = o.join(out, o.triple(t, d))
 		}
 		return out
 	case algebra.PathPattern:
-		return o.path(op, d)
+		return o.withGiven(o.path(op, d))
+	case algebra.Lateral:
+		return o.lateral(op, d)
 	case algebra.Join:
 		return o.join(o.op(op.L, d), o.op(op.R, d))
 	case algebra.LeftJoin:
 		return o.leftJoin(o.op(op.L, d), o.op(op.R, d), op.Cond, d)
 	case algebra.Minus:
-		return o.minus(o.op(op.L, d), o.op(op.R, d))
+		l, outer := o.op(op.L, d), o.given
+		o.given = nil
+		r := o.op(op.R, d)
+		o.given = outer
+		return o.minus(l, r)
 	case algebra.Union:
 		return append(o.op(op.L, d), o.op(op.R, d)...)
 	case algebra.Filter:
@@ -135,6 +177,9 @@ func (o *Oracle) op(op algebra.Op, d dataset) []Solution {
 		for _, s := range o.op(op.In, d) {
 			n := maps.Clone(s)
 			if v := o.value(op.Expr, s, d); !v.IsErr() {
+				if k, ok := s[op.Var]; ok && k != v.Key() { // bound by LATERAL
+					continue
+				}
 				n[op.Var] = v.Key()
 			}
 			out = append(out, n)
@@ -145,8 +190,12 @@ func (o *Oracle) op(op algebra.Op, d dataset) []Solution {
 	case algebra.OrderBy:
 		return o.order(op, d)
 	case algebra.Project:
+		outer := o.given
+		o.given = projected(outer, op.Vars)
+		in := o.op(op.In, d)
+		o.given = outer
 		var out []Solution
-		for _, s := range o.op(op.In, d) {
+		for _, s := range in {
 			n := Solution{}
 			for _, v := range op.Vars {
 				if k, ok := s[v]; ok {
@@ -178,7 +227,7 @@ func (o *Oracle) op(op algebra.Op, d dataset) []Solution {
 			}
 			out = append(out, s)
 		}
-		return out
+		return o.withGiven(out)
 	}
 	o.fail(fmt.Errorf("oracle: operator %T", op))
 	return nil
@@ -210,7 +259,8 @@ func compatible(a, b Solution) bool {
 }
 
 func merge(a, b Solution) Solution {
-	n := maps.Clone(a)
+	n := Solution{}
+	maps.Copy(n, a)
 	maps.Copy(n, b)
 	return n
 }
@@ -267,6 +317,10 @@ func (o *Oracle) graph(op algebra.Graph, d dataset) []Solution {
 		return o.op(op.In, dataset{active: d.named[op.Name.Term], named: d.named})
 	}
 	var out []Solution
+	outer := o.given
+	defer func() { o.given = outer }()
+	o.given = maps.Clone(outer)
+	delete(o.given, op.Name.Var)
 	for _, name := range slices.Sorted(maps.Keys(d.named)) {
 		in := o.op(op.In, dataset{active: d.named[name], named: d.named})
 		out = append(out, o.join(in, []Solution{{op.Name.Var: name}})...)

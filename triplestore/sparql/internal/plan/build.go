@@ -21,6 +21,7 @@ type builder struct {
 	known  map[term.Pattern]term.Estimate
 	spent  int   // bytes of all candidates
 	failed error // why planning must end
+	given  *Seed // the left row of the innermost LATERAL around the pattern that is being planned
 	depth  int
 	nest   int // levels of OPTIONAL, MINUS and EXISTS around the pattern that is being planned
 	seeded int // unions planned around a Seed so far, at most maxSeeded
@@ -73,7 +74,7 @@ func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
 	switch op := op.(type) {
 	case nil:
 		return b.unit(), nil
-	case algebra.BGP, algebra.Join, algebra.Filter, algebra.Extend, algebra.LeftJoin, algebra.Minus, algebra.PathPattern, algebra.Service:
+	case algebra.BGP, algebra.Join, algebra.Filter, algebra.Extend, algebra.LeftJoin, algebra.Minus, algebra.Lateral, algebra.PathPattern, algebra.Service:
 		if s, ok := op.(algebra.Service); ok && s.Name.Var == "" {
 			return b.service(s, sc), nil
 		}
@@ -88,6 +89,8 @@ func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
 		return b.graphOp(op, sc)
 	case algebra.Values:
 		return b.values(op, sc)
+	case algebra.Given:
+		return b.givenSolution(op, sc), nil
 	case algebra.Group:
 		return b.group(op, sc)
 	case algebra.OrderBy:

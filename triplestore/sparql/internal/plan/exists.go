@@ -51,6 +51,10 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 		return nil, err
 	}
 	rp := rn.Info()
+	shared = shared.And(setOf(rp.Cols...)) // a step may turn out not to bind what it could
+	if shared.Empty() {
+		return l, nil
+	}
 	sure := shared.Or(graph).And(lp.Sure).And(rp.Sure)
 	n := newHashJoin(l, rn, sure.List(), shared.Minus(sure).List(), Minus, lp.Rows/2, nil)
 	if sure.Minus(graph).Empty() {

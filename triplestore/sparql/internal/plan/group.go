@@ -27,16 +27,17 @@ type factor struct {
 	seeded func(*Seed) (Node, error)
 }
 
-// step is an operator over the joins of a group. Exactly one of its first five fields is set.
+// step is an operator over the joins of a group. Exactly one of its first six fields is set.
 type step struct {
 	left   *algebra.LeftJoin
 	minus  algebra.Op
 	filter algebra.Expr
 	extend *algebra.Extend
 	call   *algebra.Service // with a variable as its name
-	reads  Set              // slots it depends on: nothing that binds one of them later may be joined before it
-	binds  Set              // slots that it may bind
-	graph  Pos              // the graph that is active for it
+	each   *algebra.Lateral
+	reads  Set // slots it depends on: nothing that binds one of them later may be joined before it
+	binds  Set // slots that it may bind
+	graph  Pos // the graph that is active for it
 }
 
 // cols returns the slots that the group may bind.
@@ -123,6 +124,14 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 		}
 		p.binds = b.slots(sc, Vars(op.R)).Minus(g.sure())
 		b.addStep(g, p)
+		return g, nil
+	case algebra.Lateral:
+		g, err := b.flatten(op.L, sc)
+		if err != nil {
+			return nil, err
+		}
+		binds := b.slots(sc, Vars(op.R))
+		b.addStep(g, step{each: &op, reads: b.slots(sc, mentioned(op.R)).Or(binds), binds: binds})
 		return g, nil
 	case algebra.Minus:
 		g, err := b.flatten(op.L, sc)

@@ -94,23 +94,32 @@ func (n *BindJoin) label(p *Plan) string {
 	return "Bind" + n.Kind.String() + "Join on " + p.slots(n.Keys) + " → " + n.R.label(p)
 }
 
-// Lateral runs R once for each group of rows of L, which R reads through its Seed.
+// Lateral runs R once for each group of rows of L, which R reads through its Seed. If Each is set, it runs R for each
+// row of L, which R reads through the Seeds of Seed.
 type Lateral struct {
 	Props
 	L, R Node
 	Seed *Seed
 	Kind JoinKind
 	Mark int
+	Each bool
 }
 
 func (n *Lateral) children() []*Node { return []*Node{&n.L, &n.R} }
 
 func (n *Lateral) prune(need Set) {
-	n.R.prune(need.With(n.Seed.RowNr))
+	if n.Each {
+		n.R.prune(need)
+	} else {
+		n.R.prune(need.With(n.Seed.RowNr))
+	}
 	n.pruneTo(need, setOf(n.Seed.Cols...), n.L)
 }
 
 func (n *Lateral) label(p *Plan) string {
+	if n.Each {
+		return "Lateral for each " + p.slots(n.Seed.Cols)
+	}
 	return "Lateral" + n.Kind.String() + "Join by " + p.slots(without(n.Seed.Cols, n.Seed.RowNr))
 }
 

@@ -84,10 +84,12 @@ func (n *PathScan) label(p *Plan) string {
 	return "Path " + p.pos(n.From) + " " + p.path(n.Path) + " " + p.pos(n.To)
 }
 
-// Seed is a leaf on the right side of a Lateral: the left rows, numbered in slot RowNr.
+// Seed is a leaf on the right side of a Lateral: the left rows, numbered in slot RowNr, or the only left row if RowNr is
+// -1. If Of is not nil, it has some columns of that Seed.
 type Seed struct {
 	Props
 	RowNr int
+	Of    *Seed
 }
 
 func (n *Seed) children() []*Node    { return nil }

@@ -61,6 +61,8 @@ func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 			n, err = b.extendStep(n, *p.extend, sc)
 		case p.call != nil:
 			n, err = b.serviceStep(n, *p.call, sc)
+		case p.each != nil:
+			n, err = b.lateralStep(n, *p.each, sc)
 		case p.left != nil:
 			n, err = b.leftJoin(n, *p.left, sc)
 		default:

@@ -69,6 +69,8 @@ func (c *varCollector) op(op algebra.Op) {
 		c.add(op.Vars...)
 	case algebra.Values:
 		c.add(op.Vars...)
+	case algebra.Given:
+		c.add(op.Vars...)
 	case algebra.Service:
 		c.node(op.Name)
 		c.op(op.In)

@@ -80,6 +80,8 @@ type (
 	}
 	Optional struct{ Group *Group }
 	Minus    struct{ Group *Group }
+	// Lateral joins each solution so far with those of a group in which its variables are bound. It is no SPARQL 1.1.
+	Lateral struct{ Group *Group }
 	// Union is a nested group, or several alternatives.
 	Union struct{ Groups []*Group }
 	// GraphIs is GRAPH.
@@ -104,6 +106,7 @@ func (*Filter) element()   {}
 func (*Bind) element()     {}
 func (*Optional) element() {}
 func (*Minus) element()    {}
+func (*Lateral) element()  {}
 func (*Union) element()    {}
 func (*GraphIs) element()  {}
 func (*Service) element()  {}

@@ -132,6 +132,8 @@ func (g *Group) visible(f func(string)) {
 			f(e.Var)
 		case *Optional:
 			e.Group.visible(f)
+		case *Lateral:
+			e.Group.visible(f)
 		case *Union:
 			for _, g := range e.Groups {
 				g.visible(f)

@@ -70,6 +70,8 @@ func (p *parser) element(g *Group, sc *scope) bool {
 		e = &Optional{p.group()}
 	case p.takeWord("MINUS"):
 		e = &Minus{p.group()}
+	case p.takeWord("LATERAL"):
+		e = &Lateral{p.group()}
 	case p.takeWord("GRAPH"):
 		name := p.varOrIRI()
 		e = &GraphIs{Name: name, Group: p.group()}

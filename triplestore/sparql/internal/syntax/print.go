@@ -179,6 +179,9 @@ func (w *printer) element(e Element) {
 	case *Minus:
 		w.put("MINUS ")
 		w.group(e.Group)
+	case *Lateral:
+		w.put("LATERAL ")
+		w.group(e.Group)
 	case *Union:
 		for i, g := range e.Groups {
 			if i > 0 {

@@ -1,4 +1,4 @@
-// Package syntax parses SPARQL 1.1, and triple terms, base directions and VERSION of SPARQL 1.2, into a tree, and
+// Package syntax parses SPARQL 1.1, triple terms, base directions and VERSION of SPARQL 1.2, and LATERAL into a tree, and
 // prints trees.
 //
 // ParseQuery and ParseUpdate are safe for untrusted text: size, nesting and the number of patterns are limited, and
