@@ -258,6 +258,13 @@ func (u *update) addToDiary(next diary.Next, r *records.Resource, act *catalog.A
 	if before.Visits == 0 {
 		return describe.Replace(u.triples, nil, describe.Activity(u.mint, after.Activity(r.URL)))
 	}
+	_, known, err := u.triples.Snapshot().Lookup(term.IRI(u.mint.Activity(act.ID)))
+	if err != nil {
+		return err
+	}
+	if !known { // the archive had another base when the stretch began
+		return describe.Replace(u.triples, nil, describe.Activity(u.mint, after.Activity(r.URL)))
+	}
 	return describe.Extend(u.triples, u.mint, before.Activity(r.URL), after.Activity(r.URL))
 }
 

@@ -111,9 +111,31 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 	if err := s.Archive.Upgrade(ctx); err != nil {
 		return err
 	}
+	if err := s.foldVisits(ctx); err != nil {
+		return err
+	}
 	indexed, err := s.Archive.BuildSearch(ctx)
 	if err == nil && indexed > 0 {
 		s.Log.Info("search index made", "resources", indexed)
+	}
+	return err
+}
+
+// foldEvery is how often the log says how far folding has come.
+const foldEvery = 10 * time.Second
+
+// foldVisits brings the visits of an older directory into stretches.
+func (s *Store) foldVisits(ctx context.Context) error {
+	began := time.Now()
+	logged := began
+	folded, err := s.Archive.FoldVisits(ctx, func(folded int) {
+		if time.Since(logged) >= foldEvery {
+			logged = time.Now()
+			s.Log.Info("visits of an older program are being folded", "visits", folded)
+		}
+	})
+	if err == nil && folded > 0 {
+		s.Log.Info("visits folded", "visits", folded, "took", time.Since(began))
 	}
 	return err
 }

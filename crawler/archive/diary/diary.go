@@ -128,8 +128,10 @@ func (t Txn) taken(ctx context.Context, resource string, start int64, all bool) 
 func (t Txn) Add(n Next, act catalog.Activity) (before, after Stretch, err error) {
 	found := begin(n.resource, act)
 	if n.last.Visits > 0 && n.last.continues(found) {
-		after, err = t.extend(n.last, found.last)
-		return n.last, after, err
+		if after, err = t.extend(n.last, found.last); err != nil {
+			return before, after, err
+		}
+		return n.last, after, t.note(tableMore, after.at(found.start))
 	}
 	if err := t.set(found); err != nil {
 		return before, found, err
@@ -140,7 +142,7 @@ func (t Txn) Add(n Next, act catalog.Activity) (before, after Stretch, err error
 // maxRecent is the maximum number of visits in the record of a stretch; it moves them to a record of their own then.
 const maxRecent = 64
 
-// extend adds a visit to a stretch.
+// extend adds a visit to a stretch, but not to the timeline.
 func (t Txn) extend(s Stretch, v visit) (Stretch, error) {
 	if len(s.recent) >= maxRecent {
 		if err := t.Set(kv.SpaceArchive, visitsKey(s.Resource, s.start, s.recent[0].start), encodeVisits(s.recent)); err != nil {
@@ -151,10 +153,7 @@ func (t Txn) extend(s Stretch, v visit) (Stretch, error) {
 	s.recent = append(slices.Clone(s.recent), v)
 	s.Visits++
 	s.last = v
-	if err := t.set(s); err != nil {
-		return s, err
-	}
-	return s, t.note(tableMore, s.at(v.start))
+	return s, t.set(s)
 }
 
 func (t Txn) set(s Stretch) error {
