@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"odarchive/cmd/internal/app"
@@ -37,7 +38,7 @@ latest version is compared with the one before.`,
 				if err != nil {
 					return err
 				}
-				older, err := pick(all, "--from", from, newer.N-1)
+				older, err := pick(all, "--from", from, slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == newer.ID })-1)
 				if err != nil {
 					return err
 				}
@@ -75,6 +76,9 @@ func pick(all []catalog.Version, flag, name string, n int) (catalog.Version, err
 				return catalog.Version{}, usagef("%s %q is not the number or the id of a version", flag, name)
 			}
 			n = number
+		}
+		if i := slices.IndexFunc(all, func(v catalog.Version) bool { return v.N == n }); i >= 0 { // numbers need not follow dates
+			n = i
 		}
 	}
 	if n < 0 && name == "" {

@@ -29,6 +29,8 @@ type Visit struct {
 	// ErrorPage is the digest of a body that was recognised as an error page, which many URLs of the host return.
 	// Versions with these bytes that were kept earlier are marked. nil if there is none.
 	ErrorPage *[32]byte
+	// Past places the version by its date, among versions that were stored before it: for what other archives fetched.
+	Past *Past
 	// Fault describes how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
 	Fault string
 }
@@ -137,12 +139,19 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	if err != nil || !known {
 		return records.OrNotFound(err, "resource", act.URL)
 	}
-	next, err := u.diary.Next(ctx, id, before.Stretch, act.Start)
+	current := before.Stretch
+	if visit.Past != nil {
+		current = 0 // the visits of other archives continue none of ours
+	}
+	next, err := u.diary.Next(ctx, id, current, act.Start)
 	if err != nil {
 		return err
 	}
 	act.URL, act.ID = before.URL, diary.ActivityID(id, next.Start)
 	act.Start, act.End = next.Start, act.End.Add(next.Start.Sub(act.Start))
+	if visit.Past != nil && before.Versions > 0 && act.Start.Before(before.Changed) {
+		return u.addPast(ctx, before, next, act, visit)
+	}
 	after := visited(before, *act)
 
 	var change *diff.Summary
@@ -222,6 +231,12 @@ func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) er
 	r.Versions++
 	r.Latest, r.Size, r.Changed = digests, v.Size, v.At
 	r.MediaType, r.FileName = v.Type, v.FileName
+	if r.OutOfOrder {
+		r.NewestN = v.N
+		if err := u.dropLatestMark(r.ID); err != nil {
+			return err
+		}
+	}
 
 	if err := u.records.AddVersion(v, kept.packed, kept.Change); err != nil {
 		return err
@@ -284,4 +299,4 @@ func versionQuads(m ns.Mint, v catalog.Version, in *inspect.Inside, change *diff
 	return append(append(describe.Version(m, v), describe.Inside(m, v, in)...), describe.Change(m, v, change)...)
 }
 
-func latestID(r records.Resource) string { return ns.VersionID(r.ID, r.Versions-1) }
+func latestID(r records.Resource) string { return ns.VersionID(r.ID, r.LatestN()) }

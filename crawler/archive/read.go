@@ -50,6 +50,9 @@ func (a *Archive) Versions(ctx context.Context, urlOrID string) ([]catalog.Versi
 		all, err = t.Versions(ctx, r.ID)
 		return err
 	})
+	if r.OutOfOrder {
+		sortByDate(all)
+	}
 	return all, err
 }
 
@@ -71,6 +74,9 @@ func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, 
 	if err != nil {
 		return catalog.Version{}, err
 	}
+	if r.OutOfOrder {
+		return a.latestByDate(ctx, r)
+	}
 	for n := r.Versions - 1; n >= 0; n-- {
 		if v, err := a.Version(ctx, ns.VersionID(r.ID, n)); err != nil || v.ErrorPage == "" {
 			return v, err
@@ -88,7 +94,7 @@ func (a *Archive) Newest(ctx context.Context, urlOrID string) (catalog.Version, 
 	if r.Versions == 0 {
 		return catalog.Version{}, records.NotFound("a version of", urlOrID)
 	}
-	return a.Version(ctx, ns.VersionID(r.ID, r.Versions-1))
+	return a.Version(ctx, ns.VersionID(r.ID, r.LatestN()))
 }
 
 // At returns the version of a URL that was current at a time: the last one crawled until then, or the first one if all

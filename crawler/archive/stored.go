@@ -51,7 +51,8 @@ func WantVersion(id string) (w Wanted, ok bool) {
 // WantLatest returns the latest version of a resource, by its id, that is not an error page.
 func WantLatest(resource string) Wanted { return Wanted{resource, latestN} }
 
-// The space of stored records: resource id, ^N (4 bytes) -> stored record. The latest version of a resource comes
+// The space of stored records: resource id, ^N (4 bytes) -> stored record; resource id, 0 (4 bytes) -> the number of the
+// latest version, if versions with greater numbers are older (past.go). The latest version of a resource comes
 // first. A stored record holds in few bytes what Find would otherwise gather from version, file and family. Error pages
 // have none. Find gathers what has no stored record.
 const (
@@ -193,8 +194,13 @@ func seekStored(c *kv.Cursor, w Wanted) (s Stored, err error) {
 	if w.n == latestN {
 		key = key[:records.IDLen]
 	}
+	marked, isMarked := 0, false
 	_, err = c.Seek(key, func(k, val []byte) error {
 		if len(k) != storedKeyLen || string(k[:records.IDLen]) != w.resource || (w.n != latestN && !bytes.Equal(k, key)) {
+			return nil
+		}
+		if isLatestMark(k) {
+			marked, isMarked = latestMarked(val)
 			return nil
 		}
 		if one, ok := decodeStored(val); ok {
@@ -204,6 +210,9 @@ func seekStored(c *kv.Cursor, w Wanted) (s Stored, err error) {
 		}
 		return nil
 	})
+	if err == nil && isMarked {
+		return seekStored(c, Wanted{w.resource, marked})
+	}
 	return s, err
 }
 

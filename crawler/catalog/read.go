@@ -21,8 +21,12 @@ type Resource struct {
 	SourcesOmitted int      `json:",omitempty"` // number of listings for which the record has no room
 	Added          time.Time
 
-	Versions   int   // number of versions
-	ErrorPages int   `json:",omitempty"` // number of those that are error pages
+	Versions   int // number of versions
+	ErrorPages int `json:",omitempty"` // number of those that are error pages
+	// OutOfOrder reports that a version was imported that is older than one before it, so that numbers do not follow
+	// dates. LatestN returns the number of the latest version.
+	OutOfOrder bool  `json:",omitempty"`
+	NewestN    int   `json:",omitempty"` // number of the latest version by date, if OutOfOrder
 	Size       int64 // bytes of the latest version
 	FirstSeen  time.Time
 	Changed    time.Time // crawl time of the latest version
@@ -36,6 +40,14 @@ type Resource struct {
 	Outcome    Outcome // of the last visit; "" before the first
 	ErrorClass ErrorClass
 	Why        string
+}
+
+// LatestN returns the number of the latest version by date, -1 if there is none.
+func (r Resource) LatestN() int {
+	if r.OutOfOrder {
+		return r.NewestN
+	}
+	return r.Versions - 1
 }
 
 // Portal is a source of resources.

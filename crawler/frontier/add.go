@@ -131,6 +131,10 @@ func (b *batch) add(s catalog.Seed) error {
 	if err != nil {
 		return err
 	}
+	if known && u.Blacklisted && u.Why == imported {
+		u.merge(s)
+		return b.requeue(u, func() { u.Blacklisted, u.Due, u.Why = false, b.now, "" })
+	}
 	if known {
 		if !u.merge(s) {
 			return nil

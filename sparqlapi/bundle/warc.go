@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -68,8 +70,8 @@ type record struct {
 	status uint16   // of the response, 0 for a resource record
 }
 
-// NewWARC plans a WARC file of the entries. It takes ownership of the slice and drops repeated entries. Files inside
-// versions are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left
+// NewWARC plans a WARC file of the entries, in the order of their dates, because the order of a query's rows may differ
+// between archives. It takes ownership of the slice and drops repeated entries. Files inside versions are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left
 // out, a problem of status 422.
 //
 // A block digest covers the HTTP head, too, so that the bytes of each version are read once to compute it. The source
@@ -93,6 +95,7 @@ func NewWARC(ctx context.Context, entries []Entry, meta Meta, source Source, con
 	default:
 		return nil, ErrEmpty
 	}
+	slices.SortFunc(w.entries, func(a, b Entry) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
 	w.infoID = recordID("urn:odarchive:none") // has the length of every id
 	w.records = make([]record, len(w.entries))
 	marks, err := w.planRecords(ctx, contents)

@@ -125,8 +125,14 @@ func TestAWARCHoldsEveryVersionAsTheResponseItCameWith(t *testing.T) {
 	if len(list) != len(d.order)+1 || list[0].head.Get("WARC-Type") != "warcinfo" || !bytes.Contains(list[0].block, []byte("SELECT ?v { ?v a ?t }\r\n")) {
 		t.Fatalf("%d records, first %v %s", len(list), list[0].head, list[0].block)
 	}
-	for i, r := range list[1:] {
-		iri := d.order[i]
+	before := ""
+	for _, r := range list[1:] {
+		iri := r.head.Get("Odarchive-Version")
+		if date := r.head.Get("WARC-Date"); date < before {
+			t.Errorf("%s comes after %s", date, before)
+		} else {
+			before = date
+		}
 		e, want := d.versions[iri], d.bytes[iri]
 		sum, whole := sha256.Sum256(want), sha256.Sum256(r.block)
 		for name, want := range map[string]string{

@@ -125,7 +125,7 @@ func (a *API) pair(r *http.Request) (from, to catalog.Version, err error) {
 	if to, err = a.one(r, all, "to", len(all)-1); err != nil {
 		return from, to, err
 	}
-	from, err = a.one(r, all, "from", to.N-1)
+	from, err = a.one(r, all, "from", slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == to.ID })-1)
 	return from, to, err
 }
 
@@ -139,6 +139,9 @@ func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n in
 		var err error
 		if n, err = strconv.Atoi(value); err != nil {
 			return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is neither the number of a version nor a version id", parameter, value)
+		}
+		if i := slices.IndexFunc(all, func(v catalog.Version) bool { return v.N == n }); i >= 0 { // numbers need not follow dates
+			n = i
 		}
 	}
 	if value == "" && len(all) == 1 {

@@ -107,8 +107,8 @@ func (m *Memento) Links(ctx context.Context, h http.Header, v catalog.Version) e
 	if err != nil {
 		return err
 	}
-	i := sort.Search(len(list), func(i int) bool { return list[i].N >= v.N })
-	if i == len(list) || list[i].ID != v.ID { // not listed yet
+	i := slices.IndexFunc(list, func(other catalog.Version) bool { return other.ID == v.ID })
+	if i < 0 { // not listed yet
 		list, i = []catalog.Version{v}, 0
 	}
 	h.Set("Memento-Datetime", v.At.UTC().Format(http.TimeFormat))

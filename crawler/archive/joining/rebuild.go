@@ -105,7 +105,7 @@ func markLatest(ctx context.Context, t records.Txn, after string) (last string, 
 		if last = r.ID; r.Versions == 0 {
 			return true, nil
 		}
-		return true, t.Set(kv.SpaceArchive, records.VersionKey(table, r.ID, r.Versions-1), nil)
+		return true, t.Set(kv.SpaceArchive, records.VersionKey(table, r.ID, r.LatestN()), nil)
 	})
 	return last, more, err
 }

@@ -341,6 +341,15 @@ func (t Txn) AddVersion(v catalog.Version, inside PackedInside, change *diff.Sum
 	return t.mark(key(tableByDigest, v.Digests.SHA256[:], id(resource), n))
 }
 
+// SetChange writes how a version differs from the one before, or removes it if change is nil.
+func (t Txn) SetChange(versionID string, change *diff.Summary) error {
+	resource, n, _ := ns.SplitVersionID(versionID)
+	if change == nil {
+		return t.drop(VersionKey(tableChange, resource, n))
+	}
+	return t.set(VersionKey(tableChange, resource, n), change)
+}
+
 // SetVersion writes the record of a version.
 func (t Txn) SetVersion(v catalog.Version) error {
 	resource, n, _ := ns.SplitVersionID(v.ID)

@@ -64,9 +64,11 @@ func eachCapture(ctx context.Context, t records.Txn, key string, ids []string, f
 		}
 		all = append(all, versions...)
 	}
+	byTime := func(a, b catalog.Version) int { return a.At.Compare(b.At) }
 	if len(ids) > 1 {
-		slices.SortFunc(all, func(a, b catalog.Version) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
+		byTime = func(a, b catalog.Version) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) }
 	}
+	slices.SortStableFunc(all, byTime) // an imported version may be older than those before it
 	for _, v := range all {
 		act, _, err := diary.Txn{Txn: t.Txn}.First(v.ID[:records.IDLen], v.At)
 		if err != nil {

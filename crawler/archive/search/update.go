@@ -249,7 +249,7 @@ func columnNames(in *inspect.Inside) iter.Seq[string] {
 // LatestInside returns what is inside the latest version of a resource. An unreadable record counts as empty: the words
 // of its columns stay in the index.
 func LatestInside(txn records.Txn, r records.Resource) (*inspect.Inside, error) {
-	in, err := txn.Inside(ns.VersionID(r.ID, r.Versions-1))
+	in, err := txn.Inside(ns.VersionID(r.ID, r.LatestN()))
 	if errors.Is(err, records.ErrBadRecord) {
 		return nil, nil
 	}

@@ -54,28 +54,38 @@ func Open(name, temp string) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Opened{closers: []func() error{f.Close}}
-	if err := o.read(name, f, temp); err != nil {
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	o, err := OpenReader(name, f, info.Size(), temp)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	o.closers = append([]func() error{f.Close}, o.closers...)
+	return o, nil
+}
+
+// OpenReader opens a file of a size that r reads; closing what it returns does not close r.
+func OpenReader(name string, r io.ReaderAt, size int64, temp string) (*Opened, error) {
+	o := &Opened{}
+	if err := o.read(name, r, size, temp); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }
 
-func (o *Opened) read(name string, f *os.File, temp string) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return fmt.Errorf("%s is a folder", name)
-	}
+func (o *Opened) read(name string, f io.ReaderAt, size int64, temp string) (err error) {
 	magic := make([]byte, 4)
 	if n, _ := f.ReadAt(magic, 0); string(magic[:n]) != "PK\x03\x04" && string(magic[:n]) != "PK\x05\x06" {
-		o.Files = []File{{Name: name, ReaderAt: f, Size: info.Size()}}
+		o.Files = []File{{Name: name, ReaderAt: f, Size: size}}
 		return nil
 	}
 	o.Package = true
-	if o.zip, err = zip.NewReader(f, info.Size()); err != nil {
+	if o.zip, err = zip.NewReader(f, size); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if len(o.zip.File) > maxEntries {

@@ -1,0 +1,155 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"odarchive/crawler/address"
+	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/faults"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/spool"
+	"odarchive/triplestore/kv"
+)
+
+// Imported is a file that another archive fetched.
+type Imported struct {
+	URL      string // of the resource, which must be registered
+	FinalURL string // where redirects ended; "" if it is URL
+	At       time.Time
+	Status   int         // of the HTTP response, 0 if there was none
+	Header   http.Header // of the response
+	Format   string      // as a catalog declares it, "" if unknown
+	Body     *spool.File // finished; the caller removes it
+}
+
+// Import archives what another archive fetched, as the version of that time (archive.Past). It makes no version if one
+// of that time has these bytes, or if the version before has them: then the outcome is Unchanged. Bytes that look like
+// an error page are kept, since the other archive kept them.
+func (p *Pipeline) Import(ctx context.Context, im Imported) (catalog.Outcome, error) {
+	outcome, err := p.importOne(ctx, im)
+	if err != nil {
+		return outcome, fmt.Errorf("import %s of %s: %w", im.URL, im.At.UTC().Format(time.RFC3339), err)
+	}
+	return outcome, nil
+}
+
+// sameCapture is how far apart two captures of the same bytes may be to count as one. An archive moves a visit by
+// milliseconds if another began at its moment.
+const sameCapture = time.Second
+
+func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome, error) {
+	link, err := address.Parse(im.URL)
+	if err != nil {
+		return "", err
+	}
+	if im.FinalURL == "" {
+		im.FinalURL = im.URL
+	}
+	final, err := address.Parse(im.FinalURL)
+	if err != nil {
+		final, im.FinalURL = link, im.URL
+	}
+	older, newer, err := p.Archive.Around(ctx, im.URL, im.At)
+	if err != nil {
+		return "", err
+	}
+	digests := im.Body.Digests()
+	if older != nil && older.Digests == digests || newer != nil && newer.Digests == digests && newer.At.Sub(im.At) < sameCapture {
+		return catalog.Unchanged, nil
+	}
+	ex := &fetch.Exchange{
+		URL: im.URL, FinalURL: im.FinalURL, Status: im.Status, ResponseHeader: im.Header, Body: im.Body, Start: im.At, End: im.At,
+		ContentType: im.Header.Get("Content-Type"), LastModified: im.Header.Get("Last-Modified"), ETag: im.Header.Get("ETag"),
+		FileName: fetch.FileName(im.Header.Get("Content-Disposition"), final),
+	}
+	job := frontier.Job{URL: im.URL, Format: im.Format}
+	// The labels of its bytes have the time of the capture.
+	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, trip: p.trip}
+	visit, err := then.examineImported(ctx, job, older, newer, ex)
+	p.faults.Add(then.faults.Load())
+	if err != nil {
+		return "", err
+	}
+	defer visit.Kept.Placed.Release()
+	visit.Activity = catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Archived, Status: im.Status}
+	act, err := p.Archive.Commit(ctx, visit, nil)
+	if errors.Is(err, kv.ErrTooBig) && visit.Kept.Inside != nil { // keep the bytes at least
+		visit.Kept.Inside, visit.Kept.Change, visit.Past = nil, nil, &archive.Past{}
+		visit.Fault = p.fault("commit", im.URL, err)
+		act, err = p.Archive.Commit(ctx, visit, nil)
+	}
+	return act.Outcome, err
+}
+
+// examineImported is examine for an imported file. older and newer are the versions around it, nil where there is none.
+func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older, newer *catalog.Version, ex *fetch.Exchange) (visit archive.Visit, err error) {
+	select {
+	case p.Processors <- struct{}{}:
+	case <-ctx.Done():
+		return visit, ctx.Err()
+	}
+	leave := sync.OnceFunc(func() { <-p.Processors })
+	defer leave()
+	found, err := p.detect(ctx, job, ex, &visit)
+	if err != nil {
+		return visit, fmt.Errorf("detect: %w", err)
+	}
+	if err := p.keep(ctx, older, ex, found, &visit, leave); err != nil {
+		return visit, err
+	}
+	visit.Past = &archive.Past{}
+	if newer == nil {
+		return visit, nil
+	}
+	visit.Past.Next = newer.ID
+	if fault := faults.Contain(func() error { visit.Past.Change = p.changeTo(ctx, *newer, visit.Kept, ex); return nil }); fault != nil {
+		visit.Fault = p.fault("compare with the version after", ex.URL, fault)
+	}
+	return visit, nil
+}
+
+// changeTo returns how a version differs from an imported file that comes before it, nil if they cannot be compared.
+func (p *Pipeline) changeTo(ctx context.Context, newer catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
+	limited, cancel := context.WithTimeout(ctx, compareTime)
+	defer cancel()
+	side, _, closer, err := p.Archive.Side(limited, newer)
+	if err != nil {
+		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
+		return nil
+	}
+	defer closer.Close()
+	older := diff.Side{R: ex.Body, Size: ex.Body.Size(), Type: kept.Type, Charset: kept.Charset}
+	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
+		older.Dialect, older.Schema = archive.DiffDialect(kept.Inside.Tables[0]), archive.DiffSchema(kept.Inside.Tables[0])
+	}
+	report, err := diff.Compare(limited, older, side, diff.Options{List: -1, Memory: 64 << 20})
+	if err != nil {
+		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
+		return nil
+	}
+	return &report.Summary
+}
+
+// JoinAll indexes the columns of the versions that wait for it, as a crawl does at its end.
+func (p *Pipeline) JoinAll(ctx context.Context) error { return p.joinAll(ctx, nil) }
+
+// FetchFile fetches a file that is not archived, such as one to import from, under the rules of the crawl: robots.txt,
+// delays, limits. The caller removes it.
+func (p *Pipeline) FetchFile(ctx context.Context, url string) (*spool.File, error) {
+	ex, err := p.fetch(ctx, frontier.Job{URL: url}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", url, err)
+	}
+	if ex.Body == nil {
+		return nil, fmt.Errorf("fetch %s: %s: %s", url, ex.Outcome, ex.Why)
+	}
+	return ex.Body, nil
+}

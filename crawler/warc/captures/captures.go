@@ -1,0 +1,374 @@
+// Package captures reads WARC and ARC files for import: which captures a file has, in the order of their dates, and the
+// body of each.
+//
+// A capture is a response or resource record with content, or a record that stands for one: a revisit record has the
+// body of the record that it refers to, and a redirect that of the response that its target was answered with.
+package captures
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/address"
+	"odarchive/crawler/warc"
+	"odarchive/crawler/warc/cdxj"
+	"odarchive/crawler/warc/payload"
+)
+
+// Capture is one capture of a file.
+type Capture struct {
+	URL      string
+	FinalURL string // where redirects ended; "" if it is URL
+	At       time.Time
+	Format   string  // as a catalog declared it; only exports of this program say so
+	offset   int64   // of the record with the body
+	head     int64   // of the revisit record that has the HTTP head, -1 if the record with the body has it
+	segments []int64 // of the continuation records that have the rest of the body
+}
+
+// List is the captures of a file, and what is passed over.
+type List struct {
+	Captures []Capture // in the order of their dates
+	Others   int       // records of other types, responses without content, revisits whose original is elsewhere
+	Shared   bool      // records share gzip members, so that Open cannot find them: the file must be unpacked first
+}
+
+// Fields of records that an export of this program writes (package bundle).
+const (
+	fieldURL      = "Odarchive-URL"
+	fieldFinalURL = "Odarchive-Final-URL"
+	fieldFormat   = "Odarchive-Format"
+	undone        = "X-Orig-" // prefix of HTTP fields whose codings were undone
+)
+
+// entry is what the first pass knows of a record.
+type entry struct {
+	Capture
+	kind     string
+	id       string
+	digest   string
+	status   int
+	location string
+	refersTo string // id
+	refersAt string // "URI date"
+	notEmpty bool
+	segment  int    // number of the segment, 0 for a whole record
+	origin   string // of a continuation record, the id of the first segment
+}
+
+// Bounds: how many redirects are followed, how long after one the answer may be, and of how many further segments a body
+// is put together.
+const (
+	maxRedirects  = 10
+	redirectsTime = time.Hour
+	maxSegments   = 1000 // each is open at once
+)
+
+// Read reads a file and returns its captures. fault is called for each fault; damaged records are passed over. The error
+// is one of reading.
+func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
+	var list List
+	var all []entry
+	in := warc.NewReader(r, warc.Limits{})
+	for {
+		rec, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if f, ok := errors.AsType[*warc.Fault](err); ok {
+			fault(*f)
+			continue
+		}
+		if err != nil {
+			return list, err
+		}
+		e, ok := describe(rec)
+		if f, isFault := errors.AsType[*warc.Fault](in.Finish()); isFault {
+			fault(*f)
+			if !in.Whole() {
+				continue
+			}
+		}
+		if _, err := rec.Date(); err != nil && (rec.Type == warc.Response || rec.Type == warc.Resource || rec.Type == warc.Revisit) {
+			fault(warc.Fault{Offset: rec.Offset, Why: fmt.Sprintf("WARC-Date %.40q is not a date", rec.Header.Get("WARC-Date"))})
+		}
+		if !ok {
+			list.Others++
+			continue
+		}
+		list.Shared = list.Shared || strings.HasPrefix(rec.Version, "1") && rec.Length == 0
+		all = append(all, e)
+	}
+	list.Captures, list.Others = resolve(all, list.Others)
+	slices.SortStableFunc(list.Captures, func(a, b Capture) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.offset, b.offset)) })
+	return list, nil
+}
+
+// describe returns what is needed of a record that is, or stands for, a capture.
+func describe(rec *warc.Record) (e entry, ok bool) {
+	c, m, body, err := cdxj.Describe(rec, "", true)
+	if err != nil {
+		return e, false
+	}
+	segment, _ := strconv.Atoi(rec.Header.Get("WARC-Segment-Number"))
+	if rec.Type == warc.Continuation {
+		e = entry{Capture: Capture{offset: rec.Offset}, kind: rec.Type, segment: segment, origin: rec.Header.Get("WARC-Segment-Origin-ID")}
+		return e, segment > 1 && e.origin != ""
+	}
+	if _, err := address.Parse(c.URL); err != nil {
+		return e, false
+	}
+	e = entry{Capture: Capture{URL: c.URL, At: c.At, Format: rec.Header.Get(fieldFormat), offset: rec.Offset, head: -1},
+		kind: rec.Type, segment: segment, id: rec.ID(), digest: strings.ToLower(c.Digest), status: c.Status}
+	if spelled := rec.Header.Get(fieldURL); spelled != "" && cdxj.Key(spelled) == cdxj.Key(c.URL) {
+		e.URL = spelled
+	}
+	e.FinalURL = rec.Header.Get(fieldFinalURL)
+	if e.At.IsZero() || e.At.Year() > 9999 {
+		return e, false
+	}
+	if body != nil {
+		n, _ := io.CopyN(io.Discard, body, 1)
+		e.notEmpty = n > 0
+	}
+	switch rec.Type {
+	case warc.Resource:
+		return e, e.notEmpty
+	case warc.Response:
+		if m == nil {
+			e.kind = warc.Resource // of no protocol that has heads
+			return e, e.notEmpty
+		}
+		if e.status >= 300 && e.status < 400 {
+			e.location = m.Header.Get("Location")
+			return e, e.location != ""
+		}
+		return e, e.notEmpty && kept(e.status)
+	case warc.Revisit:
+		e.refersTo = rec.Header.Get("WARC-Refers-To")
+		e.refersAt = rec.Header.Get("WARC-Refers-To-Target-URI") + " " + rec.Header.Get("WARC-Refers-To-Date")
+		return e, e.status == 0 || e.status == http.StatusNotModified || kept(e.status)
+	}
+	return e, false
+}
+
+// kept reports whether the body of a response with a status is a version of its URL.
+func kept(status int) bool {
+	return status == http.StatusOK || status == http.StatusNonAuthoritativeInfo
+}
+
+// resolve finds the bodies of revisits and redirects, and drops those that have none.
+func resolve(all []entry, others int) ([]Capture, int) {
+	byID, byDigest, byDate, byURL := map[string]*entry{}, map[string]*entry{}, map[string]*entry{}, map[string][]*entry{}
+	all, parts := join(all)
+	others += parts
+	for i := range all {
+		e := &all[i]
+		if e.kind == warc.Revisit || e.location != "" {
+			byURL[cdxj.Key(e.URL)] = append(byURL[cdxj.Key(e.URL)], e)
+			continue
+		}
+		byURL[cdxj.Key(e.URL)] = append(byURL[cdxj.Key(e.URL)], e)
+		byID[e.id] = e
+		if _, known := byDigest[e.digest]; !known {
+			byDigest[e.digest] = e
+		}
+		byDate[e.URL+" "+e.At.Format(time.RFC3339Nano)] = e
+	}
+	delete(byID, "")
+	delete(byDigest, "")
+	original := func(e *entry) *entry {
+		if o := byID[e.refersTo]; o != nil {
+			return o
+		}
+		if o := byDigest[e.digest]; o != nil {
+			return o
+		}
+		uri, date, _ := strings.Cut(e.refersAt, " ")
+		if at, err := warc.ParseDate(date); err == nil {
+			return byDate[uri+" "+at.Format(time.RFC3339Nano)]
+		}
+		return nil
+	}
+	var found []Capture
+	for i := range all {
+		e := &all[i]
+		c := e.Capture
+		var o *entry
+		switch {
+		case e.location != "":
+			if o, c.FinalURL = follow(e, byURL); o != nil && o.kind == warc.Revisit {
+				o = original(o)
+			}
+		case e.kind == warc.Revisit:
+			if o = original(e); e.status == http.StatusOK {
+				c.head = e.offset
+			}
+		default:
+			found = append(found, c)
+			continue
+		}
+		if o == nil {
+			others++
+			continue
+		}
+		if c.offset, c.segments = o.offset, o.segments; c.FinalURL == "" {
+			c.FinalURL = o.FinalURL
+		}
+		found = append(found, c)
+	}
+	return found, others
+}
+
+// join gives the first segments of bodies the places of the others (WARC 1.1 §7), and drops bodies of which a segment is
+// missing. parts is the number of records that are no entries of their own.
+func join(all []entry) (whole []entry, parts int) {
+	following := map[string][]entry{}
+	for _, e := range all {
+		if e.kind == warc.Continuation {
+			following[e.origin] = append(following[e.origin], e)
+			parts++
+		}
+	}
+	for _, e := range all {
+		if e.kind == warc.Continuation {
+			continue
+		}
+		rest := following[e.id]
+		slices.SortFunc(rest, func(a, b entry) int { return cmp.Compare(a.segment, b.segment) })
+		complete := e.segment == 0 || e.segment == 1 && len(rest) > 0 && len(rest) <= maxSegments
+		for i, part := range rest {
+			complete = complete && part.segment == i+2
+			if e.segment == 1 {
+				e.segments = append(e.segments, part.offset)
+			}
+		}
+		if complete {
+			whole = append(whole, e)
+		} else {
+			parts++
+		}
+	}
+	return whole, parts
+}
+
+// follow returns the first record with content behind a redirect, nil if the file has none, and its URL.
+func follow(e *entry, byURL map[string][]*entry) (*entry, string) {
+	at, here, location := e.At, e.URL, e.location
+	seen := map[string]bool{cdxj.Key(here): true}
+	for range maxRedirects {
+		base, err := url.Parse(here)
+		if err != nil {
+			return nil, ""
+		}
+		target, err := base.Parse(location)
+		if err != nil {
+			return nil, ""
+		}
+		target.Fragment = ""
+		here = target.String()
+		var next *entry
+		for _, o := range byURL[cdxj.Key(here)] { // the first one not before the redirect
+			if d := o.At.Sub(at); o != e && d >= -time.Second && d < redirectsTime && sameScheme(o.URL, here) && (next == nil || o.At.Before(next.At)) {
+				next = o
+			}
+		}
+		if next == nil {
+			return nil, ""
+		}
+		if next.location == "" {
+			return next, here
+		}
+		if seen[here] {
+			return nil, ""
+		}
+		seen[here] = true
+		at, location = next.At, next.location
+	}
+	return nil, ""
+}
+
+// sameScheme reports whether two addresses have the same scheme, which index keys leave out.
+func sameScheme(a, b string) bool {
+	x, _, _ := strings.Cut(a, ":")
+	y, _, _ := strings.Cut(b, ":")
+	return strings.EqualFold(x, y)
+}
+
+// Content is the content of a capture.
+type Content struct {
+	Status int // of the HTTP response, 0 for none
+	Header http.Header
+	Body   io.Reader // without codings; its length is not bounded
+}
+
+// Open returns the content of a capture of a file. It is valid until the file is closed.
+func Open(file io.ReaderAt, size int64, c Capture) (Content, error) {
+	m, body, rec, err := message(file, size, c.offset, c.segments...)
+	if err != nil {
+		return Content{}, err
+	}
+	if m == nil {
+		content := Content{Header: http.Header{}, Body: body}
+		if t := rec.Header.Get("Content-Type"); t != "" {
+			content.Header.Set("Content-Type", t)
+		}
+		return content, nil
+	}
+	content := Content{Status: m.Status(), Header: header(m)}
+	if content.Body, err = payload.Decode(m, body); err != nil {
+		return content, err
+	}
+	if c.head >= 0 {
+		if m, _, _, err := message(file, size, c.head); err == nil && m != nil {
+			content.Header = header(m)
+		}
+	}
+	return content, nil
+}
+
+// message returns the record at an offset, and the HTTP head in it, nil if it has none, and the rest of its block.
+//
+// The blocks of the records at segments follow that of the first record.
+func message(file io.ReaderAt, size, offset int64, segments ...int64) (*warc.Message, io.Reader, *warc.Record, error) {
+	rec, err := warc.NewReader(io.NewSectionReader(file, offset, size-offset), warc.Limits{}).Next()
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("offset %d: %w", offset, err)
+	}
+	blocks := []io.Reader{rec.Block}
+	for _, at := range segments {
+		next, err := warc.NewReader(io.NewSectionReader(file, at, size-at), warc.Limits{}).Next()
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("offset %d: %w", at, err)
+		}
+		blocks = append(blocks, next.Block)
+	}
+	rec.Block = io.MultiReader(blocks...)
+	_, m, body, err := cdxj.Describe(rec, "", true)
+	return m, body, rec, err
+}
+
+// header returns the fields of a response as the crawler would have kept them. Fields of an export of this program get
+// their names back.
+func header(m *warc.Message) http.Header {
+	h := http.Header{}
+	for _, f := range m.Header {
+		name := http.CanonicalHeaderKey(f.Name)
+		switch plain := strings.TrimPrefix(name, undone); plain {
+		case "Content-Encoding", "Content-Length", "Transfer-Encoding":
+			name = plain
+		}
+		if name != "Transfer-Encoding" {
+			h[name] = append(h[name], f.Value)
+		}
+	}
+	return h
+}

@@ -1,0 +1,159 @@
+package captures
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"odarchive/crawler/warc"
+)
+
+// file is a WARC file that grows record by record.
+type file struct{ strings.Builder }
+
+func (f *file) add(kind, url, date, contentType, block string, fields ...string) {
+	fmt.Fprintf(f, "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%d>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\nContent-Type: %s\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		kind, f.Len(), date, url, contentType, strings.Join(append(fields, ""), "\r\n"), len(block), block)
+}
+
+func (f *file) response(url, date, head, body string, fields ...string) string {
+	id := fmt.Sprintf("<urn:x:%d>", f.Len())
+	f.add("response", url, date, "application/http; msgtype=response", head+"\r\n\r\n"+body, fields...)
+	return id
+}
+
+// shown returns the captures of a file, one a line: date, URL, final URL if elsewhere, status, body.
+func shown(t *testing.T, text string) (lines []string, list List) {
+	t.Helper()
+	list, err := Read(strings.NewReader(text), func(f warc.Fault) { t.Errorf("%v", &f) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list.Captures {
+		content, err := Open(strings.NewReader(text), int64(len(text)), c)
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		body, err := io.ReadAll(content.Body)
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s", c.At.Format("2006-01-02"), c.URL, c.FinalURL, content.Status, body)))
+	}
+	return lines, list
+}
+
+const ok = "HTTP/1.1 200 OK"
+
+func TestCapturesComeByDateAndOthersAreCounted(t *testing.T) {
+	t.Parallel()
+	var f file
+	f.add("warcinfo", "", "2026-01-01", "application/warc-fields", "a: b\r\n")
+	f.response("http://a.example/late", "2026-03-01", ok+"\r\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n")
+	f.response("http://a.example/early", "2026-01-01", ok, "early")
+	f.response("http://a.example/gone", "2026-01-01", "HTTP/1.1 404 Not Found", "no")
+	f.response("http://a.example/empty", "2026-01-01", ok, "")
+	f.add("resource", "ftp://a.example/x.csv", "2026-02-01", "text/csv", "a,b\n")
+	f.add("resource", "urn:x:y", "2026-02-01", "text/csv", "a,b\n")
+	f.add("request", "http://a.example/early", "2026-01-01", "application/http", "GET / HTTP/1.1\r\n\r\n")
+	lines, list := shown(t, f.String())
+	want := []string{"2026-01-01 http://a.example/early  200 early", "2026-02-01 ftp://a.example/x.csv  0 a,b", "2026-03-01 http://a.example/late  200 abc"}
+	if fmt.Sprint(lines) != fmt.Sprint(want) || list.Others != 5 || list.Shared {
+		t.Errorf("%q, %d others; want %q", lines, list.Others, want)
+	}
+}
+
+func TestARevisitHasTheBodyThatItRefersTo(t *testing.T) {
+	t.Parallel()
+	var f file
+	const profile = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+	id := f.response("http://a.example/1", "2026-01-01", ok+"\r\nX-Of: original", "one", "WARC-Payload-Digest: sha1:ONE")
+	f.response("http://a.example/2", "2026-01-02", ok, "two", "WARC-Payload-Digest: sha1:TWO")
+	f.add("revisit", "http://b.example/id", "2026-02-01", "application/http", "HTTP/1.1 304 Not Modified\r\n\r\n", profile, "WARC-Refers-To: "+id)
+	f.add("revisit", "http://b.example/digest", "2026-02-02", "application/http", ok+"\r\nX-Of: revisit\r\n\r\n", profile, "WARC-Payload-Digest: sha1:two")
+	f.add("revisit", "http://b.example/date", "2026-02-03", "application/http", "", profile, "WARC-Refers-To-Target-URI: http://a.example/1", "WARC-Refers-To-Date: 2026-01-01T00:00:00Z")
+	f.add("revisit", "http://b.example/nothing", "2026-02-04", "application/http", ok+"\r\n\r\n", profile, "WARC-Payload-Digest: sha1:OTHER")
+	f.add("revisit", "http://b.example/loop", "2026-02-05", "application/http", ok+"\r\n\r\n", profile, fmt.Sprintf("WARC-Refers-To: <urn:x:%d>", f.Len()))
+	lines, list := shown(t, f.String())
+	want := []string{"2026-01-01 http://a.example/1  200 one", "2026-01-02 http://a.example/2  200 two", "2026-02-01 http://b.example/id  200 one", "2026-02-02 http://b.example/digest  200 two"}
+	if fmt.Sprint(lines) != fmt.Sprint(want) || list.Others != 3 {
+		t.Errorf("%q, %d others; want %q", lines, list.Others, want)
+	}
+	for i, of := range map[int]string{2: "original", 3: "revisit"} {
+		if c, err := Open(strings.NewReader(f.String()), int64(f.Len()), list.Captures[i]); err != nil || c.Header.Get("X-Of") != of {
+			t.Errorf("%s: %v, %v", list.Captures[i].URL, c.Header, err)
+		}
+	}
+}
+
+func TestARedirectHasTheBodyThatItsTargetAnsweredWith(t *testing.T) {
+	t.Parallel()
+	var f file
+	const moved = "HTTP/1.1 302 Found\r\nLocation: "
+	f.response("http://a.example/target", "2026-01-01T00:00:00Z", ok, "before")
+	f.response("http://a.example/start", "2026-01-02T00:00:00Z", moved+"/next#x", "moved")
+	f.response("http://a.example/next", "2026-01-02T00:00:01Z", moved+"http://a.example/target", "")
+	f.response("http://a.example/target", "2026-01-02T00:00:02Z", ok, "after")
+	f.response("http://a.example/loop", "2026-01-03T00:00:00Z", moved+"/loop2", "")
+	f.response("http://a.example/loop2", "2026-01-03T00:00:00Z", moved+"/loop", "")
+	f.response("http://a.example/away", "2026-01-03T00:00:00Z", moved+"http://elsewhere.example/", "")
+	lines, list := shown(t, f.String())
+	want := []string{"2026-01-01 http://a.example/target  200 before", "2026-01-02 http://a.example/start http://a.example/target 200 after", "2026-01-02 http://a.example/next http://a.example/target 200 after", "2026-01-02 http://a.example/target  200 after"}
+	if fmt.Sprint(lines) != fmt.Sprint(want) || list.Others != 3 {
+		t.Errorf("%q, %d others; want %q", lines, list.Others, want)
+	}
+}
+
+func TestSegmentsAreReadAsOneBody(t *testing.T) {
+	t.Parallel()
+	var f file
+	id := f.response("http://a.example/1", "2026-01-01", ok, "one ", "WARC-Segment-Number: 1")
+	f.add("continuation", "http://a.example/1", "2026-01-01", "", "three", "WARC-Segment-Number: 3", "WARC-Segment-Origin-ID: "+id)
+	f.add("continuation", "http://a.example/1", "2026-01-01", "", "two ", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id)
+	id = f.response("http://a.example/2", "2026-01-01", ok, "one ", "WARC-Segment-Number: 1")
+	f.add("continuation", "http://a.example/2", "2026-01-01", "", "three", "WARC-Segment-Number: 3", "WARC-Segment-Origin-ID: "+id)
+	if lines, list := shown(t, f.String()); fmt.Sprint(lines) != "[2026-01-01 http://a.example/1  200 one two three]" || list.Others != 4 {
+		t.Errorf("%q, %d others", lines, list.Others)
+	}
+}
+
+func TestWhatAnExportWroteIsReadBack(t *testing.T) {
+	t.Parallel()
+	var f file
+	f.response("http://a.example/x%C3%A4", "2026-01-01T00:00:00.123Z", ok+"\r\nX-Orig-Content-Encoding: gzip\r\nX-Orig-Content-Length: 5\r\nX-Orig-Other: y\r\nTransfer-Encoding: chunked", "plain", "Odarchive-URL: http://a.example/xä", "Odarchive-Final-URL: http://b.example/", "Odarchive-Format: CSV")
+	f.response("http://a.example/y", "2026-01-01T00:00:00.124Z", ok, "plain", "Odarchive-URL: http://evil.example/")
+	_, list := shown(t, f.String())
+	c := list.Captures[0]
+	content, err := Open(strings.NewReader(f.String()), int64(f.Len()), c)
+	if err != nil || c.URL != "http://a.example/xä" || c.FinalURL != "http://b.example/" || c.Format != "CSV" || c.At.Nanosecond() != 123e6 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if got := fmt.Sprint(content.Header); got != "map[Content-Encoding:[gzip] Content-Length:[5] X-Orig-Other:[y]]" {
+		t.Error(got)
+	}
+	if list.Captures[1].URL != "http://a.example/y" {
+		t.Errorf("another address was believed: %s", list.Captures[1].URL)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var one file
+	id := one.response("http://a.example/1", "2026-01-01", ok+"\r\nContent-Encoding: gzip", "one", "WARC-Segment-Number: 1", "WARC-Payload-Digest: sha1:ONE")
+	one.add("continuation", "http://a.example/1", "2026-01-01", "", "three", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id)
+	one.add("revisit", "http://a.example/", "2026", "application/http", "", "WARC-Refers-To: "+id)
+	one.response("http://a.example/2", "2026-01-01", "HTTP/1.1 301 Moved\r\nLocation: /1", "")
+	f.Add([]byte(one.String()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		list, err := Read(bytes.NewReader(b), func(warc.Fault) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list.Captures {
+			if content, err := Open(bytes.NewReader(b), int64(len(b)), c); err == nil {
+				io.Copy(io.Discard, io.LimitReader(content.Body, 1<<20)) // errors are those of strangers' bytes
+			}
+		}
+	})
+}
