@@ -20,6 +20,6 @@ func (c *cli) warc() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.warcExport(), c.warcImport(), c.warcIndex(), c.warcFilter(), c.warcCat(), c.warcCheck())
+	cmd.AddCommand(c.warcExport(), c.warcImport(), c.warcIndex(), c.warcFilter(), c.warcCat(), c.warcCheck(), c.warcGraph(), c.warcWAT(), c.warcWET())
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,12 +17,18 @@ import (
 	"odarchive/crawler/warc/wacz"
 
 	"github.com/dustin/go-humanize/english"
+	"github.com/klauspost/compress/gzip"
 	"github.com/spf13/cobra"
 )
 
-// eachWARC calls f with every WARC or ARC file that the arguments name, also with those inside WACZ packages.
+// eachWARC calls f with every WARC or ARC file that the arguments name, also with those inside WACZ packages and in lists
+// of files.
 func (c *cli) eachWARC(ctx context.Context, args []string, f func(*wacz.Opened, wacz.File) error) error {
-	for _, name := range args {
+	names, err := listed(args)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
 		if err := c.inWARC(ctx, name, func(o *wacz.Opened) error {
 			for _, file := range o.Files {
 				if err := f(o, file); err != nil {
@@ -34,6 +41,49 @@ func (c *cli) eachWARC(ctx context.Context, args []string, f func(*wacz.Opened, 
 		}
 	}
 	return nil
+}
+
+// maxPaths bounds the lines of a list of files.
+const maxPaths = 1_000_000
+
+// listed replaces lists of files, such as Common Crawl's wat.paths.gz, by what they name: files in the folder of the
+// list, or in the folders below it that their paths name.
+func listed(args []string) (names []string, err error) {
+	for _, name := range args {
+		if !strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".paths") {
+			names = append(names, name)
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		var in io.Reader = f
+		if strings.HasSuffix(name, ".gz") {
+			if in, err = gzip.NewReader(f); err != nil {
+				return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
+			}
+		}
+		lines := bufio.NewScanner(in)
+		for n := 0; lines.Scan(); n++ {
+			path := filepath.FromSlash(strings.TrimSpace(lines.Text()))
+			if path == "" {
+				continue
+			}
+			if n >= maxPaths || !filepath.IsLocal(path) {
+				return nil, errors.Join(fmt.Errorf("%s: line %d is not the path of a file below its folder", name, n+1), f.Close())
+			}
+			beside := filepath.Join(filepath.Dir(name), filepath.Base(path))
+			if _, err := os.Stat(beside); err != nil {
+				beside = filepath.Join(filepath.Dir(name), path)
+			}
+			names = append(names, beside)
+		}
+		if err := errors.Join(lines.Err(), f.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return names, nil
 }
 
 func (c *cli) inWARC(ctx context.Context, name string, f func(*wacz.Opened) error) error {
