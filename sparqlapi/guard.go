@@ -52,6 +52,9 @@ func (g *Guard) Check(r *http.Request) error {
 func (g *Guard) Require(next http.Handler) http.Handler {
 	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if err := g.Check(r); err != nil {
+			if r.ContentLength != 0 {
+				w.Header().Set("Connection", "close") // or net/http would read the body before it answers
+			}
 			return err
 		}
 		next.ServeHTTP(w, r)

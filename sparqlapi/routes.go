@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changes"
@@ -60,11 +61,12 @@ var (
 
 // Options of New. If a handler is nil, its routes are missing.
 type Options struct {
-	Log     *slog.Logger  // nil discards
-	Errors  problem.Table // the program's sentinels
-	Guard   *Guard        // nil refuses every write
-	Rate    Rate          // limit for one client address; the zero value means none
-	Observe func(Event)   // is called after each request, for metrics; may be nil
+	Log     *slog.Logger   // nil discards
+	Errors  problem.Table  // the program's sentinels
+	Guard   *Guard         // nil refuses every write
+	Rate    Rate           // limit for one client address; the zero value means none
+	Proxies []netip.Prefix // requests from here say in X-Forwarded-For or Forwarded where they come from
+	Observe func(Event)    // is called after each request, for metrics; may be nil
 
 	SPARQL     http.Handler // SPARQL 1.1 Protocol; calls Guard itself, because only it can recognise an update
 	GraphStore http.Handler // Graph Store Protocol; all methods but GET and HEAD need the token
@@ -110,7 +112,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(hideSecret, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate), target.Escaped)
+	r.Use(behind(o.Proxies), hideSecret, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate), identify(o.Guard), target.Escaped)
 	r.NotFound(problem.Handler(notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)

@@ -11,10 +11,12 @@
 package protocol
 
 import (
-	"context"
+	"errors"
 	"net/http"
+	"strings"
 	"time"
 
+	"odarchive/sparqlapi/fair"
 	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/sparql"
@@ -42,35 +44,53 @@ type Options struct {
 	Dialect      bool              // read historical Dublin Core IRIs as dct: terms
 	UnionDefault bool              // the default graph is the union of all graphs
 	Prefixes     map[string]string // for graphs and HTML, in addition to those of a query
-	MaxBody      int64             // maximum bytes of a request; 0 means 64 MiB
-	Slots        int               // maximum queries and updates at a time; 0 means 32. More wait, and are then refused
-	Wait         time.Duration     // how long they wait; 0 means 10 s
+	// MaxQuery and MaxUpdate are the maximum bytes of the text of a query and of an update; 0 means 4 MiB and 64 MiB.
+	MaxQuery, MaxUpdate int64
+	// Anonymous limits the queries of clients for which Authorise does not return nil, beside the Engine's limits.
+	Anonymous Limits
+	// Places are shared with everything else that runs queries; nil means the defaults of package fair.
+	Places *fair.Places
+	// Strict makes calls of unknown functions errors; otherwise a request may ask for that.
+	Strict bool
+}
+
+// Limits of a query. Zero values leave the Engine's.
+type Limits struct {
+	Timeout time.Duration
+	Memory  int64 // bytes
+	Rows    int64
+}
+
+// Apply sets the limits of o, which asks for a timeout or leaves it to the Engine.
+func (l Limits) Apply(o *sparql.QueryOptions, usual time.Duration) {
+	if l.Timeout > 0 {
+		asked := o.Timeout
+		if asked <= 0 {
+			asked = usual
+		}
+		o.Timeout = min(asked, l.Timeout)
+	}
+	o.Memory, o.MaxRows = l.Memory, l.Rows
 }
 
 func (o Options) withDefaults() Options {
-	if o.MaxBody <= 0 {
-		o.MaxBody = 64 << 20
+	if o.MaxQuery <= 0 {
+		o.MaxQuery = 4 << 20
 	}
-	if o.Slots <= 0 {
-		o.Slots = 32
+	if o.MaxUpdate <= 0 {
+		o.MaxUpdate = 64 << 20
 	}
-	if o.Wait <= 0 {
-		o.Wait = 10 * time.Second
+	if o.Places == nil {
+		o.Places = fair.NewPlaces(fair.Settings{})
 	}
 	return o
 }
 
 // Handler answers /sparql.
-type Handler struct {
-	o     Options
-	slots chan struct{}
-}
+type Handler struct{ o Options }
 
 // New returns a Handler.
-func New(o Options) *Handler {
-	o = o.withDefaults()
-	return &Handler{o: o, slots: make(chan struct{}, o.Slots)}
-}
+func New(o Options) *Handler { return &Handler{o.withDefaults()} }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept")
@@ -80,63 +100,73 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, h.o.MaxBody)
-	req, err := parseRequest(r, h.o.MaxBody)
+	in, err := h.receive(w, r)
+	if err != nil {
+		return err
+	}
+	defer in.release()
+	req, err := parseRequest(r, in)
 	if err != nil {
 		return err
 	}
 	switch req.kind {
 	case nothing:
 		return h.describe(w, r, req)
-	case update:
-		if err := h.mayUpdate(r); err != nil {
-			return err
+	case query:
+		if int64(len(req.text)) > h.o.MaxQuery {
+			return tooLarge("query", h.o.MaxQuery)
 		}
-		ctx, release := outlast.Client(r.Context())
-		defer release()
-		r = r.WithContext(ctx)
+		return h.query(w, r, req)
 	}
-	leave, err := h.acquireSlot(r.Context())
-	if err != nil {
+	if err := h.mayUpdate(r); err != nil {
 		return err
 	}
-	defer leave()
-	if req.kind == update {
-		problem.Write(w, r, ProblemOf(h.update(w, r, req))) // here, because r does not end with its client
-		return nil
+	ctx, release := outlast.Client(r.Context())
+	defer release()
+	r = r.WithContext(ctx)
+	leave, err := h.o.Places.Update(ctx)
+	if err != nil {
+		return Refused(err)
 	}
-	return h.query(w, r, req)
+	defer leave()
+	problem.Write(w, r, ProblemOf(h.update(w, r, req))) // here, because r does not end with its client
+	return nil
 }
 
-// acquireSlot waits for a slot. The caller must call leave, unless err is not nil.
-func (h *Handler) acquireSlot(ctx context.Context) (leave func(), err error) {
-	leave = func() { <-h.slots }
-	select {
-	case h.slots <- struct{}{}:
-		return leave, nil
-	default:
+// Refused returns the error of a fair.Gate or fair.Budget as a problem: 429 if the client has taken its share, 503 if
+// all clients together have taken everything. It returns other errors as they are.
+func Refused(err error) error {
+	full, ok := errors.AsType[*fair.Full](err)
+	if !ok {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.o.Wait)
-	defer cancel()
-	select {
-	case h.slots <- struct{}{}:
-		return leave, nil
-	case <-ctx.Done():
-		return nil, &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many queries at a time",
-			Detail: "All places for queries are taken; try again soon.", RetryAfter: h.o.Wait}
+	e := &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many queries at a time",
+		Detail: "All places for queries are taken; try again soon.", RetryAfter: max(full.After, time.Second), Cause: err}
+	if full.Own {
+		e.Status, e.Detail = http.StatusTooManyRequests, "You have as many queries running and waiting as one client may have; try again when one has ended."
 	}
+	return e
 }
 
 func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) error {
+	place, err := h.o.Places.Query(r.Context())
+	if err != nil {
+		return Refused(err)
+	}
+	defer place.Leave()
 	o := sparql.QueryOptions{
 		Timeout: req.timeout, DefaultGraphs: req.defaultGraphs, NamedGraphs: req.namedGraphs, Base: req.base(r, h.o.Endpoint),
-		UnionDefault: h.o.UnionDefault, Dialect: h.o.Dialect, Explain: req.explain,
-		Trusted: h.o.Authorise != nil && h.o.Authorise(r) == nil,
+		UnionDefault: h.o.UnionDefault, Dialect: h.o.Dialect, Explain: req.explain, Strict: h.o.Strict || req.strict,
+		Trusted: h.authorised(r), Admit: place.Admit, Turn: place.Turn,
+	}
+	if !o.Trusted {
+		h.o.Anonymous.Apply(&o, h.o.Engine.Timeout())
 	}
 	q, err := h.o.Engine.Prepare(req.text, o)
 	if err != nil {
 		return err
 	}
+	warn(w, q.Warnings())
 	out, named, err := h.chooseFormat(r, req, q)
 	if err != nil && !req.explain {
 		return err
@@ -147,7 +177,10 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	}
 	ds, release := h.o.Snapshot()
 	defer release()
-	run := func() (*sparql.Results, error) { return h.o.Engine.Run(r.Context(), ds, q, o) }
+	run := func() (*sparql.Results, error) {
+		res, err := h.o.Engine.Run(r.Context(), ds, q, o)
+		return res, Refused(err)
+	}
 	if q.Kind() == sparql.Triples && !req.explain {
 		return h.graph(w, r, out, named, run)
 	}
@@ -160,6 +193,34 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 		return explain(w, r, req, q, res)
 	}
 	return h.rows(w, r, req.text, out, res)
+}
+
+func (h *Handler) authorised(r *http.Request) bool {
+	return h.o.Authorise != nil && h.o.Authorise(r) == nil
+}
+
+// maxWarnings is the maximum number of warnings in a header.
+const maxWarnings = 5
+
+// warn says in the header what is probably wrong with a query.
+func warn(w http.ResponseWriter, warnings []string) {
+	for _, text := range warnings[:min(len(warnings), maxWarnings)] {
+		w.Header().Add(WarningHeader, headerText(text))
+	}
+}
+
+// WarningHeader is the header that says what is probably wrong with a query although it was answered.
+const WarningHeader = "Odarchive-Warning"
+
+// headerText returns a text as the value of a header: printable ASCII, of limited length.
+func headerText(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 500)]
 }
 
 func (h *Handler) mayUpdate(r *http.Request) error {

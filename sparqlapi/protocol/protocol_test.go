@@ -122,7 +122,7 @@ func TestFieldsOfAFormThatNobodyFilledInSayNothing(t *testing.T) {
 
 func TestABodyMayBeCompressed(t *testing.T) {
 	t.Parallel()
-	srv := serve(t, numbers(2), protocol.Options{MaxBody: 1 << 20})
+	srv := serve(t, numbers(2), protocol.Options{MaxQuery: 1 << 20})
 	squeeze := func(text string) string {
 		var b strings.Builder
 		z := gzip.NewWriter(&b)
@@ -359,37 +359,6 @@ func TestATimeLimitIsAnErrorThatSaysSo(t *testing.T) {
 	resp, body := get(t, srv, url.Values{"query": {"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER (?c + ?f + ?i < ?l) }"}, "timeout": {"0.05"}}, "")
 	if resp.StatusCode != 503 || !strings.Contains(body, "50ms") {
 		t.Errorf("got %s %s", resp.Status, body)
-	}
-}
-
-func TestTooManyQueriesAtATimeAreTurnedAway(t *testing.T) {
-	t.Parallel()
-	entered := make(chan struct{}, 8)
-	open := make(chan struct{})
-	store := numbers(10)
-	srv := serve(t, store, protocol.Options{Slots: 1, Wait: 50 * time.Millisecond, Snapshot: func() (term.Dataset, func()) {
-		entered <- struct{}{}
-		return &gate{Dataset: store.Snapshot(), open: open, ctx: t.Context()}, func() {}
-	}})
-	first := make(chan int, 1)
-	go func() {
-		resp, err := srv.Client().Get(srv.URL + "/sparql?query=" + url.QueryEscape("SELECT * { ?s ?p ?o }"))
-		if err != nil {
-			first <- 0
-			return
-		}
-		io.Copy(io.Discard, resp.Body)
-		resp.Body.Close()
-		first <- resp.StatusCode
-	}()
-	<-entered
-	resp, _ := get(t, srv, url.Values{"query": {"ASK {}"}}, "")
-	if resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("the second: got %s, Retry-After %q", resp.Status, resp.Header.Get("Retry-After"))
-	}
-	close(open)
-	if got := <-first; got != 200 {
-		t.Errorf("the first: got %d", got)
 	}
 }
 

@@ -1,9 +1,6 @@
 package protocol
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -14,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"odarchive/sparqlapi/problem"
-	"odarchive/triplestore/rdfio"
 )
 
 type kind byte
@@ -31,7 +27,7 @@ type request struct {
 	text                       string
 	defaultGraphs, namedGraphs []string // for an update, those of using-graph-uri and using-named-graph-uri
 	timeout                    time.Duration
-	explain                    bool
+	explain, strict            bool
 	formats                    []string // values of the parameters that name a format
 }
 
@@ -39,8 +35,8 @@ func badRequest(format string, args ...any) error {
 	return problem.Newf(http.StatusBadRequest, "Not a request of the SPARQL protocol", format, args...)
 }
 
-// parseRequest parses a request. maxBody is the maximum number of bytes of the body, also when decompressed.
-func parseRequest(r *http.Request, maxBody int64) (*request, error) {
+// parseRequest parses a request, whose body it reads from in.
+func parseRequest(r *http.Request, in *incoming) (*request, error) {
 	params, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, badRequest("The query string of the address cannot be read: %v.", err)
@@ -55,7 +51,7 @@ func parseRequest(r *http.Request, maxBody int64) (*request, error) {
 			req.kind = query
 		}
 	case http.MethodPost:
-		if err := req.readPost(r, maxBody, &params); err != nil {
+		if err := req.readPost(r, in, &params); err != nil {
 			return nil, err
 		}
 	default:
@@ -71,7 +67,7 @@ func parseRequest(r *http.Request, maxBody int64) (*request, error) {
 }
 
 // readPost reads the body of a POST in any of the three ways to send it. It adds the fields of a form to params.
-func (req *request) readPost(r *http.Request, maxBody int64, params *url.Values) error {
+func (req *request) readPost(r *http.Request, in *incoming, params *url.Values) error {
 	mt, attrs, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return unsupported(r, "The Content-Type is missing or cannot be read.")
@@ -88,7 +84,7 @@ func (req *request) readPost(r *http.Request, maxBody int64, params *url.Values)
 	default:
 		return unsupported(r, "A query is sent as application/sparql-query, an update as application/sparql-update, or either in a form (application/x-www-form-urlencoded).")
 	}
-	body, err := readBody(r, maxBody)
+	body, err := in.read()
 	if err != nil {
 		return err
 	}
@@ -118,33 +114,6 @@ func (req *request) readPost(r *http.Request, maxBody int64, params *url.Values)
 		return badRequest("The form has neither a query nor an update.")
 	}
 	return nil
-}
-
-// readBody reads a body and decompresses it if it has a Content-Encoding (RFC 9110 §8.4).
-func readBody(r *http.Request, maxBody int64) ([]byte, error) {
-	var in io.Reader = r.Body
-	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
-	case "", "identity":
-	case "gzip", "x-gzip", "zstd":
-		plain, err := rdfio.Decompression{Max: maxBody}.Open(r.Body, "the request")
-		if err != nil {
-			return nil, badRequest("The compressed text cannot be read: %v.", err)
-		}
-		defer plain.Close()
-		in = plain
-	default:
-		return nil, unsupported(r, "The Content-Encoding must be gzip, zstd or none.")
-	}
-	body, err := io.ReadAll(in)
-	switch {
-	case errors.Is(err, rdfio.ErrLimit):
-		return nil, problem.Wrap(http.StatusRequestEntityTooLarge, "The request is too large", err)
-	case err != nil && in != r.Body:
-		return nil, badRequest("The compressed text cannot be read: %v.", err)
-	case err != nil:
-		return nil, fmt.Errorf("protocol: read the request: %w", err)
-	}
-	return body, nil
 }
 
 func unsupported(r *http.Request, detail string) error {
@@ -196,13 +165,15 @@ func (req *request) readParams(params url.Values) error {
 		}
 		req.timeout = time.Duration(s * float64(time.Second))
 	}
-	explain, err := one("explain")
-	if err != nil {
-		return err
-	}
-	if explain != "" {
-		if req.explain, err = strconv.ParseBool(explain); err != nil {
-			return badRequest("explain is 1 or 0, not %q.", explain)
+	for name, flag := range map[string]*bool{"explain": &req.explain, "strict": &req.strict} {
+		v, err := one(name)
+		if err != nil {
+			return err
+		}
+		if v != "" {
+			if *flag, err = strconv.ParseBool(v); err != nil {
+				return badRequest("%s is 1 or 0, not %q.", name, v)
+			}
 		}
 	}
 	for _, name := range formatParams {

@@ -101,10 +101,12 @@ func (o Options) withDefaults() Options {
 
 // QueryOptions are the options of one query. The zero value is ready for use.
 type QueryOptions struct {
-	Timeout time.Duration // 0 means the Engine's; at most its MaxTimeout
-	MaxRows int64         // 0 means the Engine's, which is the maximum
-	Memory  int64         // 0 means the Engine's, which is the maximum
-	Base    string        // the base of relative IRIs
+	// Timeout limits the time in which the query computes, not that in which the caller reads its results. 0 means the
+	// Engine's; at most its MaxTimeout.
+	Timeout time.Duration
+	MaxRows int64  // 0 means the Engine's, which is the maximum
+	Memory  int64  // 0 means the Engine's, which is the maximum
+	Base    string // the base of relative IRIs
 	// DefaultGraphs and NamedGraphs replace FROM and FROM NAMED of the query, unless both are empty (Protocol §2.1.4).
 	DefaultGraphs, NamedGraphs []string
 	UnionDefault               bool // without FROM, the default graph is the union of all graphs
@@ -112,6 +114,10 @@ type QueryOptions struct {
 	Explain                    bool // measure every operator for Results.Explain
 	Trusted                    bool // SERVICE may ask any endpoint, not only those of the list
 	Strict                     bool // a function that the engine does not have is an error, not a warning
+	// Admit, if not nil, is called with the planner's estimate before the query runs, and may wait. leave is called when
+	// the query has ended. An error ends the query.
+	Admit func(cost time.Duration) (leave func(), err error)
+	Turn  Turn // if not nil, decides when the query computes
 }
 
 // Engine answers queries and updates. Its methods may be called concurrently.
@@ -202,13 +208,14 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 	if o.UnionDefault && q.From == nil && q.FromNamed == nil {
 		ds = unionDefault(ds)
 	}
-	ctx, cancel := e.deadline(ctx, o.Timeout)
-	s, err := e.solve(ctx, ds, q, o)
+	w := e.newWork(ctx, o)
+	ctx = w.ctx
+	s, err := e.solve(w, ds, q, o)
 	if err != nil {
-		cancel()
+		w.close()
 		return nil, err
 	}
-	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, Warnings: query.warnings, solutions: s, cancel: cancel, max: e.maxRows(o)}
+	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, Warnings: query.warnings, solutions: s, work: w, max: e.maxRows(o)}
 	r.logIfSlow(e, query, time.Now())
 	switch q.Form {
 	case algebra.Ask:
@@ -233,14 +240,22 @@ func names(vars []algebra.Var) []string {
 	return out
 }
 
-// deadline returns a context with the timeout that a query asks for, within limits.
+// deadline returns a context with the timeout that an update asks for, within limits.
 func (e *Engine) deadline(ctx context.Context, asked time.Duration) (context.Context, context.CancelFunc) {
+	asked = e.limit(asked)
+	return context.WithTimeoutCause(ctx, asked, timeLimit(asked))
+}
+
+// limit returns the time limit of a query or update that asks for one, 0 for the default.
+func (e *Engine) limit(asked time.Duration) time.Duration {
 	if asked <= 0 {
 		asked = e.opts.Timeout
 	}
-	asked = min(asked, e.opts.MaxTimeout)
-	return context.WithTimeoutCause(ctx, asked, timeLimit(asked))
+	return min(asked, e.opts.MaxTimeout)
 }
+
+// Timeout returns the time limit of queries that do not ask for one.
+func (e *Engine) Timeout() time.Duration { return e.opts.Timeout }
 
 func (e *Engine) maxRows(o QueryOptions) int64 {
 	if o.MaxRows > 0 && (e.opts.MaxRows == 0 || o.MaxRows < e.opts.MaxRows) {

@@ -31,7 +31,7 @@ type Results struct {
 		ready() bool
 	}
 	boolean bool
-	cancel  func()
+	work    *work
 	max, n  int64
 	done    bool
 	closed  func(rows int64, err error)
@@ -56,6 +56,10 @@ func (r *Results) Next() ([]term.Key, error) {
 	if r.Kind != Solutions || r.err != nil {
 		return nil, r.end(io.EOF)
 	}
+	if !r.solutions.Ready() {
+		r.work.begin()
+		defer r.work.end()
+	}
 	row, err := r.solutions.Next()
 	if err == nil {
 		err = r.count()
@@ -70,6 +74,10 @@ func (r *Results) Next() ([]term.Key, error) {
 func (r *Results) Triple() (term.Quad, error) {
 	if r.Kind != Triples || r.err != nil {
 		return term.Quad{}, r.end(io.EOF)
+	}
+	if !r.triples.ready() {
+		r.work.begin()
+		defer r.work.end()
 	}
 	q, err := r.triples.next()
 	if err == nil {
@@ -116,7 +124,7 @@ func (r *Results) Close() {
 	}
 	r.done = true
 	r.solutions.Close()
-	r.cancel()
+	r.work.close()
 	if r.closed != nil {
 		err := r.err
 		if errors.Is(err, io.EOF) {
@@ -128,6 +136,8 @@ func (r *Results) Close() {
 
 // readBoolean reads whether the query has a solution.
 func (r *Results) readBoolean() error {
+	r.work.begin()
+	defer r.work.end()
 	_, err := r.solutions.Next()
 	if errors.Is(err, io.EOF) {
 		return nil

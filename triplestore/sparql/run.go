@@ -10,14 +10,17 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// solve plans the pattern of a query and starts it.
-func (e *Engine) solve(ctx context.Context, ds term.Dataset, q *algebra.Query, o QueryOptions) (*rows, error) {
+// solve plans the pattern of a query and starts it, when o.Admit lets it.
+func (e *Engine) solve(w *work, ds term.Dataset, q *algebra.Query, o QueryOptions) (*rows, error) {
+	ctx := w.ctx
+	w.begin()
+	defer w.end()
 	if q.Form == algebra.Ask {
 		one := *q
 		one.Pattern = algebra.Slice{In: q.Pattern, Limit: 1}
 		q = &one
 	}
-	opts := plan.Options{Workers: e.workers.Limit(), Check: func() error { return context.Cause(ctx) }}
+	opts := plan.Options{Workers: e.workers.Limit(), Check: func() error { w.yield(); return context.Cause(ctx) }}
 	p, err := plan.OptimiseQuery(q, ds, opts)
 	if err != nil {
 		return nil, cause(ctx, err)
@@ -26,25 +29,35 @@ func (e *Engine) solve(ctx context.Context, ds term.Dataset, q *algebra.Query, o
 	if o.Memory > 0 {
 		memory = min(memory, o.Memory)
 	}
-	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(o.Trusted)})
+	leave := func() {}
+	if o.Admit != nil {
+		w.end() // waiting for a place takes none of the query's time
+		if leave, err = o.Admit(p.Cost()); err != nil {
+			return nil, err
+		}
+		w.begin()
+	}
+	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(o.Trusted), Yield: w.yields()})
 	if err != nil {
+		leave()
 		return nil, err
 	}
 	vars := plan.ResultVars(q)
-	return &rows{ctx: ctx, plan: p, run: r, vars: vars, row: make([]term.Key, len(vars)), keys: make([][]term.Key, len(vars))}, nil
+	return &rows{ctx: ctx, leave: leave, plan: p, run: r, vars: vars, row: make([]term.Key, len(vars)), keys: make([][]term.Key, len(vars))}, nil
 }
 
 // rows are the solutions of a running plan, as terms.
 type rows struct {
-	ctx  context.Context
-	plan *plan.Plan
-	run  *exec.Rows
-	vars []algebra.Var
-	keys [][]term.Key // terms of the current batch, by column; nil if unbound
-	lent bool         // keys belong to run
-	n    int          // rows in the batch
-	at   int
-	row  []term.Key
+	ctx   context.Context
+	leave func() // gives back the place that QueryOptions.Admit gave
+	plan  *plan.Plan
+	run   *exec.Rows
+	vars  []algebra.Var
+	keys  [][]term.Key // terms of the current batch, by column; nil if unbound
+	lent  bool         // keys belong to run
+	n     int          // rows in the batch
+	at    int
+	row   []term.Key
 }
 
 // Columns returns the variables of the rows.
@@ -106,4 +119,7 @@ func (r *rows) batch() error {
 func (r *rows) Ready() bool      { return r.at < r.n }
 func (r *rows) Explain() string  { return r.plan.Explain(r.run.Trace()) }
 func (r *rows) Lines() plan.Line { return r.plan.Lines(r.run.Trace()) }
-func (r *rows) Close()           { r.run.Close() }
+func (r *rows) Close() {
+	r.run.Close()
+	r.leave()
+}

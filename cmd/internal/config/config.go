@@ -61,8 +61,24 @@ type Serve struct {
 	Listen    string
 	Token     string
 	Service   []string // endpoints that SERVICE in anybody's queries may use
+	Proxies   []string // CIDR; requests from here say where they come from
+	Queries   Queries
 	NoCrawl   bool
 	ScrubRate Bytes // per second; 0 = no scrub
+}
+
+// Queries has the limits of queries and updates over HTTP.
+type Queries struct {
+	Slots, ClientSlots, Queue int
+	Wait                      time.Duration
+	Timeout, MaxTimeout       time.Duration // usual, and what a client with the token may ask for
+	Memory                    Bytes         // of one query
+	AnonymousTimeout          time.Duration
+	AnonymousMemory           Bytes
+	AnonymousRows             int64
+	MaxQuery, MaxUpdate       Bytes // texts
+	MaxGraph                  Bytes // bodies of the Graph Store Protocol
+	Strict                    bool
 }
 
 // Defaults returns the default settings.
@@ -73,21 +89,47 @@ func Defaults() Config {
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 128,
 		},
-		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20},
+		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20, Queries: Queries{
+			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
+			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Memory: 512 << 20,
+			AnonymousTimeout: time.Minute, AnonymousMemory: 512 << 20,
+			MaxQuery: 4 << 20, MaxUpdate: 64 << 20, MaxGraph: 32 << 20,
+		}},
 	}
 }
 
 // Networks parses AllowNets.
-func (f Fetch) Networks() ([]netip.Prefix, error) {
+func (f Fetch) Networks() ([]netip.Prefix, error) { return networks("--allow-net", f.AllowNets) }
+
+// TrustedProxies parses Proxies.
+func (s Serve) TrustedProxies() ([]netip.Prefix, error) { return networks("--trust-proxy", s.Proxies) }
+
+// networks parses the values of a flag.
+func networks(flag string, values []string) ([]netip.Prefix, error) {
 	var nets []netip.Prefix
-	for _, s := range f.AllowNets {
+	for _, s := range values {
 		p, err := netip.ParsePrefix(s)
 		if err != nil {
-			return nil, fmt.Errorf("--allow-net %q is not a network such as 10.0.0.0/8", s)
+			return nil, fmt.Errorf("%s %q is not a network such as 10.0.0.0/8", flag, s)
 		}
 		nets = append(nets, p)
 	}
 	return nets, nil
+}
+
+// check returns an error that names the first invalid setting.
+func (q Queries) check() error {
+	switch {
+	case q.Slots < 1 || q.ClientSlots < 1 || q.Queue < 1:
+		return fmt.Errorf("--query-slots %d, --client-slots %d, --query-queue %d: each must be at least 1", q.Slots, q.ClientSlots, q.Queue)
+	case q.Wait <= 0 || q.Timeout <= 0 || q.AnonymousTimeout <= 0 || q.MaxTimeout < q.Timeout:
+		return fmt.Errorf("--query-wait %s, --query-timeout %s, --anonymous-timeout %s, --max-timeout %s: each must be positive, and the last not less than the second", q.Wait, q.Timeout, q.AnonymousTimeout, q.MaxTimeout)
+	case q.Memory <= 0 || q.AnonymousMemory <= 0 || q.MaxQuery <= 0 || q.MaxUpdate <= 0 || q.MaxGraph <= 0:
+		return fmt.Errorf("--query-memory %s, --anonymous-memory %s, --max-query %s, --max-update %s, --max-graph %s: each must be positive", q.Memory, q.AnonymousMemory, q.MaxQuery, q.MaxUpdate, q.MaxGraph)
+	case q.AnonymousRows < 0:
+		return fmt.Errorf("--anonymous-rows %d: must not be negative", q.AnonymousRows)
+	}
+	return nil
 }
 
 // Check returns an error that names the first invalid setting.
@@ -112,6 +154,12 @@ func (c Config) Check() error {
 		return fmt.Errorf("--hours %q: expected hours such as 22:00-06:00", c.Fetch.Hours)
 	}
 	if _, err := c.Fetch.NameServer(); err != nil {
+		return err
+	}
+	if err := c.Serve.Queries.check(); err != nil {
+		return err
+	}
+	if _, err := c.Serve.TrustedProxies(); err != nil {
 		return err
 	}
 	_, err := c.Fetch.Networks()
@@ -171,6 +219,22 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "address to serve on, as HOST:PORT (port 0 for a free one)")
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
+	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, that say in X-Forwarded-For or Forwarded who asks (repeatable)")
+	q := &c.Serve.Queries
+	f.IntVar(&q.Slots, "query-slots", q.Slots, "costly queries at a time; cheap ones never wait for them")
+	f.IntVar(&q.ClientSlots, "client-slots", q.ClientSlots, "costly queries of one client (an address, or the token) at a time")
+	f.IntVar(&q.Queue, "query-queue", q.Queue, "queries that may wait for a slot, a quarter of them of one client")
+	f.DurationVar(&q.Wait, "query-wait", q.Wait, "how long a query may wait for a slot")
+	f.DurationVar(&q.Timeout, "query-timeout", q.Timeout, "time limit of a query or update that does not ask for one; the time in which a client reads does not count")
+	f.DurationVar(&q.MaxTimeout, "max-timeout", q.MaxTimeout, "time limit that a client with the token may ask for")
+	f.Var(&q.Memory, "query-memory", "memory of one query or update")
+	f.DurationVar(&q.AnonymousTimeout, "anonymous-timeout", q.AnonymousTimeout, "time limit that a client without the token may ask for")
+	f.Var(&q.AnonymousMemory, "anonymous-memory", "memory of one query of a client without the token")
+	f.Int64Var(&q.AnonymousRows, "anonymous-rows", q.AnonymousRows, "rows or triples of one result for a client without the token, 0 for no limit")
+	f.Var(&q.MaxQuery, "max-query", "maximum size of the text of a query")
+	f.Var(&q.MaxUpdate, "max-update", "maximum size of the text of an update")
+	f.Var(&q.MaxGraph, "max-graph", "maximum size of a graph sent to the graph store")
+	f.BoolVar(&q.Strict, "strict", q.Strict, "refuse queries that call functions which do not exist, instead of warning")
 	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that permits adding, crawling and updating over HTTP")
 }
 

@@ -12,6 +12,7 @@ import (
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
+	"odarchive/sparqlapi/fair"
 	"odarchive/triplestore/sparql"
 )
 
@@ -22,6 +23,8 @@ type Faces struct {
 	store *store.Store
 	crawl *crawl.Crawl
 	pages func() error // closes the pages of Handler
+
+	places *fair.Places
 }
 
 // New makes the faces of an archive. Federated queries and LOAD fetch through the crawler's client.
@@ -31,9 +34,11 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	if s.ReadOnlyReason != "" {
 		temp = "" // the system's
 	}
-	return &Faces{store: s, crawl: c, Engine: sparql.New(sparql.Options{
-		TempDir: temp,
-		Log:     s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Allow: s.Config.Serve.Service}, Fetch: documents(client),
+	q := s.Config.Serve.Queries
+	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait})
+	return &Faces{store: s, crawl: c, places: places, Engine: sparql.New(sparql.Options{
+		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), TempDir: temp,
+		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Allow: s.Config.Serve.Service}, Fetch: documents(client),
 	})}
 }
 

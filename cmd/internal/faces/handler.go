@@ -42,11 +42,15 @@ func (a *Faces) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	a.pages = pages.Close
+	proxies, err := a.store.Config.Serve.TrustedProxies()
+	if err != nil {
+		return nil, err
+	}
 	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document})
 	observed := newMetrics(a)
 	mementos := &memento.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
-		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, Prefixes: vocab.Prefixes(), Log: a.store.Log})
+		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Prefixes: vocab.Prefixes(), Log: a.store.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +59,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Errors:     a.errorTable(),
 		Guard:      guard,
 		Observe:    observed.request,
+		Proxies:    proxies,
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
@@ -96,11 +101,19 @@ func (a *Faces) errorTable() problem.Table {
 
 // protocol returns the SPARQL endpoint.
 func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
+	q := a.store.Config.Serve.Queries
 	return protocol.New(protocol.Options{
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
 		Authorise: guard.Check,
-		Console:   http.RedirectHandler("/console", http.StatusSeeOther), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
+		MaxQuery:  int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
+		Console: http.RedirectHandler("/console", http.StatusSeeOther), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
 	})
+}
+
+// anonymous returns the limits of queries of clients without the token.
+func (a *Faces) anonymous() protocol.Limits {
+	q := a.store.Config.Serve.Queries
+	return protocol.Limits{Timeout: q.AnonymousTimeout, Memory: int64(q.AnonymousMemory), Rows: q.AnonymousRows}
 }
 
 // snapshots returns a function that takes a snapshot of a store and its release.

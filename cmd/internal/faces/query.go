@@ -91,8 +91,8 @@ func writeGraph(r *sparql.Results, w *rdfio.Writer) error {
 }
 
 // selectVersions runs the SELECT query of a zip and calls f with its rows.
-func (a *Faces) selectVersions(ctx context.Context, text string, f func(bundle.Rows) error) error {
-	return a.Query(ctx, text, queryOptions(), func(r *sparql.Results) error {
+func (a *Faces) selectVersions(ctx context.Context, text string, o sparql.QueryOptions, f func(bundle.Rows) error) error {
+	return a.Query(ctx, text, o, func(r *sparql.Results) error {
 		if r.Kind != sparql.Solutions {
 			return &NotSelect{}
 		}
@@ -107,7 +107,14 @@ var _ bundle.Querier = querier{}
 
 // Select implements bundle.Querier.
 func (q querier) Select(ctx context.Context, text string, f func(bundle.Rows) error) error {
-	err := q.selectVersions(ctx, text, f)
+	place, err := q.places.Query(ctx)
+	if err != nil {
+		return protocol.Refused(err)
+	}
+	defer place.Leave()
+	o := queryOptions()
+	o.Admit, o.Turn = place.Admit, place.Turn
+	err = protocol.Refused(q.selectVersions(ctx, text, o, f))
 	var other *NotSelect
 	if errors.As(err, &other) {
 		return problem.Wrap(http.StatusBadRequest, "Not a SELECT query", err)
@@ -165,7 +172,7 @@ func (a *Faces) WACZ(ctx context.Context, query string) (*bundle.WACZ, error) {
 
 // named returns the entries of the versions that a query names.
 func (a *Faces) named(ctx context.Context, query string) (entries []bundle.Entry, err error) {
-	err = a.selectVersions(ctx, query, func(rows bundle.Rows) (err error) {
+	err = a.selectVersions(ctx, query, queryOptions(), func(rows bundle.Rows) (err error) {
 		entries, err = bundle.Collect(ctx, rows, a.store.Archive, a.store.Mint, 0)
 		return err
 	})

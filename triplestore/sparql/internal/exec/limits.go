@@ -45,6 +45,9 @@ func (e *LimitError) Unwrap() error { return e.Limit }
 // check returns why the query must end, or nil: its context is done, or its buffers need too much memory. Operators
 // call it at least once for each batch that they read or return.
 func (q *query) check() error {
+	if q.opts.Yield != nil {
+		q.opts.Yield()
+	}
 	select {
 	case <-q.ctx.Done():
 		return context.Cause(q.ctx)

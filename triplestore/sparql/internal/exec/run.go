@@ -37,6 +37,8 @@ type Options struct {
 	Plan plan.Options
 	// Workers decides when a Parallel of the plan gets helpers. If nil, it never does.
 	Workers *Workers
+	// Yield, if not nil, is called often by all goroutines of the run, and may wait.
+	Yield func()
 	// Service evaluates SERVICE. If nil, every SERVICE is an error, or one empty solution if it is SILENT.
 	Service func(ctx context.Context, req ServiceRequest) (ServiceRows, error)
 }

@@ -1,6 +1,9 @@
 package plan
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Line is an operator of the printed plan, for programs.
 type Line struct {
@@ -32,4 +35,13 @@ func (p *Plan) Lines(measured map[int]Measured) Line {
 		return s
 	}
 	return walk(p.Root)
+}
+
+// Cost returns the estimated time of a run on one processor.
+func (p *Plan) Cost() time.Duration {
+	cost := p.Root.Info().Cost
+	if !(cost < float64(math.MaxInt64)) { // also NaN
+		return math.MaxInt64
+	}
+	return time.Duration(cost)
 }

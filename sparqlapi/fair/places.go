@@ -1,0 +1,112 @@
+package fair
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// Settings of Places. Zero values mean the defaults.
+type Settings struct {
+	Queries   int           // costly queries at a time; default 32
+	PerClient int           // of them, by one client; default a quarter
+	Queue     int           // costly queries that wait; default 256, a quarter of them of one client
+	Wait      time.Duration // how long they wait; default 10 s
+	Updates   int           // updates at a time, running or waiting for each other; default 16
+	Bodies    int64         // bytes of all request bodies of clients without the token; default 64 MiB
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.Queries <= 0 {
+		s.Queries = 32
+	}
+	if s.PerClient <= 0 {
+		s.PerClient = max(s.Queries/4, 1)
+	}
+	if s.Queue <= 0 {
+		s.Queue = 256
+	}
+	if s.Wait <= 0 {
+		s.Wait = 10 * time.Second
+	}
+	if s.Updates <= 0 {
+		s.Updates = 16
+	}
+	if s.Bodies <= 0 {
+		s.Bodies = 64 << 20
+	}
+	return s
+}
+
+// Places are what all queries of a server share.
+type Places struct {
+	// Bodies is the memory for request bodies of clients that need not show a token.
+	Bodies *Budget
+
+	quick, costly, updates, processors *Gate
+}
+
+// cheap is the estimated cost up to which a query counts as cheap. It never waits behind costly ones.
+const cheap = 50 * time.Millisecond
+
+// NewPlaces returns Places. Costly queries compute on as many processors as the program has.
+func NewPlaces(s Settings) *Places {
+	s = s.withDefaults()
+	perQueue := max(s.Queue/4, 1)
+	return &Places{
+		Bodies:     NewBudget(s.Bodies, max(s.Bodies/4, 1)),
+		costly:     NewGate(Limits{Places: s.Queries, PerClient: s.PerClient, Queue: s.Queue, PerQueue: perQueue, Wait: s.Wait}),
+		quick:      NewGate(Limits{Places: 2*s.Queries + 32, PerClient: s.PerClient + 16, Queue: s.Queue, PerQueue: perQueue, Wait: s.Wait}),
+		updates:    NewGate(Limits{Places: s.Updates, Queue: s.Queue, Wait: s.Wait}),
+		processors: NewGate(Limits{Places: runtime.GOMAXPROCS(0)}),
+	}
+}
+
+// Update waits for a place for an update. The error is that of Gate.Enter.
+func (p *Places) Update(ctx context.Context) (leave func(), err error) {
+	return p.updates.Enter(ctx, Client(ctx))
+}
+
+// Query is the place of a query.
+type Query struct {
+	Turn *Turn
+
+	ctx    context.Context
+	places *Places
+	client string
+	leave  func() // gives up the place for queries whose cost is not known yet, or cheap
+}
+
+// Query waits for a place to plan a query, and to run it if it is cheap. The caller calls Leave. The error is that of
+// Gate.Enter.
+func (p *Places) Query(ctx context.Context) (*Query, error) {
+	client := Client(ctx)
+	leave, err := p.quick.Enter(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	return &Query{Turn: NewTurn(p.processors, client), ctx: ctx, places: p, client: client, leave: leave}, nil
+}
+
+// Admit waits until the query may run, whose estimated cost is known now. The error is that of Gate.Enter.
+func (q *Query) Admit(cost time.Duration) (leave func(), err error) {
+	if cost <= cheap {
+		return func() {}, nil
+	}
+	q.Turn.Costly()
+	q.leave()
+	return q.places.costly.Enter(q.ctx, q.client)
+}
+
+// Leave gives the place up. It may be called twice.
+func (q *Query) Leave() { q.leave() }
+
+// Running returns how many queries run or are planned, and how many wait.
+func (p *Places) Running() (running, waiting int) {
+	for _, g := range []*Gate{p.quick, p.costly} {
+		held, w := g.State()
+		running += held
+		waiting += w
+	}
+	return running, waiting
+}

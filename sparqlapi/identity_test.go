@@ -1,0 +1,44 @@
+package sparqlapi_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+
+	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/fair"
+)
+
+func TestAClientIsTheAddressThatTrustedProxiesSaw(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, func(o *sparqlapi.Options) {
+		o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+		o.CDX = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, fair.Client(r.Context())) })
+	})
+	for _, c := range []struct{ from, header, value, want string }{
+		{"203.0.113.9:1", "", "", "203.0.113.9/32"},
+		{"203.0.113.9:1", "X-Forwarded-For", "198.51.100.1", "203.0.113.9/32"}, // not a proxy: not believed
+		{"10.0.0.1:1", "X-Forwarded-For", "198.51.100.1", "198.51.100.1/32"},
+		{"10.0.0.1:1", "X-Forwarded-For", "1.2.3.4, 198.51.100.1, 10.0.0.7", "198.51.100.1/32"}, // the first was sent by the client
+		{"10.0.0.1:1", "X-Forwarded-For", "198.51.100.1:4711", "198.51.100.1/32"},
+		{"10.0.0.1:1", "X-Forwarded-For", "2001:db8:1:2:3::4", "2001:db8:1:2::/64"},
+		{"10.0.0.1:1", "X-Forwarded-For", "nonsense", "10.0.0.1/32"},
+		{"10.0.0.1:1", "X-Forwarded-For", "198.51.100.1, nonsense", "10.0.0.1/32"},
+		{"[fd00::1]:1", "Forwarded", `for=192.0.2.60;proto=http;by=203.0.113.43, for="[2001:db8:cafe::17]:4711"`, "2001:db8:cafe::/64"},
+		{"10.0.0.1:1", "", "", "10.0.0.1/32"},
+		{"127.0.0.1:1", "X-Forwarded-For", "198.51.100.1", "127.0.0.1"},
+	} {
+		r := httptest.NewRequest("GET", "/cdx?url=x", nil)
+		r.RemoteAddr = c.from
+		if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Body.String(); got != c.want {
+			t.Errorf("from %s with %s: %s: got %s, want %s", c.from, c.header, c.value, got, c.want)
+		}
+	}
+}
